@@ -1,0 +1,244 @@
+package earshot
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// An Event is one thing that happened in a room: perceived by a provider, or
+// done by the house itself.
+//
+// A provider fills in At, From and Body, and may choose the ID, so that an
+// event that it sends twice is kept once. The room fixes Room, Author, To and
+// Visibility when it admits the event; nothing changes them afterwards. The
+// journal assigns the Sequence.
+type Event struct {
+	ID         EventID         `json:"id"`
+	Sequence   int64           `json:"sequence,omitempty"` // place in the journal, from 1; 0 is not stored
+	At         time.Time       `json:"at"`                 // when it began, not when it was noticed
+	Room       RoomID          `json:"room"`
+	From       Handle          `json:"from"` // as the provider knows them
+	Author     ParticipantID   `json:"author,omitempty"`
+	To         []ParticipantID `json:"to,omitempty"` // whom it addresses
+	Visibility Visibility      `json:"visibility"`
+	Sources    []EventID       `json:"sources,omitempty"` // what it was derived from; deleted with any of them
+	Body       Body            `json:"-"`
+}
+
+// A Body is what an event says. The set is closed: see [Kind].
+type Body interface {
+	// Kind names the type of the body, in the journal and on the wire.
+	Kind() Kind
+}
+
+// A Kind names one type of [Body].
+type Kind string
+
+// The kinds of events.
+const (
+	KindMessage  Kind = "message"
+	KindTyping   Kind = "typing"
+	KindPresence Kind = "presence"
+	KindCommand  Kind = "command"
+	KindDecision Kind = "decision"
+	KindReply    Kind = "reply"
+	KindNotice   Kind = "notice"
+	KindErased   Kind = "erased"
+)
+
+// Durable reports whether events of this kind are kept in the journal. Those
+// that are not act at once or are of no use.
+func (k Kind) Durable() bool { return k != KindTyping && k != KindCommand }
+
+// A Message is text that somebody wrote.
+type Message struct {
+	Text Text `json:"text"`
+}
+
+// Typing says that somebody began to write, before it is known what. It is a
+// signal for the floor and is not kept.
+type Typing struct {
+	// Began is true at the first key of a line, and false when the line was
+	// emptied again without being sent.
+	Began bool `json:"began"`
+}
+
+// Presence says that somebody came or went. A person with two terminals comes
+// with the first and goes with the last.
+type Presence struct {
+	Session string `json:"session"` // one connection, such as one terminal
+	Here    bool   `json:"here"`
+}
+
+// A Command is a request to the program rather than to an agent, such as
+// /why. It is answered where it was given and is not kept.
+type Command struct {
+	Name string `json:"name"` // without the slash
+	Args Text   `json:"args,omitempty"`
+}
+
+// A Verdict is what attention decided about an event.
+type Verdict string
+
+// The verdicts.
+const (
+	Speak  Verdict = "speak"
+	Wait   Verdict = "wait"   // perhaps later
+	Silent Verdict = "silent" // not for the agent
+	Note   Verdict = "note"   // worth remembering, not worth saying
+)
+
+// A Decision records why an agent spoke or kept silent.
+type Decision struct {
+	About   EventID       `json:"about"`
+	Agent   ParticipantID `json:"agent"`
+	Verdict Verdict       `json:"verdict"`
+	Reasons []string      `json:"reasons"`        // from a fixed list, never what was said
+	Turn    TurnID        `json:"turn,omitempty"` // the turn it begins, if the verdict is Speak
+}
+
+// An Outcome is how a turn ended.
+type Outcome string
+
+// The outcomes. Every turn has exactly one.
+const (
+	Completed   Outcome = "completed"
+	Interrupted Outcome = "interrupted" // somebody cut in
+	Failed      Outcome = "failed"      // the model or every outlet broke
+	Suppressed  Outcome = "suppressed"  // nothing was offered, on purpose
+)
+
+// A Reply is the truth about one turn, written once, when it has ended.
+type Reply struct {
+	Turn    TurnID  `json:"turn"`
+	About   EventID `json:"about"` // what it answers
+	Outcome Outcome `json:"outcome"`
+
+	// Offered is all that was handed to the outlets, after thinking, envelopes
+	// and control tags were taken out.
+	Offered Text `json:"offered"`
+
+	// Heard is how much of Offered came out of each outlet.
+	Heard []Delivery `json:"heard,omitempty"`
+
+	Cut    *Interruption `json:"cut,omitempty"`    // who ended it, if it was interrupted
+	Reflex bool          `json:"reflex,omitempty"` // answered without a model
+}
+
+// A Delivery is what one outlet did with a reply.
+type Delivery struct {
+	Outlet string `json:"outlet"`
+	Bytes  int    `json:"bytes"` // of Reply.Offered, from its beginning
+}
+
+// An Interruption is who ended a turn before its end, and when.
+type Interruption struct {
+	By     ParticipantID `json:"by,omitempty"`
+	Signal string        `json:"signal"` // what kind of evidence it was
+	At     time.Time     `json:"at"`     // when the interruption began
+}
+
+// Delivered returns the longest part of the reply that came out of any outlet.
+func (r Reply) Delivered() Text {
+	n := 0
+	for _, d := range r.Heard {
+		n = max(n, d.Bytes)
+	}
+	return r.Offered[:min(n, len(r.Offered))]
+}
+
+// Remainder returns what nobody heard.
+func (r Reply) Remainder() Text { return r.Offered[len(r.Delivered()):] }
+
+// A Notice is something that the house has to say about itself: a fault with
+// its cure, or that it is over. It never enters a prompt or a speech.
+type Notice struct {
+	Key  string `json:"key"` // names the fault, so that its end can be told
+	Text string `json:"text"`
+	Cure string `json:"cure,omitempty"` // the command or the step that mends it
+	Over bool   `json:"over,omitempty"`
+}
+
+// Erased stands where an event was deleted, so that no sequence is missing.
+type Erased struct {
+	Was Kind `json:"was"`
+}
+
+func (Message) Kind() Kind  { return KindMessage }
+func (Typing) Kind() Kind   { return KindTyping }
+func (Presence) Kind() Kind { return KindPresence }
+func (Command) Kind() Kind  { return KindCommand }
+func (Decision) Kind() Kind { return KindDecision }
+func (Reply) Kind() Kind    { return KindReply }
+func (Notice) Kind() Kind   { return KindNotice }
+func (Erased) Kind() Kind   { return KindErased }
+
+// DecodeBody returns the body of the given kind that encoding/json made data
+// from. A kind that this version does not know is an error.
+func DecodeBody(kind Kind, data []byte) (Body, error) {
+	switch kind {
+	case KindMessage:
+		return decode[Message](data)
+	case KindTyping:
+		return decode[Typing](data)
+	case KindPresence:
+		return decode[Presence](data)
+	case KindCommand:
+		return decode[Command](data)
+	case KindDecision:
+		return decode[Decision](data)
+	case KindReply:
+		return decode[Reply](data)
+	case KindNotice:
+		return decode[Notice](data)
+	case KindErased:
+		return decode[Erased](data)
+	}
+	return nil, fmt.Errorf("decoding an event: unknown kind %q", kind)
+}
+
+func decode[B Body](data []byte) (Body, error) {
+	var b B
+	if err := json.Unmarshal(data, &b); err != nil {
+		return nil, fmt.Errorf("decoding a %s: %w", b.Kind(), err)
+	}
+	return b, nil
+}
+
+// bare is an Event without its methods.
+type bare Event
+
+// wire is an Event as JSON: the body beside its kind.
+type wire struct {
+	bare
+	Kind Kind            `json:"kind"`
+	Body json.RawMessage `json:"body"`
+}
+
+// MarshalJSON writes e with its kind and its body.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if e.Body == nil {
+		return nil, fmt.Errorf("encoding event %s: no body", e.ID)
+	}
+	body, err := json.Marshal(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(wire{bare(e), e.Body.Kind(), body})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var w wire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	body, err := DecodeBody(w.Kind, w.Body)
+	if err != nil {
+		return err
+	}
+	*e = Event(w.bare)
+	e.Body = body
+	return nil
+}

@@ -1,0 +1,94 @@
+package earshot_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot"
+)
+
+func TestEventJSON(t *testing.T) {
+	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	for _, body := range []earshot.Body{
+		earshot.Message{Text: "hello"},
+		earshot.Typing{Began: true},
+		earshot.Presence{Session: "tty1", Here: true},
+		earshot.Command{Name: "why", Args: "now"},
+		earshot.Decision{About: "1", Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "2"},
+		earshot.Reply{Turn: "2", About: "1", Outcome: earshot.Interrupted, Offered: "one two", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 3}}, Cut: &earshot.Interruption{By: "ann", Signal: "message", At: at}},
+		earshot.Notice{Key: "llm", Text: "gone", Cure: "ollama serve"},
+		earshot.Erased{Was: earshot.KindMessage},
+	} {
+		t.Run(string(body.Kind()), func(t *testing.T) {
+			want := earshot.Event{
+				ID: "01J", Sequence: 7, At: at, Room: earshot.Desk,
+				From: earshot.Handle{Provider: "console", ID: "uid1000"}, Author: "ann",
+				To: []earshot.ParticipantID{"earshot"}, Visibility: earshot.Visibility{Scope: earshot.Public},
+				Sources: []earshot.EventID{"01H"}, Body: body,
+			}
+			data, err := json.Marshal(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got earshot.Event
+			if err := json.Unmarshal(data, &got); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("read back %#v, want %#v", got, want)
+			}
+		})
+	}
+}
+
+func TestEventJSONRefusesUnknownKinds(t *testing.T) {
+	var e earshot.Event
+	if err := json.Unmarshal([]byte(`{"kind":"sermon","body":{}}`), &e); err == nil {
+		t.Error("an unknown kind was accepted")
+	}
+	if _, err := json.Marshal(earshot.Event{}); err == nil {
+		t.Error("an event without a body was encoded")
+	}
+}
+
+// TestTextIsNotPrinted plants a sentence and looks for it in everything that
+// prints.
+func TestTextIsNotPrinted(t *testing.T) {
+	const canary = "the canary sings at noon"
+	text := earshot.Text(canary)
+	var log strings.Builder
+	lg := slog.New(slog.NewJSONHandler(&log, nil))
+	lg.Info("said", "text", text)
+	out := log.String()
+	for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%d"} {
+		out += fmt.Sprintf(verb, text) + fmt.Sprintf(verb, earshot.Message{Text: text})
+	}
+	if strings.Contains(out, "canary") || strings.Contains(out, "63616e617279") {
+		t.Errorf("what was said was printed: %s", out)
+	}
+}
+
+func TestReplyParts(t *testing.T) {
+	for _, tt := range []struct {
+		name                 string
+		heard                []earshot.Delivery
+		delivered, remainder earshot.Text
+	}{
+		{"nobody", nil, "", "one two"},
+		{"the longest counts", []earshot.Delivery{{Outlet: "a", Bytes: 3}, {Outlet: "b", Bytes: 1}}, "one", " two"},
+		{"all", []earshot.Delivery{{Outlet: "a", Bytes: 7}}, "one two", ""},
+		{"a position beyond the end", []earshot.Delivery{{Outlet: "a", Bytes: 70}}, "one two", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := earshot.Reply{Offered: "one two", Heard: tt.heard}
+			if d, rest := r.Delivered(), r.Remainder(); d != tt.delivered || rest != tt.remainder {
+				t.Errorf("delivered %q and kept %q, want %q and %q", string(d), string(rest), string(tt.delivered), string(tt.remainder))
+			}
+		})
+	}
+}

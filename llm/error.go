@@ -1,0 +1,49 @@
+package llm
+
+import "errors"
+
+// A Fault is what went wrong with a request, for whoever must decide what to
+// do next.
+type Fault string
+
+// The faults.
+const (
+	Unreachable Fault = "unreachable" // no server answers
+	NoModel     Fault = "no model"    // the server has no model of that name
+	Unsupported Fault = "unsupported" // the model cannot do what was asked
+	TooLong     Fault = "too long"    // the prompt does not fit the model's context
+	Stalled     Fault = "stalled"     // nothing came for too long
+	Broken      Fault = "broken"      // the stream ended before the reply did
+	Refused     Fault = "refused"     // the key is missing or wrong
+	Busy        Fault = "busy"        // the server has too much to do
+	BadAnswer   Fault = "bad answer"  // what came is not what the protocol says
+)
+
+// An Error is a request that failed. Its text never repeats a prompt or a
+// reply.
+type Error struct {
+	Fault  Fault
+	Engine string // its name for people
+	Model  string // empty where no model is concerned
+	Cure   string // what mends it, as a command where there is one
+	Err    error  // what the engine said; may be nil
+}
+
+// Error returns what happened, without the cure.
+func (e *Error) Error() string {
+	text := e.Engine + ": " + string(e.Fault)
+	if e.Model != "" {
+		text += " (model " + e.Model + ")"
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns what the engine said.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrParked is the cause of a stream that ended because a request of higher
+// priority needed its slot. What had come until then is still good.
+var ErrParked = errors.New("parked for a more urgent request")

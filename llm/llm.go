@@ -1,0 +1,120 @@
+// Package llm is what is asked of a language model: a [Request], answered by a
+// [Service] as a stream. It knows words, not rooms or people; one package an
+// engine lies below it, [earshot/llm/ollama] and [earshot/llm/openai], and the
+// scripted model in [earshot/llm/llmtest], which can also be chosen in the
+// configuration.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// A Role says who a message of a prompt is by.
+type Role string
+
+// The roles.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// A Message is one message of a prompt.
+type Message struct {
+	Role Role
+	Text string
+}
+
+// A Priority orders requests that want the same engine. A higher one goes
+// first, and parks a lower one that is running when no slot is free.
+type Priority int
+
+// The priorities, lowest first.
+const (
+	Memory Priority = iota
+	Reasoning
+	Tool
+	ReplyToAgent
+	ReplyToPerson
+)
+
+// A Request is one question to a model. A service does not change it.
+type Request struct {
+	Model    string // empty means the engine's own
+	Messages []Message
+
+	Temperature float64
+	MaxTokens   int  // of the reply; 0 means the engine's default, never unlimited
+	Think       bool // let a model that can think do so; its thoughts come apart
+
+	// Schema, if set, is a JSON schema that the whole reply fits.
+	Schema json.RawMessage
+
+	// Whole asks for the reply in one piece, for a server whose streaming is
+	// broken.
+	Whole bool
+
+	Priority Priority
+}
+
+// A Delta is a piece of a reply. Text and Thinking are never both set, and
+// never part of a rune.
+type Delta struct {
+	Text     string
+	Thinking string
+
+	// Done is set on the last delta of a reply that came to its end, and on
+	// no other. A stream without it has failed, and yields an error.
+	Done *Done
+}
+
+// Done is how a reply came to its end.
+type Done struct {
+	Truncated    bool // it ended because MaxTokens was reached
+	PromptTokens int
+	ReplyTokens  int
+}
+
+// A Service generates replies. It may be used from many goroutines.
+type Service interface {
+	// Stream yields a reply piece by piece as it is generated. Ending ctx,
+	// or breaking out of the loop, abandons the request; its connection is
+	// released before the range statement completes. An error is yielded at
+	// most once, last, with an empty Delta; it is an [*Error], or the cause
+	// of ctx.
+	Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error]
+}
+
+// An Engine is a service that can be asked about itself.
+type Engine interface {
+	Service
+
+	// Name is the engine's name for people, such as "ollama at
+	// localhost:11434".
+	Name() string
+
+	// Probe asks the server what it is and has. It takes as long as ctx lets
+	// it, and its error carries the cure.
+	Probe(ctx context.Context) (Status, error)
+}
+
+// A Status is what an engine says of itself.
+type Status struct {
+	Version string
+	Models  []Model // installed, the newest first
+}
+
+// A Model is one that an engine has.
+type Model struct {
+	Name                    string
+	Bytes                   int64
+	Tools, Thinking, Vision bool // what it can do, where the engine says so
+}
+
+// An Unloader can throw a model out of memory, which is the only cure for one
+// that is wedged. It is optional; callers test for it.
+type Unloader interface {
+	Unload(ctx context.Context, model string) error
+}
