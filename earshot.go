@@ -40,6 +40,10 @@ type EventID string
 // itself.
 type Text string
 
+// MaxText is the longest message, in bytes, that a room admits: some ten
+// thousand words, more than the models people run at home can take in.
+const MaxText = 64 << 10
+
 // Format prints the length of t for every verb.
 func (t Text) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[%d bytes]", len(t)) }
 

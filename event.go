@@ -12,13 +12,14 @@ import (
 // A provider fills in At, From and Body, and may choose the ID, so that an
 // event that it sends twice is kept once. The room fixes Room, Author, To and
 // Visibility when it admits the event; nothing changes them afterwards. The
-// journal assigns the Sequence.
+// journal assigns the Sequence, and the ID where there is none yet.
 type Event struct {
 	ID         EventID         `json:"id"`
 	Sequence   int64           `json:"sequence,omitempty"` // place in the journal, from 1; 0 is not stored
 	At         time.Time       `json:"at"`                 // when it began, not when it was noticed
 	Room       RoomID          `json:"room"`
-	From       Handle          `json:"from"` // as the provider knows them
+	From       Handle          `json:"from"`          // as the provider knows them
+	Via        string          `json:"via,omitempty"` // the outlet beside the provider, where an answer to this alone belongs
 	Author     ParticipantID   `json:"author,omitempty"`
 	To         []ParticipantID `json:"to,omitempty"` // whom it addresses
 	Visibility Visibility      `json:"visibility"`
