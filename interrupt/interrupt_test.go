@@ -1,0 +1,189 @@
+package interrupt_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+var (
+	ann = earshot.Handle{Provider: "console", ID: "ann"}
+	bob = earshot.Handle{Provider: "discord", ID: "bob"}
+)
+
+func TestJudge(t *testing.T) {
+	for _, tt := range []struct {
+		kind interrupt.Kind
+		want string // polite aggressive passive
+	}{
+		{interrupt.Command, "cut cut cut"},
+		{interrupt.Addressed, "cut cut cut"},
+		{interrupt.Words, "cut duck cut"},
+		{interrupt.Typing, "pause leave pause"},
+		{interrupt.Voice, "pause duck pause"},
+		{interrupt.Onset, "duck leave pause"},
+		{interrupt.Bystanders, "resume resume leave"},
+		{interrupt.Backchannel, "resume resume resume"},
+		{interrupt.Noise, "resume resume resume"},
+		{interrupt.Echo, "resume resume resume"},
+		{interrupt.OtherAgent, "leave leave pause"},
+		{interrupt.Ambient, "leave leave leave"},
+		{interrupt.Over, "resume resume resume"},
+	} {
+		t.Run(tt.kind.String(), func(t *testing.T) {
+			got := fmt.Sprint(
+				interrupt.Judge(interrupt.Polite, tt.kind), " ",
+				interrupt.Judge(interrupt.Aggressive, tt.kind), " ",
+				interrupt.Judge(interrupt.Passive, tt.kind))
+			if got != tt.want {
+				t.Errorf("judged %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestFloor performs pictures: each word is a source and what it does, and the
+// answer is what the holder is told.
+func TestFloor(t *testing.T) {
+	for _, tt := range []struct{ name, signals, want string }{
+		{"a key pauses, an emptied line resumes", "ann:typing ann:over", "pause resume"},
+		{"a key pauses, a message cuts", "ann:typing ann:addressed", "pause cut"},
+		{"two who type", "ann:typing bob:typing ann:over bob:over", "pause resume"},
+		{"a second key says nothing new", "ann:typing ann:typing", "pause"},
+		{"a voice: duck, pause, cut", "bob:onset bob:voice bob:words", "duck pause cut"},
+		{"a cough", "bob:onset bob:noise", "duck resume"},
+		{"a cough while somebody types", "ann:typing bob:onset bob:noise ann:over", "pause resume"},
+		{"after a cut all is still", "ann:addressed ann:typing bob:command", "cut"},
+		{"what happens around", "bob:ambient", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var floor interrupt.Floor
+			var told []string
+			if _, ok := floor.Take(func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
+				t.Fatal("the floor was not free")
+			}
+			for _, word := range strings.Fields(tt.signals) {
+				floor.Signal(parse(t, word))
+			}
+			if got := strings.Join(told, " "); got != tt.want {
+				t.Errorf("told %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTakeWhileSomebodyTypes(t *testing.T) {
+	var floor interrupt.Floor
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
+	var told []earshot.Control
+	hold, _ := floor.Take(func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	if len(told) != 1 || told[0] != earshot.Pause {
+		t.Errorf("told %v, want one pause", told)
+	}
+	if _, ok := floor.Take(func(earshot.Control, *interrupt.Signal) {}); ok {
+		t.Error("the floor was taken twice")
+	}
+	hold.Release()
+	hold.Release()
+	if _, ok := floor.Take(func(earshot.Control, *interrupt.Signal) {}); !ok {
+		t.Error("the floor was not given back")
+	}
+}
+
+// TestFloorEndsOnce: whatever comes, a holder is cut at most once, is told
+// nothing afterwards, and never twice in a row the same.
+func TestFloorEndsOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		floor := interrupt.Floor{Style: interrupt.Style(rapid.IntRange(0, 2).Draw(t, "style"))}
+		last, cut := earshot.Resume, false
+		hold, _ := floor.Take(func(c earshot.Control, s *interrupt.Signal) {
+			if cut {
+				t.Fatalf("told %v after the cut", c)
+			}
+			if c == last {
+				t.Fatalf("told %v twice", c)
+			}
+			last, cut = c, c == earshot.Cut
+		})
+		for range rapid.IntRange(0, 30).Draw(t, "signals") {
+			floor.Signal(&interrupt.Signal{
+				Kind: interrupt.Kind(rapid.IntRange(0, int(interrupt.Over)).Draw(t, "kind")),
+				From: rapid.SampledFrom([]earshot.Handle{ann, bob}).Draw(t, "from"),
+			})
+		}
+		if floor.Held() == cut {
+			t.Fatalf("held = %v after cut = %v", floor.Held(), cut)
+		}
+		hold.Release()
+		if floor.Held() {
+			t.Fatal("held after release")
+		}
+	})
+}
+
+func TestSort(t *testing.T) {
+	now := time.Unix(0, 0)
+	signals := []*interrupt.Signal{
+		{Kind: interrupt.Ambient, At: now},
+		{Kind: interrupt.OtherAgent, At: now},
+		{Kind: interrupt.Onset, At: now},
+		{Kind: interrupt.Words, At: now},
+		{Kind: interrupt.Addressed, At: now.Add(1)},
+		{Kind: interrupt.Addressed, At: now},
+		{Kind: interrupt.Words, Operator: true, At: now},
+		{Kind: interrupt.Command, At: now},
+	}
+	interrupt.Sort(signals)
+	var got []string
+	for _, s := range signals {
+		got = append(got, fmt.Sprintf("%v%d", s.Kind, s.At.Nanosecond()))
+	}
+	want := "command0 words0 addressed0 addressed1 words0 onset0 other agent0 ambient0"
+	if strings.Join(got, " ") != want || !signals[1].Operator {
+		t.Errorf("order is %v, want %v", got, want)
+	}
+}
+
+func TestSignaled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&interrupt.Signal{Kind: interrupt.Command, From: ann, Words: "shut up"})
+	s, ok := interrupt.Signaled(ctx)
+	if !ok || s.Kind != interrupt.Command {
+		t.Errorf("signal %v, %v", s, ok)
+	}
+	if strings.Contains(s.Error(), "shut") {
+		t.Errorf("the error %q repeats what was said", s)
+	}
+}
+
+// BenchmarkCut is the floor's share of the way from an interruption to
+// silence.
+func BenchmarkCut(b *testing.B) {
+	b.ReportAllocs()
+	var floor interrupt.Floor
+	s := &interrupt.Signal{Kind: interrupt.Addressed, From: ann}
+	for b.Loop() {
+		hold, _ := floor.Take(func(earshot.Control, *interrupt.Signal) {})
+		floor.Signal(s)
+		hold.Release()
+	}
+}
+
+func parse(t *testing.T, word string) *interrupt.Signal {
+	t.Helper()
+	who, what, _ := strings.Cut(word, ":")
+	for k := interrupt.Ambient; k <= interrupt.Over; k++ {
+		if k.String() == what {
+			return &interrupt.Signal{Kind: k, From: map[string]earshot.Handle{"ann": ann, "bob": bob}[who]}
+		}
+	}
+	t.Fatalf("no signal %q", word)
+	return nil
+}
