@@ -1,0 +1,100 @@
+// Package redact keeps conversations out of the log. A [Handler] stands before
+// the handler that writes, and lets through only what is plain: strings,
+// numbers, times, the texts of errors, and what a type says of itself by
+// LogValue, as [earshot.Text] says its length. Of a struct, a map, a slice or a
+// pointer it lets through the type and the length alone: they may hold a Text,
+// and neither fmt nor encoding/json would look for its LogValue in there.
+//
+// What somebody has turned into a plain string with their own hands, no
+// handler can tell from any other string.
+package redact
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+
+	"earshot"
+)
+
+// A Handler redacts attributes before Next writes them. It may be used from
+// many goroutines if Next may.
+type Handler struct {
+	Next slog.Handler
+}
+
+// Enabled implements [slog.Handler].
+func (h Handler) Enabled(ctx context.Context, l slog.Level) bool { return h.Next.Enabled(ctx, l) }
+
+// Handle implements [slog.Handler].
+func (h Handler) Handle(ctx context.Context, r slog.Record) error {
+	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		out.AddAttrs(attr(a))
+		return true
+	})
+	return h.Next.Handle(ctx, out)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h Handler) WithAttrs(as []slog.Attr) slog.Handler {
+	return Handler{h.Next.WithAttrs(attrs(as))}
+}
+
+// WithGroup implements [slog.Handler].
+func (h Handler) WithGroup(name string) slog.Handler { return Handler{h.Next.WithGroup(name)} }
+
+func attrs(as []slog.Attr) []slog.Attr {
+	out := make([]slog.Attr, len(as))
+	for i, a := range as {
+		out[i] = attr(a)
+	}
+	return out
+}
+
+func attr(a slog.Attr) slog.Attr { return slog.Attr{Key: a.Key, Value: value(a.Value)} }
+
+// value returns what may be written of v.
+func value(v slog.Value) slog.Value {
+	v = v.Resolve()
+	switch v.Kind() {
+	case slog.KindGroup:
+		return slog.GroupValue(attrs(v.Group())...)
+	case slog.KindAny:
+		return slog.StringValue(text(v.Any()))
+	}
+	return v
+}
+
+// text returns what may be written of x.
+func text(x any) string {
+	v := reflect.ValueOf(x)
+	switch x := x.(type) {
+	case nil:
+		return "<nil>"
+	case earshot.Handle: // a struct, but a name
+		return x.String()
+	case error:
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			return fmt.Sprintf("[nil %T]", x)
+		}
+		return x.Error()
+	}
+	return shape(v)
+}
+
+// shape returns a plain value as itself and of any other its type, with its
+// length if it has one.
+func shape(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Bool, reflect.String,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return fmt.Sprint(v.Interface())
+	case reflect.Map, reflect.Slice, reflect.Array, reflect.Chan:
+		return fmt.Sprintf("[%v, %d long]", v.Type(), v.Len())
+	}
+	return fmt.Sprintf("[%v]", v.Type())
+}
