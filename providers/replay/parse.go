@@ -1,0 +1,153 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/tools/txtar"
+
+	"earshot"
+)
+
+// longest is the latest offset that a scene may have. A longer one is a slip
+// of the pen, and would make a test that waits for it wait for ever.
+const longest = 24 * time.Hour
+
+// Parse returns what is heard in a scene: the part "heard" of a text archive.
+//
+//	-- heard --
+//	# a comment
+//	0.0s  console/ann  (typing)
+//	0.9s  console/ann  tell me about the tides
+//	4.2s  discord/bob  /why
+//	5.0s  console/ann  (typing)
+//	5.5s  console/ann  (emptied)
+//
+// A line is when, who (the provider and its name for them), and what: a
+// message, a command after a slash, (typing) for the first key of a line, or
+// (emptied) for a line that was emptied without being sent. A message that
+// begins with a slash is written with two. Lines are in the order of time.
+//
+// Every bad line is an error that names its number in the archive, all of them
+// at once.
+func Parse(archive []byte) ([]At, error) {
+	text, line, err := heard(archive)
+	if err != nil {
+		return nil, err
+	}
+	var events []At
+	var faults []error
+	last := time.Duration(0)
+	for l := range strings.Lines(text) {
+		at, err := parseLine(strings.TrimSpace(l))
+		switch {
+		case err == nil && at.Event.Body == nil: // empty or a comment
+		case err == nil && at.Offset < last:
+			err = fmt.Errorf("%v is before the line above", at.Offset)
+		case err == nil:
+			last = at.Offset
+			events = append(events, at)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("line %d: %w", line, err))
+		}
+		line++
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return events, nil
+}
+
+// heard returns the part that is heard, and the number of its first line.
+func heard(archive []byte) (text string, line int, err error) {
+	a := txtar.Parse(archive)
+	at := 1 + bytes.Count(a.Comment, []byte("\n"))
+	for _, f := range a.Files {
+		at++ // its marker
+		if f.Name == "heard" {
+			if line != 0 {
+				return "", 0, fmt.Errorf("line %d: a second part %q", at-1, f.Name)
+			}
+			text, line = string(f.Data), at
+		}
+		at += bytes.Count(f.Data, []byte("\n"))
+	}
+	if line == 0 {
+		return "", 0, errors.New(`there is no part "-- heard --"`)
+	}
+	return text, line, nil
+}
+
+// parseLine returns the event of one line, without a body if there is none.
+func parseLine(line string) (At, error) {
+	if line == "" || line[0] == '#' {
+		return At{}, nil
+	}
+	when, rest := word(line)
+	who, what := word(rest)
+	offset, err := time.ParseDuration(when)
+	if err != nil || offset < 0 || offset > longest {
+		return At{}, fmt.Errorf("%q is not a time from 0s to %v", when, longest)
+	}
+	from, err := parseHandle(who)
+	if err != nil {
+		return At{}, err
+	}
+	body, err := parseBody(what)
+	if err != nil {
+		return At{}, err
+	}
+	return At{offset, earshot.Event{From: from, Body: body}}, nil
+}
+
+// word parts the first word of s from the rest.
+func word(s string) (first, rest string) {
+	i := strings.IndexAny(s, " \t")
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], strings.TrimLeft(s[i:], " \t")
+}
+
+func parseHandle(s string) (earshot.Handle, error) {
+	provider, id, ok := strings.Cut(s, "/")
+	if !ok || provider == "" || id == "" || !utf8.ValidString(s) {
+		return earshot.Handle{}, fmt.Errorf("%q is not PROVIDER/NAME", s)
+	}
+	return earshot.Handle{Provider: provider, ID: id}, nil
+}
+
+func parseBody(s string) (earshot.Body, error) {
+	switch {
+	case s == "":
+		return nil, errors.New("nothing is said")
+	case !utf8.ValidString(s):
+		return nil, errors.New("what is said is not UTF-8")
+	case s == "(typing)":
+		return earshot.Typing{Began: true}, nil
+	case s == "(emptied)":
+		return earshot.Typing{Began: false}, nil
+	case strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//"):
+		return parseCommand(s[1:])
+	}
+	if s[0] == '/' {
+		s = s[1:]
+	}
+	if len(s) > earshot.MaxText {
+		return nil, fmt.Errorf("what is said has %d bytes; a room admits %d", len(s), earshot.MaxText)
+	}
+	return earshot.Message{Text: earshot.Text(s)}, nil
+}
+
+func parseCommand(s string) (earshot.Body, error) {
+	name, args := word(s)
+	if name == "" {
+		return nil, errors.New("a slash without a command")
+	}
+	return earshot.Command{Name: name, Args: earshot.Text(args)}, nil
+}

@@ -1,0 +1,166 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot"
+	"earshot/providers"
+	"earshot/providers/providertest"
+	"earshot/providers/replay"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func message(text earshot.Text) earshot.Event {
+	return earshot.Event{Body: earshot.Message{Text: text}}
+}
+
+func TestProvider(t *testing.T) {
+	providertest.Run(t, func(*testing.T) providers.Provider {
+		return &replay.Provider{Events: []replay.At{
+			{0, message("hello")},
+			{time.Second, message("again")},
+			{time.Minute, earshot.Event{Body: earshot.Command{Name: "why"}}},
+		}}
+	})
+}
+
+func TestRunKeepsTime(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		speed float64
+		slow  time.Duration // what the room takes for each
+		want  string
+	}{
+		{"as recorded", 0, 0, "[0s 1s 4s]"},
+		{"at twice the speed", 2, 0, "[0s 500ms 2s]"},
+		{"at half the speed", 0.5, 0, "[0s 2s 8s]"},
+		{"in a slow room", 0, 2500 * time.Millisecond, "[0s 2.5s 5s]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &replay.Provider{Speed: tt.speed, Via: "console", Events: []replay.At{
+					{0, message("one")}, {time.Second, message("two")}, {4 * time.Second, message("three")},
+				}}
+				var got []time.Duration
+				began := time.Now()
+				err := p.Run(t.Context(), func(_ context.Context, e earshot.Event) error {
+					got = append(got, time.Since(began))
+					time.Sleep(tt.slow)
+					if e.Via != "console" {
+						t.Errorf("it came in via %q", e.Via)
+					}
+					return nil
+				})
+				if err != nil || fmt.Sprint(got) != tt.want {
+					t.Errorf("emitted at %v with %v, want %s", got, err, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestRunEndsWhenRefused(t *testing.T) {
+	refusal := errors.New("the disk is full")
+	p := &replay.Provider{Events: []replay.At{{0, message("one")}, {0, message("two")}}}
+	err := p.Run(t.Context(), func(context.Context, earshot.Event) error { return refusal })
+	if !errors.Is(err, refusal) {
+		t.Errorf("ended with %v, want %v", err, refusal)
+	}
+}
+
+func TestParse(t *testing.T) {
+	got, err := replay.Parse([]byte(`A scene.
+
+-- heard --
+0.0s  console/ann  (typing)
+
+# she thinks
+900ms console/ann	tell me  about the tides
+4.2s  discord/bob#1/x  /why now  then
+4.2s  console/ann  //etc is a folder
+5s    console/ann  (emptied)
+1m    console/ann  (typing) is a word
+-- said --
+0.9s  speaker      The tides
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := earshot.Handle{Provider: "console", ID: "ann"}
+	bob := earshot.Handle{Provider: "discord", ID: "bob#1/x"}
+	want := []replay.At{
+		{0, earshot.Event{From: ann, Body: earshot.Typing{Began: true}}},
+		{900 * time.Millisecond, earshot.Event{From: ann, Body: earshot.Message{Text: "tell me  about the tides"}}},
+		{4200 * time.Millisecond, earshot.Event{From: bob, Body: earshot.Command{Name: "why", Args: "now  then"}}},
+		{4200 * time.Millisecond, earshot.Event{From: ann, Body: earshot.Message{Text: "/etc is a folder"}}},
+		{5 * time.Second, earshot.Event{From: ann, Body: earshot.Typing{}}},
+		{time.Minute, earshot.Event{From: ann, Body: earshot.Message{Text: "(typing) is a word"}}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %#v\nwant %#v", got, want)
+	}
+}
+
+func TestParseFaults(t *testing.T) {
+	for _, tt := range []struct{ name, archive, want string }{
+		{"empty", "", `there is no part "-- heard --"`},
+		{"another part", "-- said --\n0s a/b c\n", `there is no part "-- heard --"`},
+		{"twice", "x\n-- heard --\n0s a/b c\n-- heard --\n", `line 4: a second part "heard"`},
+		{"no time", "-- heard --\nconsole/ann hello\n", `line 2: "console/ann" is not a time from 0s to 24h0m0s`},
+		{"no unit", "-- heard --\n1 console/ann hello\n", `line 2: "1" is not a time from 0s to 24h0m0s`},
+		{"negative", "-- heard --\n-1s console/ann hello\n", `line 2: "-1s" is not a time from 0s to 24h0m0s`},
+		{"too late", "-- heard --\n25h console/ann hello\n", `line 2: "25h" is not a time from 0s to 24h0m0s`},
+		{"backwards", "-- heard --\n2s a/b c\n1s a/b c\n", "line 3: 1s is before the line above"},
+		{"nobody", "-- heard --\n0s\n", `line 2: "" is not PROVIDER/NAME`},
+		{"no provider", "-- heard --\n0s /ann hello\n", `line 2: "/ann" is not PROVIDER/NAME`},
+		{"nothing", "-- heard --\n0s a/b\n", "line 2: nothing is said"},
+		{"no command", "-- heard --\n0s a/b / now\n", "line 2: a slash without a command"},
+		{"not text", "-- heard --\n0s a/b \xff\n", "line 2: what is said is not UTF-8"},
+		{"too long", "-- heard --\n0s a/b " + strings.Repeat("x", earshot.MaxText+1), "line 2: what is said has 65537 bytes; a room admits 65536"},
+		{"all at once", "two\nlines\n-- first --\none\n-- heard --\n0s a/b ok\nx\n\n0s\n", "line 7: \"x\" is not a time from 0s to 24h0m0s\nline 9: \"\" is not PROVIDER/NAME"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events, err := replay.Parse([]byte(tt.archive))
+			if err == nil || err.Error() != tt.want || events != nil {
+				t.Errorf("got %d events and\n%v\nwant\n%s", len(events), err, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzParse: whatever the file, Parse returns events that are in order and fit
+// for a room, or an error.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("-- heard --\n0.0s  console/ann  tell me about the tides\n"))
+	f.Add([]byte("c\n-- heard --\r\n0s a/b (typing)\r\n1s a/b (emptied)\r\n2s a/b /why\n-- said --\nx"))
+	f.Add([]byte("-- heard --\n0s a/b //x\n\n# y\n-1s a b\n"))
+	f.Fuzz(func(t *testing.T, archive []byte) {
+		events, err := replay.Parse(archive)
+		if err != nil {
+			if len(events) > 0 {
+				t.Error("events beside an error")
+			}
+			return
+		}
+		last := time.Duration(0)
+		for _, at := range events {
+			if at.Offset < last || at.Event.Body == nil || at.Event.From.Provider == "" || at.Event.From.ID == "" {
+				t.Errorf("a strange event at %v: %v", at.Offset, at.Event)
+			}
+			if _, err := at.Event.MarshalJSON(); err != nil {
+				t.Error(err)
+			}
+			last = at.Offset
+		}
+	})
+}
