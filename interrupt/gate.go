@@ -62,6 +62,7 @@ var gate = map[Kind][3]Action{
 	Words:       {Cut, Duck, Cut},
 	Addressed:   {Cut, Cut, Cut},
 	Command:     {Cut, Cut, Cut},
+	Shutdown:    {Cut, Cut, Cut},
 	Over:        {Resume, Resume, Resume},
 }
 

@@ -24,6 +24,7 @@ func TestJudge(t *testing.T) {
 		want string // polite aggressive passive
 	}{
 		{interrupt.Command, "cut cut cut"},
+		{interrupt.Shutdown, "cut cut cut"},
 		{interrupt.Addressed, "cut cut cut"},
 		{interrupt.Words, "cut duck cut"},
 		{interrupt.Typing, "pause leave pause"},

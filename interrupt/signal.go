@@ -35,13 +35,14 @@ const (
 	Words                   // real words, not addressed to the agent
 	Addressed               // a message or speech to the agent
 	Command                 // a command word, such as "stop"
+	Shutdown                // the program ends
 	Over                    // what the same source showed before is gone: silence, an emptied line
 )
 
 var kinds = [...]string{
 	Ambient: "ambient", OtherAgent: "other agent", Echo: "echo", Noise: "noise",
 	Backchannel: "backchannel", Bystanders: "bystanders", Onset: "onset", Voice: "voice",
-	Typing: "typing", Words: "words", Addressed: "addressed", Command: "command", Over: "over",
+	Typing: "typing", Words: "words", Addressed: "addressed", Command: "command", Shutdown: "shutdown", Over: "over",
 }
 
 // String returns the kind as it stands in the journal.
@@ -77,7 +78,7 @@ func Signaled(ctx context.Context) (*Signal, bool) {
 // what happens around.
 func (s *Signal) rank() int {
 	switch {
-	case s.Kind == Command:
+	case s.Kind == Command || s.Kind == Shutdown:
 		return 6
 	case s.Operator && s.Kind >= Words && s.Kind != Over:
 		return 5

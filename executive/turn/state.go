@@ -1,0 +1,268 @@
+// Package turn makes one reply come out of its outlets, cancellable at any
+// moment, and tells the truth about what was heard of it.
+//
+// [State] is the whole logic: a step function without goroutine or clock.
+// [Run] is the dull part around it: one goroutine owns the state, one pumps
+// the text, one stands before each outlet, since an outlet may block.
+//
+// What happens when a reader is slow: the text may run Ahead pieces before the
+// turn, then the model waits; clauses wait before an outlet in a queue that is
+// bounded by the longest reply; of positions only the latest counts. A cut is
+// in no queue: the floor calls it through to the outlets.
+package turn
+
+import (
+	"errors"
+	"time"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+// MaxReply is the longest reply in bytes. A model that has said this much has
+// lost its way; the turn ends there as if it had finished.
+const MaxReply = 256 << 10
+
+// ErrUnheard is why a turn failed whose outlets were all lost.
+var ErrUnheard = errors.New("every outlet was lost")
+
+// A State is one turn. Its zero value has no outlets; see [NewState].
+type State struct {
+	outlets []outlet
+	offered []byte
+	closed  bool // the text has come to its end
+	err     error
+	cut     *interrupt.Signal
+	ended   bool
+	acts    []Act // reused from step to step
+}
+
+// outlet is what the turn knows of one outlet.
+type outlet struct {
+	flows  bool
+	starts []int // where in offered each clause begins
+	said   int   // how much of offered was handed over
+	heard  int   // how much of offered came out
+	end    bool  // nothing more will come out
+}
+
+// NewState returns the beginning of a turn over len(flows) outlets; flows says
+// of each whether it takes pieces as they come or wants whole clauses.
+func NewState(flows ...bool) *State {
+	s := &State{outlets: make([]outlet, len(flows))}
+	for i, f := range flows {
+		s.outlets[i].flows = f
+	}
+	return s
+}
+
+// An EventKind is what happened to a turn.
+type EventKind int
+
+// The kinds of events.
+const (
+	Piece   EventKind = iota // the model said Text
+	Closed                   // it will say no more; Err is why, nil at a good end
+	Heard                    // Outlet has come to Position
+	Lost                     // Outlet broke
+	Cut                      // somebody cut in: Signal
+	Expired                  // the outlets had long enough to say where they stopped
+)
+
+// An Event is one step of a turn.
+type Event struct {
+	Kind     EventKind
+	Text     string
+	Err      error // of Closed
+	Outlet   int
+	Position earshot.Heard
+	Signal   *interrupt.Signal
+}
+
+// An ActKind is what a step asks for.
+type ActKind int
+
+// The kinds of acts.
+const (
+	Say    ActKind = iota // hand Clause to Outlet
+	Finish                // tell Outlet that no clause follows
+	Stop                  // stop the model
+	Over                  // the turn has ended; nothing follows
+)
+
+// An Act is something to be done after a step.
+type Act struct {
+	Kind   ActKind
+	Outlet int
+	Clause earshot.Clause
+}
+
+// Next takes in what happened and returns what is to be done about it, in
+// order. The acts are valid until the next call. It is total: any event may
+// come at any time, and what comes too late does nothing.
+func (s *State) Next(e Event) []Act {
+	s.acts = s.acts[:0]
+	if s.ended {
+		return nil
+	}
+	switch e.Kind {
+	case Piece:
+		s.piece(e.Text)
+	case Closed:
+		s.close(e.Err)
+	case Heard:
+		s.hear(e.Outlet, e.Position)
+	case Lost:
+		s.lose(e.Outlet)
+	case Cut:
+		s.interrupt(e.Signal)
+	case Expired:
+		s.expire()
+	}
+	s.settle()
+	return s.acts
+}
+
+func (s *State) do(a Act) { s.acts = append(s.acts, a) }
+
+func (s *State) piece(text string) {
+	if s.closed || s.cut != nil || text == "" {
+		return
+	}
+	s.offered = append(s.offered, text...)
+	for i := range s.outlets {
+		s.hand(i, false)
+	}
+	if len(s.offered) >= MaxReply {
+		s.do(Act{Kind: Stop})
+		s.close(nil)
+	}
+}
+
+// hand gives outlet i what it can take of what it has not been given.
+func (s *State) hand(i int, all bool) {
+	o := &s.outlets[i]
+	for !o.end && o.said < len(s.offered) {
+		n := len(s.offered) - o.said
+		if !o.flows {
+			n = clause(s.offered[o.said:], all)
+		}
+		if n == 0 {
+			return
+		}
+		s.do(Act{Kind: Say, Outlet: i, Clause: earshot.Clause{
+			N:    len(o.starts),
+			Text: earshot.Text(s.offered[o.said : o.said+n]),
+		}})
+		o.starts = append(o.starts, o.said)
+		o.said += n
+	}
+}
+
+func (s *State) close(err error) {
+	if s.closed || s.cut != nil {
+		return
+	}
+	s.closed, s.err = true, err
+	for i := range s.outlets {
+		if s.outlets[i].end {
+			continue
+		}
+		if err == nil { // half a clause of a broken reply is not worth a breath
+			s.hand(i, true)
+		}
+		s.do(Act{Kind: Finish, Outlet: i})
+	}
+}
+
+// hear moves outlet i to a position. A position comes from a device, or over a
+// socket: it may lie, but never backwards, nor beyond what was handed over.
+func (s *State) hear(i int, p earshot.Heard) {
+	if i < 0 || i >= len(s.outlets) || s.outlets[i].end {
+		return
+	}
+	o := &s.outlets[i]
+	if p.Clause >= 0 && p.Clause < len(o.starts) {
+		end := o.said
+		if p.Clause+1 < len(o.starts) {
+			end = o.starts[p.Clause+1]
+		}
+		at := min(o.starts[p.Clause]+max(p.Byte, 0), end)
+		o.heard = max(o.heard, edge(s.offered, at))
+	}
+	o.end = p.End
+}
+
+func (s *State) lose(i int) {
+	if i >= 0 && i < len(s.outlets) {
+		s.outlets[i].end = true
+	}
+}
+
+func (s *State) interrupt(by *interrupt.Signal) {
+	if s.cut == nil {
+		s.cut = by
+		s.do(Act{Kind: Stop})
+	}
+}
+
+func (s *State) expire() {
+	for i := range s.outlets {
+		s.outlets[i].end = true
+	}
+}
+
+// settle ends the turn when there is nothing left to wait for.
+func (s *State) settle() {
+	for i := range s.outlets {
+		if !s.outlets[i].end {
+			return
+		}
+	}
+	if !s.closed && s.cut == nil {
+		if len(s.outlets) == 0 {
+			return // nobody listens; the text is kept all the same
+		}
+		s.closed, s.err = true, ErrUnheard
+		s.do(Act{Kind: Stop})
+	}
+	s.ended = true
+	s.do(Act{Kind: Over})
+}
+
+// Ended reports whether the turn is over.
+func (s *State) Ended() bool { return s.ended }
+
+// Err returns why the turn failed, or nil.
+func (s *State) Err() error { return s.err }
+
+// Reply returns the truth about the turn so far; names are those of the
+// outlets. It is final once the turn has ended.
+func (s *State) Reply(names []string) earshot.Reply {
+	r := earshot.Reply{Outcome: s.outcome(), Offered: earshot.Text(s.offered)}
+	for i, o := range s.outlets {
+		r.Heard = append(r.Heard, earshot.Delivery{Outlet: names[i], Bytes: o.heard})
+	}
+	if r.Outcome == earshot.Interrupted {
+		r.Cut = &earshot.Interruption{By: s.cut.By, Signal: s.cut.Kind.String(), At: s.cut.At.Round(time.Microsecond)}
+	}
+	return r
+}
+
+func (s *State) outcome() earshot.Outcome {
+	all := s.closed && s.err == nil
+	for _, o := range s.outlets {
+		if all && o.heard == len(s.offered) && len(s.offered) > 0 {
+			return earshot.Completed // a cut after the last word has cut nothing
+		}
+	}
+	switch {
+	case s.cut != nil:
+		return earshot.Interrupted
+	case s.err != nil, len(s.outlets) > 0 && len(s.offered) > 0:
+		return earshot.Failed // broken off, or lost before all was heard
+	case len(s.offered) == 0:
+		return earshot.Suppressed
+	}
+	return earshot.Completed
+}

@@ -1,0 +1,208 @@
+// Package testkit holds what several packages test with. Only tests import it.
+package testkit
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"earshot"
+)
+
+// A Voice is an honest outlet without a device: it plays one rune after the
+// other at a steady pace, reports each as heard when it has been played, and
+// keeps what came out. It may be opened again after a speech has ended.
+type Voice struct {
+	Called string
+	Every  time.Duration // from one rune to the next; 0 is at once
+	Flow   bool          // takes pieces as they come
+
+	mu     sync.Mutex
+	played strings.Builder
+	told   []earshot.Control
+	shown  []earshot.Event
+	ends   int
+}
+
+// Name implements [earshot.Outlet].
+func (v *Voice) Name() string { return v.Called }
+
+// Flows implements [earshot.Flowing].
+func (v *Voice) Flows() bool { return v.Flow }
+
+// Show implements [earshot.Board].
+func (v *Voice) Show(e earshot.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shown = append(v.shown, e)
+}
+
+// Played returns all that came out so far.
+func (v *Voice) Played() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.played.String()
+}
+
+// Told returns the controls that came, in order.
+func (v *Voice) Told() []earshot.Control {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]earshot.Control(nil), v.told...)
+}
+
+// Shown returns the events that the board was shown.
+func (v *Voice) Shown() []earshot.Event {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]earshot.Event(nil), v.shown...)
+}
+
+// Ends returns how many speeches have ended.
+func (v *Voice) Ends() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.ends
+}
+
+// Open implements [earshot.Outlet].
+func (v *Voice) Open(ctx context.Context, _ earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	s := &speech{voice: v, heard: heard, changed: make(chan struct{}, 1)}
+	s.done = make(chan struct{})
+	go s.play(ctx)
+	return s, nil
+}
+
+type speech struct {
+	voice *Voice
+	heard func(earshot.Heard)
+
+	mu       sync.Mutex
+	clauses  []string
+	finished bool
+	state    earshot.Control
+	changed  chan struct{}
+	done     chan struct{}
+}
+
+var errEnded = errors.New("the speech has ended")
+
+func (s *speech) Say(c earshot.Clause) error {
+	select {
+	case <-s.done:
+		return errEnded
+	default:
+	}
+	s.change(func() { s.clauses = append(s.clauses, string(c.Text)) })
+	return nil
+}
+
+func (s *speech) Do(c earshot.Control) {
+	s.change(func() {
+		if s.state != earshot.Cut {
+			s.state = c
+		}
+	})
+	s.voice.mu.Lock()
+	s.voice.told = append(s.voice.told, c)
+	s.voice.mu.Unlock()
+}
+
+func (s *speech) Finish() { s.change(func() { s.finished = true }) }
+
+func (s *speech) change(f func()) {
+	s.mu.Lock()
+	f()
+	s.mu.Unlock()
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// play is the device.
+func (s *speech) play(ctx context.Context) {
+	defer close(s.done)
+	var at earshot.Heard
+	defer func() {
+		s.voice.mu.Lock()
+		s.voice.ends++
+		s.voice.mu.Unlock()
+		at.End = true
+		s.heard(at)
+	}()
+	for {
+		r, state := s.next(&at)
+		switch {
+		case state == earshot.Cut, r == "" && s.over():
+			return
+		case r == "" || state == earshot.Pause:
+			select {
+			case <-s.changed:
+			case <-ctx.Done():
+				return
+			}
+			continue
+		}
+		if !s.wait(ctx) {
+			return
+		}
+		s.voice.mu.Lock()
+		s.voice.played.WriteString(r)
+		s.voice.mu.Unlock()
+		at.Byte += len(r)
+		s.heard(at)
+	}
+}
+
+// next returns the rune at the position, having moved it into the next clause
+// if the last is at its end.
+func (s *speech) next(at *earshot.Heard) (string, earshot.Control) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at.Clause < len(s.clauses) {
+		if rest := s.clauses[at.Clause][at.Byte:]; rest != "" {
+			_, n := utf8.DecodeRuneInString(rest)
+			return rest[:n], s.state
+		}
+		if at.Clause+1 == len(s.clauses) {
+			break
+		}
+		at.Clause, at.Byte = at.Clause+1, 0
+	}
+	return "", s.state
+}
+
+func (s *speech) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.finished
+}
+
+// wait is how long one rune takes; it reports false if the speech is cut or
+// paused meanwhile, so that the rune is not heard.
+func (s *speech) wait(ctx context.Context) bool {
+	if s.voice.Every == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(s.voice.Every)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-s.changed:
+			s.mu.Lock()
+			cut := s.state == earshot.Cut
+			s.mu.Unlock()
+			if cut {
+				return false
+			}
+		}
+	}
+}
