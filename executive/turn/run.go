@@ -154,19 +154,16 @@ func (r *running) step(e Event) {
 }
 
 // gather takes in what the floor and the outlets have told since the last
-// time. A cut comes first.
+// time. A cut that came before a position goes before it.
 func (r *running) gather() {
-	r.news.Lock()
-	cut := r.cut
-	r.news.Unlock()
-	if cut != nil {
-		r.step(Event{Kind: Cut, Signal: cut})
-	}
 	for i := range r.heard {
 		r.news.Lock()
-		at, fresh, lost := r.heard[i], r.fresh[i], r.lost[i]
+		cut, at, fresh, lost := r.cut, r.heard[i], r.fresh[i], r.lost[i]
 		r.fresh[i], r.lost[i] = false, nil
 		r.news.Unlock()
+		if cut != nil {
+			r.step(Event{Kind: Cut, Signal: cut})
+		}
 		if fresh {
 			r.step(Event{Kind: Heard, Outlet: i, Position: at})
 		}
@@ -177,6 +174,15 @@ func (r *running) gather() {
 			}
 		}
 	}
+	if len(r.heard) == 0 && r.signalled() != nil {
+		r.step(Event{Kind: Cut, Signal: r.signalled()})
+	}
+}
+
+func (r *running) signalled() *interrupt.Signal {
+	r.news.Lock()
+	defer r.news.Unlock()
+	return r.cut
 }
 
 // tell changes the news and wakes the owner.
@@ -191,8 +197,16 @@ func (r *running) tell(change func()) {
 }
 
 // control passes what the floor says to the outlets: the sound first, the
-// model second.
+// model second. That it is a cut is noted before the outlets can say that they
+// have stopped, or they would seem to be lost.
 func (r *running) control(c earshot.Control, s *interrupt.Signal) {
+	if c == earshot.Cut {
+		r.news.Lock()
+		if r.cut == nil {
+			r.cut = s
+		}
+		r.news.Unlock()
+	}
 	r.sound.Lock()
 	r.told = c
 	for _, speaking := range r.speaking {
@@ -203,11 +217,7 @@ func (r *running) control(c earshot.Control, s *interrupt.Signal) {
 	r.sound.Unlock()
 	if c == earshot.Cut {
 		r.stop(s)
-		r.tell(func() {
-			if r.cut == nil {
-				r.cut = s
-			}
-		})
+		r.tell(func() {})
 	}
 }
 
