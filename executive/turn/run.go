@@ -50,14 +50,19 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	if !free {
 		panic("turn: the floor of the room is taken")
 	}
+	// The outlets outlive ctx until they have said where they stopped.
+	outlets, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+
 	var parts sync.WaitGroup
 	parts.Go(func() { r.pump(model) })
 	for i := range spec.Outlets {
-		parts.Go(func() { r.speak(ctx, i) })
+		parts.Go(func() { r.speak(outlets, i) })
 	}
 	r.own(ctx)
 	hold.Release()
 	stop(nil)
+	leave()
 	for _, q := range r.queues {
 		q.close()
 	}
