@@ -1,0 +1,64 @@
+package testkit_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot/internal/testkit"
+)
+
+func TestAwait(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		after, deadline time.Duration
+		most            time.Duration // the longest that it may take to notice
+	}{
+		{"at once", 0, time.Second, 0},
+		{"at once without patience", 0, 0, 0},
+		{"soon", 3 * time.Millisecond, time.Second, 3 * time.Millisecond},
+		{"late", 10 * time.Second, time.Minute, 10*time.Second + 50*time.Millisecond},
+		{"on the edge", time.Second, time.Second, time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				testkit.Await(t, tt.deadline, "the time to pass", func() bool { return time.Since(began) >= tt.after })
+				if took := time.Since(began); took < tt.after || took > tt.most {
+					t.Errorf("took %v, want %v to %v", took, tt.after, tt.most)
+				}
+			})
+		})
+	}
+}
+
+// A failing stands in for a test that is expected to fail.
+type failing struct {
+	testing.TB
+	said string
+}
+
+func (f *failing) Helper() {}
+
+func (f *failing) Fatalf(format string, args ...any) {
+	f.said = fmt.Sprintf(format, args...)
+	panic(f)
+}
+
+func TestAwaitInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &failing{TB: t}
+		began := time.Now()
+		defer func() {
+			if recover() != f || f.said != "waited 2s in vain: a server that answers" {
+				t.Errorf("said %q", f.said)
+			}
+			if took := time.Since(began); took != 2*time.Second {
+				t.Errorf("gave up after %v", took)
+			}
+		}()
+		testkit.Await(f, 2*time.Second, "a server that answers", func() bool { return false })
+		t.Error("did not fail")
+	})
+}
