@@ -1,0 +1,57 @@
+package ollama
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
+)
+
+// An ability is what the server says a model can do.
+type ability struct {
+	tools, think, vision bool
+
+	// opened says that the prompt ends in an opening think tag, so that the
+	// reply begins in a thought.
+	opened bool
+}
+
+// ability returns what the model can do. The server is asked once; after an
+// error with this model, once more, since it may have been replaced.
+func (e *Engine) ability(ctx context.Context, name string) (ability, error) {
+	if can, ok := e.known(name); ok {
+		return can, nil
+	}
+	shown, err := e.client.Show(ctx, &api.ShowRequest{Model: name})
+	if err != nil {
+		return ability{}, err
+	}
+	has := func(c model.Capability) bool { return slices.Contains(shown.Capabilities, c) }
+	can := ability{
+		tools:  has(model.CapabilityTools),
+		think:  has(model.CapabilityThinking),
+		vision: has(model.CapabilityVision),
+		opened: strings.HasSuffix(strings.TrimSpace(shown.Template), "<think>"),
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.abilities[name] = can
+	return can, nil
+}
+
+// known returns what was asked before.
+func (e *Engine) known(name string) (can ability, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	can, ok = e.abilities[name]
+	return can, ok
+}
+
+// forget makes the next request ask again what the model can do.
+func (e *Engine) forget(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.abilities, name)
+}

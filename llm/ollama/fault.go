@@ -1,0 +1,188 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/ollama/ollama/api"
+
+	"earshot/llm"
+)
+
+// errNameless says that neither the request nor the configuration has a model.
+var errNameless = errors.New("no model is named")
+
+// fault returns err as what somebody must decide, with what mends it.
+func (e *Engine) fault(name string, err error) error {
+	f := &llm.Error{Fault: llm.Broken, Engine: e.Name(), Model: name, Err: plain(err)}
+	status, refused := errors.AsType[api.StatusError](err)
+	_, stranger := errors.AsType[api.AuthorizationError](err)
+	complained, _ := errors.AsType[complaint](err)
+	switch {
+	case errors.Is(err, errNameless):
+		f.Fault, f.Cure = llm.NoModel, "set executive.llm.model; `ollama list` shows those installed"
+	case stranger:
+		f.Fault, f.Cure = llm.Refused, "ollama signin"
+	case refused:
+		f.Fault, f.Cure = e.refused(name, status)
+	case complained != "":
+		f.Fault, f.Cure = complainedOf(string(complained), llm.Broken)
+	case foreign(err):
+		f.Fault, f.Cure = llm.BadAnswer, e.elsewhere()
+	case unreachable(err):
+		f.Fault, f.Cure, f.Model = llm.Unreachable, e.start(), ""
+	case timedOut(err):
+		f.Fault, f.Cure = llm.Stalled, "ollama stop "+name
+	}
+	return f
+}
+
+// refused returns what a status means, and its cure.
+func (e *Engine) refused(name string, s api.StatusError) (llm.Fault, string) {
+	switch s.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return llm.Refused, "ollama signin"
+	case http.StatusNotFound:
+		if strings.Contains(s.ErrorMessage, "model") {
+			return llm.NoModel, "ollama pull " + name
+		}
+		return llm.BadAnswer, e.elsewhere()
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return llm.Busy, "wait, or `OLLAMA_NUM_PARALLEL=2 ollama serve`"
+	case http.StatusBadRequest:
+		return complainedOf(s.ErrorMessage, llm.Unsupported)
+	}
+	if s.StatusCode >= http.StatusInternalServerError {
+		return complainedOf(s.ErrorMessage, llm.Broken)
+	}
+	return llm.BadAnswer, e.elsewhere()
+}
+
+// complaints are what Ollama says and what it means, the first that fits.
+var complaints = []struct {
+	says  string
+	fault llm.Fault
+	cure  string
+}{
+	{"exceeds the context length", llm.TooLong, "OLLAMA_CONTEXT_LENGTH=16384 ollama serve"},
+	{"exceeds maximum context", llm.TooLong, "OLLAMA_CONTEXT_LENGTH=16384 ollama serve"},
+	{"more system memory", llm.Unsupported, "set executive.llm.model to a smaller one; `ollama list` shows those installed"},
+	{"invalid model name", llm.NoModel, "set executive.llm.model; `ollama list` shows those installed"},
+	{"does not support", llm.Unsupported, "set executive.llm.model to another; `ollama list` shows those installed"},
+	{"schema", llm.Unsupported, ""},
+	{"grammar", llm.Unsupported, ""},
+}
+
+// complainedOf returns what a complaint means, or otherwise what is usual.
+func complainedOf(text string, usual llm.Fault) (llm.Fault, string) {
+	for _, c := range complaints {
+		if strings.Contains(text, c.says) {
+			return c.fault, c.cure
+		}
+	}
+	return usual, ""
+}
+
+// thoughtless reports whether the server says that the model cannot think.
+func thoughtless(err error) bool {
+	s, ok := errors.AsType[api.StatusError](err)
+	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support thinking")
+}
+
+// foreign reports whether err is that the server is not Ollama, or not in its
+// right mind.
+func foreign(err error) bool {
+	for _, is := range []error{errLine, errReply, errRedirect, errNoReply} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, wrong := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || wrong || strings.Contains(err.Error(), "malformed HTTP")
+}
+
+// unreachable reports whether err is that nobody answers at all.
+func unreachable(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	_, name := errors.AsType[*net.DNSError](err)
+	return name || ok && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// timedOut reports whether err is that the server took too long.
+func timedOut(err error) bool {
+	slow, ok := errors.AsType[net.Error](err)
+	return errors.Is(err, context.DeadlineExceeded) || ok && slow.Timeout()
+}
+
+// start returns how to get a server where none is.
+func (e *Engine) start() string {
+	if loopback(e.base) {
+		return "ollama serve"
+	}
+	return fmt.Sprintf("set executive.llm.host, or run `OLLAMA_HOST=0.0.0.0 ollama serve` on %s", e.base.Hostname())
+}
+
+// elsewhere returns what to do about a server that is not Ollama.
+func (e *Engine) elsewhere() string {
+	return fmt.Sprintf("set executive.llm.host: what answers at %s is not Ollama", e.base.Host)
+}
+
+// plain returns err as it can be shown to anybody. A server that is not Ollama
+// may send anything, also what it was sent: only a sentence that came where
+// Ollama puts one is quoted, without control characters and not at length.
+func plain(err error) error {
+	if s, ok := errors.AsType[api.StatusError](err); ok {
+		text := fmt.Sprint(s.StatusCode, " ", http.StatusText(s.StatusCode))
+		if said := sentence(s.ErrorMessage); said != "" {
+			text += ": " + said
+		}
+		return errors.New(strings.TrimSpace(text))
+	}
+	if c, ok := errors.AsType[complaint](err); ok {
+		return errors.New(sentence(string(c)))
+	}
+	if foreign(err) {
+		return foreignSays(err)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err // without the address, which the engine's name has already
+	}
+	return err
+}
+
+// foreignSays returns err without the page that it may quote.
+func foreignSays(err error) error {
+	for _, is := range []error{errLine, errReply, errRedirect} {
+		if errors.Is(err, is) {
+			return is
+		}
+	}
+	return errNoReply
+}
+
+// longest is how much of a server's sentence is quoted, in bytes.
+const longest = 200
+
+// sentence returns what the server says as one printable line. What begins
+// like a page or an object is none.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {
+		return ""
+	}
+	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,96 @@
+// Package ollama asks a model behind an Ollama server.
+//
+// It speaks the protocol with the types of [github.com/ollama/ollama/api], and
+// uses that package's client for the small questions. The stream of a reply it
+// reads itself: the client's Chat ends without an error when the server dies in
+// mid-sentence, quotes the reply in its errors, and sets 8 MB aside for each.
+//
+// What the server is known to do, and what is done about it here:
+//
+//   - A stream may end without saying that the reply did. That is
+//     [llm.Broken], never an end. See [Engine.Stream].
+//   - A cancelled reply may leave the model wedged: later requests wait for
+//     ever. The engine cannot know; the ladder above it notices that no first
+//     token comes, calls [Engine.Unload] and asks again.
+//   - A model that can think does, unless told not to. The request always says
+//     which, by what /api/show says of the model, and thoughts that stand in
+//     the text nevertheless are parted from it by [llm.Thoughts].
+//   - A prompt that is too long is cut silently. It is refused instead, as
+//     [llm.TooLong]; so is shifting the context in mid-reply, after which the
+//     model has forgotten its instructions. The reply ends as truncated there.
+//   - Options that change how the model is loaded, such as num_ctx, reload it
+//     when they change. They are never sent; they belong to the server and to
+//     the model's own file.
+//
+// How long to wait for a token is not decided here, since only the caller knows
+// whether somebody is listening. A server that sends one byte in five seconds
+// is read for as long as the context lives.
+package ollama
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// Config says which server, and which model there. Only Model is needed.
+type Config struct {
+	// Host is the server as people write it: "localhost", "10.0.0.7:11434",
+	// "https://models.example.org/ollama". Without a port it is Ollama's own,
+	// or that of https. Empty means this machine.
+	Host string
+
+	// Model answers requests that name none.
+	Model string
+
+	// KeepAlive is how long the model stays in memory after a reply. Zero
+	// leaves that to the server, whose default is five minutes; a negative
+	// one keeps it for ever.
+	KeepAlive time.Duration
+
+	// Client replaces the connection to the server. Its Transport is used
+	// within the same limits; redirects are refused here too.
+	Client *http.Client
+}
+
+// An Engine is one Ollama server. It may be used from many goroutines, and
+// opens nothing until it is asked something.
+type Engine struct {
+	config Config
+	base   *url.URL
+	http   *http.Client
+	client *api.Client
+
+	mu        sync.Mutex
+	abilities map[string]ability // by model, as asked; see [Engine.ability]
+}
+
+// New returns the engine of c. It fails if the host cannot be understood; it
+// does not look whether there is one.
+func New(c Config) (*Engine, error) {
+	base, err := parseHost(c.Host)
+	if err != nil {
+		return nil, err
+	}
+	client := guarded(c.Client)
+	return &Engine{
+		config:    c,
+		base:      base,
+		http:      client,
+		client:    api.NewClient(base, client),
+		abilities: make(map[string]ability),
+	}, nil
+}
+
+// Name returns the engine's name for people, without any password.
+func (e *Engine) Name() string { return "ollama at " + e.base.Host }
+
+// Close lets go of idle connections. The engine can be used again.
+func (e *Engine) Close() { e.http.CloseIdleConnections() }
+
+// model returns the model that a request is for.
+func (e *Engine) model(asked string) string { return cmp.Or(asked, e.config.Model) }

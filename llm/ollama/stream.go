@@ -1,0 +1,151 @@
+package ollama
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/ollama/ollama/api"
+
+	"earshot/llm"
+)
+
+// defaultTokens bounds a reply that asks for no bound, thoughts included:
+// some 3,000 words, at ten tokens a second seven minutes. Without a number
+// Ollama lets a model that has lost its thread talk for ever.
+const defaultTokens = 4096
+
+// errLeft says that the caller left the loop.
+var errLeft = errors.New("left the loop")
+
+// Stream implements [llm.Service]. The request is closed as soon as ctx ends,
+// also while the caller is busy with a piece.
+func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		name := e.model(req.Model)
+		err := e.answer(ctx, name, req, func(d llm.Delta) error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if !yield(d, nil) {
+				return errLeft
+			}
+			return nil
+		})
+		switch {
+		case err == nil, errors.Is(err, errLeft):
+		case ctx.Err() != nil:
+			yield(llm.Delta{}, context.Cause(ctx))
+		default:
+			e.forget(name)
+			yield(llm.Delta{}, e.fault(name, err))
+		}
+	}
+}
+
+// answer asks the model and hands the pieces of its reply to give, until that
+// fails. It asks for thoughts only where there are some to be had.
+func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give func(llm.Delta) error) error {
+	if name == "" {
+		return errNameless
+	}
+	can, err := e.ability(ctx, name)
+	if err != nil {
+		return err
+	}
+	think := req.Think && can.think
+	err = e.ask(ctx, e.chat(name, req, think), can.opened && !think, give)
+	if think && thoughtless(err) { // it has become another model since we asked
+		err = e.ask(ctx, e.chat(name, req, false), can.opened, give)
+	}
+	return err
+}
+
+// chat puts req as Ollama wants it. It depends on nothing but its arguments, so
+// that a prompt that begins as the last one did finds the server's cache warm.
+func (e *Engine) chat(name string, req *llm.Request, think bool) *api.ChatRequest {
+	c := &api.ChatRequest{
+		Model:    name,
+		Messages: make([]api.Message, len(req.Messages)),
+		Stream:   new(!req.Whole),
+		Format:   req.Schema,
+		Think:    &api.ThinkValue{Value: think},
+		Truncate: new(false),
+		Shift:    new(false),
+		Options: map[string]any{
+			"temperature": req.Temperature,
+			"num_predict": cmp.Or(max(req.MaxTokens, 0), defaultTokens),
+		},
+	}
+	for i, m := range req.Messages {
+		c.Messages[i] = api.Message{Role: string(m.Role), Content: m.Text}
+	}
+	if e.config.KeepAlive != 0 {
+		c.KeepAlive = &api.Duration{Duration: e.config.KeepAlive}
+	}
+	return c
+}
+
+// ask sends c and hands on the reply, to its last line. The connection is free
+// again, or closed, when it returns.
+func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, opened bool, give func(llm.Delta) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	body, err := e.post(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	err = read(body, &llm.Thoughts{Opened: opened}, give)
+	if err == nil {
+		drain(body, cancel)
+	}
+	return err
+}
+
+// post sends c and returns the body of a reply that has begun well.
+func (e *Engine) post(ctx context.Context, c *api.ChatRequest) (io.ReadCloser, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base.JoinPath("/api/chat").String(), bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/x-ndjson")
+	resp, err := e.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
+	}
+	return resp.Body, nil
+}
+
+// refusal returns what a server says that does not answer.
+func refusal(resp *http.Response) error {
+	refused := api.StatusError{StatusCode: resp.StatusCode}
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxHeader)) // half an explanation is none, and no worse
+	json.Unmarshal(data, &refused)                              // what is not JSON is some other server's page, and is not quoted
+	return refused
+}
+
+// linger is how long a server may take to close a reply that it has ended. It
+// does so at once, and then the connection can be used again.
+const linger = 100 * time.Millisecond
+
+// drain reads what is behind the end of a reply, which is nothing.
+func drain(body io.Reader, cancel context.CancelFunc) {
+	defer time.AfterFunc(linger, cancel).Stop()
+	io.Copy(io.Discard, body)
+}
