@@ -1,5 +1,3 @@
-// Package testkit is what tests of several packages share. Only tests import
-// it.
 package testkit
 
 import (

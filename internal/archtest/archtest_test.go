@@ -1,0 +1,207 @@
+package archtest
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// A rule is one thing that we care about, and a small tree that breaks it.
+type rule struct {
+	name  string
+	check func(*house) []string
+	wrong tree
+	want  []string // the complaints about wrong
+}
+
+// A tree is a repository: text by path.
+type tree map[string]string
+
+var rules = []rule{
+	{"imports", imports, tree{
+		"attic/x.go":                     "package attic",
+		"earshot.go":                     "package earshot\nimport \"earshot/internal/field\"",
+		"event.go":                       "package earshot\nimport \"example.org/x\"",
+		"providers/a/a.go":               "package a\nimport (\"earshot/providers/b\"; \"earshot\"; \"earshot/providers\"; \"earshot/internal/audio\")",
+		"providers/a/deep/a.go":          "package deep\nimport \"earshot/providers/a\"",
+		"providers/a/a_test.go":          "package a_test\nimport (\"testing\"; \"earshot/providers/a\"; \"earshot/providers/providertest\")",
+		"providers/b/b.go":               "package b\nimport (\"earshot/llm\"; \"earshot/internal/scenetest\"; \"earshot/executive\")",
+		"llm/x/x.go":                     "package x\nimport (\"earshot/llm\"; \"earshot/internal/field\"; \"earshot\")",
+		"executive/turn/turn.go":         "package turn\nimport (\"earshot/executive/scene\"; \"earshot/store\"; \"testing\"; \"earshot/internal/testkit\")",
+		"executive/turn/tagged.go":       "//go:build never\n\npackage turn\nimport \"earshot/server\"",
+		"server/s.go":                    "package server\nimport (\"earshot/cmd/earshot\"; \"earshot/internal/bench\"; \"earshot/executive/room\")",
+		"cmd/earshot/main.go":            "package main\nimport (\"earshot/store\"; \"earshot/llm/llmtest\"; \"earshot/internal/testkit\")",
+		"llm/llmtest/script.go":          "package llmtest\nimport \"testing\"",
+		"internal/testkit/await.go":      "package testkit\nimport \"testing\"",
+		"llm/ollama/ollamatest/start.go": "package ollamatest\nimport (\"testing\"; \"earshot/internal/testkit\")",
+	}, []string{
+		"attic: no entry of the import table fits this folder",
+		"cmd/earshot/main.go: imports ./internal/testkit: it is for tests only",
+		"earshot.go: imports ./internal/field: the root imports nothing of ours",
+		"event.go: imports example.org/x: the root is made of the standard library alone",
+		`executive/turn/tagged.go: imports ./server: may import only ". interrupt conversation participants speakers llm"`,
+		`executive/turn/turn.go: imports ./store: may import only ". interrupt conversation participants speakers llm"`,
+		"executive/turn/turn.go: imports testing: it would be linked into the program",
+		"executive/turn/turn.go: imports ./internal/testkit: it is for tests only",
+		"llm/llmtest/script.go: imports testing: it would be linked into the program",
+		`llm/x/x.go: imports .: may import only ""`,
+		`providers/a/a.go: imports ./providers/b: may import only ". providers models/... internal/..."`,
+		`providers/b/b.go: imports ./llm: may import only ". providers models/... internal/..."`,
+		"providers/b/b.go: imports ./internal/scenetest: it is for tests only",
+		`providers/b/b.go: imports ./executive: may import only ". providers models/... internal/..."`,
+		"server/s.go: imports ./cmd/earshot: nobody imports cmd",
+		"server/s.go: imports ./internal/bench: nobody imports internal/bench",
+	}},
+	{"one package comment", onePackageComment, tree{
+		"a/a.go":         "// Package a is one.\npackage a",
+		"a/b.go":         "// Package a is two.\npackage a",
+		"b/b.go":         "package b",
+		"b/b_test.go":    "// Package b is only told in a test.\npackage b",
+		"c/c.go":         "// This is c.\npackage c",
+		"cmd/x/main.go":  "// Package main is a program.\npackage main",
+		"cmd/y/main.go":  "// Command y is right.\npackage main",
+		"d/only_test.go": "// Package d is right too.\npackage d",
+	}, []string{
+		"a: has 2 package comments, not one",
+		"b: has 0 package comments, not one",
+		`c/c.go: the package comment does not begin with "Package c "`,
+		`cmd/x/main.go: the package comment does not begin with "Command x "`,
+	}},
+	{"no init", noInit, tree{
+		"a.go":      "package a\nfunc init() {}\ntype t int\nfunc (t) init() {}",
+		"a_test.go": "package a\n\nfunc init() {}",
+	}, []string{"a.go:2: an init function", "a_test.go:3: an init function"}},
+	{"no sleep in tests", noSleep, tree{
+		"a_test.go":                 "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }",
+		"b_test.go":                 "package a\nimport (t \"time\")\nfunc g() { t.Sleep(1) }",
+		"c_test.go":                 "package a\nimport (\"time\"; \"testing/synctest\")\nvar _ = synctest.Wait\nfunc h() { time.Sleep(1) }",
+		"llm/llmtest/s.go":          "package llmtest\nimport \"time\"\nfunc f() { time.Sleep(1) }",
+		"internal/testkit/await.go": "package testkit\nimport \"time\"\nfunc f() { time.Sleep(1) }",
+	}, []string{
+		"a_test.go:3: sleeps in real time; see testing/synctest and internal/testkit",
+		"b_test.go:3: sleeps in real time; see testing/synctest and internal/testkit",
+		"llm/llmtest/s.go:3: sleeps in real time; see testing/synctest and internal/testkit",
+	}},
+	{"C only in helpers", cOnlyInHelpers, tree{
+		"a.go":                     "//go:build cgo\n\npackage a\nimport \"C\"",
+		"cmd/earshot-sound/a.go":   "//go:build cgo\n\n// Command earshot-sound.\npackage main\nimport \"C\"",
+		"cmd/earshot-sound/b.go":   "package main",
+		"cmd/earshot-camera/b.go":  "//go:build !cgo\n\npackage main",
+		"cmd/earshot-camera/c.go":  "//go:build linux && cgo\n\npackage main",
+		"cmd/earshot-camera/d.go":  "package main\n//go:build cgo",
+		"cmd/earshot-unknown/e.go": "//go:build cgo\n\npackage main\nimport \"C\"",
+	}, []string{
+		"a.go: C lives in helper processes",
+		"cmd/earshot-camera/b.go: must say //go:build cgo",
+		"cmd/earshot-camera/d.go: must say //go:build cgo",
+		"cmd/earshot-sound/b.go: must say //go:build cgo",
+		"cmd/earshot-unknown/e.go: C lives in helper processes",
+	}},
+	{"print only in commands", printOnlyInCommands, tree{
+		"a.go":          "package a\nimport (\"fmt\"; \"os\")\nfunc f() {\nfmt.Println()\nfmt.Fprintln(os.Stderr)\nprintln()\n}",
+		"b.go":          "package a\nimport \"log\"\nvar _ = log.Println",
+		"c.go":          "package a\nimport \"log/slog\"\nvar _ = slog.New\nfunc g() { slog.Info(\"\") }",
+		"cmd/x/main.go": "package main\nimport \"fmt\"\nfunc main() { fmt.Println() }",
+		"d_test.go":     "package a\nimport \"fmt\"\nfunc h() { fmt.Println() }",
+	}, []string{
+		"a.go:4: prints; only commands do",
+		"a.go:5: takes the program's own output; it is passed in",
+		"a.go:6: prints; only commands do",
+		"b.go: logs by itself; the logger is passed in",
+		"c.go:4: logs by itself; the logger is passed in",
+	}},
+	{"a context is passed", contextIsPassed, tree{
+		"a.go":          "package a\nimport \"context\"\nvar x = context.Background()\nvar y = context.TO" + "DO()",
+		"a_test.go":     "package a\nimport \"context\"\nvar z = context.Background()",
+		"cmd/x/main.go": "package main\nimport \"context\"\nvar x = context.Background()",
+	}, []string{
+		"a.go:3: makes a context; it is passed in",
+		"a.go:4: makes a context; it is passed in",
+	}},
+	{"a context is not stored", contextIsNotStored, tree{
+		"a.go": "package a\nimport \"context\"\ntype t struct {\nctx context.Context\nend context.CancelFunc\nrun func(context.Context)\n}",
+	}, []string{"a.go:4: stores a context; it is passed"}},
+	{"leaks are sought", leaksAreSought, tree{
+		"a/a.go":      "package a\nfunc f() { go f() }",
+		"b/b.go":      "package b\nfunc f() { g.Go(f) }",
+		"b/b_test.go": "package b\nfunc TestMain() {}",
+		"c/c.go":      "package c\nfunc f() { go f() }",
+		"c/c_test.go": "package c\nimport \"go.uber.org/goleak\"\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }",
+		"d/d.go":      "package d\nfunc f() {}",
+	}, []string{
+		"a/a.go:2: starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain",
+		"b/b.go:2: starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain",
+	}},
+	{"nothing left open", nothingLeftOpen, tree{
+		"a.md":           "one\nTO" + "DO: two",
+		"b.go":           "package b // FIX" + "ME later",
+		"c.txt":          "TO" + "DOS is a word",
+		"bin/d.txt":      "TO" + "DO",
+		"testdata/e.txt": "TO" + "DO",
+	}, []string{
+		`a.md:2: "TO` + `DO" promises something; do it, or write an issue`,
+		`b.go:1: "FIX` + `ME" promises something; do it, or write an issue`,
+		`testdata/e.txt:1: "TO` + `DO" promises something; do it, or write an issue`,
+	}},
+	{"no machine paths", noMachinePaths, tree{
+		"a.go":   "package a\nvar x = \"/ro" + "ot/go\"\nvar y = \"/u_7/agent/home/x\"",
+		"b.sh":   "cd /ho" + "me/somebody && cat </tm" + "p/x\ncd $HOME/tmp/x ${X}/tmp/",
+		"c.yaml": "path: /tm" + "p\nrest: /homely /tmpfs ~/work/ ../work/",
+	}, []string{
+		`a.go:2: "\"/ro` + `ot/" names a path of one machine`,
+		`b.sh:1: "/ho` + `me/" names a path of one machine`,
+		`c.yaml:1: "/tm` + `p" names a path of one machine`,
+	}},
+	{"no replace", noReplace, tree{
+		"go.mod": "module earshot\n\nreplace a => b",
+	}, []string{"go.mod:3: replaces a module"}},
+	{"parts agree", partsAgree, tree{
+		"providers/console/c.go":      "package console",
+		"providers/webcam/c.go":       "package webcam",
+		"providers/replay/c.go":       "package replay",
+		"providers/providertest/c.go": "package providertest",
+		"outlets/console/c.go":        "package console",
+		"config/c.go":                 "package config\ntype Providers struct { Console int `yaml:\"console\"` }\ntype Outlets struct { Console int `yaml:\"console\"` }",
+		"cmd/earshot/main.go":         "package main\nimport (\"earshot/providers/console\"; \"earshot/providers/webcam\"; \"earshot/providers/replay\")",
+		"README.md":                   "| Sense | state |\n|---|---|\n| `console` | works |\n| `webcam` | works |\n| ears | later |\n\n| Outlet | state |\n|---|---|\n| `console` | works |\n| `printer` | works |\n",
+	}, []string{
+		`the struct config.Providers names ["console"], but the folders in providers are ["console" "webcam"]`,
+		`the imports of cmd/earshot names [], but the folders in outlets are ["console"]`,
+		`the table Outlet in README.md names ["console" "printer"], but the folders in outlets are ["console"]`,
+	}},
+}
+
+// TestHouse asks this repository.
+func TestHouse(t *testing.T) {
+	h := home(t)
+	if len(h.files) < 10 || h.texts["go.mod"] == "" {
+		t.Fatalf("found only %d files; this is not the repository", len(h.files))
+	}
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			for _, complaint := range r.check(h) {
+				t.Error(complaint)
+			}
+		})
+	}
+}
+
+// TestRules asks trees that break the rules, each one rule.
+func TestRules(t *testing.T) {
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			fsys := make(fstest.MapFS)
+			for name, text := range r.wrong {
+				fsys[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			h, err := load(fsys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := strings.Join(r.check(h), "\n"), strings.Join(r.want, "\n")
+			if got != want {
+				t.Errorf("complained:\n%s\n\nwant:\n%s", got, want)
+			}
+		})
+	}
+}

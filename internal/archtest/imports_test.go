@@ -1,0 +1,166 @@
+package archtest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// may lists what each part of the program may import of ours, besides
+// internal/field and its own branch: design.md, section 2. "." is the root,
+// "x" is x alone; "x/..." means it and everything under it; "x/*" each folder
+// in x and everything under that, as a part of its own. The longest entry that
+// fits a package is its rule, and a package that none fits fails the test: a
+// new folder is a decision, not an accident.
+var may = map[string]string{
+	".":                  "", // and nothing but the standard library
+	"internal/field":     "",
+	"internal/archtest":  ".",
+	"internal/testkit":   ".",
+	"internal/audio":     ".",
+	"internal/helper":    ".",
+	"internal/terminal":  ".",
+	"internal/redact":    ".",
+	"internal/supervise": ".",
+	"internal/sound":     ". internal/audio internal/helper internal/supervise",
+	"internal/codec":     ". internal/audio internal/helper internal/supervise",
+	"internal/discord":   ". internal/audio internal/codec internal/supervise",
+	"internal/scenetest": "./...",
+	"internal/bench":     "./...",
+	"llm/...":            "", // an engine knows words, not us
+	"interrupt":          ".",
+	"participants":       ".",
+	"store":              ".",
+	"conversation":       ". participants",
+	"models/...":         ". internal/audio internal/helper internal/supervise",
+	"speakers":           ". models/voiceprint",
+	"providers":          ".",
+	"providers/*":        ". providers models/... internal/...",
+	"outlets":            ".",
+	"outlets/*":          ". outlets models/tts internal/...",
+	"executive/...":      ". interrupt conversation participants speakers llm",
+	"server/...":         ". participants conversation executive/... providers", // the senses of an attached terminal
+	"config":             ". executive interrupt llm participants conversation speakers store server providers/... outlets/... models/...",
+	"cmd/...":            "./...",
+}
+
+// doubles are what only test files may import, and each other, and the
+// programs that are tests themselves.
+var doubles = []string{
+	"internal/archtest",
+	"internal/testkit",
+	"internal/scenetest",
+	"llm/llmtest",
+	"llm/ollama/ollamatest",
+	"providers/providertest",
+}
+
+// also lists who else may import a double.
+var also = map[string]string{
+	"llm/llmtest":           "cmd/... internal/scenetest internal/bench", // the scripted model ships
+	"llm/ollama/ollamatest": "internal/scenetest internal/bench",
+	"internal/testkit":      "internal/scenetest internal/bench",
+	"internal/scenetest":    "cmd/... internal/bench", // demo and replay perform scenes
+}
+
+// linked are the doubles that a command may link, so testing stays out.
+var linked = []string{"llm/llmtest", "internal/scenetest"}
+
+// fits reports whether pattern covers the package in dir, and which branch of
+// the tree pattern speaks about there.
+func fits(pattern, dir string) (branch string, ok bool) {
+	if pattern == "./..." {
+		return ".", true
+	}
+	if root, all := strings.CutSuffix(pattern, "/..."); all {
+		return root, dir == root || strings.HasPrefix(dir, root+"/")
+	}
+	if root, each := strings.CutSuffix(pattern, "/*"); each {
+		rest, ok := strings.CutPrefix(dir, root+"/")
+		child, _, _ := strings.Cut(rest, "/")
+		return path.Join(root, child), ok
+	}
+	return pattern, pattern == dir
+}
+
+// fitsAny reports whether one of the patterns in list covers dir.
+func fitsAny(list, dir string) bool {
+	return slices.ContainsFunc(strings.Fields(list), func(pattern string) bool {
+		_, ok := fits(pattern, dir)
+		return ok
+	})
+}
+
+// ruleFor returns the entry of may for the package in dir.
+func ruleFor(dir string) (allowed, branch string, ok bool) {
+	longest := ""
+	for pattern, list := range may {
+		b, fit := fits(pattern, dir)
+		if fit && (!ok || len(pattern) > len(longest)) {
+			longest, allowed, branch, ok = pattern, list, b, true
+		}
+	}
+	return allowed, branch, ok
+}
+
+// imports complains about every import that the table does not allow.
+func imports(h *house) (complaints []string) {
+	for _, dir := range h.dirs() {
+		if _, _, ok := ruleFor(dir); !ok {
+			complaints = append(complaints, fmt.Sprintf("%s: no entry of the import table fits this folder", dir))
+		}
+	}
+	for _, f := range h.files {
+		for _, imported := range f.imports {
+			if why := forbidden(f, imported); why != "" {
+				complaints = append(complaints, fmt.Sprintf("%s: imports %s: %s", f.path, imported, why))
+			}
+		}
+	}
+	return complaints
+}
+
+// forbidden says why f may not import what it does, or nothing.
+func forbidden(f *file, imported string) string {
+	target, ok := ours(imported)
+	if !ok {
+		return forbiddenForeign(f, imported)
+	}
+	allowed, branch, known := ruleFor(f.dir)
+	own := func(dir string) bool {
+		return branch != "." && (dir == branch || strings.HasPrefix(dir, branch+"/"))
+	}
+	switch {
+	case !known || target == f.dir: // complained about already; a test of its own package
+		return ""
+	case target == "cmd" || strings.HasPrefix(target, "cmd/"):
+		return "nobody imports cmd"
+	case target == "internal/bench":
+		return "nobody imports internal/bench"
+	case slices.Contains(doubles, target):
+		if f.test || slices.Contains(doubles, f.dir) || fitsAny(also[target], f.dir) {
+			return ""
+		}
+		return "it is for tests only"
+	case f.dir == ".":
+		return "the root imports nothing of ours"
+	case target == "internal/field" || own(target) || fitsAny(allowed, target):
+		return ""
+	}
+	return fmt.Sprintf("may import only %q", allowed)
+}
+
+// forbiddenForeign says why f may not import a package that is not ours.
+func forbiddenForeign(f *file, imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case f.test:
+		return ""
+	case f.dir == "." && strings.Contains(first, "."):
+		return "the root is made of the standard library alone"
+	case first == "testing" && (!slices.Contains(doubles, f.dir) || slices.Contains(linked, f.dir)):
+		return "it would be linked into the program"
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package archtest
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// unplaced are the parts without a section in the configuration, and why.
+var unplaced = map[string]string{
+	"providers/providertest": "the suite that every provider passes",
+	"providers/replay":       "performs a scene that a command names; there is nothing to configure",
+}
+
+// A shelf is one kind of part: where its packages lie, which struct of package
+// config places their sections, and how the README's matrix heads the table
+// that lists them.
+type shelf struct{ dir, sections, heading string }
+
+var shelves = []shelf{
+	{"providers", "Providers", "Sense"},
+	{"outlets", "Outlets", "Outlet"},
+}
+
+// partsAgree wants the packages, the sections of the configuration, what
+// cmd/earshot builds and the README to name the same providers and outlets.
+// Each of the four is compared from the day that it exists.
+func partsAgree(h *house) (complaints []string) {
+	for _, s := range shelves {
+		want := h.packages(s)
+		compare := func(where string, got []string) {
+			if !slices.Equal(want, got) {
+				complaints = append(complaints, fmt.Sprintf("%s names %q, but the folders in %s are %q", where, got, s.dir, want))
+			}
+		}
+		if len(h.in("config")) > 0 {
+			compare("the struct config."+s.sections, h.tags("config", s.sections))
+		}
+		if len(h.in("cmd/earshot")) > 0 {
+			compare("the imports of cmd/earshot", h.built(s))
+		}
+		if readme, ok := h.texts["README.md"]; ok {
+			compare("the table "+s.heading+" in README.md", firstColumn(readme, s.heading))
+		}
+	}
+	return complaints
+}
+
+// packages returns the names of the parts of s that can be configured.
+func (h *house) packages(s shelf) (names []string) {
+	for _, dir := range h.dirs() {
+		if _, spared := unplaced[dir]; path.Dir(dir) == s.dir && !spared {
+			names = append(names, path.Base(dir))
+		}
+	}
+	return names
+}
+
+// built returns the parts of s that cmd/earshot imports.
+func (h *house) built(s shelf) (names []string) {
+	for _, f := range h.in("cmd/earshot") {
+		for _, imported := range f.imports {
+			dir, ok := ours(imported)
+			if _, spared := unplaced[dir]; ok && !f.test && !spared && path.Dir(dir) == s.dir {
+				names = append(names, path.Base(dir))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// quoted is a name in a Markdown cell.
+var quoted = regexp.MustCompile("^`([a-z]+)`$")
+
+// firstColumn returns the names, each in backticks, of the first column of the
+// Markdown table whose first heading is heading. A row whose first cell is no
+// such name tells of something that is still to come.
+func firstColumn(markdown, heading string) (names []string) {
+	inside := false
+	for line := range strings.Lines(markdown) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			inside = false
+			continue
+		}
+		first := strings.TrimSpace(cells[1])
+		if first == heading {
+			inside = true
+		}
+		if m := quoted.FindStringSubmatch(first); inside && m != nil {
+			names = append(names, m[1])
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,292 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cgo lists the only folders that may hold C.
+var cgo = []string{"cmd/earshot-sound", "cmd/earshot-speech", "cmd/earshot-camera", "cmd/earshot-neural"}
+
+// onePackageComment wants exactly one in each package. One that only tests may
+// have it in a test file.
+func onePackageComment(h *house) (complaints []string) {
+	for _, dir := range h.dirs() {
+		files := h.in(dir)
+		if slices.ContainsFunc(files, func(f *file) bool { return !f.test }) {
+			files = slices.DeleteFunc(files, func(f *file) bool { return f.test })
+		}
+		var docs []*file
+		for _, f := range files {
+			if f.Doc != nil && strings.TrimSpace(f.Doc.Text()) != "" {
+				docs = append(docs, f)
+			}
+		}
+		if len(docs) != 1 {
+			complaints = append(complaints, fmt.Sprintf("%s: has %d package comments, not one", dir, len(docs)))
+			continue
+		}
+		if want := opening(docs[0]); !strings.HasPrefix(docs[0].Doc.Text(), want) {
+			complaints = append(complaints, fmt.Sprintf("%s: the package comment does not begin with %q", docs[0].path, want))
+		}
+	}
+	return complaints
+}
+
+// opening is how the package comment in f must begin.
+func opening(f *file) string {
+	if f.isMain() {
+		return "Command " + path.Base(f.dir) + " "
+	}
+	return "Package " + f.Name.Name + " "
+}
+
+// noInit wants everything that happens to be called by somebody.
+func noInit(h *house) (complaints []string) {
+	for _, f := range h.files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				complaints = append(complaints, h.at(fn)+": an init function")
+			}
+		}
+	}
+	return complaints
+}
+
+// noSleep wants no sleep but in simulated time.
+func noSleep(h *house) (complaints []string) {
+	for _, f := range h.files {
+		simulated := f.localName("testing/synctest") != ""
+		if !f.test && !slices.Contains(doubles, f.dir) || simulated || f.path == "internal/testkit/await.go" {
+			continue
+		}
+		for _, use := range f.uses("time", "Sleep") {
+			complaints = append(complaints, h.at(use)+": sleeps in real time; see testing/synctest and internal/testkit")
+		}
+	}
+	return complaints
+}
+
+// cOnlyInHelpers keeps C out of the daemon, and lets a helper's folder vanish
+// where there is no C.
+func cOnlyInHelpers(h *house) (complaints []string) {
+	for _, f := range h.files {
+		helper := slices.Contains(cgo, f.dir)
+		if slices.Contains(f.imports, "C") && !helper {
+			complaints = append(complaints, f.path+": C lives in helper processes")
+		}
+		if helper && !f.test && !constrained(f, "cgo") {
+			complaints = append(complaints, f.path+": must say //go:build cgo")
+		}
+	}
+	return complaints
+}
+
+// constrained reports whether f says that it is only built with tag.
+func constrained(f *file, tag string) bool {
+	line := regexp.MustCompile(`^//go:build (.* && )?` + tag + `( && .*)?$`)
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if c.Pos() < f.Package && line.MatchString(c.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// printOnlyInCommands keeps the program's own voice in its commands, and its
+// log in the logger that is passed.
+func printOnlyInCommands(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if f.isMain() || f.test {
+			continue
+		}
+		for _, use := range f.uses("fmt", "Print", "Println", "Printf") {
+			complaints = append(complaints, h.at(use)+": prints; only commands do")
+		}
+		for _, use := range f.uses("os", "Stdout", "Stderr") {
+			complaints = append(complaints, h.at(use)+": takes the program's own output; it is passed in")
+		}
+		if slices.Contains(f.imports, "log") {
+			complaints = append(complaints, f.path+": logs by itself; the logger is passed in")
+		}
+		for _, use := range f.uses("log/slog", "Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log") {
+			complaints = append(complaints, h.at(use)+": logs by itself; the logger is passed in")
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if id, ok := call.Fun.(*ast.Ident); ok && (id.Name == "println" || id.Name == "print") && id.Obj == nil {
+					complaints = append(complaints, h.at(call)+": prints; only commands do")
+				}
+			}
+			return true
+		})
+	}
+	return complaints
+}
+
+// contextIsPassed wants no context that nobody can end, but where a program
+// begins.
+func contextIsPassed(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if f.isMain() || f.test {
+			continue
+		}
+		for _, use := range f.uses("context", "Background", "TO"+"DO") {
+			complaints = append(complaints, h.at(use)+": makes a context; it is passed in")
+		}
+	}
+	return complaints
+}
+
+// stored are the files with a struct that carries a context, and why.
+var stored = map[string]string{
+	"store/writer.go": "a request that waits for the writer belongs to its caller, and goes when the caller does",
+}
+
+// contextIsNotStored wants no context in a struct.
+func contextIsNotStored(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if _, spared := stored[f.path]; spared || f.test || slices.Contains(doubles, f.dir) {
+			continue
+		}
+		uses := f.uses("context", "Context")
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			s, ok := n.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			for _, member := range s.Fields.List {
+				if sel, ok := member.Type.(*ast.SelectorExpr); ok && slices.Contains(uses, sel) {
+					complaints = append(complaints, h.at(member)+": stores a context; it is passed")
+				}
+			}
+			return true
+		})
+	}
+	return complaints
+}
+
+// leaksAreSought wants the tests of a package that starts goroutines to look
+// for those that were left behind.
+func leaksAreSought(h *house) (complaints []string) {
+	for _, dir := range h.dirs() {
+		started, sought := "", false
+		for _, f := range h.in(dir) {
+			sought = sought || f.test && len(f.uses("go.uber.org/goleak", "VerifyTestMain")) > 0
+			if !f.test && started == "" {
+				started = h.starts(f)
+			}
+		}
+		if started != "" && !sought {
+			complaints = append(complaints, started+": starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain")
+		}
+	}
+	return complaints
+}
+
+// starts says where f starts a goroutine, if it does.
+func (h *house) starts(f *file) (where string) {
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			where = h.at(n)
+		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Go" {
+				where = h.at(n)
+			}
+		}
+		return where == ""
+	})
+	return where
+}
+
+// unfinished is how a file says that it is not done. The pattern does not
+// match itself.
+var unfinished = regexp.MustCompile(`\b(TOD[O]|FIXM[E])\b`)
+
+// somewhere is a path that one machine has and another has not. The pattern
+// does not match itself.
+var somewhere = regexp.MustCompile(`(?m)(^|[^\w.~/$})-])/(root|home|Users|work|tmp|var/tmp|var/folders)(/|["'` + "`" + `\s]|$)`)
+
+// nothingLeftOpen wants no promise in any file.
+func nothingLeftOpen(h *house) []string {
+	return h.grep(unfinished, "promises something; do it, or write an issue", func(name string) bool { return true })
+}
+
+// noMachinePaths wants no path of the machine that a file was written on.
+func noMachinePaths(h *house) []string {
+	return h.grep(somewhere, "names a path of one machine", func(name string) bool {
+		return !strings.HasPrefix(name, "scripts/ollama/include/")
+	})
+}
+
+// grep complains about every line that pattern matches.
+func (h *house) grep(pattern *regexp.Regexp, why string, look func(name string) bool) (complaints []string) {
+	for name, text := range h.texts {
+		if !look(name) || !pattern.MatchString(text) {
+			continue
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if found := pattern.FindString(line); found != "" {
+				complaints = append(complaints, fmt.Sprintf("%s:%d: %q %s", name, i+1, strings.TrimSpace(found), why))
+			}
+		}
+	}
+	slices.Sort(complaints)
+	return complaints
+}
+
+// noReplace wants go.mod to mean the same to everybody.
+func noReplace(h *house) (complaints []string) {
+	for i, line := range strings.Split(h.texts["go.mod"], "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "replace") {
+			complaints = append(complaints, fmt.Sprintf("go.mod:%d: replaces a module", i+1))
+		}
+	}
+	return complaints
+}
+
+// tags returns the yaml names of the struct called name in dir, if there is
+// one.
+func (h *house) tags(dir, name string) (keys []string) {
+	for _, f := range h.in(dir) {
+		for _, d := range f.Decls {
+			gen, ok := d.(*ast.GenDecl)
+			if !ok || gen.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				if typ := spec.(*ast.TypeSpec); typ.Name.Name == name {
+					keys = append(keys, tagsOf(typ)...)
+				}
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func tagsOf(typ *ast.TypeSpec) (keys []string) {
+	s, ok := typ.Type.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	for _, member := range s.Fields.List {
+		if member.Tag == nil {
+			continue
+		}
+		raw, _ := strconv.Unquote(member.Tag.Value)
+		if m := regexp.MustCompile(`yaml:"([a-z_]+)`).FindStringSubmatch(raw); m != nil {
+			keys = append(keys, m[1])
+		}
+	}
+	return keys
+}
