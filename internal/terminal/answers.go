@@ -1,0 +1,70 @@
+package terminal
+
+import (
+	"sync"
+
+	"earshot"
+)
+
+// expected bounds what is waited for. Who asks more is not waited for longer
+// than that many questions.
+const expected = 64
+
+// Answers is what was asked and has not been answered, so that the sense that
+// asks and the outlet that hears of the answer need not know each other. The
+// zero value is ready.
+type Answers struct {
+	mu    sync.Mutex
+	order []earshot.EventID
+	open  map[earshot.EventID]chan struct{}
+}
+
+// Expect says that id is about to be asked. The channel is closed when it is
+// settled.
+func (a *Answers) Expect(id earshot.EventID) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil {
+		a.open = map[earshot.EventID]chan struct{}{}
+	}
+	if len(a.order) == expected {
+		a.settle(a.order[0])
+	}
+	settled := make(chan struct{})
+	a.order, a.open[id] = append(a.order, id), settled
+	return settled
+}
+
+// Settle says that nothing more will come to id.
+func (a *Answers) Settle(id earshot.EventID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settle(id)
+}
+
+// SettleAll settles everything, and reports whether there was anything.
+func (a *Answers) SettleAll() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	any := len(a.order) > 0
+	for len(a.order) > 0 {
+		a.settle(a.order[0])
+	}
+	return any
+}
+
+func (a *Answers) settle(id earshot.EventID) {
+	settled, ok := a.open[id]
+	if !ok {
+		return
+	}
+	close(settled)
+	delete(a.open, id)
+	kept := a.order[:0]
+	for _, o := range a.order {
+		if o != id {
+			kept = append(kept, o)
+		}
+	}
+	a.order = kept
+}

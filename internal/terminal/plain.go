@@ -1,0 +1,58 @@
+package terminal
+
+import "strings"
+
+// A plainFace is the face of what is no terminal, or of one that understands
+// nothing: replies one after the other. Escape sequences never appear.
+type plainFace struct {
+	named bool // replies begin with the agent's name
+	apart bool // what is not a reply goes to standard error
+
+	agent string
+	open  bool // the last row of a reply has no end yet
+	began bool // something of this reply has been shown
+}
+
+func (p *plainFace) clone() face { c := *p; return &c }
+
+func (p *plainFace) name(agent string) { p.agent, p.began = agent, false }
+
+func (p *plainFace) text(text string) frame {
+	var f frame
+	if !p.began && p.named {
+		f.put(label(p.agent, 40) + ": ")
+	}
+	p.began = true
+	f.mark(0)
+	for done := 0; done < len(text); {
+		show, n := fit(text[done:])
+		f.put(show)
+		p.open = show != "\n"
+		done += n
+		f.mark(done)
+	}
+	return f
+}
+
+func (p *plainFace) end(mark string) frame {
+	var f frame
+	if p.open {
+		f.put(mark + "\n")
+	}
+	p.open, p.began = false, false
+	return f
+}
+
+func (p *plainFace) note(l Line) frame {
+	f := frame{aside: p.apart}
+	if p.open && !p.apart {
+		f.put("\n")
+		p.open = false
+	}
+	f.put(strings.ReplaceAll(Safe(l.Head+l.Text), "\n", "\n  ") + "\n")
+	return f
+}
+
+// What is typed is shown by whoever it is typed into.
+func (p *plainFace) echo(string) frame        { return frame{} }
+func (p *plainFace) prompt(string, int) frame { return frame{} }

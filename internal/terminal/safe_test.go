@@ -1,0 +1,104 @@
+package terminal_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"earshot/internal/terminal"
+)
+
+func TestSafe(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"plain", "hello\tyou\n", "hello\tyou\n"},
+		{"letters of the world", "grüße 日本 ñandú", "grüße 日本 ñandú"},
+		{"a heart keeps its shape", "❤\ufe0f", "❤\ufe0f"},
+		{"clear the screen", "a\x1b[2Jb", "a␛[2Jb"},
+		{"title, by the bell", "\x1b]0;root\a", "␛]0;root␇"},
+		{"C1 control sequence", "a\u009b2Jb", "a\ufffd2Jb"},
+		{"a raw C1 byte", "a\x9b2Jb", "a\ufffd2Jb"},
+		{"delete", "a\x7f", "a␡"},
+		{"overwrite the line", "password\rharmless", "password␍harmless"},
+		{"a line from elsewhere", "a\r\nb", "a\nb"},
+		{"backspaces", "ab\b\bcd", "ab␈␈cd"},
+		{"turned direction", "a\u202egnp.exe", "a\ufffdgnp.exe"},
+		{"isolate", "\u2066a\u2069", "\ufffda\ufffd"},
+		{"zero width", "pay\u200bpal\ufeff", "pay\ufffdpal\ufffd"},
+		{"hidden tags", "a\U000e0041", "a\ufffd"},
+		{"hidden selectors", "a\U000e0100", "a\ufffd"},
+		{"a filler that looks like nothing", "a\u3164b", "a\ufffdb"},
+		{"line separators", "a\u2028b\u2029", "a\ufffdb\ufffd"},
+		{"half a rune", "a\xe2\x82", "a\ufffd\ufffd"},
+		{"an Arabic sign is seen", "\u0600", "\u0600"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := terminal.Safe(tt.text); got != tt.want {
+				t.Errorf("shown as %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// harmless fails unless nothing in text makes a terminal act. It knows nothing
+// of how Safe decides.
+func harmless(t interface{ Errorf(string, ...any) }, text string) {
+	if !utf8.ValidString(text) {
+		t.Errorf("%q is not UTF-8", text)
+	}
+	for _, r := range text {
+		if r == '\n' || r == '\t' {
+			continue
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x200b && r <= 0x200f || r == 0xfeff || r == 0x00ad {
+			t.Errorf("%q holds %U", text, r)
+		}
+	}
+}
+
+// foreign draws text such as nobody means well with.
+func foreign() *rapid.Generator[string] {
+	bits := rapid.SampledFrom([]string{"a", " ", "word ", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[31m", "\x9b", "\u009b", "\xff", "\xe2", "\x82", "\xac", "€", "日本",
+		"e\u0301", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u202e", "\u200b", "\U000e0041", "\x00", "\x7f"})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(bits, rapid.String()), 0, 30).Draw(t, "bits"), "")
+	})
+}
+
+// TestFilterIsSafeForEveryPart: however text is parted, the same is shown, and
+// it is harmless.
+func TestFilterIsSafeForEveryPart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := foreign().Draw(t, "text")
+		var f terminal.Filter
+		var got strings.Builder
+		for rest := text; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			got.WriteString(f.Add(rest[:n]))
+			rest = rest[n:]
+		}
+		got.WriteString(f.End())
+		if want := terminal.Safe(text); got.String() != want {
+			t.Errorf("in pieces %q, as one %q", got.String(), want)
+		}
+		harmless(t, got.String())
+		if again := terminal.Safe(got.String()); again != got.String() {
+			t.Errorf("%q changes to %q", got.String(), again)
+		}
+	})
+}
+
+func FuzzSafe(f *testing.F) {
+	f.Add("a\x1b[2J\u202e\xff\r", 3)
+	f.Fuzz(func(t *testing.T, text string, cut int) {
+		want := terminal.Safe(text)
+		harmless(t, want)
+		cut = min(max(cut, 0), len(text))
+		var p terminal.Filter
+		if got := p.Add(text[:cut]) + p.Add(text[cut:]) + p.End(); got != want {
+			t.Errorf("in two pieces %q, as one %q", got, want)
+		}
+	})
+}

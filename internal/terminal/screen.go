@@ -1,0 +1,389 @@
+package terminal
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	eraseRow   = "\x1b[K" // from the cursor on
+	eraseBelow = "\x1b[J" // from the cursor on
+	wipe       = "\x1b[H\x1b[2J"
+	hide, show = "\x1b[?25l", "\x1b[?25h" // the cursor
+	bold, dim  = "\x1b[1m", "\x1b[2m"
+	normal     = "\x1b[0m"
+
+	pasteOn, pasteOff = "\x1b[?2004h", "\x1b[?2004l"
+	keysNormal        = "\x1b[?1l\x1b>" // arrows and number pad as the decoder knows them
+)
+
+const (
+	leastWidth  = 8 // narrower than this no terminal is used, but some say so
+	leastHeight = 2
+	unanswered  = 3 // rows of what was typed under a reply that is still coming
+	caret       = "> "
+	hang        = "  " // before the further rows of a prompt
+)
+
+// A screen is the face of a terminal that understands escape sequences. What
+// was said scrolls away upwards and is never touched again. At the bottom is
+// the live region: the last row of the reply that is coming (row), and the
+// block, which is what was typed since (below) and the prompt.
+//
+// Each change is one frame: go to the beginning of the live region, write what
+// is new over it, and write the rest of the region again below. The reply's
+// last row is written again as well, so that the terminal and we never
+// disagree about the column for longer than one row, however wide it takes an
+// emoji to be.
+type screen struct {
+	height int
+	colour bool
+
+	agent  string // whose name comes before the next text, if any
+	open   bool   // row is on the screen
+	label  string // at the beginning of row
+	row    flow   // the reply's last row
+	breaks int    // ends of lines that wait for something to stand after them
+	below  []string
+
+	prompting bool
+	line      string // safe
+	at        int    // the cursor in line
+	up        int    // rows from the beginning of the block down to the cursor
+	painted   []int  // the width of each row of the block
+	col       int    // where the cursor is
+}
+
+func newScreen(width, height int, colour bool) *screen {
+	s := &screen{colour: colour}
+	s.size(width, height)
+	return s
+}
+
+func (s *screen) clone() face {
+	c := *s
+	c.below = slices.Clone(s.below)
+	return &c
+}
+
+func (s *screen) size(width, height int) {
+	if width <= 0 || height <= 0 { // what a terminal says that does not know
+		width, height = 80, 24
+	}
+	s.row.width, s.height = max(width, leastWidth), max(height, leastHeight)
+}
+
+func (s *screen) name(agent string) { s.agent = agent }
+
+func (s *screen) text(text string) frame {
+	var f frame
+	s.home(&f)
+	s.reopen(&f)
+	f.mark(0)
+	safe, ends := trace(text)
+	for done := 0; done < len(safe); {
+		done += s.cluster(&f, safe[done:])
+		f.mark(ends[done-1])
+	}
+	f.put("\r\n")
+	s.block(&f)
+	return f
+}
+
+// reopen goes to the end of the reply's last row, or begins one.
+func (s *screen) reopen(f *frame) {
+	if !s.open {
+		s.row.fresh()
+		s.label, s.breaks = "", 0
+		if s.agent != "" {
+			s.label, s.agent = label(s.agent, s.row.width/2)+": ", ""
+			s.row.col = columns(s.label)
+		}
+		s.open = true
+		f.put(eraseRow)
+	}
+	s.again(f)
+}
+
+// again writes the reply's last row.
+func (s *screen) again(f *frame) {
+	f.put(s.styled(bold, s.label))
+	f.put(s.row.row)
+}
+
+// cluster puts the first cluster of a safe text on the reply, and returns its
+// length.
+func (s *screen) cluster(f *frame, safe string) int {
+	if safe[0] == '\n' {
+		s.breaks++
+		return 1
+	}
+	s.breakRows(f)
+	cluster, shown, width, _ := s.row.next(safe)
+	s.put(f, shown, width)
+	return len(cluster)
+}
+
+// breakRows writes the ends of lines that waited, of which more than two in
+// sequence are of no use, and those at the beginning of a reply of none.
+func (s *screen) breakRows(f *frame) {
+	if s.breaks == 0 {
+		return
+	}
+	if s.row.row != "" || s.label == "" {
+		f.put(strings.Repeat("\r\n"+eraseRow, min(s.breaks, 2)))
+		s.row.fresh()
+		s.label = ""
+	}
+	s.breaks = 0
+}
+
+// put writes one cluster, on a new row if the last one is full.
+func (s *screen) put(f *frame, shown string, width int) {
+	before, head := s.row.row, s.label
+	moved, turned := s.row.add(shown, width)
+	switch {
+	case turned && moved != "":
+		f.put("\r" + s.styled(bold, head) + strings.TrimSuffix(before, moved) + eraseRow)
+		fallthrough
+	case turned:
+		s.label = ""
+		f.put("\r\n" + eraseRow + s.row.row)
+	case s.row.row != before:
+		f.put(shown)
+	}
+}
+
+func (s *screen) end(mark string) frame {
+	var f frame
+	if s.open && mark != "" {
+		f = s.text(mark)
+		f.marks = nil
+	}
+	s.agent = ""
+	s.commit(&f)
+	return f
+}
+
+// commit leaves the reply's last row as it is. What was typed below it stands
+// after it for good.
+func (s *screen) commit(f *frame) {
+	s.label, s.open = "", false
+	below := s.below
+	if len(below) == 0 {
+		return
+	}
+	s.below = nil
+	s.home(f)
+	for _, text := range below {
+		s.insert(f, Line{Head: caret, Text: text})
+	}
+	s.block(f)
+}
+
+func (s *screen) note(l Line) frame {
+	var f frame
+	s.home(&f)
+	s.insert(&f, l)
+	if s.open {
+		f.put(eraseRow)
+		s.again(&f)
+		f.put("\r\n")
+	}
+	s.block(&f)
+	return f
+}
+
+// insert writes l where the cursor is, at the beginning of a row.
+func (s *screen) insert(f *frame, l Line) {
+	head := ""
+	if l.Head != "" {
+		head = label(l.Head, s.row.width/2)
+	}
+	style, rest := bold, ""
+	if l.Quiet {
+		style, rest = dim, dim
+	}
+	for i, row := range rows(Safe(l.Text), s.row.width, columns(head)) {
+		f.put(eraseRow)
+		if i == 0 {
+			f.put(s.styled(style, head))
+		}
+		f.put(s.styled(rest, row) + "\r\n")
+	}
+}
+
+func (s *screen) echo(text string) frame {
+	if s.open {
+		s.below = append(s.below, text)
+		return s.repaint()
+	}
+	return s.note(Line{Head: caret, Text: text})
+}
+
+func (s *screen) prompt(line string, at int) frame {
+	before := Safe(line[:at])
+	s.prompting, s.line, s.at = true, before+Safe(line[at:]), len(before)
+	return s.repaint()
+}
+
+// repaint writes the block again.
+func (s *screen) repaint() frame {
+	var f frame
+	f.put(hide)
+	s.rise(&f, s.up)
+	s.block(&f)
+	return f
+}
+
+// resize begins the block again after the terminal's size has changed. Most
+// terminals break rows that no longer fit, so it may have become higher.
+func (s *screen) resize(width, height int) frame {
+	s.size(width, height)
+	up := s.col / s.row.width
+	for _, n := range s.painted[:min(s.up, len(s.painted))] {
+		up += max(1, (n+s.row.width-1)/s.row.width)
+	}
+	if s.row.col > s.row.width { // nobody knows how it looks now: leave it
+		s.open = false
+	}
+	var f frame
+	f.put(hide)
+	s.rise(&f, up)
+	s.block(&f)
+	return f
+}
+
+// clear empties the screen but for the live region.
+func (s *screen) clear() frame {
+	var f frame
+	f.put(hide + wipe)
+	if s.open {
+		s.again(&f)
+		f.put("\r\n")
+	}
+	s.block(&f)
+	return f
+}
+
+// enter makes the terminal ours, and leave makes it as it was.
+func (s *screen) enter() frame {
+	var f frame
+	s.label, s.open = "", false // what others wrote may stand between
+	f.put(pasteOn + keysNormal)
+	s.rise(&f, s.up)
+	s.block(&f)
+	return f
+}
+
+func (s *screen) leave() frame {
+	var f frame
+	s.commit(&f)
+	s.rise(&f, s.up)
+	f.put(eraseBelow + pasteOff + show)
+	s.up, s.painted, s.col = 0, nil, 0
+	return f
+}
+
+// home goes to the beginning of the live region.
+func (s *screen) home(f *frame) {
+	up := s.up
+	if s.open {
+		up++
+	}
+	f.put(hide)
+	s.rise(f, up)
+}
+
+// rise goes to the beginning of the row that is n rows higher.
+func (s *screen) rise(f *frame, n int) {
+	f.put("\r")
+	if n > 0 {
+		f.put("\x1b[" + strconv.Itoa(n) + "A")
+	}
+}
+
+// block writes the block from where the cursor is, at the beginning of a row,
+// and leaves the cursor where the person types.
+func (s *screen) block(f *frame) {
+	all, at, col := s.layout()
+	f.put(eraseBelow + strings.Join(all, "\r\n"))
+	s.rise(f, len(all)-1-at)
+	if col > 0 {
+		f.put("\x1b[" + strconv.Itoa(col) + "C")
+	}
+	f.put(show)
+	s.up, s.col, s.painted = at, col, s.painted[:0:0]
+	for _, row := range all {
+		s.painted = append(s.painted, columns(row))
+	}
+}
+
+// layout returns the rows of the block, and where the cursor is. No more rows
+// than the screen has room for, those around the cursor.
+func (s *screen) layout() (all []string, at, col int) {
+	for _, text := range s.below {
+		all = append(all, rows(caret+Safe(text), s.row.width, 0)...)
+	}
+	if len(all) > unanswered {
+		all = all[len(all)-unanswered:]
+	}
+	if !s.prompting {
+		all = append(all, "")
+		return s.window(all, len(all)-1, 0)
+	}
+	typed, row, col := prompt(s.line, s.at, s.row.width)
+	return s.window(append(all, typed...), len(all)+row, col)
+}
+
+func (s *screen) window(all []string, at, col int) ([]string, int, int) {
+	room := max(1, s.height-2)
+	if len(all) <= room {
+		return all, at, col
+	}
+	from := min(max(0, at-room/2), len(all)-room)
+	return all[from : from+room], at - from, col
+}
+
+// prompt returns the rows of what is being typed, and where the cursor is. It
+// breaks where the row is full, so that nothing moves while one types.
+func prompt(line string, at, width int) (typed []string, row, col int) {
+	w := flow{width: width}
+	w.row, w.col = caret, len(caret)
+	turn := func() {
+		typed = append(typed, w.row)
+		w.row, w.col = hang, len(hang)
+	}
+	for done := 0; ; {
+		if done < len(line) && line[done] != '\n' {
+			if _, _, n, _ := w.next(line[done:]); w.col+n > width {
+				turn()
+			}
+		} else if done == at && w.col == width {
+			turn() // the cursor needs a place after a full row
+		}
+		if done == at {
+			row, col = len(typed), w.col
+		}
+		if done == len(line) {
+			return append(typed, w.row), row, col
+		}
+		if line[done] == '\n' {
+			turn()
+			done++
+			continue
+		}
+		cluster, shown, n, _ := w.next(line[done:])
+		w.row, w.col = w.row+shown, w.col+n
+		done += len(cluster)
+	}
+}
+
+// styled returns text in a style, if this terminal may have any.
+func (s *screen) styled(style, text string) string {
+	if !s.colour || style == "" || text == "" {
+		return text
+	}
+	return style + text + normal
+}

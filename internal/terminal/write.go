@@ -1,0 +1,322 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Begin says that a reply by agent comes. Its name is shown with its first
+// piece.
+func (t *Terminal) Begin(agent string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replying = true
+	t.push(op{paint: func(f face) frame { f.name(agent); return frame{} }, begin: true})
+}
+
+// Print shows text as the next piece of the reply, and returns how many bytes
+// of it were shown: written, and the write has returned. That is all of it,
+// unless stop was closed or the terminal is lost, and always on a rune's edge.
+// Of what is not shown then nothing will be, but for the rest of a sign that
+// the terminal had taken half of.
+func (t *Terminal) Print(stop <-chan struct{}, text string) (int, error) {
+	p := &printing{text: text, over: make(chan struct{})}
+	t.mu.Lock()
+	if t.closing {
+		t.mu.Unlock()
+		return 0, ErrClosed
+	}
+	t.push(op{print: p})
+	t.mu.Unlock()
+	select {
+	case <-p.over:
+	case <-stop:
+		t.halt(p)
+		<-p.over
+	}
+	return p.shown, p.err
+}
+
+// halt ends p at once: what was not begun is taken back, and a write that
+// waits is given up.
+func (t *Terminal) halt(p *printing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.stopped = true
+	for i, o := range t.queue {
+		if o.print == p {
+			t.queue = slices.Delete(t.queue, i, i+1)
+			close(p.over)
+			return
+		}
+	}
+	t.out.SetWriteDeadline(past)
+}
+
+// End says that the reply is over. Mark is shown at its end if any of it was.
+func (t *Terminal) End(mark string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replying = false
+	if !t.unbegun() {
+		t.push(op{paint: func(f face) frame { return f.end(mark) }})
+	}
+}
+
+// unbegun takes back the last Begin if nothing was printed since, so that
+// replies that were cut before they were seen do not fill the queue.
+func (t *Terminal) unbegun() bool {
+	for i, o := range slices.Backward(t.queue) {
+		switch {
+		case o.begin:
+			t.queue = slices.Delete(t.queue, i, i+1)
+			return true
+		case !o.note:
+			return false
+		}
+	}
+	return false
+}
+
+// Replying reports whether a reply has begun and is not over.
+func (t *Terminal) Replying() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.replying
+}
+
+// Note shows l above the reply that is coming.
+func (t *Terminal) Note(l Line) {
+	t.add(func(f face) frame { return f.note(l) })
+}
+
+// Echo shows what was typed and sent: after the reply that is coming, since
+// that was there first.
+func (t *Terminal) Echo(text string) {
+	t.add(func(f face) frame { return f.echo(text) })
+}
+
+// Prompt shows the line that is being typed, with the cursor before byte at.
+func (t *Terminal) Prompt(line string, at int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.line, t.at, t.typed = line, at, t.keys
+	t.more.Signal()
+}
+
+// Bell makes the terminal ring.
+func (t *Terminal) Bell() { t.onScreen(func(*screen) frame { return frame{bytes: []byte("\a")} }) }
+
+// Wipe empties the screen but for the reply that is coming and the prompt.
+func (t *Terminal) Wipe() { t.onScreen((*screen).clear) }
+
+// onScreen queues what only a screen does.
+func (t *Terminal) onScreen(paint func(*screen) frame) {
+	if t.keys {
+		t.add(func(f face) frame { return paint(f.(*screen)) })
+	}
+}
+
+// add queues what may be dropped.
+func (t *Terminal) add(paint func(face) frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.notes == queued {
+		t.drop()
+	}
+	t.notes++
+	t.push(op{paint: paint, note: true})
+}
+
+// drop removes the oldest of what may be dropped.
+func (t *Terminal) drop() {
+	for i, o := range t.queue {
+		if o.note {
+			t.queue = slices.Delete(t.queue, i, i+1)
+			t.notes--
+			t.dropped++
+			return
+		}
+	}
+}
+
+func (t *Terminal) push(o op) {
+	if t.closing {
+		return
+	}
+	t.queue = append(t.queue, o)
+	t.more.Signal()
+}
+
+// write performs what is queued until the terminal is closed. A panic in it
+// would leave the terminal unusable, so that is mended first.
+func (t *Terminal) write() {
+	defer close(t.still)
+	sane := false
+	defer func() {
+		if !sane {
+			t.raw.leave()
+		}
+	}()
+	for {
+		o, ok := t.next()
+		if !ok {
+			break
+		}
+		t.perform(o)
+	}
+	sane = true
+}
+
+// next waits for something to do, and reports false when there will be
+// nothing any more. The line that is being typed goes first.
+func (t *Terminal) next() (op, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		switch {
+		case t.typed:
+			t.typed = false
+			line, at := t.line, t.at
+			return op{paint: func(f face) frame { return f.prompt(line, at) }}, true
+		case t.dropped > 0 && len(t.queue) > 0:
+			said := Line{Text: fmt.Sprintf("(%d lines were not shown: the terminal was too slow)", t.dropped), Quiet: true}
+			t.dropped = 0
+			return op{paint: func(f face) frame { return f.note(said) }}, true
+		case len(t.queue) > 0:
+			o := t.queue[0]
+			t.queue = t.queue[1:]
+			if o.note {
+				t.notes--
+			}
+			return o, true
+		case t.closing:
+			return op{}, false
+		}
+		t.more.Wait()
+	}
+}
+
+func (t *Terminal) perform(o op) {
+	if o.print != nil {
+		t.print(o.print)
+		return
+	}
+	f := o.paint(t.face)
+	if f.aside {
+		t.beside(f)
+		return
+	}
+	t.complete(f.bytes, t.givenUp)
+}
+
+// print shows p piece by piece.
+func (t *Terminal) print(p *printing) {
+	defer close(p.over)
+	stopped := func() bool { return t.givenUp() || t.halted(p) }
+	for p.shown < len(p.text) && !stopped() {
+		next := p.text[p.shown:]
+		if len(next) > piece {
+			next = next[:Whole(next[:piece])]
+		}
+		n, err := t.show(next, stopped)
+		p.shown += n
+		if err != nil {
+			p.err = err
+			return
+		}
+	}
+	if p.shown < len(p.text) && t.givenUp() {
+		p.err = ErrClosed
+	}
+}
+
+// show writes text, and returns how much of it has been shown. If the writing
+// was stopped, the face is as if there had never been more text than that and
+// the sign at which it stopped, and what is missing of that is kept in rest.
+func (t *Terminal) show(text string, stopped func() bool) (int, error) {
+	if !t.complete(nil, stopped) {
+		return 0, t.lost()
+	}
+	before := t.face.clone()
+	f := t.face.text(text)
+	n, err := send(t.out.File, f.bytes, stopped)
+	if err != nil {
+		t.lose(err)
+		return f.shown(n), err
+	}
+	if n < len(f.bytes) {
+		t.face = before
+		if n > 0 {
+			less := t.face.text(text[:f.upTo(n)])
+			t.rest = less.bytes[n:]
+		}
+	}
+	return f.shown(n), nil
+}
+
+// complete writes what is missing of an earlier frame, and then b, and
+// reports whether all of it was written. What was not is kept.
+func (t *Terminal) complete(b []byte, stopped func() bool) bool {
+	t.rest = append(t.rest, b...)
+	if t.lost() != nil {
+		t.rest = nil
+		return false
+	}
+	n, err := send(t.out.File, t.rest, stopped)
+	t.rest = t.rest[n:]
+	if err != nil {
+		t.lose(err)
+	}
+	return len(t.rest) == 0 && err == nil
+}
+
+// beside writes f to standard error. Nobody need read that, so it is waited
+// for no longer than for Close, and then counted as dropped.
+func (t *Terminal) beside(f frame) {
+	patience := newPatience(t.aside.File)
+	defer patience.stop()
+	n, err := send(t.aside.File, f.bytes, func() bool { return t.givenUp() || patience.over() })
+	if n < len(f.bytes) && err == nil {
+		t.mu.Lock()
+		t.dropped++
+		t.mu.Unlock()
+	}
+}
+
+func (t *Terminal) halted(p *printing) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p.stopped
+}
+
+func (t *Terminal) givenUp() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.expired
+}
+
+// lose notes that the device is lost, for good.
+func (t *Terminal) lose(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = fmt.Errorf("writing to %s: %w", strings.TrimPrefix(t.out.Name(), "/proc/self/"), cause(err))
+	}
+}
+
+func (t *Terminal) lost() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+// cause returns what is wrong, without the path that it happened to.
+func cause(err error) error {
+	if p, ok := err.(*os.PathError); ok {
+		return p.Err
+	}
+	return err
+}
