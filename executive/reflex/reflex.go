@@ -1,0 +1,185 @@
+// Package reflex answers at once, and without a language model, what needs
+// none: the time, what works and what is missing, what was said of late, and
+// the words by which one makes a speaker stop. It recognises whole utterances
+// only, so that a question that merely contains such words goes to the model.
+package reflex
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"earshot"
+)
+
+// A Kind is what somebody wants.
+type Kind int
+
+// The kinds. None is everything that takes thought.
+const (
+	None    Kind = iota
+	Stop         // say no more
+	Quiet        // say no more until called
+	Wake         // you may speak again
+	Clock        // what time is it
+	Date         // what day is it
+	Status       // what works
+	Lately       // what was said
+	Repeat       // say that again
+	Resume       // what were you saying
+	Help
+)
+
+// Cuts reports whether k is a command word: it takes the floor from whoever
+// has it.
+func (k Kind) Cuts() bool { return k == Stop || k == Quiet }
+
+// phrases are what people say, folded as by fold.
+var phrases = map[Kind][]string{
+	Stop:   {"stop", "stop it", "stop talking", "enough", "that is enough", "thats enough", "cancel", "never mind", "nevermind", "wait"},
+	Quiet:  {"be quiet", "quiet", "silence", "shut up", "hush", "be silent", "shush"},
+	Wake:   {"you can talk", "you can talk again", "you may talk", "you may speak", "you can speak", "you can speak again", "speak", "speak up", "wake up"},
+	Clock:  {"what time is it", "whats the time", "what is the time", "time", "what time is it now", "tell me the time"},
+	Date:   {"what day is it", "whats the date", "what is the date", "date", "what is todays date", "whats todays date", "what day is today", "what is the date today"},
+	Status: {"what works", "what is missing", "whats missing", "what does not work", "what doesnt work", "status", "what can you do", "are you there", "what is wrong", "whats wrong"},
+	Lately: {"what was said", "what was said lately", "what did i miss", "what was said recently", "what have we said", "what were we talking about"},
+	Repeat: {"repeat", "repeat that", "say that again", "say it again", "what did you say", "come again", "once more", "again"},
+	Resume: {"what were you saying", "go on", "continue", "carry on", "you were saying", "and then", "keep going"},
+	Help:   {"help", "what can i say", "how do i use this", "what are the commands"},
+}
+
+var kinds = func() map[string]Kind {
+	m := make(map[string]Kind)
+	for k, list := range phrases {
+		for _, p := range list {
+			m[p] = k
+		}
+	}
+	return m
+}()
+
+// Recognise returns what text wants of the agent of that name.
+func Recognise(text earshot.Text, agent string) Kind {
+	if len(text) > 80 {
+		return None // nobody says "stop" in so many words
+	}
+	name := fold(agent)
+	words := fold(string(text))
+	for {
+		before := words
+		for _, polite := range []string{"hey", "ok", "okay", "please", name} {
+			words = strings.TrimSpace(strings.TrimPrefix(words+" ", polite+" "))
+			words = strings.TrimSpace(strings.TrimSuffix(" "+words, " "+polite))
+		}
+		if words == before {
+			return kinds[words]
+		}
+	}
+}
+
+// fold returns text in lower case, without punctuation, one space between
+// words.
+func fold(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		case unicode.IsSpace(r), r == '-', r == ',', r == '/':
+			return ' '
+		}
+		return -1
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// A Line is something that was said.
+type Line struct {
+	Name string
+	Text earshot.Text
+	At   time.Time
+}
+
+// Facts are what the answers are made of; everything in them may be seen by
+// whoever hears the answer.
+type Facts struct {
+	Agent  string
+	Now    time.Time
+	Works  []string         // such as "console"
+	Faults []earshot.Notice // what is missing, with the cure
+	Lately []Line           // the oldest first
+	Last   *earshot.Reply   // the agent's last reply of which something was offered
+}
+
+// Answer returns what the agent says to k, or "" if it says nothing.
+func Answer(k Kind, f Facts) string {
+	switch k {
+	case Wake:
+		return "I am listening."
+	case Clock:
+		return f.Now.Format("It is 15:04.")
+	case Date:
+		return f.Now.Format("It is Monday, 2 January 2006.")
+	case Status:
+		return status(f)
+	case Lately:
+		return lately(f)
+	case Repeat:
+		if f.Last == nil || f.Last.Delivered() == "" {
+			return "I have not said anything yet."
+		}
+		return string(f.Last.Delivered())
+	case Resume:
+		if f.Last == nil || strings.TrimSpace(string(f.Last.Remainder())) == "" {
+			return "I had said all I wanted to say."
+		}
+		return strings.TrimLeft(string(f.Last.Remainder()), " ")
+	case Help:
+		return help(f)
+	}
+	return ""
+}
+
+func status(f Facts) string {
+	var b strings.Builder
+	if len(f.Works) > 0 {
+		fmt.Fprintf(&b, "This works: %s.", strings.Join(f.Works, ", "))
+	}
+	if len(f.Faults) == 0 {
+		b.WriteString(" Nothing is missing.")
+	}
+	for _, n := range f.Faults {
+		fmt.Fprintf(&b, "\n%s.", strings.TrimSuffix(n.Text, "."))
+		if n.Cure != "" {
+			fmt.Fprintf(&b, " To mend it: %s", n.Cure)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// recent is how many lines one wants to hear read out.
+const recent = 6
+
+func lately(f Facts) string {
+	lines := f.Lately[max(0, len(f.Lately)-recent):]
+	if len(lines) == 0 {
+		return "Nothing was said of late."
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		text := []rune(strings.Join(strings.Fields(string(l.Text)), " "))
+		if len(text) > 120 {
+			text = append(text[:119], '…')
+		}
+		fmt.Fprintf(&b, "%s %s: %s\n", l.At.In(f.Now.Location()).Format("15:04"), l.Name, string(text))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func help(f Facts) string {
+	return "Type and press Enter: " + f.Agent + " answers. Begin to type while it talks and it pauses; press Enter and it stops; " +
+		"empty the line and it goes on.\n" +
+		"Without any model I know: what time is it, what day is it, what works, what was said, " +
+		"say that again, what were you saying, stop, be quiet, speak.\n" +
+		"Commands: /help /who /why /context /stop /exit"
+}

@@ -1,0 +1,86 @@
+package reflex_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/executive/reflex"
+)
+
+func TestRecognise(t *testing.T) {
+	for _, tt := range []struct {
+		text earshot.Text
+		want reflex.Kind
+	}{
+		{"stop", reflex.Stop},
+		{"Stop!", reflex.Stop},
+		{"Earshot, stop.", reflex.Stop},
+		{"please stop, Earshot", reflex.Stop},
+		{"hey earshot: be quiet, please", reflex.Quiet},
+		{"What's the time?", reflex.Clock},
+		{"what time is it", reflex.Clock},
+		{"What were you saying?", reflex.Resume},
+		{"HELP", reflex.Help},
+		{"stop the music and tell me about tides", reflex.None},
+		{"what time is it in Lima", reflex.None},
+		{"", reflex.None},
+		{"earshot", reflex.None},
+		{"please", reflex.None},
+		{earshot.Text(strings.Repeat("please ", 5000) + "stop"), reflex.None},
+	} {
+		t.Run(string(tt.text[:min(len(tt.text), 40)]), func(t *testing.T) {
+			if got := reflex.Recognise(tt.text, "Earshot"); got != tt.want {
+				t.Errorf("recognised %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	now := time.Date(2026, 3, 1, 15, 4, 0, 0, time.UTC)
+	cut := &earshot.Reply{Offered: "The tides come and go.", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 9}}}
+	facts := reflex.Facts{
+		Agent: "Earshot", Now: now, Works: []string{"console"}, Last: cut,
+		Faults: []earshot.Notice{{Text: "no model answers", Cure: "ollama serve"}},
+		Lately: []reflex.Line{{Name: "Ann", Text: "hello\nthere", At: now.Add(-time.Minute)}},
+	}
+	for _, tt := range []struct {
+		name  string
+		kind  reflex.Kind
+		facts reflex.Facts
+		want  string
+	}{
+		{"clock", reflex.Clock, facts, "It is 15:04."},
+		{"date", reflex.Date, facts, "It is Sunday, 1 March 2026."},
+		{"status", reflex.Status, facts, "This works: console.\nno model answers. To mend it: ollama serve"},
+		{"status when all is well", reflex.Status, reflex.Facts{Works: []string{"console"}}, "This works: console. Nothing is missing."},
+		{"lately", reflex.Lately, facts, "15:03 Ann: hello there"},
+		{"nothing lately", reflex.Lately, reflex.Facts{}, "Nothing was said of late."},
+		{"repeat what was heard", reflex.Repeat, facts, "The tides"},
+		{"nothing to repeat", reflex.Repeat, reflex.Facts{}, "I have not said anything yet."},
+		{"the remainder", reflex.Resume, facts, "come and go."},
+		{"no remainder", reflex.Resume, reflex.Facts{}, "I had said all I wanted to say."},
+		{"stop says nothing", reflex.Stop, facts, ""},
+		{"quiet says nothing", reflex.Quiet, facts, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := reflex.Answer(tt.kind, tt.facts); got != tt.want {
+				t.Errorf("answered %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if help := reflex.Answer(reflex.Help, facts); !strings.Contains(help, "/exit") {
+		t.Errorf("help says %q", help)
+	}
+}
+
+func FuzzRecognise(f *testing.F) {
+	f.Add("please stop, earshot", "Earshot")
+	f.Fuzz(func(t *testing.T, text, agent string) {
+		if k := reflex.Recognise(earshot.Text(text), agent); k < reflex.None || k > reflex.Help {
+			t.Errorf("recognised %d", k)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package scene_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/executive/scene"
+)
+
+var (
+	noon   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	public = earshot.Visibility{Scope: earshot.Public}
+	ann    = earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}
+	bob    = earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"bob"}}
+)
+
+func TestPrompt(t *testing.T) {
+	var s scene.Scene
+	s.Put(scene.Item{Field: scene.Audio, At: noon.Add(-time.Minute), Text: "Ann: too old", Visibility: public})
+	s.Put(scene.Item{Field: scene.Audio, At: noon.Add(-20 * time.Second), Text: "Ann: two\nlines", Visibility: public})
+	s.Put(scene.Item{Field: scene.User, At: noon, Text: "away", Visibility: public})
+	s.Put(scene.Item{Field: scene.User, At: noon, Text: "typing", Visibility: public})
+	s.Put(scene.Item{Field: scene.Notes, At: noon.Add(-50 * time.Hour), Text: "likes tea", Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}})
+	want := "recent_audio (20 s ago): Ann: two lines\nuser_state (now): typing\n"
+	if got := s.For(bob).Prompt(noon, 30*time.Second); got != want {
+		t.Errorf("bob sees\n%swant\n%s", got, want)
+	}
+	if got := s.For(ann).Prompt(noon, 30*time.Second); got != want+"notes (2 days ago): likes tea\n" {
+		t.Errorf("ann sees\n%s", got)
+	}
+}
+
+// TestBounded: whatever is put, the scene stays within its bounds, and the
+// newest entry is there.
+func TestBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s scene.Scene
+		for n := range rapid.IntRange(1, 60).Draw(t, "entries") {
+			f := rapid.SampledFrom(scene.Fields()).Draw(t, "field")
+			text := earshot.Text(fmt.Sprint(n, " ", strings.Repeat("é", rapid.IntRange(0, 900).Draw(t, "length"))))
+			s.Put(scene.Item{Field: f, At: noon, Text: text, Visibility: public})
+			items := s.For(bob).Items(f)
+			if len(items) == 0 || !strings.HasPrefix(string(items[len(items)-1].Text), fmt.Sprint(n, " ")) {
+				t.Fatalf("entry %d is not there", n)
+			}
+		}
+		if n := len(s.For(bob).Prompt(noon, time.Hour)); n > 8<<10 {
+			t.Fatalf("the prompt is %d bytes", n)
+		}
+	})
+}
+
+func TestSince(t *testing.T) {
+	var s scene.Scene
+	_, next, _, more := s.For(bob).Since(0)
+	select {
+	case <-more:
+		t.Fatal("there is more before anything was put")
+	default:
+	}
+	for n := range 300 {
+		s.Put(scene.Item{Field: scene.Audio, Text: earshot.Text(fmt.Sprint(n)), Visibility: public})
+	}
+	<-more
+	items, next, missed, _ := s.For(bob).Since(next)
+	if len(items) != 256 || missed != 44 || next != 300 || string(items[0].Text) != "44" {
+		t.Errorf("%d items, %d missed, next %d, first %q", len(items), missed, next, string(items[0].Text))
+	}
+	if items, next, missed, _ := s.For(bob).Since(999); len(items) != 0 || missed != 0 || next != 300 {
+		t.Errorf("beyond the end: %d items, %d missed, next %d", len(items), missed, next)
+	}
+}
+
+func TestForget(t *testing.T) {
+	var s scene.Scene
+	s.Put(scene.Item{Field: scene.Notes, Event: "1", Text: "secret", Visibility: public})
+	s.Put(scene.Item{Field: scene.Notes, Event: "2", Text: "plain", Visibility: public})
+	s.Forget("1")
+	items, _, _, _ := s.For(bob).Since(0)
+	if got := s.For(bob).Prompt(noon, time.Hour); strings.Contains(got, "secret") || len(items) != 1 || !strings.Contains(got, "plain") {
+		t.Errorf("after forgetting: %q and %d changes", got, len(items))
+	}
+}
