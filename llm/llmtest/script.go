@@ -1,0 +1,211 @@
+// Package llmtest is a language model that says what is written in a script.
+// It is an honest [llm.Engine]: it takes its time, stops when it is told to,
+// keeps to MaxTokens and counts what it said. It needs no server, so it is what
+// tests speak to, what the demonstration runs on, and what somebody without a
+// model can choose in the configuration (provider: script). [Load] documents
+// the file.
+//
+// What can go wrong with a model goes wrong with a [Trouble], for tests.
+package llmtest
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot/llm"
+)
+
+// maxSeen is how many requests a script remembers: more than a test asks, and
+// little enough for a daemon that runs on one for months.
+const maxSeen = 64
+
+// A Script is the model. The first rule that fits the last message of the user
+// answers it; where none fits, Reply does. Its exported fields are not changed
+// after its first use.
+type Script struct {
+	Label    string        // its name for people; empty means "script"
+	Reply    string        // where no rule fits
+	Thinking string        // before Reply, if the request asks for it
+	Every    time.Duration // from one piece to the next; 0 is as fast as they are read
+	Rules    []Rule
+
+	// Troubles befall the first requests, one each and in order. The zero
+	// Trouble is none.
+	Troubles []Trouble
+
+	mu       sync.Mutex
+	asked    int // requests so far
+	seen     []llm.Request
+	unloaded int
+	wedged   bool
+}
+
+// A Rule is what the model says to a message.
+type Rule struct {
+	When     string // stands in the message, in any case; empty fits every message
+	Reply    string
+	Thinking string
+	Every    time.Duration // 0 means as the script
+	Trouble  Trouble       // befalls this answer each time
+}
+
+// A Trouble is what goes wrong with an answer after some pieces of it.
+type Trouble struct {
+	After int   // pieces that still come, those of the thinking included
+	Err   error // ends the stream
+	Hang  bool  // nothing more comes until the reader leaves
+	Wedge bool  // like Hang, and so for every later request until Unload
+	Lie   bool  // the stream ends as if it were whole, but without a Done
+}
+
+// none reports whether nothing goes wrong.
+func (t Trouble) none() bool { return t.Err == nil && !t.Hang && !t.Wedge && !t.Lie }
+
+// Name implements [llm.Engine].
+func (s *Script) Name() string {
+	if s.Label == "" {
+		return "script"
+	}
+	return s.Label
+}
+
+// Probe implements [llm.Engine]. A script is always well.
+func (s *Script) Probe(ctx context.Context) (llm.Status, error) {
+	if ctx.Err() != nil {
+		return llm.Status{}, context.Cause(ctx)
+	}
+	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Thinking: true}}}, nil
+}
+
+// Unload implements [llm.Unloader]: a wedged script is well again, but those
+// who already wait for it wait on.
+func (s *Script) Unload(context.Context, string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unloaded++
+	s.wedged = false
+	return nil
+}
+
+// Unloaded returns how often the model was unloaded.
+func (s *Script) Unloaded() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unloaded
+}
+
+// Seen returns the last requests, the eldest first.
+func (s *Script) Seen() []llm.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+// Stream implements [llm.Service].
+func (s *Script) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		rule, trouble := s.take(req)
+		pieces, cut := deltas(rule, req)
+		for i, d := range pieces {
+			if !trouble.none() && i >= trouble.After {
+				break
+			}
+			if err := wait(ctx, rule.Every); err != nil {
+				yield(llm.Delta{}, err)
+				return
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+		s.end(ctx, trouble, llm.Done{Truncated: cut, PromptTokens: words(req), ReplyTokens: len(pieces)}, yield)
+	}
+}
+
+// end ends a stream: well, or as the trouble wants it.
+func (s *Script) end(ctx context.Context, trouble Trouble, done llm.Done, yield func(llm.Delta, error) bool) {
+	switch {
+	case ctx.Err() != nil:
+		yield(llm.Delta{}, context.Cause(ctx))
+	case trouble.none():
+		yield(llm.Delta{Done: &done}, nil)
+	case trouble.Lie:
+	case trouble.Err != nil:
+		yield(llm.Delta{}, trouble.Err)
+	default:
+		<-ctx.Done()
+		yield(llm.Delta{}, context.Cause(ctx))
+	}
+}
+
+// take notes a request and returns what it is answered with.
+func (s *Script) take(req *llm.Request) (Rule, Trouble) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rule := s.rule(req)
+	trouble := rule.Trouble
+	if s.asked < len(s.Troubles) {
+		trouble = s.Troubles[s.asked]
+	}
+	s.asked++
+	s.seen = append(s.seen, copied(req))
+	if len(s.seen) > maxSeen {
+		s.seen = slices.Delete(s.seen, 0, 1)
+	}
+	if s.wedged {
+		trouble = Trouble{Hang: true}
+	}
+	s.wedged = s.wedged || trouble.Wedge
+	return rule, trouble
+}
+
+// rule returns what answers req.
+func (s *Script) rule(req *llm.Request) Rule {
+	message := strings.ToLower(lastOfUser(req))
+	for _, r := range s.Rules {
+		if strings.Contains(message, strings.ToLower(r.When)) {
+			if r.Every == 0 {
+				r.Every = s.Every
+			}
+			return r
+		}
+	}
+	return Rule{Reply: s.Reply, Thinking: s.Thinking, Every: s.Every}
+}
+
+// copied returns a copy of req that the asker cannot change.
+func copied(req *llm.Request) llm.Request {
+	c := *req
+	c.Messages = slices.Clone(req.Messages)
+	c.Schema = slices.Clone(req.Schema)
+	return c
+}
+
+// lastOfUser returns the last message of the user.
+func lastOfUser(req *llm.Request) string {
+	for _, m := range slices.Backward(req.Messages) {
+		if m.Role == llm.User {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// wait waits for the next piece.
+func wait(ctx context.Context, every time.Duration) error {
+	if every <= 0 || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	t := time.NewTimer(every)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
