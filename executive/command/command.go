@@ -1,0 +1,102 @@
+// Package command is the one table of /commands for every surface where text
+// is written. A command asks something of the program, not of an agent; it is
+// answered where it was given and is not kept.
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// A Call is a command that somebody gave.
+type Call struct {
+	By   participants.Participant
+	From earshot.Handle
+	Args earshot.Text
+}
+
+// A Command is one row of the table.
+type Command struct {
+	Name string
+	Args string // how its arguments are written, for help; may be empty
+	Help string // what it does, in a few words
+
+	// Do answers a call. It may be called from many goroutines, and gives up
+	// when ctx ends.
+	Do func(ctx context.Context, c Call) (string, error)
+}
+
+// A Table is all commands, in the order in which help shows them.
+type Table []Command
+
+// Do answers c, or says what there is instead.
+func (t Table) Do(ctx context.Context, c earshot.Command, call Call) (string, error) {
+	name := strings.ToLower(c.Name)
+	for _, row := range t {
+		if row.Name == name {
+			call.Args = c.Args
+			return row.Do(ctx, call)
+		}
+	}
+	if near := t.nearest(name); near != "" {
+		return "", fmt.Errorf("there is no /%s; did you mean /%s?", short(name), near)
+	}
+	return "", fmt.Errorf("there is no /%s; /help lists what there is, and // begins a line with a slash", short(name))
+}
+
+// Help lists the table.
+func (t Table) Help() string {
+	var b strings.Builder
+	for _, row := range t {
+		fmt.Fprintf(&b, "%-22s %s\n", strings.TrimSpace("/"+row.Name+" "+row.Args), row.Help)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// nearest returns the command that name was most likely meant to be.
+func (t Table) nearest(name string) string {
+	best, least := "", 3 // two typing errors are a typing error; three are another word
+	for _, row := range t {
+		if d := distance(name, row.Name); d < least && d < len(row.Name) {
+			best, least = row.Name, d
+		}
+	}
+	return best
+}
+
+// short keeps an answer readable, whatever was typed.
+func short(name string) string {
+	if r := []rune(name); len(r) > 24 {
+		return string(r[:24]) + "…"
+	}
+	return name
+}
+
+// distance is the Levenshtein distance of two words, 99 if one of them is too
+// long to be a command.
+func distance(a, b string) int {
+	if len(a) > 32 || len(b) > 32 {
+		return 99
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := diagonal
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			diagonal = row[j]
+			row[j] = min(change, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
