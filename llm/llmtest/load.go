@@ -103,7 +103,10 @@ func (f file) check(root *yaml.Node) error {
 	}
 	rules := value(root, "rules")
 	for i, r := range f.Rules {
-		n := rules.Content[i]
+		n := rules // a rule that was merged in stands elsewhere
+		if i < len(n.Content) {
+			n = n.Content[i]
+		}
 		if r == nil {
 			fault(n, "rule %d is empty", i+1)
 			continue
@@ -130,7 +133,7 @@ func value(root *yaml.Node, key string) *yaml.Node {
 			return n
 		}
 	}
-	return &yaml.Node{}
+	return root
 }
 
 // script returns f as a model.

@@ -50,6 +50,7 @@ func TestParseFaults(t *testing.T) {
 		{"every fault", "reply: a\nrules:\n- reply: b\n- when: c\n  reply: ' '\n",
 			"line 3: rule 1 has no when; write when: \"\" if it fits every message\nline 4: rule 2 has no reply"},
 		{"a rule that is nothing", "reply: a\nrules: [~]\n", "line 2: rule 1 is empty"},
+		{"a rule merged in", "reply: a\n<<: {rules: [~, ~]}\n", "line 1: rule 1 is empty\nline 1: rule 2 is empty"},
 		{"two documents", "reply: a\n---\nreply: b\n", "goes on after its end; it must be one document"},
 		{"no YAML", "reply: [", "yaml: line 1: did not find expected node content"},
 		{"a list", "- a\n", "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!seq into llmtest.file"},
