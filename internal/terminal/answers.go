@@ -42,15 +42,20 @@ func (a *Answers) Settle(id earshot.EventID) {
 	a.settle(id)
 }
 
-// SettleAll settles everything, and reports whether there was anything.
-func (a *Answers) SettleAll() bool {
+// SettleAll settles everything.
+func (a *Answers) SettleAll() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	any := len(a.order) > 0
 	for len(a.order) > 0 {
 		a.settle(a.order[0])
 	}
-	return any
+}
+
+// Expecting reports whether anything is not settled.
+func (a *Answers) Expecting() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.order) > 0
 }
 
 func (a *Answers) settle(id earshot.EventID) {

@@ -16,11 +16,12 @@ func (t *Terminal) Begin(agent string) {
 	t.push(op{paint: func(f face) frame { f.name(agent); return frame{} }, begin: true})
 }
 
-// Print shows text as the next piece of the reply, and returns how many bytes
-// of it were shown: written, and the write has returned. That is all of it,
-// unless stop was closed or the terminal is lost, and always on a rune's edge.
-// Of what is not shown then nothing will be, but for the rest of a sign that
-// the terminal had taken half of.
+// Print shows the beginning of text as the next piece of the reply, some rows
+// at most, and returns how many bytes of it were shown: written, and the write
+// has returned. That is always on a rune's edge, and can be nothing only if
+// stop was closed, or the terminal is lost, which is an error. Of the rest of
+// what it began nothing will be shown, but for the end of a sign of which the
+// terminal had taken a part.
 func (t *Terminal) Print(stop <-chan struct{}, text string) (int, error) {
 	p := &printing{text: text, over: make(chan struct{})}
 	t.mu.Lock()
@@ -212,23 +213,15 @@ func (t *Terminal) perform(o op) {
 	t.complete(f.bytes, t.givenUp)
 }
 
-// print shows p piece by piece.
+// print shows the beginning of p.
 func (t *Terminal) print(p *printing) {
 	defer close(p.over)
-	stopped := func() bool { return t.givenUp() || t.halted(p) }
-	for p.shown < len(p.text) && !stopped() {
-		next := p.text[p.shown:]
-		if len(next) > piece {
-			next = next[:Whole(next[:piece])]
-		}
-		n, err := t.show(next, stopped)
-		p.shown += n
-		if err != nil {
-			p.err = err
-			return
-		}
+	text := p.text
+	if len(text) > piece {
+		text = text[:Whole(text[:piece])]
 	}
-	if p.shown < len(p.text) && t.givenUp() {
+	p.shown, p.err = t.show(text, func() bool { return t.givenUp() || t.halted(p) })
+	if p.shown < len(text) && p.err == nil && t.givenUp() {
 		p.err = ErrClosed
 	}
 }

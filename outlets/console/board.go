@@ -1,0 +1,79 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+// Show implements [earshot.Board]. What came in beside this outlet is not
+// shown, since whoever wrote it has seen it.
+func (c *Console) Show(e earshot.Event) {
+	switch b := e.Body.(type) {
+	case earshot.Message:
+		if e.Via != c.cfg.Outlet {
+			c.term.Note(terminal.Line{Head: c.who(e) + ": ", Text: string(b.Text)})
+		}
+	case earshot.Notice:
+		c.term.Note(notice(b))
+	case earshot.Reply:
+		c.reply(b)
+	case earshot.Decision:
+		c.decision(b)
+	}
+}
+
+// who returns the name of who wrote e.
+func (c *Console) who(e earshot.Event) string {
+	if e.Author == "" {
+		return e.From.String()
+	}
+	return c.cfg.Name(e.Author)
+}
+
+// notice returns a notice with its cure on a row of its own.
+func notice(n earshot.Notice) terminal.Line {
+	l := terminal.Line{Head: "! ", Text: n.Text}
+	if n.Over {
+		l.Head = "✓ "
+	}
+	if n.Cure != "" {
+		l.Text += "\n  → " + n.Cure
+	}
+	return l
+}
+
+// reply says what became of a reply that did not come to its end.
+func (c *Console) reply(r earshot.Reply) {
+	c.term.Settle(r.About)
+	rest := r.Remainder()
+	if rest == "" || r.Outcome != earshot.Interrupted && r.Outcome != earshot.Failed {
+		return
+	}
+	how := "cut off"
+	if r.Outcome == earshot.Failed {
+		how = "broken off"
+	}
+	said, all := utf8.RuneCountInString(string(r.Delivered())), utf8.RuneCountInString(string(r.Offered))
+	c.quietly(fmt.Sprintf("(%s after %d of %d characters; the rest is kept: ask \"what were you saying?\")", how, said, all))
+}
+
+// decision says that an agent keeps silent, and why.
+func (c *Console) decision(d earshot.Decision) {
+	if d.Verdict == earshot.Speak {
+		return
+	}
+	c.term.Settle(d.About)
+	why := ""
+	if len(d.Reasons) > 0 {
+		why = ": " + strings.Join(d.Reasons, ", ")
+	}
+	c.quietly(fmt.Sprintf("(%s says nothing%s)", c.cfg.Name(d.Agent), why))
+}
+
+func (c *Console) quietly(text string) {
+	c.term.Note(terminal.Line{Text: text, Quiet: true})
+}

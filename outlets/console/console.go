@@ -1,0 +1,55 @@
+// Package console is the outlet that prints replies on a terminal, as they
+// come, and the board that shows whatever else there is to know. It is the
+// same in the daemon and in a client that is attached to it.
+//
+// A reply waits for the terminal, and so does whoever says it; a cut waits for
+// nothing. What was heard is what the terminal has taken: a write has returned.
+package console
+
+import (
+	"context"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+// Config is who the outlet is. Its zero value lacks a name.
+type Config struct {
+	Outlet string // its name, which is the Via of the sense beside it
+
+	// Name returns what people call a participant. If nil, their ID is used.
+	Name func(earshot.ParticipantID) string
+}
+
+// A Console is the outlet on one terminal.
+type Console struct {
+	cfg  Config
+	term *terminal.Terminal
+	last last
+}
+
+// New returns the outlet on t, which stays the caller's.
+func New(cfg Config, t *terminal.Terminal) *Console {
+	if cfg.Name == nil {
+		cfg.Name = func(id earshot.ParticipantID) string { return string(id) }
+	}
+	return &Console{cfg: cfg, term: t}
+}
+
+// Name implements [earshot.Outlet].
+func (c *Console) Name() string { return c.cfg.Outlet }
+
+// Flows implements [earshot.Flowing].
+func (c *Console) Flows() bool { return true }
+
+// Open implements [earshot.Outlet]. A speech that is still going on is cut, and
+// its end waited for.
+func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	s := &speech{term: c.term, heard: heard, changed: make(chan struct{}), over: make(chan struct{})}
+	if err := c.last.replace(ctx, s); err != nil {
+		return nil, err
+	}
+	c.term.Begin(o.Name)
+	s.endWith(ctx)
+	return s, nil
+}

@@ -1,0 +1,182 @@
+package console
+
+import (
+	"context"
+	"sync"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+// cutMark stands where a reply was cut.
+const cutMark = " [cut off]"
+
+// A speech is one reply on its way to the terminal. Only Say moves its
+// position, and whoever comes last, Say or what ended it, reports the end. So
+// heard is called by one goroutine at a time.
+type speech struct {
+	term  *terminal.Terminal
+	heard func(earshot.Heard)
+	over  chan struct{} // closed when the end has been reported
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed, and made new, by every control
+	paused   bool
+	cut      bool
+	finished bool
+	saying   bool
+	ended    bool
+	pos      earshot.Heard // what has been heard
+	all      earshot.Heard // what has been said
+	release  func() bool   // of the context
+
+	held earshot.Text // the beginning of a rune at the end of a clause; Say's own
+}
+
+// endWith makes the end of ctx the end of s.
+func (s *speech) endWith(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release = context.AfterFunc(ctx, func() { s.Do(earshot.Cut) })
+}
+
+// Say implements [earshot.Speaking]. It returns when the clause has been
+// shown, but for a rune or the end of a line that it only begins.
+func (s *speech) Say(c earshot.Clause) error {
+	s.mu.Lock()
+	if s.cut || s.finished || s.ended {
+		s.mu.Unlock()
+		return nil
+	}
+	s.saying = true
+	s.all = earshot.Heard{Clause: c.N, Byte: len(c.Text)}
+	s.mu.Unlock()
+
+	err := s.print(c)
+
+	s.mu.Lock()
+	s.saying = false
+	s.cut = s.cut || err != nil
+	s.unlock()
+	return err
+}
+
+// Do implements [earshot.Speaking].
+func (s *speech) Do(c earshot.Control) {
+	s.mu.Lock()
+	switch c {
+	case earshot.Pause:
+		s.paused = true
+	case earshot.Resume:
+		s.paused = false
+	case earshot.Cut:
+		s.cut = true
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.unlock()
+}
+
+// Finish implements [earshot.Speaking].
+func (s *speech) Finish() {
+	s.mu.Lock()
+	s.finished = true
+	s.unlock()
+}
+
+// unlock unlocks s, and ends it if nothing more can be heard.
+func (s *speech) unlock() {
+	over := !s.ended && !s.saying && (s.cut || s.finished)
+	s.ended = s.ended || over
+	s.mu.Unlock()
+	if over {
+		s.end()
+	}
+}
+
+// end reports that s has ended. What is held of the last clause then shows
+// nothing, and counts as heard if it was not cut.
+func (s *speech) end() {
+	s.release()
+	pos, mark := s.all, ""
+	if s.cut {
+		pos, mark = s.pos, cutMark
+	}
+	s.term.End(mark)
+	pos.End = true
+	s.heard(pos)
+	close(s.over)
+}
+
+// print shows c from where the clause before it ended.
+func (s *speech) print(c earshot.Clause) error {
+	lead, text := len(s.held), string(s.held+c.Text)
+	whole := terminal.Whole(text)
+	s.held = earshot.Text(text[whole:])
+	for done := 0; done < whole; {
+		stop, ok := s.turn()
+		if !ok {
+			return nil
+		}
+		n, err := s.term.Print(stop, text[done:whole])
+		done += n
+		if n > 0 && done >= lead {
+			s.reach(earshot.Heard{Clause: c.N, Byte: done - lead})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if whole == lead {
+		s.reach(earshot.Heard{Clause: c.N})
+	}
+	return nil
+}
+
+// turn waits while s is paused, and reports false when it has been cut. Stop
+// is closed when that may have changed.
+func (s *speech) turn() (stop <-chan struct{}, ok bool) {
+	for {
+		s.mu.Lock()
+		stop, paused, cut := s.changed, s.paused, s.cut
+		s.mu.Unlock()
+		switch {
+		case cut:
+			return nil, false
+		case !paused:
+			return stop, true
+		}
+		<-stop
+	}
+}
+
+// reach says that all until pos has been heard.
+func (s *speech) reach(pos earshot.Heard) {
+	s.mu.Lock()
+	s.pos = pos
+	s.mu.Unlock()
+	s.heard(pos)
+}
+
+// last is the speech that was opened last.
+type last struct {
+	mu sync.Mutex
+	s  *speech
+}
+
+// replace makes s the last, and waits until the one before has ended, or ctx
+// has: then the one before stays.
+func (l *last) replace(ctx context.Context, s *speech) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.s != nil {
+		l.s.Do(earshot.Cut)
+		select {
+		case <-l.s.over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	l.s = s
+	return nil
+}

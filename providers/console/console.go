@@ -1,0 +1,70 @@
+// Package console is the sense of a terminal: what is typed becomes events. It
+// is the same in the daemon and in a client that is attached to it.
+//
+// Keys never wait for the room. What they make waits in a queue, in order, for
+// a room that waits for its disk:
+//
+//   - messages and commands: [unsent]; one more is refused, and stays in the
+//     line;
+//   - what is only of use at once, that somebody types or says stop: where it
+//     follows its like, it takes its place, so it needs no bound of its own.
+//
+// What the room did not take is said, and put back into the line.
+//
+// Where nobody types, each line that is read is a question, and the next is
+// read when the answer to the last has been shown.
+package console
+
+import (
+	"context"
+	"time"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/providers"
+)
+
+// Config is who types. All of it must be set.
+type Config struct {
+	Handle earshot.Handle         // whose terminal it is
+	Via    string                 // the outlet beside this sense
+	NewID  func() earshot.EventID // gives what is asked a name, by which its answer is known
+}
+
+// A Console is the sense on one terminal.
+type Console struct {
+	cfg  Config
+	term *terminal.Terminal
+}
+
+// New returns the sense on t, which stays the caller's. It panics if cfg has no
+// NewID.
+func New(cfg Config, t *terminal.Terminal) *Console {
+	if cfg.NewID == nil {
+		panic("providers/console: no NewID")
+	}
+	return &Console{cfg: cfg, term: t}
+}
+
+// Name implements [providers.Provider].
+func (c *Console) Name() string { return "console" }
+
+// Run implements [providers.Provider]. Its own end is that the person leaves,
+// or that there is nothing more to read.
+func (c *Console) Run(ctx context.Context, emit providers.Emit) error {
+	if c.term.ByKeys() {
+		return c.keys(ctx, emit)
+	}
+	return c.lines(ctx, emit)
+}
+
+// event makes an event of body.
+func (c *Console) event(body earshot.Body) earshot.Event {
+	return earshot.Event{
+		ID:   c.cfg.NewID(),
+		At:   time.Now(),
+		From: c.cfg.Handle,
+		Via:  c.cfg.Via,
+		Body: body,
+	}
+}

@@ -1,0 +1,151 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/providers"
+)
+
+// goodbye is how long what was typed last may take to be kept after the person
+// has left, since from then on no key is read.
+const goodbye = 5 * time.Second
+
+// A keyboard is one Run where somebody types. What is not sent comes back from
+// another goroutine than the keys, so a mutex guards the session.
+type keyboard struct {
+	*Console
+	queue *queue
+
+	mu      sync.Mutex
+	session session
+}
+
+// keys reads what is typed until the person leaves.
+func (c *Console) keys(ctx context.Context, emit providers.Emit) error {
+	k := &keyboard{Console: c, queue: newQueue()}
+	sending, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	var sender sync.WaitGroup
+	sender.Go(func() {
+		k.queue.send(sending, emit, func(i item, err error) {
+			if ctx.Err() == nil {
+				k.failed(i, err)
+			}
+		})
+	})
+	err := k.read(ctx)
+	k.queue.close()
+	defer time.AfterFunc(goodbye, giveUp).Stop()
+	sender.Wait()
+	return err
+}
+
+// read does what is typed until the person leaves.
+func (k *keyboard) read(ctx context.Context) error {
+	k.paint()
+	for key, err := range k.term.Keys(ctx) {
+		if err != nil {
+			return err
+		}
+		if k.press(time.Now(), key) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// press does what key means, and reports whether that was to leave.
+func (k *keyboard) press(now time.Time, key terminal.Key) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	busy := k.term.Replying() || k.term.Expecting()
+	d := k.session.step(now, key, busy)
+	for _, body := range d.say {
+		if !k.say(body, d.echo) {
+			return false
+		}
+	}
+	if d.echo != "" {
+		k.term.Echo(d.echo)
+	}
+	k.show(d)
+	return d.over
+}
+
+// say queues body, and reports false if line went back instead.
+func (k *keyboard) say(body earshot.Body, line string) bool {
+	e := k.event(body)
+	if body == stop {
+		k.term.SettleAll() // so that ^C leaves, should nothing come of it
+	}
+	if body.Kind() == earshot.KindMessage {
+		k.term.Expect(e.ID)
+	}
+	if k.queue.add(item{e, line}) {
+		return true
+	}
+	k.back(e, line, fmt.Sprintf("%d others wait to be kept; is the disk full, or slow?", unsent))
+	return false
+}
+
+// failed puts back what the room did not take.
+func (k *keyboard) failed(i item, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.back(i.event, i.line, err.Error())
+}
+
+// back says why what was typed was not sent, and puts it back into the line.
+func (k *keyboard) back(e earshot.Event, line, why string) {
+	k.term.Settle(e.ID)
+	switch {
+	case e.Body.Kind() == earshot.KindTyping:
+		return // the message will say it
+	case line == "":
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + why})
+	case k.session.restore(line):
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent, and back in your line: " + why})
+	default:
+		k.term.Note(terminal.Line{Head: "! ", Text: "not sent: " + excerpt(line) + ": " + why + "\n  the up arrow brings it back"})
+	}
+	k.term.Bell()
+	k.paint()
+}
+
+// excerpt returns enough of line to know it by.
+func excerpt(line string) string {
+	const enough = 40 // runes
+	n := 0
+	for i := range line {
+		if n++; n > enough {
+			return "“" + line[:i] + "…”"
+		}
+	}
+	return "“" + line + "”"
+}
+
+// show does the rest of d.
+func (k *keyboard) show(d doing) {
+	if d.hint != "" {
+		k.term.Note(terminal.Line{Text: d.hint, Quiet: true})
+	}
+	if d.bell {
+		k.term.Bell()
+	}
+	k.paint()
+	switch d.also {
+	case terminal.Clear:
+		k.term.Wipe()
+	case terminal.Suspend:
+		k.term.Sleep()
+	}
+}
+
+func (k *keyboard) paint() {
+	k.term.Prompt(k.session.line.Text(), k.session.line.Cursor())
+}
