@@ -1,0 +1,235 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errLeft says that the reader has left.
+var errLeft = errors.New("the reader has left")
+
+// A climb is one request on its way up a ladder.
+type climb struct {
+	*Ladder
+	yield  func(Delta, error) bool
+	watch  watch
+	begun  bool     // something was said
+	faults []*Error // so far, at most one from each question
+}
+
+// up asks the engines in order. It returns nil if all was said or the reader
+// left.
+func (c *climb) up(ctx context.Context, req *Request) error {
+	for i, s := range c.Engines {
+		err := c.try(ctx, s, req)
+		if err == nil || c.final(ctx, err) {
+			return c.ended(ctx, s, err)
+		}
+		if c.watch.left <= 0 || i == len(c.Engines)-1 {
+			c.report(s, GaveUp)
+			break
+		}
+		c.report(s, Onward)
+		next := *req
+		next.Model = ""
+		req = &next
+	}
+	return c.worst()
+}
+
+// try asks one engine, and again as long as there is a cure that was not tried.
+func (c *climb) try(ctx context.Context, s *Scheduler, req *Request) error {
+	again := *req
+	for unloaded := false; ; {
+		err := c.ask(ctx, s, &again)
+		if err == nil || c.final(ctx, err) {
+			return err
+		}
+		e := c.note(s, &again, err)
+		switch {
+		case c.watch.left <= 0:
+			return err
+		case e.Fault == Stalled && !unloaded:
+			unloaded = true
+			if !c.unload(ctx, s, &again) {
+				return err
+			}
+			c.report(s, Reloaded)
+		case e.Fault == Broken && !again.Whole:
+			again.Whole = true
+			c.report(s, Restated)
+		default:
+			return err
+		}
+	}
+}
+
+// ask asks one question once and passes on what comes.
+func (c *climb) ask(ctx context.Context, s *Scheduler, req *Request) error {
+	actx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c.watch.begin(cancel)
+	defer c.watch.end()
+	var limit time.Duration // of the first token, once it runs
+	start := func() {
+		limit = c.first(req)
+		c.watch.run(limit)
+	}
+	for d, err := range s.stream(actx, req, start) {
+		if err == nil && d == (Delta{}) {
+			continue // a server that says nothing, often, has still said nothing
+		}
+		c.watch.pause()
+		if err != nil {
+			return c.fault(actx, s, req, limit, err)
+		}
+		c.answered(s)
+		if !c.yield(d, nil) {
+			return errLeft
+		}
+		if d.Done != nil {
+			return nil
+		}
+		c.watch.run(cmp.Or(c.Idle, DefaultIdle))
+	}
+	return &Error{Fault: Broken, Engine: s.Name(), Model: req.Model, Err: errors.New("the reply has no end")}
+}
+
+// first returns how long the engine may take to the first token of req.
+func (c *climb) first(req *Request) time.Duration {
+	limit := cmp.Or(c.FirstToken, DefaultFirstToken)
+	if req.Whole {
+		limit = max(limit, c.watch.left/2)
+	}
+	return limit
+}
+
+// fault returns what is wrong when a question ended with err. Limit is what the
+// first token was allowed, or 0 if the engine never took the question up.
+func (c *climb) fault(ctx context.Context, s *Scheduler, req *Request, limit time.Duration, err error) error {
+	e := &Error{Engine: s.Name(), Model: req.Model}
+	switch {
+	case context.Cause(ctx) != errOverdue:
+		if _, ok := errors.AsType[*Error](err); ok || err == ErrParked || ctx.Err() != nil {
+			return err
+		}
+		e.Fault, e.Err = BadAnswer, err
+	case limit == 0:
+		e.Fault, e.Err = Busy, errors.New("no slot was free in time")
+		e.Cure = "raise executive.llm.slots if the server can do more at once"
+	case c.watch.left <= 0:
+		e.Fault, e.Err = Stalled, errors.New("the reply was not complete in time")
+		e.Cure = "choose a smaller model, or raise executive.llm.total_seconds"
+	case c.begun:
+		e.Fault, e.Err = Stalled, fmt.Errorf("nothing more came for %v", cmp.Or(c.Idle, DefaultIdle))
+		e.Cure = "see whether the server is alive: earshot doctor"
+	default:
+		e.Fault, e.Err = Stalled, fmt.Errorf("no first word came within %v", limit)
+		e.Cure = "choose a smaller model, or raise executive.llm.first_token_seconds"
+	}
+	return e
+}
+
+// answered notes the first token.
+func (c *climb) answered(s *Scheduler) {
+	if !c.begun {
+		c.begun = true
+		c.tell(Step{Engine: s.Name(), Rung: Answered})
+	}
+}
+
+// final reports whether nothing is to be done after err: something was said
+// already, or the fault lies not with the engine.
+func (c *climb) final(ctx context.Context, err error) bool {
+	return c.begun || err == errLeft || errors.Is(err, ErrParked) || ctx.Err() != nil
+}
+
+// ended returns what the reader is told when the climb ends at s with err.
+func (c *climb) ended(ctx context.Context, s *Scheduler, err error) error {
+	switch {
+	case err == nil || err == errLeft:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		c.tell(Step{Engine: s.Name(), Rung: Dropped, Err: e})
+	}
+	return err
+}
+
+// note keeps err as a fault.
+func (c *climb) note(s *Scheduler, req *Request, err error) *Error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok { // from unloading
+		e = &Error{Fault: BadAnswer, Engine: s.Name(), Model: req.Model, Err: err}
+	}
+	c.faults = append(c.faults, e)
+	return e
+}
+
+// unload throws the model out, and reports whether it did. An engine that
+// cannot is not asked again: it would only be late again.
+func (c *climb) unload(ctx context.Context, s *Scheduler, req *Request) bool {
+	u, ok := s.Engine.(Unloader)
+	if !ok {
+		return false
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, min(unloading, c.watch.left))
+	defer cancel()
+	err := u.Unload(ctx, req.Model)
+	c.watch.left -= time.Since(began)
+	if err != nil {
+		c.note(s, req, err)
+	}
+	return err == nil
+}
+
+// report tells of a step at s because of its last fault.
+func (c *climb) report(s *Scheduler, r Rung) {
+	c.tell(Step{Engine: s.Name(), Rung: r, Err: c.faults[len(c.faults)-1]})
+}
+
+func (c *climb) tell(step Step) {
+	if c.Report != nil {
+		c.Report(step)
+	}
+}
+
+// worst returns the fault that somebody can mend best, with the others in it.
+func (c *climb) worst() error {
+	if len(c.faults) == 0 {
+		return &Error{Fault: Unreachable, Engine: "no engine", Cure: "name one under executive.llm"}
+	}
+	best := c.faults[0]
+	for _, e := range c.faults[1:] {
+		if mendable(e) > mendable(best) {
+			best = e
+		}
+	}
+	joined := *best
+	for _, e := range c.faults {
+		if e != best && joined.Err == nil {
+			joined.Err = e
+		} else if e != best {
+			joined.Err = fmt.Errorf("%w; %w", joined.Err, e)
+		}
+	}
+	return &joined
+}
+
+// mendable orders faults by what a person can do about them. Among equals the
+// engine that is asked first counts, since that is the one they chose.
+func mendable(e *Error) int {
+	switch {
+	case e.Cure == "":
+		return 0
+	case e.Fault == Stalled || e.Fault == Broken || e.Fault == Busy || e.Fault == BadAnswer:
+		return 1 // may be over by itself
+	}
+	return 2
+}

@@ -1,0 +1,97 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"time"
+)
+
+// The bounds that a [Ladder] keeps if it is told none.
+const (
+	// DefaultFirstToken is a minute: a model of 8B is 5 GB, which a slow disk
+	// reads in 50 s. Shorter, and a model that is merely being loaded would be
+	// thrown out for it.
+	DefaultFirstToken = time.Minute
+
+	// DefaultIdle is half a minute: the slowest useful model gives a token in
+	// two seconds, and a server that moves its context or swaps stands still
+	// for ten.
+	DefaultIdle = 30 * time.Second
+
+	// DefaultTotal is ten minutes: a thinking model of 8B on a processor alone
+	// gives three tokens a second, so 1800 of them.
+	DefaultTotal = 10 * time.Minute
+
+	// unloading is how long an unload may take. Measured: 0.3 s.
+	unloading = 10 * time.Second
+)
+
+// A Ladder is a [Service] that asks its engines in order until one answers,
+// and what can be mended on the way is mended:
+//
+//  1. The first token is late, or the engine says so itself ([Stalled]): the
+//     model may be wedged. It is unloaded, where the engine is an [Unloader],
+//     and asked again, once.
+//  2. The stream broke before its first token ([Broken]): it is asked once
+//     more, not streaming.
+//  3. The next engine, with its own model, whatever the request named.
+//
+// After the first token a stream that breaks or stands still is an error and
+// is not asked again, since something was said already. When no engine
+// answered, the error is that of the fault which somebody can mend best, and
+// wraps the others.
+//
+// Each engine stands behind its own [Scheduler], inside the ladder rather than
+// around it: so a slot belongs to one engine, each question asked again waits
+// its turn again, and the ladder knows when an engine has taken a request up.
+// FirstToken is measured from then. Time that the reader takes between the
+// pieces counts for nothing: a reply may be paused for as long as one likes.
+type Ladder struct {
+	Engines []*Scheduler
+
+	// FirstToken is how long an engine may take to the first token. A request
+	// for a [Request.Whole] reply, which has nothing else, may take half of
+	// what is left of Total.
+	FirstToken time.Duration // zero means [DefaultFirstToken]
+
+	// Idle is how long it may take from one token to the next.
+	Idle time.Duration // zero means [DefaultIdle]
+
+	// Total bounds everything: waiting for slots, all engines, the reply.
+	Total time.Duration // zero means [DefaultTotal]
+
+	// Report, if set, is told each step, so that somebody can be told. It is
+	// called from the reader's goroutine and does not block.
+	Report func(Step)
+}
+
+// A Rung is what a ladder did.
+type Rung string
+
+// The rungs.
+const (
+	Answered Rung = "answered"                         // the first token came
+	Reloaded Rung = "unloaded the model to ask again"  // it did not
+	Restated Rung = "asked again without streaming"    // the stream broke
+	Onward   Rung = "asked the next engine"            // nothing more helps here
+	GaveUp   Rung = "gave up"                          // there is no next one
+	Dropped  Rung = "gave up in the middle of a reply" // something was said already
+)
+
+// A Step is one step on a ladder.
+type Step struct {
+	Engine string // where it was taken
+	Rung   Rung
+	Err    *Error // why; nil for Answered
+}
+
+// Stream implements [Service].
+func (l *Ladder) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		c := climb{Ladder: l, yield: yield, watch: watch{left: cmp.Or(l.Total, DefaultTotal)}}
+		if err := c.up(ctx, req); err != nil {
+			yield(Delta{}, err)
+		}
+	}
+}
