@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -129,26 +128,20 @@ func TestFloorEndsOnce(t *testing.T) {
 	})
 }
 
-func TestSort(t *testing.T) {
-	now := time.Unix(0, 0)
-	signals := []*interrupt.Signal{
-		{Kind: interrupt.Ambient, At: now},
-		{Kind: interrupt.OtherAgent, At: now},
-		{Kind: interrupt.Onset, At: now},
-		{Kind: interrupt.Words, At: now},
-		{Kind: interrupt.Addressed, At: now.Add(1)},
-		{Kind: interrupt.Addressed, At: now},
-		{Kind: interrupt.Words, Operator: true, At: now},
-		{Kind: interrupt.Command, At: now},
+func TestRank(t *testing.T) {
+	signals := []*interrupt.Signal{ // the most urgent first
+		{Kind: interrupt.Command},
+		{Kind: interrupt.Words, Operator: true},
+		{Kind: interrupt.Addressed},
+		{Kind: interrupt.Words},
+		{Kind: interrupt.Onset},
+		{Kind: interrupt.OtherAgent, Operator: true},
+		{Kind: interrupt.Ambient},
 	}
-	interrupt.Sort(signals)
-	var got []string
-	for _, s := range signals {
-		got = append(got, fmt.Sprintf("%v%d", s.Kind, s.At.Nanosecond()))
-	}
-	want := "command0 words0 addressed0 addressed1 words0 onset0 other agent0 ambient0"
-	if strings.Join(got, " ") != want || !signals[1].Operator {
-		t.Errorf("order is %v, want %v", got, want)
+	for i, s := range signals[1:] {
+		if above := signals[i]; above.Rank() <= s.Rank() {
+			t.Errorf("%v ranks %d, %v ranks %d", above.Kind, above.Rank(), s.Kind, s.Rank())
+		}
 	}
 }
 

@@ -8,11 +8,9 @@
 package interrupt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"earshot"
@@ -73,10 +71,10 @@ func Signaled(ctx context.Context) (*Signal, bool) {
 	return errors.AsType[*Signal](context.Cause(ctx))
 }
 
-// rank orders signals that come together: a command word, the operator, a
-// direct address, other people's words, the onset of speech, another agent,
-// what happens around.
-func (s *Signal) rank() int {
+// Rank orders signals that come together; the highest acts, the others are
+// context. From the top: a command word, the operator, a direct address, other
+// people's words, the onset of speech, another agent, what happens around.
+func (s *Signal) Rank() int {
 	switch {
 	case s.Kind == Command || s.Kind == Shutdown:
 		return 6
@@ -93,12 +91,3 @@ func (s *Signal) rank() int {
 	}
 	return 0
 }
-
-// Compare orders signals for [slices.SortFunc]: the one to act on first, and
-// of equals the earlier. The others are context.
-func Compare(a, b *Signal) int {
-	return cmp.Or(cmp.Compare(b.rank(), a.rank()), a.At.Compare(b.At))
-}
-
-// Sort puts the signal to act on first.
-func Sort(signals []*Signal) { slices.SortStableFunc(signals, Compare) }
