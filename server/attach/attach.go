@@ -1,0 +1,184 @@
+// Package attach is the far side of an attached terminal: it lets a sense and
+// an outlet that run here be those of a daemon elsewhere. They are the very
+// console that the daemon itself uses, and do not notice. The daemon's side is
+// [earshot/server/remote].
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/providers"
+	"earshot/server/wire"
+)
+
+// ErrLost says that the daemon went away while the terminal was attached.
+var ErrLost = errors.New("the connection to earshot was lost")
+
+// parting is how long a daemon may take for the last words of a terminal that
+// leaves. One that is well takes them at once.
+const parting = 2 * time.Second
+
+// Run attaches p and o to the daemon at the other end of conn, until p comes to
+// its own end, fails, or ctx ends. It returns what p returned; nil if ctx
+// ended; and an error that wraps [ErrLost] if the daemon went first. When it
+// returns, everything that it started has returned, and conn is closed.
+//
+// An event that p emits is admitted when emit returns nil. When it returns an
+// [*wire.Refusal] the room did not want it. After any other error it may have
+// been admitted or not: emitted again with the same ID, it is kept once.
+func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet) error {
+	defer conn.Close()
+	s := &session{
+		conn:   conn,
+		box:    wire.NewOutbox(),
+		outlet: o,
+		window: make(chan struct{}, wire.Unanswered),
+		lost:   make(chan struct{}),
+	}
+	flowing, ok := o.(earshot.Flowing)
+	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows()})
+	return s.run(ctx, p)
+}
+
+// A session is a terminal while it is attached.
+type session struct {
+	conn   *wire.Conn
+	box    *wire.Outbox
+	outlet earshot.Outlet
+	name   string // of the outlet, as the room knows it; for the reading goroutine
+
+	window chan struct{} // holds one for each event without an answer
+	lost   chan struct{} // closed when no answer can come any more
+
+	mu      sync.Mutex
+	waiting []chan<- error // for the answers, in the order of the events
+	number  int64          // of events answered so far
+
+	speeches line
+}
+
+// errDone ends a session whose provider has ended.
+var errDone = errors.New("the terminal is done")
+
+// run is the life of the session: the provider, the pump and the reader, until
+// the first of them ends.
+func (s *session) run(ctx context.Context, p providers.Provider) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := p.Run(gctx, s.emit); err != nil {
+			return err
+		}
+		return errDone
+	})
+	written := make(chan struct{})
+	g.Go(func() error {
+		defer close(written)
+		return s.pump(gctx)
+	})
+	g.Go(func() error {
+		defer close(s.lost)
+		return s.read(gctx)
+	})
+	g.Go(func() error { // hangs up, when the speeches have told how far they came
+		<-gctx.Done()
+		s.speeches.close()
+		s.box.Close()
+		select {
+		case <-written:
+		case <-time.After(parting):
+		}
+		return s.conn.Close()
+	})
+	err := g.Wait()
+	if errors.Is(err, errDone) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// pump writes what is to be sent, to the last frame. If the daemon does not
+// take it, the session is lost.
+func (s *session) pump(ctx context.Context) error {
+	err := s.conn.Pump(context.WithoutCancel(ctx), s.box)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return nil
+}
+
+// read takes in what comes from the daemon.
+func (s *session) read(ctx context.Context) error {
+	for {
+		f, err := s.conn.Read()
+		if errors.Is(err, io.EOF) {
+			return ErrLost
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		if err := s.take(ctx, f); err != nil {
+			return fmt.Errorf("%w: %w", ErrLost, err)
+		}
+	}
+}
+
+// take takes in one frame. It does not block.
+func (s *session) take(ctx context.Context, f wire.Frame) error {
+	switch f := f.(type) {
+	case wire.Beat:
+	case wire.Welcome:
+		s.name = f.Outlet
+	case wire.Ack:
+		return s.answered(f.N, nil)
+	case wire.Refused:
+		return s.answered(f.N, &f.Refusal)
+	case wire.Open:
+		s.open(ctx, f.Opening)
+	case wire.Say:
+		return s.speeches.say(f)
+	case wire.Do:
+		s.speeches.do(f)
+	case wire.Finish:
+		s.speeches.finish(f)
+	case wire.Show:
+		s.show(f.Event)
+	case wire.Missed:
+		s.show(missed(f.N))
+	default:
+		return fmt.Errorf("a daemon sends no %T", f)
+	}
+	return nil
+}
+
+// show shows e, if the outlet is a board. What came in here is told so, under
+// the name by which the outlet knows itself.
+func (s *session) show(e earshot.Event) {
+	board, ok := s.outlet.(earshot.Board)
+	if !ok {
+		return
+	}
+	switch e.Via {
+	case s.name:
+		e.Via = s.outlet.Name()
+	case s.outlet.Name(): // that of the daemon's own console
+		e.Via = "daemon/" + e.Via
+	}
+	board.Show(e)
+}
+
+// missed is what is shown in place of n events.
+func missed(n int) earshot.Event {
+	return earshot.Event{Body: earshot.Notice{
+		Key:  "terminal",
+		Text: fmt.Sprintf("%d events were not shown, because this terminal was too slow", n),
+		Cure: "earshot history",
+	}}
+}

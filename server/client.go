@@ -1,0 +1,234 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+	"earshot/providers"
+	"earshot/server/attach"
+	"earshot/server/wire"
+)
+
+// ErrNotRunning says that nobody answers at the socket.
+var ErrNotRunning = errors.New("earshot is not running; start it with: earshot run")
+
+// lineBytes is the longest event that a client reads.
+const lineBytes = wire.MaxDown
+
+// A Client asks the daemon at Socket. It may be used from many goroutines, and
+// keeps no connection. What the daemon refused is a [*wire.Refusal].
+type Client struct {
+	Socket string
+}
+
+// Post posts a message, and returns its ID when it is kept. With an ID of the
+// caller's, which is a ULID, a message that is posted again after an error is
+// kept once; without, one is made.
+func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text) (earshot.EventID, error) {
+	if id == "" {
+		id = earshot.EventID(ulid.Make().String())
+	}
+	body, err := json.Marshal(posting{id, text})
+	if err != nil {
+		return "", err
+	}
+	var kept receipt
+	err = c.ask(ctx, "POST", "/v1/messages", bytes.NewReader(body), &kept)
+	return kept.ID, err
+}
+
+// State returns how everything is, as JSON.
+func (c *Client) State(ctx context.Context) (json.RawMessage, error) {
+	var state json.RawMessage
+	err := c.ask(ctx, "GET", "/v1/state", nil, &state)
+	return state, err
+}
+
+// Events yields what happens after a sequence, first what has happened
+// already, until ctx ends or the connection is lost. An error is yielded at
+// most once, last; after one, ask again from the last event's sequence.
+func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error] {
+	return func(yield func(earshot.Event, error) bool) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
+		defer idle.Stop()
+		resp, err := c.send(ctx, "GET", "/v1/events?after="+strconv.FormatInt(after, 10), nil)
+		if err != nil {
+			yield(earshot.Event{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		lines.Buffer(nil, lineBytes)
+		for lines.Scan() {
+			idle.Reset(wire.Idle)
+			e, ok, err := parseEvent(lines.Bytes())
+			if (ok || err != nil) && !yield(e, err) || err != nil {
+				return
+			}
+		}
+		yield(earshot.Event{}, lostBecause(ctx, lines.Err()))
+	}
+}
+
+var errSilent = errors.New("earshot has been silent for too long")
+
+// parseEvent returns the event that a line of the stream holds, if it holds
+// one.
+func parseEvent(line []byte) (e earshot.Event, ok bool, err error) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return e, false, nil
+	}
+	if err := json.Unmarshal(line, &e); err != nil {
+		return earshot.Event{}, false, fmt.Errorf("reading the events: a line that is none: %w", err)
+	}
+	return e, true, nil
+}
+
+// lostBecause returns why a stream ended.
+func lostBecause(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil:
+		return fmt.Errorf("reading the events: %w", io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("reading the events: %w", err)
+}
+
+// Attach lets p and o be a sense and an outlet of the daemon, as [attach.Run]
+// does, until p comes to its end.
+func (c *Client) Attach(ctx context.Context, p providers.Provider, o earshot.Outlet) error {
+	conn, buffered, err := c.upgrade(ctx)
+	if err != nil {
+		return err
+	}
+	return attach.Run(ctx, wire.NewConn(conn, buffered, wire.MaxDown), p, o)
+}
+
+// upgrade opens a connection and turns it into that of a terminal.
+func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	buffered := bufio.NewReader(conn)
+	if err := handshake(conn, buffered); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, buffered, nil
+}
+
+// handshake asks for the protocol of a terminal.
+func handshake(conn net.Conn, r *bufio.Reader) error {
+	_ = conn.SetDeadline(time.Now().Add(bodyTime))
+	req, err := http.NewRequest("POST", "http://earshot/v1/attach", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", wire.Protocol)
+	if err := req.Write(conn); err != nil {
+		return fmt.Errorf("attaching: %w", err)
+	}
+	resp, err := http.ReadResponse(r, req)
+	if err != nil {
+		return fmt.Errorf("attaching: %w", err)
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		defer resp.Body.Close()
+		return refusal(resp)
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+// ask sends a request and decodes the answer.
+func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, into any) error {
+	resp, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, lineBytes)).Decode(into); err != nil {
+		return fmt.Errorf("reading what earshot answers: %w", err)
+	}
+	return nil
+}
+
+// send sends a request and returns the answer, if it is a good one.
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://earshot"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
+		DisableKeepAlives: true,
+	}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, undressed(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
+	}
+	return resp, nil
+}
+
+// undressed returns err without what it says about HTTP, which nobody sees here.
+func undressed(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, ErrNotRunning):
+		return ErrNotRunning
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("asking earshot: %w", err)
+}
+
+// refusal reads why the daemon refused.
+func refusal(resp *http.Response) error {
+	r := new(wire.Refusal)
+	err := json.NewDecoder(io.LimitReader(resp.Body, bodyBytes)).Decode(r)
+	if err != nil || r.Problem == "" {
+		return fmt.Errorf("earshot answered %s", resp.Status)
+	}
+	return r
+}
+
+// dial connects to the daemon. It makes sure that it is the user's own, since
+// what is said to it is not for others; only the superuser talks to anybody's.
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.Socket)
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, ErrNotRunning
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connecting to earshot: %w", err)
+	}
+	uid, err := peer(conn)
+	if err != nil || uid != os.Getuid() && os.Getuid() != 0 {
+		conn.Close()
+		return nil, errors.Join(errors.New("the earshot at this socket belongs to another user"), err)
+	}
+	return conn, nil
+}

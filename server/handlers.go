@@ -1,0 +1,209 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"earshot"
+	"earshot/server/remote"
+	"earshot/server/wire"
+)
+
+// bodyBytes is the longest body: the longest message with every byte escaped,
+// and what stands around it.
+const bodyBytes = 6*earshot.MaxText + 1<<10
+
+// batch is how many events are read from the journal at a time.
+const batch = 64
+
+// heartbeat is how often a stream without events says that it is alive: often
+// enough for a client that gives up after [wire.Idle].
+const heartbeat = 15 * time.Second
+
+// A posting is the body of POST /v1/messages.
+type posting struct {
+	ID   earshot.EventID `json:"id,omitempty"` // a ULID, so that a message sent twice is kept once
+	Text earshot.Text    `json:"text"`
+}
+
+// A receipt is the answer to it, given when the message is kept.
+type receipt struct {
+	ID earshot.EventID `json:"id"`
+}
+
+// post admits a message.
+func (s *Server) post(w http.ResponseWriter, r *http.Request, who principal) error {
+	var in posting
+	if err := readBody(w, r, &in); err != nil {
+		return err
+	}
+	if err := errors.Join(wire.CheckID(in.ID), wire.CheckText(in.Text)); err != nil {
+		return &fault{http.StatusBadRequest, err}
+	}
+	if in.ID == "" {
+		in.ID = s.newID()
+	}
+	e := earshot.Event{ID: in.ID, At: time.Now(), From: who.handle, Body: earshot.Message{Text: in.Text}}
+	if err := s.House.Admit(r.Context(), e); err != nil {
+		return &fault{http.StatusServiceUnavailable, err}
+	}
+	answer(w, http.StatusOK, receipt{in.ID})
+	return nil
+}
+
+// readBody reads the JSON object that the body of r is.
+func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
+		return err
+	}
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }() // the room may take longer than the body
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyBytes))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &fault{http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d bytes", bodyBytes)}
+	}
+	if err != nil {
+		return bad("the body is not the JSON object it should be")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return bad("the body goes on after its JSON object")
+	}
+	return nil
+}
+
+// state tells how everything is.
+func (s *Server) state(w http.ResponseWriter, r *http.Request, _ principal) error {
+	v, err := s.House.State(r.Context())
+	if err != nil {
+		return &fault{http.StatusServiceUnavailable, err}
+	}
+	answer(w, http.StatusOK, v)
+	return nil
+}
+
+// events streams what happens from a sequence on, an event a line, for as long
+// as the client reads. An empty line is a sign of life.
+func (s *Server) events(w http.ResponseWriter, r *http.Request, who principal) error {
+	after, err := sequence(r.URL.Query().Get("after"))
+	if err != nil {
+		return err
+	}
+	out := &stream{w: w, control: http.NewResponseController(w)}
+	for {
+		grown := s.House.Grown() // before reading, so that nothing falls between
+		some, err := s.House.Events(r.Context(), who.audience, after, batch)
+		if err != nil && !out.begun {
+			return &fault{http.StatusServiceUnavailable, err}
+		}
+		if err != nil || out.write(some) != nil {
+			return nil // the client asks again from where it is
+		}
+		if n := len(some); n > 0 {
+			after = some[n-1].Sequence
+			continue
+		}
+		if !out.rest(r, grown) {
+			return nil
+		}
+	}
+}
+
+// sequence reads the parameter after.
+func sequence(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, bad("the parameter after must be a sequence: a number from 0")
+	}
+	return n, nil
+}
+
+// A stream writes lines to a client as fast as that reads them.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+}
+
+// write sends events. It blocks while the client does not read, for as long as
+// one that is alive may take.
+func (s *stream) write(events []earshot.Event) error {
+	if !s.begun {
+		s.begun = true
+		s.w.Header().Set("Content-Type", "application/x-ndjson")
+		s.w.Header().Set("Connection", "close") // nothing follows a stream
+	}
+	if err := s.control.SetWriteDeadline(time.Now().Add(wire.Idle)); err != nil {
+		return err
+	}
+	lines := json.NewEncoder(s.w)
+	for _, e := range events {
+		if err := lines.Encode(e); err != nil {
+			return err
+		}
+	}
+	return s.control.Flush()
+}
+
+// rest waits until the journal has grown, with a sign of life now and then. It
+// is false when the stream is over.
+func (s *stream) rest(r *http.Request, grown <-chan struct{}) bool {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-grown:
+			return true
+		case <-r.Context().Done():
+			return false
+		case <-beat.C:
+			if _, err := io.WriteString(s.w, "\n"); err != nil || s.write(nil) != nil {
+				return false
+			}
+		}
+	}
+}
+
+// attach makes the connection that of a terminal, for as long as it lasts.
+func (s *Server) attach(w http.ResponseWriter, r *http.Request, who principal) error {
+	if r.Header.Get("Upgrade") != wire.Protocol {
+		w.Header().Set("Upgrade", wire.Protocol)
+		return &fault{http.StatusUpgradeRequired, errors.New("this earshot speaks " + wire.Protocol + " and the client does not")}
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return err
+	}
+	defer s.conns.Done() // the connection is ours now; see count
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(headerTime))
+	if _, err := io.WriteString(conn, switching); err != nil {
+		return nil
+	}
+	t := &remote.Terminal{
+		Name:     fmt.Sprintf("terminal-%d", s.terminals.Add(1)),
+		Session:  string(s.newID()),
+		From:     who.handle,
+		Audience: who.audience,
+		Room:     s.House,
+		Log:      s.log(),
+	}
+	err = t.Serve(r.Context(), wire.NewConn(conn, buffered.Reader, wire.MaxUp))
+	if err != nil {
+		s.log().Debug("a terminal was lost", slog.String("outlet", t.Name), slog.Any("err", err))
+	}
+	return nil
+}
+
+// switching is the answer that turns HTTP into the protocol of a terminal.
+const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + wire.Protocol + "\r\n\r\n"

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"earshot/server/wire"
+)
+
+// ErrRunning says that another daemon answers at the socket.
+var ErrRunning = errors.New("earshot is already running")
+
+// Listen opens the socket for [Server.Serve], for its user alone. A socket that
+// a dead daemon left behind is replaced; one that is alive is [ErrRunning].
+func Listen(socket string) (net.Listener, error) {
+	if err := makeDir(filepath.Dir(socket)); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(socket + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	l, err := listenAt(socket)
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return &listener{l, lock}, nil
+}
+
+// A listener is a socket with the lock that says whose it is. The kernel gives
+// the lock back when the process dies, in whatever way; the file of it stays,
+// since to remove it would take it away from whoever has just locked it.
+type listener struct {
+	net.Listener
+	lock *os.File
+}
+
+// Close removes the socket, and then gives the lock back.
+func (l *listener) Close() error { return errors.Join(l.Listener.Close(), l.lock.Close()) }
+
+// makeDir makes sure that dir is ours and closed to others.
+func makeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the socket's directory: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("making the socket's directory: %w", err)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Getuid() {
+		return &wire.Refusal{
+			Problem: fmt.Sprintf("the socket's directory %s belongs to somebody else", dir),
+			Mend:    "set server.socket to a path in a directory of your own",
+		}
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return &wire.Refusal{
+			Problem: fmt.Sprintf("the socket's directory %s is open to others", dir),
+			Mend:    "chmod 700 " + dir,
+		}
+	}
+	return nil
+}
+
+// takeLock locks the file at path, or returns ErrRunning.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the socket: %w", err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return f, nil
+	}
+	f.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, ErrRunning
+	}
+	return nil, fmt.Errorf("locking the socket: %w", err)
+}
+
+// listenAt listens at socket, in place of one that nobody answers at.
+func listenAt(socket string) (net.Listener, error) {
+	info, err := os.Lstat(socket)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("opening the socket: %w", err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, fmt.Errorf("opening the socket: %s is there and is not a socket", socket)
+	default:
+		if err := removeDead(socket); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("opening the socket: %w", err)
+	}
+	if err := os.Chmod(socket, 0o600); err != nil { // the directory has kept others out so far
+		l.Close()
+		return nil, fmt.Errorf("opening the socket: %w", err)
+	}
+	return l, nil
+}
+
+// removeDead removes a socket unless somebody answers at it.
+func removeDead(socket string) error {
+	c, err := net.Dial("unix", socket)
+	if err == nil {
+		c.Close()
+		return ErrRunning
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("asking whether the socket is alive: %w", err)
+	}
+	if err := os.Remove(socket); err != nil {
+		return fmt.Errorf("removing a dead socket: %w", err)
+	}
+	return nil
+}

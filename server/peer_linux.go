@@ -1,0 +1,12 @@
+package server
+
+import "golang.org/x/sys/unix"
+
+// peerOf returns the user who connected to the socket.
+func peerOf(fd int) (uid int, err error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, err
+	}
+	return int(cred.Uid), nil
+}

@@ -1,0 +1,95 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"earshot"
+	"earshot/server/wire"
+)
+
+// admit says that somebody is here, hands in what they do, in order, and takes
+// back what they had begun when they go. Late is the context of what is handed
+// in; it outlives the connection a little.
+func (s *session) admit(late context.Context) {
+	here := s.hand(late, earshot.Presence{Session: s.Session, Here: true})
+	n, typing := int64(0), false
+	for e := range s.events {
+		n++
+		e, err := s.checked(e)
+		if err == nil {
+			typing = typingAfter(typing, e.Body, false)
+			err = s.Room.Admit(late, e)
+		}
+		if err == nil {
+			typing = typingAfter(typing, e.Body, true)
+		}
+		s.answer(n, err)
+	}
+	bye, cancel := context.WithTimeout(context.WithoutCancel(late), linger)
+	defer cancel()
+	if typing {
+		s.hand(bye, earshot.Typing{Began: false})
+	}
+	if here {
+		s.hand(bye, earshot.Presence{Session: s.Session, Here: false})
+	}
+}
+
+// typingAfter returns whether a line is begun, when b was sent and then when it
+// was admitted. What was refused may be half known to the room: the first key
+// counts as soon as it is sent, the end of the line when it is admitted.
+func typingAfter(typing bool, b earshot.Body, admitted bool) bool {
+	if t, ok := b.(earshot.Typing); ok {
+		return t.Began || typing && !admitted
+	}
+	return typing && !admitted
+}
+
+// hand hands in what the terminal does without a word of its own, and reports
+// whether it was admitted.
+func (s *session) hand(ctx context.Context, b earshot.Body) bool {
+	err := s.Room.Admit(ctx, earshot.Event{At: time.Now(), From: s.From, Via: s.Name, Body: b})
+	if err != nil && s.Log != nil {
+		s.Log.Warn("not admitted", slog.String("outlet", s.Name), slog.String("kind", string(b.Kind())), slog.Any("err", err))
+	}
+	return err == nil
+}
+
+// answer tells the terminal what became of its nth event.
+func (s *session) answer(n int64, err error) {
+	s.open.Add(-1)
+	if err == nil {
+		_ = s.box.Urgent(wire.Ack{N: n})
+		return
+	}
+	_ = s.box.Urgent(wire.Refused{N: n, Refusal: *wire.Explain(err)})
+}
+
+// checked returns e with nothing of what a terminal cannot know.
+func (s *session) checked(e earshot.Event) (earshot.Event, error) {
+	if err := wire.CheckID(e.ID); err != nil {
+		return e, err
+	}
+	switch b := e.Body.(type) {
+	case earshot.Message:
+		if err := wire.CheckText(b.Text); err != nil {
+			return e, err
+		}
+	case earshot.Command:
+		if b.Name == "" || len(b.Name)+len(b.Args) > earshot.MaxText {
+			return e, errors.New("a command without a name, or a very long one")
+		}
+	case earshot.Typing:
+	default:
+		return e, fmt.Errorf("a terminal cannot say a %s", b.Kind())
+	}
+	at := e.At
+	if now := time.Now(); at.After(now) || at.Before(s.attached) {
+		at = now
+	}
+	return earshot.Event{ID: e.ID, At: at, From: s.From, Via: s.Name, Body: e.Body}, nil
+}

@@ -1,0 +1,145 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"earshot"
+	"earshot/server/wire"
+)
+
+// board is how many events wait to be shown at most. A screen holds about
+// fifty; whoever was away for longer reads the history.
+const board = 256
+
+// errGone is the error of what is asked of a terminal that has gone.
+var errGone = errors.New("the terminal has gone")
+
+// An outlet is the screen of a terminal as the room knows it.
+type outlet struct {
+	name  string
+	flows bool
+	box   *wire.Outbox
+
+	free chan struct{} // holds one while no speech is open
+	gone chan struct{} // closed with the connection
+
+	mu     sync.Mutex
+	speech *speech // the one that was opened last
+	closed bool
+	missed int // events dropped that the terminal has not been told of
+}
+
+var _ interface {
+	earshot.Flowing
+	earshot.Board
+} = (*outlet)(nil)
+
+func newOutlet(name string, flows bool, box *wire.Outbox) *outlet {
+	o := &outlet{name: name, flows: flows, box: box, free: make(chan struct{}, 1), gone: make(chan struct{})}
+	o.free <- struct{}{}
+	return o
+}
+
+// Name implements [earshot.Outlet].
+func (o *outlet) Name() string { return o.name }
+
+// Flows implements [earshot.Flowing].
+func (o *outlet) Flows() bool { return o.flows }
+
+// Open implements [earshot.Outlet]. It waits until the speech before has ended,
+// which after a cut is soon: the terminal has yet to say where.
+func (o *outlet) Open(ctx context.Context, op earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	select {
+	case <-o.free:
+	case <-o.gone:
+		return nil, errGone
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	s := newSpeech(o.box, op.Turn, heard, func() { o.free <- struct{}{} })
+	if err := o.begin(op, s); err != nil {
+		o.free <- struct{}{}
+		return nil, err
+	}
+	s.follow(ctx)
+	return s, nil
+}
+
+// begin makes s the open speech, here and at the terminal.
+func (o *outlet) begin(op earshot.Opening, s *speech) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return errGone
+	}
+	if err := o.box.Urgent(wire.Open{Opening: op}); err != nil { // before any control of it
+		return err
+	}
+	o.speech = s
+	return nil
+}
+
+// heard takes in a position. A position of a speech that is over is late, not
+// wrong.
+func (o *outlet) heard(h wire.Heard) error {
+	o.mu.Lock()
+	s := o.speech
+	o.mu.Unlock()
+	if s == nil || s.turn != h.Turn {
+		return nil
+	}
+	if err := s.heardUpTo(h.Heard); err != nil {
+		return fmt.Errorf("in turn %s: %w", h.Turn, err)
+	}
+	return nil
+}
+
+// close ends what is open, at the position that was heard last.
+func (o *outlet) close() {
+	o.mu.Lock()
+	o.closed = true
+	s := o.speech
+	o.mu.Unlock()
+	close(o.gone)
+	if s != nil {
+		s.end()
+	}
+}
+
+// Show implements [earshot.Board].
+func (o *outlet) Show(e earshot.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	if o.box.Count(isShow) >= board {
+		o.miss(o.box.Drop(1, isShow))
+	}
+	if o.box.Put(wire.Show{Event: e}) != nil {
+		o.miss(1)
+	}
+}
+
+// miss counts n events that were dropped, in one frame for all that the
+// terminal has not been told of yet.
+func (o *outlet) miss(n int) {
+	if o.box.Drop(1, isMissed) == 0 {
+		o.missed = 0
+	}
+	o.missed += n
+	_ = o.box.Put(wire.Missed{N: o.missed})
+}
+
+func isShow(f wire.Frame) bool {
+	_, ok := f.(wire.Show)
+	return ok
+}
+
+func isMissed(f wire.Frame) bool {
+	_, ok := f.(wire.Missed)
+	return ok
+}

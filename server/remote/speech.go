@@ -1,0 +1,225 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/server/wire"
+)
+
+// frame is what a clause weighs beside its text, so that a thousand clauses of
+// one byte each are not taken for a kilobyte.
+const frame = 64
+
+// errOver is the error of a clause for a speech that has ended.
+var errOver = errors.New("the speech is over")
+
+// A speech is one reply on its way to a terminal.
+type speech struct {
+	box  *wire.Outbox
+	turn earshot.TurnID
+	over func() // called once, after the end was told
+
+	telling sync.Mutex // held while tell is called, so that calls do not overlap
+	tell    func(earshot.Heard)
+
+	mu      sync.Mutex
+	unheard []earshot.Clause // said and not wholly heard, with the first of them perhaps in part
+	bytes   int              // of them
+	next    int              // number of the next clause
+	at      earshot.Heard    // the last position; End is set on the last one
+	cut     bool
+	moved   chan struct{} // closed and made anew whenever anything above changes
+	stops   []func() bool // what is to be called off at the end
+}
+
+func newSpeech(box *wire.Outbox, turn earshot.TurnID, tell func(earshot.Heard), over func()) *speech {
+	return &speech{box: box, turn: turn, tell: tell, over: over, moved: make(chan struct{})}
+}
+
+// follow cuts the speech when ctx ends.
+func (s *speech) follow(ctx context.Context) {
+	s.atEnd(context.AfterFunc(ctx, func() { s.Do(earshot.Cut) }))
+}
+
+// atEnd has stop called at the end, which may be over.
+func (s *speech) atEnd(stop func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at.End {
+		stop()
+		return
+	}
+	s.stops = append(s.stops, stop)
+}
+
+// Say implements [earshot.Speaking]. It blocks while the terminal is a whole
+// window behind.
+func (s *speech) Say(c earshot.Clause) error {
+	if !utf8.ValidString(string(c.Text)) { // JSON would change its length, and with it every position
+		return fmt.Errorf("clause %d is not UTF-8", c.N)
+	}
+	for {
+		moved, err := s.put(c)
+		if moved == nil || err != nil {
+			return err
+		}
+		<-moved
+	}
+}
+
+// put sends c if there is room for it. If not, it returns what to wait for.
+func (s *speech) put(c earshot.Clause) (moved <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.cut || s.at.End:
+		return nil, errOver
+	case c.N != s.next:
+		return nil, fmt.Errorf("clause %d was said in place of clause %d", c.N, s.next)
+	case s.bytes > 0 && s.bytes+weight(c) > wire.Window:
+		return s.moved, nil
+	}
+	if err := s.box.Put(wire.Say{Turn: s.turn, Clause: c}); err != nil {
+		return nil, err
+	}
+	s.unheard = append(s.unheard, c)
+	s.bytes += weight(c)
+	s.next++
+	return nil, nil
+}
+
+func weight(c earshot.Clause) int { return len(c.Text) + len(c.Spoken) + frame }
+
+// Do implements [earshot.Speaking]. A control that has not been sent yet is
+// outdated by the next one.
+func (s *speech) Do(c earshot.Control) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cut || s.at.End {
+		return
+	}
+	s.box.Drop(-1, s.isDo)
+	if c == earshot.Cut {
+		s.cut = true
+		s.box.Drop(-1, s.isPart)
+		s.stops = append(s.stops, time.AfterFunc(silence, s.end).Stop)
+		s.wake()
+	}
+	_ = s.box.Urgent(wire.Do{Turn: s.turn, Control: c})
+}
+
+// Finish implements [earshot.Speaking].
+func (s *speech) Finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.cut && !s.at.End {
+		_ = s.box.Put(wire.Finish{Turn: s.turn})
+	}
+}
+
+func (s *speech) isDo(f wire.Frame) bool {
+	d, ok := f.(wire.Do)
+	return ok && d.Turn == s.turn
+}
+
+func (s *speech) isPart(f wire.Frame) bool {
+	switch f := f.(type) {
+	case wire.Say:
+		return f.Turn == s.turn
+	case wire.Finish:
+		return f.Turn == s.turn
+	}
+	return false
+}
+
+// heardUpTo takes in the position h, unless the speech is over. A position that
+// goes back, or lies where nothing was said, is an error.
+func (s *speech) heardUpTo(h earshot.Heard) error {
+	return s.move(func() (earshot.Heard, error) { return h, s.check(h) })
+}
+
+// end ends the speech where it is.
+func (s *speech) end() {
+	_ = s.move(func() (earshot.Heard, error) {
+		return earshot.Heard{Clause: s.at.Clause, Byte: s.at.Byte, End: true}, nil
+	})
+}
+
+// move goes to the position that to returns, and tells it. To is called with
+// the lock.
+func (s *speech) move(to func() (earshot.Heard, error)) error {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.mu.Lock()
+	if s.at.End {
+		s.mu.Unlock()
+		return nil
+	}
+	h, err := to()
+	if err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	s.advance(h)
+	s.mu.Unlock()
+
+	s.tell(h)
+	if h.End {
+		s.over()
+	}
+	return nil
+}
+
+// check reports whether the position may move to h. It is called with the lock.
+func (s *speech) check(h earshot.Heard) error {
+	switch {
+	case h.Clause < s.at.Clause || h.Clause == s.at.Clause && h.Byte < s.at.Byte:
+		return errors.New("the terminal went back to what had been heard")
+	case h.Clause == s.at.Clause && h.Byte == s.at.Byte:
+		return nil
+	case h.Clause == s.next && h.Byte == 0:
+		return nil
+	}
+	i := slices.IndexFunc(s.unheard, func(c earshot.Clause) bool { return c.N == h.Clause })
+	if i < 0 || h.Byte < 0 || h.Byte > len(s.unheard[i].Text) {
+		return errors.New("the terminal heard what was never said")
+	}
+	if text := s.unheard[i].Text; h.Byte < len(text) && !utf8.RuneStart(text[h.Byte]) {
+		return errors.New("the terminal heard a part of a rune")
+	}
+	return nil
+}
+
+// advance moves the position to h. It is called with the lock.
+func (s *speech) advance(h earshot.Heard) {
+	s.at = h
+	n := 0
+	for _, c := range s.unheard {
+		if c.N > h.Clause || c.N == h.Clause && h.Byte < len(c.Text) {
+			break
+		}
+		s.bytes -= weight(c)
+		n++
+	}
+	s.unheard = slices.Delete(s.unheard, 0, n)
+	if h.End {
+		for _, stop := range s.stops {
+			stop()
+		}
+		s.unheard, s.stops = nil, nil
+	}
+	s.wake()
+}
+
+// wake lets go on whoever waits for a change. It is called with the lock.
+func (s *speech) wake() {
+	close(s.moved)
+	s.moved = make(chan struct{})
+}

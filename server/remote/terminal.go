@@ -1,0 +1,165 @@
+// Package remote is the daemon's side of an attached terminal: for the room a
+// sense and an outlet like the console, whose keys and whose screen are at the
+// other end of a connection. [earshot/server/attach] is that end.
+//
+// A terminal that is slow, silent, or says what nobody should, harms itself
+// alone: what waits for it is bounded (see [earshot/server/wire]), whatever it
+// breaks ends its own connection, and when the connection ends, everything that
+// it had begun is ended for it.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/server/wire"
+)
+
+// The patience with a terminal that is going or gone.
+const (
+	// linger is how long what had already come is still being admitted after
+	// the connection ended: somebody may press Enter and close the window.
+	linger = 5 * time.Second
+
+	// silence is how long a terminal may take to say where a cut stopped it.
+	// It stops at once if it is well, and a turn must not wait for one that is
+	// not.
+	silence = 2 * time.Second
+)
+
+// A Room is what a terminal joins. Its methods may be called from many
+// goroutines.
+type Room interface {
+	// Admit hands in an event, and blocks until the room has it or ctx ends.
+	// The text of its error is shown to whoever sent the event, and so is what
+	// a method Cure() string in its chain returns.
+	Admit(ctx context.Context, e earshot.Event) error
+
+	// Enter lets an outlet join, with everybody who may be around it. After
+	// leave has returned it is not opened or shown anything any more.
+	Enter(o earshot.Outlet, a earshot.Audience) (leave func())
+}
+
+// A Terminal is one attached terminal.
+type Terminal struct {
+	Name     string         // of its outlet, unique in the room
+	Session  string         // unique for ever, for its [earshot.Presence]
+	From     earshot.Handle // whose it is
+	Audience earshot.Audience
+	Room     Room
+	Log      *slog.Logger // nil logs nothing
+}
+
+// Serve brings the terminal into the room, until its connection or ctx ends,
+// and takes it out again. When it returns, nothing is left of it. The error says
+// what broke the connection; that the terminal left, or ctx ended, is none.
+func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // a read that waits ends
+	f, err := conn.Read()
+	if err != nil {
+		return fmt.Errorf("waiting for the terminal's first word: %w", err)
+	}
+	hello, ok := f.(wire.Hello)
+	if !ok {
+		return errors.New("the terminal did not begin with hello")
+	}
+	s := &session{
+		Terminal: t,
+		conn:     conn,
+		box:      wire.NewOutbox(),
+		events:   make(chan earshot.Event, wire.Unanswered),
+		attached: time.Now(),
+	}
+	s.outlet = newOutlet(t.Name, hello.Flows, s.box)
+	_ = s.box.Urgent(wire.Welcome{Outlet: t.Name})
+	return s.run(ctx)
+}
+
+// A session is a terminal while it is attached.
+type session struct {
+	*Terminal
+	conn     *wire.Conn
+	box      *wire.Outbox
+	outlet   *outlet
+	attached time.Time
+
+	// events waits to be admitted. Its length is the number of events that a
+	// terminal may have unanswered, so sending to it never blocks.
+	events chan earshot.Event
+	open   atomic.Int64 // events taken from the wire and not answered yet
+}
+
+// errLeft ends the session of a terminal that has left.
+var errLeft = errors.New("the terminal has left")
+
+func (s *session) run(ctx context.Context) error {
+	leave := s.Room.Enter(s.outlet, s.Audience)
+	defer leave()
+	late, drop := context.WithCancel(context.WithoutCancel(ctx))
+	defer drop()
+
+	g, gctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(gctx, func() { s.conn.Close() })()
+	hurry := time.AfterFunc(linger, drop)
+	hurry.Stop() // until the connection has ended
+	defer hurry.Stop()
+	g.Go(func() error {
+		err := s.read()
+		s.outlet.close() // first of all: a turn waits for the end of its speech
+		close(s.events)
+		hurry.Reset(linger)
+		return err
+	})
+	g.Go(func() error { return s.conn.Pump(gctx, s.box) })
+	g.Go(func() error {
+		s.admit(late)
+		return nil
+	})
+	err := g.Wait()
+	if errors.Is(err, errLeft) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// read takes in what comes from the terminal, until it leaves or breaks a rule.
+func (s *session) read() error {
+	for {
+		f, err := s.conn.Read()
+		if errors.Is(err, io.EOF) {
+			return errLeft
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.take(f); err != nil {
+			return err
+		}
+	}
+}
+
+// take takes in one frame. It does not block.
+func (s *session) take(f wire.Frame) error {
+	switch f := f.(type) {
+	case wire.Beat:
+		return nil
+	case wire.Heard:
+		return s.outlet.heard(f)
+	case wire.Event:
+		if s.open.Add(1) > wire.Unanswered {
+			return fmt.Errorf("more than %d events without an answer", wire.Unanswered)
+		}
+		s.events <- f.Event
+		return nil
+	}
+	return fmt.Errorf("a terminal sends no %T", f)
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"earshot"
+	"earshot/server/wire"
+)
+
+// A right is who may use a route. The zero value is nobody, so that a forgotten
+// one locks rather than opens.
+type right int
+
+const (
+	nobody   right = iota
+	resident       // everybody whom the house knows
+)
+
+// A principal is whose request it is.
+type principal struct {
+	handle   earshot.Handle
+	audience earshot.Audience
+}
+
+// A route is something that can be asked for.
+type route struct {
+	method, path string
+	right        right
+	serve        func(*Server, http.ResponseWriter, *http.Request, principal) error
+}
+
+// routes are all there are.
+var routes = []route{
+	{"POST", "/v1/messages", resident, (*Server).post},
+	{"GET", "/v1/events", resident, (*Server).events},
+	{"GET", "/v1/state", resident, (*Server).state},
+	{"POST", "/v1/attach", resident, (*Server).attach},
+}
+
+// A fault is why a request was refused, with its status of HTTP.
+type fault struct {
+	status int
+	err    error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// serve is in front of every route. It finds out who is there before it looks
+// at what is asked, so that a stranger learns nothing, not even what exists.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	err := s.dispatch(w, r)
+	if err == nil {
+		return
+	}
+	status := http.StatusInternalServerError
+	if f, ok := errors.AsType[*fault](err); ok {
+		status = f.status
+	}
+	s.log().Debug("refused a request", slog.String("method", r.Method), slog.Int("status", status), slog.Any("err", err))
+	answer(w, status, wire.Explain(err))
+}
+
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
+	who, err := s.identify(r)
+	if err != nil {
+		return &fault{http.StatusForbidden, err}
+	}
+	to, err := find(r.Method, r.URL.Path)
+	if err != nil {
+		return err
+	}
+	if to.right != resident {
+		return &fault{http.StatusForbidden, errors.New("nobody may ask for that")}
+	}
+	return to.serve(s, w, r, who)
+}
+
+// identify returns whose request r is.
+func (s *Server) identify(r *http.Request) (principal, error) {
+	v := visitorOf(r)
+	if v == nil || !v.known {
+		return principal{}, errors.New("this earshot belongs to another user")
+	}
+	a, err := s.House.Audience(v.handle)
+	if err != nil {
+		return principal{}, err
+	}
+	return principal{v.handle, a}, nil
+}
+
+// find returns the route for a request.
+func find(method, path string) (route, error) {
+	status, problem := http.StatusNotFound, "there is nothing at this path"
+	for _, to := range routes {
+		switch {
+		case to.path == path && to.method == method:
+			return to, nil
+		case to.path == path:
+			status, problem = http.StatusMethodNotAllowed, "this path is asked by "+to.method
+		}
+	}
+	return route{}, &fault{status, errors.New(problem)}
+}
+
+// answer writes v as JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // whoever has gone does not miss it
+}
+
+// bad is the fault of a request that is not as it should be.
+func bad(format string, args ...any) error {
+	return &fault{http.StatusBadRequest, fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,194 @@
+// Package wire is what passes between the daemon and an attached terminal: one
+// JSON object a line, in both directions, over a stream of bytes. An object has
+// one key, which names the type of the frame:
+//
+//	{"say":{"turn":"01J…","clause":{"n":0,"text":"The tides "}}}
+//
+// Nearly everything in a frame is a type of package earshot, so that a terminal
+// is a sense and an outlet like any other, only further away.
+//
+// A terminal begins with [Hello] and the daemon answers with [Welcome]. Then
+// the terminal sends each [Event] and is answered by [Ack] or [Refusal], in the
+// order of the events, with at most [Unanswered] of them open; and it sends
+// [Heard] for the speech it was given. The daemon sends [Open], [Say], [Do] and
+// [Finish] for a speech, at most one of which is open, with at most [Window]
+// bytes unheard; and [Show] and [Missed] for what else is to be seen. Both send
+// a [Beat] when there is nothing to send, and hold a side that has been silent
+// for [Idle] to be dead.
+//
+// When the reader is slow, what is said waits, what is shown drops the oldest
+// and counts them, positions and controls replace what they outdate, and
+// nothing else can pile up.
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"earshot"
+)
+
+// Protocol names this version in the Upgrade header of HTTP.
+const Protocol = "earshot-terminal/1"
+
+// The limits that both sides keep.
+const (
+	Window     = 64 << 10 // bytes of clauses that are not heard yet: a long reply, and soon thrown away
+	Unanswered = 16       // events without an answer; people do not type faster than a disk for longer
+	MaxUp      = 1 << 20  // bytes of a frame to the daemon: the longest message, every byte escaped, fits twice
+	MaxDown    = 8 << 20  // bytes of a frame to a terminal: the longest reply in the journal fits
+
+	Every = 10 * time.Second // between two beats
+	Idle  = 60 * time.Second // enough for a machine that swaps, short enough for somebody who waits
+)
+
+// A Frame is one line. The set is closed: see [Decode].
+type Frame interface{ key() string }
+
+// From the terminal.
+type (
+	// Hello begins. The daemon sends nothing before it.
+	Hello struct {
+		Flows bool `json:"flows"` // wants each piece as a clause; see [earshot.Flowing]
+	}
+
+	// Event is something that was perceived: a message, typing or a command.
+	// Only its ID, At and Body count.
+	Event struct{ earshot.Event }
+
+	// Heard is how far the terminal has come with a speech.
+	Heard struct {
+		Turn earshot.TurnID `json:"turn"`
+		earshot.Heard
+	}
+)
+
+// From the daemon.
+type (
+	// Welcome answers Hello.
+	Welcome struct {
+		Outlet string `json:"outlet"` // the name by which the room knows the terminal
+	}
+
+	// Ack says that an event was admitted.
+	Ack struct {
+		N int64 `json:"n"` // counted from 1
+	}
+
+	// Refused says that an event was not admitted.
+	Refused struct {
+		N int64 `json:"n"` // counted from 1, together with those of Ack
+		Refusal
+	}
+
+	// Open begins a speech.
+	Open struct{ earshot.Opening }
+
+	// Say hands over the next clause of a speech.
+	Say struct {
+		Turn   earshot.TurnID `json:"turn"`
+		Clause earshot.Clause `json:"clause"`
+	}
+
+	// Do controls a speech. It overtakes Say.
+	Do struct {
+		Turn    earshot.TurnID  `json:"turn"`
+		Control earshot.Control `json:"control"`
+	}
+
+	// Finish says that no clause follows.
+	Finish struct {
+		Turn earshot.TurnID `json:"turn"`
+	}
+
+	// Show is something to be seen that is not a reply being said.
+	Show struct{ earshot.Event }
+
+	// Missed says how many events were dropped because the terminal was slow.
+	Missed struct {
+		N int `json:"n"`
+	}
+)
+
+// Beat says that its sender is alive. Both send it.
+type Beat struct{}
+
+func (Hello) key() string   { return "hello" }
+func (Event) key() string   { return "event" }
+func (Heard) key() string   { return "heard" }
+func (Welcome) key() string { return "welcome" }
+func (Ack) key() string     { return "ack" }
+func (Refused) key() string { return "refused" }
+func (Open) key() string    { return "open" }
+func (Say) key() string     { return "say" }
+func (Do) key() string      { return "do" }
+func (Finish) key() string  { return "finish" }
+func (Show) key() string    { return "show" }
+func (Missed) key() string  { return "missed" }
+func (Beat) key() string    { return "beat" }
+
+// Encode returns f as a line, with its end.
+func Encode(f Frame) ([]byte, error) {
+	line, err := json.Marshal(map[string]Frame{f.key(): f})
+	if err != nil {
+		return nil, fmt.Errorf("encoding a frame %s: %w", f.key(), err)
+	}
+	if len(line) >= MaxDown {
+		return nil, fmt.Errorf("encoding a frame %s: %d bytes are too long", f.key(), len(line))
+	}
+	return append(line, '\n'), nil
+}
+
+// Decode returns the frame that a line holds. Its errors name no content.
+func Decode(line []byte) (Frame, error) {
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(line, &whole); err != nil || len(whole) != 1 {
+		return nil, fmt.Errorf("decoding a frame: %d bytes that are no object with one key", len(line))
+	}
+	for key, body := range whole {
+		return decodeBody(key, body)
+	}
+	panic("unreachable: one key")
+}
+
+func decodeBody(key string, body []byte) (Frame, error) {
+	switch key {
+	case "hello":
+		return decode[Hello](body)
+	case "event":
+		return decode[Event](body)
+	case "heard":
+		return decode[Heard](body)
+	case "welcome":
+		return decode[Welcome](body)
+	case "ack":
+		return decode[Ack](body)
+	case "refused":
+		return decode[Refused](body)
+	case "open":
+		return decode[Open](body)
+	case "say":
+		return decode[Say](body)
+	case "do":
+		return decode[Do](body)
+	case "finish":
+		return decode[Finish](body)
+	case "show":
+		return decode[Show](body)
+	case "missed":
+		return decode[Missed](body)
+	case "beat":
+		return decode[Beat](body)
+	}
+	return nil, fmt.Errorf("decoding a frame: unknown key of %d bytes", len(key))
+}
+
+func decode[F Frame](body []byte) (Frame, error) {
+	var f F
+	if bytes.Equal(body, []byte("null")) || json.Unmarshal(body, &f) != nil {
+		return nil, fmt.Errorf("decoding a frame %s: its %d bytes are not one", f.key(), len(body))
+	}
+	return f, nil
+}

@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+)
+
+// A Refusal is why something was refused, for a person.
+type Refusal struct {
+	Problem string `json:"error"`
+	Mend    string `json:"cure,omitempty"` // the command or the step that mends it
+}
+
+// Error returns the problem, and the cure if there is one.
+func (r *Refusal) Error() string {
+	if r.Mend == "" {
+		return r.Problem
+	}
+	return r.Problem + "; " + r.Mend
+}
+
+// Cure returns what mends it.
+func (r *Refusal) Cure() string { return r.Mend }
+
+// Explain returns err as a terminal or a client of HTTP is told it.
+func Explain(err error) *Refusal {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return r
+	}
+	r := &Refusal{Problem: err.Error()}
+	if e, ok := errors.AsType[interface {
+		error
+		Cure() string
+	}](err); ok {
+		r.Mend = e.Cure()
+	}
+	return r
+}
+
+// CheckID reports whether a client may give an event this ID: none, or a ULID.
+func CheckID(id earshot.EventID) error {
+	if id == "" {
+		return nil
+	}
+	if _, err := ulid.ParseStrict(string(id)); err != nil {
+		return fmt.Errorf("the id of an event must be a ULID: %w", err)
+	}
+	return nil
+}
+
+// CheckText reports whether a room admits a message of this text.
+func CheckText(t earshot.Text) error {
+	switch {
+	case t == "":
+		return errors.New("the message is empty")
+	case len(t) > earshot.MaxText:
+		return &Refusal{
+			Problem: fmt.Sprintf("the message has %d bytes and a room admits %d", len(t), earshot.MaxText),
+			Mend:    "send it in parts",
+		}
+	}
+	return nil
+}
