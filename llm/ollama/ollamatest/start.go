@@ -1,0 +1,52 @@
+package ollamatest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// version is the server's, as in scripts/ollama/build.
+const version = "0.17.4"
+
+// Start runs a server until the test ends.
+//
+// The binary is what EARSHOT_OLLAMA names, or else where scripts/ollama/build
+// puts it. If it is missing the test fails, unless EARSHOT_WITHOUT names
+// ollama: then it is skipped.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
+	if slices.Contains(without, "ollama") {
+		t.Skip("told by EARSHOT_WITHOUT to do without ollama")
+	}
+	binary := Binary()
+	if _, err := os.Stat(binary); err != nil {
+		t.Fatalf("%v: %v", errMissing, err)
+	}
+	s, err := Run(binary, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Stop()
+		if t.Failed() {
+			t.Logf("the server printed:\n%s", tail(s.log.Bytes()))
+		}
+	})
+	return s
+}
+
+// Binary returns where the server should be.
+func Binary() string {
+	if named := os.Getenv("EARSHOT_OLLAMA"); named != "" {
+		return named
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		cache = filepath.Join(os.Getenv("HOME"), ".cache")
+	}
+	return filepath.Join(cache, "earshot", "ollama-"+version, "ollama")
+}
