@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"earshot"
+)
+
+// add puts e at the end of the journal and into the views. It returns the
+// event as it is kept, and whether it was added now.
+func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, bool, error) {
+	if err := admissible(e); err != nil {
+		return e, false, fmt.Errorf("keeping an event: %w", err)
+	}
+	if e.At.IsZero() {
+		e.At = s.now()
+	}
+	if e.ID == "" {
+		e.ID = s.newID()
+	} else if old, err := find(ctx, tx, e); err == nil || !errors.Is(err, sql.ErrNoRows) {
+		return old, false, err
+	}
+	orphan, err := orphaned(ctx, tx, e.Sources)
+	if err != nil {
+		return e, false, err
+	}
+	if orphan {
+		e = erased(e)
+	}
+	e, err = insert(ctx, tx, e)
+	if err != nil {
+		return e, false, err
+	}
+	return e, true, s.apply(ctx, tx, e)
+}
+
+// find returns the event that has the ID of e, or [sql.ErrNoRows]. Another
+// sender's event is not handed out because somebody guessed its ID.
+func find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
+	var r row
+	if err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ?", e.ID)); err != nil {
+		return e, err
+	}
+	old, err := r.event()
+	if err != nil {
+		return e, err
+	}
+	if _, gone := old.Body.(earshot.Erased); gone && old.Room == e.Room {
+		return old, nil
+	}
+	if old.Room != e.Room || old.From != e.From || old.Body.Kind() != e.Body.Kind() {
+		return e, fmt.Errorf("keeping event %s: %w", e.ID, ErrTaken)
+	}
+	return old, nil
+}
+
+// orphaned reports whether any of the sources was deleted.
+func orphaned(ctx context.Context, tx *sql.Tx, sources []earshot.EventID) (gone bool, err error) {
+	if len(sources) == 0 {
+		return false, nil
+	}
+	list, err := json.Marshal(sources)
+	if err != nil {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM journal WHERE kind = ? AND id IN (SELECT value FROM json_each(?)))`,
+		earshot.KindErased, string(list)).Scan(&gone)
+	return gone, err
+}
+
+// insert writes e behind the last event of the journal.
+func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
+	var last sql.NullInt64
+	if err := tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
+		return e, err
+	}
+	r, e, err := seal(e, last.Int64+1)
+	if err != nil {
+		return e, fmt.Errorf("keeping an event: %w", err)
+	}
+	return e, lay(ctx, tx, r, e)
+}
+
+// lay writes the row of e, and what helps to find it.
+func lay(ctx context.Context, tx *sql.Tx, r row, e earshot.Event) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO journal (sequence, id, at, room, kind, author, scope, payload, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.sequence, e.ID, e.At.UnixMilli(), e.Room, e.Body.Kind(), e.Author, e.Visibility.Scope, string(r.payload), r.sum)
+	if err != nil {
+		return err
+	}
+	if e.Visibility.Scope == earshot.Private {
+		for _, m := range e.Visibility.Members {
+			if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO members (sequence, member) VALUES (?, ?)", r.sequence, m); err != nil {
+				return err
+			}
+		}
+	}
+	for _, source := range e.Sources {
+		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO derived (source, event) VALUES (?, ?)", source, e.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply shows e to every view.
+func (s *Store) apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+	for _, p := range s.projections {
+		if err := p.Apply(ctx, tx, e); err != nil {
+			return fmt.Errorf("keeping the view %s: %w", p.Name(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"earshot"
+)
+
+// An Archive is a journal that is only read, beside the daemon that owns it or
+// when none is running. It may be used from many goroutines.
+type Archive struct {
+	db     *sql.DB
+	path   string
+	log    *slog.Logger
+	damage func(error) // hears of every error; nil if nobody listens
+}
+
+// OpenReader opens the journal in the directory for reading. It takes no lock
+// and changes nothing, so it fails with [ErrOther] if the file is of another
+// version than this program, and with [ErrDamaged] if it cannot be read.
+func OpenReader(ctx context.Context, directory string) (*Archive, error) {
+	path := filepath.Join(directory, journalFile)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("there is no journal yet: %w: start earshot once", err)
+	}
+	db, err := openReaders(path)
+	if err != nil {
+		return nil, err
+	}
+	a := &Archive{db: db, path: path}
+	if err := a.current(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return a, nil
+}
+
+// current returns an error unless the file is of the version of this program.
+func (a *Archive) current(ctx context.Context) error {
+	v, err := version(ctx, a.db)
+	if err != nil {
+		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
+	}
+	if v > len(migrations) {
+		return newer(a.path, v)
+	}
+	have, err := versions(ctx, a.db)
+	if v > 0 && err != nil {
+		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
+	}
+	for _, p := range views() {
+		if v < len(migrations) || have[p.Name()] != p.Version() {
+			return fmt.Errorf("%w: %s: it was made by another earshot: start this one once, and it brings the file up to date", ErrOther, a.path)
+		}
+	}
+	return nil
+}
+
+// Close ends the reading.
+func (a *Archive) Close() error { return a.db.Close() }
+
+// For returns what a may read.
+func (a *Archive) For(who earshot.Audience) *Reader { return &Reader{archive: a, who: who} }
+
+// Export yields every event of every room, whoever may see it, in order. It is
+// for the operator's own copy and never for a prompt or an outlet. An error is
+// yielded at most once, last.
+func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
+	return func(yield func(earshot.Event, error) bool) {
+		stopped := errors.New("the caller has enough")
+		err := each(ctx, a.db, func(e earshot.Event) error {
+			if !yield(e, nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stopped) {
+			yield(earshot.Event{}, a.failed(ctx, err))
+		}
+	}
+}
+
+// failed says what went wrong with a question, and makes damage known.
+func (a *Archive) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	err = fmt.Errorf("reading the journal: %w", kept(a.path, err))
+	if a.damage != nil {
+		a.damage(err)
+	}
+	return err
+}

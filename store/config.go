@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/field"
+)
+
+// Config is the section store of the configuration file, and what the program
+// hands over beside it.
+type Config struct {
+	// Directory holds the journal and nothing else. It is made, for its owner
+	// alone, if it is missing. In the file, empty means the user's state
+	// directory, which the command chooses; [Open] wants it filled in.
+	Directory string `yaml:"directory"`
+
+	// Projections are the views of other packages. They are kept in step with
+	// the journal, and made again when their version changes.
+	Projections []earshot.Projection `yaml:"-"`
+
+	Now   func() time.Time       `yaml:"-"` // nil means time.Now
+	NewID func() earshot.EventID `yaml:"-"` // nil means ULIDs that rise within a process; one call at a time
+
+	// Log hears of repairs. It is never given what somebody said. Nil means
+	// nobody listens.
+	Log *slog.Logger `yaml:"-"`
+
+	// Report is told of each fault once, and of its end once. It is called
+	// from a goroutine of its own, so it may wait and may use the store. Nil
+	// means that faults go to Log.
+	Report func(earshot.Notice) `yaml:"-"`
+}
+
+// DefaultConfig returns the configuration of somebody who wrote none.
+func DefaultConfig() Config { return Config{} }
+
+// Validate reports every fault in c, not only the first.
+func (c Config) Validate() error {
+	var faults []error
+	if strings.ContainsRune(c.Directory, 0) {
+		faults = append(faults, field.Errorf("directory", "has a zero byte in it"))
+	}
+	if c.Directory != "" && !filepath.IsAbs(c.Directory) {
+		faults = append(faults, field.Errorf("directory", "is %q; write the whole path, from the root: it must not depend on where earshot is started", c.Directory))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"earshot"
+)
+
+// Delete erases the events with the given IDs and, in turn, everything that
+// was derived from them, from the journal, the views and the files. What stays
+// is that there was something: its sequence, ID, time, room and visibility. N
+// is how many events lost their content now; unknown IDs are passed over.
+//
+// If only the last trace in the files could not be removed, because another
+// program was reading them, n is right and the error says so; deleting the
+// same again removes it.
+func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return 0, err
+	}
+	gone := make(chan int, 1)
+	err = s.write.do(ctx, true, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+		victims, err := descendants(ctx, tx, string(list))
+		if err != nil {
+			return false, err
+		}
+		for _, v := range victims {
+			if err := s.erase(ctx, tx, v); err != nil {
+				return false, fmt.Errorf("deleting: %w", err)
+			}
+		}
+		gone <- len(victims)
+		return len(victims) > 0, nil
+	})
+	select {
+	case n = <-gone:
+	default:
+	}
+	return n, err
+}
+
+// A victim is a row that is going to be erased. Its columns are read too, so
+// that one whose payload is damaged can be.
+type victim struct {
+	row
+	id   earshot.EventID
+	at   int64
+	room earshot.RoomID
+}
+
+// descendants returns the events in the list and all that came of them, except
+// what is erased already.
+func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error) {
+	rows, err := tx.QueryContext(ctx, `
+		WITH RECURSIVE gone (id) AS (
+			SELECT value FROM json_each(?)
+			UNION SELECT d.event FROM derived d JOIN gone ON d.source = gone.id)
+		SELECT `+columns+`, j.id, j.at, j.room FROM gone CROSS JOIN journal j ON j.id = gone.id
+		WHERE j.kind <> ? ORDER BY j.sequence`, list, earshot.KindErased)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []victim
+	for rows.Next() {
+		var v victim
+		if err := rows.Scan(&v.sequence, &v.payload, &v.sum, &v.id, &v.at, &v.room); err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
+
+// erase overwrites one event and takes it out of the views.
+func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) error {
+	e, err := v.event()
+	if err != nil { // nobody will see what is left of it
+		e = earshot.Event{ID: v.id, At: time.UnixMilli(v.at), Room: v.room, Body: earshot.Notice{}}
+	}
+	r, e, err := seal(erased(e), v.sequence)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE journal SET kind = ?, author = '', payload = ?, sum = ? WHERE sequence = ?",
+		earshot.KindErased, string(r.payload), r.sum, r.sequence)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx, tx, e)
+}
+
+// erased returns what is left of e.
+func erased(e earshot.Event) earshot.Event {
+	return earshot.Event{ID: e.ID, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Erased{Was: e.Body.Kind()}}
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// The files of a data directory.
+const (
+	journalFile = "earshot.db"
+	lockFile    = "lock"
+	salvageFile = "earshot.db.salvage" // becomes the journal when it is whole
+)
+
+// beside are the endings of the files that SQLite keeps beside a database.
+var beside = []string{"-wal", "-shm"}
+
+// always is set on every connection. What is sorted or undone stays in
+// memory, so that nothing of a conversation reaches the directory for
+// temporary files; a lock of another program is waited for so long.
+var always = []string{"temp_store(MEMORY)", "busy_timeout(5000)", "trusted_schema(0)"}
+
+// An acknowledged event has been forced to the disk; what is deleted is
+// overwritten; the log beside the file does not stay bigger than 32 MiB.
+var writing = []string{"journal_mode(WAL)", "synchronous(FULL)", "secure_delete(1)", "journal_size_limit(33554432)"}
+
+// address is the name under which the driver opens the file at path.
+func address(path string, query url.Values, pragmas ...[]string) string {
+	for _, list := range pragmas {
+		for _, p := range list {
+			query.Add("_pragma", p)
+		}
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
+	return u.String()
+}
+
+// openWriter opens the file at path for the one connection that writes.
+func openWriter(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, writing))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// readers is how many questions are answered at once; the next one waits.
+const readers = 4
+
+// openReaders opens the file at path for connections that only read. They
+// change nothing in it, also when they are the last to close it.
+func openReaders(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address(path, url.Values{"mode": {"ro"}}, always, []string{"query_only(1)"}))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	return db, nil
+}
+
+// prepare makes the directory, for its owner alone. One that is there already
+// keeps its mode, since it may be more than ours; the files in it do not.
+func prepare(directory string) error {
+	if !filepath.IsAbs(directory) {
+		return fmt.Errorf("opening the journal: the directory %q is not a whole path", directory)
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return fmt.Errorf("making the directory of the journal: %w: choose another as store.directory", err)
+	}
+	return nil
+}
+
+// touch makes the file at path if it is missing, and its owner's alone in any
+// case. SQLite gives the files beside it the same mode.
+func touch(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
+}
+
+// size returns the length of the file at path, and whether there is one.
+func size(path string) (int64, bool, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, true, fmt.Errorf("%s is not a plain file: move it away, or choose another store.directory", path)
+	}
+	return info.Size(), true, nil
+}
+
+// sound looks for damage in the open file, and returns the first that it
+// finds. It reads everything, some 500 MB a second, so it is called only when
+// there is a reason for suspicion.
+func sound(ctx context.Context, db *sql.DB) error {
+	var said string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
+		return err
+	}
+	if said != "ok" {
+		return errors.New(strings.ReplaceAll(said, "\n", " "))
+	}
+	rows, err := db.QueryContext(ctx, "SELECT sequence, payload, sum FROM journal")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r row
+		if err := r.scan(rows); err != nil {
+			return err
+		}
+		if !r.whole() {
+			return fmt.Errorf("event %d is not what was written", r.sequence)
+		}
+	}
+	return rows.Err()
+}

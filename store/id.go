@@ -1,0 +1,32 @@
+package store
+
+import (
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+)
+
+// rising returns a function that makes ULIDs, each greater than the one
+// before, also when the clock is set back.
+func rising(now func() time.Time) func() earshot.EventID {
+	var (
+		mu      sync.Mutex
+		last    uint64
+		entropy = ulid.Monotonic(rand.Reader, 0)
+	)
+	return func() earshot.EventID {
+		mu.Lock()
+		defer mu.Unlock()
+		last = max(last, ulid.Timestamp(now()))
+		id, err := ulid.New(last, entropy)
+		for err != nil { // the random part came to its end within this millisecond
+			last++
+			id, err = ulid.New(last, entropy)
+		}
+		return earshot.EventID(id.String())
+	}
+}

@@ -1,0 +1,294 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+)
+
+// A pager reads the pages of a database file without SQLite, as they would be
+// after the log beside it has been moved in. See sqlite.org/fileformat2.html.
+type pager struct {
+	file *os.File
+	log  *os.File        // nil if there is none
+	size int64           // of a page
+	n    int64           // how many pages the file has
+	in   map[int64]int64 // the pages in the log, and where
+}
+
+// ordinary is the size of a page that this program makes, for a file whose
+// header cannot be read.
+const ordinary = 4096
+
+// openPages opens the file at path and what lies beside it.
+func openPages(path string) (*pager, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &pager{file: f, size: ordinary, in: map[int64]int64{}}
+	var head [18]byte
+	if _, err := f.ReadAt(head[:], 0); err == nil && bytes.HasPrefix(head[:], []byte("SQLite format 3\x00")) {
+		p.resize(int64(binary.BigEndian.Uint16(head[16:])))
+	}
+	if p.log, err = os.Open(path + "-wal"); err == nil {
+		p.overlay()
+	}
+	if info, err := f.Stat(); err == nil {
+		p.n = (info.Size() + p.size - 1) / p.size
+	}
+	return p, nil
+}
+
+// resize takes a page size from a header, unless no page has that size.
+func (p *pager) resize(size int64) {
+	if size == 1 {
+		size = 65536
+	}
+	if size >= 512 && size&(size-1) == 0 {
+		p.size = size
+	}
+}
+
+// overlay finds the newest copy of each page in the log. What belongs to the
+// log at present carries its salt; what is left from before does not.
+func (p *pager) overlay() {
+	var head [32]byte
+	if _, err := p.log.ReadAt(head[:], 0); err != nil {
+		return
+	}
+	if int64(binary.BigEndian.Uint32(head[8:])) != p.size {
+		return
+	}
+	var frame [24]byte
+	for at := int64(len(head)); ; at += int64(len(frame)) + p.size {
+		if _, err := p.log.ReadAt(frame[:], at); err != nil {
+			return
+		}
+		if page := int64(binary.BigEndian.Uint32(frame[:])); bytes.Equal(frame[8:16], head[16:24]) && page > 0 {
+			p.in[page] = at + int64(len(frame))
+		}
+	}
+}
+
+// close closes the files.
+func (p *pager) close() {
+	p.file.Close()
+	if p.log != nil {
+		p.log.Close()
+	}
+}
+
+// all yields the numbers of the pages in the file, then of those that are
+// only in the log.
+func (p *pager) all() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for n := int64(1); n <= p.n; n++ {
+			if !yield(n) {
+				return
+			}
+		}
+		for _, n := range slices.Sorted(maps.Keys(p.in)) {
+			if n > p.n && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// page returns page number n, counted from 1, or nil.
+func (p *pager) page(n int64) []byte {
+	from, at := p.file, (n-1)*p.size
+	if in, ok := p.in[n]; ok {
+		from, at = p.log, in
+	}
+	if at < 0 {
+		return nil
+	}
+	buf := make([]byte, p.size)
+	if got, err := from.ReadAt(buf, at); err != nil && (err != io.EOF || got == 0) {
+		return nil // the rest of a page that was cut off stays zero
+	}
+	return buf
+}
+
+// leaf is the first byte of a page that holds rows of a table.
+const leaf = 0x0d
+
+// rows calls do with whatever on page n could be a row of the journal. The
+// checksum says which ones are.
+func (p *pager) rows(n int64, do func(row) error) error {
+	page := p.page(n)
+	head := 0
+	if n == 1 {
+		head = 100
+	}
+	if len(page) < head+8 || page[head] != leaf {
+		return nil
+	}
+	cells := int(binary.BigEndian.Uint16(page[head+3:]))
+	for i := range min(cells, (len(page)-head-8)/2) {
+		at := int(binary.BigEndian.Uint16(page[head+8+2*i:]))
+		if r, ok := p.cell(page, at); ok && r.whole() {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cell reads the cell at a place of a leaf page.
+func (p *pager) cell(page []byte, at int) (row, bool) {
+	if at >= len(page) {
+		return row{}, false
+	}
+	rest := page[at:]
+	length, n := varint(rest)
+	sequence, m := varint(rest[n:])
+	if n == 0 || m == 0 || length < 1 || length > maxPayload+1024 {
+		return row{}, false
+	}
+	record, ok := p.record(rest[n+m:], int(length))
+	if !ok {
+		return row{}, false
+	}
+	r := row{sequence: sequence}
+	return r, r.parse(record)
+}
+
+// record puts together a record that begins in a cell and may go on in
+// overflow pages.
+func (p *pager) record(cell []byte, length int) ([]byte, bool) {
+	here := p.local(length)
+	if here > len(cell) {
+		return nil, false
+	}
+	record := bytes.Clone(cell[:here])
+	if here == length {
+		return record, true
+	}
+	if here+4 > len(cell) {
+		return nil, false
+	}
+	next := int64(binary.BigEndian.Uint32(cell[here:]))
+	for len(record) < length {
+		page := p.page(next)
+		if page == nil {
+			return nil, false
+		}
+		record = append(record, page[4:min(len(page), 4+length-len(record))]...)
+		next = int64(binary.BigEndian.Uint32(page))
+	}
+	return record, true
+}
+
+// local returns how many bytes of a record of that length lie in the leaf.
+func (p *pager) local(length int) int {
+	usable := int(p.size)
+	most := usable - 35
+	if length <= most {
+		return length
+	}
+	least := (usable-12)*32/255 - 23
+	if n := least + (length-least)%(usable-4); n <= most {
+		return n
+	}
+	return least
+}
+
+// The place of the payload and the sum among the columns of the journal.
+const (
+	columnPayload = 7
+	columnSum     = 8
+)
+
+// parse takes payload and sum from a record, and reports whether it has them.
+func (r *row) parse(record []byte) bool {
+	head, n := varint(record)
+	if n == 0 || head < int64(n) || head > int64(len(record)) {
+		return false
+	}
+	types, values := record[n:head], record[head:]
+	for column := 0; len(types) > 0; column++ {
+		kind, n := varint(types)
+		width := wide(kind)
+		if n == 0 || width < 0 || width > int64(len(values)) {
+			return false
+		}
+		switch column {
+		case columnPayload:
+			r.payload = values[:width]
+		case columnSum:
+			r.sum = number(kind, values[:width])
+			return true
+		}
+		types, values = types[n:], values[width:]
+	}
+	return false
+}
+
+// wide returns how many bytes a value of that type takes, -1 if there is no
+// such type.
+func wide(kind int64) int64 {
+	switch {
+	case kind >= 12:
+		return (kind - 12) / 2
+	case kind < 0 || kind == 10 || kind == 11:
+		return -1
+	}
+	return []int64{0, 1, 2, 3, 4, 6, 8, 8, 0, 0}[kind]
+}
+
+// number reads an integer of that type.
+func number(kind int64, value []byte) (n int64) {
+	if kind == 9 {
+		return 1
+	}
+	for i, b := range value {
+		if i == 0 {
+			n = int64(int8(b))
+			continue
+		}
+		n = n<<8 | int64(b)
+	}
+	return n
+}
+
+// varint reads a number of SQLite, and returns how many bytes it took: 0 if
+// there is none.
+func varint(data []byte) (n int64, took int) {
+	for i, b := range data[:min(9, len(data))] {
+		if i == 8 {
+			return n<<8 | int64(b), 9
+		}
+		n = n<<7 | int64(b&0x7f)
+		if b < 0x80 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// pages copies what can be found by looking at each page by itself.
+func (c *copier) pages(ctx context.Context, path string) error {
+	p, err := openPages(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	for n := range p.all() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.rows(n, func(r row) error { return c.take(ctx, r) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"earshot"
+)
+
+// A Reader answers what every member of one audience may know: events of its
+// room that all of them may see. It may be used from many goroutines.
+type Reader struct {
+	archive *Archive
+	who     earshot.Audience
+}
+
+// visible holds for the rows of the journal j that the audience may see. It is
+// [earshot.Visibility.Allows], for a database.
+const visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
+	AND NOT EXISTS (SELECT 1 FROM json_each(@members) a WHERE NOT EXISTS
+		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))`
+
+// Events returns the first events behind a sequence, the oldest first. With
+// the last sequence of one answer as the next after, a stream misses nothing
+// and resumes anywhere.
+func (r *Reader) Events(ctx context.Context, after int64, limit int) ([]earshot.Event, error) {
+	return r.ask(ctx, limit, "SELECT "+columns+" FROM journal j WHERE "+visible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
+		sql.Named("after", after))
+}
+
+// Last returns the newest events of the given kinds, or of all if none is
+// given, in the order in which they happened.
+func (r *Reader) Last(ctx context.Context, kinds []earshot.Kind, limit int) ([]earshot.Event, error) {
+	var parts []string
+	var args []any
+	for i, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
+		name := "kind" + strconv.Itoa(i)
+		args = append(args, sql.Named(name, kind))
+		parts = append(parts, "SELECT * FROM ("+newest(" AND j.kind = @"+name)+")")
+	}
+	query := newest("")
+	if len(parts) > 0 {
+		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY sequence DESC LIMIT @limit"
+	}
+	events, err := r.ask(ctx, limit, query, args...)
+	slices.Reverse(events)
+	return events, err
+}
+
+// newest is the query for the newest rows that the audience may see.
+func newest(and string) string {
+	return "SELECT " + columns + " FROM journal j WHERE " + visible + and + " ORDER BY j.sequence DESC LIMIT @limit"
+}
+
+// Decisions returns the newest decisions, in the order in which they were
+// taken.
+func (r *Reader) Decisions(ctx context.Context, limit int) ([]earshot.Event, error) {
+	return r.Last(ctx, []earshot.Kind{earshot.KindDecision}, limit)
+}
+
+// Turns returns the newest replies, in the order in which they ended.
+func (r *Reader) Turns(ctx context.Context, limit int) ([]earshot.Event, error) {
+	return r.Last(ctx, []earshot.Kind{earshot.KindReply}, limit)
+}
+
+// About returns what came of an event: the first decisions about it and the
+// replies to it, in the order in which they happened.
+func (r *Reader) About(ctx context.Context, id earshot.EventID, limit int) ([]earshot.Event, error) {
+	return r.ask(ctx, limit, "SELECT "+columns+` FROM journal j WHERE `+visible+` AND j.sequence IN
+		(SELECT sequence FROM decisions WHERE about = @about UNION SELECT sequence FROM turns WHERE about = @about) ORDER BY j.sequence LIMIT @limit`,
+		sql.Named("about", id))
+}
+
+// Turn returns how the turn began and ended, as far as it has: the decision to
+// speak, and the reply.
+func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, error) {
+	return r.ask(ctx, 16, "SELECT "+columns+` FROM journal j WHERE `+visible+` AND j.sequence IN
+		(SELECT sequence FROM decisions WHERE turn = @turn UNION SELECT sequence FROM turns WHERE turn = @turn) ORDER BY j.sequence LIMIT @limit`,
+		sql.Named("turn", id))
+}
+
+const (
+	// A word that is in every message would otherwise be looked up in all of
+	// them before the newest are known to be visible.
+	candidates = 10_000
+
+	maxWords = 32 // nobody types more; the parser of the index has a limit
+)
+
+// Search returns the newest messages and heard replies that have all words of
+// the query, the newest first. Case and accents make no difference. Whatever
+// the query is, it is looked for and never interpreted. Of a word that is very
+// common, the newest 10,000 occurrences are considered.
+func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
+	match, err := terms(query)
+	if err != nil {
+		return nil, err
+	}
+	return r.ask(ctx, limit, "SELECT "+columns+` FROM journal j JOIN
+		(SELECT j.sequence AS found FROM
+			(SELECT rowid AS place FROM words WHERE words MATCH @match ORDER BY rowid DESC LIMIT @candidates)
+			CROSS JOIN journal j ON j.sequence = place
+			WHERE `+visible+` ORDER BY found DESC LIMIT @limit)
+		ON j.sequence = found ORDER BY j.sequence DESC`,
+		sql.Named("match", match), sql.Named("candidates", candidates))
+}
+
+// terms makes of a query an expression of the index that means its words.
+func terms(query string) (string, error) {
+	words := strings.FieldsFunc(strings.ToValidUTF8(query, " "), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsNumber(c) && !unicode.IsMark(c) && !unicode.Is(unicode.Co, c)
+	})
+	words = slices.DeleteFunc(words, func(w string) bool { return strings.IndexFunc(w, letter) < 0 })
+	if len(words) == 0 {
+		return "", errors.New("nothing to search for: give at least one word or number")
+	}
+	if len(words) > maxWords {
+		return "", errors.New("too many words to search for: give the rarest few")
+	}
+	return `"` + strings.Join(words, `" "`) + `"`, nil
+}
+
+// letter reports whether the index takes c as part of a word by itself.
+func letter(c rune) bool {
+	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.Co, c)
+}
+
+// ask returns the events that query, which must use visible and @limit, finds.
+func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) ([]earshot.Event, error) {
+	if limit < 1 {
+		return nil, nil
+	}
+	members, err := json.Marshal(r.who.Members)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, sql.Named("room", r.who.Room), sql.Named("members", string(members)),
+		sql.Named("known", !r.who.Unknown && len(r.who.Members) > 0), sql.Named("limit", limit))
+	rows, err := r.archive.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, r.archive.failed(ctx, err)
+	}
+	found, err := collect(rows)
+	if err != nil {
+		return nil, r.archive.failed(ctx, err)
+	}
+	events, err := r.open(found)
+	if err != nil {
+		return nil, r.archive.failed(ctx, err)
+	}
+	return events, nil
+}
+
+// open returns the events in rows. What the columns beside an event said is
+// asked again of the event itself, which alone has a checksum.
+func (r *Reader) open(rows []row) ([]earshot.Event, error) {
+	events := make([]earshot.Event, 0, len(rows))
+	for _, row := range rows {
+		e, err := row.event()
+		if err != nil {
+			return nil, err
+		}
+		if e.Room == r.who.Room && e.Visibility.Allows(r.who) {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"earshot"
+)
+
+// Rebuild makes every view again from the journal. What they answer does not
+// change; if it does, one of them has a fault.
+func (s *Store) Rebuild(ctx context.Context) error {
+	return s.write.do(ctx, true, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+		return false, remake(ctx, tx, s.projections)
+	})
+}
+
+// refresh makes again the views whose version has changed, and forgets those
+// that the program no longer has, so that one that comes back is made again.
+func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	have, err := versions(ctx, tx)
+	if err != nil {
+		return err
+	}
+	var stale []earshot.Projection
+	for _, p := range s.projections {
+		if v, ok := have[p.Name()]; !ok || v != p.Version() {
+			stale = append(stale, p)
+		}
+		delete(have, p.Name())
+	}
+	for name := range have {
+		if name == ours {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", name); err != nil {
+			return err
+		}
+	}
+	if err := remake(ctx, tx, stale); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// versions returns the version of everything in the file.
+func versions(ctx context.Context, db earshot.View) (map[string]int, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name, version FROM versions")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	have := map[string]int{}
+	for rows.Next() {
+		var name string
+		var version int
+		if err := rows.Scan(&name, &version); err != nil {
+			return nil, err
+		}
+		have[name] = version
+	}
+	return have, rows.Err()
+}
+
+// remake drops the views and makes them from the journal. An event that was
+// erased comes to them once, as erased.
+func remake(ctx context.Context, tx *sql.Tx, stale []earshot.Projection) error {
+	if len(stale) == 0 {
+		return nil
+	}
+	for _, p := range stale {
+		if err := errors.Join(p.Reset(ctx, tx), p.Create(ctx, tx), stamp(ctx, tx, p.Name(), p.Version())); err != nil {
+			return fmt.Errorf("making the view %s: %w", p.Name(), err)
+		}
+	}
+	return each(ctx, tx, func(e earshot.Event) error {
+		for _, p := range stale {
+			if err := p.Apply(ctx, tx, e); err != nil {
+				return fmt.Errorf("making the view %s: %w", p.Name(), err)
+			}
+		}
+		return nil
+	})
+}
+
+// each calls do with every event of the journal, in order.
+func each(ctx context.Context, db earshot.View, do func(earshot.Event) error) error {
+	for last := int64(0); ; {
+		rows, err := after(ctx, db, last)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			e, err := r.event()
+			if err != nil {
+				return err
+			}
+			if err := do(e); err != nil {
+				return err
+			}
+		}
+		last = rows[len(rows)-1].sequence
+	}
+}
+
+// chunk is how many rows are in memory at once when all are read.
+const chunk = 256
+
+// after returns the first rows behind a sequence, of all rooms.
+func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) {
+	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence > ? ORDER BY j.sequence LIMIT ?", sequence, chunk)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows)
+}
+
+// collect reads all rows and closes them.
+func collect(rows *sql.Rows) ([]row, error) {
+	defer rows.Close()
+	var all []row
+	for rows.Next() {
+		var r row
+		if err := r.scan(rows); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}

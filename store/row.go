@@ -1,0 +1,114 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"unicode/utf8"
+
+	"earshot"
+)
+
+// A row is an event as it lies on the disk.
+type row struct {
+	sequence int64
+	payload  []byte // the event as JSON, without its sequence
+	sum      int64
+}
+
+// columns are those of a row, in the order of scan. The journal is called j.
+const columns = "j.sequence, j.payload, j.sum"
+
+// castagnoli is the polynomial that processors have an instruction for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// seal makes the row of an event, and returns the event as everybody will
+// read it from there.
+func seal(e earshot.Event, sequence int64) (row, earshot.Event, error) {
+	e.Sequence = 0
+	payload, err := json.Marshal(e)
+	if err != nil {
+		return row{}, e, err
+	}
+	if len(payload) > maxPayload {
+		return row{}, e, fmt.Errorf("it takes %d bytes; at most %d are kept", len(payload), maxPayload)
+	}
+	r := row{sequence: sequence, payload: payload}
+	r.sum = r.check()
+	e, err = r.event()
+	return r, e, err
+}
+
+// check computes the sum of the row.
+func (r row) check() int64 {
+	head := binary.LittleEndian.AppendUint64(nil, uint64(r.sequence))
+	return int64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, r.payload))
+}
+
+// whole reports whether the row is what was written.
+func (r row) whole() bool { return r.sum == r.check() }
+
+// scan reads the row from the columns of a result.
+func (r *row) scan(from interface{ Scan(...any) error }) error {
+	return from.Scan(&r.sequence, &r.payload, &r.sum)
+}
+
+// errAltered says that a row is not what was written.
+var errAltered = errors.New("it is not what was written")
+
+// event returns the event that the row was made of.
+func (r row) event() (earshot.Event, error) {
+	var e earshot.Event
+	if !r.whole() {
+		return e, fmt.Errorf("event %d: %w", r.sequence, errAltered)
+	}
+	if err := json.Unmarshal(r.payload, &e); err != nil {
+		return e, fmt.Errorf("%w: event %d was written by a newer earshot: start that one: %w", ErrOther, r.sequence, err)
+	}
+	e.Sequence = r.sequence
+	return e, nil
+}
+
+const (
+	// A reply is longer than any message, because a model may go on and on;
+	// a megabyte is ten hours of speech.
+	maxReply = 1 << 20
+
+	// One byte of text takes at most six in JSON, and the rest of an event is
+	// small.
+	maxPayload = 8 << 20
+
+	maxID = 128 // a ULID has 26
+)
+
+// admissible says why e cannot be kept, if it cannot.
+func admissible(e earshot.Event) error {
+	switch {
+	case e.Body == nil:
+		return errors.New("it has no body")
+	case !e.Body.Kind().Durable():
+		return fmt.Errorf("a %s acts at once and is not kept", e.Body.Kind())
+	case e.Room == "":
+		return errors.New("it belongs to no room")
+	case len(e.ID) > maxID || !utf8.ValidString(string(e.ID)):
+		return fmt.Errorf("its ID must be text of at most %d bytes", maxID)
+	}
+	switch b := e.Body.(type) {
+	case earshot.Erased:
+		return errors.New("only a deletion leaves an erased event")
+	case earshot.Message:
+		if len(b.Text) > earshot.MaxText {
+			return fmt.Errorf("the message has %d bytes; at most %d are kept: send it in pieces", len(b.Text), earshot.MaxText)
+		}
+	case earshot.Reply:
+		if len(b.Offered) > maxReply {
+			return fmt.Errorf("the reply has %d bytes; at most %d are kept", len(b.Offered), maxReply)
+		}
+		if !utf8.ValidString(string(b.Offered)) {
+			return errors.New("the reply is not UTF-8, so that what was heard of it could not be kept truthfully")
+		}
+	}
+	return nil
+}

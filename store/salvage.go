@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+// salvage makes a new journal of what can be read in the damaged one at path,
+// sets that one aside, and puts the new one in its place. It returns what to
+// tell the user. A crash at any moment leaves either the damaged file in its
+// place, or a whole new one that [settle] puts there.
+//
+// The damaged file is read twice: by SQLite, which also knows what lies in the
+// log beside it, and page by page, which needs none of the structure that may
+// be broken. The checksum of each event says whether it is what was written.
+func salvage(ctx context.Context, path string, now time.Time, why error) (earshot.Notice, error) {
+	fresh := filepath.Join(filepath.Dir(path), salvageFile)
+	saved, lost, err := rescue(ctx, path, fresh)
+	if err != nil {
+		return earshot.Notice{}, errors.Join(err, discard(fresh))
+	}
+	name, err := aside(path, now)
+	if err != nil {
+		return earshot.Notice{}, err
+	}
+	return told(path, name, saved, lost, why), replace(fresh, path)
+}
+
+// told puts a salvage into words.
+func told(path, name string, saved int, lost []span, why error) earshot.Notice {
+	if d, ok := errors.AsType[*damage](why); ok {
+		why = d.why
+	}
+	text := fmt.Sprintf("%s was damaged (%v). It was set aside as %s, and %d events could be saved.", path, why, filepath.Base(name), saved)
+	if len(lost) > 0 {
+		text += " Missing are " + list(lost) + "."
+	}
+	text += " Whether anything behind the last of them is missing cannot be known."
+	return earshot.Notice{Key: "store.salvaged", Text: text, Cure: "keep the old file until you are sure that you miss nothing; look after the disk"}
+}
+
+// rescue copies every readable event of the journal at path into a new one,
+// which is closed when it returns. It counts them and finds the gaps.
+func rescue(ctx context.Context, path, fresh string) (saved int, lost []span, err error) {
+	if err := errors.Join(discard(fresh), touch(fresh)); err != nil {
+		return 0, nil, err
+	}
+	db, err := openWriter(fresh)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := migrate(ctx, db, fresh); err != nil {
+		return 0, nil, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer tx.Rollback()
+	c := &copier{tx: tx}
+	if err := errors.Join(c.ranges(ctx, path), c.pages(ctx, path)); err != nil {
+		return 0, nil, err
+	}
+	if lost, err = gaps(ctx, tx); err != nil {
+		return 0, nil, err
+	}
+	return c.saved, lost, tx.Commit()
+}
+
+// A copier takes over rows, each once.
+type copier struct {
+	tx    *sql.Tx
+	saved int
+}
+
+// take copies r if it is what was written and is not there yet. An error is
+// that of the new file.
+func (c *copier) take(ctx context.Context, r row) error {
+	e, err := r.event()
+	if errors.Is(err, errAltered) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var there bool
+	err = c.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE sequence = ? OR id = ?)", r.sequence, e.ID).Scan(&there)
+	if err != nil || there {
+		return err
+	}
+	c.saved++
+	return lay(ctx, c.tx, r, e)
+}
+
+// A span is a range of sequences, both included.
+type span struct{ from, to int64 }
+
+// String returns the span for people.
+func (s span) String() string {
+	if s.from == s.to {
+		return fmt.Sprint(s.from)
+	}
+	return fmt.Sprintf("%d to %d", s.from, s.to)
+}
+
+// list names the first spans, and how many more there are.
+func list(spans []span) string {
+	const named = 20 // fills some lines of a terminal
+	var names []string
+	for _, s := range spans[:min(named, len(spans))] {
+		names = append(names, s.String())
+	}
+	text := "the events " + strings.Join(names, ", ")
+	if more := len(spans) - named; more > 0 {
+		text += fmt.Sprintf(" and %d more stretches", more)
+	}
+	return text
+}
+
+// gaps returns the sequences that are missing before the last.
+func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT before + 1, sequence - 1 FROM
+		(SELECT sequence, lag(sequence, 1, 0) OVER (ORDER BY sequence) AS before FROM journal) WHERE sequence > before + 1`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var missing []span
+	for rows.Next() {
+		var s span
+		if err := rows.Scan(&s.from, &s.to); err != nil {
+			return nil, err
+		}
+		missing = append(missing, s)
+	}
+	return missing, rows.Err()
+}
+
+// patience is how many ranges are tried. It is enough to find the edges of
+// some thousand broken places, and ends the search where a broken index claims
+// that there are more events than there ever were.
+const patience = 100_000
+
+// ranges copies what SQLite can read, by ranges of sequences. A range that
+// cannot be read to its end is narrowed down by halves until only the
+// sequences are left out that lie in what is broken.
+func (c *copier) ranges(ctx context.Context, path string) error {
+	db, err := openReaders(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	todo := []span{{1, highest(ctx, db)}}
+	for tries := 0; len(todo) > 0 && tries < patience; tries++ {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		next, readable, err := c.between(ctx, db, s)
+		if err != nil {
+			return err
+		}
+		if readable || next > s.to || s.from == s.to {
+			continue
+		}
+		if next > s.from {
+			todo = append(todo, span{next, s.to})
+			continue
+		}
+		half := s.from + (s.to-s.from)/2
+		todo = append(todo, span{half + 1, s.to}, span{s.from, half})
+	}
+	return nil
+}
+
+// between copies the rows of s. If it is not readable to its end, next is the
+// sequence behind the last that was. An error is that of the new file, or the
+// end of ctx.
+func (c *copier) between(ctx context.Context, db *sql.DB, s span) (next int64, readable bool, err error) {
+	next = s.from
+	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j NOT INDEXED WHERE j.sequence BETWEEN ? AND ? ORDER BY j.sequence", s.from, s.to)
+	if err != nil {
+		return next, false, ctx.Err()
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r row
+		if r.scan(rows) != nil {
+			return next, false, ctx.Err()
+		}
+		if err := c.take(ctx, r); err != nil {
+			return next, false, err
+		}
+		next = max(next, r.sequence+1)
+	}
+	return next, rows.Err() == nil, ctx.Err()
+}
+
+// highest returns the highest sequence that is named anywhere, 0 if nothing
+// can be read. Where the journal itself is broken, an index may know.
+func highest(ctx context.Context, db *sql.DB) int64 {
+	var top int64
+	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "messages", "turns", "decisions"} {
+		var last sql.NullInt64
+		if db.QueryRowContext(ctx, "SELECT max(sequence) FROM "+from).Scan(&last) == nil {
+			top = max(top, last.Int64)
+		}
+	}
+	return top
+}

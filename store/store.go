@@ -1,0 +1,283 @@
+// Package store keeps what happened. The journal is the truth: one file of
+// SQLite, to which events are added and never changed, except that a deleted
+// one loses its content. The views on it, such as the search, are made from
+// the journal and can be made again at any time.
+//
+// An event is acknowledged after it has been forced to the disk. Decisions
+// that need the past, such as whether a name is free, are taken inside the
+// writer ([Store.Do]), so nobody else can decide in between. Callers that
+// arrive while a commit is under way share the next one.
+//
+// The journal is read through [Store.For] an audience, which sees what every
+// member of it may see. Streams are pulled: a reader asks for what came after
+// its last sequence, and waits on [Store.Grown] when there is nothing. A slow
+// reader makes nobody wait and misses nothing.
+//
+// One daemon owns a data directory; beside it, [OpenReader] reads. A file that
+// was damaged is set aside when the daemon starts, and what can be read of it
+// is saved into a new one.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+)
+
+// A Store is an open journal that its daemon writes. It may be used from many
+// goroutines.
+type Store struct {
+	archive     *Archive
+	write       *writer
+	running     sync.WaitGroup
+	lock        *lock
+	reports     *reporter
+	projections []earshot.Projection
+	now         func() time.Time
+	newID       func() earshot.EventID
+	closing     sync.Once
+	suspect     atomic.Bool // damage was seen: the next start looks through everything
+
+	mu    sync.Mutex
+	grown chan struct{}
+}
+
+// Open opens the journal in the directory, makes it if there is none, brings
+// it up to date, and repairs what it must. It takes as long as reading the
+// whole file if the last daemon did not close it. It does not keep ctx.
+//
+// The error is an [*ErrLocked] if another daemon owns the directory.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	if err := prepare(c.Directory); err != nil {
+		return nil, err
+	}
+	l, last, err := acquire(c.Directory, filepath.Join(c.Directory, lockFile))
+	if err != nil {
+		return nil, err
+	}
+	s := newStore(c, l)
+	if err := s.open(ctx, last); err != nil {
+		s.reports.close()
+		return nil, errors.Join(err, l.release(last == closed && !errors.Is(err, ErrDamaged)))
+	}
+	return s, nil
+}
+
+// newStore fills in what c leaves out.
+func newStore(c Config, l *lock) *Store {
+	log := c.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{
+		lock:        l,
+		reports:     newReporter(c.Report, log),
+		projections: slices.Concat(views(), c.Projections),
+		now:         c.Now,
+		newID:       c.NewID,
+		grown:       make(chan struct{}),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.newID == nil {
+		s.newID = rising(s.now)
+	}
+	path := filepath.Join(c.Directory, journalFile)
+	s.archive = &Archive{path: path, log: log, damage: s.damaged}
+	return s
+}
+
+// open opens the file, or a new one with what could be saved of it.
+func (s *Store) open(ctx context.Context, last past) error {
+	path := s.archive.path
+	if err := settle(path, s.now()); err != nil {
+		return fmt.Errorf("opening the journal %s: %w", path, err)
+	}
+	db, err := s.attempt(ctx, last)
+	if errors.Is(err, ErrDamaged) {
+		notice, repaired := salvage(ctx, path, s.now(), err)
+		if repaired != nil {
+			return fmt.Errorf("saving what can be read of %s: %w", path, kept(path, repaired))
+		}
+		s.archive.log.Warn("salvaged the journal", "err", err)
+		s.reports.fault(notice)
+		db, err = s.attempt(ctx, none)
+	}
+	if err != nil {
+		return err
+	}
+	if s.archive.db, err = openReaders(path); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), ended: s.ended}
+	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
+	return nil
+}
+
+// attempt opens the file as it is, unless it is damaged.
+func (s *Store) attempt(ctx context.Context, last past) (*sql.DB, error) {
+	path := s.archive.path
+	bytes, there, err := size(path)
+	if err != nil {
+		return nil, err
+	}
+	if there && bytes == 0 && last != none {
+		return nil, damaged(path, errors.New("it is empty"))
+	}
+	if err := touch(path); err != nil {
+		return nil, fmt.Errorf("opening the journal: %w", err)
+	}
+	db, err := openWriter(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ready(ctx, db, last == broken && bytes > 0); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// ready looks for damage and brings the file and its views up to date.
+func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
+	path := s.archive.path
+	err := migrate(ctx, db, path)
+	if err == nil && doubtful {
+		if found := sound(ctx, db); ctx.Err() == nil && found != nil {
+			err = damaged(path, found)
+		}
+	}
+	if err == nil {
+		err = s.refresh(ctx, db)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("opening the journal: %w", kept(path, err))
+	}
+	return nil
+}
+
+// Close waits for what is being written, and for the listener of the reports,
+// and lets the directory go. What is asked for from now on fails with
+// [ErrClosed].
+func (s *Store) Close() error {
+	var err error
+	s.closing.Do(func() {
+		close(s.write.quit)
+		s.running.Wait()
+		err = errors.Join(s.archive.Close(), s.write.db.Close())
+		s.reports.close()
+		err = errors.Join(err, s.lock.release(err == nil && !s.suspect.Load()))
+	})
+	return err
+}
+
+// Do takes a decision and adds the events that it returns, in one step: the
+// view shows everything that was added before, and nothing is added in
+// between. The events come back as they were kept, with ID and sequence, after
+// they have been forced to the disk.
+//
+// decide runs on the writer's goroutine. It must be quick, and must not use
+// the store. If it returns an error, nothing is added and Do returns it.
+//
+// An event whose ID the journal already has is not added again; it comes back
+// as it was kept the first time. So a caller that does not know whether its
+// event was kept calls again with the same ID. An event that was derived from
+// a deleted one is kept as [earshot.Erased].
+//
+// If ctx ends before the step was begun, nothing was kept. If it ends later,
+// the error is [ErrInDoubt].
+func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
+	var stored []earshot.Event
+	err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
+		events, err := decide(view{tx})
+		if err != nil {
+			return false, err
+		}
+		stored = make([]earshot.Event, len(events))
+		for i, e := range events {
+			var added bool
+			if stored[i], added, err = s.add(ctx, tx, e); err != nil {
+				return false, err
+			}
+			changed = changed || added
+		}
+		return changed, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stored, nil
+}
+
+// Append adds events in one step, as [Store.Do] does.
+func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
+	return s.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return events, nil })
+}
+
+// For returns what a may read.
+func (s *Store) For(a earshot.Audience) *Reader { return s.archive.For(a) }
+
+// Export yields every event of every room, whoever may see it; see
+// [Archive.Export].
+func (s *Store) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
+	return s.archive.Export(ctx)
+}
+
+// Grown returns a channel that is closed when the journal has more than it has
+// now. To miss nothing, ask for the channel first and read then.
+func (s *Store) Grown() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grown
+}
+
+// The faults that are reported.
+const (
+	faultFull    = "store.full"
+	faultDamaged = "store.damaged"
+)
+
+// ended wakes the readers, and reports what begins or ends with a commit.
+func (s *Store) ended(changed bool, errs []error) {
+	full := false
+	for _, err := range errs {
+		s.damaged(err)
+		if errors.Is(err, ErrFull) {
+			full = true
+			s.reports.fault(earshot.Notice{Key: faultFull, Text: err.Error() + ". Nothing is remembered until then.", Cure: "df -h " + filepath.Dir(s.archive.path)})
+		}
+	}
+	if !changed {
+		return
+	}
+	if !full {
+		s.reports.over(faultFull, "the journal can be written again")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.grown)
+	s.grown = make(chan struct{})
+}
+
+// damaged reports err if it says that the file is damaged, and makes the next
+// start look through all of it.
+func (s *Store) damaged(err error) {
+	if !errors.Is(err, ErrDamaged) {
+		return
+	}
+	s.suspect.Store(true)
+	s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error(), Cure: "stop earshot and start it again"})
+}

@@ -1,0 +1,343 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"earshot"
+	"earshot/store"
+)
+
+func TestAppendGivesBackWhatIsKept(t *testing.T) {
+	s := open(t, store.Config{})
+	e := said("hello")
+	e.Sources = []earshot.EventID{"01H"}
+	e.To = []earshot.ParticipantID{"earshot"}
+	kept := add(t, s, e, said("again"))
+	if kept[0].Sequence != 1 || kept[1].Sequence != 2 || kept[0].ID == "" || kept[0].ID >= kept[1].ID {
+		t.Errorf("kept as %d %q and %d %q, want 1 and 2 with rising IDs", kept[0].Sequence, kept[0].ID, kept[1].Sequence, kept[1].ID)
+	}
+	got, err := s.For(everybody).Events(t.Context(), 0, 10)
+	must(t, err)
+	if !reflect.DeepEqual(got, kept) {
+		t.Errorf("read %+v, want %+v", got, kept)
+	}
+}
+
+func TestReopenKeepsEverything(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "a b?c#d%e")
+	c := store.Config{Directory: directory}
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	want := add(t, s, numbered(10)...)
+	must(t, s.Close())
+	heard := new(listener)
+	c.Report = heard.report
+	if got := everything(t, open(t, c)); !reflect.DeepEqual(got, want) {
+		t.Errorf("read %d events, want %d", len(got), len(want))
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
+func TestSameIDIsKeptOnce(t *testing.T) {
+	s := open(t, store.Config{})
+	e := said("hello")
+	e.ID = "01JABC"
+	first := add(t, s, e)
+	e.Body = earshot.Message{Text: "hello again"}
+	second := add(t, s, said("between"), e, e)
+	if !reflect.DeepEqual(second[1], first[0]) || !reflect.DeepEqual(second[2], first[0]) {
+		t.Errorf("the retry gave %+v, want %+v", second[1:], first[0])
+	}
+	if n := len(everything(t, s)); n != 2 {
+		t.Errorf("%d events are kept, want 2", n)
+	}
+}
+
+// TestIDOfAnotherSender: who guesses the ID of a private event neither reads it
+// nor hides behind it.
+func TestIDOfAnotherSender(t *testing.T) {
+	s := open(t, store.Config{})
+	e := said("between ann and bob")
+	e.ID = "01JABC"
+	add(t, s, e)
+	e.From = earshot.Handle{Provider: "console", ID: "uid1001"}
+	got, err := s.Append(t.Context(), e)
+	if !errors.Is(err, store.ErrTaken) || got != nil {
+		t.Errorf("append = %v, %v; want ErrTaken", got, err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	s := open(t, store.Config{})
+	with := func(change func(*earshot.Event)) earshot.Event {
+		e := said("hello")
+		change(&e)
+		return e
+	}
+	long := strings.Repeat("a", earshot.MaxText+1)
+	for _, tt := range []struct {
+		name  string
+		event earshot.Event
+		want  string
+	}{
+		{"typing", with(func(e *earshot.Event) { e.Body = earshot.Typing{} }), "keeping an event: a typing acts at once and is not kept"},
+		{"command", with(func(e *earshot.Event) { e.Body = earshot.Command{} }), "keeping an event: a command acts at once and is not kept"},
+		{"erased", with(func(e *earshot.Event) { e.Body = earshot.Erased{} }), "keeping an event: only a deletion leaves an erased event"},
+		{"nothing", with(func(e *earshot.Event) { e.Body = nil }), "keeping an event: it has no body"},
+		{"nowhere", with(func(e *earshot.Event) { e.Room = "" }), "keeping an event: it belongs to no room"},
+		{"huge", said(earshot.Text(long)), "keeping an event: the message has 65537 bytes; at most 65536 are kept: send it in pieces"},
+		{"huge reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: earshot.Text(strings.Repeat(long, 17))} }), "keeping an event: the reply has 1114129 bytes; at most 1048576 are kept"},
+		{"binary reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: "a\xff"} }), "keeping an event: the reply is not UTF-8, so that what was heard of it could not be kept truthfully"},
+		{"huge ID", with(func(e *earshot.Event) { e.ID = earshot.EventID(long) }), "keeping an event: its ID must be text of at most 128 bytes"},
+		{"huge in another way", with(func(e *earshot.Event) { e.Via = strings.Repeat("<", 8<<20) }), "keeping an event: it takes 50331867 bytes; at most 8388608 are kept"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := s.Append(t.Context(), said("goes with it"), tt.event)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("append = %v, want %s", err, tt.want)
+			}
+		})
+	}
+	if all := everything(t, s); len(all) != 0 {
+		t.Errorf("%d events are kept, want none", len(all))
+	}
+}
+
+// TestHostileText: whatever is written is kept, and comes back the same way
+// each time.
+func TestHostileText(t *testing.T) {
+	s := open(t, store.Config{})
+	for _, text := range []earshot.Text{"", "\x00", "a\x00b", "\xff\xfe", "\x1b[2J", "'; DROP TABLE journal; --", earshot.Text(strings.Repeat("\x01", earshot.MaxText))} {
+		add(t, s, said(text))
+	}
+	before := everything(t, s)
+	must(t, s.Rebuild(t.Context()))
+	if after := everything(t, s); len(after) != 7 || !reflect.DeepEqual(before, after) {
+		t.Errorf("read %d events, want 7, the same as before", len(after))
+	}
+}
+
+// TestDecisionSeesWhatCameBefore: of many who want the same name, one gets it.
+func TestDecisionSeesWhatCameBefore(t *testing.T) {
+	s := open(t, store.Config{})
+	taken := errors.New("taken")
+	var won, lost int
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			_, err := s.Do(detached(t), func(v earshot.View) ([]earshot.Event, error) {
+				var n int
+				if err := v.QueryRowContext(t.Context(), "SELECT count(*) FROM journal").Scan(&n); err != nil {
+					return nil, err
+				}
+				if n > 0 {
+					return nil, taken
+				}
+				return []earshot.Event{said("me")}, nil
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				won++
+			case errors.Is(err, taken):
+				lost++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if won != 1 || lost != 49 {
+		t.Errorf("%d won and %d lost, want 1 and 49", won, lost)
+	}
+}
+
+// TestErrorOfOneDoesNotHurtOthers: callers share commits, not errors.
+func TestErrorOfOneDoesNotHurtOthers(t *testing.T) {
+	s := open(t, store.Config{})
+	var all sync.WaitGroup
+	for i := range 60 {
+		all.Go(func() {
+			events := []earshot.Event{said("good"), said("good")}
+			if i%3 == 0 {
+				events[1].Room = ""
+			}
+			kept, err := s.Append(detached(t), events...)
+			if (err != nil) != (i%3 == 0) || err == nil && kept[1].Sequence != kept[0].Sequence+1 {
+				t.Errorf("writer %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	events := everything(t, s)
+	for i, e := range events {
+		if e.Sequence != int64(i+1) {
+			t.Fatalf("event %d has the sequence %d", i+1, e.Sequence)
+		}
+	}
+	if len(events) != 80 {
+		t.Errorf("%d events are kept, want 80", len(events))
+	}
+}
+
+func TestCallersShareACommit(t *testing.T) {
+	s := open(t, store.Config{})
+	commits := s.CountCommits()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		_, err := s.Do(detached(t), func(earshot.View) ([]earshot.Event, error) {
+			close(inside)
+			<-leave
+			return nil, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-inside
+	for range 20 {
+		all.Go(func() { add(t, s, said("together")) })
+	}
+	store.AwaitCallers(t, 20)
+	close(leave)
+	all.Wait()
+	if n := commits.Load(); n != 2 {
+		t.Errorf("%d commits, want one for the first caller and one for the 20 that waited together", n)
+	}
+}
+
+// TestLeavingEarly: who leaves before the step begins knows that nothing was
+// kept; who leaves later is in doubt, and may try again.
+func TestLeavingEarly(t *testing.T) {
+	s := open(t, store.Config{})
+	inside, leave := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	e := said("in doubt")
+	e.ID = "01JDOUBT"
+	ctx, cancel := context.WithCancel(t.Context())
+	all.Go(func() {
+		_, err := s.Do(ctx, func(earshot.View) ([]earshot.Event, error) {
+			close(inside)
+			<-leave
+			return []earshot.Event{e}, nil
+		})
+		if !errors.Is(err, store.ErrInDoubt) || !errors.Is(err, context.Canceled) {
+			t.Errorf("who left while it was written was told %v", err)
+		}
+	})
+	<-inside
+	cancel()
+	if _, err := s.Append(ctx, said("never")); errors.Is(err, store.ErrInDoubt) || !errors.Is(err, context.Canceled) {
+		t.Errorf("who left before was told %v", err)
+	}
+	close(leave)
+	all.Wait()
+	add(t, s, e)
+	if got := texts(everything(t, s)); got != "in doubt" {
+		t.Errorf("kept %s, want it once", got)
+	}
+}
+
+func TestGrown(t *testing.T) {
+	s := open(t, store.Config{})
+	grown := s.Grown()
+	e := add(t, s, said("more"))[0]
+	select {
+	case <-grown:
+	default:
+		t.Error("nobody was woken")
+	}
+	grown = s.Grown()
+	add(t, s, e)
+	select {
+	case <-grown:
+		t.Error("woken for an event that was there already")
+	default:
+	}
+}
+
+func TestOneOwner(t *testing.T) {
+	s := open(t, store.Config{})
+	add(t, s, said("hello"))
+	directory := filepath.Dir(s.Path())
+	_, err := store.Open(t.Context(), store.Config{Directory: directory})
+	var locked *store.ErrLocked
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Directory != directory {
+		t.Errorf("the second owner was told %v", err)
+	}
+	r, err := store.OpenReader(t.Context(), directory)
+	must(t, err)
+	defer r.Close()
+	got, err := r.For(everybody).Events(t.Context(), 0, 10)
+	must(t, err)
+	if texts(got) != "hello" {
+		t.Errorf("a reader beside the owner read %s", texts(got))
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
+	must(t, err)
+	must(t, s.Close())
+	must(t, s.Close())
+	if _, err := s.Append(t.Context(), said("late")); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("append after close = %v", err)
+	}
+}
+
+func TestModes(t *testing.T) {
+	s := open(t, store.Config{})
+	add(t, s, said("hello"))
+	directory := filepath.Dir(s.Path())
+	files, err := os.ReadDir(directory)
+	must(t, err)
+	if len(files) != 4 {
+		t.Errorf("%d files, want the journal, its log, its index and the lock", len(files))
+	}
+	for _, f := range files {
+		if info, _ := f.Info(); info.Mode() != 0o600 {
+			t.Errorf("%s has the mode %v", f.Name(), info.Mode())
+		}
+	}
+	if info, _ := os.Stat(directory); info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory has the mode %v", info.Mode())
+	}
+}
+
+func TestPlacesThatDoNotWork(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	blocked := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(blocked, "earshot.db"), 0o700))
+	for _, tt := range []struct{ name, directory, want string }{
+		{"none", "", "is not a whole path"},
+		{"relative", "state", "is not a whole path"},
+		{"a file", file, "choose another as store.directory"},
+		{"a directory for a file", blocked, "is not a plain file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := store.Open(t.Context(), store.Config{Directory: tt.directory})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("open = %v, want %q in it", err, tt.want)
+			}
+			if s != nil {
+				s.Close()
+			}
+		})
+	}
+	if _, err := store.OpenReader(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("reading what is not there = %v", err)
+	}
+}

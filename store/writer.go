@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// A step changes the journal, and reports whether it did. It runs on the
+// writer's goroutine, within a transaction that it shares with the steps of
+// other callers.
+type step func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
+
+// A request is a step on its way through the writer.
+type request struct {
+	ctx    context.Context // of the caller, looked at before the step runs
+	step   step
+	erases bool // what it leaves behind must go from the files as well
+
+	changed bool
+	err     error
+	done    chan error // receives once
+}
+
+// most is how many steps share a commit. More would let the first wait long
+// for the last.
+const most = 128
+
+// A writer is the one goroutine that changes the file. Callers that arrive
+// while it commits share the next commit, each behind a savepoint of its own,
+// so that the error of one does not hurt the others.
+//
+// Requests are handed over without a buffer: a caller that is not taken yet
+// can leave and knows that nothing happened.
+type writer struct {
+	db       *sql.DB // one connection
+	path     string
+	requests chan *request
+	quit     chan struct{}
+
+	// ended is called after each commit and each failure, before the callers
+	// hear of it: whether there is more in the journal than before, and what
+	// went wrong with each caller that failed.
+	ended func(changed bool, errs []error)
+}
+
+// do has the step taken, and waits until it is on the disk.
+func (w *writer) do(ctx context.Context, erases bool, s step) error {
+	r := &request{ctx: ctx, step: s, erases: erases, done: make(chan error, 1)}
+	select {
+	case <-w.quit:
+		return ErrClosed
+	default:
+	}
+	select {
+	case w.requests <- r:
+	case <-w.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("not kept: %w", context.Cause(ctx))
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
+	}
+}
+
+// run commits until the store is closed. Its ctx does not end: what was taken
+// is brought to its end.
+func (w *writer) run(ctx context.Context) {
+	for {
+		select {
+		case r := <-w.requests:
+			w.commit(ctx, w.gather(r))
+		case <-w.quit:
+			return
+		}
+	}
+}
+
+// gather returns first and those that wait with it.
+func (w *writer) gather(first *request) []*request {
+	batch := []*request{first}
+	for len(batch) < most {
+		select {
+		case r := <-w.requests:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit performs the batch and tells each caller how it went.
+func (w *writer) commit(ctx context.Context, batch []*request) {
+	if err := w.transact(ctx, batch); err != nil {
+		err = kept(w.path, err)
+		for _, r := range batch {
+			r.err = err
+		}
+		w.renew()
+	}
+	w.ended(summary(batch))
+	for _, r := range batch {
+		if r.erases && r.err == nil {
+			r.err = w.purge(ctx)
+		}
+		r.done <- r.err
+	}
+}
+
+// summary returns whether any step of batch changed the journal, and the
+// errors of those that failed.
+func summary(batch []*request) (changed bool, errs []error) {
+	for _, r := range batch {
+		if r.err != nil {
+			errs = append(errs, r.err)
+		} else {
+			changed = changed || r.changed
+		}
+	}
+	return changed, errs
+}
+
+// transact performs the batch in one transaction. An error is that of all.
+func (w *writer) transact(ctx context.Context, batch []*request) error {
+	tx, err := w.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, r := range batch {
+		if err := w.try(ctx, tx, r); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// try performs one step, or takes it back. An error is that of the whole
+// transaction, which SQLite gives up when the disk is full.
+func (w *writer) try(ctx context.Context, tx *sql.Tx, r *request) error {
+	if r.ctx.Err() != nil {
+		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT step"); err != nil {
+		return err
+	}
+	r.changed, r.err = r.step(ctx, tx)
+	end := "RELEASE step"
+	if r.err != nil {
+		r.err = kept(w.path, r.err)
+		end = "ROLLBACK TO step; RELEASE step"
+	}
+	if _, err := tx.ExecContext(ctx, end); err != nil {
+		if r.err != nil {
+			return r.err // it came first, and is the reason
+		}
+		return err
+	}
+	return nil
+}
+
+// renew forgets the connection, because what it has in memory cannot be
+// trusted after a failure.
+func (w *writer) renew() {
+	w.db.SetMaxIdleConns(-1)
+	w.db.SetMaxIdleConns(1)
+}
+
+// purge moves everything from the log beside the file into the file and
+// empties the log, where deleted words would otherwise lie until it is
+// written over.
+func (w *writer) purge(ctx context.Context) error {
+	var busy, frames, moved int
+	err := w.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	if err != nil {
+		return kept(w.path, err)
+	}
+	if busy != 0 {
+		return fmt.Errorf("%s: deleted, but another program reads the file, so the words may still lie on the disk: close that one and delete again", w.path)
+	}
+	return nil
+}
+
+// A view is what a decision sees. It takes no notice of an ending context,
+// because SQLite interrupts not one query but the whole transaction, which
+// belongs to other callers too.
+type view struct{ tx *sql.Tx }
+
+func (v view) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return v.tx.QueryContext(context.WithoutCancel(ctx), query, args...)
+}
+
+func (v view) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return v.tx.QueryRowContext(context.WithoutCancel(ctx), query, args...)
+}
