@@ -14,35 +14,36 @@ import (
 // fits a package is its rule, and a package that none fits fails the test: a
 // new folder is a decision, not an accident.
 var may = map[string]string{
-	".":                  "", // and nothing but the standard library
-	"internal/field":     "",
-	"internal/archtest":  ".",
-	"internal/testkit":   ".",
-	"internal/audio":     ".",
-	"internal/helper":    ".",
-	"internal/terminal":  ".",
-	"internal/redact":    ".",
-	"internal/supervise": ".",
-	"internal/sound":     ". internal/audio internal/helper internal/supervise",
-	"internal/codec":     ". internal/audio internal/helper internal/supervise",
-	"internal/discord":   ". internal/audio internal/codec internal/supervise",
-	"internal/scenetest": "./...",
-	"internal/bench":     "./...",
-	"llm/...":            "", // an engine knows words, not us
-	"interrupt":          ".",
-	"participants":       ".",
-	"store":              ".",
-	"conversation":       ". participants",
-	"models/...":         ". internal/audio internal/helper internal/supervise",
-	"speakers":           ". models/voiceprint",
-	"providers":          ".",
-	"providers/*":        ". providers models/... internal/...",
-	"outlets":            ".",
-	"outlets/*":          ". outlets models/tts internal/...",
-	"executive/...":      ". interrupt conversation participants speakers llm",
-	"server/...":         ". participants conversation executive/... providers", // the senses of an attached terminal
-	"config":             ". executive interrupt llm participants conversation speakers store server providers/... outlets/... models/...",
-	"cmd/...":            "./...",
+	".":                              "", // and nothing but the standard library
+	"internal/field":                 "",
+	"internal/archtest":              ".",
+	"internal/testkit":               ".",
+	"internal/audio":                 ".",
+	"internal/helper":                ".",
+	"internal/terminal":              ".",
+	"internal/terminal/terminaltest": ". internal/terminal",
+	"internal/redact":                ".",
+	"internal/supervise":             ".",
+	"internal/sound":                 ". internal/audio internal/helper internal/supervise",
+	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
+	"internal/discord":               ". internal/audio internal/codec internal/supervise",
+	"internal/scenetest":             "./...",
+	"internal/bench":                 "./...",
+	"llm/...":                        "", // an engine knows words, not us
+	"interrupt":                      ".",
+	"participants":                   ".",
+	"store":                          ".",
+	"conversation":                   ". participants",
+	"models/...":                     ". internal/audio internal/helper internal/supervise",
+	"speakers":                       ". models/voiceprint",
+	"providers":                      ".",
+	"providers/*":                    ". providers models/... internal/...",
+	"outlets":                        ".",
+	"outlets/*":                      ". outlets models/tts internal/...",
+	"executive/...":                  ". interrupt conversation participants speakers llm",
+	"server/...":                     ". participants conversation executive/... providers", // the senses of an attached terminal
+	"config":                         ". executive interrupt llm participants conversation speakers store server providers/... outlets/... models/...",
+	"cmd/...":                        "./...",
 }
 
 // doubles are what only test files may import, and each other, and the
@@ -50,6 +51,7 @@ var may = map[string]string{
 var doubles = []string{
 	"internal/archtest",
 	"internal/testkit",
+	"internal/terminal/terminaltest",
 	"internal/scenetest",
 	"llm/llmtest",
 	"llm/ollama/ollamatest",

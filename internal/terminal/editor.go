@@ -152,11 +152,16 @@ func (e *Editor) settle() {
 
 // left returns the edge before the cursor.
 func (e *Editor) left() int {
-	if e.at > 0 && e.text[e.at-1] == '\n' {
-		return e.at - 1
+	if e.at == 0 || e.text[e.at-1] == '\n' {
+		return max(0, e.at-1)
 	}
-	last := e.rowStart(e.at)
-	for end := last; end < e.at; {
+	return e.edge(e.at - 1)
+}
+
+// edge returns the last grapheme's edge that is not after position at.
+func (e *Editor) edge(at int) int {
+	last := e.rowStart(at)
+	for end := last; end <= at && end < len(e.text); {
 		last = end
 		c, _, _, _ := uniseg.FirstGraphemeClusterInString(e.text[end:], -1)
 		end += len(c)
@@ -184,7 +189,7 @@ func (e *Editor) wordLeft() int {
 		return 0
 	}
 	_, size := utf8.DecodeRuneInString(before[i:])
-	return i + size
+	return e.edge(i + size)
 }
 
 // wordRight returns where the word after the cursor ends.
