@@ -1,0 +1,182 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"earshot/internal/field"
+)
+
+// The providers that an engine can be of.
+const (
+	Ollama = "ollama"
+	OpenAI = "openai" // any server that speaks its protocol
+	Script = "script" // the scripted model, for those who have none
+)
+
+// ollamaHost is where Ollama listens unless it is told otherwise.
+const ollamaHost = "http://localhost:11434"
+
+// mostSlots is above what any machine at home does at once. More is a slip of
+// the key.
+const mostSlots = 64
+
+// An EngineConfig says which model answers, and where.
+type EngineConfig struct {
+	Provider string `yaml:"provider"` // ollama, openai or script
+	Model    string `yaml:"model"`    // as the server calls it; script has none
+
+	// Host is the server, with or without http:// and port. Empty means this
+	// machine for ollama; openai must have one, script has none.
+	Host string `yaml:"host"`
+
+	// APIKey is sent to an openai server. Those at home want none.
+	APIKey field.Secret `yaml:"api_key"`
+
+	// Slots is how many requests the server works on at a time, which is
+	// OLLAMA_NUM_PARALLEL for Ollama. If it is 1, its default, a thought is
+	// parked for each reply.
+	Slots int `yaml:"slots"`
+
+	// Script is the file that the provider script reads; see llmtest.Load.
+	Script string `yaml:"script"`
+}
+
+// Config is the section executive.llm of the configuration file. The zero
+// value is not usable; start from [DefaultConfig].
+type Config struct {
+	EngineConfig `yaml:",inline"`
+
+	// FirstToken is how long a model may take to its first token before it is
+	// unloaded and asked again, or the next engine is asked. See
+	// [DefaultFirstToken].
+	FirstToken field.Seconds `yaml:"first_token_seconds"`
+
+	// Idle is how long it may take from one token to the next before the reply
+	// has failed. See [DefaultIdle].
+	Idle field.Seconds `yaml:"idle_seconds"`
+
+	// Total is how long a reply may take altogether, with all that is tried
+	// for it. See [DefaultTotal].
+	Total field.Seconds `yaml:"total_seconds"`
+
+	// Engines are asked in this order until one answers. If there are none,
+	// the engine above is the only one; if there are some, it is not asked.
+	Engines []EngineConfig `yaml:"engines"`
+}
+
+// DefaultConfig is the configuration of somebody who wrote none: an Ollama on
+// this machine.
+func DefaultConfig() Config {
+	return Config{
+		EngineConfig: EngineConfig{Provider: Ollama, Model: "deepseek-r1:8b", Host: ollamaHost, Slots: 1},
+		FirstToken:   field.Seconds(DefaultFirstToken.Seconds()),
+		Idle:         field.Seconds(DefaultIdle.Seconds()),
+		Total:        field.Seconds(DefaultTotal.Seconds()),
+	}
+}
+
+// List returns the engines in the order in which they are asked. What an item
+// of the list leaves out has its default there.
+func (c Config) List() []EngineConfig {
+	if len(c.Engines) == 0 {
+		return []EngineConfig{c.EngineConfig}
+	}
+	list := slices.Clone(c.Engines)
+	for i := range list {
+		list[i].Slots = max(list[i].Slots, 1)
+		if list[i].Provider == Ollama && list[i].Host == "" {
+			list[i].Host = ollamaHost
+		}
+	}
+	return list
+}
+
+// Validate reports every fault in c, not only the first.
+func (c Config) Validate() error {
+	var faults []error
+	if len(c.Engines) == 0 {
+		faults = append(faults, c.EngineConfig.validate(1))
+	}
+	for i, e := range c.Engines {
+		faults = append(faults, field.Under(fmt.Sprintf("engines[%d]", i), e.validate(0)))
+	}
+	if len(c.Engines) > 0 && c.EngineConfig != DefaultConfig().EngineConfig {
+		faults = append(faults, field.Errorf("engines", "are asked instead of the engine beside them; write that one as the first of the list"))
+	}
+	for _, number := range []struct {
+		key string
+		is  field.Seconds
+	}{{"first_token_seconds", c.FirstToken}, {"idle_seconds", c.Idle}, {"total_seconds", c.Total}} {
+		if !(number.is >= 1) {
+			faults = append(faults, field.Errorf(number.key, "is %v; must be at least 1: no model is that quick every time", float64(number.is)))
+		}
+	}
+	if c.Total < c.FirstToken {
+		faults = append(faults, field.Errorf("total_seconds", "is %v; must be at least first_token_seconds, which is %v", float64(c.Total), float64(c.FirstToken)))
+	}
+	return errors.Join(faults...)
+}
+
+// validate reports every fault in e, which must have at least so many slots.
+func (e EngineConfig) validate(slots int) error {
+	var faults []error
+	switch e.Provider {
+	case Ollama, OpenAI:
+		faults = append(faults, e.validateServer()...)
+	case Script:
+		if e.Script == "" {
+			faults = append(faults, field.Errorf("script", "is empty; must be the file with what the model says"))
+		}
+	default:
+		faults = append(faults, field.Errorf("provider", "is %q; must be one of %s, %s, %s", e.Provider, Ollama, OpenAI, Script))
+	}
+	if e.Slots < slots || e.Slots > mostSlots {
+		faults = append(faults, field.Errorf("slots", "is %d; must be from 1 to %d", e.Slots, mostSlots))
+	}
+	return errors.Join(faults...)
+}
+
+// validateServer reports every fault in what leads to a server.
+func (e EngineConfig) validateServer() (faults []error) {
+	if strings.TrimSpace(e.Model) == "" {
+		faults = append(faults, field.Errorf("model", "is empty; must be a model that the server has"))
+	}
+	if e.APIKey != "" && e.Provider == Ollama {
+		faults = append(faults, field.Errorf("api_key", "is not sent to ollama, which wants none; leave it out"))
+	}
+	switch {
+	case e.Host == "" && e.Provider == OpenAI:
+		faults = append(faults, field.Errorf("host", "is empty; must be the address of the server, such as http://localhost:8080"))
+	case e.Host != "":
+		if problem := badHost(e.Host); problem != "" {
+			faults = append(faults, field.Errorf("host", "%s", problem))
+		}
+	}
+	return faults
+}
+
+// badHost returns what is wrong with a host, without repeating it: it may hold
+// a password.
+func badHost(host string) string {
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	u, err := url.Parse(host)
+	switch {
+	case err != nil:
+		return "is no address; must be one such as http://localhost:11434"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "must begin with http:// or https://"
+	case u.Hostname() == "":
+		return "names no machine; must be an address such as http://localhost:11434"
+	case u.User != nil:
+		return "holds a name or a password; a key belongs under api_key"
+	case u.RawQuery != "" || u.Fragment != "":
+		return "must end with the path; leave out what begins with ? or #"
+	}
+	return ""
+}
