@@ -1,0 +1,365 @@
+package console_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/internal/terminal/terminaltest"
+	"earshot/internal/testkit"
+	"earshot/outlets/console"
+)
+
+func TestMain(m *testing.M) {
+	os.Setenv("TERM", "xterm") // what the machine that tests has is of no matter
+	goleak.VerifyTestMain(m)
+}
+
+const patience = 10 * time.Second // nothing here takes this long
+
+var (
+	_ earshot.Flowing = (*console.Console)(nil)
+	_ earshot.Board   = (*console.Console)(nil)
+)
+
+// A pipe is a terminal that is none, and what came out of it.
+type pipe struct {
+	*terminal.Terminal
+	files   []*os.File
+	reading sync.WaitGroup
+	out     []byte
+}
+
+func newPipe(t fataler) *pipe {
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pipe{files: []*os.File{in, to, from}}
+	p.reading.Go(func() { p.out, _ = io.ReadAll(from) })
+	if p.Terminal, err = terminal.Open(in, to, to); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+type fataler interface{ Fatal(...any) }
+
+// close returns everything that was written.
+func (p *pipe) close(t fataler) string {
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.files[0].Close()
+	p.files[1].Close()
+	p.reading.Wait()
+	p.files[2].Close()
+	return string(p.out)
+}
+
+// A listener keeps what a speech reports.
+type listener struct {
+	mu    sync.Mutex
+	heard []earshot.Heard
+}
+
+func (l *listener) hear(h earshot.Heard) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = append(l.heard, h)
+}
+
+func (l *listener) all() []earshot.Heard {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]earshot.Heard(nil), l.heard...)
+}
+
+// ended returns the last report once it is the end.
+func (l *listener) ended() (earshot.Heard, bool) {
+	all := l.all()
+	if len(all) == 0 || !all[len(all)-1].End {
+		return earshot.Heard{}, false
+	}
+	return all[len(all)-1], true
+}
+
+// at returns how many bytes of all clauses h stands for.
+func at(clauses []earshot.Clause, h earshot.Heard) int {
+	n := h.Byte
+	for _, c := range clauses[:min(h.Clause, len(clauses))] {
+		n += len(c.Text)
+	}
+	return n
+}
+
+// TestTruth: however a speech is paused, resumed, cut and finished, and by
+// whom, the positions rise and stand on the edges of runes, there is one end,
+// and what was printed is what was reported as heard.
+func TestTruth(t *testing.T) {
+	bits := rapid.SampledFrom([]string{"a", "word ", "\n", "\r", "\r\n", "é", "日本", "\x1b[2J", "\xff", "\u202e", strings.Repeat("long ", 300)})
+	// Usually pieces end on a rune's edge, but a server may part them anywhere.
+	piece := rapid.OneOf(
+		rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(bits, 0, 4).Draw(t, "bits"), "") }),
+		rapid.SampledFrom([]string{"\xe2", "\x82", "\xac", "\xe2\x82", ""}),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		var clauses []earshot.Clause
+		var whole strings.Builder
+		for i, text := range rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces") {
+			clauses = append(clauses, earshot.Clause{N: i, Text: earshot.Text(text)})
+			whole.WriteString(text)
+		}
+		controls := rapid.SliceOfN(rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Resume, earshot.Duck}), 0, 12).Draw(t, "controls")
+		cutters := rapid.IntRange(0, 2).Draw(t, "cutters")
+
+		p := newPipe(t)
+		var l listener
+		s, err := console.New(console.Config{Outlet: "console"}, p.Terminal).Open(context.Background(), earshot.Opening{}, l.hear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			for _, c := range clauses {
+				if err := s.Say(c); err != nil {
+					t.Errorf("saying clause %d: %v", c.N, err)
+				}
+			}
+			s.Finish()
+		})
+		all.Go(func() {
+			for _, c := range controls {
+				s.Do(c)
+			}
+			s.Do(earshot.Resume)
+		})
+		for range cutters {
+			all.Go(func() { s.Do(earshot.Cut) })
+		}
+		all.Wait()
+		s.Do(earshot.Pause) // late calls are harmless
+		s.Do(earshot.Cut)
+		s.Say(earshot.Clause{N: len(clauses), Text: "late"})
+		s.Finish()
+		out := p.close(t)
+
+		heard := l.all()
+		last, ends := 0, 0
+		for _, h := range heard {
+			n := at(clauses, h)
+			if n < last || n > whole.Len() || n < whole.Len() && !utf8.RuneStart(whole.String()[n]) && utf8.ValidString(whole.String()) {
+				t.Fatalf("position %d after %d of %d bytes", n, last, whole.Len())
+			}
+			last = n
+			if h.End {
+				ends++
+			}
+		}
+		if ends != 1 || !heard[len(heard)-1].End {
+			t.Fatalf("%d ends among %d reports", ends, len(heard))
+		}
+		if cutters == 0 && last != whole.Len() {
+			t.Errorf("nobody cut, but %d of %d bytes were heard", last, whole.Len())
+		}
+		said := whole.String()[:last]
+		printed := terminal.Safe(said[:terminal.Whole(said)])
+		got := strings.TrimSuffix(strings.TrimSuffix(out, "\n"), " [cut off]")
+		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(printed, "\n") {
+			t.Errorf("printed %q, heard %q", got, printed)
+		}
+	})
+}
+
+func open(t *testing.T, c *console.Console, ctx context.Context) (earshot.Speaking, *listener) {
+	t.Helper()
+	l := new(listener)
+	s, err := c.Open(ctx, earshot.Opening{Turn: "1", Name: "earshot"}, l.hear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, l
+}
+
+func say(t *testing.T, s earshot.Speaking, n int, text string) {
+	t.Helper()
+	if err := s.Say(earshot.Clause{N: n, Text: earshot.Text(text)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEnds: each way in which a speech ends reports its end once, with what
+// was shown until then.
+func TestEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		end  func(c *console.Console, s earshot.Speaking, stop func())
+		want earshot.Heard
+	}{
+		{"finished", func(_ *console.Console, s earshot.Speaking, _ func()) { s.Finish() }, earshot.Heard{Clause: 1, Byte: 3, End: true}},
+		{"finished while paused", func(_ *console.Console, s earshot.Speaking, _ func()) { s.Do(earshot.Pause); s.Finish() }, earshot.Heard{Clause: 1, Byte: 3, End: true}},
+		{"cut", func(_ *console.Console, s earshot.Speaking, _ func()) { s.Do(earshot.Cut) }, earshot.Heard{Clause: 1, Byte: 3, End: true}},
+		{"its context ended", func(_ *console.Console, _ earshot.Speaking, stop func()) { stop() }, earshot.Heard{Clause: 1, Byte: 3, End: true}},
+		{"another began", func(c *console.Console, _ earshot.Speaking, _ func()) {
+			other, err := c.Open(context.Background(), earshot.Opening{}, func(earshot.Heard) {})
+			if err == nil {
+				other.Finish()
+			}
+		}, earshot.Heard{Clause: 1, Byte: 3, End: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := terminaltest.Open(t, 40, 10)
+			c := console.New(console.Config{Outlet: "console"}, w.Terminal)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			s, l := open(t, c, ctx)
+			say(t, s, 0, "The ")
+			say(t, s, 1, "sea")
+			tt.end(c, s, stop)
+			testkit.Await(t, patience, "the end", func() bool { _, ok := l.ended(); return ok })
+			if got, _ := l.ended(); got != tt.want {
+				t.Errorf("ended at %+v, want %+v", got, tt.want)
+			}
+			if w.Replying() {
+				t.Error("the terminal still takes it for a reply")
+			}
+		})
+	}
+}
+
+// TestPause: what is said while paused waits, and so does Say; a cut frees it.
+func TestPause(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		w := terminaltest.Open(t, 40, 10)
+		s, l := open(t, console.New(console.Config{Outlet: "console"}, w.Terminal), t.Context())
+		say(t, s, 0, "one ")
+		s.Do(earshot.Pause)
+		said := make(chan struct{})
+		go func() {
+			defer close(said)
+			say(t, s, 1, "two")
+			s.Finish()
+		}()
+		want := "earshot: one two\n|"
+		if cut {
+			s.Do(earshot.Cut)
+			want = "earshot: one  [cut off]\n|"
+		} else {
+			s.Do(earshot.Resume)
+		}
+		<-said
+		testkit.Await(t, patience, "the end", func() bool { _, ok := l.ended(); return ok })
+		testkit.Await(t, patience, "the picture "+want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+	}
+}
+
+// TestCutOfAStoppedTerminal: a terminal that takes nothing holds Say up, and a
+// cut frees it; what it says was heard is what is seen in the end.
+func TestCutOfAStoppedTerminal(t *testing.T) {
+	w := terminaltest.Open(t, 80, 24)
+	s, l := open(t, console.New(console.Config{Outlet: "console"}, w.Terminal), t.Context())
+	w.Stop()
+	text := strings.Repeat("0123456789", 1<<15)
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		say(t, s, 0, text)
+	}()
+	// It is stopped when nothing has been heard for a while.
+	n, since := 0, time.Now()
+	testkit.Await(t, patience, "the terminal to be full", func() bool {
+		if got := len(l.all()); got != n {
+			n, since = got, time.Now()
+		}
+		return time.Since(since) > 200*time.Millisecond
+	})
+	select {
+	case <-said:
+		t.Fatal("everything was taken by a terminal that takes nothing")
+	default:
+	}
+	s.Do(earshot.Cut)
+	<-said
+	end, ok := l.ended()
+	if !ok || end.Byte == 0 || end.Byte >= len(text) {
+		t.Fatalf("ended at byte %d of %d: %v", end.Byte, len(text), ok)
+	}
+	w.Go()
+	testkit.Await(t, patience, "the mark", func() bool { return strings.Contains(strings.ReplaceAll(w.All(), "\n", ""), "[cut off]") })
+	shown := strings.Count(w.All(), "0")
+	if want := (end.Byte + 9) / 10; shown < want || shown > want+1 {
+		t.Errorf("%d tens are seen, %d were heard", shown, want)
+	}
+}
+
+func TestBoard(t *testing.T) {
+	event := func(body earshot.Body) earshot.Event {
+		return earshot.Event{Author: "ann", Via: "terminal-1", Body: body}
+	}
+	for _, tt := range []struct {
+		name string
+		e    earshot.Event
+		want string
+	}{
+		{"somebody else", event(earshot.Message{Text: "hello"}), "Ann: hello\n"},
+		{"somebody unknown", earshot.Event{From: earshot.Handle{Provider: "discord", ID: "1"}, Body: earshot.Message{Text: "hello"}}, "discord:1: hello\n"},
+		{"hostile", event(earshot.Message{Text: "a\x1b[2J\nb"}), "Ann: a␛[2J\nb\n"},
+		{"ourselves", earshot.Event{Via: "console", Author: "ann", Body: earshot.Message{Text: "hello"}}, ""},
+		{"a notice with its cure", event(earshot.Notice{Text: "no model", Cure: "ollama pull x"}), "! no model\n  → ollama pull x\n"},
+		{"it is over", event(earshot.Notice{Text: "the model answers", Over: true}), "✓ the model answers\n"},
+		{"a reply that was cut", event(earshot.Reply{Outcome: earshot.Interrupted, Offered: "grüße dich", Heard: []earshot.Delivery{{Bytes: 7}}}),
+			"(cut off after 5 of 10 characters; the rest is kept: ask \"what were you saying?\")\n"},
+		{"a reply that broke", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 1}}}),
+			"(broken off after 1 of 3 characters; the rest is kept: ask \"what were you saying?\")\n"},
+		{"a reply", event(earshot.Reply{Outcome: earshot.Completed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), ""},
+		{"silence", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(earshot says nothing: not addressed, late)\n"},
+		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},
+		{"typing", event(earshot.Typing{Began: true}), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := terminaltest.Open(t, 100, 10)
+			names := func(id earshot.ParticipantID) string { return strings.ReplaceAll(string(id), "ann", "Ann") }
+			console.New(console.Config{Outlet: "console", Name: names}, w.Terminal).Show(tt.e)
+			w.Prompt("x", 1)
+			testkit.Await(t, patience, tt.want+", not "+w.Screen(), func() bool { return w.Screen() == tt.want+"> x|" })
+		})
+	}
+}
+
+// TestSettles: whoever waits for an answer learns that there is none, or that
+// it is over.
+func TestSettles(t *testing.T) {
+	for _, body := range []earshot.Body{
+		earshot.Reply{About: "1", Outcome: earshot.Completed},
+		earshot.Reply{About: "1", Outcome: earshot.Failed},
+		earshot.Decision{About: "1", Verdict: earshot.Silent},
+	} {
+		p := newPipe(t)
+		settled := p.Expect("1")
+		c := console.New(console.Config{Outlet: "console"}, p.Terminal)
+		c.Show(earshot.Event{Body: earshot.Decision{About: "1", Verdict: earshot.Speak}})
+		c.Show(earshot.Event{Body: earshot.Reply{About: "other"}})
+		select {
+		case <-settled:
+			t.Errorf("%s: settled too early", body.Kind())
+		default:
+		}
+		c.Show(earshot.Event{Body: body})
+		<-settled
+		p.close(t)
+	}
+}
