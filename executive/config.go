@@ -1,0 +1,176 @@
+// Package executive is the branch of the house that decides. The package
+// itself is only the section of the configuration that all of it is set by;
+// what decides lies below it: [earshot/executive/room] does things in one
+// order, [earshot/executive/scene] is what is known at the moment,
+// [earshot/executive/turn] is one reply and the truth about it, and
+// [earshot/executive/reflex] answers what needs no model.
+//
+// The keys and their defaults are those of seed 003. A key whose feature comes
+// with a later version can be set today, is checked, and says so below.
+package executive
+
+import (
+	"earshot/internal/field"
+	"earshot/llm"
+)
+
+// Config is the section executive of the configuration file. The zero value is
+// not usable; start from [DefaultConfig].
+type Config struct {
+	// Enabled lets the agent answer. Without it earshot still listens, keeps
+	// and shows what was said, and answers nothing.
+	Enabled bool `yaml:"enabled"`
+
+	// Name is what the agent is called, and what wakes it in speech.
+	Name string `yaml:"name"`
+
+	// UpdateInterval is how often senses that must be asked, such as a webcam,
+	// are. Takes effect later, with the first of them.
+	UpdateInterval field.Seconds `yaml:"update_interval_seconds"`
+
+	// ContextWindow is how long what was perceived stays in the prompt as what
+	// is going on now. Dialogue is not affected.
+	ContextWindow field.Seconds `yaml:"context_window_seconds"`
+
+	LLM            llm.Config     `yaml:"llm"` // which model answers, and where
+	Conversational Conversational `yaml:"conversational"`
+	Reasoning      Reasoning      `yaml:"reasoning"`
+	Streaming      Streaming      `yaml:"streaming"`
+	Interruption   Interruption   `yaml:"interruption"`
+	Parallel       Parallel       `yaml:"parallel"`
+	MultiParty     MultiParty     `yaml:"multi_party"`
+}
+
+// Conversational is how the agent talks.
+type Conversational struct {
+	// Temperature is how freely the model chooses its words: 0 gives the same
+	// reply to the same prompt.
+	Temperature float64 `yaml:"temperature"`
+
+	// MaxTokens ends a reply that grows longer.
+	MaxTokens int `yaml:"max_tokens"`
+
+	// SystemPrompt tells the model who it is. Without its last sentence models
+	// apologise for having been interrupted.
+	SystemPrompt string `yaml:"system_prompt"`
+}
+
+// Reasoning is how the agent thinks beside the conversation. All of it takes
+// effect later, with the thinking.
+type Reasoning struct {
+	// Enabled lets the agent think.
+	Enabled bool `yaml:"enabled"`
+
+	// Temperature and MaxTokens are those of a thought.
+	Temperature float64 `yaml:"temperature"`
+	MaxTokens   int     `yaml:"max_tokens"`
+
+	// SystemPrompt tells the model how to think.
+	SystemPrompt string `yaml:"system_prompt"`
+
+	// Triggers are the words in a message that make the agent think about it
+	// at once.
+	Triggers []string `yaml:"triggers"`
+}
+
+// Streaming is how a reply comes.
+type Streaming struct {
+	// Enabled asks the model for its reply word by word. Without it the reply
+	// comes as a whole when the model has finished, and cannot be cut earlier.
+	Enabled bool `yaml:"enabled"`
+
+	// BufferSize is how many pieces, mostly words, the model may be ahead of
+	// what comes out. More lets it finish sooner; what is ahead is lost at a
+	// cut.
+	BufferSize int `yaml:"buffer_size"`
+
+	// DisplayPartial shows a reply while it is made. Without it a console
+	// shows each sentence when it is complete.
+	DisplayPartial bool `yaml:"display_partial"`
+}
+
+// Interruption is who may cut the agent off, and what becomes of the rest.
+type Interruption struct {
+	// Enabled lets the agent be interrupted. Without it a message that comes
+	// while it talks is answered afterwards.
+	Enabled bool `yaml:"enabled"`
+
+	// Sources are the ways in which it may be: text, audio, discord. A way
+	// that is not listed waits. Audio and Discord take effect later, with
+	// their senses.
+	Sources []string `yaml:"sources"`
+
+	// SavePartial keeps the part of an interrupted reply that nobody heard, so
+	// that "what were you saying?" can be answered with it. Without it only
+	// what was heard is remembered.
+	SavePartial bool `yaml:"save_partial"`
+}
+
+// Parallel is how thinking and talking share the time. All of it takes effect
+// later, with the thinking.
+type Parallel struct {
+	// Enabled thinks beside the conversation. Without it a thought is one step
+	// after a reply.
+	Enabled bool `yaml:"enabled"`
+
+	// ReasoningContinuous goes on thinking while nothing happens.
+	ReasoningContinuous bool `yaml:"reasoning_continuous"`
+
+	// ReasoningInterval is the pause between two thoughts.
+	ReasoningInterval field.Seconds `yaml:"reasoning_interval"`
+}
+
+// MultiParty is how the agent behaves among several people.
+type MultiParty struct {
+	// Enabled lets more than one person talk with the agent. Takes effect
+	// later, with the rooms that several people share.
+	Enabled bool `yaml:"enabled"`
+
+	// SpeakerAttribution tells voices apart. Takes effect later, with the
+	// first sense that hears.
+	SpeakerAttribution bool `yaml:"speaker_attribution"`
+
+	// TurnTakingProtocol is how the agent yields: polite stops for voices and
+	// comes back when it was nothing, aggressive stops only for those who speak
+	// to it, passive stops for everything and does not come back by itself.
+	TurnTakingProtocol string `yaml:"turn_taking_protocol"`
+}
+
+// DefaultConfig returns the values of seed 003.
+func DefaultConfig() Config {
+	return Config{
+		Enabled:        true,
+		Name:           "Earshot",
+		UpdateInterval: 5,
+		ContextWindow:  30,
+		LLM:            llm.DefaultConfig(),
+		Conversational: Conversational{
+			Temperature:  0.7,
+			MaxTokens:    512,
+			SystemPrompt: conversationalPrompt,
+		},
+		Reasoning: Reasoning{
+			Enabled:      true,
+			Temperature:  0.7,
+			MaxTokens:    1024,
+			SystemPrompt: reasoningPrompt,
+			Triggers:     []string{"think", "analyze", "reason", "decide", "complex"},
+		},
+		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
+		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true},
+		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
+		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite"},
+	}
+}
+
+// conversationalPrompt is seed 003's, word for word.
+const conversationalPrompt = `You are an observant AI assistant monitoring the user's environment.
+Respond naturally and concisely in 1-2 sentences. Focus on what you observe
+and notice. You may be interrupted mid-thought by the user - this is normal.
+`
+
+// reasoningPrompt is seed 003's, word for word.
+const reasoningPrompt = `You are a strategic reasoning agent. Provide deep analysis, identify patterns,
+and recommend actions. Think step-by-step about complex situations. Your
+thoughts may be interrupted - save your progress and continue when resumed.
+`

@@ -1,0 +1,139 @@
+package executive
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot/internal/field"
+	"earshot/interrupt"
+)
+
+const (
+	longestName    = 40        // characters; it stands before every reply
+	hottest        = 2         // beyond it, models write noise
+	mostTokens     = 128 << 10 // the largest context of the models that people run at home
+	longestPrompt  = 16 << 10  // bytes; about what the smallest context holds
+	mostTriggers   = 100       // each message is searched for all of them
+	longestTrigger = 100       // bytes; it is a word or a few
+	mostAhead      = 4096      // pieces; a whole long reply
+	shortest       = 0.1       // seconds; more often than that is a busy loop
+)
+
+// sources are the ways in which the agent can be interrupted.
+var sources = []string{"text", "audio", "discord"}
+
+// Validate reports every fault in c, not only the first.
+func (c Config) Validate() error {
+	faults := []error{
+		checkName(c.Name),
+		interval("update_interval_seconds", c.UpdateInterval),
+		field.Under("llm", c.LLM.Validate()),
+		field.Under("conversational", c.Conversational.validate()),
+		field.Under("reasoning", c.Reasoning.validate()),
+		field.Under("streaming", c.Streaming.validate()),
+		field.Under("interruption", c.Interruption.validate()),
+		field.Under("parallel", interval("reasoning_interval", c.Parallel.ReasoningInterval)),
+		field.Under("multi_party", c.MultiParty.validate()),
+	}
+	if c.ContextWindow < 1 {
+		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or nothing would ever be going on", c.ContextWindow))
+	}
+	return errors.Join(faults...)
+}
+
+// checkName wants a name that can be called, and that cannot be mistaken for a
+// part of an envelope such as "[FROM: Name]".
+func checkName(name string) error {
+	switch n := utf8.RuneCountInString(name); {
+	case strings.TrimSpace(name) == "":
+		return field.Errorf("name", "is empty; the agent needs a name to be called by")
+	case n > longestName:
+		return field.Errorf("name", "has %d characters; must be at most %d", n, longestName)
+	case name != strings.TrimSpace(name) || strings.ContainsFunc(name, unspeakable):
+		return field.Errorf("name", "is %q; must be made of letters, digits, spaces and - ' . alone, without a space at either end", name)
+	}
+	return nil
+}
+
+func unspeakable(r rune) bool {
+	return !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && !strings.ContainsRune(" -'.", r)
+}
+
+func (c Conversational) validate() error {
+	return errors.Join(temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt))
+}
+
+func (c Reasoning) validate() error {
+	faults := []error{temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt)}
+	if len(c.Triggers) > mostTriggers {
+		faults = append(faults, field.Errorf("triggers", "has %d entries; must have at most %d", len(c.Triggers), mostTriggers))
+	}
+	for i, word := range c.Triggers {
+		if strings.TrimSpace(word) == "" || len(word) > longestTrigger {
+			faults = append(faults, field.Errorf("triggers", "has %q as entry %d; must be a word of at most %d bytes", word[:min(len(word), longestTrigger)], i+1, longestTrigger))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (c Streaming) validate() error {
+	if c.BufferSize < 1 || c.BufferSize > mostAhead {
+		return field.Errorf("buffer_size", "is %d; must be from 1 to %d pieces", c.BufferSize, mostAhead)
+	}
+	return nil
+}
+
+func (c Interruption) validate() error {
+	var faults []error
+	for i, s := range c.Sources {
+		switch {
+		case !slices.Contains(sources, s):
+			faults = append(faults, field.Errorf("sources", "has %q; must be one of %s", s, strings.Join(sources, ", ")))
+		case slices.Contains(c.Sources[:i], s):
+			faults = append(faults, field.Errorf("sources", "has %q twice", s))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (c MultiParty) validate() error {
+	if _, ok := interrupt.ParseStyle(c.TurnTakingProtocol); !ok {
+		return field.Errorf("turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol)
+	}
+	return nil
+}
+
+func interval(key string, s field.Seconds) error {
+	if !(s >= shortest) {
+		return field.Errorf(key, "is %v; must be at least %v", s, field.Seconds(shortest))
+	}
+	return nil
+}
+
+func temperature(t float64) error {
+	if !(t >= 0 && t <= hottest) || math.IsNaN(t) {
+		return field.Errorf("temperature", "is %v; must be from 0 to %d", t, hottest)
+	}
+	return nil
+}
+
+func tokens(n int) error {
+	if n < 1 || n > mostTokens {
+		return field.Errorf("max_tokens", "is %d; must be from 1 to %d", n, mostTokens)
+	}
+	return nil
+}
+
+func prompt(p string) error {
+	switch {
+	case strings.TrimSpace(p) == "":
+		return field.Errorf("system_prompt", "is empty; remove the key to have the one that earshot comes with")
+	case len(p) > longestPrompt:
+		return field.Errorf("system_prompt", "has %d bytes; must be at most %d", len(p), longestPrompt)
+	}
+	return nil
+}
