@@ -18,16 +18,16 @@ type Kind int
 
 // The kinds. None is everything that takes thought.
 const (
-	None    Kind = iota
-	Stop         // say no more
-	Quiet        // say no more until called
-	Wake         // you may speak again
-	Clock        // what time is it
-	Date         // what day is it
-	Status       // what works
-	Lately       // what was said
-	Repeat       // say that again
-	Resume       // what were you saying
+	None   Kind = iota
+	Stop        // say no more
+	Quiet       // say no more until called
+	Wake        // you may speak again
+	Clock       // what time is it
+	Date        // what day is it
+	Status      // what works
+	Lately      // what was said
+	Repeat      // say that again
+	Resume      // what were you saying
 	Help
 )
 
@@ -130,14 +130,25 @@ func Answer(k Kind, f Facts) string {
 		}
 		return string(f.Last.Delivered())
 	case Resume:
-		if f.Last == nil || strings.TrimSpace(string(f.Last.Remainder())) == "" {
-			return "I had said all I wanted to say."
-		}
-		return strings.TrimLeft(string(f.Last.Remainder()), " ")
+		return rest(f.Last)
 	case Help:
 		return help(f)
 	}
 	return ""
+}
+
+// rest is what was not said of the last reply.
+func rest(last *earshot.Reply) string {
+	switch {
+	case last == nil || last.Remainder() == "" && last.Cut == nil:
+		return "I had said all I wanted to say."
+	case strings.TrimSpace(string(last.Remainder())) != "":
+		return strings.TrimLeft(string(last.Remainder()), " ")
+	case last.Delivered() == "":
+		return "I was cut off before I began."
+	}
+	words := strings.Fields(string(last.Delivered()))
+	return "I was cut off after \"" + strings.Join(words[max(0, len(words)-8):], " ") + "\" and had not thought further."
 }
 
 func status(f Facts) string {

@@ -62,6 +62,8 @@ func TestAnswer(t *testing.T) {
 		{"nothing to repeat", reflex.Repeat, reflex.Facts{}, "I have not said anything yet."},
 		{"the remainder", reflex.Resume, facts, "come and go."},
 		{"no remainder", reflex.Resume, reflex.Facts{}, "I had said all I wanted to say."},
+		{"cut before it knew more", reflex.Resume, reflex.Facts{Last: &earshot.Reply{Offered: "The tides", Heard: []earshot.Delivery{{Bytes: 9}}, Cut: &earshot.Interruption{}}}, `I was cut off after "The tides" and had not thought further.`},
+		{"cut before it began", reflex.Resume, reflex.Facts{Last: &earshot.Reply{Cut: &earshot.Interruption{}}}, "I was cut off before I began."},
 		{"stop says nothing", reflex.Stop, facts, ""},
 		{"quiet says nothing", reflex.Quiet, facts, ""},
 	} {

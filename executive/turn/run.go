@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -232,7 +231,7 @@ func (r *running) pump(ctx context.Context) {
 	for text, err := range r.spec.Text(ctx) {
 		if err != nil {
 			if ctx.Err() == nil {
-				r.end = fmt.Errorf("replying: %w", err)
+				r.end = err
 			}
 			return
 		}

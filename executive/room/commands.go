@@ -1,0 +1,126 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/executive/reflex"
+	"earshot/executive/scene"
+	"earshot/participants"
+)
+
+// keepDecisions is how far back /why reaches.
+const keepDecisions = 20
+
+// table is what can be asked of the program in this room.
+func (r *Room) table() command.Table {
+	var t command.Table
+	t = command.Table{
+		{Name: "help", Help: "this list", Do: func(context.Context, command.Call) (string, error) {
+			return t.Help() + "\n/exit                  leave", nil
+		}},
+		{Name: "who", Help: "who is here", Do: r.who},
+		{Name: "identity", Help: "who you are to me", Do: r.whoami},
+		{Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
+		{Name: "context", Help: "what I know about what is going on", Do: r.context},
+		{Name: "stop", Help: "stop talking", Do: func(context.Context, command.Call) (string, error) { return "", nil }},
+	}
+	return t
+}
+
+func (r *Room) who(context.Context, command.Call) (string, error) {
+	var b strings.Builder
+	for _, p := range r.cfg.People.Here() {
+		fmt.Fprintf(&b, "%s (%s)\n", p.Name, p.Type)
+	}
+	fmt.Fprintf(&b, "%s (%s)", r.cfg.People.Name(participants.Agent), participants.Internal)
+	return b.String(), nil
+}
+
+func (r *Room) whoami(_ context.Context, c command.Call) (string, error) {
+	if c.By.ID == "" {
+		return fmt.Sprintf("I do not know who is behind %s.", c.From), nil
+	}
+	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.From)
+	if c.By.Operator {
+		text += " You operate this machine's earshot."
+	}
+	return text, nil
+}
+
+func (r *Room) why(_ context.Context, c command.Call) (string, error) {
+	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{c.By.ID}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var b strings.Builder
+	for _, e := range r.decisions[max(0, len(r.decisions)-5):] {
+		if d, ok := e.Body.(earshot.Decision); ok && e.Visibility.Allows(a) {
+			fmt.Fprintf(&b, "%s  %s: %s\n", e.At.Local().Format("15:04:05"), d.Verdict, strings.Join(d.Reasons, "; "))
+		}
+	}
+	if b.Len() == 0 {
+		return "Nothing has been decided yet.", nil
+	}
+	return strings.TrimRight(b.String(), "\n"), nil
+}
+
+func (r *Room) context(_ context.Context, c command.Call) (string, error) {
+	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{c.By.ID}}
+	text := r.scene.For(a).Prompt(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration())
+	if text == "" {
+		return "Nothing is going on.", nil
+	}
+	return strings.TrimRight(text, "\n"), nil
+}
+
+// facts are what reflexes answer from, as far as a may know it.
+func (r *Room) facts(set executive.Config, a earshot.Audience) reflex.Facts {
+	f := reflex.Facts{Agent: set.Name, Now: r.cfg.Now(), Lately: r.history.lately(a, r.cfg.People.Name)}
+	s := r.State()
+	f.Works, f.Faults = s.Works, s.Faults
+	r.mu.Lock()
+	f.Last = r.last
+	r.mu.Unlock()
+	return f
+}
+
+// A State is what a room says of itself, to people and programs.
+type State struct {
+	Room     earshot.RoomID             `json:"room"`
+	Agent    string                     `json:"agent"`
+	Speaking bool                       `json:"speaking"`
+	Quiet    bool                       `json:"quiet"` // somebody asked for silence
+	Here     []participants.Participant `json:"here"`
+	Outlets  []string                   `json:"outlets"`
+	Waiting  int                        `json:"waiting"` // events on their way into the journal, and questions without a turn yet
+	Works    []string                   `json:"works"`
+	Faults   []earshot.Notice           `json:"faults"`
+}
+
+// State returns the room as it is.
+func (r *Room) State() State {
+	s := State{Room: r.cfg.ID, Agent: r.cfg.Settings().Name, Here: r.cfg.People.Here()}
+	if r.cfg.Works != nil {
+		s.Works = r.cfg.Works()
+	}
+	if r.cfg.Faults != nil {
+		s.Faults = r.cfg.Faults()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.Speaking, s.Quiet, s.Waiting = r.live != "", r.quiet, len(r.waiting)+r.asked
+	for _, p := range r.places {
+		s.Outlets = append(s.Outlets, p.outlet.Name())
+	}
+	if r.fault != nil {
+		s.Faults = append(s.Faults, *r.fault)
+	}
+	return s
+}
+
+// Scene returns what is going on in the room. It is read through an audience.
+func (r *Room) Scene() *scene.Scene { return r.scene }

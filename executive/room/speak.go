@@ -1,0 +1,329 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive"
+	"earshot/executive/reflex"
+	"earshot/executive/scene"
+	"earshot/executive/turn"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// errMute is a model that has nothing to say twice.
+var errMute = errors.New("the model said nothing, twice")
+
+// ErrNoModel is a room without a model, asked what takes one.
+var ErrNoModel = errors.New("no language model is set up")
+
+// ending is a turn that is over.
+type ending struct {
+	question question
+	began    time.Time
+	reply    earshot.Reply
+	err      error
+	thought  bool // a model was asked
+}
+
+// next begins a turn if a question waits and the floor is free.
+func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
+	if len(r.pending) == 0 || r.speaking() || ctx.Err() != nil {
+		return
+	}
+	q := r.choose()
+	if len(r.unsaved) > 0 {
+		r.keep(ctx)
+	}
+	set := r.cfg.Settings()
+	places := r.around(q.message.Visibility)
+	audience := union(r.cfg.ID, places)
+	spec := turn.Spec{
+		Opening: earshot.Opening{Turn: q.turn, About: q.message.ID, Name: set.Name},
+		Floor:   r.floor, Ahead: set.Streaming.BufferSize, Drain: drain,
+		Whole: !set.Streaming.DisplayPartial,
+		Lost: func(outlet string, err error) {
+			r.cfg.Log.Warn("an outlet broke; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
+		},
+	}
+	for _, p := range places {
+		spec.Outlets = append(spec.Outlets, p.outlet)
+	}
+	var thought bool
+	spec.Text, thought = r.text(set, q, audience)
+	r.setLive(q.turn)
+	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", thought)
+	began := r.cfg.Now()
+	turns.Go(func() {
+		reply, err := turn.Run(ctx, spec)
+		reply.Reflex = !thought
+		r.ended <- ending{q, began, reply, err, thought}
+	})
+}
+
+// choose takes the most urgent question out of those that wait, of equals the
+// newest, which the model sees last. The others are context by now; their turns
+// end before they begin.
+func (r *Room) choose() question {
+	best := 0
+	for i, q := range r.pending {
+		if q.signal.Rank() >= r.pending[best].signal.Rank() {
+			best = i
+		}
+	}
+	q := r.pending[best]
+	for i, other := range r.pending {
+		if i != best {
+			r.unsaved = append(r.unsaved, r.end(other, earshot.Reply{Outcome: earshot.Suppressed}))
+		}
+	}
+	r.pending = nil
+	return q
+}
+
+// text returns the words of the reply: those of a reflex if one knows the
+// answer, else the model's.
+func (r *Room) text(set executive.Config, q question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], bool) {
+	facts := r.facts(set, a)
+	want := q.want
+	if want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.cfg.Model != nil {
+		want = reflex.None // there is nothing left unsaid, but perhaps more to say
+	}
+	if answer := reflex.Answer(want, facts); answer != "" {
+		return func(context.Context) iter.Seq2[string, error] {
+			return func(yield func(string, error) bool) { yield(answer, nil) }
+		}, false
+	}
+	if r.cfg.Model == nil {
+		return func(context.Context) iter.Seq2[string, error] {
+			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
+		}, true
+	}
+	req := r.request(set, a)
+	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, req, set.Name) }, true
+}
+
+// think asks the model, and yields what of its answer may be heard. A prompt
+// that is too long is cut to half its dialogue, and a model that says nothing
+// is asked again, once each.
+func (r *Room) think(ctx context.Context, req *llm.Request, name string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		shorter := false
+		for range 3 {
+			said, err := r.ask(ctx, req, name, yield)
+			var fault *llm.Error
+			switch {
+			case said || ctx.Err() != nil:
+				return // err, if any, was yielded
+			case errors.As(err, &fault) && fault.Fault == llm.TooLong && !shorter:
+				req, shorter = halve(req), true
+			case err != nil:
+				yield("", err)
+				return
+			}
+		}
+		yield("", errMute)
+	}
+}
+
+// ask asks once. It reports whether anything was yielded; an error before that
+// is returned, one after it is yielded.
+func (r *Room) ask(ctx context.Context, req *llm.Request, name string, yield func(string, error) bool) (said bool, err error) {
+	scrub := conversation.Scrubber{Own: name}
+	defer func() {
+		if scrub.Foreign > 0 {
+			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", scrub.Foreign)
+		}
+	}()
+	emit := func(text string) bool {
+		if !said {
+			text = strings.TrimLeft(text, " \t\r\n")
+		}
+		if text == "" {
+			return true
+		}
+		said = true
+		return yield(text, nil)
+	}
+	for delta, err := range r.cfg.Model.Stream(ctx, req) {
+		if err != nil {
+			if said {
+				yield("", err)
+			}
+			return said, err
+		}
+		if !emit(scrub.Next(delta.Text)) {
+			return true, nil
+		}
+	}
+	emit(scrub.End())
+	return said, nil
+}
+
+// halve returns req with the older half of its dialogue left out.
+func halve(req *llm.Request) *llm.Request {
+	short := *req
+	n := len(req.Messages)
+	if n > 3 {
+		short.Messages = append(slices.Clone(req.Messages[:1]), req.Messages[1+(n-2)/2:]...)
+	}
+	return &short
+}
+
+// conclude writes down the truth about a turn.
+func (r *Room) conclude(ctx context.Context, e ending) {
+	r.setLive("")
+	if !r.cfg.Settings().Interruption.SavePartial {
+		e.reply.Offered = e.reply.Delivered()
+	}
+	done := r.end(e.question, e.reply)
+	done.At = e.began
+	r.unsaved = append(r.unsaved, done)
+	if n, news := r.health(e); news {
+		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
+	}
+	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
+		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "latency", r.cfg.Now().Sub(e.began))
+	r.keep(ctx)
+}
+
+// end returns the event that says how the turn of q ended.
+func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
+	reply.Turn, reply.About = q.turn, q.message.ID
+	e := r.event(q.message.Visibility, reply)
+	e.To = []earshot.ParticipantID{q.message.Author}
+	e.Sources = []earshot.EventID{q.message.ID}
+	return e
+}
+
+// health returns the notice that follows from how a turn ended: the first time
+// that the model fails, and the first time that it is well again.
+func (r *Room) health(e ending) (earshot.Notice, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case e.err != nil && e.thought && !errors.Is(e.err, turn.ErrUnheard):
+		n := fault(e.err)
+		if r.fault != nil && r.fault.Text == n.Text {
+			return n, false
+		}
+		r.fault = &n
+		return n, true
+	case e.err == nil && e.thought && e.reply.Offered != "" && r.fault != nil:
+		n := earshot.Notice{Key: r.fault.Key, Text: "the model answers again", Over: true}
+		r.fault = nil
+		return n, true
+	}
+	return earshot.Notice{}, false
+}
+
+// fault returns what is wrong with the model, for people.
+func fault(err error) earshot.Notice {
+	n := earshot.Notice{Key: "model", Text: "no reply: " + err.Error()}
+	var e *llm.Error
+	switch {
+	case errors.As(err, &e):
+		n.Text, n.Cure = "no reply: "+e.Error(), e.Cure
+	case errors.Is(err, ErrNoModel):
+		n.Cure = "install Ollama, then run: ollama pull llama3.2"
+	}
+	return n
+}
+
+// remember takes what is on record into the scene and the dialogue.
+func (r *Room) remember(e earshot.Event) {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		r.history.add(line{event: e.ID, at: e.At, author: e.Author, text: body.Text, visibility: e.Visibility})
+		r.scene.Put(scene.Item{
+			Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
+			Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + body.Text,
+		})
+	case earshot.Reply:
+		r.replied(e, body)
+	case earshot.Decision:
+		r.mu.Lock()
+		r.decisions = append(r.decisions, e)
+		r.decisions = slices.Delete(r.decisions, 0, max(0, len(r.decisions)-keepDecisions))
+		r.mu.Unlock()
+	}
+}
+
+// replied takes a reply into the dialogue, as far as it was heard.
+func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
+	if reply.Offered == "" && reply.Cut == nil {
+		return
+	}
+	r.history.add(line{event: e.ID, at: e.At, author: participants.Agent, text: reply.Delivered(), cut: reply.Cut, visibility: e.Visibility})
+	state := earshot.Text("you have said what you wanted to say")
+	if reply.Cut != nil && reply.Remainder() != "" {
+		state = earshot.Text(r.cfg.People.Name(reply.Cut.By)+" cut you off; not said yet: ") + reply.Remainder()
+	}
+	r.scene.Put(scene.Item{Field: scene.Agent, Source: "turn", Event: e.ID, At: r.cfg.Now(), Text: state, Visibility: e.Visibility})
+	if reply.Offered != "" && !reply.Reflex {
+		r.mu.Lock()
+		r.last = &reply
+		r.mu.Unlock()
+	}
+}
+
+// recall goes on from the past: the dialogue, and the turns that had begun
+// when the program ended without a word.
+func (r *Room) recall() {
+	open := make(map[earshot.TurnID]earshot.Event)
+	for _, e := range r.cfg.Past {
+		r.remember(e)
+		r.recent = append(r.recent, e.ID)
+		switch body := e.Body.(type) {
+		case earshot.Decision:
+			if body.Turn != "" {
+				open[body.Turn] = e
+			}
+		case earshot.Reply:
+			delete(open, body.Turn)
+		}
+	}
+	r.recent = slices.Delete(r.recent, 0, max(0, len(r.recent)-keepRecent))
+	for _, e := range r.cfg.Past {
+		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
+			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed})
+			lost.Sources = []earshot.EventID{d.About}
+			r.unsaved = append(r.unsaved, lost)
+		}
+	}
+}
+
+func (r *Room) speaking() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live != ""
+}
+
+// setLive notes which turn is live, if any.
+func (r *Room) setLive(t earshot.TurnID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.live, r.asked = t, len(r.pending)
+}
+
+// union returns everybody who is around some places.
+func union(room earshot.RoomID, places []place) earshot.Audience {
+	a := earshot.Audience{Room: room}
+	for _, p := range places {
+		a.Unknown = a.Unknown || p.audience.Unknown
+		for _, m := range p.audience.Members {
+			if !slices.Contains(a.Members, m) {
+				a.Members = append(a.Members, m)
+			}
+		}
+	}
+	return a
+}

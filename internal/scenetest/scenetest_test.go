@@ -1,0 +1,77 @@
+package scenetest_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"golang.org/x/tools/txtar"
+
+	"earshot/internal/scenetest"
+)
+
+var update = flag.Bool("update", false, "write what was said into the scenes")
+
+// TestScenes performs every scene on a clock of its own.
+func TestScenes(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "scenes", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scenes, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scene, err := scenetest.Parse(archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var said string
+			synctest.Test(t, func(t *testing.T) {
+				if said, err = scene.Perform(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if said == scene.Said {
+				return
+			}
+			if !*update {
+				t.Fatalf("said\n%swant\n%s", said, scene.Said)
+			}
+			rewrite(t, file, archive, said)
+		})
+	}
+}
+
+func rewrite(t *testing.T, file string, archive []byte, said string) {
+	a := txtar.Parse(archive)
+	for i := range a.Files {
+		if a.Files[i].Name == "said" {
+			a.Files[i].Data = []byte(said)
+		}
+	}
+	if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestParseFaults(t *testing.T) {
+	for _, tt := range []struct{ archive, want string }{
+		{"", "nothing is heard"},
+		{"-- props --\n", "part props: there is no such part"},
+		{"-- config --\nname: [\n-- heard --\n0.0s console/ann hi\n", "part config: "},
+		{"-- model --\nrepply: x\n", "part model: "},
+		{"-- heard --\nlater console/ann hi\n", "part heard: "},
+	} {
+		_, err := scenetest.Parse([]byte(tt.archive))
+		if err == nil || !bytes.HasPrefix([]byte(err.Error()), []byte(tt.want)) {
+			t.Errorf("parsing %q: %v, want %s…", tt.archive, err, tt.want)
+		}
+	}
+}
