@@ -1,0 +1,91 @@
+package config
+
+// A note says what a key does. The sample and docs/configuration.md are made
+// of them.
+type note struct {
+	effect string // what a changed value changes, in sentences
+	later  string // the feature that the key belongs to, if it is still to come
+}
+
+// about has a note for every key of [Config] and every section, and none for
+// anything else.
+var about = map[string]note{
+	"executive":         {effect: "The agent: what it is, how it talks, how it thinks."},
+	"executive.enabled": {effect: "Lets the agent answer. Without it earshot still listens, keeps and shows what was said, and answers nothing."},
+	"executive.name":    {effect: "What the agent is called, and what wakes it in speech. Letters, digits, spaces and - ' . , at most 40."},
+	"executive.update_interval_seconds": {
+		effect: "How often senses that must be asked, such as a webcam, are asked.", later: "the first of those senses"},
+	"executive.context_window_seconds": {effect: "How long what was perceived stays in the prompt as what is going on now. Dialogue is not affected."},
+
+	"executive.llm":                     {effect: "The language model."},
+	"executive.llm.provider":            {effect: "What kind of server answers: ollama, openai (any server that speaks its protocol), or script (a file with rules, for those who have no model)."},
+	"executive.llm.model":               {effect: "The model, as the server calls it: for ollama, what \"ollama list\" shows. Script has none."},
+	"executive.llm.host":                {effect: "Where the server is. What is said goes there: keep it on this machine unless you mean otherwise. Empty means this machine for ollama."},
+	"executive.llm.api_key":             {effect: "The key that the server asks for. Write env:NAME to take it from an environment variable, file:/a/path to take the first line of a file, or the key itself."},
+	"executive.llm.slots":               {effect: "How many replies the server makes at once; more wait, the urgent first. For ollama it is OLLAMA_NUM_PARALLEL. With 1, a thought is parked for each reply."},
+	"executive.llm.first_token_seconds": {effect: "How long the first word may take, from when the server begins. Then the model is unloaded and asked again, once, or the next engine is asked."},
+	"executive.llm.idle_seconds":        {effect: "How long it may take from one word to the next before the reply has failed."},
+	"executive.llm.total_seconds":       {effect: "How long a reply may take altogether, with all that is tried for it."},
+	"executive.llm.script":              {effect: "The file with the rules of provider script."},
+	"executive.llm.engines":             {effect: "More than one server: a list of entries with the keys provider, model, host, api_key, slots and script, asked in this order until one answers. Without a list, the server above is the only one."},
+
+	"executive.conversational":               {effect: "How the agent talks."},
+	"executive.conversational.temperature":   {effect: "How freely the model chooses its words, from 0 (the same reply to the same prompt) to 2."},
+	"executive.conversational.max_tokens":    {effect: "A reply that grows longer ends here."},
+	"executive.conversational.system_prompt": {effect: "Tells the model who it is. The sentence about being interrupted keeps models from apologising for it."},
+
+	"executive.reasoning":               {effect: "How the agent thinks beside the conversation.", later: thinking},
+	"executive.reasoning.temperature":   {effect: "The temperature of a thought, from 0 to 2.", later: thinking},
+	"executive.reasoning.max_tokens":    {effect: "A thought that grows longer ends here.", later: thinking},
+	"executive.reasoning.enabled":       {effect: "Lets the agent think.", later: thinking},
+	"executive.reasoning.system_prompt": {effect: "Tells the model how to think.", later: thinking},
+	"executive.reasoning.triggers":      {effect: "Words in a message that make the agent think about it at once.", later: thinking},
+
+	"executive.streaming":                 {effect: "How a reply comes."},
+	"executive.streaming.enabled":         {effect: "Asks the model for its reply word by word. Without it the reply comes as a whole when the model has finished, and cannot be cut earlier."},
+	"executive.streaming.buffer_size":     {effect: "How many pieces, mostly words, the model may be ahead of what comes out. More lets it finish sooner; what is ahead is lost at a cut."},
+	"executive.streaming.display_partial": {effect: "Shows a reply while it is made. Without it a console shows each sentence when it is complete."},
+
+	"executive.interruption":              {effect: "Who may cut the agent off, and what becomes of the rest."},
+	"executive.interruption.enabled":      {effect: "Lets the agent be interrupted. Without it a message that comes while it talks is answered afterwards."},
+	"executive.interruption.sources":      {effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Audio and discord take effect later, with their senses."},
+	"executive.interruption.save_partial": {effect: "Keeps the part of an interrupted reply that nobody heard, so that \"what were you saying?\" can be answered with it. Without it only what was heard is remembered."},
+
+	"executive.parallel":                      {effect: "How thinking and talking share the time.", later: thinking},
+	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply.", later: thinking},
+	"executive.parallel.reasoning_continuous": {effect: "Goes on thinking while nothing happens.", later: thinking},
+	"executive.parallel.reasoning_interval":   {effect: "The pause between two thoughts, in seconds.", later: thinking},
+
+	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
+	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent.", later: "the rooms that several people share"},
+	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart.", later: "the first sense that hears"},
+	"executive.multi_party.turn_taking_protocol": {effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
+
+	"providers":                 {effect: "The senses."},
+	"providers.console":         {effect: "What is typed in the terminal that earshot runs in, or comes on its standard input."},
+	"providers.console.enabled": {effect: "Reads it. Other terminals can still attach with \"earshot chat\"."},
+
+	"outlets":                 {effect: "Where a reply comes out."},
+	"outlets.console":         {effect: "The terminal that earshot runs in, or its standard output."},
+	"outlets.console.enabled": {effect: "Prints there. Other terminals can still attach with \"earshot chat\"."},
+
+	"store":           {effect: "The journal: what was said, and what was heard of it."},
+	"store.directory": {effect: "The whole path of the folder that holds it, for its owner alone. Empty means earshot in the user's state directory."},
+
+	"server":        {effect: "The door for the other commands, such as \"earshot chat\"."},
+	"server.socket": {effect: "The whole path of the unix socket. Its folder must be closed to others. Empty means earshot/earshot.sock in the user's runtime directory."},
+
+	"log":       {effect: "What the daemon writes down about itself. It is never what somebody said."},
+	"log.level": {effect: "The least that is written down: debug, info, warn or error."},
+	"log.file":  {effect: "The whole path of the file; - is standard error. Empty means earshot.log in the user's state directory."},
+}
+
+const thinking = "the thinking beside the conversation"
+
+// text returns the note as it is shown.
+func (n note) text() string {
+	if n.later == "" {
+		return n.effect
+	}
+	return n.effect + " Takes effect later, with " + n.later + "."
+}

@@ -1,0 +1,93 @@
+// Package config places the sections that the other packages own, and reads
+// them from one YAML file and the environment: [Load].
+//
+// Whatever is wrong is said at once, each fault with its file, line and key;
+// a file that is wrong in one place is not used at all.
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"earshot/executive"
+	"earshot/internal/field"
+	"earshot/server"
+	"earshot/store"
+)
+
+// Config is the whole configuration.
+type Config struct {
+	// File is where it was read from; empty if there was no file.
+	File string `yaml:"-"`
+
+	Executive executive.Config `yaml:"executive"`
+	Providers Providers        `yaml:"providers"`
+	Outlets   Outlets          `yaml:"outlets"`
+	Store     store.Config     `yaml:"store"`
+	Server    server.Config    `yaml:"server"`
+	Log       Log              `yaml:"log"`
+}
+
+// Providers places the section of each sense.
+type Providers struct {
+	Console Part `yaml:"console"`
+}
+
+// Outlets places the section of each place where a reply comes out.
+type Outlets struct {
+	Console Part `yaml:"console"`
+}
+
+// A Part is the section of a sense or an outlet that can only be there or not.
+type Part struct {
+	Enabled bool `yaml:"enabled"`
+}
+
+// Log is the section log: what the daemon writes down about itself, which is
+// never what somebody said.
+type Log struct {
+	// Level is the least that is written down: debug, info, warn or error.
+	Level string `yaml:"level"`
+
+	// File is where to; empty means earshot.log in the user's state directory,
+	// and "-" standard error.
+	File string `yaml:"file"`
+}
+
+// Default returns the configuration of somebody who wrote none.
+func Default() *Config {
+	return &Config{
+		Executive: executive.DefaultConfig(),
+		Providers: Providers{Console: Part{Enabled: true}},
+		Outlets:   Outlets{Console: Part{Enabled: true}},
+		Store:     store.DefaultConfig(),
+		Server:    server.DefaultConfig(),
+		Log:       Log{Level: "info"},
+	}
+}
+
+// Validate reports every fault in c, not only the first.
+func (c *Config) Validate() error {
+	return errors.Join(
+		field.Under("executive", c.Executive.Validate()),
+		field.Under("store", c.Store.Validate()),
+		field.Under("server", c.Server.Validate()),
+		field.Under("log", c.Log.validate()),
+	)
+}
+
+func (l Log) validate() error {
+	var faults []error
+	switch l.Level {
+	case "debug", "info", "warn", "error":
+	default:
+		faults = append(faults, field.Errorf("level", "is %q; must be one of debug, info, warn, error", l.Level))
+	}
+	if strings.ContainsRune(l.File, 0) {
+		faults = append(faults, field.Errorf("file", "has a zero byte in it"))
+	} else if l.File != "" && l.File != "-" && !filepath.IsAbs(l.File) {
+		faults = append(faults, field.Errorf("file", "is %q; write the whole path, from the root, or - for standard error", l.File))
+	}
+	return errors.Join(faults...)
+}
