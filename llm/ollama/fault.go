@@ -106,7 +106,8 @@ func foreign(err error) bool {
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, wrong := errors.AsType[*json.UnmarshalTypeError](err)
-	return syntax || wrong || strings.Contains(err.Error(), "malformed HTTP")
+	text := err.Error() // net/http has no types for these
+	return syntax || wrong || strings.Contains(text, "malformed HTTP") || strings.Contains(text, "headers exceeded")
 }
 
 // unreachable reports whether err is that nobody answers at all.

@@ -1,0 +1,91 @@
+package ollama_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"earshot/llm"
+	"earshot/llm/ollama"
+)
+
+// Everything here runs with a proxy in the environment that does not exist: a
+// server on this machine must be reached without it.
+func TestMain(m *testing.M) {
+	for _, name := range []string{"HTTP_PROXY", "http_proxy"} {
+		os.Setenv(name, "http://192.0.2.1:9")
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// open returns an engine that is closed with the test.
+func open(t testing.TB, c ollama.Config) *ollama.Engine {
+	t.Helper()
+	e, err := ollama.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// A result is what came of a stream.
+type result struct {
+	text, thinking string
+	done           *llm.Done
+	err            error
+	deltas         int
+}
+
+// collect reads a stream to its end, and checks what every stream promises.
+func collect(t testing.TB, s llm.Service, ctx context.Context, req *llm.Request) (r result) {
+	t.Helper()
+	var text, thinking strings.Builder
+	for d, err := range s.Stream(ctx, req) {
+		r.deltas++
+		switch {
+		case r.done != nil || r.err != nil:
+			t.Error("something came after the end")
+		case err != nil && d != llm.Delta{}:
+			t.Error("an error came with a delta")
+		case d.Text != "" && d.Thinking != "":
+			t.Error("a delta is both said and thought")
+		}
+		text.WriteString(d.Text)
+		thinking.WriteString(d.Thinking)
+		r.done, r.err = d.Done, err
+	}
+	if r.done == nil && r.err == nil {
+		t.Error("the stream came to no end")
+	}
+	if _, typed := errors.AsType[*llm.Error](r.err); r.err != nil && !typed && ctx.Err() == nil {
+		t.Errorf("the error has no type: %v", r.err)
+	}
+	r.text, r.thinking = text.String(), thinking.String()
+	return r
+}
+
+// fault returns the fault of an error.
+func fault(err error) llm.Fault {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Fault
+	}
+	return ""
+}
+
+// cure returns what mends an error.
+func cure(err error) string {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Cure
+	}
+	return ""
+}
+
+// say is a request of one message.
+func say(text string) *llm.Request {
+	return &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}}
+}
