@@ -125,11 +125,25 @@ func TestTruth(t *testing.T) {
 			whole.WriteString(text)
 		}
 		controls := rapid.SliceOfN(rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Resume, earshot.Duck}), 0, 12).Draw(t, "controls")
-		cutters := rapid.IntRange(0, 2).Draw(t, "cutters")
+		// Each of those who cut does so after as many reports, or never.
+		cutters := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 2).Draw(t, "cutters")
 
 		p := newPipe(t)
 		var l listener
-		s, err := console.New(console.Config{Outlet: "console"}, p.Terminal).Open(context.Background(), earshot.Opening{}, l.hear)
+		reached := make(map[int]chan struct{})
+		for _, n := range cutters {
+			reached[n] = make(chan struct{})
+		}
+		var reports int
+		hear := func(h earshot.Heard) {
+			l.hear(h)
+			if ch := reached[reports]; ch != nil {
+				close(ch)
+			}
+			reports++
+		}
+		over := make(chan struct{})
+		s, err := console.New(console.Config{Outlet: "console"}, p.Terminal).Open(context.Background(), earshot.Opening{}, hear)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,6 +155,7 @@ func TestTruth(t *testing.T) {
 				}
 			}
 			s.Finish()
+			close(over)
 		})
 		all.Go(func() {
 			for _, c := range controls {
@@ -148,8 +163,14 @@ func TestTruth(t *testing.T) {
 			}
 			s.Do(earshot.Resume)
 		})
-		for range cutters {
-			all.Go(func() { s.Do(earshot.Cut) })
+		for _, n := range cutters {
+			all.Go(func() {
+				select {
+				case <-reached[n]:
+					s.Do(earshot.Cut)
+				case <-over:
+				}
+			})
 		}
 		all.Wait()
 		s.Do(earshot.Pause) // late calls are harmless
@@ -173,7 +194,7 @@ func TestTruth(t *testing.T) {
 		if ends != 1 || !heard[len(heard)-1].End {
 			t.Fatalf("%d ends among %d reports", ends, len(heard))
 		}
-		if cutters == 0 && last != whole.Len() {
+		if len(cutters) == 0 && last != whole.Len() {
 			t.Errorf("nobody cut, but %d of %d bytes were heard", last, whole.Len())
 		}
 		said := whole.String()[:last]

@@ -6,8 +6,8 @@
 //
 //   - messages and commands: [unsent]; one more is refused, and stays in the
 //     line;
-//   - what is only of use at once, that somebody types or says stop: where it
-//     follows its like, it takes its place, so it needs no bound of its own.
+//   - what is only of use at once, that somebody types or says stop: where
+//     [fleeting] of that wait in sequence, one more takes the place of its like.
 //
 // What the room did not take is said, and put back into the line.
 //

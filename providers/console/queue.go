@@ -13,6 +13,10 @@ import (
 // more while a disk recovers.
 const unsent = 16
 
+// fleeting is how much may wait in sequence of what is only of use at once. A
+// person who is as fast as that changes nothing by it but the last.
+const fleeting = 8
+
 // An item is an event on its way to the room, and the line it was typed as.
 type item struct {
 	event earshot.Event
@@ -53,13 +57,17 @@ func (q *queue) add(i item) bool {
 	return true
 }
 
-// replace takes out what i says anew.
+// replace takes out what i says anew, if much of that kind waits already.
 func (q *queue) replace(i item) {
-	for n := len(q.items) - 1; n >= 0 && q.items[n].passing(); n-- {
-		if q.items[n].event.Body.Kind() == i.event.Body.Kind() {
-			q.items = slices.Delete(q.items, n, n+1)
-		}
+	from := len(q.items)
+	for from > 0 && q.items[from-1].passing() {
+		from--
 	}
+	if len(q.items)-from < fleeting {
+		return
+	}
+	rest := slices.DeleteFunc(q.items[from:], func(old item) bool { return old.event.Body.Kind() == i.event.Body.Kind() })
+	q.items = q.items[:from+len(rest)]
 }
 
 // close says that nothing will be added.

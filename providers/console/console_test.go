@@ -1,0 +1,371 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/internal/terminal/terminaltest"
+	"earshot/internal/testkit"
+	"earshot/providers/console"
+)
+
+func TestMain(m *testing.M) {
+	os.Setenv("TERM", "xterm") // what the machine that tests has is of no matter
+	goleak.VerifyTestMain(m)
+}
+
+const patience = 10 * time.Second // nothing here takes this long
+
+// A room takes events, and writes them down the short way.
+type room struct {
+	mu     sync.Mutex
+	events []earshot.Event
+	fail   error         // what it answers
+	busy   chan struct{} // if not nil, it takes nothing until this is closed
+	on     func(earshot.Event)
+}
+
+func (r *room) emit(ctx context.Context, e earshot.Event) error {
+	if r.busy != nil {
+		select {
+		case <-r.busy:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	r.mu.Lock()
+	err := r.fail
+	if err == nil {
+		r.events = append(r.events, e)
+	}
+	r.mu.Unlock()
+	if err == nil && r.on != nil {
+		r.on(e)
+	}
+	return err
+}
+
+func (r *room) set(fail error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = fail
+}
+
+func (r *room) story() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var words []string
+	for _, e := range r.events {
+		switch b := e.Body.(type) {
+		case earshot.Message:
+			words = append(words, fmt.Sprintf("%q", string(b.Text)))
+		case earshot.Typing:
+			words = append(words, map[bool]string{true: "types", false: "stops typing"}[b.Began])
+		case earshot.Command:
+			words = append(words, strings.TrimSpace("/"+b.Name+" "+string(b.Args)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+var me = earshot.Handle{Provider: "console", ID: "uid1000"}
+
+func newConsole(t *terminal.Terminal) *console.Console {
+	n := 0
+	return console.New(console.Config{Handle: me, Via: "console", NewID: func() earshot.EventID {
+		n++
+		return earshot.EventID(fmt.Sprint(n))
+	}}, t)
+}
+
+// start runs a console, and returns how to wait for its end.
+func start(t *testing.T, w *terminal.Terminal, r *room) (cancel func(), wait func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	var running sync.WaitGroup
+	running.Go(func() { ended <- newConsole(w).Run(ctx, r.emit) })
+	t.Cleanup(running.Wait)
+	t.Cleanup(cancel)
+	return cancel, func() error {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(patience):
+			t.Fatal("the console does not end")
+			return nil
+		}
+	}
+}
+
+func TestTyping(t *testing.T) {
+	for _, tt := range []struct{ name, keys, want string }{
+		{"a message", "hi\r", `types, "hi"`},
+		{"emptied", "hi\x7f\x7f", `types, stops typing`},
+		{"emptied by ^C", "hi\x03", `types, stops typing`},
+		{"emptied by ^U, and again", "hi\x15x", `types, stops typing, types`},
+		{"nothing", "\r  \r", `types, stops typing`},
+		{"a command", "/why now \r", `types, /why now, stops typing`},
+		{"a slash", "//home\r", `types, "/home"`},
+		{"no command", "/ x\r\x15ok\r", `types, stops typing, types, "ok"`},
+		{"a paste of lines is one", "\x1b[200~one\rtwo\x1b[201~\r", `types, "one\ntwo"`},
+		{"from the history", "one\r\x1b[A!\r", `types, "one", types, "one!"`},
+		{"leaving", "/exit\r", `types, stops typing`},
+		{"leaving with a line before it", "one\r/quit\r", `types, "one", types, stops typing`},
+		{"^D in a line is not leaving", "ab\x01\x04\r\x04", `types, "b"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := terminaltest.Open(t, 80, 10)
+			var r room
+			_, wait := start(t, w.Terminal, &r)
+			w.Type(tt.keys)
+			if !strings.Contains(tt.name, "leaving") {
+				testkit.Await(t, patience, tt.want+", not "+r.story(), func() bool { return r.story() == tt.want })
+				w.Type("\x15\x04")
+			}
+			if err := wait(); err != nil {
+				t.Errorf("ended with %v", err)
+			}
+			if got := strings.TrimSuffix(r.story(), ", stops typing"); got != strings.TrimSuffix(tt.want, ", stops typing") {
+				t.Errorf("the room saw %s, want %s", got, tt.want)
+			}
+			for _, e := range r.events {
+				if e.ID == "" || e.From != me || e.Via != "console" || e.At.IsZero() {
+					t.Errorf("an event lacks something: %+v", e)
+				}
+			}
+		})
+	}
+}
+
+func TestPictures(t *testing.T) {
+	w := terminaltest.Open(t, 60, 10)
+	var r room
+	start(t, w.Terminal, &r)
+	sees := func(want string) {
+		t.Helper()
+		testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+	}
+	sees("> |")
+	w.Type("hi\x1b[31m")
+	sees("> hi|")
+	w.Type("\r")
+	sees("> hi\n> |")
+	w.Type("\x1b[200~\x1b[2J\u202e\x1b[201~")
+	sees("> hi\n> ␛[2J\ufffd|")
+	w.Type("\r")
+	sees("> hi\n> ␛[2J\ufffd\n> |")
+	w.Type("\x0c")
+	sees("> |")
+}
+
+// TestInterrupt: ^C empties the line, else stops the reply, else says how to
+// leave, and then leaves.
+func TestInterrupt(t *testing.T) {
+	w := terminaltest.Open(t, 60, 10)
+	var r room
+	_, wait := start(t, w.Terminal, &r)
+	story := func(want string) {
+		t.Helper()
+		testkit.Await(t, patience, want+", not "+r.story(), func() bool { return r.story() == want })
+	}
+	w.Begin("earshot")
+	w.Type("x\x03")
+	story("types, stops typing")
+	w.Type("\x03")
+	story("types, stops typing, /stop")
+	w.End("")
+	w.Type("hm\r")
+	story(`types, stops typing, /stop, types, "hm"`)
+	w.Type("\x03") // it has not been answered
+	story(`types, stops typing, /stop, types, "hm", /stop`)
+	w.Type("\x03")
+	testkit.Await(t, patience, "the hint", func() bool { return strings.Contains(w.Screen(), "to leave)") })
+	w.Type("\x03")
+	if err := wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// TestDiskFull: what the room did not take is said and comes back.
+func TestDiskFull(t *testing.T) {
+	w := terminaltest.Open(t, 80, 10)
+	r := room{fail: errors.New("no space left on device")}
+	start(t, w.Terminal, &r)
+	w.Type("precious\r")
+	testkit.Await(t, patience, "the line", func() bool { return strings.HasSuffix(w.Screen(), "> precious|") })
+	if !strings.Contains(w.Screen(), "! not sent, and back in your line: no space left on device") || w.Bells() == 0 {
+		t.Errorf("nothing was said: %s", w.Screen())
+	}
+	r.set(nil)
+	w.Type("!\r")
+	testkit.Await(t, patience, "the message", func() bool { return r.story() == `types, "precious!"` })
+}
+
+// TestSlowDisk: keys go on while the room takes nothing; what is typed beyond
+// the bound is refused and kept; afterwards everything comes in order.
+func TestSlowDisk(t *testing.T) {
+	w := terminaltest.Open(t, 80, 30)
+	r := room{busy: make(chan struct{})}
+	start(t, w.Terminal, &r)
+	var want []string
+	for i := range 16 {
+		w.Type(fmt.Sprintf("m%d\r", i))
+		want = append(want, fmt.Sprintf("types, \"m%d\"", i))
+	}
+	w.Type("over\r")
+	testkit.Await(t, patience, "the refusal", func() bool {
+		return strings.Contains(w.Screen(), "16 others wait") && strings.HasSuffix(w.Screen(), "> over|")
+	})
+	close(r.busy)
+	testkit.Await(t, patience, "everything", func() bool { return strings.HasPrefix(r.story(), strings.Join(want, ", ")) })
+	w.Type("\r")
+	testkit.Await(t, patience, "the last", func() bool { return strings.HasSuffix(r.story(), `, "over"`) })
+}
+
+func TestFullLine(t *testing.T) {
+	w := terminaltest.Open(t, 200, 10)
+	var r room
+	start(t, w.Terminal, &r)
+	w.Type("draft\x1b[200~" + strings.Repeat("x", earshot.MaxText) + "\x1b[201~")
+	testkit.Await(t, patience, "the refusal", func() bool { return w.Bells() > 0 && strings.HasSuffix(w.Screen(), "> draft|") })
+	w.Type("\r")
+	testkit.Await(t, patience, "the message", func() bool { return r.story() == `types, "draft"` })
+}
+
+// TestStopsWhenToldTo: the end of the context ends a console that waits for
+// keys, and one that waits for the room.
+func TestStopsWhenToldTo(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		w := terminaltest.Open(t, 80, 10)
+		var r room
+		if busy {
+			r.busy = make(chan struct{})
+		}
+		cancel, wait := start(t, w.Terminal, &r)
+		w.Type("x\ry")
+		testkit.Await(t, patience, "the line", func() bool { return strings.HasSuffix(w.Screen(), "> y|") })
+		cancel()
+		if err := wait(); !errors.Is(err, context.Canceled) {
+			t.Errorf("ended with %v", err)
+		}
+	}
+}
+
+// piped runs a console on input, and returns what came out.
+func piped(t *testing.T, input string, r *room, answer func(w *terminal.Terminal, e earshot.Event)) (out, errs string, err error) {
+	t.Helper()
+	var all, reading sync.WaitGroup
+	pipe := func() (*os.File, *os.File) {
+		from, to, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return from, to
+	}
+	in, feed := pipe()
+	outFrom, outTo := pipe()
+	errFrom, errTo := pipe()
+	all.Go(func() { io.WriteString(feed, input); feed.Close() })
+	reading.Go(func() { b, _ := io.ReadAll(outFrom); out = string(b) })
+	reading.Go(func() { b, _ := io.ReadAll(errFrom); errs = string(b) })
+	w, openErr := terminal.Open(in, outTo, errTo)
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	r.on = func(e earshot.Event) { all.Go(func() { answer(w, e) }) }
+	err = newConsole(w).Run(t.Context(), r.emit)
+	all.Wait()
+	w.Close()
+	for _, f := range []*os.File{in, outTo, errTo} {
+		f.Close()
+	}
+	reading.Wait()
+	outFrom.Close()
+	errFrom.Close()
+	return out, errs, err
+}
+
+// echo answers with the question.
+func echo(w *terminal.Terminal, e earshot.Event) {
+	w.Begin("earshot")
+	text := "re: " + string(e.Body.(earshot.Message).Text)
+	for text != "" {
+		n, err := w.Print(nil, text)
+		if err != nil {
+			return
+		}
+		text = text[n:]
+	}
+	w.End("")
+	w.Note(terminal.Line{Text: "noted"})
+	w.Settle(e.ID)
+}
+
+func TestPipe(t *testing.T) {
+	long := strings.Repeat("x", earshot.MaxText)
+	for _, tt := range []struct{ name, in, story, out, errs string }{
+		{"questions", "one\ntwo\n", `"one", "two"`, "re: one\nre: two\n", "noted\nnoted\n"},
+		{"nothing", "", "", "", ""},
+		{"empty lines, and no end", "\n \none", `"one"`, "re: one\n", "noted\n"},
+		{"lines from elsewhere", "one\r\ntwo\r\n", `"one", "two"`, "re: one\nre: two\n", "noted\nnoted\n"},
+		{"a slash is a question", "/exit\n", `"/exit"`, "re: /exit\n", "noted\n"},
+		{"binary", "\xff\x1b[2J\n", `"` + "\ufffd" + `\x1b[2J"`, "re: \ufffd␛[2J\n", "noted\n"},
+		{"too long", "a\n" + long + "y\nb", `"a", "b"`, "re: a\nre: b\n", "noted\nline 2 is longer than 65536 bytes and was skipped\nnoted\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var r room
+			out, errs, err := piped(t, tt.in, &r, echo)
+			if err != nil {
+				t.Errorf("ended with %v", err)
+			}
+			if r.story() != tt.story || out != tt.out || errs != tt.errs {
+				t.Errorf("asked %s\nprinted %q\nsaid %q", r.story(), out, errs)
+			}
+		})
+	}
+}
+
+// TestPipeInTurn: the next question is not asked before the last is answered.
+func TestPipeInTurn(t *testing.T) {
+	var r room
+	var mu sync.Mutex
+	open := 0
+	out, _, err := piped(t, strings.Repeat("q\n", 50), &r, func(w *terminal.Terminal, e earshot.Event) {
+		mu.Lock()
+		open++
+		if open != 1 {
+			t.Errorf("%d questions are open", open)
+		}
+		mu.Unlock()
+		w.Begin("earshot")
+		w.Print(nil, "a")
+		w.End("")
+		mu.Lock()
+		open--
+		mu.Unlock()
+		w.Settle(e.ID)
+	})
+	if err != nil || out != strings.Repeat("a\n", 50) {
+		t.Errorf("printed %d bytes, ended with %v", len(out), err)
+	}
+}
+
+func TestPipeNotSent(t *testing.T) {
+	r := room{fail: errors.New("no space left on device")}
+	_, errs, err := piped(t, "one\ntwo\n", &r, echo)
+	if err == nil || errs != "line 1 was not sent: no space left on device\nline 2 was not sent: no space left on device\n" {
+		t.Errorf("said %q, ended with %v", errs, err)
+	}
+}
