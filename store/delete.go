@@ -15,9 +15,9 @@ import (
 // is that there was something: its sequence, ID, time, room and visibility. N
 // is how many events lost their content now; unknown IDs are passed over.
 //
-// If only the last trace in the files could not be removed, because another
-// program was reading them, n is right and the error says so; deleting the
-// same again removes it.
+// If ctx ends, or another program reads the file, when only the last traces in
+// the files are left to remove, n is right and the error says so. The next
+// deletion, or the next start, removes them.
 func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
 	if len(ids) == 0 {
 		return 0, nil
@@ -26,8 +26,8 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 	if err != nil {
 		return 0, err
 	}
-	gone := make(chan int, 1)
-	err = s.write.do(ctx, true, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	var gone int
+	err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		victims, err := descendants(ctx, tx, string(list))
 		if err != nil {
 			return false, err
@@ -37,14 +37,16 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 				return false, fmt.Errorf("deleting: %w", err)
 			}
 		}
-		gone <- len(victims)
-		return len(victims) > 0, nil
+		gone = len(victims)
+		return gone > 0, stamp(ctx, tx, unpurged, 1)
 	})
-	select {
-	case n = <-gone:
-	default:
+	if err != nil {
+		return 0, err
 	}
-	return n, err
+	if err := s.purge(ctx); err != nil {
+		return gone, fmt.Errorf("deleted, but the words may still lie on the disk: %w", err)
+	}
+	return gone, nil
 }
 
 // A victim is a row that is going to be erased. Its columns are read too, so

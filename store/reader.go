@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"earshot"
 )
@@ -141,7 +142,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 		return nil, err
 	}
 	args = append(args, sql.Named("room", r.who.Room), sql.Named("members", string(members)),
-		sql.Named("known", !r.who.Unknown && len(r.who.Members) > 0), sql.Named("limit", limit))
+		sql.Named("known", r.known()), sql.Named("limit", limit))
 	rows, err := r.archive.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
@@ -155,6 +156,13 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 		return nil, r.archive.failed(ctx, err)
 	}
 	return events, nil
+}
+
+// known reports whether it is known who is listening. An ID that is not text
+// is in no event.
+func (r *Reader) known() bool {
+	bad := func(m earshot.ParticipantID) bool { return !utf8.ValidString(string(m)) }
+	return !r.who.Unknown && len(r.who.Members) > 0 && !slices.ContainsFunc(r.who.Members, bad)
 }
 
 // open returns the events in rows. What the columns beside an event said is

@@ -12,7 +12,7 @@ import (
 // Rebuild makes every view again from the journal. What they answer does not
 // change; if it does, one of them has a fault.
 func (s *Store) Rebuild(ctx context.Context) error {
-	return s.write.do(ctx, true, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return false, remake(ctx, tx, s.projections)
 	})
 }
@@ -37,7 +37,7 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 		delete(have, p.Name())
 	}
 	for name := range have {
-		if name == ours {
+		if name == ours || name == unpurged {
 			continue
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", name); err != nil {
@@ -48,6 +48,18 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// distinct returns an error if two views have the same name, or one of ours.
+func distinct(views []earshot.Projection) error {
+	seen := map[string]bool{ours: true, unpurged: true}
+	for _, p := range views {
+		if seen[p.Name()] {
+			return fmt.Errorf("opening the journal: two views are called %q", p.Name())
+		}
+		seen[p.Name()] = true
+	}
+	return nil
 }
 
 // versions returns the version of everything in the file.

@@ -101,6 +101,9 @@ func newStore(c Config, l *lock) *Store {
 // open opens the file, or a new one with what could be saved of it.
 func (s *Store) open(ctx context.Context, last past) error {
 	path := s.archive.path
+	if err := distinct(s.projections); err != nil {
+		return err
+	}
 	if err := settle(path, s.now()); err != nil {
 		return fmt.Errorf("opening the journal %s: %w", path, err)
 	}
@@ -122,6 +125,7 @@ func (s *Store) open(ctx context.Context, last past) error {
 	}
 	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), ended: s.ended}
 	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
+	s.finish(ctx)
 	return nil
 }
 

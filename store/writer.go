@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A step changes the journal, and reports whether it did. It runs on the
@@ -13,9 +15,9 @@ type step func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
 
 // A request is a step on its way through the writer.
 type request struct {
-	ctx    context.Context // of the caller, looked at before the step runs
-	step   step
-	erases bool // what it leaves behind must go from the files as well
+	ctx      context.Context // of the caller, looked at before the step runs
+	step     step
+	truncate bool // the log beside the file is to be emptied afterwards
 
 	changed bool
 	err     error
@@ -45,8 +47,8 @@ type writer struct {
 }
 
 // do has the step taken, and waits until it is on the disk.
-func (w *writer) do(ctx context.Context, erases bool, s step) error {
-	r := &request{ctx: ctx, step: s, erases: erases, done: make(chan error, 1)}
+func (w *writer) do(ctx context.Context, truncate bool, s step) error {
+	r := &request{ctx: ctx, step: s, truncate: truncate, done: make(chan error, 1)}
 	select {
 	case <-w.quit:
 		return ErrClosed
@@ -97,16 +99,18 @@ func (w *writer) gather(first *request) []*request {
 // commit performs the batch and tells each caller how it went.
 func (w *writer) commit(ctx context.Context, batch []*request) {
 	if err := w.transact(ctx, batch); err != nil {
+		if code(err) != sqlite3.SQLITE_FULL { // which it takes back by itself
+			w.renew()
+		}
 		err = kept(w.path, err)
 		for _, r := range batch {
 			r.err = err
 		}
-		w.renew()
 	}
 	w.ended(summary(batch))
 	for _, r := range batch {
-		if r.erases && r.err == nil {
-			r.err = w.purge(ctx)
+		if r.truncate && r.err == nil {
+			r.err = w.empty(ctx)
 		}
 		r.done <- r.err
 	}
@@ -172,17 +176,17 @@ func (w *writer) renew() {
 	w.db.SetMaxIdleConns(1)
 }
 
-// purge moves everything from the log beside the file into the file and
+// empty moves everything from the log beside the file into the file and
 // empties the log, where deleted words would otherwise lie until it is
 // written over.
-func (w *writer) purge(ctx context.Context) error {
+func (w *writer) empty(ctx context.Context) error {
 	var busy, frames, moved int
 	err := w.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 	if err != nil {
 		return kept(w.path, err)
 	}
 	if busy != 0 {
-		return fmt.Errorf("%s: deleted, but another program reads the file, so the words may still lie on the disk: close that one and delete again", w.path)
+		return fmt.Errorf("%s: another program is reading it: close that one and try again", w.path)
 	}
 	return nil
 }

@@ -1,0 +1,118 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot/store"
+)
+
+// onSmallDisk, if set in the environment, is where a small disk is mounted for
+// the test, which runs in a process of its own.
+const onSmallDisk = "STORE_TEST_DISK"
+
+// TestFullDisk does the same on a real file system that is too small. Only the
+// superuser may mount one, if need be of a user namespace.
+func TestFullDisk(t *testing.T) {
+	if disk := os.Getenv(onSmallDisk); disk != "" {
+		if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""), mount(disk, "1m")); err != nil {
+			t.Skipf("cannot mount: %v", err)
+		}
+		fullDisk(t, disk)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
+	cmd.Env = append(os.Environ(), onSmallDisk+"="+t.TempDir())
+	cmd.SysProcAttr = namespace()
+	out, err := cmd.CombinedOutput()
+	switch {
+	case cmd.Process == nil, strings.Contains(string(out), "cannot mount"):
+		t.Skipf("no small disk can be had here: %v %s", err, out)
+	case err != nil || !strings.Contains(string(out), "--- PASS: TestFullDisk"):
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// mount puts an empty disk of that size in the place of a directory.
+func mount(directory, size string) error {
+	return syscall.Mount("tmpfs", directory, "tmpfs", 0, "size="+size)
+}
+
+// fullDisk fills the disk, by the journal itself and by another file.
+func fullDisk(t *testing.T, disk string) {
+	heard := new(listener)
+	s, err := store.Open(t.Context(), store.Config{Directory: filepath.Join(disk, "state"), Report: heard.report})
+	must(t, err)
+	kept := add(t, s, numbered(10)...)
+	fill(t, s)
+	if got := everything(t, s); texts(got[:10]) != texts(kept) {
+		t.Errorf("on a full disk the first ten are %s", texts(got[:10]))
+	}
+	awaitNotices(t, heard, "store.full")
+	before := len(everything(t, s))
+	must(t, s.Close())
+
+	must(t, syscall.Unmount(disk, 0))
+	must(t, mount(disk, "4m"))
+	heard = new(listener)
+	s, err = store.Open(t.Context(), store.Config{Directory: filepath.Join(disk, "state"), Report: heard.report})
+	must(t, err)
+	add(t, s, numbered(10)...)
+	ballast := filepath.Join(disk, "ballast")
+	must(t, grow(ballast))
+	fill(t, s)
+	before = len(everything(t, s))
+	if _, err := s.Append(t.Context(), big()); !errors.Is(err, store.ErrFull) {
+		t.Errorf("append on a full disk = %v", err)
+	}
+	awaitNotices(t, heard, "store.full")
+	must(t, os.Remove(ballast))
+	add(t, s, big())
+	awaitNotices(t, heard, "store.full, store.full over")
+	if after := len(everything(t, s)); after != before+1 {
+		t.Errorf("%d events are kept, want %d", after, before+1)
+	}
+	must(t, s.Close())
+	if s, err = store.Open(t.Context(), store.Config{Directory: filepath.Join(disk, "state")}); err != nil {
+		t.Fatal(err)
+	}
+	if after := len(everything(t, s)); after != before+1 {
+		t.Errorf("%d events are there after a restart, want %d", after, before+1)
+	}
+	must(t, s.Close())
+}
+
+// grow writes a file until the disk is full.
+func grow(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for block := make([]byte, 4096); ; {
+		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("filling the disk: %w", err)
+		}
+	}
+}
+
+// namespace makes a process that may mount: in mounts of its own, and where
+// its user is not the superuser, in users of its own as well.
+func namespace() *syscall.SysProcAttr {
+	if os.Getuid() == 0 {
+		return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	}
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+}

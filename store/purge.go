@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// unpurged is the mark, among the versions, that something was deleted whose
+// traces may still lie in the file.
+const unpurged = "unpurged"
+
+// stretch is how many pages are cleaned in one step, so that others can write
+// in between. It takes some 10 ms.
+const stretch = 1000
+
+// purge removes the traces of what was deleted.
+//
+// SQLite overwrites what it frees, but when it moves rows from one page to
+// another, to fill them evenly, it leaves the old copies lying between the
+// rows. A row that is deleted later is then overwritten in one place only. So
+// every byte of a page that belongs to no row is set to zero here, and then
+// the log beside the file is emptied.
+func (s *Store) purge(ctx context.Context) error {
+	for from, more := int64(1), true; more; from += stretch {
+		err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
+			more, err = sweep(ctx, tx, from)
+			return false, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.write.do(ctx, true, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+		_, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", unpurged)
+		return false, err
+	})
+}
+
+// finish removes the traces that an earlier daemon had no time to remove. What
+// goes wrong with it does not keep this one from its work.
+func (s *Store) finish(ctx context.Context) {
+	have, err := versions(ctx, s.archive.db)
+	if _, marked := have[unpurged]; marked {
+		err = s.purge(ctx)
+	}
+	if err != nil {
+		s.archive.log.Warn("traces of deleted events may be left in the journal", "err", err)
+	}
+}
+
+// A sheet is a page of the file and its number.
+type sheet struct {
+	number int64
+	data   []byte
+}
+
+// sweep cleans some pages, and reports whether there are more behind them.
+func sweep(ctx context.Context, tx *sql.Tx, from int64) (more bool, err error) {
+	var pages int64
+	if err := tx.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return false, err
+	}
+	if pages >= 1<<24 {
+		return false, errors.New("the file is too big to look for traces in it") // see clean
+	}
+	dirty, err := untidy(ctx, tx, from, min(from+stretch-1, pages))
+	if err != nil {
+		return false, err
+	}
+	for _, d := range dirty {
+		if _, err := tx.ExecContext(ctx, "UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", d.data, d.number); err != nil {
+			return false, fmt.Errorf("cleaning page %d: %w", d.number, err)
+		}
+	}
+	return from+stretch <= pages, nil
+}
+
+// untidy returns the pages that had something to be cleaned, cleaned.
+func untidy(ctx context.Context, tx *sql.Tx, from, to int64) (dirty []sheet, err error) {
+	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		SELECT pgno, data FROM n CROSS JOIN sqlite_dbpage ON pgno = i`, from, to)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s sheet
+		if err := rows.Scan(&s.number, &s.data); err != nil {
+			return nil, err
+		}
+		if clean(s.data, s.number == 1) {
+			dirty = append(dirty, s)
+		}
+	}
+	return dirty, rows.Err()
+}
+
+// clean sets to zero what belongs to no row of a page, and reports whether
+// there was anything. A page that is not part of a tree begins with the number
+// of another page, whose first byte is zero in a file of this size; such a
+// page is left alone. See sqlite.org/fileformat2.html.
+func clean(page []byte, first bool) (changed bool) {
+	head := 0
+	if first {
+		head = 100
+	}
+	if len(page) < head+12 {
+		return false
+	}
+	start := head
+	switch page[head] {
+	case 0x02, 0x05:
+		start += 12
+	case 0x0a, 0x0d:
+		start += 8
+	default:
+		return false
+	}
+	at := func(i int) int { return int(binary.BigEndian.Uint16(page[i:])) }
+	start += 2 * at(head+3)
+	content := at(head + 5)
+	if content == 0 {
+		content = 65536
+	}
+	if start > content || content > len(page) {
+		return false // damaged; whoever reads it will say so
+	}
+	changed = wipe(page[start:content])
+	for block := at(head + 1); block >= content && block+4 <= len(page); {
+		next, size := at(block), at(block+2)
+		if size < 4 || block+size > len(page) {
+			break
+		}
+		changed = wipe(page[block+4:block+size]) || changed
+		if next <= block {
+			break
+		}
+		block = next
+	}
+	return changed
+}
+
+// wipe sets bytes to zero, and reports whether any was not.
+func wipe(bytes []byte) (changed bool) {
+	for i, b := range bytes {
+		if b != 0 {
+			bytes[i], changed = 0, true
+		}
+	}
+	return changed
+}

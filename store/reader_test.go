@@ -1,0 +1,207 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/store"
+)
+
+var people = rapid.SliceOfDistinct(rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "cy", "dee", "a\xff", ""}), rapid.ID)
+
+// TestReaderShowsWhatAllowsAllows: for any history and any audience, each
+// question is answered with exactly those events that every member may see.
+func TestReaderShowsWhatAllowsAllows(t *testing.T) {
+	s := open(t, store.Config{})
+	var history []earshot.Event
+	rooms := rapid.SampledFrom([]earshot.RoomID{"desk", "attic", ""})
+	event := rapid.Custom(func(t *rapid.T) earshot.Event {
+		e := said("")
+		e.Room = rapid.SampledFrom([]earshot.RoomID{"desk", "attic"}).Draw(t, "room")
+		e.Visibility = earshot.Visibility{
+			Scope:   rapid.SampledFrom([]earshot.Scope{"", earshot.Public, earshot.Private, earshot.System, "secret"}).Draw(t, "scope"),
+			Members: people.Draw(t, "members"),
+		}
+		e.Body = anyBody(t)
+		return e
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		history = append(history, add(t, s, rapid.SliceOfN(event, 1, 8).Draw(rt, "events")...)...)
+		who := earshot.Audience{Room: rooms.Draw(rt, "where"), Members: people.Draw(rt, "audience"), Unknown: rapid.Bool().Draw(rt, "unknown")}
+		compare(rt, s.For(who), history, func(e earshot.Event) bool {
+			return e.Room == who.Room && e.Visibility.Allows(who)
+		})
+	})
+}
+
+// compare asks r everything there is, and compares with a model in memory.
+func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(earshot.Event) bool) {
+	model := func(also func(earshot.Event) bool) (all []int64) {
+		for _, e := range history {
+			if visible(e) && also(e) {
+				all = append(all, e.Sequence)
+			}
+		}
+		return all
+	}
+	check := func(what string, want []int64, got []earshot.Event, err error) {
+		var sequences []int64
+		for _, e := range got {
+			sequences = append(sequences, e.Sequence)
+		}
+		if err != nil || !slices.Equal(sequences, want) {
+			t.Fatalf("%s: %v, %v; want %v", what, sequences, err, want)
+		}
+	}
+	const all = 1 << 30
+	after := rapid.Int64Range(0, int64(len(history))).Draw(t, "after")
+	got, err := r.Events(t.Context(), after, all)
+	check("events", model(func(e earshot.Event) bool { return e.Sequence > after }), got, err)
+
+	kinds := rapid.SliceOf(rapid.SampledFrom([]earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindDecision, "unknown"})).Draw(t, "kinds")
+	limit := rapid.IntRange(0, 20).Draw(t, "limit")
+	want := model(func(e earshot.Event) bool { return len(kinds) == 0 || slices.Contains(kinds, e.Body.Kind()) })
+	got, err = r.Last(t.Context(), kinds, limit)
+	check("last", want[max(0, len(want)-limit):], got, err)
+
+	got, err = r.Search(t.Context(), "TIDE", all)
+	want = model(func(e earshot.Event) bool {
+		heard := ""
+		switch b := e.Body.(type) {
+		case earshot.Message:
+			heard = string(b.Text)
+		case earshot.Reply:
+			heard = string(b.Delivered())
+		}
+		words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(heard), "ï", "i"), func(c rune) bool { return c < 'a' || c > 'z' })
+		return slices.Contains(words, "tide")
+	})
+	slices.Reverse(want)
+	check("search", want, got, err)
+
+	got, err = r.About(t.Context(), "one", all)
+	check("about", model(func(e earshot.Event) bool {
+		d, _ := e.Body.(earshot.Decision)
+		p, _ := e.Body.(earshot.Reply)
+		return d.About == "one" || p.About == "one"
+	}), got, err)
+}
+
+func TestStreamResumes(t *testing.T) {
+	s := open(t, store.Config{})
+	add(t, s, numbered(25)...)
+	var all []earshot.Event
+	for after := int64(0); ; {
+		some, err := s.For(everybody).Events(t.Context(), after, 4)
+		must(t, err)
+		if len(some) == 0 {
+			break
+		}
+		all = append(all, some...)
+		after = some[len(some)-1].Sequence
+	}
+	if got, want := texts(all), texts(numbered(25)); got != want {
+		t.Errorf("streamed %s", got)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	s := open(t, store.Config{})
+	reply := said("")
+	reply.Body = earshot.Reply{Turn: "t", Outcome: earshot.Interrupted, Offered: "heard unheard", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 5}, {Outlet: "page", Bytes: 2}}}
+	add(t, s, said("The tide is high"), said("low TIDE, café"), said("NEAR AND OR NOT"), reply, said("tide* \"quoted\" col:umn 42 日本語"), said("naïve (tide) -high"))
+	for _, tt := range []struct{ query, want string }{
+		{"tide", `naïve (tide) -high|tide* "quoted" col:umn 42 日本語|low TIDE, café|The tide is high`},
+		{"tide high", "naïve (tide) -high|The tide is high"},
+		{"CAFE", "low TIDE, café"},
+		{"cafe\u0301", "low TIDE, café"},
+		{"naive", "naïve (tide) -high"},
+		{"NOT", "NEAR AND OR NOT"},
+		{"AND OR", "NEAR AND OR NOT"},
+		{"heard", "reply heard"},
+		{"unheard", ""},
+		{"tid*", ""},
+		{`"quoted" umn`, `tide* "quoted" col:umn 42 日本語`},
+		{"col:umn", `tide* "quoted" col:umn 42 日本語`},
+		{"text:tide tide", `naïve (tide) -high|tide* "quoted" col:umn 42 日本語|low TIDE, café|The tide is high`},
+		{"日本語", `tide* "quoted" col:umn 42 日本語`},
+		{"42", `tide* "quoted" col:umn 42 日本語`},
+		{"^tide", `naïve (tide) -high|tide* "quoted" col:umn 42 日本語|low TIDE, café|The tide is high`},
+		{"NEAR(tide high)", ""},
+		{"'; DROP TABLE words; --", ""},
+		{"tide\x00high \xff", "naïve (tide) -high|The tide is high"},
+		{"absent", ""},
+	} {
+		if tt.query == "text:tide tide" {
+			tt.want = "" // the word text is not in any
+		}
+		t.Run(tt.query, func(t *testing.T) {
+			got, err := s.For(everybody).Search(t.Context(), tt.query, 10)
+			if err != nil || texts(got) != tt.want {
+				t.Errorf("found %q, %v; want %q", texts(got), err, tt.want)
+			}
+		})
+	}
+	for _, query := range []string{"", " ", "***", `""`, "\x00", strings.Repeat("word ", 33)} {
+		if _, err := s.For(everybody).Search(t.Context(), query, 10); err == nil || !strings.Contains(err.Error(), "to search for: give") {
+			t.Errorf("searching for %q: %v", query, err)
+		}
+	}
+}
+
+// FuzzSearch: no query is anything but words to be looked for.
+func FuzzSearch(f *testing.F) {
+	s := open(f, store.Config{})
+	add(f, s, said("The tide is high"))
+	for _, seed := range []string{"tide", "", `"`, "a\x00b", "NEAR/3", "{text} : tide", "😀", "\U0001E030", "ᲀ", strings.Repeat("(", 300)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		got, err := s.For(everybody).Search(t.Context(), query, 10)
+		if err != nil && !strings.Contains(err.Error(), "to search for: give") {
+			t.Fatal(err)
+		}
+		if got, err := s.For(everybody).Search(t.Context(), "tide", 10); err != nil || len(got) != 1 {
+			t.Fatalf("afterwards %d are found, %v", len(got), err)
+		}
+		_ = got
+	})
+}
+
+func TestWhy(t *testing.T) {
+	s := open(t, store.Config{})
+	m := add(t, s, said("how high is the tide?"))[0]
+	decided := said("")
+	decided.Body = earshot.Decision{About: m.ID, Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "t1"}
+	replied := said("")
+	replied.Body = earshot.Reply{Turn: "t1", About: m.ID, Outcome: earshot.Completed, Offered: "high", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 4}}}
+	add(t, s, decided, replied, said("thanks"))
+	r := s.For(everybody)
+	for name, ask := range map[string]func() ([]earshot.Event, error){
+		"about":     func() ([]earshot.Event, error) { return r.About(t.Context(), m.ID, 10) },
+		"turn":      func() ([]earshot.Event, error) { return r.Turn(t.Context(), "t1") },
+		"decisions": func() ([]earshot.Event, error) { return r.Decisions(t.Context(), 10) },
+		"turns":     func() ([]earshot.Event, error) { return r.Turns(t.Context(), 10) },
+	} {
+		want := map[string]string{"about": "decision|reply high", "turn": "decision|reply high", "decisions": "decision", "turns": "reply high"}[name]
+		if got, err := ask(); err != nil || texts(got) != want {
+			t.Errorf("%s: %s, %v; want %s", name, texts(got), err, want)
+		}
+	}
+}
+
+// TestTextIsNotPrinted: no error repeats what somebody said or looked for.
+func TestTextIsNotPrinted(t *testing.T) {
+	s := open(t, store.Config{})
+	e := said(earshot.Text(strings.Repeat("canary ", 10_000)))
+	_, err := s.Append(t.Context(), e)
+	_, gone := s.For(everybody).Search(t.Context(), strings.Repeat("canary ", 100), 10)
+	if text := fmt.Sprint(err, gone); strings.Contains(text, "canary") {
+		t.Errorf("an error says %s", text)
+	}
+}
