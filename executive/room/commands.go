@@ -3,6 +3,8 @@ package room
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"earshot"
@@ -107,17 +109,14 @@ func (r *Room) State() State {
 	if r.cfg.Works != nil {
 		s.Works = r.cfg.Works()
 	}
-	if r.cfg.Faults != nil {
-		s.Faults = r.cfg.Faults()
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Speaking, s.Quiet, s.Waiting = r.live != "", r.quiet, len(r.waiting)+r.asked
 	for _, p := range r.places {
-		s.Outlets = append(s.Outlets, p.outlet.Name())
+		s.Outlets = append(s.Outlets, p.Name())
 	}
-	if r.fault != nil {
-		s.Faults = append(s.Faults, *r.fault)
+	for _, key := range slices.Sorted(maps.Keys(r.faults)) {
+		s.Faults = append(s.Faults, r.faults[key])
 	}
 	return s
 }

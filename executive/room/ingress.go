@@ -180,16 +180,6 @@ func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Pa
 	return nil
 }
 
-// tell shows a notice at one outlet and keeps it nowhere.
-func (r *Room) tell(outlet string, n earshot.Notice) {
-	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
-	for _, p := range r.around(e.Visibility) {
-		if b, ok := p.outlet.(earshot.Board); ok && p.outlet.Name() == outlet {
-			b.Show(e)
-		}
-	}
-}
-
 // typing notes in the scene that somebody is about to say something.
 func (r *Room) typing(e earshot.Event, who participants.Participant, t earshot.Typing) {
 	state := who.Name + " is here"

@@ -80,9 +80,8 @@ type Config struct {
 	// the oldest first, as its agent may see them.
 	Past []earshot.Event
 
-	// Works and Faults say what the house has and what it lacks. May be nil.
-	Works  func() []string
-	Faults func() []earshot.Notice
+	// Works says what the house has, such as "console". May be nil.
+	Works func() []string
 
 	Now   func() time.Time
 	NewID func() earshot.EventID
@@ -103,12 +102,12 @@ type Room struct {
 	closed    bool
 	waiting   []*entry
 	recent    []earshot.EventID // of admitted events, so that one sent twice is answered once
-	places    []place
+	places    []*place
 	quiet     bool
 	live      earshot.TurnID
 	asked     int // questions that wait for a turn
 	decisions []earshot.Event
-	fault     *earshot.Notice // why the last turn failed, until one succeeds
+	faults    map[string]earshot.Notice // by key, until they are over
 	last      *earshot.Reply
 
 	// What follows belongs to Run.
@@ -124,12 +123,6 @@ type entry struct {
 	done   chan error
 }
 
-// place is an outlet and who is around it.
-type place struct {
-	outlet   earshot.Outlet
-	audience earshot.Audience
-}
-
 // question is a message that will be answered.
 type question struct {
 	message earshot.Event
@@ -142,30 +135,16 @@ type question struct {
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:   cfg,
-		floor: &interrupt.Floor{Style: style},
-		scene: new(scene.Scene),
-		wake:  make(chan struct{}, 1),
-		ended: make(chan ending, 1),
+		cfg:    cfg,
+		floor:  &interrupt.Floor{Style: style},
+		faults: make(map[string]earshot.Notice),
+		scene:  new(scene.Scene),
+		wake:   make(chan struct{}, 1),
+		ended:  make(chan ending, 1),
 	}
 	r.commands = r.table()
 	r.recall()
 	return r
-}
-
-// Enter lets an outlet into the room: from the next turn on replies come out
-// of it, as far as everybody around it may perceive them. The function that it
-// returns takes it out again; a turn that is live keeps it.
-func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
-	around.Room = r.cfg.ID
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.places = append(r.places, place{o, around})
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.places = slices.DeleteFunc(slices.Clone(r.places), func(p place) bool { return p.outlet == o })
-	}
 }
 
 // Run is the room at work. It returns when ctx has ended, the live turn is
@@ -274,28 +253,6 @@ func (r *Room) publish(kept []earshot.Event) {
 		r.remember(e)
 		r.show(e)
 	}
-}
-
-// show puts e on the boards around which everybody may see it.
-func (r *Room) show(e earshot.Event) {
-	for _, p := range r.around(e.Visibility) {
-		if b, ok := p.outlet.(earshot.Board); ok {
-			b.Show(e)
-		}
-	}
-}
-
-// around returns the places where something of visibility v may come out.
-func (r *Room) around(v earshot.Visibility) []place {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var places []place
-	for _, p := range r.places {
-		if v.Allows(p.audience) {
-			places = append(places, p)
-		}
-	}
-	return places
 }
 
 // event returns an event of the house's own.

@@ -55,7 +55,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		},
 	}
 	for _, p := range places {
-		spec.Outlets = append(spec.Outlets, p.outlet)
+		spec.Outlets = append(spec.Outlets, p)
 	}
 	var thought bool
 	spec.Text, thought = r.text(set, q, audience)
@@ -209,25 +209,25 @@ func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 func (r *Room) health(e ending) (earshot.Notice, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	had, ill := r.faults[modelFault]
 	switch {
 	case e.err != nil && e.thought && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
-		if r.fault != nil && r.fault.Text == n.Text {
-			return n, false
-		}
-		r.fault = &n
-		return n, true
-	case e.err == nil && e.thought && e.reply.Offered != "" && r.fault != nil:
-		n := earshot.Notice{Key: r.fault.Key, Text: "the model answers again", Over: true}
-		r.fault = nil
-		return n, true
+		r.faults[modelFault] = n
+		return n, n.Text != had.Text
+	case e.err == nil && e.thought && e.reply.Offered != "" && ill:
+		delete(r.faults, modelFault)
+		return earshot.Notice{Key: modelFault, Text: "the model answers again", Over: true}, true
 	}
 	return earshot.Notice{}, false
 }
 
+// modelFault is the key of what is wrong with the model.
+const modelFault = "model"
+
 // fault returns what is wrong with the model, for people.
 func fault(err error) earshot.Notice {
-	n := earshot.Notice{Key: "model", Text: "no reply: " + err.Error()}
+	n := earshot.Notice{Key: modelFault, Text: "no reply: " + err.Error()}
 	var e *llm.Error
 	switch {
 	case errors.As(err, &e):
@@ -312,18 +312,4 @@ func (r *Room) setLive(t earshot.TurnID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live, r.asked = t, len(r.pending)
-}
-
-// union returns everybody who is around some places.
-func union(room earshot.RoomID, places []place) earshot.Audience {
-	a := earshot.Audience{Room: room}
-	for _, p := range places {
-		a.Unknown = a.Unknown || p.audience.Unknown
-		for _, m := range p.audience.Members {
-			if !slices.Contains(a.Members, m) {
-				a.Members = append(a.Members, m)
-			}
-		}
-	}
-	return a
 }

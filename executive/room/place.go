@@ -1,0 +1,126 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"earshot"
+)
+
+var errLeft = errors.New("the outlet has left the room")
+
+// place is an outlet of the room and who is around it. To a turn it is the
+// outlet itself, until it leaves.
+type place struct {
+	earshot.Outlet
+	audience earshot.Audience
+
+	mu   sync.RWMutex // held for writing by who leaves
+	left bool
+}
+
+// Enter lets an outlet into the room: from the next turn on replies come out
+// of it, as far as everybody around it may perceive them. The function that it
+// returns takes it out again; from then on it is not opened or shown anything.
+// A speech that is open goes on until it ends itself.
+func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
+	around.Room = r.cfg.ID
+	p := &place{Outlet: o, audience: around}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.places = append(r.places, p)
+	return func() {
+		r.mu.Lock()
+		r.places = slices.DeleteFunc(slices.Clone(r.places), func(q *place) bool { return q == p })
+		r.mu.Unlock()
+		p.mu.Lock()
+		p.left = true
+		p.mu.Unlock()
+	}
+}
+
+// Flows implements [earshot.Flowing].
+func (p *place) Flows() bool {
+	f, ok := p.Outlet.(earshot.Flowing)
+	return ok && f.Flows()
+}
+
+// Open implements [earshot.Outlet].
+func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.left {
+		return nil, errLeft
+	}
+	return p.Outlet.Open(ctx, o, heard)
+}
+
+// show shows e if the outlet is a board.
+func (p *place) show(e earshot.Event) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if b, ok := p.Outlet.(earshot.Board); ok && !p.left {
+		b.Show(e)
+	}
+}
+
+// show puts e on the boards around which everybody may see it.
+func (r *Room) show(e earshot.Event) {
+	for _, p := range r.around(e.Visibility) {
+		p.show(e)
+	}
+}
+
+// tell shows a notice at one outlet and keeps it nowhere.
+func (r *Room) tell(outlet string, n earshot.Notice) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.around(e.Visibility) {
+		if p.Name() == outlet {
+			p.show(e)
+		}
+	}
+}
+
+// Report tells the people in the room of a fault of the house, or of its end,
+// and keeps it in mind until it is over. It does not wait for the journal,
+// which may be what is at fault.
+func (r *Room) Report(n earshot.Notice) {
+	r.mu.Lock()
+	if n.Over {
+		delete(r.faults, n.Key)
+	} else {
+		r.faults[n.Key] = n
+	}
+	r.mu.Unlock()
+	r.cfg.Log.Warn("reported", "fault", n.Key, "text", n.Text, "over", n.Over)
+	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
+}
+
+// around returns the places where something of visibility v may come out.
+func (r *Room) around(v earshot.Visibility) []*place {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var places []*place
+	for _, p := range r.places {
+		if v.Allows(p.audience) {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+// union returns everybody who is around some places.
+func union(room earshot.RoomID, places []*place) earshot.Audience {
+	a := earshot.Audience{Room: room}
+	for _, p := range places {
+		a.Unknown = a.Unknown || p.audience.Unknown
+		for _, m := range p.audience.Members {
+			if !slices.Contains(a.Members, m) {
+				a.Members = append(a.Members, m)
+			}
+		}
+	}
+	return a
+}
