@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -59,6 +60,10 @@ func (v *visitor) Close() error {
 	return v.Conn.Close()
 }
 
+// moment is how long one who is turned away may take to hear it. Nobody else is
+// let in meanwhile, but then there was no place anyway.
+const moment = 100 * time.Millisecond
+
 // A door is a listener that lets in a bounded number of visitors at a time.
 type door struct {
 	net.Listener
@@ -80,11 +85,21 @@ func (d *door) Accept() (net.Conn, error) {
 		case d.places <- struct{}{}:
 			return d.admit(c), nil
 		default:
-			_ = c.SetDeadline(time.Now().Add(time.Second)) // it fits the socket's buffer, so this is never reached
-			_, _ = c.Write([]byte(turnedAway))
-			c.Close()
+			turnAway(c)
 		}
 	}
+}
+
+// turnAway says that there is no place, and listens to c for a moment, since
+// one that is still writing when the connection breaks would not read why.
+func turnAway(c net.Conn) {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(moment))
+	_, _ = io.WriteString(c, turnedAway)
+	if c, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite()
+	}
+	_, _ = io.CopyN(io.Discard, c, headerBytes)
 }
 
 func (d *door) admit(c net.Conn) *visitor {

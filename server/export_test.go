@@ -1,0 +1,15 @@
+package server
+
+// Routes returns every route there is, as method and path.
+func Routes() (all [][2]string) {
+	for _, r := range routes {
+		all = append(all, [2]string{r.method, r.path})
+	}
+	return all
+}
+
+// Connections is how many may be connected at a time.
+const Connections = connections
+
+// HandleOf is handleOf.
+var HandleOf = handleOf

@@ -1,0 +1,576 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/providers"
+	"earshot/server"
+	"earshot/server/attach"
+	"earshot/server/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// A house keeps what it admits, once for each ID.
+type house struct {
+	refuse func(context.Context, earshot.Event) error     // nil admits everything
+	who    func(earshot.Handle) (earshot.Audience, error) // nil knows everybody
+	state  func() (any, error)
+	enter  func(earshot.Outlet) // nil lets them stand around
+
+	mu     sync.Mutex
+	kept   []earshot.Event
+	asked  []earshot.Handle
+	grown  chan struct{}
+	inside int
+}
+
+func newHouse() *house { return &house{grown: make(chan struct{})} }
+
+func (h *house) Audience(of earshot.Handle) (earshot.Audience, error) {
+	h.mu.Lock()
+	h.asked = append(h.asked, of)
+	h.mu.Unlock()
+	if h.who != nil {
+		return h.who(of)
+	}
+	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}, nil
+}
+
+func (h *house) Admit(ctx context.Context, e earshot.Event) error {
+	if h.refuse != nil {
+		if err := h.refuse(ctx, e); err != nil {
+			return err
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e.ID != "" && slices.ContainsFunc(h.kept, func(k earshot.Event) bool { return k.ID == e.ID }) {
+		return nil
+	}
+	e.Sequence = int64(len(h.kept) + 1)
+	h.kept = append(h.kept, e)
+	close(h.grown)
+	h.grown = make(chan struct{})
+	return nil
+}
+
+func (h *house) Enter(o earshot.Outlet, _ earshot.Audience) func() {
+	h.mu.Lock()
+	h.inside++
+	h.mu.Unlock()
+	if h.enter != nil {
+		h.enter(o)
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.inside--
+	}
+}
+
+func (h *house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
+	if !slices.Contains(a.Members, "ann") {
+		return nil, errors.New("asked for somebody else")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	from := min(int(after), len(h.kept))
+	return slices.Clone(h.kept[from:min(from+limit, len(h.kept))]), ctx.Err()
+}
+
+func (h *house) Grown() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.grown
+}
+
+func (h *house) State(context.Context) (any, error) {
+	if h.state != nil {
+		return h.state()
+	}
+	return map[string]int{"kept": len(h.all())}, nil
+}
+
+func (h *house) all() []earshot.Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.kept)
+}
+
+// socket returns a path for a socket, short enough to be one.
+func socket(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "es")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "earshot", "s")
+}
+
+// serve serves h until the test is over, and fails it if anything is left then.
+func serve(t *testing.T, h *house) (at string, stop func()) {
+	t.Helper()
+	at = socket(t)
+	l, err := server.Listen(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at, serveAt(t, h, l)
+}
+
+func serveAt(t *testing.T, h *house, l net.Listener) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- (&server.Server{House: h}).Serve(ctx, l) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.inside != 0 {
+			t.Errorf("%d terminals are still inside", h.inside)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestPost(t *testing.T) {
+	h := newHouse()
+	at, _ := serve(t, h)
+	c := &server.Client{Socket: at}
+	const mine = "01J00000000000000000000001"
+	for range 3 { // somebody tries again
+		if id, err := c.Post(t.Context(), mine, "hello"); id != mine || err != nil {
+			t.Errorf("posted as %q with %v", id, err)
+		}
+	}
+	id, err := c.Post(t.Context(), "", "héllo\n\x00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := h.all()
+	if len(kept) != 2 || kept[1].ID != id || kept[1].Body != (earshot.Message{Text: "héllo\n\x00"}) {
+		t.Errorf("kept %v", kept)
+	}
+	want := earshot.Handle{Provider: "console", ID: fmt.Sprintf("uid%d", os.Getuid())}
+	if kept[0].From != want || kept[0].At.IsZero() || kept[0].Author != "" {
+		t.Errorf("kept from %v, want %v", kept[0].From, want)
+	}
+}
+
+// A curable error knows what mends it.
+type curable struct{ error }
+
+func (curable) Cure() string { return "make room" }
+
+func TestPostIsRefused(t *testing.T) {
+	h := newHouse()
+	h.refuse = func(context.Context, earshot.Event) error { return curable{errors.New("the disk is full")} }
+	at, _ := serve(t, h)
+	c := &server.Client{Socket: at}
+	for _, tt := range []struct {
+		id   earshot.EventID
+		text earshot.Text
+		want wire.Refusal
+	}{
+		{"", "hello", wire.Refusal{Problem: "the disk is full", Mend: "make room"}},
+		{"", "", wire.Refusal{Problem: "the message is empty"}},
+		{"x", "hello", wire.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
+		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), wire.Refusal{Problem: "the body has more than 394240 bytes"}},
+		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), wire.Refusal{Problem: "the message has 65537 bytes and a room admits 65536", Mend: "send it in parts"}},
+	} {
+		_, err := c.Post(t.Context(), tt.id, tt.text)
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || *r != tt.want {
+			t.Errorf("refused with %v, want %v", err, tt.want)
+		}
+	}
+}
+
+// get asks for something by hand.
+func get(t *testing.T, network, at, request string) *http.Response {
+	t.Helper()
+	c, err := net.Dial(network, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	_ = c.SetDeadline(time.Now().Add(patience))
+	_, _ = io.WriteString(c, request) // whoever answers early need not have read it all
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatalf("%.60q: %v", request, err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestRequests(t *testing.T) {
+	at, _ := serve(t, newHouse())
+	post := func(body string) string {
+		return fmt.Sprintf("POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	for _, tt := range []struct {
+		name, request string
+		status        int
+		text          string
+	}{
+		{"good", post(`{"text":"x"}`), 200, `"id"`},
+		{"state", "GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 200, `{"kept":1}`},
+		{"nothing there", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
+		{"a path beside", "GET /v1/state/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
+		{"a path around", "GET /v1/../v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
+		{"wrong method", "GET /v1/messages HTTP/1.1\r\nHost: x\r\n\r\n", 405, "asked by POST"},
+		{"no body", post(""), 400, "not the JSON object"},
+		{"not JSON", post("text=x"), 400, "not the JSON object"},
+		{"half", post(`{"text":"x"`), 400, "not the JSON object"},
+		{"two objects", post(`{"text":"x"}{}`), 400, "goes on"},
+		{"an unknown key", post(`{"text":"x","from":"root"}`), 400, "not the JSON object"},
+		{"a wrong type", post(`{"text":7}`), 400, "not the JSON object"},
+		{"too long", post(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`), 413, "more than"},
+		{"a long header", "GET /v1/state HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 1<<16) + "\r\n\r\n", 431, ""},
+		{"not HTTP", "\x00\x01\x02\r\n\r\n", 400, ""},
+		{"a bad sequence", "GET /v1/events?after=x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
+		{"a negative sequence", "GET /v1/events?after=-1 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
+		{"no upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 426, "earshot-terminal/1"},
+		{"another upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 426, "earshot-terminal/1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			resp := get(t, "unix", at, tt.request)
+			body, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
+			if resp.StatusCode != tt.status || !strings.Contains(string(body), tt.text) {
+				t.Errorf("%s: %s", resp.Status, body)
+			}
+		})
+	}
+}
+
+// TestStrangersLearnNothing walks every route, and some that are none, without
+// credentials: a connection that the kernel does not vouch for.
+func TestStrangersLearnNothing(t *testing.T) {
+	h := newHouse()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveAt(t, h, l)
+	routes := append(server.Routes(), [2]string{"GET", "/"}, [2]string{"DELETE", "/v1/state"})
+	if len(routes) < 6 {
+		t.Fatal("there are no routes to walk")
+	}
+	for _, r := range routes {
+		resp := get(t, "tcp", l.Addr().String(), r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
+		if resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
+		}
+	}
+	if len(h.all()) != 0 || len(h.asked) != 0 {
+		t.Errorf("a stranger got as far as the house: %v, %v", h.all(), h.asked)
+	}
+}
+
+// TestWhomTheHouseRefuses walks every route as somebody whom the kernel knows
+// and the house does not.
+func TestWhomTheHouseRefuses(t *testing.T) {
+	h := newHouse()
+	h.who = func(earshot.Handle) (earshot.Audience, error) {
+		return earshot.Audience{}, errors.New("you are nobody here")
+	}
+	at, _ := serve(t, h)
+	for _, r := range server.Routes() {
+		resp := get(t, "unix", at, r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
+		if resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
+		}
+	}
+	c := &server.Client{Socket: at}
+	if _, err := c.State(t.Context()); err == nil || err.Error() != "you are nobody here" {
+		t.Errorf("state: %v", err)
+	}
+	if err := c.Attach(t.Context(), sense(nil), &testkit.Voice{}); err == nil || err.Error() != "you are nobody here" {
+		t.Errorf("attach: %v", err)
+	}
+	if len(h.all()) != 0 {
+		t.Errorf("kept %v", h.all())
+	}
+}
+
+func TestHandleOf(t *testing.T) {
+	for _, tt := range []struct {
+		uid, own int
+		id       string
+		ok       bool
+	}{
+		{1000, 1000, "uid1000", true},
+		{0, 1000, "uid0", true}, // whether it may do anything, the house says
+		{0, 0, "uid0", true},
+		{1001, 1000, "", false},
+		{1000, 0, "", false},
+		{-1, 1000, "", false},
+	} {
+		h, ok := server.HandleOf(tt.uid, tt.own)
+		if ok != tt.ok || h.ID != tt.id {
+			t.Errorf("user %d at the daemon of %d is %v, %v", tt.uid, tt.own, h, ok)
+		}
+	}
+}
+
+func TestState(t *testing.T) {
+	h := newHouse()
+	at, _ := serve(t, h)
+	c := &server.Client{Socket: at}
+	if got, err := c.State(t.Context()); string(got) != `{"kept":0}` || err != nil {
+		t.Errorf("state is %s, %v", got, err)
+	}
+	h.state = func() (any, error) { return nil, errors.New("cannot say") }
+	if _, err := c.State(t.Context()); err == nil || err.Error() != "cannot say" {
+		t.Errorf("state: %v", err)
+	}
+	h.state = func() (any, error) { return func() {}, nil }
+	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "JSON") {
+		t.Errorf("state: %v", err)
+	}
+}
+
+// fill has h keep n messages.
+func fill(t *testing.T, h *house, n int) {
+	t.Helper()
+	for i := range n {
+		if err := h.Admit(t.Context(), earshot.Event{Body: earshot.Message{Text: earshot.Text(fmt.Sprint(i))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEventsResume: with losses in between, a client sees every event once, in
+// order.
+func TestEventsResume(t *testing.T) {
+	h := newHouse()
+	at, _ := serve(t, h)
+	c := &server.Client{Socket: at}
+	fill(t, h, 300)
+	var writing sync.WaitGroup
+	writing.Go(func() { fill(t, h, 300) })
+	defer writing.Wait()
+	after, seen := int64(0), 0
+	for seen < 600 {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		taken := 0
+		for e, err := range c.Events(ctx, after) {
+			if err != nil {
+				t.Fatalf("after %d: %v", after, err)
+			}
+			if e.Sequence != after+1 {
+				t.Fatalf("event %d came after event %d", e.Sequence, after)
+			}
+			after, seen, taken = e.Sequence, seen+1, taken+1
+			if taken == 70 || seen == 600 { // the client goes away in the middle
+				break
+			}
+		}
+		cancel()
+	}
+}
+
+// TestEventsHoldAReaderThatDoesNotRead: the journal is read no further than the
+// client takes it.
+func TestEventsHoldAReaderThatDoesNotRead(t *testing.T) {
+	h := newHouse()
+	big := earshot.Text(strings.Repeat("x", earshot.MaxText))
+	for range 500 {
+		_ = h.Admit(t.Context(), earshot.Event{Body: earshot.Message{Text: big}})
+	}
+	at, stop := serve(t, h)
+	resp := get(t, "unix", at, "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	line, err := bufio.NewReader(resp.Body).ReadBytes('\n')
+	var e earshot.Event
+	if err != nil || json.Unmarshal(line, &e) != nil || e.Sequence != 1 {
+		t.Errorf("first came event %d, %v", e.Sequence, err)
+	}
+	c := &server.Client{Socket: at} // others are served meanwhile
+	if _, err := c.State(t.Context()); err != nil {
+		t.Error(err)
+	}
+	stop() // and a stream that stands still does not hold up the end
+}
+
+func TestEventsEnd(t *testing.T) {
+	h := newHouse()
+	at, stop := serve(t, h)
+	fill(t, h, 1)
+	var last error
+	for _, err := range (&server.Client{Socket: at}).Events(t.Context(), 0) {
+		last = err
+		stop()
+	}
+	if last == nil || errors.Is(last, context.Canceled) {
+		t.Errorf("the stream of a daemon that stopped ended with %v", last)
+	}
+	for _, err := range (&server.Client{Socket: at}).Events(t.Context(), 0) {
+		last = err
+	}
+	if !errors.Is(last, server.ErrNotRunning) {
+		t.Errorf("the stream of no daemon ended with %v", last)
+	}
+}
+
+// A sense does in Run whatever a test wants; nil waits for the end.
+type sense func(ctx context.Context, emit providers.Emit) error
+
+func (sense) Name() string { return "console" }
+func (s sense) Run(ctx context.Context, emit providers.Emit) error {
+	if s == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return s(ctx, emit)
+}
+
+// TestAttach is a conversation at an attached terminal, over a real socket.
+func TestAttach(t *testing.T) {
+	h := newHouse()
+	voice := &testkit.Voice{Called: "console"}
+	outlets := make(chan earshot.Outlet, 1)
+	h.enter = func(o earshot.Outlet) { outlets <- o }
+	at, _ := serve(t, h)
+	ended := make(chan earshot.Heard, 1)
+	err := (&server.Client{Socket: at}).Attach(t.Context(), sense(func(ctx context.Context, emit providers.Emit) error {
+		o := <-outlets
+		if err := emit(ctx, earshot.Event{Body: earshot.Message{Text: "hello"}}); err != nil {
+			return err
+		}
+		s, err := o.Open(ctx, earshot.Opening{Turn: "1"}, func(at earshot.Heard) {
+			if at.End {
+				ended <- at
+			}
+		})
+		if err != nil {
+			return err
+		}
+		o.(earshot.Board).Show(earshot.Event{Body: earshot.Notice{Key: "k", Text: "t"}})
+		err = errors.Join(s.Say(earshot.Clause{Text: "Hello, "}), s.Say(earshot.Clause{N: 1, Text: "Ann."}))
+		s.Finish()
+		if at := <-ended; at.Clause != 1 || at.Byte != 4 {
+			t.Errorf("heard up to %v", at)
+		}
+		return err
+	}), voice)
+	if err != nil {
+		t.Errorf("attached: %v", err)
+	}
+	if voice.Played() != "Hello, Ann." || len(voice.Shown()) != 1 {
+		t.Errorf("played %q, showed %d", voice.Played(), len(voice.Shown()))
+	}
+	testkit.Await(t, patience, "the terminal to go", func() bool {
+		kept := h.all()
+		p, ok := kept[len(kept)-1].Body.(earshot.Presence)
+		return ok && !p.Here
+	})
+	kept := h.all()
+	here, gone := kept[0].Body.(earshot.Presence), kept[2].Body.(earshot.Presence)
+	if len(kept) != 3 || !here.Here || here.Session == "" || here.Session != gone.Session || kept[1].Via != "terminal-1" {
+		t.Errorf("kept %v", kept)
+	}
+}
+
+// TestServeEndsTerminals: a daemon that stops takes everybody out before it
+// returns, and tells them.
+func TestServeEndsTerminals(t *testing.T) {
+	h := newHouse()
+	at, stop := serve(t, h)
+	const n = 10
+	errs := make(chan error, n)
+	for range n {
+		go func() { errs <- (&server.Client{Socket: at}).Attach(t.Context(), sense(nil), &testkit.Voice{}) }()
+	}
+	testkit.Await(t, patience, "the terminals to attach", func() bool { return len(h.all()) == n })
+	stop()
+	sessions := map[string]int{}
+	for _, e := range h.all() {
+		sessions[e.Body.(earshot.Presence).Session]++
+	}
+	if len(sessions) != n || len(h.all()) != 2*n {
+		t.Errorf("%d sessions and %d events", len(sessions), len(h.all()))
+	}
+	for range n {
+		if err := <-errs; !errors.Is(err, attach.ErrLost) {
+			t.Errorf("a terminal ended with %v", err)
+		}
+	}
+}
+
+// TestTooManyConnections: the limit holds, is told, and is given back.
+func TestTooManyConnections(t *testing.T) {
+	at, _ := serve(t, newHouse())
+	var open []net.Conn
+	for range server.Connections {
+		c, err := net.Dial("unix", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		open = append(open, c)
+	}
+	c := &server.Client{Socket: at}
+	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("connection %d: %v", server.Connections+1, err)
+	}
+	open[0].Close()
+	testkit.Await(t, patience, "a place to be free", func() bool {
+		_, err := c.State(t.Context())
+		return err == nil
+	})
+}
+
+// TestHostileConnections: half requests, floods and garbage hold up neither the
+// others nor the end.
+func TestHostileConnections(t *testing.T) {
+	h := newHouse()
+	at, stop := serve(t, h)
+	upgrade := "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\n\r\n"
+	event := `{"event":{"kind":"message","body":{"text":"x"}}}` + "\n"
+	for _, sends := range []string{
+		"", "GET", "GET /v1/state HTTP/1.1\r\nHost: x\r\nX: ", "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+		"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01" + strings.Repeat("\x00", 1000),
+		upgrade, upgrade + "{", upgrade + `{"hello":{}}` + "\n" + `{"event":`, upgrade + strings.Repeat("x", 2<<20),
+		upgrade + `{"hello":{}}` + "\n" + strings.Repeat(event, 10_000),
+	} {
+		c, err := net.Dial("unix", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_ = c.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(c, sends) // it may be cut off in the middle
+	}
+	c := &server.Client{Socket: at}
+	if _, err := c.Post(t.Context(), "", "hello"); err != nil {
+		t.Errorf("somebody else cannot post: %v", err)
+	}
+	stop()
+}
