@@ -1,6 +1,7 @@
 package ollama_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -208,6 +209,9 @@ func TestNoHTTP(t *testing.T) {
 			c, err := l.Accept()
 			if err != nil {
 				return
+			}
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				io.Copy(io.Discard, r.Body) // what is unread when it closes would reset the connection
 			}
 			io.WriteString(c, "SSH-2.0-OpenSSH_9.2\r\n")
 			c.Close()
