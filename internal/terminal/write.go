@@ -24,6 +24,9 @@ func (t *Terminal) Begin(agent string) {
 // terminal had taken a part.
 func (t *Terminal) Print(stop <-chan struct{}, text string) (int, error) {
 	p := &printing{text: text, over: make(chan struct{})}
+	if text == "" {
+		return 0, nil
+	}
 	t.mu.Lock()
 	if t.closing {
 		t.mu.Unlock()

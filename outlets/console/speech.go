@@ -64,6 +64,10 @@ func (s *speech) Say(c earshot.Clause) error {
 // Do implements [earshot.Speaking].
 func (s *speech) Do(c earshot.Control) {
 	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
 	switch c {
 	case earshot.Pause:
 		s.paused = true
@@ -80,6 +84,10 @@ func (s *speech) Do(c earshot.Control) {
 // Finish implements [earshot.Speaking].
 func (s *speech) Finish() {
 	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
 	s.finished = true
 	s.unlock()
 }
@@ -95,7 +103,8 @@ func (s *speech) unlock() {
 }
 
 // end reports that s has ended. What is held of the last clause then shows
-// nothing, and counts as heard if it was not cut.
+// nothing, and counts as heard if it was not cut. Nothing of s changes any
+// more, so it needs no lock.
 func (s *speech) end() {
 	s.release()
 	pos, mark := s.all, ""

@@ -117,7 +117,7 @@ func TestTyping(t *testing.T) {
 		{"emptied by ^U, and again", "hi\x15x", `types, stops typing, types`},
 		{"nothing", "\r  \r", `types, stops typing`},
 		{"a command", "/why now \r", `types, /why now, stops typing`},
-		{"a slash", "//home\r", `types, "/home"`},
+		{"a slash", "//path/to\r", `types, "/path/to"`},
 		{"no command", "/ x\r\x15ok\r", `types, stops typing, types, "ok"`},
 		{"a paste of lines is one", "\x1b[200~one\rtwo\x1b[201~\r", `types, "one\ntwo"`},
 		{"from the history", "one\r\x1b[A!\r", `types, "one", types, "one!"`},

@@ -1,0 +1,75 @@
+package terminal_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"earshot/internal/terminal"
+	"earshot/internal/terminal/terminaltest"
+	"earshot/internal/testkit"
+)
+
+// visible returns text without what rows are broken at.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// TestNothingIsLost: whatever is said, noted and typed in whatever order, the
+// terminal is sent nothing but what we mean to, each reply is there once and
+// in order, each note and each sent line once, and the prompt is below.
+func TestNothingIsLost(t *testing.T) {
+	words := rapid.SampledFrom([]string{"the ", "tides", " are", "\n", "\n\n", "  ", "日本", "e\u0301", "🇩🇪", "❤\ufe0f", "\t", "\x1b[2J", "\r", "\xff", strings.Repeat("long", 12)})
+	rapid.Check(t, func(rt *rapid.T) {
+		width := rapid.IntRange(12, 40).Draw(rt, "width")
+		w := terminaltest.Open(t, width, rapid.IntRange(6, 12).Draw(rt, "height"))
+		defer w.Close()
+		w.Prompt("", 0)
+		var said strings.Builder
+		once := map[string]bool{}
+		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 5).Draw(rt, "do") {
+			case 0:
+				w.Prompt(strings.Repeat("t", rapid.IntRange(0, 60).Draw(rt, "typed")), 0)
+			case 1:
+				note := fmt.Sprintf("{n%d}", i)
+				once[note] = true
+				w.Note(terminal.Line{Text: note})
+			case 2:
+				echo := fmt.Sprintf("{e%d}", i)
+				once[echo] = true
+				w.Echo(echo)
+			case 3:
+				w.End("")
+				w.Begin("")
+			default:
+				text := strings.Join(rapid.SliceOfN(words, 1, 4).Draw(rt, "text"), "")
+				say(t, w.Terminal, text)
+				said.WriteString(terminal.Safe(text)) // each piece on its own: it is the caller who holds a part of a rune back
+			}
+		}
+		w.End("")
+		w.Prompt("done", 4)
+		w.Note(terminal.Line{Text: "last"})
+		testkit.Await(t, patience, "the last line", func() bool { return strings.HasSuffix(w.Screen(), "last\n> done|") })
+		all := visible(w.All())
+		for mark := range once {
+			if n := strings.Count(all, mark); n != 1 {
+				rt.Errorf("%s is there %d times", mark, n)
+			}
+			all = strings.Replace(strings.Replace(all, ">"+mark, "", 1), mark, "", 1)
+		}
+		want := visible(said.String())
+		if all = strings.TrimSuffix(all, "last>done"); strings.ReplaceAll(all, ":", "") != want {
+			rt.Errorf("on the screen %q, said %q", all, want)
+		}
+	})
+}
