@@ -1,0 +1,71 @@
+# make lists what it can do. The two to know are make run and make test.
+
+# A Go older than go.mod asks for fetches the right one by itself, also where
+# the environment forbids it; a choice of another kind is kept.
+ifneq ($(filter-out local,$(GOTOOLCHAIN)),)
+export GOTOOLCHAIN
+else
+export GOTOOLCHAIN := auto
+endif
+
+# A clone that belongs to somebody else (a container, a mounted folder) has a
+# history that git will not read; it is built without its revision.
+ifneq ($(shell git status >/dev/null 2>&1 && echo readable),readable)
+export GOFLAGS += -buildvcs=false
+endif
+
+# How long each fuzz target runs.
+FUZZTIME ?= 20s
+
+# What follows bin/earshot run, such as ARGS='--config my.yaml'.
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run build test test-core check race bench proof fuzz scenes clean
+
+help: ## list what make can do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: ## set up the machine if need be, build, and start earshot (ARGS=...)
+	@scripts/setup run
+	@$(MAKE) --no-print-directory build
+	@exec bin/earshot run $(ARGS)
+
+build: ## build the programs into bin/
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+test: ## everything that must be green: set up, check, test-core, race
+	@scripts/setup test
+	@$(MAKE) --no-print-directory check test-core race
+
+check: ## formatting, go vet, staticcheck
+	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l .); \
+		[ -z "$$unformatted" ] || { printf 'not formatted with gofmt:\n%s\n' "$$unformatted" >&2; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+test-core: ## the daemon and its tests in pure Go, in seconds, without a model server
+	CGO_ENABLED=0 go build ./...
+	CGO_ENABLED=0 EARSHOT_WITHOUT=ollama go test -short ./...
+
+race: ## all tests with the race detector, in random order
+	CGO_ENABLED=1 go test -race -shuffle=on -timeout 20m ./...
+
+proof: ## the long counts, without the race detector: hours
+	@scripts/setup test
+	EARSHOT_PROOF=1 RAPID_CHECKS=10000 go test -count=1 -timeout 6h ./...
+
+fuzz: ## every fuzz target for FUZZTIME (20s)
+	@scripts/setup run
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz
+
+scenes: ## perform the scenes: what was heard, what must be said
+	go test -count=1 -run Scene ./...
+
+bench: ## what it costs, as multiples of the bare thing
+	go run ./internal/bench
+
+clean: ## remove what was built; the Ollama server of the tests stays in the user's cache
+	rm -rf bin .cache

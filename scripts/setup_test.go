@@ -1,0 +1,200 @@
+// Package scripts holds the scripts that make a machine ready. It has no Go
+// but the tests of them, which give scripts/setup machines to look at that are
+// made of a PATH.
+package scripts
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A machine is what scripts/setup can find out about one.
+type machine struct {
+	goVersion string // of the Go in PATH; "" is none
+	fetches   bool   // Go can fetch a newer one
+	compilers string
+	headers   bool
+	apt       bool
+	user      string // as id -u says
+	server    bool   // the Ollama server is built
+	buildFail bool
+}
+
+// debian has everything.
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true}
+
+// but returns m changed.
+func (m machine) but(change func(*machine)) machine {
+	change(&m)
+	return m
+}
+
+const packages = "gcc libc6-dev g++ nlohmann-json3-dev libstb-dev"
+
+func TestSetup(t *testing.T) {
+	bare := debian.but(func(m *machine) { m.compilers, m.headers, m.server = "", false, false })
+	noServer := debian.but(func(m *machine) { m.server = false })
+	elsewhere := bare.but(func(m *machine) { m.apt = false })
+	goIs := func(version string) machine { return debian.but(func(m *machine) { m.goVersion = version }) }
+	for _, tt := range []struct {
+		name    string
+		machine machine
+		args    string
+		environ string
+		fails   bool
+		says    string // all of it, with the calls of other programs in brackets
+	}{
+		{"nothing missing to run", debian, "run", "", false, ""},
+		{"nothing missing to test", debian, "test", "", false, ""},
+		{"bare, to run", bare, "run", "", false, ""},
+		{"newer Go", goIs("go1.30.2"), "run", "", false, ""},
+		{"a release candidate", goIs("go1.27rc1"), "run", "", false, ""},
+		{"a development version", goIs("devel go1.28-abcdef Mon Jan 1"), "run", "", false, ""},
+		{"a patched Go", goIs("go1.26.1-X:nodwarf5"), "run", "", false, ""},
+		{"no Go", goIs(""), "run", "", true,
+			"setup: Go is missing; install Go 1.26.0 or newer (https://go.dev/doc/install) and run this again."},
+		{"Go 1.19", goIs("go1.19.8"), "run", "", true,
+			"setup: Go 1.19.8 is too old to fetch a newer one by itself; install Go 1.26.0 or newer (https://go.dev/doc/install) and run this again."},
+		{"Go 1.9, which numbers must not hide", goIs("go1.9.7"), "run", "", true,
+			"setup: Go 1.9.7 is too old to fetch a newer one by itself; install Go 1.26.0 or newer (https://go.dev/doc/install) and run this again."},
+		{"a Go that does not say", goIs("nonsense"), "run", "", true,
+			"setup: Go nonsense is too old to fetch a newer one by itself; install Go 1.26.0 or newer (https://go.dev/doc/install) and run this again."},
+		{"Go 1.24 fetches", goIs("go1.24.1").but(func(m *machine) { m.fetches = true }), "run", "", false, "[go version, GOTOOLCHAIN=auto]"},
+		{"also where that is forbidden", goIs("go1.24.1").but(func(m *machine) { m.fetches = true }), "run", "GOTOOLCHAIN=local", false, "[go version, GOTOOLCHAIN=auto]"},
+		{"a choice is kept", goIs("go1.24.1").but(func(m *machine) { m.fetches = true }), "run", "GOTOOLCHAIN=go1.27.0", false, "[go version, GOTOOLCHAIN=go1.27.0]"},
+		{"Go 1.24 without network", goIs("go1.24.1"), "run", "", true,
+			"[go version, GOTOOLCHAIN=auto]\nsetup: Go 1.24.1 could not fetch Go 1.26.0; connect to the network, or install Go 1.26.0 or newer (https://go.dev/doc/install), and run this again."},
+
+		{"bare, to test", bare, "test", "", false,
+			"setup: installing " + packages + "\n[apt-get update -q]\n[apt-get install -y -q --no-install-recommends " + packages + "]\n" +
+				"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
+		{"bare and not root", bare.but(func(m *machine) { m.user = "1000" }), "test", "", true,
+			"setup: something is missing; run: sudo apt-get install -y --no-install-recommends " + packages},
+		{"only the server is missing", noServer, "test", "", false,
+			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
+		{"the server cannot be built", noServer.but(func(m *machine) { m.buildFail = true }), "test", "", true,
+			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]\n" +
+				"setup: the Ollama server could not be built; read what it says above, or do without: EARSHOT_WITHOUT=ollama."},
+		{"without the server", bare, "test", "EARSHOT_WITHOUT=ollama", false,
+			"setup: installing gcc libc6-dev\n[apt-get update -q]\n[apt-get install -y -q --no-install-recommends gcc libc6-dev]"},
+		{"without the server and another", noServer, "test", "EARSHOT_WITHOUT=camera ollama", false, ""},
+		{"without something else", noServer, "test", "EARSHOT_WITHOUT=ollamas,camera", false,
+			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
+		{"with a server of its own", noServer, "test", "EARSHOT_OLLAMA=/a/path", false, ""},
+		{"headers are not needed any more", debian.but(func(m *machine) { m.headers = false }), "test", "", false, ""},
+		{"another system", elsewhere, "test", "", true, "setup: missing here:\n" +
+			"\ta C compiler, for the race detector\n" +
+			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
+			"\tthe header nlohmann/json.hpp, for that server\n" +
+			"\tthe header stb/stb_image.h, for that server\n" +
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without the server: EARSHOT_WITHOUT=ollama."},
+		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
+		{"no word", debian, "", "", true, "setup: say what for: scripts/setup run, or scripts/setup test"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			said, err := tt.machine.setUp(t, tt.args, tt.environ)
+			if failed := err != nil; failed != tt.fails {
+				t.Errorf("failed: %v (%v), want %v", failed, err, tt.fails)
+			}
+			if said != tt.says {
+				t.Errorf("said\n%s\nwant\n%s", said, tt.says)
+			}
+		})
+	}
+}
+
+// setUp runs scripts/setup on m, in a copy of the repository that holds no
+// more than the script looks at, and returns what it said.
+func (m machine) setUp(t *testing.T, arg, environ string) (said string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	script, err := os.ReadFile("setup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program(t, filepath.Join(dir, "scripts", "setup"), string(script))
+	program(t, filepath.Join(dir, "scripts", "ollama", "build"), m.build(dir))
+	program(t, filepath.Join(dir, "go.mod"), "module earshot\n\ngo 1.26.0\n")
+	program(t, filepath.Join(bin, "id"), "#!/bin/sh\necho "+m.user+"\n")
+	for _, tool := range []string{"sh", "dirname", "sed", "sort", "head", "tr"} {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			t.Skipf("this machine has no %s", tool)
+		}
+		if err := os.Symlink(path, filepath.Join(bin, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.goVersion != "" {
+		program(t, filepath.Join(bin, "go"), m.goProgram())
+	}
+	for _, name := range strings.Fields(m.compilers) {
+		program(t, filepath.Join(bin, name), "#!/bin/sh\n"+result(m.headers))
+	}
+	if m.apt {
+		program(t, filepath.Join(bin, "apt-get"), "#!/bin/sh\necho \"[apt-get $*]\" >&2\n")
+	}
+	c := exec.CommandContext(t.Context(), filepath.Join(bin, "sh"), filepath.Join(dir, "scripts", "setup"))
+	if arg != "" {
+		c.Args = append(c.Args, arg)
+	}
+	c.Env = []string{"PATH=" + bin, "HOME=" + dir}
+	if environ != "" {
+		c.Env = append(c.Env, environ)
+	}
+	out, err := c.CombinedOutput()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// build stands in for scripts/ollama/build.
+func (m machine) build(dir string) string {
+	where := filepath.Join(dir, "none")
+	if m.server {
+		where = filepath.Join(dir, "scripts", "setup") // a file that can be executed
+	}
+	return "#!/bin/sh\n[ \"${1:-}\" != --where ] || { echo " + where + "; exit 0; }\necho '[build]' >&2\n" + result(!m.buildFail)
+}
+
+// goProgram stands in for go. It says its own version only if it is told to
+// stay what it is.
+func (m machine) goProgram() string {
+	return "#!/bin/sh\n" +
+		"case \"$*,${GOTOOLCHAIN:-}\" in\n" +
+		"'env GOVERSION,local') echo '" + m.goVersion + "' ;;\n" +
+		"'version,'*) echo \"[go version, GOTOOLCHAIN=${GOTOOLCHAIN:-}]\" >&2; " + result(m.fetches) + " ;;\n" +
+		"*) echo \"[go $*]\" >&2; exit 1 ;;\nesac\n"
+}
+
+func result(ok bool) string {
+	if ok {
+		return "exit 0"
+	}
+	return "exit 1"
+}
+
+func program(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScriptsParse has the shell read every script without running it.
+func TestScriptsParse(t *testing.T) {
+	for _, path := range []string{"setup", "fuzz", "ollama/build", "../.ci/run"} {
+		if out, err := exec.CommandContext(t.Context(), "sh", "-n", path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	}
+}
