@@ -2,18 +2,20 @@ package ollama
 
 import (
 	"cmp"
-	"fmt"
 	"net"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"earshot/internal/field"
 )
 
 // port is where Ollama listens unless told otherwise.
 const port = "11434"
 
 // parseHost understands a server as people write it. A URL with http and no
-// port means Ollama's port too: who serves it on port 80 knows to say so.
+// port means Ollama's port too: who serves it on port 80 knows to say so. Its
+// error is a [field.Fault] of the key host.
 func parseHost(host string) (*url.URL, error) {
 	text := cmp.Or(strings.TrimSpace(host), "localhost")
 	if net.ParseIP(text) != nil && strings.Contains(text, ":") {
@@ -24,7 +26,7 @@ func parseHost(host string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("host is not an address such as localhost:%s", port) // err may hold a password
+		return nil, field.Errorf("host", "is no address; write it as localhost:%s", port) // err may hold a password
 	}
 	if err := checkHost(u); err != nil {
 		return nil, err
@@ -34,23 +36,27 @@ func parseHost(host string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkHost says what is wrong with u, if anything is.
+// checkHost says what is wrong with u, if anything is. It never quotes u whole,
+// since there may be a password in it.
 func checkHost(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("host begins with %q; must be http:// or https://", u.Scheme+"://")
+		return field.Errorf("host", "begins with %q; must be http:// or https://", u.Scheme+"://")
 	}
 	if u.Hostname() == "" {
-		return fmt.Errorf("host names no machine; write it as localhost:%s", port)
+		return field.Errorf("host", "names no machine; write it as localhost:%s", port)
+	}
+	if u.Hostname() == "ollama.com" {
+		return field.Errorf("host", "is ollama.com, which answers only signed questions; name your own server, and `ollama signin` there")
 	}
 	if n, err := strconv.Atoi(portOf(u)); err != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("host has the port %q; must be 1 to 65535", u.Port())
+		return field.Errorf("host", "has the port %q; must be 1 to 65535", u.Port())
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("host has something behind the address; leave out what begins with ? or #")
+		return field.Errorf("host", "has something behind the address; leave out what begins with ? or #")
 	}
 	for _, end := range []string{"/v1", "/api"} {
 		if strings.HasSuffix(strings.TrimRight(u.Path, "/"), end) {
-			return fmt.Errorf("host ends in %q; leave that out, Ollama's own paths are added here", end)
+			return field.Errorf("host", "ends in %q; leave that out, Ollama's own paths are added here", end)
 		}
 	}
 	return nil

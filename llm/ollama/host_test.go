@@ -1,9 +1,11 @@
 package ollama_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"earshot/internal/field"
 	"earshot/llm/ollama"
 )
 
@@ -41,14 +43,18 @@ func TestNoHost(t *testing.T) {
 		{":11434", "no machine"},
 		{"localhost:0", "port"},
 		{"localhost:99999", "port"},
-		{"localhost:eleven", "not an address"},
-		{"http://ann:secret@local host", "not an address"},
+		{"localhost:eleven", "is no address"},
+		{"http://ann:secret@local host", "is no address"},
 		{"localhost:11434/v1", "/v1"},
 		{"localhost:11434/api/", "/api"},
 		{"localhost?x=1", "?"},
-		{"local\x1bhost", "not an address"},
+		{"https://ollama.com", "ollama signin"},
+		{"local\x1bhost", "is no address"},
 	} {
 		_, err := ollama.New(ollama.Config{Host: tt.host})
+		if f, ok := errors.AsType[*field.Fault](err); !ok || f.Key != "host" {
+			t.Errorf("%q: %v is no fault of the key host", tt.host, err)
+		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want something with %q", tt.host, err, tt.want)
 		} else if strings.Contains(err.Error(), "secret") {

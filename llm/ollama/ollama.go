@@ -69,8 +69,8 @@ type Engine struct {
 	abilities map[string]ability // by model, as asked; see [Engine.ability]
 }
 
-// New returns the engine of c. It fails if the host cannot be understood; it
-// does not look whether there is one.
+// New returns the engine of c. It fails, with a fault of the key host, if that
+// cannot be understood; it does not look whether anybody answers there.
 func New(c Config) (*Engine, error) {
 	base, err := parseHost(c.Host)
 	if err != nil {

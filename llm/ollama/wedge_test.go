@@ -21,7 +21,7 @@ import (
 
 const (
 	tries   = 60              // the real server was seen to wedge after 8 and 22 cuts
-	patient = 3 * time.Second // a model that answers at all does within a tenth of that, also on a busy machine
+	patient = 5 * time.Second // a model that answers at all does within a tenth of that, also on a busy machine
 )
 
 // A real server is cut off until its model is wedged, if it will be. The ladder
