@@ -1,0 +1,91 @@
+package server_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot"
+	"earshot/server"
+)
+
+// asking is the environment variable by which the test below asks itself, as
+// another user, to ask at a socket.
+const asking = "EARSHOT_TEST_ASK"
+
+// TestAnotherUser: the kernel tells a process of another user from ours, even
+// where the modes of the files would let it in.
+func TestAnotherUser(t *testing.T) {
+	if at := os.Getenv(asking); at != "" {
+		_, err := (&server.Client{Socket: at}).State(t.Context())
+		resp := get(t, "unix", at, "GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n")
+		body, _ := io.ReadAll(resp.Body)
+		fmt.Printf("client: %v\nby hand: %s %s", err, resp.Status, body)
+		return
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only the superuser can become another user")
+	}
+	h := newHouse()
+	at, _ := serve(t, h)
+	for _, dir := range []string{filepath.Dir(at), filepath.Dir(filepath.Dir(at))} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(at, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), readable(t, filepath.Dir(at)), "-test.run=^TestAnotherUser$")
+	cmd.Dir = "/"
+	cmd.Env = []string{asking + "=" + at}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"the earshot at this socket belongs to another user", "by hand: 403 Forbidden"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("another user is told\n%s\nwant %q", out, want)
+		}
+	}
+	if len(h.asked) != 0 {
+		t.Errorf("the house was asked about %v", h.asked)
+	}
+}
+
+// readable returns a copy of this program that anybody may run.
+func readable(t *testing.T, dir string) string {
+	t.Helper()
+	program, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "program")
+	if err := os.WriteFile(path, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOurUser: who we are, by the name that the house is asked about.
+func TestOurUser(t *testing.T) {
+	h := newHouse()
+	at, _ := serve(t, h)
+	if _, err := (&server.Client{Socket: at}).State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := earshot.Handle{Provider: "console", ID: "uid" + strconv.Itoa(os.Getuid())}
+	if len(h.asked) != 1 || h.asked[0] != want {
+		t.Errorf("the house was asked about %v, want %v", h.asked, want)
+	}
+}
