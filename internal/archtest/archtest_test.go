@@ -75,12 +75,13 @@ var rules = []rule{
 		"a_test.go":                 "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 		"b_test.go":                 "package a\nimport (t \"time\")\nfunc g() { t.Sleep(1) }",
 		"c_test.go":                 "package a\nimport (\"time\"; \"testing/synctest\")\nvar _ = synctest.Wait\nfunc h() { time.Sleep(1) }",
-		"llm/llmtest/s.go":          "package llmtest\nimport \"time\"\nfunc f() { time.Sleep(1) }",
+		"llm/llmtest/s.go":          "package llmtest\nimport \"time\"\nfunc f() { time.Sleep(1) }", // it ships
+		"internal/testkit/other.go": "package testkit\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 		"internal/testkit/await.go": "package testkit\nimport \"time\"\nfunc f() { time.Sleep(1) }",
 	}, []string{
 		"a_test.go:3: sleeps in real time; see testing/synctest and internal/testkit",
 		"b_test.go:3: sleeps in real time; see testing/synctest and internal/testkit",
-		"llm/llmtest/s.go:3: sleeps in real time; see testing/synctest and internal/testkit",
+		"internal/testkit/other.go:3: sleeps in real time; see testing/synctest and internal/testkit",
 	}},
 	{"C only in helpers", cOnlyInHelpers, tree{
 		"a.go":                     "//go:build cgo\n\npackage a\nimport \"C\"",
@@ -123,6 +124,8 @@ var rules = []rule{
 	}, []string{"a.go:4: stores a context; it is passed"}},
 	{"leaks are sought", leaksAreSought, tree{
 		"a/a.go":      "package a\nfunc f() { go f() }",
+		"a/a_test.go": "package a",
+		"e/e.go":      "package e\nfunc f() { go f() }",
 		"b/b.go":      "package b\nfunc f() { g.Go(f) }",
 		"b/b_test.go": "package b\nfunc TestMain() {}",
 		"c/c.go":      "package c\nfunc f() { go f() }",

@@ -44,6 +44,7 @@ var may = map[string]string{
 	"server/...":                     ". participants conversation executive/... providers", // the senses of an attached terminal
 	"config":                         ". executive interrupt llm participants conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",
+	"scripts":                        "",
 }
 
 // doubles are what only test files may import, and each other, and the

@@ -59,11 +59,23 @@ func noInit(h *house) (complaints []string) {
 	return complaints
 }
 
-// noSleep wants no sleep but in simulated time.
+// asleep are the files of tests that sleep although no bubble is in sight, and
+// why.
+var asleep = map[string]string{
+	"internal/testkit/await.go":                   "the one sleep in real time",
+	"providers/providertest/providertest_test.go": "its providers sleep in the bubble of the suite that they are given to",
+}
+
+// forTests reports whether f is linked into tests alone.
+func forTests(f *file) bool {
+	return f.test || slices.Contains(doubles, f.dir) && !slices.Contains(linked, f.dir)
+}
+
+// noSleep wants no sleep in tests but in simulated time.
 func noSleep(h *house) (complaints []string) {
 	for _, f := range h.files {
-		simulated := f.localName("testing/synctest") != ""
-		if !f.test && !slices.Contains(doubles, f.dir) || simulated || f.path == "internal/testkit/await.go" {
+		_, spared := asleep[f.path]
+		if spared || !forTests(f) || f.localName("testing/synctest") != "" {
 			continue
 		}
 		for _, use := range f.uses("time", "Sleep") {
@@ -136,7 +148,7 @@ func printOnlyInCommands(h *house) (complaints []string) {
 // begins.
 func contextIsPassed(h *house) (complaints []string) {
 	for _, f := range h.files {
-		if f.isMain() || f.test {
+		if f.isMain() || forTests(f) {
 			continue
 		}
 		for _, use := range f.uses("context", "Background", "TO"+"DO") {
@@ -148,13 +160,14 @@ func contextIsPassed(h *house) (complaints []string) {
 
 // stored are the files with a struct that carries a context, and why.
 var stored = map[string]string{
-	"store/writer.go": "a request that waits for the writer belongs to its caller, and goes when the caller does",
+	"cmd/earshot/commands.go": "what every command is given, and gone with it",
+	"store/writer.go":         "a request that waits for the writer belongs to its caller, and goes when the caller does",
 }
 
 // contextIsNotStored wants no context in a struct.
 func contextIsNotStored(h *house) (complaints []string) {
 	for _, f := range h.files {
-		if _, spared := stored[f.path]; spared || f.test || slices.Contains(doubles, f.dir) {
+		if _, spared := stored[f.path]; spared || forTests(f) {
 			continue
 		}
 		uses := f.uses("context", "Context")
@@ -175,17 +188,19 @@ func contextIsNotStored(h *house) (complaints []string) {
 }
 
 // leaksAreSought wants the tests of a package that starts goroutines to look
-// for those that were left behind.
+// for those that were left behind. A package without tests of its own is left
+// to the tests of whoever uses it.
 func leaksAreSought(h *house) (complaints []string) {
 	for _, dir := range h.dirs() {
-		started, sought := "", false
+		started, tested, sought := "", false, false
 		for _, f := range h.in(dir) {
+			tested = tested || f.test
 			sought = sought || f.test && len(f.uses("go.uber.org/goleak", "VerifyTestMain")) > 0
 			if !f.test && started == "" {
 				started = h.starts(f)
 			}
 		}
-		if started != "" && !sought {
+		if started != "" && tested && !sought {
 			complaints = append(complaints, started+": starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain")
 		}
 	}
