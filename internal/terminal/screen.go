@@ -51,8 +51,17 @@ type screen struct {
 	line      string // safe
 	at        int    // the cursor in line
 	up        int    // rows from the beginning of the block down to the cursor
-	painted   []int  // the width of each row of the block
 	col       int    // where the cursor is
+	painted   *block // as it is on the screen; nil if nothing is
+	laid      *block // as it should be; nil if that must be found out
+}
+
+// A block is what is below the reply, in rows. It is not changed once made,
+// since a long line takes some milliseconds to lay out.
+type block struct {
+	rows    []string
+	widths  []int
+	at, col int // where the cursor is
 }
 
 func newScreen(width, height int, colour bool) *screen {
@@ -71,7 +80,7 @@ func (s *screen) size(width, height int) {
 	if width <= 0 || height <= 0 { // what a terminal says that does not know
 		width, height = 80, 24
 	}
-	s.row.width, s.height = max(width, leastWidth), max(height, leastHeight)
+	s.row.width, s.height, s.laid = max(width, leastWidth), max(height, leastHeight), nil
 }
 
 func (s *screen) name(agent string) { s.agent = agent }
@@ -174,7 +183,7 @@ func (s *screen) commit(f *frame) {
 	if len(below) == 0 {
 		return
 	}
-	s.below = nil
+	s.below, s.laid = nil, nil
 	s.home(f)
 	for _, text := range below {
 		s.insert(f, Line{Head: caret, Text: text})
@@ -216,7 +225,7 @@ func (s *screen) insert(f *frame, l Line) {
 
 func (s *screen) echo(text string) frame {
 	if s.open {
-		s.below = append(s.below, text)
+		s.below, s.laid = append(s.below, text), nil
 		return s.repaint()
 	}
 	return s.note(Line{Head: caret, Text: text})
@@ -224,7 +233,7 @@ func (s *screen) echo(text string) frame {
 
 func (s *screen) prompt(line string, at int) frame {
 	before := Safe(line[:at])
-	s.prompting, s.line, s.at = true, before+Safe(line[at:]), len(before)
+	s.prompting, s.line, s.at, s.laid = true, before+Safe(line[at:]), len(before), nil
 	return s.repaint()
 }
 
@@ -242,8 +251,10 @@ func (s *screen) repaint() frame {
 func (s *screen) resize(width, height int) frame {
 	s.size(width, height)
 	up := s.col / s.row.width
-	for _, n := range s.painted[:min(s.up, len(s.painted))] {
-		up += max(1, (n+s.row.width-1)/s.row.width)
+	if s.painted != nil {
+		for _, n := range s.painted.widths[:s.up] {
+			up += max(1, (n+s.row.width-1)/s.row.width)
+		}
 	}
 	if s.row.col > s.row.width { // nobody knows how it looks now: leave it
 		s.open = false
@@ -282,7 +293,7 @@ func (s *screen) leave() frame {
 	s.commit(&f)
 	s.rise(&f, s.up)
 	f.put(eraseBelow + pasteOff + show)
-	s.up, s.painted, s.col = 0, nil, 0
+	s.up, s.col, s.painted = 0, 0, nil
 	return f
 }
 
@@ -307,43 +318,43 @@ func (s *screen) rise(f *frame, n int) {
 // block writes the block from where the cursor is, at the beginning of a row,
 // and leaves the cursor where the person types.
 func (s *screen) block(f *frame) {
-	all, at, col := s.layout()
-	f.put(eraseBelow + strings.Join(all, "\r\n"))
-	s.rise(f, len(all)-1-at)
-	if col > 0 {
-		f.put("\x1b[" + strconv.Itoa(col) + "C")
+	if s.laid == nil {
+		s.laid = s.layout()
+	}
+	b := s.laid
+	f.put(eraseBelow + strings.Join(b.rows, "\r\n"))
+	s.rise(f, len(b.rows)-1-b.at)
+	if b.col > 0 {
+		f.put("\x1b[" + strconv.Itoa(b.col) + "C")
 	}
 	f.put(show)
-	s.up, s.col, s.painted = at, col, s.painted[:0:0]
-	for _, row := range all {
-		s.painted = append(s.painted, columns(row))
-	}
+	s.up, s.col, s.painted = b.at, b.col, b
 }
 
-// layout returns the rows of the block, and where the cursor is. No more rows
-// than the screen has room for, those around the cursor.
-func (s *screen) layout() (all []string, at, col int) {
+// layout returns the block: what was typed since, shortened, and the prompt. It
+// has no more rows than the screen has room for, those around the cursor.
+func (s *screen) layout() *block {
+	var b block
 	for _, text := range s.below {
-		all = append(all, rows(caret+Safe(text), s.row.width, 0)...)
+		b.rows = append(b.rows, rows(caret+Safe(text), s.row.width, 0)...)
 	}
-	if len(all) > unanswered {
-		all = all[len(all)-unanswered:]
+	b.rows = b.rows[max(0, len(b.rows)-unanswered):]
+	if s.prompting {
+		typed, row, col := prompt(s.line, s.at, s.row.width)
+		b.at, b.col = len(b.rows)+row, col
+		b.rows = append(b.rows, typed...)
+	} else {
+		b.at = len(b.rows)
+		b.rows = append(b.rows, "")
 	}
-	if !s.prompting {
-		all = append(all, "")
-		return s.window(all, len(all)-1, 0)
+	if room := max(1, s.height-2); len(b.rows) > room {
+		from := min(max(0, b.at-room/2), len(b.rows)-room)
+		b.rows, b.at = b.rows[from:from+room], b.at-from
 	}
-	typed, row, col := prompt(s.line, s.at, s.row.width)
-	return s.window(append(all, typed...), len(all)+row, col)
-}
-
-func (s *screen) window(all []string, at, col int) ([]string, int, int) {
-	room := max(1, s.height-2)
-	if len(all) <= room {
-		return all, at, col
+	for _, row := range b.rows {
+		b.widths = append(b.widths, columns(row))
 	}
-	from := min(max(0, at-room/2), len(all)-room)
-	return all[from : from+room], at - from, col
+	return &b
 }
 
 // prompt returns the rows of what is being typed, and where the cursor is. It
