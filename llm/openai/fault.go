@@ -1,0 +1,235 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"earshot/llm"
+)
+
+// What a stream may not do, and who may end it.
+var (
+	errUnfinished = errors.New("the stream ended before the reply did")
+	errFiltered   = errors.New("the server's filter ended the reply")
+	errNoAnswer   = errors.New("what came is not what the protocol says")
+	errLongest    = fmt.Errorf("took longer than %v", longest)
+	errLeft       = errors.New("the reader has left")
+)
+
+// A status is a server's refusal.
+type status struct {
+	code int    // 0 if it came in the middle of a stream
+	kind string // its own code or type for it
+	text string // its own sentence
+}
+
+// Error returns the status alone: the sentence may repeat the prompt.
+func (s *status) Error() string {
+	if s.code == 0 {
+		return "an error in the stream"
+	}
+	return strings.TrimSpace(fmt.Sprint(s.code, " ", http.StatusText(s.code)))
+}
+
+// newStatus reads what the server says about its refusal.
+func newStatus(resp *http.Response) *status {
+	page, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault)) // half a sentence is better than none
+	return said(resp.StatusCode, page)
+}
+
+// said understands the ways in which servers say what went wrong.
+func said(code int, page []byte) *status {
+	s := &status{code: code}
+	var answer struct {
+		Error   json.RawMessage `json:"error"`
+		Message any             `json:"message"`
+		Detail  any             `json:"detail"`
+	}
+	var detail struct {
+		Message any `json:"message"`
+		Code    any `json:"code"`
+		Type    any `json:"type"`
+	}
+	if json.Unmarshal(page, &answer) != nil {
+		return s
+	}
+	var plain string
+	switch {
+	case json.Unmarshal(answer.Error, &plain) == nil && plain != "":
+		s.text = plain
+	case json.Unmarshal(answer.Error, &detail) == nil:
+		s.text, s.kind = text(detail.Message), text(detail.Code)+" "+text(detail.Type)
+	default:
+		s.text = text(answer.Message) + text(answer.Detail)
+	}
+	return s
+}
+
+// text returns v if it is text.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// fault returns what ended req as what somebody must decide, with what mends
+// it, or the cause of ctx.
+func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f := &llm.Error{Fault: llm.Broken, Engine: e.Name(), Model: e.model(req), Err: errNoAnswer}
+	var refusal *status
+	switch {
+	case errors.As(err, &refusal):
+		f.Fault, f.Cure = e.refused(refusal)
+		f.Err = quoted(refusal, req)
+	case one(err, errUnfinished, errFiltered, errWhole) != nil:
+		f.Err = one(err, errUnfinished, errFiltered, errWhole)
+	case errors.Is(err, errLongest):
+		f.Fault, f.Err, f.Cure = llm.Stalled, errLongest, "choose a smaller model: executive.llm.model"
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		f.Err = errUnfinished
+	case errors.Is(err, http.ErrSchemeMismatch):
+		f.Fault, f.Err, f.Cure = llm.BadAnswer, http.ErrSchemeMismatch, "begin executive.llm.host with http://"
+	case unreachable(err):
+		f.Fault, f.Model, f.Err = llm.Unreachable, "", bare(err)
+		f.Cure = "start the server, or set executive.llm.host: nobody answers at " + e.base.Host
+	case lost(err):
+		f.Err = bare(err)
+	default:
+		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
+		if known := one(err, errLine, errReply, errRedirect, errPage); known != nil {
+			f.Err = known
+		}
+	}
+	return f
+}
+
+// refused returns what a refusal means, and its cure.
+func (e *Engine) refused(s *status) (llm.Fault, string) {
+	if overlong(s) {
+		return llm.TooLong, "start the server with a larger context, or choose another executive.llm.model"
+	}
+	switch {
+	case s.code == http.StatusUnauthorized || s.code == http.StatusForbidden:
+		return llm.Refused, "set executive.llm.api_key to a key that " + e.base.Host + " accepts"
+	case s.code == http.StatusNotFound:
+		return llm.NoModel, "set executive.llm.model to one that `earshot doctor` lists; or executive.llm.host, if it lists none"
+	case s.code == http.StatusTooManyRequests && strings.Contains(s.kind, "insufficient_quota"):
+		return llm.Busy, "the account has nothing left; pay, or set executive.llm.host to another server"
+	case s.code == http.StatusTooManyRequests, s.code == http.StatusServiceUnavailable, s.code == http.StatusRequestTimeout:
+		return llm.Busy, "wait, or lower executive.llm.slots"
+	case s.code == http.StatusBadRequest, s.code == http.StatusUnprocessableEntity:
+		return llm.Unsupported, "choose another executive.llm.model"
+	case s.code >= http.StatusInternalServerError || s.code == 0:
+		return llm.Broken, ""
+	}
+	return llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
+}
+
+// overlong reports whether the server says that the prompt is too long. There
+// is a code for it, which only some send.
+func overlong(s *status) bool {
+	if s.code != 0 && (s.code < http.StatusBadRequest || s.code == http.StatusUnauthorized) {
+		return false
+	}
+	said := strings.ToLower(s.kind + " " + s.text)
+	for _, way := range []string{"context_length", "context length", "context size", "context window", "maximum context", "exceed_context"} {
+		if strings.Contains(said, way) {
+			return true
+		}
+	}
+	return s.code == http.StatusRequestEntityTooLarge
+}
+
+// one returns that of the known errors which err is.
+func one(err error, known ...error) error {
+	for _, k := range known {
+		if errors.Is(err, k) {
+			return k
+		}
+	}
+	return nil
+}
+
+// unreachable reports whether err is that nobody answers at all, or nobody who
+// can be trusted.
+func unreachable(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	_, name := errors.AsType[*net.DNSError](err)
+	_, stranger := errors.AsType[*tls.CertificateVerificationError](err)
+	return name || stranger || ok && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// lost reports whether err is that a connection broke.
+func lost(err error) bool {
+	_, ok := errors.AsType[*net.OpError](err)
+	return ok
+}
+
+// bare returns err without the address, which the engine's name has already.
+func bare(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// broken returns the refusal that a stream ended with, if it did.
+func broken(err error) error {
+	if s, ok := errors.AsType[*ssestream.StreamError](err); ok {
+		return said(0, s.Event.Data)
+	}
+	return err
+}
+
+// longestSentence is how much of a server's sentence is quoted, in bytes.
+const longestSentence = 200
+
+// quoted returns s with the server's sentence, as one printable line, unless
+// that repeats what it was asked.
+func quoted(s *status, req *llm.Request) error {
+	line := strings.ToValidUTF8(s.text[:min(len(s.text), longestSentence)], "")
+	line = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, line))
+	if line == "" || strings.HasPrefix(line, "<") || repeats(line, req) {
+		return s
+	}
+	return fmt.Errorf("%w: %s", s, line)
+}
+
+// repeats reports whether line holds a stretch of what req asks. Sixteen bytes
+// are three words; fewer are in every sentence.
+func repeats(line string, req *llm.Request) bool {
+	const stretch = 16
+	if req == nil {
+		return false
+	}
+	for _, m := range req.Messages {
+		asked := strings.Join(strings.Fields(m.Text), " ")
+		if asked != "" && len(asked) < stretch && strings.Contains(line, asked) {
+			return true
+		}
+		for i := 0; i+stretch <= len(line); i++ {
+			if strings.Contains(asked, line[i:i+stretch]) {
+				return true
+			}
+		}
+	}
+	return false
+}

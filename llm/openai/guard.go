@@ -1,0 +1,165 @@
+package openai
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	maxLine  = 1 << 20  // bytes; a token takes some 300
+	maxReply = 32 << 20 // bytes; 100,000 tokens, more than any model says
+	maxFault = 64 << 10 // bytes of a page that says what went wrong; a sentence is all that is used
+
+	// linger is how long the end of a stream may take after [DONE]. It stands
+	// in the same packet; a server that waits costs a new connection.
+	linger = 50 * time.Millisecond
+)
+
+// What a server may not do.
+var (
+	errLine     = fmt.Errorf("sent a line of more than %d bytes", maxLine)
+	errReply    = fmt.Errorf("sent a reply of more than %d bytes", maxReply)
+	errRedirect = errors.New("redirects elsewhere")
+	errPage     = errors.New("sent a page for people")
+	errWhole    = errors.New("does not stream")
+)
+
+// newTransport returns connections of our own. HTTP/2 stays off, so that a cut
+// closes the connection, which is what such servers watch. A proxy from the
+// environment is never used for this machine: see [http.ProxyFromEnvironment].
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
+		TLSHandshakeTimeout:    dialTime,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConnsPerHost:    4, // as many as there are slots on most machines
+		IdleConnTimeout:        idleTime,
+		DisableCompression:     true, // a small reply must not become a large one here
+	}
+}
+
+// sameServer refuses to be sent to another server, with the key and the prompt.
+func sameServer(r *http.Request, via []*http.Request) error {
+	const most = 3 // a path with a slash too many is one
+	if from := via[0].URL; len(via) > most || r.URL.Scheme != from.Scheme || r.URL.Host != from.Host {
+		return errRedirect
+	}
+	return nil
+}
+
+// A guard stands between the server and one request.
+type guard struct {
+	stream bool   // the reply comes as events
+	cancel func() // ends the request, if it is a stream
+
+	ended bool // the server said [DONE]
+	start []byte
+	line  int // bytes since the last line break
+	total int
+	body  io.ReadCloser
+	err   error
+}
+
+// do passes the request on, without what it says about this machine, and
+// refuses an answer that is none. It is a middleware of the library.
+func (g *guard) do(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Stainless-") {
+			r.Header.Del(name)
+		}
+	}
+	r.Header.Set("User-Agent", "earshot")
+	resp, err := next(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.check(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	g.body, resp.Body = resp.Body, g
+	return resp, nil
+}
+
+// check returns what is wrong with an answer before it is read.
+func (g *guard) check(resp *http.Response) error {
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return newStatus(resp)
+	}
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case kind == "text/html":
+		return errPage
+	case g.stream && kind == "application/json":
+		return errWhole
+	}
+	return nil
+}
+
+// Read implements [io.Reader]. What passes a limit is not handed on.
+func (g *guard) Read(p []byte) (int, error) {
+	if g.err != nil {
+		return 0, g.err
+	}
+	n, err := g.body.Read(p)
+	if g.err = g.count(p[:n]); g.err != nil {
+		return 0, g.err
+	}
+	return n, err
+}
+
+// Close implements [io.Closer]. What follows [DONE] is awaited for a moment, so
+// that the connection can be used again.
+func (g *guard) Close() error {
+	if g.ended {
+		defer time.AfterFunc(linger, g.cancel).Stop()
+		io.CopyN(io.Discard, g.body, 1<<10) // the end of the last chunk is a few bytes
+	}
+	return g.body.Close()
+}
+
+// count notes that p was read, and returns which limit that passes. Only a
+// stream has lines.
+func (g *guard) count(p []byte) error {
+	if g.total += len(p); g.total > maxReply {
+		return errReply
+	}
+	for g.stream {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		if err := g.grow(p[:i]); err != nil {
+			return err
+		}
+		g.ended = g.ended || final(g.start)
+		g.line, g.start, p = 0, g.start[:0], p[i+1:]
+	}
+	if g.stream {
+		return g.grow(p)
+	}
+	return nil
+}
+
+// grow makes the line longer.
+func (g *guard) grow(p []byte) error {
+	const enough = len("data: [DONE]\r") + 1 // to know whether the line is that
+	g.start = append(g.start, p[:min(len(p), max(0, enough-len(g.start)))]...)
+	if g.line += len(p); g.line > maxLine {
+		return errLine
+	}
+	return nil
+}
+
+// final reports whether a line says that no more events come.
+func final(line []byte) bool {
+	data, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\r")), []byte("data:"))
+	return ok && string(bytes.TrimPrefix(data, []byte(" "))) == "[DONE]"
+}

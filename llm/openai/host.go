@@ -1,0 +1,51 @@
+package openai
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// parseHost understands a server as people write it. Its errors do not repeat
+// it, since it may hold a password.
+func parseHost(host string) (*url.URL, error) {
+	text := strings.TrimSpace(host)
+	if !strings.Contains(text, "://") {
+		text = scheme(text) + text
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("host is not an address such as localhost:8080")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("host must begin with http:// or https://")
+	case u.Hostname() == "":
+		return nil, errors.New("host names no machine; write it as localhost:8080")
+	case u.User != nil:
+		return nil, errors.New("host holds a name or a password; a key belongs under api_key")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("host has something behind the address; leave out what begins with ? or #")
+	}
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
+	if u.Path == "" {
+		u.Path = "/v1"
+	}
+	u.Path += "/" // or the last part would be replaced
+	u.RawPath = ""
+	return u, nil
+}
+
+// scheme returns how to speak to a host that is written without one: a key
+// must not go to a named machine in the clear because of an omission.
+func scheme(host string) string {
+	u, err := url.Parse("//" + host)
+	if err != nil || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()) != nil {
+		return "http://"
+	}
+	return "https://"
+}
+
+// official reports whether u is OpenAI's own, which has given up a name that
+// the others still use.
+func official(u *url.URL) bool { return u.Hostname() == "api.openai.com" }

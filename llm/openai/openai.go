@@ -1,0 +1,109 @@
+// Package openai asks a model behind any server that speaks OpenAI's protocol
+// for chats: llama.cpp, vLLM, LM Studio, LocalAI, a gateway, OpenAI itself. The
+// protocol is that of [github.com/openai/openai-go/v3]; what a server may do to
+// us is decided here:
+//
+//   - A stream that ends without saying why, and without [DONE], is
+//     [llm.Broken], never an end.
+//   - Thoughts come apart, whether the server parts them (reasoning_content,
+//     reasoning) or leaves them in the text in tags, which [llm.Thoughts]
+//     takes out. Whether a model thinks cannot be asked in this protocol: a
+//     request that wants no thoughts may get some nevertheless.
+//   - Nothing is asked again: that is for [llm.Ladder], as is how long to wait
+//     for a token.
+//   - A line, a reply and a request as a whole have limits. The server cannot
+//     send us to another one, and is not told what machine this is.
+//   - Nothing is taken from the environment but a proxy, and that never for
+//     this machine.
+package openai
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"earshot/internal/field"
+)
+
+const (
+	dialTime = 5 * time.Second // a server that is there accepts within milliseconds, over a bad line within this
+
+	// longest is how long one request may take, for who asks without a
+	// ladder: it must outlast a slow model that thinks at length.
+	longest = 30 * time.Minute
+
+	maxHeader = 64 << 10    // bytes; servers send some hundred, gateways some thousand
+	idleTime  = time.Minute // an idle connection is kept between two turns of a talk
+)
+
+// Config says which server, and which model there. Host and Model are needed.
+type Config struct {
+	// Host is the server as people write it: "localhost:8080",
+	// "https://models.example.org/v1". Without a path, /v1 is meant; without a
+	// scheme, http for a local or numbered machine and https for a named one.
+	Host string
+
+	// Model answers requests that name none.
+	Model string
+
+	// Key is sent as a bearer token. Servers at home want none.
+	Key field.Secret
+
+	// Opened says that the model's template ends in an opening tag, so that
+	// the reply begins in the middle of a thought and only closes it; see
+	// [llm.Thoughts]. Servers that part thoughts themselves want it false.
+	Opened bool
+
+	// Transport replaces the connections to the server. Its replies are read
+	// within the same limits.
+	Transport http.RoundTripper
+}
+
+// An Engine is one server. It may be used from many goroutines, and opens
+// nothing until it is asked something.
+type Engine struct {
+	config Config
+	base   *url.URL
+	http   *http.Client
+	chat   openai.ChatCompletionService
+	models openai.ModelService
+}
+
+// New returns the engine of c. It fails if the host cannot be understood; it
+// does not look whether there is one.
+func New(c Config) (*Engine, error) {
+	base, err := parseHost(c.Host)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Transport: c.Transport, CheckRedirect: sameServer}
+	if client.Transport == nil {
+		client.Transport = newTransport()
+	}
+	options := []option.RequestOption{
+		option.WithBaseURL(base.String()),
+		option.WithHTTPClient(client),
+		option.WithMaxRetries(0),
+	}
+	if c.Key != "" {
+		options = append(options, option.WithAPIKey(c.Key.Reveal()))
+	}
+	return &Engine{
+		config: c, base: base, http: client,
+		// The services alone, since openai.NewClient reads the environment.
+		chat:   openai.NewChatCompletionService(options...),
+		models: openai.NewModelService(options...),
+	}, nil
+}
+
+// Name implements [llm.Engine].
+func (e *Engine) Name() string { return "openai at " + e.base.Host }
+
+// Close closes the connections that are idle. The engine can still be used.
+func (e *Engine) Close() error {
+	e.http.CloseIdleConnections()
+	return nil
+}

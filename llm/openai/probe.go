@@ -1,0 +1,33 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"earshot/llm"
+)
+
+// maxModels is how many models are told. Gateways list some hundred.
+const maxModels = 1000
+
+// Probe implements [llm.Engine]. The protocol tells the names of the models
+// and how old they are, but not what they can do, nor the server's version.
+func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
+	page, err := e.models.List(ctx, option.WithMiddleware(new(guard).do))
+	if err == nil && (page == nil || !page.JSON.Data.Valid()) {
+		err = errNoAnswer
+	}
+	if err != nil {
+		return llm.Status{}, e.fault(ctx, nil, err)
+	}
+	slices.SortStableFunc(page.Data, func(a, b openai.Model) int { return cmp.Compare(b.Created, a.Created) })
+	var s llm.Status
+	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
+		s.Models = append(s.Models, llm.Model{Name: m.ID})
+	}
+	return s, nil
+}

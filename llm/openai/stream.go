@@ -1,0 +1,179 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/respjson"
+
+	"earshot/llm"
+)
+
+// grace is how long the server may take to end a stream whose reply has come
+// to its end: the token counts follow at once, or never.
+const grace = 2 * time.Second
+
+// Stream implements [llm.Service].
+func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		r := &reply{yield: yield, thoughts: llm.Thoughts{Opened: e.config.Opened}}
+		ask := e.pieces
+		if req.Whole {
+			ask = e.whole
+		}
+		switch err := ask(ctx, req, r); {
+		case err == nil:
+			yield(llm.Delta{Done: &r.done}, nil)
+		case err != errLeft:
+			yield(llm.Delta{}, e.fault(ctx, req, err))
+		}
+	}
+}
+
+// pieces asks for a reply piece by piece. The connection is released when it
+// returns.
+func (e *Engine) pieces(ctx context.Context, req *llm.Request, r *reply) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, errLongest)
+	defer cancel()
+	g := &guard{stream: true, cancel: cancel}
+	s := e.chat.NewStreaming(ctx, e.params(req), option.WithMiddleware(g.do))
+	defer s.Close()
+	for s.Next() {
+		chunk, finished := s.Current(), r.finished
+		if err := r.chunk(&chunk); err != nil {
+			return err
+		}
+		if r.finished && !finished {
+			defer time.AfterFunc(grace, cancel).Stop()
+		}
+	}
+	if !r.finished && !g.ended {
+		return cmp.Or(cause(ctx), broken(s.Err()), errUnfinished)
+	}
+	return r.end()
+}
+
+// whole asks for a reply in one piece.
+func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, errLongest)
+	defer cancel()
+	answer, err := e.chat.New(ctx, e.params(req), option.WithMiddleware(new(guard).do))
+	if err != nil {
+		return cmp.Or(cause(ctx), err)
+	}
+	if answer == nil || len(answer.Choices) == 0 {
+		return errNoAnswer
+	}
+	choice := answer.Choices[0]
+	m := choice.Message
+	if err := r.take(m.JSON.ExtraFields, m.JSON.Content, m.Content+m.Refusal); err != nil {
+		return err
+	}
+	r.usage(answer.Usage)
+	if err := r.finish(choice.FinishReason); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+// cause returns why ctx ended, if it did.
+func cause(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// A reply is one that is being passed on.
+type reply struct {
+	yield    func(llm.Delta, error) bool
+	thoughts llm.Thoughts
+	finished bool // the server said why it ended
+	done     llm.Done
+}
+
+// chunk passes on what one event of a stream says.
+func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
+	r.usage(c.Usage)
+	for _, choice := range c.Choices {
+		if choice.Index != 0 {
+			continue // nobody asked for a second one
+		}
+		d := choice.Delta
+		if err := r.take(d.JSON.ExtraFields, d.JSON.Content, d.Content+d.Refusal); err != nil {
+			return err
+		}
+		if choice.FinishReason != "" {
+			r.finished = true
+			return r.finish(choice.FinishReason)
+		}
+	}
+	return nil
+}
+
+// take passes on a piece. Content is where its text stood: a number or a list
+// there would be read as nothing.
+func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, text string) error {
+	if raw := content.Raw(); raw != "" && raw != "null" && raw[0] != '"' {
+		return errNoAnswer
+	}
+	if t := thinking(extra); t != "" && !r.yield(llm.Delta{Thinking: t}, nil) {
+		return errLeft
+	}
+	if text == "" {
+		return nil
+	}
+	return r.pass(r.thoughts.Next(text))
+}
+
+// pass passes deltas on.
+func (r *reply) pass(deltas []llm.Delta) error {
+	for _, d := range deltas {
+		if !r.yield(d, nil) {
+			return errLeft
+		}
+	}
+	return nil
+}
+
+// finish notes why the reply ended.
+func (r *reply) finish(reason string) error {
+	switch reason {
+	case "length":
+		r.done.Truncated = true
+	case "content_filter":
+		return errFiltered
+	case "error": // of a server behind a gateway
+		return errUnfinished
+	}
+	return nil
+}
+
+// usage notes the tokens, which come once if at all.
+func (r *reply) usage(u openai.CompletionUsage) {
+	if u.PromptTokens != 0 || u.CompletionTokens != 0 {
+		r.done.PromptTokens, r.done.ReplyTokens = int(u.PromptTokens), int(u.CompletionTokens)
+	}
+}
+
+// end passes on what was kept.
+func (r *reply) end() error { return r.pass(r.thoughts.End()) }
+
+// thinking returns the thoughts that a server has parted from the text. The
+// protocol has no field for them; there are two in use, and some servers send
+// the same in both.
+func thinking(extra map[string]respjson.Field) string {
+	for _, name := range []string{"reasoning_content", "reasoning"} {
+		var text string
+		if json.Unmarshal([]byte(extra[name].Raw()), &text) == nil && text != "" {
+			return strings.ToValidUTF8(text, "\ufffd")
+		}
+	}
+	return ""
+}
