@@ -68,7 +68,7 @@ func TestRealDeath(t *testing.T) {
 		t.Errorf("unloading without a server: %v", err)
 	}
 
-	if err := s.Restart(); err != nil {
+	if err := s.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	told(t, collect(t, e, t.Context(), say("what is your name?")), short)

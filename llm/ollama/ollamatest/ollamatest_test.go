@@ -147,7 +147,7 @@ func TestRestart(t *testing.T) {
 	}
 	for _, end := range []func(){s.Kill, func() { s.Kill(); s.Kill() }, func() {}} {
 		end()
-		if err := s.Restart(); err != nil {
+		if err := s.Restart(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := ask(t, s, "m", user("hello")).Message.Content; got != "Here I am." {

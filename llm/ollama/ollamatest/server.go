@@ -47,9 +47,10 @@ type Server struct {
 	log     bytes.Buffer    // what the server prints; read only after it has ended
 }
 
-// Run starts the server that the binary is, and returns when it answers. The
-// caller must [Server.Stop] it. Tests call [Start] instead.
-func Run(binary string, o Options) (*Server, error) {
+// Run starts the server that the binary is, and returns when it answers, or
+// when ctx ends, which means nothing to a server that has started. The caller
+// must [Server.Stop] it. Tests call [Start] instead.
+func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 	dir, err := os.MkdirTemp("", "ollamatest-")
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func Run(binary string, o Options) (*Server, error) {
 			break
 		}
 		s.client = api.NewClient(&url.URL{Scheme: "http", Host: s.addr}, &http.Client{Transport: transport})
-		if err = s.start(); err == nil {
+		if err = s.start(ctx); err == nil {
 			return s, nil
 		}
 	}
@@ -87,10 +88,10 @@ func (s *Server) Host() string { return s.addr }
 func (s *Server) Client() *api.Client { return s.client }
 
 // Restart ends the server, if it runs, and starts it again on the same port
-// with the same models.
-func (s *Server) Restart() error {
+// with the same models. It returns as [Run] does.
+func (s *Server) Restart(ctx context.Context) error {
 	s.end(syscall.SIGINT)
-	return s.start()
+	return s.start(ctx)
 }
 
 // Stop ends the server as ^C does, and removes its files.
@@ -162,7 +163,7 @@ func (s *Server) upload(ctx context.Context, f *os.File) (digest string, err err
 const upTime = 30 * time.Second
 
 // start starts the process, and returns when it answers.
-func (s *Server) start() error {
+func (s *Server) start(ctx context.Context) error {
 	s.log.Reset()
 	p := exec.Command(s.binary, "serve")
 	p.Env = s.environment()
@@ -177,12 +178,12 @@ func (s *Server) start() error {
 		defer close(s.ended)
 		p.Wait()
 	}()
-	return s.await()
+	return s.await(ctx)
 }
 
 // await returns when the server answers, or ends it.
-func (s *Server) await() error {
-	ctx, cancel := context.WithTimeout(context.Background(), upTime)
+func (s *Server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, upTime)
 	defer cancel()
 	again := time.NewTicker(5 * time.Millisecond) // nothing tells when a port is open
 	defer again.Stop()

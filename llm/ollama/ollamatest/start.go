@@ -26,7 +26,7 @@ func Start(t testing.TB, o Options) *Server {
 	if _, err := os.Stat(binary); err != nil {
 		t.Fatalf("%v: %v", errMissing, err)
 	}
-	s, err := Run(binary, o)
+	s, err := Run(t.Context(), binary, o)
 	if err != nil {
 		t.Fatal(err)
 	}
