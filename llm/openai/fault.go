@@ -208,9 +208,9 @@ func quoted(s *status, req *llm.Request) error {
 		return r
 	}, line))
 	if line == "" || strings.HasPrefix(line, "<") || repeats(line, req) {
-		return s
+		return errors.New(s.Error()) // not s, which has the sentence in it
 	}
-	return fmt.Errorf("%w: %s", s, line)
+	return errors.New(s.Error() + ": " + line)
 }
 
 // repeats reports whether line holds a stretch of what req asks. Sixteen bytes
