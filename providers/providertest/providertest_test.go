@@ -68,10 +68,10 @@ var bad = map[string]providers.Provider{
 	"SaysWhatIsWellFormed/public":      but(func(e *earshot.Event) { e.Visibility.Scope = earshot.Public }),
 	"SaysWhatIsWellFormed/not UTF-8":   but(func(e *earshot.Event) { e.Body = earshot.Message{Text: "\xff"} }),
 	"SaysWhatIsWellFormed/a reply":     but(func(e *earshot.Event) { e.Body = earshot.Reply{} }),
-	"StopsWhenToldTo":                  source{"x", func(context.Context, providers.Emit) error { time.Sleep(time.Second); return nil }},
+	"StopsWhenToldTo":                  source{"x", func(context.Context, providers.Emit) error { <-time.After(time.Second); return nil }},
 	"StopsWhileTheRoomIsBusy":          source{"x", detached},
 	"StopsWhenTheRoomRefuses":          source{"x", insisting},
-	"StopsBeforeItBegan":               source{"x", func(context.Context, providers.Emit) error { time.Sleep(time.Second); return nil }},
+	"StopsBeforeItBegan":               source{"x", func(context.Context, providers.Emit) error { <-time.After(time.Second); return nil }},
 	"RunsAgain":                        onlyOnce(),
 	"StopsWhenToldTo/left a goroutine": source{"x", leaving},
 	"StopsWhenToldTo/emits afterwards": source{"x", haunting},
@@ -83,7 +83,7 @@ func onlyOnce() source {
 	return source{"x", func(ctx context.Context, _ providers.Emit) error {
 		<-ctx.Done()
 		if ran {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		ran = true
 		return nil
@@ -116,7 +116,7 @@ func leaving(ctx context.Context, _ providers.Emit) error {
 func haunting(ctx context.Context, emit providers.Emit) error {
 	<-ctx.Done()
 	context.AfterFunc(ctx, func() {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 		_ = emit(ctx, good())
 	})
 	return nil

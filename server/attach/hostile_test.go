@@ -88,8 +88,8 @@ func TestHostileTerminal(t *testing.T) {
 					t.Errorf("the daemon's end ended with %v", err)
 				}
 				pr.stop()
-				if n := len(tn.delivered()); tn.ends != 1 || n != tt.heard || tn.faults() != nil {
-					t.Errorf("%d ends, %d bytes heard, want %d; %v", tn.ends, n, tt.heard, tn.faults())
+				if n := len(tn.delivered()); tn.ends() != 1 || n != tt.heard || tn.faults() != nil {
+					t.Errorf("%d ends, %d bytes heard, want %d; %v", tn.ends(), n, tt.heard, tn.faults())
 				}
 				if got := r.heard(); !strings.HasPrefix(got, "here=true") || !strings.HasSuffix(got, "here=false") {
 					t.Errorf("the room heard %q", got)
@@ -147,8 +147,8 @@ func TestTerminalThatNeverReads(t *testing.T) {
 		if err := <-pr.daemons; err == nil || time.Since(began) > 2*wire.Idle {
 			t.Errorf("ended with %v after %v", err, time.Since(began))
 		}
-		if tn.ends != 1 {
-			t.Errorf("%d ends", tn.ends)
+		if tn.ends() != 1 {
+			t.Errorf("%d ends", tn.ends())
 		}
 		pr.stop()
 		far.Close()

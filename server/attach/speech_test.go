@@ -24,8 +24,7 @@ type turn struct {
 	mu      sync.Mutex
 	offered []earshot.Text
 	heards  []earshot.Heard
-	ends    int
-	ended   time.Time
+	ended   []time.Time
 }
 
 // open opens a speech at the only outlet of a room.
@@ -41,9 +40,22 @@ func (tn *turn) heard(h earshot.Heard) {
 	defer tn.mu.Unlock()
 	tn.heards = append(tn.heards, h)
 	if h.End {
-		tn.ends++
-		tn.ended = time.Now()
+		tn.ended = append(tn.ended, time.Now())
 	}
+}
+
+// ends returns how often the speech has ended.
+func (tn *turn) ends() int {
+	tn.mu.Lock()
+	defer tn.mu.Unlock()
+	return len(tn.ended)
+}
+
+// end returns when the speech ended, or the zero time.
+func (tn *turn) end() time.Time {
+	tn.mu.Lock()
+	defer tn.mu.Unlock()
+	return append(tn.ended, time.Time{})[0]
 }
 
 // say says the next clause.
@@ -115,10 +127,10 @@ func TestSpeech(t *testing.T) {
 			}
 			tn.Finish()
 			time.Sleep(time.Second)
-			if tn.delivered() != string(text)+"again" || tn.ends != 1 || tn.faults() != nil {
-				t.Errorf("%d: %d ends and %d bytes delivered, %v", i, tn.ends, len(tn.delivered()), tn.faults())
+			if tn.delivered() != string(text)+"again" || tn.ends() != 1 || tn.faults() != nil {
+				t.Errorf("%d: %d ends and %d bytes delivered, %v", i, tn.ends(), len(tn.delivered()), tn.faults())
 			}
-			if took, want := tn.ended.Sub(began), time.Duration(utf8.RuneCountInString(string(text))+5)*10*time.Millisecond; took != want {
+			if took, want := tn.end().Sub(began), time.Duration(utf8.RuneCountInString(string(text))+5)*10*time.Millisecond; took != want {
 				t.Errorf("%d: ended after %v, want %v", i, took, want)
 			}
 		}
@@ -155,8 +167,8 @@ func TestControlsOvertake(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		tn.Do(earshot.Cut)
 		synctest.Wait()
-		if n := len(v.Played()); tn.ends != 1 || len(tn.delivered()) != n || n < 199 || n > 201 {
-			t.Errorf("cut: %d ends, %d bytes delivered, %d played", tn.ends, len(tn.delivered()), n)
+		if n := len(v.Played()); tn.ends() != 1 || len(tn.delivered()) != n || n < 199 || n > 201 {
+			t.Errorf("cut: %d ends, %d bytes delivered, %d played", tn.ends(), len(tn.delivered()), n)
 		}
 		tn.Do(earshot.Resume)
 		tn.Finish()
@@ -242,10 +254,10 @@ func TestSayWaitsForTheWindow(t *testing.T) {
 					t.Errorf("Say was let go after %v", took)
 				}
 				time.Sleep(time.Minute)
-				if tn.ends != 1 || tn.delivered() != "" {
-					t.Errorf("%d ends, %d bytes delivered", tn.ends, len(tn.delivered()))
+				if tn.ends() != 1 || tn.delivered() != "" {
+					t.Errorf("%d ends, %d bytes delivered", tn.ends(), len(tn.delivered()))
 				}
-				if took := tn.ended.Sub(began); took > 2*time.Second {
+				if took := tn.end().Sub(began); took > 2*time.Second {
 					t.Errorf("the speech ended %v after it was over", took)
 				}
 				if how != "left" {
@@ -272,8 +284,8 @@ func TestStuckTerminalHoldsNobody(t *testing.T) {
 			_ = tn.say("x")
 			tn.Do(earshot.Cut)
 			time.Sleep(3 * time.Second)
-			if tn.ends != 1 {
-				t.Errorf("turn %d ended %d times", i, tn.ends)
+			if tn.ends() != 1 {
+				t.Errorf("turn %d ended %d times", i, tn.ends())
 			}
 		}
 		close(out.free)
@@ -283,8 +295,8 @@ func TestStuckTerminalHoldsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if tn.ends != 1 {
-			t.Errorf("the last turn ended %d times", tn.ends)
+		if tn.ends() != 1 {
+			t.Errorf("the last turn ended %d times", tn.ends())
 		}
 		if client, daemon := pr.ends(); client != nil || daemon != nil {
 			t.Errorf("ended with %v and %v", client, daemon)
@@ -306,11 +318,11 @@ func TestOpenWaitsForTheSpeechBefore(t *testing.T) {
 		first.Finish()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := open(ctx, o, "2"); err == nil || first.ends != 0 {
+		if _, err := open(ctx, o, "2"); err == nil || first.ends() != 0 {
 			t.Errorf("opened a second speech beside the first: %v", err)
 		}
-		if _, err := open(t.Context(), o, "3"); err != nil || first.ends != 1 {
-			t.Errorf("not opened after the first had ended %d times: %v", first.ends, err)
+		if _, err := open(t.Context(), o, "3"); err != nil || first.ends() != 1 {
+			t.Errorf("not opened after the first had ended %d times: %v", first.ends(), err)
 		}
 		pr.ends()
 		if _, err := open(t.Context(), o, "4"); err == nil {
@@ -432,8 +444,8 @@ func TestTruth(t *testing.T) {
 			pr.ends()
 			var delivered strings.Builder
 			for i, tn := range turns {
-				if tn.ends != 1 {
-					faults = append(faults, fmt.Sprintf("turn %d has %d ends", i, tn.ends))
+				if tn.ends() != 1 {
+					faults = append(faults, fmt.Sprintf("turn %d has %d ends", i, tn.ends()))
 				}
 				faults = append(faults, tn.faults()...)
 				delivered.WriteString(tn.delivered())

@@ -1,0 +1,158 @@
+package remote_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot"
+	"earshot/server/remote"
+	"earshot/server/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A room admits everything but what is "bad", and opens what a test tells it.
+type room struct {
+	outlet chan earshot.Outlet
+}
+
+func (room) Admit(_ context.Context, e earshot.Event) error {
+	if m, ok := e.Body.(earshot.Message); ok && m.Text == "bad" {
+		return &wire.Refusal{Problem: "the disk is full", Mend: "make room"}
+	}
+	return nil
+}
+
+func (r room) Enter(o earshot.Outlet, _ earshot.Audience) func() {
+	r.outlet <- o
+	return func() {}
+}
+
+// A wiretap is the far end of a terminal, line by line.
+type wiretap struct {
+	t    *testing.T
+	conn net.Conn
+	got  chan string
+}
+
+// tap serves a terminal until the end of the test.
+func tap(t *testing.T, r room) *wiretap {
+	near, far := net.Pipe()
+	w := &wiretap{t, far, make(chan string, 100)}
+	done := make(chan error, 1)
+	term := &remote.Terminal{Name: "terminal-1", Session: "s", Room: r}
+	go func() { done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) }()
+	go func() {
+		defer close(w.got)
+		for lines := bufio.NewScanner(far); lines.Scan(); {
+			w.got <- lines.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		far.Close()
+		if err := <-done; err != nil {
+			t.Errorf("the session ended with %v", err)
+		}
+	})
+	return w
+}
+
+func (w *wiretap) send(lines ...string) {
+	for _, l := range lines {
+		if _, err := io.WriteString(w.conn, l+"\n"); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+// want compares what the daemon has sent by now.
+func (w *wiretap) want(lines ...string) {
+	w.t.Helper()
+	synctest.Wait()
+	var got []string
+	for len(w.got) > 0 {
+		got = append(got, <-w.got)
+	}
+	if strings.Join(got, "\n") != strings.Join(lines, "\n") {
+		w.t.Errorf("sent\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))
+	}
+}
+
+// TestProtocol is the protocol as it stands on the wire, for whoever writes
+// another terminal.
+func TestProtocol(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room{make(chan earshot.Outlet, 1)}
+		w := tap(t, r)
+		w.want()
+		w.send(`{"hello":{"flows":true}}`)
+		w.want(`{"welcome":{"outlet":"terminal-1"}}`)
+
+		w.send(`{"event":{"kind":"typing","body":{"began":true}}}`,
+			`{"event":{"kind":"message","body":{"text":"bad"}}}`,
+			`{"event":{"id":"01J00000000000000000000001","at":"2026-02-03T04:05:06Z","kind":"message","body":{"text":"hello"}}}`)
+		w.want(`{"ack":{"n":1}}`, `{"refused":{"n":2,"error":"the disk is full","cure":"make room"}}`, `{"ack":{"n":3}}`)
+
+		o := <-r.outlet
+		var heard []earshot.Heard
+		s, err := o.Open(t.Context(), earshot.Opening{Turn: "7", About: "3", Name: "Earshot"}, func(h earshot.Heard) { heard = append(heard, h) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.want(`{"open":{"turn":"7","about":"3","name":"Earshot"}}`)
+		for i, text := range []earshot.Text{"Hello ", "there."} {
+			if err := s.Say(earshot.Clause{N: i, Text: text}); err != nil {
+				t.Error(err)
+			}
+		}
+		w.want(`{"say":{"turn":"7","clause":{"n":0,"text":"Hello "}}}`, `{"say":{"turn":"7","clause":{"n":1,"text":"there."}}}`)
+		s.Do(earshot.Pause)
+		s.Finish()
+		w.want(`{"do":{"turn":"7","control":2}}`, `{"finish":{"turn":"7"}}`)
+		w.send(`{"heard":{"turn":"7","clause":0,"byte":5}}`, `{"heard":{"turn":"7","clause":1,"byte":6,"end":true}}`)
+		synctest.Wait()
+		if len(heard) != 2 || heard[0] != (earshot.Heard{Byte: 5}) || heard[1] != (earshot.Heard{Clause: 1, Byte: 6, End: true}) {
+			t.Errorf("heard %v", heard)
+		}
+
+		o.(earshot.Board).Show(earshot.Event{ID: "9", Body: earshot.Notice{Key: "llm", Text: "gone"}})
+		w.want(`{"show":{"id":"9","at":"0001-01-01T00:00:00Z","room":"","from":{"provider":"","id":""},"visibility":{"scope":""},"kind":"notice","body":{"key":"llm","text":"gone"}}}`)
+		time.Sleep(wire.Every)
+		w.want(`{"beat":{}}`)
+	})
+}
+
+// TestSayRefuses: a mistake of the room is told to the room, and is not sent.
+func TestSayRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room{make(chan earshot.Outlet, 1)}
+		w := tap(t, r)
+		w.send(`{"hello":{}}`)
+		s, err := (<-r.outlet).Open(t.Context(), earshot.Opening{Turn: "7"}, func(earshot.Heard) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.want(`{"welcome":{"outlet":"terminal-1"}}`, `{"open":{"turn":"7","about":"","name":""}}`)
+		for _, tt := range []struct {
+			clause earshot.Clause
+			want   string
+		}{
+			{earshot.Clause{N: 0, Text: "\xff"}, "clause 0 is not UTF-8"},
+			{earshot.Clause{N: 1, Text: "x"}, "clause 1 was said in place of clause 0"},
+			{earshot.Clause{N: 0, Text: earshot.Text(strings.Repeat("x", wire.MaxDown))}, "encoding a frame say: 8388655 bytes are too long"},
+		} {
+			if err := s.Say(tt.clause); err == nil || err.Error() != tt.want {
+				t.Errorf("said with %v, want %s", err, tt.want)
+			}
+		}
+		w.want()
+	})
+}
