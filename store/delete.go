@@ -74,7 +74,7 @@ func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error)
 	var all []victim
 	for rows.Next() {
 		var v victim
-		if err := rows.Scan(&v.sequence, &v.payload, &v.sum, &v.id, &v.at, &v.room); err != nil {
+		if err := v.scan(rows, &v.id, &v.at, &v.room); err != nil {
 			return nil, err
 		}
 		all = append(all, v)

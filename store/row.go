@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -50,9 +51,15 @@ func (r row) check() int64 {
 // whole reports whether the row is what was written.
 func (r row) whole() bool { return r.sum == r.check() }
 
-// scan reads the row from the columns of a result.
-func (r *row) scan(from interface{ Scan(...any) error }) error {
-	return from.Scan(&r.sequence, &r.payload, &r.sum)
+// scan reads the row, and what more is asked for, from the columns of a
+// result. A value of a wrong type was not written by us; the error does not
+// repeat it.
+func (r *row) scan(from interface{ Scan(...any) error }, more ...any) error {
+	err := from.Scan(append([]any{&r.sequence, &r.payload, &r.sum}, more...)...)
+	if err != nil && code(err) == 0 && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("event %d: %w", r.sequence, errAltered)
+	}
+	return err
 }
 
 // errAltered says that a row is not what was written.

@@ -144,9 +144,9 @@ func gaps(ctx context.Context, tx *sql.Tx) ([]span, error) {
 	return missing, rows.Err()
 }
 
-// patience is how many ranges are tried. It is enough to find the edges of
-// some thousand broken places, and ends the search where a broken index claims
-// that there are more events than there ever were.
+// patience is how many ranges are tried, some five seconds long. It is enough
+// to find the edges of some thousand broken places. What is left out lies in
+// pages that are looked at one by one.
 const patience = 100_000
 
 // ranges copies what SQLite can read, by ranges of sequences. A range that
@@ -158,7 +158,11 @@ func (c *copier) ranges(ctx context.Context, path string) error {
 		return err
 	}
 	defer db.Close()
-	todo := []span{{1, highest(ctx, db)}}
+	most, err := capacity(path)
+	if err != nil {
+		return err
+	}
+	todo := []span{{1, min(most, highest(ctx, db))}}
 	for tries := 0; len(todo) > 0 && tries < patience; tries++ {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -200,6 +204,17 @@ func (c *copier) between(ctx context.Context, db *sql.DB, s span) (next int64, r
 		next = max(next, r.sequence+1)
 	}
 	return next, rows.Err() == nil, ctx.Err()
+}
+
+// capacity returns how many events the file at path, and the log beside it,
+// have room for. A row takes more than 100 bytes.
+func capacity(path string) (int64, error) {
+	file, _, err := size(path)
+	if err != nil {
+		return 0, err
+	}
+	log, _, err := size(path + "-wal")
+	return (file + log) / 100, err
 }
 
 // highest returns the highest sequence that is named anywhere, 0 if nothing
