@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive/room"
+	"earshot/internal/terminal"
+	outlet "earshot/outlets/console"
+	"earshot/participants"
+	sense "earshot/providers/console"
+	"earshot/server"
+)
+
+type chatCommand struct{}
+
+// Run attaches this terminal.
+func (chatCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	return a.attach(cfg)
+}
+
+// attach makes this terminal a sense and an outlet of the earshot that runs,
+// until the person leaves.
+func (a *app) attach(cfg *config.Config) error {
+	c := &server.Client{Socket: cfg.Server.Path()}
+	name, err := names(a.ctx, c)
+	if err != nil {
+		return err
+	}
+	t, err := terminal.Open(a.in, a.out, a.err)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	o := outlet.New(outlet.Config{Outlet: local, Name: name}, t)
+	return c.Attach(a.ctx, a.sense(t), o)
+}
+
+// sense is the console's on t.
+func (a *app) sense(t *terminal.Terminal) *sense.Console {
+	handle, _ := self()
+	return sense.New(sense.Config{Handle: handle, Via: local, NewID: identifiers()}, t)
+}
+
+// names asks the daemon what its participants are called.
+func names(ctx context.Context, c *server.Client) (func(earshot.ParticipantID) string, error) {
+	data, err := c.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var s room.State
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("asking who is there: %w", err)
+	}
+	called := map[earshot.ParticipantID]string{participants.Agent: s.Agent, "": "unknown"}
+	_, called[participants.Owner] = self()
+	for _, p := range s.Here {
+		called[p.ID] = p.Name
+	}
+	return func(id earshot.ParticipantID) string {
+		if n := called[id]; n != "" {
+			return n
+		}
+		return string(id)
+	}, nil
+}
+
+type sayCommand struct {
+	Text []string `arg:"" optional:"" help:"What to say; without it, every line of standard input is said."`
+	JSON bool     `help:"Print what became of each reply as JSON, for programs."`
+}
+
+// Run says something, and prints the reply.
+func (s sayCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	c := &server.Client{Socket: cfg.Server.Path()}
+	name, err := names(a.ctx, c)
+	if err != nil {
+		return err
+	}
+	in, typed, err := s.input(a)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out := a.out
+	if s.JSON {
+		if out, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+			return err
+		}
+		defer out.Close()
+	}
+	t, err := terminal.Open(in, out, a.err)
+	if err != nil {
+		return err
+	}
+	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: name}, t)}
+	g, ctx := errgroup.WithContext(a.ctx)
+	g.Go(typed)
+	g.Go(func() error { return c.Attach(ctx, a.sense(t), o) })
+	err = errors.Join(g.Wait(), t.Close())
+	return errors.Join(err, s.verdict(a, o))
+}
+
+// verdict prints the replies for programs, and fails if one of them did.
+func (s sayCommand) verdict(a *app, o *recorder) error {
+	code := success
+	for _, e := range o.replies {
+		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
+			code = failed
+		}
+		if s.JSON {
+			if err := json.NewEncoder(a.out).Encode(e); err != nil {
+				return err
+			}
+		}
+	}
+	if code != success {
+		return &verdict{code: code}
+	}
+	return nil
+}
+
+// input is what is said, as a file that a terminal can be opened on, and what
+// writes it there.
+func (s sayCommand) input(a *app) (*os.File, func() error, error) {
+	if len(s.Text) == 0 {
+		return a.in, func() error { return nil }, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	// A line is one question, so what was said in several is said in one.
+	line := strings.Join(strings.Fields(strings.Join(s.Text, " ")), " ") + "\n"
+	return r, func() error {
+		_, err := io.WriteString(w, line)
+		if errors.Is(err, os.ErrClosed) {
+			err = nil
+		}
+		return errors.Join(err, w.Close())
+	}, nil
+}
+
+// recorder is a console that remembers what became of the replies.
+type recorder struct {
+	*outlet.Console
+	replies []earshot.Event
+}
+
+// Show implements [earshot.Board].
+func (r *recorder) Show(e earshot.Event) {
+	if _, ok := e.Body.(earshot.Reply); ok {
+		r.replies = append(r.replies, e)
+	}
+	r.Console.Show(e)
+}

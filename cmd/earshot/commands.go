@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+	"earshot/config"
+)
+
+// commands is the command line: the one place that knows every command.
+type commands struct {
+	Config string `help:"Configuration file, instead of those in the usual places." placeholder:"FILE" type:"path"`
+
+	Run     runCommand     `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
+	Chat    chatCommand    `cmd:"" help:"Attach this terminal to the earshot that runs."`
+	Say     sayCommand     `cmd:"" help:"Say one thing to the earshot that runs, and print the reply."`
+	History historyCommand `cmd:"" help:"Show what was said of late, and how much of it was heard."`
+	Search  searchCommand  `cmd:"" help:"Search everything that was said."`
+	Demo    demoCommand    `cmd:"" help:"See in half a minute what this is; needs no model."`
+	Replay  replayCommand  `cmd:"" help:"Perform a recorded scene."`
+	Doctor  doctorCommand  `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
+	Check   checkCommand   `cmd:"" help:"Check the configuration."`
+	Store   storeCommand   `cmd:"" help:"Look after what is kept."`
+	Version versionCommand `cmd:"" help:"Say which version this is."`
+}
+
+// An app is what every command is given.
+type app struct {
+	std
+	ctx  context.Context
+	file string // of the configuration, if one was named
+}
+
+// config returns the configuration, with the places filled in that depend on
+// the user.
+func (a *app) config() (*config.Config, error) {
+	cfg, err := config.Load(a.file)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Store.Directory == "" {
+		cfg.Store.Directory = filepath.Join(xdg.StateHome, "earshot", "journal")
+	}
+	if cfg.Log.File == "" {
+		cfg.Log.File = filepath.Join(xdg.StateHome, "earshot", "earshot.log")
+	}
+	return cfg, nil
+}
+
+// json prints v as JSON, for programs.
+func (a *app) json(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// self is the person whose account this is.
+func self() (h earshot.Handle, name string) {
+	u, err := user.Current()
+	if err != nil {
+		return earshot.Handle{Provider: "console", ID: "uid?"}, ""
+	}
+	return earshot.Handle{Provider: "console", ID: "uid" + u.Uid}, u.Username
+}
+
+// identifiers returns a source of IDs that rise, for many goroutines.
+func identifiers() func() earshot.EventID {
+	var mu sync.Mutex
+	entropy := ulid.DefaultEntropy()
+	return func() earshot.EventID {
+		mu.Lock()
+		defer mu.Unlock()
+		return earshot.EventID(ulid.MustNew(ulid.Timestamp(time.Now()), entropy).String())
+	}
+}
+
+// count writes a number of things, in one or in many.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// short writes a path as people write it.
+func short(path string) string {
+	if rest, err := filepath.Rel(xdg.Home, path); err == nil && filepath.IsLocal(rest) {
+		return filepath.Join("~", rest)
+	}
+	return fmt.Sprint(path)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"earshot/config"
+	"earshot/server"
+	"earshot/store"
+)
+
+type doctorCommand struct {
+	JSON bool `help:"Print the findings as JSON."`
+}
+
+// Run looks at everything that earshot needs.
+func (d doctorCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
+		findings = append(findings, l.finding)
+	}
+	if d.JSON {
+		err = a.json(findings)
+	} else {
+		show(a.out, findings)
+	}
+	for _, f := range findings {
+		if !f.Works {
+			return errors.Join(err, &verdict{code: failed})
+		}
+	}
+	return err
+}
+
+func lookAtConfig(cfg *config.Config) finding {
+	f := finding{Thing: "configuration", Works: true, Text: "every key has its default"}
+	if cfg.File != "" {
+		f.Text = short(cfg.File)
+	}
+	return f
+}
+
+func lookAtJournal(ctx context.Context, cfg *config.Config) finding {
+	f := finding{Thing: "journal", Text: short(cfg.Store.Directory)}
+	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Works, f.Text = true, "none yet; it begins with the first run"
+	case err != nil:
+		f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
+	default:
+		defer archive.Close()
+		n := 0
+		for _, err = range archive.Export(ctx) {
+			if err != nil {
+				f.Text, f.Cure = err.Error(), "earshot run    (it sets a damaged journal aside and saves what can be read)"
+				return f
+			}
+			if n++; n == 10_000 {
+				break // enough to know that it can be read
+			}
+		}
+		f.Works, f.Text = true, fmt.Sprintf("%s, %s read", f.Text, count(n, "event"))
+	}
+	return f
+}
+
+// leastRoom is how much room on the disk is little: some years of talking, but
+// a disk that is this full has stopped other programs already.
+const leastRoom = 100 << 20
+
+func lookAtRoomOnDisk(cfg *config.Config) finding {
+	f := finding{Thing: "disk", Works: true}
+	dir := cfg.Store.Directory
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	var about syscall.Statfs_t
+	if err := syscall.Statfs(dir, &about); err != nil {
+		f.Works, f.Text = false, err.Error()
+		return f
+	}
+	free := about.Bavail * uint64(about.Bsize)
+	f.Text = fmt.Sprintf("%.1f GB free", float64(free)/1e9)
+	if free < leastRoom {
+		f.Works, f.Cure = false, "make room on the disk that holds "+short(dir)
+	}
+	return f
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+func lookAtLog(cfg *config.Config) finding {
+	f := finding{Thing: "log", Text: short(cfg.Log.File)}
+	if cfg.Log.File == "-" {
+		f.Works, f.Text = true, "standard error"
+		return f
+	}
+	_, done, err := openLog(cfg.Log, os.Stderr)
+	if err != nil {
+		f.Text, f.Cure = err.Error(), "set log.file to a file that you may write"
+		return f
+	}
+	f.Works = done() == nil
+	return f
+}
+
+func lookAtSocket(ctx context.Context, cfg *config.Config) finding {
+	f := finding{Thing: "daemon", Works: true}
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	_, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
+	switch {
+	case err == nil:
+		f.Text = "runs; its socket is " + short(cfg.Server.Path())
+	case errors.Is(err, server.ErrNotRunning):
+		f.Text = "does not run; it begins with: earshot run"
+	default:
+		f.Works, f.Text, f.Cure = false, err.Error(), "end the process that holds "+short(cfg.Server.Path())+" and run earshot again"
+	}
+	return f
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/store"
+)
+
+type historyCommand struct {
+	Number int  `short:"n" default:"20" help:"How many messages and replies."`
+	JSON   bool `help:"Print the events as JSON, one a line."`
+}
+
+// Run shows what was said of late.
+func (h historyCommand) Run(a *app) error {
+	return a.read(func(r *store.Reader, name func(earshot.ParticipantID) string) error {
+		events, err := r.Last(a.ctx, []earshot.Kind{earshot.KindMessage, earshot.KindReply}, max(1, h.Number))
+		if err != nil {
+			return err
+		}
+		return a.transcript(events, h.JSON, name, "Nothing has been said yet.")
+	})
+}
+
+type searchCommand struct {
+	Words  []string `arg:"" help:"The words to look for; all of them must be there."`
+	Number int      `short:"n" default:"20" help:"How many results."`
+	JSON   bool     `help:"Print the events as JSON, one a line."`
+}
+
+// Run searches what was said.
+func (s searchCommand) Run(a *app) error {
+	return a.read(func(r *store.Reader, name func(earshot.ParticipantID) string) error {
+		events, err := r.Search(a.ctx, strings.Join(s.Words, " "), max(1, s.Number))
+		if err != nil {
+			return err
+		}
+		slices.Reverse(events) // the newest last, where the eye is
+		return a.transcript(events, s.JSON, name, "Nothing was found.")
+	})
+}
+
+// read opens the journal as its owner sees it, whether or not earshot runs.
+func (a *app) read(use func(*store.Reader, func(earshot.ParticipantID) string) error) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &verdict{notFound, fmt.Errorf("there is no journal yet in %s; it begins with: earshot run", short(cfg.Store.Directory))}
+	}
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	handle, user := self()
+	people := participants.New(handle, user, cfg.Executive.Name)
+	who := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{people.Resolve(handle).ID}}
+	return use(archive.For(who), people.Name)
+}
+
+// transcript prints events, for people or for programs.
+func (a *app) transcript(events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+	if len(events) == 0 {
+		return &verdict{notFound, errors.New(none)}
+	}
+	for _, e := range events {
+		if asJSON {
+			if err := json.NewEncoder(a.out).Encode(e); err != nil {
+				return err
+			}
+			continue
+		}
+		printLine(a.out, e, name)
+	}
+	return nil
+}
+
+// printLine prints one message or reply: when, who, what, and of a reply that
+// was not heard to its end, how it ended and what is left of it.
+func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) string) {
+	line := func(text string) {
+		fmt.Fprintf(w, "%s  %-10s %s\n", when(e.At), terminal.Safe(name(e.Author)), indent(terminal.Safe(strings.TrimSpace(text))))
+	}
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		line(string(body.Text))
+	case earshot.Reply:
+		if body.Outcome == earshot.Suppressed && body.Offered == "" {
+			return
+		}
+		line(string(body.Delivered()) + " " + ended(body, name))
+	}
+}
+
+// ended says how a reply ended, if not at its end.
+func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	rest := strings.TrimSpace(string(r.Remainder()))
+	switch {
+	case r.Cut != nil && rest == "":
+		return fmt.Sprintf("[cut by %s: %s]", name(r.Cut.By), r.Cut.Signal)
+	case r.Cut != nil:
+		return fmt.Sprintf("[cut by %s: %s; not heard: %s]", name(r.Cut.By), r.Cut.Signal, rest)
+	case r.Outcome == earshot.Failed && rest == "":
+		return "[it failed here]"
+	case rest != "":
+		return fmt.Sprintf("[not heard: %s]", rest)
+	}
+	return ""
+}
+
+// when writes a time as briefly as it is clear.
+func when(t time.Time) string {
+	t = t.Local()
+	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// indent keeps the lines of a message below each other.
+func indent(text string) string {
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 21))
+}

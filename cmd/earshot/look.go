@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot/internal/terminal"
+	"earshot/llm"
+)
+
+// glance is how long the opening screen waits for a server that does not
+// answer: longer, and starting feels broken.
+const glance = 1500 * time.Millisecond
+
+// A finding is what was found out about one thing that earshot needs.
+type finding struct {
+	Thing string `json:"thing"`
+	Works bool   `json:"works"`
+	Text  string `json:"text"`
+	Cure  string `json:"cure,omitempty"` // the command or the step that mends it
+}
+
+// show prints findings, one a line, the cure of each below it.
+func show(w io.Writer, findings []finding) {
+	for _, f := range findings {
+		sign := "✓"
+		if !f.Works {
+			sign = "✗"
+		}
+		fmt.Fprintf(w, "  %s %-14s %s\n", sign, f.Thing, terminal.Safe(f.Text))
+		if f.Cure != "" {
+			fmt.Fprintf(w, "  %16s → %s\n", "", terminal.Safe(f.Cure))
+		}
+	}
+}
+
+// A look is what an engine said of itself.
+type look struct {
+	finding
+	config llm.EngineConfig
+	has    []llm.Model // what it has, if it answered
+}
+
+// lookAtEngines asks every engine at once what it has.
+func lookAtEngines(ctx context.Context, c llm.Config) []look {
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	list := c.List()
+	looks := make([]look, len(list))
+	var g sync.WaitGroup
+	for i, ec := range list {
+		g.Go(func() { looks[i] = lookAt(ctx, ec) })
+	}
+	g.Wait()
+	return looks
+}
+
+func lookAt(ctx context.Context, c llm.EngineConfig) look {
+	l := look{config: c, finding: finding{Thing: "model"}}
+	e, err := engine(c)
+	if err != nil {
+		l.Text, l.Cure = err.Error(), "earshot check"
+		return l
+	}
+	status, err := e.Probe(ctx)
+	if err != nil {
+		var fault *llm.Error
+		l.Text = err.Error()
+		if errors.As(err, &fault) {
+			l.Text, l.Cure = fault.Engine+": "+string(fault.Fault), fault.Cure
+		}
+		return l
+	}
+	l.has = status.Models
+	switch {
+	case c.Provider == llm.Script:
+		l.Works, l.Text = true, e.Name()
+	case !installed(status.Models, c.Model):
+		l.Text = fmt.Sprintf("%s has no model %q", e.Name(), c.Model)
+		l.Cure = missing(c, status.Models)
+	default:
+		l.Works, l.Text = true, fmt.Sprintf("%s on %s", c.Model, e.Name())
+	}
+	return l
+}
+
+// missing says what to do about a model that is not there.
+func missing(c llm.EngineConfig, has []llm.Model) string {
+	cure := "set executive.llm.model to one that it has"
+	if c.Provider == llm.Ollama {
+		cure = "ollama pull " + c.Model
+	}
+	if len(has) == 0 {
+		return cure
+	}
+	var names []string
+	for _, m := range has[:min(len(has), 5)] {
+		names = append(names, m.Name)
+	}
+	return cure + "   (there is: " + strings.Join(names, ", ") + ")"
+}
+
+// installed reports whether models have the one of that name; Ollama calls the
+// tag that nobody wrote "latest".
+func installed(models []llm.Model, name string) bool {
+	return slices.ContainsFunc(models, func(m llm.Model) bool {
+		return strings.TrimSuffix(m.Name, ":latest") == strings.TrimSuffix(name, ":latest")
+	})
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"earshot/config"
+	"earshot/server"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], std{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// std is where a command reads and writes.
+type std struct{ in, out, err *os.File }
+
+// The exit codes.
+const (
+	success    = 0
+	failed     = 1 // something went wrong; standard error says what
+	misused    = 2 // the command line or the configuration is wrong
+	notRunning = 3 // the command needs a running earshot
+	notFound   = 4 // nothing was found
+)
+
+// A verdict is an error that has an exit code of its own.
+type verdict struct {
+	code int
+	err  error // nil if all has been said
+}
+
+func (v *verdict) Error() string {
+	if v.err == nil {
+		return ""
+	}
+	return v.err.Error()
+}
+
+func (v *verdict) Unwrap() error { return v.err }
+
+// run is the whole program, so that a test can be the whole program too.
+func run(ctx context.Context, args []string, s std) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // from here a second ^C kills, whatever is stuck
+
+	var line commands
+	left := -1 // kong ends by itself after --help
+	parser, err := kong.New(&line,
+		kong.Name("earshot"),
+		kong.Description("An assistant that stays within earshot. Without a command it runs: earshot run."),
+		kong.Writers(s.out, s.err), kong.Exit(func(code int) { left = code }),
+		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(fmt.Sprintf("earshot: the table of commands is wrong: %v", err))
+	}
+	chosen, err := parser.Parse(args)
+	if left >= 0 {
+		return left
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "earshot: %v\n", err)
+		return misused
+	}
+	err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config})
+	return explain(s.err, err)
+}
+
+// explain says what went wrong, once, and returns the exit code.
+func explain(w io.Writer, err error) int {
+	var v *verdict
+	var wrong *config.Error
+	if err == nil {
+		return success
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(w, "earshot: %s\n", text)
+	}
+	var cure interface{ Cure() string }
+	if errors.As(err, &cure) && cure.Cure() != "" {
+		fmt.Fprintf(w, "  → %s\n", cure.Cure())
+	}
+	switch {
+	case errors.As(err, &v):
+		return v.code
+	case errors.As(err, &wrong):
+		return misused
+	case errors.Is(err, server.ErrNotRunning):
+		return notRunning
+	}
+	return failed
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/terminal"
+	outlet "earshot/outlets/console"
+	"earshot/participants"
+	"earshot/providers"
+	sense "earshot/providers/console"
+	"earshot/server"
+	"earshot/store"
+)
+
+// local is the name of the console of the terminal that earshot runs in.
+const local = "console"
+
+type runCommand struct{}
+
+// Run is the main job: the daemon, and where there is a terminal, the console.
+func (runCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	l, err := server.Listen(cfg.Server.Path())
+	if errors.Is(err, server.ErrRunning) {
+		fmt.Fprintln(a.err, "earshot is already running; this terminal joins it.")
+		return a.attach(cfg)
+	}
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := openLog(cfg.Log, a.err)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer closeLog()
+	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
+	if a.person() {
+		looks = a.offer(cfg, looks)
+	}
+	handle, name := self()
+	d, err := newDaemon(a.ctx, cfg, log, handle, name)
+	if err != nil {
+		return errors.Join(owned(err), l.Close())
+	}
+	a.open(d, looks)
+	log.Info("earshot runs", "version", version(), "engines", len(looks))
+	err = a.live(d, func(ctx context.Context, senses ...providers.Provider) error { return d.serve(ctx, l, senses...) })
+	log.Info("earshot ends", "err", err)
+	return errors.Join(err, d.close())
+}
+
+// owned explains a journal that another process has.
+func owned(err error) error {
+	var locked *store.ErrLocked
+	if errors.As(err, &locked) {
+		return fmt.Errorf("%w\n  → use the same server.socket as it, or end it", err)
+	}
+	return err
+}
+
+// open prints the opening screen: what works, what does not, what mends it.
+func (a *app) open(d *daemon, looks []look) {
+	var findings []finding
+	for _, l := range looks {
+		findings = append(findings, l.finding)
+		if l.Works {
+			d.work(l.Text)
+		}
+	}
+	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.cfg.Store.Directory)})
+	d.work("journal")
+	if a.console(d.cfg) {
+		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
+		d.work("console")
+	}
+	w := a.err
+	if a.person() {
+		w = a.out
+	}
+	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
+	show(w, findings)
+	if !looks[0].Works {
+		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")
+	}
+	fmt.Fprintln(w)
+}
+
+// live runs the house with the console of this terminal, where there is one.
+func (a *app) live(d *daemon, serve func(context.Context, ...providers.Provider) error) error {
+	if !a.console(d.cfg) {
+		return serve(a.ctx)
+	}
+	t, err := terminal.Open(a.in, a.out, a.err)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	o := outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t)
+	if d.cfg.Outlets.Console.Enabled {
+		defer d.room.Enter(o, d.audience())()
+	}
+	if !d.cfg.Providers.Console.Enabled {
+		return serve(a.ctx)
+	}
+	handle, _ := self()
+	return serve(a.ctx, present{sense.New(sense.Config{Handle: handle, Via: local, NewID: d.id}, t), handle})
+}
+
+// console reports whether there is something to be a console on. A service has
+// nothing, or the null device, as its standard input.
+func (a *app) console(cfg *config.Config) bool {
+	if !cfg.Providers.Console.Enabled && !cfg.Outlets.Console.Enabled {
+		return false
+	}
+	about, err := a.in.Stat()
+	if err != nil {
+		return false
+	}
+	return about.Mode()&os.ModeCharDevice == 0 || term.IsTerminal(int(a.in.Fd()))
+}
+
+// person reports whether somebody sits at the terminal.
+func (a *app) person() bool {
+	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.Fd()))
+}
+
+// present is a sense by which somebody is here as long as it runs.
+type present struct {
+	providers.Provider
+	who earshot.Handle
+}
+
+// Run implements [providers.Provider].
+func (p present) Run(ctx context.Context, emit providers.Emit) error {
+	come := earshot.Event{From: p.who, Via: local, Body: earshot.Presence{Session: local, Here: true}}
+	if err := emit(ctx, come); err != nil {
+		return err
+	}
+	err := p.Provider.Run(ctx, emit)
+	gone := earshot.Event{From: p.who, Via: local, Body: earshot.Presence{Session: local}}
+	return errors.Join(err, emit(context.WithoutCancel(ctx), gone))
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/terminal"
+	"earshot/llm"
+	outlet "earshot/outlets/console"
+	"earshot/providers"
+	"earshot/providers/replay"
+)
+
+//go:embed demo.txtar
+var demoScene []byte
+
+type demoCommand struct {
+	Speed float64 `default:"1" help:"How many seconds of the scene pass in one."`
+}
+
+// Run performs the demonstration.
+func (d demoCommand) Run(a *app) error {
+	fmt.Fprintln(a.err, "A conversation with a scripted model, in a house of its own that is thrown away afterwards.")
+	fmt.Fprintln(a.err, "What is typed here is typed by the script. ^C ends it.")
+	fmt.Fprintln(a.err)
+	events, err := a.perform(demoScene, d.Speed, true)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.err, "\nThis is what the journal says of it: what was heard, who cut in, and what was left unsaid.")
+	fmt.Fprintln(a.err)
+	for _, e := range events {
+		printLine(a.out, e, func(id earshot.ParticipantID) string {
+			return map[bool]string{true: "you", false: "Earshot"}[id == "owner"]
+		})
+	}
+	fmt.Fprintln(a.err, "\nTo talk to it yourself: earshot run")
+	return nil
+}
+
+type replayCommand struct {
+	Scene string  `arg:"" type:"existingfile" help:"A scene, such as those in testdata/scenes."`
+	Speed float64 `default:"1" help:"How many seconds of the scene pass in one."`
+	JSON  bool    `help:"Print the events that came of it as JSON, one a line."`
+}
+
+// Run performs a recorded scene.
+func (r replayCommand) Run(a *app) error {
+	about, err := os.Stat(r.Scene)
+	if err != nil {
+		return err
+	}
+	if about.Size() > largestScene {
+		return fmt.Errorf("%s has %d bytes; a scene has at most %d", r.Scene, about.Size(), largestScene)
+	}
+	archive, err := os.ReadFile(r.Scene)
+	if err != nil {
+		return err
+	}
+	events, err := a.perform(archive, r.Speed, !r.JSON)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Scene, err)
+	}
+	for _, e := range events {
+		if r.JSON {
+			err = errors.Join(err, json.NewEncoder(a.out).Encode(e))
+		}
+	}
+	return err
+}
+
+// largestScene is a day of talking, and little enough to read at once.
+const largestScene = 4 << 20
+
+// patience is how long a performance waits for its last reply: longer than any
+// script talks, and not for ever where one hangs.
+const patience = 2 * time.Minute
+
+// perform performs a scene in a house that is thrown away afterwards, and
+// returns the events that came of it.
+func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event, error) {
+	heard, err := replay.Parse(archive)
+	if err != nil {
+		return nil, err
+	}
+	if len(heard) == 0 {
+		return nil, errors.New("nothing is heard in this scene; it needs a part -- heard --")
+	}
+	cfg, clean, err := setting(archive)
+	if err != nil {
+		return nil, err
+	}
+	defer clean()
+	who := heard[0].Event.From
+	d, err := newDaemon(a.ctx, cfg, slog.New(slog.DiscardHandler), who, who.ID)
+	if err != nil {
+		return nil, err
+	}
+	ctx, leave := context.WithCancel(a.ctx)
+	defer leave()
+	s := &stage{daemon: d, sense: &replay.Provider{Events: heard, Speed: speed, Via: local}, heard: heard, speed: max(speed, 0.001)}
+	if live {
+		t, err := terminal.Open(a.in, a.out, a.err)
+		if err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+		defer t.Close()
+		defer d.room.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
+		if t.ByKeys() {
+			s.screen = t
+			stop := watch(ctx, t, leave)
+			defer stop()
+		}
+	}
+	err = d.serve(ctx, nil, s)
+	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), []earshot.Kind{earshot.KindMessage, earshot.KindReply}, recall)
+	return events, errors.Join(err, s.err, bad, d.close())
+}
+
+// setting is the configuration of a scene's house, in a place that clean takes
+// away again.
+func setting(archive []byte) (cfg *config.Config, clean func(), err error) {
+	dir, err := os.MkdirTemp("", "earshot-scene-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a place for the scene: %w", err)
+	}
+	clean = func() { os.RemoveAll(dir) }
+	cfg = config.Default()
+	cfg.Store.Directory = filepath.Join(dir, "journal")
+	cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+	script := []byte("reply: I have nothing to say to that.\n")
+	for _, f := range txtar.Parse(archive).Files {
+		switch f.Name {
+		case "model":
+			script = f.Data
+		case "config":
+			text := "executive:\n  " + strings.ReplaceAll(strings.TrimSpace(string(f.Data)), "\n", "\n  ")
+			part, err := config.Parse("part config", []byte(text), nil)
+			if err != nil {
+				clean()
+				return nil, nil, err
+			}
+			part.Executive.LLM = cfg.Executive.LLM
+			cfg.Executive = part.Executive
+		}
+	}
+	if err := os.WriteFile(cfg.Executive.LLM.Script, script, 0o600); err != nil {
+		clean()
+		return nil, nil, fmt.Errorf("writing the scene's model: %w", err)
+	}
+	return cfg, clean, nil
+}
+
+// A stage is the sense that performs a scene, waits for the last reply, and
+// types what is written where people can see it.
+type stage struct {
+	*daemon
+	sense  *replay.Provider
+	heard  []replay.At
+	speed  float64
+	screen *terminal.Terminal // nil if nobody watches
+	err    error              // why the performance ended before its time
+	next   int                // the event that comes next
+}
+
+// Name implements [providers.Provider].
+func (s *stage) Name() string { return s.sense.Name() }
+
+// Run implements [providers.Provider]. It never fails, so that it is performed
+// once.
+func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
+	err := s.sense.Run(ctx, func(ctx context.Context, e earshot.Event) error {
+		s.typed(e)
+		err := emit(ctx, e)
+		s.next++
+		if t, ok := e.Body.(earshot.Typing); ok && t.Began && err == nil {
+			err = s.write(ctx)
+		}
+		return err
+	})
+	if ctx.Err() == nil {
+		s.err = err
+	}
+	for end := time.Now().Add(patience); s.err == nil && s.busy() && time.Now().Before(end); {
+		select {
+		case <-s.store.Grown():
+		case <-time.After(50 * time.Millisecond): // the last turn may not have begun yet
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+func (s *stage) busy() bool {
+	state := s.room.State()
+	return state.Speaking || state.Waiting > 0
+}
+
+// typed shows a message as sent.
+func (s *stage) typed(e earshot.Event) {
+	if s.screen == nil {
+		return
+	}
+	s.screen.Prompt("", 0)
+	if m, ok := e.Body.(earshot.Message); ok {
+		s.screen.Echo(string(m.Text))
+	}
+}
+
+// write types the message that comes next, in nine tenths of the time there is.
+func (s *stage) write(ctx context.Context) error {
+	if s.screen == nil || s.next >= len(s.heard) {
+		return nil
+	}
+	m, ok := s.heard[s.next].Event.Body.(earshot.Message)
+	if !ok {
+		return nil
+	}
+	text := []rune(string(m.Text))
+	gap := float64(s.heard[s.next].Offset-s.heard[s.next-1].Offset) / s.speed
+	tick := time.NewTicker(max(time.Millisecond, time.Duration(gap*0.9/float64(len(text)+1))))
+	defer tick.Stop()
+	for i := range text {
+		line := string(text[:i+1])
+		s.screen.Prompt(line, len(line))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// watch ends the performance at ^C, which a terminal that is read by keys does
+// not turn into a signal.
+func watch(ctx context.Context, t *terminal.Terminal, leave func()) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var g sync.WaitGroup
+	g.Go(func() {
+		for k, err := range t.Keys(ctx) {
+			if err != nil || k.Does == terminal.Interrupt || k.Does == terminal.EOF {
+				leave()
+				return
+			}
+		}
+	})
+	return func() { cancel(); g.Wait() }
+}
