@@ -40,3 +40,51 @@ func AwaitCallers(t testing.TB, n int) {
 		return strings.Count(stacks, "store.(*writer).do(") >= n+1
 	})
 }
+
+// AfterSweep has a function called when the next deletion and the first sweep
+// after it have been committed, and the log still has the traces.
+func (s *Store) AfterSweep(do func()) {
+	old, commits := s.write.ended, 0
+	s.write.ended = func(changed bool, errs []error) {
+		old(changed, errs)
+		if commits++; commits == 2 {
+			do()
+		}
+	}
+}
+
+// Schema returns the definitions of all tables and indices.
+func (s *Store) Schema(ctx context.Context) (all []string, err error) {
+	return s.strings(ctx, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+}
+
+// Dump returns the journal, without the views, as SQL.
+func (s *Store) Dump(ctx context.Context) (string, error) {
+	lines, err := s.strings(ctx, `
+		SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN ('journal', 'members', 'derived', 'versions')
+		UNION ALL SELECT format('INSERT INTO journal VALUES (%d, %Q, %d, %Q, %Q, %Q, %Q, %Q, %d);', sequence, id, at, room, kind, author, scope, payload, sum) FROM journal
+		UNION ALL SELECT format('INSERT INTO members VALUES (%d, %Q);', sequence, member) FROM members
+		UNION ALL SELECT format('INSERT INTO derived VALUES (%Q, %Q);', source, event) FROM derived
+		UNION ALL SELECT 'INSERT INTO versions VALUES (''journal'', 1);'
+		UNION ALL SELECT 'PRAGMA user_version = 1;'`)
+	return strings.Join(lines, "\n") + "\n", err
+}
+
+func (s *Store) strings(ctx context.Context, query string) (all []string, err error) {
+	rows, err := s.archive.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		all = append(all, line)
+	}
+	return all, rows.Err()
+}
+
+// Distrust makes the next start look through the whole file.
+func (s *Store) Distrust() { s.suspect.Store(true) }

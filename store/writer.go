@@ -65,6 +65,11 @@ func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 	case err := <-r.done:
 		return err
 	case <-ctx.Done():
+	}
+	select {
+	case err := <-r.done: // it was done after all
+		return err
+	default:
 		return fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
 	}
 }

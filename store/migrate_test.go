@@ -1,0 +1,294 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/store"
+)
+
+// fixture is a journal of version 1 as SQL, as it was written when that was
+// the newest. It is never changed.
+const fixture = "testdata/version1.sql"
+
+// load makes a journal of SQL statements, and returns its directory.
+func load(t *testing.T, statements ...string) string {
+	t.Helper()
+	directory := t.TempDir()
+	db, err := sql.Open("sqlite", filepath.Join(directory, "earshot.db"))
+	must(t, err)
+	defer db.Close()
+	for _, s := range statements {
+		_, err := db.ExecContext(t.Context(), s)
+		must(t, err)
+	}
+	return directory
+}
+
+// TestFirstVersion opens a file of the first version.
+func TestFirstVersion(t *testing.T) {
+	statements, err := os.ReadFile(fixture)
+	must(t, err)
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, string(statements)), Report: heard.report})
+	if got, want := texts(everything(t, s)), "The tide is high|decision|reply It is|between us|erased|presence|notice"; got != want {
+		t.Errorf("read %s, want %s", got, want)
+	}
+	ann := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}
+	for _, tt := range []struct {
+		who         earshot.Audience
+		query, want string
+	}{
+		{everybody, "tide", "The tide is high"},
+		{everybody, "between", ""},
+		{ann, "between", "between us"},
+		{everybody, "is", "reply It is|The tide is high"},
+	} {
+		if got, err := s.For(tt.who).Search(t.Context(), tt.query, 10); err != nil || texts(got) != tt.want {
+			t.Errorf("%s finds %s, %v; want %s", tt.query, texts(got), err, tt.want)
+		}
+	}
+	if got, err := s.For(everybody).Turn(t.Context(), "t1"); err != nil || texts(got) != "decision|reply It is" {
+		t.Errorf("the turn is %s, %v", texts(got), err)
+	}
+	if n, err := s.Delete(t.Context(), "01J0000000000000000000001A"); err != nil || n != 2 {
+		t.Errorf("deleted %d, %v; want the message and the reply to it", n, err)
+	}
+	if e := add(t, s, said("and on"))[0]; e.Sequence != 8 {
+		t.Errorf("the next event has the sequence %d", e.Sequence)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
+// TestNewerVersion: a file of a later version is refused, and left alone.
+func TestNewerVersion(t *testing.T) {
+	statements, err := os.ReadFile(fixture)
+	must(t, err)
+	directory := load(t, string(statements), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
+	path := filepath.Join(directory, "earshot.db")
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 1): start that one, or choose another store.directory"
+	_, err = store.Open(t.Context(), store.Config{Directory: directory})
+	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("open = %v, want %s", err, want)
+	}
+	_, err = store.OpenReader(t.Context(), directory)
+	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("open for reading = %v, want %s", err, want)
+	}
+	if aside, _ := filepath.Glob(path + ".*"); len(aside) > 0 {
+		t.Errorf("it was set aside as %v", aside)
+	}
+}
+
+// TestReaderOfOlderVersion: a reader changes nothing, so it cannot read what
+// must be brought up to date first.
+func TestReaderOfOlderVersion(t *testing.T) {
+	statements, err := os.ReadFile(fixture)
+	must(t, err)
+	directory := load(t, string(statements))
+	if _, err := store.OpenReader(t.Context(), directory); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "start this one once") {
+		t.Errorf("open for reading = %v", err)
+	}
+	s, err := store.Open(t.Context(), store.Config{Directory: directory})
+	must(t, err)
+	must(t, s.Close())
+	r, err := store.OpenReader(t.Context(), directory)
+	must(t, err)
+	defer r.Close()
+	got, err := r.For(everybody).Search(t.Context(), "tide", 10)
+	if err != nil || texts(got) != "The tide is high" {
+		t.Errorf("found %s, %v", texts(got), err)
+	}
+}
+
+// A counter is a view of another package: how many messages each author wrote.
+type counter struct {
+	version int
+	broken  error // what Apply returns for the word broken
+}
+
+func (counter) Name() string   { return "counter" }
+func (c counter) Version() int { return c.version }
+
+func (counter) Create(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "CREATE TABLE counter (sequence INTEGER PRIMARY KEY, text TEXT)")
+	return err
+}
+
+func (counter) Reset(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS counter")
+	return err
+}
+
+func (c counter) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+	m, ok := e.Body.(earshot.Message)
+	if !ok {
+		_, err := tx.ExecContext(ctx, "DELETE FROM counter WHERE sequence = ?", e.Sequence)
+		return err
+	}
+	if m.Text == "broken" && c.broken != nil {
+		return c.broken
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO counter VALUES (?, ?)", e.Sequence, strings.Repeat(string(m.Text), c.version))
+	return err
+}
+
+// counted returns what the view has.
+func counted(t *testing.T, s *store.Store) (all string) {
+	t.Helper()
+	_, err := s.Do(t.Context(), func(v earshot.View) ([]earshot.Event, error) {
+		return nil, v.QueryRowContext(t.Context(), "SELECT coalesce(group_concat(text, '|' ORDER BY sequence), '') FROM counter").Scan(&all)
+	})
+	must(t, err)
+	return all
+}
+
+// TestProjections: the view of another package is kept in step, and made again
+// when its version changes or when it was away.
+func TestProjections(t *testing.T) {
+	c := store.Config{Directory: filepath.Join(t.TempDir(), "state")}
+	with := func(projections ...earshot.Projection) *store.Store {
+		c.Projections = projections
+		s, err := store.Open(t.Context(), c)
+		must(t, err)
+		return s
+	}
+	s := with(counter{version: 1})
+	events := add(t, s, said("a"), said("b"))
+	if got := counted(t, s); got != "a|b" {
+		t.Errorf("version 1 has %s", got)
+	}
+	_, err := s.Delete(t.Context(), events[0].ID)
+	must(t, err)
+	must(t, s.Close())
+
+	s = with(counter{version: 2})
+	if got := counted(t, s); got != "bb" {
+		t.Errorf("version 2 has %s", got)
+	}
+	must(t, s.Close())
+
+	s = with()
+	add(t, s, said("c"))
+	must(t, s.Close())
+
+	s = with(counter{version: 2})
+	if got := counted(t, s); got != "bb|cc" {
+		t.Errorf("after it was away it has %s", got)
+	}
+	must(t, s.Rebuild(t.Context()))
+	if got := counted(t, s); got != "bb|cc" {
+		t.Errorf("made again it has %s", got)
+	}
+	must(t, s.Close())
+
+	c.Projections = []earshot.Projection{counter{}, counter{}}
+	if _, err := store.Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), `two views are called "counter"`) {
+		t.Errorf("open with two of one name = %v", err)
+	}
+}
+
+// TestBrokenProjection: an event that a view cannot take is not kept, and
+// hurts no other.
+func TestBrokenProjection(t *testing.T) {
+	broken := errors.New("no")
+	s := open(t, store.Config{Projections: []earshot.Projection{counter{1, broken}}})
+	if _, err := s.Append(t.Context(), said("a"), said("broken")); !errors.Is(err, broken) || !strings.Contains(err.Error(), "counter") {
+		t.Errorf("append = %v", err)
+	}
+	add(t, s, said("b"))
+	if got := texts(everything(t, s)) + " " + counted(t, s); got != "b b" {
+		t.Errorf("kept and counted %s", got)
+	}
+}
+
+// TestUnfinishedDeletion: a daemon that died after a deletion, and before the
+// traces were gone, leaves them to the next.
+func TestUnfinishedDeletion(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "state")
+	s, err := store.Open(t.Context(), store.Config{Directory: directory})
+	must(t, err)
+	for range 30 {
+		add(t, s, said("xylophone"))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.AfterSweep(cancel)
+	var all []earshot.EventID
+	for _, e := range everything(t, s) {
+		all = append(all, e.ID)
+	}
+	n, err := s.Delete(ctx, all...)
+	if n != 30 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may still lie on the disk") {
+		t.Errorf("deleted %d, %v; want 30, and to be told that traces are left", n, err)
+	}
+	if len(traces(t, directory, []string{"xylophone"})) == 0 {
+		t.Fatal("no traces are left: the test cut it short too late to prove anything")
+	}
+	copied := sample{files: map[string][]byte{}} // as after a kill, since closing would tidy the log
+	for _, name := range []string{"earshot.db", "earshot.db-wal", "lock"} {
+		copied.files[name], err = os.ReadFile(filepath.Join(directory, name))
+		must(t, err)
+	}
+	must(t, s.Close())
+	directory = copied.lay(t, "lock", []byte("1\n"))
+	open(t, store.Config{Directory: directory})
+	if found := traces(t, directory, []string{"xylophone"}); len(found) > 0 {
+		t.Errorf("after the next start there are traces: %s", found)
+	}
+}
+
+var update = flag.Bool("update", false, "write "+fixture)
+
+// TestFixture writes the fixture. It was run when version 1 was the newest.
+func TestFixture(t *testing.T) {
+	if !*update {
+		t.Skip("only with -update")
+	}
+	s := open(t, store.Config{})
+	e := func(id earshot.EventID, body earshot.Body, sources ...earshot.EventID) earshot.Event {
+		e := said("")
+		e.ID, e.Body, e.Sources = id, body, sources
+		return e
+	}
+	message := e("01J0000000000000000000001A", earshot.Message{Text: "The tide is high"})
+	private := e("01J0000000000000000000001D", earshot.Message{Text: "between us"})
+	private.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "earshot"}}
+	add(t, s, message,
+		e("01J0000000000000000000001B", earshot.Decision{About: message.ID, Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "t1"}),
+		e("01J0000000000000000000001C", earshot.Reply{Turn: "t1", About: message.ID, Outcome: earshot.Interrupted, Offered: "It is, and it rises",
+			Heard: []earshot.Delivery{{Outlet: "console", Bytes: 5}}, Cut: &earshot.Interruption{By: "ann", Signal: "message", At: began}}, message.ID),
+		private,
+		e("01J0000000000000000000001E", earshot.Message{Text: "forget this"}),
+		e("01J0000000000000000000001F", earshot.Presence{Session: "tty1", Here: true}),
+		e("01J0000000000000000000001G", earshot.Notice{Key: "llm", Text: "gone", Cure: "ollama serve"}))
+	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
+	must(t, err)
+	dump, err := s.Dump(t.Context())
+	must(t, err)
+	must(t, os.MkdirAll("testdata", 0o755))
+	must(t, os.WriteFile(fixture, []byte(dump), 0o644))
+}
+
+// TestSchemaIsThatOfTheFixture: as long as version 1 is the newest, a new file
+// is made as the fixture was.
+func TestSchemaIsThatOfTheFixture(t *testing.T) {
+	statements, err := os.ReadFile(fixture)
+	must(t, err)
+	old := open(t, store.Config{Directory: load(t, string(statements))})
+	fresh := open(t, store.Config{})
+	want, err := fresh.Schema(t.Context())
+	must(t, err)
+	if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the schema of a file that was brought up to date is\n%s\nand of a new one\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
