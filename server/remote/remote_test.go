@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -155,4 +156,73 @@ func TestSayRefuses(t *testing.T) {
 		}
 		w.want()
 	})
+}
+
+// TestControlsOvertakeOnTheWire: a terminal that reads late reads a control
+// before the clauses that were said before it, and after a cut none of them.
+func TestControlsOvertakeOnTheWire(t *testing.T) {
+	for _, tt := range []struct {
+		control earshot.Control
+		want    string
+	}{
+		{earshot.Pause, "open say(0) do(pause) say(1) say(2) finish"},
+		{earshot.Cut, "open say(0) do(cut)"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			r := room{make(chan earshot.Outlet, 1)}
+			done := make(chan error, 1)
+			go func() {
+				done <- (&remote.Terminal{Name: "terminal-1", Room: r}).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
+			}()
+			_, _ = io.WriteString(far, `{"hello":{}}`+"\n")
+			c := wire.NewConn(far, far, wire.MaxDown)
+			if _, err := c.Read(); err != nil { // welcome
+				t.Fatal(err)
+			}
+			s, err := (<-r.outlet).Open(t.Context(), earshot.Opening{Turn: "7"}, func(earshot.Heard) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []string{word(c)}
+			for n := range 3 {
+				if err := s.Say(earshot.Clause{N: n, Text: "x"}); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait() // the first is being written
+			}
+			s.Finish()
+			s.Do(earshot.Resume) // outdated before it is sent
+			s.Do(tt.control)
+			for len(got) < len(strings.Fields(tt.want)) {
+				got = append(got, word(c))
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("sent %q, want %q", strings.Join(got, " "), tt.want)
+			}
+			if last := word(c); last != "beat" {
+				t.Errorf("sent %q after all", last)
+			}
+			far.Close()
+			<-done
+		})
+	}
+}
+
+// word reads a frame and names it.
+func word(c *wire.Conn) string {
+	f, err := c.Read()
+	switch f := f.(type) {
+	case wire.Open:
+		return "open"
+	case wire.Say:
+		return fmt.Sprintf("say(%d)", f.Clause.N)
+	case wire.Do:
+		return fmt.Sprintf("do(%v)", f.Control)
+	case wire.Finish:
+		return "finish"
+	case wire.Beat:
+		return "beat"
+	}
+	return fmt.Sprint(err)
 }
