@@ -60,8 +60,8 @@ type House interface {
 	Journal
 
 	// Audience returns who reads what is shown to h. An error refuses h
-	// everything. It is asked once for each request, so that a right that was
-	// taken away is gone.
+	// everything. It is asked for each request, so that a right that was taken
+	// away is gone; a terminal is one request for as long as it is attached.
 	Audience(h earshot.Handle) (earshot.Audience, error)
 
 	// State returns how everything is, as a value for encoding/json.
