@@ -80,7 +80,7 @@ var about = map[string]note{
 	"log.file":  {effect: "The whole path of the file; - is standard error. Empty means earshot.log in the user's state directory."},
 }
 
-const thinking = "the thinking beside the conversation"
+const thinking = "the reasoning"
 
 // text returns the note as it is shown.
 func (n note) text() string {

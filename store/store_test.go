@@ -3,12 +3,14 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/store"
@@ -340,4 +342,120 @@ func TestPlacesThatDoNotWork(t *testing.T) {
 	if _, err := store.OpenReader(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("reading what is not there = %v", err)
 	}
+}
+
+// TestReportMayUseTheStore: whoever is told of a fault can write it into the
+// journal, without waiting for itself.
+func TestReportMayUseTheStore(t *testing.T) {
+	var s *store.Store
+	told := make(chan error, 10)
+	s = open(t, store.Config{Report: func(n earshot.Notice) {
+		e := said("")
+		e.Body = n
+		_, err := s.Append(detached(t), e)
+		told <- err
+	}})
+	must(t, s.Run(t.Context(), "PRAGMA max_page_count = 60"))
+	fill(t, s)
+	if err := <-told; err != nil && !errors.Is(err, store.ErrFull) {
+		t.Error(err)
+	}
+	must(t, s.Run(t.Context(), "PRAGMA max_page_count = 100000"))
+	add(t, s, said("and on"))
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+	if got := texts(everything(t, s)); !strings.HasSuffix(got, "and on|notice") {
+		t.Errorf("the end was not kept")
+	}
+}
+
+// TestIDsRise, also when the clock is set back.
+func TestIDsRise(t *testing.T) {
+	now := began
+	s := open(t, store.Config{Now: func() time.Time { return now }})
+	last := earshot.EventID("")
+	for i := range 100 {
+		now = began.Add(time.Duration(50-i) * time.Minute)
+		for _, e := range add(t, s, said("a"), said("b")) {
+			if e.ID <= last {
+				t.Fatalf("%s came after %s", e.ID, last)
+			}
+			last = e.ID
+		}
+	}
+}
+
+// TestClockAndNamesAreGiven: with the same clock and the same IDs a day can be
+// performed again.
+func TestClockAndNamesAreGiven(t *testing.T) {
+	n := 0
+	s := open(t, store.Config{NewID: func() earshot.EventID { n++; return earshot.EventID(fmt.Sprint("id", n)) }})
+	e := said("a")
+	e.At = time.Time{}
+	if kept := add(t, s, e)[0]; kept.ID != "id1" || !kept.At.Equal(began) {
+		t.Errorf("kept as %s at %v", kept.ID, kept.At)
+	}
+}
+
+// TestExportStops: leaving the loop is the end of it.
+func TestExportStops(t *testing.T) {
+	s := open(t, store.Config{})
+	add(t, s, numbered(600)...)
+	n := 0
+	for _, err := range s.Export(t.Context()) {
+		must(t, err)
+		if n++; n == 300 {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var last error
+	for _, err := range s.Export(ctx) {
+		last = err
+		cancel()
+	}
+	if n != 300 || !errors.Is(last, context.Canceled) {
+		t.Errorf("%d events, and in the end %v", n, last)
+	}
+}
+
+// TestReadersAndWriterTogether: what is read while others write is a beginning
+// of the history, without a gap.
+func TestReadersAndWriterTogether(t *testing.T) {
+	s := open(t, store.Config{})
+	var all sync.WaitGroup
+	const total = 200
+	for range 2 {
+		all.Go(func() {
+			for range total / 2 {
+				if _, err := s.Append(detached(t), said("more")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		all.Go(func() {
+			for last := int64(0); last < total; {
+				grown := s.Grown()
+				events, err := s.For(everybody).Events(detached(t), last, 7)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, e := range events {
+					if e.Sequence != last+1 {
+						t.Errorf("%d came after %d", e.Sequence, last)
+						return
+					}
+					last = e.Sequence
+				}
+				if len(events) == 0 {
+					<-grown
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -75,6 +75,8 @@ func (a *app) transcript(events []earshot.Event, asJSON bool, name func(earshot.
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
+	// A reply that was cut ended after the message that cut it, and began before.
+	slices.SortStableFunc(events, func(a, b earshot.Event) int { return a.At.Compare(b.At) })
 	for _, e := range events {
 		if asJSON {
 			if err := json.NewEncoder(a.out).Encode(e); err != nil {
@@ -109,9 +111,9 @@ func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
 	rest := strings.TrimSpace(string(r.Remainder()))
 	switch {
 	case r.Cut != nil && rest == "":
-		return fmt.Sprintf("[cut by %s: %s]", name(r.Cut.By), r.Cut.Signal)
+		return fmt.Sprintf("[cut off by %s]", name(r.Cut.By))
 	case r.Cut != nil:
-		return fmt.Sprintf("[cut by %s: %s; not heard: %s]", name(r.Cut.By), r.Cut.Signal, rest)
+		return fmt.Sprintf("[cut off by %s; not heard: %s]", name(r.Cut.By), rest)
 	case r.Outcome == earshot.Failed && rest == "":
 		return "[it failed here]"
 	case rest != "":

@@ -20,6 +20,7 @@ import (
 	"earshot/internal/terminal"
 	"earshot/llm"
 	outlet "earshot/outlets/console"
+	"earshot/participants"
 	"earshot/providers"
 	"earshot/providers/replay"
 )
@@ -49,6 +50,14 @@ func (d demoCommand) Run(a *app) error {
 	}
 	fmt.Fprintln(a.err, "\nTo talk to it yourself: earshot run")
 	return nil
+}
+
+// called is what the demonstration calls the two who talk.
+func called(id earshot.ParticipantID) string {
+	if id == participants.Owner {
+		return "you"
+	}
+	return "Earshot"
 }
 
 type replayCommand struct {
