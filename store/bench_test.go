@@ -80,7 +80,9 @@ func BenchmarkRead(b *testing.B) {
 		ask  func() ([]earshot.Event, error)
 	}{
 		{"Events", func() ([]earshot.Event, error) { return r.Events(b.Context(), 50_000, 50) }},
-		{"Last", func() ([]earshot.Event, error) { return r.Last(b.Context(), []earshot.Kind{earshot.KindMessage, earshot.KindReply}, 50) }},
+		{"Last", func() ([]earshot.Event, error) {
+			return r.Last(b.Context(), []earshot.Kind{earshot.KindMessage, earshot.KindReply}, 50)
+		}},
 		{"SearchRareWord", func() ([]earshot.Event, error) { return r.Search(b.Context(), "54321", 20) }},
 		{"SearchWord", func() ([]earshot.Event, error) { return r.Search(b.Context(), "321", 20) }},
 		{"SearchCommonWord", func() ([]earshot.Event, error) { return r.Search(b.Context(), "tide", 20) }},

@@ -55,7 +55,6 @@ func fullDisk(t *testing.T, disk string) {
 		t.Errorf("on a full disk the first ten are %s", texts(got[:10]))
 	}
 	awaitNotices(t, heard, "store.full")
-	before := len(everything(t, s))
 	must(t, s.Close())
 
 	must(t, syscall.Unmount(disk, 0))
@@ -67,7 +66,7 @@ func fullDisk(t *testing.T, disk string) {
 	ballast := filepath.Join(disk, "ballast")
 	must(t, grow(ballast))
 	fill(t, s)
-	before = len(everything(t, s))
+	before := len(everything(t, s))
 	if _, err := s.Append(t.Context(), big()); !errors.Is(err, store.ErrFull) {
 		t.Errorf("append on a full disk = %v", err)
 	}
