@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/server"
+)
+
+// soon is how long a test waits for what takes milliseconds on a machine
+// that has nothing else to do.
+const soon = 30 * time.Second
+
+// A home is where one user of earshot lives, with nothing of this machine's in
+// it.
+type home struct {
+	t      testing.TB
+	dir    string
+	socket string
+	env    []string
+}
+
+// newHome returns an empty home. Environ goes on top of what is there anyway.
+func newHome(t testing.TB, environ ...string) *home {
+	t.Helper()
+	h := &home{t: t, dir: t.TempDir()}
+	runtime, err := os.MkdirTemp("", "es") // short: the path of a socket has 108 bytes at most
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(runtime) })
+	h.socket = filepath.Join(runtime, "earshot", "earshot.sock")
+	h.env = append(surroundings(h.dir, runtime), environ...)
+	return h
+}
+
+// surroundings is the environment of a user whose home is dir.
+func surroundings(dir, runtime string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "TZ=UTC", "LC_ALL=C.UTF-8",
+		"HOME=" + dir, "TMPDIR=" + os.TempDir(),
+		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
+		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
+		"XDG_DATA_HOME=" + filepath.Join(dir, "data"),
+		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
+		"XDG_RUNTIME_DIR=" + runtime,
+	}
+	if cover := os.Getenv("GOCOVERDIR"); cover != "" {
+		env = append(env, "GOCOVERDIR="+cover)
+	}
+	return env
+}
+
+// write writes a file below the home, and returns where it is.
+func (h *home) write(name, text string) string {
+	h.t.Helper()
+	file := filepath.Join(h.dir, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return file
+}
+
+// read returns what a file below the home holds.
+func (h *home) read(name string) string {
+	h.t.Helper()
+	text, err := os.ReadFile(filepath.Join(h.dir, name))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// scripted makes the scripted model answer, which says what script says.
+func (h *home) scripted(script string) {
+	h.t.Helper()
+	h.env = append(h.env, "EARSHOT_EXECUTIVE_LLM_PROVIDER=script", "EARSHOT_EXECUTIVE_LLM_SCRIPT="+h.write("model.yaml", script))
+}
+
+// asleep is the environment of a daemon without a console.
+var asleep = []string{"EARSHOT_PROVIDERS_CONSOLE_ENABLED=false", "EARSHOT_OUTLETS_CONSOLE_ENABLED=false"}
+
+// command is earshot with args, run by the user of h.
+func (h *home) command(args ...string) *exec.Cmd {
+	c := exec.Command("earshot", args...)
+	c.Env, c.Dir = h.env, h.dir
+	return c
+}
+
+// A result is what came of a command.
+type result struct {
+	out, err string
+	code     int
+}
+
+// earshot runs earshot with args to its end; what it reads is in.
+func (h *home) earshot(in io.Reader, args ...string) result {
+	h.t.Helper()
+	var out, errs bytes.Buffer
+	c := h.command(args...)
+	c.Stdin, c.Stdout, c.Stderr = in, &out, &errs
+	err := c.Run()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		h.t.Fatal(err)
+	}
+	return result{out.String(), errs.String(), c.ProcessState.ExitCode()}
+}
+
+// ask runs earshot in a pipe with questions, one a line.
+func (h *home) ask(questions ...string) result {
+	h.t.Helper()
+	return h.earshot(strings.NewReader(strings.Join(questions, "\n")+"\n"), "run")
+}
+
+// history returns the last messages and replies.
+func (h *home) history() (events []earshot.Event) {
+	h.t.Helper()
+	r := h.earshot(nil, "history", "--json", "-n", "1000")
+	if r.code == notFound {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(r.out))
+	for d.More() {
+		var e earshot.Event
+		if err := d.Decode(&e); err != nil {
+			h.t.Fatalf("history --json: %v", err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// replies returns the last replies.
+func (h *home) replies() (replies []earshot.Reply) {
+	h.t.Helper()
+	for _, e := range h.history() {
+		if r, ok := e.Body.(earshot.Reply); ok {
+			replies = append(replies, r)
+		}
+	}
+	return replies
+}
+
+// client asks the daemon that runs in h.
+func (h *home) client() *server.Client { return &server.Client{Socket: h.socket} }
+
+// A process is a daemon at work.
+type process struct {
+	*exec.Cmd
+	t    testing.TB
+	out  bytes.Buffer
+	done chan struct{}
+}
+
+// daemon starts a daemon without a console, and returns when it answers.
+func (h *home) daemon() *process {
+	h.t.Helper()
+	p := &process{Cmd: h.command("run"), t: h.t, done: make(chan struct{})}
+	p.Env = append(p.Env[:len(p.Env):len(p.Env)], asleep...)
+	p.Stdout, p.Stderr = &p.out, &p.out
+	if err := p.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	go func() { p.Wait(); close(p.done) }()
+	h.t.Cleanup(func() { p.end(syscall.SIGKILL) })
+	testkit.Await(h.t, soon, "the daemon", func() bool {
+		_, err := h.client().State(h.t.Context())
+		return err == nil
+	})
+	return p
+}
+
+// end sends a signal, and waits until the daemon is gone.
+func (p *process) end(s syscall.Signal) {
+	p.Process.Signal(s)
+	<-p.done
+}

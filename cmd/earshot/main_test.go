@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+)
+
+// The program under test is this test binary: called earshot, it is earshot.
+// So the race detector sees the program as well, and nothing has to be built.
+func TestMain(m *testing.M) {
+	testscript.Main(still{m}, map[string]func(){"earshot": main})
+}
+
+// still is a test run after which nothing may be left running.
+type still struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (s still) Run() int {
+	code := s.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
