@@ -261,9 +261,9 @@ func TestFaultsAreSaidOnce(t *testing.T) {
 			}
 		}
 		want := []string{
-			"no reply: ollama: unreachable (ollama serve) false",
+			"ollama: unreachable (ollama serve) false",
 			"the model answers again () true",
-			"no reply: ollama: unreachable (ollama serve) false",
+			"ollama: unreachable (ollama serve) false",
 		}
 		if strings.Join(notices, "|") != strings.Join(want, "|") {
 			t.Errorf("notices %q, want %q", notices, want)

@@ -94,7 +94,7 @@ func (r *Room) choose() question {
 func (r *Room) text(set executive.Config, q question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], bool) {
 	facts := r.facts(set, a)
 	want := q.want
-	if want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.cfg.Model != nil {
+	if want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks() {
 		want = reflex.None // there is nothing left unsaid, but perhaps more to say
 	}
 	if answer := reflex.Answer(want, facts); answer != "" {
@@ -190,6 +190,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if n, news := r.health(e); news {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
+	if e.err != nil {
+		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "err", e.err)
+	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "latency", r.cfg.Now().Sub(e.began))
 	r.keep(ctx)
@@ -222,16 +225,29 @@ func (r *Room) health(e ending) (earshot.Notice, bool) {
 	return earshot.Notice{}, false
 }
 
+// modelWorks reports whether there is a model that did not fail last time.
+func (r *Room) modelWorks() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ill := r.faults[modelFault]
+	return r.cfg.Model != nil && !ill
+}
+
 // modelFault is the key of what is wrong with the model.
 const modelFault = "model"
 
 // fault returns what is wrong with the model, for people.
 func fault(err error) earshot.Notice {
-	n := earshot.Notice{Key: modelFault, Text: "no reply: " + err.Error()}
+	n := earshot.Notice{Key: modelFault, Text: err.Error()}
 	var e *llm.Error
 	switch {
 	case errors.As(err, &e):
-		n.Text, n.Cure = "no reply: "+e.Error(), e.Cure
+		if e.Fault == llm.Unreachable { // how the connection failed is for the log
+			brief := *e
+			brief.Err = nil
+			e = &brief
+		}
+		n.Text, n.Cure = e.Error(), e.Cure
 	case errors.Is(err, ErrNoModel):
 		n.Cure = "install Ollama, then run: ollama pull llama3.2"
 	}

@@ -36,9 +36,12 @@ func (c *Console) who(e earshot.Event) string {
 
 // notice returns a notice with its cure on a row of its own.
 func notice(n earshot.Notice) terminal.Line {
-	l := terminal.Line{Head: "! ", Text: n.Text}
-	if n.Over {
+	l := terminal.Line{Text: n.Text}
+	switch {
+	case n.Over:
 		l.Head = "✓ "
+	case n.Key != "": // without one it is only an answer
+		l.Head = "! "
 	}
 	if n.Cure != "" {
 		l.Text += "\n  → " + n.Cure
@@ -50,6 +53,9 @@ func notice(n earshot.Notice) terminal.Line {
 func (c *Console) reply(r earshot.Reply) {
 	c.term.Settle(r.About)
 	rest := r.Remainder()
+	if r.Outcome == earshot.Failed && r.Offered == "" {
+		c.quietly("(no reply)")
+	}
 	if rest == "" || r.Outcome != earshot.Interrupted && r.Outcome != earshot.Failed {
 		return
 	}

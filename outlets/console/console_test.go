@@ -347,7 +347,7 @@ func TestBoard(t *testing.T) {
 		{"somebody unknown", earshot.Event{From: earshot.Handle{Provider: "discord", ID: "1"}, Body: earshot.Message{Text: "hello"}}, "discord:1: hello\n"},
 		{"hostile", event(earshot.Message{Text: "a\x1b[2J\nb"}), "Ann: a␛[2J\nb\n"},
 		{"ourselves", earshot.Event{Via: "console", Author: "ann", Body: earshot.Message{Text: "hello"}}, ""},
-		{"a notice with its cure", event(earshot.Notice{Text: "no model", Cure: "ollama pull x"}), "! no model\n  → ollama pull x\n"},
+		{"a notice with its cure", event(earshot.Notice{Key: "model", Text: "no model", Cure: "ollama pull x"}), "! no model\n  → ollama pull x\n"},
 		{"it is over", event(earshot.Notice{Text: "the model answers", Over: true}), "✓ the model answers\n"},
 		{"a reply that was cut", event(earshot.Reply{Outcome: earshot.Interrupted, Offered: "grüße dich", Heard: []earshot.Delivery{{Bytes: 7}}}),
 			"(cut off after 5 of 10 characters; the rest is kept: ask \"what were you saying?\")\n"},
