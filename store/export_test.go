@@ -15,6 +15,9 @@ import (
 // Path returns where the journal lies.
 func (s *Store) Path() string { return s.archive.path }
 
+// Clean is what is done to each page after a deletion.
+var Clean = clean
+
 // Run executes a statement on the connection that writes.
 func (s *Store) Run(ctx context.Context, statement string) error {
 	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	_ "modernc.org/sqlite" // the driver
 )
 
 // The files of a data directory.
@@ -44,7 +42,8 @@ func address(path string, query url.Values, pragmas ...[]string) string {
 	return u.String()
 }
 
-// openWriter opens the file at path for the one connection that writes.
+// openWriter opens the file at path for the one connection that writes. The
+// driver is known as sqlite since errors.go imports it.
 func openWriter(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, writing))
 	if err != nil {
@@ -107,7 +106,7 @@ func size(path string) (int64, bool, error) {
 }
 
 // sound looks for damage in the open file, and returns the first that it
-// finds. It reads everything, some 500 MB a second, so it is called only when
+// finds. It reads everything, some 100 MB a second, so it is called only when
 // there is a reason for suspicion.
 func sound(ctx context.Context, db *sql.DB) error {
 	var said string
