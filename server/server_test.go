@@ -397,6 +397,24 @@ func TestEventsResume(t *testing.T) {
 	}
 }
 
+// TestEventsFollow: what happens while a client waits reaches it.
+func TestEventsFollow(t *testing.T) {
+	h := newHouse()
+	at, _ := serve(t, h)
+	fill(t, h, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for e, err := range (&server.Client{Socket: at}).Events(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Sequence == 5 {
+			break
+		}
+		fill(t, h, 1)
+	}
+}
+
 // TestEventsHoldAReaderThatDoesNotRead: the journal is read no further than the
 // client takes it.
 func TestEventsHoldAReaderThatDoesNotRead(t *testing.T) {

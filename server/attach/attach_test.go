@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -317,21 +318,25 @@ func TestWhatWasBegunIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestEnterAndCloseTheWindow: what had come before the connection ended is
-// admitted, but a room that does not answer is not waited for for ever.
+// TestEnterAndCloseTheWindow: what had come before the connection ended, or the
+// daemon was told to stop, is admitted; but a room that does not answer is not
+// waited for for ever.
 func TestEnterAndCloseTheWindow(t *testing.T) {
 	for _, tt := range []struct {
 		takes time.Duration
+		stop  bool // the daemon, rather than the terminal
 		want  string
 	}{
-		{time.Second, "here=true hello here=false"},
-		{time.Hour, "here=true here=false"},
+		{time.Second, false, "here=true hello here=false"},
+		{time.Second, true, "here=true hello here=false"},
+		{time.Hour, false, "here=true here=false"},
+		{time.Hour, true, "here=true here=false"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRoom()
 			r.refuse = func(ctx context.Context, e earshot.Event) error {
 				if e.Body.Kind() != earshot.KindMessage {
-					return nil
+					return ctx.Err()
 				}
 				select {
 				case <-time.After(tt.takes):
@@ -342,10 +347,15 @@ func TestEnterAndCloseTheWindow(t *testing.T) {
 			}
 			began := time.Now()
 			pr := connect(t, r, sense(func(ctx context.Context, emit providers.Emit) error {
-				go emit(ctx, earshot.Event{Body: earshot.Message{Text: "hello"}})
-				synctest.Wait()
-				return nil
+				_ = emit(ctx, earshot.Event{Body: earshot.Message{Text: "hello"}})
+				return ctx.Err()
 			}), &testkit.Voice{Called: "console"})
+			synctest.Wait()
+			if tt.stop {
+				pr.stop()
+			} else {
+				pr.hangUp()
+			}
 			<-pr.clients
 			if err := <-pr.daemons; err != nil {
 				t.Error(err)
@@ -356,6 +366,8 @@ func TestEnterAndCloseTheWindow(t *testing.T) {
 			if got := r.heard(); got != tt.want {
 				t.Errorf("the room heard %q, want %q", got, tt.want)
 			}
+			pr.hangUp()
+			pr.stop()
 		})
 	}
 }
@@ -436,6 +448,7 @@ func TestSilenceIsDeath(t *testing.T) {
 		pr := &pair{room: newRoom(), daemons: make(chan error, 1)}
 		pr.serve(t, near)
 		_, _ = far.Write([]byte(`{"hello":{}}` + "\n"))
+		go io.Copy(io.Discard, far) // it reads, and says nothing
 		began := time.Now()
 		if err := <-pr.daemons; err == nil || time.Since(began) > 2*wire.Idle {
 			t.Errorf("a frozen terminal ended with %v after %v", err, time.Since(began))

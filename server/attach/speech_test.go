@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,15 +188,21 @@ func TestControlsOvertake(t *testing.T) {
 
 // A stuck outlet takes clauses and shows nothing, until it is freed.
 type stuck struct {
-	free chan struct{}
-	said chan earshot.Clause
+	free  chan struct{}
+	said  chan earshot.Clause
+	open  atomic.Int64 // speeches at the moment
+	twice atomic.Bool  // more than one was open at a time
 }
 
 func (*stuck) Name() string { return "stuck" }
 
 func (s *stuck) Open(_ context.Context, _ earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	if s.open.Add(1) > 1 {
+		s.twice.Store(true)
+	}
 	go func() {
 		<-s.free
+		s.open.Add(-1)
 		heard(earshot.Heard{End: true})
 	}()
 	return s, nil
@@ -218,7 +225,7 @@ func TestSayWaitsForTheWindow(t *testing.T) {
 	for _, how := range []string{"cut", "cancelled", "lost", "left"} {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				out := &stuck{make(chan struct{}), make(chan earshot.Clause)}
+				out := &stuck{free: make(chan struct{}), said: make(chan earshot.Clause)}
 				pr := connect(t, newRoom(), sense(idle), out)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -273,7 +280,7 @@ func TestSayWaitsForTheWindow(t *testing.T) {
 // nothing and never says so; and when it does again, it is well.
 func TestStuckTerminalHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := &stuck{make(chan struct{}), make(chan earshot.Clause)}
+		out := &stuck{free: make(chan struct{}), said: make(chan earshot.Clause)}
 		pr := connect(t, newRoom(), sense(idle), out)
 		o := <-pr.room.entered
 		for i := range 20 {
@@ -301,7 +308,76 @@ func TestStuckTerminalHoldsNobody(t *testing.T) {
 		if client, daemon := pr.ends(); client != nil || daemon != nil {
 			t.Errorf("ended with %v and %v", client, daemon)
 		}
+		if out.twice.Load() {
+			t.Error("the outlet was opened while a speech was open")
+		}
 	})
+}
+
+// A terse outlet tells nothing until it is told to stop, and then that it came
+// out whole. It takes a second to open.
+type terse struct {
+	told chan earshot.Control
+}
+
+func (*terse) Name() string { return "terse" }
+
+func (s *terse) Open(ctx context.Context, _ earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	time.Sleep(time.Second)
+	go func() {
+		<-ctx.Done()
+		heard(earshot.Heard{Byte: 5, End: true})
+	}()
+	return s, nil
+}
+
+func (*terse) Say(earshot.Clause) error { return nil }
+func (s *terse) Do(c earshot.Control)   { s.told <- c }
+func (*terse) Finish()                  {}
+
+// TestLastWordsArrive: when the terminal leaves, the daemon learns how far it
+// came, before the connection ends.
+func TestLastWordsArrive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pr := connect(t, newRoom(), sense(idle), &terse{make(chan earshot.Control, 9)})
+		tn, err := open(t.Context(), <-pr.room.entered, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = tn.say("hello")
+		time.Sleep(2 * time.Second)
+		pr.ends()
+		if tn.ends() != 1 || tn.delivered() != "hello" {
+			t.Errorf("%d ends, %d bytes delivered", tn.ends(), len(tn.delivered()))
+		}
+	})
+}
+
+// TestControlsWaitForTheOutlet: one that comes before the outlet has opened is
+// not lost.
+func TestControlsWaitForTheOutlet(t *testing.T) {
+	for _, control := range []earshot.Control{earshot.Pause, earshot.Cut} {
+		synctest.Test(t, func(t *testing.T) {
+			out := &terse{make(chan earshot.Control, 9)}
+			pr := connect(t, newRoom(), sense(idle), out)
+			tn, err := open(t.Context(), <-pr.room.entered, "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			tn.Do(control)
+			time.Sleep(1100 * time.Millisecond)
+			select {
+			case got := <-out.told:
+				if got != control {
+					t.Errorf("told %v, want %v", got, control)
+				}
+			default:
+				t.Errorf("%v was lost", control)
+			}
+			pr.ends()
+		})
+	}
 }
 
 // TestOpenWaitsForTheSpeechBefore, for as long as its context lets it.

@@ -24,7 +24,6 @@ type outlet struct {
 	box   *wire.Outbox
 
 	free chan struct{} // holds one while no speech is open
-	gone chan struct{} // closed with the connection
 
 	mu     sync.Mutex
 	speech *speech // the one that was opened last
@@ -38,7 +37,7 @@ var _ interface {
 } = (*outlet)(nil)
 
 func newOutlet(name string, flows bool, box *wire.Outbox) *outlet {
-	o := &outlet{name: name, flows: flows, box: box, free: make(chan struct{}, 1), gone: make(chan struct{})}
+	o := &outlet{name: name, flows: flows, box: box, free: make(chan struct{}, 1)}
 	o.free <- struct{}{}
 	return o
 }
@@ -54,8 +53,6 @@ func (o *outlet) Flows() bool { return o.flows }
 func (o *outlet) Open(ctx context.Context, op earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	select {
 	case <-o.free:
-	case <-o.gone:
-		return nil, errGone
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -103,7 +100,6 @@ func (o *outlet) close() {
 	o.closed = true
 	s := o.speech
 	o.mu.Unlock()
-	close(o.gone)
 	if s != nil {
 		s.end()
 	}
