@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -211,13 +212,17 @@ func (c *climb) worst() error {
 			best = e
 		}
 	}
-	joined := *best
+	joined, said := *best, []string{best.Error()} // the same fault twice is said once
 	for _, e := range c.faults {
-		if e != best && joined.Err == nil {
+		switch {
+		case slices.Contains(said, e.Error()):
+			continue
+		case joined.Err == nil:
 			joined.Err = e
-		} else if e != best {
+		default:
 			joined.Err = fmt.Errorf("%w; %w", joined.Err, e)
 		}
+		said = append(said, e.Error())
 	}
 	return &joined
 }

@@ -67,6 +67,21 @@ func climb(ctx context.Context, l *llm.Ladder, req *llm.Request) string {
 	return fmt.Sprintf("%s: %q, %s, %v", strings.Join(line, ", "), said, end, time.Since(began))
 }
 
+// chatty is an engine that sends deltas with nothing in them, for ever.
+type chatty struct{ llm.Engine }
+
+func (chatty) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		for ctx.Err() == nil {
+			time.Sleep(3 * time.Second)
+			if !yield(llm.Delta{}, nil) {
+				return
+			}
+		}
+		yield(llm.Delta{}, context.Cause(ctx))
+	}
+}
+
 func TestLadder(t *testing.T) {
 	fault := func(f llm.Fault, cure string) error {
 		return &llm.Error{Fault: f, Engine: "a", Cure: cure}
@@ -100,7 +115,7 @@ func TestLadder(t *testing.T) {
 		{"wedged, and well when unloaded", []llm.Engine{script("a", wedge)},
 			`a unloaded the model to ask again, a answered: "one two", done, 12s`},
 		{"late twice", []llm.Engine{script("a", late, late)},
-			`a unloaded the model to ask again, a gave up: "", a: stalled: no first word came within 10s; a: stalled: no first word came within 10s, 20s`},
+			`a unloaded the model to ask again, a gave up: "", a: stalled: no first word came within 10s, 20s`},
 		{"late, and cannot unload", []llm.Engine{plainEngine{script("a", late)}, script("b")},
 			`a asked the next engine, b answered: "one two", done, 12s`},
 		{"late, and unloading fails", []llm.Engine{stuck{script("a", late), time.Second, fault(llm.Unreachable, "start it")}},
@@ -135,12 +150,14 @@ func TestLadder(t *testing.T) {
 			`a answered: "one two three", done, 14.999999997s`},
 		{"one byte in four seconds, for ever", []llm.Engine{&llmtest.Script{Label: "a", Reply: strings.Repeat(".\n", 1000), Every: 4 * time.Second}, script("b")},
 			`a answered, a gave up in the middle of a reply: "` + strings.TrimSuffix(strings.Repeat(`.\n`, 15), `\n`) + `", a: stalled: the reply was not complete in time, 1m0s`},
+		{"says nothing, often", []llm.Engine{chatty{script("a")}, script("b")},
+			`a asked the next engine, b answered: "one two", done, 14s`},
 		{"everything is late", []llm.Engine{script("a", late, late), script("b", late, late), script("c", late, late), script("d", well)},
 			`a unloaded the model to ask again, a asked the next engine, ` +
 				`b unloaded the model to ask again, b asked the next engine, ` +
 				`c unloaded the model to ask again, c gave up: "", ` +
-				`a: stalled: no first word came within 10s` +
-				`; a: stalled: no first word came within 10s; b: stalled: no first word came within 10s; b: stalled: no first word came within 10s; ` +
+				"a: stalled: no first word came within 10s; " +
+				"b: stalled: no first word came within 10s; " +
 				`c: stalled: no first word came within 10s; c: stalled: the reply was not complete in time, 1m0s`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,6 +168,19 @@ func TestLadder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLadderUnloadsInTime: unloading, too, has only what is left.
+func TestLadderUnloadsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := &llmtest.Script{Label: "a", Troubles: []llmtest.Trouble{{Hang: true}}}
+		l := ladder(stuck{hangs, time.Hour, nil}, &llmtest.Script{Label: "b"})
+		l.Total = 15 * time.Second
+		want := `a gave up: "", a: stalled: no first word came within 10s; a: bad answer: context deadline exceeded, 15s`
+		if got := climb(t.Context(), l, &llm.Request{}); got != want {
+			t.Errorf("\n%s\nwant\n%s", got, want)
+		}
+	})
 }
 
 // TestLadderAsksAgain: what is asked again is the same question, but
@@ -292,26 +322,28 @@ func TestLadderStops(t *testing.T) {
 			}
 		})
 	})
-	t.Run("parked", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			l := ladder(&llmtest.Script{Label: "a", Reply: "one two", Every: time.Second}, &llmtest.Script{Label: "b"})
-			reply := make(chan struct{})
-			time.AfterFunc(1500*time.Millisecond, func() {
-				defer close(reply)
-				for range l.Engines[0].Stream(t.Context(), &llm.Request{Priority: llm.ReplyToPerson}) {
-					return
+	for _, tt := range []struct {
+		name string
+		at   time.Duration
+	}{{"parked before the first token", 500 * time.Millisecond}, {"parked in the middle", 1500 * time.Millisecond}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := ladder(&llmtest.Script{Label: "a", Reply: "one two", Every: time.Second}, &llmtest.Script{Label: "b"})
+				reply := make(chan struct{})
+				time.AfterFunc(tt.at, func() {
+					defer close(reply)
+					for range l.Engines[0].Stream(t.Context(), &llm.Request{Priority: llm.ReplyToPerson}) {
+						return
+					}
+				})
+				want := fmt.Sprintf("%v, %v", llm.ErrParked, tt.at)
+				if got := climb(t.Context(), l, &llm.Request{Priority: llm.Reasoning}); !strings.HasSuffix(got, want) || strings.Contains(got, string(llm.Onward)) {
+					t.Errorf("%s, want %s", got, want)
 				}
+				<-reply
 			})
-			ended := error(nil)
-			for _, err := range l.Stream(t.Context(), &llm.Request{Priority: llm.Reasoning}) {
-				ended = err
-			}
-			if !errors.Is(ended, llm.ErrParked) {
-				t.Errorf("ended with %v", ended)
-			}
-			<-reply
 		})
-	})
+	}
 }
 
 // TestLadderNamesTheCure: of all that failed, the fault is told that somebody
