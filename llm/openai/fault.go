@@ -98,15 +98,13 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 		f.Err = one(err, errUnfinished, errFiltered, errWhole)
 	case errors.Is(err, errLongest):
 		f.Fault, f.Err, f.Cure = llm.Stalled, errLongest, "choose a smaller model: executive.llm.model"
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		f.Err = errUnfinished
 	case errors.Is(err, http.ErrSchemeMismatch):
 		f.Fault, f.Err, f.Cure = llm.BadAnswer, http.ErrSchemeMismatch, "begin executive.llm.host with http://"
 	case unreachable(err):
 		f.Fault, f.Model, f.Err = llm.Unreachable, "", bare(err)
 		f.Cure = "start the server, or set executive.llm.host: nobody answers at " + e.base.Host
 	case lost(err):
-		f.Err = bare(err)
+		f.Err = errUnfinished
 	default:
 		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
 		if known := one(err, errLine, errReply, errRedirect, errPage); known != nil {
@@ -175,7 +173,7 @@ func unreachable(err error) bool {
 // lost reports whether err is that a connection broke.
 func lost(err error) bool {
 	_, ok := errors.AsType[*net.OpError](err)
-	return ok
+	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // bare returns err without the address, which the engine's name has already.
