@@ -237,10 +237,12 @@ func TestSchedulerIsBounded(t *testing.T) {
 		if got := s.Load(); got != (llm.Load{Running: 1, Waiting: 64}) {
 			t.Errorf("load %+v", got)
 		}
+		mu.Lock()
 		refused := slices.Concat(ends[llm.Memory], ends[llm.Reasoning])
 		if len(refused) != 2 || len(ends[llm.Memory]) != 1 {
 			t.Fatalf("refused %v, want the memory and one thought", ends)
 		}
+		mu.Unlock()
 		for _, err := range refused {
 			if e, ok := errors.AsType[*llm.Error](err); !ok || e.Fault != llm.Busy || e.Engine != "small" || e.Cure == "" {
 				t.Errorf("refused with %v", err)
