@@ -326,6 +326,7 @@ func (s *terse) Open(ctx context.Context, _ earshot.Opening, heard func(earshot.
 	time.Sleep(time.Second)
 	go func() {
 		<-ctx.Done()
+		time.Sleep(time.Millisecond) // the last write
 		heard(earshot.Heard{Byte: 5, End: true})
 	}()
 	return s, nil
