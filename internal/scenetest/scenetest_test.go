@@ -9,10 +9,13 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
 
 	"earshot/internal/scenetest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "write what was said into the scenes")
 

@@ -1,0 +1,85 @@
+// Command earshot is an assistant that stays within earshot: it reads (and one
+// day hears and sees), answers, and falls silent the moment somebody cuts in.
+// Started without a command, it runs.
+//
+// What follows is a tour of the house, from the bottom up.
+//
+// # Words
+//
+// Package [earshot] holds the vocabulary and does nothing: who
+// ([earshot.ParticipantID], [earshot.Handle]), what happened
+// ([earshot.Event] and its bodies), who may see it ([earshot.Visibility],
+// [earshot.Audience]), and how a reply comes out ([earshot.Outlet],
+// [earshot.Clause], [earshot.Heard]). Everybody may import it; it imports
+// nothing of ours. What somebody said is an [earshot.Text], which prints as its
+// length, so that no log can repeat it.
+//
+// # Small things that everybody leans on
+//
+// [earshot/internal/field] is a fault in the configuration and its key, a
+// [field.Secret] that cannot be printed, and seconds as numbers.
+// [earshot/internal/supervise] restarts whatever fails and says so once.
+// [earshot/internal/redact] keeps conversations out of the log.
+// [earshot/internal/terminal] is a terminal: keys, a line editor, a screen that
+// prints a reply while one types, and [terminal.Safe], past which nothing gets
+// that a terminal would act on.
+//
+// # The floor
+//
+// [earshot/interrupt] says who may be heard. A turn takes the
+// [interrupt.Floor]; whatever may end it is a typed [interrupt.Signal], judged
+// by a table. It acts at once, on the goroutine that brought the signal: a cut
+// waits in no queue.
+//
+// # Models
+//
+// [earshot/llm] is what is asked of a language model. The real engines are
+// [earshot/llm/ollama] and [earshot/llm/openai]; [earshot/llm/llmtest] says what
+// is written in a script, for tests, for the demonstration, and for somebody who
+// has no model. A [llm.Scheduler] gives an engine's slots to the most urgent; a
+// [llm.Ladder] over them does what can be done when one fails.
+//
+// # People and what they say
+//
+// [earshot/participants] knows who is there. [earshot/conversation] renders the
+// envelope by which a model sees who said what, and takes envelopes out of
+// replies. There are two participants so far: you, and one agent.
+//
+// # The executive
+//
+// [earshot/executive] decides; the package itself is only its configuration.
+// [earshot/executive/room] does things in one order, which its package comment
+// tells: read that one first. [earshot/executive/turn] is one reply and the
+// truth about what was heard of it, with a step function for a heart.
+// [earshot/executive/scene] is what is going on, pulled and never pushed.
+// [earshot/executive/reflex] answers what takes no thought, without a model.
+// [earshot/executive/command] is the table of /commands.
+//
+// # Senses and outlets
+//
+// A sense implements [providers.Provider]; an outlet [earshot.Outlet]. The
+// console is both: [earshot/providers/console] and [earshot/outlets/console],
+// on one terminal, in the daemon and in a client alike.
+// [earshot/providers/replay] performs a recorded scene, for tests and for bug
+// reports; [earshot/internal/scenetest] performs those in testdata/scenes
+// against the real room.
+//
+// # Memory
+//
+// [earshot/store] keeps the journal, which is the truth, and views on it. An
+// event is acknowledged when it is on disk. It is read through an audience.
+//
+// # The door
+//
+// [earshot/server] lets other processes of the same user in, over a unix socket.
+// An attached terminal is a sense and an outlet like the console:
+// [earshot/server/attach] is its near end and [earshot/server/remote] its far
+// one, with [earshot/server/wire] between them.
+//
+// # The whole
+//
+// [earshot/config] places each package's section. This command puts the parts
+// together: commands.go is the table of commands, engines.go the table of
+// engines, daemon.go the house, run.go the main job. The rules of the house,
+// such as who may import whom, are tests in internal/archtest.
+package main
