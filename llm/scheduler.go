@@ -174,7 +174,7 @@ func (s *Scheduler) settle() {
 func (s *Scheduler) busy() *Error {
 	return &Error{
 		Fault: Busy, Engine: s.Name(),
-		Cure: "wait a moment; if it stays so, look at what asks so much: earshot status",
+		Cure: "wait a moment, then ask again",
 		Err:  fmt.Errorf("%d requests wait already", maxWaiting),
 	}
 }
