@@ -90,10 +90,13 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// turnAway says that there is no place, and listens to c for a moment, since
-// one that is still writing when the connection breaks would not read why.
+// turnAway says that there is no place. It listens before, since an answer to
+// what was not asked yet is none in HTTP, and after, since one that is still
+// writing when the connection breaks would not read why.
 func turnAway(c net.Conn) {
 	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(moment))
+	_, _ = c.Read(make([]byte, headerBytes))
 	_ = c.SetDeadline(time.Now().Add(moment))
 	_, _ = io.WriteString(c, turnedAway)
 	if c, ok := c.(interface{ CloseWrite() error }); ok {
