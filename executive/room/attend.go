@@ -49,9 +49,9 @@ func decide(s scenario) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{Alone}
 }
 
-// attend decides about a message. The question has a turn if it will be
-// answered.
-func (r *Room) attend(e *entry, m earshot.Message) (question, earshot.Event) {
+// attend decides about a message: what it asks of the agent, and the decision
+// as it is kept.
+func (r *Room) attend(e *entry, m earshot.Message) earshot.Event {
 	settings := r.cfg.Settings()
 	want := reflex.Recognise(m.Text, settings.Name)
 	r.mu.Lock()
@@ -69,15 +69,15 @@ func (r *Room) attend(e *entry, m earshot.Message) (question, earshot.Event) {
 	}
 	r.mu.Unlock()
 
-	q := question{message: e.event, signal: e.signal, want: want}
+	e.asks = question{message: e.event, signal: e.signal, want: want}
 	if verdict == earshot.Speak {
-		q.turn = earshot.TurnID(r.cfg.NewID())
+		e.asks.turn = earshot.TurnID(r.cfg.NewID())
 	}
 	d := r.event(e.event.Visibility, earshot.Decision{
-		About: e.event.ID, Agent: participants.Agent, Verdict: verdict, Reasons: reasons, Turn: q.turn,
+		About: e.event.ID, Agent: participants.Agent, Verdict: verdict, Reasons: reasons, Turn: e.asks.turn,
 	})
 	d.Sources = []earshot.EventID{e.event.ID}
-	return q, d
+	return d
 }
 
 // named reports whether text has the agent's name in it, as words.

@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -120,6 +119,8 @@ type Room struct {
 type entry struct {
 	event  earshot.Event
 	signal *interrupt.Signal // nil if it can be none
+	events []earshot.Event   // what is kept of it: itself, and what was decided
+	asks   question          // with a turn, if it will be answered
 	done   chan error
 }
 
@@ -197,7 +198,8 @@ func (r *Room) close(ctx context.Context) {
 }
 
 // take brings everything that waits into the journal, in one commit, and then
-// to attention.
+// to attention. If the journal does not take them together, one may be at
+// fault, so each is tried alone.
 func (r *Room) take(ctx context.Context) {
 	r.mu.Lock()
 	batch := r.waiting
@@ -206,34 +208,48 @@ func (r *Room) take(ctx context.Context) {
 	if len(batch) == 0 {
 		return
 	}
-	var events []earshot.Event
-	var asked []question
+	if len(r.unsaved) > 0 {
+		r.keep(ctx)
+	}
 	for _, e := range batch {
-		events = append(events, e.event)
+		e.events = []earshot.Event{e.event}
 		if m, ok := e.event.Body.(earshot.Message); ok {
-			q, decision := r.attend(e, m)
-			events = append(events, decision)
-			if q.turn != "" {
-				asked = append(asked, q)
-			}
+			e.events = append(e.events, r.attend(e, m))
 		}
 	}
-	kept, err := r.cfg.Journal.Append(ctx, append(slices.Clone(r.unsaved), events...)...)
-	if err != nil {
+	err := r.write(ctx, batch)
+	if err != nil && len(batch) > 1 {
 		for _, e := range batch {
-			e.done <- fmt.Errorf("not kept: %w", err)
+			e.done <- r.write(ctx, []*entry{e})
 		}
 		return
 	}
-	r.unsaved = nil
-	r.pending = append(r.pending, asked...)
+	for _, e := range batch {
+		e.done <- err
+	}
+}
+
+// write puts a batch into the journal and, once it is there, lets everybody
+// know and the questions wait for a turn.
+func (r *Room) write(ctx context.Context, batch []*entry) error {
+	var events []earshot.Event
+	for _, e := range batch {
+		events = append(events, e.events...)
+	}
+	kept, err := r.cfg.Journal.Append(ctx, events...)
+	if err != nil {
+		return fmt.Errorf("not kept: %w", err)
+	}
+	for _, e := range batch {
+		if e.asks.turn != "" {
+			r.pending = append(r.pending, e.asks)
+		}
+	}
 	r.mu.Lock()
 	r.asked = len(r.pending)
 	r.mu.Unlock()
-	for _, e := range batch {
-		e.done <- nil
-	}
 	r.publish(kept)
+	return nil
 }
 
 // keep tries again to write what could not be written, and publishes it.

@@ -14,6 +14,7 @@ type Journal struct {
 	mu     sync.Mutex
 	takes  time.Duration
 	fault  error
+	refuse map[earshot.EventID]error
 	events []earshot.Event
 }
 
@@ -33,6 +34,11 @@ func (j *Journal) Append(ctx context.Context, events ...earshot.Event) ([]earsho
 	defer j.mu.Unlock()
 	if j.fault != nil {
 		return nil, j.fault
+	}
+	for _, e := range events {
+		if err := j.refuse[e.ID]; err != nil {
+			return nil, err
+		}
 	}
 	var kept []earshot.Event
 	for _, e := range events {
@@ -64,6 +70,13 @@ func (j *Journal) Fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.fault = err
+}
+
+// Refuse makes every Append fail that has the event.
+func (j *Journal) Refuse(id earshot.EventID, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.refuse = map[earshot.EventID]error{id: err}
 }
 
 // Events returns all that was kept, in order.
