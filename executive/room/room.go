@@ -230,13 +230,14 @@ func (r *Room) take(ctx context.Context) {
 }
 
 // write puts a batch into the journal and, once it is there, lets everybody
-// know and the questions wait for a turn.
+// know and the questions wait for a turn. What has begun to be written is
+// written, also if the program ends meanwhile: nobody is left in doubt.
 func (r *Room) write(ctx context.Context, batch []*entry) error {
 	var events []earshot.Event
 	for _, e := range batch {
 		events = append(events, e.events...)
 	}
-	kept, err := r.cfg.Journal.Append(ctx, events...)
+	kept, err := r.cfg.Journal.Append(context.WithoutCancel(ctx), events...)
 	if err != nil {
 		return fmt.Errorf("not kept: %w", err)
 	}
