@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"earshot/server"
+)
+
+// idleRounds is how many rounds make the ten seconds for which the daemon is
+// watched, so that a test with one round does not take so long.
+const idleRounds = 60
+
+// idle measures what the daemon needs while nothing happens: the real binary,
+// running as a service with a past, beside an empty program in the same
+// seconds.
+func idle(ctx context.Context, b bench) (rows []Row, err error) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		return []Row{{Name: "idle", Note: "not measured: this system has no /proc/self/schedstat"}}, nil
+	}
+	daemon, err := b.startDaemon(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, daemon.stop()) }()
+	empty, err := b.startEmpty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, empty.stop()) }()
+
+	watch := time.Duration(min(b.rounds, idleRounds)) * 10 * time.Second / idleRounds
+	ours, err := daemon.watch(watch, empty)
+	if err != nil {
+		return nil, err
+	}
+	note := fmt.Sprintf("after %v; of it RssAnon %s MB, bare %s MB; the rest is the program's own file, which it shares with the page cache", watch, number(ours[0].anon), number(ours[1].anon))
+	same := func(v float64) Spread { return Spread{v, v, v} }
+	return []Row{
+		row("idle memory of the daemon (VmRSS)", "MB", same(ours[0].rss), same(ours[1].rss), note).goal("", ours[0].rss, 40),
+		row("idle CPU of the daemon", "% of a core", same(ours[0].cpu), same(ours[1].cpu), "").goal("", ours[0].cpu, 1),
+	}, nil
+}
+
+// A process is one that we started.
+type process struct{ *exec.Cmd }
+
+// A use is what a process needs.
+type use struct {
+	rss, anon float64 // MB
+	cpu       float64 // % of a core, of late
+}
+
+// watch returns what p and another need, over the same time.
+func (p process) watch(long time.Duration, other process) (uses [2]use, err error) {
+	both := [2]process{p, other}
+	var before [2]time.Duration
+	for i, p := range both {
+		if before[i], err = p.busy(); err != nil {
+			return uses, err
+		}
+	}
+	began := time.Now()
+	time.Sleep(long)
+	for i, p := range both {
+		after, err := p.busy()
+		if err != nil {
+			return uses, err
+		}
+		uses[i].cpu = 100 * float64(after-before[i]) / float64(time.Since(began))
+		if uses[i].rss, uses[i].anon, err = p.memory(); err != nil {
+			return uses, err
+		}
+	}
+	return uses, nil
+}
+
+// busy returns how long the threads of p have run.
+func (p process) busy() (total time.Duration, err error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.Process.Pid))
+	if err != nil || len(threads) == 0 {
+		return 0, fmt.Errorf("%s has ended: %w", p.Path, errors.Join(err, os.ErrProcessDone))
+	}
+	for _, t := range threads {
+		data, err := os.ReadFile(t)
+		if err != nil {
+			continue // it has just ended
+		}
+		ran, _, _ := strings.Cut(string(data), " ")
+		n, err := strconv.ParseInt(ran, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		total += time.Duration(n)
+	}
+	return total, nil
+}
+
+// memory returns what p has in memory, and how much of that is not in a file
+// anyway, in MB.
+func (p process) memory() (rss, anon float64, err error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 2 {
+			continue
+		}
+		kb, _ := strconv.ParseFloat(fields[1], 64)
+		switch fields[0] {
+		case "VmRSS:":
+			rss = kb * 1024 / 1e6
+		case "RssAnon:":
+			anon = kb * 1024 / 1e6
+		}
+	}
+	return rss, anon, lines.Err()
+}
+
+// stop ends p as a service is ended.
+func (p process) stop() error {
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	late := time.AfterFunc(patience, func() { p.Process.Kill() })
+	defer late.Stop()
+	err := p.Wait()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.Sys().(syscall.WaitStatus).Signaled() {
+		return nil // an empty program has no other way
+	}
+	return err
+}
+
+// startDaemon builds earshot and runs it with a past, and returns when it
+// answers.
+func (b bench) startDaemon(ctx context.Context) (process, error) {
+	home := filepath.Join(b.dir, "idle")
+	s, err := b.openStore(ctx, filepath.Join("idle", "earshot", "journal"))
+	if err != nil {
+		return process{}, err
+	}
+	if err := errors.Join(live(ctx, s, turns), s.Close()); err != nil {
+		return process{}, err
+	}
+	binary := filepath.Join(home, "earshot.bin")
+	if err := build(ctx, binary, "earshot/cmd/earshot"); err != nil {
+		return process{}, err
+	}
+	socket, err := os.MkdirTemp("", "eb") // short: the path of a socket has 107 bytes
+	if err != nil {
+		return process{}, err
+	}
+	p := process{exec.Command(binary, "--config", os.DevNull, "run")}
+	p.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
+		"XDG_RUNTIME_DIR=" + socket, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
+	}
+	if err := p.Start(); err != nil {
+		return process{}, err
+	}
+	return p, p.answers(ctx, filepath.Join(socket, "earshot", "earshot.sock"))
+}
+
+// answers waits until a daemon answers at the socket.
+func (p process) answers(ctx context.Context, socket string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond) // nothing tells when a socket is there
+	defer again.Stop()
+	for {
+		_, err := (&server.Client{Socket: socket}).State(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return errors.Join(err, p.stop())
+		}
+	}
+}
+
+// emptyProgram is a program that does nothing for an hour.
+const emptyProgram = "package main\n\nimport \"time\"\n\nfunc main() { time.Sleep(time.Hour) }\n"
+
+// startEmpty builds the empty program and runs it.
+func (b bench) startEmpty(ctx context.Context) (process, error) {
+	source, binary := filepath.Join(b.dir, "empty.go"), filepath.Join(b.dir, "empty")
+	if err := os.WriteFile(source, []byte(emptyProgram), 0o600); err != nil {
+		return process{}, err
+	}
+	if err := build(ctx, binary, source); err != nil {
+		return process{}, err
+	}
+	p := process{exec.Command(binary)}
+	return p, p.Start()
+}
+
+// build builds a program as make build does.
+func build(ctx context.Context, binary, what string) error {
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, what)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", what, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+// Command bench says what earshot costs, as multiples of the bare thing that
+// was measured beside it in the same run: how long a cut takes, what stands
+// between a question and the first word of its answer, what the daemon needs
+// while nothing happens. make bench runs it.
+//
+// It measures the program as it is put together in cmd/earshot: the real room,
+// store, ladder, engine and console, and for the idle figures the real binary.
+// Only what is outside is replaced, such as the model, by something that takes
+// no time. Ours and the bare thing take turns, so that whatever else the
+// machine does hits both; each repeat has its own percentiles, and the table
+// shows the median of the repeats.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// A figure is one thing to be measured, in some rows of the table. Its error is
+// why it could not be.
+type figure struct {
+	name    string
+	measure func(context.Context, bench) ([]Row, error)
+}
+
+// figures are all of them, in the order of the table.
+var figures = []figure{
+	{"flushed", flushed},
+	{"closed", closed},
+	{"late", late},
+	{"overhead", overhead},
+	{"idle", idle},
+	{"routing", routing},
+}
+
+// A bench is how much is measured, and where.
+type bench struct {
+	rounds  int    // in each repeat
+	repeats int    // of which the median counts
+	dir     string // for files, on the disk that a journal would be on
+}
+
+// repeats is how often a figure is measured: of five a busy second spoils one
+// or two, and the median is still right.
+const repeats = 5
+
+// run is the whole program, so that a test can be the whole program too. It
+// fails if something could not be measured; a goal that is missed is no error.
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	rounds := flags.Int("n", 60, "`rounds` in each repeat")
+	only := flags.String("only", "", "measure only these, such as flushed,idle: "+strings.Join(names(), ", "))
+	asJSON := flags.Bool("json", false, "print JSON, for programs")
+	where := flags.String("dir", "", "`directory` for the files that are measured on (default: the user's cache)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	wanted, err := choose(*only)
+	if err != nil {
+		return err
+	}
+	b := bench{rounds: max(*rounds, 1), repeats: repeats}
+	if b.dir, err = place(*where); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+
+	report := Report{Machine: machine()}
+	var faults []error
+	for _, f := range wanted {
+		rows, err := f.measure(ctx, b)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", f.name, err))
+			rows = append(rows, Row{Name: f.name, Note: "not measured: " + err.Error()})
+		}
+		report.Rows = append(report.Rows, rows...)
+	}
+	if *asJSON {
+		err = report.json(out)
+	} else {
+		err = report.table(out)
+	}
+	return errors.Join(append(faults, err)...)
+}
+
+// place makes a directory of our own in parent. A directory for temporary
+// files may be in memory, where a commit costs nothing.
+func place(parent string) (string, error) {
+	if parent == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", err
+		}
+		parent = filepath.Join(cache, "earshot")
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(parent, "bench-")
+}
+
+func names() (all []string) {
+	for _, f := range figures {
+		all = append(all, f.name)
+	}
+	return all
+}
+
+// choose returns the figures in a list with commas; all of them if it is empty.
+func choose(list string) (chosen []figure, err error) {
+	if list == "" {
+		return figures, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.Index(names(), strings.TrimSpace(name))
+		if i < 0 {
+			return nil, fmt.Errorf("there is no figure %q; there are %s", name, strings.Join(names(), ", "))
+		}
+		chosen = append(chosen, figures[i])
+	}
+	return chosen, nil
+}
