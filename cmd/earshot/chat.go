@@ -57,13 +57,9 @@ func (a *app) sense(t *terminal.Terminal) *sense.Console {
 
 // names asks the daemon what its participants are called.
 func names(ctx context.Context, c *server.Client) (func(earshot.ParticipantID) string, error) {
-	data, err := c.State(ctx)
+	s, err := state(ctx, c)
 	if err != nil {
 		return nil, err
-	}
-	var s room.State
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("asking who is there: %w", err)
 	}
 	called := map[earshot.ParticipantID]string{participants.Agent: s.Agent, "": "unknown"}
 	_, called[participants.Owner] = self()
@@ -76,6 +72,18 @@ func names(ctx context.Context, c *server.Client) (func(earshot.ParticipantID) s
 		}
 		return string(id)
 	}, nil
+}
+
+// state asks the daemon how everything is.
+func state(ctx context.Context, c *server.Client) (s room.State, err error) {
+	data, err := c.State(ctx)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("asking how everything is: %w", err)
+	}
+	return s, nil
 }
 
 type sayCommand struct {
@@ -115,11 +123,11 @@ func (s sayCommand) Run(a *app) error {
 	g.Go(typed)
 	g.Go(func() error { return c.Attach(ctx, a.sense(t), o) })
 	err = errors.Join(g.Wait(), t.Close())
-	return errors.Join(err, s.verdict(a, o))
+	return errors.Join(err, s.verdict(a, c, o))
 }
 
 // verdict prints the replies for programs, and fails if one of them did.
-func (s sayCommand) verdict(a *app, o *recorder) error {
+func (s sayCommand) verdict(a *app, c *server.Client, o *recorder) error {
 	code := success
 	for _, e := range o.replies {
 		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
@@ -132,7 +140,23 @@ func (s sayCommand) verdict(a *app, o *recorder) error {
 		}
 	}
 	if code != success {
-		return &verdict{code: code}
+		return errors.Join(faults(a.ctx, c, a.err), &verdict{code: code})
+	}
+	return nil
+}
+
+// faults prints what is wrong with the daemon. It was said when it began, to
+// whoever was there, and that was perhaps not this terminal.
+func faults(ctx context.Context, c *server.Client, w io.Writer) error {
+	s, err := state(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, n := range s.Faults {
+		fmt.Fprintf(w, "! %s\n", terminal.Safe(n.Text))
+		if n.Cure != "" {
+			fmt.Fprintf(w, "  → %s\n", terminal.Safe(n.Cure))
+		}
 	}
 	return nil
 }
@@ -158,7 +182,8 @@ func (s sayCommand) input(a *app) (*os.File, func() error, error) {
 	}, nil
 }
 
-// recorder is a console that remembers what became of the replies.
+// recorder is a console that remembers what became of the replies. Faults are
+// said at the end; see [faults].
 type recorder struct {
 	*outlet.Console
 	replies []earshot.Event
@@ -166,8 +191,13 @@ type recorder struct {
 
 // Show implements [earshot.Board].
 func (r *recorder) Show(e earshot.Event) {
-	if _, ok := e.Body.(earshot.Reply); ok {
+	switch body := e.Body.(type) {
+	case earshot.Reply:
 		r.replies = append(r.replies, e)
+	case earshot.Notice:
+		if body.Key != "" && !body.Over {
+			return
+		}
 	}
 	r.Console.Show(e)
 }
