@@ -19,6 +19,7 @@ import (
 	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/llm"
+	"earshot/llm/llmtest"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
 	"earshot/providers"
@@ -120,7 +121,11 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	}
 	ctx, leave := context.WithCancel(a.ctx)
 	defer leave()
-	s := &stage{daemon: d, sense: &replay.Provider{Events: heard, Speed: speed, Via: local}, heard: heard, speed: max(speed, 0.001)}
+	if !(speed > 0) {
+		speed = 1
+	}
+	hasten(d.llm, speed)
+	s := &stage{daemon: d, sense: &replay.Provider{Events: heard, Speed: speed, Via: local}, heard: heard, speed: speed}
 	if live {
 		t, err := terminal.Open(a.in, a.out, a.err)
 		if err != nil {
@@ -137,6 +142,19 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	err = d.serve(ctx, nil, s)
 	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), []earshot.Kind{earshot.KindMessage, earshot.KindReply}, recall)
 	return events, errors.Join(err, s.err, bad, d.close())
+}
+
+// hasten makes the scripted model of a scene talk as fast as the scene goes.
+func hasten(l *llm.Ladder, speed float64) {
+	faster := func(every time.Duration) time.Duration { return time.Duration(float64(every) / speed) }
+	for _, e := range l.Engines {
+		if script, ok := e.Engine.(*llmtest.Script); ok {
+			script.Every = faster(script.Every)
+			for i := range script.Rules {
+				script.Rules[i].Every = faster(script.Rules[i].Every)
+			}
+		}
+	}
 }
 
 // setting is the configuration of a scene's house, in a place that clean takes
