@@ -1,0 +1,271 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/interrupt"
+)
+
+// story is a reply of some seconds.
+var story = func() string {
+	var words []string
+	for i := range 60 {
+		words = append(words, fmt.Sprintf("word%02d", i))
+	}
+	return strings.Join(words, " ") + "."
+}()
+
+// teller is a script that tells it.
+var teller = "every_seconds: 0.05\nreply: " + story + "\nrules:\n  - when: your name\n    reply: My name is Earshot.\n"
+
+// words returns how much of the story can be seen.
+func (w *window) words() int {
+	text, n := w.text(), 0
+	for n < 60 && strings.Contains(text, fmt.Sprintf("word%02d", n)) {
+		n++
+	}
+	return n
+}
+
+func TestOpeningScreen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	w := h.open("run")
+	w.await("Earshot is within earshot.", 1)
+	w.await("✓ model", 1)
+	w.await("✓ journal ~/state/earshot/journal", 1)
+	w.await("✓ console type here; /help", 1)
+	w.await(">", 1)
+	if w.state() == w.before {
+		t.Error("the terminal was never taken over")
+	}
+	w.says("what is your name?")
+	w.await("Earshot: My name is Earshot.", 1)
+	w.says("/exit")
+	if code := w.ended(); code != success {
+		t.Errorf("/exit ends it with %d", code)
+	}
+}
+
+// TestCutByTyping walks the whole way: the first key pauses, an emptied line
+// resumes, Enter cuts, and the transcript says truthfully what was heard.
+func TestCutByTyping(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	w := h.open("run")
+	w.says("tell me a story")
+	w.await("word03", 1)
+
+	w.types("x")
+	paused := w.still()
+	if n := w.words(); n == 60 || !strings.HasSuffix(paused, "> x") {
+		t.Fatalf("the first key did not pause the reply: %s", paused)
+	}
+	before := w.words()
+	w.types("\x7f")
+	w.await(fmt.Sprintf("word%02d", before+2), 1)
+
+	w.types("sto")
+	w.still() // meanwhile the model runs ahead
+	w.says("p")
+	w.await("[cut off]", 1)
+	shown := w.text()
+	w.await("the rest is kept: ask \"what were you saying?\"", 1)
+	said := h.replies()[0]
+	if said.Outcome != earshot.Interrupted || said.Cut == nil || said.Cut.By != "owner" || said.Cut.Signal != interrupt.Command.String() {
+		t.Errorf("the transcript says %v by %+v", said.Outcome, said.Cut)
+	}
+	if offered := string(said.Offered); !strings.HasPrefix(story, strings.TrimSpace(offered)) || offered == "" {
+		t.Errorf("%q was offered", offered)
+	}
+	heard := strings.TrimSpace(string(said.Delivered()))
+	if !strings.Contains(shown, "Earshot: "+heard+" [cut off]") || heard == "" || heard == story {
+		t.Errorf("the transcript calls %q heard; the window shows\n%s", heard, shown)
+	}
+	if said.Remainder() == "" {
+		t.Fatal("nothing is left: the model did not run ahead while the reply was paused")
+	}
+
+	w.says("what were you saying?")
+	rest := strings.TrimSpace(string(said.Remainder()))
+	w.await("Earshot: "+rest, 1)
+	w.says("/exit")
+	if code := w.ended(); code != success {
+		t.Errorf("/exit ends it with %d", code)
+	}
+	if all := h.replies(); len(all) != 2 || string(all[1].Delivered()) != rest || !all[1].Reflex {
+		t.Errorf("the transcript has %d replies, the last %q", len(all), string(all[len(all)-1].Delivered()))
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	w := h.open("run")
+	w.await(">", 1)
+	w.says("/why")
+	w.await("Nothing has been decided yet", 1)
+	w.says("what is your name?")
+	w.await("My name is Earshot.", 1)
+	for _, tt := range []struct{ command, answer string }{
+		{"/help", "/exit"},
+		{"/who", "Earshot (internal_agent)"},
+		{"/why", "speak: text, and only one person is here"},
+		{"/identity", "You operate this machine's earshot."},
+		{"/context", "what is your name?"},
+		{"/", "a command has a name"},
+		{"dance", "there is no /dance"}, // behind the slash that is still there
+	} {
+		before := strings.Count(w.text(), tt.answer)
+		w.says(tt.command)
+		w.await(tt.answer, before+1)
+	}
+	w.types("\x03") // what was refused is back in the line
+	w.says("//slash is your name?")
+	w.await("My name is Earshot.", 2)
+	w.types("\x04")
+	if code := w.ended(); code != success {
+		t.Errorf("^D ends it with %d", code)
+	}
+}
+
+// TestInterruptKey: ^C stops a reply, then asks, then leaves.
+func TestInterruptKey(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	w := h.open("run")
+	w.says("tell me a story")
+	w.await("word02", 1)
+	w.types("\x03")
+	w.await("[cut off]", 1)
+	w.types("\x03")
+	w.await("(^C again, ^D or /exit to leave)", 1)
+	w.types("\x03")
+	if code := w.ended(); code != success {
+		t.Errorf("^C ends it with %d", code)
+	}
+	if said := h.replies(); len(said) != 1 || said[0].Outcome != earshot.Interrupted {
+		t.Errorf("the transcript has %d replies", len(said))
+	}
+}
+
+// TestTwoTerminals: both see both, the first key in one pauses the reply on
+// both, and the other cuts it.
+func TestTwoTerminals(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	a := h.open("run")
+	a.await(">", 1)
+	b := h.open("chat")
+	b.await(">", 1)
+	a.says("tell me a story")
+	b.await("tell me a story", 1)
+	a.await("word03", 1)
+	b.await("word03", 1)
+
+	b.types("x")
+	a.still()
+	if n := a.words(); n == 60 {
+		t.Fatal("a key in the other terminal does not pause the reply")
+	}
+	if n := b.words(); n == 60 {
+		t.Fatal("a key does not pause the reply where it was typed")
+	}
+	a.says("stop")
+	a.await("[cut off]", 1)
+	b.await("[cut off]", 1)
+	b.types("\x7f")
+	b.says("what is your name?")
+	b.await("Earshot: My name is Earshot.", 1)
+	a.await("what is your name?", 1)
+	a.await("Earshot: My name is Earshot.", 1)
+
+	said := h.replies()[0]
+	if len(said.Heard) != 2 || said.Outcome != earshot.Interrupted {
+		t.Fatalf("%+v", said.Heard)
+	}
+	for i, w := range []*window{a, b} {
+		heard := strings.TrimSpace(string(said.Offered[:said.Heard[i].Bytes]))
+		if !strings.Contains(w.text(), "Earshot: "+heard+" [cut off]") {
+			t.Errorf("window %d does not show %q, which %s is said to have shown", i, heard, said.Heard[i].Outlet)
+		}
+	}
+	b.says("/exit")
+	if code := b.ended(); code != success {
+		t.Errorf("/exit ends chat with %d", code)
+	}
+	a.says("what is your name?")
+	a.await("Earshot: My name is Earshot.", 2)
+}
+
+// TestDeathOfTheDaemon: a terminal that is attached says so, and gives the
+// terminal back.
+func TestDeathOfTheDaemon(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	d := h.daemon()
+	w := h.open("chat")
+	w.says("tell me a story")
+	w.await("word03", 1)
+	d.end(syscall.SIGKILL)
+	if code := w.ended(); code != failed {
+		t.Errorf("chat ends with %d", code)
+	}
+	w.await("earshot: the connection to earshot was lost", 1)
+
+	// The turn that was under way has an end when earshot runs again.
+	h.daemon()
+	testkit.Await(t, soon, "an end of the turn", func() bool { return len(h.replies()) > 0 })
+	if said := h.replies(); len(said) != 1 || said[0].Outcome != earshot.Failed {
+		t.Errorf("the transcript says %+v", said)
+	}
+}
+
+// TestTermination: a reply that is under way is cut and recorded, and it does
+// not take long.
+func TestTermination(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			h.scripted(teller)
+			w := h.open("run")
+			w.says("tell me a story")
+			w.await("word03", 1)
+			w.cmd.Process.Signal(s)
+			select {
+			case <-w.done:
+			case <-time.After(5 * time.Second): // the bound
+				t.Fatal("it goes on")
+			}
+			if code := w.ended(); code != success {
+				t.Errorf("it ends with %d", code)
+			}
+			said := h.replies()
+			if len(said) != 1 || said[0].Outcome != earshot.Interrupted || said[0].Cut.Signal != interrupt.Shutdown.String() {
+				t.Fatalf("the transcript says %+v", said)
+			}
+			heard := strings.TrimSpace(string(said[0].Delivered()))
+			if heard == "" || !strings.Contains(w.text(), "Earshot: "+heard+" [cut off]") {
+				t.Errorf("the transcript calls %q heard; the window shows\n%s", heard, w.text())
+			}
+			if _, err := h.client().State(t.Context()); !errors.Is(err, syscall.ENOENT) && err == nil {
+				t.Error("something still answers")
+			}
+		})
+	}
+}

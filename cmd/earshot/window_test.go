@@ -1,0 +1,157 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"earshot/internal/terminal/terminaltest"
+	"earshot/internal/testkit"
+)
+
+// A window is earshot on a terminal of its own, and what can be seen in it.
+type window struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	user   *os.File // the person's end
+	before term.State
+	done   chan struct{} // closed when the program has ended
+
+	mu       sync.Mutex
+	emulator *terminaltest.Emulator
+}
+
+// open runs earshot with args in a window.
+func (h *home) open(args ...string) *window {
+	h.t.Helper()
+	const width, height = 120, 30
+	w := &window{t: h.t, cmd: h.command(args...), done: make(chan struct{}), emulator: terminaltest.NewEmulator(width, height)}
+	user, slave, err := pty.Open()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer slave.Close()
+	w.user = user
+	if err := pty.Setsize(user, &pty.Winsize{Rows: height, Cols: width}); err != nil {
+		h.t.Fatal(err)
+	}
+	w.before = w.state()
+	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = slave, slave, slave
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := w.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	var reading sync.WaitGroup
+	reading.Go(w.read)
+	go func() { w.cmd.Wait(); close(w.done) }()
+	h.t.Cleanup(func() {
+		w.cmd.Process.Kill()
+		<-w.done
+		user.Close()
+		reading.Wait()
+		if h.t.Failed() {
+			h.t.Logf("the window of %v shows\n%s", args, w.text())
+		}
+		for _, fault := range w.emulator.Faults() {
+			h.t.Errorf("the terminal was sent a %s", fault)
+		}
+	})
+	return w
+}
+
+// read shows what is sent until the other end is closed.
+func (w *window) read() {
+	buf := make([]byte, 1<<10)
+	for {
+		n, err := w.user.Read(buf)
+		if err != nil {
+			return
+		}
+		w.mu.Lock()
+		w.emulator.Write(buf[:n])
+		w.mu.Unlock()
+	}
+}
+
+// types types keys.
+func (w *window) types(keys string) {
+	w.t.Helper()
+	if _, err := w.user.WriteString(keys); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// says types a line and sends it.
+func (w *window) says(line string) {
+	w.t.Helper()
+	w.types(line + "\r")
+}
+
+// text returns everything that was shown, with one space between words,
+// however the lines were broken.
+func (w *window) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(strings.Fields(w.emulator.All()), " ")
+}
+
+// await waits until text has been shown so many times.
+func (w *window) await(text string, times int) {
+	w.t.Helper()
+	testkit.Await(w.t, soon, "the window to show "+text, func() bool { return strings.Count(w.text(), text) >= times })
+}
+
+// still waits until nothing new has been shown for a while, and returns what
+// was.
+func (w *window) still() string {
+	w.t.Helper()
+	const enough = 25 // looks, after the first few 25 ms apart
+	text, same := "", 0
+	testkit.Await(w.t, soon, "the window to stand still", func() bool {
+		if now := w.text(); now != text {
+			text, same = now, 0
+		}
+		same++
+		return same == enough
+	})
+	return text
+}
+
+// state returns how the terminal is set.
+func (w *window) state() term.State {
+	w.t.Helper()
+	conn, err := w.user.SyscallConn()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var state *term.State
+	conn.Control(func(fd uintptr) { state, err = term.GetState(int(fd)) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return *state
+}
+
+// ended waits until the program has ended, wants the terminal to be as it was,
+// and returns the exit code.
+func (w *window) ended() int {
+	w.t.Helper()
+	testkit.Await(w.t, soon, "the program to end", func() bool {
+		select {
+		case <-w.done:
+			return true
+		default:
+			return false
+		}
+	})
+	if w.state() != w.before {
+		w.t.Error("the terminal is not as it was")
+	}
+	return w.cmd.ProcessState.ExitCode()
+}
