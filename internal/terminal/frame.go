@@ -14,7 +14,7 @@ type Line struct {
 type face interface {
 	clone() face
 
-	name(agent string)                // a reply by agent begins with the next text
+	name(agent string) frame          // a reply by agent begins with the next text
 	text(text string) frame           // text goes on the reply
 	end(mark string) frame            // the reply is over
 	note(l Line) frame                // l stands before what comes now

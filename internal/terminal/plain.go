@@ -15,7 +15,10 @@ type plainFace struct {
 
 func (p *plainFace) clone() face { c := *p; return &c }
 
-func (p *plainFace) name(agent string) { p.agent, p.began = agent, false }
+func (p *plainFace) name(agent string) frame {
+	p.agent, p.began = agent, false
+	return frame{}
+}
 
 func (p *plainFace) text(text string) frame {
 	var f frame

@@ -21,7 +21,8 @@ const (
 const (
 	leastWidth  = 8 // narrower than this no terminal is used, but some say so
 	leastHeight = 2
-	unanswered  = 3 // rows of what was typed under a reply that is still coming
+	unanswered  = 3   // rows of what was typed under a reply that is still coming
+	thinking    = "…" // where the first words of a reply will stand
 	caret       = "> "
 	hang        = "  " // before the further rows of a prompt
 )
@@ -29,7 +30,10 @@ const (
 // A screen is the face of a terminal that understands escape sequences. What
 // was said scrolls away upwards and is never touched again. At the bottom is
 // the live region: the last row of the reply that is coming (row), and the
-// block, which is what was typed since (below) and the prompt.
+// block, which is what was typed since (below) and the prompt. Until the first
+// words of a reply come the block begins with a sign that they are waited for,
+// where they will stand. A model may think for long, and the sign is still, so
+// that a machine which waits has nothing to do.
 //
 // Each change is one frame: go to the beginning of the live region, write what
 // is new over it, and write the rest of the region again below. The reply's
@@ -40,12 +44,13 @@ type screen struct {
 	height int
 	colour bool
 
-	agent  string // whose name comes before the next text, if any
-	open   bool   // row is on the screen
-	label  string // at the beginning of row
-	row    flow   // the reply's last row
-	breaks int    // ends of lines that wait for something to stand after them
-	below  []string
+	agent   string // whose name comes before the next text, if any
+	waiting bool   // for the first text of a reply
+	open    bool   // row is on the screen
+	label   string // at the beginning of row
+	row     flow   // the reply's last row
+	breaks  int    // ends of lines that wait for something to stand after them
+	below   []string
 
 	prompting bool
 	line      string // safe
@@ -54,14 +59,6 @@ type screen struct {
 	col       int    // where the cursor is
 	painted   *block // as it is on the screen; nil if nothing is
 	laid      *block // as it should be; nil if that must be found out
-}
-
-// A block is what is below the reply, in rows. It is not changed once made,
-// since a long line takes some milliseconds to lay out.
-type block struct {
-	rows    []string
-	widths  []int
-	at, col int // where the cursor is
 }
 
 func newScreen(width, height int, colour bool) *screen {
@@ -83,7 +80,10 @@ func (s *screen) size(width, height int) {
 	s.row.width, s.height, s.laid = max(width, leastWidth), max(height, leastHeight), nil
 }
 
-func (s *screen) name(agent string) { s.agent = agent }
+func (s *screen) name(agent string) frame {
+	s.agent, s.waiting, s.laid = agent, !s.open, nil
+	return s.repaint()
+}
 
 func (s *screen) text(text string) frame {
 	var f frame
@@ -104,15 +104,21 @@ func (s *screen) text(text string) frame {
 func (s *screen) reopen(f *frame) {
 	if !s.open {
 		s.row.fresh()
-		s.label, s.breaks = "", 0
-		if s.agent != "" {
-			s.label, s.agent = label(s.agent, s.row.width/2)+": ", ""
-			s.row.col = columns(s.label)
-		}
+		s.breaks, s.waiting, s.laid = 0, false, nil
+		s.label, s.agent = s.heading(), ""
+		s.row.col = columns(s.label)
 		s.open = true
 		f.put(eraseRow)
 	}
 	s.again(f)
+}
+
+// heading returns the agent's name as it stands before what it says.
+func (s *screen) heading() string {
+	if s.agent == "" {
+		return ""
+	}
+	return label(s.agent, s.row.width/2) + ": "
 }
 
 // again writes the reply's last row.
@@ -165,6 +171,10 @@ func (s *screen) put(f *frame, shown string, width int) {
 }
 
 func (s *screen) end(mark string) frame {
+	if s.waiting { // nothing was shown of it, so nothing of it stays
+		s.agent, s.waiting, s.laid = "", false, nil
+		return s.repaint()
+	}
 	var f frame
 	if s.open && mark != "" {
 		f = s.text(mark)
@@ -312,82 +322,6 @@ func (s *screen) rise(f *frame, n int) {
 	f.put("\r")
 	if n > 0 {
 		f.put("\x1b[" + strconv.Itoa(n) + "A")
-	}
-}
-
-// block writes the block from where the cursor is, at the beginning of a row,
-// and leaves the cursor where the person types.
-func (s *screen) block(f *frame) {
-	if s.laid == nil {
-		s.laid = s.layout()
-	}
-	b := s.laid
-	f.put(eraseBelow + strings.Join(b.rows, "\r\n"))
-	s.rise(f, len(b.rows)-1-b.at)
-	if b.col > 0 {
-		f.put("\x1b[" + strconv.Itoa(b.col) + "C")
-	}
-	f.put(show)
-	s.up, s.col, s.painted = b.at, b.col, b
-}
-
-// layout returns the block: what was typed since, shortened, and the prompt. It
-// has no more rows than the screen has room for, those around the cursor.
-func (s *screen) layout() *block {
-	var b block
-	for _, text := range s.below {
-		b.rows = append(b.rows, rows(caret+Safe(text), s.row.width, 0)...)
-	}
-	b.rows = b.rows[max(0, len(b.rows)-unanswered):]
-	if s.prompting {
-		typed, row, col := prompt(s.line, s.at, s.row.width)
-		b.at, b.col = len(b.rows)+row, col
-		b.rows = append(b.rows, typed...)
-	} else {
-		b.at = len(b.rows)
-		b.rows = append(b.rows, "")
-	}
-	if room := max(1, s.height-2); len(b.rows) > room {
-		from := min(max(0, b.at-room/2), len(b.rows)-room)
-		b.rows, b.at = b.rows[from:from+room], b.at-from
-	}
-	for _, row := range b.rows {
-		b.widths = append(b.widths, columns(row))
-	}
-	return &b
-}
-
-// prompt returns the rows of what is being typed, and where the cursor is. It
-// breaks where the row is full, so that nothing moves while one types.
-func prompt(line string, at, width int) (typed []string, row, col int) {
-	w := flow{width: width}
-	w.row, w.col = caret, len(caret)
-	turn := func() {
-		typed = append(typed, w.row)
-		w.row, w.col = hang, len(hang)
-	}
-	for done := 0; ; {
-		if done < len(line) && line[done] != '\n' {
-			if _, _, n, _ := w.next(line[done:]); w.col+n > width {
-				turn()
-			}
-		} else if done == at && w.col == width {
-			turn() // the cursor needs a place after a full row
-		}
-		if done == at {
-			row, col = len(typed), w.col
-		}
-		if done == len(line) {
-			return append(typed, w.row), row, col
-		}
-		if line[done] == '\n' {
-			turn()
-			done++
-			continue
-		}
-		cluster, shown, n, _ := w.next(line[done:])
-		w.row, w.col = w.row+shown, w.col+n
-		done += len(cluster)
 	}
 }
 

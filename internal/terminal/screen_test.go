@@ -47,7 +47,7 @@ func TestNothingIsLost(t *testing.T) {
 				echo := fmt.Sprintf("{e%d}", i)
 				once[echo] = true
 				w.Echo(echo)
-			case 3:
+			case 3: // until it says something its sign is there, and then no more
 				w.End("")
 				w.Begin("")
 			default:

@@ -93,6 +93,72 @@ e: 01234567890123456
 e: 日本語日本語日本
 語日
 > 日|本`},
+		{"a reply is waited for", func(t *testing.T, w window) {
+			w.Prompt("hello", 2)
+			w.Begin("earshot")
+		}, `
+earshot: …
+> he|llo`},
+		{"it is waited for without a name", func(t *testing.T, w window) {
+			w.Prompt("", 0)
+			w.Begin("")
+		}, `
+…
+> |`},
+		{"it comes where it was waited for", func(t *testing.T, w window) {
+			w.Prompt("", 0)
+			w.Note(terminal.Line{Text: "before"})
+			w.Begin("earshot")
+			sees(t, w, "before\nearshot: …\n> |")
+			say(t, w.Terminal, "The")
+		}, `
+before
+earshot: The
+> |`},
+		{"it is waited for in vain", func(t *testing.T, w window) {
+			w.Prompt("0123456789012345678901234", 18)
+			w.Note(terminal.Line{Text: "before"})
+			w.Begin("earshot")
+			sees(t, w, "before\nearshot: …\n> 012345678901234567\n  |8901234")
+			w.End(" [cut]")
+		}, `
+before
+> 012345678901234567
+  |8901234`},
+		{"much happens while it is waited for", func(t *testing.T, w window) {
+			w.Prompt("", 0)
+			w.Begin("日本語日本語日本語")
+			sees(t, w, "日本語日本…: …\n> |")
+			w.Note(terminal.Line{Head: "bob: ", Text: "hello everybody in here"})
+			w.Prompt("日本語日本語日本語日本語", 36)
+			w.Echo("/who")
+		}, `
+bob: hello everybody
+in here
+> /who
+日本語日本…: …
+> 日本語日本語日本語
+  日本語|`},
+		{"it is waited for on a wiped screen", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			w.Note(terminal.Line{Text: "old"})
+			w.Wipe()
+		}, `
+e: …
+> x|`},
+		{"it has no room to be waited for", func(t *testing.T, w window) {
+			w.Prompt("1\n2\n3\n4\n5", 9)
+			w.Begin("e")
+			sees(t, w, "e: …\n> 1\n  2\n  3\n  4\n  5|")
+			w.Prompt("1\n2\n3\n4\n5\n6", 11)
+		}, `
+> 1
+  2
+  3
+  4
+  5
+  6|`},
 		{"lines and paragraphs", func(t *testing.T, w window) {
 			w.Begin("e")
 			say(t, w.Terminal, "\n\none\ntwo\n")
@@ -248,6 +314,22 @@ func TestResize(t *testing.T) {
 	sees(t, w, "e: The tid\nes are the\n sea's ans\nwer to the\nmoon and\n> is it so\n  |")
 }
 
+// TestResizeWhileWaiting: also where the sign of a reply no longer fits, nothing
+// of it stays.
+func TestResizeWhileWaiting(t *testing.T) {
+	w := terminaltest.Open(t, 20, 8)
+	w.Prompt("is it so", 8)
+	w.Note(terminal.Line{Text: "before"})
+	w.Begin("somebody")
+	sees(t, w, "before\nsomebody: …\n> is it so|")
+	resize(t, w, 8)
+	sees(t, w, "before\nsome…: …\n> is it\n  so|")
+	resize(t, w, 20)
+	sees(t, w, "before\nsomebody: …\n> is it so|")
+	w.End("")
+	sees(t, w, "before\n> is it so|")
+}
+
 // resize returns when earshot has noticed.
 func resize(t *testing.T, w *terminaltest.Window, width int) {
 	t.Helper()
@@ -375,13 +457,17 @@ func TestDumb(t *testing.T) {
 	if w.ByKeys() || w.Piped() {
 		t.Fatal("a dumb terminal is read by lines")
 	}
+	w.Begin("waits in vain")
+	w.Note(terminal.Line{Text: "seen"})
+	testkit.Await(t, patience, "the note", func() bool { return w.Raw() == "seen\r\n" })
+	w.End(" [cut]")
 	w.Begin("e")
 	say(t, w.Terminal, "The tides")
 	w.Note(terminal.Line{Head: "bob: ", Text: "hi\x1b[2J"})
 	say(t, w.Terminal, " turn")
 	w.End(" [cut]")
 	testkit.Await(t, patience, "the lines", func() bool {
-		return w.Raw() == "e: The tides\r\nbob: hi␛[2J\r\n turn [cut]\r\n"
+		return w.Raw() == "seen\r\ne: The tides\r\nbob: hi␛[2J\r\n turn [cut]\r\n"
 	})
 }
 
@@ -390,10 +476,13 @@ func TestNoColour(t *testing.T) {
 		t.Setenv("NO_COLOR", no)
 		w := terminaltest.Open(t, 80, 24)
 		w.Begin("e")
+		testkit.Await(t, patience, "the sign", func() bool { return strings.Contains(w.Screen(), "e: …") })
 		say(t, w.Terminal, "x")
 		testkit.Await(t, patience, "the reply", func() bool { return strings.Contains(w.Screen(), "e: x") })
-		if got := strings.Contains(w.Raw(), "\x1b[1m"); got == (no != "") {
-			t.Errorf("with NO_COLOR=%q, colours are used: %v", no, got)
+		for _, style := range []string{"\x1b[1m", "\x1b[2m"} {
+			if got := strings.Contains(w.Raw(), style); got == (no != "") {
+				t.Errorf("with NO_COLOR=%q, %q is used: %v", no, style, got)
+			}
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // Begin says that a reply by agent comes. Its name is shown with its first
-// piece.
+// piece; until then a screen says quietly that it is waited for.
 func (t *Terminal) Begin(agent string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replying = true
-	t.push(op{paint: func(f face) frame { f.name(agent); return frame{} }, begin: true})
+	t.push(op{paint: func(f face) frame { return f.name(agent) }, begin: true})
 }
 
 // Print shows the beginning of text as the next piece of the reply, some rows

@@ -1,0 +1,105 @@
+package terminal
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A block is what is below the reply, in rows. It is not changed once made,
+// since a long line takes some milliseconds to lay out.
+type block struct {
+	rows    []string
+	widths  []int
+	at, col int // where the cursor is
+}
+
+// block writes the block from where the cursor is, at the beginning of a row,
+// and leaves the cursor where the person types.
+func (s *screen) block(f *frame) {
+	if s.laid == nil {
+		s.laid = s.layout()
+	}
+	b := s.laid
+	f.put(eraseBelow + strings.Join(b.rows, "\r\n"))
+	s.rise(f, len(b.rows)-1-b.at)
+	if b.col > 0 {
+		f.put("\x1b[" + strconv.Itoa(b.col) + "C")
+	}
+	f.put(show)
+	s.up, s.col, s.painted = b.at, b.col, b
+}
+
+// layout returns the block: what was typed since, shortened, and the prompt. It
+// has no more rows than the screen has room for, those around the cursor; the
+// sign that a reply is waited for takes the place of none.
+func (s *screen) layout() *block {
+	var b block
+	for _, text := range s.below {
+		b.rows = append(b.rows, rows(caret+Safe(text), s.row.width, 0)...)
+	}
+	b.rows = b.rows[max(0, len(b.rows)-unanswered):]
+	if s.prompting {
+		typed, row, col := prompt(s.line, s.at, s.row.width)
+		b.at, b.col = len(b.rows)+row, col
+		b.rows = append(b.rows, typed...)
+	} else {
+		b.at = len(b.rows)
+		b.rows = append(b.rows, "")
+	}
+	room := max(1, s.height-2)
+	if len(b.rows) > room {
+		from := min(max(0, b.at-room/2), len(b.rows)-room)
+		b.rows, b.at = b.rows[from:from+room], b.at-from
+	}
+	for _, row := range b.rows {
+		b.widths = append(b.widths, columns(row))
+	}
+	if s.waiting && len(b.rows) < room {
+		s.sign(&b)
+	}
+	return &b
+}
+
+// sign puts that sign before the rows of b. They have their widths already,
+// which the style must not add to.
+func (s *screen) sign(b *block) {
+	row := s.heading() + thinking
+	b.rows = slices.Insert(b.rows, 0, s.styled(dim, row))
+	b.widths = slices.Insert(b.widths, 0, columns(row))
+	b.at++
+}
+
+// prompt returns the rows of what is being typed, and where the cursor is. It
+// breaks where the row is full, so that nothing moves while one types.
+func prompt(line string, at, width int) (typed []string, row, col int) {
+	w := flow{width: width}
+	w.row, w.col = caret, len(caret)
+	turn := func() {
+		typed = append(typed, w.row)
+		w.row, w.col = hang, len(hang)
+	}
+	for done := 0; ; {
+		if done < len(line) && line[done] != '\n' {
+			if _, _, n, _ := w.next(line[done:]); w.col+n > width {
+				turn()
+			}
+		} else if done == at && w.col == width {
+			turn() // the cursor needs a place after a full row
+		}
+		if done == at {
+			row, col = len(typed), w.col
+		}
+		if done == len(line) {
+			return append(typed, w.row), row, col
+		}
+		if line[done] == '\n' {
+			turn()
+			done++
+			continue
+		}
+		cluster, shown, n, _ := w.next(line[done:])
+		w.row, w.col = w.row+shown, w.col+n
+		done += len(cluster)
+	}
+}
