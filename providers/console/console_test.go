@@ -17,7 +17,9 @@ import (
 	"earshot/internal/terminal"
 	"earshot/internal/terminal/terminaltest"
 	"earshot/internal/testkit"
+	"earshot/providers"
 	"earshot/providers/console"
+	"earshot/providers/providertest"
 )
 
 func TestMain(m *testing.M) {
@@ -263,6 +265,29 @@ func TestStopsWhenToldTo(t *testing.T) {
 	}
 }
 
+// TestKeysAgain: a console that was stopped reads keys again when it is run
+// again, and one whose time is over before it began reads none.
+func TestKeysAgain(t *testing.T) {
+	w := terminaltest.Open(t, 80, 10)
+	c := newConsole(w.Terminal)
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := room{on: func(e earshot.Event) {
+			if e.Body.Kind() == earshot.KindMessage {
+				cancel()
+			}
+		}}
+		w.Type("x\r")
+		if err := c.Run(ctx, r.emit); !errors.Is(err, context.Canceled) || r.story() != `types, "x"` {
+			t.Errorf("the room saw %s, ended with %v", r.story(), err)
+		}
+		r = room{}
+		if err := c.Run(ctx, r.emit); !errors.Is(err, context.Canceled) || r.story() != "" {
+			t.Errorf("the room saw %s when it was over, ended with %v", r.story(), err)
+		}
+	}
+}
+
 // piped runs a console on input, and returns what came out.
 func piped(t *testing.T, input string, r *room, answer func(w *terminal.Terminal, e earshot.Event)) (out, errs string, err error) {
 	t.Helper()
@@ -311,6 +336,38 @@ func echo(w *terminal.Terminal, e earshot.Event) {
 	w.End("")
 	w.Note(terminal.Line{Text: "noted"})
 	w.Settle(e.ID)
+}
+
+// TestProvider puts lines in the place of a person, since the clock of the
+// suite stands still while anybody waits for a key. For keys see
+// TestStopsWhenToldTo and TestKeysAgain.
+func TestProvider(t *testing.T) {
+	providertest.Run(t, func(t *testing.T) providers.Provider { return newConsole(asking(t, "one\ntwo\n")) })
+}
+
+// asking returns a pipe with input in it, whose answers nobody reads.
+func asking(t *testing.T, input string) *terminal.Terminal {
+	t.Helper()
+	in, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(feed, input)
+	feed.Close()
+	out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := terminal.Open(in, out, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		w.Close()
+		in.Close()
+		out.Close()
+	})
+	return w
 }
 
 func TestPipe(t *testing.T) {
