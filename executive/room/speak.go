@@ -191,7 +191,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	if e.err != nil {
-		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "err", e.err)
+		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "err", loggable(e.err))
 	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "latency", r.cfg.Now().Sub(e.began))
@@ -231,6 +231,16 @@ func (r *Room) modelWorks() bool {
 	defer r.mu.Unlock()
 	_, ill := r.faults[modelFault]
 	return r.cfg.Model != nil && !ill
+}
+
+// loggable returns why a turn failed, as the log may know it: a server's own
+// words can repeat what somebody said.
+func loggable(err error) string {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		return e.Engine + ": " + string(e.Fault)
+	}
+	return err.Error()
 }
 
 // modelFault is the key of what is wrong with the model.
