@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -46,13 +47,13 @@ func (a *app) attach(cfg *config.Config) error {
 	}
 	defer t.Close()
 	o := outlet.New(outlet.Config{Outlet: local, Name: name}, t)
-	return c.Attach(a.ctx, a.sense(t), o)
+	return c.Attach(a.ctx, a.sense(t, identifiers()), o)
 }
 
 // sense is the console's on t.
-func (a *app) sense(t *terminal.Terminal) *sense.Console {
+func (a *app) sense(t *terminal.Terminal, newID func() earshot.EventID) *sense.Console {
 	handle, _ := self()
-	return sense.New(sense.Config{Handle: handle, Via: local, NewID: identifiers()}, t)
+	return sense.New(sense.Config{Handle: handle, Via: local, NewID: newID}, t)
 }
 
 // names asks the daemon what its participants are called.
@@ -118,10 +119,10 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: name}, t)}
+	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
-	g.Go(func() error { return c.Attach(ctx, a.sense(t), o) })
+	g.Go(func() error { return c.Attach(ctx, a.sense(t, o.id), o) })
 	err = errors.Join(g.Wait(), t.Close())
 	return errors.Join(err, s.verdict(a, c, o))
 }
@@ -182,17 +183,58 @@ func (s sayCommand) input(a *app) (*os.File, func() error, error) {
 	}, nil
 }
 
-// recorder is a console that remembers what became of the replies. Faults are
-// said at the end; see [faults].
+// recorder is a console that remembers what became of the replies to what was
+// said here, and shows nothing of what others say meanwhile. Faults are said at
+// the end; see [faults].
 type recorder struct {
 	*outlet.Console
+	newID   func() earshot.EventID
 	replies []earshot.Event
+
+	mu  sync.Mutex
+	own map[earshot.EventID]bool // what was said here
+}
+
+// errOthers is why a reply is not printed.
+var errOthers = errors.New("this reply is for somebody else")
+
+// id gives what is said here a name, by which the reply is known.
+func (r *recorder) id() earshot.EventID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := r.newID()
+	r.own[id] = true
+	return id
+}
+
+// here reports whether the event was said here.
+func (r *recorder) here(id earshot.EventID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own[id]
+}
+
+// Open implements [earshot.Outlet].
+func (r *recorder) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	if !r.here(o.About) {
+		return nil, errOthers
+	}
+	return r.Console.Open(ctx, o, heard)
 }
 
 // Show implements [earshot.Board].
 func (r *recorder) Show(e earshot.Event) {
 	switch body := e.Body.(type) {
+	case earshot.Message:
+		return
+	case earshot.Decision:
+		if !r.here(body.About) {
+			return
+		}
 	case earshot.Reply:
+		if !r.here(body.About) {
+			return
+		}
 		r.replies = append(r.replies, e)
 	case earshot.Notice:
 		if body.Key != "" && !body.Over {

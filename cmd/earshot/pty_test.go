@@ -269,3 +269,28 @@ func TestTermination(t *testing.T) {
 		})
 	}
 }
+
+// TestSayAmongOthers: say prints what was said to it, and nothing of the reply
+// that it cut off.
+func TestSayAmongOthers(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	h.daemon()
+	w := h.open("chat")
+	for i := range 2 {
+		w.says("tell me a story")
+		w.await("Earshot: word00 word01 word02", i+1)
+		args := []string{"say", "what is your name?"}
+		want := "My name is Earshot.\n"
+		if i == 1 {
+			args = []string{"say", "--json", "what is your name?"}
+			want = ""
+		}
+		r := h.earshot(nil, args...)
+		w.await("[cut off]", i+1)
+		if r.code != success || want != "" && r.out != want || want == "" && strings.Count(r.out, "\n") != 1 {
+			t.Errorf("%q ended with %d and printed %q", args, r.code, r.out)
+		}
+	}
+}
