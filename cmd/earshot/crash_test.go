@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+	"earshot/server"
+	"earshot/store"
+)
+
+// crashes is how often the daemon is killed: often in a proof.
+func crashes() int {
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		return 200
+	}
+	return 20
+}
+
+// TestKilledUnderLoad kills the whole daemon while several clients post, again
+// and again. Whatever was acknowledged is there exactly once afterwards, and
+// every turn that was begun has exactly one end after the next start.
+func TestKilledUnderLoad(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("every_seconds: 0.002\nreply: One reply of some words that takes a while.\n")
+	acknowledged := make(map[earshot.EventID]earshot.Text)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	chance := rand.New(rand.NewPCG(seed, 1))
+	for round := range crashes() {
+		d := h.daemon()
+		load := post(h.client(), round)
+		delay := time.Duration(chance.IntN(60)) * time.Millisecond
+		select {
+		case <-d.done:
+			t.Fatalf("round %d: the daemon ended by itself:\n%s", round, d.out.String())
+		case <-time.After(delay):
+		}
+		d.end(syscall.SIGKILL)
+		for id, text := range load() {
+			acknowledged[id] = text
+		}
+	}
+	if len(acknowledged) == 0 {
+		t.Fatal("nothing was ever acknowledged")
+	}
+	t.Logf("%d messages were acknowledged", len(acknowledged))
+	last := h.daemon() // ends what the last one left open
+	if r := h.earshot(nil, "say", "are you well?"); r.code != success {
+		t.Fatalf("say ended with %d: %s", r.code, r.err)
+	}
+	last.end(syscall.SIGTERM)
+	audit(t, h, acknowledged)
+	if r := h.earshot(nil, "search", "round", "0"); r.code != success {
+		t.Errorf("search ended with %d: %s", r.code, r.err)
+	}
+	if n := len(h.history()); n == 0 {
+		t.Error("history is empty")
+	}
+}
+
+// post lets four clients post one message after the other until the daemon is
+// gone. The function that it returns waits for them, and returns what was
+// acknowledged.
+func post(c *server.Client, round int) (wait func() map[earshot.EventID]earshot.Text) {
+	var mu sync.Mutex
+	acknowledged := make(map[earshot.EventID]earshot.Text)
+	var clients sync.WaitGroup
+	for client := range 4 {
+		clients.Go(func() {
+			for n := 0; ; n++ {
+				id := earshot.EventID(ulid.Make().String())
+				text := earshot.Text(fmt.Sprintf("round %d client %d message %d", round, client, n))
+				if _, err := c.Post(context.Background(), id, text); err != nil {
+					return
+				}
+				mu.Lock()
+				acknowledged[id] = text
+				mu.Unlock()
+			}
+		})
+	}
+	return func() map[earshot.EventID]earshot.Text {
+		clients.Wait()
+		return acknowledged
+	}
+}
+
+// audit reads the whole journal, and compares it with what was acknowledged.
+func audit(t *testing.T, h *home, acknowledged map[earshot.EventID]earshot.Text) {
+	t.Helper()
+	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	kept, begun, ended := make(map[earshot.EventID]earshot.Text), make(map[earshot.TurnID]int), make(map[earshot.TurnID]int)
+	for e, err := range archive.Export(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch body := e.Body.(type) {
+		case earshot.Message:
+			if _, twice := kept[e.ID]; twice {
+				t.Errorf("message %s was kept twice", e.ID)
+			}
+			kept[e.ID] = body.Text
+		case earshot.Decision:
+			if body.Turn != "" {
+				begun[body.Turn]++
+			}
+		case earshot.Reply:
+			ended[body.Turn]++
+		}
+	}
+	for id, text := range acknowledged {
+		if string(kept[id]) != string(text) {
+			t.Errorf("message %s was acknowledged, and is lost or another", id)
+		}
+	}
+	for turn, n := range begun {
+		if n != 1 || ended[turn] != 1 {
+			t.Errorf("turn %s began %d times and ended %d times", turn, n, ended[turn])
+		}
+	}
+	if len(begun) == 0 || len(ended) != len(begun) {
+		t.Errorf("%d turns began, %d ended", len(begun), len(ended))
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ollama/ollama/api"
+
+	"earshot"
+	"earshot/config"
+)
+
+// A shelf is an Ollama server that has models, and a reply for each.
+type shelf struct {
+	*httptest.Server
+	models []string // the newest first
+
+	mu    sync.Mutex
+	asked []api.ChatRequest
+}
+
+// newShelf serves models until the test ends.
+func newShelf(t *testing.T, models ...string) *shelf {
+	s := &shelf{models: models}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"version":"0.17.4"}`) })
+	mux.HandleFunc("GET /api/tags", s.tags)
+	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"capabilities":["completion"]}`) })
+	mux.HandleFunc("POST /api/chat", s.chat)
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shelf) tags(w http.ResponseWriter, _ *http.Request) {
+	var list []map[string]any
+	for i, m := range s.models {
+		list = append(list, map[string]any{"name": m, "size": 1e9, "modified_at": fmt.Sprintf("2026-01-%02dT00:00:00Z", 28-i)})
+	}
+	json.NewEncoder(w).Encode(map[string]any{"models": list})
+}
+
+func (s *shelf) chat(w http.ResponseWriter, in *http.Request) {
+	var req api.ChatRequest
+	if err := json.NewDecoder(in.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, req)
+	s.mu.Unlock()
+	fmt.Fprintf(w, `{"model":%q,"message":{"role":"assistant","content":"I am %s."},"done":false}`+"\n", req.Model, req.Model)
+	fmt.Fprintf(w, `{"model":%q,"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`+"\n", req.Model)
+}
+
+// requests returns what was asked of the models.
+func (s *shelf) requests() []api.ChatRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// TestOffer: the first run offers what is installed, keeps the choice where
+// there is no file yet, and answers with it.
+func TestOffer(t *testing.T) {
+	for _, tt := range []struct {
+		name, typed, model, want string
+		file                     string // a configuration that was there before
+	}{
+		{"the second", "2\r", "", "second:latest", ""},
+		{"just Enter", "\r", "", "first:1b", ""},
+		{"with a file of one's own", "2\r", "", "second:latest", "executive:\n  name: Bob\n"},
+		{"none", "n\r", "", "", ""},
+		{"no such number", "7\r", "", "", ""},
+		{"one that is there", "", "second", "second", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t, "first:1b", "second:latest")
+			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
+			if tt.model != "" {
+				h.env = append(h.env, "EARSHOT_EXECUTIVE_LLM_MODEL="+tt.model)
+			}
+			if tt.file != "" {
+				h.write("config/earshot/config.yaml", tt.file)
+			}
+			w := h.open("run")
+			if tt.typed != "" {
+				w.await("deepseek-r1:8b is not installed here. These are: 1 first:1b 1.0 GB 2 second:latest 1.0 GB", 1)
+				w.await("Which one shall answer? [1, or n for none]", 1)
+				w.types(tt.typed)
+			}
+			w.await("is within earshot.", 1)
+			if tt.want == "" {
+				w.await("✗ model", 1)
+				w.await("→ ollama pull deepseek-r1:8b (there is: first:1b, second:latest)", 1)
+				w.says("what time is it?")
+				w.await("Earshot: It is ", 1)
+				return
+			}
+			w.await("✓ model "+tt.want+" on ollama at", 1)
+			w.says("hello, who is there?")
+			w.await(": I am "+tt.want+".", 1)
+			w.says("/exit")
+			w.ended()
+			for _, req := range s.requests() {
+				if req.Model != tt.want {
+					t.Errorf("%s was asked", req.Model)
+				}
+			}
+			kept(t, h, tt.file, tt.typed != "", tt.want)
+		})
+	}
+}
+
+// kept checks what the configuration says after a choice.
+func kept(t *testing.T, h *home, before string, chosen bool, model string) {
+	t.Helper()
+	switch {
+	case before != "":
+		if now := h.read("config/earshot/config.yaml"); now != before {
+			t.Errorf("a file that somebody wrote was changed to\n%s", now)
+		}
+	case chosen:
+		c, err := config.Parse("config.yaml", []byte(h.read("config/earshot/config.yaml")), nil)
+		if err != nil || c.Executive.LLM.Model != model {
+			t.Errorf("kept %q: %v", c.Executive.LLM.Model, err)
+		}
+		if r := h.ask("who is there?"); r.out != "I am "+model+".\n" {
+			t.Errorf("the next run answers %q", r.out)
+		}
+	}
+}
+
+// TestOfferNobody: in a pipe nobody is asked, and the cure is said.
+func TestOfferNobody(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, "first:1b")
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
+	r := h.ask("what time is it?")
+	if !strings.HasPrefix(r.out, "It is ") || !strings.Contains(r.err, "→ ollama pull deepseek-r1:8b") || strings.Contains(r.err+r.out, "Which one") {
+		t.Errorf("printed %q and %q", r.out, r.err)
+	}
+	if said := h.replies(); len(said) != 1 || said[0].Outcome != earshot.Completed {
+		t.Errorf("the transcript says %+v", said)
+	}
+}
