@@ -91,7 +91,7 @@ func (a *Archive) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err = fmt.Errorf("reading the journal: %w", kept(a.path, err))
+	err = fmt.Errorf("reading the journal: %w", kept(a.path, odd(err)))
 	if a.damage != nil {
 		a.damage(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -103,6 +104,33 @@ func size(path string) (int64, bool, error) {
 		return 0, true, fmt.Errorf("%s is not a plain file: move it away, or choose another store.directory", path)
 	}
 	return info.Size(), true, nil
+}
+
+// head returns an [ErrDamaged] if the file at path cannot be a database that
+// we may write. SQLite takes a file without a whole head for a new one, and
+// one whose head asks for a newer SQLite for one that may only be read.
+//
+// It must not be called while this process has the file open as a database,
+// which would lose its locks.
+func head(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening the journal: %w: give it back to the user that runs earshot", err)
+	}
+	defer f.Close()
+	var head [512]byte // the smallest page
+	_, err = f.ReadAt(head[:], 0)
+	switch {
+	case errors.Is(err, io.EOF):
+		return damaged(path, errors.New("it has no whole page"))
+	case err != nil:
+		return fmt.Errorf("opening the journal: %w", err)
+	case !strings.HasPrefix(string(head[:]), "SQLite format 3\x00"):
+		return damaged(path, errors.New("it is not a database"))
+	case head[18] < 1 || head[18] > 2 || head[19] < 1 || head[19] > 2:
+		return damaged(path, errors.New("it asks for a newer SQLite"))
+	}
+	return nil
 }
 
 // sound looks for damage in the open file, and returns the first that it

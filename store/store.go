@@ -129,10 +129,6 @@ func (s *Store) open(ctx context.Context, last past) error {
 	return nil
 }
 
-// shortest is the length in bytes of the smallest database. SQLite takes a
-// shorter file for a new one.
-const shortest = 512
-
 // attempt opens the file as it is, unless it is damaged.
 func (s *Store) attempt(ctx context.Context, last past) (*sql.DB, error) {
 	path := s.archive.path
@@ -140,8 +136,10 @@ func (s *Store) attempt(ctx context.Context, last past) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there && bytes < shortest && (bytes > 0 || last != none) {
-		return nil, damaged(path, fmt.Errorf("it has only %d bytes", bytes))
+	if there && (bytes > 0 || last != none) {
+		if err := head(path); err != nil {
+			return nil, err
+		}
 	}
 	if err := touch(path); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)

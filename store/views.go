@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"earshot"
 )
@@ -21,6 +24,15 @@ func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
 		}
 	}
 	return nil
+}
+
+// odd makes of an error in one of our own statements, which are known to be
+// right, what it means: the table is not as we made it.
+func odd(err error) error {
+	if code(err) == sqlite3.SQLITE_ERROR {
+		return fmt.Errorf("%w: %w", errAltered, err)
+	}
+	return err
 }
 
 // messages is the index of the words of what was written and what was heard.
@@ -42,16 +54,16 @@ func (messages) Reset(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx, `DROP TABLE IF EXISTS words`, `DROP TABLE IF EXISTS messages`)
 }
 
-func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
 	switch b := e.Body.(type) {
 	case earshot.Message:
-		return m.index(ctx, tx, e.Sequence, b.Text)
+		err = m.index(ctx, tx, e.Sequence, b.Text)
 	case earshot.Reply:
-		return m.index(ctx, tx, e.Sequence, b.Delivered())
+		err = m.index(ctx, tx, e.Sequence, b.Delivered())
 	case earshot.Erased:
-		return m.forget(ctx, tx, e.Sequence)
+		err = m.forget(ctx, tx, e.Sequence)
 	}
-	return nil
+	return odd(err)
 }
 
 func (messages) index(ctx context.Context, tx *sql.Tx, sequence int64, text earshot.Text) error {
