@@ -1,8 +1,10 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 
 	"golang.org/x/term"
 )
@@ -38,6 +40,7 @@ func (r *raw) again() {
 	}
 }
 
+// leave makes the terminal as it was. One that is gone is nobody's.
 func (r *raw) leave() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +49,7 @@ func (r *raw) leave() error {
 	}
 	before := r.before
 	r.before = nil
-	if err := term.Restore(r.fd, before); err != nil {
+	if err := term.Restore(r.fd, before); err != nil && !errors.Is(err, syscall.EIO) {
 		return fmt.Errorf("giving the terminal back: %w", err)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 )
 
 // Begin says that a reply by agent comes. Its name is shown with its first
@@ -241,7 +240,7 @@ func (t *Terminal) show(text string, stopped func() bool) (int, error) {
 	n, err := send(t.out.File, f.bytes, stopped)
 	if err != nil {
 		t.lose(err)
-		return f.shown(n), err
+		return f.shown(n), t.lost()
 	}
 	if n < len(f.bytes) {
 		t.face = before
@@ -299,7 +298,7 @@ func (t *Terminal) lose(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err == nil {
-		t.err = fmt.Errorf("writing to %s: %w", strings.TrimPrefix(t.out.Name(), "/proc/self/"), cause(err))
+		t.err = fmt.Errorf("printing: %w", cause(err))
 	}
 }
 

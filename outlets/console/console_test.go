@@ -307,14 +307,7 @@ func TestCutOfAStoppedTerminal(t *testing.T) {
 		defer close(said)
 		say(t, s, 0, text)
 	}()
-	// It is stopped when nothing has been heard for a while.
-	n, since := 0, time.Now()
-	testkit.Await(t, patience, "the terminal to be full", func() bool {
-		if got := len(l.all()); got != n {
-			n, since = got, time.Now()
-		}
-		return time.Since(since) > 200*time.Millisecond
-	})
+	full(t, l)
 	select {
 	case <-said:
 		t.Fatal("everything was taken by a terminal that takes nothing")
@@ -332,6 +325,19 @@ func TestCutOfAStoppedTerminal(t *testing.T) {
 	if want := (end.Byte + 9) / 10; shown < want || shown > want+1 {
 		t.Errorf("%d tens are seen, %d were heard", shown, want)
 	}
+}
+
+// full returns when the device takes no more: nothing has been heard for a
+// while.
+func full(t *testing.T, l *listener) {
+	t.Helper()
+	n, since := 0, time.Now()
+	testkit.Await(t, patience, "the device to be full", func() bool {
+		if got := len(l.all()); got != n {
+			n, since = got, time.Now()
+		}
+		return n > 0 && time.Since(since) > 200*time.Millisecond
+	})
 }
 
 func TestBoard(t *testing.T) {

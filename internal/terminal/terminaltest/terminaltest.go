@@ -74,6 +74,14 @@ func (w *Window) Stop() { w.stop(true) }
 // Go makes a stopped window go on.
 func (w *Window) Go() { w.stop(false) }
 
+// Vanish closes the person's end, as when a connection is lost. Nothing can be
+// seen any more that was not.
+func (w *Window) Vanish() {
+	w.user.Close()
+	w.Go()
+	w.reading.Wait()
+}
+
 // Resize changes the window's size.
 func (w *Window) Resize(width, height int) {
 	w.mu.Lock()
