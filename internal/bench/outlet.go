@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
+	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,13 +105,14 @@ func (e *ear) Open(ctx context.Context, o earshot.Opening, heard func(earshot.He
 	})
 }
 
-// A screen is the console on a pseudo-terminal, with somebody at the other end
-// who reads everything.
+// A screen is the console on a pseudo-terminal. Whoever looks at it is another
+// process, as a terminal is: a goroutine that waits for it in a read would take
+// a core's place from those that are measured.
 type screen struct {
 	*console.Console
-	term        *terminal.Terminal
-	user, slave *os.File
-	reading     sync.WaitGroup
+	term   *terminal.Terminal
+	slave  *os.File
+	viewer *exec.Cmd
 }
 
 // openScreen returns a console on a pseudo-terminal.
@@ -120,12 +121,12 @@ func openScreen() (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &screen{user: user, slave: slave}
-	size := &pty.Winsize{Rows: 24, Cols: 80}
-	if err := pty.Setsize(user, size); err != nil {
-		return nil, errors.Join(err, slave.Close(), user.Close())
+	defer user.Close() // the viewer has its own
+	s := &screen{slave: slave, viewer: exec.Command("cat")}
+	s.viewer.Stdin = user
+	if err := errors.Join(pty.Setsize(user, &pty.Winsize{Rows: 24, Cols: 80}), s.viewer.Start()); err != nil {
+		return nil, errors.Join(err, slave.Close())
 	}
-	s.reading.Go(func() { io.Copy(io.Discard, user) }) // until the slave is closed
 	if s.term, err = terminal.Open(slave, slave, slave); err != nil {
 		return nil, errors.Join(err, s.shut())
 	}
@@ -136,8 +137,9 @@ func openScreen() (*screen, error) {
 // Close gives everything back.
 func (s *screen) Close() error { return errors.Join(s.term.Close(), s.shut()) }
 
+// shut closes the terminal, which ends the viewer, with an error of its own.
 func (s *screen) shut() error {
-	err := errors.Join(s.slave.Close(), s.user.Close())
-	s.reading.Wait()
+	err := s.slave.Close()
+	s.viewer.Wait()
 	return err
 }
