@@ -54,7 +54,8 @@ type Store struct {
 
 // Open opens the journal in the directory, makes it if there is none, brings
 // it up to date, and repairs what it must. It takes as long as reading the
-// whole file if the last daemon did not close it. It does not keep ctx.
+// whole file if the last daemon did not close it. The end of ctx does not
+// close it again.
 //
 // The error is an [*ErrLocked] if another daemon owns the directory.
 func Open(ctx context.Context, c Config) (*Store, error) {
