@@ -52,19 +52,16 @@ func notice(n earshot.Notice) terminal.Line {
 // reply says what became of a reply that did not come to its end.
 func (c *Console) reply(r earshot.Reply) {
 	c.term.Settle(r.About)
-	rest := r.Remainder()
-	if r.Outcome == earshot.Failed && r.Offered == "" {
+	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
+	switch rest := r.Remainder(); {
+	case r.Outcome == earshot.Failed && r.Offered == "":
 		c.quietly("(no reply)")
+	case r.Outcome == earshot.Failed && rest == "":
+		c.quietly("(broken off)") // a cut leaves its mark, a model that breaks does not
+	case how != "" && rest != "":
+		said, all := utf8.RuneCountInString(string(r.Delivered())), utf8.RuneCountInString(string(r.Offered))
+		c.quietly(fmt.Sprintf("(%s after %d of %d characters; the rest is kept: ask \"what were you saying?\")", how, said, all))
 	}
-	if rest == "" || r.Outcome != earshot.Interrupted && r.Outcome != earshot.Failed {
-		return
-	}
-	how := "cut off"
-	if r.Outcome == earshot.Failed {
-		how = "broken off"
-	}
-	said, all := utf8.RuneCountInString(string(r.Delivered())), utf8.RuneCountInString(string(r.Offered))
-	c.quietly(fmt.Sprintf("(%s after %d of %d characters; the rest is kept: ask \"what were you saying?\")", how, said, all))
 }
 
 // decision says that an agent keeps silent, and why.

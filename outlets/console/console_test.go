@@ -359,6 +359,8 @@ func TestBoard(t *testing.T) {
 			"(cut off after 5 of 10 characters; the rest is kept: ask \"what were you saying?\")\n"},
 		{"a reply that broke", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 1}}}),
 			"(broken off after 1 of 3 characters; the rest is kept: ask \"what were you saying?\")\n"},
+		{"a reply that broke where it was heard", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(broken off)\n"},
+		{"no reply", event(earshot.Reply{Outcome: earshot.Failed}), "(no reply)\n"},
 		{"a reply", event(earshot.Reply{Outcome: earshot.Completed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), ""},
 		{"silence", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(earshot says nothing: not addressed, late)\n"},
 		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},
