@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/llm/ollama/ollamatest"
+)
+
+// What the real server's model says. The tale takes a second and more.
+const (
+	greeting = "I have nothing to say to that — nothing at all, 你好."
+	name     = "I am a model that somebody made."
+)
+
+var tale = func() string {
+	var sentences []string
+	for i := range 36 {
+		sentences = append(sentences, fmt.Sprintf("This is sentence number %d of the tale, it goes on.", i+1))
+	}
+	return strings.Join(sentences, " ")
+}()
+
+// TestOllama talks to a real server, from the terminal to the journal.
+func TestOllama(t *testing.T) {
+	t.Parallel()
+	s := ollamatest.Start(t, ollamatest.Options{})
+	model := ollamatest.Model{Says: greeting, Routes: []ollamatest.Route{{Word: "name", Says: name}, {Word: "day", Says: greeting}, {Word: "tale", Says: tale}}}
+	if err := s.Make(t.Context(), "speaker", model); err != nil {
+		t.Fatal(err)
+	}
+	settle := func(t *testing.T) *home {
+		// A prompt that it did not say itself costs this model a token a byte.
+		return newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=speaker",
+			"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_CONVERSATIONAL_MAX_TOKENS=2000")
+	}
+
+	t.Run("ByteForByte", func(t *testing.T) {
+		h := settle(t)
+		want := []string{name, greeting, tale}
+		r := h.ask("what is your name?", "good day to you", "tell me a tale")
+		if r.out != strings.Join(want, "\n")+"\n" || r.code != success {
+			t.Errorf("ended with %d and printed %q, want %q; complaints:\n%s", r.code, r.out, want, r.err)
+		}
+		for i, said := range h.replies() {
+			if string(said.Delivered()) != want[i] || said.Outcome != earshot.Completed {
+				t.Errorf("the transcript says %q, %v", string(said.Delivered()), said.Outcome)
+			}
+		}
+	})
+
+	t.Run("Cut", func(t *testing.T) {
+		h := settle(t)
+		w := h.open("run")
+		w.says("tell me a tale")
+		w.await("This is sentence number 3 ", 1)
+		w.types("x")
+		w.still()
+		w.types("\x7f")
+		w.says("stop")
+		w.await("[cut off]", 1)
+		w.await("(Earshot says nothing: it tells me to stop)", 1)
+		said := h.replies()[0]
+		heard := strings.TrimSpace(string(said.Delivered()))
+		if said.Outcome != earshot.Interrupted || said.Cut == nil || said.Cut.By != "owner" || heard == "" || heard == tale {
+			t.Fatalf("the transcript says %v by %+v after %q", said.Outcome, said.Cut, heard)
+		}
+		if !strings.Contains(w.text(), "Earshot: "+heard+" [cut off]") || !strings.HasPrefix(tale, string(said.Offered)) {
+			t.Errorf("the transcript calls %q heard of %q; the window shows\n%s", heard, string(said.Offered), w.text())
+		}
+	})
+
+	t.Run("Killed", func(t *testing.T) {
+		h := settle(t)
+		w := h.open("run")
+		w.says("tell me a tale")
+		w.await("This is sentence number 3 ", 1)
+		s.Kill()
+		w.await("(broken off", 1)
+		w.await("! ollama at", 1)
+		broken := h.replies()[0]
+		heard := strings.TrimSpace(string(broken.Delivered()))
+		if broken.Outcome != earshot.Failed || heard == "" || !strings.HasPrefix(tale, heard) || !strings.Contains(w.text(), "Earshot: "+heard) {
+			t.Errorf("the transcript says %v after %q; the window shows\n%s", broken.Outcome, heard, w.text())
+		}
+		for i := range 3 {
+			w.says("what is your name?")
+			w.await("(no reply)", i+1)
+		}
+		w.await("→ ollama serve", 1)
+		if err := s.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.says("what is your name?")
+		w.await("Earshot: "+name, 1)
+		w.await("✓ the model answers again", 1)
+		w.says("hello again, what is your name?")
+		w.await("Earshot: "+name, 2)
+		testkit.Await(t, soon, "six replies", func() bool { return len(h.replies()) == 6 })
+		text := w.text()
+		for _, once := range []string{": unreachable", "the model answers again"} {
+			if n := strings.Count(text, once); n != 1 {
+				t.Errorf("%q was said %d times", once, n)
+			}
+		}
+		if strings.Contains(h.everything("state/earshot/earshot.log"), "sentence number") {
+			t.Error("the reply is in the log")
+		}
+	})
+}
