@@ -141,10 +141,28 @@ func (w *writer) transact(ctx context.Context, batch []*request) error {
 		return err
 	}
 	defer tx.Rollback()
+	if len(batch) == 1 {
+		return w.alone(ctx, tx, batch[0])
+	}
 	for _, r := range batch {
 		if err := w.try(ctx, tx, r); err != nil {
 			return err
 		}
+	}
+	return tx.Commit()
+}
+
+// alone performs the only step of a transaction, which needs no savepoint: if
+// it fails, there is nothing else to lose.
+func (w *writer) alone(ctx context.Context, tx *sql.Tx, r *request) error {
+	if r.ctx.Err() != nil {
+		r.err = fmt.Errorf("not kept: %w", context.Cause(r.ctx))
+		return nil
+	}
+	var err error
+	if r.changed, err = r.step(ctx, tx); err != nil {
+		r.err = kept(w.path, err)
+		return nil
 	}
 	return tx.Commit()
 }

@@ -13,6 +13,7 @@ package turn
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"earshot"
@@ -129,7 +130,8 @@ func (s *State) piece(text string) {
 	if s.closed || s.cut != nil || text == "" {
 		return
 	}
-	s.offered = append(s.offered, text...)
+	// Half a rune would make a reply that no journal can keep truthfully.
+	s.offered = append(s.offered, strings.ToValidUTF8(text, "\uFFFD")...)
 	for i := range s.outlets {
 		s.hand(i, false)
 	}

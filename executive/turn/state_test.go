@@ -234,6 +234,14 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+func TestHalfARune(t *testing.T) {
+	s := turn.NewState(true)
+	s.Next(turn.Event{Kind: turn.Piece, Text: "caf\xc3"})
+	if got := s.Reply([]string{"a"}).Offered; string(got) != "caf\uFFFD" {
+		t.Errorf("offered %q", string(got))
+	}
+}
+
 func TestAReplyThatNeverEnds(t *testing.T) {
 	s := turn.NewState(true)
 	stopped := false
