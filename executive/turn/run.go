@@ -15,6 +15,7 @@ type Spec struct {
 	earshot.Opening
 
 	Floor   *interrupt.Floor
+	Since   interrupt.Ticket // drawn when the question was asked: a cut after it cuts this turn
 	Outlets []earshot.Outlet
 
 	// Text yields the reply as it may be heard: no thinking, no envelope. It
@@ -22,13 +23,17 @@ type Spec struct {
 	// what it holds before the range statement completes.
 	Text func(ctx context.Context) iter.Seq2[string, error]
 
-	Ahead int  // how many pieces the text may run ahead of the turn
+	Ahead int  // how many pieces the text may run ahead of the outlet that is furthest; at least 1
 	Whole bool // hand every outlet whole clauses, also one that flows
 
 	// Drain is how long the outlets may take after a cut to say where they
 	// stopped. One that says nothing until then has stopped where it was last
 	// heard of.
 	Drain time.Duration
+
+	// Stall is how long an outlet may stand still, not paused, after the last
+	// word was handed to it. It is then given up.
+	Stall time.Duration
 
 	// Lost, if set, is told of an outlet that broke, while the turn goes on
 	// with the others.
@@ -45,7 +50,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	defer stop(nil)
 	r.stop = stop
 
-	hold, free := spec.Floor.Take(r.control)
+	hold, free := spec.Floor.Take(spec.Since, r.control)
 	if !free {
 		panic("turn: the floor of the room is taken")
 	}
@@ -60,6 +65,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	}
 	r.own(ctx)
 	hold.Release()
+	r.hush()
 	stop(nil)
 	leave()
 	for _, q := range r.queues {
@@ -89,19 +95,30 @@ type running struct {
 	told     earshot.Control
 	speaking []earshot.Speaking
 
-	news  sync.Mutex // never held while anything is called
+	desk  sync.Mutex // guards what follows; never held while anything is called
 	cut   *interrupt.Signal
-	heard []earshot.Heard
-	fresh []bool // heard[i] has not been seen by own
-	lost  []error
+	heard []news
+
+	// What follows is own's.
+	seen  []news
+	gone  []bool // outlet i broke
+	moved bool   // an outlet has, since the last look
+}
+
+// news is what one outlet has told since the last look.
+type news struct {
+	at    earshot.Heard
+	fresh bool  // at is new
+	broke error // it says no more, but may still say where it stopped
+	lost  bool  // nothing more will come of it
 }
 
 func newRunning(spec Spec) *running {
 	n := len(spec.Outlets)
 	r := &running{
-		spec: spec, pieces: make(chan string, spec.Ahead), wake: make(chan struct{}, 1),
-		speaking: make([]earshot.Speaking, n), heard: make([]earshot.Heard, n),
-		fresh: make([]bool, n), lost: make([]error, n),
+		spec: spec, pieces: make(chan string), wake: make(chan struct{}, 1),
+		speaking: make([]earshot.Speaking, n), heard: make([]news, n),
+		seen: make([]news, n), gone: make([]bool, n),
 	}
 	flows := make([]bool, n)
 	for i, o := range spec.Outlets {
@@ -118,28 +135,85 @@ func newRunning(spec Spec) *running {
 func (r *running) own(ctx context.Context) {
 	pieces, done := r.pieces, ctx.Done()
 	var drain <-chan time.Time
+	stall := time.NewTimer(time.Hour)
+	defer stall.Stop()
 	for !r.state.Ended() {
+		next := pieces
+		if r.full() {
+			next = nil // whoever takes something wakes us
+		}
 		select {
-		case text, more := <-pieces:
+		case text, more := <-next:
 			r.gather() // a cut that has come goes before what the model said
 			if more {
 				r.step(Event{Kind: Piece, Text: text})
-			} else {
-				pieces = nil
-				r.step(Event{Kind: Closed, Err: r.end})
+				break
 			}
+			pieces = nil
+			if ctx.Err() != nil {
+				r.shutdown() // that is why the text has ended
+			}
+			r.step(Event{Kind: Closed, Err: r.end})
+			stall.Reset(r.spec.Stall)
 		case <-r.wake:
 			r.gather()
 		case <-done:
 			done = nil
-			r.control(earshot.Cut, &interrupt.Signal{Kind: interrupt.Shutdown, From: house, At: time.Now()})
+			r.shutdown()
 		case <-drain:
 			r.step(Event{Kind: Expired})
+		case <-stall.C:
+			if r.state.closed && !r.held() {
+				r.step(Event{Kind: Expired})
+			}
+			r.moved = true
 		}
 		if drain == nil && r.state.cut != nil {
 			drain = time.After(r.spec.Drain)
 		}
+		if r.moved {
+			stall.Reset(r.spec.Stall)
+			r.moved = false
+		}
 	}
+}
+
+// shutdown cuts the turn because the program ends.
+func (r *running) shutdown() {
+	r.control(earshot.Cut, &interrupt.Signal{Kind: interrupt.Shutdown, From: house, At: time.Now()})
+	r.gather()
+}
+
+// held reports whether somebody holds the outlets back.
+func (r *running) held() bool {
+	r.sound.Lock()
+	defer r.sound.Unlock()
+	return r.told == earshot.Pause
+}
+
+// hush makes sure that nothing comes out any more, also of an outlet that was
+// given up.
+func (r *running) hush() {
+	r.sound.Lock()
+	defer r.sound.Unlock()
+	r.told = earshot.Cut
+	for i, speaking := range r.speaking {
+		if speaking != nil && r.gone[i] {
+			speaking.Do(earshot.Cut)
+		}
+	}
+}
+
+// full reports whether the text is as far ahead as it may be. An outlet that
+// takes nothing holds nobody up as long as another one takes what is said.
+func (r *running) full() bool {
+	least, some := 0, false
+	for i, q := range r.queues {
+		if n := q.length(); !r.gone[i] && (!some || n < least) {
+			least, some = n, true
+		}
+	}
+	return some && r.state.cut == nil && least >= max(r.spec.Ahead, 1)
 }
 
 // house is who ends a turn when the program ends.
@@ -158,42 +232,41 @@ func (r *running) step(e Event) {
 }
 
 // gather takes in what the floor and the outlets have told since the last
-// time. A cut that came before a position goes before it.
+// time, as it was at one moment: a cut that came before a position goes before
+// it.
 func (r *running) gather() {
+	r.desk.Lock()
+	cut := r.cut
+	copy(r.seen, r.heard)
 	for i := range r.heard {
-		r.news.Lock()
-		cut, at, fresh, lost := r.cut, r.heard[i], r.fresh[i], r.lost[i]
-		r.fresh[i], r.lost[i] = false, nil
-		r.news.Unlock()
-		if cut != nil {
-			r.step(Event{Kind: Cut, Signal: cut})
+		r.heard[i].fresh, r.heard[i].broke, r.heard[i].lost = false, nil, false
+	}
+	r.desk.Unlock()
+	if cut != nil {
+		r.step(Event{Kind: Cut, Signal: cut})
+	}
+	for i, n := range r.seen {
+		if n.fresh {
+			r.moved = true
+			r.step(Event{Kind: Heard, Outlet: i, Position: n.at})
 		}
-		if fresh {
-			r.step(Event{Kind: Heard, Outlet: i, Position: at})
-		}
-		if lost != nil {
-			r.step(Event{Kind: Lost, Outlet: i})
+		if n.broke != nil {
+			r.gone[i] = true
 			if r.spec.Lost != nil {
-				r.spec.Lost(r.names[i], lost)
+				r.spec.Lost(r.names[i], n.broke)
 			}
 		}
+		if n.lost {
+			r.step(Event{Kind: Lost, Outlet: i})
+		}
 	}
-	if len(r.heard) == 0 && r.signalled() != nil {
-		r.step(Event{Kind: Cut, Signal: r.signalled()})
-	}
-}
-
-func (r *running) signalled() *interrupt.Signal {
-	r.news.Lock()
-	defer r.news.Unlock()
-	return r.cut
 }
 
 // tell changes the news and wakes the owner.
 func (r *running) tell(change func()) {
-	r.news.Lock()
+	r.desk.Lock()
 	change()
-	r.news.Unlock()
+	r.desk.Unlock()
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -202,16 +275,18 @@ func (r *running) tell(change func()) {
 
 // control passes what the floor says to the outlets: the sound first, the
 // model second. That it is a cut is noted before the outlets can say that they
-// have stopped, or they would seem to be lost.
+// have stopped, or they would seem to be lost. After a cut nothing counts.
 func (r *running) control(c earshot.Control, s *interrupt.Signal) {
-	if c == earshot.Cut {
-		r.news.Lock()
-		if r.cut == nil {
-			r.cut = s
-		}
-		r.news.Unlock()
-	}
 	r.sound.Lock()
+	if r.told == earshot.Cut {
+		r.sound.Unlock()
+		return
+	}
+	if c == earshot.Cut {
+		r.desk.Lock()
+		r.cut = s
+		r.desk.Unlock()
+	}
 	r.told = c
 	for _, speaking := range r.speaking {
 		if speaking != nil {
@@ -247,13 +322,13 @@ func (r *running) pump(ctx context.Context) {
 func (r *running) speak(ctx context.Context, i int) {
 	speaking, err := r.spec.Outlets[i].Open(ctx, r.spec.Opening, func(h earshot.Heard) {
 		r.tell(func() {
-			if !r.heard[i].End {
-				r.heard[i], r.fresh[i] = h, true
+			if n := &r.heard[i]; !n.at.End {
+				n.at, n.fresh = h, true
 			}
 		})
 	})
 	if err != nil {
-		r.tell(func() { r.lost[i] = err })
+		r.tell(func() { r.heard[i].broke, r.heard[i].lost = err, true })
 		return
 	}
 	r.sound.Lock()
@@ -263,31 +338,40 @@ func (r *running) speak(ctx context.Context, i int) {
 	}
 	r.sound.Unlock()
 	for a, more := r.queues[i].take(); more; a, more = r.queues[i].take() {
+		r.tell(func() {})
 		if a.Kind == Finish {
 			speaking.Finish()
 			return
 		}
 		if err := speaking.Say(a.Clause); err != nil {
-			r.broke(i, err)
+			r.broke(ctx, i, speaking, err)
 			return
 		}
 	}
 	speaking.Do(earshot.Cut) // the turn is over without this outlet
 }
 
-// broke notes that outlet i failed. One that was cut has not failed: it still
-// has to say where it stopped.
-func (r *running) broke(i int, err error) {
+// broke ends the speech of an outlet that takes no more, and gives it time to
+// say where it stopped. One that was cut has not failed.
+func (r *running) broke(ctx context.Context, i int, speaking earshot.Speaking, err error) {
 	r.sound.Lock()
 	cut := r.told == earshot.Cut
 	r.sound.Unlock()
-	if !cut {
-		r.tell(func() { r.lost[i] = err })
+	if cut {
+		return
+	}
+	speaking.Do(earshot.Cut)
+	r.tell(func() { r.heard[i].broke = err })
+	select {
+	case <-time.After(r.spec.Drain):
+		r.tell(func() { r.heard[i].lost = true })
+	case <-ctx.Done(): // the turn is over
 	}
 }
 
 // A queue holds acts until an outlet takes them. Its bound is the longest
-// reply: an act that is put carries at least a byte of it.
+// reply: an act that is put carries at least a byte of it. That of the outlet
+// that is furthest does not grow beyond Spec.Ahead by more than one piece.
 type queue struct {
 	mu     sync.Mutex
 	acts   []Act
@@ -309,6 +393,12 @@ func (q *queue) close() {
 	q.closed, q.acts = true, nil
 	q.mu.Unlock()
 	q.nudge()
+}
+
+func (q *queue) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.acts)
 }
 
 func (q *queue) nudge() {

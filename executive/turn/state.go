@@ -6,9 +6,10 @@
 // the text, one stands before each outlet, since an outlet may block.
 //
 // What happens when a reader is slow: the text may run Ahead pieces before the
-// turn, then the model waits; clauses wait before an outlet in a queue that is
-// bounded by the longest reply; of positions only the latest counts. A cut is
-// in no queue: the floor calls it through to the outlets.
+// outlet that is furthest, then the model waits; clauses wait before another
+// outlet in a queue that is bounded by the longest reply; of positions only the
+// latest counts. A cut is in no queue: the floor calls it through to the
+// outlets.
 package turn
 
 import (
@@ -67,7 +68,7 @@ const (
 	Heard                    // Outlet has come to Position
 	Lost                     // Outlet broke
 	Cut                      // somebody cut in: Signal
-	Expired                  // the outlets had long enough to say where they stopped
+	Expired                  // the outlets had long enough to come to their end
 )
 
 // An Event is one step of a turn.
@@ -208,9 +209,15 @@ func (s *State) interrupt(by *interrupt.Signal) {
 	}
 }
 
+// expire gives up every outlet that has not ended.
 func (s *State) expire() {
+	all := false
 	for i := range s.outlets {
 		s.outlets[i].end = true
+		all = all || s.outlets[i].heard == len(s.offered)
+	}
+	if s.closed && s.err == nil && s.cut == nil && !all {
+		s.err = ErrUnheard
 	}
 }
 
