@@ -1,0 +1,161 @@
+package room_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/llm/llmtest"
+)
+
+// effect is what a key changes: a scene, and what is looked at in it.
+type effect struct {
+	key     string
+	change  func(*executive.Config)
+	scene   func(t *testing.T, h *house) string
+	usual   string // what is seen without the change
+	changed string // and with it
+}
+
+// effects has every key of the section executive that takes effect in a room,
+// but for those of llm and for streaming.buffer_size, which need a real engine
+// and a real terminal: cmd/earshot has them.
+var effects = []effect{
+	{"enabled", func(c *executive.Config) { c.Enabled = false }, ask, "one two three four", ""},
+	{"name", func(c *executive.Config) { c.Name = "Bob" }, prompted("You are Bob."), "false", "true"},
+	{"context_window_seconds", func(c *executive.Config) { c.ContextWindow = 5 }, remembered, "true", "false"},
+	{"conversational.temperature", func(c *executive.Config) { c.Conversational.Temperature = 0.1 }, heat, "0.7", "0.1"},
+	{"conversational.max_tokens", func(c *executive.Config) { c.Conversational.MaxTokens = 2 }, ask, "one two three four", "one two"},
+	{"conversational.system_prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = "Talk like a pirate." }, prompted("Talk like a pirate."), "false", "true"},
+	{"streaming.enabled", func(c *executive.Config) { c.Streaming.Enabled = false }, whole, "false", "true"},
+	{"streaming.display_partial", func(c *executive.Config) { c.Streaming.DisplayPartial = false }, halfway, "true", "false"},
+	{"interruption.enabled", func(c *executive.Config) { c.Interruption.Enabled = false }, cutIn, "interrupted", "completed"},
+	{"interruption.sources", func(c *executive.Config) { c.Interruption.Sources = []string{"audio"} }, cutIn, "interrupted", "completed"},
+	{"interruption.save_partial", func(c *executive.Config) { c.Interruption.SavePartial = false }, leftover, "true", "false"},
+	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
+}
+
+// TestKeys: a changed value changes what the room does.
+func TestKeys(t *testing.T) {
+	for _, e := range effects {
+		t.Run(e.key, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for _, tt := range []struct {
+					change func(*executive.Config)
+					want   string
+				}{{func(*executive.Config) {}, e.usual}, {e.change, e.changed}} {
+					h := newHouse()
+					tt.change(&h.config)
+					if err := h.config.Validate(); err != nil {
+						t.Fatal(err)
+					}
+					got := e.scene(t, h)
+					h.stop()
+					if got != tt.want {
+						t.Errorf("%q was seen, want %q", got, tt.want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// ask is one question, and what was shown of the answer.
+func ask(t *testing.T, h *house) string {
+	h.open(t.Context())
+	h.say(t, "count")
+	time.Sleep(time.Minute)
+	return strings.TrimSpace(h.console.Played())
+}
+
+// prompted looks for words in what the model reads.
+func prompted(words string) func(*testing.T, *house) string {
+	return func(t *testing.T, h *house) string {
+		ask(t, h)
+		var all strings.Builder
+		for _, m := range h.model.Seen()[0].Messages {
+			all.WriteString(m.Text + "\n")
+		}
+		return fmt.Sprint(strings.Contains(all.String(), words))
+	}
+}
+
+// remembered looks whether what was said ten seconds ago is still going on.
+func remembered(t *testing.T, h *house) string {
+	h.open(t.Context())
+	h.say(t, "the kettle boils")
+	time.Sleep(10 * time.Second)
+	h.say(t, "count")
+	time.Sleep(time.Minute)
+	messages := h.model.Seen()[1].Messages
+	return fmt.Sprint(strings.Contains(messages[len(messages)-1].Text, "the kettle boils"))
+}
+
+func heat(t *testing.T, h *house) string {
+	ask(t, h)
+	return fmt.Sprint(h.model.Seen()[0].Temperature)
+}
+
+func whole(t *testing.T, h *house) string {
+	ask(t, h)
+	return fmt.Sprint(h.model.Seen()[0].Whole)
+}
+
+// halfway looks whether anything of a sentence can be seen before its end.
+func halfway(t *testing.T, h *house) string {
+	h.open(t.Context())
+	h.say(t, "count")
+	time.Sleep(25 * time.Millisecond)
+	shown := h.console.Played()
+	time.Sleep(time.Minute)
+	return fmt.Sprint(shown != "")
+}
+
+// cutIn sends a message while the agent talks.
+func cutIn(t *testing.T, h *house) string {
+	h.open(t.Context())
+	h.say(t, "count")
+	time.Sleep(25 * time.Millisecond)
+	h.say(t, "and backwards?")
+	time.Sleep(time.Minute)
+	return string(h.replies()[0].Outcome)
+}
+
+// leftover asks for what a cut left unsaid.
+func leftover(t *testing.T, h *house) string {
+	h.model.Rules = []llmtest.Rule{{When: "were you saying", Reply: "I forget."}}
+	h.open(t.Context())
+	h.say(t, "count")
+	time.Sleep(25 * time.Millisecond)
+	typing(t, h, true)
+	time.Sleep(time.Minute)
+	h.say(t, "stop")
+	time.Sleep(time.Minute)
+	h.say(t, "what were you saying?")
+	time.Sleep(time.Minute)
+	return fmt.Sprint(strings.HasSuffix(strings.TrimSpace(h.console.Played()), "four"))
+}
+
+// typedOver looks whether a reply goes on while somebody types.
+func typedOver(t *testing.T, h *house) string {
+	h.open(t.Context())
+	h.say(t, "count")
+	time.Sleep(25 * time.Millisecond)
+	typing(t, h, true)
+	time.Sleep(time.Minute)
+	whole := strings.HasSuffix(h.console.Played(), "four")
+	typing(t, h, false)
+	time.Sleep(time.Minute)
+	return fmt.Sprint(whole)
+}
+
+func typing(t *testing.T, h *house, began bool) {
+	t.Helper()
+	if err := h.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Typing{Began: began}}); err != nil {
+		t.Fatal(err)
+	}
+}
