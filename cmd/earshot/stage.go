@@ -45,9 +45,7 @@ func (d demoCommand) Run(a *app) error {
 	fmt.Fprintln(a.err, "\nThis is what the journal says of it: what was heard, who cut in, and what was left unsaid.")
 	fmt.Fprintln(a.err)
 	for _, e := range events {
-		printLine(a.out, e, func(id earshot.ParticipantID) string {
-			return map[bool]string{true: "you", false: "Earshot"}[id == "owner"]
-		})
+		printLine(a.out, e, called)
 	}
 	fmt.Fprintln(a.err, "\nTo talk to it yourself: earshot run")
 	return nil
