@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -89,7 +90,7 @@ func (a *app) open(d *daemon, looks []look) {
 	}
 	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
 	show(w, findings)
-	if !looks[0].Works {
+	if !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
 		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")
 	}
 	fmt.Fprintln(w)
