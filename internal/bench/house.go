@@ -90,6 +90,15 @@ func (h *house) admit(ctx context.Context, body earshot.Body) (time.Time, error)
 	return at, h.Admit(ctx, e)
 }
 
+// over waits until a reply has ended and is on record.
+func (h *house) over() error {
+	if _, err := await(h.ended); err != nil {
+		return err
+	}
+	_, err := await(h.replies)
+	return err
+}
+
 // await returns what comes out of from.
 func await[T any](from <-chan T) (got T, err error) {
 	late := time.NewTimer(patience)

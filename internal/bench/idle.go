@@ -160,19 +160,15 @@ func (b bench) startDaemon(ctx context.Context) (process, error) {
 	if err := build(ctx, binary, "earshot/cmd/earshot"); err != nil {
 		return process{}, err
 	}
-	socket, err := os.MkdirTemp("", "eb") // short: the path of a socket has 107 bytes
-	if err != nil {
-		return process{}, err
-	}
 	p := process{exec.Command(binary, "--config", os.DevNull, "run")}
 	p.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
-		"XDG_RUNTIME_DIR=" + socket, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
+		"XDG_RUNTIME_DIR=" + b.dir, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
 	}
 	if err := p.Start(); err != nil {
 		return process{}, err
 	}
-	return p, p.answers(ctx, filepath.Join(socket, "earshot", "earshot.sock"))
+	return p, p.answers(ctx, filepath.Join(b.dir, "earshot", "earshot.sock"))
 }
 
 // answers waits until a daemon answers at the socket.

@@ -49,6 +49,7 @@ var figures = []figure{
 	{"overhead", overhead},
 	{"idle", idle},
 	{"routing", routing},
+	{"ollama", realModel},
 }
 
 // A bench is how much is measured, and where.
@@ -66,6 +67,7 @@ const repeats = 5
 // fails if something could not be measured; a goal that is missed is no error.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(out)
 	rounds := flags.Int("n", 60, "`rounds` in each repeat")
 	only := flags.String("only", "", "measure only these, such as flushed,idle: "+strings.Join(names(), ", "))
 	asJSON := flags.Bool("json", false, "print JSON, for programs")

@@ -88,11 +88,7 @@ func firstByte(ctx context.Context, h *house) ([]float64, error) {
 	if _, err := await(h.going); err != nil {
 		return nil, err
 	}
-	if _, err := await(h.ended); err != nil {
-		return nil, err
-	}
-	_, err = await(h.replies)
-	return []float64{micros(first.Sub(at))}, err
+	return []float64{micros(first.Sub(at))}, h.over()
 }
 
 // openBare opens a file of SQLite as the store opens its own.

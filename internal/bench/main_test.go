@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestEveryFigure measures each figure once and looks at the table, never at a
+// speed: how fast it is depends on who else uses the machine.
+func TestEveryFigure(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		slow bool // builds or starts programs
+		want []string
+	}{
+		{"flushed", false, []string{"B3 cut → flushed, in memory", "B3 cut → flushed, console on a pty"}},
+		{"closed", false, []string{"B3 cut → server sees it closed"}},
+		{"late", false, []string{"late pieces"}},
+		{"overhead", false, []string{
+			"B4 text → first output, in memory", "B4 beyond the commit, in memory",
+			"B4 text → first output, console on a pty", "B4 beyond the commit, console on a pty"}},
+		{"idle", true, []string{"idle memory of the daemon (VmRSS)", "idle CPU of the daemon"}},
+		{"routing", false, []string{
+			"routing a piece", "routing a piece, allocations", "admitting an event", "admitting an event, allocations"}},
+		{"ollama", true, []string{"real Ollama: text → first token", "real Ollama: cut → next first token"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.slow && testing.Short() {
+				t.Skip("builds or starts programs")
+			}
+			r := measure(t, tt.name)
+			if len(r.Rows) == 1 && strings.HasPrefix(r.Rows[0].Note, "not measured: ") {
+				t.Skip(r.Rows[0].Note) // what this machine does not have
+			}
+			var got []string
+			for _, row := range r.Rows {
+				got = append(got, row.Name)
+				sound(t, row)
+			}
+			if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+				t.Errorf("the rows are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
+
+// measure runs the program with one figure, and reads what it prints.
+func measure(t *testing.T, figure string) Report {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-n", "1", "-json", "-dir", t.TempDir(), "-only", figure}, &out); err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("%v in\n%s", err, out.String())
+	}
+	if r.Machine.Cores < 1 {
+		t.Errorf("the machine has %d cores", r.Machine.Cores)
+	}
+	return r
+}
+
+// sound looks at what must be so however slow the machine is.
+func sound(t *testing.T, r Row) {
+	t.Helper()
+	if r.Unit == "" {
+		if !strings.HasPrefix(r.Note, "not measured: ") {
+			t.Errorf("%s has neither a value nor a reason", r.Name)
+		}
+		return
+	}
+	if r.Name == "late pieces" && (r.Ours.Max != 0 || r.Met == nil || !*r.Met) {
+		t.Errorf("%v pieces came late", r.Ours.Max)
+	}
+	if strings.Contains(r.Name, "beyond") {
+		return // a difference of two that vary
+	}
+	if r.Ours.P50 > r.Ours.P99 || r.Ours.P99 > r.Ours.Max || r.Ours.P50 < 0 {
+		t.Errorf("%s: %+v do not rise from 0", r.Name, r.Ours)
+	}
+	if r.Bare != nil && r.Bare.P50 > 0 && r.Ours.P50 > 0 && r.Times == 0 {
+		t.Errorf("%s has no multiple of %+v", r.Name, *r.Bare)
+	}
+}
+
+func TestExcess(t *testing.T) {
+	for _, tt := range []struct {
+		name, printed string
+		said          []int
+		late          int
+		wrong         string // part of the error
+	}{
+		{"as it was said", "tide tide [cut off]\ntide tide tide\n", []int{9, 14}, 0, ""},
+		{"one piece late", "tide tide [cut off]\n", []int{4}, 1, ""},
+		{"a part of a piece late", "tide tide ti [cut off]\n", []int{9}, 1, ""},
+		{"many, in one of two", "tide [cut off]\ntide tide tide tide [cut off]\n", []int{4, 4}, 3, ""},
+		{"less than was said", "tide [cut off]\n", []int{9}, 0, "9 bytes are called heard"},
+		{"a reply too many", "tide\ntide\n", []int{4}, 0, "2 replies were printed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			late, _, err := excess([]byte(tt.printed), tt.said)
+			if late != tt.late || (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+				t.Errorf("%d late, error %v; want %d late, error %q", late, err, tt.late, tt.wrong)
+			}
+		})
+	}
+}
+
+func TestSpread(t *testing.T) {
+	var samples []float64
+	for i := range 101 {
+		samples = append(samples, float64(100-i))
+	}
+	if got, want := spread(samples), (Spread{50, 99, 100}); got != want {
+		t.Errorf("spread is %v, want %v", got, want)
+	}
+	got := median([]Spread{{1, 30, 31}, {3, 10, 90}, {2, 20, 21}})
+	if want := (Spread{2, 20, 90}); got != want {
+		t.Errorf("median is %v, want %v", got, want)
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := Report{Machine: Machine{System: "linux/amd64", Cores: 2, Load: "0.10 0.20 0.30"}, Rows: []Row{
+		row("a cut", "µs", Spread{5, 80.123, 300}, Spread{2.5, 4, 9}, "").goal("p99", 80.123, 1000),
+		row("a cost", "ns", Spread{600, 700, 800}, Spread{}, "of something").goal("p50", 600, 500),
+		{Name: "a server", Note: "not measured: there is none"},
+	}}
+	var out bytes.Buffer
+	if err := r.table(&out); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"linux/amd64, 2 cores, load average 0.10 0.20 0.30", "",
+		"unit p50 p99 max bare p50 p99 max times bare goal met",
+		"a cut µs 5 80.1 300 2.50 4 9 2 p99 ≤ 1000 µs yes",
+		"a cost ns 600 700 800 0 0 0 – p50 ≤ 500 ns no",
+		"a server – – – – – – – – – not measured", "",
+		"a cost: of something",
+		"a server: not measured: there is none",
+		"p50 and p99 are the medians of the repeats, max is the greatest of all; what a goal is set for is in its column.",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the table is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, tt := range []struct{ args, wrong string }{
+		{"-only flushed,speed", `there is no figure "speed"`},
+		{"-n many", "invalid value"},
+	} {
+		err := run(t.Context(), strings.Fields(tt.args), new(bytes.Buffer))
+		if err == nil || !strings.Contains(err.Error(), tt.wrong) {
+			t.Errorf("%s: error %v, want one with %q", tt.args, err, tt.wrong)
+		}
+	}
+}
