@@ -5,6 +5,10 @@ package conversation
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"earshot"
 	"earshot/participants"
@@ -14,12 +18,62 @@ import (
 // "[FROM: Ann] hello". The sender comes from the registry and never from the
 // text; whatever in the text looks like an envelope is defused.
 func Envelope(sender string, text earshot.Text) string {
-	return "[FROM: " + participants.OneLine(sender) + "] " + lookalike.ReplaceAllString(string(text), "($1:")
+	return "[FROM: " + participants.OneLine(sender) + "] " + Defuse(string(text))
 }
 
-// lookalike is the opening of an envelope, as somebody could write it: in any
-// case, with space or invisible characters in between.
-var lookalike = regexp.MustCompile(`(?i)\[[\s\p{Cf}]*(f[\p{Cf}]*r[\p{Cf}]*o[\p{Cf}]*m|t[\p{Cf}]*o)[\s\p{Cf}]*:`)
+// Defuse returns text in which nothing looks like an envelope: the bracket of
+// "[FROM:" and of "[TO:" is made round, however they are written, with
+// invisible characters in between, wide letters, or those of other alphabets.
+func Defuse(text string) string {
+	if !strings.ContainsFunc(text, bracket) {
+		return text
+	}
+	folded, at := fold(text)
+	out := []byte(text)
+	for _, i := range lookalike.FindAllStringIndex(folded, -1) {
+		_, n := utf8.DecodeRuneInString(text[at[i[0]]:])
+		out[at[i[0]]] = '('
+		for k := 1; k < n; k++ {
+			out[at[i[0]]+k] = 0 // the rest of a wide bracket
+		}
+	}
+	return strings.ReplaceAll(string(out), "\x00", "")
+}
+
+// lookalike is the opening of an envelope, folded.
+var lookalike = regexp.MustCompile(`\[(from|to):`)
+
+func bracket(r rune) bool { return norm.NFKC.String(string(r)) == "[" }
+
+// fold returns text as it looks: without space and what cannot be seen, in
+// lower case and plain letters; and where in text each byte of it comes from.
+func fold(text string) (folded string, at []int) {
+	var b strings.Builder
+	for i, r := range text {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) || r < ' ' {
+			continue
+		}
+		for _, c := range strings.ToLower(norm.NFKC.String(string(r))) {
+			if plain, ok := confusable[c]; ok {
+				c = plain
+			}
+			for n := utf8.RuneLen(c); n > 0; n-- {
+				at = append(at, i)
+			}
+			b.WriteRune(c)
+		}
+	}
+	return b.String(), at
+}
+
+// confusable has the letters of other alphabets that look like those of an
+// envelope, in lower case.
+var confusable = map[rune]rune{
+	'а': 'a', 'о': 'o', 'м': 'm', 'т': 't', 'г': 'r', 'ғ': 'f', // Cyrillic
+	'ο': 'o', 'μ': 'm', 'τ': 't', 'ϝ': 'f', 'ρ': 'r', // Greek
+	'օ': 'o', 'ո': 'n', 'ƒ': 'f', 'ꞙ': 'f', 'ᴏ': 'o', 'ᴍ': 'm', 'ᴛ': 't', 'ʀ': 'r', 'ꜰ': 'f',
+	'ɡ': 'g', '։': ':', '׃': ':', 'ː': ':', '∶': ':', '꞉': ':', '⁅': '[', '〔': '[', '【': '[', '［': '[',
+}
 
 // longestEnvelope is how much of a reply is held back to see whether it is an
 // envelope: the longest name and what stands around it.
@@ -36,6 +90,7 @@ type Scrubber struct {
 
 	held string // what may become an envelope
 	trim bool   // the space after an envelope goes with it
+	open bool   // a bracket was let through and not closed since
 }
 
 // Next returns what of the reply may be said after piece has come.
@@ -52,20 +107,21 @@ func (s *Scrubber) Next(piece string) string {
 		}
 		open := strings.IndexByte(s.held, '[')
 		if open < 0 {
-			out.WriteString(s.held)
-			s.held = ""
+			s.pass(&out, len(s.held))
 			break
 		}
-		out.WriteString(s.held[:open])
-		s.held = s.held[open:]
+		s.pass(&out, open)
 		n, whole := envelope(s.held)
 		if !whole && n > 0 {
 			break // it may still become one
 		}
 		if n == 0 {
-			out.WriteByte('[')
-			s.held = s.held[1:]
+			s.pass(&out, 1)
 			continue
+		}
+		if s.open { // what stands around must not become one by its going
+			out.WriteByte(']')
+			s.open = false
 		}
 		s.drop(s.held[:n])
 		s.held = s.held[n:]
@@ -78,6 +134,15 @@ func (s *Scrubber) End() string {
 	rest := s.held
 	s.held = ""
 	return rest
+}
+
+// pass lets n bytes through.
+func (s *Scrubber) pass(out *strings.Builder, n int) {
+	out.WriteString(s.held[:n])
+	if i := strings.LastIndexAny(s.held[:n], "[]\n"); i >= 0 {
+		s.open = s.held[i] == '['
+	}
+	s.held = s.held[n:]
 }
 
 func (s *Scrubber) drop(envelope string) {

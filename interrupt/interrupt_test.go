@@ -1,8 +1,8 @@
 package interrupt_test
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +66,7 @@ func TestFloor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var floor interrupt.Floor
 			var told []string
-			if _, ok := floor.Take(func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
+			if _, ok := floor.Take(0, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
 				t.Fatal("the floor was not free")
 			}
 			for _, word := range strings.Fields(tt.signals) {
@@ -83,16 +83,16 @@ func TestTakeWhileSomebodyTypes(t *testing.T) {
 	var floor interrupt.Floor
 	floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
 	var told []earshot.Control
-	hold, _ := floor.Take(func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	hold, _ := floor.Take(0, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
 	if len(told) != 1 || told[0] != earshot.Pause {
 		t.Errorf("told %v, want one pause", told)
 	}
-	if _, ok := floor.Take(func(earshot.Control, *interrupt.Signal) {}); ok {
+	if _, ok := floor.Take(0, func(earshot.Control, *interrupt.Signal) {}); ok {
 		t.Error("the floor was taken twice")
 	}
 	hold.Release()
 	hold.Release()
-	if _, ok := floor.Take(func(earshot.Control, *interrupt.Signal) {}); !ok {
+	if _, ok := floor.Take(0, func(earshot.Control, *interrupt.Signal) {}); !ok {
 		t.Error("the floor was not given back")
 	}
 }
@@ -103,7 +103,7 @@ func TestFloorEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := interrupt.Floor{Style: interrupt.Style(rapid.IntRange(0, 2).Draw(t, "style"))}
 		last, cut := earshot.Resume, false
-		hold, _ := floor.Take(func(c earshot.Control, s *interrupt.Signal) {
+		hold, _ := floor.Take(0, func(c earshot.Control, s *interrupt.Signal) {
 			if cut {
 				t.Fatalf("told %v after the cut", c)
 			}
@@ -145,15 +145,46 @@ func TestRank(t *testing.T) {
 	}
 }
 
-func TestSignaled(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(&interrupt.Signal{Kind: interrupt.Command, From: ann, Words: "shut up"})
-	s, ok := interrupt.Signaled(ctx)
-	if !ok || s.Kind != interrupt.Command {
-		t.Errorf("signal %v, %v", s, ok)
+func TestErrorHidesTheWords(t *testing.T) {
+	s := &interrupt.Signal{Kind: interrupt.Command, From: ann, Words: "shut up"}
+	if got := s.Error(); got != "interrupted: command by console:ann" {
+		t.Errorf("the error is %q", got)
 	}
-	if strings.Contains(s.Error(), "shut") {
-		t.Errorf("the error %q repeats what was said", s)
+}
+
+// TestACutBeforeTheTurn: who cuts after a question was asked cuts its turn, also
+// if that has not begun.
+func TestACutBeforeTheTurn(t *testing.T) {
+	var floor interrupt.Floor
+	ticket := floor.Ticket()
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: ann})
+	for _, tt := range []struct {
+		since interrupt.Ticket
+		want  []earshot.Control
+	}{{ticket, []earshot.Control{earshot.Cut}}, {floor.Ticket(), nil}} {
+		var told []earshot.Control
+		hold, free := floor.Take(tt.since, func(c earshot.Control, s *interrupt.Signal) { told = append(told, c) })
+		if !free || !slices.Equal(told, tt.want) {
+			t.Errorf("since %d: told %v, want %v", tt.since, told, tt.want)
+		}
+		hold.Release()
+	}
+}
+
+// TestOnePersonAtTwoTerminals: what is typed at one is not taken back by
+// emptying the line at the other.
+func TestOnePersonAtTwoTerminals(t *testing.T) {
+	var floor interrupt.Floor
+	var told []earshot.Control
+	floor.Take(0, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	for _, s := range []interrupt.Signal{
+		{Kind: interrupt.Typing, From: ann, Via: "1"}, {Kind: interrupt.Typing, From: ann, Via: "2"},
+		{Kind: interrupt.Over, From: ann, Via: "2"}, {Kind: interrupt.Over, From: ann, Via: "1"},
+	} {
+		floor.Signal(&s)
+	}
+	if want := []earshot.Control{earshot.Pause, earshot.Resume}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
 	}
 }
 
@@ -164,7 +195,7 @@ func BenchmarkCut(b *testing.B) {
 	var floor interrupt.Floor
 	s := &interrupt.Signal{Kind: interrupt.Addressed, From: ann}
 	for b.Loop() {
-		hold, _ := floor.Take(func(earshot.Control, *interrupt.Signal) {})
+		hold, _ := floor.Take(floor.Ticket(), func(earshot.Control, *interrupt.Signal) {})
 		floor.Signal(s)
 		hold.Release()
 	}

@@ -8,8 +8,6 @@
 package interrupt
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -52,10 +50,11 @@ func (k Kind) String() string {
 }
 
 // A Signal is evidence that somebody wants the floor. It is an error so that
-// it can be the cause of a cancelled context; see [Signaled].
+// it can be the cause of a cancelled context.
 type Signal struct {
 	Kind       Kind
 	From       earshot.Handle        // the source, known even where the person is not
+	Via        string                // the connection it came by, such as one of two terminals
 	By         earshot.ParticipantID // empty if unknown
 	Operator   bool                  // By may operate the daemon
 	Confidence float64               // that Kind is right, 0 to 1; text is 1
@@ -65,11 +64,6 @@ type Signal struct {
 
 // Error says that a turn was interrupted and by what, never by which words.
 func (s *Signal) Error() string { return fmt.Sprintf("interrupted: %v by %v", s.Kind, s.From) }
-
-// Signaled returns the signal that ended ctx, if one did.
-func Signaled(ctx context.Context) (*Signal, bool) {
-	return errors.AsType[*Signal](context.Cause(ctx))
-}
 
 // Rank orders signals that come together; the highest acts, the others are
 // context. From the top: a command word, the operator, a direct address, other

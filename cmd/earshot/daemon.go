@@ -111,6 +111,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	g.Go(func() error { return d.room.Run(within) })
 	g.Go(func() error {
 		<-ctx.Done()
+		d.room.Leave() // before the outlets go, which would seem to be lost
 		rest.Wait()
 		closeRoom()
 		return nil

@@ -75,8 +75,7 @@ func (a *app) transcript(events []earshot.Event, asJSON bool, name func(earshot.
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
-	// A reply that was cut ended after the message that cut it, and began before.
-	slices.SortStableFunc(events, func(a, b earshot.Event) int { return a.At.Compare(b.At) })
+	events = inOrder(events)
 	for _, e := range events {
 		if asJSON {
 			if err := json.NewEncoder(a.out).Encode(e); err != nil {
@@ -87,6 +86,22 @@ func (a *app) transcript(events []earshot.Event, asJSON bool, name func(earshot.
 		printLine(a.out, e, name)
 	}
 	return nil
+}
+
+// inOrder puts each reply behind what it answers, and so before the message
+// that cut it off, after which it ended.
+func inOrder(events []earshot.Event) []earshot.Event {
+	var out []earshot.Event
+	for _, e := range events {
+		at := len(out)
+		if r, ok := e.Body.(earshot.Reply); ok {
+			if i := slices.IndexFunc(out, func(x earshot.Event) bool { return x.ID == r.About }); i >= 0 {
+				at = i + 1
+			}
+		}
+		out = slices.Insert(out, at, e)
+	}
+	return out
 }
 
 // printLine prints one message or reply: when, who, what, and of a reply that

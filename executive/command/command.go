@@ -14,9 +14,10 @@ import (
 
 // A Call is a command that somebody gave.
 type Call struct {
-	By   participants.Participant
-	From earshot.Handle
-	Args earshot.Text
+	By       participants.Participant
+	From     earshot.Handle
+	Audience earshot.Audience // who reads the answer: the asker, and all who are around where it is shown
+	Args     earshot.Text
 }
 
 // A Command is one row of the table.

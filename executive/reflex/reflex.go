@@ -151,21 +151,29 @@ func rest(last *earshot.Reply) string {
 	return "I was cut off after \"" + strings.Join(words[max(0, len(words)-8):], " ") + "\" and had not thought further."
 }
 
+// Reporting is how an answer about the house begins. It may tell of faults, so
+// it is no part of a prompt.
+const Reporting = "This works: "
+
+// status names what is at fault, and the cure. The text of a fault may be that
+// of a server somewhere, so it is not repeated.
 func status(f Facts) string {
 	var b strings.Builder
+	works := "nothing but reflexes"
 	if len(f.Works) > 0 {
-		fmt.Fprintf(&b, "This works: %s.", strings.Join(f.Works, ", "))
+		works = strings.Join(f.Works, ", ")
 	}
+	fmt.Fprintf(&b, "%s%s.", Reporting, works)
 	if len(f.Faults) == 0 {
 		b.WriteString(" Nothing is missing.")
 	}
 	for _, n := range f.Faults {
-		fmt.Fprintf(&b, "\n%s.", strings.TrimSuffix(n.Text, "."))
+		fmt.Fprintf(&b, "\nThis does not: the %s.", n.Key)
 		if n.Cure != "" {
 			fmt.Fprintf(&b, " To mend it: %s", n.Cure)
 		}
 	}
-	return strings.TrimSpace(b.String())
+	return b.String()
 }
 
 // recent is how many lines one wants to hear read out.

@@ -43,7 +43,7 @@ func TestAnswer(t *testing.T) {
 	cut := &earshot.Reply{Offered: "The tides come and go.", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 9}}}
 	facts := reflex.Facts{
 		Agent: "Earshot", Now: now, Works: []string{"console"}, Last: cut,
-		Faults: []earshot.Notice{{Text: "no model answers", Cure: "ollama serve"}},
+		Faults: []earshot.Notice{{Key: "model", Text: "no model answers", Cure: "ollama serve"}},
 		Lately: []reflex.Line{{Name: "Ann", Text: "hello\nthere", At: now.Add(-time.Minute)}},
 	}
 	for _, tt := range []struct {
@@ -54,7 +54,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"clock", reflex.Clock, facts, "It is 15:04."},
 		{"date", reflex.Date, facts, "It is Sunday, 1 March 2026."},
-		{"status", reflex.Status, facts, "This works: console.\nno model answers. To mend it: ollama serve"},
+		{"status", reflex.Status, facts, "This works: console.\nThis does not: the model. To mend it: ollama serve"},
 		{"status when all is well", reflex.Status, reflex.Facts{Works: []string{"console"}}, "This works: console. Nothing is missing."},
 		{"lately", reflex.Lately, facts, "15:03 Ann: hello there"},
 		{"nothing lately", reflex.Lately, reflex.Facts{}, "Nothing was said of late."},

@@ -59,17 +59,11 @@ func (r *Room) attend(e *entry, m earshot.Message) earshot.Event {
 		enabled: settings.Enabled, want: want, quiet: r.quiet, known: e.event.Author != "",
 		named: named(m.Text, settings.Name), people: len(r.cfg.People.Here()),
 	}
-	verdict, reasons := decide(s)
-	switch {
-	case !s.known:
-	case want == reflex.Quiet:
-		r.quiet = true
-	case verdict == earshot.Speak:
-		r.quiet = false
-	}
 	r.mu.Unlock()
-
-	e.asks = question{message: e.event, signal: e.signal, want: want}
+	verdict, reasons := decide(s)
+	e.quiets = s.known && want == reflex.Quiet
+	e.wakes = verdict == earshot.Speak
+	e.asks = question{message: e.event, rank: e.signal.Rank(), ticket: e.ticket, want: want, visibility: e.event.Visibility}
 	if verdict == earshot.Speak {
 		e.asks.turn = earshot.TurnID(r.cfg.NewID())
 	}

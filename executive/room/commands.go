@@ -11,7 +11,6 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/reflex"
-	"earshot/executive/scene"
 	"earshot/participants"
 )
 
@@ -55,12 +54,11 @@ func (r *Room) whoami(_ context.Context, c command.Call) (string, error) {
 }
 
 func (r *Room) why(_ context.Context, c command.Call) (string, error) {
-	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{c.By.ID}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b strings.Builder
 	for _, e := range r.decisions[max(0, len(r.decisions)-5):] {
-		if d, ok := e.Body.(earshot.Decision); ok && e.Visibility.Allows(a) {
+		if d, ok := e.Body.(earshot.Decision); ok && e.Visibility.Allows(c.Audience) {
 			fmt.Fprintf(&b, "%s  %s: %s\n", e.At.Local().Format("15:04:05"), d.Verdict, strings.Join(d.Reasons, "; "))
 		}
 	}
@@ -71,8 +69,7 @@ func (r *Room) why(_ context.Context, c command.Call) (string, error) {
 }
 
 func (r *Room) context(_ context.Context, c command.Call) (string, error) {
-	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{c.By.ID}}
-	text := r.scene.For(a).Prompt(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration())
+	text := r.scene.For(c.Audience).Prompt(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration())
 	if text == "" {
 		return "Nothing is going on.", nil
 	}
@@ -85,8 +82,10 @@ func (r *Room) facts(set executive.Config, a earshot.Audience) reflex.Facts {
 	s := r.State()
 	f.Works, f.Faults = s.Works, s.Faults
 	r.mu.Lock()
-	f.Last = r.last
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	if last, ok := r.last.Body.(earshot.Reply); ok && r.last.Visibility.Allows(a) {
+		f.Last = &last
+	}
 	return f
 }
 
@@ -120,6 +119,3 @@ func (r *Room) State() State {
 	}
 	return s
 }
-
-// Scene returns what is going on in the room. It is read through an audience.
-func (r *Room) Scene() *scene.Scene { return r.scene }

@@ -27,22 +27,27 @@ const (
 // line is one message of the dialogue, as it was heard.
 type line struct {
 	event      earshot.EventID
+	about      earshot.EventID // what a reply answers
 	at         time.Time
 	author     earshot.ParticipantID
 	text       earshot.Text
-	cut        *earshot.Interruption // if it was cut off
+	note       string // what the model is told of how its reply ended, if not by itself
 	visibility earshot.Visibility
 }
 
-// history is the dialogue of the seat, in the order in which things began: the
-// reply that a message cut off stands before that message, although it ended
-// after it.
+// history is the dialogue of the seat, in the order in which the room admitted
+// it; a clock that jumps does not change it. A reply stands behind what it
+// answers, and so before the message that cut it off.
 type history struct{ lines []line }
 
 func (h *history) add(l line) {
 	i := len(h.lines)
-	for i > 0 && h.lines[i-1].at.After(l.at) {
-		i--
+	if l.about != "" {
+		at := slices.IndexFunc(h.lines, func(x line) bool { return x.event == l.about })
+		if at < 0 && i > 0 {
+			return // it answers what has been forgotten
+		}
+		i = at + 1
 	}
 	h.lines = slices.Insert(h.lines, i, l)
 	for len(h.lines) > keepLines || (h.bytes() > keepBytes && len(h.lines) > 1) {
@@ -64,13 +69,13 @@ func (h *history) bytes() int {
 }
 
 // prompt returns what everybody in a may see of the dialogue, as the model
-// reads it.
-func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) string) []llm.Message {
-	var out []llm.Message
+// reads it, and which lines that is.
+func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) string) (out []llm.Message, used []line) {
 	for _, l := range h.lines {
 		if !l.visibility.Allows(a) {
 			continue
 		}
+		used = append(used, l)
 		if l.author != participants.Agent {
 			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope(name(l.author), l.text)})
 			continue
@@ -78,23 +83,33 @@ func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) st
 		if l.text != "" {
 			out = append(out, llm.Message{Role: llm.Assistant, Text: string(l.text)})
 		}
-		if l.cut != nil {
-			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope("System", cutNote(l, name))})
+		if l.note != "" {
+			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope("System", earshot.Text(l.note))})
 		}
 	}
-	return out
+	return out, used
 }
 
-// cutNote tells the model by whom it was cut off.
-func cutNote(l line, name func(earshot.ParticipantID) string) earshot.Text {
-	who := name(l.cut.By) + " cut you off"
-	if l.cut.Signal == interrupt.Shutdown.String() {
-		who = "You were switched off"
+// ended returns what the model is told of how its reply ended, or "" if it
+// ended by itself and was heard.
+func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	where := " there."
+	if r.Delivered() == "" {
+		where = " before you said anything."
 	}
-	if l.text == "" {
-		return earshot.Text(who + " before you said anything.")
+	switch {
+	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
+		return "You were switched off" + where
+	case r.Cut != nil:
+		return name(r.Cut.By) + " cut you off" + where
+	case r.Offered == "":
+		return ""
+	case r.Delivered() == "":
+		return "You answered, but nobody heard it."
+	case r.Outcome == earshot.Failed:
+		return "Your reply broke off there."
 	}
-	return earshot.Text(who + " there.")
+	return ""
 }
 
 // lately returns the dialogue as it is read out.

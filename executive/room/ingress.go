@@ -21,29 +21,58 @@ const keepRecent = 1024
 // Admit lets an event in. For one that is kept it returns after the commit, or
 // with the reason why it was not kept; for one that is not, as soon as it has
 // acted. Ending ctx stops the waiting: the event may then be kept or not, and
-// sending it again with the same ID is safe. Admit may be called from many
-// goroutines.
+// sending it again with the same ID is safe, and waits for the same commit.
+// Admit may be called from many goroutines.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	e, who, err := r.resolve(e)
 	if err != nil {
 		return err
 	}
 	signal := signal(e, who, r.cfg.Settings().Name)
-	if signal != nil && r.heeds(signal) {
-		r.floor.Signal(signal)
+	if !e.Body.Kind().Durable() {
+		r.heed(signal)
+		return r.act(ctx, e, who)
 	}
+	entry, first, err := r.reserve(e)
+	if err != nil {
+		return err
+	}
+	if first {
+		r.heed(signal)
+		entry.signal, entry.ticket = signal, r.floor.Ticket()
+		r.queue(entry, who)
+	}
+	select {
+	case <-entry.done:
+		return entry.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// heed lets a signal act on the floor, if the user wants to be able to
+// interrupt like this. A command word always counts, and nobody is held back
+// by what is over.
+func (r *Room) heed(s *interrupt.Signal) {
+	if s == nil {
+		return
+	}
+	set := r.cfg.Settings().Interruption
+	if s.Kind == interrupt.Command || s.Kind == interrupt.Over ||
+		set.Enabled && slices.Contains(set.Sources, source(s.From)) {
+		r.floor.Signal(s)
+	}
+}
+
+// act does what an event that is not kept asks for.
+func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Participant) error {
 	switch body := e.Body.(type) {
 	case earshot.Command:
 		return r.command(ctx, e, who, body)
 	case earshot.Typing:
-		r.typing(e, who, body)
-		return nil
-	case earshot.Presence:
-		if !r.presence(who, body) {
-			return nil
-		}
+		r.userIs(e, who, map[bool]string{true: "typing", false: "here"}[body.Began])
 	}
-	return r.queue(ctx, &entry{event: e, signal: signal, done: make(chan error, 1)})
+	return nil
 }
 
 // resolve fixes, for good, who said it, to whom, and who may see it.
@@ -81,7 +110,7 @@ func (r *Room) resolve(e earshot.Event) (earshot.Event, participants.Participant
 
 // signal returns what e is to the floor, or nil if it is nothing.
 func signal(e earshot.Event, who participants.Participant, agent string) *interrupt.Signal {
-	s := &interrupt.Signal{From: e.From, By: who.ID, Operator: who.Operator, Confidence: 1, At: e.At}
+	s := &interrupt.Signal{From: e.From, Via: e.Via, By: who.ID, Operator: who.Operator, Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		s.Kind, s.Words = interrupt.Addressed, body.Text
@@ -89,7 +118,7 @@ func signal(e earshot.Event, who participants.Participant, agent string) *interr
 			s.Kind = interrupt.Command
 		}
 	case earshot.Command:
-		if body.Name != "stop" {
+		if !strings.EqualFold(body.Name, "stop") {
 			return nil
 		}
 		s.Kind = interrupt.Command
@@ -107,14 +136,6 @@ func signal(e earshot.Event, who participants.Participant, agent string) *interr
 	return s
 }
 
-// heeds reports whether the user wants to be able to interrupt like this. A
-// command word always counts, and nobody is held back by what is over.
-func (r *Room) heeds(s *interrupt.Signal) bool {
-	set := r.cfg.Settings().Interruption
-	return s.Kind == interrupt.Command || s.Kind == interrupt.Over ||
-		set.Enabled && slices.Contains(set.Sources, source(s.From))
-}
-
 // source returns the seed's word for where an interruption comes from.
 func source(h earshot.Handle) string {
 	switch h.Provider {
@@ -126,51 +147,81 @@ func source(h earshot.Handle) string {
 	return "text"
 }
 
-// queue hands an entry to the owner and waits until it is on disk.
-func (r *Room) queue(ctx context.Context, e *entry) error {
+// reserve makes an entry of e, unless there is one with its ID: an event that
+// is sent twice must neither act twice nor be acknowledged before it is kept.
+func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if en, ok := r.known[e.ID]; ok {
+		return en, false, nil
+	}
 	switch {
 	case r.closed:
-		r.mu.Unlock()
-		return ErrClosed
-	case slices.Contains(r.recent, e.event.ID):
-		r.mu.Unlock()
-		return nil // it was sent twice
+		return nil, false, ErrClosed
 	case len(r.waiting) >= maxWaiting:
-		r.mu.Unlock()
-		return ErrBusy
+		return nil, false, ErrBusy
 	}
-	r.waiting = append(r.waiting, e)
-	r.recent = append(r.recent, e.event.ID)
+	en = &entry{event: e, done: make(chan struct{})}
+	r.know(en)
+	return en, true, nil
+}
+
+// know remembers an entry by its ID, and forgets the oldest. It wants r.mu.
+func (r *Room) know(en *entry) {
+	r.known[en.event.ID] = en
+	r.recent = append(r.recent, en.event.ID)
 	if len(r.recent) > keepRecent {
-		r.recent = slices.Delete(r.recent, 0, len(r.recent)-keepRecent)
+		delete(r.known, r.recent[0])
+		r.recent = r.recent[1:]
+	}
+}
+
+// queue hands an entry to the owner.
+func (r *Room) queue(en *entry, who participants.Participant) {
+	switch body := en.event.Body.(type) {
+	case earshot.Message:
+		r.userIs(en.event, who, "here")
+	case earshot.Presence:
+		if !r.presence(en.event, who, body) {
+			r.finish(en, nil) // no news: nothing to be kept
+			return
+		}
+	}
+	r.mu.Lock()
+	closed := r.closed
+	if !closed {
+		r.waiting = append(r.waiting, en)
 	}
 	r.mu.Unlock()
+	if closed {
+		r.finish(en, ErrClosed)
+		return
+	}
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
-	select {
-	case err := <-e.done:
-		if err != nil {
-			r.forget(e.event.ID)
-		}
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
-// forget lets an event that was not kept be sent again.
-func (r *Room) forget(id earshot.EventID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.recent = slices.DeleteFunc(r.recent, func(x earshot.EventID) bool { return x == id })
+// finish tells everybody who waits for the entry how it went. What was not kept
+// may be sent again, and has not happened.
+func (r *Room) finish(en *entry, err error) {
+	if err != nil {
+		if p, ok := en.event.Body.(earshot.Presence); ok {
+			p.Here = !p.Here
+			r.count(en.event.Author, p)
+		}
+		r.mu.Lock()
+		delete(r.known, en.event.ID)
+		r.mu.Unlock()
+	}
+	en.err = err
+	close(en.done)
 }
 
 // command answers a command where it was given.
 func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) error {
-	answer, err := r.commands.Do(ctx, c, command.Call{By: who, From: e.From})
+	answer, err := r.commands.Do(ctx, c, command.Call{By: who, From: e.From, Audience: r.readers(e.Via, who)})
 	if err != nil {
 		return err
 	}
@@ -180,22 +231,29 @@ func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Pa
 	return nil
 }
 
-// typing notes in the scene that somebody is about to say something.
-func (r *Room) typing(e earshot.Event, who participants.Participant, t earshot.Typing) {
-	state := who.Name + " is here"
-	if t.Began {
-		state = who.Name + " is typing"
+// userIs notes in the scene what somebody is doing.
+func (r *Room) userIs(e earshot.Event, who participants.Participant, what string) {
+	if who.ID == "" {
+		return
 	}
-	r.scene.Put(scene.Item{Field: scene.User, Source: e.From.Provider, At: e.At, Text: earshot.Text(state), Visibility: e.Visibility})
+	r.scene.Put(scene.Item{
+		Field: scene.User, Source: e.From.Provider, At: e.At,
+		Text: earshot.Text(who.Name + " is " + what), Visibility: earshot.Visibility{Scope: earshot.Public},
+	})
 }
 
 // presence notes who comes and goes, and reports whether it is news.
-func (r *Room) presence(who participants.Participant, p earshot.Presence) bool {
-	if who.ID == "" {
+func (r *Room) presence(e earshot.Event, who participants.Participant, p earshot.Presence) bool {
+	if who.ID == "" || !r.count(who.ID, p) {
 		return false
 	}
+	r.userIs(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
+	return true
+}
+
+func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
 	if p.Here {
-		return r.cfg.People.Come(who.ID, p.Session)
+		return r.cfg.People.Come(who, p.Session)
 	}
-	return r.cfg.People.Go(who.ID, p.Session)
+	return r.cfg.People.Go(who, p.Session)
 }

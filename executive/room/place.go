@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/participants"
 )
 
 var errLeft = errors.New("the outlet has left the room")
@@ -23,8 +24,8 @@ type place struct {
 
 // Enter lets an outlet into the room: from the next turn on replies come out
 // of it, as far as everybody around it may perceive them. The function that it
-// returns takes it out again; from then on it is not opened or shown anything.
-// A speech that is open goes on until it ends itself.
+// returns takes it out again; from then on it is not shown anything, and no turn
+// that begins later opens it. A speech goes on until it ends itself.
 func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
 	p := &place{Outlet: o, audience: around}
@@ -50,8 +51,9 @@ func (p *place) Flows() bool {
 // Open implements [earshot.Outlet].
 func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if p.left {
+	left := p.left
+	p.mu.RUnlock()
+	if left {
 		return nil, errLeft
 	}
 	return p.Outlet.Open(ctx, o, heard)
@@ -109,6 +111,19 @@ func (r *Room) around(v earshot.Visibility) []*place {
 		}
 	}
 	return places
+}
+
+// readers returns who reads what is answered to somebody at an outlet.
+func (r *Room) readers(via string, who participants.Participant) earshot.Audience {
+	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{who.ID}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.places {
+		if p.Name() == via {
+			a = union(r.cfg.ID, []*place{p, {audience: a}})
+		}
+	}
+	return a
 }
 
 // union returns everybody who is around some places.

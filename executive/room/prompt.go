@@ -16,10 +16,11 @@ import (
 // request returns what is asked of the model: who it is and how messages look,
 // which stays the same from turn to turn; then the dialogue, which grows at its
 // end; then the instructions of this mode and what is going on, which change.
-// A server keeps what stays the same in memory.
-func (r *Room) request(set executive.Config, a earshot.Audience) *llm.Request {
-	messages := []llm.Message{{Role: llm.System, Text: r.identity(set.Name)}}
-	messages = append(messages, r.history.prompt(a, r.cfg.People.Name)...)
+// A server keeps what stays the same in memory. It also returns which lines of
+// the dialogue it is made of.
+func (r *Room) request(set executive.Config, a earshot.Audience) (*llm.Request, []line) {
+	dialogue, used := r.history.prompt(a, r.cfg.People.Name)
+	messages := append([]llm.Message{{Role: llm.System, Text: r.identity(set.Name)}}, dialogue...)
 	messages = append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, a)})
 	return &llm.Request{
 		Messages:    messages,
@@ -27,7 +28,7 @@ func (r *Room) request(set executive.Config, a earshot.Audience) *llm.Request {
 		MaxTokens:   set.Conversational.MaxTokens,
 		Whole:       !set.Streaming.Enabled,
 		Priority:    llm.ReplyToPerson,
-	}
+	}, used
 }
 
 // identity tells the model who it is, and who is there.

@@ -13,9 +13,10 @@
 // are context.
 //
 // What waits for the journal is bounded by maxWaiting: beyond it Admit says
-// that the room is busy. Nothing that was admitted is dropped. A reply that the
-// journal refuses, because the disk is full, is kept and written as soon as it
-// takes something again; as no message is admitted meanwhile, it is at most one.
+// that the room is busy. Nothing that was admitted is dropped. What the house
+// itself has to keep, such as how a turn ended, and the journal refuses because
+// the disk is full, is written as soon as it takes something again; that is
+// bounded by maxUnsaved, beyond which the oldest is dropped and reported.
 package room
 
 import (
@@ -29,7 +30,6 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/command"
-	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -45,6 +45,14 @@ const (
 	// stopped. A terminal answers within a millisecond, one over a socket
 	// within a few; half a second is lost.
 	drain = 500 * time.Millisecond
+
+	// stall is how long an outlet may stand still with words to say. A terminal
+	// that somebody has stopped for longer has been forgotten.
+	stall = 30 * time.Second
+
+	// maxUnsaved is how much may wait for a full disk. While it is full no
+	// message is admitted, so no turn begins: it is a handful.
+	maxUnsaved = 64
 
 	// retry is how often a journal that refused is asked again.
 	retry = time.Second
@@ -70,13 +78,13 @@ type Journal interface {
 // otherwise.
 type Config struct {
 	ID       earshot.RoomID
-	Settings func() executive.Config // asked once a turn, so that the next one sees a reload
+	Settings func() executive.Config // asked for each event and turn; the turn-taking protocol once, by New
 	People   *participants.Registry
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer
 
 	// Past is what the room goes on from: the newest events of its journal,
-	// the oldest first, as its agent may see them.
+	// the oldest first. Who may see each is looked at when it is used.
 	Past []earshot.Event
 
 	// Works says what the house has, such as "console". May be nil.
@@ -100,36 +108,37 @@ type Room struct {
 	mu        sync.Mutex
 	closed    bool
 	waiting   []*entry
-	recent    []earshot.EventID // of admitted events, so that one sent twice is answered once
+	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
+	recent    []earshot.EventID          // the keys of known, the oldest first
 	places    []*place
 	quiet     bool
 	live      earshot.TurnID
 	asked     int // questions that wait for a turn
 	decisions []earshot.Event
 	faults    map[string]earshot.Notice // by key, until they are over
-	last      *earshot.Reply
+	last      earshot.Event             // the last reply that took thought
+	leaving   bool                      // the program ends: no turn begins
 
 	// What follows belongs to Run.
 	pending []question
 	history history
 	unsaved []earshot.Event
+	stuck   bool  // the journal takes nothing
+	newest  int64 // sequence
 }
 
 // entry is an admitted event on its way into the journal.
 type entry struct {
 	event  earshot.Event
 	signal *interrupt.Signal // nil if it can be none
-	events []earshot.Event   // what is kept of it: itself, and what was decided
-	asks   question          // with a turn, if it will be answered
-	done   chan error
-}
+	ticket interrupt.Ticket
+	events []earshot.Event // what is kept of it: itself, and what was decided
+	asks   question        // with a turn, if it will be answered
+	quiets bool            // it asks for silence
+	wakes  bool            // it ends the silence
 
-// question is a message that will be answered.
-type question struct {
-	message earshot.Event
-	signal  *interrupt.Signal
-	turn    earshot.TurnID
-	want    reflex.Kind
+	done chan struct{} // closed when it is known how it went
+	err  error         // why it was not kept; set before done is closed
 }
 
 // New returns a room that goes on from its past. It does nothing until it runs.
@@ -139,6 +148,7 @@ func New(cfg Config) *Room {
 		cfg:    cfg,
 		floor:  &interrupt.Floor{Style: style},
 		faults: make(map[string]earshot.Notice),
+		known:  make(map[earshot.EventID]*entry),
 		scene:  new(scene.Scene),
 		wake:   make(chan struct{}, 1),
 		ended:  make(chan ending, 1),
@@ -160,7 +170,7 @@ func (r *Room) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			r.close(context.WithoutCancel(ctx))
+			r.close(ctx)
 			return nil
 		case <-r.wake:
 			r.take(ctx)
@@ -173,6 +183,18 @@ func (r *Room) Run(ctx context.Context) error {
 	}
 }
 
+// Leave says that the program is about to end: whatever is being said is cut,
+// and no turn begins any more. Senses and outlets that end before the room does
+// then find nothing that they could be blamed for.
+func (r *Room) Leave() {
+	r.mu.Lock()
+	r.leaving = true
+	r.mu.Unlock()
+	r.floor.Signal(&interrupt.Signal{
+		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
+	})
+}
+
 // close ends the room: the live turn is awaited, what has not been kept is
 // refused.
 func (r *Room) close(ctx context.Context) {
@@ -182,19 +204,30 @@ func (r *Room) close(ctx context.Context) {
 	r.waiting = nil
 	r.mu.Unlock()
 	for _, e := range left {
-		e.done <- ErrClosed
+		r.finish(e, ErrClosed)
 	}
-	ctx, cancel := context.WithTimeout(ctx, farewell)
-	defer cancel()
 	if live != "" {
 		r.conclude(ctx, <-r.ended)
 	}
 	for _, q := range r.pending {
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 	}
-	if len(r.unsaved) > 0 {
-		r.keep(ctx)
-	}
+	r.keep(ctx)
+}
+
+// lasting returns a context that outlives ctx by the time of a farewell: what
+// has begun to be written is written, but a disk that does not answer does not
+// keep the program from ending.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		defer cancel()
+		select {
+		case <-time.After(farewell):
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // take brings everything that waits into the journal, in one commit, and then
@@ -208,68 +241,108 @@ func (r *Room) take(ctx context.Context) {
 	if len(batch) == 0 {
 		return
 	}
-	if len(r.unsaved) > 0 {
-		r.keep(ctx)
-	}
 	for _, e := range batch {
 		e.events = []earshot.Event{e.event}
 		if m, ok := e.event.Body.(earshot.Message); ok {
 			e.events = append(e.events, r.attend(e, m))
 		}
 	}
-	err := r.write(ctx, batch)
-	if err != nil && len(batch) > 1 {
-		for _, e := range batch {
-			e.done <- r.write(ctx, []*entry{e})
+	how := make([]error, len(batch))
+	if err := r.write(ctx, batch); err != nil {
+		for i, e := range batch {
+			how[i] = err
+			if len(batch) > 1 {
+				how[i] = r.write(ctx, []*entry{e})
+			}
 		}
-		return
 	}
-	for _, e := range batch {
-		e.done <- err
+	r.supersede()
+	for i, e := range batch {
+		r.finish(e, how[i])
+	}
+	if !r.stuck {
+		r.keep(ctx)
 	}
 }
 
 // write puts a batch into the journal and, once it is there, lets everybody
-// know and the questions wait for a turn. What has begun to be written is
-// written, also if the program ends meanwhile: nobody is left in doubt.
+// know and the questions wait for a turn.
 func (r *Room) write(ctx context.Context, batch []*entry) error {
 	var events []earshot.Event
 	for _, e := range batch {
 		events = append(events, e.events...)
 	}
-	kept, err := r.cfg.Journal.Append(context.WithoutCancel(ctx), events...)
+	before := r.newest
+	kept, err := r.append(ctx, events...)
 	if err != nil {
 		return fmt.Errorf("not kept: %w", err)
 	}
 	for _, e := range batch {
-		if e.asks.turn != "" {
+		own := kept[0]
+		kept = kept[len(e.events):]
+		switch {
+		case e.asks.turn == "":
+		case own.Sequence <= before: // the journal has had it for long: it was answered then
+			r.unsaved = append(r.unsaved, r.end(e.asks, earshot.Reply{Outcome: earshot.Suppressed}))
+		default:
 			r.pending = append(r.pending, e.asks)
 		}
+		r.mu.Lock()
+		r.quiet = (r.quiet || e.quiets) && !e.wakes
+		r.mu.Unlock()
 	}
-	r.mu.Lock()
-	r.asked = len(r.pending)
-	r.mu.Unlock()
-	r.publish(kept)
 	return nil
 }
 
-// keep tries again to write what could not be written, and publishes it.
-func (r *Room) keep(ctx context.Context) {
-	kept, err := r.cfg.Journal.Append(ctx, r.unsaved...)
+// append puts events into the journal and lets everybody know of those that are
+// new.
+func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	kept, err := r.cfg.Journal.Append(ctx, events...)
 	if err != nil {
-		r.cfg.Log.Warn("the journal takes nothing; trying again", "waiting", len(r.unsaved), "err", err)
-		return
+		return nil, err
 	}
-	r.unsaved = nil
-	r.publish(kept)
+	before := r.newest
+	for _, e := range kept {
+		if e.Sequence > before {
+			r.newest = max(r.newest, e.Sequence)
+			r.remember(e)
+			r.show(e)
+		}
+	}
+	return kept, nil
 }
 
-// publish lets everybody know what is now on record.
-func (r *Room) publish(kept []earshot.Event) {
-	for _, e := range kept {
-		r.remember(e)
-		r.show(e)
+// keep writes what the house has to keep. What the journal does not take is
+// tried again; each by itself, since one may be at fault.
+func (r *Room) keep(ctx context.Context) {
+	if len(r.unsaved) == 0 {
+		return
 	}
+	_, err := r.append(ctx, r.unsaved...)
+	if err == nil {
+		r.unsaved, r.stuck = nil, false
+		return
+	}
+	var left []earshot.Event
+	for _, e := range r.unsaved {
+		if len(r.unsaved) > 1 {
+			if _, err := r.append(ctx, e); err == nil {
+				continue
+			}
+		}
+		left = append(left, e)
+	}
+	if n := len(left) - maxUnsaved; n > 0 {
+		left = left[n:]
+		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended could not be written down", Cure: "earshot doctor"})
+	}
+	r.unsaved = left
+	if !r.stuck {
+		r.cfg.Log.Warn("the journal does not take how a turn ended; trying again", "waiting", len(left), "err", err)
+	}
+	r.stuck = true
 }
 
 // event returns an event of the house's own.

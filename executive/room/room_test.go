@@ -128,7 +128,7 @@ func TestAFullDisk(t *testing.T) {
 		}
 		h.journal.Fail(nil)
 		time.Sleep(time.Minute)
-		if got := h.replies(); len(got) != 1 || string(got[0].Delivered()) != "one" && got[0].Outcome != earshot.Interrupted {
+		if got := h.replies(); len(got) != 1 || string(got[0].Delivered()) != "one" || got[0].Outcome != earshot.Interrupted {
 			t.Errorf("after the disk has room: %d replies", len(got))
 		}
 		h.say(t, "is anybody there?")
@@ -339,7 +339,7 @@ func TestNothingSaidIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.model.Reply = "the canary replies"
-		h.model.Troubles = []llmtest.Trouble{{}, {After: 1, Err: errors.New("broken")}}
+		h.model.Troubles = []llmtest.Trouble{{}, {After: 1, Err: &llm.Error{Fault: llm.Broken, Engine: "ollama"}}}
 		h.open(t.Context())
 		h.say(t, "the canary asks")
 		time.Sleep(time.Second)

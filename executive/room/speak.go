@@ -15,6 +15,7 @@ import (
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
 	"earshot/executive/turn"
+	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
 )
@@ -24,6 +25,20 @@ var errMute = errors.New("the model said nothing, twice")
 
 // ErrNoModel is a room without a model, asked what takes one.
 var ErrNoModel = errors.New("no language model is set up")
+
+// question is a message that will be answered.
+type question struct {
+	message earshot.Event
+	rank    int              // how urgent it is
+	ticket  interrupt.Ticket // a cut after it cuts its turn
+	turn    earshot.TurnID
+	want    reflex.Kind
+
+	// What the answer is made of: who may see all of it, and the messages,
+	// which it is erased with.
+	visibility earshot.Visibility
+	sources    []earshot.EventID
+}
 
 // ending is a turn that is over.
 type ending struct {
@@ -39,17 +54,14 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	if len(r.pending) == 0 || r.speaking() || ctx.Err() != nil {
 		return
 	}
-	q := r.choose()
-	if len(r.unsaved) > 0 {
-		r.keep(ctx)
-	}
+	q := r.pending[0]
+	r.pending = nil
 	set := r.cfg.Settings()
 	places := r.around(q.message.Visibility)
-	audience := union(r.cfg.ID, places)
 	spec := turn.Spec{
 		Opening: earshot.Opening{Turn: q.turn, About: q.message.ID, Name: set.Name},
-		Floor:   r.floor, Ahead: set.Streaming.BufferSize, Drain: drain,
-		Whole: !set.Streaming.DisplayPartial,
+		Floor:   r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
+		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
 		Lost: func(outlet string, err error) {
 			r.cfg.Log.Warn("an outlet broke; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
 		},
@@ -58,7 +70,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		spec.Outlets = append(spec.Outlets, p)
 	}
 	var thought bool
-	spec.Text, thought = r.text(set, q, audience)
+	spec.Text, thought = r.text(set, &q, union(r.cfg.ID, places))
 	r.setLive(q.turn)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", thought)
 	began := r.cfg.Now()
@@ -69,35 +81,41 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	})
 }
 
-// choose takes the most urgent question out of those that wait, of equals the
+// supersede keeps the most urgent of the questions that wait, of equals the
 // newest, which the model sees last. The others are context by now; their turns
 // end before they begin.
-func (r *Room) choose() question {
+func (r *Room) supersede() {
+	if len(r.pending) > 1 {
+		r.prefer()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = len(r.pending)
+}
+
+func (r *Room) prefer() {
 	best := 0
 	for i, q := range r.pending {
-		if q.signal.Rank() >= r.pending[best].signal.Rank() {
+		if q.rank >= r.pending[best].rank {
 			best = i
 		}
 	}
-	q := r.pending[best]
-	for i, other := range r.pending {
+	for i, q := range r.pending {
 		if i != best {
-			r.unsaved = append(r.unsaved, r.end(other, earshot.Reply{Outcome: earshot.Suppressed}))
+			r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 		}
 	}
-	r.pending = nil
-	return q
+	r.pending = []question{r.pending[best]}
 }
 
 // text returns the words of the reply: those of a reflex if one knows the
-// answer, else the model's.
-func (r *Room) text(set executive.Config, q question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], bool) {
+// answer, else the model's. It notes in q what they are made of.
+func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], bool) {
 	facts := r.facts(set, a)
-	want := q.want
-	if want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks() {
-		want = reflex.None // there is nothing left unsaid, but perhaps more to say
+	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks() {
+		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
 	}
-	if answer := reflex.Answer(want, facts); answer != "" {
+	if answer := reflex.Answer(q.want, facts); answer != "" {
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield(answer, nil) }
 		}, false
@@ -107,7 +125,13 @@ func (r *Room) text(set executive.Config, q question, a earshot.Audience) (func(
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
 		}, true
 	}
-	req := r.request(set, a)
+	req, used := r.request(set, a)
+	for _, l := range used {
+		q.visibility = q.visibility.And(l.visibility)
+		if l.author != participants.Agent {
+			q.sources = append(q.sources, l.event)
+		}
+	}
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, req, set.Name) }, true
 }
 
@@ -116,8 +140,7 @@ func (r *Room) text(set executive.Config, q question, a earshot.Audience) (func(
 // is asked again, once each.
 func (r *Room) think(ctx context.Context, req *llm.Request, name string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		shorter := false
-		for range 3 {
+		for shorter, mute := false, false; ; {
 			said, err := r.ask(ctx, req, name, yield)
 			var fault *llm.Error
 			switch {
@@ -128,9 +151,13 @@ func (r *Room) think(ctx context.Context, req *llm.Request, name string) iter.Se
 			case err != nil:
 				yield("", err)
 				return
+			case mute:
+				yield("", errMute)
+				return
+			default:
+				mute = true
 			}
 		}
-		yield("", errMute)
 	}
 }
 
@@ -190,20 +217,30 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if n, news := r.health(e); news {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
+	if e.reply.Offered != "" && (e.thought || e.question.want == reflex.Resume) {
+		r.mu.Lock()
+		r.last = done
+		r.mu.Unlock()
+	}
 	if e.err != nil {
-		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "err", loggable(e.err))
+		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "err", e.err)
 	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
-		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "latency", r.cfg.Now().Sub(e.began))
+		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
 	r.keep(ctx)
 }
 
-// end returns the event that says how the turn of q ended.
+// end returns the event that says how the turn of q ended. It is erased with
+// the messages that it was made of: the question, and what else of the dialogue
+// people wrote.
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.message.ID
-	e := r.event(q.message.Visibility, reply)
+	e := r.event(q.visibility, reply)
 	e.To = []earshot.ParticipantID{q.message.Author}
-	e.Sources = []earshot.EventID{q.message.ID}
+	e.Sources = q.sources
+	if !slices.Contains(e.Sources, q.message.ID) {
+		e.Sources = append(e.Sources, q.message.ID)
+	}
 	return e
 }
 
@@ -283,31 +320,38 @@ func (r *Room) remember(e earshot.Event) {
 	}
 }
 
-// replied takes a reply into the dialogue, as far as it was heard.
+// replied takes a reply into the dialogue, as far as it was heard. What a reflex
+// reported of the house's faults is not the agent's own word.
 func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
-	if reply.Offered == "" && reply.Cut == nil {
+	note := ended(reply, r.cfg.People.Name)
+	if reply.Offered == "" && note == "" {
 		return
 	}
-	r.history.add(line{event: e.ID, at: e.At, author: participants.Agent, text: reply.Delivered(), cut: reply.Cut, visibility: e.Visibility})
-	state := earshot.Text("you have said what you wanted to say")
-	if reply.Cut != nil && reply.Remainder() != "" {
-		state = earshot.Text(r.cfg.People.Name(reply.Cut.By)+" cut you off; not said yet: ") + reply.Remainder()
+	text := reply.Delivered()
+	if reply.Reflex && strings.HasPrefix(string(text), reflex.Reporting) {
+		text = ""
+	}
+	r.history.add(line{event: e.ID, about: reply.About, at: e.At, author: participants.Agent, text: text, note: note, visibility: e.Visibility})
+	state := earshot.Text(note)
+	switch {
+	case reply.Remainder() != "" && note != "":
+		state += " Not said yet: " + reply.Remainder()
+	case note == "":
+		state = "you have said what you wanted to say"
 	}
 	r.scene.Put(scene.Item{Field: scene.Agent, Source: "turn", Event: e.ID, At: r.cfg.Now(), Text: state, Visibility: e.Visibility})
-	if reply.Offered != "" && !reply.Reflex {
-		r.mu.Lock()
-		r.last = &reply
-		r.mu.Unlock()
-	}
 }
 
 // recall goes on from the past: the dialogue, and the turns that had begun
 // when the program ended without a word.
 func (r *Room) recall() {
 	open := make(map[earshot.TurnID]earshot.Event)
+	done := make(chan struct{})
+	close(done)
 	for _, e := range r.cfg.Past {
 		r.remember(e)
-		r.recent = append(r.recent, e.ID)
+		r.know(&entry{event: e, done: done})
+		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.Decision:
 			if body.Turn != "" {
@@ -315,9 +359,11 @@ func (r *Room) recall() {
 			}
 		case earshot.Reply:
 			delete(open, body.Turn)
+			if body.Offered != "" && !body.Reflex {
+				r.last = e
+			}
 		}
 	}
-	r.recent = slices.Delete(r.recent, 0, max(0, len(r.recent)-keepRecent))
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
 			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed})
@@ -327,10 +373,11 @@ func (r *Room) recall() {
 	}
 }
 
+// speaking reports whether no turn can begin.
 func (r *Room) speaking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != ""
+	return r.live != "" || r.leaving
 }
 
 // setLive notes which turn is live, if any.

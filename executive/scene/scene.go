@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 )
 
 // A Field names one part of the scene.
@@ -176,7 +177,7 @@ func (v View) Prompt(now time.Time, window time.Duration) string {
 			if (f == Audio || f == Visual) && age > window {
 				continue
 			}
-			fmt.Fprintf(&b, "%s (%s): %s\n", f, Age(age), strings.Join(strings.Fields(string(i.Text)), " "))
+			fmt.Fprintf(&b, "%s (%s): %s\n", f, Age(age), conversation.Defuse(strings.Join(strings.Fields(string(i.Text)), " ")))
 		}
 	}
 	return b.String()

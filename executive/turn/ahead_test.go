@@ -73,7 +73,7 @@ func TestAhead(t *testing.T) {
 						}
 					}
 				}
-				timer := time.AfterFunc(time.Hour, func() { floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: ann, By: "ann"}) })
+				timer := time.AfterFunc(10*time.Second, func() { floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: ann, By: "ann"}) })
 				defer timer.Stop()
 				reply, err := turn.Run(t.Context(), s)
 				if err != nil {

@@ -194,11 +194,16 @@ func (r *running) held() bool {
 // hush makes sure that nothing comes out any more, also of an outlet that was
 // given up.
 func (r *running) hush() {
+	r.desk.Lock()
+	for i := range r.heard {
+		r.seen[i] = r.heard[i]
+	}
+	r.desk.Unlock()
 	r.sound.Lock()
 	defer r.sound.Unlock()
 	r.told = earshot.Cut
 	for i, speaking := range r.speaking {
-		if speaking != nil && r.gone[i] {
+		if speaking != nil && !r.seen[i].at.End {
 			speaking.Do(earshot.Cut)
 		}
 	}

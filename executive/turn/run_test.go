@@ -255,3 +255,110 @@ func TestRunUnderFire(t *testing.T) {
 		}
 	}
 }
+
+// refusing is a voice that takes two clauses and no more.
+type refusing struct{ *testkit.Voice }
+
+func (r refusing) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	s, err := r.Voice.Open(ctx, o, heard)
+	return &two{Speaking: s}, err
+}
+
+type two struct {
+	earshot.Speaking
+	n int
+}
+
+func (s *two) Say(c earshot.Clause) error {
+	if s.n++; s.n > 2 {
+		return errors.New("no more")
+	}
+	return s.Speaking.Say(c)
+}
+
+// TestAnOutletThatTakesNoMore: what it still plays is cut, and what it played is
+// on record, while another outlet goes on.
+func TestAnOutletThatTakesNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := refusing{&testkit.Voice{Called: "bad", Every: 3 * time.Millisecond, Flow: true}}
+		good := &testkit.Voice{Called: "good", Flow: true}
+		reply, err := turn.Run(t.Context(), spec(new(interrupt.Floor), bad, good))
+		if err != nil || reply.Outcome != earshot.Completed {
+			t.Errorf("outcome %v, %v", reply.Outcome, err)
+		}
+		if n := len(bad.Played()); n == 0 || n > 10 || reply.Heard[0].Bytes != n {
+			t.Errorf("it played %q; %d bytes are called heard", bad.Played(), reply.Heard[0].Bytes)
+		}
+	})
+}
+
+// TestAnOutletThatStandsStill is given up in the end, but not while somebody
+// holds it back.
+func TestAnOutletThatStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		good := &testkit.Voice{Called: "good", Flow: true}
+		reply, err := turn.Run(t.Context(), spec(new(interrupt.Floor), wall{}, good))
+		if took := time.Since(began); err != nil || reply.Outcome != earshot.Completed || took < 30*time.Second || took > time.Minute {
+			t.Errorf("outcome %v after %v, %v", reply.Outcome, took, err)
+		}
+
+		_, err = turn.Run(t.Context(), spec(new(interrupt.Floor), wall{}))
+		if !errors.Is(err, turn.ErrUnheard) {
+			t.Errorf("the only outlet stood still: %v", err)
+		}
+
+		var floor interrupt.Floor
+		floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
+		time.AfterFunc(10*time.Hour, func() { floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: ann}) })
+		patient := &testkit.Voice{Called: "patient", Flow: true}
+		reply, err = turn.Run(t.Context(), spec(&floor, patient))
+		if err != nil || reply.Outcome != earshot.Completed || patient.Played() != tides {
+			t.Errorf("held back for hours: outcome %v, played %q, %v", reply.Outcome, patient.Played(), err)
+		}
+	})
+}
+
+// TestShutdownAtEveryMoment: a turn that the end of the program broke off is
+// never called complete, and nothing comes out afterwards.
+func TestShutdownAtEveryMoment(t *testing.T) {
+	for at := time.Duration(0); at < 30*time.Millisecond; at += 250 * time.Microsecond {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), at)
+			defer cancel()
+			var floor interrupt.Floor
+			quick := &testkit.Voice{Called: "quick", Flow: true}
+			timer := time.AfterFunc(at, func() { // somebody types at that moment
+				floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
+				floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: ann})
+			})
+			defer timer.Stop()
+			reply, err := turn.Run(ctx, spec(&floor, quick))
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := string(reply.Offered) == tides
+			if !whole && (reply.Outcome != earshot.Interrupted || reply.Cut.Signal != "shutdown") {
+				t.Errorf("at %v: outcome %v of %q", at, reply.Outcome, string(reply.Offered))
+			}
+			if string(reply.Delivered()) != quick.Played() {
+				t.Errorf("at %v: called heard %q, played %q", at, string(reply.Delivered()), quick.Played())
+			}
+		})
+	}
+}
+
+// TestACutBeforeTheTurnBegan is not lost.
+func TestACutBeforeTheTurnBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var floor interrupt.Floor
+		voice := &testkit.Voice{Called: "console", Flow: true}
+		s := spec(&floor, voice)
+		s.Since = floor.Ticket()
+		floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: ann, By: "ann"})
+		reply, err := turn.Run(t.Context(), s)
+		if err != nil || reply.Outcome != earshot.Interrupted || reply.Cut.By != "ann" || voice.Played() != "" {
+			t.Errorf("outcome %v, cut %+v, played %q, %v", reply.Outcome, reply.Cut, voice.Played(), err)
+		}
+	})
+}

@@ -28,10 +28,10 @@ import (
 	"sync"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
 
 	"earshot"
+	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
@@ -63,7 +63,7 @@ func Parse(archive []byte) (*Scene, error) {
 		var err error
 		switch f.Name {
 		case "config":
-			err = yaml.Unmarshal(f.Data, &s.Config)
+			s.Config, err = configured(f.Data)
 		case "model":
 			s.Model, err = llmtest.Parse(f.Data)
 		case "heard":
@@ -81,6 +81,17 @@ func Parse(archive []byte) (*Scene, error) {
 		return nil, fmt.Errorf("nothing is heard")
 	}
 	return s, nil
+}
+
+// configured reads a part of the section executive, as strictly as the
+// configuration itself is read.
+func configured(part []byte) (executive.Config, error) {
+	text := "executive:\n  " + strings.ReplaceAll(strings.TrimSpace(string(part)), "\n", "\n  ")
+	cfg, err := config.Parse("scene", []byte(text), nil)
+	if err != nil {
+		return executive.Config{}, err
+	}
+	return cfg.Executive, nil
 }
 
 // Perform performs s, and returns what was said, in the form of the part said.

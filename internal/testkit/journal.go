@@ -14,7 +14,8 @@ type Journal struct {
 	mu     sync.Mutex
 	takes  time.Duration
 	fault  error
-	refuse map[earshot.EventID]error
+	refuse func(earshot.Event) error
+	from   int64
 	events []earshot.Event
 }
 
@@ -36,7 +37,10 @@ func (j *Journal) Append(ctx context.Context, events ...earshot.Event) ([]earsho
 		return nil, j.fault
 	}
 	for _, e := range events {
-		if err := j.refuse[e.ID]; err != nil {
+		if j.refuse == nil {
+			break
+		}
+		if err := j.refuse(e); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +57,7 @@ func (j *Journal) keep(e earshot.Event) earshot.Event {
 			return had
 		}
 	}
-	e.Sequence = int64(len(j.events)) + 1
+	e.Sequence = j.from + int64(len(j.events)) + 1
 	j.events = append(j.events, e)
 	return e
 }
@@ -72,12 +76,17 @@ func (j *Journal) Fail(err error) {
 	j.fault = err
 }
 
-// Refuse makes every Append fail that has the event.
-func (j *Journal) Refuse(id earshot.EventID, err error) {
+// RefuseIf makes every Append fail that has an event for which why returns an
+// error.
+func (j *Journal) RefuseIf(why func(earshot.Event) error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.refuse = map[earshot.EventID]error{id: err}
+	j.refuse = why
 }
+
+// From makes the first event the one behind a sequence, as if there had been
+// others.
+func (j *Journal) From(sequence int64) { j.from = sequence }
 
 // Events returns all that was kept, in order.
 func (j *Journal) Events() []earshot.Event {
