@@ -339,7 +339,7 @@ func TestNothingSaidIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.model.Reply = "the canary replies"
-		h.model.Troubles = []llmtest.Trouble{{}, {After: 1, Err: &llm.Error{Fault: llm.Broken, Engine: "ollama"}}}
+		h.model.Troubles = []llmtest.Trouble{{}, {After: 1, Err: errors.New("the canary is quoted")}}
 		h.open(t.Context())
 		h.say(t, "the canary asks")
 		time.Sleep(time.Second)

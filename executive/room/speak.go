@@ -223,7 +223,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		r.mu.Unlock()
 	}
 	if e.err != nil {
-		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "err", e.err)
+		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
 	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
@@ -282,6 +282,19 @@ func loggable(err error) string {
 
 // modelFault is the key of what is wrong with the model.
 const modelFault = "model"
+
+// kind returns what went wrong, for the log: a server may quote the prompt in
+// its own words, so they do not get there.
+func kind(err error) string {
+	var e *llm.Error
+	switch {
+	case errors.As(err, &e):
+		return e.Engine + ": " + string(e.Fault)
+	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute):
+		return err.Error()
+	}
+	return "another error"
+}
 
 // fault returns what is wrong with the model, for people.
 func fault(err error) earshot.Notice {
