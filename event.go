@@ -123,8 +123,9 @@ type Reply struct {
 	// Heard is how much of Offered came out of each outlet.
 	Heard []Delivery `json:"heard,omitempty"`
 
-	Cut    *Interruption `json:"cut,omitempty"`    // who ended it, if it was interrupted
-	Reflex bool          `json:"reflex,omitempty"` // answered without a model
+	Cut       *Interruption `json:"cut,omitempty"`       // who ended it, if it was interrupted
+	Reflex    bool          `json:"reflex,omitempty"`    // answered without a model
+	Truncated bool          `json:"truncated,omitempty"` // the model had more to say than it was allowed
 }
 
 // A Delivery is what one outlet did with a reply.

@@ -12,6 +12,8 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/llm/llmtest"
 	"earshot/participants"
 )
 
@@ -402,6 +404,30 @@ func TestABadEventHurtsNobodyElse(t *testing.T) {
 		h.stop()
 		if good != nil || !errors.Is(bad, refused) {
 			t.Errorf("the good one: %v; the bad one: %v", good, bad)
+		}
+	})
+}
+
+// TestNothingIsCutSilently: a reply that had to end, and a prompt that had to be
+// shortened, are said to be.
+func TestNothingIsCutSilently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.Conversational.MaxTokens = 2
+		h.model.Troubles = []llmtest.Trouble{{}, {Err: &llm.Error{Fault: llm.TooLong, Engine: "ollama"}}, {}, {Err: &llm.Error{Fault: llm.TooLong, Engine: "ollama"}}}
+		h.open(t.Context())
+		for range 3 {
+			h.say(t, "count")
+			time.Sleep(time.Second)
+		}
+		h.stop()
+		for i, r := range h.replies() {
+			if !r.Truncated || string(r.Delivered()) != "one two" {
+				t.Errorf("reply %d: truncated = %v, %q", i, r.Truncated, string(r.Delivered()))
+			}
+		}
+		if n := strings.Count(fmt.Sprint(texts(h.console)), "its older half was left out"); n != 1 {
+			t.Errorf("that the dialogue was too long was said %d times", n)
 		}
 	})
 }

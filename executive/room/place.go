@@ -100,6 +100,16 @@ func (r *Room) Report(n earshot.Notice) {
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
 }
 
+// once reports a fault that nobody has been told of.
+func (r *Room) once(n earshot.Notice) {
+	r.mu.Lock()
+	_, known := r.faults[n.Key]
+	r.mu.Unlock()
+	if !known {
+		r.Report(n)
+	}
+}
+
 // around returns the places where something of visibility v may come out.
 func (r *Room) around(v earshot.Visibility) []*place {
 	r.mu.Lock()

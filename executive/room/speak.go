@@ -46,7 +46,16 @@ type ending struct {
 	began    time.Time
 	reply    earshot.Reply
 	err      error
-	thought  bool // a model was asked
+	asked    *asking // nil if no model was
+}
+
+// An asking is one question to the model, and what came of it beside words. It
+// belongs to the goroutine of the text, and to conclude once the turn is over.
+type asking struct {
+	req       *llm.Request
+	agent     string
+	truncated bool // the reply ended because it may not be longer
+	halved    bool // the dialogue was too long for the model
 }
 
 // next begins a turn if a question waits and the floor is free.
@@ -69,15 +78,16 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	for _, p := range places {
 		spec.Outlets = append(spec.Outlets, p)
 	}
-	var thought bool
-	spec.Text, thought = r.text(set, &q, union(r.cfg.ID, places))
+	var asked *asking
+	spec.Text, asked = r.text(set, &q, union(r.cfg.ID, places))
 	r.setLive(q.turn)
-	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", thought)
+	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {
 		reply, err := turn.Run(ctx, spec)
-		reply.Reflex = !thought
-		r.ended <- ending{q, began, reply, err, thought}
+		reply.Reflex = asked == nil
+		reply.Truncated = asked != nil && asked.truncated
+		r.ended <- ending{q, began, reply, err, asked}
 	})
 }
 
@@ -110,7 +120,7 @@ func (r *Room) prefer() {
 
 // text returns the words of the reply: those of a reflex if one knows the
 // answer, else the model's. It notes in q what they are made of.
-func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], bool) {
+func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], *asking) {
 	facts := r.facts(set, a)
 	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks() {
 		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
@@ -118,12 +128,12 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield(answer, nil) }
-		}, false
+		}, nil
 	}
 	if r.cfg.Model == nil {
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
-		}, true
+		}, new(asking)
 	}
 	req, used := r.request(set, a)
 	for _, l := range used {
@@ -132,22 +142,23 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func
 			q.sources = append(q.sources, l.event)
 		}
 	}
-	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, req, set.Name) }, true
+	asked := &asking{req: req, agent: set.Name}
+	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
 }
 
 // think asks the model, and yields what of its answer may be heard. A prompt
 // that is too long is cut to half its dialogue, and a model that says nothing
 // is asked again, once each.
-func (r *Room) think(ctx context.Context, req *llm.Request, name string) iter.Seq2[string, error] {
+func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for shorter, mute := false, false; ; {
-			said, err := r.ask(ctx, req, name, yield)
+		for mute := false; ; {
+			said, err := r.ask(ctx, asked, yield)
 			var fault *llm.Error
 			switch {
 			case said || ctx.Err() != nil:
 				return // err, if any, was yielded
-			case errors.As(err, &fault) && fault.Fault == llm.TooLong && !shorter:
-				req, shorter = halve(req), true
+			case errors.As(err, &fault) && fault.Fault == llm.TooLong && !asked.halved:
+				asked.req, asked.halved = halve(asked.req), true
 			case err != nil:
 				yield("", err)
 				return
@@ -163,8 +174,8 @@ func (r *Room) think(ctx context.Context, req *llm.Request, name string) iter.Se
 
 // ask asks once. It reports whether anything was yielded; an error before that
 // is returned, one after it is yielded.
-func (r *Room) ask(ctx context.Context, req *llm.Request, name string, yield func(string, error) bool) (said bool, err error) {
-	scrub := conversation.Scrubber{Own: name}
+func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error) bool) (said bool, err error) {
+	scrub := conversation.Scrubber{Own: asked.agent}
 	defer func() {
 		if scrub.Foreign > 0 {
 			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", scrub.Foreign)
@@ -180,13 +191,14 @@ func (r *Room) ask(ctx context.Context, req *llm.Request, name string, yield fun
 		said = true
 		return yield(text, nil)
 	}
-	for delta, err := range r.cfg.Model.Stream(ctx, req) {
+	for delta, err := range r.cfg.Model.Stream(ctx, asked.req) {
 		if err != nil {
 			if said {
 				yield("", err)
 			}
 			return said, err
 		}
+		asked.truncated = delta.Done != nil && delta.Done.Truncated
 		if !emit(scrub.Next(delta.Text)) {
 			return true, nil
 		}
@@ -217,7 +229,13 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if n, news := r.health(e); news {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
-	if e.reply.Offered != "" && (e.thought || e.question.want == reflex.Resume) {
+	if e.asked != nil && e.asked.halved {
+		r.once(earshot.Notice{
+			Key: "context", Text: "the dialogue is too long for the model; its older half was left out",
+			Cure: "choose a model with a larger context, or give it one (for Ollama: OLLAMA_CONTEXT_LENGTH)",
+		})
+	}
+	if e.reply.Offered != "" && (e.asked != nil || e.question.want == reflex.Resume) {
 		r.mu.Lock()
 		r.last = done
 		r.mu.Unlock()
@@ -251,11 +269,11 @@ func (r *Room) health(e ending) (earshot.Notice, bool) {
 	defer r.mu.Unlock()
 	had, ill := r.faults[modelFault]
 	switch {
-	case e.err != nil && e.thought && !errors.Is(e.err, turn.ErrUnheard):
+	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
 		r.faults[modelFault] = n
 		return n, n.Text != had.Text
-	case e.err == nil && e.thought && e.reply.Offered != "" && ill:
+	case e.err == nil && e.asked != nil && e.reply.Offered != "" && ill:
 		delete(r.faults, modelFault)
 		return earshot.Notice{Key: modelFault, Text: "the model answers again", Over: true}, true
 	}

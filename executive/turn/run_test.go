@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"earshot"
 	"earshot/executive/turn"
@@ -361,4 +362,75 @@ func TestACutBeforeTheTurnBegan(t *testing.T) {
 			t.Errorf("outcome %v, cut %+v, played %q, %v", reply.Outcome, reply.Cut, voice.Played(), err)
 		}
 	})
+}
+
+// TestSpokenTruthOfRuns takes whole turns through random interleavings of
+// tokens, positions, pauses, resumptions, cuts, late acknowledgements and
+// failures, on the goroutines that a turn really has.
+func TestSpokenTruthOfRuns(t *testing.T) {
+	many(t, 10_000, 1_000_000, func(rt *rapid.T) {
+		synctest.Test(t, func(t *testing.T) { spokenTruthOfRun(t, rt) })
+	})
+}
+
+func spokenTruthOfRun(t *testing.T, rt *rapid.T) {
+	var floor interrupt.Floor
+	millisecond := rapid.IntRange(0, 30)
+	voices := []*testkit.Voice{
+		{Called: "text", Flow: true, Every: time.Duration(rapid.IntRange(0, 2).Draw(rt, "pace")) * time.Millisecond},
+		{Called: "voice", Every: time.Millisecond},
+	}[:rapid.IntRange(1, 2).Draw(rt, "outlets")]
+	var outlets []earshot.Outlet
+	for _, v := range voices {
+		outlets = append(outlets, v)
+	}
+	s := spec(&floor, outlets...)
+	s.Ahead = rapid.IntRange(1, 5).Draw(rt, "ahead")
+	s.Text = words(tides, time.Duration(rapid.IntRange(0, 3).Draw(rt, "words"))*time.Millisecond)
+	if rapid.Bool().Draw(rt, "breaks") {
+		whole := s.Text
+		s.Text = func(ctx context.Context) iter.Seq2[string, error] {
+			return func(yield func(string, error) bool) {
+				for w, err := range whole(ctx) {
+					if w == "ijkl " {
+						yield("", errors.New("broken"))
+						return
+					}
+					if !yield(w, err) {
+						return
+					}
+				}
+			}
+		}
+	}
+	for range rapid.IntRange(0, 6).Draw(rt, "signals") {
+		kind := rapid.SampledFrom([]interrupt.Kind{
+			interrupt.Typing, interrupt.Over, interrupt.Onset, interrupt.Voice, interrupt.Noise, interrupt.Addressed,
+		}).Draw(rt, "kind")
+		timer := time.AfterFunc(time.Duration(millisecond.Draw(rt, "at"))*time.Millisecond, func() {
+			floor.Signal(&interrupt.Signal{Kind: kind, From: ann, By: "ann", At: time.Now()})
+		})
+		defer timer.Stop()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a pause that nobody ends has an end
+	defer cancel()
+	reply, _ := turn.Run(ctx, s)
+
+	if string(reply.Delivered())+string(reply.Remainder()) != string(reply.Offered) || !strings.HasPrefix(tides, string(reply.Offered)) {
+		rt.Fatalf("offered %q, delivered %q, remainder %q", string(reply.Offered), string(reply.Delivered()), string(reply.Remainder()))
+	}
+	for i, v := range voices {
+		if v.Ends() != 1 {
+			rt.Fatalf("%s ended %d times", v.Called, v.Ends())
+		}
+		if heard := string(reply.Offered[:reply.Heard[i].Bytes]); heard != v.Played() {
+			rt.Fatalf("%s played %q, on record is %q", v.Called, v.Played(), heard)
+		}
+	}
+	if reply.Outcome == earshot.Completed && string(reply.Delivered()) != tides {
+		rt.Fatalf("complete with %q", string(reply.Delivered()))
+	}
+	if floor.Held() {
+		rt.Fatal("the floor was not given back")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,15 +47,18 @@ func (o *truth) play(n int) {
 // TestSpokenTruth steps a turn through random interleavings of pieces,
 // positions, late and false acknowledgements, losses, failures and cuts, and
 // checks after each that it tells the truth.
-func TestSpokenTruth(t *testing.T) {
-	checks := "10000"
+func TestSpokenTruth(t *testing.T) { many(t, 10_000, 1_000_000, spokenTruth) }
+
+// many checks a property so many times, and in make proof a hundred times as
+// often.
+func many(t *testing.T, checks, proof int, property func(*rapid.T)) {
 	if os.Getenv("EARSHOT_PROOF") != "" {
-		checks = "1000000"
+		checks = proof
 	}
 	old := flag.Lookup("rapid.checks").Value.String()
-	flag.Set("rapid.checks", checks)
+	flag.Set("rapid.checks", strconv.Itoa(checks))
 	defer flag.Set("rapid.checks", old)
-	rapid.Check(t, spokenTruth)
+	rapid.Check(t, property)
 }
 
 func spokenTruth(t *rapid.T) {

@@ -54,6 +54,8 @@ func (c *Console) reply(r earshot.Reply) {
 	c.term.Settle(r.About)
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
 	switch rest := r.Remainder(); {
+	case r.Outcome == earshot.Completed && r.Truncated:
+		c.quietly("(it had more to say than executive.conversational.max_tokens allows)")
 	case r.Outcome == earshot.Failed && r.Offered == "":
 		c.quietly("(no reply)")
 	case r.Outcome == earshot.Failed && rest == "":

@@ -361,6 +361,7 @@ func TestBoard(t *testing.T) {
 			"(broken off after 1 of 3 characters; the rest is kept: ask \"what were you saying?\")\n"},
 		{"a reply that broke where it was heard", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(broken off)\n"},
 		{"no reply", event(earshot.Reply{Outcome: earshot.Failed}), "(no reply)\n"},
+		{"a reply that was not let finish", event(earshot.Reply{Outcome: earshot.Completed, Truncated: true, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(it had more to say than executive.conversational.max_tokens allows)\n"},
 		{"a reply", event(earshot.Reply{Outcome: earshot.Completed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), ""},
 		{"silence", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(earshot says nothing: not addressed, late)\n"},
 		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},
