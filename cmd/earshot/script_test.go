@@ -55,13 +55,20 @@ func furnish(e *testscript.Env) error {
 
 func running(ts *testscript.TestScript, _ bool, _ []string) {
 	c := &server.Client{Socket: ts.Getenv("SOCKET")}
-	for end := time.Now().Add(soon); ; {
-		if _, err := c.State(context.Background()); err == nil {
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		_, err := c.State(ctx)
+		if err == nil {
 			return
-		} else if time.Now().After(end) {
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
 			ts.Fatalf("no daemon: %v", err)
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

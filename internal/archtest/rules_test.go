@@ -195,13 +195,13 @@ func leaksAreSought(h *house) (complaints []string) {
 		started, tested, sought := "", false, false
 		for _, f := range h.in(dir) {
 			tested = tested || f.test
-			sought = sought || f.test && len(f.uses("go.uber.org/goleak", "VerifyTestMain")) > 0
+			sought = sought || f.test && len(f.uses("go.uber.org/goleak", "VerifyTestMain", "Find")) > 0
 			if !f.test && started == "" {
 				started = h.starts(f)
 			}
 		}
 		if started != "" && tested && !sought {
-			complaints = append(complaints, started+": starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain")
+			complaints = append(complaints, started+": starts a goroutine, and no test of the package calls goleak.VerifyTestMain or goleak.Find")
 		}
 	}
 	return complaints
