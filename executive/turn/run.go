@@ -32,7 +32,7 @@ type Spec struct {
 	Drain time.Duration
 
 	// Stall is how long an outlet may stand still, not paused, after the last
-	// word was handed to it. It is then given up.
+	// word was handed to it. It is then given up. Zero means never.
 	Stall time.Duration
 
 	// Lost, if set, is told of an outlet that broke, while the turn goes on
@@ -135,8 +135,7 @@ func newRunning(spec Spec) *running {
 func (r *running) own(ctx context.Context) {
 	pieces, done := r.pieces, ctx.Done()
 	var drain <-chan time.Time
-	stall := time.NewTimer(time.Hour)
-	defer stall.Stop()
+	var stall <-chan time.Time // runs once the text is complete
 	for !r.state.Ended() {
 		next := pieces
 		if r.full() {
@@ -154,7 +153,7 @@ func (r *running) own(ctx context.Context) {
 				r.shutdown() // that is why the text has ended
 			}
 			r.step(Event{Kind: Closed, Err: r.end})
-			stall.Reset(r.spec.Stall)
+			r.moved = true
 		case <-r.wake:
 			r.gather()
 		case <-done:
@@ -162,8 +161,8 @@ func (r *running) own(ctx context.Context) {
 			r.shutdown()
 		case <-drain:
 			r.step(Event{Kind: Expired})
-		case <-stall.C:
-			if r.state.closed && !r.held() {
+		case <-stall:
+			if !r.held() {
 				r.step(Event{Kind: Expired})
 			}
 			r.moved = true
@@ -171,10 +170,10 @@ func (r *running) own(ctx context.Context) {
 		if drain == nil && r.state.cut != nil {
 			drain = time.After(r.spec.Drain)
 		}
-		if r.moved {
-			stall.Reset(r.spec.Stall)
-			r.moved = false
+		if r.moved && r.state.closed && r.spec.Stall > 0 {
+			stall = time.After(r.spec.Stall)
 		}
+		r.moved = false
 	}
 }
 

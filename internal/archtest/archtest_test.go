@@ -132,8 +132,8 @@ var rules = []rule{
 		"c/c_test.go": "package c\nimport \"go.uber.org/goleak\"\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }",
 		"d/d.go":      "package d\nfunc f() {}",
 	}, []string{
-		"a/a.go:2: starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain",
-		"b/b.go:2: starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain",
+		"a/a.go:2: starts a goroutine, and no test of the package calls goleak.VerifyTestMain or goleak.Find",
+		"b/b.go:2: starts a goroutine, and no test of the package calls goleak.VerifyTestMain or goleak.Find",
 	}},
 	{"nothing left open", nothingLeftOpen, tree{
 		"a.md":           "one\nTO" + "DO: two",
