@@ -288,16 +288,6 @@ func (r *Room) modelWorks() bool {
 	return r.cfg.Model != nil && !ill
 }
 
-// loggable returns why a turn failed, as the log may know it: a server's own
-// words can repeat what somebody said.
-func loggable(err error) string {
-	var e *llm.Error
-	if errors.As(err, &e) {
-		return e.Engine + ": " + string(e.Fault)
-	}
-	return err.Error()
-}
-
 // modelFault is the key of what is wrong with the model.
 const modelFault = "model"
 

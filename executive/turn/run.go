@@ -194,9 +194,7 @@ func (r *running) held() bool {
 // given up.
 func (r *running) hush() {
 	r.desk.Lock()
-	for i := range r.heard {
-		r.seen[i] = r.heard[i]
-	}
+	copy(r.seen, r.heard)
 	r.desk.Unlock()
 	r.sound.Lock()
 	defer r.sound.Unlock()
