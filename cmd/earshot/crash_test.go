@@ -39,7 +39,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	for round := range crashes() {
 		d := h.daemon()
 		load := post(h.client(), round)
-		delay := time.Duration(chance.IntN(60)) * time.Millisecond
+		delay := time.Duration(chance.IntN(150)) * time.Millisecond
 		select {
 		case <-d.done:
 			t.Fatalf("round %d: the daemon ended by itself:\n%s", round, d.out.String())

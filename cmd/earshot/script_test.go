@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/server"
 )
 
@@ -36,6 +36,9 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// test is the key of the test that a script is.
+type test struct{}
+
 // furnish makes the home of a script.
 func furnish(e *testscript.Env) error {
 	runtime, err := os.MkdirTemp("", "es")
@@ -48,6 +51,7 @@ func furnish(e *testscript.Env) error {
 		e.Setenv(name, value)
 	}
 	e.Setenv("SOCKET", filepath.Join(runtime, "earshot", "earshot.sock"))
+	e.Values[test{}] = e.T()
 	// Nobody listens there, whatever runs on this machine.
 	e.Setenv("EARSHOT_EXECUTIVE_LLM_HOST", "http://127.0.0.1:1")
 	return nil
@@ -55,21 +59,10 @@ func furnish(e *testscript.Env) error {
 
 func running(ts *testscript.TestScript, _ bool, _ []string) {
 	c := &server.Client{Socket: ts.Getenv("SOCKET")}
-	ctx, cancel := context.WithTimeout(context.Background(), soon)
-	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		_, err := c.State(ctx)
-		if err == nil {
-			return
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			ts.Fatalf("no daemon: %v", err)
-		}
-	}
+	testkit.Await(ts.Value(test{}).(testing.TB), soon, "a daemon that answers", func() bool {
+		_, err := c.State(context.Background())
+		return err == nil
+	})
 }
 
 func event(ts *testscript.TestScript, _ bool, args []string) {
