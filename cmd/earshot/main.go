@@ -13,6 +13,7 @@ import (
 
 	"earshot/config"
 	"earshot/server"
+	"earshot/server/attach"
 )
 
 func main() {
@@ -82,7 +83,11 @@ func explain(w io.Writer, err error) int {
 	if err == nil {
 		return success
 	}
-	if text := err.Error(); text != "" {
+	text := err.Error()
+	if errors.Is(err, attach.ErrLost) { // how a socket breaks helps nobody
+		text = attach.ErrLost.Error() + "; it is there again after: earshot run"
+	}
+	if text != "" {
 		fmt.Fprintf(w, "earshot: %s\n", text)
 	}
 	var cure interface{ Cure() string }

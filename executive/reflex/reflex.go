@@ -108,7 +108,8 @@ type Facts struct {
 	Works  []string         // such as "console"
 	Faults []earshot.Notice // what is missing, with the cure
 	Lately []Line           // the oldest first
-	Last   *earshot.Reply   // the agent's last reply of which something was offered
+	Said   *earshot.Reply   // the agent's last reply of which something was offered
+	Last   *earshot.Reply   // the last of those that took thought, or continued one that did
 }
 
 // Answer returns what the agent says to k, or "" if it says nothing.
@@ -125,10 +126,10 @@ func Answer(k Kind, f Facts) string {
 	case Lately:
 		return lately(f)
 	case Repeat:
-		if f.Last == nil || f.Last.Delivered() == "" {
+		if f.Said == nil || f.Said.Delivered() == "" {
 			return "I have not said anything yet."
 		}
-		return string(f.Last.Delivered())
+		return string(f.Said.Delivered())
 	case Resume:
 		return rest(f.Last)
 	case Help:

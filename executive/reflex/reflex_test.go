@@ -42,7 +42,7 @@ func TestAnswer(t *testing.T) {
 	now := time.Date(2026, 3, 1, 15, 4, 0, 0, time.UTC)
 	cut := &earshot.Reply{Offered: "The tides come and go.", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 9}}}
 	facts := reflex.Facts{
-		Agent: "Earshot", Now: now, Works: []string{"console"}, Last: cut,
+		Agent: "Earshot", Now: now, Works: []string{"console"}, Said: cut, Last: cut,
 		Faults: []earshot.Notice{{Key: "model", Text: "no model answers", Cure: "ollama serve"}},
 		Lately: []reflex.Line{{Name: "Ann", Text: "hello\nthere", At: now.Add(-time.Minute)}},
 	}

@@ -83,10 +83,16 @@ func (r *Room) facts(set executive.Config, a earshot.Audience) reflex.Facts {
 	f.Works, f.Faults = s.Works, s.Faults
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if last, ok := r.last.Body.(earshot.Reply); ok && r.last.Visibility.Allows(a) {
-		f.Last = &last
-	}
+	f.Said, f.Last = seen(r.said, a), seen(r.last, a)
 	return f
+}
+
+// seen returns the reply that e is, if there is one that a may know of.
+func seen(e earshot.Event, a earshot.Audience) *earshot.Reply {
+	if r, ok := e.Body.(earshot.Reply); ok && e.Visibility.Allows(a) {
+		return &r
+	}
+	return nil
 }
 
 // A State is what a room says of itself, to people and programs.

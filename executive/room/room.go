@@ -116,7 +116,8 @@ type Room struct {
 	asked     int // questions that wait for a turn
 	decisions []earshot.Event
 	faults    map[string]earshot.Notice // by key, until they are over
-	last      earshot.Event             // the last reply that took thought
+	said      earshot.Event             // the last reply of which something was offered
+	last      earshot.Event             // the last of those that took thought, or continued one
 	leaving   bool                      // the program ends: no turn begins
 
 	// What follows belongs to Run.

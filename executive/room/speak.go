@@ -235,10 +235,8 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 			Cure: "choose a model with a larger context, or give it one (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	if e.reply.Offered != "" && (e.asked != nil || e.question.want == reflex.Resume) {
-		r.mu.Lock()
-		r.last = done
-		r.mu.Unlock()
+	if e.reply.Offered != "" {
+		r.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
 	}
 	if e.err != nil {
 		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
@@ -246,6 +244,16 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
 	r.keep(ctx)
+}
+
+// spoke remembers a reply, for those who ask what was said.
+func (r *Room) spoke(reply earshot.Event, thought bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = reply
+	if thought {
+		r.last = reply
+	}
 }
 
 // end returns the event that says how the turn of q ended. It is erased with
@@ -380,8 +388,8 @@ func (r *Room) recall() {
 			}
 		case earshot.Reply:
 			delete(open, body.Turn)
-			if body.Offered != "" && !body.Reflex {
-				r.last = e
+			if body.Offered != "" {
+				r.spoke(e, !body.Reflex)
 			}
 		}
 	}
