@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -261,7 +262,7 @@ func (r *Room) take(ctx context.Context) {
 	for i, e := range batch {
 		r.finish(e, how[i])
 	}
-	if !r.stuck {
+	if slices.Contains(how, nil) { // the journal takes something
 		r.keep(ctx)
 	}
 }
