@@ -70,7 +70,7 @@ func TestSetup(t *testing.T) {
 			"[go version, GOTOOLCHAIN=auto]\nsetup: Go 1.24.1 could not fetch Go 1.26.0; connect to the network, or install Go 1.26.0 or newer (https://go.dev/doc/install), and run this again."},
 
 		{"bare, to test", bare, "test", "", false,
-			"setup: installing " + packages + "\n[apt-get update -q]\n[apt-get install -y -q --no-install-recommends " + packages + "]\n" +
+			"setup: installing " + packages + "\n[apt-get update -qq]\n[apt-get install -y -qq --no-install-recommends " + packages + "]\n" +
 				"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
 		{"bare and not root", bare.but(func(m *machine) { m.user = "1000" }), "test", "", true,
 			"setup: something is missing; run: sudo apt-get install -y --no-install-recommends " + packages},
@@ -80,7 +80,7 @@ func TestSetup(t *testing.T) {
 			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]\n" +
 				"setup: the Ollama server could not be built; read what it says above, or do without: EARSHOT_WITHOUT=ollama."},
 		{"without the server", bare, "test", "EARSHOT_WITHOUT=ollama", false,
-			"setup: installing gcc libc6-dev\n[apt-get update -q]\n[apt-get install -y -q --no-install-recommends gcc libc6-dev]"},
+			"setup: installing gcc libc6-dev\n[apt-get update -qq]\n[apt-get install -y -qq --no-install-recommends gcc libc6-dev]"},
 		{"without the server and another", noServer, "test", "EARSHOT_WITHOUT=camera ollama", false, ""},
 		{"without something else", noServer, "test", "EARSHOT_WITHOUT=ollamas,camera", false,
 			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
