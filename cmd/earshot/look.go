@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -74,6 +75,9 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		l.Text = err.Error()
 		if errors.As(err, &fault) {
 			l.Text, l.Cure = fault.Engine+": "+string(fault.Fault), fault.Cure
+		}
+		if _, none := exec.LookPath("ollama"); none != nil && l.Cure == "ollama serve" {
+			l.Cure = "install Ollama (see README.md), then: ollama serve"
 		}
 		return l
 	}
