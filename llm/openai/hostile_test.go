@@ -40,7 +40,8 @@ func answer(code int, kind, body string) http.HandlerFunc {
 // cutOff returns a handler that writes raw bytes after the header of a stream
 // and closes the connection.
 func cutOff(raw string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // what is left unread resets the connection, and the answer may be lost
 		c, b, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			return
