@@ -369,6 +369,8 @@ func TestErasedWithWhatItWasMadeOf(t *testing.T) {
 		time.Sleep(time.Second)
 		h.say(t, "what is my number?")
 		time.Sleep(time.Second)
+		h.say(t, "what was said?") // a reflex repeats it too
+		time.Sleep(time.Second)
 		h.stop()
 		for _, e := range h.journal.Events() {
 			if e.Body.Kind() == earshot.KindReply && !strings.Contains(fmt.Sprint(e.Sources), "first") {

@@ -40,6 +40,17 @@ type question struct {
 	sources    []earshot.EventID
 }
 
+// madeOf notes that the answer rests on lines of the dialogue: only who may see
+// all of them may see it, and it is erased with what people wrote of them.
+func (q *question) madeOf(lines []line) {
+	for _, l := range lines {
+		q.visibility = q.visibility.And(l.visibility)
+		if l.author != participants.Agent {
+			q.sources = append(q.sources, l.event)
+		}
+	}
+}
+
 // ending is a turn that is over.
 type ending struct {
 	question question
@@ -126,6 +137,10 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func
 		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
 	}
 	if answer := reflex.Answer(q.want, facts); answer != "" {
+		if q.want == reflex.Lately || q.want == reflex.Repeat || q.want == reflex.Resume {
+			_, used := r.history.prompt(a, r.cfg.People.Name)
+			q.madeOf(used) // it repeats what was said
+		}
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield(answer, nil) }
 		}, nil
@@ -136,12 +151,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func
 		}, new(asking)
 	}
 	req, used := r.request(set, a)
-	for _, l := range used {
-		q.visibility = q.visibility.And(l.visibility)
-		if l.author != participants.Agent {
-			q.sources = append(q.sources, l.event)
-		}
-	}
+	q.madeOf(used)
 	asked := &asking{req: req, agent: set.Name}
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
 }
