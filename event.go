@@ -38,19 +38,21 @@ type Kind string
 
 // The kinds of events.
 const (
-	KindMessage  Kind = "message"
-	KindTyping   Kind = "typing"
-	KindPresence Kind = "presence"
-	KindCommand  Kind = "command"
-	KindDecision Kind = "decision"
-	KindReply    Kind = "reply"
-	KindNotice   Kind = "notice"
-	KindErased   Kind = "erased"
+	KindMessage   Kind = "message"
+	KindTyping    Kind = "typing"
+	KindSpeech    Kind = "speech"
+	KindUtterance Kind = "utterance"
+	KindPresence  Kind = "presence"
+	KindCommand   Kind = "command"
+	KindDecision  Kind = "decision"
+	KindReply     Kind = "reply"
+	KindNotice    Kind = "notice"
+	KindErased    Kind = "erased"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
 // that are not act at once or are of no use.
-func (k Kind) Durable() bool { return k != KindTyping && k != KindCommand }
+func (k Kind) Durable() bool { return k != KindTyping && k != KindSpeech && k != KindCommand }
 
 // A Message is text that somebody wrote.
 type Message struct {
@@ -63,6 +65,38 @@ type Typing struct {
 	// Began is true at the first key of a line, and false when the line was
 	// emptied again without being sent.
 	Began bool `json:"began"`
+}
+
+// A Stage is how far a voice that speaks has come.
+type Stage string
+
+// The stages, in the order in which they come. The last ends every voice that
+// does not become an [Utterance].
+const (
+	VoiceBegan Stage = "began" // a voice may have begun; half of these are nothing
+	VoiceLasts Stage = "lasts" // it is still there when a cough would be over
+	VoiceWords Stage = "words" // Words were understood, as far as it goes
+	VoiceCalls Stage = "calls" // Words are a phrase that was listened for, such as "stop talking"
+	VoiceOver  Stage = "over"  // nothing came of it
+)
+
+// Speech says how far a voice has come, before it is known what it says. It is
+// a signal for the floor and is not kept.
+type Speech struct {
+	Stage      Stage   `json:"stage"`
+	Words      Text    `json:"words,omitempty"` // since the voice began; the next may revise them
+	Confidence float64 `json:"confidence"`      // that Stage is right, 0 to 1
+	Own        bool    `json:"own,omitempty"`   // the agent's own sound is audible where it was heard
+}
+
+// An Utterance is one stretch of speech by one voice, as a recogniser
+// understood it. It began at the At of its event.
+type Utterance struct {
+	Text       Text          `json:"text"`
+	Confidence float64       `json:"confidence"`          // in the words, 0 to 1
+	Lasted     time.Duration `json:"lasted"`              // from its first sound to its last
+	Own        float64       `json:"own,omitempty"`       // how much of it fell together with the agent's own sound, 0 to 1
+	Truncated  bool          `json:"truncated,omitempty"` // it was longer than an ear listens to at once
 }
 
 // Presence says that somebody came or went. A person with two terminals comes
@@ -167,14 +201,16 @@ type Erased struct {
 	Was Kind `json:"was"`
 }
 
-func (Message) Kind() Kind  { return KindMessage }
-func (Typing) Kind() Kind   { return KindTyping }
-func (Presence) Kind() Kind { return KindPresence }
-func (Command) Kind() Kind  { return KindCommand }
-func (Decision) Kind() Kind { return KindDecision }
-func (Reply) Kind() Kind    { return KindReply }
-func (Notice) Kind() Kind   { return KindNotice }
-func (Erased) Kind() Kind   { return KindErased }
+func (Message) Kind() Kind   { return KindMessage }
+func (Typing) Kind() Kind    { return KindTyping }
+func (Speech) Kind() Kind    { return KindSpeech }
+func (Utterance) Kind() Kind { return KindUtterance }
+func (Presence) Kind() Kind  { return KindPresence }
+func (Command) Kind() Kind   { return KindCommand }
+func (Decision) Kind() Kind  { return KindDecision }
+func (Reply) Kind() Kind     { return KindReply }
+func (Notice) Kind() Kind    { return KindNotice }
+func (Erased) Kind() Kind    { return KindErased }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
@@ -184,6 +220,10 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Message](data)
 	case KindTyping:
 		return decode[Typing](data)
+	case KindSpeech:
+		return decode[Speech](data)
+	case KindUtterance:
+		return decode[Utterance](data)
 	case KindPresence:
 		return decode[Presence](data)
 	case KindCommand:

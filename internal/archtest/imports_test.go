@@ -19,7 +19,7 @@ var may = map[string]string{
 	"internal/archtest":              ".",
 	"internal/testkit":               ".",
 	"internal/audio":                 ".",
-	"internal/helper":                ".",
+	"internal/helper/...":            ".",
 	"internal/terminal":              ".",
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/redact":                ".",
@@ -51,6 +51,8 @@ var may = map[string]string{
 // programs that are tests themselves.
 var doubles = []string{
 	"internal/archtest",
+	"internal/helper/helpertest",
+	"internal/sound/soundtest",
 	"internal/testkit",
 	"internal/terminal/terminaltest",
 	"internal/scenetest",
