@@ -43,9 +43,10 @@ func (s *Server) stuck(now time.Time) (stuck bool) {
 	return stuck
 }
 
-// Stdio returns the helper's end of the pipes that [Start] made.
-func Stdio() *Conn {
-	return NewConn(os.NewFile(3, "control in"), os.NewFile(4, "control out"), os.Stdin, os.Stdout)
+// Stdio returns the helper's end of the pipes that [Start] made; in and out are
+// the standard ones.
+func Stdio(in, out *os.File) *Conn {
+	return NewConn(os.NewFile(3, "control in"), os.NewFile(4, "control out"), in, out)
 }
 
 // Serve is a helper at work on its end c: it says hello as name, beats, and
