@@ -97,6 +97,14 @@ type Flowing interface {
 	Flows() bool
 }
 
+// An Audible outlet is a voice: what comes out of it can be heard in the room,
+// also by a microphone there, and what is shown elsewhere keeps its pace. It is
+// optional; callers test for it.
+type Audible interface {
+	Outlet
+	Audible() bool
+}
+
 // A Board is an outlet that also shows what is not a reply: what others wrote,
 // why the agent kept silent, notices. It is optional; callers test for it.
 type Board interface {

@@ -80,13 +80,14 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 
 // running is what the goroutines of a turn share.
 type running struct {
-	spec   Spec
-	state  *State // touched by own alone
-	names  []string
-	pieces chan string
-	end    error // of the text; set before pieces is closed
-	queues []*queue
-	stop   context.CancelCauseFunc
+	spec    Spec
+	state   *State // touched by own alone
+	names   []string
+	manners []Manner
+	pieces  chan string
+	end     error // of the text; set before pieces is closed
+	queues  []*queue
+	stop    context.CancelCauseFunc
 
 	// wake says that one of the following has changed.
 	wake chan struct{}
@@ -120,15 +121,25 @@ func newRunning(spec Spec) *running {
 		speaking: make([]earshot.Speaking, n), heard: make([]news, n),
 		seen: make([]news, n), gone: make([]bool, n),
 	}
-	flows := make([]bool, n)
-	for i, o := range spec.Outlets {
-		f, ok := o.(earshot.Flowing)
-		flows[i] = ok && f.Flows() && !spec.Whole
+	for _, o := range spec.Outlets {
+		r.manners = append(r.manners, manner(o, spec.Whole))
 		r.names = append(r.names, o.Name())
 		r.queues = append(r.queues, newQueue())
 	}
-	r.state = NewState(flows...)
+	r.state = NewState(r.manners...)
 	return r
+}
+
+// manner returns how o takes a reply; with whole set, in whole clauses also
+// where it could show pieces.
+func manner(o earshot.Outlet, whole bool) Manner {
+	if a, ok := o.(earshot.Audible); ok && a.Audible() {
+		return Voice
+	}
+	if f, ok := o.(earshot.Flowing); ok && f.Flows() && !whole {
+		return Pieces
+	}
+	return Clauses
 }
 
 // own steps the state until the turn is over.
@@ -207,15 +218,30 @@ func (r *running) hush() {
 }
 
 // full reports whether the text is as far ahead as it may be. An outlet that
-// takes nothing holds nobody up as long as another one takes what is said.
+// takes nothing holds nobody up as long as another one takes what is said; one
+// that keeps the pace of a voice does not count.
 func (r *running) full() bool {
 	least, some := 0, false
+	voices := r.voices()
 	for i, q := range r.queues {
-		if n := q.length(); !r.gone[i] && (!some || n < least) {
+		if r.gone[i] || voices && r.manners[i] != Voice {
+			continue
+		}
+		if n := q.length(); !some || n < least {
 			least, some = n, true
 		}
 	}
 	return some && r.state.cut == nil && least >= max(r.spec.Ahead, 1)
+}
+
+// voices reports whether a voice is live.
+func (r *running) voices() bool {
+	for i, m := range r.manners {
+		if m == Voice && !r.gone[i] && !r.seen[i].at.End {
+			return true
+		}
+	}
+	return false
 }
 
 // house is who ends a turn when the program ends.

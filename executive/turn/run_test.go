@@ -106,6 +106,58 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestTheScreenKeepsThePaceOfTheVoice: while a voice is live one reads what one
+// hears, and after a cut no more than that.
+func TestTheScreenKeepsThePaceOfTheVoice(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		cut   time.Duration
+		shown string
+	}{
+		{"to the end", 0, tides},
+		{"cut in the second word", 32*time.Millisecond + time.Microsecond, "abcd ef"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var floor interrupt.Floor
+				screen := &testkit.Voice{Called: "console", Flow: true}
+				voice := &testkit.Voice{Called: "loudspeaker", Every: time.Millisecond, Aloud: true}
+				if tt.cut > 0 {
+					defer time.AfterFunc(tt.cut, func() { floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: ann}) }).Stop()
+				}
+				reply, err := turn.Run(t.Context(), spec(&floor, screen, voice))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if screen.Played() != tt.shown || voice.Played() != tt.shown || string(reply.Delivered()) != tt.shown {
+					t.Errorf("shown %q, spoken %q, called heard %q; want %q", screen.Played(), voice.Played(), string(reply.Delivered()), tt.shown)
+				}
+			})
+		})
+	}
+}
+
+// TestAVoiceThatIsLostHoldsNobodyBack: the screen then shows the whole reply.
+func TestAVoiceThatIsLostHoldsNobodyBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var floor interrupt.Floor
+		screen := &testkit.Voice{Called: "console", Flow: true}
+		reply, err := turn.Run(t.Context(), spec(&floor, screen, broken{}))
+		if err != nil || screen.Played() != tides || reply.Outcome != earshot.Completed {
+			t.Errorf("shown %q, outcome %v with %v", screen.Played(), reply.Outcome, err)
+		}
+	})
+}
+
+// broken is a voice whose device is gone.
+type broken struct{}
+
+func (broken) Name() string  { return "loudspeaker" }
+func (broken) Audible() bool { return true }
+func (broken) Open(context.Context, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) {
+	return nil, errors.New("no device")
+}
+
 func TestTwoOutletsHearDifferentMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var floor interrupt.Floor

@@ -39,21 +39,34 @@ type State struct {
 	acts    []Act // reused from step to step
 }
 
+// A Manner is how an outlet takes a reply.
+type Manner int
+
+// The manners. While a voice is live the others keep its pace: they are given
+// what of the reply has been heard from it, so that one reads what one hears,
+// and what a cut leaves unsaid is not read either.
+const (
+	Clauses Manner = iota // whole clauses
+	Pieces                // each piece as it comes
+	Voice                 // whole clauses, aloud
+)
+
 // outlet is what the turn knows of one outlet.
 type outlet struct {
-	flows  bool
-	starts []int // where in offered each clause begins
-	said   int   // how much of offered was handed over
-	heard  int   // how much of offered came out
-	end    bool  // nothing more will come out
+	manner   Manner
+	starts   []int // where in offered each clause begins
+	said     int   // how much of offered was handed over
+	heard    int   // how much of offered came out
+	finished bool  // it was told that no clause follows
+	end      bool  // nothing more will come out
 }
 
-// NewState returns the beginning of a turn over len(flows) outlets; flows says
-// of each whether it takes pieces as they come or wants whole clauses.
-func NewState(flows ...bool) *State {
-	s := &State{outlets: make([]outlet, len(flows))}
-	for i, f := range flows {
-		s.outlets[i].flows = f
+// NewState returns the beginning of a turn over an outlet of each of these
+// manners.
+func NewState(manners ...Manner) *State {
+	s := &State{outlets: make([]outlet, len(manners))}
+	for i, m := range manners {
+		s.outlets[i].manner = m
 	}
 	return s
 }
@@ -121,6 +134,7 @@ func (s *State) Next(e Event) []Act {
 	case Expired:
 		s.expire()
 	}
+	s.advance()
 	s.settle()
 	return s.acts
 }
@@ -133,22 +147,64 @@ func (s *State) piece(text string) {
 	}
 	// Half a rune would make a reply that no journal can keep truthfully.
 	s.offered = append(s.offered, strings.ToValidUTF8(text, "\uFFFD")...)
-	for i := range s.outlets {
-		s.hand(i, false)
-	}
 	if len(s.offered) >= MaxReply {
 		s.do(Act{Kind: Stop})
 		s.close(nil)
 	}
 }
 
-// hand gives outlet i what it can take of what it has not been given.
-func (s *State) hand(i int, all bool) {
+func (s *State) close(err error) {
+	if !s.closed && s.cut == nil {
+		s.closed, s.err = true, err
+	}
+}
+
+// advance gives every outlet what it may have by now, and its end.
+func (s *State) advance() {
+	if s.cut != nil {
+		return
+	}
+	pace := s.pace()
+	for i := range s.outlets {
+		o := &s.outlets[i]
+		if o.end || o.finished {
+			continue
+		}
+		limit := len(s.offered)
+		if o.manner != Voice {
+			limit = max(pace, o.said)
+		}
+		last := s.closed && limit == len(s.offered)
+		s.hand(i, limit, last && s.err == nil) // half a clause of a broken reply is not worth a breath
+		if last {
+			s.do(Act{Kind: Finish, Outlet: i})
+			o.finished = true
+		}
+	}
+}
+
+// pace is how much of the reply those outlets may have that are no voice.
+func (s *State) pace() int {
+	heard, live := 0, false
+	for _, o := range s.outlets {
+		if o.manner == Voice && !o.end {
+			heard, live = max(heard, o.heard), true
+		}
+	}
+	if !live {
+		return len(s.offered)
+	}
+	return heard
+}
+
+// hand gives outlet i what it can take of the reply up to limit; with all set,
+// the rest of it is a clause too.
+func (s *State) hand(i, limit int, all bool) {
 	o := &s.outlets[i]
-	for !o.end && o.said < len(s.offered) {
-		n := len(s.offered) - o.said
-		if !o.flows {
-			n = clause(s.offered[o.said:], all)
+	for o.said < limit {
+		n := limit - o.said
+		if o.manner != Pieces {
+			n = clause(s.offered[o.said:limit], all)
 		}
 		if n == 0 {
 			return
@@ -159,22 +215,6 @@ func (s *State) hand(i int, all bool) {
 		}})
 		o.starts = append(o.starts, o.said)
 		o.said += n
-	}
-}
-
-func (s *State) close(err error) {
-	if s.closed || s.cut != nil {
-		return
-	}
-	s.closed, s.err = true, err
-	for i := range s.outlets {
-		if s.outlets[i].end {
-			continue
-		}
-		if err == nil { // half a clause of a broken reply is not worth a breath
-			s.hand(i, true)
-		}
-		s.do(Act{Kind: Finish, Outlet: i})
 	}
 }
 

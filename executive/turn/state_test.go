@@ -62,10 +62,10 @@ func many(t *testing.T, checks, proof int, property func(*rapid.T)) {
 }
 
 func spokenTruth(t *rapid.T) {
-	flows := rapid.SliceOfN(rapid.Bool(), 0, 3).Draw(t, "flows")
-	names := []string{"a", "b", "c"}[:len(flows)]
-	state := turn.NewState(flows...)
-	outlets := make([]truth, len(flows))
+	manners := rapid.SliceOfN(rapid.SampledFrom([]turn.Manner{turn.Clauses, turn.Pieces, turn.Voice}), 0, 3).Draw(t, "manners")
+	names := []string{"a", "b", "c"}[:len(manners)]
+	state := turn.NewState(manners...)
+	outlets := make([]truth, len(manners))
 	var offered strings.Builder
 	over, cut, closed := 0, false, false
 
@@ -93,14 +93,17 @@ func spokenTruth(t *rapid.T) {
 				}
 				o.clauses = append(o.clauses, a.Clause)
 				o.text += string(a.Clause.Text)
+				if aloud, live := furthest(manners, outlets); live && manners[a.Outlet] != turn.Voice && len(o.text) > aloud {
+					t.Fatalf("outlet %d shows %d bytes while a voice has come to %d", a.Outlet, len(o.text), aloud)
+				}
 			}
 		}
 	}
 
 	for range rapid.IntRange(0, 40).Draw(t, "steps") {
 		var i int
-		if len(flows) > 0 {
-			i = rapid.IntRange(0, len(flows)-1).Draw(t, "outlet")
+		if len(manners) > 0 {
+			i = rapid.IntRange(0, len(manners)-1).Draw(t, "outlet")
 		}
 		switch rapid.IntRange(0, 9).Draw(t, "what") {
 		case 0, 1, 2, 3:
@@ -110,7 +113,7 @@ func spokenTruth(t *rapid.T) {
 				offered.WriteString(piece)
 			}
 		case 4, 5, 6:
-			if len(flows) == 0 || outlets[i].end {
+			if len(manners) == 0 || outlets[i].end {
 				continue
 			}
 			o := &outlets[i]
@@ -137,7 +140,7 @@ func spokenTruth(t *rapid.T) {
 			}
 			closed = true
 		case 9:
-			if len(flows) > 0 && rapid.IntRange(0, 3).Draw(t, "lost") == 0 && !outlets[i].end {
+			if len(manners) > 0 && rapid.IntRange(0, 3).Draw(t, "lost") == 0 && !outlets[i].end {
 				outlets[i].end = true
 				step(turn.Event{Kind: turn.Lost, Outlet: i})
 			}
@@ -153,6 +156,16 @@ func spokenTruth(t *rapid.T) {
 		t.Fatalf("the turn ended %d times", over)
 	}
 	check(t, state.Reply(names), offered.String(), outlets)
+}
+
+// furthest returns how far the voices that are live have come.
+func furthest(manners []turn.Manner, outlets []truth) (n int, live bool) {
+	for i, o := range outlets {
+		if manners[i] == turn.Voice && !o.end {
+			n, live = max(n, o.told), true
+		}
+	}
+	return n, live
 }
 
 func check(t *rapid.T, r earshot.Reply, offered string, outlets []truth) {
@@ -188,7 +201,7 @@ func TestPositionsThatLie(t *testing.T) {
 		{"backwards", []earshot.Heard{{Clause: 1, Byte: 2}, {Clause: 0, Byte: 1}}, "né to"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := turn.NewState(true)
+			s := turn.NewState(turn.Pieces)
 			s.Next(turn.Event{Kind: turn.Piece, Text: "né "})
 			s.Next(turn.Event{Kind: turn.Piece, Text: "to"})
 			for _, at := range tt.at {
@@ -223,7 +236,7 @@ func TestOutcome(t *testing.T) {
 		{"nothing to say", []turn.Event{closed, {Kind: turn.Heard, Position: earshot.Heard{End: true}}}, earshot.Suppressed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := turn.NewState(true)
+			s := turn.NewState(turn.Pieces)
 			for _, e := range tt.events {
 				s.Next(e)
 			}
@@ -239,7 +252,7 @@ func TestOutcome(t *testing.T) {
 }
 
 func TestHalfARune(t *testing.T) {
-	s := turn.NewState(true)
+	s := turn.NewState(turn.Pieces)
 	s.Next(turn.Event{Kind: turn.Piece, Text: "caf\xc3"})
 	if got := s.Reply([]string{"a"}).Offered; string(got) != "caf\uFFFD" {
 		t.Errorf("offered %q", string(got))
@@ -247,7 +260,7 @@ func TestHalfARune(t *testing.T) {
 }
 
 func TestAReplyThatNeverEnds(t *testing.T) {
-	s := turn.NewState(true)
+	s := turn.NewState(turn.Pieces)
 	stopped := false
 	for range turn.MaxReply {
 		for _, a := range s.Next(turn.Event{Kind: turn.Piece, Text: "on and on "}) {
@@ -269,7 +282,7 @@ func TestClauses(t *testing.T) {
 		{"no end", "no end", "no end"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := turn.NewState(false)
+			s := turn.NewState(turn.Clauses)
 			var got []string
 			say := func(e turn.Event) {
 				for _, a := range s.Next(e) {
@@ -291,10 +304,10 @@ func TestClauses(t *testing.T) {
 
 func BenchmarkPiece(b *testing.B) {
 	b.ReportAllocs()
-	s := turn.NewState(true)
+	s := turn.NewState(turn.Pieces)
 	for i := 0; b.Loop(); i++ {
 		if i%1000 == 0 {
-			s = turn.NewState(true)
+			s = turn.NewState(turn.Pieces)
 		}
 		s.Next(turn.Event{Kind: turn.Piece, Text: "word "})
 	}

@@ -19,6 +19,7 @@ type Voice struct {
 	Called string
 	Every  time.Duration // from one rune to the next; 0 is at once
 	Flow   bool          // takes pieces as they come
+	Aloud  bool          // can be heard in the room
 
 	mu     sync.Mutex
 	played strings.Builder
@@ -32,6 +33,9 @@ func (v *Voice) Name() string { return v.Called }
 
 // Flows implements [earshot.Flowing].
 func (v *Voice) Flows() bool { return v.Flow }
+
+// Audible implements [earshot.Audible].
+func (v *Voice) Audible() bool { return v.Aloud }
 
 // Show implements [earshot.Board].
 func (v *Voice) Show(e earshot.Event) {
