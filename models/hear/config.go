@@ -1,0 +1,90 @@
+package hear
+
+import (
+	"errors"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/internal/field"
+)
+
+// Config is how an ear listens. [DefaultConfig] has good values.
+type Config struct {
+	// Duck is how many of 5 frames in sequence, 100 ms, must be voiced for
+	// [Began].
+	Duck int `yaml:"duck_frames"`
+
+	// Begin is how many of 8 frames in sequence, 160 ms, must be voiced for
+	// [Lasts].
+	Begin int `yaml:"begin_frames"`
+
+	// End is how much silence ends an utterance, and EndOpen how much while the
+	// sentence is open.
+	End     field.Seconds `yaml:"end_seconds"`
+	EndOpen field.Seconds `yaml:"end_open_seconds"`
+
+	// PreRoll is how much is kept from before the onset: words begin with
+	// consonants that no detector takes for a voice.
+	PreRoll field.Seconds `yaml:"pre_roll_seconds"`
+
+	// Longest is where an utterance is ended although the voice goes on.
+	Longest field.Seconds `yaml:"longest_seconds"`
+
+	// Margin is how much louder than what is always there a voice must be, in
+	// dB.
+	Margin float64 `yaml:"margin_db"`
+}
+
+// DefaultConfig returns what was measured to be quick and not nervous: a voice
+// is noticed after 60 ms and believed after 100 ms, and a sentence is over when
+// a breath would be.
+func DefaultConfig() Config {
+	return Config{
+		Duck: 3, Begin: 5,
+		End: 0.3, EndOpen: 0.9,
+		PreRoll: 0.3, Longest: 30,
+		Margin: 9,
+	}
+}
+
+// Validate returns all that is wrong with c, each fault under its key.
+func (c Config) Validate() error {
+	return errors.Join(
+		frames("duck_frames", c.Duck, duckOf),
+		frames("begin_frames", c.Begin, beginOf),
+		span("end_seconds", c.End, 0.1, 3),
+		span("end_open_seconds", c.EndOpen, c.End, 5),
+		span("pre_roll_seconds", c.PreRoll, 0, 1),
+		span("longest_seconds", c.Longest, 5, 30), // a recogniser keeps no more
+		margin(c.Margin),
+	)
+}
+
+func frames(key string, n, of int) error {
+	if n < 1 || n > of {
+		return field.Errorf(key, "is %d; must be from 1 to %d", n, of)
+	}
+	return nil
+}
+
+func span(key string, s, least, most field.Seconds) error {
+	if !(s >= least && s <= most) {
+		return field.Errorf(key, "is %v; must be from %v to %v", s, least, most)
+	}
+	return nil
+}
+
+func margin(db float64) error {
+	if !(db >= 3 && db <= 30) {
+		return field.Errorf("margin_db", "is %v; must be from 3 to 30", db)
+	}
+	return nil
+}
+
+// inFrames returns s in whole frames, at least one.
+func inFrames(s field.Seconds) int64 {
+	return max(1, int64((s.Duration()+audio.Time/2)/audio.Time))
+}
+
+// inTime returns how long n frames are.
+func inTime(n int64) time.Duration { return time.Duration(n) * audio.Time }

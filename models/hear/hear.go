@@ -1,0 +1,269 @@
+// Package hear is an ear: it finds the utterances in a stream of annotated
+// frames. It is one step function, with neither goroutine nor clock: time is
+// what the frames say, so the same ear hears a microphone, a voice channel and
+// a file, and a test needs no sound to be one.
+//
+// An ear has no reader that could be slow: a Step does not wait, and allocates
+// nothing. Frames that were lost on the way to it are time that has passed in
+// silence.
+package hear
+
+import (
+	"iter"
+	"math/bits"
+	"time"
+
+	"earshot/internal/audio"
+)
+
+// An Edge is what one frame revealed.
+type Edge int
+
+// The edges. Began is followed by Lasts or Nothing, Lasts by End or TooLong,
+// each before the next Began.
+const (
+	None    Edge = iota
+	Began        // a voice may have begun
+	Lasts        // it is one: an utterance has begun, with what [Ear.PreRoll] holds
+	Nothing      // what Began was none
+	End          // the utterance is over
+	TooLong      // the utterance is ended although the voice goes on; the next begins without a gap
+)
+
+// String returns the name of the edge.
+func (e Edge) String() string {
+	switch e {
+	case None:
+		return "none"
+	case Began:
+		return "began"
+	case Lasts:
+		return "lasts"
+	case Nothing:
+		return "nothing"
+	case End:
+		return "end"
+	case TooLong:
+		return "too long"
+	}
+	return "unknown edge"
+}
+
+const (
+	duckOf  = 5 // frames that Config.Duck is counted in
+	beginOf = 8 // frames that Config.Begin is counted in
+
+	// doubt is how many frames an ear may take to decide whether an onset is a
+	// voice: 500 ms, so that nobody is held back for longer by a rattle.
+	doubt = 25
+
+	// echo is the share of a frame's energy that makes it our own sound rather
+	// than somebody's voice.
+	echo = 0.5
+)
+
+// A state is where in an utterance the ear is.
+type state int
+
+const (
+	quiet state = iota
+	onset       // after Began
+	open        // after Lasts
+)
+
+// An Ear follows one source of sound. It is used from one goroutine.
+type Ear struct {
+	cfg                         Config
+	end, endOpen, roll, longest int64 // of cfg, in frames
+
+	state  state
+	now    int64  // the frame stepped last; counts lost ones too
+	voiced uint64 // whether the last 64 frames were; the last is bit 0
+	own    uint64 // the same for Frame.Own
+	last   int64  // the last voiced frame of the utterance that is not alone
+	first  int64  // its first
+	before int64  // the last voiced frame of the utterance before
+	began  time.Time
+	count  int // of its voiced frames
+	ours   int // of those, how many have Own
+	wait   bool
+
+	level level
+	ring  []audio.Frame // the last frames; the newest is at (kept-1) mod len
+	when  []int64       // what now was when each was stepped
+	kept  int64
+}
+
+// New returns an ear that has heard nothing. It panics if c is not valid.
+func New(c Config) *Ear {
+	if err := c.Validate(); err != nil {
+		panic("hear: " + err.Error())
+	}
+	e := &Ear{
+		cfg: c, end: inFrames(c.End), endOpen: inFrames(c.EndOpen),
+		longest: inFrames(c.Longest), before: -1, now: -1, level: newLevel(),
+	}
+	if c.PreRoll > 0 {
+		e.roll = inFrames(c.PreRoll)
+	}
+	e.ring = make([]audio.Frame, e.roll+doubt+1)
+	e.when = make([]int64, len(e.ring))
+	return e
+}
+
+// Step tells the ear the next frame, and returns what it revealed. The ear
+// keeps no reference to f.
+//
+// The frames of an utterance are those of [Ear.PreRoll] at its beginning, and
+// each that is stepped after it, that of its End or TooLong included.
+func (e *Ear) Step(f *audio.Frame) Edge {
+	e.hear(f)
+	switch e.state {
+	case quiet:
+		return e.whileQuiet()
+	case onset:
+		return e.inDoubt()
+	default:
+		return e.whileOpen()
+	}
+}
+
+// hear takes f into what the ear remembers.
+func (e *Ear) hear(f *audio.Frame) {
+	lost := int64(f.Lost)
+	e.now += 1 + lost
+	at := e.kept % int64(len(e.ring))
+	e.ring[at], e.when[at] = *f, e.now
+	e.kept++
+	loud := e.level.step(f.PCM[:], lost) >= e.cfg.Margin
+	voiced, own := uint64(0), uint64(0)
+	if f.Voiced && loud && f.EchoRatio < echo {
+		voiced = 1
+	}
+	if f.Own {
+		own = voiced
+	}
+	e.voiced = e.voiced<<(1+lost) | voiced
+	e.own = e.own<<(1+lost) | own
+	if voiced == 1 && e.state != quiet {
+		e.count++
+		e.ours += int(own)
+	}
+}
+
+// among returns how many of the last n frames were voiced.
+func (e *Ear) among(n int) int { return bits.OnesCount64(e.voiced & (1<<n - 1)) }
+
+// whileQuiet waits for a voice.
+func (e *Ear) whileQuiet() Edge {
+	if e.among(duckOf) < e.cfg.Duck {
+		return None
+	}
+	window := e.voiced & (1<<duckOf - 1)
+	e.state, e.wait = onset, false
+	e.first = e.now - int64(bits.Len64(window)-1)
+	e.last = e.now - int64(bits.TrailingZeros64(window))
+	e.count = bits.OnesCount64(window)
+	e.ours = bits.OnesCount64(window & e.own)
+	e.began = e.at(e.first)
+	return Began
+}
+
+// at returns when the frame was captured that the ear has as n.
+func (e *Ear) at(n int64) (at time.Time) {
+	for f, when := range e.remembered() {
+		if when == n {
+			at = f.At
+		}
+	}
+	return at
+}
+
+// inDoubt decides whether an onset is a voice. It gives it up when the voiced
+// frames become fewer than Began needed, and when it takes too long; then it
+// forgets them, so that they are not taken for an onset again.
+func (e *Ear) inDoubt() Edge {
+	e.follow()
+	n := e.among(beginOf)
+	switch {
+	case n < min(e.cfg.Duck, e.cfg.Begin), e.now-e.first > doubt:
+		e.state, e.voiced, e.own = quiet, 0, 0
+		return Nothing
+	case n >= e.cfg.Begin:
+		e.state = open
+		return Lasts
+	}
+	return None
+}
+
+// follow notes that the voice is still there. One voiced frame between others
+// that are none is a click, and keeps nothing open.
+func (e *Ear) follow() {
+	if e.voiced&1 == 1 && e.among(3) >= 2 {
+		e.last = e.now
+	}
+}
+
+// whileOpen waits for the end of an utterance.
+func (e *Ear) whileOpen() Edge {
+	e.follow()
+	limit := e.end
+	if e.wait {
+		limit = e.endOpen
+	}
+	still := e.now - e.last
+	switch {
+	case still > limit, still == limit && e.voiced&1 == 0: // else the next frame tells whether it goes on
+		e.state, e.before = quiet, e.last
+		return End
+	case e.now-e.first+1 >= e.longest:
+		e.state, e.before = quiet, e.now
+		e.voiced, e.own = 0, 0 // these have been said
+		return TooLong
+	}
+	return None
+}
+
+// Open says whether the sentence of the open utterance sounds unfinished, so
+// that more silence belongs to it. It holds until the next call, at most until
+// the utterance ends.
+func (e *Ear) Open(unfinished bool) { e.wait = unfinished }
+
+// PreRoll returns the frames of an utterance up to and including the one that
+// was stepped last: Config.PreRoll before its first voiced one, but nothing
+// that was voice of the utterance before. It is complete after Began and Lasts,
+// and while neither Lasts nor Nothing has followed Began; the frames are valid
+// until the next Step.
+func (e *Ear) PreRoll() iter.Seq[*audio.Frame] {
+	return func(yield func(*audio.Frame) bool) {
+		from := max(e.first-e.roll, e.before+1)
+		for f, when := range e.remembered() {
+			if when >= from && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// remembered returns the frames that are kept, the oldest first, with their
+// numbers.
+func (e *Ear) remembered() iter.Seq2[*audio.Frame, int64] {
+	return func(yield func(*audio.Frame, int64) bool) {
+		size := int64(len(e.ring))
+		for i := max(0, e.kept-size); i < e.kept; i++ {
+			if !yield(&e.ring[i%size], e.when[i%size]) {
+				return
+			}
+		}
+	}
+}
+
+// Utterance returns when the voice of the utterance that is open, or was last,
+// began; how long it lasted so far, from its first sound to its last; and how
+// much of it fell together with the agent's own sound, from 0 to 1.
+func (e *Ear) Utterance() (began time.Time, lasted time.Duration, own float64) {
+	if e.count == 0 {
+		return e.began, 0, 0
+	}
+	return e.began, inTime(e.last - e.first + 1), float64(e.ours) / float64(e.count)
+}

@@ -1,0 +1,87 @@
+package hear
+
+import (
+	"time"
+
+	"earshot/internal/audio"
+)
+
+// The floor is what is always there: the quietest frame of the last seconds. A
+// voice has gaps, between words and within them, where that is heard; a fan, a
+// hum and a dense music have none, and become the floor. So the floor falls at
+// once and rises when a whole memory has passed.
+const (
+	part  = 25 // frames of one part of the memory: 500 ms
+	parts = 8  // of the memory: 4 s, longer than anybody holds one vowel
+
+	// lowest is the floor of a microphone that is silent between words, as those
+	// with noise suppression are. What is less than this was not said to us.
+	lowest = -65.0
+
+	// highest leaves room for a voice: close to a microphone it has -30 to
+	// -20 dB, and where the noise is louder no recogniser understands it.
+	highest = -36.0
+)
+
+// A Level is how loud it is, in dB below full scale.
+type Level struct {
+	Floor float64       // what is always there
+	Now   float64       // the last frame
+	Zero  time.Duration // for how long every sample was exactly 0, as no live microphone has them
+}
+
+// Level returns how loud it is.
+func (e *Ear) Level() Level {
+	return Level{Floor: e.level.floor(), Now: e.level.now, Zero: inTime(e.level.zero)}
+}
+
+// A level follows how loud it is.
+type level struct {
+	now  float64
+	zero int64          // frames
+	low  [parts]float64 // the quietest frame of each part of the memory
+	at   int            // the part that is being heard
+	in   int64          // how many frames of it
+}
+
+func newLevel() level {
+	l := level{now: audio.Silence}
+	for i := range l.low {
+		l.low[i] = lowest
+	}
+	return l
+}
+
+// step takes a frame, with how many were lost before it, and returns how far it
+// is above the floor.
+func (l *level) step(pcm []int16, lost int64) float64 {
+	l.now = audio.Level(pcm)
+	if l.now == audio.Silence && silent(pcm) {
+		l.zero += 1 + lost
+	} else {
+		l.zero = 0
+	}
+	if l.in++; l.in > part { // what was lost was not heard, so it is no silence
+		l.at, l.in = (l.at+1)%parts, 1
+		l.low[l.at] = l.now
+	}
+	l.low[l.at] = min(l.low[l.at], l.now)
+	return l.now - l.floor()
+}
+
+func (l *level) floor() float64 {
+	low := l.low[0]
+	for _, part := range l.low[1:] {
+		low = min(low, part)
+	}
+	return min(max(low, lowest), highest)
+}
+
+func silent(pcm []int16) bool {
+	for _, s := range pcm {
+		if s != 0 {
+			return false
+		}
+	}
+	return true
+}
