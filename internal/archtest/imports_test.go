@@ -24,7 +24,7 @@ var may = map[string]string{
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/redact":                ".",
 	"internal/supervise":             ".",
-	"internal/sound":                 ". internal/audio internal/helper internal/supervise",
+	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/discord":               ". internal/audio internal/codec internal/supervise",
 	"internal/scenetest":             "./...",
@@ -63,10 +63,11 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":           "cmd/... internal/scenetest internal/bench", // the scripted model ships
-	"llm/ollama/ollamatest": "internal/scenetest internal/bench",
-	"internal/testkit":      "internal/scenetest internal/bench",
-	"internal/scenetest":    "cmd/... internal/bench", // demo and replay perform scenes
+	"llm/llmtest":              "cmd/... internal/scenetest internal/bench", // the scripted model ships
+	"llm/ollama/ollamatest":    "internal/scenetest internal/bench",
+	"internal/testkit":         "internal/scenetest internal/bench",
+	"internal/sound/soundtest": "internal/bench",
+	"internal/scenetest":       "cmd/... internal/bench", // demo and replay perform scenes
 }
 
 // linked are the doubles that a command may link, so testing stays out.

@@ -1,0 +1,250 @@
+// Package deck decides, sample by sample, what a loudspeaker is given: the
+// speech that is sent to it, ducked, paused or cut, and else silence. It has no
+// clock, no goroutine and no device. Whoever writes to one asks [Deck.Next] for
+// every block, says how much the device still holds, and so learns what was
+// really played.
+//
+// What happens when a reader is slow: a deck holds at most [Most] of a speech
+// and gives credit for what it handed on, so that the sender waits.
+package deck
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+)
+
+// Most is how much of a speech a deck holds, in samples: 200 ms, enough for a
+// sender that is held up, and little to throw away at a cut.
+const Most = audio.Rate / 5
+
+const (
+	// fade is how long a pause or a cut takes to be silent, and a resumed
+	// speech to be loud: too short to be heard as a fade, and no click.
+	fade        = 5 * time.Millisecond
+	fadeSamples = int(fade * audio.Rate / time.Second)
+
+	// ramp is how long ducking takes. At once it would be heard as a fault.
+	ramp = 20 * time.Millisecond
+
+	// ducked is how much lower a ducked voice is, in dB: understood still, and
+	// easily spoken over.
+	ducked = -12
+)
+
+// ErrFull is sound beyond the credit.
+var ErrFull = errors.New("more sound than there is credit for")
+
+// A mode is what a deck does with its speech.
+type mode int
+
+const (
+	empty    mode = iota // there is none
+	sounding             // its samples are handed on
+	pausing              // the next block fades out, and keeps what it faded
+	paused
+	cutting // the next block fades out
+	cut     // silent, until the device has played what it got
+)
+
+// A Deck plays one speech at a time. Its methods may be called from many
+// goroutines, but Next and Played from one.
+type Deck struct {
+	woken chan struct{}
+
+	mu     sync.Mutex
+	volume float64
+	fader  audio.Fader
+	mode   mode
+	play   uint32 // the speech's number
+	queue  queue
+	given  int64 // samples of the speech that were handed on
+	total  int64 // samples that it has, or unknown
+	endAt  int64 // where in out it is over, once known
+	out    int64 // samples that were handed on in all, silence too
+	marks  marks
+	report Report
+	told   int64 // position that was reported last
+}
+
+// unknown is the length of a speech that is still being sent, and the end of
+// one that is not over.
+const unknown = -1
+
+// New returns a deck. The volume is the gain of everything, 0 to 1.
+func New(volume float64) *Deck {
+	return &Deck{volume: volume, woken: make(chan struct{}, 1), queue: queue{ring: make([]int16, Most)}}
+}
+
+// Woken tells that there is something to play, after there was nothing.
+func (d *Deck) Woken() <-chan struct{} { return d.woken }
+
+// Play begins the speech of that number. What was left of another is gone
+// without a word, since its sender has gone on.
+func (d *Deck) Play(play uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue.clear()
+	d.marks.clear()
+	d.mode, d.play = sounding, play
+	d.given, d.total, d.endAt, d.told = 0, unknown, unknown, 0
+	d.report = Report{Play: play, Credit: Most}
+	d.fader.Set(d.volume, 0)
+	select {
+	case d.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Add adds sound to the speech. Sound of another speech, or behind a cut, is
+// late and left out. More than there is credit for is [ErrFull].
+func (d *Deck) Add(play uint32, pcm []int16) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if play != d.play || d.mode == empty || d.mode >= cutting {
+		return nil
+	}
+	if !d.queue.put(pcm) {
+		return ErrFull
+	}
+	return nil
+}
+
+// Finish says how many samples the speech has.
+func (d *Deck) Finish(play uint32, total int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if play == d.play && d.total == unknown {
+		d.total = max(0, total)
+		d.finished()
+	}
+}
+
+// Do acts on the speech from the next block on.
+func (d *Deck) Do(play uint32, c earshot.Control) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if play != d.play || d.mode == empty || d.mode >= cutting {
+		return
+	}
+	switch c {
+	case earshot.Duck:
+		if d.mode == sounding {
+			d.fader.Set(d.volume*audio.Decibels(ducked), ramp)
+		}
+	case earshot.Pause:
+		if d.mode == sounding {
+			d.mode = pausing
+		}
+	case earshot.Resume:
+		d.resume()
+	case earshot.Cut:
+		d.cut()
+	}
+}
+
+// resume goes on at the sample where the pause began.
+func (d *Deck) resume() {
+	over := ramp
+	if d.mode == paused {
+		over = fade
+	}
+	d.mode = sounding
+	d.fader.Set(d.volume, over)
+}
+
+// cut fades out, where there is something that sounds.
+func (d *Deck) cut() {
+	if d.mode == paused {
+		d.mode, d.endAt = cut, d.out
+		return
+	}
+	d.mode = cutting
+}
+
+// Next fills pcm with what comes next, and reports whether there is a speech;
+// if not it is silence. Blocks are best no shorter than the fade.
+func (d *Deck) Next(pcm []int16) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	switch d.mode {
+	case sounding:
+		n = d.sound(pcm)
+	case pausing:
+		n = d.fade(pcm)
+		d.mode = paused
+	case cutting:
+		n = d.fade(pcm)
+		d.queue.clear()
+		d.mode, d.endAt = cut, d.out+int64(n)
+	}
+	clear(pcm[n:])
+	d.out += int64(len(pcm))
+	return d.mode != empty
+}
+
+// sound hands on what there is of the speech.
+func (d *Deck) sound(pcm []int16) int {
+	n := d.queue.peek(pcm)
+	d.queue.drop(n)
+	d.fader.Apply(pcm[:n])
+	d.marks.add(d.out, d.given, n)
+	d.given += int64(n)
+	d.report.Credit += n
+	d.finished()
+	return n
+}
+
+// fade hands on a little of the speech, ever more softly, and keeps it: it was
+// not heard as it should be, so it does not count, and a resumed speech begins
+// with it.
+func (d *Deck) fade(pcm []int16) int {
+	n := d.queue.peek(pcm[:min(fadeSamples, len(pcm))])
+	d.fader.Set(0, time.Duration(n)*time.Second/audio.Rate)
+	d.fader.Apply(pcm[:n])
+	return n
+}
+
+// finished notes where the speech is over, when the last of it was handed on.
+func (d *Deck) finished() {
+	if d.total != unknown && d.given >= d.total && d.endAt == unknown && d.mode != empty {
+		d.endAt = d.marks.end(d.out)
+	}
+}
+
+// A Report is what the sender of a speech must be told.
+type Report struct {
+	Play    uint32 `json:"play"`
+	Credit  int    `json:"credit,omitempty"` // samples that may be sent in addition
+	Samples int64  `json:"samples"`          // that were played, of this speech
+	End     bool   `json:"end,omitempty"`    // nothing more of it is played
+}
+
+// step is how far a speech goes before it is worth a report, in samples.
+const step = audio.Samples
+
+// Played takes in that the device has played all that it was given but the last
+// held samples, and returns a report where there is one to make.
+func (d *Deck) Played(held int64) (r Report, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mode == empty {
+		return Report{}, false
+	}
+	at := d.out - max(0, held)
+	d.report.Samples = max(d.report.Samples, d.marks.played(at))
+	d.report.End = d.endAt != unknown && at >= d.endAt
+	if !d.report.End && d.report.Credit < step && d.report.Samples < d.told+step {
+		return Report{}, false
+	}
+	r = d.report
+	d.report.Credit, d.told = 0, r.Samples
+	if r.End {
+		d.mode = empty
+	}
+	return r, true
+}

@@ -1,0 +1,103 @@
+package soundtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+
+	"earshot/internal/audio"
+)
+
+// format is how pacat and parec speak: raw sound, as package audio has it.
+var format = []string{"--raw", "--rate=16000", "--channels=1", "--format=s16le"}
+
+// Play plays pcm into the virtual microphone, and returns when it was played or
+// ctx has ended.
+func (s *Server) Play(ctx context.Context, pcm []int16) error {
+	cmd := exec.CommandContext(ctx, "pacat", append(format, "--playback", "--latency-msec=40", "--device="+Microphone)...)
+	cmd.Env = append(os.Environ(), s.Env()...)
+	cmd.Stdin = bytes.NewReader(audio.AppendPCM(nil, pcm))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("playing into the microphone: %w: %s", err, out)
+	}
+	return nil
+}
+
+// A Recording is what comes out of the virtual loudspeaker, from when it was
+// begun.
+type Recording struct {
+	cmd  *exec.Cmd
+	done sync.WaitGroup
+
+	mu  sync.Mutex
+	pcm []int16
+}
+
+// Record begins a recording; the caller stops it. It returns when the first
+// samples, perhaps of silence, are there, or ctx has ended.
+func (s *Server) Record(ctx context.Context) (*Recording, error) {
+	cmd := exec.Command("parec", append(format, "--latency-msec=10", "--device="+Echo)...)
+	cmd.Env = append(os.Environ(), s.Env()...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	r := &Recording{cmd: cmd}
+	first := make(chan struct{})
+	r.done.Go(func() { r.read(out, sync.OnceFunc(func() { close(first) })) })
+	select {
+	case <-first:
+		return r, nil
+	case <-ctx.Done():
+		r.Stop()
+		return nil, ctx.Err()
+	}
+}
+
+// read keeps what comes, and calls some at the first, or the end.
+func (r *Recording) read(out io.Reader, some func()) {
+	defer some()
+	buf := make([]byte, 640)
+	pcm := make([]int16, len(buf)/2)
+	for {
+		n, err := io.ReadFull(out, buf)
+		n = audio.DecodePCM(pcm, buf[:n])
+		r.mu.Lock()
+		r.pcm = append(r.pcm, pcm[:n]...)
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+		some()
+	}
+}
+
+// Len returns how many samples there are.
+func (r *Recording) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.pcm)
+}
+
+// PCM returns the samples from the one numbered from on. They may not be
+// changed.
+func (r *Recording) PCM(from int) []int16 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pcm[min(from, len(r.pcm)):len(r.pcm):len(r.pcm)]
+}
+
+// Stop ends the recording and returns it.
+func (r *Recording) Stop() []int16 {
+	r.cmd.Process.Kill()
+	r.done.Wait()
+	r.cmd.Wait()
+	return r.PCM(0)
+}
