@@ -48,8 +48,13 @@ var about = map[string]note{
 
 	"executive.interruption":              {effect: "Who may cut the agent off, and what becomes of the rest."},
 	"executive.interruption.enabled":      {effect: "Lets the agent be interrupted. Without it a message that comes while it talks is answered afterwards."},
-	"executive.interruption.sources":      {effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Audio and discord take effect later, with their senses."},
+	"executive.interruption.sources":      {effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Discord takes effect later, with its sense."},
 	"executive.interruption.save_partial": {effect: "Keeps the part of an interrupted reply that nobody heard, so that \"what were you saying?\" can be answered with it. Without it only what was heard is remembered."},
+
+	"executive.speech":                   {effect: "When the agent answers what is said aloud: when it is called by its name, and while it is in talk with the one who speaks. Whatever else it hears is written down and left alone."},
+	"executive.speech.follow_up_seconds": {effect: "How long after its reply it answers the same voice without being called. With 0 it must be called each time."},
+	"executive.speech.heard_as":          {effect: "More ways in which a recogniser writes its name, such as [ear shot]. Those that are known for Earshot need not be listed."},
+	"executive.speech.least_confidence":  {effect: "How sure a recogniser must be, from 0 to 1, of words that are to be answered without the name in them."},
 
 	"executive.parallel":                      {effect: "How thinking and talking share the time.", later: thinking},
 	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply.", later: thinking},

@@ -77,7 +77,7 @@ log: {level: debug}
 }
 
 const (
-	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, llm, conversational, reasoning, streaming, interruption, parallel, multi_party"
+	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, llm, conversational, reasoning, streaming, interruption, speech, parallel, multi_party"
 	topKeys       = "executive, providers, outlets, store, server, log"
 )
 

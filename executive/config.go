@@ -37,6 +37,7 @@ type Config struct {
 	Reasoning      Reasoning      `yaml:"reasoning"`
 	Streaming      Streaming      `yaml:"streaming"`
 	Interruption   Interruption   `yaml:"interruption"`
+	Speech         Speech         `yaml:"speech"`
 	Parallel       Parallel       `yaml:"parallel"`
 	MultiParty     MultiParty     `yaml:"multi_party"`
 }
@@ -96,14 +97,29 @@ type Interruption struct {
 	Enabled bool `yaml:"enabled"`
 
 	// Sources are the ways in which it may be: text, audio, discord. A way
-	// that is not listed waits. Audio and Discord take effect later, with
-	// their senses.
+	// that is not listed waits. Discord takes effect later, with its sense.
 	Sources []string `yaml:"sources"`
 
 	// SavePartial keeps the part of an interrupted reply that nobody heard, so
 	// that "what were you saying?" can be answered with it. Without it only
 	// what was heard is remembered.
 	SavePartial bool `yaml:"save_partial"`
+}
+
+// Speech is when the agent answers what is said aloud. It does when it is called
+// by its name, and while it is in talk with the one who speaks; whatever else it
+// hears is written down and left alone.
+type Speech struct {
+	// FollowUp is how long after its reply the agent answers the same voice
+	// without being called.
+	FollowUp field.Seconds `yaml:"follow_up_seconds"`
+
+	// HeardAs are more ways in which a recogniser writes the agent's name.
+	HeardAs []string `yaml:"heard_as"`
+
+	// LeastConfidence is how sure a recogniser must be, from 0 to 1, of words
+	// that are to be answered without the agent's name in them.
+	LeastConfidence float64 `yaml:"least_confidence"`
 }
 
 // Parallel is how thinking and talking share the time. All of it takes effect
@@ -158,6 +174,7 @@ func DefaultConfig() Config {
 		},
 		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true},
+		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite"},
 	}

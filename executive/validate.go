@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	longestName    = 40        // characters; it stands before every reply
-	hottest        = 2         // beyond it, models write noise
-	mostTokens     = 128 << 10 // the largest context of the models that people run at home
-	longestPrompt  = 16 << 10  // bytes; about what the smallest context holds
-	mostTriggers   = 100       // each message is searched for all of them
-	longestTrigger = 100       // bytes; it is a word or a few
-	mostAhead      = 4096      // pieces; a whole long reply
-	shortest       = 0.1       // seconds; more often than that is a busy loop
+	longestName     = 40        // characters; it stands before every reply
+	hottest         = 2         // beyond it, models write noise
+	mostTokens      = 128 << 10 // the largest context of the models that people run at home
+	longestPrompt   = 16 << 10  // bytes; about what the smallest context holds
+	mostTriggers    = 100       // each message is searched for all of them
+	longestTrigger  = 100       // bytes; it is a word or a few
+	mostAhead       = 4096      // pieces; a whole long reply
+	longestFollowUp = 300       // seconds; longer, and it would answer everything
+	mostNames       = 50        // each utterance is searched for all of them
+	shortest        = 0.1       // seconds; more often than that is a busy loop
 )
 
 // sources are the ways in which the agent can be interrupted.
@@ -36,6 +38,7 @@ func (c Config) Validate() error {
 		field.Under("reasoning", c.Reasoning.validate()),
 		field.Under("streaming", c.Streaming.validate()),
 		field.Under("interruption", c.Interruption.validate()),
+		field.Under("speech", c.Speech.validate()),
 		field.Under("parallel", interval("reasoning_interval", c.Parallel.ReasoningInterval)),
 		field.Under("multi_party", c.MultiParty.validate()),
 	}
@@ -65,6 +68,25 @@ func unspeakable(r rune) bool {
 
 func (c Conversational) validate() error {
 	return errors.Join(temperature(c.Temperature), tokens(c.MaxTokens), prompt(c.SystemPrompt))
+}
+
+func (c Speech) validate() error {
+	var faults []error
+	if c.FollowUp < 0 || c.FollowUp > longestFollowUp {
+		faults = append(faults, field.Errorf("follow_up_seconds", "is %v; must be from 0s to %v", c.FollowUp, field.Seconds(longestFollowUp)))
+	}
+	if len(c.HeardAs) > mostNames {
+		faults = append(faults, field.Errorf("heard_as", "has %d entries; must have at most %d", len(c.HeardAs), mostNames))
+	}
+	for i, name := range c.HeardAs {
+		if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > longestName {
+			faults = append(faults, field.Errorf("heard_as", "has %q as entry %d; must be a name of at most %d characters", name[:min(len(name), longestName)], i+1, longestName))
+		}
+	}
+	if !(c.LeastConfidence >= 0 && c.LeastConfidence <= 1) {
+		faults = append(faults, field.Errorf("least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
+	}
+	return errors.Join(faults...)
 }
 
 func (c Reasoning) validate() error {

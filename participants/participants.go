@@ -72,8 +72,12 @@ func (r *Registry) Resolve(h earshot.Handle) Participant {
 	return r.byID[r.byHandle[h]]
 }
 
-// Name returns what id is called, for people; an ID nobody has is "unknown".
+// Name returns what id is called, for people; an ID nobody has is "unknown",
+// and the empty ID "somebody".
 func (r *Registry) Name(id earshot.ParticipantID) string {
+	if id == "" {
+		return "somebody"
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p, ok := r.byID[id]; ok {

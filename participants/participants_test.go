@@ -19,7 +19,7 @@ func TestResolve(t *testing.T) {
 	if stranger.ID != "" || stranger.Operator {
 		t.Errorf("a stranger is %+v", stranger)
 	}
-	if r.Name("") != "unknown" || r.Name(participants.Agent) != "Earshot" {
+	if r.Name("") != "somebody" || r.Name("gone") != "unknown" || r.Name(participants.Agent) != "Earshot" {
 		t.Errorf("names %q, %q", r.Name(""), r.Name(participants.Agent))
 	}
 }

@@ -109,6 +109,10 @@ func admissible(e earshot.Event) error {
 		if len(b.Text) > earshot.MaxText {
 			return fmt.Errorf("the message has %d bytes; at most %d are kept: send it in pieces", len(b.Text), earshot.MaxText)
 		}
+	case earshot.Utterance:
+		if len(b.Text) > earshot.MaxText {
+			return fmt.Errorf("the utterance has %d bytes; at most %d are kept", len(b.Text), earshot.MaxText)
+		}
 	case earshot.Reply:
 		if len(b.Offered) > maxReply {
 			return fmt.Errorf("the reply has %d bytes; at most %d are kept", len(b.Offered), maxReply)

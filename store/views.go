@@ -58,6 +58,8 @@ func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err e
 	switch b := e.Body.(type) {
 	case earshot.Message:
 		err = m.index(ctx, tx, e.Sequence, b.Text)
+	case earshot.Utterance:
+		err = m.index(ctx, tx, e.Sequence, b.Text)
 	case earshot.Reply:
 		err = m.index(ctx, tx, e.Sequence, b.Delivered())
 	case earshot.Erased:

@@ -225,7 +225,7 @@ func (r *recorder) Open(ctx context.Context, o earshot.Opening, heard func(earsh
 // Show implements [earshot.Board].
 func (r *recorder) Show(e earshot.Event) {
 	switch body := e.Body.(type) {
-	case earshot.Message:
+	case earshot.Message, earshot.Utterance:
 		return
 	case earshot.Decision:
 		if !r.here(body.About) {

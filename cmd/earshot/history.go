@@ -21,10 +21,13 @@ type historyCommand struct {
 	JSON   bool `help:"Print the events as JSON, one a line."`
 }
 
+// spoken are the kinds of what was said, by whomever.
+var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.KindReply}
+
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
 	return a.read(func(r *store.Reader, name func(earshot.ParticipantID) string) error {
-		events, err := r.Last(a.ctx, []earshot.Kind{earshot.KindMessage, earshot.KindReply}, max(1, h.Number))
+		events, err := r.Last(a.ctx, spoken, max(1, h.Number))
 		if err != nil {
 			return err
 		}
@@ -113,6 +116,12 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		line(string(body.Text))
+	case earshot.Utterance:
+		aside := ""
+		if len(e.To) == 0 {
+			aside = " [not to me]"
+		}
+		line(string(body.Text) + aside)
 	case earshot.Reply:
 		if body.Outcome == earshot.Suppressed && body.Offered == "" {
 			return

@@ -138,7 +138,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 		}
 	}
 	err = d.serve(ctx, nil, s)
-	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), []earshot.Kind{earshot.KindMessage, earshot.KindReply}, recall)
+	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), spoken, recall)
 	return events, errors.Join(err, s.err, bad, d.close())
 }
 

@@ -5,7 +5,9 @@ import (
 	"unicode"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/reflex"
+	"earshot/interrupt"
 	"earshot/participants"
 )
 
@@ -14,6 +16,9 @@ const (
 	Alone     = "text, and only one person is here"
 	Named     = "it calls me by name"
 	Elsewhere = "several people are here, and it does not call me"
+	Follows   = "it was said aloud, just after I had answered"
+	Overheard = "it was said aloud, and not to me"
+	Unclear   = "it was said aloud, and I hardly understood it"
 	Stranger  = "I do not know who said it"
 	Hushed    = "I was asked to be quiet"
 	Commanded = "it tells me to stop"
@@ -24,10 +29,11 @@ const (
 type scenario struct {
 	enabled bool
 	want    reflex.Kind
-	quiet   bool // somebody asked for silence
-	known   bool // the author is
-	named   bool // the agent is
-	people  int  // who are here
+	quiet   bool                 // somebody asked for silence
+	known   bool                 // the author is
+	named   bool                 // the agent is
+	people  int                  // who are here
+	to      conversation.Address // of what was said aloud; empty for what was written
 }
 
 // decide says whether to speak, and why. It is pure.
@@ -35,33 +41,39 @@ func decide(s scenario) (earshot.Verdict, []string) {
 	switch {
 	case !s.enabled:
 		return earshot.Silent, []string{Disabled}
-	case !s.known:
+	case !s.known && s.to == "": // a voice need not be known to be answered
 		return earshot.Silent, []string{Stranger}
+	case s.to == conversation.Aside:
+		return earshot.Silent, []string{Overheard}
+	case s.to == conversation.Unsure:
+		return earshot.Silent, []string{Unclear}
 	case s.want.Cuts():
 		return earshot.Silent, []string{Commanded}
 	case s.quiet && !s.named && s.want != reflex.Wake:
 		return earshot.Silent, []string{Hushed}
 	case s.named:
 		return earshot.Speak, []string{Named}
+	case s.to == conversation.Following:
+		return earshot.Speak, []string{Follows}
 	case s.people > 1:
 		return earshot.Silent, []string{Elsewhere}
 	}
 	return earshot.Speak, []string{Alone}
 }
 
-// attend decides about a message: what it asks of the agent, and the decision
-// as it is kept.
-func (r *Room) attend(e *entry, m earshot.Message) earshot.Event {
+// attend decides about what somebody wrote or said: what it asks of the agent,
+// and the decision as it is kept.
+func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
 	settings := r.cfg.Settings()
-	want := reflex.Recognise(m.Text, settings.Name)
+	want := reflex.Recognise(text, settings.Name)
 	r.mu.Lock()
 	s := scenario{
 		enabled: settings.Enabled, want: want, quiet: r.quiet, known: e.event.Author != "",
-		named: named(m.Text, settings.Name), people: len(r.cfg.People.Here()),
+		named: e.to == conversation.Called || e.to == "" && named(text, settings.Name), people: len(r.cfg.People.Here()), to: e.to,
 	}
 	r.mu.Unlock()
 	verdict, reasons := decide(s)
-	e.quiets = s.known && want == reflex.Quiet
+	e.quiets = want == reflex.Quiet && (s.known || e.to.ForAgent() || e.signal != nil && e.signal.Kind == interrupt.Command)
 	e.wakes = verdict == earshot.Speak
 	e.asks = question{message: e.event, rank: e.signal.Rank(), ticket: e.ticket, want: want, visibility: e.event.Visibility}
 	if verdict == earshot.Speak {

@@ -36,6 +36,9 @@ var effects = []effect{
 	{"interruption.enabled", func(c *executive.Config) { c.Interruption.Enabled = false }, cutIn, "interrupted", "completed"},
 	{"interruption.sources", func(c *executive.Config) { c.Interruption.Sources = []string{"audio"} }, cutIn, "interrupted", "completed"},
 	{"interruption.save_partial", func(c *executive.Config) { c.Interruption.SavePartial = false }, leftover, "true", "false"},
+	{"speech.follow_up_seconds", func(c *executive.Config) { c.Speech.FollowUp = 0 }, afterwards, "2 replies", "1 replies"},
+	{"speech.heard_as", func(c *executive.Config) { c.Speech.HeardAs = []string{"hair shirt"} }, spoken("hair shirt what is new"), "0 replies", "1 replies"},
+	{"speech.least_confidence", func(c *executive.Config) { c.Speech.LeastConfidence = 0.9 }, afterwards, "2 replies", "1 replies"},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
 }
 

@@ -2,11 +2,13 @@ package room
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/command"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
@@ -28,10 +30,19 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if err != nil {
 		return err
 	}
-	signal := signal(e, who, r.cfg.Settings().Name)
+	to := r.address(e)
+	if to != "" && !to.ForAgent() {
+		e.To = nil
+	}
+	signal := r.signal(e, who, to)
 	if !e.Body.Kind().Durable() {
 		r.heed(signal)
 		return r.act(ctx, e, who)
+	}
+	if to == conversation.Own {
+		r.heed(signal)
+		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)
+		return nil
 	}
 	entry, first, err := r.reserve(e)
 	if err != nil {
@@ -39,7 +50,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	if first {
 		r.heed(signal)
-		entry.signal, entry.ticket = signal, r.floor.Ticket()
+		entry.to, entry.signal, entry.ticket = to, signal, r.floor.Ticket()
 		r.queue(entry, who)
 	}
 	select {
@@ -81,14 +92,21 @@ func (r *Room) resolve(e earshot.Event) (earshot.Event, participants.Participant
 	scope := earshot.Public
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		if len(body.Text) > earshot.MaxText {
-			return e, who, fmt.Errorf("a message of %d bytes is too long: at most %d; send it in parts", len(body.Text), earshot.MaxText)
+		text, err := wording(body.Text, earshot.MaxText)
+		if err != nil {
+			return e, who, err
 		}
-		body.Text = earshot.Text(strings.ToValidUTF8(string(body.Text), "\uFFFD"))
-		if strings.TrimSpace(string(body.Text)) == "" {
-			return e, who, fmt.Errorf("an empty message says nothing")
-		}
+		body.Text = text
 		e.Body = body
+	case earshot.Utterance:
+		body, err := utterance(body)
+		if err != nil {
+			return e, who, err
+		}
+		body.Text = r.listener().Correct(body.Text)
+		e.Body = body
+	case earshot.Speech:
+		e.Body = speech(body)
 	case earshot.Presence:
 		scope = earshot.System
 	case earshot.Typing, earshot.Command:
@@ -108,8 +126,21 @@ func (r *Room) resolve(e earshot.Event) (earshot.Event, participants.Participant
 	return e, who, nil
 }
 
+// wording returns text as it may be kept: of at most so many bytes, and valid.
+func wording(text earshot.Text, most int) (earshot.Text, error) {
+	if len(text) > most {
+		return "", fmt.Errorf("a message of %d bytes is too long: at most %d; send it in parts", len(text), most)
+	}
+	text = earshot.Text(strings.ToValidUTF8(string(text), "\uFFFD"))
+	if strings.TrimSpace(string(text)) == "" {
+		return "", errors.New("an empty message says nothing")
+	}
+	return text, nil
+}
+
 // signal returns what e is to the floor, or nil if it is nothing.
-func signal(e earshot.Event, who participants.Participant, agent string) *interrupt.Signal {
+func (r *Room) signal(e earshot.Event, who participants.Participant, to conversation.Address) *interrupt.Signal {
+	agent := r.cfg.Settings().Name
 	s := &interrupt.Signal{From: e.From, Via: e.Via, By: who.ID, Operator: who.Operator, Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
@@ -117,6 +148,11 @@ func signal(e earshot.Event, who participants.Participant, agent string) *interr
 		if reflex.Recognise(body.Text, agent).Cuts() {
 			s.Kind = interrupt.Command
 		}
+	case earshot.Utterance:
+		_, sounding := r.aloud.saying()
+		return uttered(s, body, to, sounding, agent)
+	case earshot.Speech:
+		return voiced(s, body, to, agent)
 	case earshot.Command:
 		if !strings.EqualFold(body.Name, "stop") {
 			return nil

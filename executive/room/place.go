@@ -17,6 +17,7 @@ var errLeft = errors.New("the outlet has left the room")
 type place struct {
 	earshot.Outlet
 	audience earshot.Audience
+	aloud    *aloud // of the room, if the outlet is a voice; else nil
 
 	mu   sync.RWMutex // held for writing by who leaves
 	left bool
@@ -29,6 +30,9 @@ type place struct {
 func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
 	p := &place{Outlet: o, audience: around}
+	if a, ok := o.(earshot.Audible); ok && a.Audible() {
+		p.aloud = &r.aloud
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.places = append(r.places, p)
@@ -48,6 +52,9 @@ func (p *place) Flows() bool {
 	return ok && f.Flows()
 }
 
+// Audible implements [earshot.Audible].
+func (p *place) Audible() bool { return p.aloud != nil }
+
 // Open implements [earshot.Outlet].
 func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	p.mu.RLock()
@@ -55,6 +62,9 @@ func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.
 	p.mu.RUnlock()
 	if left {
 		return nil, errLeft
+	}
+	if p.aloud != nil {
+		return p.aloud.open(ctx, p.Outlet, o, heard)
 	}
 	return p.Outlet.Open(ctx, o, heard)
 }

@@ -3,7 +3,8 @@
 //
 //  1. [Room.Admit], on the goroutine of the sense: who is it, whom is it for,
 //     who may see it; then the gate and the floor. A cut therefore never waits
-//     for a disk, nor for anything that came before it.
+//     for a disk, nor for anything that came before it. What turns out to be
+//     the agent's own voice, come back by a microphone, goes no further.
 //  2. The owner, [Room.Run]: append to the journal, all that waits in one
 //     commit; then the scene; then "shall I speak?"; then a turn.
 //  3. When the turn has ended: the truth about it into the journal.
@@ -29,6 +30,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/scene"
@@ -102,6 +104,7 @@ type Room struct {
 	floor    *interrupt.Floor
 	scene    *scene.Scene
 	commands command.Table
+	aloud    aloud
 
 	wake  chan struct{} // something waits
 	ended chan ending   // the live turn is over
@@ -116,10 +119,14 @@ type Room struct {
 	live      earshot.TurnID
 	asked     int // questions that wait for a turn
 	decisions []earshot.Event
-	faults    map[string]earshot.Notice // by key, until they are over
-	said      earshot.Event             // the last reply of which something was offered
-	last      earshot.Event             // the last of those that took thought, or continued one
-	leaving   bool                      // the program ends: no turn begins
+	faults    map[string]earshot.Notice    // by key, until they are over
+	said      earshot.Event                // the last reply of which something was offered
+	last      earshot.Event                // the last of those that took thought, or continued one
+	leaving   bool                         // the program ends: no turn begins
+	with      earshot.Handle               // whom the live turn answers
+	answered  map[earshot.Handle]time.Time // when a voice was last answered
+	mode      Mode
+	moded     chan struct{} // closed, and made new, when mode changes
 
 	// What follows belongs to Run.
 	pending []question
@@ -132,7 +139,8 @@ type Room struct {
 // entry is an admitted event on its way into the journal.
 type entry struct {
 	event  earshot.Event
-	signal *interrupt.Signal // nil if it can be none
+	to     conversation.Address // of what was said aloud
+	signal *interrupt.Signal    // nil if it can be none
 	ticket interrupt.Ticket
 	events []earshot.Event // what is kept of it: itself, and what was decided
 	asks   question        // with a turn, if it will be answered
@@ -147,13 +155,16 @@ type entry struct {
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:    cfg,
-		floor:  &interrupt.Floor{Style: style},
-		faults: make(map[string]earshot.Notice),
-		known:  make(map[earshot.EventID]*entry),
-		scene:  new(scene.Scene),
-		wake:   make(chan struct{}, 1),
-		ended:  make(chan ending, 1),
+		cfg:      cfg,
+		floor:    &interrupt.Floor{Style: style},
+		faults:   make(map[string]earshot.Notice),
+		known:    make(map[earshot.EventID]*entry),
+		scene:    new(scene.Scene),
+		mode:     Live,
+		moded:    make(chan struct{}),
+		answered: make(map[earshot.Handle]time.Time),
+		wake:     make(chan struct{}, 1),
+		ended:    make(chan ending, 1),
 	}
 	r.commands = r.table()
 	r.recall()
@@ -245,8 +256,11 @@ func (r *Room) take(ctx context.Context) {
 	}
 	for _, e := range batch {
 		e.events = []earshot.Event{e.event}
-		if m, ok := e.event.Body.(earshot.Message); ok {
-			e.events = append(e.events, r.attend(e, m))
+		switch body := e.event.Body.(type) {
+		case earshot.Message:
+			e.events = append(e.events, r.attend(e, body.Text))
+		case earshot.Utterance:
+			e.events = append(e.events, r.attend(e, body.Text))
 		}
 	}
 	how := make([]error, len(batch))

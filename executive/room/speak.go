@@ -91,7 +91,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	}
 	var asked *asking
 	spec.Text, asked = r.text(set, &q, union(r.cfg.ID, places))
-	r.setLive(q.turn)
+	r.setLive(q.turn, q.message.From)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {
@@ -229,7 +229,7 @@ func halve(req *llm.Request) *llm.Request {
 
 // conclude writes down the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e ending) {
-	r.setLive("")
+	r.setLive("", earshot.Handle{})
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
@@ -244,6 +244,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 			Key: "context", Text: "the dialogue is too long for the model; its older half was left out",
 			Cure: "choose a model with a larger context, or give it one (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
+	}
+	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && e.reply.Delivered() != "" {
+		r.talked(e.question.message.From, r.cfg.Now())
 	}
 	if e.reply.Offered != "" {
 		r.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
@@ -272,7 +275,9 @@ func (r *Room) spoke(reply earshot.Event, thought bool) {
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.message.ID
 	e := r.event(q.visibility, reply)
-	e.To = []earshot.ParticipantID{q.message.Author}
+	if q.message.Author != "" {
+		e.To = []earshot.ParticipantID{q.message.Author}
+	}
 	e.Sources = q.sources
 	if !slices.Contains(e.Sources, q.message.ID) {
 		e.Sources = append(e.Sources, q.message.ID)
@@ -349,6 +354,8 @@ func (r *Room) remember(e earshot.Event) {
 			Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
 			Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + body.Text,
 		})
+	case earshot.Utterance:
+		r.heard(e, body)
 	case earshot.Reply:
 		r.replied(e, body)
 	case earshot.Decision:
@@ -357,6 +364,18 @@ func (r *Room) remember(e earshot.Event) {
 		r.decisions = slices.Delete(r.decisions, 0, max(0, len(r.decisions)-keepDecisions))
 		r.mu.Unlock()
 	}
+}
+
+// heard takes an utterance into what was heard of late, and into the dialogue if
+// it was said to the agent: others talk all day, and would drive it out.
+func (r *Room) heard(e earshot.Event, u earshot.Utterance) {
+	if len(e.To) > 0 {
+		r.history.add(line{event: e.ID, at: e.At, author: e.Author, text: u.Text, visibility: e.Visibility})
+	}
+	r.scene.Put(scene.Item{
+		Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
+		Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + u.Text,
+	})
 }
 
 // replied takes a reply into the dialogue, as far as it was heard. What a reflex
@@ -419,9 +438,9 @@ func (r *Room) speaking() bool {
 	return r.live != "" || r.leaving
 }
 
-// setLive notes which turn is live, if any.
-func (r *Room) setLive(t earshot.TurnID) {
+// setLive notes which turn is live, if any, and whom it answers.
+func (r *Room) setLive(t earshot.TurnID, with earshot.Handle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live, r.asked = t, len(r.pending)
+	r.live, r.with, r.asked = t, with, len(r.pending)
 }

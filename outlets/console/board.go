@@ -17,6 +17,12 @@ func (c *Console) Show(e earshot.Event) {
 		if e.Via != c.cfg.Outlet {
 			c.term.Note(terminal.Line{Head: c.who(e) + ": ", Text: string(b.Text)})
 		}
+	case earshot.Utterance:
+		c.overheard.Store(nil)
+		if len(e.To) == 0 {
+			c.overheard.Store(&e.ID)
+		}
+		c.term.Note(terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(b.Text), Quiet: len(e.To) == 0})
 	case earshot.Notice:
 		c.term.Note(notice(b))
 	case earshot.Reply:
@@ -72,6 +78,9 @@ func (c *Console) decision(d earshot.Decision) {
 		return
 	}
 	c.term.Settle(d.About)
+	if about := c.overheard.Load(); about != nil && *about == d.About {
+		return // that nobody spoke to the agent is to be seen from the line itself
+	}
 	why := ""
 	if len(d.Reasons) > 0 {
 		why = ": " + strings.Join(d.Reasons, ", ")

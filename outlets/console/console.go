@@ -8,6 +8,7 @@ package console
 
 import (
 	"context"
+	"sync/atomic"
 
 	"earshot"
 	"earshot/internal/terminal"
@@ -26,6 +27,8 @@ type Console struct {
 	cfg  Config
 	term *terminal.Terminal
 	last last
+
+	overheard atomic.Pointer[earshot.EventID] // the last utterance, if it was not to the agent
 }
 
 // New returns the outlet on t, which stays the caller's.

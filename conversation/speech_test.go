@@ -1,0 +1,116 @@
+package conversation_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+var listener = conversation.Listener{Name: "Earshot", As: conversation.Spellings("Earshot"), After: 8 * time.Second, Sure: 0.4}
+
+func TestAddress(t *testing.T) {
+	now := time.Unix(1000, 0)
+	talk := conversation.Attention{Answered: now.Add(-5 * time.Second)}
+	saying := conversation.Attention{Saying: "The moon pulls at the sea, and the sea follows it around the world.", Sounding: true, Talking: true}
+	for _, tt := range []struct {
+		name, said string
+		sure, own  float64
+		about      conversation.Attention
+		want       conversation.Address
+	}{
+		{"first", "earshot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
+		{"last", "what time is it, Earshot?", 1, 0, conversation.Attention{}, conversation.Called},
+		{"after greetings", "um okay so earshot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
+		{"summoned within", "i will ask it hey earshot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
+		{"alone", "earshot", 1, 0, conversation.Attention{}, conversation.Called},
+		{"hardly understood, but its name", "earshot mumble", 0.1, 0, conversation.Attention{}, conversation.Called},
+		{"two words for one", "ear shot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
+		{"as recognisers write it", "your shot what time is it", 1, 0, conversation.Attention{}, conversation.Called},
+		{"spoken about", "i like earshot very much", 1, 0, conversation.Attention{}, conversation.Aside},
+		{"within a word", "earshots are loud", 1, 0, conversation.Attention{}, conversation.Aside},
+		{"to others", "shall we have lunch", 1, 0, conversation.Attention{}, conversation.Aside},
+		{"in talk", "and what about tomorrow", 1, 0, talk, conversation.Following},
+		{"too late", "and what about tomorrow", 1, 0, conversation.Attention{Answered: now.Add(-9 * time.Second)}, conversation.Aside},
+		{"mumbled", "and what about tomorrow", 0.3, 0, talk, conversation.Unsure},
+		{"its own words", "the see follows it around", 0.8, 0.7, saying, conversation.Own},
+		{"its own words, badly heard", "sea follow around world", 0.2, 0.7, saying, conversation.Own},
+		{"its own words, long after", "the sea follows it around", 0.8, 0, talk, conversation.Following},
+		{"an answer to them", "what do you mean by around the world", 0.8, 0.7, saying, conversation.Following},
+		{"its name in its own words", "earshot", 0.8, 1, saying, conversation.Called},
+		{"nothing", "", 1, 0, conversation.Attention{}, conversation.Aside},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: tt.sure, Own: tt.own}
+			if got := listener.Address(u, now, tt.about); got != tt.want {
+				t.Errorf("it is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCorrect(t *testing.T) {
+	for _, tt := range []struct{ said, want string }{
+		{"ear shot what time is it", "Earshot what time is it"},
+		{"hey earshot stop", "hey Earshot stop"},
+		{"what time is it ear shut", "what time is it Earshot"},
+		{"it is out of earshot now", "it is out of earshot now"},
+		{"nobody is called", "nobody is called"},
+		{"", ""},
+	} {
+		if got := listener.Correct(earshot.Text(tt.said)); string(got) != tt.want {
+			t.Errorf("%q becomes %q, want %q", tt.said, string(got), tt.want)
+		}
+	}
+}
+
+// TestAddressIsTotal: whatever is heard, the answer is one of the five; only a
+// name opens a talk; and words that are the agent's own never do.
+func TestAddressIsTotal(t *testing.T) {
+	word := rapid.SampledFrom([]string{"earshot", "ear", "shot", "hey", "the", "moon", "Pulls", "é", "…", "stop"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(word, 0, 12).Draw(t, "words"), " ")
+		u := earshot.Utterance{Text: earshot.Text(text), Confidence: rapid.Float64Range(0, 1).Draw(t, "sure"), Own: rapid.Float64Range(0, 1).Draw(t, "own")}
+		got := listener.Address(u, time.Unix(1000, 0), conversation.Attention{Saying: u.Text, Sounding: true})
+		named := strings.Contains(text, "earshot") || strings.Contains(text, "ear shot")
+		switch {
+		case got == conversation.Called && !named:
+			t.Fatalf("%q calls it", text)
+		case got == conversation.Following:
+			t.Fatalf("%q follows nothing", text)
+		case u.Own > 0 && text != "" && got != conversation.Called && got != conversation.Own:
+			t.Fatalf("its own words are %q", got)
+		}
+	})
+}
+
+// TestWordsThatAreStillBeingSaid: a single word is a guess, unless it is the
+// name.
+func TestWordsThatAreStillBeingSaid(t *testing.T) {
+	in := conversation.Attention{Talking: true}
+	for _, tt := range []struct {
+		said string
+		want conversation.Address
+	}{
+		{"no", conversation.Unsure}, {"earshot", conversation.Called}, {"no i", conversation.Following}, {"", conversation.Unsure},
+	} {
+		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said), Confidence: 1}, in); got != tt.want {
+			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)
+		}
+	}
+}
+
+func FuzzCorrect(f *testing.F) {
+	f.Add("ear shot what")
+	f.Add("\xff earshot \x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		once := listener.Correct(earshot.Text(text))
+		if twice := listener.Correct(once); twice != once {
+			t.Errorf("corrected twice it is %q, once %q", string(twice), string(once))
+		}
+	})
+}
