@@ -1,0 +1,130 @@
+package tts
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// What a line may begin with.
+var (
+	opening  = regexp.MustCompile("^[ \t]{0,12}(`{3,}|~{3,})[^`\n]*")
+	quote    = regexp.MustCompile(`^[ \t]*(>[ \t]?)+`)
+	heading  = regexp.MustCompile(`^[ \t]*#{1,6}[ \t]+`)
+	bullet   = regexp.MustCompile(`^[ \t]*[-*+•‣◦·–—][ \t]+(\[[ xX]\][ \t]+)?`)
+	numbered = regexp.MustCompile(`^[ \t]*([0-9]{1,3})[.)][ \t]+`)
+	row      = regexp.MustCompile(`^[ \t]*\|`)
+)
+
+// lineStart takes what a line begins with, and reports whether that was more
+// than nothing.
+func (s *scanner) lineStart() bool {
+	text := s.ahead()
+	if m := quote.FindString(text); m != "" { // other beginnings may follow
+		s.at += len(m)
+		return true
+	}
+	s.inLine = true
+	switch {
+	case opening.MatchString(text):
+		m := opening.FindStringSubmatch(text)
+		s.skip(code)
+		s.fence = m[1]
+		s.at += len(m[0])
+		s.endLine()
+	case s.ruled():
+		s.endLine()
+	case heading.MatchString(text):
+		s.item(len(heading.FindString(text)))
+	case bullet.MatchString(text):
+		s.item(len(bullet.FindString(text)))
+	case numbered.MatchString(text):
+		m := numbered.FindStringSubmatch(text)
+		s.out.pause('.')
+		n, _ := strconv.ParseUint(m[1], 10, 64)
+		s.say(cardinal(n))
+		s.out.pause(',')
+		s.ends = '.'
+		s.at += len(m[0])
+	case row.MatchString(text):
+		s.item(0)
+		return false
+	default:
+		return false
+	}
+	return true
+}
+
+// item begins a line that stands for itself, n bytes on.
+func (s *scanner) item(n int) {
+	s.out.pause('.')
+	s.ends = '.'
+	s.at += n
+}
+
+// ruled reports whether the line is only drawn, as under a heading or in a
+// table.
+func (s *scanner) ruled() bool {
+	line, _, _ := strings.Cut(s.text[s.at:], "\n")
+	strokes := 0
+	for _, c := range []byte(line) {
+		switch c {
+		case '-', '=', '*', '_':
+			strokes++
+		case '|', ':', '+', ' ', '\t', '\r':
+		default:
+			return false
+		}
+	}
+	return strokes >= 3
+}
+
+// endLine goes to the end of the line.
+func (s *scanner) endLine() {
+	n := strings.IndexByte(s.text[s.at:], '\n')
+	if n < 0 {
+		s.at = len(s.text)
+		return
+	}
+	s.at += n + 1
+	s.inLine = false
+}
+
+// newLine ends a line.
+func (s *scanner) newLine() {
+	s.at++
+	s.inLine, s.path = false, false
+	if s.ends != 0 {
+		s.out.pause(s.ends)
+		s.ends = 0
+	}
+	if strings.HasPrefix(strings.TrimLeft(s.ahead(), " \t\r"), "\n") {
+		s.out.pause('.')
+	}
+}
+
+// inCode goes over a line of code, which may be what closes it.
+func (s *scanner) inCode() {
+	line, _, _ := strings.Cut(s.text[s.at:], "\n")
+	if bare := strings.TrimSpace(line); !s.inLine && len(bare) >= len(s.fence) && strings.Trim(bare, s.fence[:1]) == "" {
+		s.fence = ""
+	}
+	s.out.skip(code)
+	s.inLine = true
+	s.endLine()
+}
+
+// target goes over where a link leads to.
+func (s *scanner) target(m []string) int {
+	if !strings.HasSuffix(m[0], ")") { // it is longer than a rule looks, or not complete
+		rest := s.text[s.at:]
+		if n := strings.IndexAny(rest, ") \t\n"); n >= 0 {
+			if rest[n] == ')' {
+				n++
+			}
+			return n
+		}
+		return len(rest)
+	}
+	return len(m[0])
+}

@@ -1,0 +1,218 @@
+package tts
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A scanner goes through one piece of text.
+type scanner struct {
+	*Reader
+	text string
+	at   int
+	path bool // within a path of files, where a slash is said
+	out  spoken
+}
+
+// window is how far a rule looks, in bytes, so that a long text is not looked
+// through again for each of its words.
+const window = 160
+
+// ahead returns what a rule may look at.
+func (s *scanner) ahead() string {
+	rest := s.text[s.at:]
+	if len(rest) <= window {
+		return rest
+	}
+	end := window
+	for !utf8.RuneStart(rest[end]) && end > window-utf8.UTFMax {
+		end--
+	}
+	return rest[:end]
+}
+
+// before returns the rune before the position, a space at the beginning.
+func (s *scanner) before() rune {
+	if s.at == 0 {
+		return ' '
+	}
+	r, _ := utf8.DecodeLastRuneInString(s.text[:s.at])
+	return r
+}
+
+// after returns the rune that stands n bytes ahead, a space at the end.
+func (s *scanner) after(n int) rune {
+	if s.at+n >= len(s.text) {
+		return ' '
+	}
+	r, _ := utf8.DecodeRuneInString(s.text[s.at+n:])
+	return r
+}
+
+// A rule says one kind of thing. Take returns how many bytes it has said, or 0
+// if it does not fit after all.
+type rule struct {
+	pattern *regexp.Regexp
+	take    func(s *scanner, m []string) int
+}
+
+// all takes what the pattern has matched.
+func all(say func(s *scanner, m []string) bool) func(*scanner, []string) int {
+	return func(s *scanner, m []string) int {
+		if !say(s, m) {
+			return 0
+		}
+		return len(m[0])
+	}
+}
+
+// try says what the first of rules that fits says.
+func (s *scanner) try(rules []rule) bool {
+	text := s.ahead()
+	for _, r := range rules {
+		if m := r.pattern.FindStringSubmatch(text); m != nil {
+			if n := r.take(s, m); n > 0 {
+				s.at += n
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// step says the next thing.
+func (s *scanner) step() {
+	if s.fence != "" {
+		s.inCode()
+		return
+	}
+	if !s.inLine && s.lineStart() {
+		return
+	}
+	r, n := utf8.DecodeRuneInString(s.text[s.at:])
+	switch {
+	case r == '\n':
+		s.newLine()
+	case unicode.IsSpace(r):
+		s.path = false
+		s.at += n
+	case digit(r):
+		_ = s.try(forNumbers) || s.try(forWords) || s.word()
+	case inWord(r):
+		_ = s.try(forWords) || s.word()
+	default:
+		if !s.try(forSigns) {
+			s.sign(r)
+			s.at += n
+		}
+	}
+}
+
+// sign says the rune r, which is neither a letter nor a digit nor a space.
+func (s *scanner) sign(r rune) {
+	before, next := s.before(), s.after(utf8.RuneLen(max(r, 0)))
+	within := inWord(before) && inWord(next)
+	switch {
+	case emoji(r) && symbols[r] == "":
+		s.skip(pictures)
+	case symbols[r] != "":
+		s.say(symbols[r])
+	case r == '.' && (within && !upper(next) || unicode.IsSpace(before) && inWord(next) || s.path && inWord(next)):
+		s.say("dot")
+	case r == '-' || r == '–':
+		s.dash(r, before, next, within)
+	case r == '/' && next != '/' && (s.path || !inWord(before) && before != '/' && !unicode.IsSpace(next)):
+		s.path = true
+		s.say("slash")
+	case r == '/' && digit(before) && digit(next):
+		s.say("slash")
+	case r == '*' && digit(before) && digit(next):
+		s.say("times")
+	case r == '^' && within:
+		s.say("to the power of")
+	case r == '+':
+		s.say("plus")
+	case pauses[r] != 0:
+		s.out.pause(pauses[r])
+	}
+}
+
+// dash says r, a hyphen or a dash, between before and next.
+func (s *scanner) dash(r, before, next rune, within bool) {
+	switch {
+	case digit(before) && digit(next):
+		s.say("to")
+	case unicode.IsSpace(next) && s.afterNumber() && digit(s.number()):
+		s.say(map[rune]string{'-': "minus", '–': "to"}[r])
+	case !within && unicode.IsSpace(next):
+		s.out.pause(',') // a stroke between two thoughts
+	}
+}
+
+// forSigns are the rules for what begins with neither a letter nor a digit.
+var forSigns = []rule{
+	{regexp.MustCompile(`^!?\[\^?[0-9]{1,3}\](\([^)\s]{0,100}\))?`), all(func(*scanner, []string) bool { return true })}, // a reference
+	{regexp.MustCompile(`^\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:"[^"\n]{0,80}"|\s)*\)?`), (*scanner).target},
+	{regexp.MustCompile(`^<((?i:https?)://[^>\s]+)>`), func(s *scanner, m []string) int { s.address(m[1]); return len(m[0]) }},
+	{regexp.MustCompile(`^</?[a-zA-Z][a-zA-Z0-9]{0,15}( [^<>\n]{0,100})?/?>`), all(func(*scanner, []string) bool { return true })},
+	{regexp.MustCompile(`^&(amp|lt|gt|quot|apos|nbsp|#39);`), all((*scanner).entity)},
+	{regexp.MustCompile(`^([:;=8]['^]?-?[)(DPpOo/|*]|<3|\^_?\^)(?:[\s.,!?]|$)`), func(s *scanner, m []string) int { return s.smile(m[1]) }},
+	{regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹])\s?([0-9])`), (*scanner).quantity},
+	{regexp.MustCompile(`^([-−+±~≈])([0-9]|\.[0-9])`), (*scanner).quantity},
+	{regexp.MustCompile(`^\.[0-9]`), (*scanner).quantity},
+	{regexp.MustCompile(`^#([0-9])`), func(s *scanner, _ []string) int { s.say("number"); return 1 }},
+	{regexp.MustCompile(`^#[a-zA-Z]`), func(s *scanner, _ []string) int { s.say("hash"); return 1 }},
+	{regexp.MustCompile(`^ ?([<>])=?`), all((*scanner).compare)},
+	{regexp.MustCompile(`^(->|=>|-->|==>|<-|<->)`), all(func(s *scanner, _ []string) bool { s.out.pause(','); return true })},
+	{regexp.MustCompile(`^(==+|!=)`), all(func(s *scanner, m []string) bool {
+		s.say(map[bool]string{true: "is not equal to", false: "equals"}[m[0] == "!="])
+		return true
+	})},
+	{regexp.MustCompile(`^\* ?[0-9]`), (*scanner).times},
+}
+
+// times says a star between two numbers.
+func (s *scanner) times([]string) int {
+	if !s.afterNumber() {
+		return 0
+	}
+	s.say("times")
+	return 1
+}
+
+// afterNumber reports whether a digit stands before the position, perhaps with
+// a space between.
+func (s *scanner) afterNumber() bool {
+	head := strings.TrimSuffix(s.text[:s.at], " ")
+	return head != "" && digit(rune(head[len(head)-1]))
+}
+
+// number returns the first rune after the sign at the position and the space
+// behind it.
+func (s *scanner) number() rune {
+	_, n := utf8.DecodeRuneInString(s.text[s.at:])
+	return s.after(n + 1)
+}
+
+// compare says a sign of comparison between two things apart from it.
+func (s *scanner) compare(m []string) bool {
+	if !unicode.IsSpace(s.before()) && !digit(s.before()) || !unicode.IsSpace(s.after(len(m[0]))) && !digit(s.after(len(m[0]))) {
+		return false
+	}
+	s.say(map[string]string{"<": "less than", ">": "more than", "<=": "at most", ">=": "at least"}[m[0]])
+	return true
+}
+
+func (s *scanner) entity(m []string) bool {
+	if m[1] == "amp" {
+		s.say("and")
+	}
+	return true
+}
+
+func (s *scanner) smile(m string) int {
+	s.skip(pictures)
+	return len(m)
+}
