@@ -17,6 +17,19 @@ endif
 # How long each fuzz target runs.
 FUZZTIME ?= 20s
 
+# The helpers hold C. Where nobody wants a voice (EARSHOT_WITHOUT=voice), they
+# are left out.
+comma := ,
+ifneq ($(filter voice,$(subst $(comma), ,$(EARSHOT_WITHOUT))),)
+PACKAGES = $$(go list ./... | grep -v /cmd/earshot-)
+else
+PACKAGES = ./...
+endif
+
+# PortAudio's Go side keeps numbers in pointers, which the race detector's
+# companion does not allow.
+RACE = -race -shuffle=on -timeout 20m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0
+
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.
 ARGS ?=
 
@@ -34,7 +47,13 @@ run: ## set up the machine if need be, build, and start earshot (ARGS=...)
 
 build: ## build the programs into bin/
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/earshot
+	@if scripts/setup voice; then \
+		echo CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-...; \
+		CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-...; \
+	else \
+		echo 'without the helpers that hear and speak'; \
+	fi
 
 test: ## everything that must be green: set up, check, test-core, race
 	@scripts/setup test
@@ -43,19 +62,19 @@ test: ## everything that must be green: set up, check, test-core, race
 check: ## formatting, go vet, staticcheck
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { printf 'not formatted with gofmt:\n%s\n' "$$unformatted" >&2; exit 1; }
-	go vet ./...
-	go tool staticcheck ./...
+	go vet $(PACKAGES)
+	go tool staticcheck $(PACKAGES)
 
 test-core: ## the daemon and its tests in pure Go, in seconds, without a model server
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 EARSHOT_WITHOUT=ollama go test -short ./...
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,ollama go test -short ./...
 
 race: ## all tests with the race detector, in random order
-	CGO_ENABLED=1 go test -race -shuffle=on -timeout 20m ./...
+	CGO_ENABLED=1 go test $(RACE) $(PACKAGES)
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test
-	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h ./...
+	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@scripts/setup run

@@ -21,11 +21,14 @@ type machine struct {
 	apt       bool
 	user      string // as id -u says
 	server    bool   // the Ollama server is built
+	voice     bool   // the libraries of the helpers are there
+	tools     bool   // and what their tests need
+	aptFails  bool
 	buildFail bool
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, voice: true, tools: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -33,11 +36,24 @@ func (m machine) but(change func(*machine)) machine {
 	return m
 }
 
-const packages = "gcc libc6-dev g++ nlohmann-json3-dev libstb-dev"
+// What apt-get is asked for.
+const (
+	packages  = "gcc libc6-dev g++ nlohmann-json3-dev libstb-dev"
+	libraries = "pkg-config portaudio19-dev libpocketsphinx-dev pocketsphinx-en-us flite1-dev " +
+		"libavcodec-dev libavformat-dev libavutil-dev libavfilter-dev libavdevice-dev libswscale-dev libswresample-dev libasound2-plugins"
+	forTests = "pulseaudio pulseaudio-utils flite espeak-ng ffmpeg"
+)
+
+// apt is what setup says and does to install packages.
+func apt(packages string) string {
+	return "setup: installing " + packages + "\n[apt-get update -qq]\n[apt-get install -y -qq --no-install-recommends " + packages + "]"
+}
 
 func TestSetup(t *testing.T) {
 	bare := debian.but(func(m *machine) { m.compilers, m.headers, m.server = "", false, false })
 	noServer := debian.but(func(m *machine) { m.server = false })
+	naked := bare.but(func(m *machine) { m.voice, m.tools = false, false })
+	mute := debian.but(func(m *machine) { m.voice, m.tools = false, false })
 	elsewhere := bare.but(func(m *machine) { m.apt = false })
 	goIs := func(version string) machine { return debian.but(func(m *machine) { m.goVersion = version }) }
 	for _, tt := range []struct {
@@ -50,7 +66,21 @@ func TestSetup(t *testing.T) {
 	}{
 		{"nothing missing to run", debian, "run", "", false, ""},
 		{"nothing missing to test", debian, "test", "", false, ""},
-		{"bare, to run", bare, "run", "", false, ""},
+		{"bare, to run", naked, "run", "", false, apt("gcc libc6-dev " + libraries)},
+		{"bare, to run without a voice", naked, "run", "EARSHOT_WITHOUT=voice", false, ""},
+		{"to run, not root", mute.but(func(m *machine) { m.user = "1000" }), "run", "", false,
+			"setup: earshot will neither hear nor speak until you run: sudo apt-get install -y --no-install-recommends " + libraries},
+		{"to run, on another system", mute.but(func(m *machine) { m.apt = false }), "run", "", false,
+			"setup: earshot will neither hear nor speak; missing here:\n" +
+				"\tpkg-config, for those helpers\n\tthe library PortAudio, for the sound card\n\tthe library pocketsphinx, to recognise speech\n" +
+				"\tits model of English\n\tthe library flite, to speak\n\tthe libraries of FFmpeg, for files of sound\n\tthe way from ALSA to PulseAudio and PipeWire"},
+		{"to run, where nothing can be installed", mute.but(func(m *machine) { m.aptFails = true }), "run", "", false,
+			"setup: installing " + libraries + "\n[apt-get update -qq]\nsetup: apt-get could not install " + libraries + "; read what it says above.\nsetup: earshot will neither hear nor speak."},
+		{"can the helpers be built", debian, "voice", "", false, ""},
+		{"they cannot", mute, "voice", "", true, ""},
+		{"they need not", debian, "voice", "EARSHOT_WITHOUT=ollama,voice", true, ""},
+		{"only the voice is missing", mute, "test", "", false, apt(libraries + " " + forTests)},
+		{"only what its tests need is missing", debian.but(func(m *machine) { m.tools = false }), "test", "", false, apt(forTests)},
 		{"newer Go", goIs("go1.30.2"), "run", "", false, ""},
 		{"a release candidate", goIs("go1.27rc1"), "run", "", false, ""},
 		{"a development version", goIs("devel go1.28-abcdef Mon Jan 1"), "run", "", false, ""},
@@ -70,7 +100,7 @@ func TestSetup(t *testing.T) {
 			"[go version, GOTOOLCHAIN=auto]\nsetup: Go 1.24.1 could not fetch Go 1.26.0; connect to the network, or install Go 1.26.0 or newer (https://go.dev/doc/install), and run this again."},
 
 		{"bare, to test", bare, "test", "", false,
-			"setup: installing " + packages + "\n[apt-get update -qq]\n[apt-get install -y -qq --no-install-recommends " + packages + "]\n" +
+			apt(packages) + "\n" +
 				"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
 		{"bare and not root", bare.but(func(m *machine) { m.user = "1000" }), "test", "", true,
 			"setup: something is missing; run: sudo apt-get install -y --no-install-recommends " + packages},
@@ -80,7 +110,8 @@ func TestSetup(t *testing.T) {
 			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]\n" +
 				"setup: the Ollama server could not be built; read what it says above, or do without: EARSHOT_WITHOUT=ollama."},
 		{"without the server", bare, "test", "EARSHOT_WITHOUT=ollama", false,
-			"setup: installing gcc libc6-dev\n[apt-get update -qq]\n[apt-get install -y -qq --no-install-recommends gcc libc6-dev]"},
+			apt("gcc libc6-dev")},
+		{"without anything", naked, "test", "EARSHOT_WITHOUT=voice,ollama", false, apt("gcc libc6-dev")},
 		{"without the server and another", noServer, "test", "EARSHOT_WITHOUT=camera ollama", false, ""},
 		{"without something else", noServer, "test", "EARSHOT_WITHOUT=ollamas,camera", false,
 			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
@@ -91,7 +122,7 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without the server: EARSHOT_WITHOUT=ollama."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,ollama."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
 		{"no word", debian, "", "", true, "setup: say what for: scripts/setup run, or scripts/setup test"},
 	} {
@@ -137,13 +168,24 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 		program(t, filepath.Join(bin, name), "#!/bin/sh\n"+result(m.headers))
 	}
 	if m.apt {
-		program(t, filepath.Join(bin, "apt-get"), "#!/bin/sh\necho \"[apt-get $*]\" >&2\n")
+		program(t, filepath.Join(bin, "apt-get"), "#!/bin/sh\necho \"[apt-get $*]\" >&2\n"+result(!m.aptFails))
+	}
+	if m.voice {
+		program(t, filepath.Join(bin, "pkg-config"), "#!/bin/sh\n")
+		for _, file := range []string{"share/pocketsphinx/model/en-us/en-us.lm.bin", "include/flite/flite.h", "lib/any/alsa-lib/libasound_module_pcm_pulse.so"} {
+			program(t, filepath.Join(dir, "usr", file), "")
+		}
+	}
+	if m.tools {
+		for _, name := range []string{"pulseaudio", "pactl", "flite", "espeak-ng", "ffmpeg"} {
+			program(t, filepath.Join(bin, name), "#!/bin/sh\n")
+		}
 	}
 	c := exec.CommandContext(t.Context(), filepath.Join(bin, "sh"), filepath.Join(dir, "scripts", "setup"))
 	if arg != "" {
 		c.Args = append(c.Args, arg)
 	}
-	c.Env = []string{"PATH=" + bin, "HOME=" + dir}
+	c.Env = []string{"PATH=" + bin, "HOME=" + dir, "EARSHOT_ROOT=" + dir}
 	if environ != "" {
 		c.Env = append(c.Env, environ)
 	}
