@@ -18,7 +18,8 @@ import (
 )
 
 // Most is how much of a speech a deck holds, in samples: 200 ms, enough for a
-// sender that is held up, and little to throw away at a cut.
+// sender that is held up, and little to throw away at a cut. It is the credit
+// that every speech begins with.
 const Most = audio.Rate / 5
 
 const (
@@ -91,7 +92,7 @@ func (d *Deck) Play(play uint32) {
 	d.marks.clear()
 	d.mode, d.play = sounding, play
 	d.given, d.total, d.endAt, d.told = 0, unknown, unknown, 0
-	d.report = Report{Play: play, Credit: Most}
+	d.report = Report{Play: play}
 	d.fader.Set(d.volume, 0)
 	select {
 	case d.woken <- struct{}{}:

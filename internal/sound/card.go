@@ -1,0 +1,128 @@
+package sound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"earshot/internal/helper"
+)
+
+// The patience with a helper that beats, and yet does not do what it should.
+const (
+	// opening is how long a device may take to open or to close. A wireless one
+	// takes one to two seconds.
+	opening = 3 * time.Second
+
+	// deaf is how long an open input may be without a frame. They come every
+	// 20 ms, and a machine under load holds them up for some hundred.
+	deaf = 1500 * time.Millisecond
+
+	// stuck is how long a speech may stand still although there is sound: longer
+	// than any wireless loudspeaker holds sound back.
+	stuck = 3 * time.Second
+
+	// glance is how often that is looked at.
+	glance = 250 * time.Millisecond
+)
+
+// frozen is the fault of a sound server that does nothing any more.
+var frozen = &Fault{Text: "the sound system stands still", Fix: "systemctl --user restart pipewire-pulse, or pulseaudio -k"}
+
+// A Card is the machine's sound. Its methods may be called from many
+// goroutines; inputs and outputs can be opened while it is down, and wait.
+type Card struct {
+	dial helper.Dialer
+	log  *slog.Logger
+
+	mu      sync.Mutex
+	line    *line         // to the helper, once it is ready
+	changed chan struct{} // closed, and made new, when line changes
+	number  uint32        // of the last stream or speech
+}
+
+// New returns a card whose helper dial starts. It does nothing until it runs.
+func New(dial helper.Dialer, log *slog.Logger) *Card {
+	return &Card{dial: dial, log: log, changed: make(chan struct{})}
+}
+
+// Run is one life of the helper: it returns what it died of, or nil when ctx
+// has ended. Then nothing of the helper is left, and all inputs and outputs
+// have ended. It is not called twice at a time.
+func (c *Card) Run(ctx context.Context) error {
+	link, err := c.dial()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l := newLine(c, link, stop)
+	var watch sync.WaitGroup
+	watch.Go(func() { l.watch(ctx) })
+	err = link.Run(ctx, helper.Handler{Control: l.control, Sound: l.sound})
+	if fault, ok := errors.AsType[*Fault](context.Cause(ctx)); ok {
+		err = &helper.DeathError{Name: Helper, Err: fault}
+	}
+	stop(nil)
+	c.set(nil)
+	l.end()
+	watch.Wait()
+	return err
+}
+
+// set makes l the line, or none.
+func (c *Card) set(l *line) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.line = l
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// next returns a number that nothing had before.
+func (c *Card) next() uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.number++
+	return c.number
+}
+
+// await returns the line once there is one.
+func (c *Card) await(ctx context.Context) (*line, error) {
+	for {
+		c.mu.Lock()
+		l, changed := c.line, c.changed
+		c.mu.Unlock()
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for the sound card: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// open opens a stream, on the card that is there or comes.
+func (c *Card) open(ctx context.Context, o Open) (*stream, error) {
+	for {
+		l, err := c.await(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.Number = c.next()
+		s, err := l.open(ctx, o)
+		if !errors.Is(err, ErrCard) {
+			return s, err
+		}
+		select { // until it is quite gone; then the next may come
+		case <-l.gone:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

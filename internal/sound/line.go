@@ -1,0 +1,250 @@
+package sound
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"earshot/internal/helper"
+)
+
+// A line is the connection to one life of the helper.
+type line struct {
+	card *Card
+	link helper.Link
+	stop context.CancelCauseFunc // ends the helper, for a *Fault
+	gone chan struct{}           // closed when it has ended
+
+	mu      sync.Mutex
+	input   *stream // or nil
+	output  *stream
+	playing *Playing // the speech that is not over
+	newest  uint32   // number of a stream or speech
+}
+
+func newLine(c *Card, link helper.Link, stop context.CancelCauseFunc) *line {
+	return &line{card: c, link: link, stop: stop, gone: make(chan struct{})}
+}
+
+// slot returns where s belongs.
+func (l *line) slot(s *stream) **stream {
+	if s.output {
+		return &l.output
+	}
+	return &l.input
+}
+
+// open opens a stream.
+func (l *line) open(ctx context.Context, o Open) (*stream, error) {
+	s := newStream(l, o)
+	l.mu.Lock()
+	slot := l.slot(s)
+	if *slot != nil {
+		l.mu.Unlock()
+		return nil, ErrBusy
+	}
+	*slot = s
+	l.newest = max(l.newest, o.Number)
+	l.mu.Unlock()
+	if l.link.Send(SayOpen, o) != nil {
+		return nil, ErrCard
+	}
+	limit := time.NewTimer(opening)
+	defer limit.Stop()
+	select {
+	case <-s.opened:
+		return s, nil
+	case <-s.lost:
+		return nil, s.err
+	case <-limit.C:
+		l.stop(frozen)
+		return nil, ErrCard
+	case <-ctx.Done():
+		l.close(s)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// close closes s and waits until the helper has done so, or is gone: then no
+// sound goes in or out any more.
+func (l *line) close(s *stream) {
+	s.lose(ErrOver)
+	l.endPlaying(s)
+	if l.link.Send(SayClose, Stream{s.number}) == nil {
+		limit := time.NewTimer(opening)
+		defer limit.Stop()
+		select {
+		case <-s.closed:
+		case <-l.gone:
+		case <-limit.C:
+			l.stop(frozen)
+			<-l.gone
+		}
+	}
+	l.forget(s)
+}
+
+// forget makes room for the next stream.
+func (l *line) forget(s *stream) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slot := l.slot(s); *slot == s {
+		*slot = nil
+	}
+}
+
+// find returns the open stream of that number, or nil if it is gone.
+func (l *line) find(number uint32) *stream {
+	for _, s := range []*stream{l.input, l.output} {
+		if s != nil && s.number == number {
+			return s
+		}
+	}
+	return nil
+}
+
+// control takes what the helper says.
+func (l *line) control(c helper.Control) error {
+	switch c.Name {
+	case SayReady:
+		l.card.set(l)
+		return nil
+	case SayDown:
+		f := new(Fault)
+		if err := c.Decode(f); err != nil {
+			return err
+		}
+		return f
+	case SayPlayed:
+		var p Played
+		if err := c.Decode(&p); err != nil {
+			return err
+		}
+		return l.played(p)
+	case SayOpened, SayMoved, SayLost, SayClosed:
+		return l.news(c)
+	}
+	return fmt.Errorf("%w: it said %q", helper.ErrProtocol, c.Name)
+}
+
+// news takes what became of a stream.
+func (l *line) news(c helper.Control) error {
+	var n struct {
+		Lost
+		Device string `json:"device"`
+	}
+	if err := c.Decode(&n); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	err, s := l.known(n.Number), l.find(n.Number)
+	l.mu.Unlock()
+	if s == nil || err != nil {
+		return err // it is late, or a lie
+	}
+	switch c.Name {
+	case SayOpened:
+		s.open(time.Now())
+		l.card.log.Info("opened a sound device", "device", n.Device, "output", s.output)
+	case SayMoved:
+		l.card.log.Info("the sound server moved a stream", "device", n.Device, "output", s.output)
+	case SayLost:
+		s.lose(&n.Fault)
+		l.forget(s)
+		l.endPlaying(s)
+	case SayClosed:
+		s.close()
+	}
+	return nil
+}
+
+// endPlaying ends the speech that is on s, if any.
+func (l *line) endPlaying(s *stream) {
+	l.mu.Lock()
+	p := l.playing
+	if p == nil || p.out != s {
+		l.mu.Unlock()
+		return
+	}
+	l.playing = nil
+	l.mu.Unlock()
+	p.end()
+}
+
+// known reports a number that was never given out.
+func (l *line) known(number uint32) error {
+	if number == 0 || number > l.newest {
+		return fmt.Errorf("%w: it speaks of stream %d, which there never was", helper.ErrProtocol, number)
+	}
+	return nil
+}
+
+// sound takes a frame.
+func (l *line) sound(m helper.Sound) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.known(m.Stream); err != nil {
+		return err
+	}
+	s := l.input
+	if s == nil || s.number != m.Stream {
+		return nil // it is late
+	}
+	return s.frame(m.Data, time.Now())
+}
+
+// played takes how far a speech has come.
+func (l *line) played(r Played) error {
+	l.mu.Lock()
+	p := l.playing
+	err := l.known(r.Play)
+	if p == nil || p.number != r.Play || err != nil {
+		l.mu.Unlock()
+		return err // it is late, or a lie
+	}
+	if r.End {
+		l.playing = nil
+	}
+	l.mu.Unlock()
+	return p.played(r, time.Now())
+}
+
+// watch ends a helper that does not do what it should.
+func (l *line) watch(ctx context.Context) {
+	look := time.NewTicker(glance)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-look.C:
+			if l.still(now) {
+				l.stop(frozen)
+				return
+			}
+		}
+	}
+}
+
+// still reports whether what should move does not.
+func (l *line) still(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.input != nil && l.input.deaf(now) || l.playing != nil && l.playing.stuck(now)
+}
+
+// end ends everything that was open. The helper is gone.
+func (l *line) end() {
+	l.mu.Lock()
+	in, out := l.input, l.output
+	l.mu.Unlock()
+	for _, s := range []*stream{in, out} {
+		if s != nil {
+			s.lose(ErrCard)
+			l.forget(s)
+			l.endPlaying(s)
+		}
+	}
+	close(l.gone)
+}

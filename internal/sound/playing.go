@@ -1,0 +1,182 @@
+package sound
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/sound/deck"
+)
+
+// A Position is how far a speech has come.
+type Position struct {
+	Samples int64 // that were played, by the device's own account
+	End     bool  // nothing more of it will be
+}
+
+// credit is how many bytes may be ahead of the device.
+const credit = 2 * deck.Most
+
+// A Playing is one speech. Do may be called from any goroutine at any time;
+// calls of Write and Finish do not overlap each other.
+type Playing struct {
+	line   *line
+	out    *stream
+	number uint32
+	credit helper.Credit
+	buf    []byte // Write's own
+
+	calls sync.Mutex // held while moved is called
+	moved func(Position)
+	told  bool // the end
+
+	mu       sync.Mutex
+	sent     int64
+	pos      int64
+	since    time.Time // when something moved last, or began to be due
+	paused   bool
+	finished bool
+	cut      bool
+	ended    bool
+}
+
+func newPlaying(l *line, out *stream, number uint32, moved func(Position)) *Playing {
+	p := &Playing{line: l, out: out, number: number, moved: moved, since: time.Now()}
+	p.credit.Grant(credit, credit)
+	return p
+}
+
+// Write plays pcm behind what was written before. It waits for credit, until
+// ctx ends. A speech that is cut or over takes no more: [ErrOver], at once, or
+// why the output is over.
+func (p *Playing) Write(ctx context.Context, pcm []int16) error {
+	for len(pcm) > 0 {
+		n, err := p.credit.Take(ctx, 2*len(pcm))
+		if err != nil {
+			return err
+		}
+		n /= 2 // credit is in whole samples
+		if err := p.sending(n); err != nil {
+			return err
+		}
+		p.buf = audio.AppendPCM(p.buf[:0], pcm[:n])
+		if p.line.link.SendSound(p.number, p.buf) != nil {
+			return ErrCard
+		}
+		pcm = pcm[n:]
+	}
+	return nil
+}
+
+// sending notes that n samples are about to be sent.
+func (p *Playing) sending(n int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || p.cut || p.finished {
+		p.credit.Grant(credit, credit) // so that the next call does not wait either
+		return p.why()
+	}
+	p.sent += int64(n)
+	p.since = time.Now()
+	return nil
+}
+
+// why returns why nothing more can be written.
+func (p *Playing) why() error {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	if p.out.err != nil {
+		return p.out.err
+	}
+	return ErrOver
+}
+
+// Finish says that nothing more is written. What was is played to its end.
+func (p *Playing) Finish() {
+	p.mu.Lock()
+	if p.finished || p.ended {
+		p.mu.Unlock()
+		return
+	}
+	p.finished, p.since = true, time.Now()
+	sent := p.sent
+	p.mu.Unlock()
+	p.send(SayFinish, Finish{p.number, sent})
+}
+
+// Do acts on the speech, ahead of what was written.
+func (p *Playing) Do(c earshot.Control) {
+	p.mu.Lock()
+	if p.cut || p.ended {
+		p.mu.Unlock()
+		return
+	}
+	p.since = time.Now()
+	switch c {
+	case earshot.Pause:
+		p.paused = true
+	case earshot.Resume:
+		p.paused = false
+	case earshot.Cut:
+		p.paused, p.cut = false, true
+		p.credit.Grant(credit, credit) // who waits in Write learns of it
+	}
+	p.mu.Unlock()
+	p.send(SayDo, Do{p.number, c})
+}
+
+// send tells the helper. One that cannot be told is gone, and whoever runs the
+// card learns of it.
+func (p *Playing) send(name string, body any) { _ = p.line.link.Send(name, body) }
+
+// played takes how far the speech has come.
+func (p *Playing) played(r Played, now time.Time) error {
+	p.mu.Lock()
+	if r.Samples < p.pos || r.Samples > p.sent || r.Credit < 0 || r.Credit > deck.Most {
+		p.mu.Unlock()
+		p.end()
+		return fmt.Errorf("%w: it played what it was not given", helper.ErrProtocol)
+	}
+	moved := r.Samples > p.pos
+	p.pos, p.since = r.Samples, now
+	p.mu.Unlock()
+	p.credit.Grant(2*r.Credit, credit)
+	if r.End {
+		p.end()
+	} else if moved {
+		p.tell(Position{Samples: r.Samples})
+	}
+	return nil
+}
+
+// end ends the speech where it is.
+func (p *Playing) end() {
+	p.mu.Lock()
+	p.ended = true
+	pos := p.pos
+	p.mu.Unlock()
+	p.credit.Grant(credit, credit) // who waits in Write learns of it
+	p.tell(Position{pos, true})
+}
+
+// tell tells the position, unless the end was told.
+func (p *Playing) tell(at Position) {
+	p.calls.Lock()
+	defer p.calls.Unlock()
+	if !p.told {
+		p.told = at.End
+		p.moved(at)
+	}
+}
+
+// stuck reports whether the speech should move and does not.
+func (p *Playing) stuck(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	due := p.cut || !p.paused && (p.finished || p.pos < p.sent)
+	return due && !p.ended && now.Sub(p.since) > stuck
+}

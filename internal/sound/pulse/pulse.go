@@ -1,0 +1,147 @@
+// Package pulse asks a PulseAudio server, or PipeWire in its place, what
+// PortAudio cannot tell: which devices there are by names that stay, where the
+// streams of a process really end, and whether the server is alive.
+//
+// What happens when a reader is slow: of the server's events only that there
+// was one is kept, in a channel of one; questions are answered within [Patience]
+// or the server counts as dead.
+package pulse
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jfreymuth/pulse/proto"
+)
+
+// Patience is how long the server may take for an answer. A healthy one takes
+// less than a millisecond; a machine under load, some hundred.
+const Patience = time.Second
+
+// ErrNone says that there is no server here, and none is expected.
+var ErrNone = errors.New("no PulseAudio or PipeWire here")
+
+// A Server is a connection to the server. Its methods may be called from many
+// goroutines.
+type Server struct {
+	client  *proto.Client
+	conn    net.Conn
+	changed chan struct{}
+}
+
+// Dial connects to the server that the environment names, else to the usual
+// one. Where there is no sign of any it returns [ErrNone].
+func Dial() (*Server, error) {
+	network, address := address(os.Getenv)
+	if address == "" {
+		return nil, ErrNone
+	}
+	conn, err := net.DialTimeout(network, address, Patience)
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("PULSE_SERVER") == "" {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the sound server does not answer: %w", err)
+	}
+	s := &Server{client: new(proto.Client), conn: conn, changed: make(chan struct{}, 1)}
+	s.client.Callback = s.event // before Open: it is called also when the connection ends
+	s.client.SetTimeout(Patience)
+	s.client.Open(conn)
+	if err := s.greet(); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("the sound server does not answer: %w", err)
+	}
+	return s, nil
+}
+
+// greet says who we are, and that we want to be told of changes.
+func (s *Server) greet() error {
+	var auth proto.AuthReply
+	if err := s.client.Request(&proto.Auth{Version: s.client.Version(), Cookie: cookie(os.Getenv)}, &auth); err != nil {
+		return err
+	}
+	s.client.SetVersion(auth.Version)
+	name := proto.PropList{"application.name": proto.PropListString("earshot")}
+	if err := s.client.Request(&proto.SetClientName{Props: name}, &proto.SetClientNameReply{}); err != nil {
+		return err
+	}
+	const streamsAndDevices = proto.SubscriptionMaskSink | proto.SubscriptionMaskSource |
+		proto.SubscriptionMaskSinkInput | proto.SubscriptionMaskSourceInput
+	return s.client.Request(&proto.Subscribe{Mask: streamsAndDevices}, nil)
+}
+
+// event notes that something changed.
+func (s *Server) event(any) {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Changed tells that devices or streams may have changed, or that the server is
+// gone.
+func (s *Server) Changed() <-chan struct{} { return s.changed }
+
+// Close ends the connection.
+func (s *Server) Close() error { return s.conn.Close() }
+
+// address returns where the server is by the rules of its own library, as far
+// as they name a socket on this machine or a host; "" if nowhere.
+func address(env func(string) string) (network, address string) {
+	for server := range strings.FieldsSeq(env("PULSE_SERVER")) {
+		if _, rest, ok := strings.Cut(server, "}"); ok && server[0] == '{' {
+			server = rest
+		}
+		switch {
+		case strings.HasPrefix(server, "/"):
+			return "unix", server
+		case strings.HasPrefix(server, "unix:"):
+			return "unix", server[len("unix:"):]
+		case strings.HasPrefix(server, "tcp:"), strings.HasPrefix(server, "tcp4:"), strings.HasPrefix(server, "tcp6:"):
+			network, address, _ = strings.Cut(server, ":")
+			return network, withPort(address)
+		}
+	}
+	if dir := env("PULSE_RUNTIME_PATH"); dir != "" {
+		return "unix", filepath.Join(dir, "native")
+	}
+	if dir := env("XDG_RUNTIME_DIR"); dir != "" {
+		return "unix", filepath.Join(dir, "pulse", "native")
+	}
+	return "", ""
+}
+
+// withPort adds the port that a server listens on by default.
+func withPort(host string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(4713))
+}
+
+// cookieSize is the length of the secret that shows the server that we may read
+// this account's files. One that needs none takes zeros.
+const cookieSize = 256
+
+// cookie returns that secret.
+func cookie(env func(string) string) []byte {
+	path := env("PULSE_COOKIE")
+	if path == "" {
+		path = filepath.Join(env("HOME"), ".config", "pulse", "cookie")
+	}
+	if f, err := os.Open(path); err == nil {
+		defer f.Close()
+		b := make([]byte, cookieSize)
+		if n, _ := f.Read(b); n == cookieSize {
+			return b
+		}
+	}
+	return make([]byte, cookieSize)
+}

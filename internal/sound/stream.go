@@ -1,0 +1,107 @@
+package sound
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+)
+
+const (
+	// kept is how many captured frames wait for a slow reader: one second.
+	kept = int(time.Second / audio.Time)
+
+	// settling is how long a helper keeps the first frames of a capture to
+	// itself; until then nothing is missed.
+	settling = 500 * time.Millisecond
+
+	// ahead is how many frames may be more than the time that has passed has
+	// room for: what a device that was held up catches up with.
+	ahead = 2 * kept
+)
+
+// A stream is one capture or playback on one line, from the asking to the end.
+type stream struct {
+	line   *line
+	output bool
+	number uint32
+	opened chan struct{} // closed when it is open
+	lost   chan struct{} // closed when it is over
+	closed chan struct{} // closed when the helper has closed it
+	ring   *audio.Ring   // the frames of a capture
+
+	mu    sync.Mutex
+	err   error     // why it is over
+	since time.Time // when it was opened
+	last  time.Time // when the last frame came, or the first was due
+	got   int       // frames
+	next  audio.Frame
+}
+
+func newStream(l *line, o Open) *stream {
+	s := &stream{line: l, output: o.Output, number: o.Number,
+		opened: make(chan struct{}), lost: make(chan struct{}), closed: make(chan struct{})}
+	if !o.Output {
+		s.ring = audio.NewRing(kept)
+	}
+	return s
+}
+
+// open notes that the stream is open since now.
+func (s *stream) open(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.since.IsZero() {
+		s.since, s.last = now, now.Add(settling)
+		close(s.opened)
+	}
+}
+
+// lose ends the stream for that reason. Only the first counts.
+func (s *stream) lose(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.err = err
+	if s.ring != nil {
+		s.ring.Close(err)
+	}
+	close(s.lost)
+}
+
+// close notes that the helper has closed it.
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.closed:
+	default:
+		close(s.closed)
+	}
+}
+
+// frame takes a frame.
+func (s *stream) frame(b []byte, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.next.Decode(b); err != nil {
+		return fmt.Errorf("%w: %w", helper.ErrProtocol, err)
+	}
+	if s.got++; s.got > ahead+int(now.Sub(s.since)/audio.Time) {
+		return fmt.Errorf("%w: it captures faster than time passes", helper.ErrProtocol)
+	}
+	s.last = now
+	s.ring.Put(&s.next)
+	return nil
+}
+
+// deaf reports whether the stream is open and yet nothing comes.
+func (s *stream) deaf(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.since.IsZero() && s.err == nil && now.Sub(s.last) > deaf
+}

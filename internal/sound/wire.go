@@ -1,0 +1,78 @@
+package sound
+
+import (
+	"earshot"
+	"earshot/internal/sound/deck"
+)
+
+// Helper is the name of the helper's program.
+const Helper = "earshot-sound"
+
+// What the client says. Every stream has a number of its own, which no later
+// one gets, so that what is late is known for it.
+const (
+	SayDevices = "devices" // List what there is.
+	SayOpen    = "open"    // with an [Open]
+	SayClose   = "close"   // with a [Stream]
+	SayPlay    = "play"    // with a [Play]; its sound comes as that of stream Play.Number
+	SayDo      = "do"      // with a [Do]
+	SayFinish  = "finish"  // with a [Finish]
+)
+
+// What the helper says. Frames come as the sound of their stream.
+const (
+	SayReady  = "ready"  // the helper has found a sound system
+	SayDown   = "down"   // with a [Fault]: there is none, or no more; the helper ends
+	SayListed = "listed" // with [Devices]
+	SayOpened = "opened" // with an [Opened]
+	SayLost   = "lost"   // with a [Lost]: it did not open, or is gone
+	SayMoved  = "moved"  // with an [Opened]: the server has moved the stream
+	SayClosed = "closed" // with a [Stream]
+	SayPlayed = "played" // with a [Played]
+)
+
+// An Open opens a stream: a capture, or a playback.
+type Open struct {
+	Number uint32  `json:"number"`
+	Output bool    `json:"output,omitempty"`
+	Device string  `json:"device,omitempty"` // empty means the system's default
+	Volume float64 `json:"volume,omitempty"` // of an output, 0 to 1
+}
+
+// A Stream names one.
+type Stream struct {
+	Number uint32 `json:"number"`
+}
+
+// An Opened says on which device a stream is.
+type Opened struct {
+	Number uint32 `json:"number"`
+	Device string `json:"device"`
+}
+
+// A Lost says why a stream is no more.
+type Lost struct {
+	Number uint32 `json:"number"`
+	Fault
+}
+
+// A Play begins a speech on an open output.
+type Play struct {
+	Output uint32 `json:"output"`
+	Number uint32 `json:"number"`
+}
+
+// A Do is a control for a speech.
+type Do struct {
+	Number  uint32          `json:"number"`
+	Control earshot.Control `json:"control"`
+}
+
+// A Finish says how many samples a speech has.
+type Finish struct {
+	Number  uint32 `json:"number"`
+	Samples int64  `json:"samples"`
+}
+
+// A Played says how far a speech has come.
+type Played = deck.Report
