@@ -15,6 +15,8 @@
 //	0.2s  console  The tides are the sea's answer to
 //	1.5s  cut  command by ann; kept "the moon."
 //
+// A scene in which something is said aloud has a loudspeaker too.
+//
 // The config is a part of the section executive, and may be left out. The model
 // is a script; see [earshot/llm/llmtest]. Ann is whoever operates earshot. Time
 // is whatever clock the caller is on: tests perform within a synctest bubble.
@@ -24,6 +26,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +49,10 @@ var Ann = earshot.Handle{Provider: "console", ID: "ann"}
 // pace is how fast the console of a scene shows a rune: fast enough that the
 // model sets the pace.
 const pace = time.Millisecond
+
+// breath is how fast its loudspeaker says one: some hundred and fifty words in
+// a minute.
+const breath = 60 * time.Millisecond
 
 // A Scene is a parsed archive.
 type Scene struct {
@@ -109,6 +116,9 @@ func (s *Scene) Perform(ctx context.Context) (string, error) {
 	}
 	r := room.New(cfg)
 	r.Enter(console, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+	if s.aloud() {
+		r.Enter(&testkit.Voice{Called: "loudspeaker", Every: breath, Aloud: true}, earshot.Audience{Unknown: true})
+	}
 	began := time.Now()
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
@@ -120,6 +130,17 @@ func (s *Scene) Perform(ctx context.Context) (string, error) {
 	leave()
 	running.Wait()
 	return transcript(began, journal.Events(), people), err
+}
+
+// aloud reports whether somebody speaks in s.
+func (s *Scene) aloud() bool {
+	return slices.ContainsFunc(s.Heard, func(at replay.At) bool {
+		switch at.Event.Body.(type) {
+		case earshot.Speech, earshot.Utterance:
+			return true
+		}
+		return false
+	})
 }
 
 func counter() func() earshot.EventID {

@@ -26,11 +26,19 @@ const longest = 24 * time.Hour
 //	4.2s  discord/bob  /why
 //	5.0s  console/ann  (typing)
 //	5.5s  console/ann  (emptied)
+//	6.0s  microphone/default  (voice began)
+//	6.1s  microphone/default  (voice lasts)
+//	6.8s  microphone/default  (words) earshot what
+//	7.4s  microphone/default  (aloud) earshot what time is it
 //
 // A line is when, who (the provider and its name for them), and what: a
 // message, a command after a slash, (typing) for the first key of a line, or
 // (emptied) for a line that was emptied without being sent. A message that
-// begins with a slash is written with two. Lines are in the order of time.
+// begins with a slash is written with two. A voice begins, lasts, or was nothing
+// after all, (voice over); its (words) are understood while it speaks, a phrase
+// that is listened for (calls), and what it said (aloud) comes when it has ended.
+// What came together with the agent's own sound is (own words) and (own voice).
+// Lines are in the order of time.
 //
 // Every bad line is an error that names its number in the archive, all of them
 // at once.
@@ -141,7 +149,48 @@ func parseBody(s string) (earshot.Body, error) {
 	if len(s) > earshot.MaxText {
 		return nil, fmt.Errorf("what is said has %d bytes; a room admits %d", len(s), earshot.MaxText)
 	}
+	if body, ok := parseVoice(s); ok {
+		return body, nil
+	}
 	return earshot.Message{Text: earshot.Text(s)}, nil
+}
+
+const (
+	// sure is how well a recogniser understands the voices of a scene.
+	sure = 0.9
+
+	// aWord is how long a voice takes for a word.
+	aWord = 400 * time.Millisecond
+)
+
+// stages are the ways in which a scene tells of a voice.
+var stages = map[string]earshot.Stage{
+	"(voice began)": earshot.VoiceBegan, "(voice lasts)": earshot.VoiceLasts, "(voice over)": earshot.VoiceOver,
+	"(words)": earshot.VoiceWords, "(calls)": earshot.VoiceCalls,
+}
+
+// parseVoice returns what was said aloud, if s tells of that. What the agent
+// itself may have said, "(own words)" and "(own voice)", came with its sound.
+func parseVoice(s string) (earshot.Body, bool) {
+	kind, words, _ := strings.Cut(s, ")")
+	kind += ")"
+	text := earshot.Text(strings.TrimSpace(words))
+	own := strings.HasPrefix(kind, "(own ")
+	switch kind {
+	case "(aloud)", "(own voice)":
+		if text == "" {
+			return nil, false
+		}
+		u := earshot.Utterance{Text: text, Confidence: sure, Lasted: time.Duration(len(strings.Fields(words))) * aWord}
+		if own {
+			u.Own = 1
+		}
+		return u, true
+	case "(own words)":
+		kind = "(words)"
+	}
+	stage, ok := stages[kind]
+	return earshot.Speech{Stage: stage, Words: text, Confidence: sure, Own: own}, ok
 }
 
 func parseCommand(s string) (earshot.Body, error) {

@@ -65,6 +65,9 @@ func (p *Provider) scaled(d time.Duration) time.Duration {
 func (p *Provider) event(e earshot.Event, due time.Time) earshot.Event {
 	if e.At.IsZero() {
 		e.At = due
+		if u, ok := e.Body.(earshot.Utterance); ok {
+			e.At = due.Add(-u.Lasted) // it is told of when it has ended
+		}
 	}
 	if e.From == (earshot.Handle{}) {
 		e.From = earshot.Handle{Provider: p.Name(), ID: "scene"}

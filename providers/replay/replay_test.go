@@ -90,6 +90,10 @@ func TestParse(t *testing.T) {
 4.2s  console/ann  //etc is a folder
 5s    console/ann  (emptied)
 1m    console/ann  (typing) is a word
+61s   microphone/default  (voice began)
+62s   microphone/default  (own words)  the tides
+63s   microphone/default  (aloud) tell me more
+64s   microphone/default  (aloud)
 -- said --
 0.9s  speaker      The tides
 `))
@@ -98,6 +102,7 @@ func TestParse(t *testing.T) {
 	}
 	ann := earshot.Handle{Provider: "console", ID: "ann"}
 	bob := earshot.Handle{Provider: "discord", ID: "bob#1/x"}
+	mic := earshot.Handle{Provider: "microphone", ID: "default"}
 	want := []replay.At{
 		{0, earshot.Event{From: ann, Body: earshot.Typing{Began: true}}},
 		{900 * time.Millisecond, earshot.Event{From: ann, Body: earshot.Message{Text: "tell me  about the tides"}}},
@@ -105,6 +110,10 @@ func TestParse(t *testing.T) {
 		{4200 * time.Millisecond, earshot.Event{From: ann, Body: earshot.Message{Text: "/etc is a folder"}}},
 		{5 * time.Second, earshot.Event{From: ann, Body: earshot.Typing{}}},
 		{time.Minute, earshot.Event{From: ann, Body: earshot.Message{Text: "(typing) is a word"}}},
+		{61 * time.Second, earshot.Event{From: mic, Body: earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 0.9}}},
+		{62 * time.Second, earshot.Event{From: mic, Body: earshot.Speech{Stage: earshot.VoiceWords, Words: "the tides", Confidence: 0.9, Own: true}}},
+		{63 * time.Second, earshot.Event{From: mic, Body: earshot.Utterance{Text: "tell me more", Confidence: 0.9, Lasted: 1200 * time.Millisecond}}},
+		{64 * time.Second, earshot.Event{From: mic, Body: earshot.Message{Text: "(aloud)"}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %#v\nwant %#v", got, want)
