@@ -37,7 +37,9 @@ type role struct {
 }
 
 // roles are all of them.
-var roles = map[string]role{}
+var roles = map[string]role{
+	"media": {media, checkMedia},
+}
 
 // A finding is what check says about one role.
 type finding struct {

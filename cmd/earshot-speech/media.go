@@ -1,0 +1,116 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/asticode/go-astiav"
+
+	"earshot/internal/codec"
+	"earshot/internal/helper"
+)
+
+// media turns one file or stream into frames; see the messages of package
+// codec. When the client is slow it waits, and so does what it reads from. It
+// stays until its input closes, so that what is still in the pipe is read.
+func media(ctx context.Context, s *helper.Server, _ []string) error {
+	astiav.SetLogLevel(astiav.LogLevelQuiet) // FFmpeg's log has titles and addresses in it
+	ctx, stop := context.WithCancel(ctx)
+	var playing sync.WaitGroup
+	defer playing.Wait()
+	defer stop()
+	asked := false
+	return s.Controls(func(c helper.Control) error {
+		var r codec.Request
+		if c.Name != codec.MsgOpen || asked {
+			return fmt.Errorf("%w: %q at this point", helper.ErrProtocol, c.Name)
+		}
+		if err := c.Decode(&r); err != nil {
+			return err
+		}
+		asked = true
+		playing.Go(func() { perform(ctx, s, r) })
+		return nil
+	})
+}
+
+// perform plays a source and says how it ended. What cannot be sent, nobody
+// waits for.
+func perform(ctx context.Context, s *helper.Server, r codec.Request) {
+	out, err := newFramer(r.Longest, func(b []byte) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return s.SendSound(0, b)
+	})
+	var damaged int64
+	if err == nil {
+		damaged, err = play(ctx, s, r, out)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	end := codec.Ended{Damaged: damaged}
+	if out != nil {
+		end.Frames = out.sent
+	}
+	if t := (*trouble)(nil); errors.As(err, &t) {
+		end.Problem, end.Detail = t.problem, t.detail
+	} else if err != nil {
+		end.Problem, end.Detail = codec.Broken, err.Error()
+	}
+	s.Send(codec.MsgEnded, end)
+}
+
+// play opens a source and hands all of its sound to out. It returns how many
+// packets of it were damaged.
+func play(ctx context.Context, s *helper.Server, r codec.Request, out *framer) (int64, error) {
+	fuse := newFuse(r.Patient)
+	defer context.AfterFunc(ctx, fuse.blow)()
+	done := s.Guard(3 * r.Patient) // a name server cannot be interrupted
+	src, err := openSource(r, fuse)
+	done()
+	if err != nil {
+		return 0, err
+	}
+	defer src.close()
+	if err := s.Send(codec.MsgOpened, src.info); err != nil {
+		return 0, err
+	}
+	err = src.play(out)
+	if err == nil {
+		err = out.finish()
+	}
+	if err == nil && out.sent == 0 {
+		err = src.nothing()
+	}
+	return src.damaged, err
+}
+
+// A trouble is what is wrong with a source.
+type trouble struct {
+	problem codec.Problem
+	detail  string
+}
+
+func (t *trouble) Error() string { return string(t.problem) + ": " + t.detail }
+
+// checkMedia says which of the usual codecs are there.
+func checkMedia() finding {
+	usual := []astiav.CodecID{
+		astiav.CodecIDAac, astiav.CodecIDFlac, astiav.CodecIDMp3, astiav.CodecIDOpus,
+		astiav.CodecIDPcmS16Le, astiav.CodecIDVorbis,
+	}
+	f := finding{Works: true, Text: "FFmpeg reads"}
+	for _, id := range usual {
+		if astiav.FindDecoder(id) == nil {
+			return finding{Text: "this FFmpeg does not read " + id.Name(), Cure: "apt-get install libavcodec59"}
+		}
+		f.Text += " " + id.Name()
+	}
+	return f
+}

@@ -1,0 +1,301 @@
+//go:build cgo
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/asticode/go-astiav"
+
+	"earshot/internal/audio"
+	"earshot/internal/codec"
+)
+
+// stuck is how many packets in sequence may be unreadable before a source is
+// given up: a demultiplexer may fail for ever on the same byte.
+const stuck = 100
+
+// A source is an open file or stream.
+type source struct {
+	info    codec.Info
+	damaged int64 // packets
+
+	fuse    *fuse
+	remote  bool
+	input   *astiav.FormatContext
+	stream  *astiav.Stream
+	packet  *astiav.Packet
+	decoder *decoder
+	line    timeline
+}
+
+// openSource opens what r asks for, and finds its first sound. Only the
+// protocols that belong to the source are open to it: a playlist does not lead
+// from the network to a file, nor from a file to the network.
+func openSource(r codec.Request, f *fuse) (_ *source, err error) {
+	s := &source{fuse: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	f.guards(s.input.SetInterruptCallback())
+	options := astiav.NewDictionary()
+	defer options.Free()
+	for key, value := range optionsFor(r) {
+		if err := options.Set(key, value, 0); err != nil {
+			return nil, err
+		}
+	}
+	name := r.URL
+	if !s.remote {
+		name = "file:" + r.Path // whatever the path looks like
+	}
+	if err := f.during(func() error { return s.input.OpenInput(name, nil, options) }); err != nil {
+		return nil, s.trouble(err)
+	}
+	if err := f.during(func() error { return s.input.FindStreamInfo(nil) }); err != nil {
+		return nil, s.trouble(err)
+	}
+	if err := s.choose(r.Longest); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func optionsFor(r codec.Request) map[string]string {
+	options := map[string]string{"max_streams": strconv.Itoa(codec.MaxStreams), "protocol_whitelist": "file"}
+	switch {
+	case r.URL == "":
+	case strings.HasPrefix(r.URL, "rtsp"):
+		options["protocol_whitelist"] = "rtsp,rtsps,rtp,srtp,udp,tcp,tls"
+		options["rtsp_transport"] = "tcp" // passes every router, and loses nothing
+	default:
+		options["protocol_whitelist"] = "http,https,httpproxy,tcp,tls,crypto"
+	}
+	return options
+}
+
+// choose finds the first stream of sound.
+func (s *source) choose(longest time.Duration) error {
+	for _, stream := range s.input.Streams() {
+		p := stream.CodecParameters()
+		if p.MediaType() != astiav.MediaTypeAudio {
+			continue
+		}
+		s.stream = stream
+		s.info = codec.Info{
+			Format: s.input.InputFormat().Name(), Codec: p.CodecID().Name(),
+			Rate: p.SampleRate(), Channels: p.Channels(), Duration: s.duration(),
+		}
+		if s.info.Duration > longest {
+			return &trouble{codec.TooLong, fmt.Sprintf("%v; at most %v", s.info.Duration.Round(time.Second), longest)}
+		}
+		if err := tooMuch(s.info.Rate, s.info.Channels); err != nil {
+			return err
+		}
+		var err error
+		s.decoder, err = newDecoder(p)
+		return err
+	}
+	return &trouble{codec.NoSound, ""}
+}
+
+// tooMuch says why sound of a kind is not taken; what is 0 is not known yet.
+func tooMuch(rate, channels int) error {
+	switch {
+	case channels > codec.MaxChannels:
+		return &trouble{codec.TooMuch, fmt.Sprintf("%d channels; at most %d", channels, codec.MaxChannels)}
+	case rate != 0 && (rate < codec.MinRate || rate > codec.MaxRate):
+		return &trouble{codec.TooMuch, fmt.Sprintf("%d samples a second; from %d to %d", rate, codec.MinRate, codec.MaxRate)}
+	}
+	return nil
+}
+
+// duration is what the source says, as far as that can be.
+func (s *source) duration() time.Duration {
+	d := s.input.Duration() // in microseconds
+	if d <= 0 || d > math.MaxInt64/1000 {
+		return 0
+	}
+	return time.Duration(d) * time.Microsecond
+}
+
+// play hands all sound to out. What cannot be decoded is counted, and silent
+// where the source says how long it was.
+func (s *source) play(out *framer) error {
+	for failed := 0; failed < stuck; {
+		err := s.fuse.during(func() error { return s.input.ReadFrame(s.packet) })
+		switch {
+		case errors.Is(err, astiav.ErrEof):
+			return s.decode(nil, out)
+		case errors.Is(err, astiav.ErrInvaliddata), errors.Is(err, astiav.ErrEagain):
+			s.damaged++
+			failed++
+			continue
+		case err != nil:
+			return s.trouble(err)
+		}
+		failed = 0
+		if s.packet.StreamIndex() == s.stream.Index() {
+			err = s.decode(s.packet, out)
+		}
+		s.packet.Unref()
+		if err != nil {
+			return err
+		}
+	}
+	return &trouble{codec.Broken, "nothing behind this can be read"}
+}
+
+// decode hands the sound of a packet to out; nil stands for the end.
+func (s *source) decode(p *astiav.Packet, out *framer) error {
+	damaged, err := s.decoder.decode(p, func(f *astiav.Frame) error {
+		if err := out.silence(s.line.gap(f, s.stream.TimeBase())); err != nil {
+			return err
+		}
+		return s.decoder.convert(f, out.add)
+	})
+	s.damaged += int64(damaged)
+	if err == nil && p == nil {
+		err = s.decoder.convert(nil, out.add)
+	}
+	return err
+}
+
+// nothing says why a source has come to its end without a sound.
+func (s *source) nothing() error {
+	if s.damaged > 0 {
+		return &trouble{codec.Unreadable, ""}
+	}
+	return &trouble{codec.NoSound, ""}
+}
+
+func (s *source) close() {
+	if s.decoder != nil {
+		s.decoder.close()
+	}
+	s.packet.Free()
+	s.input.CloseInput()
+	runtime.KeepAlive(s.fuse)
+}
+
+// trouble says what an error of FFmpeg is to a user.
+func (s *source) trouble(err error) error {
+	code := astiav.Error(0)
+	errors.As(err, &code)
+	problem := codec.Unreadable
+	switch {
+	case s.fuse.late():
+		return &trouble{codec.Silent, ""}
+	case code == astiav.Error(-int(syscall.ENOENT)):
+		problem = codec.Missing
+	case code == astiav.Error(-int(syscall.EACCES)):
+		problem = codec.Forbidden
+	case code == astiav.ErrInvaliddata:
+		return &trouble{codec.Unreadable, ""}
+	case s.remote:
+		problem = codec.Unreachable
+	}
+	return &trouble{problem, err.Error()}
+}
+
+// A timeline finds what is missing in a stream: where the time stamps go on
+// further than the sound does.
+type timeline struct {
+	began bool
+	at    float64 // seconds; where the sound is
+}
+
+const (
+	// unsure is how far time stamps may be from the sound: containers round
+	// them, and encoders begin before 0.
+	unsure = 0.1
+
+	// leap is a gap that is none, but another time: a stream that was joined
+	// together.
+	leap = 10
+)
+
+// gap returns how many samples are missing before f.
+func (t *timeline) gap(f *astiav.Frame, base astiav.Rational) (samples int) {
+	lasts := float64(f.NbSamples()) / float64(max(1, f.SampleRate()))
+	if f.Pts() != astiav.NoPtsValue {
+		stamp := float64(f.Pts()) * base.Float64()
+		missing := stamp - t.at
+		if t.began && missing > unsure && missing < leap {
+			samples = int(missing * audio.Rate)
+		}
+		if !t.began || math.Abs(missing) > unsure {
+			t.at = stamp
+		}
+		t.began = true
+	}
+	t.at += lasts
+	return samples
+}
+
+// A fuse ends a call of FFmpeg that waits too long, or is no longer wanted. It
+// cannot be mended: what it guards is given up.
+type fuse struct {
+	patient time.Duration
+	timer   *time.Timer
+
+	mu       sync.Mutex
+	stop     astiav.IOInterrupter
+	overtime bool
+	blown    bool
+}
+
+func newFuse(patient time.Duration) *fuse {
+	f := &fuse{patient: patient}
+	f.timer = time.AfterFunc(math.MaxInt64, func() {
+		f.mu.Lock()
+		f.overtime = true
+		f.mu.Unlock()
+		f.blow()
+	})
+	return f
+}
+
+// guards says what the fuse interrupts.
+func (f *fuse) guards(stop astiav.IOInterrupter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stop = stop
+	if f.blown {
+		stop.Interrupt()
+	}
+}
+
+// blow interrupts it.
+func (f *fuse) blow() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.blown = true
+	if f.stop != nil {
+		f.stop.Interrupt()
+	}
+}
+
+// during does something that must not take longer than the fuse is patient.
+func (f *fuse) during(do func() error) error {
+	f.timer.Reset(f.patient)
+	defer f.timer.Stop()
+	return do()
+}
+
+// late reports whether something did take longer.
+func (f *fuse) late() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.overtime
+}

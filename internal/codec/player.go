@@ -1,0 +1,222 @@
+package codec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+)
+
+// errGone is that the helper is no more.
+var errGone = errors.New("the helper ended")
+
+// A player is one source that is being heard. Its frames go round: from free,
+// through the helper's sound, to full, to the reader and back.
+type player struct {
+	source *Source
+	most   int64 // frames
+
+	free, full chan *audio.Frame // each has room for all frames
+	opened     chan Info
+	ended      chan Ended
+	gone       chan struct{} // closed when the helper is no more
+
+	stage stage // how far the helper has come; of the goroutine that takes control
+
+	began time.Time // when the first frame was yielded
+	base  time.Time // its At
+	pace  *time.Timer
+}
+
+// lies reports whether e is nothing that a source can end with.
+func (e *Ended) lies() bool {
+	return e.Frames < 0 || e.Damaged < 0 || e.Problem != "" && !e.Problem.known()
+}
+
+// A stage is what the helper has said.
+type stage int
+
+const (
+	asked stage = iota
+	open
+	over
+)
+
+func newPlayer(s *Source, r Request) *player {
+	p := &player{
+		pace:   time.NewTimer(0),
+		source: s, most: int64(r.Longest / audio.Time),
+		free: make(chan *audio.Frame, ahead), full: make(chan *audio.Frame, ahead),
+		opened: make(chan Info, 1), ended: make(chan Ended, 1), gone: make(chan struct{}),
+	}
+	p.pace.Stop()
+	for range ahead {
+		p.free <- new(audio.Frame)
+	}
+	return p
+}
+
+// control takes what the helper says, which may be each thing once.
+func (p *player) control(c helper.Control) error {
+	switch c.Name {
+	case MsgOpened:
+		var i Info
+		if err := c.Decode(&i); err != nil {
+			return err
+		}
+		if !p.advance(open) {
+			return fmt.Errorf("%w: %q at this point", helper.ErrProtocol, c.Name)
+		}
+		p.opened <- i
+	case MsgEnded:
+		var e Ended
+		if err := c.Decode(&e); err != nil {
+			return err
+		}
+		early := p.advance(open) // only to say that it cannot be opened
+		if e.lies() || early && (e.Problem == "" || e.Frames > 0) || !p.advance(over) {
+			return fmt.Errorf("%w: %q at this point", helper.ErrProtocol, c.Name)
+		}
+		p.ended <- e
+	default:
+		return fmt.Errorf("%w: %q is not known", helper.ErrProtocol, c.Name)
+	}
+	return nil
+}
+
+// advance reports whether the helper may have come to a stage.
+func (p *player) advance(to stage) bool {
+	if p.stage >= to {
+		return false
+	}
+	p.stage = to
+	return true
+}
+
+// sound takes a frame, and waits for the reader.
+func (p *player) sound(ctx context.Context, s helper.Sound) error {
+	var f *audio.Frame
+	select {
+	case f = <-p.free:
+	case <-ctx.Done():
+		return nil
+	}
+	if err := f.Decode(s.Data); err != nil || s.Stream != 0 {
+		return fmt.Errorf("%w: sound that is no frame", helper.ErrProtocol)
+	}
+	p.full <- f // has room for all
+	return nil
+}
+
+// play asks for the source and yields its frames until it ends.
+func (p *player) play(ctx context.Context, link helper.Link, request Request, yield func(*audio.Frame, error) bool) error {
+	if link.Send(MsgOpen, request) != nil {
+		return p.buried(ctx) // which knows better why
+	}
+	limit := time.NewTimer(slow)
+	defer limit.Stop()
+	var full <-chan *audio.Frame // nil until the source is open
+	var end *Ended
+	for n := int64(0); end == nil || n < end.Frames; {
+		limit.Reset(slow)
+		select {
+		case info := <-p.opened:
+			p.tellOpened(info)
+			full = p.full
+		case e := <-p.ended:
+			end = &e
+			select {
+			case info := <-p.opened: // which was said before
+				p.tellOpened(info)
+				full = p.full
+			default:
+			}
+		case f := <-full:
+			if err := p.hand(ctx, f, n, yield); err != nil {
+				return err
+			}
+			n++
+		case <-limit.C:
+			return fmt.Errorf("playing %q: %w", p.source.name(), helper.ErrHung)
+		case <-p.gone:
+			return errGone
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return p.tellEnded(*end)
+}
+
+// buried waits until the helper is known to be gone.
+func (p *player) buried(ctx context.Context) error {
+	limit := time.NewTimer(slow)
+	defer limit.Stop()
+	select {
+	case <-p.gone:
+		return errGone
+	case <-limit.C:
+		return fmt.Errorf("playing %q: %w", p.source.name(), helper.ErrHung)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// hand yields frame n when it is due, and gives it back for the next.
+func (p *player) hand(ctx context.Context, f *audio.Frame, n int64, yield func(*audio.Frame, error) bool) error {
+	if n >= p.most {
+		return p.source.wrong(TooLong, "")
+	}
+	if err := p.due(ctx, n); err != nil {
+		return err
+	}
+	f.At = p.base.Add(time.Duration(n) * audio.Time)
+	f.Own, f.EchoRatio, f.Lost = false, 0, 0 // a file has none of these
+	if !yield(f, nil) {
+		return errLeft
+	}
+	p.free <- f
+	return nil
+}
+
+// due waits until frame n would be heard.
+func (p *player) due(ctx context.Context, n int64) error {
+	if n == 0 {
+		p.began = time.Now()
+		p.base = p.source.Base
+		if p.base.IsZero() {
+			p.base = p.began
+		}
+	}
+	wait := time.Until(p.began.Add(time.Duration(n) * audio.Time))
+	if !p.source.RealTime || wait <= 0 {
+		return nil
+	}
+	p.pace.Reset(wait)
+	select {
+	case <-p.pace.C:
+		return nil
+	case <-ctx.Done():
+		p.pace.Stop()
+		return context.Cause(ctx)
+	}
+}
+
+func (p *player) tellOpened(i Info) {
+	if p.source.Opened != nil {
+		p.source.Opened(i)
+	}
+}
+
+// tellEnded returns what was wrong with the source.
+func (p *player) tellEnded(e Ended) error {
+	if p.source.Ended != nil {
+		p.source.Ended(e)
+	}
+	if e.Problem != "" {
+		return p.source.wrong(e.Problem, e.Detail)
+	}
+	return nil
+}
