@@ -22,6 +22,7 @@ const (
 	Stop        // say no more
 	Quiet       // say no more until called
 	Wake        // you may speak again
+	Called      // the agent's name, and nothing else
 	Clock       // what time is it
 	Date        // what day is it
 	Status      // what works
@@ -73,6 +74,9 @@ func Recognise(text earshot.Text, agent string) Kind {
 			words = strings.TrimSpace(strings.TrimSuffix(" "+words, " "+polite))
 		}
 		if words == before {
+			if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
+				return Called
+			}
 			return kinds[words]
 		}
 	}
@@ -117,6 +121,8 @@ func Answer(k Kind, f Facts) string {
 	switch k {
 	case Wake:
 		return "I am listening."
+	case Called:
+		return "Yes?"
 	case Clock:
 		return f.Now.Format("It is 15:04.")
 	case Date:

@@ -26,7 +26,8 @@ func TestRecognise(t *testing.T) {
 		{"stop the music and tell me about tides", reflex.None},
 		{"what time is it in Lima", reflex.None},
 		{"", reflex.None},
-		{"earshot", reflex.None},
+		{"earshot", reflex.Called},
+		{"hey Earshot?", reflex.Called},
 		{"please", reflex.None},
 		{earshot.Text(strings.Repeat("please ", 5000) + "stop"), reflex.None},
 	} {
@@ -53,6 +54,7 @@ func TestAnswer(t *testing.T) {
 		want  string
 	}{
 		{"clock", reflex.Clock, facts, "It is 15:04."},
+		{"name", reflex.Called, facts, "Yes?"},
 		{"date", reflex.Date, facts, "It is Sunday, 1 March 2026."},
 		{"status", reflex.Status, facts, "This works: console.\nThis does not: the model. To mend it: ollama serve"},
 		{"status when all is well", reflex.Status, reflex.Facts{Works: []string{"console"}}, "This works: console. Nothing is missing."},

@@ -90,7 +90,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		spec.Outlets = append(spec.Outlets, p)
 	}
 	var asked *asking
-	spec.Text, asked = r.text(set, &q, union(r.cfg.ID, places))
+	spec.Text, asked = r.text(set, &q, union(r.cfg.ID, places), slices.ContainsFunc(places, (*place).Audible))
 	r.setLive(q.turn, q.message.From)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
@@ -130,8 +130,9 @@ func (r *Room) prefer() {
 }
 
 // text returns the words of the reply: those of a reflex if one knows the
-// answer, else the model's. It notes in q what they are made of.
-func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func(context.Context) iter.Seq2[string, error], *asking) {
+// answer, else the model's. It notes in q what they are made of. Aloud says that
+// a voice will say them.
+func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *asking) {
 	facts := r.facts(set, a)
 	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks() {
 		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
@@ -150,7 +151,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience) (func
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
 		}, new(asking)
 	}
-	req, used := r.request(set, a)
+	req, used := r.request(set, a, aloud)
 	q.madeOf(used)
 	asked := &asking{req: req, agent: set.Name}
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked

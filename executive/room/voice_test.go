@@ -124,6 +124,9 @@ func TestOverheard(t *testing.T) {
 			t.Errorf("kept %q, want %q", kept, want)
 		}
 		messages := h.model.Seen()[0].Messages
+		if !strings.Contains(messages[len(messages)-1].Text, "spoken aloud") {
+			t.Error("the model does not know that it will be heard")
+		}
 		for i, m := range messages {
 			last := i == len(messages)-1
 			if strings.Contains(m.Text, "lunch") != last {
