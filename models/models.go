@@ -1,0 +1,101 @@
+// Package models is the catalogue of what runs on this machine to hear and to
+// speak: what each model is for, where it comes from, under which licence, and
+// whether it is here. The packages below it are the clients of those that run.
+//
+// It looks at the disk when it is asked and keeps nothing, so nobody can be
+// slow.
+package models
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A Model is one thing that was trained. Those so far are kept whole by the
+// package that they come in, so no checksum of ours stands beside them.
+type Model struct {
+	Name    string   // for people
+	For     string   // what it does
+	Origin  string   // the Debian package that it comes in, or [Linked]
+	Licence string   // by its SPDX name where there is one
+	Files   []string // what must be there, below one folder; none if it is linked
+}
+
+// Linked is the origin of a model that is part of a helper's program.
+const Linked = "linked in"
+
+// The models of the embedded path, which needs no download.
+var (
+	Acoustic = Model{
+		Name: "English acoustic model", For: "which sounds are heard", Origin: sphinx, Licence: "BSD-2-Clause",
+		Files: []string{"en-us/mdef", "en-us/means", "en-us/variances", "en-us/sendump", "en-us/transition_matrices", "en-us/feat.params", "en-us/noisedict"},
+	}
+	Language = Model{
+		Name: "English language model", For: "which words follow which", Origin: sphinx, Licence: "BSD-2-Clause",
+		Files: []string{"en-us.lm.bin"},
+	}
+	Dictionary = Model{
+		Name: "English dictionary", For: "which words those sounds are", Origin: sphinx, Licence: "BSD-2-Clause",
+		Files: []string{"cmudict-en-us.dict"},
+	}
+	Voices = Model{
+		Name: "flite voices slt, rms, awb and kal16", For: "speaking English", Origin: Linked, Licence: "LicenseRef-CMU-Flite",
+	}
+)
+
+// sphinx is the Debian package of everything that recognises.
+const sphinx = "pocketsphinx-en-us"
+
+// Catalogue lists every model.
+func Catalogue() []Model { return []Model{Acoustic, Language, Dictionary, Voices} }
+
+// places are where packages put their models: Debian, built by hand, Homebrew.
+var places = []string{
+	"/usr/share/pocketsphinx/model/en-us",
+	"/usr/local/share/pocketsphinx/model/en-us",
+	"/opt/homebrew/share/pocketsphinx/model/en-us",
+}
+
+// Find returns the folder that holds the files of m: the first of these, or of
+// the usual ones if there are none. If there is no such folder, the error is a
+// [*MissingError]; a model that is linked has no folder and is never missing.
+func Find(m Model, in ...string) (string, error) {
+	if m.Origin == Linked {
+		return "", nil
+	}
+	if len(in) == 0 {
+		in = places
+	}
+	for _, dir := range in {
+		if m.isIn(dir) {
+			return dir, nil
+		}
+	}
+	return "", &MissingError{Model: m}
+}
+
+// isIn reports whether dir holds all files of m.
+func (m Model) isIn(dir string) bool {
+	for _, name := range m.Files {
+		about, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || !about.Mode().IsRegular() || about.Size() == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// A MissingError is a model that is not here. No restart mends that, so it is
+// an [errors.ErrUnsupported].
+type MissingError struct{ Model Model }
+
+// Error says what is missing.
+func (e *MissingError) Error() string { return fmt.Sprintf("the %s is not installed", e.Model.Name) }
+
+// Cure says how to get it.
+func (e *MissingError) Cure() string { return "sudo apt-get install " + e.Model.Origin }
+
+// Is reports that the error is lasting.
+func (e *MissingError) Is(target error) bool { return target == errors.ErrUnsupported }
