@@ -33,14 +33,14 @@ func media(ctx context.Context, s *helper.Server, _ []string) error {
 			return err
 		}
 		asked = true
-		playing.Go(func() { perform(ctx, s, r) })
+		playing.Go(func() { performMedia(ctx, s, r) })
 		return nil
 	})
 }
 
-// perform plays a source and says how it ended. What cannot be sent, nobody
+// performMedia plays a source and says how it ended. What cannot be sent, nobody
 // waits for.
-func perform(ctx context.Context, s *helper.Server, r codec.Request) {
+func performMedia(ctx context.Context, s *helper.Server, r codec.Request) {
 	out, err := newFramer(r.Longest, func(b []byte) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -49,7 +49,7 @@ func perform(ctx context.Context, s *helper.Server, r codec.Request) {
 	})
 	var damaged int64
 	if err == nil {
-		damaged, err = play(ctx, s, r, out)
+		damaged, err = playMedia(ctx, s, r, out)
 	}
 	if ctx.Err() != nil {
 		return
@@ -66,13 +66,13 @@ func perform(ctx context.Context, s *helper.Server, r codec.Request) {
 	s.Send(codec.MsgEnded, end)
 }
 
-// play opens a source and hands all of its sound to out. It returns how many
+// playMedia opens a source and hands all of its sound to out. It returns how many
 // packets of it were damaged.
-func play(ctx context.Context, s *helper.Server, r codec.Request, out *framer) (int64, error) {
+func playMedia(ctx context.Context, s *helper.Server, r codec.Request, out *framer) (int64, error) {
 	fuse := newFuse(r.Patient)
 	defer context.AfterFunc(ctx, fuse.blow)()
 	done := s.Guard(3 * r.Patient) // a name server cannot be interrupted
-	src, err := openSource(r, fuse)
+	src, err := openMedia(r, fuse)
 	done()
 	if err != nil {
 		return 0, err

@@ -19,22 +19,22 @@ import (
 // frames of more than some seconds.
 const mostSamples = 1 << 20
 
-// A decoder makes samples of 16 kHz, mono, of the packets of one stream. It
+// A mediaDecoder makes samples of 16 kHz, mono, of the packets of one stream. It
 // knows nothing of files, so that packets from a network may be given to it.
-type decoder struct {
+type mediaDecoder struct {
 	codec   *astiav.CodecContext
 	frame   *astiav.Frame
 	filter  *resampler
 	changes int
 }
 
-// newDecoder returns a decoder for a stream.
-func newDecoder(p *astiav.CodecParameters) (*decoder, error) {
+// newMediaDecoder returns a decoder for a stream.
+func newMediaDecoder(p *astiav.CodecParameters) (*mediaDecoder, error) {
 	c := astiav.FindDecoder(p.CodecID())
 	if c == nil {
 		return nil, &trouble{codec.NoDecoder, p.CodecID().Name()}
 	}
-	d := &decoder{codec: astiav.AllocCodecContext(c), frame: astiav.AllocFrame()}
+	d := &mediaDecoder{codec: astiav.AllocCodecContext(c), frame: astiav.AllocFrame()}
 	d.codec.SetThreadCount(1)
 	err := p.ToCodecContext(d.codec)
 	if err == nil {
@@ -49,7 +49,7 @@ func newDecoder(p *astiav.CodecParameters) (*decoder, error) {
 
 // decode calls take with each frame of packet p; nil stands for the end. The
 // frame is valid until take returns. What is damaged is counted and left out.
-func (d *decoder) decode(p *astiav.Packet, take func(*astiav.Frame) error) (damaged int, err error) {
+func (d *mediaDecoder) decode(p *astiav.Packet, take func(*astiav.Frame) error) (damaged int, err error) {
 	if err := d.codec.SendPacket(p); err != nil && !errors.Is(err, astiav.ErrEof) {
 		return 1, nil
 	}
@@ -76,7 +76,7 @@ func (d *decoder) decode(p *astiav.Packet, take func(*astiav.Frame) error) (dama
 const mostChanges = 1000
 
 // convert hands the samples of f to take; nil stands for the end.
-func (d *decoder) convert(f *astiav.Frame, take func([]int16) error) error {
+func (d *mediaDecoder) convert(f *astiav.Frame, take func([]int16) error) error {
 	if d.filter != nil && (f == nil || d.filter.takes != kindOf(f)) {
 		if err := d.filter.push(nil, take); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (d *decoder) convert(f *astiav.Frame, take func([]int16) error) error {
 	return d.filter.push(f, take)
 }
 
-func (d *decoder) close() {
+func (d *mediaDecoder) close() {
 	if d.filter != nil {
 		d.filter.close()
 	}
@@ -107,8 +107,8 @@ func (d *decoder) close() {
 	d.codec.Free()
 }
 
-// A kind is how sound is laid out.
-type kind struct {
+// A soundKind is how sound is laid out.
+type soundKind struct {
 	rate     int
 	format   astiav.SampleFormat
 	channels int
@@ -120,9 +120,9 @@ var layouts = [...]string{1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 
 
 // kindOf returns the kind of f. Where f does not say what each of its channels
 // is, their number does.
-func kindOf(f *astiav.Frame) kind {
+func kindOf(f *astiav.Frame) soundKind {
 	l := f.ChannelLayout()
-	k := kind{f.SampleRate(), f.SampleFormat(), l.NbChannels(), ""}
+	k := soundKind{f.SampleRate(), f.SampleFormat(), l.NbChannels(), ""}
 	if k.channels < 1 || k.channels > codec.MaxChannels {
 		return k // refused later; its description may be longer than the binding has room for
 	}
@@ -136,13 +136,13 @@ func kindOf(f *astiav.Frame) kind {
 // A resampler makes 16 kHz, mono, of sound of one kind. This version of the
 // binding has no resampler but the one in a filter graph.
 type resampler struct {
-	takes    kind
+	takes    soundKind
 	graph    *astiav.FilterGraph
 	from, to *astiav.FilterContext
 	frame    *astiav.Frame
 }
 
-func newResampler(k kind) (_ *resampler, err error) {
+func newResampler(k soundKind) (_ *resampler, err error) {
 	if err := tooMuch(k.rate, k.channels); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func newResampler(k kind) (_ *resampler, err error) {
 }
 
 // args describes k to a filter.
-func (k kind) args() astiav.FilterArgs {
+func (k soundKind) args() astiav.FilterArgs {
 	rate := strconv.Itoa(k.rate)
 	return astiav.FilterArgs{
 		"sample_rate": rate, "time_base": "1/" + rate,
@@ -198,7 +198,7 @@ func (r *resampler) push(f *astiav.Frame, take func([]int16) error) error {
 			return nil
 		}
 		if err == nil {
-			err = take(samples(r.frame))
+			err = take(monoSamples(r.frame))
 			r.frame.Unref()
 		}
 		if err != nil {
@@ -212,16 +212,16 @@ func (r *resampler) close() {
 	r.graph.Free()
 }
 
-// head is how every AVFrame begins, from FFmpeg 5 on: data, line sizes, extended
+// frameHead is how every AVFrame begins, from FFmpeg 5 on: data, line sizes, extended
 // data, width, height, number of samples. The binding does not show sound.
-type head struct {
+type frameHead struct {
 	data [8]unsafe.Pointer
 }
 
-// samples returns those of a mono frame of 16 bits, valid as long as f.
-func samples(f *astiav.Frame) []int16 {
+// monoSamples returns those of a mono frame of 16 bits, valid as long as f.
+func monoSamples(f *astiav.Frame) []int16 {
 	n := f.NbSamples()
-	data := (*head)(f.UnsafePointer()).data[0]
+	data := (*frameHead)(f.UnsafePointer()).data[0]
 	if n <= 0 || data == nil {
 		return nil
 	}

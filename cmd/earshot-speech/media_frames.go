@@ -11,13 +11,13 @@ import (
 	"earshot/internal/codec"
 )
 
-// strict is the mode of the voice detector: of 0 to 3, the one that was
+// vadMode is the mode of the voice detector: of 0 to 3, the one that was
 // measured to know a voice from a noise without losing its onset.
-const strict = 2
+const vadMode = 2
 
-// warm is how many frames of silence a new voice detector is given, since it
+// vadWarm is how many frames of silence a new voice detector is given, since it
 // takes what it hears first for a voice: 500 ms.
-const warm = 25
+const vadWarm = 25
 
 // A framer makes frames of samples.
 type framer struct {
@@ -37,14 +37,14 @@ func newFramer(longest time.Duration, send func([]byte) error) (*framer, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := vad.SetMode(strict); err != nil {
+	if err := vad.SetMode(vadMode); err != nil {
 		return nil, err
 	}
 	f := &framer{
 		vad: vad, send: send, most: int64(longest / audio.Time),
 		raw: make([]byte, 2*audio.Samples), coded: make([]byte, 0, audio.Size),
 	}
-	for range warm {
+	for range vadWarm {
 		if _, err := vad.Process(audio.Rate, f.raw); err != nil {
 			return nil, err
 		}

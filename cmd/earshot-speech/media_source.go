@@ -19,12 +19,12 @@ import (
 	"earshot/internal/codec"
 )
 
-// stuck is how many packets in sequence may be unreadable before a source is
+// mostFailures is how many packets in sequence may be unreadable before a source is
 // given up: a demultiplexer may fail for ever on the same byte.
-const stuck = 100
+const mostFailures = 100
 
-// A source is an open file or stream.
-type source struct {
+// A mediaSource is an open file or stream.
+type mediaSource struct {
 	info    codec.Info
 	damaged int64 // packets
 
@@ -33,15 +33,15 @@ type source struct {
 	input   *astiav.FormatContext
 	stream  *astiav.Stream
 	packet  *astiav.Packet
-	decoder *decoder
+	decoder *mediaDecoder
 	line    timeline
 }
 
-// openSource opens what r asks for, and finds its first sound. Only the
+// openMedia opens what r asks for, and finds its first sound. Only the
 // protocols that belong to the source are open to it: a playlist does not lead
 // from the network to a file, nor from a file to the network.
-func openSource(r codec.Request, f *fuse) (_ *source, err error) {
-	s := &source{fuse: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
+func openMedia(r codec.Request, f *fuse) (_ *mediaSource, err error) {
+	s := &mediaSource{fuse: f, remote: r.URL != "", input: astiav.AllocFormatContext(), packet: astiav.AllocPacket()}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -50,7 +50,7 @@ func openSource(r codec.Request, f *fuse) (_ *source, err error) {
 	f.guards(s.input.SetInterruptCallback())
 	options := astiav.NewDictionary()
 	defer options.Free()
-	for key, value := range optionsFor(r) {
+	for key, value := range mediaOptions(r) {
 		if err := options.Set(key, value, 0); err != nil {
 			return nil, err
 		}
@@ -60,6 +60,7 @@ func openSource(r codec.Request, f *fuse) (_ *source, err error) {
 		name = "file:" + r.Path // whatever the path looks like
 	}
 	if err := f.during(func() error { return s.input.OpenInput(name, nil, options) }); err != nil {
+		s.input = nil // FFmpeg has freed it
 		return nil, s.trouble(err)
 	}
 	if err := f.during(func() error { return s.input.FindStreamInfo(nil) }); err != nil {
@@ -71,7 +72,7 @@ func openSource(r codec.Request, f *fuse) (_ *source, err error) {
 	return s, nil
 }
 
-func optionsFor(r codec.Request) map[string]string {
+func mediaOptions(r codec.Request) map[string]string {
 	options := map[string]string{"max_streams": strconv.Itoa(codec.MaxStreams), "protocol_whitelist": "file"}
 	switch {
 	case r.URL == "":
@@ -85,7 +86,7 @@ func optionsFor(r codec.Request) map[string]string {
 }
 
 // choose finds the first stream of sound.
-func (s *source) choose(longest time.Duration) error {
+func (s *mediaSource) choose(longest time.Duration) error {
 	for _, stream := range s.input.Streams() {
 		p := stream.CodecParameters()
 		if p.MediaType() != astiav.MediaTypeAudio {
@@ -103,7 +104,7 @@ func (s *source) choose(longest time.Duration) error {
 			return err
 		}
 		var err error
-		s.decoder, err = newDecoder(p)
+		s.decoder, err = newMediaDecoder(p)
 		return err
 	}
 	return &trouble{codec.NoSound, ""}
@@ -121,7 +122,7 @@ func tooMuch(rate, channels int) error {
 }
 
 // duration is what the source says, as far as that can be.
-func (s *source) duration() time.Duration {
+func (s *mediaSource) duration() time.Duration {
 	d := s.input.Duration() // in microseconds
 	if d <= 0 || d > math.MaxInt64/1000 {
 		return 0
@@ -131,8 +132,8 @@ func (s *source) duration() time.Duration {
 
 // play hands all sound to out. What cannot be decoded is counted, and silent
 // where the source says how long it was.
-func (s *source) play(out *framer) error {
-	for failed := 0; failed < stuck; {
+func (s *mediaSource) play(out *framer) error {
+	for failed := 0; failed < mostFailures; {
 		err := s.fuse.during(func() error { return s.input.ReadFrame(s.packet) })
 		switch {
 		case errors.Is(err, astiav.ErrEof):
@@ -157,7 +158,7 @@ func (s *source) play(out *framer) error {
 }
 
 // decode hands the sound of a packet to out; nil stands for the end.
-func (s *source) decode(p *astiav.Packet, out *framer) error {
+func (s *mediaSource) decode(p *astiav.Packet, out *framer) error {
 	damaged, err := s.decoder.decode(p, func(f *astiav.Frame) error {
 		if err := out.silence(s.line.gap(f, s.stream.TimeBase())); err != nil {
 			return err
@@ -172,24 +173,26 @@ func (s *source) decode(p *astiav.Packet, out *framer) error {
 }
 
 // nothing says why a source has come to its end without a sound.
-func (s *source) nothing() error {
+func (s *mediaSource) nothing() error {
 	if s.damaged > 0 {
 		return &trouble{codec.Unreadable, ""}
 	}
 	return &trouble{codec.NoSound, ""}
 }
 
-func (s *source) close() {
+func (s *mediaSource) close() {
 	if s.decoder != nil {
 		s.decoder.close()
 	}
 	s.packet.Free()
-	s.input.CloseInput()
-	runtime.KeepAlive(s.fuse)
+	if s.input != nil {
+		s.input.CloseInput()
+	}
+	runtime.KeepAlive(s.fuse) // whose interrupter C looks at
 }
 
 // trouble says what an error of FFmpeg is to a user.
-func (s *source) trouble(err error) error {
+func (s *mediaSource) trouble(err error) error {
 	code := astiav.Error(0)
 	errors.As(err, &code)
 	problem := codec.Unreadable
