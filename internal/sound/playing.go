@@ -18,7 +18,9 @@ type Position struct {
 	End     bool  // nothing more of it will be
 }
 
-// credit is how many bytes may be ahead of the device.
+// credit is how many bytes may be ahead of the device. The helper gives it when
+// it has begun the speech: sound has a pipe of its own, and would overtake the
+// beginning.
 const credit = 2 * deck.Most
 
 // A Playing is one speech. Do may be called from any goroutine at any time;
@@ -45,9 +47,7 @@ type Playing struct {
 }
 
 func newPlaying(l *line, out *stream, number uint32, moved func(Position)) *Playing {
-	p := &Playing{line: l, out: out, number: number, moved: moved, since: time.Now()}
-	p.credit.Grant(credit, credit)
-	return p
+	return &Playing{line: l, out: out, number: number, moved: moved, since: time.Now()}
 }
 
 // Write plays pcm behind what was written before. It waits for credit, until

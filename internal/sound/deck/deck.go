@@ -19,7 +19,7 @@ import (
 
 // Most is how much of a speech a deck holds, in samples: 200 ms, enough for a
 // sender that is held up, and little to throw away at a cut. It is the credit
-// that every speech begins with.
+// that every speech begins with; what a Report gives is in addition.
 const Most = audio.Rate / 5
 
 const (

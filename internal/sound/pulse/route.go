@@ -62,8 +62,9 @@ func source(in *proto.GetSourceInfoReply, byDefault string) Device {
 type Route struct {
 	Source, Sink *Device // nil where there is no such stream
 
-	// Latency is how long sound is in the sink, after it has left the stream.
-	Latency time.Duration
+	// In and Out are how long sound is in the source before it comes to the
+	// stream, and in the sink after it has left it.
+	In, Out time.Duration
 }
 
 // Looped reports that what is played comes back in what is captured, without a
@@ -80,6 +81,7 @@ func (s *Server) Route(pid int) (r Route, err error) {
 	}
 	for _, in := range ins {
 		if of(in.Properties, pid) {
+			r.In = time.Duration(in.SourceLatency) * time.Microsecond
 			if r.Source, err = s.source(in.SourceIndex); err != nil {
 				return r, err
 			}
@@ -91,7 +93,7 @@ func (s *Server) Route(pid int) (r Route, err error) {
 	}
 	for _, out := range outs {
 		if of(out.Properties, pid) {
-			r.Latency = time.Duration(out.SinkLatency) * time.Microsecond
+			r.Out = time.Duration(out.SinkLatency) * time.Microsecond
 			if r.Sink, err = s.sink(out.SinkIndex); err != nil {
 				return r, err
 			}

@@ -192,6 +192,12 @@ func (s *Server) Load(name string) error {
 	return err
 }
 
+// AddSource adds a microphone that is silent, and no loudspeaker's monitor.
+func (s *Server) AddSource(name string) error {
+	_, err := s.pactl("load-module", "module-null-source", "source_name="+name, "rate=16000", "channels=1")
+	return err
+}
+
 // Unload takes the virtual device name away, as pulling its plug does. Streams
 // on it are moved by the server, or ended where there is nothing to move to.
 func (s *Server) Unload(name string) error {
@@ -200,7 +206,7 @@ func (s *Server) Unload(name string) error {
 		return err
 	}
 	for line := range strings.Lines(modules) {
-		if f := strings.Fields(line); strings.Contains(line, "sink_name="+name+" ") {
+		if f := strings.Fields(line); strings.Contains(line, "_name="+name+" ") {
 			_, err := s.pactl("unload-module", f[0])
 			return err
 		}

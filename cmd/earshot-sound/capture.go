@@ -1,0 +1,178 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gordonklaus/portaudio"
+	webrtcvad "github.com/maxhawkins/go-webrtcvad"
+
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+)
+
+const (
+	// settling is how many frames after opening are thrown away: the detector of
+	// voices reports one in the first, and devices click.
+	settling = int(500 * time.Millisecond / audio.Time)
+
+	// vadMode is how strict that detector is, 0 to 3. At 2 it follows speech and
+	// leaves keyboards alone.
+	vadMode = 2
+
+	// ringed is how many frames wait for the daemon: one second.
+	ringed = int(time.Second / audio.Time)
+)
+
+// A capture is an open microphone.
+type capture struct {
+	place
+	card   *card
+	stream *portaudio.Stream
+	buf    []int16 // what stream reads into
+	vad    *webrtcvad.VAD
+	ring   *audio.Ring
+	stop   chan struct{}
+	done   chan struct{}
+	halt   sync.Once
+}
+
+// A place is where a stream is. Only the number is not guarded by card.mu.
+type place struct {
+	number   uint32
+	want     string        // the device that was named, or ""
+	on       string        // the one that it is on, as far as is known
+	monitors string        // the sink that this repeats
+	delay    time.Duration // in the server, on the way
+}
+
+// frameOf returns how many samples a stream moves at a time.
+func frameOf(o sound.Open) int {
+	if o.Output {
+		return block
+	}
+	return audio.Samples
+}
+
+// startCapture starts the loop of a stream that is open.
+func (c *card) startCapture(o sound.Open, on string, s *portaudio.Stream, buf []int16) error {
+	vad, err := webrtcvad.New()
+	if err == nil {
+		err = vad.SetMode(vadMode)
+	}
+	if err != nil {
+		return err
+	}
+	k := &capture{
+		place: place{number: o.Number, want: o.Device, on: on},
+		card:  c, stream: s, buf: buf, vad: vad, ring: audio.NewRing(ringed),
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	c.mu.Lock()
+	c.capture = k
+	c.mu.Unlock()
+	c.loops.Go(k.run)
+	return nil
+}
+
+// close ends the capture, and returns when nothing is captured any more.
+func (k *capture) close() {
+	k.halt.Do(func() { close(k.stop) })
+	<-k.done
+}
+
+// run reads the device and sends its frames until it is closed or fails.
+func (k *capture) run() {
+	var sender sync.WaitGroup
+	sender.Go(k.send)
+	err := k.read()
+	done := k.card.server.Guard(opening)
+	closeStream(k.stream)
+	done()
+	k.ring.Close(nil)
+	sender.Wait()
+	k.card.mu.Lock()
+	k.card.capture = nil
+	k.card.mu.Unlock()
+	close(k.done)
+	if err != nil {
+		k.card.ended(k.number, err)
+	}
+}
+
+// read puts frames into the ring, and waits for nothing but the device.
+func (k *capture) read() error {
+	var f audio.Frame
+	raw := make([]byte, 0, 2*audio.Samples)
+	var last time.Time
+	for n := 0; ; n++ {
+		select {
+		case <-k.stop:
+			return nil
+		default:
+		}
+		done := k.card.server.Guard(moving)
+		err := k.stream.Read()
+		done()
+		if err != nil && err != portaudio.InputOverflowed {
+			return err
+		}
+		f.At = k.captured(time.Now())
+		f.Lost = 0
+		if err != nil {
+			f.Lost = missing(f.At.Sub(last))
+		}
+		last = f.At
+		copy(f.PCM[:], k.buf)
+		raw = audio.AppendPCM(raw[:0], f.PCM[:])
+		f.Voiced, _ = k.vad.Process(audio.Rate, raw) // it fails only for another rate or length
+		f.Own, f.EchoRatio = k.echo(&f)
+		if n >= settling {
+			k.ring.Put(&f)
+		}
+	}
+}
+
+// captured returns when the first sample of the frame that was read by now was
+// captured.
+func (k *capture) captured(now time.Time) time.Time {
+	behind := audio.Samples
+	if n, err := k.stream.AvailableToRead(); err == nil {
+		behind += n
+	}
+	k.card.mu.Lock()
+	defer k.card.mu.Unlock()
+	return now.Add(-samples(int64(behind)) - k.delay)
+}
+
+// echo judges what of f is our own sound.
+func (k *capture) echo(f *audio.Frame) (own bool, ratio float32) {
+	level := audio.Level(f.PCM[:])
+	k.card.mu.Lock()
+	defer k.card.mu.Unlock()
+	return k.card.echo.Captured(f.At, level)
+}
+
+// missing returns how many frames a device that overflowed has lost, when so
+// much time has passed since the one before.
+func missing(passed time.Duration) uint16 {
+	return uint16(max(1, min(passed/audio.Time-1, 1<<16-1)))
+}
+
+// send hands the frames to the daemon, which may be slow.
+func (k *capture) send() {
+	var f audio.Frame
+	buf := make([]byte, 0, audio.Size)
+	for k.ring.Take(context.Background(), &f) == nil {
+		buf = f.Append(buf[:0])
+		if k.card.server.SendSound(k.number, buf) != nil {
+			return
+		}
+	}
+}
+
+// samples returns how long n samples last.
+func samples(n int64) time.Duration { return time.Duration(n) * time.Second / audio.Rate }

@@ -1,0 +1,280 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/sound"
+	"earshot/internal/sound/deck"
+	"earshot/internal/sound/pulse"
+)
+
+const (
+	// opening is how long a device may take to open or close; the daemon waits
+	// no longer either.
+	opening = 3 * time.Second
+
+	// moving is how long one block of sound may take. The daemon misses frames
+	// sooner; this is for what it does not miss.
+	moving = 2 * time.Second
+
+	// jobs is how many things may wait to be opened and closed: more than one
+	// client asks for.
+	jobs = 16
+)
+
+// A card is the sound card at work.
+type card struct {
+	server *helper.Server
+	pulse  *pulse.Server // nil where there is none
+	jobs   chan func()
+	loops  sync.WaitGroup
+
+	mu       sync.Mutex
+	capture  *capture  // or nil
+	playback *playback // or nil
+	echo     audio.Echo
+	down     bool
+}
+
+func newCard(s *helper.Server) *card {
+	return &card{server: s, jobs: make(chan func(), jobs)}
+}
+
+// work is the helper's life: it ends when the daemon closes its input.
+func (c *card) work(ctx context.Context) error {
+	if err := c.start(); err != nil {
+		c.fail(err)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.server.Controls(c.control) })
+	g.Go(func() error { return c.server.Sounds(c.sound) })
+	g.Go(func() error { return c.desk(ctx) })
+	if c.pulse != nil {
+		defer c.pulse.Close()
+		g.Go(func() error { return c.watch(ctx) })
+	}
+	err := g.Wait()
+	c.end()
+	return err
+}
+
+// start finds the sound system.
+func (c *card) start() (err error) {
+	defer c.server.Guard(opening)()
+	c.pulse, err = pulse.Dial()
+	if err != nil && !errors.Is(err, pulse.ErrNone) {
+		return serverGone(err)
+	}
+	if err := initialize(false); err != nil {
+		return &sound.Fault{Text: "there is no sound system: " + describe(err)}
+	}
+	if d, err := c.devices(); err != nil {
+		return serverGone(err)
+	} else if len(d.Inputs)+len(d.Outputs) == 0 {
+		return &sound.Fault{Text: "there is no sound device", Fix: "plug one in, or start earshot with --no-voice"}
+	}
+	return c.server.Send(sound.SayReady, nil)
+}
+
+// serverGone is the fault of a sound server that does not answer.
+func serverGone(err error) error {
+	return &sound.Fault{Text: fmt.Sprintf("the sound server is gone: %v", err), Fix: "systemctl --user restart pipewire-pulse, or pulseaudio --start"}
+}
+
+// fail says, once, that all is over. The daemon then ends this process.
+func (c *card) fail(err error) {
+	c.mu.Lock()
+	said := c.down
+	c.down = true
+	c.mu.Unlock()
+	fault, ok := errors.AsType[*sound.Fault](err)
+	if !ok {
+		fault = &sound.Fault{Text: err.Error()}
+	}
+	if !said {
+		c.server.Send(sound.SayDown, fault) // if nobody is there, it is over anyway
+	}
+}
+
+// desk opens and closes, one after the other, so that a cut never waits for it.
+func (c *card) desk(ctx context.Context) error {
+	for {
+		select {
+		case job := <-c.jobs:
+			job()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// end closes what is open.
+func (c *card) end() {
+	c.mu.Lock()
+	in, out := c.capture, c.playback
+	c.mu.Unlock()
+	if in != nil {
+		in.close()
+	}
+	if out != nil {
+		out.close()
+	}
+	c.loops.Wait()
+}
+
+// control does at once what must not wait, and puts the rest on the desk.
+func (c *card) control(m helper.Control) error {
+	switch m.Name {
+	case sound.SayPlay:
+		return with(m, c.play)
+	case sound.SayDo:
+		return with(m, func(d sound.Do) {
+			if k := c.deck(); k != nil {
+				k.Do(d.Number, d.Control)
+			}
+		})
+	case sound.SayFinish:
+		return with(m, func(f sound.Finish) {
+			if k := c.deck(); k != nil {
+				k.Finish(f.Number, f.Samples)
+			}
+		})
+	case sound.SayOpen:
+		var o sound.Open
+		if err := m.Decode(&o); err != nil {
+			return err
+		}
+		return c.later(func() { c.open(o) })
+	case sound.SayClose:
+		var s sound.Stream
+		if err := m.Decode(&s); err != nil {
+			return err
+		}
+		return c.later(func() { c.close(s) })
+	case sound.SayDevices:
+		return c.later(c.listed)
+	}
+	return fmt.Errorf("%w: the daemon said %q", helper.ErrProtocol, m.Name)
+}
+
+// with calls do with the body of m.
+func with[T any](m helper.Control, do func(T)) error {
+	var body T
+	if err := m.Decode(&body); err != nil {
+		return err
+	}
+	do(body)
+	return nil
+}
+
+// later puts a job on the desk.
+func (c *card) later(job func()) error {
+	select {
+	case c.jobs <- job:
+		return nil
+	default:
+		return fmt.Errorf("%w: too much to open and close", helper.ErrProtocol)
+	}
+}
+
+// deck returns that of the loudspeaker, or nil if it is closed.
+func (c *card) deck() *deck.Deck {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.playback == nil {
+		return nil
+	}
+	return c.playback.deck
+}
+
+// play begins a speech, and lets its sound come.
+func (c *card) play(p sound.Play) {
+	c.mu.Lock()
+	out := c.playback
+	c.mu.Unlock()
+	if out != nil && out.number == p.Output {
+		out.deck.Play(p.Number)
+		c.server.Send(sound.SayPlayed, sound.Played{Play: p.Number, Credit: deck.Most})
+	}
+}
+
+// sound takes sound for the loudspeaker.
+func (c *card) sound(m helper.Sound) error {
+	k := c.deck()
+	if k == nil {
+		return nil // it is late
+	}
+	var pcm [deck.Most]int16
+	n := audio.DecodePCM(pcm[:], m.Data)
+	if 2*n != len(m.Data) {
+		return fmt.Errorf("%w: sound that is more than the credit, or half a sample", helper.ErrProtocol)
+	}
+	if err := k.Add(m.Stream, pcm[:n]); err != nil {
+		return fmt.Errorf("%w: %w", helper.ErrProtocol, err)
+	}
+	return nil
+}
+
+// listed answers what devices there are.
+func (c *card) listed() {
+	defer c.server.Guard(opening)()
+	d, err := c.devices()
+	if err != nil {
+		c.fail(serverGone(err))
+		return
+	}
+	c.server.Send(sound.SayListed, d)
+}
+
+// devices returns what there is, by the names of the sound server if there is
+// one.
+func (c *card) devices() (sound.Devices, error) {
+	if c.pulse == nil {
+		return list()
+	}
+	sources, sinks, err := c.pulse.Devices()
+	if err != nil {
+		return sound.Devices{}, err
+	}
+	return sound.Devices{Server: "PulseAudio", Inputs: named(sources), Outputs: named(sinks)}, nil
+}
+
+func named(all []pulse.Device) (d []sound.Device) {
+	for _, p := range all {
+		d = append(d, sound.Device{Name: p.Name, Description: p.Description, Default: p.Default, Monitors: p.Monitors})
+	}
+	return d
+}
+
+// ended is told by a loop that its device failed, with the number of its
+// stream. If it is the whole server that is gone, that alone is said.
+func (c *card) ended(number uint32, err error) {
+	if c.pulse != nil {
+		if _, err := c.pulse.Route(os.Getpid()); err != nil {
+			c.fail(serverGone(err))
+			return
+		}
+	}
+	c.lost(number, &sound.Fault{Text: "the device failed: " + describe(err), Fix: "plug it in again; earshot devices says what there is"})
+}
+
+// lost says that a stream is gone, if that was not asked for.
+func (c *card) lost(number uint32, f *sound.Fault) {
+	c.mu.Lock()
+	over := c.down
+	c.mu.Unlock()
+	if !over {
+		c.server.Send(sound.SayLost, sound.Lost{Number: number, Fault: *f})
+	}
+}

@@ -1,0 +1,160 @@
+//go:build cgo
+
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/gordonklaus/portaudio"
+
+	"earshot/internal/sound"
+)
+
+// open opens a stream, or says why not.
+func (c *card) open(o sound.Open) {
+	defer c.server.Guard(opening)()
+	on, fault := c.choose(o)
+	if fault == nil {
+		fault = c.begin(o, on)
+	}
+	if fault != nil {
+		c.lost(o.Number, fault)
+		return
+	}
+	c.server.Send(sound.SayOpened, sound.Opened{Number: o.Number, Device: on})
+}
+
+// begin opens the device and starts its loop.
+func (c *card) begin(o sound.Open, on string) *sound.Fault {
+	c.mu.Lock()
+	idle, busy := c.capture == nil && c.playback == nil, c.capture != nil
+	if o.Output {
+		busy = c.playback != nil
+	}
+	c.mu.Unlock()
+	if busy {
+		return &sound.Fault{Text: sound.ErrBusy.Error()}
+	}
+	buf := make([]int16, frameOf(o))
+	stream, err := open(c.where(o.Device, o.Output), o.Output, buf)
+	if err != nil && idle { // the list of devices may be an old one
+		if err = initialize(true); err == nil {
+			stream, err = open(c.where(o.Device, o.Output), o.Output, buf)
+		}
+	}
+	if err != nil {
+		return c.unopened(o, err)
+	}
+	if o.Output {
+		c.startPlayback(o, on, stream, buf)
+	} else if err := c.startCapture(o, on, stream, buf); err != nil {
+		closeStream(stream)
+		return &sound.Fault{Text: describe(err)}
+	}
+	return nil
+}
+
+// unopened says why a device could not be opened.
+func (c *card) unopened(o sound.Open, err error) *sound.Fault {
+	f := &sound.Fault{Text: fmt.Sprintf("the %s cannot be opened: %s", what(o.Output), describe(err))}
+	switch {
+	case c.pulse != nil && (err == portaudio.NoDefaultInputDevice || err == portaudio.NoDefaultOutputDevice):
+		f.Fix = "apt-get install libasound2-plugins"
+	case err == errNoDevice || err == portaudio.NoDefaultInputDevice || err == portaudio.NoDefaultOutputDevice:
+		f.Fix = "earshot devices"
+	case err == portaudio.DeviceUnavailable:
+		f.Fix = "end the program that uses it, or use a sound server"
+	}
+	return f
+}
+
+// what a device is called.
+func what(output bool) string {
+	if output {
+		return "loudspeaker"
+	}
+	return "microphone"
+}
+
+// close closes a stream, if it is still open.
+func (c *card) close(s sound.Stream) {
+	defer c.server.Guard(opening)()
+	c.mu.Lock()
+	in, out := c.capture, c.playback
+	c.mu.Unlock()
+	if in != nil && in.number == s.Number {
+		in.close()
+	}
+	if out != nil && out.number == s.Number {
+		out.close()
+	}
+	c.server.Send(sound.SayClosed, s)
+}
+
+// where returns PortAudio's name of a device. With a sound server that is the
+// server's, and the device is chosen through the environment, which its library
+// reads whenever it opens one.
+func (c *card) where(device string, output bool) string {
+	if c.pulse == nil {
+		return device
+	}
+	name := "PULSE_SOURCE"
+	if output {
+		name = "PULSE_SINK"
+	}
+	os.Unsetenv(name) // an empty one is not the default but a device without a name
+	if device != "" {
+		os.Setenv(name, device)
+	}
+	return viaPulse
+}
+
+// choose returns which device o means, by the names of the server, and refuses
+// what is not there and what would let the assistant hear itself.
+func (c *card) choose(o sound.Open) (on string, f *sound.Fault) {
+	d, err := c.devices()
+	if err != nil {
+		c.fail(serverGone(err))
+		return "", &sound.Fault{Text: sound.ErrCard.Error()}
+	}
+	all := d.Inputs
+	if o.Output {
+		all = d.Outputs
+	}
+	for _, dev := range all {
+		if o.Device == dev.Name || o.Device == "" && dev.Default {
+			return dev.Name, c.looped(o, dev, d)
+		}
+	}
+	if o.Device == "" && len(all) > 0 && c.pulse == nil {
+		return "", nil // PortAudio knows no default by name
+	}
+	f = &sound.Fault{Text: "there is no " + what(o.Output), Fix: "plug one in; earshot devices says what there is"}
+	if o.Device != "" {
+		f.Text += fmt.Sprintf(" %q", o.Device)
+	}
+	return "", f
+}
+
+// looped refuses a device that would bring our own sound straight back.
+func (c *card) looped(o sound.Open, dev sound.Device, all sound.Devices) *sound.Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o.Output {
+		if c.capture != nil && c.capture.monitors == dev.Name {
+			return &sound.Fault{Text: fmt.Sprintf("the loudspeaker %q is what the microphone listens to", dev.Name), Fix: "choose others of: earshot devices"}
+		}
+		return nil
+	}
+	for _, out := range all.Outputs {
+		used := out.Default
+		if c.playback != nil {
+			used = out.Name == c.playback.on
+		}
+		if used && dev.Monitors == out.Name {
+			return &sound.Fault{Text: fmt.Sprintf("there is no microphone but %q, which is the sound of the loudspeaker", dev.Name), Fix: "plug one in"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+//go:build cgo
+
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gordonklaus/portaudio"
+
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+	"earshot/internal/sound/deck"
+)
+
+// idle is how long silence is played before the device is stopped, which saves
+// a part of a core in a hundred. It is longer than the pauses of a conversation,
+// since starting takes time, and so long that nothing of a speech is left in the
+// device: stopping throws away what is.
+const idle = 10 * time.Second
+
+// A playback is an open loudspeaker.
+type playback struct {
+	place
+	card   *card
+	stream *portaudio.Stream
+	buf    []int16 // what stream writes
+	size   int     // samples that the device holds when it is full
+	deck   *deck.Deck
+	stop   chan struct{}
+	done   chan struct{}
+	halt   sync.Once
+}
+
+// startPlayback starts the loop of a stream that is open.
+func (c *card) startPlayback(o sound.Open, on string, s *portaudio.Stream, buf []int16) {
+	size, err := s.AvailableToWrite() // nothing is in it yet
+	if err != nil {
+		size = 0
+	}
+	k := &playback{
+		place: place{number: o.Number, want: o.Device, on: on},
+		card:  c, stream: s, buf: buf, size: size, deck: deck.New(o.Volume),
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	c.mu.Lock()
+	c.playback = k
+	c.mu.Unlock()
+	c.loops.Go(k.run)
+}
+
+// close ends the playback, and returns when nothing is played any more.
+func (k *playback) close() {
+	k.halt.Do(func() { close(k.stop) })
+	<-k.done
+}
+
+// run gives the device what the deck has until it is closed or fails.
+func (k *playback) run() {
+	err := k.write()
+	done := k.card.server.Guard(opening)
+	closeStream(k.stream)
+	done()
+	k.card.mu.Lock()
+	k.card.playback = nil
+	k.card.mu.Unlock()
+	close(k.done)
+	if err != nil {
+		k.card.ended(k.number, err)
+	}
+}
+
+// write writes one block after the other. The device holds it back.
+func (k *playback) write() error {
+	silent := 0
+	for {
+		select {
+		case <-k.stop:
+			return nil
+		default:
+		}
+		if k.deck.Next(k.buf) {
+			silent = 0
+		} else if silent += len(k.buf); samples(int64(silent)) >= idle {
+			if err := k.rest(); err != nil {
+				return err
+			}
+			silent = 0
+			continue
+		}
+		if err := k.put(); err != nil {
+			return err
+		}
+	}
+}
+
+// put writes a block, and tells how far the device has come.
+func (k *playback) put() error {
+	done := k.card.server.Guard(moving)
+	err := k.stream.Write()
+	done()
+	if err != nil && err != portaudio.OutputUnderflowed {
+		return err
+	}
+	held := k.held()
+	k.heard(held)
+	if r, ok := k.deck.Played(held); ok {
+		return k.card.server.Send(sound.SayPlayed, r)
+	}
+	return nil
+}
+
+// held returns how many samples were written and not heard yet: those in the
+// device, and those on the way behind it.
+func (k *playback) held() int64 {
+	free, err := k.stream.AvailableToWrite()
+	if err != nil {
+		free = 0
+	}
+	k.card.mu.Lock()
+	defer k.card.mu.Unlock()
+	return int64(max(0, k.size-free)) + int64(k.delay*audio.Rate/time.Second)
+}
+
+// heard tells the microphone what it is going to hear: the block that was
+// written last, behind what is held.
+func (k *playback) heard(held int64) {
+	level := audio.Level(k.buf)
+	until := time.Now().Add(samples(held))
+	k.card.mu.Lock()
+	defer k.card.mu.Unlock()
+	k.card.echo.Played(until.Add(-samples(int64(len(k.buf)))), until, level)
+}
+
+// rest stops the device until there is something to play.
+func (k *playback) rest() error {
+	done := k.card.server.Guard(opening)
+	err := k.stream.Abort()
+	done()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-k.deck.Woken():
+	case <-k.stop:
+		return nil
+	}
+	done = k.card.server.Guard(opening)
+	defer done()
+	return k.stream.Start()
+}
