@@ -11,7 +11,7 @@ import (
 type Credit struct {
 	mu   sync.Mutex
 	left int
-	more chan struct{} // closed, and made new, by a grant
+	some chan struct{} // holds a token when there may be something to take
 }
 
 // Grant adds n bytes, up to most that may be unused at once: a receiver that
@@ -23,31 +23,44 @@ func (c *Credit) Grant(n, most int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left = min(c.left+min(n, most), most)
-	if c.more != nil {
-		close(c.more)
-		c.more = nil
-	}
+	c.wake()
 }
 
 // Take takes up to n bytes, at least one, and waits until there is one.
 func (c *Credit) Take(ctx context.Context, n int) (int, error) {
 	for {
-		c.mu.Lock()
-		if c.left > 0 {
-			got := min(c.left, n)
-			c.left -= got
-			c.mu.Unlock()
+		got, some := c.take(n)
+		if got > 0 {
 			return got, nil
 		}
-		if c.more == nil {
-			c.more = make(chan struct{})
-		}
-		more := c.more
-		c.mu.Unlock()
 		select {
-		case <-more:
+		case <-some:
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+// take takes what there is, or returns where to wait. Whoever leaves something
+// wakes the next.
+func (c *Credit) take(n int) (int, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := max(0, min(c.left, n))
+	c.left -= got
+	c.wake()
+	return got, c.some
+}
+
+// wake wakes one that waits, if there is something for it.
+func (c *Credit) wake() {
+	if c.some == nil {
+		c.some = make(chan struct{}, 1)
+	}
+	if c.left > 0 {
+		select {
+		case c.some <- struct{}{}:
+		default:
 		}
 	}
 }

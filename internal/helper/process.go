@@ -1,37 +1,15 @@
 package helper
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"time"
-)
 
-// The patience of the daemon with a helper.
-const (
-	// patience is how long a helper may be without a sign of life: six beats,
-	// so that a machine under load is not taken for a hung helper.
-	patience = 6 * Beat
-
-	// startup is how long a helper may take to say hello. Loading some hundred
-	// shared libraries from a cold disk takes seconds.
-	startup = 20 * time.Second
-
-	// grace is how long a helper may take to end by itself when its input has
-	// closed.
-	grace = 500 * time.Millisecond
-
-	// maxLine is the longest line of a helper's log, in bytes, and maxLines how
-	// many a second are kept: a library that shouts must not fill a disk.
-	maxLine  = 4 << 10
-	maxLines = 20
+	"golang.org/x/sys/unix"
 )
 
 // A Command is a helper to be started.
@@ -43,65 +21,18 @@ type Command struct {
 	Log  *slog.Logger
 }
 
-// A Handler is what a client does with what its helper says. Both functions
-// are called in order, each from a goroutine of its own; control must be taken
-// at once. An error is a fault of the helper, which is killed for it. What a
-// Sound holds is valid until the function returns.
-type Handler struct {
-	Control func(Control) error
-	Sound   func(Sound) error
-}
-
-// A Link is a helper as its client sees it: a [Process], or a fake one in a
-// test.
-type Link interface {
-	// Send sends control, SendSound sound; see [Conn].
-	Send(name string, body any) error
-	SendSound(stream uint32, data []byte) error
-
-	// Run hands what the helper says to h until the helper ends, which is a
-	// *[DeathError], or ctx ends, which is no error: the helper is then ended
-	// too. It is called once. When it returns, nothing of the helper is left.
-	Run(ctx context.Context, h Handler) error
-}
-
-// A Dialer starts a helper.
-type Dialer func() (Link, error)
-
 // A Process is a helper that runs.
 type Process struct {
-	*Conn
-	command Command
-	cmd     *exec.Cmd
-	log     *slog.Logger
-	ours    []io.Closer // our ends of the pipes
-	stderr  io.Reader
-
-	mu    sync.Mutex
-	said  bool      // hello
-	beat  time.Time // its last sign of life
-	fault error     // what it is killed for
+	*Peer
+	child *child
+	log   *slog.Logger
 }
-
-// A DeathError is a helper that is no more.
-type DeathError struct {
-	Name string
-	Err  error // how
-}
-
-// Error says how the helper ended.
-func (e *DeathError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err) }
-
-// Unwrap returns how it ended.
-func (e *DeathError) Unwrap() error { return e.Err }
-
-// Errors that a helper is killed for, beside [ErrProtocol].
-var (
-	ErrHung = errors.New("it hung, and was killed")
-	ErrDied = errors.New("it ended by itself")
-)
 
 // Start starts a helper. The caller calls [Process.Run], which ends it.
+//
+// The helper has a process group of its own: a ^C at the terminal is for the
+// daemon, which then lets its helpers end, and no process of theirs outlives
+// them.
 func Start(c Command) (*Process, error) {
 	path := c.Path
 	if path == "" {
@@ -110,184 +41,120 @@ func Start(c Command) (*Process, error) {
 			return nil, err
 		}
 	}
-	p := &Process{command: c, log: c.Log.With("helper", c.Name), beat: time.Now()}
-	p.cmd = exec.Command(path, c.Args...)
-	p.cmd.Env = append(os.Environ(), c.Env...)
-	if err := p.start(); err != nil {
+	cmd := exec.Command(path, c.Args...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	child := &child{cmd: cmd}
+	if err := child.start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
-	return p, nil
-}
-
-// start makes the pipes and the process.
-func (p *Process) start() (err error) {
-	var theirs []*os.File
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	soundR, soundW := pipe() // ours to theirs
-	backR, backW := pipe()   // theirs to ours
-	controlR, controlW := pipe()
-	replyR, replyW := pipe()
-	errR, errW := pipe()
-	theirs = []*os.File{soundR, backW, controlR, replyW, errW}
-	p.ours = []io.Closer{soundW, backR, controlW, replyR, errR}
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-		if err != nil {
-			p.close()
-		}
-	}()
-	if err != nil {
-		return err
-	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = soundR, backW, errW
-	p.cmd.ExtraFiles = []*os.File{controlR, replyW}
-	p.Conn = NewConn(replyR, controlW, backR, soundW)
-	p.stderr = errR
-	return p.cmd.Start()
-}
-
-func (p *Process) close() {
-	for _, c := range p.ours {
-		c.Close()
-	}
+	ours := child.ends
+	return &Process{
+		Peer:  NewPeer(c.Name, NewConn(ours.reply, ours.control, ours.back, ours.sound), child),
+		child: child,
+		log:   c.Log.With("helper", c.Name),
+	}, nil
 }
 
 // Pid returns the process's.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
+func (p *Process) Pid() int { return p.child.cmd.Process.Pid }
 
 // Run implements [Link].
 func (p *Process) Run(ctx context.Context, h Handler) error {
-	var parts sync.WaitGroup
-	gone := make(chan struct{})
-	parts.Go(func() { p.fail(p.Controls(func(c Control) error { return p.control(c, h.Control) })) })
-	parts.Go(func() { p.fail(p.Sounds(h.Sound)) })
-	parts.Go(func() { p.logged() })
-	parts.Go(func() { p.watch(ctx, gone) })
-	status := p.cmd.Wait() // all pipes are files, so it waits for nothing else
-	close(gone)
-	p.close()
-	parts.Wait()
-	if ctx.Err() != nil {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.fault != nil:
-		return &DeathError{p.command.Name, p.fault}
-	case status != nil:
-		return &DeathError{p.command.Name, status}
-	}
-	return &DeathError{p.command.Name, ErrDied}
+	defer p.child.ends.close()
+	var log sync.WaitGroup
+	defer log.Wait()
+	log.Go(func() { keep(p.log, p.child.ends.log) })
+	return p.Peer.Run(ctx, h)
 }
 
-// control takes what every helper says, and hands on the rest.
-func (p *Process) control(c Control, take func(Control) error) error {
-	p.mu.Lock()
-	p.beat = time.Now()
-	said := p.said
-	p.said = true
-	p.mu.Unlock()
-	switch {
-	case !said:
-		var h hello
-		if c.Name != "hello" || c.Decode(&h) != nil {
-			return fmt.Errorf("%w: it did not say hello", ErrProtocol)
-		}
-		if h.Version != Version {
-			return fmt.Errorf("%w: it is of version %d and earshot of version %d; build both with make build", ErrProtocol, h.Version, Version)
-		}
-		return nil
-	case c.Name == "beat":
-		return nil
-	}
-	return take(c)
+// A child is the process itself.
+type child struct {
+	cmd  *exec.Cmd
+	ends ends
+
+	mu   sync.Mutex
+	dead bool
 }
 
-// fail notes the helper's fault, the first one, and kills it. Ends of pipes are
-// none.
-func (p *Process) fail(err error) {
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
-		return
+func (c *child) start() error {
+	ours, theirs, err := pipes()
+	if err != nil {
+		return err
 	}
-	p.mu.Lock()
-	if p.fault == nil {
-		p.fault = err
+	defer theirs.close()
+	c.ends = ours
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirs.sound, theirs.back, theirs.log
+	c.cmd.ExtraFiles = []*os.File{theirs.control, theirs.reply}
+	if err := c.cmd.Start(); err != nil {
+		ours.close()
+		return err
 	}
-	p.mu.Unlock()
-	p.cmd.Process.Kill()
+	return nil
 }
 
-// watch ends the helper when ctx ends, and kills it when it hangs.
-func (p *Process) watch(ctx context.Context, gone <-chan struct{}) {
-	look := time.NewTicker(Beat)
-	defer look.Stop()
-	for {
-		select {
-		case <-gone:
-			return
-		case <-ctx.Done():
-			p.end(gone)
-			return
-		case now := <-look.C:
-			p.mu.Lock()
-			limit := patience
-			if !p.said {
-				limit = startup
-			}
-			hung := now.Sub(p.beat) > limit
-			p.mu.Unlock()
-			if hung {
-				p.fail(ErrHung)
-			}
-		}
+// HangUp implements [Life]. What is being written returns.
+func (c *child) HangUp() {
+	c.ends.sound.Close()
+	c.ends.control.Close()
+}
+
+// Kill implements [Life].
+func (c *child) Kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.dead {
+		c.killGroup()
 	}
 }
 
-// end closes the helper's input and, if that does not help, kills it.
-func (p *Process) end(gone <-chan struct{}) {
-	p.ours[0].Close()
-	p.ours[2].Close()
-	t := time.NewTimer(grace)
-	defer t.Stop()
-	select {
-	case <-gone:
-	case <-t.C:
-		p.cmd.Process.Kill()
+// killGroup kills the process and those that it started.
+func (c *child) killGroup() { unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL) }
+
+// Wait implements [Life]. All pipes are files, so it waits for the process
+// alone, and not for others that hold them open. The group is killed at once
+// after it, before its number can belong to anybody else.
+func (c *child) Wait(context.Context) error {
+	err := c.cmd.Wait()
+	c.mu.Lock()
+	c.killGroup()
+	c.dead = true
+	c.mu.Unlock()
+
+	c.HangUp()
+	until := time.Now().Add(grace) // for its last words, even if somebody keeps the pipes open
+	for _, f := range []*os.File{c.ends.reply, c.ends.back, c.ends.log} {
+		f.SetReadDeadline(until)
+	}
+	return err
+}
+
+// ends are one side's ends of the pipes.
+type ends struct {
+	sound, control   *os.File // to the helper
+	back, reply, log *os.File // from it: sound, control, standard error
+}
+
+func (e ends) close() {
+	for _, f := range []*os.File{e.sound, e.control, e.back, e.reply, e.log} {
+		f.Close() // one that was never made, too
 	}
 }
 
-// logged puts the helper's standard error into the log, as far as it may go.
-// Such lines are written by libraries, and never hold what was said.
-func (p *Process) logged() {
-	lines := bufio.NewReaderSize(p.stderr, maxLine)
-	var second time.Time
-	kept, dropped := 0, 0
-	for {
-		line, long, err := lines.ReadLine()
-		if err != nil {
-			return
+// pipes makes all pipes, or none.
+func pipes() (ours, theirs ends, err error) {
+	for _, p := range []struct{ r, w **os.File }{
+		{&theirs.sound, &ours.sound},
+		{&theirs.control, &ours.control},
+		{&ours.back, &theirs.back},
+		{&ours.reply, &theirs.reply},
+		{&ours.log, &theirs.log},
+	} {
+		if *p.r, *p.w, err = os.Pipe(); err != nil {
+			ours.close()
+			theirs.close()
+			return ends{}, ends{}, err
 		}
-		for long && err == nil { // the rest of a line that is too long
-			_, long, err = lines.ReadLine()
-		}
-		if now := time.Now(); now.Sub(second) >= time.Second {
-			if dropped > 0 {
-				p.log.Info("the helper's log is too much; some of it was left out", "lines", dropped)
-			}
-			second, kept, dropped = now, 0, 0
-		}
-		if kept++; kept > maxLines {
-			dropped++
-			continue
-		}
-		p.log.Info("helper", "line", strings.ToValidUTF8(string(line), "\uFFFD"))
 	}
+	return ours, theirs, nil
 }

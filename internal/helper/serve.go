@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
+
+// linger is how long a helper process may still be there when the daemon is
+// gone, or its own work done: with a beat before it, a second. A call of C that
+// hangs, or a library that will not be closed, does not keep it.
+var linger = 500 * time.Millisecond
 
 // hello is the helper's first message.
 type hello struct {
@@ -19,69 +22,112 @@ type hello struct {
 // A Server is the helper's end of the connection.
 type Server struct {
 	*Conn
-	guards sync.Map // of *guard
-	over   atomic.Bool
+
+	mu     sync.Mutex
+	guards []*guard // as many as were ever needed at once
 }
 
-type guard struct{ until time.Time }
+// A guard is one limit in time, or none when it is not in use.
+type guard struct {
+	until time.Time
+	done  func()
+}
 
 // Guard says that what follows must be done within limit; the function that it
-// returns says that it is. A call of C that does not come back so stops the
-// beat, and the daemon kills the process, which is the only cure.
+// returns says that it is, and must be called once. When a call of C does not
+// come back in time, the helper says so instead of beating, and the daemon kills
+// the process, which is the only cure.
 func (s *Server) Guard(limit time.Duration) (done func()) {
-	g := &guard{time.Now().Add(limit)}
-	s.guards.Store(g, nil)
-	return func() { s.guards.Delete(g) }
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.idle()
+	g.until = time.Now().Add(limit)
+	return g.done
 }
 
-// stuck reports whether something that was guarded takes too long.
-func (s *Server) stuck(now time.Time) (stuck bool) {
-	s.guards.Range(func(g, _ any) bool {
-		stuck = stuck || now.After(g.(*guard).until)
-		return !stuck
-	})
-	return stuck
+// idle returns a guard that is not in use. The guards are reused, since they
+// stand around every 20 ms of sound.
+func (s *Server) idle() *guard {
+	for _, g := range s.guards {
+		if g.until.IsZero() {
+			return g
+		}
+	}
+	g := new(guard)
+	g.done = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		g.until = time.Time{}
+	}
+	s.guards = append(s.guards, g)
+	return g
 }
 
-// Stdio returns the helper's end of the pipes that [Start] made; in and out are
-// the standard ones.
-func Stdio(in, out *os.File) *Conn {
-	return NewConn(os.NewFile(3, "control in"), os.NewFile(4, "control out"), in, out)
+// stuck reports whether something that is guarded takes too long.
+func (s *Server) stuck(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.guards {
+		if !g.until.IsZero() && now.After(g.until) {
+			return true
+		}
+	}
+	return false
 }
 
 // Serve is a helper at work on its end c: it says hello as name, beats, and
-// runs work, which calls Controls and Sounds in goroutines of its own. The
-// context of work ends when ctx does; a helper ends when its input does, which
-// is no error. Serve returns when work has.
+// runs work, which calls Controls and Sounds in goroutines of its own. When ctx
+// ends, or the daemon is gone, the context of work ends and what it reads is
+// closed; a helper ends when its input does, which is no error. Serve returns
+// when work has. With a c of [Stdio] the process then has half a second left,
+// and so it has when the daemon is gone and work does not return.
 func Serve(ctx context.Context, name string, c *Conn, work func(context.Context, *Server) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer c.leave()
 	s := &Server{Conn: c}
 	if err := s.Send("hello", hello{Version, name}); err != nil {
 		return err
 	}
 	var beats sync.WaitGroup
-	beats.Go(func() { s.beat(ctx) })
+	beats.Go(func() {
+		s.beat(ctx)
+		stop()
+		c.hangUp()
+	})
 	err := work(ctx, s)
 	stop()
 	beats.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, io.EOF) || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
+// beat shows that the helper lives until ctx ends or nobody is there to see it.
 func (s *Server) beat(ctx context.Context) {
-	t := time.NewTicker(Beat)
+	t := time.NewTicker(beat)
 	defer t.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-t.C:
-			if !s.stuck(now) && s.Send("beat", nil) != nil {
+			sign := "beat"
+			if s.stuck(now) {
+				sign = "stuck"
+			}
+			if s.Send(sign, nil) != nil {
+				s.leave()
 				return
 			}
 		}
+	}
+}
+
+// leave ends the process soon, if it is not gone by then.
+func (c *Conn) leave() {
+	if c.exit != nil {
+		time.AfterFunc(linger, func() { c.exit(1) })
 	}
 }

@@ -1,38 +1,34 @@
 // Package helpertest makes helpers for tests that need no process: the same
-// protocol, over pipes in memory.
+// protocol, over pipes in memory, watched by the same code. It works within a
+// testing/synctest bubble. A pipe in memory holds nothing, so that a slow reader
+// is noticed at once.
 package helpertest
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync"
 
 	"earshot/internal/helper"
 )
 
-// A Link is a helper in this process. It implements [helper.Link].
-type Link struct {
-	*helper.Conn
-	name string
-	work func(context.Context, *helper.Server) error
-	far  *helper.Conn
-	ends []io.Closer
-}
+// A Link is a helper in this process. It implements [helper.Link] as a
+// [helper.Process] does: it is told to end by its input, half a second before
+// its context, and a work that does not return then never ends.
+type Link struct{ *helper.Peer }
 
 // New returns a helper that does work once it runs. The helper dies with what
 // work returns.
 func New(name string, work func(context.Context, *helper.Server) error) *Link {
-	controlR, controlW := io.Pipe()
-	replyR, replyW := io.Pipe()
-	soundR, soundW := io.Pipe()
-	backR, backW := io.Pipe()
-	return &Link{
-		Conn: helper.NewConn(replyR, controlW, backR, soundW),
-		name: name, work: work,
-		far:  helper.NewConn(controlR, replyW, soundR, backW),
-		ends: []io.Closer{controlR, controlW, replyR, replyW, soundR, soundW, backR, backW},
-	}
+	var l life
+	control, controlOut := l.pipe(&l.inputs)
+	sound, soundOut := l.pipe(&l.inputs)
+	reply, replyOut := l.pipe(&l.outputs)
+	back, backOut := l.pipe(&l.outputs)
+	l.killed = make(chan struct{})
+	far := helper.NewConn(control, replyOut, sound, backOut)
+	l.serve = func(ctx context.Context) error { return helper.Serve(ctx, name, far, work) }
+	return &Link{helper.NewPeer(name, helper.NewConn(reply, controlOut, back, soundOut), &l)}
 }
 
 // Dialer returns a dialer that starts such a helper each time.
@@ -40,43 +36,50 @@ func Dialer(name string, work func(context.Context, *helper.Server) error) helpe
 	return func() (helper.Link, error) { return New(name, work), nil }
 }
 
-// Run implements [helper.Link].
-func (l *Link) Run(ctx context.Context, h helper.Handler) error {
-	inner, stop := context.WithCancel(ctx)
-	defer stop()
+// A life is the goroutine in which a helper lives. It implements [helper.Life].
+type life struct {
+	serve           func(context.Context) error
+	inputs, outputs []io.Closer // both ends of the pipes to it and from it
+	killed          chan struct{}
+	once            sync.Once
+}
+
+func (l *life) pipe(list *[]io.Closer) (io.Reader, io.Writer) {
+	r, w := io.Pipe()
+	*list = append(*list, w, r)
+	return r, w
+}
+
+// HangUp implements [helper.Life].
+func (l *life) HangUp() { closeAll(l.inputs) }
+
+// Kill implements [helper.Life].
+func (l *life) Kill() {
+	l.once.Do(func() { close(l.killed) })
+	closeAll(l.inputs)
+	closeAll(l.outputs)
+}
+
+// Wait implements [helper.Life].
+func (l *life) Wait(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
 	var parts sync.WaitGroup
-	errs := make(chan error, 3)
+	defer parts.Wait()
+	defer stop()
 	parts.Go(func() {
-		err := helper.Serve(inner, l.name, l.far, l.work)
-		if err == nil {
-			err = helper.ErrDied
+		select {
+		case <-l.killed:
+			stop()
+		case <-ctx.Done():
 		}
-		errs <- err
 	})
-	parts.Go(func() {
-		errs <- l.Controls(func(c helper.Control) error {
-			if c.Name == "hello" || c.Name == "beat" {
-				return nil
-			}
-			return h.Control(c)
-		})
-	})
-	parts.Go(func() { errs <- l.Sounds(h.Sound) })
-	var err error
-	select {
-	case err = <-errs:
-	case <-ctx.Done():
+	err := l.serve(ctx)
+	l.Kill()
+	return err
+}
+
+func closeAll(pipes []io.Closer) {
+	for _, p := range pipes {
+		p.Close()
 	}
-	stop()
-	for _, e := range l.ends {
-		e.Close()
-	}
-	parts.Wait()
-	if ctx.Err() != nil {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		err = helper.ErrDied
-	}
-	return &helper.DeathError{Name: l.name, Err: err}
 }

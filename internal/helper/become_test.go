@@ -1,0 +1,216 @@
+package helper_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"earshot/internal/helper"
+)
+
+// as is the variable that makes this test's program a helper of some kind.
+const as = "EARSHOT_TEST_AS"
+
+func TestMain(m *testing.M) {
+	helper.Hasten()
+	if kind := os.Getenv(as); kind != "" {
+		os.Exit(become(kind))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func become(kind string) int {
+	ctx := context.Background()
+	if work := works[kind]; work != nil {
+		if err := helper.Serve(ctx, kind, helper.Stdio(os.Stdin, os.Stdout), work); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+	return rough[kind](pipes{
+		os.NewFile(3, "control"), os.NewFile(4, "reply"), os.Stdin, os.Stdout,
+	})
+}
+
+// works are helpers that speak the protocol, whatever they say.
+var works = map[string]func(context.Context, *helper.Server) error{
+	"echo": echo,
+	"last words": func(_ context.Context, s *helper.Server) error {
+		fmt.Fprintln(os.Stderr, "last line")
+		if err := s.Send("last", nil); err != nil {
+			return err
+		}
+		if err := s.SendSound(7, []byte("last")); err != nil {
+			return err
+		}
+		return errors.New("out of order")
+	},
+	"stuck": func(ctx context.Context, s *helper.Server) error {
+		s.Guard(100 * time.Millisecond)
+		select {}
+	},
+	"ignores the end": func(context.Context, *helper.Server) error { select {} },
+	"reads sound only": func(_ context.Context, s *helper.Server) error {
+		return s.Sounds(func(helper.Sound) error { return nil })
+	},
+	"reads control only": func(_ context.Context, s *helper.Server) error {
+		return s.Controls(func(c helper.Control) error { return s.Send(c.Name, nil) })
+	},
+	"floods control": func(_ context.Context, s *helper.Server) error {
+		for {
+			if err := s.Send("more", nil); err != nil {
+				return err
+			}
+		}
+	},
+	"floods sound": func(_ context.Context, s *helper.Server) error {
+		for {
+			if err := s.SendSound(0, nil); err != nil {
+				return err
+			}
+		}
+	},
+	"shouts": func(_ context.Context, s *helper.Server) error {
+		for range 10_000 {
+			fmt.Fprintln(os.Stderr, "again and again")
+		}
+		return nil
+	},
+	"prints anything": func(_ context.Context, s *helper.Server) error {
+		os.Stderr.WriteString(strings.Repeat("x", 100_000) + "\n\xff\x00\x1b[2J\nhalf a line")
+		return nil
+	},
+	"prints on standard output": func(_ context.Context, s *helper.Server) error {
+		fmt.Println("a library says")
+		return s.SendSound(1, []byte("sound"))
+	},
+}
+
+// echo sends everything back.
+func echo(_ context.Context, s *helper.Server) error {
+	sound := make(chan error, 1)
+	go func() {
+		sound <- s.Sounds(func(m helper.Sound) error { return s.SendSound(m.Stream, m.Data) })
+	}()
+	err := s.Controls(func(c helper.Control) error { return s.Send(c.Name, c.Body) })
+	return errors.Join(err, <-sound)
+}
+
+// pipes are a helper's ends, without a protocol.
+type pipes struct{ control, reply, sound, back *os.File }
+
+func (p pipes) hello() pipes {
+	write(p.reply, `{"name":"hello","body":{"version":1,"name":"rough"}}`)
+	return p
+}
+
+// beats until the end.
+func (p pipes) beats() int {
+	for t := time.NewTicker(helper.HastyBeat()); write(p.reply, `{"name":"beat"}`) == nil; {
+		<-t.C
+	}
+	return 0
+}
+
+// forever does nothing, longer than any test takes.
+func forever(pipes) int {
+	<-time.After(time.Hour)
+	return 0
+}
+
+func write(f *os.File, message string) error {
+	_, err := f.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(message))), message...))
+	return err
+}
+
+// rough are helpers that do as they please.
+var rough = map[string]func(pipes) int{
+	"never says hello":   forever,
+	"beats before hello": func(p pipes) int { return p.beats() },
+	"is of another version": func(p pipes) int {
+		write(p.reply, `{"name":"hello","body":{"version":2,"name":"rough"}}`)
+		return p.beats()
+	},
+	"dies at once": func(pipes) int { return 3 },
+	"ends at once": func(pipes) int { return 0 },
+	"is killed": func(p pipes) int {
+		p.hello()
+		unix.Kill(os.Getpid(), unix.SIGKILL)
+		return forever(p)
+	},
+	"dies within a message": func(p pipes) int {
+		p.hello().reply.Write([]byte{100, 0, 0, 0, '{'})
+		return 4
+	},
+	"dies within a length": func(p pipes) int {
+		p.hello().back.Write([]byte{100, 0})
+		return 5
+	},
+	"falls silent": func(p pipes) int { return forever(p.hello()) },
+	"is stopped": func(p pipes) int {
+		p.hello()
+		unix.Kill(os.Getpid(), unix.SIGSTOP)
+		return p.beats()
+	},
+	"sends too much control": func(p pipes) int {
+		p.hello().reply.Write([]byte{0, 0, 0, 255})
+		return p.beats()
+	},
+	"sends too much sound": func(p pipes) int {
+		p.hello().back.Write([]byte{255, 255, 255, 255})
+		return p.beats()
+	},
+	"sends no JSON":              func(p pipes) int { write(p.hello().reply, "nonsense"); return p.beats() },
+	"sends a name without end":   func(p pipes) int { write(p.hello().reply, `{"name":"`+strings.Repeat("a", 65)+`"}`); return p.beats() },
+	"sends sound of no stream":   func(p pipes) int { write(p.hello().back, "abc"); return p.beats() },
+	"closes its sound":           func(p pipes) int { p.hello().back.Close(); return p.beats() },
+	"closes its control":         func(p pipes) int { p.hello().reply.Close(); return forever(p) },
+	"closes within a message":    func(p pipes) int { p.hello().back.Write([]byte{9}); p.back.Close(); return p.beats() },
+	"closes what it should read": func(p pipes) int { p.control.Close(); p.sound.Close(); p.hello(); return p.beats() },
+	"leaves a child behind":      func(p pipes) int { return p.leave(false) },
+	"leaves a child that fled":   func(p pipes) int { return p.leave(true) },
+	"is such a child":            forever,
+	"is a daemon":                daemon,
+}
+
+// leave ends and leaves a process that holds all pipes open.
+func (p pipes) leave(fled bool) int {
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), as+"=is such a child")
+	child.Stdin, child.Stdout, child.Stderr = p.sound, p.back, os.Stderr
+	child.ExtraFiles = []*os.File{p.control, p.reply}
+	child.SysProcAttr = &unix.SysProcAttr{Setsid: fled}
+	if err := child.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 9
+	}
+	write(p.hello().reply, fmt.Sprintf(`{"name":"child","body":%d}`, child.Process.Pid))
+	return 6
+}
+
+// daemon starts the helper of the kind it is told on its standard input, says
+// which process that is, and waits to be killed.
+func daemon(pipes) int {
+	kind := make([]byte, 100)
+	n, err := os.Stdin.Read(kind)
+	if err != nil {
+		return 1
+	}
+	p, err := start(string(kind[:n]), nil)
+	if err != nil {
+		return 2
+	}
+	fmt.Println(p.Pid())
+	p.Run(context.Background(), helper.Handler{})
+	return 3
+}

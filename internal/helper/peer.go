@@ -1,0 +1,279 @@
+package helper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The patience of the daemon with a helper. Silence is counted in looks, one a
+// beat, and not in time: when the whole machine stood still, or the daemon
+// alone, there was one look and nobody is to blame.
+var (
+	beat     = Beat
+	patience = 6  // looks without a sign of life; a machine under load is late by a few
+	startup  = 40 // the same before hello: some hundred shared libraries from a cold disk take seconds
+
+	// grace is how long a helper may take to end by itself when its input has
+	// closed.
+	grace = 500 * time.Millisecond
+)
+
+// The most that a helper may say in a second, where each message counts as its
+// length and overhead. Honest ones stay far below: some fifty messages of
+// control, and sound a few hundred times as fast as it plays.
+const (
+	mostControl = 8 << 20
+	mostSound   = 128 << 20
+	overhead    = 1 << 10
+)
+
+// A Handler is what a client does with what its helper says. Both functions
+// are called in order, each from a goroutine of its own; control must be taken
+// at once. An error is a fault of the helper, which is killed for it. What a
+// Sound holds is valid until the function returns. Run waits for them, so they
+// may wait for nothing but what ends with the context of Run. A helper that may
+// say nothing of a kind has a nil function for it.
+type Handler struct {
+	Control func(Control) error
+	Sound   func(Sound) error
+}
+
+// A Link is a helper as its client sees it: a [Process], or a fake one in a
+// test.
+type Link interface {
+	// Send sends control, SendSound sound; see [Conn]. A helper that does not
+	// take control for some seconds is killed as hung. Both return when the
+	// helper ends.
+	Send(name string, body any) error
+	SendSound(stream uint32, data []byte) error
+
+	// Run hands what the helper says to h until the helper ends, which is a
+	// *[DeathError], or ctx ends, which is no error: the helper is then ended
+	// too. It is called once. When it returns, nothing of the helper is left.
+	Run(ctx context.Context, h Handler) error
+}
+
+// A Dialer starts a helper.
+type Dialer func() (Link, error)
+
+// A DeathError is a helper that is no more.
+type DeathError struct {
+	Name string
+	Err  error // how
+}
+
+// Error says how the helper ended.
+func (e *DeathError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err) }
+
+// Unwrap returns how it ended.
+func (e *DeathError) Unwrap() error { return e.Err }
+
+// How a helper ends, beside [ErrProtocol] and the errors of its client.
+var (
+	ErrHung = errors.New("it hung, and was killed")
+	ErrDied = errors.New("it ended by itself")
+)
+
+// A Life is what a helper lives in: a process, or a goroutine in a test.
+type Life interface {
+	// HangUp closes the helper's input, and Kill ends the helper. Neither
+	// blocks; both may be called at any time, from any goroutine, again.
+	HangUp()
+	Kill()
+
+	// Wait returns when the helper has ended, and how: nil is by itself and
+	// well. What it said can be read until then, and ends soon after. It is
+	// called once. Of ctx it takes only the values.
+	Wait(ctx context.Context) error
+}
+
+// A Peer is the daemon's end of a helper, wherever that lives: it listens to it,
+// watches it, and kills it when it must.
+type Peer struct {
+	*Conn
+	name string
+	life Life
+	gone chan struct{}
+
+	lively, greeted atomic.Bool // since the last look; said hello
+
+	mu    sync.Mutex
+	fault error // what it is killed for
+}
+
+// NewPeer returns the end c of a helper of that name that has just been started.
+func NewPeer(name string, c *Conn, life Life) *Peer {
+	return &Peer{Conn: c, name: name, life: life, gone: make(chan struct{})}
+}
+
+// Send implements [Link].
+func (p *Peer) Send(name string, body any) error {
+	late := time.AfterFunc(time.Duration(patience)*beat, func() { p.fail(ErrHung) })
+	defer late.Stop()
+	return p.Conn.Send(name, body)
+}
+
+// Run implements [Link].
+func (p *Peer) Run(ctx context.Context, h Handler) error {
+	var parts sync.WaitGroup
+	parts.Go(func() { p.heard(p.controls(h.Control)) })
+	parts.Go(func() { p.heard(p.sounds(h.Sound)) })
+	parts.Go(func() { p.watch(ctx) })
+	how := p.life.Wait(context.WithoutCancel(ctx))
+	close(p.gone)
+	parts.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return &DeathError{p.name, p.reason(how)}
+}
+
+// reason says what a helper died of that ended in some way.
+func (p *Peer) reason(how error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.fault != nil:
+		return p.fault
+	case how != nil:
+		return fmt.Errorf("%w: %w", ErrDied, how)
+	}
+	return ErrDied
+}
+
+// controls takes what every helper says, and hands on the rest.
+func (p *Peer) controls(take func(Control) error) error {
+	flood := flow{most: mostControl}
+	return p.Controls(func(c Control) error {
+		p.lively.Store(true)
+		switch {
+		case flood.over(time.Now(), len(c.Body)):
+			return fmt.Errorf("%w: it talks without end", ErrProtocol)
+		case !p.greeted.Load():
+			return p.greet(c)
+		case c.Name == "beat":
+			return nil
+		case c.Name == "stuck":
+			return ErrHung
+		case take == nil:
+			return fmt.Errorf("%w: %q was not asked for", ErrProtocol, c.Name)
+		}
+		return take(c)
+	})
+}
+
+// greet takes the first message.
+func (p *Peer) greet(c Control) error {
+	var h hello
+	if c.Name != "hello" || c.Decode(&h) != nil {
+		return fmt.Errorf("%w: it did not say hello", ErrProtocol)
+	}
+	if h.Version != Version {
+		return fmt.Errorf("%w: it is of version %d and earshot of version %d; build both with make build", ErrProtocol, h.Version, Version)
+	}
+	p.greeted.Store(true)
+	return nil
+}
+
+// sounds hands on the sound.
+func (p *Peer) sounds(take func(Sound) error) error {
+	flood := flow{most: mostSound}
+	return p.Sounds(func(s Sound) error {
+		switch {
+		case flood.over(time.Now(), len(s.Data)):
+			return fmt.Errorf("%w: it sounds without end", ErrProtocol)
+		case take == nil:
+			return fmt.Errorf("%w: sound was not asked for", ErrProtocol)
+		}
+		return take(s)
+	})
+}
+
+// heard takes the reason why a pipe is not read any more. One that the helper
+// closed is none if the helper is about to end.
+func (p *Peer) heard(err error) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if p.ends(grace) {
+			return
+		}
+		err = fmt.Errorf("%w: it closed a pipe and went on", ErrProtocol)
+	}
+	p.fail(err)
+}
+
+// ends reports whether the helper ends within limit.
+func (p *Peer) ends(limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-p.gone:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// fail notes the helper's fault, if it is the first, and kills it.
+func (p *Peer) fail(err error) {
+	p.mu.Lock()
+	if p.fault == nil {
+		p.fault = err
+	}
+	p.mu.Unlock()
+	p.life.Kill()
+}
+
+// watch ends the helper when ctx ends, and kills it when it hangs.
+func (p *Peer) watch(ctx context.Context) {
+	look := time.NewTicker(beat)
+	defer look.Stop()
+	silent := 0
+	for {
+		select {
+		case <-p.gone:
+			return
+		case <-ctx.Done():
+			p.life.HangUp()
+			if !p.ends(grace) {
+				p.life.Kill()
+			}
+			return
+		case <-look.C:
+			silent++
+			if p.lively.Swap(false) {
+				silent = 0
+			}
+			if silent > p.patience() {
+				p.fail(ErrHung)
+			}
+		}
+	}
+}
+
+// patience returns how many looks without a sign of life there may be.
+func (p *Peer) patience() int {
+	if p.greeted.Load() {
+		return patience
+	}
+	return startup
+}
+
+// A flow counts what came within a second.
+type flow struct {
+	most, came int
+	since      time.Time
+}
+
+// over takes a message of n bytes, and reports whether it is one too many.
+func (f *flow) over(now time.Time, n int) bool {
+	if now.Sub(f.since) >= time.Second {
+		f.since, f.came = now, 0
+	}
+	f.came += n + overhead
+	return f.came > f.most
+}

@@ -1,0 +1,452 @@
+package helper_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"earshot/internal/helper"
+	"earshot/internal/testkit"
+)
+
+// slack is how much later than it should something may happen on a loaded
+// machine.
+const slack = 5 * time.Second
+
+// start starts a helper of a kind. log may be nil.
+func start(kind string, log io.Writer) (*helper.Process, error) {
+	if log == nil {
+		log = io.Discard
+	}
+	return helper.Start(helper.Command{
+		Name: "rough",
+		Path: os.Args[0],
+		Env:  []string{as + "=" + kind},
+		Log:  slog.New(slog.NewTextHandler(log, nil)),
+	})
+}
+
+// A tape is what a client heard.
+type tape struct {
+	mu    sync.Mutex
+	heard []string
+	pid   int // of a child
+}
+
+func (h *tape) handler() helper.Handler {
+	return helper.Handler{
+		Control: func(c helper.Control) error {
+			h.add(c.Name)
+			if c.Name == "child" {
+				return c.Decode(&h.pid)
+			}
+			return nil
+		},
+		Sound: func(s helper.Sound) error {
+			h.add(fmt.Sprintf("%d:%s", s.Stream, s.Data))
+			return nil
+		},
+	}
+}
+
+func (h *tape) add(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.heard) < 100 {
+		h.heard = append(h.heard, what)
+	}
+}
+
+func (h *tape) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.heard, " ")
+}
+
+// exists reports whether there is a process, one that nobody waited for yet
+// too.
+func exists(pid int) bool { return unix.Kill(pid, 0) != unix.ESRCH }
+
+// Whatever a helper does, Run says what it was, in time, and leaves nothing.
+func TestDeaths(t *testing.T) {
+	if err := run(t, "dies at once", new(tape)); err == nil { // whatever the runtime opens once is open
+		t.Fatal("no error")
+	}
+	before := descriptors(t)
+	t.Run("kinds", func(t *testing.T) {
+		for _, tt := range []struct {
+			kind   string
+			within time.Duration
+			want   error
+			text   string
+		}{
+			{"never says hello", helper.HastyStartup(), helper.ErrHung, ""},
+			{"beats before hello", 0, helper.ErrProtocol, "did not say hello"},
+			{"is of another version", 0, helper.ErrProtocol, "of version 2"},
+			{"dies at once", 0, helper.ErrDied, "exit status 3"},
+			{"ends at once", 0, helper.ErrDied, "rough: it ended by itself"},
+			{"is killed", 0, helper.ErrDied, "signal: killed"},
+			{"dies within a message", 0, helper.ErrDied, "exit status 4"},
+			{"dies within a length", 0, helper.ErrDied, "exit status 5"},
+			{"falls silent", helper.HastyPatience(), helper.ErrHung, ""},
+			{"is stopped", helper.HastyPatience(), helper.ErrHung, ""},
+			{"stuck", 200 * time.Millisecond, helper.ErrHung, ""},
+			{"sends too much control", 0, helper.ErrProtocol, "at most 262144"},
+			{"sends too much sound", 0, helper.ErrProtocol, "at most 65540"},
+			{"sends no JSON", 0, helper.ErrProtocol, "control that is none"},
+			{"sends a name without end", 0, helper.ErrProtocol, "control that is none"},
+			{"sends sound of no stream", 0, helper.ErrProtocol, "without a stream"},
+			{"floods control", time.Second, helper.ErrProtocol, "talks without end"},
+			{"floods sound", time.Second, helper.ErrProtocol, "sounds without end"},
+			{"closes its sound", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
+			{"closes its control", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
+			{"closes within a message", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
+			{"leaves a child behind", 0, helper.ErrDied, "exit status 6"},
+			{"leaves a child that fled", helper.HastyGrace(), helper.ErrDied, "exit status 6"},
+		} {
+			t.Run(tt.kind, func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				err := run(t, tt.kind, new(tape))
+				death, ok := errors.AsType[*helper.DeathError](err)
+				if !ok || death.Name != "rough" || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+					t.Errorf("error %v, want %v with %q", err, tt.want, tt.text)
+				}
+				if took := time.Since(began); took > tt.within+slack {
+					t.Errorf("took %v, want %v", took, tt.within)
+				}
+			})
+		}
+	})
+	testkit.Await(t, slack, "all descriptors to be closed", func() bool { return descriptors(t) <= before })
+}
+
+// run runs a helper to its end, and sees to it that nothing is left of it.
+func run(t *testing.T, kind string, h *tape) error {
+	t.Helper()
+	p, err := start(kind, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = p.Run(t.Context(), h.handler())
+	if exists(p.Pid()) {
+		t.Errorf("the process is still there")
+	}
+	if h.pid != 0 {
+		if strings.Contains(kind, "fled") {
+			unix.Kill(h.pid, unix.SIGKILL)
+		}
+		testkit.Await(t, slack, "its child to be gone", func() bool { return gone(h.pid) })
+	}
+	return err
+}
+
+// gone reports whether a process that is not our child runs no more. Where
+// nobody buries the orphans it is a zombie.
+func gone(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(b), ") Z ")
+}
+
+// descriptors returns how many files are open.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// running runs a helper until the returned function is called, which returns
+// what Run did.
+func running(t *testing.T, p *helper.Process, h helper.Handler) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx, h) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	t.Cleanup(func() { stop() })
+	return stop
+}
+
+func TestEcho(t *testing.T) {
+	p, err := start("echo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h tape
+	stop := running(t, p, h.handler())
+	if err := errors.Join(p.Send("one", nil), p.SendSound(5, []byte("two"))); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, slack, "the echo", func() bool { return len(h.String()) == len("one 5:two") })
+	began := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > slack {
+		t.Errorf("took %v to stop", took)
+	}
+	if err := p.Send("late", nil); !errors.Is(err, helper.ErrGone) {
+		t.Errorf("sending to nobody: %v", err)
+	}
+	if err := p.SendSound(0, nil); !errors.Is(err, helper.ErrGone) {
+		t.Errorf("sending sound to nobody: %v", err)
+	}
+}
+
+// What a helper said before it ended is heard, though it is gone by then.
+func TestLastWords(t *testing.T) {
+	var log bytes.Buffer
+	p, err := start("last words", &log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h tape
+	err = p.Run(t.Context(), h.handler())
+	if !errors.Is(err, helper.ErrDied) || !strings.Contains(err.Error(), "exit status 1") {
+		t.Errorf("error %v", err)
+	}
+	if got := h.String(); got != "last 7:last" && got != "7:last last" {
+		t.Errorf("heard %q", got)
+	}
+	if got := log.String(); !strings.Contains(got, "last line") || !strings.Contains(got, "out of order") {
+		t.Errorf("log %q", got)
+	}
+}
+
+func TestStandardOutputIsNoPipe(t *testing.T) {
+	var log bytes.Buffer
+	p, err := start("prints on standard output", &log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h tape
+	if err := p.Run(t.Context(), h.handler()); !errors.Is(err, helper.ErrDied) {
+		t.Errorf("error %v", err)
+	}
+	if h.String() != "1:sound" || !strings.Contains(log.String(), "a library says") {
+		t.Errorf("heard %q, log %q", h.String(), log.String())
+	}
+}
+
+func TestLogIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		kind  string
+		lines int // at most
+		text  string
+	}{
+		{"shouts", 100, "some of it was left out"},
+		{"prints anything", 3, "half a line"},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			var log bytes.Buffer
+			p, err := start(tt.kind, &log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(t.Context(), new(tape).handler()); !errors.Is(err, helper.ErrDied) {
+				t.Errorf("error %v", err)
+			}
+			lines := strings.Split(strings.TrimSuffix(log.String(), "\n"), "\n")
+			if len(lines) > tt.lines || !strings.Contains(log.String(), tt.text) {
+				t.Errorf("%d lines, the last: %.200s", len(lines), lines[len(lines)-1])
+			}
+			for _, line := range lines {
+				if len(line) > 5<<10 {
+					t.Errorf("a line of %d bytes", len(line))
+				}
+			}
+		})
+	}
+}
+
+// Being told to end ends everything, whatever the helper does about it.
+func TestLeaving(t *testing.T) {
+	for _, kind := range []string{
+		"echo", "ignores the end", "stuck", "never says hello", "is stopped", "falls silent",
+		"reads sound only", "reads control only", "closes its control", "closes what it should read",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			p, err := start(kind, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sending sync.WaitGroup
+			defer sending.Wait()
+			sending.Go(func() {
+				for p.SendSound(0, make([]byte, 1000)) == nil {
+				}
+			})
+			stop := running(t, p, helper.Handler{Sound: func(helper.Sound) error { return nil }})
+			began := time.Now()
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > helper.HastyGrace()+slack {
+				t.Errorf("took %v", took)
+			}
+			if exists(p.Pid()) {
+				t.Error("the process is still there")
+			}
+		})
+	}
+}
+
+func TestLeavingBeforeItBegan(t *testing.T) {
+	p, err := start("echo", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := p.Run(ctx, new(tape).handler()); err != nil || exists(p.Pid()) {
+		t.Errorf("error %v, there: %v", err, exists(p.Pid()))
+	}
+}
+
+// A helper that does not read its control is hung, though it beats.
+func TestDeafHelper(t *testing.T) {
+	p, err := start("reads sound only", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	sending.Go(func() {
+		var err error
+		for err == nil {
+			err = p.Send("listen", strings.Repeat("x", 1000))
+		}
+		if !errors.Is(err, helper.ErrGone) {
+			t.Errorf("sending: %v", err)
+		}
+	})
+	began := time.Now()
+	err = p.Run(t.Context(), new(tape).handler())
+	if took := time.Since(began); !errors.Is(err, helper.ErrHung) || took > helper.HastyPatience()+slack {
+		t.Errorf("after %v: %v", took, err)
+	}
+}
+
+// A cut never stands behind sound.
+func TestControlOvertakesSound(t *testing.T) {
+	p, err := start("reads control only", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h tape
+	stop := running(t, p, h.handler())
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	defer stop()
+	sending.Go(func() {
+		for p.SendSound(0, make([]byte, helper.MaxSound)) == nil {
+		}
+	})
+	if err := p.Send("cut", nil); err != nil {
+		t.Error(err)
+	}
+	testkit.Await(t, slack, "the cut", func() bool { return h.String() == "cut" })
+}
+
+func TestWhatClientsRefuse(t *testing.T) {
+	wrong := errors.New("wrong")
+	for _, tt := range []struct {
+		name string
+		h    helper.Handler
+		want error
+	}{
+		{"control", helper.Handler{Control: func(helper.Control) error { return wrong }}, wrong},
+		{"sound", helper.Handler{Control: func(helper.Control) error { return nil }, Sound: func(helper.Sound) error { return wrong }}, wrong},
+		{"any control", helper.Handler{Sound: func(helper.Sound) error { return nil }}, helper.ErrProtocol},
+		{"any sound", helper.Handler{Control: func(helper.Control) error { return nil }}, helper.ErrProtocol},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := start("echo", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(tt.name, "control") {
+				err = p.Send("listen", nil)
+			} else {
+				err = p.SendSound(0, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Run(t.Context(), tt.h); !errors.Is(err, tt.want) {
+				t.Errorf("error %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+// When the daemon is killed, a helper ends, though its work does not.
+func TestDaemonDies(t *testing.T) {
+	for _, kind := range []string{"echo", "ignores the end", "reads sound only", "stuck"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			daemon := exec.Command(os.Args[0])
+			daemon.Env = append(os.Environ(), as+"=is a daemon")
+			daemon.Stdin = strings.NewReader(kind)
+			out, err := daemon.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := daemon.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			if _, err := fmt.Fscan(out, &pid); err != nil {
+				t.Error(err)
+			}
+			daemon.Process.Kill()
+			daemon.Wait()
+			began := time.Now()
+			testkit.Await(t, time.Second+slack, "the helper to end", func() bool { return gone(pid) })
+			t.Logf("gone after %v", time.Since(began).Round(time.Millisecond))
+		})
+	}
+}
+
+func TestNotThere(t *testing.T) {
+	before := descriptors(t)
+	_, err := helper.Start(helper.Command{Name: "earshot-nowhere", Log: slog.New(slog.DiscardHandler)})
+	missing, ok := errors.AsType[*helper.MissingError](err)
+	if !ok || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(missing.Cure(), "earshot-nowhere") {
+		t.Errorf("error %v", err)
+	}
+	_, err = helper.Start(helper.Command{Name: "x", Path: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.HasPrefix(err.Error(), "starting x: ") {
+		t.Errorf("error %v", err)
+	}
+	if after := descriptors(t); after > before {
+		t.Errorf("%d descriptors, before %d", after, before)
+	}
+}
+
+func TestStartedByHand(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), as+"=echo")
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "no use alone") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

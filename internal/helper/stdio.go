@@ -1,0 +1,84 @@
+package helper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where a helper finds its control.
+const (
+	controlIn  = 3
+	controlOut = 4
+)
+
+// errAlone is a helper that somebody starts by hand.
+var errAlone = errors.New("it is no use alone; earshot starts it")
+
+// Stdio returns the helper's end of the pipes that [Start] made; in and out are
+// the standard ones. They are taken away from everybody else: what a library
+// prints goes to standard error and so into the log, and no process that a
+// library starts keeps them open. If they are not ours, the first message sent
+// fails and says so.
+func Stdio(in, out *os.File) *Conn {
+	fds := [4]int{controlIn, controlOut, int(in.Fd()), int(out.Fd())}
+	p, err := privates(fds)
+	if err == nil {
+		err = vacate(fds)
+	}
+	if err != nil {
+		return NewConn(alone{err}, alone{err}, alone{err}, alone{err})
+	}
+	c := NewConn(p[0], p[1], p[2], p[3])
+	c.exit = os.Exit
+	return c
+}
+
+func privates(fds [4]int) (pipes [4]*os.File, err error) {
+	for i, fd := range fds {
+		if pipes[i], err = private(fd); err != nil {
+			return pipes, err
+		}
+	}
+	return pipes, nil
+}
+
+// private returns a pipe under a number that no library knows and no child
+// inherits. Reading it ends when it is closed.
+func private(fd int) (*os.File, error) {
+	var about unix.Stat_t
+	if err := unix.Fstat(fd, &about); err != nil || about.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return nil, errAlone
+	}
+	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, controlOut+1)
+	if err != nil {
+		return nil, fmt.Errorf("taking the pipes: %w", err)
+	}
+	if err := unix.SetNonblock(own, true); err != nil {
+		return nil, fmt.Errorf("taking the pipes: %w", err)
+	}
+	return os.NewFile(uintptr(own), "pipe"), nil
+}
+
+// vacate leaves nothing of the pipes under their old numbers.
+func vacate(fds [4]int) error {
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer nothing.Close()
+	return errors.Join(
+		unix.Close(fds[0]),
+		unix.Close(fds[1]),
+		unix.Dup2(int(nothing.Fd()), fds[2]),
+		unix.Dup2(unix.Stderr, fds[3]),
+	)
+}
+
+// alone is the pipe of a helper that has none.
+type alone struct{ error }
+
+func (a alone) Read([]byte) (int, error)  { return 0, a.error }
+func (a alone) Write([]byte) (int, error) { return 0, a.error }
