@@ -239,7 +239,7 @@ func (d *Deck) Played(held int64) (r Report, ok bool) {
 	at := d.out - max(0, held)
 	d.report.Samples = max(d.report.Samples, d.marks.played(at))
 	d.report.End = d.endAt != unknown && at >= d.endAt
-	if !d.report.End && d.report.Credit < step && d.report.Samples < d.told+step {
+	if !d.worth() {
 		return Report{}, false
 	}
 	r = d.report
@@ -248,4 +248,11 @@ func (d *Deck) Played(held int64) (r Report, ok bool) {
 		d.mode = empty
 	}
 	return r, true
+}
+
+// worth reports whether there is something to tell: a step, or the last of what
+// there is.
+func (d *Deck) worth() bool {
+	news := d.report.Samples - d.told
+	return d.report.End || d.report.Credit >= step || news >= step || news > 0 && d.report.Samples == d.given
 }
