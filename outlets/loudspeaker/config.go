@@ -1,0 +1,54 @@
+package loudspeaker
+
+import (
+	"errors"
+
+	"earshot/internal/field"
+)
+
+// Config is the section outlets.loudspeaker of the configuration. The zero
+// value is silent; start from [DefaultConfig].
+type Config struct {
+	// Enabled lets the agent be heard.
+	Enabled bool `yaml:"enabled"`
+
+	// Device is the name of the loudspeaker; empty means the system's default.
+	Device string `yaml:"device"`
+
+	// Volume is how loud the voice is, from 0 to 1, which is as loud as it was
+	// made.
+	Volume float64 `yaml:"volume"`
+
+	// Voice is the name of the voice.
+	Voice string `yaml:"voice"`
+
+	// Speed is how fast the voice speaks; 1 is as it was taught.
+	Speed float64 `yaml:"speed"`
+}
+
+// DefaultConfig returns the configuration of somebody who wrote none.
+func DefaultConfig() Config {
+	return Config{Enabled: true, Volume: 1, Voice: "slt", Speed: 1}
+}
+
+// The limits of Speed: beyond them nobody understands a word.
+const (
+	slowest = 0.5
+	fastest = 2.5
+)
+
+// Validate reports every fault in c, not only the first. That there is such a
+// device and such a voice is found out when they are opened.
+func (c Config) Validate() error {
+	var faults []error
+	if !(c.Volume >= 0 && c.Volume <= 1) {
+		faults = append(faults, field.Errorf("volume", "is %v; must be from 0 to 1", c.Volume))
+	}
+	if !(c.Speed >= slowest && c.Speed <= fastest) {
+		faults = append(faults, field.Errorf("speed", "is %v; must be from %v to %v", c.Speed, slowest, fastest))
+	}
+	if c.Voice == "" {
+		faults = append(faults, field.Errorf("voice", "is empty; write the name of a voice, such as slt"))
+	}
+	return errors.Join(faults...)
+}

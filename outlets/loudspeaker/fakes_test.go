@@ -1,0 +1,325 @@
+package loudspeaker_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+	"earshot/models/tts"
+	"earshot/outlets/loudspeaker"
+)
+
+const (
+	perWord = audio.Rate / 10 // samples of a word: 100 ms
+	credit  = audio.Rate / 5  // samples that may be ahead in the device
+)
+
+// A voice says a word in 100 ms. The samples of a word are its number, counted
+// from 1 over all that was ever said.
+type voice struct {
+	takes   time.Duration // before the first sound of a clause
+	failsAt int           // at which word; 0 is never
+	silent  bool          // it knows of no words
+
+	mu   sync.Mutex
+	said []string // the words
+	left int      // how often a loop was left early
+}
+
+var errVoice = errors.New("the voice broke")
+
+func (v *voice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+	return func(yield func(tts.Chunk, error) bool) {
+		if v.takes > 0 {
+			select {
+			case <-time.After(v.takes):
+			case <-ctx.Done():
+			}
+		}
+		pcm := make([]int16, perWord/2)
+		at := 0
+		for i, word := range strings.Fields(spoken) {
+			if ctx.Err() != nil {
+				yield(tts.Chunk{}, ctx.Err())
+				return
+			}
+			number := v.count(word)
+			if number == v.failsAt {
+				yield(tts.Chunk{}, errVoice)
+				return
+			}
+			at += strings.Index(spoken[at:], word)
+			chunk := tts.Chunk{PCM: pcm, Words: []tts.Word{{Byte: at, Sample: i * perWord}}}
+			if v.silent {
+				chunk.Words = nil
+			}
+			at += len(word)
+			for range perWord / len(pcm) {
+				for j := range pcm {
+					pcm[j] = int16(number)
+				}
+				if !yield(chunk, nil) {
+					v.leave()
+					return
+				}
+				chunk.Words = nil
+			}
+		}
+	}
+}
+
+func (v *voice) count(word string) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.said = append(v.said, word)
+	return len(v.said)
+}
+
+func (v *voice) leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.left++
+}
+
+// words returns how many words were made into sound so far.
+func (v *voice) words() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.said)
+}
+
+// A player plays in real time, 20 ms at once, and keeps what it played. It must
+// be made in the bubble that it is used in.
+type player struct {
+	lost chan struct{}
+
+	mu     sync.Mutex
+	err    error
+	play   *playing
+	told   []earshot.Control
+	played []int16
+	opened int
+	closed int
+}
+
+func newPlayer() *player { return &player{lost: make(chan struct{})} }
+
+func (p *player) open(ctx context.Context, device string, volume float64) (loudspeaker.Player, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opened++
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p, ctx.Err()
+}
+
+func (p *player) Lost() <-chan struct{} { return p.lost }
+
+func (p *player) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+func (p *player) Close() {
+	p.mu.Lock()
+	play := p.play
+	p.closed++
+	p.mu.Unlock()
+	if play != nil {
+		play.end()
+		<-play.still
+	}
+}
+
+var errUnplugged = errors.New("the loudspeaker was unplugged")
+
+// unplug loses the device.
+func (p *player) unplug() {
+	p.mu.Lock()
+	p.err = errUnplugged
+	play := p.play
+	p.mu.Unlock()
+	close(p.lost)
+	if play != nil {
+		play.end()
+	}
+}
+
+func (p *player) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return nil, p.err
+	}
+	if p.play != nil && !p.play.over() {
+		return nil, sound.ErrBusy
+	}
+	p.play = &playing{of: p, moved: moved, changed: make(chan struct{}, 1), still: make(chan struct{}), ended: make(chan struct{})}
+	go p.play.run()
+	return p.play, nil
+}
+
+// heard returns the numbers of the words that were played, and how many samples
+// of each.
+func (p *player) heard() (samples map[int]int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	samples = make(map[int]int)
+	for _, s := range p.played {
+		samples[int(s)]++
+	}
+	return samples
+}
+
+type playing struct {
+	of      *player
+	moved   func(sound.Position)
+	changed chan struct{} // Write's, of capacity 1
+	ended   chan struct{}
+	once    sync.Once
+	still   chan struct{} // closed when run has returned
+
+	mu       sync.Mutex
+	queue    []int16
+	at       int64
+	paused   bool
+	finished bool
+}
+
+func (p *playing) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *playing) end() { p.once.Do(func() { close(p.ended) }) }
+
+func (p *playing) run() {
+	defer close(p.still)
+	tick := time.NewTicker(audio.Time)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if p.step() {
+				p.end()
+			}
+		case <-p.ended:
+			p.mu.Lock()
+			at := p.at
+			p.mu.Unlock()
+			p.moved(sound.Position{Samples: at, End: true})
+			return
+		}
+	}
+}
+
+// step plays a block, and reports whether that was the last.
+func (p *playing) step() (last bool) {
+	p.mu.Lock()
+	if p.paused || p.over() {
+		p.mu.Unlock()
+		return false
+	}
+	n := min(audio.Samples, len(p.queue))
+	p.of.mu.Lock()
+	p.of.played = append(p.of.played, p.queue[:n]...)
+	p.of.mu.Unlock()
+	p.queue = p.queue[n:]
+	p.at += int64(n)
+	at, last := p.at, p.finished && len(p.queue) == 0
+	p.mu.Unlock()
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+	if n > 0 && !last {
+		p.moved(sound.Position{Samples: at})
+	}
+	return last
+}
+
+func (p *playing) Write(ctx context.Context, pcm []int16) error {
+	for {
+		p.mu.Lock()
+		n := min(len(pcm), credit-len(p.queue))
+		p.queue = append(p.queue, pcm[:n]...)
+		p.mu.Unlock()
+		if pcm = pcm[n:]; len(pcm) == 0 {
+			return nil
+		}
+		select {
+		case <-p.changed:
+		case <-p.ended:
+			return sound.ErrOver
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *playing) Do(c earshot.Control) {
+	p.of.mu.Lock()
+	if !p.over() {
+		p.of.told = append(p.of.told, c)
+	}
+	p.of.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch c {
+	case earshot.Pause:
+		p.paused = true
+	case earshot.Resume:
+		p.paused = false
+	case earshot.Cut:
+		p.end()
+	}
+}
+
+func (p *playing) Finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished = true
+}
+
+// A listener keeps what a speech reports.
+type listener struct {
+	mu    sync.Mutex
+	heard []earshot.Heard
+	began time.Time
+	times []time.Duration
+}
+
+func (l *listener) hear(h earshot.Heard) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = append(l.heard, h)
+	l.times = append(l.times, time.Since(l.began))
+}
+
+func (l *listener) all() []earshot.Heard {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]earshot.Heard(nil), l.heard...)
+}
+
+// last returns the last report, with when it came.
+func (l *listener) last() (earshot.Heard, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.heard) == 0 {
+		return earshot.Heard{}, 0
+	}
+	return l.heard[len(l.heard)-1], l.times[len(l.times)-1]
+}
