@@ -15,9 +15,10 @@ import (
 // measured to know a voice from a noise without losing its onset.
 const vadMode = 2
 
-// vadWarm is how many frames of silence a new voice detector is given, since it
-// takes what it hears first for a voice: 500 ms.
-const vadWarm = 25
+// vadBlind is how many frames a new voice detector takes for a voice whatever
+// they are, if there is any noise: 100 ms. Who speaks within them is not lost:
+// what is before an onset is kept.
+const vadBlind = 5
 
 // A framer makes frames of samples.
 type framer struct {
@@ -40,16 +41,10 @@ func newFramer(longest time.Duration, send func([]byte) error) (*framer, error) 
 	if err := vad.SetMode(vadMode); err != nil {
 		return nil, err
 	}
-	f := &framer{
+	return &framer{
 		vad: vad, send: send, most: int64(longest / audio.Time),
-		raw: make([]byte, 2*audio.Samples), coded: make([]byte, 0, audio.Size),
-	}
-	for range vadWarm {
-		if _, err := vad.Process(audio.Rate, f.raw); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
+		raw: make([]byte, 0, 2*audio.Samples), coded: make([]byte, 0, audio.Size),
+	}, nil
 }
 
 // add takes samples, and sends each frame that is full.
@@ -98,7 +93,7 @@ func (f *framer) flush() error {
 	if err != nil {
 		return err
 	}
-	f.frame.Voiced = voiced
+	f.frame.Voiced = voiced && f.sent >= vadBlind
 	f.frame.At = time.Unix(0, 0).Add(time.Duration(f.sent) * audio.Time)
 	f.coded = f.frame.Append(f.coded[:0])
 	f.filled = 0

@@ -20,18 +20,16 @@ import (
 	"earshot/internal/helper"
 )
 
-const (
-	// ahead is how many frames wait for a slow reader.
-	ahead = 8
+// ahead is how many frames wait for a slow reader.
+const ahead = 8
 
-	// patient is how long a server may say nothing. Live streams pause for a
-	// key frame, of a few seconds.
-	patient = 10 * time.Second
+// patient is how long a server may say nothing. Live streams pause for some
+// seconds at most.
+var patient = 10 * time.Second
 
-	// slow is how long the helper may say nothing about the source: longer than
-	// it may wait for a server itself, once to connect and once to answer.
-	slow = 3 * patient
-)
+// slow is how long the helper may say nothing about the source: longer than it
+// may wait for a server itself, once to connect and once to answer.
+const slow = 30 * time.Second
 
 // Open starts a helper for source and yields its frames, one after the other
 // without a gap. Leaving the loop, or the end of ctx, ends the helper before

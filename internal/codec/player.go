@@ -31,9 +31,12 @@ type player struct {
 	pace  *time.Timer
 }
 
+// maxDetail is how much a helper may say about a problem, in bytes.
+const maxDetail = 500
+
 // lies reports whether e is nothing that a source can end with.
 func (e *Ended) lies() bool {
-	return e.Frames < 0 || e.Damaged < 0 || e.Problem != "" && !e.Problem.known()
+	return e.Frames < 0 || e.Damaged < 0 || len(e.Detail) > maxDetail || e.Problem != "" && !e.Problem.known()
 }
 
 // A stage is what the helper has said.

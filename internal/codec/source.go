@@ -41,6 +41,9 @@ const longest = 12 * time.Hour
 // knows, such as file and concat, and a source must not lead there.
 var schemes = []string{"http", "https", "rtsp", "rtsps"}
 
+// maxName is the longest path or address, in bytes.
+const maxName = 4096
+
 // request checks what can be checked here, and returns what to ask the helper
 // for.
 func (s *Source) request() (Request, error) {
@@ -50,7 +53,7 @@ func (s *Source) request() (Request, error) {
 	}
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
-		if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) || len(s.URL) > maxName {
 			return r, s.wrong(NoAddress, "")
 		}
 		r.URL = s.URL
@@ -60,7 +63,7 @@ func (s *Source) request() (Request, error) {
 		return r, err
 	}
 	path, err := filepath.Abs(s.Path)
-	if err != nil {
+	if err != nil || len(path) > maxName {
 		return r, s.wrong(Missing, "")
 	}
 	r.Path = path
