@@ -38,7 +38,9 @@ type role struct {
 
 // roles are all of them.
 var roles = map[string]role{
+	"hear":  {hear, checkHear},
 	"media": {media, checkMedia},
+	"say":   {say, checkSay},
 }
 
 // A finding is what check says about one role.

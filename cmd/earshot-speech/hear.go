@@ -1,0 +1,231 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/models/wire"
+)
+
+const (
+	// partialEvery is how many samples pass between two looks at what was
+	// understood so far: 100 ms, in which somebody says a syllable.
+	partialEvery = audio.Rate / 10
+
+	// opens and steps are how long the library may take to load the models, and
+	// for anything else. On a machine under load both take ten times as long as
+	// on an idle one, which is a tenth of these.
+	opens = time.Minute
+	steps = 10 * time.Second
+)
+
+// hear recognises; see package wire. The models are sought in the folders args,
+// or in the usual ones. When it is slow, the pipe to it fills.
+func hear(ctx context.Context, s *helper.Server, args []string) error {
+	ctx, stop := context.WithCancel(ctx)
+	h := &hearer{s: s, opened: make(chan struct{})}
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	defer stop()
+	ended := make(chan error, 1)
+	parts.Go(func() { ended <- s.Controls(h.control) })
+	select {
+	case <-h.opened:
+	case err := <-ended:
+		return err
+	}
+	if err := h.open(args); err != nil {
+		s.Send(wire.FaultName, fault(err))
+		return <-ended // the fault is in a pipe, which must not vanish before it was read
+	}
+	defer h.words.close()
+	seeker, err := newSeeker(s, append(h.config.Phrases, h.config.Names...), args)
+	if err != nil {
+		s.Send(wire.FaultName, fault(err))
+		return <-ended
+	}
+	h.seeker = seeker
+	parts.Go(func() { seeker.run(ctx) })
+	if err := s.Send(wire.ReadyName, nil); err != nil {
+		return err
+	}
+	return s.Sounds(func(m helper.Sound) error { return h.take(ctx, m) })
+}
+
+// fault says what is wrong so that the daemon can say it to people.
+func fault(err error) wire.Fault {
+	f := wire.Fault{Text: err.Error(), Lasting: errors.Is(err, errors.ErrUnsupported)}
+	if c := interface{ Cure() string }(nil); errors.As(err, &c) {
+		f.Cure = c.Cure()
+	}
+	return f
+}
+
+// A hearer turns streams into words. All but control belongs to one goroutine.
+type hearer struct {
+	s         *helper.Server
+	config    wire.OpenHear
+	opened    chan struct{}
+	cancelled atomic.Uint32 // this stream and those before it
+
+	seeker  *seeker
+	words   *decoder
+	means   []float32 // as the last utterance left them
+	stream  uint32    // the utterance
+	hearing bool      // it is being heard
+	heard   int       // samples of it
+	said    string    // the last partial result
+}
+
+// control takes what the daemon says.
+func (h *hearer) control(c helper.Control) error {
+	switch c.Name {
+	case wire.OpenName:
+		select {
+		case <-h.opened:
+			return fmt.Errorf("%w: opened twice", helper.ErrProtocol)
+		default:
+		}
+		if err := c.Decode(&h.config); err != nil {
+			return err
+		}
+		close(h.opened)
+		return nil
+	case wire.CancelName:
+		var m wire.Cancel
+		if err := c.Decode(&m); err != nil {
+			return err
+		}
+		h.cancelled.Store(max(m.Stream, h.cancelled.Load()))
+		return nil
+	}
+	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
+}
+
+// open loads what understands everything.
+func (h *hearer) open(in []string) (err error) {
+	defer h.s.Guard(opens)()
+	h.means = h.config.Means
+	if h.words, err = openDecoder(in...); err != nil {
+		return err
+	}
+	if err = h.words.hear(h.config.Names, in...); err != nil {
+		h.words.close()
+	}
+	return err
+}
+
+// take takes sound. A stream that is not the one before begins an utterance.
+func (h *hearer) take(ctx context.Context, m helper.Sound) error {
+	if m.Stream&wire.Spot != 0 {
+		return h.seeker.take(ctx, m)
+	}
+	defer h.s.Guard(steps)()
+	if m.Stream <= h.cancelled.Load() {
+		return h.abandon()
+	}
+	if m.Stream != h.stream {
+		if err := h.begin(m.Stream); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !h.hearing: // it has ended
+		return nil
+	case len(m.Data) == 0:
+		return h.finish()
+	}
+	return h.hear(samples(m.Data))
+}
+
+// samples decodes sound.
+func samples(data []byte) []int16 {
+	pcm := make([]int16, len(data)/2)
+	audio.DecodePCM(pcm, data)
+	return pcm
+}
+
+// abandon ends what is being heard, if anything, without a result.
+func (h *hearer) abandon() error {
+	if !h.hearing {
+		return nil
+	}
+	h.hearing = false
+	return h.words.end()
+}
+
+func (h *hearer) begin(stream uint32) error {
+	if err := h.abandon(); err != nil {
+		return err
+	}
+	h.stream, h.hearing, h.heard, h.said = stream, true, 0, ""
+	return h.words.start(h.means)
+}
+
+// hear hears more of the utterance, and says what it has understood if that has
+// changed.
+func (h *hearer) hear(pcm []int16) error {
+	for piece := range slices.Chunk(pcm, partialEvery) {
+		if h.stream <= h.cancelled.Load() {
+			return h.abandon()
+		}
+		if err := h.words.feed(piece); err != nil {
+			return err
+		}
+		before := h.heard / partialEvery
+		if h.heard += len(piece); h.heard/partialEvery == before {
+			continue
+		}
+		text := h.words.text()
+		if text == h.said || text == "" {
+			continue
+		}
+		h.said = text
+		if err := h.s.Send(wire.PartialName, wire.Hypothesis{Stream: h.stream, Text: earshot.Text(text)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish says what was understood in the end.
+func (h *hearer) finish() error {
+	if err := h.abandon(); err != nil {
+		return err
+	}
+	r := wire.Hypothesis{Stream: h.stream, Words: h.words.words()}
+	var texts []string
+	for _, w := range r.Words {
+		texts = append(texts, string(w.Text))
+		r.Confidence += w.Confidence / float64(len(r.Words))
+	}
+	r.Text, r.Confidence = earshot.Text(strings.Join(texts, " ")), min(1, r.Confidence)
+	h.means = h.words.means()
+	r.Means = h.means
+	return h.s.Send(wire.FinalName, r)
+}
+
+// checkHear tries what hear needs.
+func checkHear() finding {
+	d, err := openDecoder()
+	if err == nil {
+		defer d.close()
+		err = d.hear([]string{"earshot"})
+	}
+	if err != nil {
+		f := fault(err)
+		return finding{Text: f.Text, Cure: f.Cure}
+	}
+	return finding{Works: true, Text: "pocketsphinx recognises clean English"}
+}

@@ -1,0 +1,150 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/models/wire"
+)
+
+// say speaks; see package wire. When the daemon is slow to take the sound, the
+// voice waits in the middle of it.
+func say(ctx context.Context, s *helper.Server, _ []string) error {
+	t := &talker{s: s, opened: make(chan struct{})}
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	ended := make(chan error, 1)
+	parts.Go(func() { ended <- s.Controls(t.control) })
+	select {
+	case <-t.opened:
+	case err := <-ended:
+		return err
+	}
+	if err := t.open(); err != nil {
+		s.Send(wire.FaultName, wire.Fault{Text: err.Error(), Lasting: true})
+		return <-ended // the fault is in a pipe, which must not vanish before it was read
+	}
+	if err := s.Send(wire.ReadyName, nil); err != nil {
+		return err
+	}
+	return s.Sounds(t.take)
+}
+
+// A talker turns texts into sound. All but control belongs to one goroutine.
+type talker struct {
+	s         *helper.Server
+	config    wire.OpenSay
+	opened    chan struct{}
+	cancelled atomic.Uint32 // this stream and those before it
+
+	voice *voice
+	buf   []byte
+	err   error // why nothing more can be sent
+}
+
+// control takes what the daemon says.
+func (t *talker) control(c helper.Control) error {
+	switch c.Name {
+	case wire.OpenName:
+		select {
+		case <-t.opened:
+			return fmt.Errorf("%w: opened twice", helper.ErrProtocol)
+		default:
+		}
+		if err := c.Decode(&t.config); err != nil {
+			return err
+		}
+		close(t.opened)
+		return nil
+	case wire.CancelName:
+		var m wire.Cancel
+		if err := c.Decode(&m); err != nil {
+			return err
+		}
+		t.cancelled.Store(max(m.Stream, t.cancelled.Load()))
+		return nil
+	}
+	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
+}
+
+func (t *talker) open() (err error) {
+	defer t.s.Guard(opens)()
+	t.voice, err = openVoice(t.config.Voice, t.config.Speed)
+	return err
+}
+
+// take says one text.
+func (t *talker) take(m helper.Sound) error {
+	working := t.s.Guard(steps)
+	// Waiting for the daemon is not being stuck.
+	send := func(stream uint32, data []byte) bool {
+		working()
+		if t.err == nil && m.Stream > t.cancelled.Load() {
+			t.err = t.s.SendSound(stream, data)
+		}
+		working = t.s.Guard(steps)
+		return t.err == nil && m.Stream > t.cancelled.Load()
+	}
+	defer func() { working() }()
+	t.voice.say(&speaker{
+		text:  sayable(m.Data),
+		words: func(marks []wire.Mark) bool { return t.sendMarks(marks, m.Stream, send) },
+		pcm: func(pcm []int16) bool {
+			t.buf = audio.AppendPCM(t.buf[:0], pcm)
+			return send(m.Stream, t.buf)
+		},
+	})
+	send(m.Stream, nil)
+	return t.err
+}
+
+// sendMarks says where the words begin.
+func (t *talker) sendMarks(marks []wire.Mark, stream uint32, send func(uint32, []byte) bool) bool {
+	for some := range slices.Chunk(marks, wire.MaxMarks) {
+		t.buf = t.buf[:0]
+		for _, m := range some {
+			t.buf = wire.AppendMark(t.buf, m)
+		}
+		if !send(stream|wire.Words, t.buf) {
+			return false
+		}
+	}
+	return true
+}
+
+// sayable returns text without NULs, which would end it; every byte stays where
+// it was.
+func sayable(text []byte) string {
+	text = slices.Clone(text)
+	for i, b := range text {
+		if b == 0 {
+			text[i] = ' '
+		}
+	}
+	return string(text)
+}
+
+// checkSay tries what say needs.
+func checkSay() finding {
+	v, err := openVoice("slt", 1)
+	if err != nil {
+		return finding{Text: err.Error()}
+	}
+	n := 0
+	v.say(&speaker{
+		text:  "hello",
+		words: func([]wire.Mark) bool { return true },
+		pcm:   func(pcm []int16) bool { n += len(pcm); return true },
+	})
+	if n == 0 {
+		return finding{Text: "flite says nothing", Cure: "sudo apt-get install --reinstall libflite1"}
+	}
+	return finding{Works: true, Text: "flite speaks English"}
+}

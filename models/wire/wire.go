@@ -1,0 +1,164 @@
+// Package wire is what the daemon and the helper earshot-speech say to each
+// other, in the roles hear and say, over the pipes of package helper.
+//
+// To hear. The daemon sends Open first, and the helper answers Ready, or Fault
+// and ends. Sound then goes to the helper in streams of samples as package
+// audio encodes them, each with a number of its own that is never used again:
+// an utterance, whose end is an empty message, or, with the bit [Spot] set, a
+// stretch in which only the phrases of Open are sought. Streams of utterances
+// come one after the other. The helper answers with Partial, Final and Phrase;
+// a Cancel, which overtakes the sound, makes it throw one utterance away.
+//
+// To say. Open and Ready as before. What comes to the helper as sound is the
+// text to be said, one message a stream; what comes back with the bit [Words]
+// set is where its words begin, then samples follow, and an empty message when
+// all has been said. Cancel ends it early, in silence.
+//
+// What happens when a reader is slow: both sides read control at once. Sound
+// waits in the pipe, which holds two seconds, and then in its sender.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"earshot"
+	"earshot/internal/helper"
+)
+
+// The names of the messages of control.
+const (
+	OpenName    = "open"
+	CancelName  = "cancel"
+	ReadyName   = "ready"
+	FaultName   = "fault"
+	PartialName = "partial"
+	FinalName   = "final"
+	PhraseName  = "phrase"
+)
+
+// Bits of the number of a stream.
+const (
+	Spot  = 1 << 31 // to hear: seek phrases in it, and nothing else
+	Words = 1 << 31 // from say: not sound, but where its words begin
+)
+
+// A Cancel ends one stream early.
+type Cancel struct {
+	Stream uint32 `json:"stream"`
+}
+
+// A Fault is why the helper cannot do its work.
+type Fault struct {
+	Text    string `json:"text"`
+	Cure    string `json:"cure,omitempty"`
+	Lasting bool   `json:"lasting,omitempty"` // no restart mends it
+}
+
+// OpenHear says what the helper listens for.
+type OpenHear struct {
+	Names   []string `json:"names,omitempty"`   // that are called, and so are likelier than the language has them
+	Phrases []string `json:"phrases,omitempty"` // that are sought in streams with [Spot]
+
+	// Means is what an earlier helper had learnt about the microphone, so that
+	// a new one understands the same words.
+	Means []float32 `json:"means,omitempty"`
+}
+
+// A Hypothesis is what the helper makes of an utterance, so far or in the end.
+type Hypothesis struct {
+	Stream     uint32       `json:"stream"`
+	Text       earshot.Text `json:"text"`
+	Confidence float64      `json:"confidence"`      // 0 to 1; only in the end
+	Words      []Word       `json:"words,omitempty"` // only in the end
+	Means      []float32    `json:"means,omitempty"` // only in the end
+}
+
+// A Word is one that was understood, in samples since the utterance began.
+type Word struct {
+	Text       earshot.Text `json:"text"`
+	From       int          `json:"from"`
+	To         int          `json:"to"`
+	Confidence float64      `json:"confidence"`
+}
+
+// A Phrase was found.
+type Phrase struct {
+	Stream uint32       `json:"stream"`
+	Text   earshot.Text `json:"text"`
+	Sample int          `json:"sample"` // how much of the stream had been heard then
+}
+
+// The limits of what is believed.
+const (
+	MaxMeans = 64      // coefficients; the model has 13
+	MaxWords = 1 << 10 // in an utterance; the longest holds 150
+)
+
+// DecodeHypothesis reads one, and refuses what no honest helper says.
+func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
+	if err := c.Decode(&h); err != nil {
+		return h, err
+	}
+	ok := probable(h.Confidence) && len(h.Text) <= earshot.MaxText && len(h.Words) <= MaxWords && len(h.Means) <= MaxMeans
+	for _, w := range h.Words {
+		ok = ok && probable(w.Confidence) && 0 <= w.From && w.From <= w.To
+	}
+	if !ok {
+		return Hypothesis{}, fmt.Errorf("%w: a hypothesis that cannot be one", helper.ErrProtocol)
+	}
+	return h, nil
+}
+
+func probable(p float64) bool { return p >= 0 && p <= 1 }
+
+// DecodePhrase reads one, and refuses what no honest helper says.
+func DecodePhrase(c helper.Control) (p Phrase, err error) {
+	if err := c.Decode(&p); err != nil {
+		return p, err
+	}
+	if p.Stream&Spot == 0 || p.Sample < 0 || p.Text == "" {
+		return Phrase{}, fmt.Errorf("%w: a phrase that cannot be one", helper.ErrProtocol)
+	}
+	return p, nil
+}
+
+// OpenSay says with which voice the helper speaks.
+type OpenSay struct {
+	Voice string  `json:"voice"`
+	Speed float64 `json:"speed"` // 1 is the voice's own, 2 twice as fast
+}
+
+// A Mark says that the word at byte Byte of the text begins at sample Sample.
+type Mark struct{ Byte, Sample uint32 }
+
+// markSize is that of an encoded mark, in bytes.
+const markSize = 8
+
+// MaxMarks is how many fit into one message.
+const MaxMarks = helper.MaxSound / markSize
+
+// AppendMark appends m to b, little-endian.
+func AppendMark(b []byte, m Mark) []byte {
+	b = binary.LittleEndian.AppendUint32(b, m.Byte)
+	return binary.LittleEndian.AppendUint32(b, m.Sample)
+}
+
+// DecodeMarks appends to marks what AppendMark wrote, and refuses marks that do
+// not ascend, or lie behind the text's end.
+func DecodeMarks(marks []Mark, b []byte, text int) ([]Mark, error) {
+	wrong := len(b)%markSize != 0
+	for ; len(b) >= markSize && !wrong; b = b[markSize:] {
+		m := Mark{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])}
+		wrong = int64(m.Byte) >= int64(text) || m.Sample > math.MaxInt32
+		if n := len(marks); n > 0 {
+			wrong = wrong || m.Byte <= marks[n-1].Byte || m.Sample < marks[n-1].Sample
+		}
+		marks = append(marks, m)
+	}
+	if wrong {
+		return nil, fmt.Errorf("%w: words that cannot be there", helper.ErrProtocol)
+	}
+	return marks, nil
+}
