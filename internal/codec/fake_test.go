@@ -12,15 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A fake is a media helper that does what it is told once it was asked.
 func fake(act func(context.Context, *helper.Server) error) helper.Dialer {

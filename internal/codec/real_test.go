@@ -20,26 +20,39 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
 )
 
+// built is where the real helper is built.
+var built string
+
 // build builds the real helper, once.
 var build = sync.OnceValues(func() (string, error) {
-	if p := os.Getenv("CODEC_HELPER"); p != "" {
-		return p, nil
-	dir, err := os.MkdirTemp("", "earshot-codec-")
-	if err != nil {
+	var err error
+	if built, err = os.MkdirTemp("", "earshot-codec-"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "earshot-speech")
-	out, err := exec.Command("go", "build", "-o", path, "earshot/cmd/earshot-speech").CombinedOutput()
-	if err != nil {
-		return dir, fmt.Errorf("%w: %s", err, out)
+	path := filepath.Join(built, "earshot-speech")
+	cmd := exec.Command("go", "build", "-o", path, "earshot/cmd/earshot-speech")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
 })
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if built != "" {
+			os.RemoveAll(built)
+		}
+		os.Exit(code)
+	}))
+}
 
 // real returns a dialer of the real helper. Its log must stay empty.
 func real(t testing.TB) helper.Dialer {

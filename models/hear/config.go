@@ -81,9 +81,9 @@ func margin(db float64) error {
 	return nil
 }
 
-// inFrames returns s in whole frames, at least one.
+// inFrames returns s in whole frames.
 func inFrames(s field.Seconds) int64 {
-	return max(1, int64((s.Duration()+audio.Time/2)/audio.Time))
+	return int64((s.Duration() + audio.Time/2) / audio.Time)
 }
 
 // inTime returns how long n frames are.

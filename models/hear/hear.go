@@ -101,10 +101,8 @@ func New(c Config) *Ear {
 	}
 	e := &Ear{
 		cfg: c, end: inFrames(c.End), endOpen: inFrames(c.EndOpen),
-		longest: inFrames(c.Longest), before: -1, now: -1, level: newLevel(),
-	}
-	if c.PreRoll > 0 {
-		e.roll = inFrames(c.PreRoll)
+		roll: inFrames(c.PreRoll), longest: inFrames(c.Longest),
+		before: -1, now: -1, level: newLevel(),
 	}
 	e.ring = make([]audio.Frame, e.roll+doubt+1)
 	e.when = make([]int64, len(e.ring))
