@@ -42,7 +42,7 @@ func (j *judge) step(f *audio.Frame) error {
 	switch {
 	case own < 0 || own > 1:
 		return fmt.Errorf("own is %v", own)
-	case e == hear.TooLong && lasted > j.cfg.Longest.Duration()+audio.Time:
+	case e == hear.TooLong && lasted > j.cfg.Longest.Duration()+audio.Time*(1+time.Duration(f.Lost)):
 		return fmt.Errorf("too long at %v", lasted)
 	case e != hear.None && (lasted <= 0 || began.After(f.At)):
 		return fmt.Errorf("%v with an utterance of %v that began at %v", e, lasted, began.Sub(epoch))
@@ -71,7 +71,7 @@ func (j *judge) roll(now *audio.Frame, began time.Time) error {
 	onset := false
 	for f := range j.PreRoll() {
 		switch {
-		case !last.IsZero() && f.At.Sub(last) != audio.Time*time.Duration(1+f.Lost):
+		case !last.IsZero() && f.At.Sub(last) != audio.Time*(1+time.Duration(f.Lost)):
 			return fmt.Errorf("pre-roll jumps from %v to %v", last.Sub(epoch), f.At.Sub(epoch))
 		case !f.At.After(j.ended):
 			return fmt.Errorf("pre-roll repeats %v", f.At.Sub(epoch))
@@ -137,7 +137,7 @@ func FuzzEar(f *testing.F) {
 			if c >= 250 {
 				frame.Lost = lost
 			}
-			at = at.Add(audio.Time * time.Duration(1+frame.Lost))
+			at = at.Add(audio.Time * (1 + time.Duration(frame.Lost)))
 			frame.At = at
 			if err := j.step(&frame); err != nil {
 				t.Fatalf("frame %d: %v", i, err)
