@@ -199,15 +199,20 @@ func (l *line) played(r Played) error {
 	l.mu.Lock()
 	p := l.playing
 	err := l.known(r.Play)
+	l.mu.Unlock()
 	if p == nil || p.number != r.Play || err != nil {
-		l.mu.Unlock()
 		return err // it is late, or a lie
 	}
-	if r.End {
-		l.playing = nil
+	moved, err := p.played(r, time.Now())
+	switch {
+	case err != nil:
+		return err
+	case r.End:
+		l.endPlaying(p.out)
+	case moved:
+		p.tell(Position{Samples: r.Samples})
 	}
-	l.mu.Unlock()
-	return p.played(r, time.Now())
+	return nil
 }
 
 // watch ends a helper that does not do what it should.

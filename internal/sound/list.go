@@ -32,9 +32,11 @@ func List(ctx context.Context, dial helper.Dialer) (Devices, error) {
 		case SayReady:
 			return link.Send(SayDevices, nil)
 		case SayListed:
-			err := c.Decode(&d)
+			if err := c.Decode(&d); err != nil {
+				return err
+			}
 			done(errListed)
-			return err
+			return nil
 		case SayDown:
 			f := new(Fault)
 			if err := c.Decode(f); err != nil {

@@ -133,24 +133,17 @@ func (p *Playing) Do(c earshot.Control) {
 // card learns of it.
 func (p *Playing) send(name string, body any) { _ = p.line.link.Send(name, body) }
 
-// played takes how far the speech has come.
-func (p *Playing) played(r Played, now time.Time) error {
+// played takes how far the speech has come, and reports whether that is news.
+func (p *Playing) played(r Played, now time.Time) (moved bool, err error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if r.Samples < p.pos || r.Samples > p.sent || r.Credit < 0 || r.Credit > deck.Most {
-		p.mu.Unlock()
-		p.end()
-		return fmt.Errorf("%w: it played what it was not given", helper.ErrProtocol)
+		return false, fmt.Errorf("%w: it played what it was not given", helper.ErrProtocol)
 	}
-	moved := r.Samples > p.pos
+	moved = r.Samples > p.pos
 	p.pos, p.since = r.Samples, now
-	p.mu.Unlock()
 	p.credit.Grant(2*r.Credit, credit)
-	if r.End {
-		p.end()
-	} else if moved {
-		p.tell(Position{Samples: r.Samples})
-	}
-	return nil
+	return moved, nil
 }
 
 // end ends the speech where it is.

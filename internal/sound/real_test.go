@@ -178,7 +178,7 @@ func TestRealCapture(t *testing.T) {
 			t.Fatal(err)
 		}
 		frames++
-		if frames < 3 || frames % 25 == 0 {
+		if frames < 3 || frames%25 == 0 {
 			t.Log(time.Since(began), frames, time.Since(f.At), f.Own, f.EchoRatio, f.Lost, f.PCM[10])
 		}
 		for _, s := range f.PCM {
@@ -223,10 +223,19 @@ func TestRealPlay(t *testing.T) {
 	end := make(chan sound.Position, 1)
 	began := time.Now()
 	p, err := out.Play(func(at sound.Position) {
-		if rec := rec.PCM(0); at.Samples>0 {
+		if rec := rec.PCM(0); at.Samples > 0 {
 			last := 0
-			for i, s := range rec { if s != 0 { last = i } }
-			t.Log(time.Since(began), at, "recorded", func() int { if last == 0 { return 0 }; return int(rec[last]) }())
+			for i, s := range rec {
+				if s != 0 {
+					last = i
+				}
+			}
+			t.Log(time.Since(began), at, "recorded", func() int {
+				if last == 0 {
+					return 0
+				}
+				return int(rec[last])
+			}())
 		}
 		if at.End {
 			end <- at
@@ -257,7 +266,7 @@ func TestRealPlay(t *testing.T) {
 func ramp(n int) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
-		pcm[i] = int16(i+1)
+		pcm[i] = int16(i + 1)
 	}
 	return pcm
 }
