@@ -94,6 +94,7 @@ type Phrase struct {
 const (
 	MaxMeans = 64      // coefficients; the model has 13
 	MaxWords = 1 << 10 // in an utterance; the longest holds 150
+	maxMean  = 1 << 10 // of one coefficient; those of speech are below 100
 )
 
 // DecodeHypothesis reads one, and refuses what no honest helper says.
@@ -102,6 +103,9 @@ func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
 		return h, err
 	}
 	ok := probable(h.Confidence) && len(h.Text) <= earshot.MaxText && len(h.Words) <= MaxWords && len(h.Means) <= MaxMeans
+	for _, m := range h.Means {
+		ok = ok && -maxMean < m && m < maxMean
+	}
 	for _, w := range h.Words {
 		ok = ok && probable(w.Confidence) && 0 <= w.From && w.From <= w.To
 	}

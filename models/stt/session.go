@@ -1,0 +1,162 @@
+package stt
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"earshot/internal/audio"
+)
+
+// A Session is one utterance that is being recognised. Its methods may be called
+// from many goroutines; after Cancel or the final result they do nothing.
+type Session struct {
+	r *Recogniser
+
+	telling sync.Mutex // held while on is called
+	on      func(Result)
+
+	// Under the recogniser's mutex:
+	pcm      []int16
+	ended    bool
+	over     bool        // its final result was told, or nobody wants it
+	busy     bool        // there were too many before it
+	patience *time.Timer // calls late
+	deadline time.Time   // when it does so; zero is never
+}
+
+// Begin begins an utterance. On is told what was understood so far, and then
+// exactly once the final result, from one goroutine at a time; it must not be
+// called for the first time before Begin returns, and is not. It may use the
+// session.
+func (r *Recogniser) Begin(on func(Result)) *Session {
+	s := &Session{r: r, on: on}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.spare); n > 0 {
+		s.pcm, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		s.pcm = make([]int16, 0, samplesIn(Longest))
+	}
+	r.sessions = append(r.sessions, s)
+	s.busy = len(r.sessions) > most
+	s.patience = time.AfterFunc(slow, s.late)
+	s.arm()
+	return s
+}
+
+// Feed adds a frame to the utterance. It does not block.
+func (s *Session) Feed(f *audio.Frame) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.ended || s.over || len(s.pcm)+len(f.PCM) > cap(s.pcm) {
+		return
+	}
+	s.pcm = append(s.pcm, f.PCM[:]...)
+	s.r.poke()
+}
+
+// End says that the utterance is complete. The final result follows, within
+// twenty seconds on any machine, within a tenth of one on most.
+func (s *Session) End() {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.ended || s.over {
+		return
+	}
+	s.ended = true
+	s.arm()
+	s.r.poke()
+}
+
+// Cancel says that no result is wanted any more. One that is just being told is
+// still told to its end.
+func (s *Session) Cancel() {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	s.leave()
+}
+
+// arm sets when the session's patience ends: soon if there is no helper, late if
+// there is one that has yet to finish it, and never while it listens.
+func (s *Session) arm() {
+	now := time.Now()
+	switch {
+	case s.busy:
+		s.deadline = now
+	case s.r.life == nil:
+		s.deadline = s.r.since.Add(away)
+	case s.ended:
+		s.deadline = now.Add(slow)
+	default:
+		s.deadline = time.Time{}
+		s.patience.Stop()
+		return
+	}
+	s.patience.Reset(max(0, s.deadline.Sub(now)))
+}
+
+// late ends the session when its patience does.
+func (s *Session) late() {
+	s.r.mu.Lock()
+	if s.over || s.deadline.IsZero() || time.Now().Before(s.deadline) { // it was armed anew meanwhile
+		s.r.mu.Unlock()
+		return
+	}
+	err := ErrAway
+	if s.busy || s.r.life != nil {
+		err = ErrBusy
+	}
+	if l := s.r.life; l != nil && l.of == s {
+		l.kill(errSilent)
+	}
+	s.r.mu.Unlock()
+	s.finish(Result{Final: true, Err: err})
+}
+
+// tell tells a result that is not final.
+func (s *Session) tell(res Result) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.r.mu.Lock()
+	over := s.over
+	s.r.mu.Unlock()
+	if !over {
+		s.on(res)
+	}
+}
+
+// finish tells the final result, if there was none.
+func (s *Session) finish(res Result) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.r.mu.Lock()
+	over := s.over
+	s.leave()
+	s.r.mu.Unlock()
+	if !over {
+		s.on(res)
+	}
+}
+
+// leave ends the session.
+func (s *Session) leave() {
+	if s.over {
+		return
+	}
+	s.over = true
+	s.patience.Stop()
+	s.unlist()
+	s.r.poke()
+}
+
+// unlist makes room for the next session, and keeps its memory for a later one.
+// Two are enough: one ends while the next begins.
+func (s *Session) unlist() {
+	r := s.r
+	r.sessions = slices.DeleteFunc(r.sessions, func(other *Session) bool { return other == s })
+	if s.pcm != nil && len(r.spare) < 2 {
+		r.spare = append(r.spare, s.pcm[:0])
+	}
+	s.pcm = nil
+}

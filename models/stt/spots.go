@@ -1,0 +1,66 @@
+package stt
+
+import (
+	"time"
+
+	"earshot/internal/audio"
+)
+
+// spots is a ring of frames in which phrases are sought. A second is more than
+// a helper is ever behind; after that it is too late to stop anybody.
+type spots struct {
+	ring    [50]spot
+	first   int // the oldest
+	n       int
+	next    time.Time // when a frame is due that follows the last one
+	torn    bool      // one before the next is missing
+	dropped int
+}
+
+// A spot is one frame of it.
+type spot struct {
+	at    time.Time
+	pcm   [audio.Samples]int16
+	fresh bool // it does not follow the one before
+}
+
+// jitter is how much the clock of a frame may be off from that of the one
+// before, for the two to follow each other: half a frame.
+const jitter = audio.Time / 2
+
+// Spot seeks the phrases in a frame. It does not block.
+func (r *Recogniser) Spot(f *audio.Frame) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.life == nil {
+		r.spots.torn = true
+		return
+	}
+	r.spots.push(f)
+	r.life.poke()
+}
+
+// push adds a frame, in place of the oldest if there is no room.
+func (q *spots) push(f *audio.Frame) {
+	if q.n == len(q.ring) {
+		q.pop()
+		q.ring[q.first].fresh = true
+		q.dropped++
+	}
+	off := f.At.Sub(q.next)
+	s := &q.ring[(q.first+q.n)%len(q.ring)]
+	s.at, s.pcm = f.At, f.PCM
+	s.fresh = q.torn || f.Lost > 0 || off > jitter || off < -jitter
+	q.n++
+	q.next, q.torn = f.At.Add(audio.Time), false
+}
+
+// pop takes the oldest frame, which stays valid until the next push.
+func (q *spots) pop() *spot {
+	s := &q.ring[q.first]
+	q.first, q.n = (q.first+1)%len(q.ring), q.n-1
+	return s
+}
+
+// clear forgets all frames: they were for a helper that is no more.
+func (q *spots) clear() { q.n, q.torn = 0, true }

@@ -1,0 +1,189 @@
+// Package stt turns speech into words. It is the daemon's side of the role hear
+// of earshot-speech; recognition itself happens in that process, which may die
+// at any time without a word being lost.
+//
+// What happens when a reader is slow: nobody who brings sound waits. An open
+// utterance is kept here, up to [Longest], and sent as fast as the helper takes
+// it, again from its beginning if the helper died; what is longer is cut off.
+// Sound in which only phrases are sought is kept for a second and then dropped,
+// the oldest first, counted and logged. Whoever is told a result must return
+// soon, since the next one waits.
+package stt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/models/wire"
+)
+
+// Longest is how much of an utterance is listened to.
+const Longest = 30 * time.Second
+
+const (
+	// away is how long an utterance waits for a helper. One that died is back
+	// within two seconds.
+	away = 5 * time.Second
+
+	// slow is how long a helper may take to load its models, and how long to
+	// finish an utterance. Thirty seconds of sound, sent again to a new helper
+	// on a slow machine, take it half of that.
+	slow = 20 * time.Second
+
+	// most is how many utterances may wait for each other. They come one after
+	// the other, so that more than two is a helper that cannot keep up.
+	most = 8
+)
+
+// Errors that end a session.
+var (
+	ErrAway = errors.New("there is no recogniser")
+	ErrBusy = errors.New("the recogniser is too slow")
+)
+
+// A Config says how a [Recogniser] hears.
+type Config struct {
+	Dial    helper.Dialer // starts the helper
+	Names   []string      // that somebody may call, so that they are understood; also sought
+	Phrases []string      // to be sought by [Recogniser.Spot]
+	Log     *slog.Logger
+
+	// On is told of each phrase that was found, from one goroutine. It may be
+	// nil, and should return soon.
+	On func(Phrase)
+}
+
+// A Phrase is one that was sought and found.
+type Phrase struct {
+	Text earshot.Text // as in the Config
+	At   time.Time    // when it had been said
+}
+
+// A Result is what was understood of an utterance.
+type Result struct {
+	Text       earshot.Text // from its beginning; the next may revise it
+	Confidence float64      // in the words, 0 to 1; only if Final
+	Words      []Word       // only if Final
+	Final      bool         // it is the last of its session
+	Err        error        // why there is none; only if Final
+}
+
+// A Word is one word of a result.
+type Word struct {
+	Text       earshot.Text
+	From, To   time.Duration // since the utterance began
+	Confidence float64       // 0 to 1
+}
+
+// A Recogniser understands one utterance after the other. It may be used from
+// many goroutines, before it runs and between its runs.
+type Recogniser struct {
+	config Config
+
+	mu       sync.Mutex
+	sessions []*Session // in the order in which they began; the first is being heard
+	spare    [][]int16  // for the samples of the next sessions
+	life     *life      // of the helper; nil if there is none
+	since    time.Time  // when there was none
+	means    []float32  // what the last helper had learnt about the microphone
+	spots    spots
+}
+
+// New returns a recogniser that hears once it runs.
+func New(cfg Config) *Recogniser {
+	if cfg.On == nil {
+		cfg.On = func(Phrase) {}
+	}
+	return &Recogniser{config: cfg, since: time.Now()}
+}
+
+// Run starts a helper and lives as long as it does. It returns nil when ctx
+// ends, and otherwise why the helper is no more: a [*helper.DeathError], or a
+// [*FaultError] if the helper knows what is wrong. It is called again and again,
+// never twice at a time.
+func (r *Recogniser) Run(ctx context.Context) error {
+	link, err := r.config.Dial()
+	if err != nil {
+		return fmt.Errorf("starting the recogniser: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l := newLife(r, link, stop)
+	load := time.AfterFunc(slow, func() { l.kill(errSilent) })
+	defer load.Stop()
+	var sending sync.WaitGroup
+	sending.Go(func() { l.send(ctx) })
+	err = link.Run(ctx, helper.Handler{
+		Control: func(c helper.Control) error { return l.control(c, load) },
+		Sound:   func(helper.Sound) error { return fmt.Errorf("%w: it sent sound", helper.ErrProtocol) },
+	})
+	stop(nil)
+	sending.Wait()
+	r.lost()
+	if silent := context.Cause(ctx); errors.Is(silent, errSilent) {
+		return silent
+	}
+	return err
+}
+
+// errSilent is what a helper is killed for that lives and does not answer.
+var errSilent = errors.New("the recogniser does not answer, and was killed")
+
+// found notes that the helper l is ready.
+func (r *Recogniser) found(l *life) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.life = l
+	for _, s := range r.sessions {
+		s.arm()
+	}
+	l.poke()
+}
+
+// lost notes that there is no helper any more.
+func (r *Recogniser) lost() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.life == nil {
+		return
+	}
+	r.life, r.since = nil, time.Now()
+	r.spots.clear()
+	for _, s := range r.sessions {
+		s.arm()
+	}
+}
+
+// poke tells the helper, if there is one, that there is something to send.
+func (r *Recogniser) poke() {
+	if r.life != nil {
+		r.life.poke()
+	}
+}
+
+// A FaultError is what the helper itself says is wrong with it.
+type FaultError struct{ fault wire.Fault }
+
+// Error says what is wrong.
+func (e *FaultError) Error() string { return e.fault.Text }
+
+// Cure says what mends it, if that is known.
+func (e *FaultError) Cure() string { return e.fault.Cure }
+
+// Is reports whether the fault is lasting.
+func (e *FaultError) Is(target error) bool {
+	return target == errors.ErrUnsupported && e.fault.Lasting
+}
+
+// samplesIn is how many samples d holds.
+func samplesIn(d time.Duration) int { return int(d * audio.Rate / time.Second) }
+
+// lasts is how long n samples last.
+func lasts(n int) time.Duration { return time.Duration(n) * time.Second / audio.Rate }

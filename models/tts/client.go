@@ -1,0 +1,165 @@
+package tts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"earshot/internal/helper"
+	"earshot/models/wire"
+)
+
+const (
+	// away is how long a text waits for a helper, and for its next sound. A
+	// helper that died is back within two seconds, and a voice makes sound
+	// twenty times faster than it is heard.
+	away = 5 * time.Second
+
+	// load is how long a helper may take to load its voice.
+	load = 20 * time.Second
+
+	// tries is how often a text may kill the helper at the same place.
+	tries = 3
+)
+
+// MaxText is how much can be said at once, in bytes.
+const MaxText = helper.MaxSound
+
+// Errors of [Synthesiser.Say].
+var (
+	ErrAway    = errors.New("there is no voice")
+	ErrTooLong = fmt.Errorf("more than %d bytes cannot be said at once", MaxText)
+	ErrFatal   = errors.New("the voice died of it, again and again")
+)
+
+// A Config says how a [Synthesiser] speaks.
+type Config struct {
+	Dial  helper.Dialer // starts the helper
+	Voice string        // slt, rms, awb or kal16; "" is slt
+	Speed float64       // 1 is the voice's own, 2 twice as fast; 0 is 1
+	Log   *slog.Logger
+}
+
+// A Synthesiser says one text after the other. It may be used from many
+// goroutines, before it runs and between its runs; each waits for its turn.
+type Synthesiser struct {
+	config Config
+	turn   chan struct{} // whoever holds it is the one who speaks
+
+	mu      sync.Mutex
+	life    *life         // nil if there is no helper
+	changed chan struct{} // closed, and made new, when life changes
+}
+
+// New returns a synthesiser that speaks once it runs.
+func New(cfg Config) *Synthesiser {
+	if cfg.Voice == "" {
+		cfg.Voice = "slt"
+	}
+	if cfg.Speed == 0 {
+		cfg.Speed = 1
+	}
+	return &Synthesiser{config: cfg, turn: make(chan struct{}, 1), changed: make(chan struct{})}
+}
+
+// Run starts a helper and lives as long as it does. It returns nil when ctx
+// ends, and otherwise why the helper is no more: a [*helper.DeathError], or a
+// [*FaultError] if the helper knows what is wrong. It is called again and again,
+// never twice at a time.
+func (s *Synthesiser) Run(ctx context.Context) error {
+	link, err := s.config.Dial()
+	if err != nil {
+		return fmt.Errorf("starting the voice: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l := &life{link: link, kill: stop, dead: make(chan struct{})}
+	loading := time.AfterFunc(load, func() { stop(errSilent) })
+	defer loading.Stop()
+	var opening sync.WaitGroup
+	opening.Go(func() {
+		// What cannot be told, the helper's end explains.
+		link.Send(wire.OpenName, wire.OpenSay{Voice: s.config.Voice, Speed: s.config.Speed})
+	})
+	err = link.Run(ctx, helper.Handler{
+		Control: func(c helper.Control) error { return s.control(c, l, loading) },
+		Sound:   func(m helper.Sound) error { return l.sound(ctx, m) },
+	})
+	stop(nil)
+	opening.Wait()
+	s.set(nil)
+	close(l.dead)
+	if silent := context.Cause(ctx); errors.Is(silent, errSilent) {
+		return silent
+	}
+	return err
+}
+
+// errSilent is what a helper is killed for that lives and does not speak.
+var errSilent = errors.New("the voice does not answer, and was killed")
+
+// control takes what the helper says.
+func (s *Synthesiser) control(c helper.Control, l *life, loading *time.Timer) error {
+	switch c.Name {
+	case wire.ReadyName:
+		if !loading.Stop() {
+			return fmt.Errorf("%w: ready twice", helper.ErrProtocol)
+		}
+		s.set(l)
+		return nil
+	case wire.FaultName:
+		var f wire.Fault
+		if err := c.Decode(&f); err != nil {
+			return err
+		}
+		return &FaultError{f}
+	}
+	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
+}
+
+// set notes which helper there is.
+func (s *Synthesiser) set(l *life) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life = l
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// wait returns the helper, once it is ready.
+func (s *Synthesiser) wait(ctx context.Context) (*life, error) {
+	patience := time.NewTimer(away)
+	defer patience.Stop()
+	for {
+		s.mu.Lock()
+		l, changed := s.life, s.changed
+		s.mu.Unlock()
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case <-changed:
+		case <-patience.C:
+			return nil, ErrAway
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// A FaultError is what the helper itself says is wrong with it.
+type FaultError struct{ fault wire.Fault }
+
+// Error says what is wrong.
+func (e *FaultError) Error() string { return e.fault.Text }
+
+// Cure says what mends it, if that is known.
+func (e *FaultError) Cure() string { return e.fault.Cure }
+
+// Is reports whether the fault is lasting.
+func (e *FaultError) Is(target error) bool {
+	return target == errors.ErrUnsupported && e.fault.Lasting
+}

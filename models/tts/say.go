@@ -1,0 +1,136 @@
+package tts
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/models/wire"
+)
+
+// longest is how long one byte may take to be said, at the voice's own speed: a
+// digit of a number takes half of it.
+const longest = 2 * time.Second
+
+// Say yields the sound of a text in what a voice can say; see [Normalise].
+// Leaving the loop, or the end of ctx, makes the helper stop at once. If the
+// helper dies in the middle, the next one says the text again, and Say goes on
+// at the sample where it was: a voice says the same text always the same way.
+//
+// An error comes at most once, last, with an empty Chunk: [ErrAway] if there is
+// no helper for five seconds, [ErrTooLong], [ErrFatal], or the cause of the end
+// of ctx.
+func (s *Synthesiser) Say(ctx context.Context, spoken string) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		if len(spoken) > MaxText {
+			yield(Chunk{}, ErrTooLong)
+			return
+		}
+		if spoken == "" { // which the helper could not tell from an end
+			return
+		}
+		select {
+		case s.turn <- struct{}{}:
+		case <-ctx.Done():
+			yield(Chunk{}, context.Cause(ctx))
+			return
+		}
+		defer func() { <-s.turn }()
+		t := &telling{text: spoken, most: int(float64(len(spoken)+1) * longest.Seconds() * audio.Rate / s.config.Speed), yield: yield}
+		if err := s.tell(ctx, t); err != nil {
+			yield(Chunk{}, err)
+		}
+	}
+}
+
+// tell has one life of the helper after the other say the text, until one has
+// said it all or nobody listens any more.
+func (s *Synthesiser) tell(ctx context.Context, t *telling) error {
+	for vain := 0; vain < tries; vain++ {
+		l, err := s.wait(ctx)
+		if err != nil {
+			return err
+		}
+		before := t.given
+		over, err := t.by(ctx, l)
+		if over || err != nil {
+			return err
+		}
+		if t.given > before {
+			vain = -1
+		}
+	}
+	return ErrFatal
+}
+
+// A telling is one text on its way.
+type telling struct {
+	text  string
+	most  int // samples that it can have
+	yield func(Chunk, error) bool
+
+	words  []Word // to go with the next chunk
+	marked bool   // words were handed out
+	given  int    // samples that were
+}
+
+// by has the helper l say the text, and hands on what is new of it. It reports
+// whether that is over, because all was said or nobody listens.
+func (t *telling) by(ctx context.Context, l *life) (over bool, err error) {
+	r := l.ask(len(t.text), t.most)
+	var sending sync.WaitGroup
+	sending.Go(func() { l.link.SendSound(r.stream, []byte(t.text)) }) // if it fails, l is dead
+	defer sending.Wait()
+	defer l.leave(r)
+	if !t.marked {
+		t.words = nil
+	}
+	patience := time.NewTimer(away)
+	defer patience.Stop()
+	for skip := t.given; ; patience.Reset(away) {
+		select {
+		case p := <-r.pieces:
+			if p.end {
+				return true, nil
+			}
+			t.learn(p.marks)
+			n := min(skip, len(p.pcm))
+			skip -= n
+			if !t.give(p.pcm[n:]) {
+				l.link.Send(wire.CancelName, wire.Cancel{Stream: r.stream})
+				return true, nil
+			}
+		case <-l.dead:
+			return false, nil
+		case <-patience.C:
+			l.kill(errSilent)
+			return false, nil
+		case <-ctx.Done():
+			l.link.Send(wire.CancelName, wire.Cancel{Stream: r.stream})
+			return true, context.Cause(ctx)
+		}
+	}
+}
+
+// learn keeps where words begin for the next chunk.
+func (t *telling) learn(marks []wire.Mark) {
+	if t.marked {
+		return
+	}
+	for _, m := range marks {
+		t.words = append(t.words, Word{int(m.Byte), int(m.Sample)})
+	}
+}
+
+// give hands out sound, and reports whether more is wanted.
+func (t *telling) give(pcm []int16) bool {
+	if len(pcm) == 0 {
+		return true
+	}
+	c := Chunk{PCM: pcm, Words: t.words}
+	t.given += len(pcm)
+	t.words, t.marked = nil, true
+	return t.yield(c, nil)
+}
