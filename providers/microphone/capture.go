@@ -1,0 +1,31 @@
+package microphone
+
+import (
+	"context"
+	"iter"
+
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+)
+
+// OnCard returns the microphone of that name on a card, or for "" the system's
+// default.
+func OnCard(c *sound.Card, device string) Capture { return onCard{c, device} }
+
+type onCard struct {
+	card   *sound.Card
+	device string
+}
+
+func (o onCard) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		input, err := o.card.Input(ctx, o.device)
+		if err != nil {
+			if ctx.Err() == nil {
+				yield(nil, err)
+			}
+			return
+		}
+		input.Frames(ctx)(yield)
+	}
+}

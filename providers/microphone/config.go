@@ -1,0 +1,47 @@
+package microphone
+
+import (
+	"errors"
+
+	"earshot/internal/field"
+	"earshot/models/hear"
+)
+
+// Config is the section providers.microphone of the configuration. The zero
+// value is not usable; start from [DefaultConfig].
+type Config struct {
+	// Enabled lets the agent hear what is said at this machine.
+	Enabled bool `yaml:"enabled"`
+
+	// Device is the name of the microphone; empty means the system's default.
+	Device string `yaml:"device"`
+
+	// LeastConfidence is how sure a recogniser must be, from 0 to 1, of what it
+	// made of a voice. What is less was no speech, or not to be understood.
+	LeastConfidence float64 `yaml:"least_confidence"`
+
+	// Deaf is after how long without any sound at all, not even noise, the
+	// microphone is reported to be muted; 0 is never.
+	Deaf field.Seconds `yaml:"deaf_seconds"`
+
+	// Ear is how it listens.
+	Ear hear.Config `yaml:"ear"`
+}
+
+// DefaultConfig returns the configuration of somebody who wrote none.
+func DefaultConfig() Config {
+	return Config{Enabled: true, LeastConfidence: 0.25, Deaf: 60, Ear: hear.DefaultConfig()}
+}
+
+// Validate reports every fault in c, not only the first. That there is such a
+// device is found out when it is opened.
+func (c Config) Validate() error {
+	var faults []error
+	if !(c.LeastConfidence >= 0 && c.LeastConfidence <= 1) {
+		faults = append(faults, field.Errorf("least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
+	}
+	if c.Deaf != 0 && !(c.Deaf >= 5) {
+		faults = append(faults, field.Errorf("deaf_seconds", "is %v; must be 5 or more, or 0 for never", c.Deaf))
+	}
+	return errors.Join(append(faults, field.Under("ear", c.Ear.Validate()))...)
+}

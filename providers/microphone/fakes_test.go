@@ -1,0 +1,241 @@
+package microphone_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/providers/microphone"
+)
+
+// A take is a recording that is drawn, one character for 100 ms, and captured
+// in real time:
+//
+//	.  a quiet room          #  a voice
+//	o  the agent's sound     @  a voice while that plays
+//	_  no sound at all, not even noise
+type take struct {
+	picture string
+	loops   bool  // for ever
+	err     error // at its end
+	fast    bool  // not in real time
+}
+
+func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		var f audio.Frame
+		var tick <-chan time.Time
+		if !c.fast {
+			t := time.NewTicker(audio.Time)
+			defer t.Stop()
+			tick = t.C
+		}
+		for n := 0; c.loops || n < 5*len(c.picture); n++ {
+			if !c.fast {
+				select {
+				case <-tick:
+				case <-ctx.Done():
+					return
+				}
+			}
+			draw(&f, c.picture[n/5%len(c.picture)], n)
+			if ctx.Err() != nil || !yield(&f, nil) {
+				return
+			}
+		}
+		if c.err != nil {
+			yield(nil, c.err)
+		}
+	}
+}
+
+// draw makes frame n of what c stands for.
+func draw(f *audio.Frame, c byte, n int) {
+	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000}[c]
+	for i := range f.PCM {
+		f.PCM[i] = loud * int16(1-2*(i&1))
+	}
+	f.At, f.Voiced, f.Own = time.Now(), c == '#' || c == '@', c == 'o' || c == '@'
+}
+
+// A result is what a recogniser makes of one utterance.
+type result struct {
+	partials []string // one after each 100 ms
+	text     string
+	sure     float64 // 0 means 0.9
+	err      error
+	never    bool // it hangs
+	early    bool // err comes at once
+}
+
+// A recogniser understands one utterance after the other as it was told to, 60
+// ms after its end.
+type recogniser struct {
+	results []result
+	spotted func() // is told of each frame that is listened in for phrases
+
+	mu     sync.Mutex
+	began  int
+	frames []int // of each session
+	ends   int
+	cancel int
+}
+
+func (r *recogniser) Begin(on func(microphone.Result)) microphone.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &session{of: r, n: r.began, on: on}
+	if r.began < len(r.results) {
+		s.will = r.results[r.began]
+	}
+	r.began++
+	r.frames = append(r.frames, 0)
+	return s
+}
+
+func (r *recogniser) Spot(*audio.Frame) {
+	if r.spotted != nil {
+		r.spotted()
+	}
+}
+
+type session struct {
+	of   *recogniser
+	n    int
+	will result
+	on   func(microphone.Result)
+}
+
+func (s *session) Feed(*audio.Frame) {
+	s.of.mu.Lock()
+	s.of.frames[s.n]++
+	n := s.of.frames[s.n]
+	s.of.mu.Unlock()
+	if s.will.early && n == 1 {
+		s.on(microphone.Result{Final: true, Err: s.will.err})
+	}
+	if n%5 == 0 && len(s.will.partials) > 0 {
+		text := s.will.partials[min(n/5, len(s.will.partials))-1]
+		s.on(microphone.Result{Text: earshot.Text(text), Confidence: s.sure()})
+	}
+}
+
+func (s *session) sure() float64 {
+	if s.will.sure == 0 {
+		return 0.9
+	}
+	return s.will.sure
+}
+
+func (s *session) End() {
+	s.of.mu.Lock()
+	s.of.ends++
+	s.of.mu.Unlock()
+	if s.will.never {
+		return
+	}
+	time.AfterFunc(60*time.Millisecond, func() {
+		s.on(microphone.Result{Text: earshot.Text(s.will.text), Confidence: s.sure(), Final: true, Err: s.will.err})
+		s.on(microphone.Result{Text: "a second end", Confidence: 1, Final: true}) // is not believed
+	})
+}
+
+func (s *session) Cancel() {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.cancel++
+}
+
+// A room takes events, and draws them.
+type room struct {
+	began time.Time
+	takes time.Duration // for each utterance
+	stuck bool          // for everything, until the context ends
+	fail  error
+
+	mu      sync.Mutex
+	picture []byte
+	events  []earshot.Event
+	notices []string
+}
+
+func (r *room) emit(ctx context.Context, e earshot.Event) error {
+	r.mu.Lock()
+	r.events = append(r.events, e)
+	at := int(time.Since(r.began) / (100 * time.Millisecond))
+	for len(r.picture) <= at {
+		r.picture = append(r.picture, '.')
+	}
+	r.picture[at] = letter(e)
+	r.mu.Unlock()
+	if r.stuck {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if _, ok := e.Body.(earshot.Utterance); ok {
+		select {
+		case <-time.After(r.takes):
+		case <-ctx.Done():
+		}
+		return r.fail
+	}
+	return nil
+}
+
+// letter draws one event.
+func letter(e earshot.Event) byte {
+	switch b := e.Body.(type) {
+	case earshot.Utterance:
+		return 'U'
+	case earshot.Speech:
+		return map[earshot.Stage]byte{
+			earshot.VoiceBegan: 'b', earshot.VoiceLasts: 'l', earshot.VoiceWords: 'w', earshot.VoiceCalls: 'C', earshot.VoiceOver: 'o',
+		}[b.Stage]
+	}
+	return '?'
+}
+
+func (r *room) notice(n earshot.Notice) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	how := map[bool]string{true: "over ", false: ""}[n.Over]
+	r.notices = append(r.notices, fmt.Sprintf("%s%s", how, n.Key))
+}
+
+// said returns the utterances.
+func (r *room) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []string
+	for _, e := range r.events {
+		if u, ok := e.Body.(earshot.Utterance); ok {
+			all = append(all, string(u.Text))
+		}
+	}
+	return strings.Join(all, "|")
+}
+
+func (r *room) told() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.notices, ", ")
+}
+
+// count returns how many events the room was given.
+func (r *room) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events)
+}
+
+// sessions returns how many were begun.
+func (r *recogniser) sessions() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.began
+}

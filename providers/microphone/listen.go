@@ -1,0 +1,310 @@
+package microphone
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/models/hear"
+	"earshot/models/stt"
+)
+
+const (
+	// spotting is for how many frames after the agent's own sound one listens
+	// for phrases: half a second, since whoever says "stop" does not stop with
+	// it.
+	spotting = 25
+
+	// mostSessions is how many utterances may be on their way through a
+	// recogniser. A recogniser that is that far behind is of no help.
+	mostSessions = 8
+)
+
+// How sure the stages are. Half of all onsets are nothing; what lasts is a
+// voice, or a good imitation; of words that are still being said a recogniser
+// does not know how sure it is, and it finds some in noise too.
+const (
+	sureOnset = 0.5
+	sureVoice = 0.8
+	sureWords = 0.6
+)
+
+// A listener is one Run. The frames come from one goroutine, results from
+// others.
+type listener struct {
+	*Provider
+	ear  *hear.Ear // the frames'
+	out  *queue
+	spot int // frames for which one still listens for phrases
+
+	zero   time.Duration // how long there was no sound at all, at the last frame
+	sounds bool          // there was some, at the last frame
+
+	settled chan struct{} // of capacity 1: a session has ended
+
+	mu         sync.Mutex
+	voices     int    // that began
+	open       *voice // nil between utterances
+	unfinished bool   // what it has said so far asks for more
+	sessions   []*voice
+}
+
+// A voice is one utterance.
+type voice struct {
+	number    int
+	began     time.Time
+	lasted    time.Duration
+	own       float64
+	truncated bool
+	over      bool         // the agent's own sound, at some time
+	lost      bool         // there will be no words
+	session   Session      // nil if nobody listens
+	words     earshot.Text // as far as they were understood
+}
+
+// listen takes frames until there are no more.
+func (l *listener) listen(ctx context.Context) error {
+	for f, err := range l.parts.Capture.Frames(ctx) {
+		if err != nil {
+			l.end(false)
+			return err
+		}
+		l.hear(f)
+	}
+	l.end(false)
+	return nil
+}
+
+// hear takes one frame.
+func (l *listener) hear(f *audio.Frame) {
+	if l.parts.Pulse != nil {
+		l.parts.Pulse.Beat()
+	}
+	l.listenFor(f)
+	l.ear.Open(l.goesOn(f))
+	switch edge := l.ear.Step(f); edge {
+	case hear.None:
+		l.feed(f)
+	case hear.Began:
+		l.begin(f)
+	case hear.Lasts:
+		l.lasts(f)
+	case hear.Nothing:
+		l.over(l.voices, f.At)
+	case hear.End, hear.TooLong:
+		l.feed(f)
+		l.end(edge == hear.TooLong)
+	}
+	l.watch()
+}
+
+// goesOn reports whether what is being said asks for more, and notes in it what
+// is known of f.
+func (l *listener) goesOn(f *audio.Frame) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open != nil && f.Own {
+		l.open.over = true
+	}
+	return l.unfinished
+}
+
+// listenFor looks for phrases while the agent's own sound plays, and a little
+// longer.
+func (l *listener) listenFor(f *audio.Frame) {
+	if f.Own {
+		l.spot = spotting + 1
+	}
+	if l.spot == 0 || l.parts.Recogniser == nil {
+		return
+	}
+	l.spot--
+	l.parts.Recogniser.Spot(f)
+}
+
+// watch tells when the microphone gives nothing, not even noise, and when it
+// does again.
+func (l *listener) watch() {
+	zero, deaf := l.ear.Level().Zero, l.cfg.Deaf.Duration()
+	switch {
+	case deaf > 0 && zero >= deaf && l.zero < deaf:
+		l.fault("silent microphone", silentError{})
+	case zero == 0 && !l.sounds:
+		l.mend("silent microphone", "the microphone gives sound again")
+	}
+	l.zero, l.sounds = zero, zero == 0
+}
+
+// feed hands f to whoever listens to the open utterance.
+func (l *listener) feed(f *audio.Frame) {
+	if v := l.open; v != nil && v.session != nil {
+		v.session.Feed(f)
+	}
+}
+
+// begin says that a voice may have begun.
+func (l *listener) begin(f *audio.Frame) {
+	began, _, _ := l.ear.Utterance()
+	l.mu.Lock()
+	l.voices++
+	l.mu.Unlock()
+	l.emit(began, earshot.Speech{Stage: earshot.VoiceBegan, Confidence: sureOnset, Own: f.Own})
+}
+
+// lasts begins an utterance.
+func (l *listener) lasts(f *audio.Frame) {
+	began, _, own := l.ear.Utterance()
+	v := &voice{number: l.voices, began: began, over: own > 0}
+	l.emit(v.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: f.Own})
+	if !l.take(v) {
+		return
+	}
+	v.session = l.parts.Recogniser.Begin(func(r Result) { l.result(v, r) })
+	for f := range l.ear.PreRoll() {
+		v.session.Feed(f)
+	}
+}
+
+// take makes v the open utterance, and reports whether there is somebody to
+// understand it.
+func (l *listener) take(v *voice) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open, l.unfinished = v, false
+	v.lost = l.parts.Recogniser == nil || len(l.sessions) >= mostSessions
+	if !v.lost {
+		l.sessions = append(l.sessions, v)
+	}
+	return !v.lost
+}
+
+// emit queues an event.
+func (l *listener) emit(at time.Time, body earshot.Body) { l.add(l.out, l.event(at, body)) }
+
+// over says that nothing came of a voice. If another has begun, that one tells
+// how it goes on.
+func (l *listener) over(number int, at time.Time) {
+	if number == l.voices {
+		l.emit(at, earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1})
+	}
+}
+
+// end ends the open utterance, if there is one.
+func (l *listener) end(truncated bool) {
+	_, lasted, own := l.ear.Utterance()
+	l.mu.Lock()
+	v := l.open
+	l.open, l.unfinished = nil, false
+	if v == nil {
+		l.mu.Unlock()
+		return
+	}
+	v.lasted, v.own, v.truncated = lasted, own, truncated
+	if v.lost {
+		l.over(v.number, v.began)
+	}
+	l.mu.Unlock()
+	if v.session != nil {
+		v.session.End()
+	}
+}
+
+// result takes what was understood of v.
+func (l *listener) result(v *voice, r Result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !r.Final {
+		l.partial(v, r)
+		return
+	}
+	if !l.settle(v) {
+		return
+	}
+	if r.Err != nil {
+		l.lose(v, r.Err)
+		return
+	}
+	l.mend("speech", "what is said is understood again")
+	if r.Confidence < l.cfg.LeastConfidence || noise(string(r.Text), r.Confidence) {
+		l.over(v.number, v.began)
+		return
+	}
+	l.emit(v.began, earshot.Utterance{
+		Text: r.Text, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated,
+	})
+}
+
+// lose notes that v will not be understood. It still speaks until it ends. That
+// there is no recogniser says whoever runs it.
+func (l *listener) lose(v *voice, err error) {
+	if !errors.Is(err, stt.ErrAway) {
+		l.fault("speech", fmt.Errorf("what was said was not understood: %w", err))
+	}
+	if v.lost = true; v != l.open {
+		l.over(v.number, v.began)
+	}
+}
+
+// partial takes what was understood of v so far, if that is news.
+func (l *listener) partial(v *voice, r Result) {
+	if v != l.open || r.Text == v.words || noise(string(r.Text), r.Confidence) {
+		return
+	}
+	v.words = r.Text
+	l.unfinished = hear.Unfinished(string(r.Text))
+	l.emit(v.began, earshot.Speech{Stage: earshot.VoiceWords, Words: r.Text, Confidence: cmp.Or(r.Confidence, sureWords), Own: v.over})
+}
+
+// settle takes v out of the sessions, and reports false if it was out.
+func (l *listener) settle(v *voice) bool {
+	for i, s := range l.sessions {
+		if s == v {
+			l.sessions = append(l.sessions[:i], l.sessions[i+1:]...)
+			select {
+			case l.settled <- struct{}{}:
+			default:
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// await waits for the results of what was said, until ctx ends.
+func (l *listener) await(ctx context.Context) {
+	for ctx.Err() == nil && l.waiting() {
+		select {
+		case <-l.settled:
+		case <-ctx.Done():
+		}
+	}
+	l.mu.Lock()
+	left := l.sessions
+	l.sessions = nil
+	l.mu.Unlock()
+	for _, v := range left {
+		v.session.Cancel()
+	}
+}
+
+func (l *listener) waiting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.sessions) > 0
+}
+
+// silentError is a microphone that gives exact zeros, as no live one does.
+type silentError struct{}
+
+// Error says what is wrong.
+func (silentError) Error() string { return "the microphone gives no sound at all, not even noise" }
+
+// Cure says how to mend it.
+func (silentError) Cure() string {
+	return "unmute it: its own switch, or the sound settings; or choose another under providers.microphone.device"
+}

@@ -1,0 +1,215 @@
+// Package microphone is the sense that hears what is said at this machine:
+// frames of sound become stages of a voice, and utterances.
+//
+// Frames are never kept waiting, neither by recognition nor by the room; who
+// captures them has a ring in front of them anyway. What they make waits in a
+// queue, in order:
+//
+//   - a stage of a voice takes the place of the one before it, if that still
+//     waits: it says more;
+//   - phrases that are listened for, such as "stop talking": [mostCalls], then
+//     the oldest is dropped, which said the same;
+//   - utterances: [mostUtterances], then the oldest is dropped, and a notice
+//     says so.
+//
+// An utterance that waits for the room's disk holds up no stage and no phrase.
+package microphone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/supervise"
+	"earshot/models/hear"
+	"earshot/providers"
+)
+
+// A Capture is a microphone, or something in its place.
+type Capture interface {
+	// Frames opens it and yields 20 ms at a time, valid until the next, until
+	// ctx ends or it comes to its own end. An error is yielded once, last.
+	// Leaving the loop closes it.
+	Frames(ctx context.Context) iter.Seq2[*audio.Frame, error]
+}
+
+// A Recogniser makes words of sound. None of its methods block, nor do those of
+// its sessions.
+type Recogniser interface {
+	// Begin begins an utterance. It calls on, from one goroutine at a time,
+	// with what is understood so far, and last with what is final.
+	Begin(on func(Result)) Session
+
+	// Spot listens in f for the phrases that one listens for. What is found
+	// is told to [Provider.Called].
+	Spot(f *audio.Frame)
+}
+
+// A Session is one utterance on its way through a [Recogniser].
+type Session interface {
+	Feed(f *audio.Frame) // the next 20 ms of it; f is the caller's again afterwards
+	End()                // there is no more; the final result follows, within a bound
+	Cancel()             // nobody wants a result any more
+}
+
+// A Result is what was understood of an utterance.
+type Result struct {
+	Text       earshot.Text
+	Confidence float64 // in Text, 0 to 1
+	Final      bool    // nothing follows
+	Err        error   // why there is no text; only of a final one
+}
+
+// Parts are what a microphone is made of.
+type Parts struct {
+	Capture    Capture
+	Recogniser Recogniser // nil if there is none: voices are noticed, not understood
+
+	Pulse  *supervise.Pulse     // is told of every frame; may be nil
+	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block
+}
+
+// A Provider is the sense. Its methods may be called from any goroutine; it
+// runs once at a time.
+type Provider struct {
+	cfg   Config
+	parts Parts
+
+	mu   sync.Mutex
+	live *listener // nil while it does not run
+	told map[string]bool
+}
+
+// New returns the microphone of that configuration, which must be valid. It
+// opens nothing until it runs.
+func New(cfg Config, parts Parts) *Provider {
+	return &Provider{cfg: cfg, parts: parts, told: make(map[string]bool)}
+}
+
+// Name implements [providers.Provider].
+func (p *Provider) Name() string { return "microphone" }
+
+// goodbye is how long words that were already said may take to be understood
+// and kept when the capture has come to its end.
+const goodbye = 5 * time.Second
+
+// Run implements [providers.Provider]. Its own end is that of the capture, as
+// of a recording; what was said until then is still understood.
+func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
+	sending, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	out := newQueue()
+	var sender sync.WaitGroup
+	sender.Go(func() { p.send(sending, out, emit) })
+
+	l := &listener{Provider: p, ear: hear.New(p.cfg.Ear), out: out, settled: make(chan struct{}, 1)}
+	p.set(l)
+	err := l.listen(ctx)
+	defer time.AfterFunc(goodbye, giveUp).Stop()
+	l.await(sending)
+	p.set(nil)
+	out.close()
+	sender.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// Called takes a phrase that was listened for and heard at that time. It does
+// not block, and may be called at any time.
+func (p *Provider) Called(words earshot.Text, at time.Time) {
+	p.mu.Lock()
+	l := p.live
+	p.mu.Unlock()
+	if l != nil {
+		l.emit(at, earshot.Speech{Stage: earshot.VoiceCalls, Words: words, Confidence: 1, Own: true})
+	}
+}
+
+func (p *Provider) set(l *listener) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.live = l
+}
+
+// event makes an event that began at.
+func (p *Provider) event(at time.Time, body earshot.Body) earshot.Event {
+	id := p.cfg.Device
+	if id == "" {
+		id = "default"
+	}
+	return earshot.Event{At: at, From: earshot.Handle{Provider: p.Name(), ID: id}, Via: "loudspeaker", Body: body}
+}
+
+// send brings events to the room, until the queue is closed and empty or ctx
+// ends: utterances by a goroutine of their own, once what came before them has
+// been taken.
+func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
+	slow := newQueue()
+	var keeper sync.WaitGroup
+	keeper.Go(func() {
+		for e, ok := slow.take(ctx); ok; e, ok = slow.take(ctx) {
+			p.kept(ctx, emit(ctx, e))
+		}
+	})
+	for e, ok := out.take(ctx); ok; e, ok = out.take(ctx) {
+		if isUtterance(e) {
+			p.add(slow, e)
+			continue
+		}
+		_ = emit(ctx, e) // of use at once or never
+	}
+	slow.close()
+	keeper.Wait()
+}
+
+// add appends e to q, and says if that drops an utterance.
+func (p *Provider) add(q *queue, e earshot.Event) {
+	if q.add(e) {
+		p.fault("unkept speech", errors.New("what was said longest ago was dropped, since nothing is kept at present"))
+	}
+}
+
+// kept notes what became of an utterance.
+func (p *Provider) kept(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		p.mend("unkept speech", "what is said is kept again")
+	case ctx.Err() == nil:
+		p.fault("unkept speech", fmt.Errorf("what was said was not kept: %w", err))
+	}
+}
+
+// fault says once that something is wrong.
+func (p *Provider) fault(key string, err error) {
+	n := earshot.Notice{Key: key, Text: err.Error()}
+	if c, ok := errors.AsType[interface {
+		error
+		Cure() string
+	}](err); ok {
+		n.Cure = c.Cure()
+	}
+	p.say(n)
+}
+
+// mend says that something is no longer wrong, if that it was has been said.
+func (p *Provider) mend(key, text string) {
+	p.say(earshot.Notice{Key: key, Text: text, Over: true})
+}
+
+// say gives a notice, unless it changes nothing.
+func (p *Provider) say(n earshot.Notice) {
+	p.mu.Lock()
+	known := p.told[n.Key] != n.Over
+	p.told[n.Key] = !n.Over
+	p.mu.Unlock()
+	if !known && p.parts.Notice != nil {
+		p.parts.Notice(n)
+	}
+}

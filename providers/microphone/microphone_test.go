@@ -1,0 +1,374 @@
+package microphone_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/internal/supervise"
+	"earshot/models/stt"
+	"earshot/providers"
+	"earshot/providers/microphone"
+	"earshot/providers/providertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestProvider(t *testing.T) {
+	providertest.Run(t, func(*testing.T) providers.Provider {
+		return microphone.New(microphone.DefaultConfig(), microphone.Parts{
+			Capture:    &take{picture: "..#####.......", loops: true},
+			Recogniser: &recogniser{},
+		})
+	})
+}
+
+// A performance is one run of a microphone.
+type performance struct {
+	*microphone.Provider
+	rec  *recogniser
+	room *room
+}
+
+func newPerformance(c *take, results ...result) *performance {
+	p := &performance{rec: &recogniser{results: results}, room: &room{began: time.Now()}}
+	p.Provider = microphone.New(microphone.DefaultConfig(), microphone.Parts{
+		Capture: c, Recogniser: p.rec, Notice: p.room.notice, Pulse: new(supervise.Pulse),
+	})
+	return p
+}
+
+// TestScenes: what is drawn above is captured, below stands what the room sees
+// and when: b began, l lasts, w words, C calls, o over, U utterance. A character
+// is 100 ms; an utterance ends 300 ms after its last sound, and is understood 60
+// ms later.
+func TestScenes(t *testing.T) {
+	for _, tt := range []struct {
+		name, picture, want string
+		results             []result
+		said                string
+	}{
+		{"a sentence",
+			"..#####.......",
+			"..bl......U", []result{{text: "what time is it"}}, "what time is it"},
+		{"with words as they come",
+			"..######.......",
+			"..bl.ww....U", []result{{partials: []string{"", "", "", "", "what", "what time"}, text: "what time is it"}}, "what time is it"},
+		{"a click",
+			"...", "", nil, ""},
+		{"two sentences",
+			"..#####.......#####........",
+			"..bl......U...bl......U", []result{{text: "one more"}, {text: "two more"}}, "one more|two more"},
+		{"an open sentence is waited for",
+			"..####....####...........",
+			"..bl.w.....w.....U", []result{{partials: strings.Split(",,,,"+strings.Repeat("turn the,", 6)+"turn the light on", ","), text: "turn the light on"}}, "turn the light on"},
+		{"nothing was understood",
+			"..#####.......",
+			"..bl......o", []result{{text: ""}}, ""},
+		{"hardly anything was",
+			"..#####.......",
+			"..bl......o", []result{{text: "what time is it", sure: 0.2}}, ""},
+		{"only noise was",
+			"..#####.......",
+			"..bl......o", []result{{partials: []string{"the"}, text: "the", sure: 0.4}}, ""},
+		{"somebody listens, and says so",
+			"..#####.......",
+			"..bl......o", []result{{text: "mm-hm"}}, ""},
+		{"it could not be",
+			"..#####.......#####.......",
+			"..bl......o...bl......U", []result{{err: errors.New("no model")}, {text: "well again"}}, "well again"},
+		{"nobody understands, and it is known at once",
+			"..#####.......",
+			"..bl......o", []result{{err: errors.New("no helper"), early: true}}, ""},
+		{"what came too late of one voice is not taken for the end of the next",
+			"..#####...#####........",
+			"..bl......bl......U", []result{{text: ""}, {text: "here I am"}}, "here I am"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: tt.picture}, tt.results...)
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Errorf("ended with %v", err)
+				}
+				if got := string(p.room.picture); got != tt.want || p.room.said() != tt.said {
+					t.Errorf("heard %s\nroom  %s, %q\nwant  %s, %q", tt.picture, got, p.room.said(), tt.want, tt.said)
+				}
+			})
+		})
+	}
+}
+
+// TestEvents: what the events of one utterance hold.
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPerformance(&take{picture: "..@@###......."}, result{partials: strings.Split(",,,,,stop", ","), text: "stop it", sure: 0.7})
+		if err := p.Run(t.Context(), p.room.emit); err != nil {
+			t.Fatal(err)
+		}
+		began := p.room.began.Add(220 * time.Millisecond) // the frame that was captured as the first with a voice
+		from := earshot.Handle{Provider: "microphone", ID: "default"}
+		want := []earshot.Body{
+			earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 0.5, Own: true},
+			earshot.Speech{Stage: earshot.VoiceLasts, Confidence: 0.8, Own: true},
+			earshot.Speech{Stage: earshot.VoiceWords, Words: "stop", Confidence: 0.7, Own: true},
+			earshot.Utterance{Text: "stop it", Confidence: 0.7, Lasted: 500 * time.Millisecond, Own: 10. / 25},
+		}
+		for i, e := range p.room.events {
+			if i >= len(want) || e.Body != want[i] || e.From != from || e.Via != "loudspeaker" || !e.At.Equal(began) {
+				t.Errorf("event %d is %+v of %v by %v", i, e.Body, e.At.Sub(p.room.began), e.From)
+			}
+		}
+		if len(p.room.events) != len(want) {
+			t.Errorf("%d events, want %d", len(p.room.events), len(want))
+		}
+	})
+}
+
+// TestPhrases: phrases are listened for while the agent's sound plays and half a
+// second longer, and go through at once.
+func TestPhrases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPerformance(&take{picture: "...ooooo............"})
+		frames := 0
+		p.rec.spotted = func() {
+			if frames++; frames == 20 {
+				p.Called("stop talking", time.Now())
+			}
+		}
+		p.Called("too early", time.Now())
+		if err := p.Run(t.Context(), p.room.emit); err != nil {
+			t.Fatal(err)
+		}
+		p.Called("too late", time.Now())
+		if frames != 25+25 {
+			t.Errorf("listened in %d frames", frames)
+		}
+		if len(p.room.events) != 1 {
+			t.Fatalf("%d events", len(p.room.events))
+		}
+		if got := p.room.events[0].Body; got != (earshot.Speech{Stage: earshot.VoiceCalls, Words: "stop talking", Confidence: 1, Own: true}) {
+			t.Errorf("it was %+v", got)
+		}
+	})
+}
+
+// TestWithoutRecogniser: voices still duck and pause.
+func TestWithoutRecogniser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &room{began: time.Now()}
+		p := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: &take{picture: "..####......"}})
+		if err := p.Run(t.Context(), r.emit); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.picture); got != "..bl.....o" {
+			t.Errorf("the room sees %s", got)
+		}
+	})
+}
+
+// TestNotices: each fault is said once, and its end once.
+func TestNotices(t *testing.T) {
+	silence := strings.Repeat("_", 700)
+	for _, tt := range []struct {
+		name, picture, want string
+		results             []result
+		fail                error
+	}{
+		{"muted", silence + "...", "silent microphone, over silent microphone", nil, nil},
+		{"muted for long", silence + silence, "silent microphone", nil, nil},
+		{"muted for a moment", silence[:500] + "....", "", nil, nil},
+		{"not understood", "..###......###......###......", "speech, over speech",
+			[]result{{err: errors.New("x")}, {err: errors.New("y")}, {text: "well"}}, nil},
+		{"nobody there, which is said elsewhere", "..###......###......", "", []result{{err: stt.ErrAway}, {err: stt.ErrAway}}, nil},
+		{"not kept", "..###......###......", "unkept speech", []result{{text: "hello there"}, {text: "hello there"}}, errors.New("disk full")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: tt.picture}, tt.results...)
+				p.room.fail = tt.fail
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.room.told(); got != tt.want {
+					t.Errorf("told %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestLost: words that were said before the device was lost are still
+// understood; a recogniser that hangs holds nobody up for long.
+func TestLost(t *testing.T) {
+	unplugged := errors.New("unplugged")
+	for _, tt := range []struct {
+		name string
+		will result
+		said string
+		took time.Duration
+	}{
+		{"understood", result{text: "what time is it"}, "what time is it", 800 * time.Millisecond},
+		{"hung", result{never: true}, "", 800*time.Millisecond + 5*time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: "..#####", err: unplugged}, tt.will)
+				if err := p.Run(t.Context(), p.room.emit); !errors.Is(err, unplugged) {
+					t.Errorf("ended with %v", err)
+				}
+				if took := time.Since(p.room.began); p.room.said() != tt.said || took > tt.took {
+					t.Errorf("%q was understood after %v", p.room.said(), took)
+				}
+			})
+		})
+	}
+}
+
+// TestStuckRoom: a room that takes nothing, or a disk, holds up neither frames
+// nor, if it is the disk, stages; what waits is bounded, and what is dropped is
+// said.
+func TestStuckRoom(t *testing.T) {
+	for _, disk := range []bool{false, true} {
+		t.Run(fmt.Sprintf("disk=%v", disk), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &take{picture: "###.....", loops: true}
+				results := make([]result, 2000)
+				for i := range results {
+					results[i].text = fmt.Sprintf("sentence %d", i)
+				}
+				p := newPerformance(c, results...)
+				p.room.stuck, p.room.takes = !disk, 24*time.Hour
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- p.Run(ctx, p.room.emit) }()
+				time.Sleep(time.Minute)
+				if sessions := p.rec.sessions(); sessions != 75 {
+					t.Errorf("in a minute %d utterances were begun, want 75", sessions)
+				}
+				time.Sleep(10 * time.Minute)
+				if got := p.room.told(); got != "unkept speech" {
+					t.Errorf("told %q", got)
+				}
+				if stages := p.room.count() - 1; disk != (stages > 500) {
+					t.Errorf("the room saw %d stages", stages)
+				}
+				cancel()
+				<-ended
+			})
+		})
+	}
+}
+
+// TestSlowRoom: everything that was said arrives, in order.
+func TestSlowRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var results []result
+		var want []string
+		for i := range 20 {
+			want = append(want, fmt.Sprintf("sentence %d", i))
+			results = append(results, result{text: want[i]})
+		}
+		p := newPerformance(&take{picture: strings.Repeat("###.....", 20)}, results...)
+		p.room.takes = 990 * time.Millisecond
+		if err := p.Run(t.Context(), p.room.emit); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.room.said(); got != strings.Join(want, "|") {
+			t.Errorf("said %s", got)
+		}
+	})
+}
+
+// TestManySessions: a recogniser that hangs is not given more than it may keep,
+// and is told to stop at the end.
+func TestManySessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make([]result, 20)
+		for i := range hang {
+			hang[i].never = true
+		}
+		p := newPerformance(&take{picture: strings.Repeat("###.....", 20)}, hang...)
+		if err := p.Run(t.Context(), p.room.emit); err != nil {
+			t.Fatal(err)
+		}
+		if p.rec.began != 8 || p.rec.cancel != 8 {
+			t.Errorf("%d sessions were begun, %d cancelled", p.rec.began, p.rec.cancel)
+		}
+	})
+}
+
+func TestConfig(t *testing.T) {
+	if err := microphone.DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+	c := microphone.DefaultConfig()
+	c.LeastConfidence, c.Deaf, c.Ear.Duck = 2, 1, 99
+	var keys []string
+	for _, f := range field.Faults(c.Validate()) {
+		keys = append(keys, f.Key)
+	}
+	if got := strings.Join(keys, " "); got != "least_confidence deaf_seconds ear.duck_frames" {
+		t.Errorf("faults of %q", got)
+	}
+}
+
+// TestNoise: what is no utterance, at which confidence.
+func TestNoise(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		sure float64
+		want bool // it is an utterance
+	}{
+		{"the", 0.5, false}, {"the", 0.9, true}, {"the the and", 0.5, false}, {"huh", 0.5, false}, {"huh", 1, false},
+		{"mm-hm", 1, false}, {"Um, uh.", 1, false}, {"", 1, false}, {" ", 1, false},
+		{"no", 0.3, true}, {"yes", 0.3, true}, {"stop", 0.3, true}, {"what", 0.3, true}, {"stop", 0.24, false},
+		{"oh no", 0.5, true}, {"what is it", 0.5, true}, {"it is the", 0.5, false}, {"it is the", 0.7, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPerformance(&take{picture: "..###......"}, result{text: tt.text, sure: tt.sure})
+			if err := p.Run(t.Context(), p.room.emit); err != nil {
+				t.Fatal(err)
+			}
+			if got := p.room.said() != ""; got != tt.want {
+				t.Errorf("%q at %v is an utterance: %v, want %v", tt.text, tt.sure, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNothingIsLogged: what is said is in no notice.
+func TestNothingIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPerformance(&take{picture: "..###......"}, result{text: "canary"})
+		p.room.fail = errors.New("disk full")
+		if err := p.Run(t.Context(), p.room.emit); err != nil || strings.Contains(fmt.Sprintf("%v %+v %s", p.room.events, p.room.events, p.room.told()), "canary") {
+			t.Errorf("it shows: %v", err)
+		}
+	})
+}
+
+// BenchmarkFrame is what a frame costs while nobody speaks, and while somebody
+// does.
+func BenchmarkFrame(b *testing.B) {
+	for name, picture := range map[string]string{"silence": ".", "voice": "#"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			cfg := microphone.DefaultConfig()
+			p := microphone.New(cfg, microphone.Parts{
+				Capture:    &take{picture: strings.Repeat(picture, b.N/5+1), fast: true},
+				Recogniser: &recogniser{},
+			})
+			if err := p.Run(b.Context(), func(context.Context, earshot.Event) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package microphone
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"earshot"
+)
+
+const (
+	// mostUtterances wait for the room: hours of talk for a disk to recover, in
+	// at most a megabyte.
+	mostUtterances = 256
+
+	// mostCalls is how often somebody may have said "stop" before the room took
+	// one.
+	mostCalls = 8
+)
+
+// A queue holds events until the room has taken them, in order and within its
+// bounds.
+type queue struct {
+	mu     sync.Mutex
+	events []earshot.Event
+	closed bool
+	more   chan struct{} // of capacity 1: not empty, or closed
+}
+
+func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+
+// add appends e, and reports whether an utterance was dropped for that. It does
+// not wait.
+func (q *queue) add(e earshot.Event) (dropped bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case isUtterance(e):
+		dropped = q.drop(isUtterance, mostUtterances)
+	case isCall(e):
+		q.drop(isCall, mostCalls)
+	case len(q.events) > 0 && isStage(q.events[len(q.events)-1]):
+		q.events = q.events[:len(q.events)-1] // it says more
+	}
+	q.events = append(q.events, e)
+	q.wake()
+	return dropped
+}
+
+// drop takes the oldest out of those that are of a kind, if there are most.
+func (q *queue) drop(kind func(earshot.Event) bool, most int) bool {
+	n, oldest := 0, -1
+	for i, e := range q.events {
+		if kind(e) {
+			if n++; oldest < 0 {
+				oldest = i
+			}
+		}
+	}
+	if n < most {
+		return false
+	}
+	q.events = slices.Delete(q.events, oldest, oldest+1)
+	return true
+}
+
+func isUtterance(e earshot.Event) bool { return e.Body.Kind() == earshot.KindUtterance }
+
+func isCall(e earshot.Event) bool {
+	s, ok := e.Body.(earshot.Speech)
+	return ok && s.Stage == earshot.VoiceCalls
+}
+
+// isStage reports whether the next event makes e worthless.
+func isStage(e earshot.Event) bool { return !isUtterance(e) && !isCall(e) }
+
+// close says that nothing will be added.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.wake()
+}
+
+func (q *queue) wake() {
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the next event, and waits for one. It reports false when there
+// will be none, or ctx has ended.
+func (q *queue) take(ctx context.Context) (earshot.Event, bool) {
+	for ctx.Err() == nil {
+		q.mu.Lock()
+		if len(q.events) > 0 {
+			e := q.events[0]
+			q.events = slices.Delete(q.events, 0, 1)
+			q.mu.Unlock()
+			return e, true
+		}
+		closed := q.closed
+		q.mu.Unlock()
+		if closed {
+			break
+		}
+		select {
+		case <-q.more:
+		case <-ctx.Done():
+		}
+	}
+	return earshot.Event{}, false
+}
