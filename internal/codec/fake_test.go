@@ -141,6 +141,19 @@ func TestRealTime(t *testing.T) {
 	}
 }
 
+// Even a helper that is fast is not read so fast that it would be taken for one
+// that floods.
+func TestFastest(t *testing.T) {
+	s := some(t)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		frames, err := listen(t.Context(), plays(3000), s)
+		if took := time.Since(began); err != nil || len(frames) != 3000 || took < 45*time.Millisecond || took > 60*time.Millisecond {
+			t.Errorf("a minute in %v, %d frames, %v", took, len(frames), err)
+		}
+	})
+}
+
 func TestSlowReader(t *testing.T) {
 	s := some(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -412,18 +425,30 @@ func send(s *helper.Server, message []byte) {
 	}
 }
 
-func BenchmarkFrame(b *testing.B) {
-	s := some(b)
-	s.Longest = 1 << 62
-	b.ReportAllocs()
-	n := 0
-	for _, err := range codec.Open(b.Context(), plays(b.N), s) {
-		if err != nil {
-			b.Fatal(err)
+// The client allocates nothing for a frame.
+func TestNoAllocation(t *testing.T) {
+	s := some(t)
+	const frames = 5000
+	alone := testing.AllocsPerRun(3, func() { listen(t.Context(), plays(0), s) })
+	fed := make([]byte, 0, audio.Size)
+	n := testing.AllocsPerRun(3, func() {
+		again := fake(func(_ context.Context, s *helper.Server) error {
+			s.Send(codec.MsgOpened, codec.Info{})
+			f := audio.Frame{At: time.Unix(0, 0)}
+			fed = f.Append(fed[:0])
+			for range frames {
+				s.SendSound(0, fed)
+			}
+			s.Send(codec.MsgEnded, codec.Ended{Frames: frames})
+			return nil
+		})
+		for _, err := range codec.Open(t.Context(), again, s) {
+			if err != nil {
+				t.Error(err)
+			}
 		}
-		n++
-	}
-	if n != b.N {
-		b.Errorf("%d frames of %d", n, b.N)
+	})
+	if per := (n - alone) / frames; per > 0.05 {
+		t.Errorf("%.2f allocations a frame", per)
 	}
 }

@@ -10,6 +10,16 @@ import (
 	"earshot/internal/helper"
 )
 
+const (
+	// fastest is how many times as fast as it plays a source is read at most.
+	// Nobody needs more, and a helper that says more in a second than package
+	// helper believes would be killed.
+	fastest = 1000
+
+	// lump is what it is read ahead of that, since no timer is exact.
+	lump = 10 * time.Millisecond
+)
+
 // errGone is that the helper is no more.
 var errGone = errors.New("the helper ended")
 
@@ -28,6 +38,7 @@ type player struct {
 
 	began time.Time // when the first frame was yielded
 	base  time.Time // its At
+	next  time.Time // when the next frame may be yielded, if not in real time
 	pace  *time.Timer
 }
 
@@ -184,20 +195,34 @@ func (p *player) hand(ctx context.Context, f *audio.Frame, n int64, yield func(*
 	return nil
 }
 
-// due waits until frame n would be heard.
+// due waits until frame n may be yielded.
 func (p *player) due(ctx context.Context, n int64) error {
+	now := time.Now()
 	if n == 0 {
-		p.began = time.Now()
-		p.base = p.source.Base
+		p.began, p.base = now, p.source.Base
 		if p.base.IsZero() {
-			p.base = p.began
+			p.base = now
 		}
 	}
-	wait := time.Until(p.began.Add(time.Duration(n) * audio.Time))
-	if !p.source.RealTime || wait <= 0 {
+	if p.source.RealTime {
+		return p.wait(ctx, p.began.Add(time.Duration(n)*audio.Time).Sub(now))
+	}
+	if p.next.Before(now) {
+		p.next = now
+	}
+	p.next = p.next.Add(audio.Time / fastest)
+	if wait := p.next.Sub(now); wait > lump {
+		return p.wait(ctx, wait)
+	}
+	return nil
+}
+
+// wait waits for d, if there is anything to wait for.
+func (p *player) wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
 		return nil
 	}
-	p.pace.Reset(wait)
+	p.pace.Reset(d)
 	select {
 	case <-p.pace.C:
 		return nil

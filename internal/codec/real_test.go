@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -442,11 +443,56 @@ func TestLeavingReal(t *testing.T) {
 	}
 }
 
+// A helper that is killed or frozen is an error, each time, and what was heard
+// before stays right.
+func TestKilled(t *testing.T) {
+	dial := real(t)
+	long := ffmpeg(t, "long.wav", "-f", "lavfi", "-i", "sine=440:r=16000:d=600")
+	times := 10
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		times = 100
+	}
+	for _, tt := range []struct {
+		name   string
+		signal syscall.Signal
+		times  int
+		want   error
+	}{
+		{"killed", syscall.SIGKILL, times, nil},
+		{"frozen", syscall.SIGSTOP, 1, helper.ErrHung},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for i := range tt.times {
+				pid := 0
+				known := func() (helper.Link, error) {
+					l, err := dial()
+					if p, ok := l.(*helper.Process); ok {
+						pid = p.Pid()
+					}
+					return l, err
+				}
+				n := 0
+				var got error
+				for _, err := range codec.Open(t.Context(), known, codec.Source{Path: long}) {
+					if got = err; n == 10*i {
+						syscall.Kill(pid, tt.signal)
+					}
+					n++
+				}
+				var death *helper.DeathError
+				if !errors.As(got, &death) || tt.want != nil && !errors.Is(got, tt.want) {
+					t.Fatalf("after %d frames: %v", n, got)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkReal says how many times as fast as it plays a file is read.
 func BenchmarkReal(b *testing.B) {
 	dial := real(b)
 	for _, name := range []string{"x.wav", "x.mp3", "x.opus"} {
-		path := ffmpeg(b, name, "-f", "lavfi", "-i", "anoisesrc=r=48000:a=0.1:d=600")
+		path := ffmpeg(b, name, "-f", "lavfi", "-i", "anoisesrc=r=16000:a=0.1:d=600")
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				n := 0

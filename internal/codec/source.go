@@ -15,8 +15,9 @@ type Source struct {
 	Path string // of a file
 	URL  string // http, https, rtsp or rtsps
 
-	// RealTime yields each frame when it is due, as a microphone would. A
-	// reader that was slow gets what it is behind at once.
+	// RealTime yields each frame when it is due, as a microphone would; a
+	// reader that was slow gets what it is behind at once. Otherwise a source
+	// is read as fast as it can be, up to 1000 times as fast as it plays.
 	RealTime bool
 
 	// Base is when the source begins: the At of its first frame. If zero, it is
