@@ -18,6 +18,7 @@ var forNumbers = []rule{
 	{regexp.MustCompile(`^([0-9]{1,9}):([0-9]{1,9})\b`), all(func(s *scanner, m []string) bool { s.say(whole(m[1]) + " to " + whole(m[2])); return true })},
 	{regexp.MustCompile(`^([0-9]{1,2})/([0-9]{1,2})\b`), all((*scanner).part)},
 	{regexp.MustCompile(`^0[xX]([0-9a-fA-F]{1,16})\b`), all(func(s *scanner, m []string) bool { s.say("hex " + spell(m[1])); return true })},
+	{regexp.MustCompile(`^([0-9])'([0-9]{1,2})(?:"|'')`), all(func(s *scanner, m []string) bool { s.say(whole(m[1]) + " foot " + whole(m[2])); return true })},
 	{longCode, all((*scanner).gibberish)},
 	{regexp.MustCompile(`^[0-9]`), (*scanner).quantity},
 }

@@ -10,11 +10,13 @@ import (
 
 // What a number is written with.
 var (
-	amount    = regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹]?)\s?([0-9]{1,3}(?:[,_'\x{a0}\x{202f}][0-9]{3})+|[0-9]*)(\.[0-9]+)?`)
-	magnitude = regexp.MustCompile(`^(?: ?(thousand|million|billion|trillion)|([kKmMbBT]|mn|bn|tn))(?:[^\pL0-9]|$)`)
-	unit      = regexp.MustCompile(`^( |\x{a0}|\x{202f})?(` + oneOf(maps.Keys(units)) + `)(?:/(` + oneOf(maps.Keys(per)) + `))?(?:[^\pL0-9²³/]|$|/(?:[^\pL]|$))`)
-	tail      = regexp.MustCompile(`^(st|nd|rd|th|s)(?:[^\pL0-9]|$)`)
-	word      = regexp.MustCompile(`^ ([a-z]+)`)
+	amount     = regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹]?)\s?([0-9]{1,3}(?:[,_'\x{a0}\x{202f}][0-9]{3})+|[0-9]*)(\.[0-9]+)?(?:[eE]([-+]?[0-9]{1,3})\b)?`)
+	magnitude  = regexp.MustCompile(`^(?: ?(thousand|million|billion|trillion)|([kKmMbBT]|mn|bn|tn))(?:[^\pL0-9]|$)`)
+	unit       = regexp.MustCompile(`^( |\x{a0}|\x{202f})?(` + oneOf(maps.Keys(units)) + `)(?:/(` + oneOf(maps.Keys(per)) + `))?(?:[^\pL0-9²³/]|$|/(?:[^\pL]|$))`)
+	tail       = regexp.MustCompile(`^(st|nd|rd|th|s)(?:[^\pL0-9]|$)`)
+	each       = regexp.MustCompile(`^/(` + oneOf(maps.Keys(units)) + `)(?:[^\pL0-9]|$)`)
+	possessive = regexp.MustCompile(`^(?:'|’)s\b`)
+	word       = regexp.MustCompile(`^ ([a-z]+)`)
 )
 
 // signs are what stands before a number.
@@ -33,11 +35,19 @@ func oneOf(names func(func(string) bool)) string {
 type figure struct {
 	sign, coin     string
 	whole, decimal string // digits
+	power          string // of ten
 	grouped        bool   // whole had separators
 }
 
 // words returns the number without its sign and coin.
 func (f figure) words() string {
+	if f.power == "" {
+		return f.mantissa()
+	}
+	return f.mantissa() + " times ten to the " + strings.TrimSpace(signs[f.power[:1]]+" "+whole(bare(f.power)))
+}
+
+func (f figure) mantissa() string {
 	if f.decimal == "" {
 		return whole(f.whole)
 	}
@@ -57,7 +67,7 @@ func (s *scanner) quantity([]string) int {
 	if m == nil || m[3] == "" && m[4] == "" || m[1] != "" && inWord(s.before()) {
 		return 0
 	}
-	f := figure{sign: signs[m[1]], coin: m[2], whole: bare(m[3]), decimal: strings.TrimPrefix(m[4], ".")}
+	f := figure{sign: signs[m[1]], coin: m[2], whole: bare(m[3]), decimal: strings.TrimPrefix(m[4], "."), power: m[5]}
 	f.grouped = f.whole != m[3]
 	n := len(m[0])
 	if len(f.whole)+len(f.decimal) > mostCode {
@@ -86,7 +96,14 @@ func bare(s string) string {
 // measured returns f with what it measures, and how much of rest that took.
 func (s *scanner) measured(f figure, rest string) (said string, n int) {
 	if f.coin != "" {
-		return money(f, rest)
+		said, n = money(f, rest)
+		if m := each.FindStringSubmatch(rest[n:]); m != nil {
+			return said + " per " + units[m[1]][0], n + 1 + len(m[1])
+		}
+		return said, n
+	}
+	if m := possessive.FindString(rest); m != "" {
+		return f.words() + "'s", len(m)
 	}
 	if m := tail.FindStringSubmatch(rest); m != nil && f.decimal == "" {
 		if said, ok := ranked(f, m[1]); ok {

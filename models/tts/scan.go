@@ -119,11 +119,11 @@ func (s *scanner) sign(r rune) {
 		s.skip(pictures)
 	case symbols[r] != "":
 		s.say(symbols[r])
-	case r == '.' && (within && !upper(next) || unicode.IsSpace(before) && inWord(next) || s.path && inWord(next)):
+	case r == '.' && inWord(next) && (within || before == '/' || unicode.IsSpace(before)):
 		s.say("dot")
 	case r == '-' || r == '–':
 		s.dash(r, before, next, within)
-	case r == '/' && next != '/' && (s.path || !inWord(before) && before != '/' && !unicode.IsSpace(next)):
+	case r == '/' && (inWord(next) || next == '.' && inWord(s.after(2))) && (s.path || !inWord(before)):
 		s.path = true
 		s.say("slash")
 	case r == '/' && digit(before) && digit(next):
@@ -143,7 +143,9 @@ func (s *scanner) sign(r rune) {
 func (s *scanner) dash(r, before, next rune, within bool) {
 	switch {
 	case digit(before) && digit(next):
-		s.say("to")
+		if !s.coded() {
+			s.say("to")
+		}
 	case unicode.IsSpace(next) && s.afterNumber() && digit(s.number()):
 		s.say(map[rune]string{'-': "minus", '–': "to"}[r])
 	case !within && unicode.IsSpace(next):
@@ -162,6 +164,8 @@ var forSigns = []rule{
 	{regexp.MustCompile(`^([-−+±~≈]?)([$£€¥₹])\s?([0-9])`), (*scanner).quantity},
 	{regexp.MustCompile(`^([-−+±~≈])([0-9]|\.[0-9])`), (*scanner).quantity},
 	{regexp.MustCompile(`^\.[0-9]`), (*scanner).quantity},
+	{regexp.MustCompile(`^\.{0,2}/\.{3}`), all(func(*scanner, []string) bool { return true })},
+	{regexp.MustCompile(`^\(([0-9]{2,4})\) ?[0-9]{3}`), (*scanner).prefix},
 	{regexp.MustCompile(`^#([0-9])`), func(s *scanner, _ []string) int { s.say("number"); return 1 }},
 	{regexp.MustCompile(`^#[a-zA-Z]`), func(s *scanner, _ []string) int { s.say("hash"); return 1 }},
 	{regexp.MustCompile(`^ ?([<>])=?`), all((*scanner).compare)},
@@ -189,6 +193,13 @@ func (s *scanner) afterNumber() bool {
 	return head != "" && digit(rune(head[len(head)-1]))
 }
 
+// coded reports whether the digits before the position belong to a word, as in
+// the name of a thing.
+func (s *scanner) coded() bool {
+	head := strings.TrimRight(s.text[max(0, s.at-window):s.at], "0123456789.,")
+	return head != "" && letter(rune(head[len(head)-1]))
+}
+
 // number returns the first rune after the sign at the position and the space
 // behind it.
 func (s *scanner) number() rune {
@@ -203,6 +214,12 @@ func (s *scanner) compare(m []string) bool {
 	}
 	s.say(map[string]string{"<": "less than", ">": "more than", "<=": "at most", ">=": "at least"}[m[0]])
 	return true
+}
+
+// prefix says the part of a telephone number in brackets.
+func (s *scanner) prefix(m []string) int {
+	s.say(digits(m[1]))
+	return len(m[1]) + 2
 }
 
 func (s *scanner) entity(m []string) bool {

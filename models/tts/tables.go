@@ -31,13 +31,14 @@ var units = map[string][2]string{
 	"Ω": {"ohm", "ohms"}, "kΩ": {"kilohm", "kilohms"}, "kJ": {"kilojoule", "kilojoules"}, "kcal": {"kilocalorie", "kilocalories"}, "cal": {"calorie", "calories"},
 	"Pa": {"pascal", "pascals"}, "hPa": {"hectopascal", "hectopascals"}, "kPa": {"kilopascal", "kilopascals"}, "dB": {"decibel", "decibels"},
 	"°C": {"degree Celsius", "degrees Celsius"}, "℃": {"degree Celsius", "degrees Celsius"}, "°F": {"degree Fahrenheit", "degrees Fahrenheit"}, "℉": {"degree Fahrenheit", "degrees Fahrenheit"}, "°": {"degree", "degrees"},
+	"tsp": {"teaspoon", "teaspoons"}, "tbsp": {"tablespoon", "tablespoons"}, "x": {"times", "times"},
 	"%": {"percent", "percent"}, "‰": {"per thousand", "per thousand"},
 	"€": {"euro", "euros"}, "£": {"pound", "pounds"}, "¥": {"yen", "yen"}, "EUR": {"euro", "euros"}, "USD": {"dollar", "dollars"}, "GBP": {"pound", "pounds"},
 }
 
 // near are units that are also words or names of other things, so that they
 // count only where they touch their number.
-var near = set("in cal")
+var near = set("in cal x")
 
 // per are the units that stand after a slash.
 var per = map[string]string{
@@ -103,7 +104,7 @@ var undotted = map[string]string{
 	"PhD": "P H D", "SQL": "sequel", "JSON": "jason", "json": "jason", "YAML": "yammel", "yaml": "yammel", "ASCII": "askey", "GUI": "gooey",
 	"regex": "rej ex", "stdin": "standard in", "stdout": "standard out", "stderr": "standard error", "sudo": "sue do", "nginx": "engine x",
 	"http": "H T T P", "https": "H T T P S", "html": "H T M L", "css": "C S S", "pdf": "P D F", "mp": "M P", "url": "U R L", "api": "A P I", "cpu": "C P U", "gpu": "G P U", "ok": "okay", "OK": "okay",
-	"AM": "A M", "PM": "P M", "wifi": "why fie", "WiFi": "why fie",
+	"tsp": "teaspoon", "tbsp": "tablespoon", "AM": "A M", "PM": "P M", "wifi": "why fie", "WiFi": "why fie",
 }
 
 // asWords are short, written in capitals and said as words: abbreviations, and
