@@ -136,10 +136,10 @@ func (e *Echo) learn(now float64) {
 
 // judge returns which part of a frame of that level the expected echo is.
 func (e *Echo) judge(level float64) float32 {
-	over := e.coupled + allowance + e.far - level
-	if e.coupled+e.far < Silence {
+	if level < max(faint, e.floor+overFloor) { // nothing is heard
 		return 0
 	}
+	over := e.coupled + allowance + e.far - level
 	return float32(min(1, math.Pow(10, over/10)))
 }
 

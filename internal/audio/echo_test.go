@@ -80,6 +80,9 @@ func TestEcho(t *testing.T) {
 				if !own && far[i] > -40 {
 					t.Fatalf("frame %d: own sound of %v dB is not audible", i, far[i])
 				}
+				if tt.most < 0.1 && float64(ratio) > tt.most {
+					t.Fatalf("frame %d: ratio %v of nothing", i, ratio)
+				}
 				if i >= learning && near > -40 && own {
 					mean += float64(ratio)
 					n++

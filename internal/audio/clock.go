@@ -1,0 +1,35 @@
+package audio
+
+import "time"
+
+const (
+	// strayed is how far a clock may be from what it is told before it follows
+	// at once: frames were lost, or something slept.
+	strayed = 100 * time.Millisecond
+
+	// pull is the part of a smaller difference that it makes good with each
+	// frame: jitter is gone, and no crystal drifts as fast.
+	pull = 16
+)
+
+// A Clock gives the frames of a device even times. What is measured when a
+// frame is read says as much about the machine's load as about the frame. The
+// zero value is ready; it is for one goroutine.
+type Clock struct{ last time.Time }
+
+// Next returns when the next frame was captured, given when it seems to have
+// been. Times never go back.
+func (c *Clock) Next(measured time.Time) time.Time {
+	due := c.last.Add(Time)
+	off := measured.Sub(due)
+	switch {
+	case c.last.IsZero() || off > strayed:
+		due = measured
+	case off < -strayed:
+		due = c.last // until the time has come there
+	default:
+		due = due.Add(off / pull)
+	}
+	c.last = due
+	return due
+}

@@ -1,0 +1,55 @@
+package audio_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot/internal/audio"
+)
+
+// TestClockIsEven: jitter goes, drift stays.
+func TestClockIsEven(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const drift = 2 * time.Microsecond // a frame: 100 ppm
+	var c audio.Clock
+	began := time.Unix(0, 0)
+	last := c.Next(began)
+	for i := 1; i < 1000; i++ {
+		true := began.Add(time.Duration(i) * (audio.Time + drift))
+		at := c.Next(true.Add(time.Duration(r.IntN(15)) * time.Millisecond))
+		if apart := at.Sub(last); apart < 18*time.Millisecond || apart > 22*time.Millisecond {
+			t.Fatalf("frame %d came %v after the one before", i, apart)
+		}
+		if off := at.Sub(true); off < -2*time.Millisecond || off > 17*time.Millisecond {
+			t.Fatalf("frame %d is off by %v", i, off)
+		}
+		last = at
+	}
+}
+
+// TestClockFollows: after a gap it is right at once.
+func TestClockFollows(t *testing.T) {
+	var c audio.Clock
+	c.Next(time.Unix(0, 0))
+	want := time.Unix(7, 0)
+	if at := c.Next(want); !at.Equal(want) {
+		t.Errorf("after a gap it says %v, want %v", at, want)
+	}
+}
+
+func TestClockNeverGoesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c audio.Clock
+		var last time.Time
+		for range 50 {
+			at := c.Next(time.Unix(1000, 0).Add(time.Duration(rapid.Int64Range(-1e10, 1e10).Draw(t, "measured"))))
+			if at.Before(last) {
+				t.Fatalf("%v after %v", at, last)
+			}
+			last = at
+		}
+	})
+}
