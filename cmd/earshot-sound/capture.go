@@ -58,7 +58,7 @@ func frameOf(o sound.Open) int {
 }
 
 // startCapture starts the loop of a stream that is open.
-func (c *card) startCapture(o sound.Open, on string, s *portaudio.Stream, buf []int16) error {
+func (c *card) startCapture(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) error {
 	vad, err := webrtcvad.New()
 	if err == nil {
 		err = vad.SetMode(vadMode)
@@ -67,7 +67,7 @@ func (c *card) startCapture(o sound.Open, on string, s *portaudio.Stream, buf []
 		return err
 	}
 	k := &capture{
-		place: place{number: o.Number, want: o.Device, on: on},
+		place: place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors},
 		card:  c, stream: s, buf: buf, vad: vad, ring: audio.NewRing(ringed),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -78,10 +78,10 @@ func (c *card) startCapture(o sound.Open, on string, s *portaudio.Stream, buf []
 	return nil
 }
 
-// close ends the capture, and returns when nothing is captured any more.
-func (k *capture) close() {
+// end ends the capture, as soon as the device lets go of it.
+func (k *capture) end() <-chan struct{} {
 	k.halt.Do(func() { close(k.stop) })
-	<-k.done
+	return k.done
 }
 
 // run reads the device and sends its frames until it is closed or fails.
@@ -107,6 +107,7 @@ func (k *capture) run() {
 func (k *capture) read() error {
 	var f audio.Frame
 	raw := make([]byte, 0, 2*audio.Samples)
+	var clock audio.Clock
 	var last time.Time
 	for n := 0; ; n++ {
 		select {
@@ -114,13 +115,11 @@ func (k *capture) read() error {
 			return nil
 		default:
 		}
-		done := k.card.server.Guard(moving)
 		err := k.stream.Read()
-		done()
 		if err != nil && err != portaudio.InputOverflowed {
 			return err
 		}
-		f.At = k.captured(time.Now())
+		f.At = clock.Next(k.captured(time.Now()))
 		f.Lost = 0
 		if err != nil {
 			f.Lost = missing(f.At.Sub(last))

@@ -24,9 +24,9 @@ const (
 	// no longer either.
 	opening = 3 * time.Second
 
-	// moving is how long one block of sound may take. The daemon misses frames
-	// sooner; this is for what it does not miss.
-	moving = 2 * time.Second
+	// letting is how long a device that was lost may take to let go, before the
+	// next is opened.
+	letting = time.Second
 
 	// jobs is how many things may wait to be opened and closed: more than one
 	// client asks for.
@@ -125,12 +125,12 @@ func (c *card) end() {
 	in, out := c.capture, c.playback
 	c.mu.Unlock()
 	if in != nil {
-		in.close()
+		in.end()
 	}
 	if out != nil {
-		out.close()
+		out.end()
 	}
-	c.loops.Wait()
+	c.loops.Wait() // if a device does not let go, the process ends without it
 }
 
 // control does at once what must not wait, and puts the rest on the desk.

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/gordonklaus/portaudio"
 
@@ -22,20 +23,17 @@ func (c *card) open(o sound.Open) {
 		c.lost(o.Number, fault)
 		return
 	}
-	c.server.Send(sound.SayOpened, sound.Opened{Number: o.Number, Device: on})
+	c.server.Send(sound.SayOpened, sound.Opened{Number: o.Number, Device: on.Name})
 }
 
 // begin opens the device and starts its loop.
-func (c *card) begin(o sound.Open, on string) *sound.Fault {
+func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
+	if !c.free(o.Output) {
+		return &sound.Fault{Text: fmt.Sprintf("the %s that was lost does not let go", what(o.Output)), Fix: "plug it in again, or wake it up in the sound settings"}
+	}
 	c.mu.Lock()
-	idle, busy := c.capture == nil && c.playback == nil, c.capture != nil
-	if o.Output {
-		busy = c.playback != nil
-	}
+	idle := c.capture == nil && c.playback == nil
 	c.mu.Unlock()
-	if busy {
-		return &sound.Fault{Text: sound.ErrBusy.Error()}
-	}
 	buf := make([]int16, frameOf(o))
 	stream, err := open(c.where(o.Device, o.Output), o.Output, buf)
 	if err != nil && idle { // the list of devices may be an old one
@@ -53,6 +51,29 @@ func (c *card) begin(o sound.Open, on string) *sound.Fault {
 		return &sound.Fault{Text: describe(err)}
 	}
 	return nil
+}
+
+// free waits until the stream before is closed, and reports whether it is.
+func (c *card) free(output bool) bool {
+	c.mu.Lock()
+	var done <-chan struct{}
+	if output && c.playback != nil {
+		done = c.playback.end()
+	} else if !output && c.capture != nil {
+		done = c.capture.end()
+	}
+	c.mu.Unlock()
+	if done == nil {
+		return true
+	}
+	limit := time.NewTimer(letting)
+	defer limit.Stop()
+	select {
+	case <-done:
+		return true
+	case <-limit.C:
+		return false
+	}
 }
 
 // unopened says why a device could not be opened.
@@ -84,10 +105,10 @@ func (c *card) close(s sound.Stream) {
 	in, out := c.capture, c.playback
 	c.mu.Unlock()
 	if in != nil && in.number == s.Number {
-		in.close()
+		<-in.end()
 	}
 	if out != nil && out.number == s.Number {
-		out.close()
+		<-out.end()
 	}
 	c.server.Send(sound.SayClosed, s)
 }
@@ -112,11 +133,11 @@ func (c *card) where(device string, output bool) string {
 
 // choose returns which device o means, by the names of the server, and refuses
 // what is not there and what would let the assistant hear itself.
-func (c *card) choose(o sound.Open) (on string, f *sound.Fault) {
+func (c *card) choose(o sound.Open) (on sound.Device, f *sound.Fault) {
 	d, err := c.devices()
 	if err != nil {
 		c.fail(serverGone(err))
-		return "", &sound.Fault{Text: sound.ErrCard.Error()}
+		return on, &sound.Fault{Text: sound.ErrCard.Error()}
 	}
 	all := d.Inputs
 	if o.Output {
@@ -124,17 +145,17 @@ func (c *card) choose(o sound.Open) (on string, f *sound.Fault) {
 	}
 	for _, dev := range all {
 		if o.Device == dev.Name || o.Device == "" && dev.Default {
-			return dev.Name, c.looped(o, dev, d)
+			return dev, c.looped(o, dev, d)
 		}
 	}
 	if o.Device == "" && len(all) > 0 && c.pulse == nil {
-		return "", nil // PortAudio knows no default by name
+		return on, nil // PortAudio knows no default by name
 	}
 	f = &sound.Fault{Text: "there is no " + what(o.Output), Fix: "plug one in; earshot devices says what there is"}
 	if o.Device != "" {
 		f.Text += fmt.Sprintf(" %q", o.Device)
 	}
-	return "", f
+	return on, f
 }
 
 // looped refuses a device that would bring our own sound straight back.

@@ -33,13 +33,13 @@ type playback struct {
 }
 
 // startPlayback starts the loop of a stream that is open.
-func (c *card) startPlayback(o sound.Open, on string, s *portaudio.Stream, buf []int16) {
+func (c *card) startPlayback(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) {
 	size, err := s.AvailableToWrite() // nothing is in it yet
 	if err != nil {
 		size = 0
 	}
 	k := &playback{
-		place: place{number: o.Number, want: o.Device, on: on},
+		place: place{number: o.Number, want: o.Device, on: on.Name},
 		card:  c, stream: s, buf: buf, size: size, deck: deck.New(o.Volume),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -49,10 +49,10 @@ func (c *card) startPlayback(o sound.Open, on string, s *portaudio.Stream, buf [
 	c.loops.Go(k.run)
 }
 
-// close ends the playback, and returns when nothing is played any more.
-func (k *playback) close() {
+// end ends the playback, as soon as the device lets go of it.
+func (k *playback) end() <-chan struct{} {
 	k.halt.Do(func() { close(k.stop) })
-	<-k.done
+	return k.done
 }
 
 // run gives the device what the deck has until it is closed or fails.
@@ -96,9 +96,7 @@ func (k *playback) write() error {
 
 // put writes a block, and tells how far the device has come.
 func (k *playback) put() error {
-	done := k.card.server.Guard(moving)
 	err := k.stream.Write()
-	done()
 	if err != nil && err != portaudio.OutputUnderflowed {
 		return err
 	}

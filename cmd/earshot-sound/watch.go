@@ -46,12 +46,12 @@ func (c *card) routed(r pulse.Route) {
 	var said []func()
 	if out != nil && r.Sink != nil {
 		out.delay = r.Out
-		said = append(said, c.judge(&out.place, r.Sink, outMoved && r.Looped(), true, out.close))
+		said = append(said, c.judge(&out.place, r.Sink, outMoved && r.Looped(), true, out.end))
 	}
 	if in != nil && r.Source != nil {
 		in.delay = r.In
 		loop := inMoved && r.Source.Monitors != "" || !outMoved && r.Looped()
-		said = append(said, c.judge(&in.place, r.Source, loop, false, in.close))
+		said = append(said, c.judge(&in.place, r.Source, loop, false, in.end))
 	}
 	c.mu.Unlock()
 	for _, say := range said {
@@ -61,7 +61,7 @@ func (c *card) routed(r pulse.Route) {
 
 // judge notes where a stream is, and returns what is to be done about it. c.mu
 // is held.
-func (c *card) judge(p *place, on *pulse.Device, loop, output bool, end func()) func() {
+func (c *card) judge(p *place, on *pulse.Device, loop, output bool, end func() <-chan struct{}) func() {
 	number, before := p.number, p.on
 	p.on, p.monitors = on.Name, on.Monitors
 	f := new(sound.Fault)

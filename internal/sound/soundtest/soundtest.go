@@ -228,6 +228,17 @@ func (s *Server) Suspend(source string, on bool) error {
 	return err
 }
 
+// MoveSources moves all captures to the source named, as somebody does in the
+// mixer, or a server by itself.
+func (s *Server) MoveSources(source string) error {
+	all, err := s.pactl("list", "short", "source-outputs")
+	for line := range strings.Lines(all) {
+		_, e := s.pactl("move-source-output", strings.Fields(line)[0], source)
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
 // Streams returns how many streams are open: captures, and playbacks.
 func (s *Server) Streams() (in, out int, err error) {
 	ins, err := s.pactl("list", "short", "source-outputs")
@@ -235,12 +246,18 @@ func (s *Server) Streams() (in, out int, err error) {
 	return strings.Count(ins, "\n"), strings.Count(outs, "\n"), errors.Join(err, err2)
 }
 
+// Playing returns how many playbacks run: one that rests is not among them.
+func (s *Server) Playing() (int, error) {
+	all, err := s.pactl("list", "sink-inputs")
+	return strings.Count(all, "Corked: no"), err
+}
+
 // pactl asks the server, for at most two seconds: it may be frozen.
 func (s *Server) pactl(args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "pactl", args...)
-	cmd.Env = append(os.Environ(), s.Env()...)
+	cmd.Env = append(append(os.Environ(), s.Env()...), "LC_ALL=C")
 	var said, fault strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &fault
 	if err := cmd.Run(); err != nil {

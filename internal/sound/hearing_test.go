@@ -1,0 +1,197 @@
+package sound_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+	"earshot/internal/sound/soundtest"
+)
+
+// said returns what the voice of flite says.
+func said(t *testing.T, words string) []int16 {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "said.wav")
+	if out, err := exec.Command("flite", "-voice", "slt", "-t", words, "-o", file).CombinedOutput(); err != nil {
+		t.Fatalf("flite: %v: %s", err, out)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, data, _ := bytes.Cut(b, []byte("data"))
+	pcm := make([]int16, (len(data)-4)/2)
+	audio.DecodePCM(pcm, data[4:])
+	return pcm
+}
+
+// TestRealInput: what is played into the microphone is captured, sample by
+// sample, with the voices in it marked; and when the loop is left, nothing is.
+func TestRealInput(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	words := said(t, "the tide comes in twice a day, and nobody has to ask for it")
+	in := r.input(ctx, "")
+	var player sync.WaitGroup
+	defer player.Wait()
+	player.Go(func() {
+		if err := r.server.Play(ctx, words); err != nil {
+			t.Error(err)
+		}
+	})
+	var heard []int16
+	var voiced, loud, before int
+	var last time.Time
+	for f, err := range in.Frames(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.At.Before(last) {
+			t.Errorf("a frame of %v after one of %v", f.At, last)
+		}
+		last = f.At
+		if f.Own || f.EchoRatio != 0 {
+			t.Errorf("own %v, echo %v, though nothing is played", f.Own, f.EchoRatio)
+		}
+		if audio.Level(f.PCM[:]) > -50 {
+			loud++
+			if f.Voiced {
+				voiced++
+			}
+		} else if loud == 0 && f.Voiced {
+			before++
+		}
+		if heard = append(heard, f.PCM[:]...); loud > 0 && len(heard) > len(words)+audio.Rate {
+			break
+		}
+	}
+	if ins, _, err := r.server.Streams(); ins != 0 || err != nil {
+		t.Errorf("after the loop %d captures are open, %v", ins, err)
+	}
+	t.Logf("%d of %d loud frames voiced, %d of the silent ones before", voiced, loud, before)
+	if voiced < loud*3/4 || before > 0 {
+		t.Errorf("%d of %d loud frames are voiced, and %d of the silent ones before", voiced, loud, before)
+	}
+	if found := inOrder(heard, words); found < loud*9/10 {
+		t.Errorf("of %d loud frames %d are what was said, in order", loud, found)
+	}
+}
+
+// inOrder returns how many loud frames of heard are in words, one behind the
+// other. On a machine under load some are torn.
+func inOrder(heard, words []int16) (found int) {
+	for frame := range slices.Chunk(heard, audio.Samples) {
+		if audio.Level(frame) <= -50 {
+			continue
+		}
+		for i := range len(words) - len(frame) {
+			if slices.Equal(words[i:i+len(frame)], frame) {
+				words = words[i+len(frame):]
+				found++
+				break
+			}
+		}
+	}
+	return found
+}
+
+// tail returns the last samples of all, n at most.
+func tail(all []int16, n int) []int16 { return all[max(0, len(all)-n):] }
+
+// TestRealOwn: while we play, and only then, frames say so; and where nothing
+// comes back, nothing is taken for echo.
+func TestRealOwn(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	in := r.input(ctx, "")
+	out := r.output(ctx, "")
+	var player sync.WaitGroup
+	defer player.Wait()
+	words := said(t, "somebody speaks all the time, while the loudspeaker says something else, and nobody is taken for an echo")
+	picture := ""
+	for f, err := range in.Frames(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.EchoRatio > 0.2 {
+			t.Errorf("echo ratio %v where there is none", f.EchoRatio)
+		}
+		picture += map[bool]string{true: "#", false: "."}[f.Own]
+		switch len(picture) {
+		case 25:
+			player.Go(func() { r.server.Play(ctx, words) })
+			player.Go(func() {
+				p, d := r.play(ctx, out, tone(audio.Rate))
+				p.Finish()
+				<-d.over
+			})
+		}
+		if len(picture) == 125 {
+			break
+		}
+	}
+	t.Log(picture)
+	first, last := slices.Index([]byte(picture), '#'), bytes.LastIndexByte([]byte(picture), '#')
+	if n := last - first + 1; first < 25 || n < 45 || n > 75 || bytes.Contains([]byte(picture[first:last]), []byte(".")) {
+		t.Errorf("own sound %s, want a second of it", picture)
+	}
+}
+
+// tone returns n samples of a tone.
+func tone(n int) []int16 {
+	pcm := make([]int16, n)
+	for i := range pcm {
+		pcm[i] = int16(8000 * (1 - i/20%2*2))
+	}
+	return pcm
+}
+
+// TestRealDevices: by the names of the server, which can be opened; and what
+// would let the assistant hear itself cannot.
+func TestRealDevices(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	d, err := sound.List(ctx, r.dial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sound.Devices{Server: "PulseAudio",
+		Inputs: []sound.Device{
+			{Name: soundtest.Source, Description: "Monitor of virtmic", Default: true, Monitors: soundtest.Microphone},
+			{Name: soundtest.Echo, Description: "Monitor of virtspk", Monitors: soundtest.Speaker},
+		},
+		Outputs: []sound.Device{
+			{Name: soundtest.Microphone, Description: "virtmic"},
+			{Name: soundtest.Speaker, Description: "virtspk", Default: true},
+		},
+	}
+	if !slices.Equal(d.Inputs, want.Inputs) || !slices.Equal(d.Outputs, want.Outputs) || d.Server != want.Server {
+		t.Errorf("listed %+v\nwant %+v", d, want)
+	}
+	r.input(ctx, soundtest.Source).Close()
+	r.output(ctx, soundtest.Speaker).Close()
+	for _, device := range []string{"nobody", soundtest.Echo, "x\x00y"} {
+		if _, err := r.card.Input(ctx, device); !hasCure("")(err) {
+			t.Errorf("opening the microphone %q: %v", device, err)
+		}
+	}
+	if _, err := r.card.Output(ctx, "nobody", 1); !hasCure("")(err) {
+		t.Errorf("opening the loudspeaker nobody: %v", err)
+	}
+	in := r.input(ctx, "")
+	defer in.Close()
+	if _, err := r.card.Output(ctx, soundtest.Microphone, 1); !hasCure("")(err) {
+		t.Errorf("opening the loudspeaker that the microphone listens to: %v", err)
+	}
+}

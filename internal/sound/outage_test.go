@@ -1,0 +1,227 @@
+package sound_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"earshot/internal/sound"
+	"earshot/internal/sound/soundtest"
+	"earshot/internal/testkit"
+)
+
+// An outage is a way to lose sound, and how it comes back.
+type outage struct {
+	name    string
+	prepare func(*rig) error
+	lose    func(*rig) error
+	mend    func(context.Context, *rig) error
+	card    bool // the card goes, and not one device
+	in, out bool // what ends
+}
+
+var outages = []outage{
+	{
+		name: "microphone unplugged, and nothing else is one",
+		lose: func(r *rig) error { return r.server.Unload(soundtest.Microphone) },
+		mend: func(_ context.Context, r *rig) error { return r.plugged(soundtest.Microphone) },
+		in:   true,
+	},
+	{
+		name: "loudspeaker unplugged, and what is left is heard by the microphone",
+		lose: func(r *rig) error { return r.server.Unload(soundtest.Speaker) },
+		mend: func(_ context.Context, r *rig) error { return r.plugged(soundtest.Speaker) },
+		out:  true,
+	},
+	{
+		name: "server killed",
+		lose: func(r *rig) error { r.server.Kill(); return nil },
+		mend: func(ctx context.Context, r *rig) error { return r.server.Restart(ctx) },
+		card: true, in: true, out: true,
+	},
+	{
+		name: "server frozen",
+		lose: func(r *rig) error { return r.server.Freeze() },
+		mend: func(_ context.Context, r *rig) error { return r.server.Thaw() },
+		card: true, in: true, out: true,
+	},
+	{
+		name: "helper killed",
+		lose: func(r *rig) error { return r.kill() },
+		mend: func(context.Context, *rig) error { return nil },
+		card: true, in: true, out: true,
+	},
+}
+
+// plugged plugs a device in again.
+func (r *rig) plugged(name string) error {
+	return errors.Join(r.server.Load(name), r.server.Default())
+}
+
+// TestRealOutages: whatever is lost while it captures and speaks, what is told
+// is true, it is told once, and it works again afterwards.
+func TestRealOutages(t *testing.T) {
+	for _, o := range outages {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			for range times() {
+				r.suffer(t, o)
+				if t.Failed() {
+					return
+				}
+			}
+			want := 0
+			if o.card {
+				want = 2 * times()
+			}
+			if n := r.said(); n != want {
+				t.Errorf("%d notices, want %d: one when it is gone, one when it is back", n, want)
+			}
+		})
+	}
+}
+
+// suffer performs an outage once.
+func (r *rig) suffer(t *testing.T, o outage) {
+	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
+	defer stop()
+	said := r.said()
+	in, out := r.input(ctx, ""), r.output(ctx, "")
+	captured := make(chan error, 1)
+	frames := make(chan struct{}, 1)
+	listen, quiet := context.WithCancel(ctx)
+	go func() {
+		defer close(captured)
+		for _, err := range in.Frames(listen) {
+			if err != nil {
+				captured <- err
+				return
+			}
+			select {
+			case frames <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	d := newDiary(t)
+	p, err := out.Play(d.moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error, 1)
+	go func() { wrote <- p.Write(ctx, counted(100*16000)) }()
+	testkit.Await(t, soon, "it plays and captures", func() bool { return d.position().Samples > 3000 && len(frames) > 0 })
+
+	began := time.Now()
+	if err := o.lose(r); err != nil {
+		t.Fatal(err)
+	}
+	if o.in {
+		if err := <-captured; !told(err, o.card) {
+			t.Errorf("the capture ended with %v", err)
+		}
+	}
+	if o.out {
+		if err := <-wrote; !told(err, o.card) {
+			t.Errorf("the speech ended with %v", err)
+		}
+		<-d.over
+		<-out.Lost()
+	}
+	t.Logf("noticed after %v", time.Since(began).Round(time.Millisecond))
+	if err := o.mend(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	if !o.out {
+		at := d.position().Samples
+		testkit.Await(t, soon, "the speech goes on", func() bool { return d.position().Samples > at+3000 })
+	}
+	quiet()
+	out.Close()
+	<-d.over
+	if !o.out {
+		<-wrote
+	}
+	for range captured {
+	}
+	if o.card {
+		testkit.Await(t, soon, "the card is back", func() bool { return r.said() >= said+2 })
+	}
+	t.Logf("well again after %v", time.Since(began).Round(time.Millisecond))
+}
+
+// told reports whether err says what it should: that the card is gone, or what
+// is wrong with the device and what mends it.
+func told(err error, card bool) bool {
+	if card {
+		return errors.Is(err, sound.ErrCard)
+	}
+	return hasCure("")(err)
+}
+
+// TestRealMoved: a stream that the server moved goes on, if no device was
+// named; one for which one was is lost.
+func TestRealMoved(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
+	defer stop()
+	if err := r.server.AddSource("other"); err != nil {
+		t.Fatal(err)
+	}
+	for _, device := range []string{"", soundtest.Source} {
+		in := r.input(ctx, device)
+		n, moved := 0, 0
+		var ended error
+		for _, err := range in.Frames(ctx) {
+			if ended = err; err != nil {
+				break
+			}
+			if n++; n == 10 {
+				if err := r.server.MoveSources("other"); err != nil {
+					t.Fatal(err)
+				}
+				moved = n
+			}
+			if moved > 0 && n > moved+150 { // it is looked at each second
+				break
+			}
+		}
+		if device == "" && ended != nil {
+			t.Errorf("moved, it ended with %v", ended)
+		}
+		if device != "" && !hasCure("")(ended) {
+			t.Errorf("the microphone that was named is lost, and it ended with %v", ended)
+		}
+	}
+}
+
+// TestRealSuspended: a device that was put to sleep is lost, not the card.
+func TestRealSuspended(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
+	defer stop()
+	if err := r.server.AddSource("other"); err != nil {
+		t.Fatal(err)
+	}
+	in := r.input(ctx, "other")
+	n := 0
+	for _, err := range in.Frames(ctx) {
+		if n++; n == 10 {
+			if err := r.server.Suspend("other", true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil && !hasCure("")(err) {
+			t.Errorf("ended with %v", err)
+		}
+	}
+	if r.said() != 0 {
+		t.Error("the card went, too")
+	}
+	if err := r.server.Suspend("other", false); err != nil {
+		t.Fatal(err)
+	}
+	r.input(ctx, "other").Close()
+}

@@ -1,0 +1,165 @@
+package sound_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/sound/soundtest"
+	"earshot/internal/testkit"
+)
+
+// fade is how long a cut or a pause may sound, in samples: 5 ms.
+const fade = audio.Rate / 200
+
+// settled waits until what was played before has come to the recording, and
+// returns it.
+func settled(t *testing.T, rec *soundtest.Recording) []int16 {
+	t.Helper()
+	n := rec.Len()
+	testkit.Await(t, soon, "the recording goes on", func() bool { return rec.Len() > n+audio.Rate/2 })
+	return rec.PCM(0)
+}
+
+// TestRealOutput: what is written comes out, sample by sample, and is over when
+// it was heard.
+func TestRealOutput(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	rec := r.record(ctx)
+	defer rec.Stop()
+	out := r.output(ctx, "")
+	pcm := counted(2 * audio.Rate)
+	p, d := r.play(ctx, out, pcm)
+	p.Finish()
+	<-d.over
+	if at := d.position(); at.Samples != int64(len(pcm)) {
+		t.Errorf("over at %+v, want all", at)
+	}
+	out.Close()
+	same(t, "played", sounding(settled(t, rec)), pcm)
+	if _, outs, err := r.server.Streams(); outs != 0 || err != nil {
+		t.Errorf("after closing it %d playbacks are open, %v", outs, err)
+	}
+}
+
+// TestRealPause: it goes on at exactly the sample where it stopped, and while
+// it is silent that is where it says that it is.
+func TestRealPause(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	rec := r.record(ctx)
+	defer rec.Stop()
+	out := r.output(ctx, "")
+	pcm := counted(3 * audio.Rate)
+	p, d := r.play(ctx, out, pcm[:audio.Rate])
+	p.Do(earshot.Pause)
+	begun := sounding(settled(t, rec))
+	at := int(d.position().Samples)
+	if len(begun) < at || len(begun) > at+fade {
+		t.Fatalf("heard %d samples, and it says %d", len(begun), at)
+	}
+	same(t, "before the pause", begun[:at], pcm[:at])
+	p.Do(earshot.Resume)
+	if err := p.Write(ctx, pcm[audio.Rate:]); err != nil {
+		t.Fatal(err)
+	}
+	p.Finish()
+	<-d.over
+	all := sounding(settled(t, rec))
+	same(t, "after the pause", tail(all, len(pcm)-at-fade), pcm[at+fade:])
+	fading := tail(all, len(pcm)-at)[:fade]
+	if !slices.IsSorted(fading) || fading[0] > 2000 {
+		t.Errorf("it does not come back softly: %v", fading)
+	}
+}
+
+// TestRealDuck: to a quarter and back, with nothing missing.
+func TestRealDuck(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	rec := r.record(ctx)
+	defer rec.Stop()
+	out := r.output(ctx, "")
+	pcm := slices.Repeat([]int16{16000}, 2*audio.Rate)
+	p, d := r.play(ctx, out, pcm[:audio.Rate/2])
+	p.Do(earshot.Duck)
+	if err := p.Write(ctx, pcm[audio.Rate/2:audio.Rate]); err != nil {
+		t.Fatal(err)
+	}
+	p.Do(earshot.Resume)
+	if err := p.Write(ctx, pcm[audio.Rate:]); err != nil {
+		t.Fatal(err)
+	}
+	p.Finish()
+	<-d.over
+	got := sounding(settled(t, rec))
+	if len(got) != len(pcm) || got[0] != 16000 || got[len(got)-1] != 16000 || slices.Min(got) != 4019 {
+		t.Fatalf("%d samples, down to %d; want 12dB less, and all of them", len(got), slices.Min(got))
+	}
+	for i := range got[1:] {
+		if step := int(got[i+1]) - int(got[i]); step > 40 || step < -40 {
+			t.Fatalf("a step of %d at sample %d clicks", step, i)
+		}
+	}
+}
+
+// TestRealCut: it is silent soon, and what it says was heard is what was heard.
+func TestRealCut(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 5*soon)
+	defer stop()
+	rec := r.record(ctx)
+	defer rec.Stop()
+	out := r.output(ctx, "")
+	var silent, told []time.Duration
+	for range times() {
+		from := rec.Len()
+		p, d := r.play(ctx, out, counted(audio.Rate/2))
+		heard, began := rec.Len(), time.Now()
+		p.Do(earshot.Cut)
+		<-d.over
+		told = append(told, time.Since(began))
+		settled(t, rec)
+		got := sounding(rec.PCM(from))
+		at := int(d.position().Samples)
+		if len(got) < at || len(got) > at+fade {
+			t.Errorf("heard %d samples, and it says %d", len(got), at)
+			continue
+		}
+		same(t, "before the cut", got[:at], counted(at))
+		silent = append(silent, time.Duration(from+lastSound(rec.PCM(from))-heard)*time.Second/audio.Rate)
+	}
+	slices.Sort(silent)
+	slices.Sort(told)
+	t.Logf("silent after %v to %v, mostly %v; told after %v to %v, mostly %v",
+		silent[0], silent[len(silent)-1], silent[len(silent)/2], told[0], told[len(told)-1], told[len(told)/2])
+	if most := silent[len(silent)/2]; most > 150*time.Millisecond {
+		t.Errorf("it is silent after %v; want the device's 60ms and little more", most)
+	}
+}
+
+// TestRealRest: after ten seconds of silence the device is stopped, and the next
+// speech is whole again.
+func TestRealRest(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 3*soon)
+	defer stop()
+	rec := r.record(ctx)
+	defer rec.Stop()
+	out := r.output(ctx, "")
+	testkit.Await(t, 2*soon, "the device rests", func() bool {
+		n, err := r.server.Playing()
+		return err == nil && n == 0
+	})
+	p, d := r.play(ctx, out, counted(audio.Rate))
+	p.Finish()
+	<-d.over
+	same(t, "played after the rest", sounding(settled(t, rec)), counted(audio.Rate))
+}
