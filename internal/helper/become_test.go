@@ -180,7 +180,7 @@ var rough = map[string]func(pipes) int{
 	"leaves a child behind":      func(p pipes) int { return p.leave(false) },
 	"leaves a child that fled":   func(p pipes) int { return p.leave(true) },
 	"is such a child":            forever,
-	"is a daemon":                daemon,
+	"is a daemon":                beDaemon,
 }
 
 // leave ends and leaves a process that holds all pipes open.
@@ -198,9 +198,9 @@ func (p pipes) leave(fled bool) int {
 	return 6
 }
 
-// daemon starts the helper of the kind it is told on its standard input, says
+// beDaemon starts the helper of the kind it is told on its standard input, says
 // which process that is, and waits to be killed.
-func daemon(pipes) int {
+func beDaemon(pipes) int {
 	kind := make([]byte, 100)
 	n, err := os.Stdin.Read(kind)
 	if err != nil {

@@ -33,6 +33,19 @@ type guard struct {
 	done  func()
 }
 
+// Controls is like that of [Conn]. When it returns, for whatever reason, Sounds
+// does too, so that a helper which hears only half is not taken for a good one.
+func (s *Server) Controls(take func(Control) error) error {
+	defer s.hangUp()
+	return s.Conn.Controls(take)
+}
+
+// Sounds is like Controls, for sound.
+func (s *Server) Sounds(take func(Sound) error) error {
+	defer s.hangUp()
+	return s.Conn.Sounds(take)
+}
+
 // Guard says that what follows must be done within limit; the function that it
 // returns says that it is, and must be called once. When a call of C does not
 // come back in time, the helper says so instead of beating, and the daemon kills

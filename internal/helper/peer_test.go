@@ -1,0 +1,44 @@
+package helper_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"earshot/internal/helper"
+)
+
+// A short life is over when it begins, and so can be read to its end.
+type short struct{}
+
+func (short) HangUp()                    {}
+func (short) Kill()                      {}
+func (short) Wait(context.Context) error { return nil }
+
+// Whatever a helper says, it has died in a way that has a name, and its client
+// got no word of it before hello.
+func FuzzPeer(f *testing.F) {
+	greeting := message(`{"name":"hello","body":{"version":1}}`)
+	f.Add(greeting, message("1234sound"))
+	f.Add(append(greeting, message(`{"name":"stuck"}`)...), []byte(nil))
+	f.Add(message(`{"name":"beat"}`), []byte{1})
+	f.Fuzz(func(t *testing.T, control, sound []byte) {
+		p := helper.NewPeer("fuzz", receiver(bytes.NewReader(control), bytes.NewReader(sound)), short{})
+		err := p.Run(t.Context(), helper.Handler{
+			Control: func(c helper.Control) error {
+				if !bytes.Contains(bytes.ToLower(control), []byte("version")) || c.Name == "beat" {
+					t.Errorf("heard %q", c.Name)
+				}
+				return nil
+			},
+			Sound: func(helper.Sound) error { return nil },
+		})
+		if _, ok := errors.AsType[*helper.DeathError](err); !ok {
+			t.Errorf("error %v", err)
+		}
+		if !errors.Is(err, helper.ErrDied) && !errors.Is(err, helper.ErrProtocol) && !errors.Is(err, helper.ErrHung) {
+			t.Errorf("died of %v", err)
+		}
+	})
+}
