@@ -19,8 +19,8 @@ import (
 	"earshot/internal/codec"
 )
 
-// mostFailures is how many packets in sequence may be unreadable before a source is
-// given up: a demultiplexer may fail for ever on the same byte.
+// mostFailures is how many packets in sequence may be unreadable before a
+// source is given up: a demultiplexer may fail for ever on the same byte.
 const mostFailures = 100
 
 // A mediaSource is an open file or stream.
@@ -142,8 +142,10 @@ func (s *mediaSource) play(out *framer) error {
 			s.damaged++
 			failed++
 			continue
+		case s.fuse.late():
+			return &trouble{codec.Silent, ""}
 		case err != nil:
-			return s.trouble(err)
+			return &trouble{codec.Broken, err.Error()}
 		}
 		failed = 0
 		if s.packet.StreamIndex() == s.stream.Index() {

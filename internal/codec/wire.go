@@ -1,8 +1,6 @@
 package codec
 
-import (
-	"time"
-)
+import "time"
 
 // What is said between the client and the media role of earshot-speech.
 //

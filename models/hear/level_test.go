@@ -105,7 +105,7 @@ func TestFloor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newListener()
 			l.hears(6*time.Second, tt.sound) // until it is known
-			if open := l.hears(20*time.Second, tt.sound); open > 0 {
+			if open := l.hears(8*time.Second, tt.sound); open > 0 {
 				t.Errorf("taken for a voice for %v", open)
 			}
 			if open := l.hears(3*time.Second, sum(tt.sound, voice(tt.speak))); open < 2500*time.Millisecond {
@@ -123,8 +123,8 @@ func TestVoiceIsNoFloor(t *testing.T) {
 	for _, db := range []float64{-50, -30, -15, -3} {
 		l := newListener()
 		l.hears(time.Second, noise(-70))
-		if open := l.hears(25*time.Second, sum(noise(-70), voice(db))); open < 24500*time.Millisecond {
-			t.Errorf("at %v dB: of 25s %v were heard, with %v; floor %.0f dB", db, open, l.edges, l.Level().Floor)
+		if open := l.hears(10*time.Second, sum(noise(-70), voice(db))); open < 9500*time.Millisecond {
+			t.Errorf("at %v dB: of 10s %v were heard, with %v; floor %.0f dB", db, open, l.edges, l.Level().Floor)
 		}
 	}
 }

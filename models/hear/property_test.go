@@ -107,12 +107,13 @@ func TestPromises(t *testing.T) {
 		j := newJudge(configs(t))
 		runs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 			sign := rapid.SampledFrom([]string{"#", ".", "o", "e", "#.", "#..", "##.", "-", "#-"}).Draw(t, "sign")
-			return strings.Repeat(sign, rapid.IntRange(1, 150).Draw(t, "n"))
-		}), 1, 12).Draw(t, "runs")
+			return strings.Repeat(sign, rapid.IntRange(1, 100).Draw(t, "n"))
+		}), 1, 10).Draw(t, "runs")
 		all := draw(strings.Join(runs, ""))
+		open := rapid.IntRange(1, 100).Draw(t, "open")
 		for i := range all {
-			if rapid.IntRange(0, 50).Draw(t, "open") == 0 {
-				j.Open(i%2 == 0)
+			if i%open == 0 {
+				j.Open(i/open%2 == 0)
 			}
 			if err := j.step(&all[i]); err != nil {
 				t.Fatalf("frame %d: %v", i, err)
