@@ -1,0 +1,379 @@
+package tts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
+	"earshot/models/tts"
+	"earshot/models/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// A script is what a fake helper does with a text. It goes on as long as say
+// reports true, which is until the text is cancelled.
+type script func(s *helper.Server, stream uint32, text string, wanted func() bool) error
+
+// letters is a voice that says one sample a byte, each the byte itself, in
+// pieces of four, and marks each word.
+func letters(s *helper.Server, stream uint32, text string, wanted func() bool) error {
+	var marks []byte
+	for at := 0; at < len(text); at++ {
+		if at == 0 || text[at-1] == ' ' {
+			marks = wire.AppendMark(marks, wire.Mark{Byte: uint32(at), Sample: uint32(at)})
+		}
+	}
+	if err := s.SendSound(stream|wire.Words, marks); err != nil {
+		return err
+	}
+	for ; text != "" && wanted(); text = text[min(4, len(text)):] {
+		var pcm []int16
+		for _, b := range []byte(text[:min(4, len(text))]) {
+			pcm = append(pcm, int16(b))
+		}
+		if err := s.SendSound(stream, audio.AppendPCM(nil, pcm)); err != nil {
+			return err
+		}
+	}
+	if !wanted() {
+		return nil
+	}
+	return s.SendSound(stream, nil)
+}
+
+// fake returns a dialer of a helper that follows the script that each life is
+// given.
+func fake(begin func() script) helper.Dialer {
+	return helpertest.Dialer("earshot-speech say", func(ctx context.Context, s *helper.Server) error {
+		does := begin()
+		var parts sync.WaitGroup
+		defer parts.Wait()
+		ready := make(chan struct{})
+		var mu sync.Mutex
+		cancelled := uint32(0)
+		parts.Go(func() {
+			s.Controls(func(c helper.Control) error {
+				mu.Lock()
+				defer mu.Unlock()
+				var m wire.Cancel
+				if c.Name == wire.CancelName && c.Decode(&m) == nil {
+					cancelled = m.Stream
+					return nil
+				}
+				close(ready)
+				return nil
+			})
+		})
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := s.Send(wire.ReadyName, nil); err != nil {
+			return err
+		}
+		return s.Sounds(func(m helper.Sound) error {
+			return does(s, m.Stream, string(m.Data), func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return m.Stream > cancelled
+			})
+		})
+	})
+}
+
+// always returns the same script for each life.
+func always(s script) func() script { return func() script { return s } }
+
+// live runs s again and again until the test's bubble ends it by stop.
+func live(t *testing.T, s *tts.Synthesiser) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			s.Run(ctx)
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// said returns what was said, with each word's mark at its sample, and how it
+// ended. It listens to no more than most chunks.
+func said(ctx context.Context, s *tts.Synthesiser, text string, most int) (string, error) {
+	var out []byte
+	var words []tts.Word
+	for c, err := range s.Say(ctx, text) {
+		if err != nil {
+			return string(out), err
+		}
+		for _, b := range c.PCM {
+			out = append(out, byte(b))
+		}
+		words = append(words, c.Words...)
+		if most--; most == 0 {
+			break
+		}
+	}
+	for i := len(words) - 1; i >= 0; i-- {
+		if w := words[i]; w.Byte == w.Sample && w.Sample <= len(out) {
+			out = append(out[:w.Sample], append([]byte("|"), out[w.Sample:]...)...)
+		}
+	}
+	return string(out), nil
+}
+
+func TestSay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Dial: fake(always(letters)), Log: quiet})
+		defer live(t, s)()
+		for _, tt := range []struct{ text, want string }{
+			{"", ""},
+			{"hello there", "|hello |there"},
+			{strings.Repeat("abc ", 100), strings.Repeat("|abc ", 100)},
+			{"again", "|again"},
+		} {
+			if got, err := said(t.Context(), s, tt.text, -1); got != tt.want || err != nil {
+				t.Errorf("said %q, %v; want %q", got, err, tt.want)
+			}
+		}
+		if _, err := said(t.Context(), s, strings.Repeat("a", tts.MaxText+1), -1); !errors.Is(err, tts.ErrTooLong) {
+			t.Errorf("what is too long ended with %v", err)
+		}
+	})
+}
+
+// TestLeave: whoever leaves stops the helper, and the next is heard at once.
+func TestLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pieces := 0
+		endless := func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
+			for ; wanted(); pieces++ {
+				if err := s.SendSound(stream, []byte{'a', 0}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		s := tts.New(tts.Config{Dial: fake(always(endless)), Log: quiet})
+		defer live(t, s)()
+		for range 100 {
+			if got, err := said(t.Context(), s, "long", 3); got != "aaa" || err != nil {
+				t.Fatalf("said %q, %v", got, err)
+			}
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		reason := errors.New("enough")
+		for _, err := range s.Say(ctx, "long") {
+			if err != nil {
+				if !errors.Is(err, reason) {
+					t.Errorf("it ended with %v", err)
+				}
+				continue
+			}
+			cancel(reason)
+		}
+		if _, err := said(ctx, s, "never begun", -1); !errors.Is(err, reason) {
+			t.Errorf("it ended with %v", err)
+		}
+		synctest.Wait()
+		if pieces > 1000 {
+			t.Errorf("the helper went on for %d pieces", pieces)
+		}
+	})
+}
+
+// TestSlowReader: nothing is made ahead of a reader who pauses, and nothing is
+// lost.
+func TestSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Dial: fake(always(letters)), Log: quiet})
+		defer live(t, s)()
+		text := strings.Repeat("abc ", 50)
+		var out []byte
+		for c, err := range s.Say(t.Context(), text) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := fmt.Sprint(c.PCM)
+			time.Sleep(time.Hour)
+			if fmt.Sprint(c.PCM) != before {
+				t.Error("a chunk changed while it was read")
+			}
+			for _, b := range c.PCM {
+				out = append(out, byte(b))
+			}
+		}
+		if string(out) != text {
+			t.Errorf("said %q", out)
+		}
+	})
+}
+
+// TestOneAtATime: two texts at once are said one after the other.
+func TestOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Dial: fake(always(letters)), Log: quiet})
+		defer live(t, s)()
+		var both sync.WaitGroup
+		for _, text := range []string{"first", "second"} {
+			both.Go(func() {
+				if got, err := said(t.Context(), s, text, -1); got != "|"+text || err != nil {
+					t.Errorf("said %q, %v", got, err)
+				}
+			})
+		}
+		both.Wait()
+	})
+}
+
+// TestDeaths: a helper that dies in mid-word is not heard.
+func TestDeaths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		life := 0
+		s := tts.New(tts.Config{Log: quiet, Dial: fake(func() script {
+			life++
+			left := life * 6 // messages
+			return func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
+				err := letters(s, stream, text, func() bool { left--; return left >= 0 })
+				if left < 0 {
+					err = io.ErrUnexpectedEOF
+				}
+				return err
+			}
+		})})
+		defer live(t, s)()
+		want := strings.Repeat("abc ", 60)
+		if got, err := said(t.Context(), s, want, -1); strings.ReplaceAll(got, "|", "") != want || err != nil {
+			t.Errorf("said %q, %v", got, err)
+		}
+		if life < 10 {
+			t.Errorf("it died %d times", life)
+		}
+	})
+}
+
+// TestHelperThatIsAtFault: whatever it does, the text ends in time.
+func TestHelperThatIsAtFault(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		does script
+		want error // of the text
+		err  error // of the run
+	}{
+		{"dies of it", func(*helper.Server, uint32, string, func() bool) error { return io.EOF }, tts.ErrFatal, helper.ErrDied},
+		{"hangs", func(*helper.Server, uint32, string, func() bool) error { return nil }, tts.ErrFatal, nil},
+		{"says what nobody asked for", func(s *helper.Server, stream uint32, _ string, _ func() bool) error {
+			return s.SendSound(stream+1, []byte{1, 0})
+		}, tts.ErrFatal, helper.ErrProtocol},
+		{"says half a sample", func(s *helper.Server, stream uint32, _ string, _ func() bool) error {
+			return s.SendSound(stream, []byte{1})
+		}, tts.ErrFatal, helper.ErrProtocol},
+		{"marks what is not there", func(s *helper.Server, stream uint32, text string, _ func() bool) error {
+			return s.SendSound(stream|wire.Words, wire.AppendMark(nil, wire.Mark{Byte: uint32(len(text))}))
+		}, tts.ErrFatal, helper.ErrProtocol},
+		{"is ready twice", func(s *helper.Server, _ uint32, _ string, _ func() bool) error { return s.Send(wire.ReadyName, nil) }, tts.ErrFatal, helper.ErrProtocol},
+		{"says what we do not know", func(s *helper.Server, _ uint32, _ string, _ func() bool) error { return s.Send("sing", nil) }, tts.ErrFatal, helper.ErrProtocol},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := tts.New(tts.Config{Dial: fake(always(tt.does)), Log: quiet})
+				ctx, stop := context.WithCancel(t.Context())
+				var ended error
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					for ctx.Err() == nil {
+						if err := s.Run(ctx); err != nil {
+							ended = err
+						}
+					}
+				}()
+				began := time.Now()
+				_, err := said(t.Context(), s, "a text", -1)
+				if !errors.Is(err, tt.want) || time.Since(began) > time.Minute {
+					t.Errorf("the text ended after %v with %v, want %v", time.Since(began), err, tt.want)
+				}
+				stop()
+				<-done
+				if ended == nil || tt.err != nil && !errors.Is(ended, tt.err) {
+					t.Errorf("the helper ended with %v, want %v", ended, tt.err)
+				}
+			})
+		})
+	}
+}
+
+// TestEndless: a helper that never stops is stopped.
+func TestEndless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Log: quiet, Dial: fake(always(func(s *helper.Server, stream uint32, _ string, _ func() bool) error {
+			for s.SendSound(stream, make([]byte, helper.MaxSound)) == nil {
+			}
+			return io.EOF
+		}))})
+		stop := live(t, s)
+		samples := 0
+		for c, err := range s.Say(t.Context(), "short") {
+			samples += len(c.PCM)
+			if err != nil && !errors.Is(err, tts.ErrFatal) {
+				t.Error(err)
+			}
+		}
+		if samples > 60*audio.Rate {
+			t.Errorf("it said %d samples", samples)
+		}
+		stop()
+	})
+}
+
+func TestWithoutHelper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Log: quiet, Dial: func() (helper.Link, error) { return nil, &helper.MissingError{Name: "earshot-speech"} }})
+		if err := s.Run(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("it ran with %v", err)
+		}
+		began := time.Now()
+		if _, err := said(t.Context(), s, "a text", -1); !errors.Is(err, tts.ErrAway) || time.Since(began) != 5*time.Second {
+			t.Errorf("the text ended after %v with %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Log: quiet, Voice: "nobody", Dial: helpertest.Dialer("say", func(ctx context.Context, s *helper.Server) error {
+			return s.Controls(func(c helper.Control) error {
+				var o wire.OpenSay
+				if err := c.Decode(&o); err != nil || o.Voice != "nobody" || o.Speed != 1 {
+					t.Errorf("it was told %+v, %v", o, err)
+				}
+				return s.Send(wire.FaultName, wire.Fault{Text: "no such voice", Lasting: true, Cure: "another"})
+			})
+		})})
+		err := s.Run(t.Context())
+		f, ok := errors.AsType[*tts.FaultError](err)
+		if !ok || f.Cure() != "another" || !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
