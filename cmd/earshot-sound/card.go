@@ -87,9 +87,9 @@ func (c *card) start() (err error) {
 	return c.server.Send(sound.SayReady, nil)
 }
 
-// serverGone is the fault of a sound server that does not answer.
+// serverGone is the fault of a sound server, whose error that is.
 func serverGone(err error) error {
-	return &sound.Fault{Text: fmt.Sprintf("the sound server is gone: %v", err), Fix: "systemctl --user restart pipewire-pulse, or pulseaudio --start"}
+	return &sound.Fault{Text: err.Error(), Fix: "systemctl --user restart pipewire-pulse, or pulseaudio --start"}
 }
 
 // fail says, once, that all is over. The daemon then ends this process.

@@ -29,6 +29,7 @@ func run(ctx context.Context, in, out *os.File) int {
 	for name, value := range environment {
 		os.Setenv(name, value)
 	}
+	hushALSA()
 	err := helper.Serve(ctx, sound.Helper, helper.Stdio(in, out), func(ctx context.Context, s *helper.Server) error {
 		return newCard(s).work(ctx)
 	})

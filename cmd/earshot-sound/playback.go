@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -30,6 +32,24 @@ type playback struct {
 	stop   chan struct{}
 	done   chan struct{}
 	halt   sync.Once
+	gaps   gaps
+}
+
+// gaps counts how often the device ran empty.
+type gaps struct {
+	n     int
+	since time.Time // when that was last said
+}
+
+// note counts one more, and returns how many there were, once a minute, else 0.
+func (g *gaps) note(now time.Time) int {
+	g.n++
+	if now.Sub(g.since) < time.Minute {
+		return 0
+	}
+	n := g.n
+	g.n, g.since = 0, now
+	return n
 }
 
 // startPlayback starts the loop of a stream that is open.
@@ -97,7 +117,12 @@ func (k *playback) write() error {
 // put writes a block, and tells how far the device has come.
 func (k *playback) put() error {
 	err := k.stream.Write()
-	if err != nil && err != portaudio.OutputUnderflowed {
+	switch {
+	case err == portaudio.OutputUnderflowed:
+		if n := k.gaps.note(time.Now()); n > 0 {
+			fmt.Fprintf(os.Stderr, "the loudspeaker stuttered %d times: the machine is busy\n", n)
+		}
+	case err != nil:
 		return err
 	}
 	held := k.held()

@@ -57,6 +57,8 @@ func (l *line) open(ctx context.Context, o Open) (*stream, error) {
 		return s, nil
 	case <-s.lost:
 		return nil, s.err
+	case <-l.gone: // before the stream was there to be lost
+		return nil, ErrCard
 	case <-limit.C:
 		l.stop(frozen)
 		return nil, ErrCard

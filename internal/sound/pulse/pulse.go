@@ -25,8 +25,14 @@ import (
 // less than a millisecond; a machine under load, some hundred.
 const Patience = time.Second
 
-// ErrNone says that there is no server here, and none is expected.
-var ErrNone = errors.New("no PulseAudio or PipeWire here")
+// Errors of a server, beside those that it answers with.
+var (
+	// ErrNone says that there is no server here, and none is expected.
+	ErrNone = errors.New("no PulseAudio or PipeWire here")
+
+	// ErrSilent says that there is or was one, and that it does not answer.
+	ErrSilent = errors.New("the sound server does not answer")
+)
 
 // A Server is a connection to the server. Its methods may be called from many
 // goroutines.
@@ -48,7 +54,7 @@ func Dial() (*Server, error) {
 		return nil, ErrNone
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the sound server does not answer: %w", err)
+		return nil, ErrSilent
 	}
 	s := &Server{client: new(proto.Client), conn: conn, changed: make(chan struct{}, 1)}
 	s.client.Callback = s.event // before Open: it is called also when the connection ends
@@ -56,25 +62,37 @@ func Dial() (*Server, error) {
 	s.client.Open(conn)
 	if err := s.greet(); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("the sound server does not answer: %w", err)
+		return nil, err
 	}
 	return s, nil
+}
+
+// ask asks the server, whose own errors are told apart from none at all.
+func (s *Server) ask(what proto.RequestArgs, reply proto.Reply) error {
+	err := s.client.Request(what, reply)
+	if answer, ok := err.(proto.Error); ok {
+		return fmt.Errorf("the sound server refuses: %w", answer)
+	}
+	if err != nil {
+		return ErrSilent
+	}
+	return nil
 }
 
 // greet says who we are, and that we want to be told of changes.
 func (s *Server) greet() error {
 	var auth proto.AuthReply
-	if err := s.client.Request(&proto.Auth{Version: s.client.Version(), Cookie: cookie(os.Getenv)}, &auth); err != nil {
+	if err := s.ask(&proto.Auth{Version: s.client.Version(), Cookie: cookie(os.Getenv)}, &auth); err != nil {
 		return err
 	}
 	s.client.SetVersion(auth.Version)
 	name := proto.PropList{"application.name": proto.PropListString("earshot")}
-	if err := s.client.Request(&proto.SetClientName{Props: name}, &proto.SetClientNameReply{}); err != nil {
+	if err := s.ask(&proto.SetClientName{Props: name}, &proto.SetClientNameReply{}); err != nil {
 		return err
 	}
 	const streamsAndDevices = proto.SubscriptionMaskSink | proto.SubscriptionMaskSource |
 		proto.SubscriptionMaskSinkInput | proto.SubscriptionMaskSourceInput
-	return s.client.Request(&proto.Subscribe{Mask: streamsAndDevices}, nil)
+	return s.ask(&proto.Subscribe{Mask: streamsAndDevices}, nil)
 }
 
 // event notes that something changed.

@@ -2,6 +2,7 @@ package pulse
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -27,15 +28,15 @@ const suspended = 2
 // Devices returns the sources and the sinks, each sorted by name.
 func (s *Server) Devices() (sources, sinks []Device, err error) {
 	var about proto.GetServerInfoReply
-	if err := s.client.Request(&proto.GetServerInfo{}, &about); err != nil {
+	if err := s.ask(&proto.GetServerInfo{}, &about); err != nil {
 		return nil, nil, err
 	}
 	var ins proto.GetSourceInfoListReply
-	if err := s.client.Request(&proto.GetSourceInfoList{}, &ins); err != nil {
+	if err := s.ask(&proto.GetSourceInfoList{}, &ins); err != nil {
 		return nil, nil, err
 	}
 	var outs proto.GetSinkInfoListReply
-	if err := s.client.Request(&proto.GetSinkInfoList{}, &outs); err != nil {
+	if err := s.ask(&proto.GetSinkInfoList{}, &outs); err != nil {
 		return nil, nil, err
 	}
 	for _, in := range ins {
@@ -76,7 +77,7 @@ func (r Route) Looped() bool {
 // Route returns where the streams of the process with that number end.
 func (s *Server) Route(pid int) (r Route, err error) {
 	var ins proto.GetSourceOutputInfoListReply
-	if err := s.client.Request(&proto.GetSourceOutputInfoList{}, &ins); err != nil {
+	if err := s.ask(&proto.GetSourceOutputInfoList{}, &ins); err != nil {
 		return r, err
 	}
 	for _, in := range ins {
@@ -88,7 +89,7 @@ func (s *Server) Route(pid int) (r Route, err error) {
 		}
 	}
 	var outs proto.GetSinkInputInfoListReply
-	if err := s.client.Request(&proto.GetSinkInputInfoList{}, &outs); err != nil {
+	if err := s.ask(&proto.GetSinkInputInfoList{}, &outs); err != nil {
 		return r, err
 	}
 	for _, out := range outs {
@@ -110,7 +111,7 @@ func of(p proto.PropList, pid int) bool {
 // source returns the source of that number; nil if it is gone by now.
 func (s *Server) source(index uint32) (*Device, error) {
 	var in proto.GetSourceInfoReply
-	if err := s.client.Request(&proto.GetSourceInfo{SourceIndex: index}, &in); err != nil {
+	if err := s.ask(&proto.GetSourceInfo{SourceIndex: index}, &in); err != nil {
 		return nil, ifGone(err)
 	}
 	d := source(&in, "")
@@ -120,7 +121,7 @@ func (s *Server) source(index uint32) (*Device, error) {
 // sink returns the sink of that number; nil if it is gone by now.
 func (s *Server) sink(index uint32) (*Device, error) {
 	var out proto.GetSinkInfoReply
-	if err := s.client.Request(&proto.GetSinkInfo{SinkIndex: index}, &out); err != nil {
+	if err := s.ask(&proto.GetSinkInfo{SinkIndex: index}, &out); err != nil {
 		return nil, ifGone(err)
 	}
 	return &Device{Name: out.SinkName, Description: out.Device, Suspended: out.State == suspended}, nil
@@ -128,7 +129,7 @@ func (s *Server) sink(index uint32) (*Device, error) {
 
 // ifGone forgives that something has gone between two questions.
 func ifGone(err error) error {
-	if err == proto.ErrNoSuchEntity {
+	if errors.Is(err, proto.ErrNoSuchEntity) {
 		return nil
 	}
 	return err

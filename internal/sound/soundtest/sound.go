@@ -79,6 +79,9 @@ func (r *Recording) read(out io.Reader, some func()) {
 	}
 }
 
+// Pid returns the number of the process that records.
+func (r *Recording) Pid() int { return r.cmd.Process.Pid }
+
 // Len returns how many samples there are.
 func (r *Recording) Len() int {
 	r.mu.Lock()
