@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +21,14 @@ import (
 	"earshot/outlets/loudspeaker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		for _, dir := range remove {
+			os.RemoveAll(dir)
+		}
+		os.Exit(code)
+	}))
+}
 
 var _ earshot.Audible = (*loudspeaker.Loudspeaker)(nil)
 
@@ -136,7 +144,7 @@ func TestHeard(t *testing.T) {
 					quiet = deaf{t} // Say says so too
 				}
 				wait := say(quiet, speaking, said)
-				perform(s, speaking, l.began, tt.script)
+				play(s, speaking, l.began, tt.script)
 				wait()
 				time.Sleep(time.Minute)
 				end, at := l.last()
@@ -158,8 +166,8 @@ type deaf struct{ *testing.T }
 
 func (deaf) Errorf(string, ...any) {}
 
-// perform does what script says, when it says.
-func perform(s *stage, speaking earshot.Speaking, began time.Time, script string) {
+// play does what script says, when it says.
+func play(s *stage, speaking earshot.Speaking, began time.Time, script string) {
 	words := strings.Fields(script)
 	for i := 0; i+1 < len(words); i += 2 {
 		at, _ := time.ParseDuration(words[i] + "ms")
@@ -300,7 +308,7 @@ func truth(t *testing.T, v *voice, said []earshot.Clause, script string) string 
 		}
 		speaking.Finish()
 	})
-	perform(s, speaking, l.began, script)
+	play(s, speaking, l.began, script)
 	saying.Wait()
 	time.Sleep(time.Minute)
 	s.stop()
