@@ -176,7 +176,7 @@ func (h *hearer) begin(stream uint32) error {
 // hear hears more of the utterance, and says what it has understood if that has
 // changed.
 func (h *hearer) hear(pcm []int16) error {
-	for piece := range slices.Chunk(pcm, partialEvery) {
+	for piece := range slices.Chunk(pcm, audio.Samples) {
 		if h.stream <= h.cancelled.Load() {
 			return h.abandon()
 		}

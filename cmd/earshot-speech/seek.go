@@ -41,9 +41,9 @@ const ahead = 50
 // and may have a smaller one. With these, each of 48 sentences of four synthetic
 // voices in which a phrase was said was noticed, and none of 80 in which none
 // was.
-func (d *decoder) threshold(phrase string) float64 {
+func (d *decoder) threshold(words []string) float64 {
 	sounds := 0
-	for word := range strings.FieldsSeq(phrase) {
+	for _, word := range words {
 		sounds += len(strings.Fields(d.pronunciation(word)))
 	}
 	switch {
@@ -64,14 +64,16 @@ func newSeeker(s *helper.Server, phrases, in []string) (*seeker, error) {
 	if len(phrases) == 0 {
 		return k, nil
 	}
-	var err error
-	if k.d, err = openDecoder(in...); err != nil {
+	d, err := openDecoder(in...)
+	if err != nil {
 		return nil, err
 	}
-	if err := k.d.seek(phrases); err != nil {
-		k.d.close()
-		return nil, err
+	can, err := d.seek(phrases)
+	if err != nil || !can {
+		d.close()
+		return k, err
 	}
+	k.d = d
 	return k, nil
 }
 

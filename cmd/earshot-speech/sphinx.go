@@ -180,8 +180,11 @@ const boost = 30
 // average word. The language model has most names for all but impossible: 14 of
 // 32 were understood.
 func (d *decoder) expect(language *C.ngram_model_t, name string) error {
-	word := token(name)
-	for i, sounds := range d.ways(name) {
+	word, ways := token(name), d.ways(name)
+	if len(ways) == 0 {
+		return nil // nobody can say it
+	}
+	for i, sounds := range ways {
 		variant := word
 		if i > 0 {
 			variant = fmt.Sprintf("%s(%d)", word, i+1)
@@ -203,7 +206,7 @@ func (d *decoder) expect(language *C.ngram_model_t, name string) error {
 func (d *decoder) ways(name string) (ways []string) {
 	var known, said []string
 	complete := true
-	for word := range strings.FieldsSeq(strings.ToLower(name)) {
+	for _, word := range letters(name) {
 		sounds := d.pronunciation(word)
 		complete = complete && sounds != ""
 		known, said = append(known, sounds), append(said, pronounce(word))
@@ -217,28 +220,55 @@ func (d *decoder) ways(name string) (ways []string) {
 	return ways
 }
 
-// seek makes d listen for phrases only.
-func (d *decoder) seek(phrases []string) error {
+// seek makes d listen for phrases only. It reports false if none of them can be
+// said.
+func (d *decoder) seek(phrases []string) (bool, error) {
 	C.log_errors(1)
 	defer C.log_errors(0)
+	var lines strings.Builder
 	for _, phrase := range phrases {
-		for word := range strings.FieldsSeq(phrase) {
-			if d.pronunciation(word) == "" {
-				if err := d.learn(word, pronounce(word)); err != nil {
-					return err
-				}
-			}
+		words := letters(phrase)
+		known, err := d.know(words)
+		if err != nil {
+			return false, err
+		}
+		if known {
+			fmt.Fprintf(&lines, "%s /%g/\n", strings.Join(words, " "), d.threshold(words))
 		}
 	}
+	if lines.Len() == 0 {
+		return false, nil
+	}
+	return true, d.seekLines(lines.String())
+}
+
+// know teaches d the words of a phrase that it does not know. It reports false
+// if nobody can say them.
+func (d *decoder) know(words []string) (bool, error) {
+	for _, word := range words {
+		if d.pronunciation(word) != "" {
+			continue
+		}
+		sounds := pronounce(word)
+		if sounds == "" {
+			return false, nil
+		}
+		if err := d.learn(word, sounds); err != nil {
+			return false, err
+		}
+	}
+	return len(words) > 0, nil
+}
+
+// seekLines hands the phrases over as the library wants them: in a file.
+func (d *decoder) seekLines(lines string) error {
 	file, err := os.CreateTemp("", "earshot-phrases-*")
 	if err != nil {
 		return fmt.Errorf("writing the phrases: %w", err)
 	}
 	defer os.Remove(file.Name())
-	for _, phrase := range phrases {
-		fmt.Fprintf(file, "%s /%g/\n", phrase, d.threshold(phrase))
-	}
-	if err := file.Close(); err != nil {
+	_, err = file.WriteString(lines)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("writing the phrases: %w", err)
 	}
 	path, search := C.CString(file.Name()), C.CString("seek")
