@@ -12,6 +12,8 @@ import (
 
 	"earshot/executive"
 	"earshot/internal/field"
+	"earshot/outlets/loudspeaker"
+	"earshot/providers/microphone"
 	"earshot/server"
 	"earshot/store"
 )
@@ -31,12 +33,14 @@ type Config struct {
 
 // Providers places the section of each sense.
 type Providers struct {
-	Console Part `yaml:"console"`
+	Console    Part              `yaml:"console"`
+	Microphone microphone.Config `yaml:"microphone"`
 }
 
 // Outlets places the section of each place where a reply comes out.
 type Outlets struct {
-	Console Part `yaml:"console"`
+	Console     Part               `yaml:"console"`
+	Loudspeaker loudspeaker.Config `yaml:"loudspeaker"`
 }
 
 // A Part is the section of a sense or an outlet that can only be there or not.
@@ -59,8 +63,8 @@ type Log struct {
 func Default() *Config {
 	return &Config{
 		Executive: executive.DefaultConfig(),
-		Providers: Providers{Console: Part{Enabled: true}},
-		Outlets:   Outlets{Console: Part{Enabled: true}},
+		Providers: Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig()},
+		Outlets:   Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig()},
 		Store:     store.DefaultConfig(),
 		Server:    server.DefaultConfig(),
 		Log:       Log{Level: "info"},
@@ -71,6 +75,8 @@ func Default() *Config {
 func (c *Config) Validate() error {
 	return errors.Join(
 		field.Under("executive", c.Executive.Validate()),
+		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
+		field.Under("outlets.loudspeaker", c.Outlets.Loudspeaker.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),
 		field.Under("log", c.Log.validate()),

@@ -62,16 +62,17 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 	return Aside
 }
 
-// Words says the same of words that are still being said.
+// Words says the same of words that are still being said. Recognisers do not say
+// how sure they are of those, and the first word is a guess.
 func (l Listener) Words(s earshot.Speech, about Attention) Address {
 	own := 0.0
 	if s.Own {
 		own = 1
 	}
 	if len(strings.Fields(string(s.Words))) < 2 && !l.calls(s.Words) {
-		return Unsure // a recogniser's first word is a guess
+		return Unsure
 	}
-	return l.Address(earshot.Utterance{Text: s.Words, Confidence: s.Confidence, Own: own}, about.Answered, about)
+	return l.Address(earshot.Utterance{Text: s.Words, Confidence: 1, Own: own}, about.Answered, about)
 }
 
 // Correct returns text with the agent's name as it is written, where it was

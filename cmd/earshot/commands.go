@@ -28,6 +28,7 @@ type commands struct {
 	Search  searchCommand  `cmd:"" help:"Search everything that was said."`
 	Demo    demoCommand    `cmd:"" help:"See in half a minute what this is; needs no model."`
 	Replay  replayCommand  `cmd:"" help:"Perform a recorded scene."`
+	Devices devicesCommand `cmd:"" help:"List the microphones and loudspeakers that there are."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
 	Check   checkCommand   `cmd:"" help:"Check the configuration."`
 	Store   storeCommand   `cmd:"" help:"Look after what is kept."`

@@ -43,6 +43,8 @@ type daemon struct {
 
 	*participants.Registry
 
+	parts []part // that run beside the room; not changed while it serves
+
 	mu    sync.Mutex
 	works []string
 	early []earshot.Notice // reported before there was a room
@@ -99,6 +101,9 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	if l != nil {
 		rest.Go(func() { d.answer(ctx, l) })
 	}
+	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopParts()
+	d.background(beside, &rest)
 	for _, p := range senses {
 		rest.Go(func() {
 			defer leave() // somebody who ran earshot in a terminal has left
@@ -112,6 +117,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	g.Go(func() error {
 		<-ctx.Done()
 		d.room.Leave() // before the outlets go, which would seem to be lost
+		stopParts()
 		rest.Wait()
 		closeRoom()
 		return nil

@@ -1,5 +1,5 @@
-// Command earshot is an assistant that stays within earshot: it reads (and one
-// day hears and sees), answers, and falls silent the moment somebody cuts in.
+// Command earshot is an assistant that stays within earshot: it reads and hears
+// (and one day sees), answers, and falls silent the moment somebody cuts in.
 // Started without a command, it runs.
 //
 // What follows is a tour of the house, from the bottom up.
@@ -24,6 +24,26 @@
 // prints a reply while one types, and [terminal.Safe], past which nothing gets
 // that a terminal would act on.
 //
+// # Helpers, and sound
+//
+// C lives in processes of its own: cmd/earshot-sound holds the sound card,
+// cmd/earshot-speech recognises, speaks and reads files of sound, one role a
+// process. [earshot/internal/helper] is how the daemon talks with them;
+// [earshot/internal/helper/helpertest] makes helpers for tests out of a function.
+//
+// [earshot/internal/audio] is sound as it is passed around: frames of 20 ms that
+// say of themselves when they were captured and whether a voice is in them.
+// [earshot/internal/sound] is the client of the sound card,
+// [earshot/internal/codec] that of files. [earshot/internal/sound/soundtest] is a
+// sound server for tests, with devices that can be pulled out.
+//
+// # On-device models
+//
+// [earshot/models] is the catalogue. [earshot/models/hear] finds in frames when
+// somebody speaks, [earshot/models/stt] makes words of it, and
+// [earshot/models/tts] sound of words, with a table of where each word begins:
+// so it is known which of them were heard.
+//
 // # The floor
 //
 // [earshot/interrupt] says who may be heard. A turn takes the
@@ -42,8 +62,9 @@
 // # People and what they say
 //
 // [earshot/participants] knows who is there. [earshot/conversation] renders the
-// envelope by which a model sees who said what, and takes envelopes out of
-// replies. There are two participants so far: you, and one agent.
+// envelope by which a model sees who said what, takes envelopes out of replies,
+// and decides whether something that was said aloud is for the agent. There are
+// two participants so far: you, and one agent; a voice is somebody unknown.
 //
 // # The executive
 //
@@ -60,6 +81,7 @@
 // A sense implements [providers.Provider]; an outlet [earshot.Outlet]. The
 // console is both: [earshot/providers/console] and [earshot/outlets/console],
 // on one terminal, in the daemon and in a client alike.
+// [earshot/providers/microphone] hears and [earshot/outlets/loudspeaker] speaks.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
 // against the real room.
@@ -80,6 +102,6 @@
 //
 // [earshot/config] places each package's section. This command puts the parts
 // together: commands.go is the table of commands, engines.go the table of
-// engines, daemon.go the house, run.go the main job. The rules of the house,
+// engines, daemon.go the house, voice.go what hears and speaks, run.go the main job. The rules of the house,
 // such as who may import whom, are tests in internal/archtest.
 package main

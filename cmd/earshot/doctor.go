@@ -25,6 +25,7 @@ func (d doctorCommand) Run(a *app) error {
 		return err
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
 		findings = append(findings, l.finding)
 	}

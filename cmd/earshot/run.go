@@ -23,10 +23,12 @@ import (
 // local is the name of the console of the terminal that earshot runs in.
 const local = "console"
 
-type runCommand struct{}
+type runCommand struct {
+	NoVoice bool `help:"Neither listen nor speak: read and write only."`
+}
 
 // Run is the main job: the daemon, and where there is a terminal, the console.
-func (runCommand) Run(a *app) error {
+func (r runCommand) Run(a *app) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func (runCommand) Run(a *app) error {
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
-	a.open(d, looks)
+	a.open(d, looks, a.senses(d, !r.NoVoice))
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, func(ctx context.Context, senses ...providers.Provider) error { return d.serve(ctx, l, senses...) })
 	log.Info("earshot ends", "err", err)
@@ -70,12 +72,18 @@ func owned(err error) error {
 }
 
 // open prints the opening screen: what works, what does not, what mends it.
-func (a *app) open(d *daemon, looks []look) {
+func (a *app) open(d *daemon, looks []look, senses []finding) {
 	var findings []finding
 	for _, l := range looks {
 		findings = append(findings, l.finding)
 		if l.Works {
 			d.work(l.Text)
+		}
+	}
+	for _, f := range senses {
+		findings = append(findings, f)
+		if f.Works {
+			d.work(f.Thing)
 		}
 	}
 	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.cfg.Store.Directory)})

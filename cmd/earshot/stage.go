@@ -60,13 +60,16 @@ func called(id earshot.ParticipantID) string {
 }
 
 type replayCommand struct {
-	Scene string  `arg:"" type:"existingfile" help:"A scene, such as those in testdata/scenes."`
+	Scene string  `arg:"" type:"existingfile" help:"A scene, such as those in testdata/scenes, or a file of sound, which is heard as if it were said here."`
 	Speed float64 `default:"1" help:"How many seconds of the scene pass in one."`
 	JSON  bool    `help:"Print the events that came of it as JSON, one a line."`
 }
 
 // Run performs a recorded scene.
 func (r replayCommand) Run(a *app) error {
+	if !strings.EqualFold(filepath.Ext(r.Scene), ".txtar") {
+		return r.listen(a)
+	}
 	about, err := os.Stat(r.Scene)
 	if err != nil {
 		return err
@@ -82,6 +85,11 @@ func (r replayCommand) Run(a *app) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Scene, err)
 	}
+	return r.print(a, events)
+}
+
+// print prints what came of it, for programs.
+func (r replayCommand) print(a *app, events []earshot.Event) (err error) {
 	for _, e := range events {
 		if r.JSON {
 			err = errors.Join(err, json.NewEncoder(a.out).Encode(e))
@@ -219,20 +227,26 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 	if ctx.Err() == nil {
 		s.err = err
 	}
-	for end := time.Now().Add(patience); s.err == nil && s.busy() && time.Now().Before(end); {
-		select {
-		case <-s.store.Grown():
-		case <-time.After(50 * time.Millisecond): // the last turn may not have begun yet
-		case <-ctx.Done():
-			return nil
-		}
+	if s.err == nil {
+		s.silence(ctx)
 	}
 	return nil
 }
 
-func (s *stage) busy() bool {
-	state := s.room.State()
-	return state.Speaking || state.Waiting > 0
+// silence waits until nobody speaks and no question waits.
+func (d *daemon) silence(ctx context.Context) {
+	busy := func() bool {
+		state := d.room.State()
+		return state.Speaking || state.Waiting > 0
+	}
+	for end := time.Now().Add(patience); busy() && time.Now().Before(end); {
+		select {
+		case <-d.store.Grown():
+		case <-time.After(50 * time.Millisecond): // the last turn may not have begun yet
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // typed shows a message as sent.

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"text/tabwriter"
+	"time"
+
+	"earshot/internal/helper"
+	"earshot/internal/sound"
+	"earshot/internal/terminal"
+)
+
+// The programs that hold C.
+const (
+	soundHelper  = "earshot-sound"
+	speechHelper = "earshot-speech"
+)
+
+// dial returns what starts a helper. What it writes of itself goes to log.
+func dial(log *slog.Logger, name string, args ...string) helper.Dialer {
+	return func() (helper.Link, error) {
+		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log})
+		if err != nil {
+			return nil, err // not p, which is nil but not a nil Link
+		}
+		return p, nil
+	}
+}
+
+type devicesCommand struct {
+	JSON bool `help:"Print the devices as JSON."`
+}
+
+// Run lists what earshot can hear and speak with.
+func (d devicesCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	devices, err := sound.List(a.ctx, dial(quietly, soundHelper))
+	if err != nil {
+		return cured(err)
+	}
+	if d.JSON {
+		return a.json(devices)
+	}
+	fmt.Fprintln(a.out, "Microphones:")
+	err = listDevices(a.out, cfg.Providers.Microphone.Device, devices.Inputs)
+	fmt.Fprintln(a.out, "Loudspeakers:")
+	err = errors.Join(err, listDevices(a.out, cfg.Outlets.Loudspeaker.Device, devices.Outputs))
+	fmt.Fprintln(a.out, "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
+	return err
+}
+
+// listDevices prints devices, with a star before the one that is used: the
+// chosen one, or else the system's.
+func listDevices(w io.Writer, chosen string, list []sound.Device) error {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "  none")
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, d := range list {
+		star := " "
+		if d.Name == chosen || chosen == "" && d.Default {
+			star = "*"
+		}
+		about := d.Description
+		if d.Monitors != "" {
+			about += " (what comes out of a loudspeaker, not a microphone)"
+		}
+		fmt.Fprintf(t, "  %s %s\t%s\n", star, terminal.Safe(d.Name), terminal.Safe(about))
+	}
+	return t.Flush()
+}
+
+// patienceWithSound is how long the opening screen waits for the sound card and
+// the helpers: loading their libraries from a cold disk takes seconds.
+const patienceWithSound = 5 * time.Second
+
+// curable is an error that knows what mends it.
+type curable interface {
+	error
+	Cure() string
+}
+
+// cured returns err with what mends it below it.
+func cured(err error) error {
+	if c, ok := errors.AsType[curable](err); ok && c.Cure() != "" {
+		return fmt.Errorf("%w\n  → %s", err, c.Cure())
+	}
+	return err
+}
+
+// lookAtSound looks for the devices that are to be used.
+func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mouth finding) {
+	ears, mouth = finding{Thing: "microphone"}, finding{Thing: "loudspeaker"}
+	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
+	defer cancel()
+	devices, err := sound.List(ctx, dial(quietly, soundHelper))
+	if err != nil {
+		ears.Text, mouth.Text = err.Error(), err.Error()
+		if c, ok := errors.AsType[curable](err); ok {
+			ears.Cure = c.Cure()
+		}
+		return ears, mouth
+	}
+	return found(ears, microphone, devices.Inputs), found(mouth, loudspeaker, devices.Outputs)
+}
+
+// found looks for a device by its name, or for the default one.
+func found(f finding, name string, list []sound.Device) finding {
+	for _, d := range list {
+		if d.Name == name || name == "" && d.Default {
+			f.Works, f.Text = true, d.Description
+			if d.Description == "" {
+				f.Text = d.Name
+			}
+			if d.Monitors != "" && f.Thing == "microphone" {
+				f.Text += " (this is no microphone: it hears what a loudspeaker plays)"
+			}
+			return f
+		}
+	}
+	f.Text, f.Cure = "there is none", "connect one, then: earshot devices"
+	if name != "" {
+		f.Text = fmt.Sprintf("%q is not there", name)
+		f.Cure = "connect it, or choose another: earshot devices"
+	}
+	return f
+}

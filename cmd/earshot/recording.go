@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+
+	"earshot/internal/audio"
+	"earshot/internal/codec"
+	"earshot/internal/terminal"
+	outlet "earshot/outlets/console"
+	"earshot/providers"
+	"earshot/providers/microphone"
+)
+
+// listen hears a file of sound as if it were said at this machine, with the
+// configured model and a journal that is thrown away afterwards.
+func (r replayCommand) listen(a *app) error {
+	if r.Speed != 1 {
+		return errors.New("sound is heard as fast as it was said; --speed is for scenes")
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	if cfg.Store.Directory, err = os.MkdirTemp("", "earshot-sound-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(cfg.Store.Directory)
+	handle, name := self()
+	d, err := newDaemon(a.ctx, cfg, quietly, handle, name)
+	if err != nil {
+		return err
+	}
+	if !r.JSON {
+		t, err := terminal.Open(a.in, a.out, a.err)
+		if err != nil {
+			return errors.Join(err, d.close())
+		}
+		defer t.Close()
+		defer d.room.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
+	}
+	tape := &recording{daemon: d, mic: d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}}, nil)}
+	err = d.serve(a.ctx, nil, tape)
+	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, recall)
+	if err = errors.Join(err, tape.err, bad, d.close()); err != nil {
+		return cured(err)
+	}
+	if len(events) == 0 {
+		return &verdict{notFound, errors.New("nothing was understood in " + r.Scene)}
+	}
+	return r.print(a, events)
+}
+
+// A file is a capture of what was recorded.
+type file struct{ source codec.Source }
+
+// Frames implements [microphone.Capture].
+func (f file) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return codec.Open(ctx, dial(quietly, speechHelper, "media"), f.source)
+}
+
+// A recording is the sense that hears a file, and waits for the last reply.
+type recording struct {
+	*daemon
+	mic *microphone.Provider
+	err error // why it ended before its time
+}
+
+// Name implements [providers.Provider].
+func (r *recording) Name() string { return r.mic.Name() }
+
+// Run implements [providers.Provider]. It never fails, so that the file is heard
+// once.
+func (r *recording) Run(ctx context.Context, emit providers.Emit) error {
+	err := r.mic.Run(ctx, emit)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if r.err = err; err == nil {
+		r.silence(ctx)
+	}
+	return nil
+}

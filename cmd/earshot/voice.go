@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/helper"
+	"earshot/internal/sound"
+	"earshot/internal/supervise"
+	"earshot/models/stt"
+	"earshot/models/tts"
+	"earshot/outlets/loudspeaker"
+	"earshot/providers/microphone"
+)
+
+// A part of the house runs in the background until the daemon ends. It is
+// started again when it fails, and what befalls it is said once.
+type part struct {
+	name string
+	run  func(context.Context) error
+	cfg  supervise.Config
+	ears bool // it hears: it runs only while the room listens
+}
+
+// phrases are what one can say to stop the agent while it speaks, beside its
+// name.
+var phrases = []string{"stop talking", "be quiet", "stop it"}
+
+// frameless is how long an open microphone may bring no frame.
+const frameless = 3 * time.Second
+
+// voice gives the house ears and a mouth, as far as cfg wants them.
+func (d *daemon) voice(ears, mouth bool) {
+	if !ears && !mouth {
+		return
+	}
+	cfg := d.cfg
+	card := sound.New(dial(d.log, soundHelper), d.log)
+	d.parts = append(d.parts, part{name: "sound card", run: card.Run})
+	if mouth {
+		say := tts.New(tts.Config{Dial: dial(d.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: d.log})
+		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), say)
+		d.parts = append(d.parts,
+			part{name: "synthesis", run: say.Run},
+			part{name: loud.Name(), run: func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) }})
+	}
+	if ears {
+		pulse := new(supervise.Pulse)
+		mic := d.microphone(cfg, microphone.OnCard(card, cfg.Providers.Microphone.Device), pulse)
+		d.parts = append(d.parts, part{
+			name: mic.Name(), ears: true, cfg: supervise.Config{Deaf: frameless, Pulse: pulse},
+			run: func(ctx context.Context) error { return mic.Run(ctx, d.room.Admit) },
+		})
+	}
+}
+
+// microphone returns the sense that hears c, and the part that recognises for
+// it.
+func (d *daemon) microphone(cfg *config.Config, c microphone.Capture, pulse *supervise.Pulse) *microphone.Provider {
+	var mic *microphone.Provider
+	hear := stt.New(stt.Config{
+		Dial: dial(d.log, speechHelper, "hear"), Log: d.log,
+		Names: []string{cfg.Executive.Name}, Phrases: phrases,
+		On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
+	})
+	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
+		Capture: c, Recogniser: recogniser{hear}, Pulse: pulse, Notice: d.report,
+	})
+	d.parts = append(d.parts, part{name: "recognition", run: hear.Run})
+	return mic
+}
+
+// enterLoudspeaker lets the voice into the room. Whoever is there hears it.
+func (d *daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
+	return d.room.Enter(o, earshot.Audience{Unknown: true})
+}
+
+// A recogniser is one as a microphone knows it.
+type recogniser struct{ *stt.Recogniser }
+
+// Begin implements [microphone.Recogniser].
+func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
+	return r.Recogniser.Begin(func(s stt.Result) {
+		on(microphone.Result{Text: s.Text, Confidence: s.Confidence, Final: s.Final, Err: s.Err})
+	})
+}
+
+// background runs the parts until ctx ends.
+func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
+	for _, p := range d.parts {
+		p.cfg.Report = d.report
+		run := func(ctx context.Context) {
+			if err := supervise.Run(ctx, p.name, p.run, p.cfg); err != nil {
+				d.log.Error("a part cannot run", "part", p.name, "err", err)
+			}
+		}
+		if p.ears {
+			rest.Go(func() { d.listening(ctx, run) })
+			continue
+		}
+		rest.Go(func() { run(ctx) })
+	}
+}
+
+// listening runs what hears while the room listens, and ends it where it
+// captures when the room does not.
+func (d *daemon) listening(ctx context.Context, run func(context.Context)) {
+	for ctx.Err() == nil {
+		mode, changed := d.room.Mode()
+		if !mode.Listens() {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		hearing, stop := context.WithCancel(ctx)
+		var ears sync.WaitGroup
+		ears.Go(func() { run(hearing) })
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		stop()
+		ears.Wait()
+	}
+}
+
+// senses looks for what the house could hear and speak with, and gives it what
+// is there.
+func (a *app) senses(d *daemon, voice bool) []finding {
+	ears, mouth := voice && d.cfg.Providers.Microphone.Enabled, voice && d.cfg.Outlets.Loudspeaker.Enabled
+	if !ears && !mouth {
+		return nil
+	}
+	looks := lookAtVoice(a.ctx, d.cfg)
+	d.voice(ears && looks.ears.Works, mouth && looks.mouth.Works)
+	return looks.wanted(d.cfg)
+}
+
+// lookAtSenses looks at whatever the configuration wants earshot to hear and
+// speak with.
+func lookAtSenses(ctx context.Context, cfg *config.Config) []finding {
+	if !cfg.Providers.Microphone.Enabled && !cfg.Outlets.Loudspeaker.Enabled {
+		return nil
+	}
+	return lookAtVoice(ctx, cfg).wanted(cfg)
+}
+
+// A sounding is what was found out about hearing and speaking.
+type sounding struct{ ears, mouth finding }
+
+// wanted returns what cfg wants of it.
+func (s sounding) wanted(cfg *config.Config) (all []finding) {
+	if cfg.Providers.Microphone.Enabled {
+		all = append(all, s.ears)
+	}
+	if cfg.Outlets.Loudspeaker.Enabled {
+		all = append(all, s.mouth)
+	}
+	return all
+}
+
+// dictation says what the ears are good for.
+const dictation = "clean English only; for more, dictate into the console by another program"
+
+// lookAtVoice looks for the devices, the helpers and the models.
+func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
+	var looks sounding
+	var roles map[string]finding
+	var g sync.WaitGroup
+	g.Go(func() {
+		looks.ears, looks.mouth = lookAtSound(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
+	})
+	g.Go(func() { roles = lookAtSpeech(ctx) })
+	g.Wait()
+	looks.ears = without(looks.ears, roles["hear"])
+	if looks.ears.Works {
+		looks.ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"
+	}
+	looks.mouth = without(looks.mouth, roles["say"])
+	return looks
+}
+
+// without returns device, or what keeps it from being of use.
+func without(device, role finding) finding {
+	if !device.Works || role.Works {
+		return device
+	}
+	device.Works, device.Text, device.Cure = false, role.Text, role.Cure
+	return device
+}
+
+// lookAtSpeech asks the helper for speech which of its roles work here.
+func lookAtSpeech(ctx context.Context) map[string]finding {
+	roles := make(map[string]finding)
+	all := func(f finding) map[string]finding {
+		for _, role := range []string{"hear", "say", "media"} {
+			f.Thing = role
+			roles[role] = f
+		}
+		return roles
+	}
+	path, err := helper.Find(speechHelper)
+	if err != nil {
+		f := finding{Text: err.Error()}
+		if c, ok := errors.AsType[curable](err); ok {
+			f.Cure = c.Cure()
+		}
+		return all(f)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "check").Output()
+	var said []struct {
+		Role string `json:"role"`
+		finding
+	}
+	if err = errors.Join(err, json.Unmarshal(out, &said)); len(said) == 0 {
+		return all(finding{Text: fmt.Sprintf("%s does not work: %v", speechHelper, err), Cure: "make build, in the source of earshot"})
+	}
+	for _, f := range said {
+		f.Thing = f.Role
+		roles[f.Role] = f.finding
+	}
+	return roles
+}
+
+// quietly is for helpers that are asked and not run.
+var quietly = slog.New(slog.DiscardHandler)
