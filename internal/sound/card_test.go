@@ -279,10 +279,10 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// A rehearsal opens an input and an output, begins a speech, and waits until
-// all of them and the card have ended.
-func rehearse(t *testing.T, f *fake, spoil func(h *house)) (run, in, out error, took time.Duration) {
-	h := start(t, f)
+// rehearse opens an input and an output, begins a speech, spoils it, and waits
+// until all of them and the card have ended.
+func rehearse(t *testing.T, spoil func(h *house)) (took time.Duration, run, in, out error) {
+	h := start(t, nil)
 	defer h.close()
 	input, err := h.Input(t.Context(), "")
 	if err != nil {
@@ -322,7 +322,7 @@ func rehearse(t *testing.T, f *fake, spoil func(h *house)) (run, in, out error, 
 	if output.Err() == nil {
 		t.Error("the output has no error")
 	}
-	return run, in, out, took
+	return took, run, in, out
 }
 
 func TestOutage(t *testing.T) {
@@ -361,7 +361,7 @@ func TestOutage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				run, in, out, took := rehearse(t, nil, tt.spoil)
+				took, run, in, out := rehearse(t, tt.spoil)
 				if run == nil || !tt.want(run) {
 					t.Errorf("the card ended with %v", run)
 				}

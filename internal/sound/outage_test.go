@@ -14,7 +14,6 @@ import (
 // An outage is a way to lose sound, and how it comes back.
 type outage struct {
 	name    string
-	prepare func(*rig) error
 	lose    func(*rig) error
 	mend    func(context.Context, *rig) error
 	card    bool // the card goes, and not one device

@@ -64,7 +64,7 @@ func New(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{dir: dir}
-	if err := s.write(); err == nil {
+	if err = s.write(); err == nil {
 		err = s.Restart(ctx)
 	}
 	if err != nil {
