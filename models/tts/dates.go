@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // forNumbers are the rules for what begins with a digit.
@@ -59,10 +60,10 @@ func (s *scanner) numericDate(m []string) bool {
 }
 
 // date returns a day of a year.
-func date(day, month, year_ string) (string, bool) {
+func date(day, month, in string) (string, bool) {
 	d, _ := strconv.Atoi(day)
 	m, _ := strconv.Atoi(month)
-	y, _ := strconv.Atoi(year_)
+	y, _ := strconv.Atoi(in)
 	if d < 1 || d > 31 || m < 1 || m > 12 || y < 1000 {
 		return "", false
 	}
@@ -105,7 +106,7 @@ func ofYear(y string) string {
 // version says numbers with dots between them.
 func (s *scanner) version(m []string) bool {
 	said := ""
-	for _, part := range regexp.MustCompile(`[0-9]+`).FindAllString(m[0], -1) {
+	for part := range strings.SplitSeq(m[0], ".") {
 		if said != "" {
 			said += " point "
 		}

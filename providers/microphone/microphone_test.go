@@ -132,6 +132,26 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// TestTooLong: who does not stop talking is understood in parts, the first of
+// them said to be one.
+func TestTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPerformance(&take{picture: strings.Repeat("#", 320) + "....."}, result{text: "part one"}, result{text: "part two"})
+		if err := p.Run(t.Context(), p.room.emit); err != nil {
+			t.Fatal(err)
+		}
+		var got []bool
+		for _, e := range p.room.events {
+			if u, ok := e.Body.(earshot.Utterance); ok {
+				got = append(got, u.Truncated)
+			}
+		}
+		if p.room.said() != "part one|part two" || fmt.Sprint(got) != "[true false]" {
+			t.Errorf("said %q, truncated %v", p.room.said(), got)
+		}
+	})
+}
+
 // TestPhrases: phrases are listened for while the agent's sound plays and half a
 // second longer, and go through at once.
 func TestPhrases(t *testing.T) {
