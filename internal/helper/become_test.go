@@ -180,7 +180,12 @@ var rough = map[string]func(pipes) int{
 	"leaves a child behind":      func(p pipes) int { return p.leave(false) },
 	"leaves a child that fled":   func(p pipes) int { return p.leave(true) },
 	"is such a child":            forever,
-	"is a daemon":                beDaemon,
+	"finds": func(pipes) int {
+		path, err := helper.Find("earshot-something")
+		fmt.Println(path, err)
+		return 0
+	},
+	"is a daemon": beDaemon,
 }
 
 // leave ends and leaves a process that holds all pipes open.

@@ -26,11 +26,12 @@ var (
 // The most that a helper may say in a second, where each message counts as its
 // length and overhead. Honest ones stay far below: some fifty messages of
 // control, and sound a few hundred times as fast as it plays.
-const (
+var (
 	mostControl = 8 << 20
 	mostSound   = 128 << 20
-	overhead    = 1 << 10
 )
+
+const overhead = 1 << 10
 
 // A Handler is what a client does with what its helper says. Both functions
 // are called in order, each from a goroutine of its own; control must be taken

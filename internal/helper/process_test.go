@@ -189,6 +189,9 @@ func TestEcho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if group, err := unix.Getpgid(p.Pid()); err != nil || group != p.Pid() {
+		t.Errorf("it is in the group %d, %v: a ^C would end it before the daemon does", group, err)
+	}
 	var h tape
 	stop := running(t, p, h.handler())
 	if err := errors.Join(p.Send("one", nil), p.SendSound(5, []byte("two"))); err != nil {
@@ -398,31 +401,62 @@ func TestWhatClientsRefuse(t *testing.T) {
 	}
 }
 
+// startDaemon starts a daemon with one helper, and returns which process that
+// is.
+func startDaemon(t *testing.T, kind string) (daemon *exec.Cmd, helper int) {
+	t.Helper()
+	daemon = exec.Command(os.Args[0])
+	daemon.Env = append(os.Environ(), as+"=is a daemon")
+	daemon.Stdin = strings.NewReader(kind)
+	out, err := daemon.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		daemon.Process.Kill()
+		daemon.Wait()
+	})
+	if _, err := fmt.Fscan(out, &helper); err != nil {
+		t.Fatal(err)
+	}
+	return daemon, helper
+}
+
 // When the daemon is killed, a helper ends, though its work does not.
 func TestDaemonDies(t *testing.T) {
 	for _, kind := range []string{"echo", "ignores the end", "reads sound only", "stuck"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			daemon := exec.Command(os.Args[0])
-			daemon.Env = append(os.Environ(), as+"=is a daemon")
-			daemon.Stdin = strings.NewReader(kind)
-			out, err := daemon.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := daemon.Start(); err != nil {
-				t.Fatal(err)
-			}
-			var pid int
-			if _, err := fmt.Fscan(out, &pid); err != nil {
-				t.Error(err)
-			}
+			daemon, pid := startDaemon(t, kind)
 			daemon.Process.Kill()
-			daemon.Wait()
 			began := time.Now()
 			testkit.Await(t, time.Second+slack, "the helper to end", func() bool { return gone(pid) })
 			t.Logf("gone after %v", time.Since(began).Round(time.Millisecond))
 		})
+	}
+}
+
+// When the daemon stood still, as with ^Z, that is not the helper's fault.
+func TestDaemonStandsStill(t *testing.T) {
+	t.Parallel()
+	daemon, pid := startDaemon(t, "echo")
+	pass := func() {
+		began := time.Now()
+		testkit.Await(t, time.Minute, "a helper's patience to pass", func() bool {
+			return time.Since(began) > helper.HastyPatience()+helper.HastyBeat()
+		})
+	}
+	for _, signal := range []unix.Signal{unix.SIGSTOP, unix.SIGCONT} {
+		if err := daemon.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		pass()
+	}
+	if gone(pid) {
+		t.Error("the helper was killed for it")
 	}
 }
 
