@@ -152,8 +152,8 @@ func (l *line) news(c helper.Control) error {
 	case SayMoved:
 		l.card.log.Info("the sound server moved a stream", "device", n.Device, "output", s.output)
 	case SayLost:
+		l.forget(s) // first: whoever learns of it may open the next at once
 		s.lose(&n.Fault)
-		l.forget(s)
 		l.endPlaying(s)
 	case SayClosed:
 		s.close()
@@ -248,8 +248,8 @@ func (l *line) end() {
 	l.mu.Unlock()
 	for _, s := range []*stream{in, out} {
 		if s != nil {
-			s.lose(ErrCard)
 			l.forget(s)
+			s.lose(ErrCard)
 			l.endPlaying(s)
 		}
 	}

@@ -113,7 +113,7 @@ func TestRealDuck(t *testing.T) {
 // TestRealCut: it is silent soon, and what it says was heard is what was heard.
 func TestRealCut(t *testing.T) {
 	r := newRig(t)
-	ctx, stop := context.WithTimeout(t.Context(), 5*soon)
+	ctx, stop := context.WithTimeout(t.Context(), time.Duration(times())*soon)
 	defer stop()
 	rec := r.record(ctx)
 	defer rec.Stop()
