@@ -1,0 +1,30 @@
+package helper
+
+import "time"
+
+// The most that a helper may say in a second, where each message counts as its
+// length and overhead. Honest ones stay far below: some fifty messages of
+// control, and sound a few hundred times as fast as it plays.
+var (
+	mostControl = 8 << 20
+	mostSound   = 128 << 20
+)
+
+// overhead is what taking a message costs beside its length, in bytes that
+// could have been copied meanwhile, on the safe side.
+const overhead = 1 << 10
+
+// A flow counts what came within a second.
+type flow struct {
+	most, came int
+	since      time.Time
+}
+
+// over takes a message of n bytes, and reports whether it is one too many.
+func (f *flow) over(now time.Time, n int) bool {
+	if now.Sub(f.since) >= time.Second {
+		f.since, f.came = now, 0
+	}
+	f.came += n + overhead
+	return f.came > f.most
+}

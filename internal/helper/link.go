@@ -1,0 +1,54 @@
+package helper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// A Handler is what a client does with what its helper says. Both functions
+// are called in order, each from a goroutine of its own; control must be taken
+// at once. An error is a fault of the helper, which is killed for it. What a
+// Sound holds is valid until the function returns. Run waits for them, so they
+// may wait for nothing but what ends with the context of Run. A helper that may
+// say nothing of a kind has a nil function for it.
+type Handler struct {
+	Control func(Control) error
+	Sound   func(Sound) error
+}
+
+// A Link is a helper as its client sees it: a [Process], or a fake one in a
+// test.
+type Link interface {
+	// Send sends control, SendSound sound; see [Conn]. A helper that does not
+	// take control for some seconds is killed as hung. Both return when the
+	// helper ends.
+	Send(name string, body any) error
+	SendSound(stream uint32, data []byte) error
+
+	// Run hands what the helper says to h until the helper ends, which is a
+	// *[DeathError], or ctx ends, which is no error: the helper is then ended
+	// too. It is called once. When it returns, nothing of the helper is left.
+	Run(ctx context.Context, h Handler) error
+}
+
+// A Dialer starts a helper.
+type Dialer func() (Link, error)
+
+// A DeathError is a helper that is no more.
+type DeathError struct {
+	Name string
+	Err  error // how
+}
+
+// Error says how the helper ended.
+func (e *DeathError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err) }
+
+// Unwrap returns how it ended.
+func (e *DeathError) Unwrap() error { return e.Err }
+
+// How a helper ends, beside [ErrProtocol] and the errors of its client.
+var (
+	ErrHung = errors.New("it hung, and was killed")
+	ErrDied = errors.New("it ended by itself")
+)
