@@ -103,7 +103,12 @@ func TestWrongFiles(t *testing.T) {
 		{"merge key", "executive:\n  <<: {name: x}\n", `c.yaml:2: executive."<<": is not a key; there are ` + executiveKeys},
 		{"twice", "log:\n  level: info\n  file: \"-\"\n  level: debug\n", "c.yaml:4: log.level: stands here a second time; the first is in line 2"},
 		{"a section twice", "log:\n  level: info\nstore:\nlog:\n  file: \"-\"\n", "c.yaml:4: log: stands here a second time; the first is in line 1"},
-		{"unknown part", "providers:\n  microphone:\n    enabled: true\n", "c.yaml:2: providers.microphone: is not a key; there are console"},
+		{"a sense and an outlet", "providers:\n  microphone: {deaf_seconds: 1, ear: {duck_frames: 9}}\noutlets:\n  loudspeaker: {volume: 2, speed: 9}\n",
+			"c.yaml:2: providers.microphone.deaf_seconds: is 1s; must be 5 or more, or 0 for never\n" +
+				"c.yaml:2: providers.microphone.ear.duck_frames: is 9; must be from 1 to 5\n" +
+				"c.yaml:4: outlets.loudspeaker.volume: is 2; must be from 0 to 1\n" +
+				"c.yaml:4: outlets.loudspeaker.speed: is 9; must be from 0.5 to 2.5"},
+		{"unknown part", "providers:\n  webcam:\n    enabled: true\n", "c.yaml:2: providers.webcam: is not a key; there are console, microphone"},
 
 		// types
 		{"list for a section", "executive: [1]\n", "c.yaml:1: executive: is a list; must be a section, with keys below it"},

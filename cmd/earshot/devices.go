@@ -43,7 +43,7 @@ func (d devicesCommand) Run(a *app) error {
 	}
 	devices, err := sound.List(a.ctx, dial(quietly, soundHelper))
 	if err != nil {
-		return cured(err)
+		return err
 	}
 	if d.JSON {
 		return a.json(devices)
@@ -85,14 +85,6 @@ const patienceWithSound = 5 * time.Second
 type curable interface {
 	error
 	Cure() string
-}
-
-// cured returns err with what mends it below it.
-func cured(err error) error {
-	if c, ok := errors.AsType[curable](err); ok && c.Cure() != "" {
-		return fmt.Errorf("%w\n  → %s", err, c.Cure())
-	}
-	return err
 }
 
 // lookAtSound looks for the devices that are to be used.

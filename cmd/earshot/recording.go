@@ -45,7 +45,7 @@ func (r replayCommand) listen(a *app) error {
 	err = d.serve(a.ctx, nil, tape)
 	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, recall)
 	if err = errors.Join(err, tape.err, bad, d.close()); err != nil {
-		return cured(err)
+		return err
 	}
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New("nothing was understood in " + r.Scene)}
