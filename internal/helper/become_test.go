@@ -20,6 +20,9 @@ import (
 // as is the variable that makes this test's program a helper of some kind.
 const as = "EARSHOT_TEST_AS"
 
+// ready is the variable that makes a helper say when it works.
+const ready = "EARSHOT_TEST_READY"
+
 func TestMain(m *testing.M) {
 	helper.Hasten()
 	if kind := os.Getenv(as); kind != "" {
@@ -31,7 +34,13 @@ func TestMain(m *testing.M) {
 func become(kind string) int {
 	ctx := context.Background()
 	if work := works[kind]; work != nil {
-		if err := helper.Serve(ctx, kind, helper.Stdio(os.Stdin, os.Stdout), work); err != nil {
+		err := helper.Serve(ctx, kind, helper.Stdio(os.Stdin, os.Stdout), func(ctx context.Context, s *helper.Server) error {
+			if os.Getenv(ready) != "" {
+				s.Send("ready", nil)
+			}
+			return work(ctx, s)
+		})
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -204,18 +213,21 @@ func (p pipes) leave(fled bool) int {
 }
 
 // beDaemon starts the helper of the kind it is told on its standard input, says
-// which process that is, and waits to be killed.
+// which process that is once it works, and waits to be killed.
 func beDaemon(pipes) int {
 	kind := make([]byte, 100)
 	n, err := os.Stdin.Read(kind)
 	if err != nil {
 		return 1
 	}
+	os.Setenv(ready, "yes")
 	p, err := start(string(kind[:n]), nil)
 	if err != nil {
 		return 2
 	}
-	fmt.Println(p.Pid())
-	p.Run(context.Background(), helper.Handler{})
+	p.Run(context.Background(), helper.Handler{Control: func(helper.Control) error {
+		fmt.Println(p.Pid())
+		return nil
+	}})
 	return 3
 }
