@@ -45,6 +45,9 @@ func newHome(t testing.TB, environ ...string) *home {
 	return h
 }
 
+// silent is the environment of an earshot that neither hears nor speaks.
+var silent = []string{"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=false", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=false"}
+
 // surroundings is the environment of a user whose home is dir.
 func surroundings(dir, runtime string) []string {
 	env := []string{
@@ -57,6 +60,7 @@ func surroundings(dir, runtime string) []string {
 		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
 		"XDG_RUNTIME_DIR=" + runtime,
 	}
+	env = append(env, silent...)
 	if cover := os.Getenv("GOCOVERDIR"); cover != "" {
 		env = append(env, "GOCOVERDIR="+cover)
 	}
