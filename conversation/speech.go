@@ -174,10 +174,14 @@ func plain(word string) string {
 	return strings.TrimFunc(strings.ToLower(word), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Echo needs this share of the words to be those that the agent has just said,
+// An echo needs this share of the words to be those that the agent has just said,
 // in their order. A loudspeaker in a room costs a recogniser every second word;
-// somebody who answers takes up one word in three at most.
-const echoShare = 0.5
+// somebody who answers takes up one word in three at most. Of a word or two all
+// must be, since every other sentence has a "the" in it.
+const (
+	echoShare = 0.5
+	echoFew   = 2
+)
 
 // echoes reports whether words that were heard are those that the agent said.
 func echoes(heard, said string) bool {
@@ -185,7 +189,11 @@ func echoes(heard, said string) bool {
 	if len(h) == 0 || len(s) == 0 {
 		return false
 	}
-	return float64(common(h, s)) >= echoShare*float64(len(h))
+	least := echoShare * float64(len(h))
+	if len(h) <= echoFew {
+		least = float64(len(h))
+	}
+	return float64(common(h, s)) >= least
 }
 
 // common returns the length of the longest sequence of words that stands in

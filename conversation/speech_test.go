@@ -40,6 +40,8 @@ func TestAddress(t *testing.T) {
 		{"its own words", "the see follows it around", 0.8, 0.7, saying, conversation.Own},
 		{"its own words, badly heard", "sea follow around world", 0.2, 0.7, saying, conversation.Own},
 		{"its own words, long after", "the sea follows it around", 0.8, 0, talk, conversation.Following},
+		{"a word of them among two", "the talking", 0.8, 0.7, saying, conversation.Following},
+		{"two of them", "the moon", 0.8, 0.7, saying, conversation.Own},
 		{"an answer to them", "what do you mean by around the world", 0.8, 0.7, saying, conversation.Following},
 		{"its name in its own words", "earshot", 0.8, 1, saying, conversation.Called},
 		{"nothing", "", 1, 0, conversation.Attention{}, conversation.Aside},
