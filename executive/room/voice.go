@@ -174,11 +174,10 @@ type aloud struct {
 func (a *aloud) saying() (earshot.Text, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	before, after := string(a.text[:a.heard]), string(a.text[a.heard:])
-	b, f := strings.Fields(before), strings.Fields(after)
-	b = b[max(0, len(b)-wordsBehind):]
-	f = f[:min(len(f), wordsBeyond)]
-	return earshot.Text(strings.Join(append(b, f...), " ")), a.live != nil
+	words := strings.Fields(string(a.text))
+	at := len(strings.Fields(string(a.text[:a.heard])))
+	words = words[max(0, at-wordsBehind):min(len(words), at+wordsBeyond)]
+	return earshot.Text(strings.Join(words, " ")), a.live != nil
 }
 
 // A mouth is one speech of one voice. Of several voices that say the same, the
