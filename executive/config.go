@@ -120,6 +120,10 @@ type Speech struct {
 	// LeastConfidence is how sure a recogniser must be, from 0 to 1, of words
 	// that are to be answered without the agent's name in them.
 	LeastConfidence float64 `yaml:"least_confidence"`
+
+	// TypedAloud says answers to what was typed aloud too, at the pace of
+	// speech. Without it, who types reads.
+	TypedAloud bool `yaml:"answer_typed_aloud"`
 }
 
 // Parallel is how thinking and talking share the time. All of it takes effect

@@ -78,6 +78,9 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.pending = nil
 	set := r.cfg.Settings()
 	places := r.around(q.message.Visibility)
+	if _, aloud := q.message.Body.(earshot.Utterance); !aloud && !set.Speech.TypedAloud {
+		places = slices.DeleteFunc(places, (*place).Audible)
+	}
 	spec := turn.Spec{
 		Opening: earshot.Opening{Turn: q.turn, About: q.message.ID, Name: set.Name},
 		Floor:   r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,

@@ -68,6 +68,14 @@ func spoken(text string) func(*testing.T, *house) string {
 	}
 }
 
+// typed asks in writing, and returns what was said aloud.
+func typed(t *testing.T, h *house) string {
+	_, v := voiced(t, h)
+	h.say(t, "count")
+	time.Sleep(time.Minute)
+	return v.Played()
+}
+
 // TestWhatIsSaidAloud: whom it answers, and what becomes of the rest.
 func TestWhatIsSaidAloud(t *testing.T) {
 	for _, tt := range []struct {
@@ -192,7 +200,9 @@ func TestCuttingInAloud(t *testing.T) {
 // somebody who wrote.
 func TestBystanders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, v := voiced(t, newHouse())
+		h := newHouse()
+		h.config.Speech.TypedAloud = true
+		_, v := voiced(t, h)
 		h.say(t, "count")
 		time.Sleep(100 * time.Millisecond)
 		h.notices(t, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: 1})
