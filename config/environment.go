@@ -17,7 +17,8 @@ var reserved = []string{
 	"EARSHOT_CONFIG",  // the file, see Find
 	"EARSHOT_PROOF",   // tests: the long counts
 	"EARSHOT_OLLAMA",  // tests: the model server
-	"EARSHOT_WITHOUT", // tests: what to do without
+	"EARSHOT_WITHOUT", // setup and tests: what to do without
+	"EARSHOT_ROOT",    // setup: where the system is
 }
 
 // Variable returns the environment variable that overrides key.

@@ -4,11 +4,8 @@ package main
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +15,7 @@ import (
 	"earshot/internal/codec"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 	ear "earshot/models/hear"
 )
 
@@ -28,9 +26,7 @@ const quiet = time.Second
 // amplitude.
 func said(t testing.TB, voice, words, noise string) string {
 	t.Helper()
-	if without := strings.Split(os.Getenv("EARSHOT_WITHOUT"), ","); testing.Short() || slices.Contains(without, "media") {
-		t.Skip("told to do without the media role")
-	}
+	testkit.Need(t, "voice")
 	path := filepath.Join(t.TempDir(), "said.wav")
 	out, err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
 		"flite=text='"+words+"':voice="+voice+",silenceremove=start_periods=1:start_threshold=-45dB,areverse,"+

@@ -26,6 +26,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
+	"earshot/internal/testkit"
 )
 
 // built is where the real helper is built.
@@ -58,10 +59,7 @@ func TestMain(m *testing.M) {
 // real returns a dialer of the real helper. Its log must stay empty.
 func real(t testing.TB) helper.Dialer {
 	t.Helper()
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	if testing.Short() || slices.Contains(without, "media") || slices.Contains(without, "voice") {
-		t.Skip("told to do without the media role")
-	}
+	testkit.Need(t, "voice")
 	path, err := build()
 	if err != nil {
 		t.Fatal(err)

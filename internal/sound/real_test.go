@@ -21,6 +21,7 @@ import (
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/supervise"
+	"earshot/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -46,10 +47,7 @@ var built struct {
 // is no sound server.
 func realHelper(t testing.TB) string {
 	t.Helper()
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	if testing.Short() || slices.Contains(without, "pulse") || slices.Contains(without, "voice") {
-		t.Skip("without a sound server")
-	}
+	testkit.Need(t, "voice")
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "earshot-sound"); built.err != nil {
 			return

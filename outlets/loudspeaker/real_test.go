@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -85,12 +84,7 @@ func (v *tee) made() (pcm []int16, words []tts.Word) {
 
 func newTheatre(t *testing.T) *theatre {
 	t.Helper()
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	for _, name := range []string{"pulse", "speech", "voice"} {
-		if testing.Short() || slices.Contains(without, name) {
-			t.Skip("told to do without a real voice")
-		}
-	}
+	testkit.Need(t, "voice")
 	dir, err := helpers()
 	if err != nil {
 		t.Fatal(err)

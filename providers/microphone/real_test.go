@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,12 +37,7 @@ func (u understands) Begin(on func(microphone.Result)) microphone.Session {
 // build builds the real helpers.
 func build(t *testing.T) (dir string) {
 	t.Helper()
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	for _, name := range []string{"pulse", "speech", "voice"} {
-		if testing.Short() || slices.Contains(without, name) {
-			t.Skip("told to do without a real microphone")
-		}
-	}
+	testkit.Need(t, "voice")
 	dir = t.TempDir()
 	cmd := exec.Command("go", "build", "-o", dir, "earshot/cmd/earshot-sound", "earshot/cmd/earshot-speech")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")

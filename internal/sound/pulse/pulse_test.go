@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,10 +100,7 @@ func TestDialBroken(t *testing.T) {
 
 // TestServer asks a real server.
 func TestServer(t *testing.T) {
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	if testing.Short() || slices.Contains(without, "pulse") || slices.Contains(without, "voice") {
-		t.Skip("without a sound server")
-	}
+	testkit.Need(t, "voice")
 	server := soundtest.Start(t)
 	for _, set := range server.Env() {
 		name, value, _ := strings.Cut(set, "=")
