@@ -62,9 +62,9 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 	return Aside
 }
 
-// Words says the same of words that are still being said. Recognisers do not say
+// Words says the same of words that are still being said, since at. Recognisers do not say
 // how sure they are of those, and the first word is a guess.
-func (l Listener) Words(s earshot.Speech, about Attention) Address {
+func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address {
 	own := 0.0
 	if s.Own {
 		own = 1
@@ -72,7 +72,7 @@ func (l Listener) Words(s earshot.Speech, about Attention) Address {
 	if len(strings.Fields(string(s.Words))) < 2 && !l.calls(s.Words) {
 		return Unsure
 	}
-	return l.Address(earshot.Utterance{Text: s.Words, Confidence: 1, Own: own}, about.Answered, about)
+	return l.Address(earshot.Utterance{Text: s.Words, Confidence: 1, Own: own}, at, about)
 }
 
 // Correct returns text with the agent's name as it is written, where it was

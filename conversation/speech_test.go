@@ -93,14 +93,19 @@ func TestAddressIsTotal(t *testing.T) {
 // TestWordsThatAreStillBeingSaid: a single word is a guess, unless it is the
 // name.
 func TestWordsThatAreStillBeingSaid(t *testing.T) {
-	in := conversation.Attention{Talking: true}
+	now := time.Unix(1000, 0)
+	talking := conversation.Attention{Talking: true}
 	for _, tt := range []struct {
-		said string
-		want conversation.Address
+		said  string
+		about conversation.Attention
+		want  conversation.Address
 	}{
-		{"no", conversation.Unsure}, {"earshot", conversation.Called}, {"no i", conversation.Following}, {"", conversation.Unsure},
+		{"no", talking, conversation.Unsure}, {"earshot", talking, conversation.Called},
+		{"no i", talking, conversation.Following}, {"", talking, conversation.Unsure},
+		{"no i", conversation.Attention{Answered: now.Add(-time.Minute)}, conversation.Aside},
+		{"no i", conversation.Attention{Answered: now.Add(-time.Second)}, conversation.Following},
 	} {
-		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said), Confidence: 1}, in); got != tt.want {
+		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said)}, now, tt.about); got != tt.want {
 			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)
 		}
 	}

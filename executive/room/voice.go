@@ -59,7 +59,7 @@ func (r *Room) address(e earshot.Event) conversation.Address {
 		return r.listener().Address(body, e.At, r.attention(e.From))
 	case earshot.Speech:
 		if body.Stage == earshot.VoiceWords {
-			return r.listener().Words(body, r.attention(e.From))
+			return r.listener().Words(body, e.At, r.attention(e.From))
 		}
 	}
 	return ""
