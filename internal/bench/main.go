@@ -49,6 +49,7 @@ var figures = []figure{
 	{"overhead", overhead},
 	{"idle", idle},
 	{"routing", routing},
+	{"words", words},
 	{"ollama", realModel},
 }
 

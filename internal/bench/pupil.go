@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/internal/audio"
+	"earshot/internal/codec"
+	"earshot/models/stt"
+	"earshot/providers/microphone"
+)
+
+// A pupil is a recogniser that knows when it has understood all that was said.
+type pupil struct {
+	*stt.Recogniser
+
+	mu   sync.Mutex
+	open int           // utterances
+	rest chan struct{} // of capacity 1: open has become 0
+}
+
+func newPupil(d dial) *pupil {
+	return &pupil{
+		Recogniser: stt.New(stt.Config{Dial: d.to(speechHelper, "hear"), Names: []string{executive.DefaultConfig().Name}, Log: silent}),
+		rest:       make(chan struct{}, 1),
+	}
+}
+
+// Begin implements [microphone.Recogniser].
+func (p *pupil) Begin(on func(microphone.Result)) microphone.Session {
+	p.count(1)
+	return p.Recogniser.Begin(func(r stt.Result) {
+		on(microphone.Result{Text: r.Text, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
+		if r.Final {
+			p.count(-1)
+		}
+	})
+}
+
+func (p *pupil) count(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open += n; p.open > 0 {
+		return
+	}
+	select {
+	case p.rest <- struct{}{}:
+	default:
+	}
+}
+
+// rested waits until all that was heard is understood.
+func (p *pupil) rested(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		open := p.open
+		p.mu.Unlock()
+		if open == 0 {
+			return nil
+		}
+		select {
+		case <-p.rest:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// An answer is what was understood of a passage.
+type answer struct {
+	text       string
+	utterances int // that it came in
+	took       time.Duration
+}
+
+// margin is how much of the gap around a passage is given to a recogniser that
+// has no ear.
+const margin = 300 * time.Millisecond
+
+// read returns what is understood of each passage as a whole.
+func (p *pupil) read(ctx context.Context, r *reel) (answers []answer, err error) {
+	for _, s := range r.passages {
+		a := answer{utterances: 1}
+		began := time.Now()
+		session := p.Begin(func(res microphone.Result) {
+			if res.Final {
+				a.text, err = string(res.Text), res.Err
+			}
+		})
+		for f := range frames(r.pcm[s.from-inSamples(margin) : s.to+inSamples(margin)]) {
+			session.Feed(f)
+		}
+		session.End()
+		if err := p.rested(ctx); err != nil {
+			return nil, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.took = time.Since(began)
+		answers = append(answers, a)
+	}
+	return answers, nil
+}
+
+// frames cuts sound into frames, the last of which may end in silence.
+func frames(pcm []int16) iter.Seq[*audio.Frame] {
+	return func(yield func(*audio.Frame) bool) {
+		for at := 0; at < len(pcm); at += audio.Samples {
+			var f audio.Frame
+			copy(f.PCM[:], pcm[at:])
+			if !yield(&f) {
+				return
+			}
+		}
+	}
+}
+
+// listen returns what the microphone understands of each passage of a recording.
+func (p *pupil) listen(ctx context.Context, d dial, r *reel, source codec.Source) ([]answer, error) {
+	heard := &audience{answers: make([]answer, len(r.passages)), reel: r, base: source.Base}
+	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{
+		Capture:    lesson{heard, codec.Open(ctx, d.to(speechHelper, "media"), source), p.rested},
+		Recogniser: p,
+	})
+	return heard.answers, mic.Run(ctx, heard.emit)
+}
+
+// An audience notes what was understood.
+type audience struct {
+	reel *reel
+	base time.Time
+
+	mu      sync.Mutex
+	answers []answer
+}
+
+// emit takes what the microphone hears.
+func (h *audience) emit(_ context.Context, e earshot.Event) error {
+	u, ok := e.Body.(earshot.Utterance)
+	if !ok {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a := &h.answers[h.reel.at(inSamples(e.At.Sub(h.base)))]
+	a.utterances++
+	a.text += " " + string(u.Text)
+	return nil
+}
+
+// A lesson plays a recording, and goes on to the next passage when the one
+// before has been understood.
+type lesson struct {
+	heard  *audience
+	frames iter.Seq2[*audio.Frame, error]
+	rested func(context.Context) error
+}
+
+// Frames implements [microphone.Capture].
+func (l lesson) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		sample, now, began := 0, 0, time.Now()
+		for f, err := range l.frames {
+			if n := l.heard.reel.at(sample); n != now && err == nil {
+				if err = l.rested(ctx); err != nil {
+					err = fmt.Errorf("understanding passage %d: %w", now, err)
+				}
+				l.took(now, &began)
+				now = n
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+			sample += audio.Samples
+		}
+		l.rested(ctx) // or else ctx has ended, which whoever listens sees
+		l.took(now, &began)
+	}
+}
+
+// took notes how long a passage took, and begins the next.
+func (l lesson) took(n int, began *time.Time) {
+	l.heard.mu.Lock()
+	defer l.heard.mu.Unlock()
+	l.heard.answers[n].took = time.Since(*began)
+	*began = time.Now()
+}
