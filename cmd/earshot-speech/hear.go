@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -22,6 +23,12 @@ const (
 	// partialEvery is how many samples pass between two looks at what was
 	// understood so far: 100 ms, in which somebody says a syllable.
 	partialEvery = audio.Rate / 10
+
+	// sure and enough are how clear an utterance must be, and how many words it
+	// must have, for the microphone to be learnt from it. Noise, which often is
+	// one word that nothing competes with, would make the next sentences
+	// unintelligible.
+	sure, enough = 0.5, 3
 
 	// opens and steps are how long the library may take to load the models, and
 	// for anything else. On a machine under load both take ten times as long as
@@ -45,12 +52,16 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 	case err := <-ended:
 		return err
 	}
+	watchLibrary(func() {
+		s.Send(wire.FaultName, fault(&brokenError{models.Acoustic}))
+		<-ended
+	})
 	if err := h.open(args); err != nil {
 		s.Send(wire.FaultName, fault(err))
 		return <-ended // the fault is in a pipe, which must not vanish before it was read
 	}
 	defer h.words.close()
-	seeker, err := newSeeker(s, append(h.config.Phrases, h.config.Names...), args)
+	seeker, err := newSeeker(s, h.words, append(h.config.Phrases, h.config.Names...), args)
 	if err != nil {
 		s.Send(wire.FaultName, fault(err))
 		return <-ended
@@ -81,7 +92,7 @@ type hearer struct {
 
 	seeker  *seeker
 	words   *decoder
-	means   []float32 // as the last utterance left them
+	means   []float32 // as the last clear utterance left them
 	stream  uint32    // the utterance
 	hearing bool      // it is being heard
 	heard   int       // samples of it
@@ -117,10 +128,10 @@ func (h *hearer) control(c helper.Control) error {
 func (h *hearer) open(in []string) (err error) {
 	defer h.s.Guard(opens)()
 	h.means = h.config.Means
-	if h.words, err = openDecoder(in...); err != nil {
+	if h.words, err = openWords(in); err != nil {
 		return err
 	}
-	if err = h.words.hear(h.config.Names, in...); err != nil {
+	if err = h.words.hear(h.config.Names, in); err != nil {
 		h.words.close()
 	}
 	return err
@@ -211,17 +222,20 @@ func (h *hearer) finish() error {
 		r.Confidence += w.Confidence / float64(len(r.Words))
 	}
 	r.Text, r.Confidence = earshot.Text(strings.Join(texts, " ")), min(1, r.Confidence)
-	h.means = h.words.means()
+	if r.Confidence >= sure && len(r.Words) >= enough {
+		h.means = h.words.means()
+	}
 	r.Means = h.means
 	return h.s.Send(wire.FinalName, r)
 }
 
 // checkHear tries what hear needs.
 func checkHear() finding {
-	d, err := openDecoder()
+	watchLibrary(func() {})
+	d, err := openWords(nil)
 	if err == nil {
 		defer d.close()
-		err = d.hear([]string{"earshot"})
+		err = d.hear([]string{"earshot"}, nil)
 	}
 	if err != nil {
 		f := fault(err)

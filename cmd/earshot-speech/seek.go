@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"earshot"
 	"earshot/internal/audio"
@@ -36,45 +35,15 @@ type stretch struct {
 // the pipe waits: a machine that is so slow hears nothing in time anyway.
 const ahead = 50
 
-// threshold is how sure the recogniser must be of a phrase. The smaller the
-// number the more is heard, and heard wrongly; a longer phrase stands out more
-// and may have a smaller one. With these, each of 48 sentences of four synthetic
-// voices in which a phrase was said was noticed, and none of 80 in which none
-// was.
-func (d *decoder) threshold(words []string) float64 {
-	sounds := 0
-	for _, word := range words {
-		sounds += len(strings.Fields(d.pronunciation(word)))
-	}
-	switch {
-	case sounds <= 4: // "stop"
-		return 1
-	case sounds <= 6: // "earshot"
-		return 1e-6
-	case sounds <= 8: // "be quiet"
-		return 1e-10
-	}
-	return 1e-20 // "stop talking"
-}
-
-// newSeeker returns one that seeks phrases. If there are none it only listens.
-func newSeeker(s *helper.Server, phrases, in []string) (*seeker, error) {
+// newSeeker returns one that seeks those of the phrases that can be said; words
+// knows how they sound. If there are none it only listens.
+func newSeeker(s *helper.Server, words *decoder, phrases, in []string) (*seeker, error) {
 	defer s.Guard(opens)()
-	k := &seeker{s: s, sounds: make(chan stretch, ahead), failed: make(chan error, 1)}
-	if len(phrases) == 0 {
-		return k, nil
-	}
-	d, err := openDecoder(in...)
+	d, err := openPhrases(words, phrases, in)
 	if err != nil {
 		return nil, err
 	}
-	can, err := d.seek(phrases)
-	if err != nil || !can {
-		d.close()
-		return k, err
-	}
-	k.d = d
-	return k, nil
+	return &seeker{s: s, d: d, sounds: make(chan stretch, ahead), failed: make(chan error, 1)}, nil
 }
 
 // take hands sound to run, or returns why that has ended.

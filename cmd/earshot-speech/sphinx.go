@@ -6,36 +6,38 @@ package main
 #cgo pkg-config: pocketsphinx
 #cgo LDFLAGS: -Wl,--as-needed
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <pocketsphinx.h>
 #include <sphinxbase/err.h>
 #include <sphinxbase/cmn.h>
 
-// What the library logs holds what was said, so only what it dies of is let
-// through, and its errors while nothing has been said yet.
+extern void libraryDies(uintptr_t);
+
+// What the library logs holds what was said, so only its errors are let through,
+// and only while nothing has been said yet. After a fatal one it ends the
+// process; before that, somebody is told.
 static int opening;
-static void log_some(void *nothing, err_lvl_t level, const char *format, ...) {
-	if (level != ERR_FATAL && !(opening && level == ERR_ERROR)) return;
-	va_list args;
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
+static void log_some(void *handle, err_lvl_t level, const char *format, ...) {
+	if (opening && level >= ERR_ERROR) {
+		va_list args;
+		va_start(args, format);
+		vfprintf(stderr, format, args);
+		va_end(args);
+	}
+	if (level == ERR_FATAL) libraryDies((uintptr_t)handle);
 }
-static void log_errors(int yes) {
-	opening = yes;
+static void watch_library(uintptr_t handle) {
 	err_set_logfp(NULL);
-	err_set_callback(log_some, NULL);
+	err_set_callback(log_some, (void *)handle);
 }
+static void log_errors(int yes) { opening = yes; }
 
 // cmd_ln_init takes any number of arguments, which cgo cannot call.
 static cmd_ln_t *configure(const char *hmm, const char *dict) {
 	return cmd_ln_init(NULL, ps_args(), TRUE, "-hmm", hmm, "-dict", dict,
 		"-fwdflat", "no", "-bestpath", "yes", NULL);
-}
-
-static ngram_model_t *read_language(ps_decoder_t *ps, const char *path) {
-	return ngram_model_read(ps_get_config(ps), path, NGRAM_AUTO, ps_get_logmath(ps));
 }
 
 static double posterior(ps_decoder_t *ps, ps_seg_t *seg) {
@@ -63,8 +65,8 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"runtime/cgo"
 	"strings"
 	"unsafe"
 
@@ -73,41 +75,67 @@ import (
 	"earshot/models/wire"
 )
 
+// watchLibrary has dies called before the library ends the process, as it does
+// when a model is damaged. It must be called before anything else here.
+func watchLibrary(dies func()) { C.watch_library(C.uintptr_t(cgo.NewHandle(dies))) }
+
+//export libraryDies
+func libraryDies(handle C.uintptr_t) { cgo.Handle(handle).Value().(func())() }
+
+// logErrors lets the library's errors be seen until the function that it returns
+// is called.
+func logErrors() func() {
+	C.log_errors(1)
+	return func() { C.log_errors(0) }
+}
+
 // A decoder is one of pocketsphinx. It is used from one goroutine at a time.
 //
 // Of the three passes that the library can make over an utterance it makes the
 // first, while the utterance is spoken, and the last, which picks the best path
 // through what the first found. On clean speech that understands as much as all
 // three, and the end of an utterance is known ten times sooner.
-type decoder struct{ ps *C.ps_decoder_t }
+type decoder struct {
+	ps    *C.ps_decoder_t
+	prior []float32 // what the model takes a microphone for
+}
 
 // hop is how many samples one step of the decoder is.
 const hop = 160
 
-// openDecoder loads the sounds and the dictionary. The decoder hears nothing
-// until it is told what to listen for.
-func openDecoder(in ...string) (*decoder, error) {
-	sounds, err := models.Find(models.Acoustic, in...)
+// openWords returns a decoder with the whole dictionary. It hears nothing until
+// it is told what to listen for.
+func openWords(in []string) (*decoder, error) {
+	dir, err := models.Find(models.Dictionary, in...)
 	if err != nil {
 		return nil, err
 	}
-	words, err := models.Find(models.Dictionary, in...)
+	d, err := openDecoder(filepath.Join(dir, "cmudict-en-us.dict"), in)
 	if err != nil {
 		return nil, err
 	}
-	C.log_errors(1)
-	defer C.log_errors(0)
-	hmm, dict := C.CString(filepath.Join(sounds, "en-us")), C.CString(filepath.Join(words, "cmudict-en-us.dict"))
-	defer C.free(unsafe.Pointer(hmm))
-	defer C.free(unsafe.Pointer(dict))
-	d := &decoder{C.ps_init(C.configure(hmm, dict))}
-	if d.ps == nil {
-		return nil, &brokenError{models.Acoustic}
-	}
-	if len(d.pronunciation("the")) == 0 { // the library takes any file for a dictionary
+	if d.pronunciation("the") == "" { // the library takes any file for a dictionary
 		d.close()
 		return nil, &brokenError{models.Dictionary}
 	}
+	return d, nil
+}
+
+// openDecoder returns a decoder that knows the words of a file.
+func openDecoder(dictionary string, in []string) (*decoder, error) {
+	dir, err := models.Find(models.Acoustic, in...)
+	if err != nil {
+		return nil, err
+	}
+	defer logErrors()()
+	hmm, dict := C.CString(filepath.Join(dir, "en-us")), C.CString(dictionary)
+	defer C.free(unsafe.Pointer(hmm))
+	defer C.free(unsafe.Pointer(dict))
+	d := &decoder{ps: C.ps_init(C.configure(hmm, dict))}
+	if d.ps == nil {
+		return nil, &brokenError{models.Acoustic}
+	}
+	d.prior = d.means()
 	return d, nil
 }
 
@@ -133,153 +161,6 @@ func (d *decoder) pronunciation(word string) string {
 	return C.GoString(p)
 }
 
-// learn adds a word to the dictionary.
-func (d *decoder) learn(word, sounds string) error {
-	w, s := C.CString(word), C.CString(sounds)
-	defer C.free(unsafe.Pointer(w))
-	defer C.free(unsafe.Pointer(s))
-	if C.ps_add_word(d.ps, w, s, 0) < 0 {
-		return fmt.Errorf("the name %q cannot be learnt", word)
-	}
-	return nil
-}
-
-// hear makes d listen for everything that people say, and the more for names.
-func (d *decoder) hear(names []string, in ...string) error {
-	dir, err := models.Find(models.Language, in...)
-	if err != nil {
-		return err
-	}
-	C.log_errors(1)
-	defer C.log_errors(0)
-	path, search := C.CString(filepath.Join(dir, "en-us.lm.bin")), C.CString("hear")
-	defer C.free(unsafe.Pointer(path))
-	defer C.free(unsafe.Pointer(search))
-	language := C.read_language(d.ps, path)
-	if language == nil {
-		return &brokenError{models.Language}
-	}
-	defer C.ngram_model_free(language) // the decoder has its own hold
-	for _, name := range names {
-		if err := d.expect(language, name); err != nil {
-			return err
-		}
-	}
-	if C.ps_set_lm(d.ps, search, language) != 0 || C.ps_set_search(d.ps, search) != 0 {
-		return &brokenError{models.Language}
-	}
-	return d.try()
-}
-
-// boost is how much likelier than the average word a name is. At 1, 29 of 32
-// names that synthetic voices called were understood, at 30 31, and no sentence
-// without the name was understood otherwise than before.
-const boost = 30
-
-// expect makes name, in each way that it may be pronounced, likelier than the
-// average word. The language model has most names for all but impossible: 14 of
-// 32 were understood.
-func (d *decoder) expect(language *C.ngram_model_t, name string) error {
-	word, ways := token(name), d.ways(name)
-	if len(ways) == 0 {
-		return nil // nobody can say it
-	}
-	for i, sounds := range ways {
-		variant := word
-		if i > 0 {
-			variant = fmt.Sprintf("%s(%d)", word, i+1)
-		}
-		if err := d.learn(variant, sounds); err != nil {
-			return err
-		}
-	}
-	w := C.CString(word)
-	defer C.free(unsafe.Pointer(w))
-	if C.ngram_model_add_word(language, w, boost) < 0 {
-		return fmt.Errorf("the name %q cannot be learnt", name)
-	}
-	return nil
-}
-
-// ways returns how a name of one or more words may be pronounced: as the
-// dictionary has it, and as the voices would say it.
-func (d *decoder) ways(name string) (ways []string) {
-	var known, said []string
-	complete := true
-	for _, word := range letters(name) {
-		sounds := d.pronunciation(word)
-		complete = complete && sounds != ""
-		known, said = append(known, sounds), append(said, pronounce(word))
-	}
-	if complete {
-		ways = append(ways, strings.Join(known, " "))
-	}
-	if way := strings.Join(said, " "); way != "" && (len(ways) == 0 || ways[0] != way) {
-		ways = append(ways, way)
-	}
-	return ways
-}
-
-// seek makes d listen for phrases only. It reports false if none of them can be
-// said.
-func (d *decoder) seek(phrases []string) (bool, error) {
-	C.log_errors(1)
-	defer C.log_errors(0)
-	var lines strings.Builder
-	for _, phrase := range phrases {
-		words := letters(phrase)
-		known, err := d.know(words)
-		if err != nil {
-			return false, err
-		}
-		if known {
-			fmt.Fprintf(&lines, "%s /%g/\n", strings.Join(words, " "), d.threshold(words))
-		}
-	}
-	if lines.Len() == 0 {
-		return false, nil
-	}
-	return true, d.seekLines(lines.String())
-}
-
-// know teaches d the words of a phrase that it does not know. It reports false
-// if nobody can say them.
-func (d *decoder) know(words []string) (bool, error) {
-	for _, word := range words {
-		if d.pronunciation(word) != "" {
-			continue
-		}
-		sounds := pronounce(word)
-		if sounds == "" {
-			return false, nil
-		}
-		if err := d.learn(word, sounds); err != nil {
-			return false, err
-		}
-	}
-	return len(words) > 0, nil
-}
-
-// seekLines hands the phrases over as the library wants them: in a file.
-func (d *decoder) seekLines(lines string) error {
-	file, err := os.CreateTemp("", "earshot-phrases-*")
-	if err != nil {
-		return fmt.Errorf("writing the phrases: %w", err)
-	}
-	defer os.Remove(file.Name())
-	_, err = file.WriteString(lines)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("writing the phrases: %w", err)
-	}
-	path, search := C.CString(file.Name()), C.CString("seek")
-	defer C.free(unsafe.Pointer(path))
-	defer C.free(unsafe.Pointer(search))
-	if C.ps_set_kws(d.ps, search, path) != 0 || C.ps_set_search(d.ps, search) != 0 {
-		return errors.New("the phrases cannot be sought")
-	}
-	return d.try()
-}
-
 // try has d hear a moment of silence: some faults show only then.
 func (d *decoder) try() error {
 	if err := d.start(nil); err != nil {
@@ -294,10 +175,17 @@ func (d *decoder) try() error {
 var errDecoder = errors.New("the recogniser refuses to work")
 
 // start begins an utterance. Means are what was learnt about the microphone, or
-// nil.
+// nil if nothing was. All else that d has learnt is forgotten, so that the same
+// sound is always understood in the same way, by this process or the next.
 func (d *decoder) start(means []float32) error {
-	if len(means) > 0 {
-		C.set_means(d.ps, (*C.float)(&means[0]), C.int(len(means)))
+	if C.ps_start_stream(d.ps) != 0 {
+		return errDecoder
+	}
+	if len(means) != len(d.prior) {
+		means = d.prior
+	}
+	if len(means) == 0 || C.set_means(d.ps, (*C.float)(&means[0]), C.int(len(means))) != 0 {
+		return errDecoder
 	}
 	if C.ps_start_utt(d.ps) != 0 {
 		return errDecoder

@@ -25,14 +25,10 @@ const (
 	tries = 3
 )
 
-// MaxText is how much can be said at once, in bytes.
-const MaxText = helper.MaxSound
-
 // Errors of [Synthesiser.Say].
 var (
-	ErrAway    = errors.New("there is no voice")
-	ErrTooLong = fmt.Errorf("more than %d bytes cannot be said at once", MaxText)
-	ErrFatal   = errors.New("the voice died of it, again and again")
+	ErrAway  = errors.New("there is no voice")
+	ErrFatal = errors.New("the voice died of it, again and again")
 )
 
 // A Config says how a [Synthesiser] speaks.

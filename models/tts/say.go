@@ -16,21 +16,13 @@ const longest = 2 * time.Second
 
 // Say yields the sound of a text in what a voice can say; see [Normalise].
 // Leaving the loop, or the end of ctx, makes the helper stop at once. If the
-// helper dies in the middle, the next one says the text again, and Say goes on
-// at the sample where it was: a voice says the same text always the same way.
+// helper dies in the middle, the next one says the same again, which takes the
+// same time, and Say goes on at the sample where it was.
 //
 // An error comes at most once, last, with an empty Chunk: [ErrAway] if there is
-// no helper for five seconds, [ErrTooLong], [ErrFatal], or the cause of the end
-// of ctx.
+// no helper for five seconds, [ErrFatal], or the cause of the end of ctx.
 func (s *Synthesiser) Say(ctx context.Context, spoken string) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
-		if len(spoken) > MaxText {
-			yield(Chunk{}, ErrTooLong)
-			return
-		}
-		if spoken == "" { // which the helper could not tell from an end
-			return
-		}
 		select {
 		case s.turn <- struct{}{}:
 		case <-ctx.Done():
@@ -38,15 +30,24 @@ func (s *Synthesiser) Say(ctx context.Context, spoken string) iter.Seq2[Chunk, e
 			return
 		}
 		defer func() { <-s.turn }()
-		t := &telling{text: spoken, most: int(float64(len(spoken)+1) * longest.Seconds() * audio.Rate / s.config.Speed), yield: yield}
-		if err := s.tell(ctx, t); err != nil {
-			yield(Chunk{}, err)
+		sample := 0
+		for at, text := range parts(spoken) {
+			t := &telling{text: text, yield: yield, at: at, sample: sample}
+			t.most = int(float64(len(text)+1) * longest.Seconds() * audio.Rate / s.config.Speed)
+			if err := s.tell(ctx, t); err != nil {
+				yield(Chunk{}, err)
+				return
+			}
+			if t.left {
+				return
+			}
+			sample += t.given
 		}
 	}
 }
 
-// tell has one life of the helper after the other say the text, until one has
-// said it all or nobody listens any more.
+// tell has one life of the helper after the other say a part, until one has said
+// it all or nobody listens any more.
 func (s *Synthesiser) tell(ctx context.Context, t *telling) error {
 	for vain := 0; vain < tries; vain++ {
 		l, err := s.wait(ctx)
@@ -65,18 +66,21 @@ func (s *Synthesiser) tell(ctx context.Context, t *telling) error {
 	return ErrFatal
 }
 
-// A telling is one text on its way.
+// A telling is one part of a text on its way.
 type telling struct {
-	text  string
-	most  int // samples that it can have
-	yield func(Chunk, error) bool
+	text   string
+	most   int // samples that it can have
+	yield  func(Chunk, error) bool
+	at     int // byte of the whole text
+	sample int // of the whole text's sound
 
 	words  []Word // to go with the next chunk
 	marked bool   // words were handed out
 	given  int    // samples that were
+	left   bool   // nobody listens any more
 }
 
-// by has the helper l say the text, and hands on what is new of it. It reports
+// by has the helper l say the part, and hands on what is new of it. It reports
 // whether that is over, because all was said or nobody listens.
 func (t *telling) by(ctx context.Context, l *life) (over bool, err error) {
 	r := l.ask(len(t.text), t.most)
@@ -120,7 +124,7 @@ func (t *telling) learn(marks []wire.Mark) {
 		return
 	}
 	for _, m := range marks {
-		t.words = append(t.words, Word{int(m.Byte), int(m.Sample)})
+		t.words = append(t.words, Word{t.at + int(m.Byte), t.sample + int(m.Sample)})
 	}
 }
 
@@ -132,5 +136,6 @@ func (t *telling) give(pcm []int16) bool {
 	c := Chunk{PCM: pcm, Words: t.words}
 	t.given += len(pcm)
 	t.words, t.marked = nil, true
-	return t.yield(c, nil)
+	t.left = !t.yield(c, nil)
+	return !t.left
 }

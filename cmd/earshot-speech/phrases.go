@@ -1,0 +1,116 @@
+//go:build cgo
+
+package main
+
+/*
+#include <stdlib.h>
+#include <pocketsphinx.h>
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unsafe"
+)
+
+// openPhrases returns a decoder that listens for phrases only, or nil if nobody
+// can say any of them. It knows their words alone: the whole dictionary would
+// cost some fifty megabytes once more.
+func openPhrases(words *decoder, phrases, in []string) (*decoder, error) {
+	var list, dictionary strings.Builder
+	known := make(map[string]bool)
+	for _, phrase := range phrases {
+		all := letters(phrase)
+		sounds := words.sounds(all)
+		if sounds == nil {
+			continue
+		}
+		n := 0
+		for i, word := range all {
+			n += len(strings.Fields(sounds[i]))
+			if !known[word] {
+				known[word] = true
+				fmt.Fprintf(&dictionary, "%s %s\n", word, sounds[i])
+			}
+		}
+		fmt.Fprintf(&list, "%s /%g/\n", strings.Join(all, " "), threshold(n))
+	}
+	if list.Len() == 0 {
+		return nil, nil
+	}
+	var d *decoder
+	err := inFile(dictionary.String(), func(path string) (err error) {
+		d, err = openDecoder(path, in)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := inFile(list.String(), d.seek); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// sounds returns how each of some words is said, or nil if one cannot be.
+func (d *decoder) sounds(words []string) (sounds []string) {
+	for _, word := range words {
+		s := d.pronunciation(word)
+		if s == "" {
+			s = pronounce(word)
+		}
+		if s == "" {
+			return nil
+		}
+		sounds = append(sounds, s)
+	}
+	return sounds
+}
+
+// inFile has use read content from a file, which is how the library wants it.
+func inFile(content string, use func(path string) error) error {
+	file, err := os.CreateTemp("", "earshot-phrases-*")
+	if err != nil {
+		return fmt.Errorf("writing the phrases: %w", err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(content)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("writing the phrases: %w", err)
+	}
+	return use(file.Name())
+}
+
+// seek makes d listen for the phrases of a file.
+func (d *decoder) seek(list string) error {
+	defer logErrors()()
+	path, search := C.CString(list), C.CString("seek")
+	defer C.free(unsafe.Pointer(path))
+	defer C.free(unsafe.Pointer(search))
+	if C.ps_set_kws(d.ps, search, path) != 0 || C.ps_set_search(d.ps, search) != 0 {
+		return errors.New("the phrases cannot be sought")
+	}
+	return d.try()
+}
+
+// threshold is how sure the recogniser must be of a phrase of so many sounds. The
+// smaller the
+// number the more is heard, and heard wrongly; a longer phrase stands out more
+// and may have a smaller one. With these, each of 48 sentences of four synthetic
+// voices in which a phrase was said was noticed, and none of 80 in which none
+// was.
+func threshold(sounds int) float64 {
+	switch {
+	case sounds <= 4: // "stop"
+		return 1
+	case sounds <= 6: // "earshot"
+		return 1e-6
+	case sounds <= 8: // "be quiet"
+		return 1e-10
+	}
+	return 1e-20 // "stop talking"
+}
