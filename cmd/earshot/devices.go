@@ -87,8 +87,9 @@ type curable interface {
 	Cure() string
 }
 
-// lookAtSound looks for the devices that are to be used.
-func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mouth finding) {
+// lookAtSound looks for the devices that are to be used. Card reports whether
+// there are any devices at all.
+func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mouth finding, card bool) {
 	ears, mouth = finding{Thing: "microphone"}, finding{Thing: "loudspeaker"}
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
 	defer cancel()
@@ -98,9 +99,9 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 		if c, ok := errors.AsType[curable](err); ok {
 			ears.Cure = c.Cure()
 		}
-		return ears, mouth
+		return ears, mouth, false
 	}
-	return found(ears, microphone, devices.Inputs), found(mouth, loudspeaker, devices.Outputs)
+	return found(ears, microphone, devices.Inputs), found(mouth, loudspeaker, devices.Outputs), true
 }
 
 // found looks for a device by its name, or for the default one.

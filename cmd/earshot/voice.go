@@ -37,8 +37,10 @@ var phrases = []string{"stop talking", "be quiet", "stop it"}
 // frameless is how long an open microphone may bring no frame.
 const frameless = 3 * time.Second
 
-// voice gives the house ears and a mouth, as far as cfg wants them.
-func (d *daemon) voice(ears, mouth bool) {
+// voice gives the house ears and a mouth, as far as they are wanted and can be
+// there: a device that is missing may still come.
+func (d *daemon) voice(looks sounding, ears, mouth bool) {
+	ears, mouth = ears && looks.hears, mouth && looks.speaks
 	if !ears && !mouth {
 		return
 	}
@@ -50,13 +52,16 @@ func (d *daemon) voice(ears, mouth bool) {
 		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), say)
 		d.parts = append(d.parts,
 			part{name: "synthesis", run: say.Run},
-			part{name: loud.Name(), run: func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) }})
+			part{
+				name: loud.Name(), cfg: supervise.Config{Lost: !looks.mouth.Works},
+				run: func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) },
+			})
 	}
 	if ears {
 		pulse := new(supervise.Pulse)
 		mic := d.microphone(cfg, microphone.OnCard(card, cfg.Providers.Microphone.Device), pulse)
 		d.parts = append(d.parts, part{
-			name: mic.Name(), ears: true, cfg: supervise.Config{Deaf: frameless, Pulse: pulse},
+			name: mic.Name(), ears: true, cfg: supervise.Config{Deaf: frameless, Pulse: pulse, Lost: !looks.ears.Works},
 			run: func(ctx context.Context) error { return mic.Run(ctx, d.room.Admit) },
 		})
 	}
@@ -142,7 +147,7 @@ func (a *app) senses(d *daemon, voice bool) []finding {
 		return nil
 	}
 	looks := lookAtVoice(a.ctx, d.cfg)
-	d.voice(ears && looks.ears.Works, mouth && looks.mouth.Works)
+	d.voice(looks, ears, mouth)
 	return looks.wanted(d.cfg)
 }
 
@@ -156,7 +161,10 @@ func lookAtSenses(ctx context.Context, cfg *config.Config) []finding {
 }
 
 // A sounding is what was found out about hearing and speaking.
-type sounding struct{ ears, mouth finding }
+type sounding struct {
+	ears, mouth   finding
+	hears, speaks bool // whatever else there is to be: at most the device is missing
+}
 
 // wanted returns what cfg wants of it.
 func (s sounding) wanted(cfg *config.Config) (all []finding) {
@@ -176,12 +184,14 @@ const dictation = "clean English only; for more, dictate into the console by ano
 func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
 	var looks sounding
 	var roles map[string]finding
+	var card bool
 	var g sync.WaitGroup
 	g.Go(func() {
-		looks.ears, looks.mouth = lookAtSound(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
+		looks.ears, looks.mouth, card = lookAtSound(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
 	})
 	g.Go(func() { roles = lookAtSpeech(ctx) })
 	g.Wait()
+	looks.hears, looks.speaks = card && roles["hear"].Works, card && roles["say"].Works
 	looks.ears = without(looks.ears, roles["hear"])
 	if looks.ears.Works {
 		looks.ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"

@@ -27,7 +27,7 @@ type verdict struct {
 }
 
 func newCharge(name string, cfg Config) *charge {
-	return &charge{name: name, cfg: cfg.withDefaults()}
+	return &charge{name: name, cfg: cfg.withDefaults(), lost: cfg.Lost}
 }
 
 // began says that a run begins at now.

@@ -42,6 +42,10 @@ type Config struct {
 	Deaf  time.Duration
 	Pulse *Pulse
 
+	// Lost says that the supervised is known not to work at first, and that
+	// people have been told: only its return is news.
+	Lost bool
+
 	// Jitter returns where in the second half of a wait it ends, from 0 to 1,
 	// so that ten sources which broke together do not come back together. If
 	// nil, it is random.

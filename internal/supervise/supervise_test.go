@@ -80,6 +80,22 @@ func TestRunSaysItOnce(t *testing.T) {
 	})
 }
 
+// TestRunOfWhatIsLostAlready: people know, so only its return is said.
+func TestRunOfWhatIsLostAlready(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{began: time.Now()}
+		runs := 0
+		_ = supervise.Run(t.Context(), "mic", func(context.Context) error {
+			if runs++; runs < 3 {
+				return io.EOF
+			}
+			time.Sleep(time.Minute)
+			return nil
+		}, supervise.Config{Report: d.report, Jitter: late, Lost: true})
+		d.want(t, "6.5s mic: mic is back (over)")
+	})
+}
+
 func TestRunWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
