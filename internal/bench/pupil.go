@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -71,6 +73,18 @@ func (p *pupil) rested(ctx context.Context) error {
 	}
 }
 
+// ready waits until the recogniser has loaded its models: it has understood
+// something.
+func (p *pupil) ready(ctx context.Context) error {
+	for {
+		var err error
+		p.Begin(func(r microphone.Result) { err = r.Err }).End()
+		if wait := p.rested(ctx); wait != nil || !errors.Is(err, stt.ErrAway) {
+			return cmp.Or(wait, err)
+		}
+	}
+}
+
 // An answer is what was understood of a passage.
 type answer struct {
 	text       string
@@ -125,7 +139,7 @@ func frames(pcm []int16) iter.Seq[*audio.Frame] {
 func (p *pupil) listen(ctx context.Context, d dial, r *reel, source codec.Source) ([]answer, error) {
 	heard := &audience{answers: make([]answer, len(r.passages)), reel: r, base: source.Base}
 	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{
-		Capture:    lesson{heard, codec.Open(ctx, d.to(speechHelper, "media"), source), p.rested},
+		Capture:    player{heard, codec.Open(ctx, d.to(speechHelper, "media"), source), p.rested},
 		Recogniser: p,
 	})
 	return heard.answers, mic.Run(ctx, heard.emit)
@@ -154,16 +168,16 @@ func (h *audience) emit(_ context.Context, e earshot.Event) error {
 	return nil
 }
 
-// A lesson plays a recording, and goes on to the next passage when the one
+// A player plays a recording, and goes on to the next passage when the one
 // before has been understood.
-type lesson struct {
+type player struct {
 	heard  *audience
 	frames iter.Seq2[*audio.Frame, error]
 	rested func(context.Context) error
 }
 
 // Frames implements [microphone.Capture].
-func (l lesson) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+func (l player) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
 		sample, now, began := 0, 0, time.Now()
 		for f, err := range l.frames {
@@ -185,7 +199,7 @@ func (l lesson) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 }
 
 // took notes how long a passage took, and begins the next.
-func (l lesson) took(n int, began *time.Time) {
+func (l player) took(n int, began *time.Time) {
 	l.heard.mu.Lock()
 	defer l.heard.mu.Unlock()
 	l.heard.answers[n].took = time.Since(*began)

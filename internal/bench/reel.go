@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,12 +19,16 @@ var voices = []string{"slt", "rms", "awb", "kal16"}
 
 // recite returns how a voice says text.
 func (b bench) recite(ctx context.Context, voice, text string) ([]int16, error) {
-	path := filepath.Join(b.dir, "flite.wav")
-	c := exec.CommandContext(ctx, "flite", "-voice", voice, "-t", text, "-o", path)
+	f, err := os.CreateTemp(b.dir, "flite-*.wav")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	c := exec.CommandContext(ctx, "flite", "-voice", voice, "-t", text, "-o", f.Name())
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("flite: %w: %s", err, out)
 	}
-	data, err := os.ReadFile(path)
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil, err
 	}

@@ -32,8 +32,8 @@ var calls = []string{
 // words measures what is understood of twenty sentences in four voices that
 // come from a file, through the ear and the microphone to the recogniser, as by
 // earshot replay. The bare thing is a recogniser that is given each sentence as
-// a whole: the difference is what the ear costs. Both run at the same time, on
-// recognisers of their own.
+// a whole, for two of the voices: the difference is what the ear costs. Two run
+// at the same time, on recognisers of their own.
 func words(ctx context.Context, b bench) ([]Row, error) {
 	if rows := withoutVoice("words", []string{"speech"}, "flite"); rows != nil {
 		return rows, nil
@@ -42,56 +42,83 @@ func words(ctx context.Context, b bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours, bare := newPupil(d), newPupil(d)
-	ctx, stop := beside(ctx, ours.Run, bare.Run)
-	rows, err := b.examine(ctx, d, ours, bare)
+	one, other := newPupil(d), newPupil(d)
+	ctx, stop := beside(ctx, one.Run, other.Run)
+	rows, err := b.examine(ctx, d, one, other)
 	return rows, errors.Join(err, stop())
 }
 
-// examine has every voice dictate.
-func (b bench) examine(ctx context.Context, d dial, ours, bare *pupil) (rows []Row, err error) {
-	said := strings.Split(strings.TrimSpace(sentencesText), "\n")
-	said = said[:min(len(said), b.rounds)]
-	said = append(said, calls[:min(len(calls), b.rounds)]...)
-	var all [2]scores
-	for _, voice := range voices {
-		r, err := b.reel(ctx, voice, said...)
-		if err != nil {
-			return rows, err
+// A lesson is a voice that dictates, to an ear or to a recogniser alone.
+type lesson struct {
+	voice string
+	ear   bool
+}
+
+// plan is what the two recognisers hear, side by side.
+var plan = [][2]lesson{
+	{{"slt", true}, {"slt", false}},
+	{{"rms", true}, {"rms", false}},
+	{{"awb", true}, {"kal16", true}},
+}
+
+// examine teaches both pupils.
+func (b bench) examine(ctx context.Context, d dial, pupils ...*pupil) (rows []Row, err error) {
+	of := make(map[lesson]scores)
+	for _, step := range plan {
+		var result [2]scores
+		g, ctx := errgroup.WithContext(ctx)
+		for i, l := range step {
+			g.Go(func() (err error) {
+				if result[i], err = b.teach(ctx, d, l, pupils[i]); err != nil {
+					err = fmt.Errorf("%s: %w", l.voice, err)
+				}
+				return err
+			})
 		}
-		of, err := b.dictate(ctx, d, r, ours, bare)
-		if err != nil {
-			return rows, fmt.Errorf("%s: %w", voice, err)
+		if err := g.Wait(); err != nil {
+			return nil, err
 		}
-		rows = append(rows, row("word error rate, "+voice, "%", same(of[0].wer()), same(of[1].wer()), ""))
-		all[0], all[1] = append(all[0], of[0]...), append(all[1], of[1]...)
+		of[step[0]], of[step[1]] = result[0], result[1]
 	}
-	return append(rows, all[0].summary(all[1])...), nil
+	var ours, bare scores
+	for _, voice := range voices {
+		o, p := of[lesson{voice, true}], of[lesson{voice, false}]
+		r := Row{Name: "word error rate, " + voice, Unit: "%", Ours: same(o.wer())}
+		if p != nil {
+			r = row(r.Name, r.Unit, r.Ours, same(p.wer()), "")
+		}
+		ours, bare, rows = append(ours, o...), append(bare, p...), append(rows, r)
+	}
+	return append(rows, ours.summary(bare)...), nil
 }
 
 // same is a spread of one value.
 func same(v float64) Spread { return Spread{v, v, v} }
 
-// dictate has both hear a reel.
-func (b bench) dictate(ctx context.Context, d dial, r *reel, ours, bare *pupil) (of [2]scores, err error) {
-	source, err := b.source(r, "dictation")
+// teach has a pupil hear one lesson.
+func (b bench) teach(ctx context.Context, d dial, l lesson, p *pupil) (scores, error) {
+	said := strings.Split(strings.TrimSpace(sentencesText), "\n")
+	said = said[:min(len(said), b.rounds)]
+	if l.ear {
+		said = append(said, calls[:min(len(calls), b.rounds)]...)
+	}
+	r, err := b.reel(ctx, l.voice, said...)
 	if err != nil {
-		return of, err
+		return nil, err
 	}
-	var answers [2][]answer
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		answers[0], err = ours.listen(ctx, d, r, source)
-		return err
-	})
-	g.Go(func() (err error) {
-		answers[1], err = bare.read(ctx, r)
-		return err
-	})
-	if err := g.Wait(); err != nil {
-		return of, err
+	if err := p.ready(ctx); err != nil {
+		return nil, err
 	}
-	return [2]scores{score(r, answers[0]), score(r, answers[1])}, nil
+	if !l.ear {
+		answers, err := p.read(ctx, r)
+		return score(r, answers), err
+	}
+	source, err := b.source(r, l.voice)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := p.listen(ctx, d, r, source)
+	return score(r, answers), err
 }
 
 // Scores are how good the answers to some passages are.
@@ -155,20 +182,21 @@ func (all scores) factors() (f []float64) {
 	return f
 }
 
-// summary returns what all voices come to, beside the bare.
+// summary returns what all voices come to.
 func (all scores) summary(bare scores) []Row {
 	unheard := all.count(func(s scored) bool { return s.utterances == 0 })
 	parted := all.count(func(s scored) bool { return s.utterances > 1 })
-	missed := func(s scored) bool { return s.call && !s.called }
-	falsely := func(s scored) bool { return !s.call && s.called }
-	ncalls := int(all.count(func(s scored) bool { return s.call }))
+	named := all.count(func(s scored) bool { return s.call })
+	one := func(name, unit string, v float64, note string) Row {
+		return Row{Name: name, Unit: unit, Ours: same(v), Note: note}
+	}
 	return []Row{
-		row("word error rate, all", "%", same(all.wer()), same(bare.wer()), fmt.Sprintf(
-			"of %d things said, the ear took %.0f for nothing and parted %.0f; sound comes as fast as it is read, so that no open sentence is waited for",
+		one("word error rate, all", "%", all.wer(), fmt.Sprintf(
+			"of %d things said, the ear took %.0f for nothing and parted %.0f; they come as fast as they are understood, so that no open sentence is waited for",
 			len(all), unheard, parted)),
 		row("to understand a second of speech", "s", spread(all.factors()), spread(bare.factors()),
 			"the real-time factor: with decoder, ear and gate, beside the recogniser alone"),
-		row("calls by name not understood", fmt.Sprintf("of %d", ncalls), same(all.count(missed)), same(bare.count(missed)), ""),
-		row("sentences taken for calls", fmt.Sprintf("of %d", len(all)-ncalls), same(all.count(falsely)), same(bare.count(falsely)), ""),
+		one("calls by name not understood", fmt.Sprintf("of %.0f", named), all.count(func(s scored) bool { return s.call && !s.called }), ""),
+		one("sentences taken for calls", fmt.Sprintf("of %.0f", float64(len(all))-named), all.count(func(s scored) bool { return !s.call && s.called }), ""),
 	}
 }
