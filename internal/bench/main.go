@@ -50,6 +50,7 @@ var figures = []figure{
 	{"idle", idle},
 	{"routing", routing},
 	{"words", words},
+	{"phrases", phrases},
 	{"ollama", realModel},
 }
 
