@@ -65,6 +65,46 @@ func checkWords(t *testing.T, r stt.Result, lasted time.Duration) {
 	}
 }
 
+// TestUnderstandsItsName: called by any voice, the agent knows it. The language
+// model has its name for all but impossible; see what the helper does about that.
+func TestUnderstandsItsName(t *testing.T) {
+	for _, voice := range voices {
+		t.Run(voice, func(t *testing.T) {
+			s, _ := mouth(t, voice, 0)
+			r, _ := ear(t, stt.Config{Names: []string{"earshot"}})
+			ready(t, r)
+			missed := 0
+			for _, text := range []string{
+				"earshot what time is it", "hey earshot stop", "earshot stop talking", "okay earshot what do you see",
+				"thank you earshot", "earshot", "earshot remind me to call john", "earshot stop",
+			} {
+				pcm, _ := say(t, s, text)
+				if final, _ := understand(t, r, frames(pcm), nil); !strings.Contains(string(final.Text), "earshot") {
+					t.Logf("%q is understood as %q", text, string(final.Text))
+					missed++
+				}
+			}
+			if missed > 1 {
+				t.Errorf("it missed %d of 8 calls", missed)
+			}
+		})
+	}
+}
+
+// TestUnderstandsItsNames: names that no dictionary has are learnt, and those
+// that nobody can say do no harm.
+func TestUnderstandsItsNames(t *testing.T) {
+	s, _ := mouth(t, "", 0)
+	r, _ := ear(t, stt.Config{Names: []string{"Zorblax", "Ann Lee", "小明", "", "!?/(2)", "4711"}, Phrases: []string{"halt zorblax", "停", "/"}})
+	ready(t, r)
+	for _, text := range []string{"zorblax how long will it take to get there", "ann lee how long will it take to get there"} {
+		pcm, _ := say(t, s, text)
+		if final, _ := understand(t, r, frames(pcm), nil); string(final.Text) != text {
+			t.Errorf("understood %q, %v; want %q", string(final.Text), final.Err, text)
+		}
+	}
+}
+
 // TestUnderstandsNothing: silence and noise are not words one is sure of, and do
 // not spoil what comes after them.
 func TestUnderstandsNothing(t *testing.T) {

@@ -2,7 +2,6 @@ package models_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -149,57 +148,4 @@ func kills() int {
 		return 100
 	}
 	return 10
-}
-
-// BenchmarkSay prints what a voice costs: when its first sound comes, how long a
-// second of sound takes, and how soon after leaving one text the next is heard.
-func BenchmarkSay(b *testing.B) {
-	const text = "i think we should go to the store after lunch and rest"
-	for _, name := range voices {
-		b.Run(name, func(b *testing.B) {
-			s, r := mouth(b, name, 0)
-			say(b, s, "hello")
-			var first, all, again time.Duration
-			samples := 0
-			b.ResetTimer()
-			for range b.N {
-				began := time.Now()
-				for c, err := range s.Say(b.Context(), text) {
-					if err != nil {
-						b.Fatal(err)
-					}
-					if samples += len(c.PCM); len(c.Words) > 0 {
-						first += time.Since(began)
-					}
-				}
-				all += time.Since(began)
-				for range s.Say(b.Context(), strings.Repeat(text+", ", 20)) {
-					break
-				}
-				left := time.Now()
-				for range s.Say(b.Context(), "yes") {
-					break
-				}
-				again += time.Since(left)
-			}
-			n := float64(b.N)
-			b.ReportMetric(float64(first.Milliseconds())/n, "ms/first")
-			b.ReportMetric(all.Seconds()*audio.Rate/float64(samples), "rtf")
-			b.ReportMetric(float64(again.Milliseconds())/n, "ms/next-after-leaving")
-			b.ReportMetric(float64(memory(b, r.process().Pid())), "MB")
-		})
-	}
-}
-
-// memory returns what a process holds, in MB.
-func memory(tb testing.TB, pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		tb.Skip(err)
-	}
-	kb := 0
-	for line := range strings.Lines(string(status)) {
-		fmt.Sscanf(line, "VmRSS: %d kB", &kb)
-	}
-	return kb >> 10
 }

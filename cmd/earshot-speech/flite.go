@@ -7,6 +7,7 @@ package main
 #include <stdint.h>
 #include <stdlib.h>
 #include <flite/flite.h>
+#include <flite/flite_version.h>
 
 cst_voice *register_cmu_us_slt(const char *);
 cst_voice *register_cmu_us_rms(const char *);
@@ -75,6 +76,9 @@ import (
 	"earshot/internal/audio"
 	"earshot/models/wire"
 )
+
+// flite names the library.
+const flite = C.FLITE_PROJECT_PREFIX + " " + C.FLITE_PROJECT_VERSION
 
 // voices are those that are linked in. Registering one twice makes one.
 var voices = map[string]func() *C.cst_voice{

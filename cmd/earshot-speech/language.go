@@ -92,7 +92,7 @@ func (d *decoder) expect(language *C.ngram_model_t, name string) error {
 // dictionary has it, and as the voices would say it.
 func (d *decoder) ways(name string) (ways []string) {
 	var known, said []string
-	complete := true
+	complete := len(letters(name)) > 0
 	for _, word := range letters(name) {
 		sounds := d.pronunciation(word)
 		complete = complete && sounds != ""

@@ -146,5 +146,5 @@ func checkSay() finding {
 	if n == 0 {
 		return finding{Text: "flite says nothing", Cure: "sudo apt-get install --reinstall libflite1"}
 	}
-	return finding{Works: true, Text: "flite speaks English"}
+	return finding{Works: true, Text: flite + " speaks English"}
 }

@@ -1,8 +1,10 @@
 // Package tts turns text into sound. [Normalise] says how a voice says a text;
-// what says it is a helper process.
+// a [Synthesiser] has it said by the role say of earshot-speech, a process that
+// may die at any time without a word being lost.
 //
 // Normalising is pure: nobody waits for anybody, and nothing is dropped but
-// what [Speech.Skipped] names.
+// what [Speech.Skipped] names. When the reader of a sound is slow, the voice
+// waits for it, some seconds of sound ahead, and nothing is dropped either.
 package tts
 
 import (
