@@ -51,6 +51,7 @@ var figures = []figure{
 	{"routing", routing},
 	{"words", words},
 	{"phrases", phrases},
+	{"speak", speak},
 	{"ollama", realModel},
 }
 

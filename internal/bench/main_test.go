@@ -41,7 +41,7 @@ func TestEveryFigure(t *testing.T) {
 			var got []string
 			for _, row := range r.Rows {
 				got = append(got, row.Name)
-				sound(t, row)
+				plausible(t, row)
 			}
 			if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
 				t.Errorf("the rows are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
@@ -67,8 +67,8 @@ func measure(t *testing.T, figure string) Report {
 	return r
 }
 
-// sound looks at what must be so however slow the machine is.
-func sound(t *testing.T, r Row) {
+// plausible looks at what must be so however slow the machine is.
+func plausible(t *testing.T, r Row) {
 	t.Helper()
 	if r.Unit == "" {
 		if !strings.HasPrefix(r.Note, "not measured: ") {
