@@ -21,9 +21,18 @@ type still struct{ *testing.M }
 // Run implements [testscript.TestingM].
 func (s still) Run() int {
 	code := s.M.Run()
+	for _, dir := range leftovers {
+		os.RemoveAll(dir)
+	}
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
 }
+
+// leftovers are folders that several tests use.
+var leftovers []string
+
+// leftover notes that a folder is to be removed when all tests are over.
+func leftover(dir string) { leftovers = append(leftovers, dir) }

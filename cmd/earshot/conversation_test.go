@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"earshot"
+)
+
+// A line is one of the transcript, as it should be.
+type line struct {
+	who  string
+	text string // of a person: what was said; of the agent: all that was offered
+	cut  bool
+}
+
+// TestSpokenConversation: ten things that are said aloud, with three cuts, read
+// right in the history, and of what was cut it shows what could be heard.
+func TestSpokenConversation(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t)
+	p.scripted(talker)
+	p.wakes()
+	r := rendered(t, tide...)
+	flow := strings.Join(tide, "")
+	var want []line
+	replies := 0
+	says := func(who person, text, answer string) {
+		t.Helper()
+		p.says(who, text)
+		want = append(want, line{"somebody", text, false})
+		if answer != "" {
+			want, replies = append(want, line{"Earshot", answer, false}), replies+1
+			p.replied(replies)
+		}
+	}
+	cut := func(after int, who person, text, answer string) {
+		t.Helper()
+		recording := p.records()
+		p.says(ann, "earshot, tell me about the tide")
+		p.speaking(recording, after)
+		p.says(who, text)
+		replies++
+		p.replied(replies)
+		want = append(want, line{"somebody", "Earshot tell me about the tide", false}, line{"Earshot", flow, true}, line{"somebody", text, false})
+		if answer != "" {
+			want, replies = append(want, line{"Earshot", answer, false}), replies+1
+			p.replied(replies)
+		}
+		r.truthful(t, cutOff(p.journal()), recording.PCM(0), rate)
+	}
+	says(bob, "earshot, what is the weather like today", "It is warm and dry today.")
+	says(bob, "and what about the morning", "The morning will be cold.")
+	cut(1500, bob, "stop talking", "")
+	cut(2500, eve, "what about the weather", "It is warm and dry today.")
+	cut(800, bob, "hey earshot", "Yes?")
+	says(eve, "what about the weather tomorrow", "It is warm and dry today.")
+	p.sounds(hush(9000)) // longer than one is still talked to
+	says(bob, "shall we have lunch together", "")
+	p.heard(10)
+
+	shown := p.earshot(nil, "history", "-n", "100").out
+	got := strings.Split(strings.TrimSpace(shown), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("history has %d lines, want %d:\n%s", len(got), len(want), shown)
+	}
+	slips, words := 0, 0
+	for i, w := range want {
+		n, err := w.fits(got[i])
+		if err != nil {
+			t.Errorf("line %d: %v: %q", i+1, err, got[i])
+		}
+		slips, words = slips+n, words+len(strings.Fields(w.text))
+	}
+	t.Logf("%d words were misunderstood; history shows\n%s", slips, shown)
+	if slips > words/5 {
+		t.Errorf("%d words were misunderstood", slips)
+	}
+}
+
+// cutOff returns the last reply that was cut off.
+func cutOff(events []earshot.Event) (last earshot.Reply) {
+	for _, r := range bodies[earshot.Reply](events) {
+		if r.Outcome == earshot.Interrupted {
+			last = r
+		}
+	}
+	return last
+}
+
+// fits compares a line of history with what it should be, and returns how many
+// words of a person were misunderstood.
+func (l line) fits(got string) (slips int, err error) {
+	fields := strings.SplitN(got, "  ", 2)
+	who, text, ok := strings.Cut(strings.TrimSpace(fields[len(fields)-1]), " ")
+	text = strings.TrimSpace(text)
+	if who != l.who || !ok {
+		return 0, fmt.Errorf("it is by %q, not by %q", who, l.who)
+	}
+	if who != "Earshot" {
+		return wrong(strings.TrimSuffix(text, " [not to me]"), strings.ReplaceAll(l.text, ",", "")), nil
+	}
+	heard, rest, cut := strings.Cut(strings.TrimSuffix(text, "]"), "[cut off by somebody; not heard: ")
+	if cut != l.cut {
+		return 0, fmt.Errorf("that it was cut off is %v", cut)
+	}
+	if whole := strings.TrimSpace(heard) + " " + rest; strings.TrimSpace(whole) != l.text {
+		return 0, fmt.Errorf("it is not what was said: %q", whole)
+	}
+	return 0, nil
+}

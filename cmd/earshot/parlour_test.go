@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"earshot"
+	"earshot/internal/sound/soundtest"
+	"earshot/internal/testkit"
+	"earshot/store"
+)
+
+// helpers builds the programs that hold C, once, and returns where they are.
+var helpers = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "eh")
+	if err != nil {
+		return "", err
+	}
+	leftover(dir)
+	cmd := exec.Command("go", "build", "-o", dir, "earshot/cmd/"+soundHelper, "earshot/cmd/"+speechHelper)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", errors.Join(err, errors.New(string(out)))
+	}
+	return dir, nil
+})
+
+// needVoice skips the test where there is to be no sound, and returns where the
+// helpers are.
+func needVoice(t testing.TB) string {
+	t.Helper()
+	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, name := range []string{"voice", "pulse", "speech"} {
+		if testing.Short() || slices.Contains(without, name) {
+			t.Skip("told to do without a voice")
+		}
+	}
+	dir, err := helpers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// rate is how many samples a second has.
+const rate = 16000
+
+// A parlour is a home with a sound card of its own, and people in it who talk.
+type parlour struct {
+	*home
+	card *soundtest.Server
+}
+
+// newParlour returns a home where earshot hears and speaks.
+func newParlour(t testing.TB, environ ...string) *parlour {
+	t.Helper()
+	dir := needVoice(t)
+	p := &parlour{home: newHome(t), card: soundtest.Start(t)}
+	p.env = slices.Concat(p.card.Env(), p.env, []string{
+		"PATH=" + dir + string(filepath.ListSeparator) + os.Getenv("PATH"),
+		"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=true",
+		// Nothing comes from the virtual microphone while nobody speaks.
+		"EARSHOT_PROVIDERS_MICROPHONE_DEAF_SECONDS=0",
+	}, environ)
+	return p
+}
+
+// in returns the same parlour, in a test within the test.
+func (p *parlour) in(t testing.TB) *parlour {
+	h := *p.home
+	h.t = t
+	return &parlour{home: &h, card: p.card}
+}
+
+// wakes starts the daemon, and returns when it listens and can speak.
+func (p *parlour) wakes() *process {
+	p.t.Helper()
+	d := p.daemon()
+	p.t.Cleanup(func() {
+		if p.t.Failed() {
+			d.end(syscall.SIGINT)
+			p.t.Logf("the daemon said:\n%s%s", d.out.String(), p.log())
+		}
+	})
+	p.listens()
+	return d
+}
+
+// log returns the daemon's log.
+func (p *parlour) log() string {
+	text, _ := os.ReadFile(filepath.Join(p.dir, "state/earshot/earshot.log"))
+	return string(text)
+}
+
+// listens returns when the daemon captures and has a loudspeaker.
+func (p *parlour) listens() {
+	p.t.Helper()
+	testkit.Await(p.t, soon, "ears and a mouth", func() bool {
+		in, out, err := p.card.Streams()
+		return err == nil && in >= 1 && out >= 1
+	})
+}
+
+// A person is a voice of flite's.
+type person string
+
+// Those who talk; the agent itself is slt.
+const (
+	ann person = "slt"
+	bob person = "rms"
+	eve person = "awb"
+)
+
+// uttered is what was spoken before: people repeat themselves.
+var uttered sync.Map
+
+// sound returns the sound of what a person says.
+func (who person) sound(t testing.TB, text string) []int16 {
+	t.Helper()
+	key := string(who) + ": " + text
+	if pcm, ok := uttered.Load(key); ok {
+		return pcm.([]int16)
+	}
+	file := filepath.Join(t.TempDir(), "said.wav")
+	if out, err := exec.Command("flite", "-voice", string(who), "-t", text, "-o", file).CombinedOutput(); err != nil {
+		t.Fatalf("flite: %v: %s", err, out)
+	}
+	wav, err := os.ReadFile(file)
+	const header = 44 // bytes of flite's
+	if err != nil || len(wav) < header {
+		t.Fatalf("flite said nothing: %v", err)
+	}
+	pcm := make([]int16, (len(wav)-header)/2)
+	for i := range pcm {
+		pcm[i] = int16(binary.LittleEndian.Uint16(wav[header+2*i:]))
+	}
+	uttered.Store(key, pcm)
+	return pcm
+}
+
+// hush is silence of so many milliseconds.
+func hush(ms int) []int16 { return make([]int16, ms*rate/1000) }
+
+// says lets a person say something, and returns when it has been said, with the
+// silence behind it by which one knows that it is over.
+func (p *parlour) says(who person, text string) {
+	p.t.Helper()
+	p.sounds(slices.Concat(hush(200), who.sound(p.t, text), hush(500)))
+}
+
+// sounds lets the microphone hear pcm, and returns when it has.
+func (p *parlour) sounds(pcm []int16) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.t.Context(), soon)
+	defer stop()
+	if err := p.card.Play(ctx, pcm); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// records begins a recording of the loudspeaker, which ends with the test.
+func (p *parlour) records() *soundtest.Recording {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.t.Context(), soon)
+	defer stop()
+	r, err := p.card.Record(ctx)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { r.Stop() })
+	return r
+}
+
+// journal returns all that is written down.
+func (p *parlour) journal() (events []earshot.Event) {
+	p.t.Helper()
+	archive, err := store.OpenReader(p.t.Context(), filepath.Join(p.dir, "state/earshot/journal"))
+	if err != nil {
+		return nil // the daemon is about to make it
+	}
+	defer archive.Close()
+	for e, err := range archive.Export(p.t.Context()) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// bodies returns the bodies of one kind.
+func bodies[B earshot.Body](events []earshot.Event) (list []B) {
+	for _, e := range events {
+		if b, ok := e.Body.(B); ok {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// replied returns all replies, as soon as there are n.
+func (p *parlour) replied(n int) (replies []earshot.Reply) {
+	p.t.Helper()
+	testkit.Await(p.t, soon, "a reply", func() bool {
+		replies = bodies[earshot.Reply](p.journal())
+		return len(replies) >= n
+	})
+	return replies
+}
+
+// heard returns all utterances, as soon as there are n.
+func (p *parlour) heard(n int) (utterances []earshot.Utterance) {
+	p.t.Helper()
+	testkit.Await(p.t, soon, "an utterance", func() bool {
+		utterances = bodies[earshot.Utterance](p.journal())
+		return len(utterances) >= n
+	})
+	return utterances
+}
+
+// speaking returns when so much has sounded in r, in milliseconds.
+func (p *parlour) speaking(r *soundtest.Recording, ms int) {
+	p.t.Helper()
+	testkit.Await(p.t, soon, "the voice", func() bool { return loud(r.PCM(0)) >= ms*rate/1000 })
+}
+
+// loud returns how many samples are not silent.
+func loud(pcm []int16) (n int) {
+	for _, s := range pcm {
+		if s != 0 {
+			n++
+		}
+	}
+	return n
+}

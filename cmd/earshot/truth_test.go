@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"earshot"
+	"earshot/internal/helper"
+	"earshot/internal/testkit"
+	"earshot/models/tts"
+)
+
+// A rendition is how the agent's voice says a text: other sound each time in its
+// consonants, and each time the same in everything that can be compared.
+type rendition struct {
+	pcm   []int16
+	words []tts.Word // where in the text and in pcm each begins
+}
+
+// rendered lets a voice like the agent's say clauses, one after the other.
+func rendered(t testing.TB, clauses ...string) (r rendition) {
+	t.Helper()
+	path := filepath.Join(needVoice(t), speechHelper)
+	voice := tts.New(tts.Config{Log: quietly, Dial: func() (helper.Link, error) {
+		return helper.Start(helper.Command{Name: speechHelper, Path: path, Args: []string{"say"}, Log: quietly})
+	}})
+	ctx, stop := context.WithCancel(t.Context())
+	var life sync.WaitGroup
+	life.Go(func() { voice.Run(ctx) })
+	defer life.Wait()
+	defer stop()
+	var reader tts.Reader
+	n := 0
+	for _, clause := range clauses {
+		form, at := reader.Next(clause), len(r.pcm)
+		for c, err := range voice.Say(ctx, form.Spoken) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range c.Words {
+				r.words = append(r.words, tts.Word{Byte: n + form.Text(w.Byte), Sample: at + w.Sample})
+			}
+			r.pcm = append(r.pcm, c.PCM...)
+		}
+		n += len(clause)
+	}
+	return r
+}
+
+// The sizes of what is compared, in samples.
+const (
+	grain = rate / 50 // what counts as played
+	shape = rate / 5  // by which a place is found again after a gap
+	patch = 20        // grains that may be missing: a shape across a gap is in no place
+)
+
+// sounded returns how many words of r are in the recording, whose gaps last at
+// most gap samples. A word counts when half of it was played.
+func (r rendition) sounded(recording []int16, gap int) (words int) {
+	end := r.end(recording, gap)
+	for i, w := range r.words {
+		next := len(r.pcm)
+		if i+1 < len(r.words) {
+			next = r.words[i+1].Sample
+		}
+		if 2*end >= w.Sample+next {
+			words = i + 1
+		}
+	}
+	return words
+}
+
+// end returns up to which sample r is in the recording.
+func (r rendition) end(recording []int16, gap int) (end int) {
+	offset, misses := -1, 0
+	for at := 0; at+shape <= len(r.pcm) && misses < patch; at += grain {
+		if !audible(r.pcm[at : at+grain]) {
+			continue
+		}
+		if offset >= 0 && alike(r.pcm[at:at+grain], recording, at+offset) {
+			end, misses = at+grain, 0
+			continue
+		}
+		from := max(0, at+offset)
+		to := from + gap
+		if offset < 0 {
+			to = len(recording)
+		}
+		if found := find(r.pcm[at:at+shape], recording, from, to); found >= 0 {
+			offset, end, misses = found-at, at+grain, 0
+		} else if offset >= 0 {
+			misses++
+		}
+	}
+	return end
+}
+
+// audible reports whether there is more in pcm than the breath between words.
+func audible(pcm []int16) bool {
+	sum := 0.0
+	for _, s := range pcm {
+		sum += float64(s) * float64(s)
+	}
+	return sum > 300*300*float64(len(pcm))
+}
+
+// alike reports whether pcm is in the recording at a place, however loud.
+func alike(pcm, recording []int16, at int) bool {
+	return at+len(pcm) <= len(recording) && correlation(pcm, recording[at:at+len(pcm)]) > 0.7
+}
+
+// find returns the first place where pcm is in the recording, or -1.
+func find(pcm, recording []int16, from, to int) int {
+	for at := from; at < min(to, len(recording)-len(pcm)); at++ {
+		if recording[at] != 0 && correlation(pcm, recording[at:at+len(pcm)]) > 0.93 {
+			return at
+		}
+	}
+	return -1
+}
+
+// correlation returns how much a and b are the same but for loudness, up to 1.
+func correlation(a, b []int16) float64 {
+	var ab, aa, bb float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// told returns how many words of r the journal says to have been heard.
+func (r rendition) told(reply earshot.Reply) (words int) {
+	n := len(strings.TrimRight(string(reply.Delivered()), " "))
+	for _, w := range r.words {
+		if w.Byte < n {
+			words++
+		}
+	}
+	return words
+}
+
+// truthful fails the test unless as many words of r were heard as the journal
+// says, give or take one.
+func (r rendition) truthful(t *testing.T, reply earshot.Reply, recording []int16, gap int) {
+	t.Helper()
+	sounded, told := r.sounded(recording, gap), r.told(reply)
+	t.Logf("%d of %d words sounded, and %d are told", sounded, len(r.words), told)
+	if told < sounded-1 || told > sounded+1 {
+		t.Errorf("%d words sounded, and %d are told", sounded, told)
+	}
+}
+
+// tide is a long reply, in the clauses in which a voice says it.
+var tide = []string{
+	"The tide comes in twice every day and goes out again as often as it came in before, ",
+	"because the moon draws the water after it, ",
+	"and the sun helps a little, ",
+	"and nobody has ever been able to stop it.",
+}
+
+// talker is a model that knows of the tide, and little else.
+var talker = "every_seconds: 0.01\nreply: I have no line for that.\nrules:\n" +
+	"  - {when: tide, reply: \"" + strings.Join(tide, "") + "\"}\n" +
+	"  - {when: weather, reply: It is warm and dry today.}\n" +
+	"  - {when: morning, reply: The morning will be cold.}\n"
+
+// cough is what is no word: noise that lasts for ms.
+func cough(ms int) []int16 {
+	noise, pcm := rand.New(rand.NewPCG(1, 2)), hush(ms)
+	for i := range pcm {
+		pcm[i] = int16(noise.IntN(16000) - 8000)
+	}
+	return pcm
+}
+
+// TestSpokenTruth: of replies that are cut, wherever, the words that were heard
+// are those whose sound came out of the loudspeaker.
+func TestSpokenTruth(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t)
+	p.scripted(talker)
+	p.wakes()
+	r := rendered(t, tide...)
+	for _, tt := range []struct {
+		name  string
+		after int // milliseconds of sound before the cut
+		cough bool
+	}{
+		{"at once", 40, false},
+		{"early", 600, false},
+		{"late", 2800, false},
+		{"in another clause", 4600, false},
+		{"after a cough", 2500, true},
+		{"never", 0, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := p.in(t)
+			before := len(p.replied(0))
+			recording := p.records()
+			p.says(bob, "earshot, tell me about the tide")
+			if tt.cough {
+				p.speaking(recording, 400)
+				p.sounds(slices.Concat(cough(200), hush(300)))
+			}
+			p.speaking(recording, tt.after)
+			if tt.after > 0 {
+				p.says(bob, "stop talking")
+			}
+			reply := p.replied(before + 1)[before]
+			length := recording.Len() + rate/2
+			testkit.Await(t, soon, "the sound behind it", func() bool { return recording.Len() >= length })
+			if was := reply.Outcome; (was == earshot.Interrupted) != (tt.after > 0) {
+				t.Errorf("the reply was %s", was)
+			}
+			r.truthful(t, reply, recording.PCM(0), 4*rate)
+		})
+	}
+}
