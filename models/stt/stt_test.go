@@ -265,11 +265,11 @@ func TestWithoutHelper(t *testing.T) {
 			began := time.Now()
 			var heard tape
 			var told time.Duration
-			s := r.Begin(func(res stt.Result) { heard.on(res); told = time.Since(began) })
+			s := r.Begin(func(res stt.Result) { told = time.Since(began); heard.on(res) })
 			feed(s, 10)
 			s.End()
 			time.Sleep(time.Minute)
-			if heard.String() != stt.ErrAway.Error()+"!" || told != wait {
+			if got := heard.String(); got != stt.ErrAway.Error()+"!" || told != wait {
 				t.Errorf("heard %v after %v", &heard, told)
 			}
 		}

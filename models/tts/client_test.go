@@ -165,7 +165,7 @@ func TestSay(t *testing.T) {
 // and all of it.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,30}[,.!?]? |[a-z]{250}`), 0, 60).Draw(rt, "words"), "")
+		text := strings.Join(rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,30}[,.!?]? |[a-z]{250}`), 0, 30).Draw(rt, "words"), "")
 		synctest.Test(t, func(t *testing.T) {
 			longest := 0
 			s := tts.New(tts.Config{Log: quiet, Dial: fake(always(func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
