@@ -61,7 +61,7 @@ func open(ctx context.Context, f furniture) *house {
 		Journal: notary{f.journal, h.replies}, Model: f.model, Past: f.past,
 		Now: time.Now, NewID: newID, Log: silent,
 	})
-	out := h.Enter(h.ear, around)
+	out := h.Enter(h.outlet(), around)
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })

@@ -52,6 +52,7 @@ var figures = []figure{
 	{"words", words},
 	{"phrases", phrases},
 	{"speak", speak},
+	{"cut", cut},
 	{"ollama", realModel},
 }
 

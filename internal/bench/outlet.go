@@ -83,8 +83,26 @@ func listen(o earshot.Outlet) *ear {
 	return e
 }
 
+// outlet returns e as the room may know it: what is behind it flows, or is a
+// voice.
+func (e *ear) outlet() earshot.Outlet {
+	if a, ok := e.Outlet.(earshot.Audible); ok && a.Audible() {
+		return voiced{e}
+	}
+	return flowing{e}
+}
+
+// Flowing is an ear before an outlet that takes whatever comes, as it comes.
+type flowing struct{ *ear }
+
 // Flows implements [earshot.Flowing].
-func (e *ear) Flows() bool { return true }
+func (flowing) Flows() bool { return true }
+
+// Voiced is an ear before a voice.
+type voiced struct{ *ear }
+
+// Audible implements [earshot.Audible].
+func (voiced) Audible() bool { return true }
 
 // Open implements [earshot.Outlet].
 func (e *ear) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {

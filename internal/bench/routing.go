@@ -78,7 +78,7 @@ func cost(do func() error) (allocated uint64, took time.Duration, err error) {
 // turnOf takes a turn of what model says.
 func turnOf(ctx context.Context, model llm.Service) error {
 	reply, err := turn.Run(ctx, turn.Spec{
-		Floor: new(interrupt.Floor), Outlets: []earshot.Outlet{listen(sink{})},
+		Floor: new(interrupt.Floor), Outlets: []earshot.Outlet{listen(sink{}).outlet()},
 		Ahead: executive.DefaultConfig().Streaming.BufferSize, Drain: time.Second, Stall: time.Minute,
 		Text: func(ctx context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) {

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+	"earshot/models/tts"
+	"earshot/outlets/loudspeaker"
+)
+
+// A drone is a voice that takes no time and never pauses: every word is a
+// quarter of a second of the same tone, so that in a recording each silence is
+// one that was asked for.
+type drone struct{}
+
+const (
+	wordSamples = audio.Rate / 4
+	strength    = 8000 // of its square wave
+)
+
+// droned is one word: 500 Hz.
+var droned = func() []int16 {
+	pcm := make([]int16, wordSamples)
+	for i := range pcm {
+		pcm[i] = strength
+		if i/16%2 == 1 {
+			pcm[i] = -strength
+		}
+	}
+	return pcm
+}()
+
+// Say implements [loudspeaker.Voice].
+func (drone) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+	return func(yield func(tts.Chunk, error) bool) {
+		at, sample := 0, 0
+		for _, word := range strings.Fields(spoken) {
+			if ctx.Err() != nil {
+				yield(tts.Chunk{}, context.Cause(ctx))
+				return
+			}
+			at += strings.Index(spoken[at:], word)
+			if !yield(tts.Chunk{PCM: droned, Words: []tts.Word{{Byte: at, Sample: sample}}}, nil) {
+				return
+			}
+			at, sample = at+len(word), sample+len(droned)
+		}
+	}
+}
+
+// A deck is a device that plays as fast as a real one, and notes when it was
+// told what. Only its first speech counts.
+type deck struct {
+	mu   sync.Mutex
+	told map[earshot.Control]time.Time // when it first was
+	busy sync.WaitGroup
+	runs *running
+	cut  chan struct{} // closed when the first speech is cut
+}
+
+func newDeck() *deck {
+	return &deck{told: make(map[earshot.Control]time.Time), cut: make(chan struct{})}
+}
+
+// when returns when the first speech was first told any of these, if it was.
+func (d *deck) when(any ...earshot.Control) (first time.Time, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range any {
+		if at, told := d.told[c]; told && (!ok || at.Before(first)) {
+			first, ok = at, true
+		}
+	}
+	return first, ok
+}
+
+// open implements [loudspeaker.Open].
+func (d *deck) open(context.Context, string, float64) (loudspeaker.Player, error) { return d, nil }
+
+// Lost implements [loudspeaker.Player].
+func (d *deck) Lost() <-chan struct{} { return nil }
+
+// Err implements [loudspeaker.Player].
+func (d *deck) Err() error { return nil }
+
+// Close implements [loudspeaker.Player].
+func (d *deck) Close() { d.busy.Wait() }
+
+// Play implements [loudspeaker.Player].
+func (d *deck) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := &running{of: d, counts: d.runs == nil, room: make(chan struct{}, 1)}
+	d.runs = r
+	d.busy.Go(func() { r.run(moved) })
+	return r, nil
+}
+
+// A running is one speech on a deck.
+type running struct {
+	of     *deck
+	counts bool
+	room   chan struct{} // of capacity 1: there may be room for more
+
+	mu            sync.Mutex
+	given, played int64
+	still         bool
+	over, all     bool
+}
+
+// run plays, until all is played or it is cut.
+func (r *running) run(moved func(sound.Position)) {
+	next := time.NewTicker(audio.Time)
+	defer next.Stop()
+	for {
+		<-next.C
+		r.mu.Lock()
+		if !r.still && !r.over {
+			r.played = min(r.given, r.played+audio.Samples)
+		}
+		at := sound.Position{Samples: r.played, End: r.over || r.all && r.played == r.given}
+		r.over = at.End
+		r.mu.Unlock()
+		moved(at)
+		select {
+		case r.room <- struct{}{}:
+		default:
+		}
+		if at.End {
+			return
+		}
+	}
+}
+
+// ahead is how much a device takes before it is played, in samples: 200 ms.
+const ahead = audio.Rate / 5
+
+// Write implements [loudspeaker.Playing].
+func (r *running) Write(ctx context.Context, pcm []int16) error {
+	for {
+		r.mu.Lock()
+		switch {
+		case r.over:
+			r.mu.Unlock()
+			return sound.ErrOver
+		case r.given-r.played < ahead:
+			r.given += int64(len(pcm))
+			r.mu.Unlock()
+			return nil
+		}
+		r.mu.Unlock()
+		select {
+		case <-r.room:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Do implements [loudspeaker.Playing].
+func (r *running) Do(c earshot.Control) {
+	at := time.Now()
+	r.mu.Lock()
+	switch c {
+	case earshot.Cut:
+		r.over = true
+	case earshot.Pause:
+		r.still = true
+	case earshot.Resume:
+		r.still = false
+	}
+	r.mu.Unlock()
+	d := r.of
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.told[c]; r.counts && !known {
+		d.told[c] = at
+		if c == earshot.Cut {
+			close(d.cut)
+		}
+	}
+}
+
+// Finish implements [loudspeaker.Playing].
+func (r *running) Finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = true
+}
