@@ -90,7 +90,7 @@ const burst = audio.Rate / 10
 type step struct {
 	kind    kind
 	stream  uint32
-	dropped int // frames, since this was last said
+	dropped int // frames, if it is time to say so
 }
 
 type kind int
@@ -111,9 +111,8 @@ func (l *life) next(buf []byte) (step, []byte) {
 		return step{}, buf // it is not ready
 	}
 	if r.spots.n > 0 {
-		s := step{kind: sound, dropped: r.spots.dropped}
+		s := step{kind: sound, dropped: r.spots.report(time.Now())}
 		s.stream, buf = l.spotting(r.spots.pop(), buf)
-		r.spots.dropped = 0
 		return s, buf
 	}
 	if l.of != nil && l.of.over {

@@ -14,7 +14,8 @@ type spots struct {
 	n       int
 	next    time.Time // when a frame is due that follows the last one
 	torn    bool      // one before the next is missing
-	dropped int
+	dropped int       // frames, since that was reported
+	told    time.Time // when it was
 }
 
 // A spot is one frame of it.
@@ -60,6 +61,15 @@ func (q *spots) pop() *spot {
 	s := &q.ring[q.first]
 	q.first, q.n = (q.first+1)%len(q.ring), q.n-1
 	return s
+}
+
+// report returns how many frames were dropped, at most once a second.
+func (q *spots) report(now time.Time) (dropped int) {
+	if q.dropped == 0 || now.Sub(q.told) < time.Second {
+		return 0
+	}
+	dropped, q.dropped, q.told = q.dropped, 0, now
+	return dropped
 }
 
 // clear forgets all frames: they were for a helper that is no more.
