@@ -42,12 +42,24 @@ func cut(ctx context.Context, b bench) (rows []Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		dev := newDeck()
-		h, err := s.play(ctx, t, loudspeaker.New(loudspeaker.DefaultConfig(), dev.open, drone{}), dev.cut)
+		dev, roll := newDeck(), make(chan time.Time, 1)
+		var began time.Time
+		err = s.play(ctx, scene{
+			loud: loudspeaker.New(loudspeaker.DefaultConfig(), dev.open, drone{}), capture: rolling{t, roll},
+			act: func(ctx context.Context) error {
+				began = time.Now()
+				roll <- began
+				select {
+				case <-dev.cut:
+				case <-ctx.Done(): // the tape is over
+				}
+				return nil
+			},
+		})
 		if err != nil {
 			return nil, err
 		}
-		all.add(t, h, dev)
+		all.add(t, began, dev)
 	}
 	return all.rows()
 }
@@ -139,10 +151,10 @@ func (t *tape) alone() (began, lasts float64) {
 	return began, lasts
 }
 
-// A rolling is a tape that began to play.
+// A rolling is a tape that plays from when it is told to.
 type rolling struct {
 	*tape
-	began time.Time
+	roll <-chan time.Time
 }
 
 // Frames implements [microphone.Capture]. Each frame comes when its last sample
@@ -150,8 +162,14 @@ type rolling struct {
 // microphone that is close to a mouth.
 func (r rolling) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
+		var began time.Time
+		select {
+		case began = <-r.roll:
+		case <-ctx.Done():
+			return
+		}
 		for i, f := range r.frames {
-			f.At, f.Own = r.began.Add(time.Duration(i)*audio.Time), true
+			f.At, f.Own = began.Add(time.Duration(i)*audio.Time), true
 			due := time.NewTimer(time.Until(f.At.Add(audio.Time)))
 			select {
 			case <-due.C:

@@ -53,6 +53,7 @@ var figures = []figure{
 	{"phrases", phrases},
 	{"speak", speak},
 	{"cut", cut},
+	{"card", cutOnCard},
 	{"ollama", realModel},
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"earshot"
 	"earshot/executive"
@@ -36,55 +35,65 @@ func newStage(d dial) *stage {
 	return s
 }
 
-// play lets the agent speak on l, and when it can be heard plays t until the
-// agent is cut or t ends. It returns when t began.
-func (s *stage) play(ctx context.Context, t *tape, l *loudspeaker.Loudspeaker, cut <-chan struct{}) (began time.Time, err error) {
+// A scene is one reply that is interrupted.
+type scene struct {
+	loud    *loudspeaker.Loudspeaker
+	capture microphone.Capture
+
+	// act is called when the agent can be heard, with a context that ends when
+	// the capture does. The scene is over when it returns.
+	act func(context.Context) error
+}
+
+// play plays a scene.
+func (s *stage) play(ctx context.Context, c scene) error {
 	entered := make(chan struct{})
 	ctx, stop := beside(ctx, func(ctx context.Context) error {
-		return l.Run(ctx, func(earshot.Outlet) func() {
+		return c.loud.Run(ctx, func(earshot.Outlet) func() {
 			close(entered)
 			return func() {}
 		})
 	})
-	if _, err = await(entered); err == nil {
-		began, err = s.interrupt(ctx, t, l, cut)
+	_, err := await(entered)
+	if err == nil {
+		err = s.perform(ctx, c)
 	}
 	if fault := stop(); err == nil {
 		err = fault
 	}
-	return began, err
+	return err
 }
 
-// interrupt does so, in a house whose voice is l.
-func (s *stage) interrupt(ctx context.Context, t *tape, l *loudspeaker.Loudspeaker, cut <-chan struct{}) (time.Time, error) {
-	h := open(ctx, furniture{model: ladder(new(engine)), journal: new(blank), outlet: l, settings: executive.DefaultConfig()})
+// perform does so, in a house with that voice.
+func (s *stage) perform(ctx context.Context, c scene) error {
+	h := open(ctx, furniture{model: ladder(new(engine)), journal: new(blank), outlet: c.loud, settings: executive.DefaultConfig()})
 	defer h.leave()
-	ask := earshot.Event{ID: newID(), From: somebody, Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1}}
-	if err := h.Admit(ctx, ask); err != nil {
-		return time.Time{}, err
-	}
-	if _, err := await(h.first); err != nil {
-		return time.Time{}, err
-	}
 	hearing, end := context.WithCancel(ctx)
-	defer end()
-	began := time.Now()
-	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: rolling{t, began}, Recogniser: s.pupil})
+	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: c.capture, Recogniser: s.pupil})
 	s.mic.Store(mic)
 	defer s.mic.Store(nil)
 	var listening sync.WaitGroup
 	defer listening.Wait()
+	defer end()
+	var fault error
 	listening.Go(func() {
-		select {
-		case <-cut:
-			end()
-		case <-hearing.Done():
+		defer end()
+		if err := mic.Run(hearing, h.Admit); hearing.Err() == nil {
+			fault = err
 		}
 	})
-	err := mic.Run(hearing, h.Admit)
-	if hearing.Err() != nil && ctx.Err() == nil {
-		err = nil
+	ask := earshot.Event{ID: newID(), From: somebody, Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1}}
+	err := h.Admit(ctx, ask)
+	if err == nil {
+		_, err = await(h.first)
+	}
+	if err == nil {
+		err = c.act(hearing)
 	}
 	end()
-	return began, err
+	listening.Wait()
+	if err == nil {
+		err = fault
+	}
+	return err
 }
