@@ -25,6 +25,9 @@ import (
 )
 
 func main() {
+	if become(context.Background()) {
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
@@ -49,6 +52,7 @@ var figures = []figure{
 	{"overhead", overhead},
 	{"idle", idle},
 	{"routing", routing},
+	{"pipe", pipe},
 	{"words", words},
 	{"phrases", phrases},
 	{"speak", speak},

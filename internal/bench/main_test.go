@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -9,7 +10,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if !become(context.Background()) {
+		goleak.VerifyTestMain(m)
+	}
+}
 
 // TestEveryFigure measures each figure once and looks at the table, never at a
 // speed: how fast it is depends on who else uses the machine.
