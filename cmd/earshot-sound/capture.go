@@ -47,6 +47,7 @@ type place struct {
 	on       string        // the one that it is on, as far as is known
 	monitors string        // the sink that this repeats
 	delay    time.Duration // in the server, on the way
+	lost     bool          // it was told to be, and is being closed
 }
 
 // frameOf returns how many samples a stream moves at a time.

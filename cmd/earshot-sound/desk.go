@@ -163,14 +163,14 @@ func (c *card) looped(o sound.Open, dev sound.Device, all sound.Devices) *sound.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o.Output {
-		if c.capture != nil && c.capture.monitors == dev.Name {
+		if c.capture != nil && !c.capture.lost && c.capture.monitors == dev.Name {
 			return &sound.Fault{Text: fmt.Sprintf("the loudspeaker %q is what the microphone listens to", dev.Name), Fix: "choose others of: earshot devices"}
 		}
 		return nil
 	}
 	for _, out := range all.Outputs {
 		used := out.Default
-		if c.playback != nil {
+		if c.playback != nil && !c.playback.lost {
 			used = out.Name == c.playback.on
 		}
 		if used && dev.Monitors == out.Name {

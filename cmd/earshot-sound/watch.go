@@ -41,6 +41,12 @@ func (c *card) watch(ctx context.Context) error {
 func (c *card) routed(r pulse.Route) {
 	c.mu.Lock()
 	in, out := c.capture, c.playback
+	if out != nil && out.lost { // what is being closed is nobody's fault any more
+		out = nil
+	}
+	if in != nil && in.lost {
+		in = nil
+	}
 	outMoved := out != nil && r.Sink != nil && out.on != r.Sink.Name
 	inMoved := in != nil && r.Source != nil && in.on != r.Source.Name
 	var said []func()
@@ -50,7 +56,7 @@ func (c *card) routed(r pulse.Route) {
 	}
 	if in != nil && r.Source != nil {
 		in.delay = r.In
-		loop := inMoved && r.Source.Monitors != "" || !outMoved && r.Looped()
+		loop := inMoved && r.Source.Monitors != "" || out != nil && !outMoved && r.Looped()
 		said = append(said, c.judge(&in.place, r.Source, loop, false, in.end))
 	}
 	c.mu.Unlock()
@@ -77,6 +83,7 @@ func (c *card) judge(p *place, on *pulse.Device, loop, output bool, end func() <
 	default:
 		return func() {}
 	}
+	p.lost = true
 	return func() {
 		end()
 		c.lost(number, f)

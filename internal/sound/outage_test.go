@@ -143,7 +143,8 @@ func (r *rig) suffer(t *testing.T, o outage) {
 	if !o.out {
 		<-wrote
 	}
-	for range captured {
+	for err := range captured {
+		t.Errorf("the capture ended, too: %v", err)
 	}
 	if o.card {
 		testkit.Await(t, soon, "the card is back", func() bool { return r.said() >= said+2 })
