@@ -13,8 +13,9 @@ type Floor struct {
 
 	mu      sync.Mutex
 	hold    *Hold
-	demands map[source]earshot.Control // what each source asks for at present, Duck or Pause
-	state   earshot.Control            // what hold was last told; Resume is the normal state
+	demands map[source]demand
+	state   earshot.Control // what hold was last told; Resume is the normal state
+	stays   earshot.Control // what hold stays at although nobody asks for it any more
 	cuts    Ticket
 	last    *Signal // that cut
 }
@@ -26,6 +27,12 @@ type source struct {
 	via string
 }
 
+// A demand is what a source asks for at present: Duck or Pause.
+type demand struct {
+	earshot.Control
+	sound bool // it is a voice, which what is only read does not disturb
+}
+
 // A Ticket is a place in the order of all cuts. A question draws one when it
 // is asked, so that a cut which comes before its turn has begun still counts.
 type Ticket int64
@@ -33,6 +40,7 @@ type Ticket int64
 // A Hold is the floor while somebody has it.
 type Hold struct {
 	floor *Floor
+	aloud bool
 	do    func(earshot.Control, *Signal)
 }
 
@@ -41,19 +49,20 @@ type Hold struct {
 // floor's lock, so it must neither block nor call the floor. Somebody who is
 // already typing or speaking holds the new turn back at once, and who has cut
 // since its ticket was drawn has cut it: do may be called before Take returns.
-// After a cut do is called no more.
-func (f *Floor) Take(since Ticket, do func(earshot.Control, *Signal)) (*Hold, bool) {
+// After a cut do is called no more. A turn that is not aloud is not held back by
+// voices.
+func (f *Floor) Take(since Ticket, aloud bool, do func(earshot.Control, *Signal)) (*Hold, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hold != nil {
 		return nil, false
 	}
-	h := &Hold{f, do}
+	h := &Hold{f, aloud, do}
 	if f.cuts > since {
 		do(earshot.Cut, f.last)
 		return h, true
 	}
-	f.hold, f.state = h, earshot.Resume
+	f.hold, f.state, f.stays = h, earshot.Resume, earshot.Resume
 	f.settle(nil)
 	return h, true
 }
@@ -91,9 +100,12 @@ func (f *Floor) Signal(s *Signal) Action {
 	action := Judge(f.Style, s.Kind)
 	switch action {
 	case Duck:
-		f.demand(from, earshot.Duck)
+		f.demand(from, demand{earshot.Duck, s.Kind.sounds()})
 	case Pause:
-		f.demand(from, earshot.Pause)
+		f.demand(from, demand{earshot.Pause, s.Kind.sounds()})
+	case Stay:
+		f.stays = f.state
+		delete(f.demands, from)
 	case Resume, Cut:
 		delete(f.demands, from) // who has spoken no longer holds anybody back
 	}
@@ -113,12 +125,12 @@ func (f *Floor) Signal(s *Signal) Action {
 // fault, or an attack, and those beyond it cannot hold anybody back.
 const maxSources = 256
 
-func (f *Floor) demand(from source, c earshot.Control) {
+func (f *Floor) demand(from source, d demand) {
 	if f.demands == nil {
-		f.demands = make(map[source]earshot.Control)
+		f.demands = make(map[source]demand)
 	}
 	if _, known := f.demands[from]; known || len(f.demands) < maxSources {
-		f.demands[from] = c
+		f.demands[from] = d
 	}
 }
 
@@ -127,9 +139,11 @@ func (f *Floor) settle(s *Signal) {
 	if f.hold == nil {
 		return
 	}
-	want := earshot.Resume
-	for _, c := range f.demands {
-		want = max(want, c)
+	want := f.stays
+	for _, d := range f.demands {
+		if f.hold.aloud || !d.sound {
+			want = max(want, d.Control)
+		}
 	}
 	if want != f.state {
 		f.state = want

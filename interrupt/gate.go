@@ -34,6 +34,7 @@ type Action int
 // last until the same source withdraws them.
 const (
 	Leave  Action = iota // nothing changes
+	Stay                 // the source's demand is withdrawn, but whoever has the floor stays as he is
 	Resume               // the source's demand is withdrawn
 	Duck
 	Pause
@@ -42,7 +43,7 @@ const (
 
 // String returns the action's name.
 func (a Action) String() string {
-	return [...]string{"leave", "resume", "duck", "pause", "cut"}[a]
+	return [...]string{"leave", "stay", "resume", "duck", "pause", "cut"}[a]
 }
 
 // gate is the whole judgement. An onset only lowers the voice, since half of
@@ -55,7 +56,7 @@ var gate = map[Kind][3]Action{
 	Echo:        {Resume, Resume, Resume},
 	Noise:       {Resume, Resume, Resume},
 	Backchannel: {Resume, Resume, Resume},
-	Bystanders:  {Resume, Resume, Leave},
+	Bystanders:  {Resume, Resume, Stay},
 	Onset:       {Duck, Leave, Pause},
 	Voice:       {Pause, Duck, Pause},
 	Typing:      {Pause, Leave, Pause},

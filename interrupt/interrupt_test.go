@@ -29,7 +29,7 @@ func TestJudge(t *testing.T) {
 		{interrupt.Typing, "pause leave pause"},
 		{interrupt.Voice, "pause duck pause"},
 		{interrupt.Onset, "duck leave pause"},
-		{interrupt.Bystanders, "resume resume leave"},
+		{interrupt.Bystanders, "resume resume stay"},
 		{interrupt.Backchannel, "resume resume resume"},
 		{interrupt.Noise, "resume resume resume"},
 		{interrupt.Echo, "resume resume resume"},
@@ -66,7 +66,7 @@ func TestFloor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var floor interrupt.Floor
 			var told []string
-			if _, ok := floor.Take(0, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
+			if _, ok := floor.Take(0, true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
 				t.Fatal("the floor was not free")
 			}
 			for _, word := range strings.Fields(tt.signals) {
@@ -83,16 +83,16 @@ func TestTakeWhileSomebodyTypes(t *testing.T) {
 	var floor interrupt.Floor
 	floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
 	var told []earshot.Control
-	hold, _ := floor.Take(0, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	hold, _ := floor.Take(0, true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
 	if len(told) != 1 || told[0] != earshot.Pause {
 		t.Errorf("told %v, want one pause", told)
 	}
-	if _, ok := floor.Take(0, func(earshot.Control, *interrupt.Signal) {}); ok {
+	if _, ok := floor.Take(0, true, func(earshot.Control, *interrupt.Signal) {}); ok {
 		t.Error("the floor was taken twice")
 	}
 	hold.Release()
 	hold.Release()
-	if _, ok := floor.Take(0, func(earshot.Control, *interrupt.Signal) {}); !ok {
+	if _, ok := floor.Take(0, true, func(earshot.Control, *interrupt.Signal) {}); !ok {
 		t.Error("the floor was not given back")
 	}
 }
@@ -103,7 +103,7 @@ func TestFloorEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := interrupt.Floor{Style: interrupt.Style(rapid.IntRange(0, 2).Draw(t, "style"))}
 		last, cut := earshot.Resume, false
-		hold, _ := floor.Take(0, func(c earshot.Control, s *interrupt.Signal) {
+		hold, _ := floor.Take(0, true, func(c earshot.Control, s *interrupt.Signal) {
 			if cut {
 				t.Fatalf("told %v after the cut", c)
 			}
@@ -126,6 +126,40 @@ func TestFloorEndsOnce(t *testing.T) {
 			t.Fatal("held after release")
 		}
 	})
+}
+
+// TestPassiveStaysPaused: it does not come back by itself, but what paused one
+// turn does not pause the next.
+func TestPassiveStaysPaused(t *testing.T) {
+	floor := interrupt.Floor{Style: interrupt.Passive}
+	var told []string
+	take := func() *interrupt.Hold {
+		h, _ := floor.Take(floor.Ticket(), true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+		return h
+	}
+	h := take()
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Onset})
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Bystanders})
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Over, Via: "another"})
+	h.Release()
+	take()
+	if !slices.Equal(told, []string{"pause"}) {
+		t.Errorf("told %q", told)
+	}
+}
+
+// TestWhatIsReadIsNotDisturbed: a voice does not hold back what is only read; a
+// key does.
+func TestWhatIsReadIsNotDisturbed(t *testing.T) {
+	var floor interrupt.Floor
+	var told []string
+	floor.Take(0, false, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+	for _, k := range []interrupt.Kind{interrupt.Onset, interrupt.Voice, interrupt.Typing, interrupt.Over} {
+		floor.Signal(&interrupt.Signal{Kind: k})
+	}
+	if !slices.Equal(told, []string{"pause", "resume"}) {
+		t.Errorf("told %q", told)
+	}
 }
 
 func TestRank(t *testing.T) {
@@ -163,7 +197,7 @@ func TestACutBeforeTheTurn(t *testing.T) {
 		want  []earshot.Control
 	}{{ticket, []earshot.Control{earshot.Cut}}, {floor.Ticket(), nil}} {
 		var told []earshot.Control
-		hold, free := floor.Take(tt.since, func(c earshot.Control, s *interrupt.Signal) { told = append(told, c) })
+		hold, free := floor.Take(tt.since, true, func(c earshot.Control, s *interrupt.Signal) { told = append(told, c) })
 		if !free || !slices.Equal(told, tt.want) {
 			t.Errorf("since %d: told %v, want %v", tt.since, told, tt.want)
 		}
@@ -176,7 +210,7 @@ func TestACutBeforeTheTurn(t *testing.T) {
 func TestOnePersonAtTwoTerminals(t *testing.T) {
 	var floor interrupt.Floor
 	var told []earshot.Control
-	floor.Take(0, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	floor.Take(0, true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
 	for _, s := range []interrupt.Signal{
 		{Kind: interrupt.Typing, From: ann, Via: "1"}, {Kind: interrupt.Typing, From: ann, Via: "2"},
 		{Kind: interrupt.Over, From: ann, Via: "2"}, {Kind: interrupt.Over, From: ann, Via: "1"},
@@ -195,7 +229,7 @@ func BenchmarkCut(b *testing.B) {
 	var floor interrupt.Floor
 	s := &interrupt.Signal{Kind: interrupt.Addressed, From: ann}
 	for b.Loop() {
-		hold, _ := floor.Take(floor.Ticket(), func(earshot.Control, *interrupt.Signal) {})
+		hold, _ := floor.Take(floor.Ticket(), true, func(earshot.Control, *interrupt.Signal) {})
 		floor.Signal(s)
 		hold.Release()
 	}

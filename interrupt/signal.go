@@ -49,6 +49,9 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
+// sounds reports whether k is heard rather than written.
+func (k Kind) sounds() bool { return k == Onset || k == Voice || k == Words }
+
 // A Signal is evidence that somebody wants the floor. It is an error so that
 // it can be the cause of a cancelled context.
 type Signal struct {
