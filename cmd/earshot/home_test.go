@@ -26,6 +26,7 @@ const soon = 3 * time.Minute
 // it.
 type home struct {
 	t      testing.TB
+	name   string // of the program
 	dir    string
 	socket string
 	env    []string
@@ -34,7 +35,7 @@ type home struct {
 // newHome returns an empty home. Environ goes on top of what is there anyway.
 func newHome(t testing.TB, environ ...string) *home {
 	t.Helper()
-	h := &home{t: t, dir: t.TempDir()}
+	h := &home{t: t, name: "earshot", dir: t.TempDir()}
 	runtime, err := os.MkdirTemp("", "es") // short: the path of a socket has 108 bytes at most
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ var asleep = []string{"EARSHOT_PROVIDERS_CONSOLE_ENABLED=false", "EARSHOT_OUTLET
 
 // command is earshot with args, run by the user of h.
 func (h *home) command(args ...string) *exec.Cmd {
-	c := exec.Command("earshot", args...)
+	c := exec.Command(h.name, args...)
 	c.Env, c.Dir = h.env, h.dir
 	return c
 }

@@ -4,16 +4,25 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"earshot/internal/supervise"
 )
 
 // The program under test is this test binary: called earshot, it is earshot.
 // So the race detector sees the program as well, and nothing has to be built.
 func TestMain(m *testing.M) {
-	testscript.Main(still{m}, map[string]func(){"earshot": main})
+	testscript.Main(still{m}, map[string]func(){"earshot": main, hasty: func() {
+		restarts = supervise.Config{First: 50 * time.Millisecond, Most: 200 * time.Millisecond, Well: 300 * time.Millisecond}
+		main()
+	}})
 }
+
+// hasty is earshot as well, which starts again at once what fails.
+const hasty = "earshot-hasty"
 
 // still is a test run after which nothing may be left running.
 type still struct{ *testing.M }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os/exec"
 	"sync"
-	"time"
 
 	"earshot"
 	"earshot/config"
@@ -26,7 +25,7 @@ import (
 type part struct {
 	name string
 	run  func(context.Context) error
-	cfg  supervise.Config
+	lost bool // it is known not to work at first
 	ears bool // it hears: it runs only while the room listens
 }
 
@@ -34,8 +33,9 @@ type part struct {
 // name.
 var phrases = []string{"stop talking", "be quiet", "stop it"}
 
-// frameless is how long an open microphone may bring no frame.
-const frameless = 3 * time.Second
+// restarts is how patiently parts are started again: as a supervisor is by
+// itself, but in tests, which are in a hurry.
+var restarts supervise.Config
 
 // voice gives the house ears and a mouth, as far as they are wanted and can be
 // there: a device that is missing may still come.
@@ -53,23 +53,35 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 		d.parts = append(d.parts,
 			part{name: "synthesis", run: say.Run},
 			part{
-				name: loud.Name(), cfg: supervise.Config{Lost: !looks.mouth.Works},
-				run: func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) },
+				name: loud.Name(), lost: !looks.mouth.Works,
+				run: onCard(func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) }),
 			})
 	}
 	if ears {
-		pulse := new(supervise.Pulse)
-		mic := d.microphone(cfg, microphone.OnCard(card, cfg.Providers.Microphone.Device), pulse)
+		mic := d.microphone(cfg, microphone.OnCard(card, cfg.Providers.Microphone.Device))
 		d.parts = append(d.parts, part{
-			name: mic.Name(), ears: true, cfg: supervise.Config{Deaf: frameless, Pulse: pulse, Lost: !looks.ears.Works},
-			run: func(ctx context.Context) error { return mic.Run(ctx, d.room.Admit) },
+			name: mic.Name(), ears: true, lost: !looks.ears.Works,
+			run: onCard(func(ctx context.Context) error { return mic.Run(ctx, d.room.Admit) }),
 		})
+	}
+}
+
+// onCard returns run, called again when it ends because the card is gone: who
+// runs the card tells of that, once for all that is on it, and the next call
+// waits until the card is back.
+func onCard(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for {
+			if err := run(ctx); ctx.Err() != nil || !errors.Is(err, sound.ErrCard) {
+				return err
+			}
+		}
 	}
 }
 
 // microphone returns the sense that hears c, and the part that recognises for
 // it.
-func (d *daemon) microphone(cfg *config.Config, c microphone.Capture, pulse *supervise.Pulse) *microphone.Provider {
+func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphone.Provider {
 	var mic *microphone.Provider
 	hear := stt.New(stt.Config{
 		Dial: dial(d.log, speechHelper, "hear"), Log: d.log,
@@ -77,7 +89,7 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture, pulse *sup
 		On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
 	})
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
-		Capture: c, Recogniser: recogniser{hear}, Pulse: pulse, Notice: d.report,
+		Capture: c, Recogniser: recogniser{hear}, Notice: d.report,
 	})
 	d.parts = append(d.parts, part{name: "recognition", run: hear.Run})
 	return mic
@@ -101,9 +113,10 @@ func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
 // background runs the parts until ctx ends.
 func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 	for _, p := range d.parts {
-		p.cfg.Report = d.report
+		cfg := restarts
+		cfg.Report, cfg.Lost = d.report, p.lost
 		run := func(ctx context.Context) {
-			if err := supervise.Run(ctx, p.name, p.run, p.cfg); err != nil {
+			if err := supervise.Run(ctx, p.name, p.run, cfg); err != nil {
 				d.log.Error("a part cannot run", "part", p.name, "err", err)
 			}
 		}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot"
+	"earshot/internal/sound/soundtest"
+	"earshot/internal/testkit"
+)
+
+// An outage is how a part of the voice is lost, and how it comes back.
+type outage struct {
+	name string
+	lose func(*parlour, *process) error
+	mend func(context.Context, *parlour) error
+}
+
+var outages = []outage{
+	{"sound helper killed", kill(soundHelper), nil},
+	{"recogniser killed", kill(speechHelper, "hear"), nil},
+	{"voice killed", kill(speechHelper, "say"), nil},
+	{
+		"microphone unplugged",
+		func(p *parlour, _ *process) error { return p.card.Unload(soundtest.Microphone) },
+		func(_ context.Context, p *parlour) error { return p.plugged(soundtest.Microphone) },
+	},
+	{
+		"loudspeaker unplugged",
+		func(p *parlour, _ *process) error { return p.card.Unload(soundtest.Speaker) },
+		func(_ context.Context, p *parlour) error { return p.plugged(soundtest.Speaker) },
+	},
+	{"microphone moved, and then to where it would hear itself", moved, nil},
+	{
+		"server frozen",
+		func(p *parlour, _ *process) error { return p.card.Freeze() },
+		func(_ context.Context, p *parlour) error { return p.card.Thaw() },
+	},
+	{
+		"server killed",
+		func(p *parlour, _ *process) error { p.card.Kill(); return nil },
+		func(ctx context.Context, p *parlour) error { return p.card.Restart(ctx) },
+	},
+}
+
+// moved moves the capture to a microphone into which nobody speaks, which is no
+// outage, and back to the monitor that it came from, which is one: no person
+// would move it there.
+func moved(p *parlour, _ *process) error {
+	const elsewhere = "elsewhere"
+	if err := p.card.AddSource(elsewhere); err != nil {
+		return err
+	}
+	here := strings.Count(p.log(), "moved a stream")
+	if err := p.card.MoveSources(elsewhere); err != nil {
+		return err
+	}
+	testkit.Await(p.t, soon, "word of the move", func() bool { return strings.Count(p.log(), "moved a stream") > here })
+	return errors.Join(p.card.MoveSources(soundtest.Source), p.card.Unload(elsewhere))
+}
+
+// kill returns how to kill a helper.
+func kill(args ...string) func(*parlour, *process) error {
+	return func(_ *parlour, d *process) error {
+		for _, pid := range children(d.Process.Pid) {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			called := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+			called[0] = filepath.Base(called[0])
+			if strings.Join(called, " ") == strings.Join(args, " ") {
+				return syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		return fmt.Errorf("there is no %v", args)
+	}
+}
+
+// children returns the processes that a process has started.
+func children(parent int) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range all {
+		stat, _ := os.ReadFile(file) // gone by now, perhaps
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if f := strings.Fields(rest); len(f) > 1 && f[1] == strconv.Itoa(parent) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// plugged plugs a device in again.
+func (p *parlour) plugged(name string) error {
+	return errors.Join(p.card.Load(name), p.card.Default())
+}
+
+// rounds is how often an outage is rehearsed: often in a proof.
+func rounds() int {
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		return 100
+	}
+	return 10
+}
+
+// TestVoiceOutages: whatever of the voice is lost in mid-sentence, people are
+// told of it once and of its return once, what they write is kept and answered
+// meanwhile, and afterwards it hears and speaks.
+func TestVoiceOutages(t *testing.T) {
+	for _, o := range outages {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
+			p.scripted(talker)
+			p.name = hasty
+			d := p.wakes()
+			var posted []earshot.EventID
+			for range rounds() {
+				posted = append(posted, p.suffers(o, d)...)
+				if t.Failed() {
+					return
+				}
+			}
+			p.says(bob, "earshot, what is the weather like today")
+			p.heard(1)
+			p.answered(posted)
+			if said := p.reported(); len(said) != 2*rounds() {
+				t.Errorf("%d lines, want %d:\n%s", len(said), 2*rounds(), strings.Join(said, "\n"))
+			}
+		})
+	}
+}
+
+// suffers lets an outage happen while the agent speaks, and returns what was
+// posted meanwhile.
+func (p *parlour) suffers(o outage, d *process) (posted []earshot.EventID) {
+	p.t.Helper()
+	recording := p.records()
+	defer recording.Stop()
+	said := len(p.reported())
+	posted = append(posted, p.post("tell me about the tide"))
+	p.speaking(recording, 200)
+	if err := o.lose(p, d); err != nil {
+		p.t.Fatal(err)
+	}
+	testkit.Await(p.t, soon, "word of the loss", func() bool { return len(p.reported()) > said })
+	posted = append(posted, p.post("and how is the weather"))
+	ctx, stop := context.WithTimeout(p.t.Context(), soon)
+	defer stop()
+	if o.mend != nil {
+		if err := o.mend(ctx, p); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	testkit.Await(p.t, soon, "word of the return", func() bool { return len(p.reported()) >= said+2 })
+	p.listens()
+	return posted
+}
+
+// post writes a message to the daemon.
+func (p *parlour) post(text earshot.Text) earshot.EventID {
+	p.t.Helper()
+	id, err := p.client().Post(p.t.Context(), "", text)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return id
+}
+
+// answered returns when whatever was posted is kept, decided about, and every
+// turn that was begun has ended.
+func (p *parlour) answered(posted []earshot.EventID) {
+	p.t.Helper()
+	testkit.Await(p.t, soon, "an end of every turn", func() bool {
+		decided, turns := make(map[earshot.EventID]bool), make(map[earshot.TurnID]bool)
+		events := p.journal()
+		for _, d := range bodies[earshot.Decision](events) {
+			decided[d.About] = true
+			turns[d.Turn] = true
+		}
+		delete(turns, "")
+		for _, r := range bodies[earshot.Reply](events) {
+			delete(turns, r.Turn)
+		}
+		for _, id := range posted {
+			if !decided[id] {
+				return false
+			}
+		}
+		return len(turns) == 0
+	})
+}
+
+// reported returns the lines of the log that people are told.
+func (p *parlour) reported() (lines []string) {
+	for line := range strings.Lines(p.log()) {
+		if strings.Contains(line, "msg=reported") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
