@@ -27,6 +27,51 @@ func TestSpokenQuestion(t *testing.T) {
 	}
 }
 
+// TestNotAddressed: what is said to others is written down and gets no answer;
+// it does not cut off what is being said to somebody else, and is understood
+// meanwhile.
+func TestNotAddressed(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
+	p.scripted(talker)
+	p.wakes()
+	recording := p.records()
+	p.says(bob, "shall we have lunch together")
+	p.says(eve, "I would like a cup of coffee")
+	p.heard(2)
+	if n := loud(recording.PCM(0)); n != 0 {
+		t.Errorf("nobody spoke to it, and %d samples came out", n)
+	}
+	p.post("tell me about the tide")
+	p.speaking(recording, 500)
+	p.says(bob, "shall we have lunch together")
+	reply := p.replied(1)[0]
+	if reply.Outcome != earshot.Completed {
+		t.Errorf("the reply was %s", reply.Outcome)
+	}
+	rendered(t, tide...).truthful(t, reply, recording.PCM(0), 4*rate)
+	p.heard(3)
+	for i, want := range []string{"shall we have lunch together", "i would like a cup of coffee", "shall we have lunch together"} {
+		e := utterances(p.journal())[i]
+		if u := e.Body.(earshot.Utterance); len(e.To) != 0 || wrong(string(u.Text), want) > 2 {
+			t.Errorf("%q was written down as %q, to %v", want, string(u.Text), e.To)
+		}
+	}
+	if n := len(p.replied(1)); n != 1 {
+		t.Errorf("%d replies to one question", n)
+	}
+}
+
+// utterances returns the events that are utterances.
+func utterances(events []earshot.Event) (list []earshot.Event) {
+	for _, e := range events {
+		if _, ok := e.Body.(earshot.Utterance); ok {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // wrong returns how many words of want are not in got, in their order, or are in
 // it without being in want, whichever is more: recognisers slip.
 func wrong(got, want string) int {
