@@ -23,13 +23,17 @@ type Listener struct {
 
 // An Attention is what the agent was doing when something was said.
 type Attention struct {
-	// Saying is what came out of its voice about then, and a little more, since
-	// nobody knows to the word how far a sound has come.
+	// Saying is what came out of its voice meanwhile, as it was spoken, and a
+	// little more on both sides, since nobody knows to the word how far a sound
+	// has come.
 	Saying earshot.Text
 
-	Sounding bool      // its voice can be heard now
 	Talking  bool      // it is answering the one who speaks
 	Answered time.Time // when it had last answered him; zero for never
+
+	// Since is when the one who speaks had asked what it answers, or answered.
+	// What was said before that was not said in talk with it.
+	Since time.Time
 }
 
 // An Address is whom words that were said aloud are for, and by what evidence.
@@ -47,32 +51,75 @@ const (
 // ForAgent reports whether a is for the agent.
 func (a Address) ForAgent() bool { return a == Called || a == Following }
 
-// Address says whom an utterance that began at is for.
+// Address says whom an utterance that began at is for. While the agent is heard,
+// what is in its own words, its name too, may be its own voice come back.
 func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Address {
+	calls, own := l.calls(u.Text), u.Own > 0
+	share, n := echo(string(u.Text), string(about.Saying))
 	switch {
-	case l.calls(u.Text):
+	case calls && !(own && l.mentioned(about.Saying)):
 		return Called
-	case u.Own > 0 && echoes(string(u.Text), string(about.Saying)):
+	case own && share >= echoShare && (n > echoFew || share == 1):
 		return Own
-	case u.Confidence < l.Sure:
+	case calls:
+		return Called
+	case u.Confidence < l.Sure, own && n <= echoFew && share > 0:
 		return Unsure
-	case about.Talking || !about.Answered.IsZero() && at.Sub(about.Answered) <= l.After:
+	case about.talks(at, l.After):
 		return Following
 	}
 	return Aside
 }
 
-// Words says the same of words that are still being said, since at. Recognisers do not say
-// how sure they are of those, and the first word is a guess.
-func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address {
-	own := 0.0
-	if s.Own {
-		own = 1
+// talks reports whether somebody who began to speak at was in talk with the
+// agent.
+func (a Attention) talks(at time.Time, after time.Duration) bool {
+	if at.Before(a.Since) {
+		return false
 	}
-	if len(strings.Fields(string(s.Words))) < 2 && !l.calls(s.Words) {
+	return a.Talking || after > 0 && !a.Answered.IsZero() && at.Sub(a.Answered) <= after
+}
+
+// Words says the same of words that are still being said, since at. Recognisers
+// do not say how sure they are of those, and the first word is a guess; the
+// first three are, while the agent can be heard as well.
+func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address {
+	u := earshot.Utterance{Text: s.Words, Confidence: 1}
+	least := 2
+	if s.Own {
+		u.Own, least = 1, 4
+	}
+	to := l.Address(u, at, about)
+	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && n < least {
 		return Unsure
 	}
-	return l.Address(earshot.Utterance{Text: s.Words, Confidence: 1, Own: own}, at, about)
+	if share, _ := echo(string(s.Words), string(about.Saying)); s.Own && to == Following && share >= echoDoubt {
+		return Unsure
+	}
+	return to
+}
+
+// Calls says whom a phrase is for that was listened for while the agent can be
+// heard, such as "stop talking" or its name: itself, unless it is what the agent
+// is just saying.
+func (l Listener) Calls(s earshot.Speech, about Attention) Address {
+	said, phrase := folded(string(about.Saying)), folded(string(s.Words))
+	if s.Own && strings.Contains(said, phrase) {
+		return Own
+	}
+	return Called
+}
+
+// mentioned reports whether the agent's name is in what it says, wherever it
+// stands there.
+func (l Listener) mentioned(said earshot.Text) bool {
+	words := strings.Fields(string(said))
+	for i := range words {
+		if l.named(words[i:]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Correct returns text with the agent's name as it is written, where it was
@@ -168,8 +215,7 @@ var spellings = map[string][]string{
 // Spellings returns what recognisers are known to make of a name.
 func Spellings(name string) []string { return slices.Clone(spellings[strings.ToLower(name)]) }
 
-// plain returns a word in lower case, without what stands around it and without
-// the ending by which one says that something is somebody's.
+// plain returns a word in lower case, without what stands around it.
 func plain(word string) string {
 	return strings.TrimFunc(strings.ToLower(word), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
@@ -177,23 +223,32 @@ func plain(word string) string {
 // An echo needs this share of the words to be those that the agent has just said,
 // in their order. A loudspeaker in a room costs a recogniser every second word;
 // somebody who answers takes up one word in three at most. Of a word or two all
-// must be, since every other sentence has a "the" in it.
+// must be, since every other sentence has a "the" in it, and one is doubtful.
 const (
 	echoShare = 0.5
+	echoDoubt = 0.25
 	echoFew   = 2
 )
 
-// echoes reports whether words that were heard are those that the agent said.
-func echoes(heard, said string) bool {
+// echo returns which share of the words that were heard are those that the
+// agent said, and how many words there are.
+func echo(heard, said string) (share float64, n int) {
 	h, s := strings.Fields(heard), strings.Fields(said)
-	if len(h) == 0 || len(s) == 0 {
-		return false
+	if len(h) == 0 {
+		return 0, 0
 	}
-	least := echoShare * float64(len(h))
-	if len(h) <= echoFew {
-		least = float64(len(h))
+	return float64(common(h, s)) / float64(len(h)), len(h)
+}
+
+// folded returns text as words in lower case with one space around each.
+func folded(text string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	for w := range strings.FieldsSeq(text) {
+		b.WriteString(plain(w))
+		b.WriteByte(' ')
 	}
-	return float64(common(h, s)) >= least
+	return b.String()
 }
 
 // common returns the length of the longest sequence of words that stands in

@@ -32,6 +32,7 @@ type scenario struct {
 	quiet   bool                 // somebody asked for silence
 	known   bool                 // the author is
 	named   bool                 // the agent is
+	cut     bool                 // it has cut the agent off, by a command word
 	people  int                  // who are here
 	to      conversation.Address // of what was said aloud; empty for what was written
 }
@@ -43,6 +44,8 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{Disabled}
 	case !s.known && s.to == "": // a voice need not be known to be answered
 		return earshot.Silent, []string{Stranger}
+	case s.cut: // whoever it was said to
+		return earshot.Silent, []string{Commanded}
 	case s.to == conversation.Aside:
 		return earshot.Silent, []string{Overheard}
 	case s.to == conversation.Unsure:
@@ -70,10 +73,11 @@ func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
 	s := scenario{
 		enabled: settings.Enabled, want: want, quiet: r.quiet, known: e.event.Author != "",
 		named: e.to == conversation.Called || e.to == "" && named(text, settings.Name), people: len(r.cfg.People.Here()), to: e.to,
+		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	r.mu.Unlock()
 	verdict, reasons := decide(s)
-	e.quiets = want == reflex.Quiet && (s.known || e.to.ForAgent() || e.signal != nil && e.signal.Kind == interrupt.Command)
+	e.quiets = want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
 	e.wakes = verdict == earshot.Speak
 	e.asks = question{message: e.event, rank: e.signal.Rank(), ticket: e.ticket, want: want, visibility: e.event.Visibility}
 	if verdict == earshot.Speak {

@@ -46,6 +46,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	entry, first, err := r.reserve(e)
 	if err != nil {
+		r.heed(signal) // what cannot be kept may still cut
 		return err
 	}
 	if first {
@@ -149,7 +150,7 @@ func (r *Room) signal(e earshot.Event, who participants.Participant, to conversa
 			s.Kind = interrupt.Command
 		}
 	case earshot.Utterance:
-		_, sounding := r.aloud.saying()
+		sounding := body.Own > 0 || r.aloud.sounds(e.At, e.At.Add(body.Lasted))
 		return uttered(s, body, to, sounding, agent)
 	case earshot.Speech:
 		return voiced(s, body, to, agent)

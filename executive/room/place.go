@@ -17,7 +17,7 @@ var errLeft = errors.New("the outlet has left the room")
 type place struct {
 	earshot.Outlet
 	audience earshot.Audience
-	aloud    *aloud // of the room, if the outlet is a voice; else nil
+	aloud    func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; else nil
 
 	mu   sync.RWMutex // held for writing by who leaves
 	left bool
@@ -31,7 +31,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	around.Room = r.cfg.ID
 	p := &place{Outlet: o, audience: around}
 	if a, ok := o.(earshot.Audible); ok && a.Audible() {
-		p.aloud = &r.aloud
+		p.aloud = r.openAloud
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.
 		return nil, errLeft
 	}
 	if p.aloud != nil {
-		return p.aloud.open(ctx, p.Outlet, o, heard)
+		return p.aloud(ctx, p.Outlet, o, heard)
 	}
 	return p.Outlet.Open(ctx, o, heard)
 }

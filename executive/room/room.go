@@ -90,6 +90,11 @@ type Config struct {
 	// the oldest first. Who may see each is looked at when it is used.
 	Past []earshot.Event
 
+	// Reader returns how a voice says the clauses of one speech, each with its
+	// Spoken form and Marks. If nil, a voice says them as they are written, or
+	// as it likes.
+	Reader func() func(earshot.Clause) earshot.Clause
+
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 
@@ -119,12 +124,12 @@ type Room struct {
 	live      earshot.TurnID
 	asked     int // questions that wait for a turn
 	decisions []earshot.Event
-	faults    map[string]earshot.Notice    // by key, until they are over
-	said      earshot.Event                // the last reply of which something was offered
-	last      earshot.Event                // the last of those that took thought, or continued one
-	leaving   bool                         // the program ends: no turn begins
-	with      earshot.Handle               // whom the live turn answers
-	answered  map[earshot.Handle]time.Time // when a voice was last answered
+	faults    map[string]earshot.Notice // by key, until they are over
+	said      earshot.Event             // the last reply of which something was offered
+	last      earshot.Event             // the last of those that took thought, or continued one
+	leaving   bool                      // the program ends: no turn begins
+	with      earshot.Event             // what the live turn answers
+	answered  map[earshot.Handle]talk   // when a voice was last answered
 	mode      Mode
 	moded     chan struct{} // closed, and made new, when mode changes
 
@@ -162,7 +167,7 @@ func New(cfg Config) *Room {
 		scene:    new(scene.Scene),
 		mode:     Live,
 		moded:    make(chan struct{}),
-		answered: make(map[earshot.Handle]time.Time),
+		answered: make(map[earshot.Handle]talk),
 		wake:     make(chan struct{}, 1),
 		ended:    make(chan ending, 1),
 	}

@@ -35,6 +35,7 @@ type house struct {
 	model   *llmtest.Script
 	config  executive.Config
 	past    []earshot.Event
+	reader  func() func(earshot.Clause) earshot.Clause
 	logged  *strings.Builder
 	stop    func()
 }
@@ -58,7 +59,7 @@ func (h *house) open(ctx context.Context) *house {
 	var mu sync.Mutex
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: participants.New(ann, "ann", h.config.Name), Journal: h.journal, Model: h.model, Past: h.past,
+		People: participants.New(ann, "ann", h.config.Name), Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()

@@ -94,7 +94,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	}
 	var asked *asking
 	spec.Text, asked = r.text(set, &q, union(r.cfg.ID, places), slices.ContainsFunc(places, (*place).Audible))
-	r.setLive(q.turn, q.message.From)
+	r.setLive(q.turn, q.message)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {
@@ -233,7 +233,7 @@ func halve(req *llm.Request) *llm.Request {
 
 // conclude writes down the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e ending) {
-	r.setLive("", earshot.Handle{})
+	r.setLive("", earshot.Event{})
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
@@ -250,7 +250,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		})
 	}
 	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && e.reply.Delivered() != "" {
-		r.talked(e.question.message.From, r.cfg.Now())
+		r.talked(e.question.message, r.cfg.Now())
 	}
 	if e.reply.Offered != "" {
 		r.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
@@ -442,8 +442,8 @@ func (r *Room) speaking() bool {
 	return r.live != "" || r.leaving
 }
 
-// setLive notes which turn is live, if any, and whom it answers.
-func (r *Room) setLive(t earshot.TurnID, with earshot.Handle) {
+// setLive notes which turn is live, if any, and what it answers.
+func (r *Room) setLive(t earshot.TurnID, with earshot.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live, r.with, r.asked = t, with, len(r.pending)

@@ -1,11 +1,9 @@
 package room
 
 import (
-	"context"
 	"maps"
 	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"earshot"
@@ -18,13 +16,6 @@ const (
 	// An utterance is at most half a minute of speech; nobody says more than
 	// this many bytes in it.
 	maxUtterance = 4 << 10
-
-	// What the agent says is compared with what is heard from a stretch before
-	// the place that its voice has come to: half a minute of speech, the longest
-	// utterance; and a little behind it, since the position of a device is known
-	// to some words only.
-	wordsBehind = 80
-	wordsBeyond = 12
 )
 
 // utterance returns u as a room keeps it: a sense may send anything.
@@ -56,10 +47,13 @@ func share(v float64) float64 {
 func (r *Room) address(e earshot.Event) conversation.Address {
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
-		return r.listener().Address(body, e.At, r.attention(e.From))
+		return r.listener().Address(body, e.At, r.attention(e.From, e.At, e.At.Add(body.Lasted)))
 	case earshot.Speech:
-		if body.Stage == earshot.VoiceWords {
-			return r.listener().Words(body, e.At, r.attention(e.From))
+		switch body.Stage {
+		case earshot.VoiceWords:
+			return r.listener().Words(body, e.At, r.attention(e.From, e.At, r.cfg.Now()))
+		case earshot.VoiceCalls:
+			return r.listener().Calls(body, r.attention(e.From, e.At, e.At))
 		}
 	}
 	return ""
@@ -74,15 +68,20 @@ func (r *Room) listener() conversation.Listener {
 	}
 }
 
-// attention is what the agent is doing, as far as it concerns a voice.
-func (r *Room) attention(from earshot.Handle) conversation.Attention {
-	saying, sounding := r.aloud.saying()
+// attention is what the agent was doing from one time to another, as far as it
+// concerns a voice.
+func (r *Room) attention(from earshot.Handle, begin, end time.Time) conversation.Attention {
+	saying := r.aloud.between(begin, end)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return conversation.Attention{
-		Saying: saying, Sounding: sounding,
-		Talking: r.live != "" && r.with == from, Answered: r.answered[from],
+	a := conversation.Attention{Saying: saying, Talking: r.live != "" && r.with.From == from}
+	if t, ok := r.answered[from]; ok {
+		a.Answered, a.Since = t.ended, t.asked
 	}
+	if a.Talking {
+		a.Since = r.with.At
+	}
+	return a
 }
 
 // voiced returns what speech is to the floor.
@@ -96,9 +95,13 @@ func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, a
 	case earshot.VoiceOver:
 		s.Kind = interrupt.Over
 	case earshot.VoiceCalls:
-		s.Kind = interrupt.Addressed
-		if reflex.Recognise(body.Words, agent).Cuts() {
+		switch {
+		case to == conversation.Own:
+			return nil
+		case reflex.Recognise(body.Words, agent).Cuts():
 			s.Kind = interrupt.Command
+		default:
+			s.Kind = interrupt.Addressed
 		}
 	case earshot.VoiceWords:
 		return worded(s, to)
@@ -131,12 +134,12 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 	s.Words, s.Confidence = body.Text, body.Confidence
 	cuts := reflex.Recognise(body.Text, agent).Cuts()
 	switch {
+	case to == conversation.Own:
+		s.Kind = interrupt.Echo
 	case cuts && (to.ForAgent() || sounding):
 		s.Kind = interrupt.Command
 	case to.ForAgent():
 		s.Kind = interrupt.Addressed
-	case to == conversation.Own:
-		s.Kind = interrupt.Echo
 	case to == conversation.Aside:
 		s.Kind = interrupt.Bystanders
 	default:
@@ -145,92 +148,21 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 	return s
 }
 
+// A talk is when a voice was last answered.
+type talk struct{ asked, ended time.Time }
+
 // maxAnswered is how many voices the room remembers having answered: more than
 // one can talk with at a time.
 const maxAnswered = 64
 
 // talked notes that the agent has answered a voice.
-func (r *Room) talked(with earshot.Handle, at time.Time) {
+func (r *Room) talked(question earshot.Event, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.answered) >= maxAnswered {
-		maps.DeleteFunc(r.answered, func(_ earshot.Handle, t time.Time) bool { return at.Sub(t) > time.Minute })
+		maps.DeleteFunc(r.answered, func(_ earshot.Handle, t talk) bool { return at.Sub(t.ended) > time.Minute })
 	}
 	if len(r.answered) < maxAnswered {
-		r.answered[with] = at
-	}
-}
-
-// aloud is what comes out of the voices of a room, so that it is known when it
-// comes back by a microphone. The zero value is silent.
-type aloud struct {
-	mu    sync.Mutex
-	text  []byte // of the last speech, as far as it was handed over
-	heard int    // how much of it has come out
-	live  *mouth
-}
-
-// saying returns what is said about now, and whether it can be heard.
-func (a *aloud) saying() (earshot.Text, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	words := strings.Fields(string(a.text))
-	at := len(strings.Fields(string(a.text[:a.heard])))
-	words = words[max(0, at-wordsBehind):min(len(words), at+wordsBeyond)]
-	return earshot.Text(strings.Join(words, " ")), a.live != nil
-}
-
-// A mouth is one speech of one voice. Of several voices that say the same, the
-// one that opened last counts.
-type mouth struct {
-	earshot.Speaking
-	of     *aloud
-	starts []int // where in of.text each clause begins
-}
-
-// open opens o, and follows what comes out of it.
-func (a *aloud) open(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
-	m := &mouth{of: a}
-	a.mu.Lock()
-	a.live, a.text, a.heard = m, nil, 0
-	a.mu.Unlock()
-	speaking, err := o.Open(ctx, opening, func(h earshot.Heard) {
-		m.come(h)
-		heard(h)
-	})
-	if err != nil {
-		m.come(earshot.Heard{End: true})
-		return nil, err
-	}
-	m.Speaking = speaking
-	return m, nil
-}
-
-// Say implements [earshot.Speaking].
-func (m *mouth) Say(c earshot.Clause) error {
-	a := m.of
-	a.mu.Lock()
-	if a.live == m {
-		m.starts = append(m.starts, len(a.text))
-		a.text = append(a.text, c.Text...)
-	}
-	a.mu.Unlock()
-	return m.Speaking.Say(c)
-}
-
-// come notes how far the voice has come. A position may lie; it goes no further
-// than what was handed over.
-func (m *mouth) come(h earshot.Heard) {
-	a := m.of
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.live != m {
-		return
-	}
-	if h.Clause >= 0 && h.Clause < len(m.starts) {
-		a.heard = min(max(a.heard, m.starts[h.Clause]+max(h.Byte, 0)), len(a.text))
-	}
-	if h.End {
-		a.live = nil
+		r.answered[question.From] = talk{question.At, at}
 	}
 }

@@ -1,0 +1,168 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// mostSounded is how many words are remembered of what came out of the
+	// voices: the longest utterance, half a minute, and what is spoken while it
+	// is being understood.
+	mostSounded = 256
+
+	// before and after are how much more is compared than what sounded during an
+	// utterance: the sound takes its time through a device, a room and another
+	// device, and a word counts from when half of it was heard.
+	before = 1500 * time.Millisecond
+	after  = time.Second
+
+	// next is how many words are compared that are about to be spoken.
+	next = 4
+)
+
+// aloud is what comes out of the voices of a room, so that it is known when it
+// comes back by a microphone. The zero value is silent.
+type aloud struct {
+	mu   sync.Mutex
+	past []sounded // in the order in which they came
+	live *mouth
+}
+
+// sounded is a word that was spoken.
+type sounded struct {
+	word string
+	at   time.Time
+}
+
+// between returns what was spoken from one time to another, and a little more on
+// both sides.
+func (a *aloud) between(begin, end time.Time) earshot.Text {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	begin, end = begin.Add(-before), end.Add(after)
+	var words []string
+	for _, s := range a.past {
+		if !s.at.Before(begin) && !s.at.After(end) {
+			words = append(words, s.word)
+		}
+	}
+	if m := a.live; m != nil && !m.clock().After(end) {
+		for _, w := range m.words[m.spoken:min(len(m.words), m.spoken+next)] {
+			words = append(words, w.word)
+		}
+	}
+	return earshot.Text(strings.Join(words, " "))
+}
+
+// sounds reports whether anything was spoken from one time to another.
+func (a *aloud) sounds(begin, end time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.live != nil && !end.Before(a.live.began) ||
+		slices.ContainsFunc(a.past, func(s sounded) bool { return !s.at.Before(begin) && !s.at.After(end) })
+}
+
+// A mouth is one speech of one voice. Of several voices that say the same, the
+// one that opened last counts.
+type mouth struct {
+	earshot.Speaking
+	of     *aloud
+	clock  func() time.Time
+	read   func(earshot.Clause) earshot.Clause // how the voice says a clause; may be nil
+	began  time.Time
+	starts []int  // where in the reply each clause begins
+	length int    // of the reply, as far as it was handed over
+	words  []word // of it, as they are spoken
+	spoken int    // how many of them came out
+}
+
+// A word of a reply begins at a byte of it.
+type word struct {
+	word string
+	at   int
+}
+
+// open opens o, and follows what comes out of it.
+func (r *Room) openAloud(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	a := &r.aloud
+	m := &mouth{of: a, clock: r.cfg.Now, began: r.cfg.Now()}
+	if r.cfg.Reader != nil {
+		m.read = r.cfg.Reader()
+	}
+	a.mu.Lock()
+	a.live = m
+	a.mu.Unlock()
+	speaking, err := o.Open(ctx, opening, func(h earshot.Heard) {
+		m.come(h)
+		heard(h)
+	})
+	if err != nil {
+		m.come(earshot.Heard{End: true})
+		return nil, err
+	}
+	m.Speaking = speaking
+	return m, nil
+}
+
+// Say implements [earshot.Speaking].
+func (m *mouth) Say(c earshot.Clause) error {
+	if m.read != nil {
+		c = m.read(c)
+	}
+	a := m.of
+	a.mu.Lock()
+	m.starts = append(m.starts, m.length)
+	m.words = append(m.words, wordsOf(c, m.length)...)
+	m.length += len(c.Text)
+	a.mu.Unlock()
+	return m.Speaking.Say(c)
+}
+
+// wordsOf returns the words of a clause as they are spoken, and where each begins
+// in a reply in which the clause begins at start.
+func wordsOf(c earshot.Clause, start int) (words []word) {
+	spoken := string(c.Spoken)
+	if spoken == "" {
+		spoken = string(c.Text)
+	}
+	at, mark := 0, 0
+	for w := range strings.FieldsSeq(spoken) {
+		i := at + strings.Index(spoken[at:], w)
+		at = i + len(w)
+		where := min(i, len(c.Text))
+		if len(c.Marks) > 0 {
+			for mark+1 < len(c.Marks) && c.Marks[mark+1].Spoken <= i {
+				mark++
+			}
+			where = min(max(c.Marks[mark].Text, 0), len(c.Text))
+		}
+		words = append(words, word{w, start + where})
+	}
+	return words
+}
+
+// come notes how far the voice has come. A position may lie; it goes no further
+// than what was handed over.
+func (m *mouth) come(h earshot.Heard) {
+	a := m.of
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now, heard := m.clock(), 0
+	if h.Clause >= 0 && h.Clause < len(m.starts) {
+		heard = min(m.starts[h.Clause]+max(h.Byte, 0), m.length)
+	}
+	for m.spoken < len(m.words) && m.words[m.spoken].at < heard {
+		a.past = append(a.past, sounded{m.words[m.spoken].word, now})
+		m.spoken++
+	}
+	a.past = slices.Delete(a.past, 0, max(0, len(a.past)-mostSounded))
+	if h.End && a.live == m {
+		a.live = nil
+	}
+}
