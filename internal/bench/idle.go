@@ -86,21 +86,8 @@ func (p process) watch(long time.Duration, other process) (uses [2]use, err erro
 
 // busy returns how long the threads of p have run.
 func (p process) busy() (total time.Duration, err error) {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.Process.Pid))
-	if err != nil || len(threads) == 0 {
-		return 0, fmt.Errorf("%s has ended: %w", p.Path, errors.Join(err, os.ErrProcessDone))
-	}
-	for _, t := range threads {
-		data, err := os.ReadFile(t)
-		if err != nil {
-			continue // it has just ended
-		}
-		ran, _, _ := strings.Cut(string(data), " ")
-		n, err := strconv.ParseInt(ran, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += time.Duration(n)
+	if total, err = busyOf(p.Process.Pid); err != nil {
+		return 0, fmt.Errorf("%s: %w", p.Path, err)
 	}
 	return total, nil
 }
@@ -160,7 +147,7 @@ func (b bench) startDaemon(ctx context.Context) (process, error) {
 	if err := build(ctx, binary, "earshot/cmd/earshot"); err != nil {
 		return process{}, err
 	}
-	p := process{exec.Command(binary, "--config", os.DevNull, "run")}
+	p := process{exec.Command(binary, "--config", os.DevNull, "run", "--no-voice")}
 	p.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
 		"XDG_RUNTIME_DIR=" + b.dir, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there

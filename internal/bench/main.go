@@ -58,6 +58,7 @@ var figures = []figure{
 	{"speak", speak},
 	{"cut", cut},
 	{"card", cutOnCard},
+	{"tree", tree},
 	{"ollama", realModel},
 }
 
