@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+)
+
+// TestMuted: while its room is muted the daemon captures nothing: the sound
+// server has no stream for it. Afterwards it hears again.
+func TestMuted(t *testing.T) {
+	p := newParlour(t)
+	for _, entry := range p.env {
+		name, value, _ := strings.Cut(entry, "=")
+		t.Setenv(name, value)
+	}
+	cfg, err := config.Load(p.write("earshot.yaml", "{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Store.Directory = filepath.Join(p.dir, "state/earshot/journal")
+	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := app{ctx: t.Context(), std: std{os.Stdin, os.Stdout, os.Stderr}}
+	if looks := a.senses(d, true); slices.ContainsFunc(looks, func(f finding) bool { return !f.Works }) {
+		t.Fatalf("it cannot hear or speak: %+v", looks)
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	var house sync.WaitGroup
+	house.Go(func() {
+		if err := d.serve(ctx, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		leave()
+		house.Wait()
+		d.close()
+	})
+	captures := func() int {
+		in, _, err := p.card.Streams()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	for round := range 3 {
+		testkit.Await(t, soon, "a capture", func() bool { return captures() == 1 })
+		d.room.SetMode(room.Muted)
+		testkit.Await(t, soon, "no capture", func() bool { return captures() == 0 })
+		p.says(bob, "nobody may hear that")
+		if n := captures(); n != 0 {
+			t.Errorf("round %d: %d captures while it is muted", round, n)
+		}
+		d.room.SetMode(room.Live)
+	}
+	p.listens()
+	p.says(bob, "shall we have lunch together")
+	if u := p.heard(1)[0]; wrong(string(u.Text), "shall we have lunch together") > 2 {
+		t.Errorf("it heard %q", string(u.Text))
+	}
+}
