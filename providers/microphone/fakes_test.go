@@ -1,6 +1,7 @@
 package microphone_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -24,6 +25,7 @@ type take struct {
 	loops   bool  // for ever
 	err     error // at its end
 	fast    bool  // not in real time
+	ends    int   // after so many frames; 0 is with the picture
 }
 
 func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
@@ -35,7 +37,7 @@ func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 			defer t.Stop()
 			tick = t.C
 		}
-		for n := 0; c.loops || n < 5*len(c.picture); n++ {
+		for n := 0; c.loops || n < cmp.Or(c.ends, 5*len(c.picture)); n++ {
 			if !c.fast {
 				select {
 				case <-tick:
@@ -71,6 +73,7 @@ type result struct {
 	err      error
 	never    bool // it hangs
 	early    bool // err comes at once
+	late     time.Duration
 }
 
 // A recogniser understands one utterance after the other as it was told to, 60
@@ -139,7 +142,7 @@ func (s *session) End() {
 	if s.will.never {
 		return
 	}
-	time.AfterFunc(60*time.Millisecond, func() {
+	time.AfterFunc(60*time.Millisecond+s.will.late, func() {
 		s.on(microphone.Result{Text: earshot.Text(s.will.text), Confidence: s.sure(), Final: true, Err: s.will.err})
 		s.on(microphone.Result{Text: "a second end", Confidence: 1, Final: true}) // is not believed
 	})
@@ -153,15 +156,17 @@ func (s *session) Cancel() {
 
 // A room takes events, and draws them.
 type room struct {
-	began time.Time
-	takes time.Duration // for each utterance
-	stuck bool          // for everything, until the context ends
-	fail  error
+	began   time.Time
+	takes   time.Duration // for each utterance
+	stuck   bool          // for everything, until the context ends
+	stuckAt int           // for that event, counted from 1
+	fail    error
 
 	mu      sync.Mutex
 	picture []byte
 	events  []earshot.Event
 	notices []string
+	last    string // text of a notice
 }
 
 func (r *room) emit(ctx context.Context, e earshot.Event) error {
@@ -172,8 +177,9 @@ func (r *room) emit(ctx context.Context, e earshot.Event) error {
 		r.picture = append(r.picture, '.')
 	}
 	r.picture[at] = letter(e)
+	stuck := r.stuck || len(r.events) == r.stuckAt
 	r.mu.Unlock()
-	if r.stuck {
+	if stuck {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -204,7 +210,19 @@ func (r *room) notice(n earshot.Notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	how := map[bool]string{true: "over ", false: ""}[n.Over]
+	r.last = n.Text
 	r.notices = append(r.notices, fmt.Sprintf("%s%s", how, n.Key))
+}
+
+// saw draws all events in their order.
+func (r *room) saw() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []byte
+	for _, e := range r.events {
+		all = append(all, letter(e))
+	}
+	return string(all)
 }
 
 // said returns the utterances.

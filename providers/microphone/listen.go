@@ -82,9 +82,6 @@ func (l *listener) listen(ctx context.Context) error {
 
 // hear takes one frame.
 func (l *listener) hear(f *audio.Frame) {
-	if l.parts.Pulse != nil {
-		l.parts.Pulse.Beat()
-	}
 	l.listenFor(f)
 	l.ear.Open(l.goesOn(f))
 	switch edge := l.ear.Step(f); edge {
@@ -153,14 +150,14 @@ func (l *listener) begin(f *audio.Frame) {
 	l.mu.Lock()
 	l.voices++
 	l.mu.Unlock()
-	l.emit(began, earshot.Speech{Stage: earshot.VoiceBegan, Confidence: sureOnset, Own: f.Own})
+	l.emit(l.voices, began, earshot.Speech{Stage: earshot.VoiceBegan, Confidence: sureOnset, Own: f.Own})
 }
 
 // lasts begins an utterance.
 func (l *listener) lasts(f *audio.Frame) {
 	began, _, own := l.ear.Utterance()
 	v := &voice{number: l.voices, began: began, over: own > 0}
-	l.emit(v.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: f.Own})
+	l.emit(v.number, v.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: f.Own})
 	if !l.take(v) {
 		return
 	}
@@ -183,14 +180,16 @@ func (l *listener) take(v *voice) bool {
 	return !v.lost
 }
 
-// emit queues an event.
-func (l *listener) emit(at time.Time, body earshot.Body) { l.add(l.out, l.event(at, body)) }
+// emit queues an event of that voice, or for 0 of none.
+func (l *listener) emit(voice int, at time.Time, body earshot.Body) {
+	l.add(l.out, item{l.event(at, body), voice})
+}
 
 // over says that nothing came of a voice. If another has begun, that one tells
 // how it goes on.
 func (l *listener) over(number int, at time.Time) {
 	if number == l.voices {
-		l.emit(at, earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1})
+		l.emit(number, at, earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1})
 	}
 }
 
@@ -234,7 +233,7 @@ func (l *listener) result(v *voice, r Result) {
 		l.over(v.number, v.began)
 		return
 	}
-	l.emit(v.began, earshot.Utterance{
+	l.emit(v.number, v.began, earshot.Utterance{
 		Text: r.Text, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated,
 	})
 }
@@ -257,7 +256,7 @@ func (l *listener) partial(v *voice, r Result) {
 	}
 	v.words = r.Text
 	l.unfinished = hear.Unfinished(string(r.Text))
-	l.emit(v.began, earshot.Speech{Stage: earshot.VoiceWords, Words: r.Text, Confidence: cmp.Or(r.Confidence, sureWords), Own: v.over})
+	l.emit(v.number, v.began, earshot.Speech{Stage: earshot.VoiceWords, Words: r.Text, Confidence: cmp.Or(r.Confidence, sureWords), Own: v.over})
 }
 
 // settle takes v out of the sessions, and reports false if it was out.

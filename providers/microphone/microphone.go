@@ -12,7 +12,13 @@
 //   - utterances: [mostUtterances], then the oldest is dropped, and a notice
 //     says so.
 //
-// An utterance that waits for the room's disk holds up no stage and no phrase.
+// An utterance that waits for the room's disk holds up no stage, no phrase and,
+// until there are [mostKept] of them, no other utterance. Utterances are brought
+// to the room in the order in which they were understood, each [headStart]
+// after the one before at the latest, so that a room which gives them their
+// places at once keeps that order. Stages may overtake them; an utterance that
+// comes after the next voice has begun does not take back what that one asks
+// for. Whatever ends Run, no stage is left that nothing follows.
 package microphone
 
 import (
@@ -25,7 +31,6 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
-	"earshot/internal/supervise"
 	"earshot/models/hear"
 	"earshot/providers"
 )
@@ -70,7 +75,6 @@ type Parts struct {
 	Capture    Capture
 	Recogniser Recogniser // nil if there is none: voices are noticed, not understood
 
-	Pulse  *supervise.Pulse     // is told of every frame; may be nil
 	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block
 }
 
@@ -82,7 +86,9 @@ type Provider struct {
 
 	mu   sync.Mutex
 	live *listener // nil while it does not run
-	told map[string]bool
+
+	telling sync.Mutex      // held while a notice is given, so that they come in order
+	told    map[string]bool // what is wrong
 }
 
 // New returns the microphone of that configuration, which must be valid. It
@@ -128,7 +134,7 @@ func (p *Provider) Called(words earshot.Text, at time.Time) {
 	l := p.live
 	p.mu.Unlock()
 	if l != nil {
-		l.emit(at, earshot.Speech{Stage: earshot.VoiceCalls, Words: words, Confidence: 1, Own: true})
+		l.emit(0, at, earshot.Speech{Stage: earshot.VoiceCalls, Words: words, Confidence: 1, Own: true})
 	}
 }
 
@@ -148,29 +154,57 @@ func (p *Provider) event(at time.Time, body earshot.Body) earshot.Event {
 }
 
 // send brings events to the room, until the queue is closed and empty or ctx
-// ends: utterances by a goroutine of their own, once what came before them has
-// been taken.
+// ends: utterances by another goroutine, once what came before them has been
+// taken. Last it takes back what the room was told of a voice of which nothing
+// more will come.
 func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
-	slow := newQueue()
+	slow, d := newQueue(), newDemand(emit)
 	var keeper sync.WaitGroup
-	keeper.Go(func() {
-		for e, ok := slow.take(ctx); ok; e, ok = slow.take(ctx) {
-			p.kept(ctx, emit(ctx, e))
-		}
-	})
+	keeper.Go(func() { p.keep(ctx, slow, d) })
 	for e, ok := out.take(ctx); ok; e, ok = out.take(ctx) {
 		if isUtterance(e) {
 			p.add(slow, e)
 			continue
 		}
-		_ = emit(ctx, e) // of use at once or never
+		d.tell(ctx, e)
 	}
 	slow.close()
 	keeper.Wait()
+	if n := out.utterances() + slow.utterances(); n > 0 {
+		p.fault("unkept speech", fmt.Errorf("%d things that were said were dropped, since the microphone was stopped before they could be kept", n))
+	}
+	d.end(ctx)
+}
+
+// keep brings utterances to the room, each by a goroutine of its own, since a
+// word that cuts must not wait for the disk that keeps the words before it.
+func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
+	free := make(chan struct{}, mostKept)
+	for {
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		e, ok := slow.take(ctx)
+		if !ok {
+			return
+		}
+		done := make(chan error, 1)
+		keeping.Go(func() {
+			err := d.emit(ctx, e.Event)
+			p.kept(ctx, err)
+			done <- err
+			<-free
+		})
+		d.settle(ctx, e, done)
+	}
 }
 
 // add appends e to q, and says if that drops an utterance.
-func (p *Provider) add(q *queue, e earshot.Event) {
+func (p *Provider) add(q *queue, e item) {
 	if q.add(e) {
 		p.fault("unkept speech", errors.New("what was said longest ago was dropped, since nothing is kept at present"))
 	}
@@ -205,10 +239,10 @@ func (p *Provider) mend(key, text string) {
 
 // say gives a notice, unless it changes nothing.
 func (p *Provider) say(n earshot.Notice) {
-	p.mu.Lock()
+	p.telling.Lock()
+	defer p.telling.Unlock()
 	known := p.told[n.Key] != n.Over
 	p.told[n.Key] = !n.Over
-	p.mu.Unlock()
 	if !known && p.parts.Notice != nil {
 		p.parts.Notice(n)
 	}

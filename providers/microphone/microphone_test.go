@@ -13,7 +13,6 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
-	"earshot/internal/supervise"
 	"earshot/models/stt"
 	"earshot/providers"
 	"earshot/providers/microphone"
@@ -41,7 +40,7 @@ type performance struct {
 func newPerformance(c *take, results ...result) *performance {
 	p := &performance{rec: &recogniser{results: results}, room: &room{began: time.Now()}}
 	p.Provider = microphone.New(microphone.DefaultConfig(), microphone.Parts{
-		Capture: c, Recogniser: p.rec, Notice: p.room.notice, Pulse: new(supervise.Pulse),
+		Capture: c, Recogniser: p.rec, Notice: p.room.notice,
 	})
 	return p
 }

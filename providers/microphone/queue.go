@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// mostUtterances wait for the room: hours of talk for a disk to recover, in
-	// at most a megabyte.
+	// mostUtterances wait for the room: half an hour of talk for a disk to
+	// recover, in some hundred kilobytes.
 	mostUtterances = 256
 
 	// mostCalls is how often somebody may have said "stop" before the room took
@@ -18,11 +18,17 @@ const (
 	mostCalls = 8
 )
 
+// An item is an event, and of which voice it tells; 0 is none.
+type item struct {
+	earshot.Event
+	voice int
+}
+
 // A queue holds events until the room has taken them, in order and within its
 // bounds.
 type queue struct {
 	mu     sync.Mutex
-	events []earshot.Event
+	events []item
 	closed bool
 	more   chan struct{} // of capacity 1: not empty, or closed
 }
@@ -31,7 +37,7 @@ func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
 // add appends e, and reports whether an utterance was dropped for that. It does
 // not wait.
-func (q *queue) add(e earshot.Event) (dropped bool) {
+func (q *queue) add(e item) (dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -48,7 +54,7 @@ func (q *queue) add(e earshot.Event) (dropped bool) {
 }
 
 // drop takes the oldest out of those that are of a kind, if there are most.
-func (q *queue) drop(kind func(earshot.Event) bool, most int) bool {
+func (q *queue) drop(kind func(item) bool, most int) bool {
 	n, oldest := 0, -1
 	for i, e := range q.events {
 		if kind(e) {
@@ -64,15 +70,27 @@ func (q *queue) drop(kind func(earshot.Event) bool, most int) bool {
 	return true
 }
 
-func isUtterance(e earshot.Event) bool { return e.Body.Kind() == earshot.KindUtterance }
+func isUtterance(e item) bool { return e.Body.Kind() == earshot.KindUtterance }
 
-func isCall(e earshot.Event) bool {
+func isCall(e item) bool {
 	s, ok := e.Body.(earshot.Speech)
 	return ok && s.Stage == earshot.VoiceCalls
 }
 
 // isStage reports whether the next event makes e worthless.
-func isStage(e earshot.Event) bool { return !isUtterance(e) && !isCall(e) }
+func isStage(e item) bool { return !isUtterance(e) && !isCall(e) }
+
+// utterances returns how many wait.
+func (q *queue) utterances() (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.events {
+		if isUtterance(e) {
+			n++
+		}
+	}
+	return n
+}
 
 // close says that nothing will be added.
 func (q *queue) close() {
@@ -91,7 +109,7 @@ func (q *queue) wake() {
 
 // take returns the next event, and waits for one. It reports false when there
 // will be none, or ctx has ended.
-func (q *queue) take(ctx context.Context) (earshot.Event, bool) {
+func (q *queue) take(ctx context.Context) (item, bool) {
 	for ctx.Err() == nil {
 		q.mu.Lock()
 		if len(q.events) > 0 {
@@ -110,5 +128,5 @@ func (q *queue) take(ctx context.Context) (earshot.Event, bool) {
 		case <-ctx.Done():
 		}
 	}
-	return earshot.Event{}, false
+	return item{}, false
 }
