@@ -7,7 +7,7 @@ import "context"
 type Clause struct {
 	N      int    `json:"n"` // from 0, without gaps
 	Text   Text   `json:"text"`
-	Spoken Text   `json:"spoken,omitempty"` // how a voice says it; empty if as written
+	Spoken Text   `json:"spoken,omitempty"` // how a voice says it; without Marks, as it likes
 	Marks  []Mark `json:"marks,omitempty"`  // where Spoken and Text meet, ascending
 }
 

@@ -71,7 +71,7 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	r := room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return cfg.Executive },
 		People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
-		Now: time.Now, NewID: d.id, Log: log.With("room", earshot.Desk),
+		Reader: reader, Now: time.Now, NewID: d.id, Log: log.With("room", earshot.Desk),
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -87,9 +87,9 @@ type curable interface {
 	Cure() string
 }
 
-// lookAtSound looks for the devices that are to be used. Card reports whether
-// there are any devices at all.
-func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mouth finding, card bool) {
+// lookAtSound looks for the devices that are to be used. The error is why there
+// are none at all.
+func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mouth finding, err error) {
 	ears, mouth = finding{Thing: "microphone"}, finding{Thing: "loudspeaker"}
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
 	defer cancel()
@@ -97,11 +97,11 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 	if err != nil {
 		ears.Text, mouth.Text = err.Error(), err.Error()
 		if c, ok := errors.AsType[curable](err); ok {
-			ears.Cure = c.Cure()
+			ears.Cure, mouth.Cure = c.Cure(), c.Cure()
 		}
-		return ears, mouth, false
+		return ears, mouth, err
 	}
-	return found(ears, microphone, devices.Inputs), found(mouth, loudspeaker, devices.Outputs), true
+	return found(ears, microphone, devices.Inputs), found(mouth, loudspeaker, devices.Outputs), nil
 }
 
 // found looks for a device by its name, or for the default one.

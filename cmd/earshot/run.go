@@ -82,9 +82,7 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 	}
 	for _, f := range senses {
 		findings = append(findings, f)
-		if f.Works {
-			d.work(f.Thing)
-		}
+		d.work(f.Thing) // as long as it is not known to be at fault
 	}
 	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.cfg.Store.Directory)})
 	d.work("journal")

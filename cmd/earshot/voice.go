@@ -46,7 +46,7 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 	}
 	cfg := d.cfg
 	card := sound.New(dial(d.log, soundHelper), d.log)
-	d.parts = append(d.parts, part{name: "sound card", run: card.Run})
+	d.parts = append(d.parts, part{name: "sound card", run: card.Run, lost: !looks.card})
 	if mouth {
 		say := tts.New(tts.Config{Dial: dial(d.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: d.log})
 		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), say)
@@ -100,6 +100,20 @@ func (d *daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
 	return d.room.Enter(o, earshot.Audience{Unknown: true})
 }
 
+// reader returns how a voice says the clauses of one speech. What it does not say
+// at all has a mark all the same.
+func reader() func(earshot.Clause) earshot.Clause {
+	var r tts.Reader
+	return func(c earshot.Clause) earshot.Clause {
+		s := r.Next(string(c.Text))
+		c.Spoken, c.Marks = earshot.Text(s.Spoken), s.Marks
+		if len(c.Marks) == 0 {
+			c.Marks = []earshot.Mark{{}}
+		}
+		return c
+	}
+}
+
 // A recogniser is one as a microphone knows it.
 type recogniser struct{ *stt.Recogniser }
 
@@ -115,40 +129,55 @@ func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 	for _, p := range d.parts {
 		cfg := restarts
 		cfg.Report, cfg.Lost = d.report, p.lost
-		run := func(ctx context.Context) {
-			if err := supervise.Run(ctx, p.name, p.run, cfg); err != nil {
+		run := p.run
+		if p.ears {
+			run = d.listening(run)
+		}
+		rest.Go(func() {
+			if err := supervise.Run(ctx, p.name, run, cfg); err != nil {
 				d.log.Error("a part cannot run", "part", p.name, "err", err)
 			}
-		}
-		if p.ears {
-			rest.Go(func() { d.listening(ctx, run) })
-			continue
-		}
-		rest.Go(func() { run(ctx) })
+		})
 	}
 }
 
-// listening runs what hears while the room listens, and ends it where it
-// captures when the room does not.
-func (d *daemon) listening(ctx context.Context, run func(context.Context)) {
-	for ctx.Err() == nil {
-		mode, changed := d.room.Mode()
-		if !mode.Listens() {
-			select {
-			case <-changed:
-			case <-ctx.Done():
+// listening returns run as long as the room listens: when it does not, what hears
+// is ended where it captures, and begun again when it does.
+func (d *daemon) listening(run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			mode, changed := d.room.Mode()
+			if !mode.Listens() {
+				select {
+				case <-changed:
+				case <-ctx.Done():
+				}
+				continue
 			}
-			continue
+			if err := until(ctx, changed, run); err != nil || ctx.Err() != nil {
+				return err
+			}
+			if now, _ := d.room.Mode(); now.Listens() {
+				return nil // it came to its own end
+			}
 		}
-		hearing, stop := context.WithCancel(ctx)
-		var ears sync.WaitGroup
-		ears.Go(func() { run(hearing) })
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
+		return nil
+	}
+}
+
+// until runs run, and ends it without an error when done is closed.
+func until(ctx context.Context, done <-chan struct{}, run func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-done:
 		stop()
-		ears.Wait()
+		<-ended
+		return nil
 	}
 }
 
@@ -161,7 +190,13 @@ func (a *app) senses(d *daemon, voice bool) []finding {
 	}
 	looks := lookAtVoice(a.ctx, d.cfg)
 	d.voice(looks, ears, mouth)
-	return looks.wanted(d.cfg)
+	findings := looks.wanted(d.cfg)
+	for _, f := range findings {
+		if !f.Works {
+			d.room.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+		}
+	}
+	return findings
 }
 
 // lookAtSenses looks at whatever the configuration wants earshot to hear and
@@ -176,7 +211,8 @@ func lookAtSenses(ctx context.Context, cfg *config.Config) []finding {
 // A sounding is what was found out about hearing and speaking.
 type sounding struct {
 	ears, mouth   finding
-	hears, speaks bool // whatever else there is to be: at most the device is missing
+	card          bool // there are devices
+	hears, speaks bool // nothing is missing that would not come by itself, as a device may
 }
 
 // wanted returns what cfg wants of it.
@@ -197,14 +233,16 @@ const dictation = "clean English only; for more, dictate into the console by ano
 func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
 	var looks sounding
 	var roles map[string]finding
-	var card bool
+	var err error
 	var g sync.WaitGroup
 	g.Go(func() {
-		looks.ears, looks.mouth, card = lookAtSound(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
+		looks.ears, looks.mouth, err = lookAtSound(ctx, cfg.Providers.Microphone.Device, cfg.Outlets.Loudspeaker.Device)
 	})
 	g.Go(func() { roles = lookAtSpeech(ctx) })
 	g.Wait()
-	looks.hears, looks.speaks = card && roles["hear"].Works, card && roles["say"].Works
+	looks.card = err == nil
+	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
+	looks.hears, looks.speaks = mends && roles["hear"].Works, mends && roles["say"].Works
 	looks.ears = without(looks.ears, roles["hear"])
 	if looks.ears.Works {
 		looks.ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"

@@ -128,7 +128,7 @@ func (m *mouth) Say(c earshot.Clause) error {
 // in a reply in which the clause begins at start.
 func wordsOf(c earshot.Clause, start int) (words []word) {
 	spoken := string(c.Spoken)
-	if spoken == "" {
+	if spoken == "" && len(c.Marks) == 0 {
 		spoken = string(c.Text)
 	}
 	at, mark := 0, 0

@@ -104,7 +104,7 @@ type State struct {
 	Here     []participants.Participant `json:"here"`
 	Outlets  []string                   `json:"outlets"`
 	Waiting  int                        `json:"waiting"` // events on their way into the journal, and questions without a turn yet
-	Works    []string                   `json:"works"`
+	Works    []string                   `json:"works"`   // the parts without a fault
 	Faults   []earshot.Notice           `json:"faults"`
 }
 
@@ -123,5 +123,6 @@ func (r *Room) State() State {
 	for _, key := range slices.Sorted(maps.Keys(r.faults)) {
 		s.Faults = append(s.Faults, r.faults[key])
 	}
+	s.Works = slices.DeleteFunc(s.Works, func(part string) bool { _, ill := r.faults[part]; return ill })
 	return s
 }

@@ -110,6 +110,13 @@ func (r *Room) Report(n earshot.Notice) {
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
 }
 
+// Know keeps a fault in mind that people have been told of already.
+func (r *Room) Know(n earshot.Notice) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults[n.Key] = n
+}
+
 // once reports a fault that nobody has been told of.
 func (r *Room) once(n earshot.Notice) {
 	r.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,7 @@ type house struct {
 	model   *llmtest.Script
 	config  executive.Config
 	past    []earshot.Event
+	works   []string
 	reader  func() func(earshot.Clause) earshot.Clause
 	logged  *strings.Builder
 	stop    func()
@@ -60,6 +62,7 @@ func (h *house) open(ctx context.Context) *house {
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
 		People: participants.New(ann, "ann", h.config.Name), Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
+		Works: func() []string { return slices.Clone(h.works) },
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()

@@ -280,3 +280,20 @@ func TestMode(t *testing.T) {
 		t.Errorf("it listens in mode %q", mode)
 	}
 }
+
+// TestWhatWorksLeavesOutWhatDoesNot: a part that is known to be at fault is not
+// said to work.
+func TestWhatWorksLeavesOutWhatDoesNot(t *testing.T) {
+	h := newHouse()
+	h.works = []string{"console", "microphone"}
+	h.open(t.Context())
+	defer h.stop()
+	h.Know(earshot.Notice{Key: "microphone", Text: "there is none"})
+	if s := h.State(); !slices.Equal(s.Works, []string{"console"}) || len(s.Faults) != 1 {
+		t.Errorf("works %q, faults %v", s.Works, s.Faults)
+	}
+	h.Report(earshot.Notice{Key: "microphone", Text: "microphone is back", Over: true})
+	if s := h.State(); len(s.Works) != 2 || len(s.Faults) != 0 {
+		t.Errorf("works %q, faults %v", s.Works, s.Faults)
+	}
+}

@@ -190,7 +190,7 @@ func (s *speech) make(ctx context.Context, voice Voice, c earshot.Clause) error 
 
 // form returns how c is said.
 func (s *speech) form(c earshot.Clause) tts.Speech {
-	if c.Spoken != "" {
+	if c.Spoken != "" || len(c.Marks) > 0 {
 		return tts.Speech{Spoken: string(c.Spoken), Marks: c.Marks}
 	}
 	return s.reader.Next(string(c.Text))
