@@ -40,7 +40,8 @@ type listener struct {
 	*Provider
 	ear  *hear.Ear // the frames'
 	out  *queue
-	spot int // frames for which one still listens for phrases
+	spot int  // frames for which one still listens for phrases
+	here bool // a voice is, or it is in doubt
 
 	zero   time.Duration // how long there was no sound at all, at the last frame
 	sounds bool          // there was some, at the last frame
@@ -82,9 +83,13 @@ func (l *listener) listen(ctx context.Context) error {
 
 // hear takes one frame.
 func (l *listener) hear(f *audio.Frame) {
-	l.listenFor(f)
 	l.ear.Open(l.goesOn(f))
-	switch edge := l.ear.Step(f); edge {
+	edge := l.ear.Step(f)
+	if edge != hear.None {
+		l.here = edge == hear.Began || edge == hear.Lasts
+	}
+	l.listenFor(f)
+	switch edge {
 	case hear.None:
 		l.feed(f)
 	case hear.Began:
@@ -111,10 +116,11 @@ func (l *listener) goesOn(f *audio.Frame) bool {
 	return l.unfinished
 }
 
-// listenFor looks for phrases while the agent's own sound plays, and a little
-// longer.
+// listenFor looks for phrases while the agent's own sound plays, while a voice
+// goes on that began over it, since that makes it pause, and a little longer.
 func (l *listener) listenFor(f *audio.Frame) {
-	if f.Own {
+	_, _, own := l.ear.Utterance()
+	if f.Own || l.here && own > 0 {
 		l.spot = spotting + 1
 	}
 	if l.spot == 0 || l.parts.Recogniser == nil {

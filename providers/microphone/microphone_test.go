@@ -179,6 +179,31 @@ func TestPhrases(t *testing.T) {
 	})
 }
 
+// TestPhrasesBehindAPause: who speaks over the agent makes it pause, and is
+// listened to until half a second after he has ended.
+func TestPhrasesBehindAPause(t *testing.T) {
+	for _, tt := range []struct {
+		picture string
+		frames  int
+	}{
+		{"ooo@@#######..........", 5*12 + 15 + 25}, // to the end of the utterance, and half a second
+		{"ooo@@.................", 5*5 + 15 + 25},
+		{"ooooo##...............", 5*5 + 25}, // it began later
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPerformance(&take{picture: tt.picture}, result{text: "stop talking"})
+			frames := 0
+			p.rec.spotted = func() { frames++ }
+			if err := p.Run(t.Context(), p.room.emit); err != nil {
+				t.Fatal(err)
+			}
+			if frames < tt.frames-1 || frames > tt.frames {
+				t.Errorf("%s: listened in %d frames, want %d", tt.picture, frames, tt.frames)
+			}
+		})
+	}
+}
+
 // TestWithoutRecogniser: voices still duck and pause.
 func TestWithoutRecogniser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
