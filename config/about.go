@@ -43,7 +43,7 @@ var about = map[string]note{
 
 	"executive.streaming":                 {effect: "How a reply comes."},
 	"executive.streaming.enabled":         {effect: "Asks the model for its reply word by word. Without it the reply comes as a whole when the model has finished, and cannot be cut earlier."},
-	"executive.streaming.buffer_size":     {effect: "How many pieces, mostly words, the model may be ahead of what comes out. More lets it finish sooner; what is ahead is lost at a cut."},
+	"executive.streaming.buffer_size":     {effect: "How many pieces, mostly words, the model may be ahead of what comes out; of a voice, how many clauses. More lets it finish sooner; what is ahead is lost at a cut."},
 	"executive.streaming.display_partial": {effect: "Shows a reply while it is made. Without it a console shows each sentence when it is complete."},
 
 	"executive.interruption":              {effect: "Who may cut the agent off, and what becomes of the rest."},
@@ -65,7 +65,7 @@ var about = map[string]note{
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent.", later: "the rooms that several people share"},
-	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart.", later: "the first sense that hears"},
+	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart.", later: "the voice prints"},
 	"executive.multi_party.turn_taking_protocol": {effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
 
 	"providers":                 {effect: "The senses."},

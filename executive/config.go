@@ -81,8 +81,8 @@ type Streaming struct {
 	Enabled bool `yaml:"enabled"`
 
 	// BufferSize is how many pieces, mostly words, the model may be ahead of
-	// what comes out. More lets it finish sooner; what is ahead is lost at a
-	// cut.
+	// what comes out; of a voice, how many clauses. More lets it finish sooner;
+	// what is ahead is lost at a cut.
 	BufferSize int `yaml:"buffer_size"`
 
 	// DisplayPartial shows a reply while it is made. Without it a console
@@ -147,7 +147,7 @@ type MultiParty struct {
 	Enabled bool `yaml:"enabled"`
 
 	// SpeakerAttribution tells voices apart. Takes effect later, with the
-	// first sense that hears.
+	// voice prints.
 	SpeakerAttribution bool `yaml:"speaker_attribution"`
 
 	// TurnTakingProtocol is how the agent yields: polite stops for voices and

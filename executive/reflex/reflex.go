@@ -203,8 +203,9 @@ func lately(f Facts) string {
 }
 
 func help(f Facts) string {
-	return "Type and press Enter: " + f.Agent + " answers. Begin to type while it talks and it pauses; press Enter and it stops; " +
-		"empty the line and it goes on.\n" +
+	return "Type and press Enter, or say \"" + f.Agent + "\" and what you want: " + f.Agent + " answers. " +
+		"Begin to type while it talks and it pauses; press Enter and it stops; empty the line and it goes on. " +
+		"Aloud, a sentence to it or \"stop talking\" stops it.\n" +
 		"Without any model I know: what time is it, what day is it, what works, what was said, " +
 		"say that again, what were you saying, stop, be quiet, speak.\n" +
 		"Commands: /help /who /why /context /stop /exit"

@@ -63,7 +63,7 @@ func (h *house) open(ctx context.Context) *house {
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
 		People: participants.New(ann, "ann", h.config.Name), Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
 		Works: func() []string { return slices.Clone(h.works) },
-		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()
 			defer mu.Unlock()

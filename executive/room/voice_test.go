@@ -215,8 +215,8 @@ func TestBystanders(t *testing.T) {
 	})
 }
 
-// TestOwnVoice: what comes back of its own voice is nobody's word: it is not
-// written down, and does not keep the talk open.
+// TestOwnVoice: what comes back of its own voice is nobody's word, and is not
+// written down.
 func TestOwnVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := voiced(t, newHouse())
