@@ -25,15 +25,20 @@ import (
 //	parses         fail unless every line that was printed is an event
 //	hostile FILE   write what no terminal should be sent
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+	testscript.Run(t, performance("script", furnish))
+}
+
+// performance returns how the scripts of a folder are run.
+func performance(folder string, setup func(*testscript.Env) error) testscript.Params {
+	return testscript.Params{
+		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               furnish,
+		Setup:               setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"running": running, "event": event, "fill": fill, "parses": parses, "hostile": hostile,
+			"running": running, "event": event, "fill": fill, "parses": parses, "hostile": hostile, "speak": speak,
 		},
-	})
+	}
 }
 
 // test is the key of the test that a script is.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/llm/ollama/ollamatest"
 )
 
 // TestSpokenQuestion: what is asked aloud is understood, answered aloud, and
@@ -25,6 +26,35 @@ func TestSpokenQuestion(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(shown), "\n"); len(lines) != 2 || wrong(lines[0], "somebody Earshot what is the weather like today") > 3 || !strings.Contains(lines[1], "Earshot    It is warm and dry today.") {
 		t.Errorf("history shows\n%s", shown)
 	}
+}
+
+// TestSpokenOllama asks a model of the real server aloud, and cuts it off.
+func TestSpokenOllama(t *testing.T) {
+	t.Parallel()
+	needVoice(t)
+	s := ollamatest.Start(t, ollamatest.Options{})
+	model := ollamatest.Model{Says: greeting, Routes: []ollamatest.Route{{Word: "name", Says: name}, {Word: "story", Says: tale}}}
+	if err := s.Make(t.Context(), "speaker", model); err != nil {
+		t.Fatal(err)
+	}
+	p := newParlour(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=speaker",
+		"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_CONVERSATIONAL_MAX_TOKENS=2000")
+	p.wakes()
+	recording := p.records()
+	p.says(bob, "earshot, tell me your name")
+	reply := p.replied(1)[0]
+	if reply.Outcome != earshot.Completed || reply.Delivered() != name {
+		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
+	}
+	rendered(t, name).truthful(t, reply, recording.PCM(0), rate)
+	recording = p.records()
+	p.says(bob, "earshot, tell me a story")
+	p.speaking(recording, 2000)
+	p.says(bob, "stop talking")
+	if reply = p.replied(2)[1]; reply.Outcome != earshot.Interrupted || !strings.HasPrefix(tale, string(reply.Delivered())) {
+		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
+	}
+	rendered(t, strings.SplitAfter(tale, ", ")[:4]...).truthful(t, reply, recording.PCM(0), rate)
 }
 
 // TestNotAddressed: what is said to others is written down and gets no answer;
