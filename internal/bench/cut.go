@@ -93,15 +93,16 @@ func (c *cuts) rows() ([]Row, error) {
 		return nil, fmt.Errorf("nothing that was said interrupted anything, %d times", c.asked)
 	}
 	duck, still := spread(c.duck), spread(c.still)
-	rows := []Row{
+	words := Row{Name: "onset of a voice → cut by its words", Note: "not measured: none of them cut"}
+	if len(c.cut) > 0 {
+		words.Unit, words.Ours = "ms", spread(c.cut)
+		words.Note = fmt.Sprintf("by two words or a stop phrase, which must be said first; %d of %d did not cut", c.asked-len(c.cut), c.asked)
+	}
+	return []Row{
 		row("onset of a voice → duck", "ms", duck, spread(c.bareDuck), "recordings as a microphone would bring them, annotated by the voice detector; without the buffers of devices").goal("p99", duck.P99, 100),
 		row("onset of a voice → silence", "ms", still, spread(c.bareStill), "no sample is handed over any more").goal("p99", still.P99, 250),
-	}
-	if len(c.cut) > 0 {
-		rows = append(rows, Row{Name: "onset of a voice → cut by its words", Unit: "ms", Ours: spread(c.cut),
-			Note: fmt.Sprintf("by two words or a stop phrase, which must be said first; %d of %d did not cut", c.asked-len(c.cut), c.asked)})
-	}
-	return rows, nil
+		words,
+	}, nil
 }
 
 // A tape is a recording, in frames as a microphone brings them.

@@ -1,14 +1,17 @@
 // Command bench says what earshot costs, as multiples of the bare thing that
 // was measured beside it in the same run: how long a cut takes, what stands
 // between a question and the first word of its answer, what the daemon needs
-// while nothing happens. make bench runs it.
+// while nothing happens; and of its voice, what it understands of four others,
+// how soon it falls silent for them, what it needs with all its helpers. make
+// bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
-// store, ladder, engine and console, and for the idle figures the real binary.
-// Only what is outside is replaced, such as the model, by something that takes
-// no time. Ours and the bare thing take turns, so that whatever else the
-// machine does hits both; each repeat has its own percentiles, and the table
-// shows the median of the repeats.
+// store, ladder, engine, console, microphone and loudspeaker, and for the idle
+// figures and those of the voice the real binaries, which it builds. Only what is
+// outside is replaced: the model by something that takes no time, people by
+// flite's voices, the sound card by a virtual one. Ours and the bare thing take
+// turns, so that whatever else the machine does hits both; each repeat has its
+// own percentiles, and the table shows the median of the repeats.
 package main
 
 import (

@@ -26,10 +26,14 @@ type pupil struct {
 	rest chan struct{} // of capacity 1: open has become 0
 }
 
-func newPupil(d dial) *pupil {
+// newPupil returns one that looks for phrases and tells on of them, if there
+// are any.
+func newPupil(d dial, on func(stt.Phrase), phrases ...string) *pupil {
 	return &pupil{
-		Recogniser: stt.New(stt.Config{Dial: d.to(speechHelper, "hear"), Names: []string{executive.DefaultConfig().Name}, Log: silent}),
-		rest:       make(chan struct{}, 1),
+		Recogniser: stt.New(stt.Config{
+			Dial: d.to(speechHelper, "hear"), Names: []string{executive.DefaultConfig().Name}, Phrases: phrases, On: on, Log: silent,
+		}),
+		rest: make(chan struct{}, 1),
 	}
 }
 

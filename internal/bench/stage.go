@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -24,14 +25,11 @@ type stage struct {
 
 func newStage(d dial) *stage {
 	s := new(stage)
-	s.pupil = &pupil{rest: make(chan struct{}, 1), Recogniser: stt.New(stt.Config{
-		Dial: d.to(speechHelper, "hear"), Names: []string{executive.DefaultConfig().Name}, Phrases: stops, Log: silent,
-		On: func(p stt.Phrase) {
-			if mic := s.mic.Load(); mic != nil {
-				mic.Called(p.Text, p.At)
-			}
-		},
-	})}
+	s.pupil = newPupil(d, func(p stt.Phrase) {
+		if mic := s.mic.Load(); mic != nil {
+			mic.Called(p.Text, p.At)
+		}
+	}, stops...)
 	return s
 }
 
@@ -58,42 +56,41 @@ func (s *stage) play(ctx context.Context, c scene) error {
 	if err == nil {
 		err = s.perform(ctx, c)
 	}
-	if fault := stop(); err == nil {
-		err = fault
-	}
-	return err
+	return cmp.Or(err, stop())
 }
 
 // perform does so, in a house with that voice.
 func (s *stage) perform(ctx context.Context, c scene) error {
 	h := open(ctx, furniture{model: ladder(new(engine)), journal: new(blank), outlet: c.loud, settings: executive.DefaultConfig()})
 	defer h.leave()
-	hearing, end := context.WithCancel(ctx)
 	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: c.capture, Recogniser: s.pupil})
 	s.mic.Store(mic)
 	defer s.mic.Store(nil)
-	var listening sync.WaitGroup
-	defer listening.Wait()
-	defer end()
+	hearing, end := context.WithCancel(ctx)
 	var fault error
+	var listening sync.WaitGroup
 	listening.Go(func() {
-		defer end()
 		if err := mic.Run(hearing, h.Admit); hearing.Err() == nil {
 			fault = err
 		}
+		end()
 	})
-	ask := earshot.Event{ID: newID(), From: somebody, Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1}}
-	err := h.Admit(ctx, ask)
-	if err == nil {
-		_, err = await(h.first)
-	}
+	err := h.hold(hearing)
 	if err == nil {
 		err = c.act(hearing)
 	}
 	end()
 	listening.Wait()
-	if err == nil {
-		err = fault
+	return cmp.Or(err, fault)
+}
+
+// hold has the agent hold a speech for somebody at the microphone, and returns
+// when it can be heard.
+func (h *house) hold(ctx context.Context) error {
+	ask := earshot.Event{ID: newID(), From: somebody, Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1}}
+	if err := h.Admit(ctx, ask); err != nil {
+		return err
 	}
+	_, err := await(h.first)
 	return err
 }

@@ -60,6 +60,7 @@ func tree(ctx context.Context, b bench) (rows []Row, err error) {
 	speaking, quiet := context.WithCancel(ctx)
 	var playing sync.WaitGroup
 	playing.Go(func() { sounds.Play(speaking, speech) }) // until it is told to be quiet
+	time.Sleep(settling)
 	err = w.state("somebody speaks")
 	quiet()
 	playing.Wait()
@@ -127,6 +128,9 @@ const helpersOf = 3
 
 // loading is how long helpers that run may still load their models.
 const loading = 2 * time.Second
+
+// settling is how long it takes until what is played is being understood.
+const settling = time.Second
 
 // opened waits until the microphone is open and every helper has started.
 func (h *household) opened(ctx context.Context, sounds *soundtest.Server) error {

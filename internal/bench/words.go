@@ -42,7 +42,7 @@ func words(ctx context.Context, b bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, other := newPupil(d), newPupil(d)
+	one, other := newPupil(d, nil), newPupil(d, nil)
 	ctx, stop := beside(ctx, one.Run, other.Run)
 	rows, err := b.examine(ctx, d, one, other)
 	return rows, errors.Join(err, stop())
