@@ -18,12 +18,12 @@ const (
 type Clock struct{ last time.Time }
 
 // Next returns when the next frame was captured, given when it seems to have
-// been. Times never go back.
+// been. Times never go back, unless the wall clock does.
 func (c *Clock) Next(measured time.Time) time.Time {
 	due := c.last.Add(Time)
 	off := measured.Sub(due)
 	switch {
-	case c.last.IsZero() || off > strayed:
+	case c.last.IsZero() || off > strayed || (walled(due, measured)-off).Abs() > strayed:
 		due = measured
 	case off < -strayed:
 		due = c.last // until the time has come there
@@ -33,3 +33,8 @@ func (c *Clock) Next(measured time.Time) time.Time {
 	c.last = due
 	return due
 }
+
+// stepped returns how much later the wall clock has b than a. It was set between
+// them, or the machine slept, if that is not what has passed: frames go by their
+// wall time to the daemon, which must not be that of a clock long gone.
+func walled(a, b time.Time) time.Duration { return b.Round(0).Sub(a.Round(0)) }

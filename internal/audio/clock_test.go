@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -52,4 +53,32 @@ func TestClockNeverGoesBack(t *testing.T) {
 			last = at
 		}
 	})
+}
+
+// TestClockAfterSleep: when the wall clock was set, or went on alone while the
+// machine slept, the frames have its time and not one that is long gone.
+func TestClockAfterSleep(t *testing.T) {
+	for _, slept := range []time.Duration{time.Hour, time.Second, -time.Second, -time.Hour} {
+		var c audio.Clock
+		now := time.Now()
+		for i := range 100 {
+			c.Next(now.Add(time.Duration(i) * audio.Time))
+		}
+		var at time.Time
+		for i := range 100 {
+			now := stepped(now.Add(time.Duration(100+i)*audio.Time), slept)
+			at = c.Next(now)
+			if off := at.Round(0).Sub(now.Round(0)); off < -time.Millisecond || off > time.Millisecond {
+				t.Fatalf("after a step of %v frame %d is off by %v", slept, i, off)
+			}
+		}
+	}
+}
+
+// stepped returns t as it would have been read after the wall clock was stepped
+// by whole seconds and the monotonic one was not, which a test cannot have done:
+// the seconds since 1885 stand above the 30 bits of the nanoseconds.
+func stepped(t time.Time, by time.Duration) time.Time {
+	*(*uint64)(unsafe.Pointer(&t)) += uint64(by/time.Second) << 30
+	return t
 }
