@@ -163,3 +163,27 @@ func TestRealRest(t *testing.T) {
 	<-d.over
 	same(t, "played after the rest", sounding(settled(t, rec)), counted(audio.Rate))
 }
+
+// TestRealSleep: a loudspeaker that the server puts to sleep while nothing is
+// said is not lost, and the next speech wakes it.
+func TestRealSleep(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 3*soon)
+	defer stop()
+	out := r.output(ctx, "")
+	testkit.Await(t, 2*soon, "the device sleeps", func() bool {
+		asleep, err := r.server.Sleeping(soundtest.Speaker)
+		return err == nil && asleep
+	})
+	select { // it is looked at each second
+	case <-out.Lost():
+		t.Fatalf("lost: %v", out.Err())
+	case <-time.After(3 * time.Second):
+	}
+	p, d := r.play(ctx, out, counted(audio.Rate))
+	p.Finish()
+	<-d.over
+	if got := d.position().Samples; got != audio.Rate {
+		t.Errorf("%d samples were played, want %d: %v", got, audio.Rate, out.Err())
+	}
+}

@@ -74,7 +74,9 @@ func (r Route) Looped() bool {
 	return r.Source != nil && r.Sink != nil && r.Source.Monitors == r.Sink.Name
 }
 
-// Route returns where the streams of the process with that number end.
+// Route returns where the streams of the process with that number end. A sink
+// that sleeps under a stream that rests is not told to be suspended: it wakes
+// with the stream.
 func (s *Server) Route(pid int) (r Route, err error) {
 	var ins proto.GetSourceOutputInfoListReply
 	if err := s.ask(&proto.GetSourceOutputInfoList{}, &ins); err != nil {
@@ -97,6 +99,9 @@ func (s *Server) Route(pid int) (r Route, err error) {
 			r.Out = time.Duration(out.SinkLatency) * time.Microsecond
 			if r.Sink, err = s.sink(out.SinkIndex); err != nil {
 				return r, err
+			}
+			if r.Sink != nil && out.Corked {
+				r.Sink.Suspended = false
 			}
 		}
 	}

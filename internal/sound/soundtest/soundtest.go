@@ -81,6 +81,9 @@ func (s *Server) write() error {
 	for _, name := range []string{Microphone, Speaker} {
 		script += "load-module " + fmt.Sprintf(module, name, name) + "\n"
 	}
+	// Every desktop has its server put devices to sleep that nobody uses; after
+	// five seconds there, here sooner.
+	script += "load-module module-suspend-on-idle timeout=1\n"
 	script += "set-default-source " + Source + "\nset-default-sink " + Speaker + "\n"
 	const pcm = "pcm.%[1]s {\n type pulse\n hint {\n show on\n description \"PulseAudio\"\n }\n}\nctl.%[1]s {\n type pulse\n}\n"
 	return errors.Join(
@@ -225,7 +228,7 @@ func (s *Server) Default() error {
 // Leak lets what comes out of the loudspeaker be heard by the microphone, as in
 // a room, at so many percent of PulseAudio's volume: 60 is 13 dB softer.
 func (s *Server) Leak(percent int) error {
-	if _, err := s.pactl("load-module", "module-loopback", "source="+Echo, "sink="+Microphone, "latency_msec=30"); err != nil {
+	if _, err := s.pactl("load-module", "module-loopback", "source="+Echo, "sink="+Microphone, "latency_msec=5"); err != nil {
 		return err
 	}
 	all, err := s.pactl("list", "short", "sink-inputs")
@@ -266,6 +269,17 @@ func (s *Server) Streams() (in, out int, err error) {
 func (s *Server) Playing() (int, error) {
 	all, err := s.pactl("list", "sink-inputs")
 	return strings.Count(all, "Corked: no"), err
+}
+
+// Sleeping reports whether the sink named is suspended.
+func (s *Server) Sleeping(sink string) (bool, error) {
+	all, err := s.pactl("list", "short", "sinks")
+	for line := range strings.Lines(all) {
+		if f := strings.Fields(line); len(f) > 1 && f[1] == sink {
+			return f[len(f)-1] == "SUSPENDED", nil
+		}
+	}
+	return false, errors.Join(err, fmt.Errorf("no sink %s", sink))
 }
 
 // pactl asks the server, for at most two seconds: it may be frozen.
