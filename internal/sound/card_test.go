@@ -566,6 +566,78 @@ func TestOpeningIsGivenUp(t *testing.T) {
 	})
 }
 
+// TestLostWhileClosing: a device that could not be opened, or is gone by the time
+// it is closed, costs nothing else.
+func TestLostWhileClosing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked sound.Open // last
+		f := new(fake)
+		f.control = func(f *fake, c helper.Control) bool {
+			if c.Name == sound.SayOpen {
+				asked = sound.Open{}
+				if err := c.Decode(&asked); err != nil {
+					t.Error(err)
+				}
+				return !asked.Output // the microphone takes its time
+			}
+			if c.Name == sound.SayClose {
+				f.server.Send(sound.SayLost, sound.Lost{Number: asked.Number, Fault: sound.Fault{Text: "gone"}})
+			}
+			return false
+		}
+		h := start(t, f)
+		defer h.close()
+		out, err := h.Output(t.Context(), "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		began := time.Now()
+		if _, err := h.Input(ctx, ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("opening it: %v", err)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("giving up took %v", took)
+		}
+		time.Sleep(10 * time.Second)
+		if err := out.Err(); err != nil {
+			t.Errorf("the loudspeaker is gone, too: %v", err)
+		}
+	})
+}
+
+// TestPlayWhileClosing: an output that is closing takes no speech.
+func TestPlayWhileClosing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{control: func(_ *fake, c helper.Control) bool {
+			if c.Name == sound.SayClose {
+				time.Sleep(time.Second) // as a wireless device
+			}
+			return false
+		}}
+		h := start(t, f)
+		defer h.close()
+		out, err := h.Output(t.Context(), "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan struct{})
+		go func() { out.Close(); close(closed) }()
+		<-out.Lost()
+		if _, err := out.Play(newDiary(t).moved); !errors.Is(err, sound.ErrOver) {
+			t.Errorf("speaking on it: %v", err)
+		}
+		<-closed
+		if out, err = h.Output(t.Context(), "", 1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Play(newDiary(t).moved); err != nil {
+			t.Errorf("speaking on the next: %v", err)
+		}
+	})
+}
+
 func TestWaitingForTheCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := sound.New(nil, nil)

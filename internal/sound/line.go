@@ -155,6 +155,7 @@ func (l *line) news(c helper.Control) error {
 		l.forget(s) // first: whoever learns of it may open the next at once
 		s.lose(&n.Fault)
 		l.endPlaying(s)
+		s.close() // for who is closing it just now
 	case SayClosed:
 		s.close()
 	}

@@ -50,7 +50,7 @@ func (o *Output) Play(moved func(Position)) (*Playing, error) {
 	l := o.s.line
 	p := newPlaying(l, o.s, l.card.next(), moved)
 	l.mu.Lock()
-	if l.output != o.s {
+	if l.output != o.s || o.Err() != nil { // it may be closing
 		l.mu.Unlock()
 		return nil, o.why()
 	}
