@@ -171,6 +171,9 @@ func (d *Deck) cut() {
 func (d *Deck) Next(pcm []int16) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.mode != empty {
+		d.awake()
+	}
 	n := 0
 	switch d.mode {
 	case sounding:
@@ -186,6 +189,14 @@ func (d *Deck) Next(pcm []int16) bool {
 	clear(pcm[n:])
 	d.out += int64(len(pcm))
 	return d.mode != empty
+}
+
+// awake forgets that somebody was to be woken, who is awake.
+func (d *Deck) awake() {
+	select {
+	case <-d.woken:
+	default:
+	}
 }
 
 // sound hands on what there is of the speech.

@@ -274,3 +274,30 @@ func BenchmarkNext(b *testing.B) {
 		d.Played(0)
 	}
 }
+
+// TestWokenOnce: a speech wakes the device, and once it was asked for its blocks
+// it does not wake it again.
+func TestWokenOnce(t *testing.T) {
+	d := deck.New(1)
+	woken := func() bool {
+		select {
+		case <-d.Woken():
+			return true
+		default:
+			return false
+		}
+	}
+	d.Play(1)
+	if !woken() {
+		t.Error("a speech does not wake the device")
+	}
+	d.Play(2)
+	d.Finish(2, 0)
+	block := make([]int16, 160)
+	for d.Next(block) {
+		d.Played(0)
+	}
+	if woken() {
+		t.Error("woken, and there is nothing to play")
+	}
+}
