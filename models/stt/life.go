@@ -130,7 +130,7 @@ func (l *life) next(buf []byte) (step, []byte) {
 }
 
 // spotting adds a frame to the stream in which phrases are sought.
-func (l *life) spotting(s *spot, buf []byte) (uint32, []byte) {
+func (l *life) spotting(s spot, buf []byte) (uint32, []byte) {
 	if s.fresh || l.spot == 0 {
 		l.spot++
 		l.spotted[l.spot%uint32(len(l.spotted))] = s.at

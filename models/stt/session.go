@@ -56,8 +56,9 @@ func (s *Session) Feed(f *audio.Frame) {
 	s.r.poke()
 }
 
-// End says that the utterance is complete. The final result follows, within
-// twenty seconds on any machine, within a tenth of one on most.
+// End says that the utterance is complete. The final result follows, within a
+// tenth of a second on most machines. On any it does within twenty seconds, and
+// as many again while a helper loads.
 func (s *Session) End() {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
@@ -78,12 +79,14 @@ func (s *Session) Cancel() {
 }
 
 // arm sets when the session's patience ends: soon if there is no helper, late if
-// there is one that has yet to finish it, and never while it listens.
+// there is one that has yet to load or to finish it, and never while it listens.
 func (s *Session) arm() {
 	now := time.Now()
 	switch {
 	case s.busy:
 		s.deadline = now
+	case s.r.life == nil && !s.r.loaded.IsZero():
+		s.deadline = s.r.loaded
 	case s.r.life == nil:
 		s.deadline = s.r.since.Add(away)
 	case s.ended:
@@ -150,11 +153,12 @@ func (s *Session) leave() {
 	s.r.poke()
 }
 
-// unlist makes room for the next session, and keeps its memory for a later one.
-// Two are enough: one ends while the next begins.
+// unlist makes room for the next session, and keeps its memory for a later one,
+// without the sound in it. Two are enough: one ends while the next begins.
 func (s *Session) unlist() {
 	r := s.r
 	r.sessions = slices.DeleteFunc(r.sessions, func(other *Session) bool { return other == s })
+	clear(s.pcm)
 	if s.pcm != nil && len(r.spare) < 2 {
 		r.spare = append(r.spare, s.pcm[:0])
 	}

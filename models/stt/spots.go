@@ -56,9 +56,10 @@ func (q *spots) push(f *audio.Frame) {
 	q.next, q.torn = f.At.Add(audio.Time), false
 }
 
-// pop takes the oldest frame, which stays valid until the next push.
-func (q *spots) pop() *spot {
-	s := &q.ring[q.first]
+// pop takes the oldest frame.
+func (q *spots) pop() spot {
+	s := q.ring[q.first]
+	q.ring[q.first] = spot{} // what was said is not kept
 	q.first, q.n = (q.first+1)%len(q.ring), q.n-1
 	return s
 }
@@ -73,4 +74,7 @@ func (q *spots) report(now time.Time) (dropped int) {
 }
 
 // clear forgets all frames: they were for a helper that is no more.
-func (q *spots) clear() { q.n, q.torn = 0, true }
+func (q *spots) clear() {
+	clear(q.ring[:])
+	q.n, q.torn = 0, true
+}

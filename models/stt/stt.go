@@ -24,12 +24,13 @@ import (
 	"earshot/models/wire"
 )
 
-// Longest is how much of an utterance is listened to.
-const Longest = 30 * time.Second
+// Longest is how much of an utterance is listened to: the longest that an ear
+// takes for one, 30 s, and the second of what came before it that it may add.
+const Longest = 31 * time.Second
 
 const (
-	// away is how long an utterance waits for a helper. One that died is back
-	// within two seconds.
+	// away is how long an utterance waits for a helper to be started. One that
+	// died is back within two seconds.
 	away = 5 * time.Second
 
 	// slow is how long a helper may take to load its models, and how long to
@@ -92,6 +93,7 @@ type Recogniser struct {
 	spare    [][]int16  // for the samples of the next sessions
 	life     *life      // of the helper; nil if there is none
 	since    time.Time  // when there was none
+	loaded   time.Time  // when the one that is loading must be ready; zero if none is
 	means    []float32  // what the last helper had learnt about the microphone
 	spots    spots
 }
@@ -118,6 +120,7 @@ func (r *Recogniser) Run(ctx context.Context) error {
 	l := newLife(r, link, stop)
 	load := time.AfterFunc(slow, func() { l.kill(errSilent) })
 	defer load.Stop()
+	r.loading()
 	var sending sync.WaitGroup
 	sending.Go(func() { l.send(ctx) })
 	err = link.Run(ctx, helper.Handler{
@@ -136,14 +139,20 @@ func (r *Recogniser) Run(ctx context.Context) error {
 // errSilent is what a helper is killed for that lives and does not answer.
 var errSilent = errors.New("the recogniser does not answer, and was killed")
 
+// loading notes that a helper has been started.
+func (r *Recogniser) loading() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.loaded = time.Now().Add(slow)
+	r.arm()
+}
+
 // found notes that the helper l is ready.
 func (r *Recogniser) found(l *life) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.life = l
-	for _, s := range r.sessions {
-		s.arm()
-	}
+	r.life, r.loaded = l, time.Time{}
+	r.arm()
 	l.poke()
 }
 
@@ -151,11 +160,16 @@ func (r *Recogniser) found(l *life) {
 func (r *Recogniser) lost() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.life == nil {
-		return
+	if r.life != nil {
+		r.since = time.Now()
 	}
-	r.life, r.since = nil, time.Now()
+	r.life, r.loaded = nil, time.Time{}
 	r.spots.clear()
+	r.arm()
+}
+
+// arm sets when the patience of all sessions ends.
+func (r *Recogniser) arm() {
 	for _, s := range r.sessions {
 		s.arm()
 	}

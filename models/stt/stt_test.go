@@ -18,6 +18,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/wire"
 )
@@ -380,18 +381,25 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// TestLongest: of what is too long, the first half minute is heard.
+// TestLongest: the longest utterance that an ear makes is heard whole, and of
+// more than that its beginning.
 func TestLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		c := hear.DefaultConfig()
+		c.PreRoll, c.Longest = 1, 30
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
 		r := stt.New(stt.Config{Dial: fake(nil, counting), Log: quiet})
 		defer live(t, r)()
 		var heard tape
 		s := r.Begin(heard.on)
-		feed(s, 2000)
+		frames := int((c.PreRoll + c.Longest).Duration() / audio.Time)
+		feed(s, frames+500)
 		s.End()
 		synctest.Wait()
-		if heard.String() != "1500 frames!" {
-			t.Errorf("understood %v", &heard)
+		if want := fmt.Sprintf("%d frames!", frames); heard.String() != want {
+			t.Errorf("understood %q, want %q", heard.String(), want)
 		}
 	})
 }
@@ -475,5 +483,42 @@ func TestHotPath(t *testing.T) {
 	f := new(audio.Frame)
 	if n := testing.AllocsPerRun(1000, func() { s.Feed(f); r.Spot(f) }); n != 0 {
 		t.Errorf("a frame costs %v allocations", n)
+	}
+}
+
+// TestSlowLoad: the first words wait for a helper that takes its time to load,
+// and are told when it takes too much.
+func TestSlowLoad(t *testing.T) {
+	for _, tt := range []struct {
+		takes, told time.Duration
+		want        string
+	}{
+		{8 * time.Second, 8 * time.Second, "50 frames!"},
+		{19 * time.Second, 19 * time.Second, "50 frames!"},
+		{time.Hour, 20 * time.Second, stt.ErrAway.Error() + "!"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			stopped, stopAll := context.WithCancel(t.Context())
+			defer stopAll()
+			r := stt.New(stt.Config{Log: quiet, Dial: fake(func(wire.OpenHear) {
+				select {
+				case <-time.After(tt.takes):
+				case <-stopped.Done():
+				}
+			}, counting)})
+			began := time.Now()
+			stop := live(t, r)
+			time.Sleep(time.Second)
+			var said tape
+			told := make(chan time.Duration, 1)
+			s := r.Begin(func(res stt.Result) { said.on(res); told <- time.Since(began) })
+			feed(s, 50)
+			s.End()
+			if took := <-told; said.String() != tt.want || took != tt.told {
+				t.Errorf("a helper that loads for %v: told %q after %v, want %q after %v", tt.takes, said.String(), took, tt.want, tt.told)
+			}
+			stopAll()
+			stop()
+		})
 	}
 }
