@@ -116,10 +116,21 @@ func (s *Synthesiser) control(c helper.Control, l *life, loading *time.Timer) er
 	return fmt.Errorf("%w: %q", helper.ErrProtocol, c.Name)
 }
 
+// Ready reports whether there is a helper that speaks, and returns what is closed
+// when that changes.
+func (s *Synthesiser) Ready() (ready bool, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.life != nil, s.changed
+}
+
 // set notes which helper there is.
 func (s *Synthesiser) set(l *life) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if l == s.life {
+		return
+	}
 	s.life = l
 	close(s.changed)
 	s.changed = make(chan struct{})

@@ -394,3 +394,38 @@ func TestFault(t *testing.T) {
 		}
 	})
 }
+
+// TestReady: it is known whether anybody could speak.
+func TestReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Dial: fake(always(letters)), Log: quiet})
+		ready, changed := s.Ready()
+		if ready {
+			t.Error("it is ready before it runs")
+		}
+		stop := live(t, s)
+		<-changed
+		if ready, changed = s.Ready(); !ready {
+			t.Error("it is not ready when it runs")
+		}
+		stop()
+		<-changed
+		if ready, _ = s.Ready(); ready {
+			t.Error("it is ready when it has ended")
+		}
+	})
+}
+
+// TestNeverReady: a helper that dies before it speaks changes nothing.
+func TestNeverReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tts.New(tts.Config{Log: quiet, Dial: helpertest.Dialer("say", func(context.Context, *helper.Server) error { return nil })})
+		_, changed := s.Ready()
+		s.Run(t.Context())
+		select {
+		case <-changed:
+			t.Error("something has changed")
+		default:
+		}
+	})
+}

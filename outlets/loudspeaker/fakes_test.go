@@ -74,6 +74,27 @@ func (v *voice) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, err
 	}
 }
 
+// A fickle voice comes and goes.
+type fickle struct {
+	voice
+
+	here    bool
+	changed chan struct{}
+}
+
+func (v *fickle) Ready() (bool, <-chan struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.here, v.changed
+}
+
+func (v *fickle) set(here bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	close(v.changed)
+	v.here, v.changed = here, make(chan struct{})
+}
+
 func (v *voice) count(word string) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

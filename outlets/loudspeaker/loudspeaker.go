@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"earshot"
 	"earshot/internal/sound"
@@ -27,6 +28,16 @@ type Voice interface {
 	// Ending ctx or leaving the loop ends it. An error comes once, last. It is
 	// called from one goroutine at a time.
 	Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error]
+}
+
+// A Fickle voice is not always there. It is optional; one that is not fickle
+// is. [tts.Synthesiser] is one.
+type Fickle interface {
+	Voice
+
+	// Ready reports whether it could speak now, and returns what is closed when
+	// that changes. It does not block, and may be called from any goroutine.
+	Ready() (ready bool, changed <-chan struct{})
 }
 
 // A Player is an open loudspeaker. [sound.Output] is one behind [OnCard].
@@ -85,8 +96,12 @@ func (o output) Play(moved func(sound.Position)) (Playing, error) {
 // ErrClosed is a speech where no loudspeaker is open.
 var ErrClosed = errors.New("no loudspeaker is open")
 
-// A Loudspeaker is the outlet. It is in the room while its device is open. Its
-// methods may be called from any goroutine.
+// absence is how long a voice may be away before the loudspeaker leaves the room.
+// One whose helper died is back within two seconds, and goes on where it was.
+const absence = 3 * time.Second
+
+// A Loudspeaker is the outlet. It is in the room while its device is open and it
+// has a voice. Its methods may be called from any goroutine.
 type Loudspeaker struct {
 	cfg   Config
 	open  Open
@@ -110,8 +125,8 @@ func (l *Loudspeaker) Name() string { return "loudspeaker" }
 // Audible implements [earshot.Audible].
 func (l *Loudspeaker) Audible() bool { return true }
 
-// Run opens the device and keeps the outlet in the room until the device is
-// lost, which is the error, or ctx ends, which is none. It neither retries nor
+// Run opens the device and keeps the outlet in the room, while there is a voice,
+// until the device is lost, which is the error, or ctx ends, which is none. It neither retries nor
 // reports: a supervisor does both. When it returns, every speech has ended.
 func (l *Loudspeaker) Run(ctx context.Context, enter func(earshot.Outlet) (leave func())) error {
 	player, err := l.open(ctx, l.cfg.Device, l.cfg.Volume)
@@ -124,17 +139,52 @@ func (l *Loudspeaker) Run(ctx context.Context, enter func(earshot.Outlet) (leave
 	l.mu.Lock()
 	l.player = player
 	l.mu.Unlock()
-	leave := enter(l)
-	select {
-	case <-ctx.Done():
-		leave()
+	l.attend(ctx, player.Lost(), enter)
+	if ctx.Err() != nil {
 		l.shut(player, true)
 		return nil
-	case <-player.Lost():
-		leave()
-		l.shut(player, false)
-		return cmp.Or(player.Err(), ErrClosed)
 	}
+	l.shut(player, false)
+	return cmp.Or(player.Err(), ErrClosed)
+}
+
+// attend keeps the outlet in the room while there is a voice, until ctx ends or
+// the device is lost: a reply should not wait for one that will not come.
+func (l *Loudspeaker) attend(ctx context.Context, lost <-chan struct{}, enter func(earshot.Outlet) (leave func())) {
+	var leave func() // nil outside
+	for {
+		ready, changed := l.ready()
+		var away <-chan time.Time
+		switch {
+		case ready && leave == nil:
+			leave = enter(l)
+		case !ready && leave != nil:
+			away = time.After(absence)
+		}
+		select {
+		case <-changed:
+			continue
+		case <-away:
+			leave()
+			leave = nil
+			continue
+		case <-ctx.Done():
+		case <-lost:
+		}
+		if leave != nil {
+			leave()
+		}
+		return
+	}
+}
+
+// ready reports whether there is a voice, and returns what is closed when that
+// changes.
+func (l *Loudspeaker) ready() (bool, <-chan struct{}) {
+	if v, ok := l.voice.(Fickle); ok {
+		return v.Ready()
+	}
+	return true, nil
 }
 
 // shut closes the device, which cuts the speech on it unless the device is

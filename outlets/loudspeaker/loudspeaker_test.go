@@ -49,10 +49,13 @@ type tester interface {
 }
 
 // begin runs a loudspeaker, within a bubble.
-func begin(ctx context.Context, v *voice) *stage {
+func begin(ctx context.Context, v *voice) *stage { return beginWith(ctx, v, v) }
+
+// beginWith is the same with something around the voice.
+func beginWith(ctx context.Context, v *voice, around loudspeaker.Voice) *stage {
 	ctx, stop := context.WithCancel(ctx)
 	s := &stage{player: newPlayer(), voice: v, stop: stop, ended: make(chan error, 1)}
-	s.Loudspeaker = loudspeaker.New(loudspeaker.DefaultConfig(), s.player.open, v)
+	s.Loudspeaker = loudspeaker.New(loudspeaker.DefaultConfig(), s.player.open, around)
 	go func() {
 		s.ended <- s.Run(ctx, func(o earshot.Outlet) func() {
 			s.in = true
@@ -572,4 +575,49 @@ func TestPositionsCostNothing(t *testing.T) {
 	}
 	stop()
 	running.Wait()
+}
+
+// TestFickle: without a voice the loudspeaker is not in the room, so that no
+// reply waits for it; but a voice that is away only for a moment is waited for.
+func TestFickle(t *testing.T) {
+	type change struct {
+		after time.Duration
+		here  bool
+	}
+	for _, tt := range []struct {
+		name    string
+		changes []change // each so long after the one before
+		want    string   // at the end of each second, is it in?
+	}{
+		{"never there", nil, "......"},
+		{"there after two seconds", []change{{1500 * time.Millisecond, true}}, ".#####"},
+		{"dead", []change{{0, true}, {1500 * time.Millisecond, false}}, "####.."},
+		{"back soon", []change{{0, true}, {1500 * time.Millisecond, false}, {2 * time.Second, true}}, "######"},
+		{"back late", []change{{0, true}, {500 * time.Millisecond, false}, {4 * time.Second, true}}, "###.##"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := &fickle{changed: make(chan struct{})}
+				s := beginWith(t.Context(), &v.voice, v)
+				var changing sync.WaitGroup
+				changing.Go(func() {
+					for _, c := range tt.changes {
+						time.Sleep(c.after)
+						v.set(c.here)
+					}
+				})
+				got := ""
+				for range 6 {
+					time.Sleep(time.Second)
+					synctest.Wait()
+					got += map[bool]string{true: "#", false: "."}[s.in]
+				}
+				if got != tt.want {
+					t.Errorf("in the room %s, want %s", got, tt.want)
+				}
+				changing.Wait()
+				s.end(t)
+			})
+		})
+	}
 }
