@@ -65,7 +65,7 @@ func pipe(ctx context.Context, b bench) (rows []Row, err error) {
 	if err != nil {
 		return nil, errors.Join(err, echo.stop())
 	}
-	ctx, stop := beside(ctx, answers.run, listens.run)
+	_, stop := beside(ctx, answers.run, listens.run)
 	var filling sync.WaitGroup
 	defer func() {
 		err = errors.Join(err, stop(), echo.stop(), drain.stop())
