@@ -93,6 +93,12 @@ func (s *Server) write() error {
 	)
 }
 
+// Unplug has ALSA lead a program that is started from now on to a card that is
+// not the server's, as where its plug-in is missing.
+func (s *Server) Unplug() error {
+	return s.put("alsa.conf", "pcm.!default {\n type null\n hint {\n show on\n description \"other card\"\n }\n}\n")
+}
+
 func (s *Server) put(name, text string) error {
 	return os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600)
 }
