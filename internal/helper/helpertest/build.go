@@ -1,0 +1,64 @@
+package helpertest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"earshot/internal/testkit"
+)
+
+// built is where the real helpers are, and why one could not be built.
+var built struct {
+	sync.Mutex
+	dir  string
+	errs map[string]error
+}
+
+// Build builds the real helpers of these names, such as earshot-sound, once for
+// a test binary, and returns the folder that they are in. A test that may do
+// without a voice is skipped; see [testkit.Need]. Who builds calls [Remove] when
+// all tests are over.
+func Build(t testing.TB, names ...string) (dir string) {
+	t.Helper()
+	testkit.Need(t, "voice")
+	built.Lock()
+	defer built.Unlock()
+	if built.dir == "" {
+		built.errs = make(map[string]error)
+		var err error
+		if built.dir, err = os.MkdirTemp("", "earshot-"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names {
+		if _, done := built.errs[name]; !done {
+			built.errs[name] = build(built.dir, name)
+		}
+		if err := built.errs[name]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	return built.dir
+}
+
+func build(dir, name string) error {
+	cmd := exec.Command("go", "build", "-o", dir, "earshot/cmd/"+name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// Remove removes what was built.
+func Remove() {
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	built.dir = ""
+}
