@@ -9,10 +9,11 @@ import (
 
 // forNumbers are the rules for what begins with a digit.
 var forNumbers = []rule{
-	{regexp.MustCompile(`^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?\b`), all((*scanner).stamp)},
+	{regexp.MustCompile(`^([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?\b`), all((*scanner).stamp)},
 	{regexp.MustCompile(`^([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4})\b`), all((*scanner).numericDate)},
+	{regexp.MustCompile(`^[0-9]{1,4}(?:/[0-9]{1,4}){2}\b`), all((*scanner).groups)},
 	{regexp.MustCompile(`^[0-9]{1,6}(?:\.[0-9]{1,6}){2,8}\b`), all((*scanner).version)},
-	{regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\b(?:[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b))?`), all((*scanner).time)},
+	{regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?:[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b)|\b)`), all((*scanner).time)},
 	{regexp.MustCompile(`^([0-9]{1,2})[ \x{a0}]?([aApP])(?:\.[mM]\.|[mM]\b)`), all((*scanner).hour)},
 	{regexp.MustCompile(`^([0-9]{1,2})(st|nd|rd|th)?(?: of)? (` + oneOf(maps.Keys(months)) + `)\b(?:,? ([0-9]{4})\b)?`), all((*scanner).dayMonth)},
 	{regexp.MustCompile(`^([0-9]{3}[-. ])?[0-9]{3}[-.][0-9]{4}\b`), all(func(s *scanner, m []string) bool { s.say(digits(m[0])); return true })}, // a telephone
@@ -57,6 +58,24 @@ func (s *scanner) numericDate(m []string) bool {
 		s.say(said)
 	}
 	return ok
+}
+
+// groups says numbers with strokes between them: most are a date that means one
+// day to some and another to others.
+func (s *scanner) groups(m []string) bool {
+	var said strings.Builder
+	for i, group := range strings.Split(m[0], "/") {
+		if i > 0 {
+			join(&said, "slash")
+		}
+		if n, _ := strconv.Atoi(group); len(group) == 4 && n >= 1000 {
+			join(&said, year(n))
+			continue
+		}
+		join(&said, whole(group))
+	}
+	s.say(said.String())
+	return true
 }
 
 // date returns a day of a year.

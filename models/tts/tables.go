@@ -101,7 +101,7 @@ var counted = map[string]string{
 // undotted are words that are said otherwise than they are written.
 var undotted = map[string]string{
 	"vs": "versus", "etc": "et cetera", "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Dr": "Doctor", "Prof": "Professor",
-	"PhD": "P H D", "SQL": "sequel", "JSON": "jason", "json": "jason", "YAML": "yammel", "yaml": "yammel", "ASCII": "askey", "GUI": "gooey",
+	"Mt": "Mount", "PhD": "P H D", "SQL": "sequel", "JSON": "jason", "json": "jason", "YAML": "yammel", "yaml": "yammel", "ASCII": "askey", "GUI": "gooey",
 	"regex": "rej ex", "stdin": "standard in", "stdout": "standard out", "stderr": "standard error", "sudo": "sue do", "nginx": "engine x",
 	"http": "H T T P", "https": "H T T P S", "html": "H T M L", "css": "C S S", "pdf": "P D F", "mp": "M P", "url": "U R L", "api": "A P I", "cpu": "C P U", "gpu": "G P U", "ok": "okay", "OK": "okay",
 	"tsp": "teaspoon", "tbsp": "tablespoon", "AM": "A M", "PM": "P M", "wifi": "why fie", "WiFi": "why fie",
@@ -111,7 +111,7 @@ var undotted = map[string]string{
 // what is only stressed.
 var asWords = set("NASA NATO RAM ROM LAN WAN GIF PIN SIM LED CAD DOS RAID SAT " +
 	"A I AN AND ANY ALL ARE AS AT BE BUT BY CAN DO DID FOR GET GO HAS HE HER HIM HIS HOW IF IN IS IT ITS ME MAY MY NO NOR NOT NOW OF OFF ON ONE OR OUR OUT " +
-	"SEE SHE SO THE TIP TO TOO TRY TWO UP US USE WAS WAY WE WHO WHY WILL YES YET YOU")
+	"SEE SHE SO THE TIP TO TOO TRY TWO UP USE WAS WAY WE WHO WHY WILL YES YET YOU")
 
 // spelled are said letter by letter, though they could be said as words.
 var spelled = set("IEEE UUID USSR UEFI ASAP RSVP UTF ISBN EULA")

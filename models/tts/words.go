@@ -107,10 +107,13 @@ func (s *scanner) initials(m []string) bool {
 	return true
 }
 
+// places are what the names of some begin with.
+var places = map[string]string{"St": "Saint", "Mt": "Mount"}
+
 // abbreviation says a word with a full stop that belongs to it.
 func (s *scanner) abbreviation(m []string) int {
-	if m[1] == "St" && s.after(len(m[0])) == ' ' {
-		s.say("Saint")
+	if said := places[m[1]]; said != "" && s.after(len(m[0])) == ' ' {
+		s.say(said)
 		return len(m[0])
 	}
 	said, ok := dotted[strings.ToLower(m[1])]
