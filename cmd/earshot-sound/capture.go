@@ -47,6 +47,7 @@ type place struct {
 	on       string        // the one that it is on, as far as is known
 	monitors string        // the sink that this repeats
 	delay    time.Duration // in the server, on the way
+	away     time.Time     // since when it is not where it should be; zero if it is
 	lost     bool          // it was told to be, and is being closed
 }
 
@@ -59,7 +60,7 @@ func frameOf(o sound.Open) int {
 }
 
 // startCapture starts the loop of a stream that is open.
-func (c *card) startCapture(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) error {
+func (c *card) startCapture(at place, s *portaudio.Stream, buf []int16) error {
 	vad, err := webrtcvad.New()
 	if err == nil {
 		err = vad.SetMode(vadMode)
@@ -68,8 +69,7 @@ func (c *card) startCapture(o sound.Open, on sound.Device, s *portaudio.Stream, 
 		return err
 	}
 	k := &capture{
-		place: place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors},
-		card:  c, stream: s, buf: buf, vad: vad, ring: audio.NewRing(ringed),
+		place: at, card: c, stream: s, buf: buf, vad: vad, ring: audio.NewRing(ringed),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.mu.Lock()

@@ -28,6 +28,10 @@ const (
 	// next is opened.
 	letting = time.Second
 
+	// arriving is how long a stream that was opened may take to be known to the
+	// sound server, which knows it before it has answered.
+	arriving = time.Second
+
 	// jobs is how many things may wait to be opened and closed: more than one
 	// client asks for.
 	jobs = 16

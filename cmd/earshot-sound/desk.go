@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -44,13 +45,76 @@ func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 	if err != nil {
 		return c.unopened(o, err)
 	}
-	if o.Output {
-		c.startPlayback(o, on, stream, buf)
-	} else if err := c.startCapture(o, on, stream, buf); err != nil {
+	if fault := c.run(o, on, stream, buf); fault != nil {
 		closeStream(stream)
+		return fault
+	}
+	return nil
+}
+
+// run starts the loop of a stream, once it is known where that is.
+func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) *sound.Fault {
+	at := place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors}
+	size, err := capacity(s, o.Output) // at once: nothing is in it yet
+	if err != nil {
+		return &sound.Fault{Text: fmt.Sprintf("the %s does not say how much it holds: %s", what(o.Output), describe(err)), Fix: "earshot devices"}
+	}
+	if c.pulse != nil {
+		var fault *sound.Fault
+		if at.delay, fault = c.arrival(o.Output); fault != nil {
+			return fault
+		}
+	}
+	if o.Output {
+		c.startPlayback(at, o.Volume, size, s, buf)
+		return nil
+	}
+	if err := c.startCapture(at, s, buf); err != nil {
 		return &sound.Fault{Text: describe(err)}
 	}
 	return nil
+}
+
+// errNoSize is a loudspeaker of which it cannot be known what it has played.
+var errNoSize = errors.New("it holds nothing")
+
+// capacity returns how many samples a loudspeaker that was just opened can take.
+func capacity(s *portaudio.Stream, output bool) (int, error) {
+	if !output {
+		return 0, nil
+	}
+	size, err := s.AvailableToWrite()
+	if err == nil && size <= 0 {
+		err = errNoSize
+	}
+	return size, err
+}
+
+// arrival waits until the sound server has the stream that was opened, and
+// returns how long sound is on its way there. A stream that never arrives is on
+// some other device than the one that was chosen.
+func (c *card) arrival(output bool) (delay time.Duration, f *sound.Fault) {
+	limit := time.NewTimer(arriving)
+	defer limit.Stop()
+	again := time.NewTicker(arriving / 50)
+	defer again.Stop()
+	for {
+		r, err := c.pulse.Route(os.Getpid())
+		switch {
+		case err != nil:
+			c.fail(serverGone(err))
+			return 0, &sound.Fault{Text: sound.ErrCard.Error()}
+		case output && r.Sink != nil:
+			return r.Out, nil
+		case !output && r.Source != nil:
+			return r.In, nil
+		}
+		select {
+		case <-again.C:
+		case <-limit.C:
+			return 0, &sound.Fault{Text: fmt.Sprintf("the %s cannot be opened through the sound server", what(output)), Fix: plugIn}
+		}
+	}
 }
 
 // free waits until the stream before is closed, and reports whether it is.
@@ -76,12 +140,15 @@ func (c *card) free(output bool) bool {
 	}
 }
 
+// plugIn is how ALSA, which is what PortAudio speaks, gets the way to the server.
+const plugIn = "apt-get install libasound2-plugins"
+
 // unopened says why a device could not be opened.
 func (c *card) unopened(o sound.Open, err error) *sound.Fault {
 	f := &sound.Fault{Text: fmt.Sprintf("the %s cannot be opened: %s", what(o.Output), describe(err))}
 	switch {
 	case c.pulse != nil && (err == portaudio.NoDefaultInputDevice || err == portaudio.NoDefaultOutputDevice):
-		f.Fix = "apt-get install libasound2-plugins"
+		f.Fix = plugIn
 	case err == errNoDevice || err == portaudio.NoDefaultInputDevice || err == portaudio.NoDefaultOutputDevice:
 		f.Fix = "earshot devices"
 	case err == portaudio.DeviceUnavailable:

@@ -33,6 +33,7 @@ type playback struct {
 	done   chan struct{}
 	halt   sync.Once
 	gaps   gaps
+	rests  bool // the device is stopped; guarded by card.mu
 }
 
 // gaps counts how often the device ran empty.
@@ -53,14 +54,9 @@ func (g *gaps) note(now time.Time) int {
 }
 
 // startPlayback starts the loop of a stream that is open.
-func (c *card) startPlayback(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) {
-	size, err := s.AvailableToWrite() // nothing is in it yet
-	if err != nil {
-		size = 0
-	}
+func (c *card) startPlayback(at place, volume float64, size int, s *portaudio.Stream, buf []int16) {
 	k := &playback{
-		place: place{number: o.Number, want: o.Device, on: on.Name},
-		card:  c, stream: s, buf: buf, size: size, deck: deck.New(o.Volume),
+		place: at, card: c, stream: s, buf: buf, size: size, deck: deck.New(volume),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.mu.Lock()
@@ -157,6 +153,8 @@ func (k *playback) heard(held int64) {
 
 // rest stops the device until there is something to play.
 func (k *playback) rest() error {
+	k.resting(true)
+	defer k.resting(false)
 	done := k.card.server.Guard(opening)
 	err := k.stream.Abort()
 	done()
@@ -171,4 +169,12 @@ func (k *playback) rest() error {
 	done = k.card.server.Guard(opening)
 	defer done()
 	return k.stream.Start()
+}
+
+// resting notes whether the device is stopped, where the server may do with the
+// stream as it likes.
+func (k *playback) resting(rests bool) {
+	k.card.mu.Lock()
+	defer k.card.mu.Unlock()
+	k.rests, k.away = rests, time.Time{}
 }

@@ -16,6 +16,10 @@ import (
 // says that something changed; so it is known too whether it answers at all.
 const look = time.Second
 
+// straying is how long a stream may be nowhere, or its loudspeaker asleep:
+// servers say so, too, of a stream that is moved and of a device that wakes.
+const straying = look / 2
+
 // watch looks after the streams until ctx ends or the server is gone.
 func (c *card) watch(ctx context.Context) error {
 	every := time.NewTicker(look)
@@ -50,14 +54,12 @@ func (c *card) routed(r pulse.Route) {
 	outMoved := out != nil && r.Sink != nil && out.on != r.Sink.Name
 	inMoved := in != nil && r.Source != nil && in.on != r.Source.Name
 	var said []func()
-	if out != nil && r.Sink != nil {
-		out.delay = r.Out
-		said = append(said, c.judge(&out.place, r.Sink, outMoved && r.Looped(), true, out.end))
+	if out != nil && (r.Sink != nil || !out.rests) {
+		said = append(said, c.judge(&out.place, r.Sink, r.Out, outMoved && r.Looped(), true, out.end))
 	}
-	if in != nil && r.Source != nil {
-		in.delay = r.In
+	if in != nil {
 		loop := inMoved && r.Source.Monitors != "" || out != nil && !outMoved && r.Looped()
-		said = append(said, c.judge(&in.place, r.Source, loop, false, in.end))
+		said = append(said, c.judge(&in.place, r.Source, r.In, loop, false, in.end))
 	}
 	c.mu.Unlock()
 	for _, say := range said {
@@ -65,18 +67,25 @@ func (c *card) routed(r pulse.Route) {
 	}
 }
 
-// judge notes where a stream is, and returns what is to be done about it. c.mu
-// is held.
-func (c *card) judge(p *place, on *pulse.Device, loop, output bool, end func() <-chan struct{}) func() {
+// judge notes where a stream is, on nothing if on is nil, and returns what is to
+// be done about it. c.mu is held.
+func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, output bool, end func() <-chan struct{}) func() {
 	number, before := p.number, p.on
-	p.on, p.monitors = on.Name, on.Monitors
+	if on != nil {
+		p.on, p.monitors, p.delay = on.Name, on.Monitors, delay
+	}
+	strays := p.strays(on == nil || on.Suspended && output, time.Now())
 	f := new(sound.Fault)
 	switch {
+	case on == nil && !strays:
+		return func() {}
+	case on == nil:
+		*f = sound.Fault{Text: fmt.Sprintf("the sound server does not know the %s any more", what(output)), Fix: "earshot devices"}
 	case p.want != "" && p.want != on.Name:
 		*f = sound.Fault{Text: fmt.Sprintf("the %s %q was taken away", what(output), p.want), Fix: "plug it in again"}
 	case loop:
 		*f = sound.Fault{Text: fmt.Sprintf("the %s was taken away, and is now %q, by which earshot would hear itself", what(output), on.Name), Fix: "plug it in again"}
-	case on.Suspended:
+	case on.Suspended && (strays || !output):
 		*f = sound.Fault{Text: fmt.Sprintf("the %s %q was suspended", what(output), on.Name), Fix: "wake it up in the sound settings"}
 	case before != on.Name:
 		return func() { c.server.Send(sound.SayMoved, sound.Opened{Number: number, Device: on.Name}) }
@@ -88,4 +97,15 @@ func (c *card) judge(p *place, on *pulse.Device, loop, output bool, end func() <
 		end()
 		c.lost(number, f)
 	}
+}
+
+// strays reports whether a stream is away, as it is now if so, for too long.
+func (p *place) strays(away bool, now time.Time) bool {
+	switch {
+	case !away:
+		p.away = time.Time{}
+	case p.away.IsZero():
+		p.away = now
+	}
+	return away && now.Sub(p.away) >= straying
 }

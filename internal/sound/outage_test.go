@@ -225,3 +225,22 @@ func TestRealSuspended(t *testing.T) {
 	}
 	r.input(ctx, "other").Close()
 }
+
+// TestRealNoPlugin: where ALSA does not lead to the sound server, no other
+// device is taken for the one that was asked for.
+func TestRealNoPlugin(t *testing.T) {
+	r := newRig(t)
+	ctx, stop := context.WithTimeout(t.Context(), 2*soon)
+	defer stop()
+	r.input(ctx, "").Close()
+	if err := errors.Join(r.server.Unplug(), r.kill()); err != nil {
+		t.Fatal(err)
+	}
+	const cure = "apt-get install libasound2-plugins"
+	if _, err := r.card.Input(ctx, soundtest.Source); !hasCure(cure)(err) {
+		t.Errorf("the microphone: %v", err)
+	}
+	if _, err := r.card.Output(ctx, "", 1); !hasCure(cure)(err) {
+		t.Errorf("the loudspeaker: %v", err)
+	}
+}
