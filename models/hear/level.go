@@ -23,21 +23,12 @@ const (
 	highest = -36.0
 )
 
-// A Level is how loud it is, in dB below full scale.
-type Level struct {
-	Floor float64       // what is always there
-	Now   float64       // the last frame
-	Zero  time.Duration // for how long every sample was exactly 0, as no live microphone has them
-}
-
-// Level returns how loud it is.
-func (e *Ear) Level() Level {
-	return Level{Floor: e.level.floor(), Now: e.level.now, Zero: inTime(e.level.zero)}
-}
+// Zero returns for how long every sample was exactly 0, as no live microphone
+// has them.
+func (e *Ear) Zero() time.Duration { return inTime(e.level.zero) }
 
 // A level follows how loud it is.
 type level struct {
-	now  float64
 	zero int64          // frames
 	low  [parts]float64 // the quietest frame of each part of the memory
 	at   int            // the part that is being heard
@@ -45,7 +36,7 @@ type level struct {
 }
 
 func newLevel() level {
-	l := level{now: audio.Silence}
+	var l level
 	for i := range l.low {
 		l.low[i] = lowest
 	}
@@ -55,18 +46,18 @@ func newLevel() level {
 // step takes a frame, with how many were lost before it, and returns how far it
 // is above the floor.
 func (l *level) step(pcm []int16, lost int64) float64 {
-	l.now = audio.Level(pcm)
-	if l.now == audio.Silence && silent(pcm) {
+	now := audio.Level(pcm)
+	if now == audio.Silence && silent(pcm) {
 		l.zero += 1 + lost
 	} else {
 		l.zero = 0
 	}
 	if l.in++; l.in > part { // what was lost was not heard, so it is no silence
 		l.at, l.in = (l.at+1)%parts, 1
-		l.low[l.at] = l.now
+		l.low[l.at] = now
 	}
-	l.low[l.at] = min(l.low[l.at], l.now)
-	return l.now - l.floor()
+	l.low[l.at] = min(l.low[l.at], now)
+	return now - l.floor()
 }
 
 func (l *level) floor() float64 {

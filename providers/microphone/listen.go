@@ -133,7 +133,7 @@ func (l *listener) listenFor(f *audio.Frame) {
 // watch tells when the microphone gives nothing, not even noise, and when it
 // does again.
 func (l *listener) watch() {
-	zero, deaf := l.ear.Level().Zero, l.cfg.Deaf.Duration()
+	zero, deaf := l.ear.Zero(), l.cfg.Deaf.Duration()
 	switch {
 	case deaf > 0 && zero >= deaf && l.zero < deaf:
 		l.fault("silent microphone", silentError{})
