@@ -32,7 +32,8 @@ static cst_utterance *told_last_step(cst_utterance *u) {
 }
 
 static void prepare(cst_voice *v, float stretch) {
-	last_step = val_uttfunc(feat_val(v->features, "wave_synth_func"));
+	cst_uttfunc f = val_uttfunc(feat_val(v->features, "wave_synth_func"));
+	if (f != told_last_step) last_step = f; // a voice that is opened again is the same one
 	feat_set(v->features, "wave_synth_func", uttfunc_val(told_last_step));
 	feat_set_float(v->features, "duration_stretch", stretch);
 }

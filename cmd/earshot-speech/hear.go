@@ -15,7 +15,6 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/helper"
-	"earshot/models"
 	"earshot/models/wire"
 )
 
@@ -52,8 +51,8 @@ func hear(ctx context.Context, s *helper.Server, args []string) error {
 	case err := <-ended:
 		return err
 	}
-	watchLibrary(func() {
-		s.Send(wire.FaultName, fault(&brokenError{models.Acoustic}))
+	watchLibrary(func(err error) {
+		s.Send(wire.FaultName, fault(err))
 		<-ended
 	})
 	if err := h.open(args); err != nil {
@@ -229,17 +228,27 @@ func (h *hearer) finish() error {
 	return h.s.Send(wire.FinalName, r)
 }
 
-// checkHear tries what hear needs.
-func checkHear() finding {
-	watchLibrary(func() {})
-	d, err := openWords(nil)
-	if err == nil {
-		defer d.close()
-		err = d.hear([]string{"earshot"}, nil)
-	}
-	if err != nil {
+// checkHear tries what hear needs. A library that would end the process is held
+// for ever instead; the process ends soon, with all that was found.
+func checkHear(in []string) finding {
+	tried := make(chan error, 1)
+	watchLibrary(func(err error) {
+		tried <- err
+		select {}
+	})
+	go func() { tried <- tryHear(in) }()
+	if err := <-tried; err != nil {
 		f := fault(err)
 		return finding{Text: f.Text, Cure: f.Cure}
 	}
 	return finding{Works: true, Text: "pocketsphinx recognises clean English"}
+}
+
+func tryHear(in []string) error {
+	d, err := openWords(in)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	return d.hear([]string{"earshot"}, in)
 }

@@ -38,7 +38,7 @@ func (d *decoder) hear(names []string, in []string) error {
 	if err != nil {
 		return err
 	}
-	defer logErrors()()
+	defer reading(models.Language)()
 	path, search := C.CString(filepath.Join(dir, "en-us.lm.bin")), C.CString("hear")
 	defer C.free(unsafe.Pointer(path))
 	defer C.free(unsafe.Pointer(search))
@@ -47,9 +47,13 @@ func (d *decoder) hear(names []string, in []string) error {
 		return &brokenError{models.Language}
 	}
 	defer C.ngram_model_free(language) // the decoder has its own hold
+	known := make(map[string]bool)     // the library refuses what it has already
 	for _, name := range names {
-		if err := d.expect(language, name); err != nil {
-			return err
+		if word := token(name); !known[word] {
+			known[word] = true
+			if err := d.expect(language, name); err != nil {
+				return err
+			}
 		}
 	}
 	if C.ps_set_lm(d.ps, search, language) != 0 || C.ps_set_search(d.ps, search) != 0 {

@@ -32,8 +32,9 @@ type role struct {
 	// command line are args.
 	work func(ctx context.Context, s *helper.Server, args []string) error
 
-	// check says whether it could be done here.
-	check func() finding
+	// check says whether it could be done here, with the args that work would
+	// have.
+	check func(args []string) finding
 }
 
 // roles are all of them.
@@ -57,8 +58,8 @@ func main() { os.Exit(run(context.Background(), os.Args[1:])) }
 // protocol before any library can print there.
 func run(ctx context.Context, args []string) int {
 	names := slices.Sorted(maps.Keys(roles))
-	if len(args) == 1 && args[0] == "check" {
-		return check(names)
+	if len(args) > 0 && args[0] == "check" {
+		return check(names, args[1:])
 	}
 	if len(args) == 0 || roles[args[0]].work == nil {
 		fmt.Fprintf(os.Stderr, "earshot-speech: say which role: %s; or check\n", strings.Join(names, ", "))
@@ -75,10 +76,10 @@ func run(ctx context.Context, args []string) int {
 }
 
 // check prints the findings.
-func check(names []string) int {
+func check(names, args []string) int {
 	findings := []finding{}
 	for _, name := range names {
-		f := roles[name].check()
+		f := roles[name].check(args)
 		f.Role = name
 		findings = append(findings, f)
 	}

@@ -100,7 +100,7 @@ type trouble struct {
 func (t *trouble) Error() string { return string(t.problem) + ": " + t.detail }
 
 // checkMedia says which of the usual codecs are there.
-func checkMedia() finding {
+func checkMedia([]string) finding {
 	usual := []astiav.CodecID{
 		astiav.CodecIDAac, astiav.CodecIDFlac, astiav.CodecIDMp3, astiav.CodecIDOpus,
 		astiav.CodecIDPcmS16Le, astiav.CodecIDVorbis,

@@ -87,7 +87,6 @@ func inFile(content string, use func(path string) error) error {
 
 // seek makes d listen for the phrases of a file.
 func (d *decoder) seek(list string) error {
-	defer logErrors()()
 	path, search := C.CString(list), C.CString("seek")
 	defer C.free(unsafe.Pointer(path))
 	defer C.free(unsafe.Pointer(search))

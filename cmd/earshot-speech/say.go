@@ -132,7 +132,7 @@ func sayable(text []byte) string {
 }
 
 // checkSay tries what say needs.
-func checkSay() finding {
+func checkSay([]string) finding {
 	v, err := openVoice("slt", 1)
 	if err != nil {
 		return finding{Text: err.Error()}

@@ -68,6 +68,7 @@ import (
 	"path/filepath"
 	"runtime/cgo"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"earshot"
@@ -75,18 +76,37 @@ import (
 	"earshot/models/wire"
 )
 
-// watchLibrary has dies called before the library ends the process, as it does
-// when a model is damaged. It must be called before anything else here.
-func watchLibrary(dies func()) { C.watch_library(C.uintptr_t(cgo.NewHandle(dies))) }
+// watchLibrary has dies called, with the reason, before the library ends the
+// process, as it does when a model is damaged. It must be called before anything
+// else here.
+func watchLibrary(dies func(error)) { C.watch_library(C.uintptr_t(cgo.NewHandle(dies))) }
 
 //export libraryDies
-func libraryDies(handle C.uintptr_t) { cgo.Handle(handle).Value().(func())() }
+func libraryDies(handle C.uintptr_t) { cgo.Handle(handle).Value().(func(error))(cause(read.Load())) }
 
-// logErrors lets the library's errors be seen until the function that it returns
-// is called.
-func logErrors() func() {
+// read is the model that the library reads at this moment, or nil.
+var read atomic.Pointer[models.Model]
+
+// errDied is a library that ends the process.
+var errDied = errors.New("the recogniser died")
+
+// cause returns why the library dies while it reads a model, or nil.
+func cause(m *models.Model) error {
+	if m == nil {
+		return errDied
+	}
+	return &brokenError{*m}
+}
+
+// reading notes that the library reads m, and lets its errors be seen, until the
+// function that it returns is called.
+func reading(m models.Model) (done func()) {
+	read.Store(&m)
 	C.log_errors(1)
-	return func() { C.log_errors(0) }
+	return func() {
+		C.log_errors(0)
+		read.Store(nil)
+	}
 }
 
 // A decoder is one of pocketsphinx. It is used from one goroutine at a time.
@@ -127,7 +147,7 @@ func openDecoder(dictionary string, in []string) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer logErrors()()
+	defer reading(models.Acoustic)()
 	hmm, dict := C.CString(filepath.Join(dir, "en-us")), C.CString(dictionary)
 	defer C.free(unsafe.Pointer(hmm))
 	defer C.free(unsafe.Pointer(dict))
