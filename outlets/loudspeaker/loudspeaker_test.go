@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +40,7 @@ type stage struct {
 	voice  *voice
 	stop   context.CancelFunc
 	ended  chan error
-	in     bool // in the room
+	in     atomic.Bool // in the room
 }
 
 type tester interface {
@@ -58,8 +59,8 @@ func beginWith(ctx context.Context, v *voice, around loudspeaker.Voice) *stage {
 	s.Loudspeaker = loudspeaker.New(loudspeaker.DefaultConfig(), s.player.open, around)
 	go func() {
 		s.ended <- s.Run(ctx, func(o earshot.Outlet) func() {
-			s.in = true
-			return func() { s.in = false }
+			s.in.Store(true)
+			return func() { s.in.Store(false) }
 		})
 	}()
 	synctest.Wait()
@@ -84,7 +85,7 @@ func (s *stage) end(t tester) {
 	if err := <-s.ended; err != nil {
 		t.Errorf("ended with %v", err)
 	}
-	if s.in {
+	if s.in.Load() {
 		t.Errorf("it is still in the room")
 	}
 }
@@ -485,12 +486,12 @@ func TestForms(t *testing.T) {
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t.Context(), new(voice))
-		if !s.in {
+		if !s.in.Load() {
 			t.Error("it is not in the room")
 		}
 		s.player.unplug()
-		if err := <-s.ended; !errors.Is(err, errUnplugged) || s.in || s.player.closed != 1 {
-			t.Errorf("ended with %v, in the room: %v, closed %d times", err, s.in, s.player.closed)
+		if err := <-s.ended; !errors.Is(err, errUnplugged) || s.in.Load() || s.player.closed != 1 {
+			t.Errorf("ended with %v, in the room: %v, closed %d times", err, s.in.Load(), s.player.closed)
 		}
 		if _, err := s.Open(t.Context(), earshot.Opening{}, func(earshot.Heard) {}); !errors.Is(err, loudspeaker.ErrClosed) {
 			t.Errorf("opened without a device: %v", err)
@@ -610,7 +611,7 @@ func TestFickle(t *testing.T) {
 				for range 6 {
 					time.Sleep(time.Second)
 					synctest.Wait()
-					got += map[bool]string{true: "#", false: "."}[s.in]
+					got += map[bool]string{true: "#", false: "."}[s.in.Load()]
 				}
 				if got != tt.want {
 					t.Errorf("in the room %s, want %s", got, tt.want)
