@@ -26,8 +26,8 @@ const (
 )
 
 // How sure the stages are. Half of all onsets are nothing; what lasts is a
-// voice, or a good imitation; of words that are still being said a recogniser
-// does not know how sure it is, and it finds some in noise too.
+// voice, or a good imitation; and a recogniser that does not say how sure it is
+// of words that are still being said finds some in noise too.
 const (
 	sureOnset = 0.5
 	sureVoice = 0.8
