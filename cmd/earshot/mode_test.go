@@ -65,7 +65,7 @@ func TestMuted(t *testing.T) {
 		}
 		d.room.SetMode(room.Live)
 	}
-	p.listens()
+	testkit.Await(t, soon, "a capture", func() bool { return captures() == 1 })
 	p.says(bob, "shall we have lunch together")
 	if u := p.heard(1)[0]; wrong(string(u.Text), "shall we have lunch together") > 2 {
 		t.Errorf("it heard %q", string(u.Text))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -106,7 +107,12 @@ func (p *parlour) listens() {
 	p.t.Helper()
 	testkit.Await(p.t, soon, "ears and a mouth", func() bool {
 		in, out, err := p.card.Streams()
-		return err == nil && in >= 1 && out >= 1
+		if err != nil || in < 1 || out < 1 {
+			return false
+		}
+		var state struct{ Outlets []string }
+		said, err := p.client().State(p.t.Context())
+		return err == nil && json.Unmarshal(said, &state) == nil && slices.Contains(state.Outlets, "loudspeaker")
 	})
 }
 
