@@ -25,6 +25,11 @@ const (
 	// none is a coupling of no echo at all.
 	none = -70
 
+	// unknown is what is believed before anything was learned, that of a
+	// loudspeaker beside the microphone: whose first words the agent would else
+	// take for somebody's.
+	unknown = -15
+
 	// surprise is the most that one frame may contradict what was learned.
 	surprise = 12
 
@@ -80,7 +85,7 @@ func (e *Echo) Played(from, to time.Time, level float64) {
 // energy that it is taken to be, 0 to 1.
 func (e *Echo) Captured(at time.Time, level float64) (own bool, ratio float32) {
 	if !e.begun {
-		e.far, e.near, e.floor, e.coupled, e.begun = Silence, Silence, level, none, true
+		e.far, e.near, e.floor, e.coupled, e.begun = Silence, Silence, level, unknown, true
 	}
 	now := e.farAt(at)
 	e.far = max(now, e.far-decay)

@@ -100,6 +100,32 @@ func TestEcho(t *testing.T) {
 	}
 }
 
+// TestEchoAtFirst: what comes back of the first second that is ever played is
+// not taken for somebody, while nothing was learned of the room.
+func TestEchoAtFirst(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var e audio.Echo
+	at := time.Unix(0, 0)
+	for range 50 {
+		e.Captured(at, -60+r.Float64())
+		at = at.Add(audio.Time)
+	}
+	voices, n := 0, 0
+	for _, level := range babble(r, 50, -18) {
+		e.Played(at, at.Add(audio.Time), level)
+		if _, ratio := e.Captured(at, sum(level-15, -60)); level > -40 {
+			n++
+			if ratio < 0.5 {
+				voices++
+			}
+		}
+		at = at.Add(audio.Time)
+	}
+	if voices > n/10 {
+		t.Errorf("%d of %d frames were taken for a voice", voices, n)
+	}
+}
+
 // TestEchoIsOver: when we are silent nothing is our own.
 func TestEchoIsOver(t *testing.T) {
 	var e audio.Echo
