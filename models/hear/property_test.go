@@ -18,8 +18,6 @@ type judge struct {
 	*hear.Ear
 	cfg   hear.Config
 	state hear.Edge // Began, Lasts, or None
-	until time.Time // the last frame of the utterance so far
-	voice time.Time // the last voiced frame, as far as it is of an utterance
 	ended time.Time // the last frame of the utterance before
 }
 
