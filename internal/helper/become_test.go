@@ -99,6 +99,9 @@ var works = map[string]func(context.Context, *helper.Server) error{
 		os.Stderr.WriteString(strings.Repeat("x", 100_000) + "\n\xff\x00\x1b[2J\nhalf a line")
 		return nil
 	},
+	"tells its environment": func(_ context.Context, s *helper.Server) error {
+		return s.Send("environment", os.Environ())
+	},
 	"prints on standard output": func(_ context.Context, s *helper.Server) error {
 		fmt.Println("a library says")
 		return s.SendSound(1, []byte("sound"))

@@ -17,7 +17,8 @@ type Command struct {
 	Name string   // of the program; found by [Find]
 	Path string   // instead of finding it; may be empty
 	Args []string // such as its role
-	Env  []string // added to the daemon's own
+	Env  []string // added to what it gets of the daemon's; see [Start]
+	Net  bool     // it fetches from the net, and so gets the daemon's proxies
 	Log  *slog.Logger
 }
 
@@ -33,6 +34,10 @@ type Process struct {
 // The helper has a process group of its own: a ^C at the terminal is for the
 // daemon, which then lets its helpers end, and no process of theirs outlives
 // them.
+//
+// Of the daemon's environment it gets what libraries need to find files and
+// sound, and nothing else: it reads bytes from anywhere, and the daemon may have
+// been given secrets.
 func Start(c Command) (*Process, error) {
 	path := c.Path
 	if path == "" {
@@ -42,7 +47,7 @@ func Start(c Command) (*Process, error) {
 		}
 	}
 	cmd := exec.Command(path, c.Args...)
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(environment(os.Environ(), c.Net), c.Env...)
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	child := &child{cmd: cmd}
 	if err := child.start(); err != nil {
@@ -112,14 +117,15 @@ func (c *child) Kill() {
 func (c *child) killGroup() { unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL) }
 
 // Wait implements [Life]. All pipes are files, so it waits for the process
-// alone, and not for others that hold them open. The group is killed at once
-// after it, before its number can belong to anybody else.
+// alone, and not for others that hold them open. The group is killed while the
+// process still has its number, which then cannot belong to anybody else.
 func (c *child) Wait(context.Context) error {
-	err := c.cmd.Wait()
+	awaitExit(c.cmd.Process.Pid)
 	c.mu.Lock()
 	c.killGroup()
 	c.dead = true
 	c.mu.Unlock()
+	err := c.cmd.Wait()
 
 	c.HangUp()
 	until := time.Now().Add(grace) // for its last words, even if somebody keeps the pipes open

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ func start(kind string, log io.Writer) (*helper.Process, error) {
 	return helper.Start(helper.Command{
 		Name: "rough",
 		Path: os.Args[0],
-		Env:  []string{as + "=" + kind},
+		Env:  []string{as + "=" + kind, ready + "=" + os.Getenv(ready)},
 		Log:  slog.New(slog.NewTextHandler(log, nil)),
 	})
 }
@@ -482,5 +483,33 @@ func TestStartedByHand(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "no use alone") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestEnvironment: a helper gets what its libraries need, and no secrets.
+func TestEnvironment(t *testing.T) {
+	for _, set := range []string{"LC_TIME=C", "PULSE_SERVER=here", "EARSHOT_TOKEN=secret", "PULSE=no", "LANGUAGE=no", "https_proxy=p", "NO_PROXY=q"} {
+		name, value, _ := strings.Cut(set, "=")
+		t.Setenv(name, value)
+	}
+	for _, net := range []bool{false, true} {
+		p, err := helper.Start(helper.Command{
+			Name: "rough", Path: os.Args[0], Net: net, Log: slog.New(slog.DiscardHandler),
+			Env: []string{as + "=tells its environment", "OWN=own"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		p.Run(t.Context(), helper.Handler{Control: func(c helper.Control) error { return c.Decode(&got) }})
+		for entry, want := range map[string]bool{
+			"LC_TIME=C": true, "PULSE_SERVER=here": true, "OWN=own": true, "HOME=" + os.Getenv("HOME"): true,
+			"EARSHOT_TOKEN=secret": false, "PULSE=no": false, "LANGUAGE=no": false,
+			"https_proxy=p": net, "NO_PROXY=q": net,
+		} {
+			if slices.Contains(got, entry) != want {
+				t.Errorf("it has %s: %v, want %v", entry, !want, want)
+			}
+		}
 	}
 }

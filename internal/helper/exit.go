@@ -1,0 +1,20 @@
+package helper
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// awaitExit returns when the child of that number has ended, and leaves it to be
+// waited for.
+func awaitExit(pid int) {
+	const byNumber = 1 // P_PID, which not every system's list has
+	var about [16]uint64
+	for {
+		_, _, err := unix.Syscall6(unix.SYS_WAITID, byNumber, uintptr(pid), uintptr(unsafe.Pointer(&about)), unix.WEXITED|unix.WNOWAIT, 0, 0)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
