@@ -31,8 +31,9 @@ const (
 
 	// opens and steps are how long the library may take to load the models, and
 	// for anything else. On a machine under load both take ten times as long as
-	// on an idle one, which is a tenth of these.
-	opens = time.Minute
+	// on an idle one, which is less than a tenth of these; and the daemon waits 20
+	// seconds for a helper to open.
+	opens = 15 * time.Second
 	steps = 10 * time.Second
 )
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"earshot/internal/testkit"
@@ -33,6 +34,19 @@ func TestNamesThatSpellAlike(t *testing.T) {
 			t.Errorf("the names %q: %v", names, err)
 		}
 	}
+}
+
+// TestPhrasesLeaveNothing: phrases are found, and no file is made for them.
+func TestPhrasesLeaveNothing(t *testing.T) {
+	words := open(t)
+	if runtime.GOOS == "linux" {
+		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "nowhere"))
+	}
+	d, err := openPhrases(words, []string{"stop", "Stop!", "be quiet"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.close()
 }
 
 // TestVoiceAgain: a voice can be opened twice.

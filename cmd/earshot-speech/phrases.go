@@ -11,7 +11,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"unsafe"
 )
@@ -21,13 +20,14 @@ import (
 // cost some fifty megabytes once more.
 func openPhrases(words *decoder, phrases, in []string) (*decoder, error) {
 	var list, dictionary strings.Builder
-	known := make(map[string]bool)
+	known, listed := make(map[string]bool), make(map[string]bool) // words, phrases
 	for _, phrase := range phrases {
 		all := letters(phrase)
 		sounds := words.sounds(all)
-		if sounds == nil {
+		if sounds == nil || listed[strings.Join(all, " ")] {
 			continue
 		}
+		listed[strings.Join(all, " ")] = true
 		n := 0
 		for i, word := range all {
 			n += len(strings.Fields(sounds[i]))
@@ -73,16 +73,15 @@ func (d *decoder) sounds(words []string) (sounds []string) {
 
 // inFile has use read content from a file, which is how the library wants it.
 func inFile(content string, use func(path string) error) error {
-	file, err := os.CreateTemp("", "earshot-phrases-*")
+	file, path, done, err := scratch()
 	if err != nil {
 		return fmt.Errorf("writing the phrases: %w", err)
 	}
-	defer os.Remove(file.Name())
-	_, err = file.WriteString(content)
-	if err := errors.Join(err, file.Close()); err != nil {
+	defer done()
+	if _, err := file.WriteString(content); err != nil {
 		return fmt.Errorf("writing the phrases: %w", err)
 	}
-	return use(file.Name())
+	return use(path)
 }
 
 // seek makes d listen for the phrases of a file.

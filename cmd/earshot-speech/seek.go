@@ -12,8 +12,8 @@ import (
 	"earshot/models/wire"
 )
 
-// A seeker listens for phrases only, beside the hearer: it goes on while an
-// utterance is being finished.
+// A seeker listens for phrases only, beside the hearer: while an utterance is
+// being finished it goes on with what it has, up to a second of sound.
 type seeker struct {
 	s      *helper.Server
 	d      *decoder // nil if there are no phrases
