@@ -300,6 +300,7 @@ func TestFlood(t *testing.T) {
 		flood := fake(func(ctx context.Context, s *helper.Server) error {
 			s.Send(codec.MsgOpened, codec.Info{})
 			s.Send(codec.MsgEnded, codec.Ended{Frames: 3})
+			synctest.Wait() // control and sound are two pipes: until it is known that there are three
 			for i := 0; ctx.Err() == nil; i++ {
 				if s.SendSound(0, frame(i)) != nil {
 					break
