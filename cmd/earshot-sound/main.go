@@ -24,8 +24,6 @@ func main() { os.Exit(run(context.Background(), os.Stdin, os.Stdout)) }
 
 // run is the program; it returns the exit code.
 func run(ctx context.Context, in, out *os.File) int {
-	// A library that prints would print into the sound.
-	os.Stdout = os.Stderr
 	for name, value := range environment {
 		os.Setenv(name, value)
 	}

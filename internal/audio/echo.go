@@ -46,8 +46,8 @@ const (
 	remember = 0.02 // of the correlation: about a second
 )
 
-// history is how many pieces of own sound are remembered: two seconds of 10 ms,
-// more than any wireless loudspeaker holds back.
+// history is how many pieces of own sound are remembered: two and a half seconds
+// of 10 ms, more than any wireless loudspeaker holds back.
 const history = 256
 
 // An Echo estimates how much of what a microphone captures is the sound of our

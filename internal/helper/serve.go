@@ -16,7 +16,7 @@ var linger = 500 * time.Millisecond
 // hello is the helper's first message.
 type hello struct {
 	Version int    `json:"version"`
-	Name    string `json:"name"`
+	Name    string `json:"name"` // for who looks into the pipe; the daemon does not ask
 }
 
 // A Server is the helper's end of the connection.
