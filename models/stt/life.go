@@ -147,7 +147,7 @@ func (l *life) hearing(buf []byte) (step, []byte) {
 		pcm = pcm[:min(len(pcm), burst)]
 		l.sent += len(pcm)
 		return step{kind: sound, stream: l.stream}, audio.AppendPCM(buf, pcm)
-	case l.of.ended && !l.complete:
+	case !l.of.ended.IsZero() && !l.complete:
 		l.complete = true
 		return step{kind: sound, stream: l.stream}, buf
 	}
@@ -240,7 +240,7 @@ func (l *life) phrase(p wire.Phrase) error {
 	l.r.mu.Lock()
 	l.phrases++
 	few := len(l.r.config.Phrases) + len(l.r.config.Names) // they may be found at once
-	lie := stream == 0 || stream > l.spot || p.Sample > l.frames*audio.Samples || l.phrases > l.frames/framesOfPhrase+few
+	lie := stream == 0 || stream > l.spot || p.Sample > l.frames*audio.Samples || !l.r.config.seeks(p.Text) || l.phrases > l.frames/framesOfPhrase+few
 	recent := stream+uint32(len(l.spotted)) > l.spot
 	at := l.spotted[stream%uint32(len(l.spotted))]
 	l.r.mu.Unlock()

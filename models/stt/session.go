@@ -18,7 +18,8 @@ type Session struct {
 
 	// Under the recogniser's mutex:
 	pcm      []int16
-	ended    bool
+	ended    time.Time   // when it was complete; zero while it is not
+	died     int         // helpers, while they heard it
 	over     bool        // its final result was told, or nobody wants it
 	busy     bool        // there were too many before it
 	patience *time.Timer // calls late
@@ -49,7 +50,7 @@ func (r *Recogniser) Begin(on func(Result)) *Session {
 func (s *Session) Feed(f *audio.Frame) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
-	if s.ended || s.over || len(s.pcm)+len(f.PCM) > cap(s.pcm) {
+	if !s.ended.IsZero() || s.over || len(s.pcm)+len(f.PCM) > cap(s.pcm) {
 		return
 	}
 	s.pcm = append(s.pcm, f.PCM[:]...)
@@ -62,10 +63,10 @@ func (s *Session) Feed(f *audio.Frame) {
 func (s *Session) End() {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
-	if s.ended || s.over {
+	if !s.ended.IsZero() || s.over {
 		return
 	}
-	s.ended = true
+	s.ended = time.Now()
 	s.arm()
 	s.r.poke()
 }
@@ -78,25 +79,33 @@ func (s *Session) Cancel() {
 	s.leave()
 }
 
-// arm sets when the session's patience ends: soon if there is no helper, late if
-// there is one that has yet to load or to finish it, and never while it listens.
+// arm sets when the session's patience ends: never while it listens, soon after
+// that if there is no helper, late if there is one that has yet to load or to
+// finish it. Where there has been none for long, nobody waits.
 func (s *Session) arm() {
 	now := time.Now()
 	switch {
 	case s.busy:
 		s.deadline = now
-	case s.r.life == nil && !s.r.loaded.IsZero():
-		s.deadline = s.r.loaded
-	case s.r.life == nil:
-		s.deadline = s.r.since.Add(away)
-	case s.ended:
-		s.deadline = now.Add(slow)
-	default:
+	case s.ended.IsZero():
 		s.deadline = time.Time{}
 		s.patience.Stop()
 		return
+	case s.r.life != nil:
+		s.deadline = now.Add(slow)
+	case !s.r.loaded.IsZero():
+		s.deadline = s.r.loaded
+	default:
+		s.deadline = earlier(s.ended, s.r.since.Add(hopeless)).Add(away)
 	}
 	s.patience.Reset(max(0, s.deadline.Sub(now)))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // late ends the session when its patience does.

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +35,14 @@ const (
 	// died is back within two seconds.
 	away = 5 * time.Second
 
+	// hopeless is how long there may be none before nobody waits for one any
+	// more: as long as a supervisor waits at most.
+	hopeless = 30 * time.Second
+
+	// deadly is how many helpers may die while they hear one utterance. Then it
+	// is the utterance that kills them.
+	deadly = 3
+
 	// slow is how long a helper may take to load its models, and how long to
 	// finish an utterance. Thirty seconds of sound, sent again to a new helper
 	// on a slow machine, take it half of that.
@@ -47,6 +57,7 @@ const (
 var (
 	ErrAway = errors.New("there is no recogniser")
 	ErrBusy = errors.New("the recogniser is too slow")
+	ErrKill = errors.New("the recogniser died of it, again and again")
 )
 
 // A Config says how a [Recogniser] hears.
@@ -59,6 +70,13 @@ type Config struct {
 	// On is told of each phrase that was found, from one goroutine. It may be
 	// nil, and should return soon.
 	On func(Phrase)
+}
+
+// seeks reports whether phrase is one of those that are sought, in whatever
+// letters.
+func (c Config) seeks(phrase earshot.Text) bool {
+	is := func(s string) bool { return strings.EqualFold(s, string(phrase)) }
+	return slices.ContainsFunc(c.Names, is) || slices.ContainsFunc(c.Phrases, is)
 }
 
 // A Phrase is one that was sought and found.
@@ -129,7 +147,9 @@ func (r *Recogniser) Run(ctx context.Context) error {
 	})
 	stop(nil)
 	sending.Wait()
-	r.lost()
+	if s := r.lost(); s != nil {
+		s.finish(Result{Final: true, Err: ErrKill})
+	}
 	if silent := context.Cause(ctx); errors.Is(silent, errSilent) {
 		return silent
 	}
@@ -156,16 +176,23 @@ func (r *Recogniser) found(l *life) {
 	l.poke()
 }
 
-// lost notes that there is no helper any more.
-func (r *Recogniser) lost() {
+// lost notes that there is no helper any more, and returns the session that it
+// died of, if it was one too many.
+func (r *Recogniser) lost() (killer *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.life != nil {
 		r.since = time.Now()
+		if s := r.life.of; s != nil && !s.over {
+			if s.died++; s.died >= deadly {
+				killer = s
+			}
+		}
 	}
 	r.life, r.loaded = nil, time.Time{}
 	r.spots.clear()
 	r.arm()
+	return killer
 }
 
 // arm sets when the patience of all sessions ends.

@@ -215,7 +215,7 @@ func TestDeaths(t *testing.T) {
 			Dial: fake(func(o wire.OpenHear) { learnt = append(learnt, o.Names, o.Phrases, o.Means) }, func() script {
 				life++
 				count, took, most := counting(), 0, 10
-				if life%11 == 0 { // this one lives until the utterance is over
+				if life%2 == 0 { // this one lives until the utterance is over
 					most = 1000
 				}
 				return func(s *helper.Server, m helper.Sound) error {
@@ -230,7 +230,7 @@ func TestDeaths(t *testing.T) {
 			}),
 		})
 		defer live(t, r)()
-		for range 2 {
+		for range 12 {
 			var heard tape
 			s := r.Begin(heard.on)
 			for range 500 { // ten seconds
@@ -251,6 +251,55 @@ func TestDeaths(t *testing.T) {
 		}
 		if got := fmt.Sprint(learnt[len(learnt)-1]); got != "[1]" {
 			t.Errorf("the last was told the means %s", got)
+		}
+	})
+}
+
+// TestAnUtteranceThatKills: what helpers die of again and again is given up, and
+// those after it are heard.
+func TestAnUtteranceThatKills(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := stt.New(stt.Config{Log: quiet, Dial: fake(nil, func() script {
+			count := counting()
+			return func(s *helper.Server, m helper.Sound) error {
+				if len(m.Data) > 0 && m.Data[0] == 13 {
+					return io.ErrUnexpectedEOF
+				}
+				return count(s, m)
+			}
+		})})
+		defer live(t, r)()
+		var killer, good tape
+		k := r.Begin(killer.on)
+		var f audio.Frame
+		f.PCM[0] = 13
+		k.Feed(&f)
+		k.End()
+		g := r.Begin(good.on)
+		feed(g, 5)
+		g.End()
+		time.Sleep(10 * time.Second)
+		if killer.String() != stt.ErrKill.Error()+"!" || good.String() != "5 frames!" {
+			t.Errorf("understood %v and %v", &killer, &good)
+		}
+	})
+}
+
+// TestHeardBeforeTheHelperWas: an utterance waits for a helper that comes while
+// it is spoken, or soon after.
+func TestHeardBeforeTheHelperWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := stt.New(stt.Config{Log: quiet, Dial: fake(nil, counting)})
+		time.Sleep(6 * time.Second)
+		var heard tape
+		s := r.Begin(heard.on)
+		time.Sleep(100 * time.Millisecond)
+		defer live(t, r)()
+		feed(s, 5)
+		s.End()
+		time.Sleep(time.Second)
+		if heard.String() != "5 frames!" {
+			t.Errorf("understood %v", &heard)
 		}
 	})
 }
@@ -412,7 +461,7 @@ func TestSpot(t *testing.T) {
 		began := time.Now()
 		heard := make(map[uint32]int)
 		r := stt.New(stt.Config{
-			Log: quiet,
+			Log: quiet, Phrases: []string{"stop"},
 			Dial: fake(nil, func() script {
 				return func(s *helper.Server, m helper.Sound) error {
 					n := heard[m.Stream] + 1
