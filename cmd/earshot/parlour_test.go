@@ -56,6 +56,8 @@ func needVoice(t testing.TB) string {
 const rate = 16000
 
 // A parlour is a home with a sound card of its own, and people in it who talk.
+// What they say is understood in real time, so tests in which much is said do
+// not run beside others: on a machine that cannot follow, words break in two.
 type parlour struct {
 	*home
 	card *soundtest.Server
@@ -161,6 +163,22 @@ func hush(ms int) []int16 { return make([]int16, ms*rate/1000) }
 func (p *parlour) says(who person, text string) {
 	p.t.Helper()
 	p.sounds(slices.Concat(hush(200), who.sound(p.t, text), hush(500)))
+}
+
+// asks lets a person ask until the answer sounds, three times at most: a
+// recogniser on a busy machine misses words, as people do.
+func (p *parlour) asks(who person, question string, answer *soundtest.Recording) {
+	p.t.Helper()
+	for range 3 {
+		p.says(who, question)
+		for range 20 {
+			if loud(answer.PCM(0)) > 0 {
+				return
+			}
+			p.sounds(hush(500))
+		}
+	}
+	p.t.Fatalf("%q was asked in vain", question)
 }
 
 // sounds lets the microphone hear pcm, and returns when it has.
