@@ -3,13 +3,10 @@ package models_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,34 +15,15 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/testkit"
 	"earshot/models/stt"
 	"earshot/models/tts"
 )
 
-// built is where the real helper is built.
-var built string
-
-// build builds the real helper, once.
-var build = sync.OnceValues(func() (string, error) {
-	var err error
-	if built, err = os.MkdirTemp("", "earshot-speech-"); err != nil {
-		return "", err
-	}
-	path := filepath.Join(built, "earshot-speech")
-	cmd := exec.Command("go", "build", "-o", path, "earshot/cmd/earshot-speech")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
-
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if built != "" {
-			os.RemoveAll(built)
-		}
+		helpertest.Remove()
 		os.Exit(code)
 	}))
 }
@@ -63,15 +41,7 @@ type real struct {
 // speech returns the real helper in a role.
 func speech(t testing.TB, args ...string) *real {
 	t.Helper()
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	if testing.Short() || slices.Contains(without, "speech") || slices.Contains(without, "voice") {
-		t.Skip("told to do without speech")
-	}
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &real{TB: t, path: path, args: args}
+	return &real{TB: t, path: filepath.Join(helpertest.Build(t, "earshot-speech"), "earshot-speech"), args: args}
 }
 
 // dial starts it.

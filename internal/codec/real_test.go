@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -26,32 +25,12 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/internal/helper"
-	"earshot/internal/testkit"
+	"earshot/internal/helper/helpertest"
 )
-
-// built is where the real helper is built.
-var built string
-
-// build builds the real helper, once.
-var build = sync.OnceValues(func() (string, error) {
-	var err error
-	if built, err = os.MkdirTemp("", "earshot-codec-"); err != nil {
-		return "", err
-	}
-	path := filepath.Join(built, "earshot-speech")
-	cmd := exec.Command("go", "build", "-o", path, "earshot/cmd/earshot-speech")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if built != "" {
-			os.RemoveAll(built)
-		}
+		helpertest.Remove()
 		os.Exit(code)
 	}))
 }
@@ -59,11 +38,7 @@ func TestMain(m *testing.M) {
 // real returns a dialer of the real helper. Its log must stay empty.
 func real(t testing.TB) helper.Dialer {
 	t.Helper()
-	testkit.Need(t, "voice")
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(helpertest.Build(t, "earshot-speech"), "earshot-speech")
 	log := slog.New(slog.NewTextHandler(failing{t}, nil))
 	return func() (helper.Link, error) {
 		return helper.Start(helper.Command{Name: "earshot-speech", Path: path, Args: []string{"media"}, Log: log})

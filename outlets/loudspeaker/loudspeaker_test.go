@@ -17,6 +17,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
@@ -24,9 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		for _, dir := range remove {
-			os.RemoveAll(dir)
-		}
+		helpertest.Remove()
 		os.Exit(code)
 	}))
 }

@@ -2,12 +2,9 @@ package loudspeaker_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -16,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
@@ -26,23 +24,6 @@ import (
 // patience is how long a real device or process may take on a machine under
 // load.
 const patience = 30 * time.Second
-
-// helpers is the folder with the real helpers.
-var helpers = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "loudspeaker")
-	if err != nil {
-		return "", err
-	}
-	remove = append(remove, dir)
-	cmd := exec.Command("go", "build", "-o", dir, "earshot/cmd/earshot-sound", "earshot/cmd/earshot-speech")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.Join(err, errors.New(string(out)))
-	}
-	return dir, nil
-})
-
-var remove []string // when all tests are over
 
 // A theatre is a real voice on a private sound card.
 type theatre struct {
@@ -84,11 +65,7 @@ func (v *tee) made() (pcm []int16, words []tts.Word) {
 
 func newTheatre(t *testing.T) *theatre {
 	t.Helper()
-	testkit.Need(t, "voice")
-	dir, err := helpers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := helpertest.Build(t, "earshot-sound", "earshot-speech")
 	server := soundtest.Start(t)
 	log := slog.New(slog.DiscardHandler)
 	dial := func(name string, args ...string) helper.Dialer {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,13 +14,19 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/helper/helpertest"
 	"earshot/models/stt"
 	"earshot/providers"
 	"earshot/providers/microphone"
 	"earshot/providers/providertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		helpertest.Remove()
+		os.Exit(code)
+	}))
+}
 
 func TestProvider(t *testing.T) {
 	providertest.Run(t, func(*testing.T) providers.Provider {

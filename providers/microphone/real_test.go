@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
@@ -34,22 +33,9 @@ func (u understands) Begin(on func(microphone.Result)) microphone.Session {
 	})
 }
 
-// build builds the real helpers.
-func build(t *testing.T) (dir string) {
-	t.Helper()
-	testkit.Need(t, "voice")
-	dir = t.TempDir()
-	cmd := exec.Command("go", "build", "-o", dir, "earshot/cmd/earshot-sound", "earshot/cmd/earshot-speech")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return dir
-}
-
 // TestReal: what is said into a real sound card is heard, and understood.
 func TestReal(t *testing.T) {
-	dir := build(t)
+	dir := helpertest.Build(t, "earshot-sound", "earshot-speech")
 	server := soundtest.Start(t)
 	log := slog.New(slog.DiscardHandler)
 	dial := func(name string, args ...string) helper.Dialer {
