@@ -154,12 +154,14 @@ func counter() func() earshot.EventID {
 	}
 }
 
-// transcript writes what the house said, one line a fact.
+// transcript writes what the house said, one line a fact, in the order in which
+// it began: which of two that end together is kept first is nobody's promise.
 func transcript(began time.Time, events []earshot.Event, people *participants.Registry) string {
 	var b strings.Builder
 	line := func(at time.Time, who, format string, args ...any) {
 		fmt.Fprintf(&b, "%.1fs  %s  %s\n", at.Sub(began).Seconds(), who, fmt.Sprintf(format, args...))
 	}
+	slices.SortStableFunc(events, func(a, b earshot.Event) int { return a.At.Compare(b.At) })
 	for _, e := range events {
 		switch body := e.Body.(type) {
 		case earshot.Decision:

@@ -139,9 +139,9 @@ func (s *speech) play(ctx context.Context) {
 		s.heard(at)
 	}()
 	for {
-		r, state := s.next(&at)
+		r, state, over := s.next(&at)
 		switch {
-		case state == earshot.Cut, r == "" && s.over():
+		case state == earshot.Cut, over:
 			return
 		case r == "" || state == earshot.Pause:
 			select {
@@ -163,27 +163,21 @@ func (s *speech) play(ctx context.Context) {
 }
 
 // next returns the rune at the position, having moved it into the next clause
-// if the last is at its end.
-func (s *speech) next(at *earshot.Heard) (string, earshot.Control) {
+// if the last is at its end; and whether there is none and none will follow.
+func (s *speech) next(at *earshot.Heard) (string, earshot.Control, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at.Clause < len(s.clauses) {
 		if rest := s.clauses[at.Clause][at.Byte:]; rest != "" {
 			_, n := utf8.DecodeRuneInString(rest)
-			return rest[:n], s.state
+			return rest[:n], s.state, false
 		}
 		if at.Clause+1 == len(s.clauses) {
 			break
 		}
 		at.Clause, at.Byte = at.Clause+1, 0
 	}
-	return "", s.state
-}
-
-func (s *speech) over() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.finished
+	return "", s.state, s.finished
 }
 
 // wait is how long one rune takes; it reports false if the speech is cut or
