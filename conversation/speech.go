@@ -63,7 +63,7 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 		return Own
 	case calls:
 		return Called
-	case u.Confidence < l.Sure, own && n <= echoFew && share > 0:
+	case u.Confidence < l.Sure, own && n <= echoFew && share > 0, u.Own >= echoMost && n <= echoMisheard:
 		return Unsure
 	case about.talks(at, l.After):
 		return Following
@@ -228,6 +228,11 @@ const (
 	echoShare = 0.5
 	echoDoubt = 0.25
 	echoFew   = 2
+
+	// A few words that were heard almost only together with its own sound may be
+	// that sound, misheard; a recogniser makes a word or three of it.
+	echoMost     = 0.5
+	echoMisheard = 3
 )
 
 // echo returns which share of the words that were heard are those that the
