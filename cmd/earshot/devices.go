@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 // dial returns what starts a helper. What it writes of itself goes to log.
 func dial(log *slog.Logger, name string, args ...string) helper.Dialer {
 	return func() (helper.Link, error) {
-		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log})
+		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log, Net: slices.Contains(args, "media")})
 		if err != nil {
 			return nil, err // not p, which is nil but not a nil Link
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/supervise"
 )
 
@@ -30,18 +31,10 @@ type still struct{ *testing.M }
 // Run implements [testscript.TestingM].
 func (s still) Run() int {
 	code := s.M.Run()
-	for _, dir := range leftovers {
-		os.RemoveAll(dir)
-	}
+	helpertest.Remove()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
 }
-
-// leftovers are folders that several tests use.
-var leftovers []string
-
-// leftover notes that a folder is to be removed when all tests are over.
-func leftover(dir string) { leftovers = append(leftovers, dir) }

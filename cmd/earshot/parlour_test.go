@@ -4,52 +4,26 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
 	"earshot"
+	"earshot/internal/helper/helpertest"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 	"earshot/store"
 )
 
-// helpers builds the programs that hold C, once, and returns where they are.
-var helpers = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "eh")
-	if err != nil {
-		return "", err
-	}
-	leftover(dir)
-	cmd := exec.Command("go", "build", "-o", dir, "earshot/cmd/"+soundHelper, "earshot/cmd/"+speechHelper)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.Join(err, errors.New(string(out)))
-	}
-	return dir, nil
-})
-
 // needVoice skips the test where there is to be no sound, and returns where the
 // helpers are.
 func needVoice(t testing.TB) string {
 	t.Helper()
-	without := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
-	for _, name := range []string{"voice", "pulse", "speech"} {
-		if testing.Short() || slices.Contains(without, name) {
-			t.Skip("told to do without a voice")
-		}
-	}
-	dir, err := helpers()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return helpertest.Build(t, soundHelper, speechHelper)
 }
 
 // rate is how many samples a second has.

@@ -280,7 +280,9 @@ func lookAtSpeech(ctx context.Context) map[string]finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "check").Output()
+	ask := exec.CommandContext(ctx, path, "check")
+	ask.Env = helper.Environment()
+	out, err := ask.Output()
 	var said []struct {
 		Role string `json:"role"`
 		finding

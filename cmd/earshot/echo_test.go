@@ -1,0 +1,57 @@
+package main
+
+import (
+	"testing"
+
+	"earshot"
+)
+
+// TestOwnSound: where the microphone hears the loudspeaker, earshot neither cuts
+// itself off, nor answers itself, nor writes itself down; who says its name or
+// "stop talking" over it cuts it off all the same. As anywhere, one may have to
+// say it again.
+func TestOwnSound(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t)
+	p.scripted(talker)
+	p.wakes()
+	// 24 dB softer. At 13 dB its name is still noticed, and "stop talking" is not.
+	if err := p.card.Leak(40); err != nil {
+		t.Fatal(err)
+	}
+	r := rendered(t, tide...)
+	asked, spoken := 0, 0
+	ask := func(over string) earshot.Reply {
+		t.Helper()
+		recording := p.records()
+		before := len(p.replied(0))
+		p.says(bob, "earshot, tell me about the tide")
+		asked, spoken = asked+1, spoken+1
+		if over != "" {
+			p.speaking(recording, 2000)
+		}
+		for try := 0; over != "" && try < 3 && len(p.replied(0)) == before; try++ {
+			p.says(bob, over)
+			spoken++
+		}
+		reply := p.replied(before + 1)[before]
+		p.sounds(hush(1500)) // until whatever was heard is understood
+		r.truthful(t, reply, recording.PCM(0), rate)
+		return reply
+	}
+	if reply := ask(""); reply.Outcome != earshot.Completed {
+		t.Errorf("nobody else spoke, and the reply was %s", reply.Outcome)
+	}
+	if n := len(p.heard(1)); n != 1 {
+		t.Errorf("one thing was said, and %d written down", n)
+	}
+	for _, over := range []string{"stop talking", "hey earshot"} {
+		if reply := ask(over); reply.Outcome != earshot.Interrupted {
+			t.Errorf("%q was said over the reply, which was %s", over, reply.Outcome)
+		}
+	}
+	p.answered(nil)
+	if n := len(p.heard(asked)); n > spoken {
+		t.Errorf("%d things were said, and %d written down", spoken, n)
+	}
+}
