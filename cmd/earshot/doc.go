@@ -33,8 +33,9 @@
 //
 // [earshot/internal/audio] is sound as it is passed around: frames of 20 ms that
 // say of themselves when they were captured and whether a voice is in them.
-// [earshot/internal/sound] is the client of the sound card,
-// [earshot/internal/codec] that of files. [earshot/internal/sound/soundtest] is a
+// [earshot/internal/sound] is the client of the sound card, with the deck that
+// plays and the routes that streams take below it;
+// [earshot/internal/codec] is that of files. [earshot/internal/sound/soundtest] is a
 // sound server for tests, with devices that can be pulled out.
 //
 // # On-device models
@@ -42,7 +43,8 @@
 // [earshot/models] is the catalogue. [earshot/models/hear] finds in frames when
 // somebody speaks, [earshot/models/stt] makes words of it, and
 // [earshot/models/tts] sound of words, with a table of where each word begins:
-// so it is known which of them were heard.
+// so it is known which of them were heard. [earshot/models/wire] is what they and
+// the helper say to each other.
 //
 // # The floor
 //
