@@ -124,7 +124,7 @@ func (s *Scene) Perform(ctx context.Context) (string, error) {
 	running.Go(func() { r.Run(ctx) })
 	sense := &replay.Provider{Events: s.Heard, Via: "console"}
 	err := sense.Run(ctx, r.Admit)
-	for err == nil && (r.State().Speaking || r.State().Waiting > 0) {
+	for state := r.State(); err == nil && (state.Speaking || state.Waiting > 0); state = r.State() {
 		time.Sleep(pace)
 	}
 	leave()
