@@ -206,13 +206,14 @@ func (l Listener) parted(words []string) int {
 	return 0
 }
 
-// spellings are what recognisers make of names that they know or do not know,
-// beside two words for one, which is always understood.
+// spellings are what recognisers may make of a name that they were not taught,
+// beside two words for one, which is always understood. "Your shot" was heard of
+// one voice in four; the others are its neighbours.
 var spellings = map[string][]string{
 	"earshot": {"ear shot", "ear shut", "your shot", "here shot", "air shot"},
 }
 
-// Spellings returns what recognisers are known to make of a name.
+// Spellings returns what recognisers may make of a name.
 func Spellings(name string) []string { return slices.Clone(spellings[strings.ToLower(name)]) }
 
 // plain returns a word in lower case, without what stands around it.

@@ -12,11 +12,9 @@ import (
 	"earshot/interrupt"
 )
 
-const (
-	// An utterance is at most half a minute of speech; nobody says more than
-	// this many bytes in it.
-	maxUtterance = 4 << 10
-)
+// maxUtterance is the longest utterance in bytes: nobody says more than that in
+// the half minute that an ear listens to at once.
+const maxUtterance = 4 << 10
 
 // utterance returns u as a room keeps it: a sense may send anything.
 func utterance(u earshot.Utterance) (earshot.Utterance, error) {

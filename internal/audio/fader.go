@@ -39,12 +39,6 @@ func (f *Fader) Set(gain float64, over time.Duration) {
 	f.step = (f.goal - f.less) / float64(f.left)
 }
 
-// Gain returns the gain of the sample that was last changed.
-func (f *Fader) Gain() float64 { return 1 - f.less }
-
-// Moving reports whether a ramp has not ended yet.
-func (f *Fader) Moving() bool { return f.left > 0 }
-
 // Apply changes pcm in place. What would be louder than full scale is full
 // scale.
 func (f *Fader) Apply(pcm []int16) {
