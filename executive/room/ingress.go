@@ -195,9 +195,10 @@ func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
 	switch {
 	case r.closed:
 		return nil, false, ErrClosed
-	case len(r.waiting) >= maxWaiting:
+	case r.coming+len(r.waiting) >= maxWaiting:
 		return nil, false, ErrBusy
 	}
+	r.coming++
 	en = &entry{event: e, done: make(chan struct{})}
 	r.know(en)
 	return en, true, nil
@@ -215,21 +216,24 @@ func (r *Room) know(en *entry) {
 
 // queue hands an entry to the owner.
 func (r *Room) queue(en *entry, who participants.Participant) {
+	news := true
 	switch body := en.event.Body.(type) {
 	case earshot.Message:
 		r.userIs(en.event, who, "here")
 	case earshot.Presence:
-		if !r.presence(en.event, who, body) {
-			r.finish(en, nil) // no news: nothing to be kept
-			return
-		}
+		news = r.presence(en.event, who, body)
 	}
 	r.mu.Lock()
 	closed := r.closed
-	if !closed {
+	r.coming--
+	if !closed && news {
 		r.waiting = append(r.waiting, en)
 	}
 	r.mu.Unlock()
+	if !news {
+		r.finish(en, nil) // nothing to be kept
+		return
+	}
 	if closed {
 		r.finish(en, ErrClosed)
 		return

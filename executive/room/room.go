@@ -116,6 +116,7 @@ type Room struct {
 
 	mu        sync.Mutex
 	closed    bool
+	coming    int // entries that will wait in a moment; they count already
 	waiting   []*entry
 	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
 	recent    []earshot.EventID          // the keys of known, the oldest first
