@@ -47,6 +47,9 @@ const (
 	KindDecision  Kind = "decision"
 	KindReply     Kind = "reply"
 	KindNotice    Kind = "notice"
+	KindMemo      Kind = "memo"
+	KindMode      Kind = "mode"
+	KindActor     Kind = "actor"
 	KindErased    Kind = "erased"
 )
 
@@ -100,10 +103,61 @@ type Utterance struct {
 }
 
 // Presence says that somebody came or went. A person with two terminals comes
-// with the first and goes with the last.
+// with the first and goes with the last. Nobody answers it.
 type Presence struct {
 	Session string `json:"session"` // one connection, such as one terminal
 	Here    bool   `json:"here"`
+
+	// Times is how often they came and went meanwhile without a word of it:
+	// somebody whose connection flaps is announced once.
+	Times int `json:"times,omitempty"`
+}
+
+// A Mode is what a room lets in.
+type Mode string
+
+// The modes. In each of them the senses that hear are stopped where they
+// capture, except the first, so that no sound exists that could be kept.
+const (
+	Live      Mode = "live"
+	Muted     Mode = "muted"          // nothing is heard; text goes on
+	Paused    Mode = "paused"         // and nothing is answered; text is kept
+	OffRecord Mode = "off the record" // and what people write to each other is kept nowhere; no agent reads it
+)
+
+// Listens reports whether senses that hear may run in mode m.
+func (m Mode) Listens() bool { return m == Live }
+
+// A ModeChange says that somebody changed the mode of the room.
+type ModeChange struct {
+	Mode Mode `json:"mode"`
+}
+
+// A Memo is something that somebody wants an agent to keep in mind.
+type Memo struct {
+	Text Text `json:"text"`
+}
+
+// An Act is what happened to somebody in the registry.
+type Act string
+
+// The acts.
+const (
+	Created Act = "created" // somebody new is known
+	Renamed Act = "renamed"
+	Merged  Act = "merged" // they turned out to be Into, who has their handles from now on
+	Split   Act = "split"  // they did not; they have their handles again
+)
+
+// An Actor says that something changed about who exists. Its author is who
+// changed it.
+type Actor struct {
+	Act         Act           `json:"act"`
+	Participant ParticipantID `json:"participant"`
+	Name        string        `json:"name,omitempty"`
+	Type        string        `json:"type,omitempty"` // see package participants
+	Description string        `json:"description,omitempty"`
+	Into        ParticipantID `json:"into,omitempty"`
 }
 
 // A Command is a request to the program rather than to an agent, such as
@@ -201,16 +255,19 @@ type Erased struct {
 	Was Kind `json:"was"`
 }
 
-func (Message) Kind() Kind   { return KindMessage }
-func (Typing) Kind() Kind    { return KindTyping }
-func (Speech) Kind() Kind    { return KindSpeech }
-func (Utterance) Kind() Kind { return KindUtterance }
-func (Presence) Kind() Kind  { return KindPresence }
-func (Command) Kind() Kind   { return KindCommand }
-func (Decision) Kind() Kind  { return KindDecision }
-func (Reply) Kind() Kind     { return KindReply }
-func (Notice) Kind() Kind    { return KindNotice }
-func (Erased) Kind() Kind    { return KindErased }
+func (Message) Kind() Kind    { return KindMessage }
+func (Typing) Kind() Kind     { return KindTyping }
+func (Speech) Kind() Kind     { return KindSpeech }
+func (Utterance) Kind() Kind  { return KindUtterance }
+func (Presence) Kind() Kind   { return KindPresence }
+func (Command) Kind() Kind    { return KindCommand }
+func (Decision) Kind() Kind   { return KindDecision }
+func (Reply) Kind() Kind      { return KindReply }
+func (Notice) Kind() Kind     { return KindNotice }
+func (Memo) Kind() Kind       { return KindMemo }
+func (ModeChange) Kind() Kind { return KindMode }
+func (Actor) Kind() Kind      { return KindActor }
+func (Erased) Kind() Kind     { return KindErased }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
@@ -234,6 +291,12 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Reply](data)
 	case KindNotice:
 		return decode[Notice](data)
+	case KindMemo:
+		return decode[Memo](data)
+	case KindMode:
+		return decode[ModeChange](data)
+	case KindActor:
+		return decode[Actor](data)
 	case KindErased:
 		return decode[Erased](data)
 	}

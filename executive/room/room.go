@@ -131,7 +131,7 @@ type Room struct {
 	leaving   bool                      // the program ends: no turn begins
 	with      earshot.Event             // what the live turn answers
 	answered  map[earshot.Handle]talk   // when a voice was last answered
-	mode      Mode
+	mode      earshot.Mode
 	moded     chan struct{} // closed, and made new, when mode changes
 
 	// What follows belongs to Run.
@@ -166,7 +166,7 @@ func New(cfg Config) *Room {
 		faults:   make(map[string]earshot.Notice),
 		known:    make(map[earshot.EventID]*entry),
 		scene:    new(scene.Scene),
-		mode:     Live,
+		mode:     earshot.Live,
 		moded:    make(chan struct{}),
 		answered: make(map[earshot.Handle]talk),
 		wake:     make(chan struct{}, 1),

@@ -265,16 +265,16 @@ func TestMode(t *testing.T) {
 	h := newHouse().open(t.Context())
 	defer h.stop()
 	mode, changed := h.Mode()
-	if mode != room.Live || !mode.Listens() {
+	if mode != earshot.Live || !mode.Listens() {
 		t.Errorf("it begins %q", mode)
 	}
-	h.SetMode(room.Live)
+	h.SetMode(earshot.Live)
 	select {
 	case <-changed:
 		t.Error("nothing has changed")
 	default:
 	}
-	h.SetMode(room.Muted)
+	h.SetMode(earshot.Muted)
 	<-changed
 	if mode, _ := h.Mode(); mode.Listens() {
 		t.Errorf("it listens in mode %q", mode)
