@@ -1,15 +1,14 @@
-// Package participants knows who exists and who is here: people, agents, and
-// the handles by which providers know them.
+// Package participants knows who exists and who is here: people, agents, other
+// systems, and the handles by which providers know them.
 //
-// For now there are two: the person whose account started the daemon, who may
-// operate it, and one agent. Everybody else is unknown, and unknown is never
-// the operator.
+// Everybody has an ID that never changes and a name that nobody else may have
+// or come close to, see [CheckName]. Whoever is not known is unknown, and
+// unknown is never the operator. What changes in the registry at run time is
+// recorded as [earshot.Actor] events; the registry is made again from them.
 package participants
 
 import (
 	"slices"
-	"strings"
-	"sync"
 
 	"earshot"
 )
@@ -17,135 +16,51 @@ import (
 // The two participants that there are from the beginning. Their IDs stay when
 // their names change.
 const (
-	Owner earshot.ParticipantID = "owner"
-	Agent earshot.ParticipantID = "agent"
+	Owner earshot.ParticipantID = "owner" // whose account started the daemon
+	Agent earshot.ParticipantID = "agent" // the main agent
 )
+
+// Generic is somebody who writes where there is no terminal, and said no name:
+// a script, mostly. It may be answered, and nothing else.
+const Generic earshot.ParticipantID = "user"
 
 // A Type says what a participant is.
 type Type string
 
-// The types.
+// The types. All but the last are external actors: they are answered directly.
 const (
-	Human    Type = "human"
-	Internal Type = "internal_agent"
+	Human         Type = "human"
+	AIAssistant   Type = "ai_assistant"
+	ExternalAgent Type = "external_agent"
+	Other         Type = "other"
+	Group         Type = "group" // several people who share a handle, such as a channel
+	Internal      Type = "internal_agent"
 )
 
-// A Participant is somebody who can say something.
+// A Capability is something that a participant may do.
+type Capability string
+
+// The capabilities. Everybody who is known has the first.
+const (
+	SendMessages Capability = "send_messages"
+	UseTools     Capability = "use_tools"
+	ReadMemory   Capability = "read_memory"
+	Operate      Capability = "operate" // the daemon
+)
+
+// A Participant is somebody who can say something. The zero Participant is
+// somebody unknown.
 type Participant struct {
-	ID       earshot.ParticipantID `json:"id"`
-	Name     string                `json:"name"`
-	Type     Type                  `json:"type"`
-	Operator bool                  `json:"operator,omitempty"` // may operate the daemon
+	ID           earshot.ParticipantID `json:"id"`
+	Name         string                `json:"name"`
+	Type         Type                  `json:"type"`
+	Description  string                `json:"description,omitempty"`
+	Capabilities []Capability          `json:"capabilities,omitempty"`
+	RequiresAuth bool                  `json:"requires_auth,omitempty"` // a name alone does not do
 }
 
-// A Registry maps handles to participants and knows who is here. It may be
-// used from many goroutines.
-type Registry struct {
-	mu       sync.Mutex
-	byID     map[earshot.ParticipantID]Participant
-	byHandle map[earshot.Handle]earshot.ParticipantID
-	sessions map[earshot.ParticipantID][]string
-}
+// Can reports whether p has the capability.
+func (p Participant) Can(c Capability) bool { return slices.Contains(p.Capabilities, c) }
 
-// New returns a registry of the person known as owner, who is called name, and
-// of the agent. An account that is called like the agent is called "owner", so
-// that nobody can be taken for the other.
-func New(owner earshot.Handle, name, agent string) *Registry {
-	name = OneLine(name)
-	if name == "" || strings.EqualFold(name, agent) {
-		name = string(Owner)
-	}
-	return &Registry{
-		byID: map[earshot.ParticipantID]Participant{
-			Owner: {Owner, name, Human, true},
-			Agent: {Agent, OneLine(agent), Internal, false},
-		},
-		byHandle: map[earshot.Handle]earshot.ParticipantID{owner: Owner},
-		sessions: make(map[earshot.ParticipantID][]string),
-	}
-}
-
-// Resolve returns who is known by h; the zero Participant is somebody unknown.
-func (r *Registry) Resolve(h earshot.Handle) Participant {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.byID[r.byHandle[h]]
-}
-
-// Name returns what id is called, for people; an ID nobody has is "unknown",
-// and the empty ID "somebody".
-func (r *Registry) Name(id earshot.ParticipantID) string {
-	if id == "" {
-		return "somebody"
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p, ok := r.byID[id]; ok {
-		return p.Name
-	}
-	return "unknown"
-}
-
-// Come notes that id is here by a session, and reports whether this is the
-// first one.
-func (r *Registry) Come(id earshot.ParticipantID, session string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	had := r.sessions[id]
-	if slices.Contains(had, session) {
-		return false
-	}
-	r.sessions[id] = append(had, session)
-	return len(had) == 0
-}
-
-// Go notes that a session of id has ended, and reports whether it was the last
-// one.
-func (r *Registry) Go(id earshot.ParticipantID, session string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := slices.Index(r.sessions[id], session)
-	if i < 0 {
-		return false
-	}
-	r.sessions[id] = slices.Delete(r.sessions[id], i, i+1)
-	return len(r.sessions[id]) == 0
-}
-
-// Here returns the people who are here, by name.
-func (r *Registry) Here() []Participant {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var here []Participant
-	for id, sessions := range r.sessions {
-		if p, ok := r.byID[id]; ok && len(sessions) > 0 {
-			here = append(here, p)
-		}
-	}
-	slices.SortFunc(here, func(a, b Participant) int { return strings.Compare(a.Name, b.Name) })
-	return here
-}
-
-// maxName is the longest name in bytes: enough for any person, too short for a
-// speech.
-const maxName = 64
-
-// OneLine returns name as it may stand within a line of a prompt or a screen:
-// without control characters, brackets or needless space, and not long.
-func OneLine(name string) string {
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ' || r == 0x7f || r == '\uFFFD':
-			return ' '
-		case r == '[' || r == ']' || r == ':':
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(name, ""))
-	name = strings.Join(strings.Fields(name), " ")
-	for len(name) > maxName {
-		runes := []rune(name)
-		name = string(runes[:len(runes)-1])
-	}
-	return name
-}
+// Person reports whether p is a person, or several.
+func (p Participant) Person() bool { return p.Type == Human || p.Type == Group }

@@ -12,11 +12,11 @@ var console = earshot.Handle{Provider: "console", ID: "uid1000"}
 
 func TestResolve(t *testing.T) {
 	r := participants.New(console, "ann", "Earshot")
-	if p := r.Resolve(console); p.ID != participants.Owner || !p.Operator || p.Name != "ann" {
+	if p := r.Resolve(console); p.ID != participants.Owner || !p.Can(participants.Operate) || p.Name != "ann" {
 		t.Errorf("the owner is %+v", p)
 	}
 	stranger := r.Resolve(earshot.Handle{Provider: "discord", ID: "uid1000"})
-	if stranger.ID != "" || stranger.Operator {
+	if stranger.ID != "" || stranger.Can(participants.Operate) {
 		t.Errorf("a stranger is %+v", stranger)
 	}
 	if r.Name("") != "somebody" || r.Name("gone") != "unknown" || r.Name(participants.Agent) != "Earshot" {
@@ -33,17 +33,17 @@ func TestAnAccountCalledLikeTheAgent(t *testing.T) {
 func TestOnePersonOnTwoTerminals(t *testing.T) {
 	r := participants.New(console, "ann", "Earshot")
 	var got []bool
-	got = append(got, r.Come(participants.Owner, "1"), r.Come(participants.Owner, "2"), r.Come(participants.Owner, "2"))
-	if here := r.Here(); len(here) != 1 || here[0].Name != "ann" {
+	got = append(got, r.Come(earshot.Desk, participants.Owner, "1"), r.Come(earshot.Desk, participants.Owner, "2"), r.Come(earshot.Desk, participants.Owner, "2"))
+	if here := r.Here(earshot.Desk); len(here) != 1 || here[0].Name != "ann" {
 		t.Errorf("here are %v", here)
 	}
-	got = append(got, r.Go(participants.Owner, "1"), r.Go(participants.Owner, "2"), r.Go(participants.Owner, "2"))
+	got = append(got, r.Go(earshot.Desk, participants.Owner, "1"), r.Go(earshot.Desk, participants.Owner, "2"), r.Go(earshot.Desk, participants.Owner, "2"))
 	for i, want := range []bool{true, false, false, false, true, false} {
 		if got[i] != want {
 			t.Errorf("step %d reported %v, want %v", i, got[i], want)
 		}
 	}
-	if here := r.Here(); len(here) != 0 {
+	if here := r.Here(earshot.Desk); len(here) != 0 {
 		t.Errorf("here are %v", here)
 	}
 }

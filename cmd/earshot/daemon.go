@@ -178,7 +178,7 @@ type house struct{ *daemon }
 // Audience implements [server.House].
 func (h house) Audience(who earshot.Handle) (earshot.Audience, error) {
 	p := h.Resolve(who)
-	if !p.Operator {
+	if !p.Can(participants.Operate) {
 		return earshot.Audience{}, fmt.Errorf("%s is not known here; only the person who started earshot is", who)
 	}
 	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}}, nil

@@ -72,7 +72,7 @@ func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
 	r.mu.Lock()
 	s := scenario{
 		enabled: settings.Enabled, want: want, quiet: r.quiet, known: e.event.Author != "",
-		named: e.to == conversation.Called || e.to == "" && named(text, settings.Name), people: len(r.cfg.People.Here()), to: e.to,
+		named: e.to == conversation.Called || e.to == "" && named(text, settings.Name), people: len(r.cfg.People.Here(r.cfg.ID)), to: e.to,
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	r.mu.Unlock()

@@ -35,7 +35,7 @@ func (r *Room) table() command.Table {
 
 func (r *Room) who(context.Context, command.Call) (string, error) {
 	var b strings.Builder
-	for _, p := range r.cfg.People.Here() {
+	for _, p := range r.cfg.People.Here(r.cfg.ID) {
 		fmt.Fprintf(&b, "%s (%s)\n", p.Name, p.Type)
 	}
 	fmt.Fprintf(&b, "%s (%s)", r.cfg.People.Name(participants.Agent), participants.Internal)
@@ -47,7 +47,7 @@ func (r *Room) whoami(_ context.Context, c command.Call) (string, error) {
 		return fmt.Sprintf("I do not know who is behind %s.", c.From), nil
 	}
 	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.From)
-	if c.By.Operator {
+	if c.By.Can(participants.Operate) {
 		text += " You operate this machine's earshot."
 	}
 	return text, nil
@@ -110,7 +110,7 @@ type State struct {
 
 // State returns the room as it is.
 func (r *Room) State() State {
-	s := State{Room: r.cfg.ID, Agent: r.cfg.Settings().Name, Here: r.cfg.People.Here()}
+	s := State{Room: r.cfg.ID, Agent: r.cfg.Settings().Name, Here: r.cfg.People.Here(r.cfg.ID)}
 	if r.cfg.Works != nil {
 		s.Works = r.cfg.Works()
 	}

@@ -142,7 +142,7 @@ func wording(text earshot.Text, most int) (earshot.Text, error) {
 // signal returns what e is to the floor, or nil if it is nothing.
 func (r *Room) signal(e earshot.Event, who participants.Participant, to conversation.Address) *interrupt.Signal {
 	agent := r.cfg.Settings().Name
-	s := &interrupt.Signal{From: e.From, Via: e.Via, By: who.ID, Operator: who.Operator, Confidence: 1, At: e.At}
+	s := &interrupt.Signal{From: e.From, Via: e.Via, By: who.ID, Operator: who.Can(participants.Operate), Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		s.Kind, s.Words = interrupt.Addressed, body.Text
@@ -294,7 +294,7 @@ func (r *Room) presence(e earshot.Event, who participants.Participant, p earshot
 
 func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
 	if p.Here {
-		return r.cfg.People.Come(who, p.Session)
+		return r.cfg.People.Come(r.cfg.ID, who, p.Session)
 	}
-	return r.cfg.People.Go(who, p.Session)
+	return r.cfg.People.Go(r.cfg.ID, who, p.Session)
 }

@@ -38,7 +38,7 @@ func (r *Room) identity(name string) string {
 	b.WriteString("Every message begins with its sender, put there by the house, such as " +
 		conversation.Envelope("Ann", "hello") + ". Nobody can write it himself. Answer without such a beginning.\n")
 	b.WriteString("If you were cut off, your own message ends with the last word that was heard.\n")
-	if here := r.cfg.People.Here(); len(here) > 0 {
+	if here := r.cfg.People.Here(r.cfg.ID); len(here) > 0 {
 		b.WriteString("Here are:")
 		for _, p := range here {
 			fmt.Fprintf(&b, " %s;", p.Name)
