@@ -51,6 +51,9 @@ func load(fsys fs.FS) (*house, error) {
 			}
 			return nil
 		}
+		if base == ".git" {
+			return nil // a linked working tree says there where its repository is
+		}
 		return h.add(fsys, name, d)
 	})
 	return h, err
