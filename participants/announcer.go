@@ -1,0 +1,143 @@
+package participants
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// flapping is how many changes within a while are announced as they
+	// happen: two comings and two goings, which somebody does who forgot
+	// something. More is a connection that flaps.
+	flapping = 4
+	while    = time.Minute
+
+	// steady is how long somebody who flaps must stay as they are before it is
+	// said: longer than a terminal takes to come back, short enough that it is
+	// still of interest.
+	steady = 20 * time.Second
+)
+
+// News is one coming or going that is announced.
+type News struct {
+	Who earshot.ParticipantID
+	earshot.Presence
+}
+
+// An Announcer decides which comings and goings in one room are announced. The
+// zero value is ready, with nobody there.
+//
+// A change is announced at once, unless it is the fifth or later of the same
+// person within a minute: then they flap, and nothing more is said of them
+// until they have stayed as they are for 20 s. If that is not what was
+// announced last, it is then, once, with the number of times that they came
+// and went meanwhile without a word; if it is, nothing is said at all, for
+// everybody believes the truth already.
+//
+// So of one person at most four changes in any minute are announced as they
+// happen, and besides these one in 20 s; and 20 s after the last change what
+// was announced last is true.
+//
+// It has no goroutine and no clock: the caller steps it with Change when
+// somebody comes or goes, and with Steady when Next has come. It remembers who
+// is there and who has left within the last minute, and nobody else.
+type Announcer struct {
+	people map[earshot.ParticipantID]*comings
+}
+
+// comings is what is known of one person.
+type comings struct {
+	last   earshot.Presence    // the truth
+	told   bool                // they were said to be here
+	at     [flapping]time.Time // the latest changes, the latest first
+	silent int                 // changes since something was said
+	held   bool                // they flap
+}
+
+// Change takes in that somebody came or went at now, and reports whether this
+// is announced at once. Times of p does not matter. That somebody comes who is
+// there, or goes who is not, is no change.
+func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.Presence) (News, bool) {
+	a.forget(now)
+	c := a.people[who]
+	if c == nil {
+		c = new(comings)
+	}
+	if c.last.Here == p.Here {
+		return News{}, false
+	}
+	if a.people == nil {
+		a.people = make(map[earshot.ParticipantID]*comings)
+	}
+	a.people[who] = c
+	c.held = c.held || within(now, c.at[flapping-1])
+	copy(c.at[1:], c.at[:])
+	c.at[0], c.last = now, p
+	c.silent++
+	if c.held {
+		return News{}, false
+	}
+	return c.tell(who)
+}
+
+// Steady returns what is announced at now of those who flapped and have been
+// steady long enough, the one who settled first at the front.
+func (a *Announcer) Steady(now time.Time) (news []News) {
+	var calm []earshot.ParticipantID
+	for who, c := range a.people {
+		if c.held && !now.Before(c.at[0].Add(steady)) {
+			calm = append(calm, who)
+		}
+	}
+	slices.SortFunc(calm, func(x, y earshot.ParticipantID) int {
+		if order := a.people[x].at[0].Compare(a.people[y].at[0]); order != 0 {
+			return order
+		}
+		return strings.Compare(string(x), string(y))
+	})
+	for _, who := range calm {
+		if n, ok := a.people[who].tell(who); ok {
+			news = append(news, n)
+		}
+	}
+	a.forget(now)
+	return news
+}
+
+// Next returns when Steady is to be called, the zero Time if nobody flaps.
+func (a *Announcer) Next() (next time.Time) {
+	for _, c := range a.people {
+		if at := c.at[0].Add(steady); c.held && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
+}
+
+// tell ends the silence about somebody, and reports whether there is anything
+// to say.
+func (c *comings) tell(who earshot.ParticipantID) (News, bool) {
+	n := News{who, c.last}
+	n.Times = c.silent / 2
+	c.silent, c.held = 0, false
+	if c.told == c.last.Here {
+		return News{}, false
+	}
+	c.told = c.last.Here
+	return n, true
+}
+
+// forget forgets who left more than a minute ago.
+func (a *Announcer) forget(now time.Time) {
+	for who, c := range a.people {
+		if !c.held && !c.last.Here && !within(now, c.at[0]) {
+			delete(a.people, who)
+		}
+	}
+}
+
+// within reports whether at was less than a while before now.
+func within(now, at time.Time) bool { return now.Sub(at) < while }
