@@ -68,6 +68,16 @@ var about = map[string]note{
 	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart.", later: "the voice prints"},
 	"executive.multi_party.turn_taking_protocol": {effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
 
+	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See people.md."},
+	"external_actors.actors": {effect: "Who is known beforehand: a list of entries with the keys actor_id (which never changes), type (human, ai_assistant, external_agent, group or other), " +
+		"display_name, description, requires_auth (true if a name alone does not do: see \"earshot token\"), handles (such as console:uid1000: who comes by one of them is this actor) and capabilities (send_messages, use_tools, read_memory)."},
+	"external_actors.allow_dynamic_creation": {effect: "Lets somebody come in under a name that nobody has yet. Without it only those who are known may."},
+	"external_actors.allow_anonymous":        {effect: "Lets somebody come in without a name, as \"anonymous\". Who it was is forgotten when they leave."},
+	"external_actors.anonymous_pattern":      {effect: "What somebody without a name is called. In it {timestamp} and {number} are replaced."},
+
+	"rooms": {effect: "Where conversations are shared, each with a dialogue of its own: a list of entries with the keys id (as in \"earshot chat --room ID\"), name, and actors (the actor_ids of those who may enter; nobody listed means everybody). " +
+		"Whoever operates earshot may enter each. The room desk is always there: it has the microphone, the loudspeaker and the local console; list it to name or close it."},
+
 	"providers":                 {effect: "The senses."},
 	"providers.console":         {effect: "What is typed in the terminal that earshot runs in, or comes on its standard input."},
 	"providers.console.enabled": {effect: "Reads it. Other terminals can still attach with \"earshot chat\"."},

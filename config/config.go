@@ -7,12 +7,15 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"earshot/executive"
 	"earshot/internal/field"
 	"earshot/outlets/loudspeaker"
+	"earshot/participants"
 	"earshot/providers/microphone"
 	"earshot/server"
 	"earshot/store"
@@ -23,12 +26,14 @@ type Config struct {
 	// File is where it was read from; empty if there was no file.
 	File string `yaml:"-"`
 
-	Executive executive.Config `yaml:"executive"`
-	Providers Providers        `yaml:"providers"`
-	Outlets   Outlets          `yaml:"outlets"`
-	Store     store.Config     `yaml:"store"`
-	Server    server.Config    `yaml:"server"`
-	Log       Log              `yaml:"log"`
+	Executive      executive.Config    `yaml:"executive"`
+	ExternalActors participants.Config `yaml:"external_actors"`
+	Rooms          executive.Rooms     `yaml:"rooms"`
+	Providers      Providers           `yaml:"providers"`
+	Outlets        Outlets             `yaml:"outlets"`
+	Store          store.Config        `yaml:"store"`
+	Server         server.Config       `yaml:"server"`
+	Log            Log                 `yaml:"log"`
 }
 
 // Providers places the section of each sense.
@@ -62,12 +67,13 @@ type Log struct {
 // Default returns the configuration of somebody who wrote none.
 func Default() *Config {
 	return &Config{
-		Executive: executive.DefaultConfig(),
-		Providers: Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig()},
-		Outlets:   Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig()},
-		Store:     store.DefaultConfig(),
-		Server:    server.DefaultConfig(),
-		Log:       Log{Level: "info"},
+		Executive:      executive.DefaultConfig(),
+		ExternalActors: participants.DefaultConfig(),
+		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig()},
+		Outlets:        Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig()},
+		Store:          store.DefaultConfig(),
+		Server:         server.DefaultConfig(),
+		Log:            Log{Level: "info"},
 	}
 }
 
@@ -75,12 +81,51 @@ func Default() *Config {
 func (c *Config) Validate() error {
 	return errors.Join(
 		field.Under("executive", c.Executive.Validate()),
+		field.Under("external_actors", c.ExternalActors.Validate()),
+		field.Under("external_actors", c.collisions()),
+		c.Rooms.Validate(),
+		c.strangers(),
 		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
 		field.Under("outlets.loudspeaker", c.Outlets.Loudspeaker.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),
 		field.Under("log", c.Log.validate()),
 	)
+}
+
+// collisions reports actors who could be taken for the agent.
+func (c *Config) collisions() error {
+	var faults []error
+	for i, a := range c.ExternalActors.Actors {
+		key, name := "display_name", a.DisplayName
+		if name == "" {
+			key, name = "actor_id", string(a.ID)
+		}
+		if participants.Key(name) == participants.Key(c.Executive.Name) {
+			faults = append(faults, field.Errorf(fmt.Sprintf("actors[%d].%s", i, key),
+				"is %q, which is too close to executive.name, %q; nobody could tell whom somebody means", name, c.Executive.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// strangers reports who is let into a room and is not known beforehand: anybody
+// could come and take their name.
+func (c *Config) strangers() error {
+	known := []string{string(participants.Owner)}
+	for _, a := range c.ExternalActors.Actors {
+		known = append(known, string(a.ID))
+	}
+	var faults []error
+	for i, r := range c.Rooms {
+		for j, id := range r.Actors {
+			if !slices.Contains(known, string(id)) {
+				faults = append(faults, field.Errorf(fmt.Sprintf("rooms[%d].actors[%d]", i, j),
+					"is %q, which is no actor_id of external_actors.actors; add them there", id))
+			}
+		}
+	}
+	return errors.Join(faults...)
 }
 
 func (l Log) validate() error {

@@ -11,7 +11,10 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"earshot"
 	"earshot/config"
+	"earshot/executive"
+	"earshot/participants"
 )
 
 // TestSampleIsTheDefault reads the sample and expects what no file gives.
@@ -55,6 +58,16 @@ executive:
     triggers: [quack, "yes", 3]
   interruption:
     sources: []
+external_actors:
+  actors:
+  - {actor_id: ann, type: human, display_name: Ann, description: "human user, primary", handles: ["console:uid1000"]}
+  - actor_id: claude
+    type: ai_assistant
+    requires_auth: true
+  allow_anonymous: true
+rooms:
+- id: kitchen
+  actors: [ann, owner]
 log: {level: debug}
 `), nil)
 	if err != nil {
@@ -68,6 +81,12 @@ log: {level: debug}
 	e.Conversational.Temperature, e.Conversational.SystemPrompt = 1, "You are a duck.\n"
 	e.Reasoning.Triggers, e.Interruption.Sources = []string{"quack", "yes", "3"}, nil
 	want.Log.Level = "debug"
+	want.ExternalActors.AllowAnonymous = true
+	want.ExternalActors.Actors = []participants.Actor{
+		{ID: "ann", Type: participants.Human, DisplayName: "Ann", Description: "human user, primary", Handles: []string{"console:uid1000"}},
+		{ID: "claude", Type: participants.AIAssistant, RequiresAuth: true},
+	}
+	want.Rooms = executive.Rooms{{ID: "kitchen", Actors: []earshot.ParticipantID{"ann", "owner"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
@@ -78,7 +97,7 @@ log: {level: debug}
 
 const (
 	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, llm, conversational, reasoning, streaming, interruption, speech, parallel, multi_party"
-	topKeys       = "executive, providers, outlets, store, server, log"
+	topKeys       = "executive, external_actors, rooms, providers, outlets, store, server, log"
 )
 
 // TestWrongFiles has a file for each thing that can be wrong, with every word
@@ -143,6 +162,19 @@ func TestWrongFiles(t *testing.T) {
 		{"refused in an engine", "executive:\n  llm:\n    engines:\n    - provider: ollama\n      model: x\n    - provider: ollama\n", "c.yaml:6: executive.llm.engines[1].model: is empty; must be a model that the server has"},
 		{"unknown in an engine", "executive:\n  llm:\n    engines:\n    - provider: ollama\n      modle: x\n", "c.yaml:4: executive.llm.engines[0].model: is empty; must be a model that the server has\nc.yaml:5: executive.llm.engines[0].modle: is not a key; did you mean \"model\"?"},
 		{"not a temperature", "executive:\n  conversational:\n    temperature: .nan\n", "c.yaml:3: executive.conversational.temperature: is NaN; must be from 0 to 2"},
+		{"an actor called like the agent", "executive: {name: Ann}\nexternal_actors:\n  actors:\n  - {actor_id: bob, type: human, display_name: Bob}\n  - {actor_id: x1, type: human, display_name: ANN}\n",
+			`c.yaml:5: external_actors.actors[1].display_name: is "ANN", which is too close to executive.name, "Ann"; nobody could tell whom somebody means`},
+		{"an actor whose ID is the agent's name", "external_actors:\n  actors:\n  - actor_id: earshot\n    type: human\n",
+			`c.yaml:3: external_actors.actors[0].actor_id: is "earshot", which is too close to executive.name, "Earshot"; nobody could tell whom somebody means`},
+		{"unknown in an actor", "external_actors:\n  actors:\n  - {actor_id: bob, type: human, dsplay_name: Bob}\n", `c.yaml:3: external_actors.actors[0].dsplay_name: is not a key; did you mean "display_name"?`},
+		{"the seed's form", "external_actors:\n  - actor_id: todd\n", "c.yaml:2: external_actors: is a list; must be a section, with keys below it"},
+		{"rooms", "rooms:\n- id: Kitchen\n- id: den\n  actors: [ann, owner]\n- {id: den, name: \"\\e[31m\"}\n- name: x\n",
+			`c.yaml:2: rooms[0].id: is "Kitchen"; must be made of small letters, digits, - and _, such as kitchen
+c.yaml:4: rooms[1].actors[0]: is "ann", which is no actor_id of external_actors.actors; add them there
+c.yaml:5: rooms[2].name: must be at most 40 characters that can be seen
+c.yaml:5: rooms[2].id: is "den", as another room's
+c.yaml:6: rooms[3].id: is empty; a room needs one, such as kitchen`},
+		{"a section for rooms", "rooms: {kitchen: {}}\n", "c.yaml:1: rooms: is a section; must be a list, such as [a, b], or [] for none"},
 		{"level", "log: {level: loud}\n", `c.yaml:1: log.level: is "loud"; must be one of debug, info, warn, error`},
 		{"relative log", "log: {file: earshot.log}\n", `c.yaml:1: log.file: is "earshot.log"; write the whole path, from the root, or - for standard error`},
 		{"zero byte", "log: {file: \"/a\\0b\"}\n", "c.yaml:1: log.file: has a zero byte in it"},

@@ -41,6 +41,9 @@ func page() string {
 	var b strings.Builder
 	b.WriteString(opening)
 	walk("", reflect.ValueOf(Default()).Elem(), func(key string, v reflect.Value) {
+		if !isSection(v.Type()) && !strings.Contains(key, ".") {
+			fmt.Fprintf(&b, "\n### `%s`\n\n%s\n", key, about[key].text())
+		}
 		if isSection(v.Type()) {
 			fmt.Fprintf(&b, "\n### `%s`\n\n%s\n", key, about[key].text())
 			if slices.ContainsFunc(members(v), func(m member) bool { return !isSection(m.value.Type()) }) {

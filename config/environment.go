@@ -15,6 +15,7 @@ const prefix = "EARSHOT_"
 // reserved are the variables that are no keys.
 var reserved = []string{
 	"EARSHOT_CONFIG",  // the file, see Find
+	"EARSHOT_TOKEN",   // that somebody is who they say, see docs/people.md
 	"EARSHOT_PROOF",   // tests: the long counts
 	"EARSHOT_OLLAMA",  // tests: the model server
 	"EARSHOT_WITHOUT", // setup and tests: what to do without

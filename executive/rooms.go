@@ -1,0 +1,87 @@
+package executive
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/internal/field"
+)
+
+const (
+	mostRooms       = 32 // each keeps a dialogue in memory
+	longestRoom     = 40 // bytes of an ID, characters of a name; both stand in a line with others
+	mostRoomMembers = 200
+)
+
+// A Room is one entry of the section rooms.
+type Room struct {
+	ID     earshot.RoomID          `yaml:"id"`
+	Name   string                  `yaml:"name"`   // for people; empty means the ID
+	Actors []earshot.ParticipantID `yaml:"actors"` // who may enter; empty means everybody
+}
+
+// Open reports whether everybody may enter.
+func (r Room) Open() bool { return len(r.Actors) == 0 }
+
+// Rooms is the section rooms of the configuration.
+type Rooms []Room
+
+// All returns every room that there is, the desk first.
+func (r Rooms) All() []Room {
+	desk := Room{ID: earshot.Desk}
+	var others []Room
+	for _, room := range r {
+		if room.Name == "" {
+			room.Name = string(room.ID)
+		}
+		if room.ID == earshot.Desk {
+			desk = room
+			continue
+		}
+		others = append(others, room)
+	}
+	if desk.Name == "" {
+		desk.Name = string(earshot.Desk)
+	}
+	return append([]Room{desk}, others...)
+}
+
+// Validate reports every fault in r, not only the first.
+func (r Rooms) Validate() error {
+	var faults []error
+	if len(r) > mostRooms {
+		faults = append(faults, field.Errorf("rooms", "has %d entries; must have at most %d", len(r), mostRooms))
+	}
+	for i, room := range r {
+		at := fmt.Sprintf("rooms[%d]", i)
+		faults = append(faults, field.Under(at, room.validate()))
+		if slices.ContainsFunc(r[:i], func(other Room) bool { return other.ID == room.ID }) {
+			faults = append(faults, field.Errorf(at+".id", "is %q, as another room's", room.ID))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (r Room) validate() error {
+	var faults []error
+	switch id := string(r.ID); {
+	case id == "":
+		faults = append(faults, field.Errorf("id", "is empty; a room needs one, such as kitchen"))
+	case len(id) > longestRoom:
+		faults = append(faults, field.Errorf("id", "has %d bytes; must have at most %d", len(id), longestRoom))
+	case strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || strings.HasPrefix(id, "-"):
+		faults = append(faults, field.Errorf("id", "is %q; must be made of small letters, digits, - and _, such as kitchen", id))
+	}
+	if n := utf8.RuneCountInString(r.Name); n > longestRoom || strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		faults = append(faults, field.Errorf("name", "must be at most %d characters that can be seen", longestRoom))
+	}
+	if len(r.Actors) > mostRoomMembers {
+		faults = append(faults, field.Errorf("actors", "has %d entries; must have at most %d", len(r.Actors), mostRoomMembers))
+	}
+	return errors.Join(faults...)
+}
