@@ -52,7 +52,7 @@ func find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, erro
 	if _, gone := old.Body.(earshot.Erased); gone && old.Room == e.Room {
 		return old, nil
 	}
-	if old.Room != e.Room || old.From != e.From || old.Body.Kind() != e.Body.Kind() {
+	if old.Room != e.Room || old.From != e.From || old.Author != e.Author || old.Body.Kind() != e.Body.Kind() {
 		return e, fmt.Errorf("keeping event %s: %w", e.ID, ErrTaken)
 	}
 	return old, nil
@@ -87,8 +87,12 @@ func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, er
 
 // lay writes the row of e, and what helps to find it.
 func lay(ctx context.Context, tx *sql.Tx, r row, e earshot.Event) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO journal (sequence, id, at, room, kind, author, scope, payload, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.sequence, e.ID, e.At.UnixMilli(), e.Room, e.Body.Kind(), e.Author, e.Visibility.Scope, string(r.payload), r.sum)
+	var agents any
+	if e.Visibility.Agents != nil {
+		agents = asJSON(e.Visibility.Agents)
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO journal (sequence, id, at, room, kind, author, scope, payload, sum, agents) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.sequence, e.ID, e.At.UnixMilli(), e.Room, e.Body.Kind(), e.Author, e.Visibility.Scope, string(r.payload), r.sum, agents)
 	if err != nil {
 		return err
 	}

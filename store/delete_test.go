@@ -206,7 +206,7 @@ func anyBody(t *rapid.T) earshot.Body {
 	text := earshot.Text(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"tide", "moon", "Tïde", "sea's", "\"", "AND"}), 0, 4).Draw(t, "words"), " "))
 	about := rapid.SampledFrom([]earshot.EventID{"", "one", "two"}).Draw(t, "about")
 	turn := rapid.SampledFrom([]earshot.TurnID{"", "t1", "t2"}).Draw(t, "turn")
-	switch rapid.IntRange(0, 4).Draw(t, "kind") {
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
 		return earshot.Reply{Turn: turn, About: about, Outcome: earshot.Interrupted, Offered: text + " ebb",
 			Heard: []earshot.Delivery{{Outlet: "console", Bytes: rapid.IntRange(0, 12).Draw(t, "heard")}}}
@@ -214,6 +214,8 @@ func anyBody(t *rapid.T) earshot.Body {
 		return earshot.Decision{About: about, Agent: "earshot", Verdict: earshot.Speak, Turn: turn}
 	case 2:
 		return earshot.Presence{Session: "tty1", Here: true}
+	case 3:
+		return earshot.Memo{Text: text}
 	}
 	return earshot.Message{Text: text}
 }

@@ -65,11 +65,11 @@ func (s *Store) Schema(ctx context.Context) (all []string, err error) {
 func (s *Store) Dump(ctx context.Context) (string, error) {
 	lines, err := s.strings(ctx, `
 		SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN ('journal', 'members', 'derived', 'versions')
-		UNION ALL SELECT format('INSERT INTO journal VALUES (%d, %Q, %d, %Q, %Q, %Q, %Q, %Q, %d);', sequence, id, at, room, kind, author, scope, payload, sum) FROM journal
+		UNION ALL SELECT format('INSERT INTO journal VALUES (%d, %Q, %d, %Q, %Q, %Q, %Q, %Q, %d, %Q);', sequence, id, at, room, kind, author, scope, payload, sum, agents) FROM journal
 		UNION ALL SELECT format('INSERT INTO members VALUES (%d, %Q);', sequence, member) FROM members
 		UNION ALL SELECT format('INSERT INTO derived VALUES (%Q, %Q);', source, event) FROM derived
-		UNION ALL SELECT 'INSERT INTO versions VALUES (''journal'', 1);'
-		UNION ALL SELECT 'PRAGMA user_version = 1;'`)
+		UNION ALL SELECT format('INSERT INTO versions VALUES (''journal'', %d);', version) FROM versions WHERE name = 'journal'
+		UNION ALL SELECT format('PRAGMA user_version = %d;', version) FROM versions WHERE name = 'journal'`)
 	return strings.Join(lines, "\n") + "\n", err
 }
 

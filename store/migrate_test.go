@@ -15,9 +15,20 @@ import (
 	"earshot/store"
 )
 
-// fixture is a journal of version 1 as SQL, as it was written when that was
-// the newest. It is never changed.
-const fixture = "testdata/version1.sql"
+// The fixtures are journals of each version as SQL, as they were written when
+// that was the newest. They are never changed.
+const (
+	first  = "testdata/version1.sql"
+	second = "testdata/version2.sql"
+)
+
+// fixture returns the statements in a file.
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	statements, err := os.ReadFile(name)
+	must(t, err)
+	return string(statements)
+}
 
 // load makes a journal of SQL statements, and returns its directory.
 func load(t *testing.T, statements ...string) string {
@@ -35,10 +46,8 @@ func load(t *testing.T, statements ...string) string {
 
 // TestFirstVersion opens a file of the first version.
 func TestFirstVersion(t *testing.T) {
-	statements, err := os.ReadFile(fixture)
-	must(t, err)
 	heard := new(listener)
-	s := open(t, store.Config{Directory: load(t, string(statements)), Report: heard.report})
+	s := open(t, store.Config{Directory: load(t, fixture(t, first)), Report: heard.report})
 	if got, want := texts(everything(t, s)), "The tide is high|decision|reply It is|between us|erased|presence|notice"; got != want {
 		t.Errorf("read %s, want %s", got, want)
 	}
@@ -70,14 +79,38 @@ func TestFirstVersion(t *testing.T) {
 	}
 }
 
+// TestSecondVersion opens a file of the second version, in which an event can
+// be hidden from agents.
+func TestSecondVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, second)), Report: heard.report})
+	desk := earshot.Audience{Room: earshot.Desk}
+	for _, tt := range []struct {
+		who  earshot.Audience
+		want string
+	}{
+		{desk.With("coder"), "for the coder|memo|mode|actor"},
+		{desk.With("earshot"), "presence|notice|memo|mode|actor"},
+	} {
+		got, err := s.For(tt.who).Events(t.Context(), 5, 10)
+		if err != nil || !strings.HasSuffix(texts(got), tt.want) {
+			t.Errorf("%v reads %s, %v; want %s", tt.who.Agents, texts(got), err, tt.want)
+		}
+	}
+	if got, err := s.For(everybody).Search(t.Context(), "springs", 10); err != nil || texts(got) != "memo" {
+		t.Errorf("found %s, %v; want the memo", texts(got), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
-	statements, err := os.ReadFile(fixture)
-	must(t, err)
-	directory := load(t, string(statements), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
+	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 1): start that one, or choose another store.directory"
-	_, err = store.Open(t.Context(), store.Config{Directory: directory})
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 2): start that one, or choose another store.directory"
+	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
 	}
@@ -93,9 +126,7 @@ func TestNewerVersion(t *testing.T) {
 // TestReaderOfOlderVersion: a reader changes nothing, so it cannot read what
 // must be brought up to date first.
 func TestReaderOfOlderVersion(t *testing.T) {
-	statements, err := os.ReadFile(fixture)
-	must(t, err)
-	directory := load(t, string(statements))
+	directory := load(t, fixture(t, first))
 	if _, err := store.OpenReader(t.Context(), directory); !errors.Is(err, store.ErrOther) || !strings.Contains(err.Error(), "start this one once") {
 		t.Errorf("open for reading = %v", err)
 	}
@@ -247,9 +278,9 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+fixture)
+var update = flag.Bool("update", false, "write "+second)
 
-// TestFixture writes the fixture. It was run when version 1 was the newest.
+// TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
 	if !*update {
 		t.Skip("only with -update")
@@ -263,6 +294,8 @@ func TestFixture(t *testing.T) {
 	message := e("01J0000000000000000000001A", earshot.Message{Text: "The tide is high"})
 	private := e("01J0000000000000000000001D", earshot.Message{Text: "between us"})
 	private.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "earshot"}}
+	hidden := e("01J0000000000000000000001H", earshot.Message{Text: "for the coder"})
+	hidden.Visibility.Agents = []earshot.ParticipantID{"coder"}
 	add(t, s, message,
 		e("01J0000000000000000000001B", earshot.Decision{About: message.ID, Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "t1"}),
 		e("01J0000000000000000000001C", earshot.Reply{Turn: "t1", About: message.ID, Outcome: earshot.Interrupted, Offered: "It is, and it rises",
@@ -270,25 +303,28 @@ func TestFixture(t *testing.T) {
 		private,
 		e("01J0000000000000000000001E", earshot.Message{Text: "forget this"}),
 		e("01J0000000000000000000001F", earshot.Presence{Session: "tty1", Here: true}),
-		e("01J0000000000000000000001G", earshot.Notice{Key: "llm", Text: "gone", Cure: "ollama serve"}))
+		e("01J0000000000000000000001G", earshot.Notice{Key: "llm", Text: "gone", Cure: "ollama serve"}),
+		hidden,
+		e("01J0000000000000000000001J", earshot.Memo{Text: "springs are high"}),
+		e("01J0000000000000000000001K", earshot.ModeChange{Mode: earshot.Muted}),
+		e("01J0000000000000000000001M", earshot.Actor{Act: earshot.Created, Participant: "bob", Name: "Bob", Type: "human"}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(fixture, []byte(dump), 0o644))
+	must(t, os.WriteFile(second, []byte(dump), 0o644))
 }
 
-// TestSchemaIsThatOfTheFixture: as long as version 1 is the newest, a new file
-// is made as the fixture was.
-func TestSchemaIsThatOfTheFixture(t *testing.T) {
-	statements, err := os.ReadFile(fixture)
+// TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
+// new one.
+func TestSchemaIsThatOfTheFixtures(t *testing.T) {
+	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	old := open(t, store.Config{Directory: load(t, string(statements))})
-	fresh := open(t, store.Config{})
-	want, err := fresh.Schema(t.Context())
-	must(t, err)
-	if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("the schema of a file that was brought up to date is\n%s\nand of a new one\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	for _, name := range []string{first, second} {
+		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
+		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,9 @@ type Reader struct {
 // [earshot.Visibility.Allows], for a database.
 const visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope = 'private' AND @known
 	AND NOT EXISTS (SELECT 1 FROM json_each(@members) a WHERE NOT EXISTS
-		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))`
+		(SELECT 1 FROM members m WHERE m.sequence = j.sequence AND m.member = a.value)))
+	AND (j.agents IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(@agents) a WHERE NOT EXISTS
+		(SELECT 1 FROM json_each(j.agents) m WHERE m.value = a.value)))`
 
 // Events returns the first events behind a sequence, the oldest first. With
 // the last sequence of one answer as the next after, a stream misses nothing
@@ -94,8 +97,8 @@ const (
 	maxWords = 32 // nobody types more; the parser of the index has a limit
 )
 
-// Search returns the newest messages and heard replies that have all words of
-// the query, the newest first. Case and accents make no difference. Whatever
+// Search returns the newest messages, memos and heard replies that have all
+// words of the query, the newest first. Case and accents make no difference. Whatever
 // the query is, it is looked for and never interpreted. Of a word that is very
 // common, the newest 10,000 occurrences are considered.
 func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
@@ -137,12 +140,9 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	if limit < 1 {
 		return nil, nil
 	}
-	members, err := json.Marshal(r.who.Members)
-	if err != nil {
-		return nil, err
-	}
-	args = append(args, sql.Named("room", r.who.Room), sql.Named("members", string(members)),
-		sql.Named("known", r.known()), sql.Named("limit", limit))
+	members := slices.Concat(r.who.Members, r.who.Agents)
+	args = append(args, sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
+		sql.Named("known", !r.who.Unknown && len(members) > 0), sql.Named("limit", limit))
 	rows, err := r.archive.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
@@ -158,11 +158,21 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	return events, nil
 }
 
-// known reports whether it is known who is listening. An ID that is not text
-// is in no event.
-func (r *Reader) known() bool {
-	bad := func(m earshot.ParticipantID) bool { return !utf8.ValidString(string(m)) }
-	return !r.who.Unknown && len(r.who.Members) > 0 && !slices.ContainsFunc(r.who.Members, bad)
+// asJSON returns IDs for a query. One that is not text is in no event, so that a
+// number stands for it, which equals none.
+func asJSON(ids []earshot.ParticipantID) string {
+	values := make([]any, len(ids))
+	for i, id := range ids {
+		values[i] = 0
+		if utf8.ValidString(string(id)) {
+			values[i] = id
+		}
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic(fmt.Sprintf("store: %v", err)) // of text and numbers there is always one
+	}
+	return string(text)
 }
 
 // open returns the events in rows. What the columns beside an event said is

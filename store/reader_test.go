@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,11 @@ import (
 	"earshot/store"
 )
 
-var people = rapid.SliceOfDistinct(rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "cy", "dee", "a\xff", ""}), rapid.ID)
+var (
+	people = rapid.SliceOfDistinct(rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "cy", "dee", "a\xff", ""}), rapid.ID)
+	agents = rapid.SliceOfNDistinct(rapid.SampledFrom([]earshot.ParticipantID{"earshot", "coder", "c\xff", ""}), 0, 3, rapid.ID)
+	either = rapid.OneOf(people, agents)
+)
 
 // TestReaderShowsWhatAllowsAllows: for any history and any audience, each
 // question is answered with exactly those events that every member may see.
@@ -25,14 +30,20 @@ func TestReaderShowsWhatAllowsAllows(t *testing.T) {
 		e.Room = rapid.SampledFrom([]earshot.RoomID{"desk", "attic"}).Draw(t, "room")
 		e.Visibility = earshot.Visibility{
 			Scope:   rapid.SampledFrom([]earshot.Scope{"", earshot.Public, earshot.Private, earshot.System, "secret"}).Draw(t, "scope"),
-			Members: people.Draw(t, "members"),
+			Members: either.Draw(t, "members"),
+		}
+		if rapid.Bool().Draw(t, "hidden") {
+			e.Visibility.Agents = agents.Draw(t, "agents")
 		}
 		e.Body = anyBody(t)
 		return e
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		history = append(history, add(t, s, rapid.SliceOfN(event, 1, 8).Draw(rt, "events")...)...)
-		who := earshot.Audience{Room: rooms.Draw(rt, "where"), Members: people.Draw(rt, "audience"), Unknown: rapid.Bool().Draw(rt, "unknown")}
+		who := earshot.Audience{
+			Room: rooms.Draw(rt, "where"), Members: people.Draw(rt, "people"), Agents: agents.Draw(rt, "audience"),
+			Unknown: rapid.Bool().Draw(rt, "unknown"),
+		}
 		compare(rt, s.For(who), history, func(e earshot.Event) bool {
 			return e.Room == who.Room && e.Visibility.Allows(who)
 		})
@@ -75,6 +86,8 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 		switch b := e.Body.(type) {
 		case earshot.Message:
 			heard = string(b.Text)
+		case earshot.Memo:
+			heard = string(b.Text)
 		case earshot.Reply:
 			heard = string(b.Delivered())
 		}
@@ -90,6 +103,53 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 		p, _ := e.Body.(earshot.Reply)
 		return d.About == "one" || p.About == "one"
 	}), got, err)
+
+	got, err = r.Turn(t.Context(), "t1")
+	want = model(func(e earshot.Event) bool {
+		d, _ := e.Body.(earshot.Decision)
+		p, _ := e.Body.(earshot.Reply)
+		return d.Turn == "t1" || p.Turn == "t1"
+	})
+	check("turn", want[:min(16, len(want))], got, err)
+
+	for kind, ask := range map[earshot.Kind]func(context.Context, int) ([]earshot.Event, error){earshot.KindDecision: r.Decisions, earshot.KindReply: r.Turns} {
+		got, err = ask(t.Context(), limit)
+		want = model(func(e earshot.Event) bool { return e.Body.Kind() == kind })
+		check(string(kind), want[max(0, len(want)-limit):], got, err)
+	}
+}
+
+// TestAgentReads: an agent that reads for itself is a reader like a person.
+func TestAgentReads(t *testing.T) {
+	s := open(t, store.Config{})
+	see := func(text earshot.Text, v earshot.Visibility) {
+		e := said(text)
+		e.Visibility = v
+		add(t, s, e)
+	}
+	see("all", earshot.Visibility{Scope: earshot.Public})
+	see("coder only", earshot.Visibility{Scope: earshot.Public, Agents: []earshot.ParticipantID{"coder"}})
+	see("no agent", earshot.Visibility{Scope: earshot.System, Agents: []earshot.ParticipantID{}})
+	see("ann to coder", earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "coder"}})
+	see("ann to bob", earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "bob"}})
+	desk := earshot.Audience{Room: earshot.Desk}
+	ann := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}
+	for _, tt := range []struct {
+		name string
+		who  earshot.Audience
+		want string
+	}{
+		{"nobody", desk, "all|coder only|no agent"},
+		{"coder", desk.With("coder"), "all|coder only|ann to coder"},
+		{"earshot", desk.With("earshot"), "all"},
+		{"ann", ann, "all|coder only|no agent|ann to coder|ann to bob"},
+		{"ann and coder", ann.With("coder"), "all|coder only|ann to coder"},
+		{"two agents", desk.With("coder").With("earshot"), "all"},
+	} {
+		if got, err := s.For(tt.who).Last(t.Context(), nil, 10); err != nil || texts(got) != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, texts(got), err, tt.want)
+		}
+	}
 }
 
 func TestStreamResumes(t *testing.T) {

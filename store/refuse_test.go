@@ -33,6 +33,11 @@ func TestRefused(t *testing.T) {
 		{"huge", said(earshot.Text(long)), "keeping an event: the message has 65537 bytes; at most 65536 are kept: send it in pieces"},
 		{"huge reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: earshot.Text(strings.Repeat(long, 17))} }), "keeping an event: the reply has 1114129 bytes; at most 1048576 are kept"},
 		{"binary reply", with(func(e *earshot.Event) { e.Body = earshot.Reply{Offered: "a\xff"} }), "keeping an event: the reply is not UTF-8, so that what was heard of it could not be kept truthfully"},
+		{"huge memo", with(func(e *earshot.Event) { e.Body = earshot.Memo{Text: earshot.Text(long)} }), "keeping an event: the memo has 65537 bytes; at most 65536 are kept"},
+		{"huge session", with(func(e *earshot.Event) { e.Body = earshot.Presence{Session: long, Here: true} }), "keeping an event: the session has 65537 bytes; at most 128 are kept"},
+		{"huge actor", with(func(e *earshot.Event) {
+			e.Body = earshot.Actor{Act: earshot.Created, Participant: "bob", Name: long, Description: long}
+		}), "keeping an event: the name has 65537 bytes; at most 256 are kept\nthe description has 65537 bytes; at most 4096 are kept"},
 		{"huge ID", with(func(e *earshot.Event) { e.ID = earshot.EventID(long) }), "keeping an event: its ID must be text of at most 128 bytes"},
 		{"huge in another way", with(func(e *earshot.Event) { e.Via = strings.Repeat("<", 8<<20) }), "keeping an event: it takes 50331867 bytes; at most 8388608 are kept"},
 	} {

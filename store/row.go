@@ -88,6 +88,10 @@ const (
 	maxPayload = 8 << 20
 
 	maxID = 128 // a ULID has 26
+
+	// Who somebody is, which stands in every prompt: longer would be a story.
+	maxName        = 256
+	maxDescription = 4096
 )
 
 // admissible says why e cannot be kept, if it cannot.
@@ -102,7 +106,12 @@ func admissible(e earshot.Event) error {
 	case len(e.ID) > maxID || !utf8.ValidString(string(e.ID)):
 		return fmt.Errorf("its ID must be text of at most %d bytes", maxID)
 	}
-	switch b := e.Body.(type) {
+	return fits(e.Body)
+}
+
+// fits says why b cannot be kept, if it cannot.
+func fits(b earshot.Body) error {
+	switch b := b.(type) {
 	case earshot.Erased:
 		return errors.New("only a deletion leaves an erased event")
 	case earshot.Message:
@@ -110,16 +119,27 @@ func admissible(e earshot.Event) error {
 			return fmt.Errorf("the message has %d bytes; at most %d are kept: send it in pieces", len(b.Text), earshot.MaxText)
 		}
 	case earshot.Utterance:
-		if len(b.Text) > earshot.MaxText {
-			return fmt.Errorf("the utterance has %d bytes; at most %d are kept", len(b.Text), earshot.MaxText)
-		}
+		return short("the utterance", len(b.Text), earshot.MaxText)
+	case earshot.Memo:
+		return short("the memo", len(b.Text), earshot.MaxText)
+	case earshot.Presence:
+		return short("the session", len(b.Session), maxID)
+	case earshot.Actor:
+		return errors.Join(short("the ID", max(len(b.Participant), len(b.Into)), maxID), short("the name", len(b.Name), maxName),
+			short("the type", len(b.Type), maxName), short("the description", len(b.Description), maxDescription))
 	case earshot.Reply:
-		if len(b.Offered) > maxReply {
-			return fmt.Errorf("the reply has %d bytes; at most %d are kept", len(b.Offered), maxReply)
-		}
 		if !utf8.ValidString(string(b.Offered)) {
 			return errors.New("the reply is not UTF-8, so that what was heard of it could not be kept truthfully")
 		}
+		return short("the reply", len(b.Offered), maxReply)
+	}
+	return nil
+}
+
+// short says that something is too long, if it is.
+func short(what string, bytes, most int) error {
+	if bytes > most {
+		return fmt.Errorf("%s has %d bytes; at most %d are kept", what, bytes, most)
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ CREATE TABLE versions ( -- of the journal and of each projection
 	name    TEXT    PRIMARY KEY,
 	version INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+`, `
+-- 2: the kinds memo, mode and actor; agents from whom an event is hidden
+ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; null means all
 `}
 
 // ours is the name of the journal's own version among those of projections.

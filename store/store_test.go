@@ -72,9 +72,13 @@ func TestIDOfAnotherSender(t *testing.T) {
 	e.ID = "01JABC"
 	add(t, s, e)
 	e.From = earshot.Handle{Provider: "console", ID: "uid1001"}
-	got, err := s.Append(t.Context(), e)
-	if !errors.Is(err, store.ErrTaken) || got != nil {
-		t.Errorf("append = %v, %v; want ErrTaken", got, err)
+	other := e
+	other.From, other.Author = add(t, s, said(""))[0].From, "bob" // at the terminal of ann
+	for _, e := range []earshot.Event{e, other} {
+		got, err := s.Append(t.Context(), e)
+		if !errors.Is(err, store.ErrTaken) || got != nil {
+			t.Errorf("append = %v, %v; want ErrTaken", got, err)
+		}
 	}
 }
 
