@@ -16,7 +16,6 @@ import (
 
 	"earshot"
 	"earshot/config"
-	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/redact"
 	"earshot/internal/supervise"
@@ -27,17 +26,14 @@ import (
 	"earshot/store"
 )
 
-// recall is how many events the room goes on from: the dialogue of a seat is
-// fifty messages, each with a decision and a reply beside it.
-const recall = 256
-
 // A daemon is the house with all its rooms, built and not yet running.
 type daemon struct {
 	cfg   *config.Config
 	log   *slog.Logger
 	store *store.Store
 	llm   *llm.Ladder
-	room  *room.Room
+	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
+	rooms rooms      // all, the desk too
 	id    func() earshot.EventID
 	owner participants.Participant
 
@@ -47,14 +43,13 @@ type daemon struct {
 
 	mu    sync.Mutex
 	works []string
-	early []earshot.Notice // reported before there was a room
+	early []earshot.Notice // reported before there was a desk
 }
 
 // newDaemon opens what a daemon needs, for the person known by handle, who is
 // called name. Its caller closes it.
 func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
-	d := &daemon{cfg: cfg, log: log, id: identifiers(), Registry: participants.New(handle, name, cfg.Executive.Name)}
-	d.owner = d.Resolve(handle)
+	d := &daemon{cfg: cfg, log: log, id: identifiers()}
 	var err error
 	if d.llm, err = ladder(cfg.Executive.LLM, log); err != nil {
 		return nil, err
@@ -64,19 +59,37 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return nil, err
 	}
-	past, err := d.store.For(d.audience()).Last(ctx, nil, recall)
+	if err := d.people(ctx, handle, name); err != nil {
+		return nil, errors.Join(err, d.store.Close())
+	}
+	all, err := d.furnish(ctx)
 	if err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
-	r := room.New(room.Config{
-		ID: earshot.Desk, Settings: func() executive.Config { return cfg.Executive },
-		People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
-		Reader: reader, Now: time.Now, NewID: d.id, Log: log.With("room", earshot.Desk),
-	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.room = r
+	d.rooms, d.desk = all, all[0].Room
 	return d, nil
+}
+
+// people finds out who exists.
+func (d *daemon) people(ctx context.Context, handle earshot.Handle, name string) error {
+	c := census{Config: d.cfg, account: handle, name: name, record: d.record, newID: d.id}
+	var err error
+	if d.Registry, err = c.registry(ctx, d.store.For); err != nil {
+		return err
+	}
+	d.owner = d.Resolve(handle)
+	return nil
+}
+
+// record keeps a change of who exists.
+func (d *daemon) record(ctx context.Context, a earshot.Actor) error {
+	_, err := d.store.Append(ctx, earshot.Event{
+		ID: d.id(), At: time.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
+		Author: a.Participant, Visibility: earshot.Visibility{Scope: earshot.System}, Body: a,
+	})
+	return err
 }
 
 // audience is the person who operates earshot, in the room of this machine.
@@ -91,12 +104,12 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	for _, n := range d.late() {
-		d.room.Report(n)
+		d.desk.Report(n)
 	}
 	var g errgroup.Group
-	// The room ends last: whoever leaves still says so.
-	within, closeRoom := context.WithCancel(context.WithoutCancel(ctx))
-	defer closeRoom()
+	// The rooms end last: whoever leaves still says so.
+	within, closeRooms := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeRooms()
 	var rest sync.WaitGroup
 	if l != nil {
 		rest.Go(func() { d.answer(ctx, l) })
@@ -107,19 +120,23 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	for _, p := range senses {
 		rest.Go(func() {
 			defer leave() // somebody who ran earshot in a terminal has left
-			err := supervise.Run(ctx, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.room.Admit) }, supervise.Config{Report: d.report})
+			err := supervise.Run(ctx, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
 			if err != nil {
 				d.log.Error("a sense cannot run", "provider", p.Name(), "err", err)
 			}
 		})
 	}
-	g.Go(func() error { return d.room.Run(within) })
+	for _, r := range d.rooms {
+		g.Go(func() error { return r.Run(within) })
+	}
 	g.Go(func() error {
 		<-ctx.Done()
-		d.room.Leave() // before the outlets go, which would seem to be lost
+		for _, r := range d.rooms {
+			r.Leave() // before the outlets go, which would seem to be lost
+		}
 		stopParts()
 		rest.Wait()
-		closeRoom()
+		closeRooms()
 		return nil
 	})
 	return g.Wait()
@@ -136,10 +153,11 @@ func (d *daemon) answer(ctx context.Context, l net.Listener) {
 // close lets go of everything. The daemon must not be running.
 func (d *daemon) close() error { return d.store.Close() }
 
-// report tells the people of a fault, or keeps it until there is a room.
+// report tells the people at the desk of a fault, or keeps it until there is a
+// desk.
 func (d *daemon) report(n earshot.Notice) {
 	d.mu.Lock()
-	r := d.room
+	r := d.desk
 	if r == nil {
 		d.early = append(d.early, n)
 	}
@@ -149,7 +167,7 @@ func (d *daemon) report(n earshot.Notice) {
 	}
 }
 
-// late returns what was reported before there was a room.
+// late returns what was reported before there was a desk.
 func (d *daemon) late() []earshot.Notice {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,11 +202,8 @@ func (h house) Audience(who earshot.Handle) (earshot.Audience, error) {
 	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}}, nil
 }
 
-// Admit implements [server.House].
-func (h house) Admit(ctx context.Context, e earshot.Event) error { return h.room.Admit(ctx, e) }
-
 // Enter implements [server.House].
-func (h house) Enter(o earshot.Outlet, a earshot.Audience) func() { return h.room.Enter(o, a) }
+func (h house) Enter(o earshot.Outlet, a earshot.Audience) func() { return h.desk.Enter(o, a) }
 
 // Events implements [server.House].
 func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
@@ -199,7 +214,7 @@ func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limi
 func (h house) Grown() <-chan struct{} { return h.store.Grown() }
 
 // State implements [server.House].
-func (h house) State(context.Context) (any, error) { return h.room.State(), nil }
+func (h house) State(context.Context) (any, error) { return h.desk.State(), nil }
 
 // openLog opens the log that cfg names. What people say cannot get into it.
 func openLog(cfg config.Log, standard *os.File) (*slog.Logger, func() error, error) {

@@ -56,13 +56,13 @@ func TestMuted(t *testing.T) {
 	}
 	for round := range 3 {
 		testkit.Await(t, soon, "a capture", func() bool { return captures() == 1 })
-		d.room.SetMode(earshot.Muted)
+		d.desk.SetMode(earshot.Muted)
 		testkit.Await(t, soon, "no capture", func() bool { return captures() == 0 })
 		p.says(bob, "nobody may hear that")
 		if n := captures(); n != 0 {
 			t.Errorf("round %d: %d captures while it is muted", round, n)
 		}
-		d.room.SetMode(earshot.Live)
+		d.desk.SetMode(earshot.Live)
 	}
 	testkit.Await(t, soon, "a capture", func() bool { return captures() == 1 })
 	p.says(bob, "shall we have lunch together")

@@ -39,7 +39,7 @@ func (r replayCommand) listen(a *app) error {
 			return errors.Join(err, d.close())
 		}
 		defer t.Close()
-		defer d.room.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
+		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 	}
 	tape := &recording{daemon: d, mic: d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})}
 	err = d.serve(a.ctx, nil, tape)

@@ -114,7 +114,7 @@ func (a *app) live(d *daemon, serve func(context.Context, ...providers.Provider)
 	defer t.Close()
 	o := outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t)
 	if d.cfg.Outlets.Console.Enabled {
-		defer d.room.Enter(o, d.audience())()
+		defer d.desk.Enter(o, d.audience())()
 	}
 	if !d.cfg.Providers.Console.Enabled {
 		return serve(a.ctx)

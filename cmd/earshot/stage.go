@@ -138,7 +138,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 			return nil, errors.Join(err, d.close())
 		}
 		defer t.Close()
-		defer d.room.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
+		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 		if t.ByKeys() {
 			s.screen = t
 			stop := watch(ctx, t, leave)
@@ -236,7 +236,7 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 // silence waits until nobody speaks and no question waits.
 func (d *daemon) silence(ctx context.Context) {
 	busy := func() bool {
-		state := d.room.State()
+		state := d.desk.State()
 		return state.Speaking || state.Waiting > 0
 	}
 	for end := time.Now().Add(patience); busy() && time.Now().Before(end); {

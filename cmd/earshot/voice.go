@@ -61,7 +61,7 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 		mic := d.microphone(cfg, microphone.OnCard(card, cfg.Providers.Microphone.Device))
 		d.parts = append(d.parts, part{
 			name: mic.Name(), ears: true, lost: !looks.ears.Works,
-			run: onCard(func(ctx context.Context) error { return mic.Run(ctx, d.room.Admit) }),
+			run: onCard(func(ctx context.Context) error { return mic.Run(ctx, d.Admit) }),
 		})
 	}
 }
@@ -97,7 +97,7 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphon
 
 // enterLoudspeaker lets the voice into the room. Whoever is there hears it.
 func (d *daemon) enterLoudspeaker(o earshot.Outlet) (leave func()) {
-	return d.room.Enter(o, earshot.Audience{Unknown: true})
+	return d.desk.Enter(o, earshot.Audience{Unknown: true})
 }
 
 // reader returns how a voice says the clauses of one speech. What it does not say
@@ -146,7 +146,7 @@ func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 func (d *daemon) listening(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for ctx.Err() == nil {
-			mode, changed := d.room.Mode()
+			mode, changed := d.desk.Mode()
 			if !mode.Listens() {
 				select {
 				case <-changed:
@@ -157,7 +157,7 @@ func (d *daemon) listening(run func(context.Context) error) func(context.Context
 			if err := until(ctx, changed, run); err != nil || ctx.Err() != nil {
 				return err
 			}
-			if now, _ := d.room.Mode(); now.Listens() {
+			if now, _ := d.desk.Mode(); now.Listens() {
 				return nil // it came to its own end
 			}
 		}
@@ -193,7 +193,7 @@ func (a *app) senses(d *daemon, voice bool) []finding {
 	findings := looks.wanted(d.cfg)
 	for _, f := range findings {
 		if !f.Works {
-			d.room.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
 		}
 	}
 	return findings

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/room"
+	"earshot/participants"
+)
+
+const (
+	// recall is how many events a room goes on from: the dialogue of a seat is
+	// fifty messages, each with a decision and a reply beside it.
+	recall = 256
+
+	// memos is how many of what an agent is to keep in mind a room goes on
+	// from, however old: as many as a scene holds.
+	memos = 16
+)
+
+// A chamber is a room, and what the configuration says of it.
+type chamber struct {
+	*room.Room
+	is executive.Room
+}
+
+// lets reports whether somebody may enter.
+func (c chamber) lets(p participants.Participant) bool {
+	return c.is.Open() || slices.Contains(c.is.Actors, p.ID) || p.Can(participants.Operate)
+}
+
+// rooms are all there are, the desk first.
+type rooms []chamber
+
+// find returns the room that is called id; the desk if nothing is.
+func (r rooms) find(id earshot.RoomID) (chamber, bool) {
+	i := slices.IndexFunc(r, func(c chamber) bool { return c.is.ID == cmp.Or(id, earshot.Desk) })
+	if i < 0 {
+		return chamber{}, false
+	}
+	return r[i], true
+}
+
+// furnish makes the rooms, each with what was said there before.
+func (d *daemon) furnish(ctx context.Context) (rooms, error) {
+	var all rooms
+	for _, is := range d.cfg.Rooms.All() {
+		past, err := d.past(ctx, is.ID)
+		if err != nil {
+			return nil, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
+		}
+		all = append(all, chamber{is: is, Room: room.New(room.Config{
+			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
+			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
+			Reader: reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
+		})})
+	}
+	return all, nil
+}
+
+// past returns what a room goes on from: the newest events that its agent may
+// see, the mode that it was left in, and what its agent is to keep in mind.
+func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
+	reader := d.store.For(earshot.Audience{Room: id}.With(participants.Agent))
+	events, err := reader.Last(ctx, nil, recall)
+	if err != nil {
+		return nil, err
+	}
+	for kind, n := range map[earshot.Kind]int{earshot.KindMode: 1, earshot.KindMemo: memos} {
+		more, err := reader.Last(ctx, []earshot.Kind{kind}, n)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, more...)
+	}
+	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence }), nil
+}
+
+// Admit brings an event into its room, as a [providers.Emit] does; one that
+// names none is the desk's.
+func (d *daemon) Admit(ctx context.Context, e earshot.Event) error {
+	r, ok := d.rooms.find(e.Room)
+	if !ok {
+		return noRoom(e.Room)
+	}
+	return r.Admit(ctx, e)
+}
+
+// noRoom is the error of whoever asks for a room that is not there, for them.
+func noRoom(id earshot.RoomID) error { return fmt.Errorf("there is no room called %q", id) }
