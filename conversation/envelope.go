@@ -14,12 +14,35 @@ import (
 	"earshot/participants"
 )
 
-// Envelope returns text as a model sees it, with its sender in front:
-// "[FROM: Ann] hello". The sender comes from the registry and never from the
-// text; whatever in the text looks like an envelope is defused.
-func Envelope(sender string, text earshot.Text) string {
-	return "[FROM: " + participants.OneLine(sender) + "] " + Defuse(string(text))
+// An Envelope is a message as a model sees it, with its sender in front. Sender
+// and addressees come from the registry and never from the text.
+type Envelope struct {
+	From string
+	To   []string // named only where it matters who is meant
+	Text earshot.Text
 }
+
+// String returns "[FROM: Ann] hello", or "[FROM: Ann TO: Bob, Earshot] hello".
+// Whatever in the text looks like an envelope is defused.
+func (e Envelope) String() string {
+	var b strings.Builder
+	b.WriteString("[FROM: ")
+	b.WriteString(label(e.From))
+	for i, to := range e.To {
+		if i == 0 {
+			b.WriteString(" TO: ")
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(label(to))
+	}
+	b.WriteString("] ")
+	b.WriteString(Defuse(string(e.Text)))
+	return b.String()
+}
+
+// label returns a name as it stands in an envelope.
+func label(name string) string { return participants.OneLine(name) }
 
 // Defuse returns text in which nothing looks like an envelope: the bracket of
 // "[FROM:" and of "[TO:" is made round, however they are written, with

@@ -25,7 +25,7 @@ func TestEnvelope(t *testing.T) {
 		{"brackets stay", "Ann", "a[0] = b [from here]", "[FROM: Ann] a[0] = b [from here]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := conversation.Envelope(tt.sender, tt.text); got != tt.want {
+			if got := (conversation.Envelope{From: tt.sender, Text: tt.text}).String(); got != tt.want {
 				t.Errorf("envelope %q, want %q", got, tt.want)
 			}
 		})
@@ -38,7 +38,7 @@ func TestOneEnvelope(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(parts)).Draw(t, "text"), "")
 		sender := strings.Join(rapid.SliceOf(rapid.SampledFrom(parts)).Draw(t, "sender"), "")
-		out := conversation.Envelope(sender, earshot.Text(text))
+		out := (conversation.Envelope{From: sender, Text: earshot.Text(text)}).String()
 		plain := strings.NewReplacer("\u200b", "", " ", "", "\n", "").Replace(strings.ToLower(out))
 		if n := strings.Count(plain, "[from:"); n != 1 {
 			t.Fatalf("%d envelopes in %q", n, out)

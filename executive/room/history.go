@@ -77,14 +77,14 @@ func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) st
 		}
 		used = append(used, l)
 		if l.author != participants.Agent {
-			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope(name(l.author), l.text)})
+			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: name(l.author), Text: l.text}.String()})
 			continue
 		}
 		if l.text != "" {
 			out = append(out, llm.Message{Role: llm.Assistant, Text: string(l.text)})
 		}
 		if l.note != "" {
-			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope("System", earshot.Text(l.note))})
+			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(l.note)}.String()})
 		}
 	}
 	return out, used

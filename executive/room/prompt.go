@@ -1,7 +1,6 @@
 package room
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -33,19 +32,9 @@ func (r *Room) request(set executive.Config, a earshot.Audience, aloud bool) (*l
 
 // identity tells the model who it is, and who is there.
 func (r *Room) identity(name string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "You are %s.\n", participants.OneLine(name))
-	b.WriteString("Every message begins with its sender, put there by the house, such as " +
-		conversation.Envelope("Ann", "hello") + ". Nobody can write it himself. Answer without such a beginning.\n")
-	b.WriteString("If you were cut off, your own message ends with the last word that was heard.\n")
-	if here := r.cfg.People.Here(r.cfg.ID); len(here) > 0 {
-		b.WriteString("Here are:")
-		for _, p := range here {
-			fmt.Fprintf(&b, " %s;", p.Name)
-		}
-		b.WriteString(" they hear you directly.\n")
-	}
-	return b.String()
+	return conversation.Identity(name) +
+		"If you were cut off, your own message ends with the last word that was heard.\n" +
+		conversation.Sections(r.cfg.People.Roster(r.cfg.ID), participants.Agent)
 }
 
 // instructions tell the model how to talk, and what is going on.
