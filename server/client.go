@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
+	"earshot/internal/field"
 	"earshot/providers"
 	"earshot/server/attach"
 	"earshot/server/wire"
@@ -34,6 +36,22 @@ const lineBytes = wire.MaxDown
 // keeps no connection. What the daemon refused is a [*wire.Refusal].
 type Client struct {
 	Socket string
+
+	Identity string         // who it says that it is; empty is the person of the account
+	Room     earshot.RoomID // empty is the desk
+	Token    field.Secret   // proves Identity, where a name alone does not do
+}
+
+// sign says in a request who asks.
+func (c *Client) sign(req *http.Request) {
+	for name, text := range map[string]string{identityHeader: c.Identity, roomHeader: string(c.Room)} {
+		if text != "" {
+			req.Header.Set(name, url.PathEscape(text))
+		}
+	}
+	if c.Token != "" {
+		req.Header.Set(tokenHeader, bearer+c.Token.Reveal())
+	}
 }
 
 // Post posts a message, and returns its ID when it is kept. With an ID of the
@@ -130,7 +148,7 @@ func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 	}
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	buffered := bufio.NewReader(conn)
-	if err := handshake(conn, buffered); err != nil {
+	if err := c.handshake(conn, buffered); err != nil {
 		conn.Close()
 		return nil, nil, err
 	}
@@ -138,7 +156,7 @@ func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 }
 
 // handshake asks for the protocol of a terminal.
-func handshake(conn net.Conn, r *bufio.Reader) error {
+func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	_ = conn.SetDeadline(time.Now().Add(bodyTime))
 	req, err := http.NewRequest("POST", "http://earshot/v1/attach", nil)
 	if err != nil {
@@ -146,6 +164,7 @@ func handshake(conn net.Conn, r *bufio.Reader) error {
 	}
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", wire.Protocol)
+	c.sign(req)
 	if err := req.Write(conn); err != nil {
 		return fmt.Errorf("attaching: %w", err)
 	}
@@ -179,6 +198,7 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	if err != nil {
 		return nil, err
 	}
+	c.sign(req)
 	transport := &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
 		DisableKeepAlives: true,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/participants"
 	"earshot/server/remote"
 	"earshot/server/wire"
 )
@@ -38,7 +39,7 @@ type receipt struct {
 }
 
 // post admits a message.
-func (s *Server) post(w http.ResponseWriter, r *http.Request, who principal) error {
+func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	var in posting
 	if err := readBody(w, r, &in); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who principal) err
 	if in.ID == "" {
 		in.ID = s.newID()
 	}
-	e := earshot.Event{ID: in.ID, At: time.Now(), From: who.handle, Body: earshot.Message{Text: in.Text}}
+	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: who.Handle, Body: earshot.Message{Text: in.Text}}
 	if err := s.House.Admit(r.Context(), e); err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
@@ -80,8 +81,8 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 }
 
 // state tells how everything is.
-func (s *Server) state(w http.ResponseWriter, r *http.Request, _ principal) error {
-	v, err := s.House.State(r.Context())
+func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error {
+	v, err := s.House.State(r.Context(), who.Principal)
 	if err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
@@ -91,7 +92,7 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request, _ principal) erro
 
 // events streams what happens from a sequence on, an event a line, for as long
 // as the client reads. An empty line is a sign of life.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, who principal) error {
+func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error {
 	after, err := sequence(r.URL.Query().Get("after"))
 	if err != nil {
 		return err
@@ -99,11 +100,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who principal) e
 	out := &stream{w: w, control: http.NewResponseController(w)}
 	for {
 		grown := s.House.Grown() // before reading, so that nothing falls between
-		some, err := s.House.Events(r.Context(), who.audience, after, batch)
-		if err != nil && !out.begun {
-			return &fault{http.StatusServiceUnavailable, err}
+		p, err := s.again(r.Context(), who)
+		if err != nil {
+			return out.refused(shut(err))
 		}
-		if err != nil || out.write(some) != nil {
+		some, err := s.House.Events(r.Context(), p.Audience, after, batch)
+		if err != nil {
+			return out.refused(&fault{http.StatusServiceUnavailable, err})
+		}
+		if out.write(some) != nil {
 			return nil // the client asks again from where it is
 		}
 		if n := len(some); n > 0 {
@@ -155,6 +160,15 @@ func (s *stream) write(events []earshot.Event) error {
 	return s.control.Flush()
 }
 
+// refused returns why a stream is refused. Once it has begun, it just ends: the
+// client asks again, and is told.
+func (s *stream) refused(err error) error {
+	if s.begun {
+		return nil
+	}
+	return err
+}
+
 // rest waits until the journal has grown, with a sign of life now and then. It
 // is false when the stream is over.
 func (s *stream) rest(r *http.Request, grown <-chan struct{}) bool {
@@ -175,7 +189,7 @@ func (s *stream) rest(r *http.Request, grown <-chan struct{}) bool {
 }
 
 // attach makes the connection that of a terminal, for as long as it lasts.
-func (s *Server) attach(w http.ResponseWriter, r *http.Request, who principal) error {
+func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error {
 	if r.Header.Get("Upgrade") != wire.Protocol {
 		w.Header().Set("Upgrade", wire.Protocol)
 		return &fault{http.StatusUpgradeRequired, errors.New("this earshot speaks " + wire.Protocol + " and the client does not")}
@@ -190,19 +204,25 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who principal) e
 	if _, err := io.WriteString(conn, switching); err != nil {
 		return nil
 	}
-	t := &remote.Terminal{
-		Name:     fmt.Sprintf("terminal-%d", s.terminals.Add(1)),
-		Session:  string(s.newID()),
-		From:     who.handle,
-		Audience: who.audience,
-		Room:     s.House,
-		Log:      s.log(),
-	}
+	t := &remote.Terminal{Session: s.session(who), Audience: who.Audience, House: s.House, Log: s.log()}
 	err = t.Serve(r.Context(), wire.NewConn(conn, buffered.Reader, wire.MaxUp))
 	if err != nil {
-		s.log().Debug("a terminal was lost", slog.String("outlet", t.Name), slog.Any("err", err))
+		s.log().Debug("a terminal was lost", slog.String("outlet", t.Session.Outlet), slog.Any("err", err))
 	}
 	return nil
+}
+
+// session returns the session of a terminal that who attaches.
+func (s *Server) session(who guest) participants.Session {
+	return participants.Session{
+		ID:          string(s.newID()),
+		Room:        who.Audience.Room,
+		Participant: who.ID,
+		Account:     who.account,
+		Outlet:      fmt.Sprintf("terminal-%d", s.terminals.Add(1)),
+		Connection:  "terminal",
+		Since:       time.Now(),
+	}
 }
 
 // switching is the answer that turns HTTP into the protocol of a terminal.

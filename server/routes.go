@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 
-	"earshot"
 	"earshot/server/wire"
 )
 
@@ -20,17 +20,11 @@ const (
 	resident       // everybody whom the house knows
 )
 
-// A principal is whose request it is.
-type principal struct {
-	handle   earshot.Handle
-	audience earshot.Audience
-}
-
 // A route is something that can be asked for.
 type route struct {
 	method, path string
 	right        right
-	serve        func(*Server, http.ResponseWriter, *http.Request, principal) error
+	serve        func(*Server, http.ResponseWriter, *http.Request, guest) error
 }
 
 // routes are all there are.
@@ -63,6 +57,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if f, ok := errors.AsType[*fault](err); ok {
 		status = f.status
 	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", strings.TrimSpace(bearer))
+	}
 	s.log().Debug("refused a request", slog.String("method", r.Method), slog.Int("status", status), slog.Any("err", err))
 	answer(w, status, wire.Explain(err))
 }
@@ -70,7 +67,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
 	who, err := s.identify(r)
 	if err != nil {
-		return &fault{http.StatusForbidden, err}
+		return err
 	}
 	to, err := find(r.Method, r.URL.Path)
 	if err != nil {
@@ -80,19 +77,6 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
 		return &fault{http.StatusForbidden, errors.New("nobody may ask for that")}
 	}
 	return to.serve(s, w, r, who)
-}
-
-// identify returns whose request r is.
-func (s *Server) identify(r *http.Request) (principal, error) {
-	v := visitorOf(r)
-	if v == nil || !v.known {
-		return principal{}, errors.New("this earshot belongs to another user")
-	}
-	a, err := s.House.Audience(v.handle)
-	if err != nil {
-		return principal{}, err
-	}
-	return principal{v.handle, a}, nil
 }
 
 // find returns the route for a request.

@@ -56,16 +56,18 @@ type Journal interface {
 // A House is the daemon as the server knows it. Its methods may be called from
 // many goroutines. The text of every error is shown to whoever asked.
 type House interface {
-	remote.Room
+	remote.House
 	Journal
 
-	// Audience returns who reads what is shown to h. An error refuses h
-	// everything. It is asked for each request, so that a right that was taken
-	// away is gone; a terminal is one request for as long as it is attached.
-	Audience(h earshot.Handle) (earshot.Audience, error)
+	// Identify returns who somebody is whom the kernel knows by account, when
+	// they claim c. An error refuses them everything; [participants.ErrToken]
+	// asks for a token. It is asked for each request, and again while one
+	// lasts, so that a right that was taken away is gone.
+	Identify(ctx context.Context, account earshot.Handle, c Claim) (Principal, error)
 
-	// State returns how everything is, as a value for encoding/json.
-	State(ctx context.Context) (any, error)
+	// State returns how everything is for somebody, as a value for
+	// encoding/json.
+	State(ctx context.Context, p Principal) (any, error)
 }
 
 // A Server lets other processes in. It serves once.

@@ -21,6 +21,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
+	"earshot/participants"
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
@@ -34,8 +35,8 @@ const patience = 20 * time.Second
 
 // A house keeps what it admits, once for each ID.
 type house struct {
-	refuse func(context.Context, earshot.Event) error     // nil admits everything
-	who    func(earshot.Handle) (earshot.Audience, error) // nil knows everybody
+	refuse func(context.Context, earshot.Event) error                   // nil admits everything
+	who    func(earshot.Handle, server.Claim) (server.Principal, error) // nil takes everybody for ann
 	state  func() (any, error)
 	enter  func(earshot.Outlet) // nil lets them stand around
 
@@ -43,20 +44,37 @@ type house struct {
 	kept   []earshot.Event
 	asked  []earshot.Handle
 	grown  chan struct{}
-	inside int
+	inside int // sessions and outlets
 }
 
 func newHouse() *house { return &house{grown: make(chan struct{})} }
 
-func (h *house) Audience(of earshot.Handle) (earshot.Audience, error) {
+func (h *house) Identify(_ context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
 	h.mu.Lock()
-	h.asked = append(h.asked, of)
+	h.asked = append(h.asked, account)
 	h.mu.Unlock()
 	if h.who != nil {
-		return h.who(of)
+		return h.who(account, c)
 	}
-	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}}, nil
+	return ann(account), nil
 }
+
+// ann is at the desk.
+func ann(account earshot.Handle) server.Principal {
+	return server.Principal{
+		Participant: participants.Participant{ID: "ann", Name: "Ann"}, Handle: account,
+		Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}},
+	}
+}
+
+func (h *house) Join(s participants.Session) (func() earshot.Handle, func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.inside++
+	return func() earshot.Handle { return s.Account }, h.gone
+}
+
+func (h *house) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
 
 func (h *house) Admit(ctx context.Context, e earshot.Event) error {
 	if h.refuse != nil {
@@ -76,18 +94,20 @@ func (h *house) Admit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
-func (h *house) Enter(o earshot.Outlet, _ earshot.Audience) func() {
+func (h *house) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
 	h.mu.Lock()
 	h.inside++
 	h.mu.Unlock()
 	if h.enter != nil {
 		h.enter(o)
 	}
-	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.inside--
-	}
+	return h.gone
+}
+
+func (h *house) gone() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.inside--
 }
 
 func (h *house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
@@ -106,7 +126,7 @@ func (h *house) Grown() <-chan struct{} {
 	return h.grown
 }
 
-func (h *house) State(context.Context) (any, error) {
+func (h *house) State(context.Context, server.Principal) (any, error) {
 	if h.state != nil {
 		return h.state()
 	}
@@ -153,7 +173,7 @@ func serveAt(t *testing.T, h *house, l net.Listener) (stop func()) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.inside != 0 {
-			t.Errorf("%d terminals are still inside", h.inside)
+			t.Errorf("%d sessions and outlets are still inside", h.inside)
 		}
 	})
 	t.Cleanup(stop)
@@ -298,8 +318,8 @@ func TestStrangersLearnNothing(t *testing.T) {
 // and the house does not.
 func TestWhomTheHouseRefuses(t *testing.T) {
 	h := newHouse()
-	h.who = func(earshot.Handle) (earshot.Audience, error) {
-		return earshot.Audience{}, errors.New("you are nobody here")
+	h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
+		return server.Principal{}, errors.New("you are nobody here")
 	}
 	at, _ := serve(t, h)
 	for _, r := range server.Routes() {

@@ -193,17 +193,35 @@ func (d *daemon) work(what string) {
 // A house is the daemon as its server knows it.
 type house struct{ *daemon }
 
-// Audience implements [server.House].
-func (h house) Audience(who earshot.Handle) (earshot.Audience, error) {
-	p := h.Resolve(who)
+// Identify implements [server.House].
+func (h house) Identify(_ context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
+	p := h.Resolve(account)
 	if !p.Can(participants.Operate) {
-		return earshot.Audience{}, fmt.Errorf("%s is not known here; only the person who started earshot is", who)
+		return server.Principal{}, fmt.Errorf("%s is not known here; only the person who started earshot is", account)
 	}
-	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}}, nil
+	if c.Name != "" && c.Name != p.Name || c.Room != "" && c.Room != earshot.Desk {
+		return server.Principal{}, errors.New("only the person who started earshot may come in, and only at the desk")
+	}
+	return server.Principal{
+		Participant: p, Handle: account,
+		Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}},
+	}, nil
+}
+
+// Join implements [server.House].
+func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
+	h.Attach(s)
+	return func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
 }
 
 // Enter implements [server.House].
-func (h house) Enter(o earshot.Outlet, a earshot.Audience) func() { return h.desk.Enter(o, a) }
+func (h house) Enter(id earshot.RoomID, o earshot.Outlet, a earshot.Audience) func() {
+	r, ok := h.rooms.find(id)
+	if !ok {
+		return func() {}
+	}
+	return r.Enter(o, a)
+}
 
 // Events implements [server.House].
 func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
@@ -214,7 +232,7 @@ func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limi
 func (h house) Grown() <-chan struct{} { return h.store.Grown() }
 
 // State implements [server.House].
-func (h house) State(context.Context) (any, error) { return h.desk.State(), nil }
+func (h house) State(context.Context, server.Principal) (any, error) { return h.desk.State(), nil }
 
 // openLog opens the log that cfg names. What people say cannot get into it.
 func openLog(cfg config.Log, standard *os.File) (*slog.Logger, func() error, error) {

@@ -16,6 +16,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
+	"earshot/participants"
 	"earshot/providers"
 	"earshot/server/attach"
 	"earshot/server/remote"
@@ -48,7 +49,13 @@ func (r *room) Admit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
-func (r *room) Enter(o earshot.Outlet, _ earshot.Audience) func() {
+func (r *room) Join(s participants.Session) (func() earshot.Handle, func()) {
+	return func() earshot.Handle { return s.Account }, func() {}
+}
+
+func (r *room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
+
+func (r *room) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
 	r.entered <- o
 	return func() {
 		r.mu.Lock()
@@ -117,8 +124,10 @@ func (pr *pair) serve(t *testing.T, near net.Conn) {
 	var ctx context.Context
 	ctx, pr.stop = context.WithCancel(t.Context())
 	term := &remote.Terminal{
-		Name: "terminal-1", Session: "s1", Room: pr.room,
-		From: earshot.Handle{Provider: "console", ID: "uid7"},
+		Session: participants.Session{
+			ID: "s1", Room: "parlour", Outlet: "terminal-1", Account: earshot.Handle{Provider: "console", ID: "uid7"},
+		},
+		House: pr.room,
 	}
 	go func() { pr.daemons <- term.Serve(ctx, wire.NewConn(near, near, wire.MaxUp)) }()
 }
@@ -168,7 +177,7 @@ func TestEventsComeInAsThoseOfTheConsole(t *testing.T) {
 			t.Errorf("the outlet left %d times", r.left)
 		}
 		for _, e := range r.admitted {
-			if e.From.ID != "uid7" || e.Via != "terminal-1" || e.Author+earshot.ParticipantID(e.Room) != "" ||
+			if e.From.ID != "uid7" || e.Via != "terminal-1" || e.Author != "" || e.Room != "parlour" ||
 				len(e.To)+len(e.Sources)+int(e.Sequence) != 0 || e.Visibility.Scope != "" {
 				t.Errorf("a terminal chose what it cannot know: %+v", e)
 			}

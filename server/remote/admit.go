@@ -15,14 +15,14 @@ import (
 // back what they had begun when they go. Late is the context of what is handed
 // in; it outlives the connection a little.
 func (s *session) admit(late context.Context) {
-	here := s.hand(late, earshot.Presence{Session: s.Session, Here: true})
+	here := s.hand(late, earshot.Presence{Session: s.Session.ID, Here: true})
 	n, typing := int64(0), false
 	for e := range s.events {
 		n++
 		e, err := s.checked(e)
 		if err == nil {
 			typing = typingAfter(typing, e.Body, false)
-			err = s.Room.Admit(late, e)
+			err = s.House.Admit(late, e)
 		}
 		if err == nil {
 			typing = typingAfter(typing, e.Body, true)
@@ -35,7 +35,7 @@ func (s *session) admit(late context.Context) {
 		s.hand(bye, earshot.Typing{Began: false})
 	}
 	if here {
-		s.hand(bye, earshot.Presence{Session: s.Session, Here: false})
+		s.hand(bye, earshot.Presence{Session: s.Session.ID, Here: false})
 	}
 }
 
@@ -52,9 +52,9 @@ func typingAfter(typing bool, b earshot.Body, admitted bool) bool {
 // hand hands in what the terminal does without a word of its own, and reports
 // whether it was admitted.
 func (s *session) hand(ctx context.Context, b earshot.Body) bool {
-	err := s.Room.Admit(ctx, earshot.Event{At: time.Now(), From: s.From, Via: s.Name, Body: b})
+	err := s.House.Admit(ctx, s.event("", time.Now(), b))
 	if err != nil && s.Log != nil {
-		s.Log.Warn("not admitted", slog.String("outlet", s.Name), slog.String("kind", string(b.Kind())), slog.Any("err", err))
+		s.Log.Warn("not admitted", slog.String("outlet", s.Session.Outlet), slog.String("kind", string(b.Kind())), slog.Any("err", err))
 	}
 	return err == nil
 }
@@ -91,5 +91,10 @@ func (s *session) checked(e earshot.Event) (earshot.Event, error) {
 	if now := time.Now(); at.After(now) || at.Before(s.attached) {
 		at = now
 	}
-	return earshot.Event{ID: e.ID, At: at, From: s.From, Via: s.Name, Body: e.Body}, nil
+	return s.event(e.ID, at, e.Body), nil
+}
+
+// event returns an event that came in here, of whoever is here now.
+func (s *session) event(id earshot.EventID, at time.Time, b earshot.Body) earshot.Event {
+	return earshot.Event{ID: id, At: at, Room: s.Session.Room, From: s.handle(), Via: s.Session.Outlet, Body: b}
 }

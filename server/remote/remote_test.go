@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
+	"earshot/participants"
 	"earshot/server/remote"
 	"earshot/server/wire"
 )
@@ -32,7 +33,13 @@ func (room) Admit(_ context.Context, e earshot.Event) error {
 	return nil
 }
 
-func (r room) Enter(o earshot.Outlet, _ earshot.Audience) func() {
+func (room) Join(s participants.Session) (func() earshot.Handle, func()) {
+	return func() earshot.Handle { return s.Account }, func() {}
+}
+
+func (room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
+
+func (r room) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
 	r.outlet <- o
 	return func() {}
 }
@@ -49,7 +56,7 @@ func tap(t *testing.T, r room) *wiretap {
 	near, far := net.Pipe()
 	w := &wiretap{t, far, make(chan string, 100)}
 	done := make(chan error, 1)
-	term := &remote.Terminal{Name: "terminal-1", Session: "s", Room: r}
+	term := &remote.Terminal{Session: participants.Session{ID: "s", Outlet: "terminal-1"}, House: r}
 	go func() { done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) }()
 	go func() {
 		defer close(w.got)
@@ -173,7 +180,7 @@ func TestControlsOvertakeOnTheWire(t *testing.T) {
 			r := room{make(chan earshot.Outlet, 1)}
 			done := make(chan error, 1)
 			go func() {
-				done <- (&remote.Terminal{Name: "terminal-1", Room: r}).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
+				done <- (&remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, House: r}).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
 			}()
 			_, _ = io.WriteString(far, `{"hello":{}}`+"\n")
 			c := wire.NewConn(far, far, wire.MaxDown)

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/participants"
 	"earshot/server/wire"
 )
 
@@ -35,26 +36,32 @@ const (
 	silence = 2 * time.Second
 )
 
-// A Room is what a terminal joins. Its methods may be called from many
+// A House is what a terminal joins. Its methods may be called from many
 // goroutines.
-type Room interface {
-	// Admit hands in an event, and blocks until the room has it or ctx ends.
+type House interface {
+	// Join says that a session has begun. Handle returns by whom what comes
+	// from it is done now, which may change while it lasts; leave says that it
+	// is over.
+	Join(s participants.Session) (handle func() earshot.Handle, leave func())
+
+	// Admit hands in an event, and blocks until its room has it or ctx ends.
 	// The text of its error is shown to whoever sent the event, and so is what
 	// a method Cure() string in its chain returns.
 	Admit(ctx context.Context, e earshot.Event) error
 
-	// Enter lets an outlet join, with everybody who may be around it. After
-	// leave has returned it is not opened or shown anything any more.
-	Enter(o earshot.Outlet, a earshot.Audience) (leave func())
+	// Enter lets an outlet join a room, with everybody who may be around it.
+	// After leave has returned it is not opened or shown anything any more.
+	Enter(room earshot.RoomID, o earshot.Outlet, a earshot.Audience) (leave func())
+
+	// Name returns what somebody is called.
+	Name(earshot.ParticipantID) string
 }
 
 // A Terminal is one attached terminal.
 type Terminal struct {
-	Name     string         // of its outlet, unique in the room
-	Session  string         // unique for ever, for its [earshot.Presence]
-	From     earshot.Handle // whose it is
-	Audience earshot.Audience
-	Room     Room
+	Session  participants.Session // of whoever attached it, with the room; Outlet is unique in the house
+	Audience earshot.Audience     // around it
+	House    House
 	Log      *slog.Logger // nil logs nothing
 }
 
@@ -79,8 +86,8 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		events:   make(chan earshot.Event, wire.Unanswered),
 		attached: time.Now(),
 	}
-	s.outlet = newOutlet(t.Name, hello.Flows, s.box)
-	_ = s.box.Urgent(wire.Welcome{Outlet: t.Name})
+	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box)
+	_ = s.box.Urgent(wire.Welcome{Outlet: t.Session.Outlet})
 	return s.run(ctx)
 }
 
@@ -90,6 +97,7 @@ type session struct {
 	conn     *wire.Conn
 	box      *wire.Outbox
 	outlet   *outlet
+	handle   func() earshot.Handle // of whoever is at the terminal now
 	attached time.Time
 
 	// events waits to be admitted. Its length is the number of events that a
@@ -102,7 +110,10 @@ type session struct {
 var errLeft = errors.New("the terminal has left")
 
 func (s *session) run(ctx context.Context) error {
-	leave := s.Room.Enter(s.outlet, s.Audience)
+	handle, end := s.House.Join(s.Session)
+	defer end()
+	s.handle = handle
+	leave := s.House.Enter(s.Session.Room, s.outlet, s.Audience)
 	defer leave()
 	late, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/participants"
+)
+
+// The headers by which a client says who it is and where. What stands in the
+// first two is UTF-8, percent-encoded as in a path.
+const (
+	identityHeader = "Earshot-Identity"
+	roomHeader     = "Earshot-Room"
+	tokenHeader    = "Authorization"
+)
+
+// bearer is what stands before a token.
+const bearer = "Bearer "
+
+// claimBytes is the longest name, room or token: more than any has, and little
+// enough to be looked at before it is known who sent it.
+const claimBytes = 256
+
+// A Claim is what a client says of itself. The zero Claim is the person whose
+// account it is, at the desk.
+type Claim struct {
+	Name  string
+	Room  earshot.RoomID
+	Token field.Secret // proves the name, where a name alone does not do
+}
+
+// A Principal is whose request it is: somebody in a room.
+type Principal struct {
+	participants.Participant
+	Handle   earshot.Handle   // by which what they do is resolved
+	Audience earshot.Audience // who reads what is shown to them; Room is the room
+}
+
+// A guest is a principal with what they were let in by.
+type guest struct {
+	Principal
+	account earshot.Handle
+	claim   Claim
+}
+
+// identify returns whose request r is.
+func (s *Server) identify(r *http.Request) (guest, error) {
+	v := visitorOf(r)
+	if v == nil || !v.known {
+		return guest{}, &fault{http.StatusForbidden, errors.New("this earshot belongs to another user")}
+	}
+	c, err := claimOf(r.Header)
+	if err != nil {
+		return guest{}, err
+	}
+	p, err := s.House.Identify(r.Context(), v.handle, c)
+	if err != nil {
+		return guest{}, shut(err)
+	}
+	return guest{p, v.handle, c}, nil
+}
+
+// shut is the fault of somebody whom the house does not let in.
+func shut(err error) error {
+	if errors.Is(err, participants.ErrToken) {
+		return &fault{http.StatusUnauthorized, err}
+	}
+	return &fault{http.StatusForbidden, err}
+}
+
+// again returns who a guest is now, or why they may not stay. They are asked
+// for by the name they have now, so that somebody who was renamed stays, and
+// nobody is made for a second time.
+func (s *Server) again(ctx context.Context, g guest) (Principal, error) {
+	c := g.claim
+	if c.Name != "" {
+		c.Name = s.House.Name(g.ID)
+	}
+	return s.House.Identify(ctx, g.account, c)
+}
+
+// claimOf returns what the headers of a request say.
+func claimOf(h http.Header) (c Claim, err error) {
+	if c.Name, err = percent(h, identityHeader); err != nil {
+		return Claim{}, err
+	}
+	room, err := percent(h, roomHeader)
+	if err != nil {
+		return Claim{}, err
+	}
+	c.Room = earshot.RoomID(room)
+	c.Token, err = tokenOf(h)
+	return c, err
+}
+
+// one returns the value of a header that may stand there once.
+func one(h http.Header, name string) (value string, ok bool, err error) {
+	switch all := h.Values(name); {
+	case len(all) == 0:
+		return "", false, nil
+	case len(all) > 1:
+		return "", false, bad("the header %s stands there %d times", name, len(all))
+	case all[0] == "": // a client that forgot to fill it in is not the person of the account
+		return "", false, bad("the header %s is empty", name)
+	default:
+		return all[0], true, nil
+	}
+}
+
+// percent returns the text that a header holds.
+func percent(h http.Header, name string) (string, error) {
+	value, ok, err := one(h, name)
+	if !ok {
+		return "", err
+	}
+	text, err := url.PathUnescape(value)
+	switch {
+	case err != nil:
+		return "", bad("the header %s is not percent-encoded", name)
+	case len(text) > claimBytes:
+		return "", bad("the header %s has %d bytes, and at most %d are read", name, len(text), claimBytes)
+	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
+		return "", bad("the header %s holds what is no text", name)
+	}
+	return text, nil
+}
+
+// tokenOf returns the token that a request shows.
+func tokenOf(h http.Header) (field.Secret, error) {
+	value, ok, err := one(h, tokenHeader)
+	if !ok {
+		return "", err
+	}
+	token, ok := strings.CutPrefix(value, bearer)
+	if !ok || token == "" || len(token) > claimBytes || strings.ContainsFunc(token, notOfToken) {
+		return "", bad("the header %s must be %q and a token", tokenHeader, strings.TrimSpace(bearer))
+	}
+	return field.Secret(token), nil
+}
+
+// notOfToken reports whether r stands in no token.
+func notOfToken(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
+}
