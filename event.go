@@ -57,7 +57,8 @@ const (
 // that are not act at once or are of no use.
 func (k Kind) Durable() bool { return k != KindTyping && k != KindSpeech && k != KindCommand }
 
-// A Message is text that somebody wrote.
+// A Message is text that somebody wrote. One that is shown without a sequence
+// was written off the record: it is kept nowhere.
 type Message struct {
 	Text Text `json:"text"`
 }
@@ -127,6 +128,22 @@ const (
 
 // Listens reports whether senses that hear may run in mode m.
 func (m Mode) Listens() bool { return m == Live }
+
+// Answers reports whether an agent answers in mode m.
+func (m Mode) Answers() bool { return m != Paused && m != OffRecord }
+
+// Means says what m means, to the people in the room.
+func (m Mode) Means() string {
+	switch m {
+	case Muted:
+		return "no sound is taken in; what you write is kept and answered; /resume ends this"
+	case Paused:
+		return "no sound is taken in; what you write is kept and not answered; /resume ends this"
+	case OffRecord:
+		return "no sound is taken in; what you write is shown to whoever is here, kept nowhere and read by no agent; /resume ends this"
+	}
+	return "what you say and write is kept and answered"
+}
 
 // A ModeChange says that somebody changed the mode of the room.
 type ModeChange struct {

@@ -225,7 +225,11 @@ func (r *recorder) Open(ctx context.Context, o earshot.Opening, heard func(earsh
 // Show implements [earshot.Board].
 func (r *recorder) Show(e earshot.Event) {
 	switch body := e.Body.(type) {
-	case earshot.Message, earshot.Utterance:
+	case earshot.Message:
+		if !r.here(e.ID) {
+			return
+		}
+	case earshot.Utterance:
 		return
 	case earshot.Decision:
 		if !r.here(body.About) {

@@ -54,15 +54,20 @@ func TestMuted(t *testing.T) {
 		}
 		return in
 	}
+	set := func(m earshot.Mode) {
+		if err := d.desk.SetMode(t.Context(), d.owner.ID, m); err != nil {
+			t.Error(err)
+		}
+	}
 	for round := range 3 {
 		testkit.Await(t, soon, "a capture", func() bool { return captures() == 1 })
-		d.desk.SetMode(earshot.Muted)
+		set(earshot.Muted)
 		testkit.Await(t, soon, "no capture", func() bool { return captures() == 0 })
 		p.says(bob, "nobody may hear that")
 		if n := captures(); n != 0 {
 			t.Errorf("round %d: %d captures while it is muted", round, n)
 		}
-		d.desk.SetMode(earshot.Live)
+		set(earshot.Live)
 	}
 	testkit.Await(t, soon, "a capture", func() bool { return captures() == 1 })
 	p.says(bob, "shall we have lunch together")

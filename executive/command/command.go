@@ -15,16 +15,20 @@ import (
 // A Call is a command that somebody gave.
 type Call struct {
 	By       participants.Participant
-	From     earshot.Handle
+	Event    earshot.Event    // the command itself: when, by which handle, and where it was given
 	Audience earshot.Audience // who reads the answer: the asker, and all who are around where it is shown
 	Args     earshot.Text
 }
 
 // A Command is one row of the table.
 type Command struct {
-	Name string
-	Args string // how its arguments are written, for help; may be empty
-	Help string // what it does, in a few words
+	Group string // the heading in help under which it stands
+	Name  string
+	Args  string // how its arguments are written, for help; may be empty
+	Help  string // what it does, in a few words
+
+	// Needs is what one must be able to do to give it. If empty, everybody may.
+	Needs participants.Capability
 
 	// Do answers a call. It may be called from many goroutines, and gives up
 	// when ctx ends.
@@ -39,30 +43,55 @@ func (t Table) Do(ctx context.Context, c earshot.Command, call Call) (string, er
 	name := strings.ToLower(c.Name)
 	for _, row := range t {
 		if row.Name == name {
+			if err := row.allows(call.By); err != nil {
+				return "", err
+			}
 			call.Args = c.Args
 			return row.Do(ctx, call)
 		}
 	}
-	if near := t.nearest(name); near != "" {
+	if near := t.nearest(name, call.By); near != "" {
 		return "", fmt.Errorf("there is no /%s; did you mean /%s?", short(name), near)
 	}
 	return "", fmt.Errorf("there is no /%s; /help lists what there is, and // begins a line with a slash", short(name))
 }
 
-// Help lists the table.
-func (t Table) Help() string {
+// allows says why p may not give the command, or nothing.
+func (c Command) allows(p participants.Participant) error {
+	switch {
+	case c.Needs == "" || p.Can(c.Needs):
+		return nil
+	case c.Needs == participants.Operate:
+		return fmt.Errorf("/%s is for whoever operates this earshot; ask them", c.Name)
+	case p.ID == "":
+		return fmt.Errorf("/%s is for those whom I know", c.Name)
+	}
+	return fmt.Errorf("/%s needs the capability %s, which the configuration gives", c.Name, c.Needs)
+}
+
+// Help lists what p may do, under the headings of the groups.
+func (t Table) Help(p participants.Participant) string {
 	var b strings.Builder
+	group := ""
 	for _, row := range t {
-		fmt.Fprintf(&b, "%-22s %s\n", strings.TrimSpace("/"+row.Name+" "+row.Args), row.Help)
+		if row.allows(p) != nil {
+			continue
+		}
+		if row.Group != group {
+			group = row.Group
+			fmt.Fprintf(&b, "%s\n", group)
+		}
+		fmt.Fprintf(&b, "  %-24s %s\n", strings.TrimSpace("/"+row.Name+" "+row.Args), row.Help)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// nearest returns the command that name was most likely meant to be.
-func (t Table) nearest(name string) string {
+// nearest returns the command, of those that p may give, that name was most
+// likely meant to be.
+func (t Table) nearest(name string, p participants.Participant) string {
 	best, least := "", 3 // two typing errors are a typing error; three are another word
 	for _, row := range t {
-		if d := distance(name, row.Name); d < least && d < len(row.Name) {
+		if d := distance(name, row.Name); d < least && d < len(row.Name) && row.allows(p) == nil {
 			best, least = row.Name, d
 		}
 	}

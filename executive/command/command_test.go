@@ -7,12 +7,13 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
+	"earshot/participants"
 )
 
 func TestTable(t *testing.T) {
 	table := command.Table{
-		{Name: "why", Args: "[N]", Help: "why I spoke", Do: func(_ context.Context, c command.Call) (string, error) { return "because " + string(c.Args), nil }},
-		{Name: "help", Help: "this list", Do: func(context.Context, command.Call) (string, error) { return "help yourself", nil }},
+		{Group: "For all", Name: "why", Args: "[N]", Help: "why I spoke", Do: func(_ context.Context, c command.Call) (string, error) { return "because " + string(c.Args), nil }},
+		{Group: "For all", Name: "help", Help: "this list", Do: func(context.Context, command.Call) (string, error) { return "help yourself", nil }},
 	}
 	for _, tt := range []struct{ name, args, want string }{
 		{"why", "not", "because not"},
@@ -32,7 +33,48 @@ func TestTable(t *testing.T) {
 			}
 		})
 	}
-	if got, want := table.Help(), "/why [N]               why I spoke\n/help                  this list"; got != want {
-		t.Errorf("help is\n%s\nwant\n%s", got, want)
+}
+
+func TestCapabilities(t *testing.T) {
+	done := func(context.Context, command.Call) (string, error) { return "done", nil }
+	table := command.Table{
+		{Group: "For all", Name: "help", Help: "this list", Do: done},
+		{Group: "For all", Name: "note", Args: "TEXT", Help: "keep in mind", Needs: participants.SendMessages, Do: done},
+		{Group: "For operators", Name: "merge", Help: "two are one", Needs: participants.Operate, Do: done},
+	}
+	ann := participants.Participant{ID: "ann", Capabilities: []participants.Capability{participants.SendMessages, participants.Operate}}
+	bob := participants.Participant{ID: "bob", Capabilities: []participants.Capability{participants.SendMessages}}
+	for _, tt := range []struct {
+		by         participants.Participant
+		name, want string
+	}{
+		{ann, "merge", "done"},
+		{bob, "merge", "/merge is for whoever operates this earshot; ask them"},
+		{bob, "note", "done"},
+		{participants.Participant{}, "note", "/note is for those whom I know"},
+		{participants.Participant{ID: "eve"}, "note", "/note needs the capability send_messages, which the configuration gives"},
+		{participants.Participant{}, "help", "done"},
+		{ann, "mergr", "there is no /mergr; did you mean /merge?"},
+		{bob, "mergr", "there is no /mergr; /help lists what there is, and // begins a line with a slash"},
+	} {
+		got, err := table.Do(t.Context(), earshot.Command{Name: tt.name}, command.Call{By: tt.by})
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s gives /%s: %q, want %q", tt.by.ID, tt.name, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		by   participants.Participant
+		want string
+	}{
+		{ann, "For all\n  /help                    this list\n  /note TEXT               keep in mind\nFor operators\n  /merge                   two are one"},
+		{bob, "For all\n  /help                    this list\n  /note TEXT               keep in mind"},
+		{participants.Participant{}, "For all\n  /help                    this list"},
+	} {
+		if got := table.Help(tt.by); got != tt.want {
+			t.Errorf("help for %s is\n%s\nwant\n%s", tt.by.ID, got, tt.want)
+		}
 	}
 }

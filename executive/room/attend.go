@@ -23,11 +23,14 @@ const (
 	Hushed    = "I was asked to be quiet"
 	Commanded = "it tells me to stop"
 	Disabled  = "executive.enabled is false"
+	OnHold    = "the room is paused"
+	Unheard   = "the room is off the record"
 )
 
 // scenario is what "shall I speak?" is decided from.
 type scenario struct {
 	enabled bool
+	mode    earshot.Mode // of the room
 	want    reflex.Kind
 	quiet   bool                 // somebody asked for silence
 	known   bool                 // the author is
@@ -42,6 +45,10 @@ func decide(s scenario) (earshot.Verdict, []string) {
 	switch {
 	case !s.enabled:
 		return earshot.Silent, []string{Disabled}
+	case s.mode == earshot.Paused:
+		return earshot.Silent, []string{OnHold}
+	case s.mode == earshot.OffRecord: // it was admitted before
+		return earshot.Silent, []string{Unheard}
 	case !s.known && s.to == "": // a voice need not be known to be answered
 		return earshot.Silent, []string{Stranger}
 	case s.cut: // whoever it was said to
@@ -71,7 +78,7 @@ func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
 	want := reflex.Recognise(text, settings.Name)
 	r.mu.Lock()
 	s := scenario{
-		enabled: settings.Enabled, want: want, quiet: r.quiet, known: e.event.Author != "",
+		enabled: settings.Enabled, mode: r.mode, want: want, quiet: r.quiet, known: e.event.Author != "",
 		named: e.to == conversation.Called || e.to == "" && named(text, settings.Name), people: len(r.cfg.People.Here(r.cfg.ID)), to: e.to,
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}

@@ -19,16 +19,22 @@ const keepDecisions = 20
 
 // table is what can be asked of the program in this room.
 func (r *Room) table() command.Table {
+	const people, letsIn, agent = "Who is here", "What this room lets in (for all who are in it)", "The agent"
 	var t command.Table
 	t = command.Table{
-		{Name: "help", Help: "this list", Do: func(context.Context, command.Call) (string, error) {
-			return t.Help() + "\n/exit                  leave", nil
+		{Group: people, Name: "who", Help: "who is here, and what this room lets in", Do: r.who},
+		{Group: people, Name: "identity", Help: "who you are to me", Do: r.whoami},
+		{Group: letsIn, Name: "mute", Help: "take in no sound; text goes on", Needs: participants.SendMessages, Do: r.changes(earshot.Muted)},
+		{Group: letsIn, Name: "pause", Help: "and answer nothing; text is kept", Needs: participants.SendMessages, Do: r.changes(earshot.Paused)},
+		{Group: letsIn, Name: "offrecord", Help: "and keep nothing; no agent reads it", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
+		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},
+		{Group: agent, Name: "stop", Help: "stop talking", Do: func(context.Context, command.Call) (string, error) { return "", nil }},
+		{Group: agent, Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
+		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
+		{Group: agent, Name: "context", Help: "what I know about what is going on", Do: r.context},
+		{Group: "Else", Name: "help", Help: "this list", Do: func(_ context.Context, c command.Call) (string, error) {
+			return t.Help(c.By) + "\n  /exit                    leave", nil
 		}},
-		{Name: "who", Help: "who is here", Do: r.who},
-		{Name: "identity", Help: "who you are to me", Do: r.whoami},
-		{Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
-		{Name: "context", Help: "what I know about what is going on", Do: r.context},
-		{Name: "stop", Help: "stop talking", Do: func(context.Context, command.Call) (string, error) { return "", nil }},
 	}
 	return t
 }
@@ -38,15 +44,16 @@ func (r *Room) who(context.Context, command.Call) (string, error) {
 	for _, p := range r.cfg.People.Here(r.cfg.ID) {
 		fmt.Fprintf(&b, "%s (%s)\n", p.Name, p.Type)
 	}
-	fmt.Fprintf(&b, "%s (%s)", r.cfg.People.Name(participants.Agent), participants.Internal)
+	fmt.Fprintf(&b, "%s (%s)\n", r.cfg.People.Name(participants.Agent), participants.Internal)
+	fmt.Fprintf(&b, "The room is %s: %s.", r.is(), r.is().Means())
 	return b.String(), nil
 }
 
 func (r *Room) whoami(_ context.Context, c command.Call) (string, error) {
 	if c.By.ID == "" {
-		return fmt.Sprintf("I do not know who is behind %s.", c.From), nil
+		return fmt.Sprintf("I do not know who is behind %s.", c.Event.From), nil
 	}
-	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.From)
+	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.Event.From)
 	if c.By.Can(participants.Operate) {
 		text += " You operate this machine's earshot."
 	}

@@ -20,6 +20,8 @@ import (
 // twice: a sender that has had no answer tries again within seconds.
 const keepRecent = 1024
 
+var errOffRecord = errors.New("the room is off the record, and a note is kept; /resume first")
+
 // Admit lets an event in. For one that is kept it returns after the commit, or
 // with the reason why it was not kept; for one that is not, as soon as it has
 // acted. Ending ctx stops the waiting: the event may then be kept or not, and
@@ -29,6 +31,9 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	e, who, err := r.resolve(e)
 	if err != nil {
 		return err
+	}
+	if r.deaf(e) {
+		return nil
 	}
 	to := r.address(e)
 	if to != "" && !to.ForAgent() {
@@ -49,14 +54,31 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.heed(signal) // what cannot be kept may still cut
 		return err
 	}
-	if first {
+	switch {
+	case first && entry.passes:
+		r.pass(e, signal)
+	case first:
 		r.heed(signal)
 		entry.to, entry.signal, entry.ticket = to, signal, r.floor.Ticket()
 		r.queue(entry, who)
 	}
+	return entry.wait(ctx)
+}
+
+// enqueue admits an event of the house's own, to be kept.
+func (r *Room) enqueue(e earshot.Event) (*entry, error) {
+	en, first, err := r.reserve(e)
+	if first {
+		r.queue(en, participants.Participant{})
+	}
+	return en, err
+}
+
+// wait returns when it is known how it went, or ctx ends.
+func (en *entry) wait(ctx context.Context) error {
 	select {
-	case <-entry.done:
-		return entry.err
+	case <-en.done:
+		return en.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -186,6 +208,8 @@ func source(h earshot.Handle) string {
 
 // reserve makes an entry of e, unless there is one with its ID: an event that
 // is sent twice must neither act twice nor be acknowledged before it is kept.
+// Here it is settled whether a message is on the record: of one that is not
+// only the ID is remembered, so that it is not kept when it is sent again later.
 func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,6 +219,13 @@ func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
 	switch {
 	case r.closed:
 		return nil, false, ErrClosed
+	case r.mode == earshot.OffRecord && e.Body.Kind() == earshot.KindMessage:
+		en = &entry{event: earshot.Event{ID: e.ID}, done: make(chan struct{}), passes: true}
+		close(en.done)
+		r.know(en)
+		return en, true, nil
+	case r.mode == earshot.OffRecord && e.Body.Kind() == earshot.KindMemo:
+		return nil, false, errOffRecord
 	case r.coming+len(r.waiting) >= maxWaiting:
 		return nil, false, ErrBusy
 	}
@@ -262,7 +293,7 @@ func (r *Room) finish(en *entry, err error) {
 
 // command answers a command where it was given.
 func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) error {
-	answer, err := r.commands.Do(ctx, c, command.Call{By: who, From: e.From, Audience: r.readers(e.Via, who)})
+	answer, err := r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.readers(e.Via, who)})
 	if err != nil {
 		return err
 	}

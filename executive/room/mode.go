@@ -1,6 +1,14 @@
 package room
 
-import "earshot"
+import (
+	"context"
+	"fmt"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/interrupt"
+	"earshot/participants"
+)
 
 // Mode returns the room's mode, and a channel that is closed when it changes.
 func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
@@ -9,15 +17,117 @@ func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
 	return r.mode, r.moded
 }
 
-// SetMode changes the room's mode. Whoever captures sound ends when it sees
-// that, not before SetMode returns.
-func (r *Room) SetMode(m earshot.Mode) {
+// SetMode changes the room's mode, and tells everybody there who did. Whoever
+// captures sound ends when it sees that, not before SetMode returns; what it
+// hands in until then is thrown away. Where nothing is answered, the live reply
+// is cut.
+//
+// What was admitted before the change is kept, also if it is not on disk yet;
+// what comes after it is treated in the new way. An error says that the mode is
+// the new one and could not be written down, so that it ends with the program.
+func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.Mode) error {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ModeChange{Mode: m})
+	e.Author = by
+	r.moding.Lock() // in the journal the changes stand in the order in which they were made
+	if !r.switchTo(m) {
+		r.moding.Unlock()
+		return nil
+	}
+	if !m.Answers() {
+		r.floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: e.From, By: by, Confidence: 1, At: e.At})
+	}
+	en, err := r.enqueue(e)
+	r.moding.Unlock()
+	if err == nil {
+		err = en.wait(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.show(e) // it holds, and people must know
+		err = fmt.Errorf("the room is %s, but only until earshot ends: %w", m, err)
+	}
+	return err
+}
+
+// switchTo changes the mode, and reports whether it was another one.
+func (r *Room) switchTo(m earshot.Mode) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mode == m {
-		return
+		return false
 	}
 	r.mode = m
 	close(r.moded)
 	r.moded = make(chan struct{})
+	return true
+}
+
+// changes returns the command that brings the room into mode m.
+func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (string, error) {
+	return func(ctx context.Context, c command.Call) (string, error) {
+		if !r.concerns(c.By) {
+			return "", fmt.Errorf("only who is in the room can change what it lets in; it is %s", r.is())
+		}
+		if now, _ := r.Mode(); now == m {
+			return fmt.Sprintf("The room is %s already: %s.", m, m.Means()), nil
+		}
+		return "", r.SetMode(ctx, c.By.ID, m)
+	}
+}
+
+// concerns reports whether p is in the room, or operates the house.
+func (r *Room) concerns(p participants.Participant) bool {
+	if p.Can(participants.Operate) {
+		return true
+	}
+	for _, here := range r.cfg.People.Here(r.cfg.ID) {
+		if here.ID == p.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// is returns the room's mode.
+func (r *Room) is() earshot.Mode {
+	m, _ := r.Mode()
+	return m
+}
+
+// deaf reports whether e is sound that the room does not take in, and counts
+// it: a sense takes a moment to end. That a voice is over is heard: it tells
+// nothing, and somebody may be waiting for it.
+func (r *Room) deaf(e earshot.Event) bool {
+	switch body := e.Body.(type) {
+	case earshot.Speech:
+		if body.Stage == earshot.VoiceOver {
+			return false
+		}
+	case earshot.Utterance:
+	default:
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mode.Listens() {
+		return false
+	}
+	r.dropped++
+	return true
+}
+
+// pass shows what was written off the record to those who may see it, and
+// forgets it. Only who wrote it is given the ID back, to know that it was sent.
+func (r *Room) pass(e earshot.Event, s *interrupt.Signal) {
+	if s != nil {
+		s.Kind, s.Words = interrupt.Over, "" // the floor remembers who cut
+		r.heed(s)
+	}
+	id := e.ID
+	for _, p := range r.around(e.Visibility) {
+		e.ID = ""
+		if p.Name() == e.Via {
+			e.ID = id
+		}
+		p.show(e)
+	}
 }

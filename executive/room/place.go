@@ -35,6 +35,9 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.mode != earshot.Live {
+		p.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: "The room is " + string(r.mode) + ": " + r.mode.Means() + "."}))
+	}
 	r.places = append(r.places, p)
 	return func() {
 		r.mu.Lock()

@@ -111,6 +111,8 @@ type Room struct {
 	commands command.Table
 	aloud    aloud
 
+	moding sync.Mutex // held by who changes the mode
+
 	wake  chan struct{} // something waits
 	ended chan ending   // the live turn is over
 
@@ -133,6 +135,7 @@ type Room struct {
 	answered  map[earshot.Handle]talk   // when a voice was last answered
 	mode      earshot.Mode
 	moded     chan struct{} // closed, and made new, when mode changes
+	dropped   int           // sounds that came although the room does not listen
 
 	// What follows belongs to Run.
 	pending []question
@@ -152,6 +155,7 @@ type entry struct {
 	asks   question        // with a turn, if it will be answered
 	quiets bool            // it asks for silence
 	wakes  bool            // it ends the silence
+	passes bool            // it is off the record, and has only an ID
 
 	done chan struct{} // closed when it is known how it went
 	err  error         // why it was not kept; set before done is closed

@@ -360,6 +360,8 @@ func (r *Room) remember(e earshot.Event) {
 		})
 	case earshot.Utterance:
 		r.heard(e, body)
+	case earshot.Memo:
+		r.noted(e, body)
 	case earshot.Reply:
 		r.replied(e, body)
 	case earshot.Decision:
@@ -415,6 +417,8 @@ func (r *Room) recall() {
 		r.know(&entry{event: e, done: done})
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
+		case earshot.ModeChange:
+			r.switchTo(body.Mode)
 		case earshot.Decision:
 			if body.Turn != "" {
 				open[body.Turn] = e

@@ -261,26 +261,6 @@ func TestSpeechThatLies(t *testing.T) {
 	})
 }
 
-func TestMode(t *testing.T) {
-	h := newHouse().open(t.Context())
-	defer h.stop()
-	mode, changed := h.Mode()
-	if mode != earshot.Live || !mode.Listens() {
-		t.Errorf("it begins %q", mode)
-	}
-	h.SetMode(earshot.Live)
-	select {
-	case <-changed:
-		t.Error("nothing has changed")
-	default:
-	}
-	h.SetMode(earshot.Muted)
-	<-changed
-	if mode, _ := h.Mode(); mode.Listens() {
-		t.Errorf("it listens in mode %q", mode)
-	}
-}
-
 // TestWhatWorksLeavesOutWhatDoesNot: a part that is known to be at fault is not
 // said to work.
 func TestWhatWorksLeavesOutWhatDoesNot(t *testing.T) {

@@ -14,7 +14,10 @@ import (
 func (c *Console) Show(e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Message:
-		if e.Via != c.cfg.Outlet {
+		switch {
+		case e.Via == c.cfg.Outlet && e.Sequence == 0:
+			c.term.Settle(e.ID) // off the record: nothing comes of it
+		case e.Via != c.cfg.Outlet:
 			c.term.Note(terminal.Line{Head: c.who(e) + ": ", Text: string(b.Text)})
 		}
 	case earshot.Utterance:

@@ -1,0 +1,286 @@
+package room_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/participants"
+)
+
+// give gives a command at the console, and returns what it was told there.
+func (h *house) give(t *testing.T, name, args string) string {
+	t.Helper()
+	before := len(texts(h.console))
+	e := earshot.Event{From: ann, Via: "console", Body: earshot.Command{Name: name, Args: earshot.Text(args)}}
+	if err := h.Admit(t.Context(), e); err != nil {
+		return "error: " + err.Error()
+	}
+	return strings.Join(texts(h.console)[before:], "\n")
+}
+
+// kinds returns what was kept, as words.
+func (h *house) kinds() string {
+	var all []string
+	for _, e := range h.journal.Events() {
+		switch b := e.Body.(type) {
+		case earshot.ModeChange:
+			all = append(all, fmt.Sprintf("%s:%s", e.Author, b.Mode))
+		case earshot.Decision:
+			all = append(all, fmt.Sprintf("%s (%s)", b.Verdict, strings.Join(b.Reasons, ", ")))
+		case earshot.Reply:
+			all = append(all, "reply "+string(b.Outcome))
+		case earshot.Presence:
+			all = append(all, fmt.Sprintf("%s:%v*%d", e.Author, b.Here, b.Times))
+		default:
+			all = append(all, string(b.Kind()))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// TestModes: what is kept and answered in each of them, of what is written and
+// of what a sense that has not ended yet still hands in.
+func TestModes(t *testing.T) {
+	for _, tt := range []struct{ command, want string }{
+		{"mute", "owner:muted; message; speak (text, and only one person is here); reply completed"},
+		{"pause", "owner:paused; message; silent (the room is paused)"},
+		{"offrecord", "owner:off the record"},
+		{"resume", "message; speak (text, and only one person is here); reply completed; utterance; silent (it was said aloud, and not to me)"},
+	} {
+		t.Run(tt.command, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse().open(t.Context())
+				answer := h.give(t, tt.command, "")
+				h.say(t, "one two")
+				time.Sleep(time.Second)
+				said := earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Body: earshot.Utterance{Text: "we had lunch", Confidence: 1}}
+				if err := h.Admit(t.Context(), said); err != nil {
+					t.Error(err)
+				}
+				h.stop()
+				if got := h.kinds(); got != tt.want {
+					t.Errorf("kept: %s\nwant: %s", got, tt.want)
+				}
+				if live := tt.command == "resume"; live != strings.Contains(answer, "live already") {
+					t.Errorf("answered %q", answer)
+				}
+			})
+		})
+	}
+}
+
+func TestRepeatedItIsToldAndNotAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		_, changed := h.Mode()
+		h.give(t, "mute", "")
+		<-changed
+		if got := h.give(t, "mute", ""); !strings.Contains(got, "muted already: no sound is taken in") || !strings.Contains(got, "/resume") {
+			t.Errorf("answered %q", got)
+		}
+		h.give(t, "resume", "")
+		h.stop()
+		if got := h.kinds(); got != "owner:muted; owner:live" {
+			t.Errorf("kept %s", got)
+		}
+	})
+}
+
+// TestTheLiveReplyIsCut: by a pause, and by going off the record; what was
+// heard of it before is written down.
+func TestTheLiveReplyIsCut(t *testing.T) {
+	for _, command := range []string{"pause", "offrecord"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse()
+			h.config.Interruption.Enabled = false // this is no interruption
+			h.open(t.Context())
+			h.say(t, "count")
+			time.Sleep(25 * time.Millisecond)
+			h.give(t, command, "")
+			time.Sleep(time.Second)
+			h.stop()
+			got := h.replies()
+			if len(got) != 1 || got[0].Outcome != earshot.Interrupted || got[0].Cut.By != participants.Owner || got[0].Delivered() == "" {
+				t.Errorf("/%s: %+v", command, got)
+			}
+			if h.console.Played() != string(got[0].Delivered()) {
+				t.Errorf("/%s: it went on talking", command)
+			}
+		})
+	}
+}
+
+// TestOffTheRecord: what is written is shown to who may see it, and is nowhere
+// else.
+func TestOffTheRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		other := &testkit.Voice{Called: "other"}
+		h.Enter(other, earshot.Audience{Members: []earshot.ParticipantID{"bob"}})
+		h.give(t, "offrecord", "")
+		e := message("SECRET")
+		e.ID = "mine"
+		for range 2 { // it is sent again, as by a client that had no answer
+			if err := h.Admit(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := h.give(t, "note", "SECRET"); !strings.Contains(got, "off the record") {
+			t.Errorf("a note: %q", got)
+		}
+		for _, name := range []string{"context", "why", "who"} {
+			if got := h.give(t, name, ""); strings.Contains(got, "SECRET") {
+				t.Errorf("/%s: %q", name, got)
+			}
+		}
+		h.give(t, "resume", "")
+		if err := h.Admit(t.Context(), e); err != nil { // and again, when all is kept
+			t.Fatal(err)
+		}
+		h.say(t, "what was said?")
+		time.Sleep(time.Second)
+		h.say(t, "count")
+		time.Sleep(time.Second)
+		h.stop()
+		shown := 0
+		for _, e := range other.Shown() {
+			if m, ok := e.Body.(earshot.Message); ok && m.Text == "SECRET" {
+				shown++
+				if e.Author != participants.Owner || e.ID != "" || e.Sequence != 0 {
+					t.Errorf("shown as %s %d by %s", e.ID, e.Sequence, e.Author)
+				}
+			}
+		}
+		if shown != 1 {
+			t.Errorf("the other was shown it %d times", shown)
+		}
+		for _, e := range h.journal.Events() {
+			data, _ := e.MarshalJSON()
+			if strings.Contains(string(data), "SECRET") || strings.Contains(string(data), "mine") {
+				t.Errorf("kept: %s", data)
+			}
+		}
+		for _, r := range h.model.Seen() {
+			for _, m := range r.Messages {
+				if strings.Contains(m.Text, "SECRET") {
+					t.Errorf("in the prompt: %s", m.Text)
+				}
+			}
+		}
+		if strings.Contains(h.logged.String(), "SECRET") || strings.Contains(h.logged.String(), "mine") {
+			t.Error("logged")
+		}
+	})
+}
+
+// TestSentBeforeTheSwitch: a message that was admitted on the record is kept,
+// although its commit comes after the switch; it is not answered any more.
+func TestSentBeforeTheSwitch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		h.journal.Slow(time.Minute)
+		sent := make(chan error, 3)
+		go func() { sent <- h.Admit(t.Context(), message("first")) }()
+		synctest.Wait()
+		go func() { sent <- h.Admit(t.Context(), message("second")) }()
+		synctest.Wait()
+		go func() { sent <- h.SetMode(t.Context(), participants.Owner, earshot.OffRecord) }()
+		synctest.Wait()
+		if err := h.Admit(t.Context(), message("third")); err != nil { // waits for no disk
+			t.Error(err)
+		}
+		for range 3 {
+			if err := <-sent; err != nil {
+				t.Error(err)
+			}
+		}
+		time.Sleep(time.Hour)
+		h.stop()
+		want := "message; speak (text, and only one person is here); message; silent (the room is off the record); owner:off the record; reply interrupted"
+		if got := h.kinds(); got != want {
+			t.Errorf("kept %s\nwant %s", got, want)
+		}
+	})
+}
+
+func TestAModeSurvivesARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.past = []earshot.Event{
+			{ID: "1", Sequence: 1, Author: participants.Owner, Visibility: earshot.Visibility{Scope: earshot.System}, Body: earshot.ModeChange{Mode: earshot.Muted}},
+			{ID: "2", Sequence: 2, Author: participants.Owner, Visibility: earshot.Visibility{Scope: earshot.System}, Body: earshot.ModeChange{Mode: earshot.Paused}},
+		}
+		h.journal.From(2)
+		h.open(t.Context())
+		if mode, _ := h.Mode(); mode != earshot.Paused {
+			t.Errorf("it is %s", mode)
+		}
+		late := &testkit.Voice{Called: "late"}
+		h.Enter(late, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+		if got := texts(late); len(got) != 1 || !strings.HasPrefix(got[0], "The room is paused: ") {
+			t.Errorf("who attaches sees first: %q", got)
+		}
+		if got := h.give(t, "who", ""); !strings.Contains(got, "paused") {
+			t.Errorf("/who: %q", got)
+		}
+		h.stop()
+	})
+}
+
+// TestAModeThatCannotBeWrittenDown holds all the same, and people are told.
+func TestAModeThatCannotBeWrittenDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		h.journal.Fail(errors.New("disk full"))
+		if got := h.give(t, "offrecord", ""); !strings.Contains(got, "only until earshot ends") {
+			t.Errorf("answered %q", got)
+		}
+		if mode, _ := h.Mode(); mode != earshot.OffRecord {
+			t.Errorf("it is %s", mode)
+		}
+		shown := h.console.Shown()
+		if m, ok := shown[len(shown)-1].Body.(earshot.ModeChange); !ok || m.Mode != earshot.OffRecord {
+			t.Errorf("shown %+v", shown[len(shown)-1])
+		}
+		h.stop()
+	})
+}
+
+// TestNote: what somebody wants kept in mind is shown, is in the prompt, and is
+// there after a restart.
+func TestNote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		for _, tt := range []struct{ text, want string }{
+			{" ", "error: what shall I keep in mind? Write: /note TEXT"},
+			{strings.Repeat("x", 301), "error: a note of 301 bytes is too long: at most 300; say it in fewer words"},
+			{"the door code is on the fridge", ""},
+		} {
+			if got := h.give(t, "note", tt.text); got != tt.want {
+				t.Errorf("/note: %q, want %q", got, tt.want)
+			}
+		}
+		h.stop()
+		past := h.journal.Events()
+		if m, ok := past[0].Body.(earshot.Memo); len(past) != 1 || !ok || past[0].Author != participants.Owner || past[0].Visibility.Scope != earshot.Public || m.Text == "" {
+			t.Errorf("kept %s", h.kinds())
+		}
+		again := newHouse()
+		again.past = past
+		again.journal.From(1)
+		again.open(t.Context())
+		again.say(t, "count")
+		time.Sleep(time.Second)
+		again.stop()
+		messages := again.model.Seen()[0].Messages
+		if last := messages[len(messages)-1].Text; !strings.Contains(last, "ann: the door code is on the fridge") {
+			t.Errorf("the model reads %q", last)
+		}
+	})
+}
