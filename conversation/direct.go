@@ -1,34 +1,256 @@
 package conversation
 
 import (
+	"slices"
+	"strings"
+
 	"earshot"
-	"earshot/participants"
 )
-
-// A Directory is who can be addressed in a room, prepared for looking names up
-// in many texts. It may be used from many goroutines.
-type Directory struct {
-	people []participants.Participant
-}
-
-// NewDirectory returns the directory of some people and agents.
-func NewDirectory(who []participants.Participant) *Directory { return &Directory{who} }
 
 // A Direction is whom a text addresses.
 type Direction struct {
 	To      []earshot.ParticipantID // in the order in which they are named, each once
 	All     bool                    // every agent in the room is addressed
+	People  bool                    // the people of the room are, and none in particular
 	Unknown []string                // what stands where somebody is called, and is nobody's name
 }
 
 // Addressed reports whether somebody is called at all.
-func (d Direction) Addressed() bool { return d.All || len(d.To) > 0 || len(d.Unknown) > 0 }
-
-// Direct returns whom text, which from wrote, addresses.
-func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Direction {
-	return Direction{}
+func (d Direction) Addressed() bool {
+	return d.All || d.People || len(d.To) > 0 || len(d.Unknown) > 0
 }
 
-// Nearest returns up to most names that come closest to name, the nearest
-// first; none if nothing is near.
-func (d *Directory) Nearest(name string, most int) []string { return nil }
+// Direct returns whom text, which from wrote, addresses. One calls somebody at
+// the beginning of a paragraph or a sentence, after greetings and other names
+// at most, or at the end of a sentence; within it one speaks about them. A name
+// without "@" calls only where a comma, a greeting or the end of the sentence
+// makes it a call. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
+// AGENTS:" address as well. Code, quotations and one's own name do not.
+func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Direction {
+	c := caller{d: d, from: from}
+	c.group = c.room[:0]
+	fence, first := "", true
+	for rest, more := string(text), true; more; {
+		var line string
+		line, rest, more = strings.Cut(rest, "\n")
+		mark := fenceOf(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(mark, fence) {
+				fence = ""
+			}
+		case mark != "":
+			fence = mark
+		case !quoted(line):
+			c.paragraph(line, first)
+			first = first && strings.TrimSpace(line) == ""
+		}
+	}
+	return c.out
+}
+
+// fenceOf returns the marks with which a line begins or ends a stretch of code.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(line, mark) {
+			return line[:len(line)-len(strings.TrimLeft(line, mark[:1]))]
+		}
+	}
+	return ""
+}
+
+// quoted reports whether a line was not written by the author of the text: it
+// is a quotation, or indented as code is.
+func quoted(line string) bool {
+	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
+		strings.HasPrefix(strings.TrimLeft(line, " "), ">")
+}
+
+// A caller finds out whom a text calls, word by word.
+type caller struct {
+	d    *Directory
+	from earshot.ParticipantID
+	out  Direction
+
+	calling  bool // only greetings and those called stand before, in this sentence
+	summoned bool // the last word was "hey" or one like it
+	apart    bool // the last thing was a comma
+	about    bool // the last word makes the next one a thing that is spoken of
+	called   bool // somebody has been called in this sentence
+
+	// The names that stand together, and are not known to be called yet.
+	group                     []token
+	summons, setOff, spokenOf bool // how the first of them stands
+	room                      [8]token
+}
+
+// paragraph takes in one paragraph, which is one line.
+func (c *caller) paragraph(line string, first bool) {
+	line = unlisted(line)
+	if rest, ok := cutFold(line, "all agents"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
+		c.out.All = true
+		line = rest
+	}
+	if rest, ok := cutFold(line, "to:"); ok && first {
+		line = c.listed(rest, strings.HasPrefix(line, "TO:"))
+	}
+	c.end()
+	lex := lexer{d: c.d, line: line}
+	for {
+		t := lex.next()
+		switch t.kind {
+		case word:
+			c.word(t.text)
+		case name:
+			c.name(t)
+		case comma:
+			c.comma()
+		case sentence:
+			c.end()
+		case nothing:
+			c.end()
+			return
+		}
+	}
+}
+
+// unlisted returns a line without what makes it an item of a list or a heading.
+func unlisted(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, mark := range []string{"- ", "* ", "+ ", "• ", "# ", "## ", "### "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return rest
+		}
+	}
+	if rest := strings.TrimLeft(line, "0123456789"); len(rest) < len(line) && len(rest) > 1 && (rest[0] == '.' || rest[0] == ')') && rest[1] == ' ' {
+		return rest[2:]
+	}
+	return line
+}
+
+// cutFold is [strings.CutPrefix] for any case of ASCII letters.
+func cutFold(text, prefix string) (string, bool) {
+	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return text, false
+	}
+	return text[len(prefix):], true
+}
+
+// listed takes in a list of names, and returns what follows. Where it is certain
+// that it is a list, a word that is nobody's name is unknown.
+func (c *caller) listed(text string, certain bool) string {
+	for {
+		text = strings.TrimLeft(text, " \t,;&@")
+		t, n := c.d.mention(text)
+		rest := strings.TrimLeft(text[n:], " \t\r")
+		ends := rest == "" || strings.ContainsRune(",;&:", rune(rest[0]))
+		if t.text == "" || t.unknown() && !(certain && ends) {
+			return text
+		}
+		c.call(t)
+		if text = rest; rest == "" || !strings.ContainsRune(",;&", rune(rest[0])) {
+			return strings.TrimPrefix(text, ":")
+		}
+	}
+}
+
+// word takes in a word that is nobody's name.
+func (c *caller) word(w string) {
+	var folded [maxWord]byte
+	f := foldWord(folded[:0], w)
+	if len(c.group) > 0 {
+		if joins[string(f)] {
+			return
+		}
+		c.drop()
+	}
+	summons := summons[string(f)] && (c.calling || c.apart)
+	c.calling = summons || c.calling && (greetings[string(f)] || string(f) == "to")
+	c.summoned, c.about, c.apart = summons, abouts[string(f)], false
+}
+
+// joins are what stands between names that belong together.
+var joins = map[string]bool{"and": true, "or": true}
+
+// abouts are words after which one speaks about somebody, also where the
+// sentence ends.
+var abouts = map[string]bool{
+	"about": true, "of": true, "with": true, "from": true, "by": true, "than": true, "like": true, "at": true, "as": true,
+	"is": true, "was": true, "am": true,
+}
+
+// drop decides about names that are followed by another word: after a summons
+// they are called, elsewhere the sentence is about them.
+func (c *caller) drop() {
+	if c.calling && c.summons {
+		c.callAll()
+		return
+	}
+	c.calling, c.group = false, c.group[:0]
+}
+
+// name takes in a name, or a mention of somebody unknown.
+func (c *caller) name(t token) {
+	if t.at && c.calling {
+		c.call(t)
+		c.apart, c.about, c.summoned = false, false, false
+		return
+	}
+	if len(c.group) == 0 {
+		c.summons, c.setOff, c.spokenOf = c.summoned, c.apart, c.about
+	}
+	if len(c.group) < cap(c.group) { // nobody calls more in one breath
+		c.group = append(c.group, t)
+	}
+	c.apart, c.about, c.summoned = false, false, false
+}
+
+// comma takes in what divides a sentence.
+func (c *caller) comma() {
+	if c.calling && len(c.group) > 0 {
+		c.callAll()
+	}
+	c.apart, c.summoned, c.about = true, false, false
+}
+
+// end takes in the end of a sentence. At it those are called who are set off,
+// and those who are mentioned, unless somebody else was called before.
+func (c *caller) end() {
+	switch {
+	case c.calling || c.setOff:
+		c.callAll()
+	case !c.called && !c.spokenOf:
+		c.group = slices.DeleteFunc(c.group, func(t token) bool { return !t.at })
+		c.callAll()
+	}
+	c.group = c.group[:0]
+	c.calling, c.summoned, c.apart, c.about, c.called, c.setOff = true, false, false, false, false, false
+}
+
+func (c *caller) callAll() {
+	for _, t := range c.group {
+		c.call(t)
+	}
+	c.group = c.group[:0]
+}
+
+// call notes that somebody is called.
+func (c *caller) call(t token) {
+	c.called = true
+	switch {
+	case t.all:
+		c.out.All = true
+	case t.people:
+		c.out.People = true
+	case t.unknown():
+		if len(c.out.Unknown) < mostUnknown && !slices.Contains(c.out.Unknown, t.text) {
+			c.out.Unknown = append(c.out.Unknown, t.text)
+		}
+	case t.who != c.from && !slices.Contains(c.out.To, t.who):
+		c.out.To = append(c.out.To, t.who)
+	}
+}
+
+// mostUnknown is how many unknown names are told of; more are no mistake.
+const mostUnknown = 8

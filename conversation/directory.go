@@ -1,0 +1,201 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// A Directory is who can be addressed in a room, prepared for looking names up
+// in many texts. It may be used from many goroutines.
+type Directory struct {
+	names  []string            // as they are shown
+	first  map[string][]called // by the first word, folded; the longest name first
+	byKey  map[string]called   // by what people could take for each other
+	widest int                 // words in the longest name
+}
+
+// called is somebody, and the words of the name that follow its first, folded.
+type called struct {
+	who  earshot.ParticipantID
+	more []string
+}
+
+// NewDirectory returns the directory of some people and agents.
+func NewDirectory(who []participants.Participant) *Directory {
+	d := &Directory{first: make(map[string][]called), byKey: make(map[string]called)}
+	for _, p := range who {
+		var words []string
+		for w := range strings.FieldsSeq(p.Name) {
+			words = append(words, string(foldWord(nil, w[:wordLen(w)])))
+		}
+		if len(words) == 0 || words[0] == "" {
+			continue // nobody could write it
+		}
+		c := called{p.ID, words[1:]}
+		d.names = append(d.names, p.Name)
+		d.first[words[0]] = append(d.first[words[0]], c)
+		d.byKey[participants.Key(p.Name)] = c
+		d.widest = max(d.widest, len(words))
+	}
+	for _, same := range d.first {
+		slices.SortStableFunc(same, func(a, b called) int { return cmp.Compare(len(b.more), len(a.more)) })
+	}
+	return d
+}
+
+// find returns who is named at the beginning of text, and by how many bytes; 0
+// if nobody is. The longest name wins.
+func (d *Directory) find(text string) (earshot.ParticipantID, int) {
+	var folded [maxWord]byte
+	n := wordLen(text)
+	for _, c := range d.first[string(foldWord(folded[:0], text[:n]))] {
+		if end, ok := follow(text, n, c.more); ok {
+			return c.who, end
+		}
+	}
+	return "", 0
+}
+
+// similar is [Directory.find] for a name that is written with other letters
+// which look the same. It is slower.
+func (d *Directory) similar(text string) (earshot.ParticipantID, int) {
+	var ends []int
+	for at := 0; len(ends) < d.widest; {
+		n := wordLen(text[at:])
+		if n == 0 {
+			break
+		}
+		at += n
+		ends = append(ends, at)
+		at += blank(text[at:])
+	}
+	for _, end := range slices.Backward(ends) {
+		if c, ok := d.byKey[participants.Key(text[:end])]; ok {
+			return c.who, end
+		}
+	}
+	return "", 0
+}
+
+// follow reports whether the words stand in text from at on, and where they end.
+func follow(text string, at int, words []string) (end int, ok bool) {
+	var folded [maxWord]byte
+	for _, w := range words {
+		space := blank(text[at:])
+		n := wordLen(text[at+space:])
+		if space == 0 || string(foldWord(folded[:0], text[at+space:at+space+n])) != w {
+			return 0, false
+		}
+		at += space + n
+	}
+	return at, true
+}
+
+// maxWord is more than any word of a name has, in bytes.
+const maxWord = 96
+
+// foldWord appends word to to, in lower case. A word that is too long for a
+// name becomes nothing.
+func foldWord(to []byte, word string) []byte {
+	if len(word) > maxWord*2/3 { // lower case may need more bytes
+		return to[:0]
+	}
+	for _, r := range word {
+		if r < utf8.RuneSelf {
+			to = append(to, lower(byte(r)))
+			continue
+		}
+		to = utf8.AppendRune(to, unicode.ToLower(r))
+	}
+	return to
+}
+
+// wordLen returns the length of the word that text begins with, such as "Ann",
+// "O'Brien", "guest_1" or "r2.d2"; what ends a sentence is not part of it.
+func wordLen(text string) int {
+	n, end := 0, 0 // so far, and up to the last letter
+	for n < len(text) {
+		c, size := rune(text[n]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(text[n:])
+		}
+		switch {
+		case letter(c):
+			end = n + size
+		case end == 0 || !strings.ContainsRune(".'’-+#", c):
+			return end
+		case c == '+' || c == '#':
+			end = n + size
+		}
+		n += size
+	}
+	return end
+}
+
+// letter reports whether r is what words are made of.
+func letter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// blank returns how many bytes of space text begins with.
+func blank(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+
+// Nearest returns up to most names that come closest to name, the nearest
+// first; none if nothing is near: a letter in three may be wrong.
+func (d *Directory) Nearest(name string, most int) []string {
+	type near struct {
+		name string
+		far  int
+	}
+	var all []near
+	key := []rune(participants.Key(name))
+	for _, n := range d.names {
+		far := distance(key, []rune(participants.Key(n)))
+		for w := range strings.FieldsSeq(n) { // one name of several
+			far = min(far, distance(key, []rune(participants.Key(w))))
+		}
+		if far <= max(1, len(key)/3) && far < len(key) {
+			all = append(all, near{n, far})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.far, b.far) })
+	var names []string
+	for _, n := range all[:min(most, len(all))] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// distance returns how many letters must be added, left out, replaced or
+// swapped with their neighbour to make b of a. Of the usual table three rows
+// are kept.
+func distance(a, b []rune) int {
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		next[0] = i + 1
+		for j := range b {
+			replace := row[j]
+			if a[i] != b[j] {
+				replace++
+			}
+			next[j+1] = min(replace, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}
