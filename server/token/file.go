@@ -1,0 +1,232 @@
+package token
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// version is that of the file.
+const version = 1
+
+// fileBytes is the longest file: as many tokens as there may be, each with the
+// longest note and every byte of it escaped.
+const fileBytes = most * 6 * (noteBytes + nameBytes + 256)
+
+// An entry is a token as the file knows it.
+type entry struct {
+	Token
+	hash [sha256.Size]byte
+}
+
+// A file is the file as JSON.
+type file struct {
+	Version int      `json:"version"`
+	Tokens  []record `json:"tokens"`
+}
+
+// A record is an entry as JSON.
+type record struct {
+	Token
+	Hash string `json:"sha256"`
+}
+
+// damaged is the error of a file that nobody is let in by.
+type damaged struct {
+	path, problem, cure string
+}
+
+func (d *damaged) Error() string { return fmt.Sprintf("the tokens in %s %s", d.path, d.problem) }
+
+// Cure returns what mends it.
+func (d *damaged) Cure() string { return d.cure }
+
+// read returns the tokens in the file.
+func (s *Store) read() ([]entry, error) {
+	f, err := s.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the tokens: %w", err)
+	}
+	all, err := parse(data)
+	if err != nil {
+		return nil, &damaged{s.Path, "cannot be read: " + err.Error(), fmt.Sprintf("move %s away, and make new tokens with: earshot token create NAME", s.Path)}
+	}
+	return all, nil
+}
+
+// open opens the file, if it is one that nobody else can have written.
+func (s *Store) open() (*os.File, error) {
+	f, err := os.OpenFile(s.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	if err != nil {
+		return nil, fmt.Errorf("reading the tokens: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = s.trust(info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// trust reports why a file may be somebody else's.
+func (s *Store) trust(info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return &damaged{s.Path, "are no file", "move it away"}
+	case !ok || int(stat.Uid) != os.Geteuid() && stat.Uid != 0:
+		return &damaged{s.Path, "belong to another user", "move them away, and make new ones with: earshot token create NAME"}
+	case info.Mode().Perm()&0o022 != 0:
+		return &damaged{s.Path, "can be changed by others", "look at them with: earshot token list; then: chmod 600 " + s.Path}
+	}
+	return nil
+}
+
+// parse returns the tokens that a file holds. Its errors hold nothing of it.
+func parse(data []byte) ([]entry, error) {
+	if len(data) > fileBytes {
+		return nil, errors.New("there is far too much of it")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	var in file
+	if err := d.Decode(&in); err != nil {
+		return nil, errors.New("it is not the JSON that it should be")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("it goes on after its end")
+	}
+	if in.Version != version {
+		return nil, fmt.Errorf("it has version %d, and this earshot knows version %d", in.Version, version)
+	}
+	if len(in.Tokens) > most {
+		return nil, fmt.Errorf("it holds %d tokens, and there may be %d", len(in.Tokens), most)
+	}
+	return entries(in.Tokens)
+}
+
+// entries returns the tokens that records describe.
+func entries(in []record) ([]entry, error) {
+	ids, hashes := make(map[string]bool), make(map[[sha256.Size]byte]bool)
+	all := make([]entry, 0, len(in))
+	for i, r := range in {
+		e := entry{Token: r.Token}
+		n, err := hex.Decode(e.hash[:], []byte(r.Hash[:min(len(r.Hash), 2*len(e.hash))]))
+		switch {
+		case err != nil || n != len(e.hash) || len(r.Hash) != 2*n:
+			return nil, fmt.Errorf("token %d has no hash", i+1)
+		case !isID(e.ID) || e.check() != nil || e.Created.IsZero():
+			return nil, fmt.Errorf("token %d is not whole", i+1)
+		case ids[e.ID] || hashes[e.hash]:
+			return nil, fmt.Errorf("token %d is there twice", i+1)
+		}
+		ids[e.ID], hashes[e.hash] = true, true
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// isID reports whether id is one that [unused] makes.
+func isID(id string) bool {
+	return len(id) == 8 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '2' || r > '7') })
+}
+
+// format returns the file that holds some tokens.
+func format(all []entry) ([]byte, error) {
+	out := file{Version: version, Tokens: make([]record, 0, len(all))}
+	for _, e := range all {
+		out.Tokens = append(out.Tokens, record{e.Token, hex.EncodeToString(e.hash[:])})
+	}
+	data, err := json.MarshalIndent(out, "", "  ")
+	return append(data, '\n'), err
+}
+
+// change replaces the tokens by what to makes of them. No other process
+// changes them meanwhile.
+func (s *Store) change(to func([]entry) ([]entry, error)) error {
+	unlock, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := s.read()
+	if err != nil {
+		return err
+	}
+	if all, err = to(all); err != nil {
+		return err
+	}
+	data, err := format(all)
+	if err != nil {
+		return fmt.Errorf("writing the tokens: %w", err)
+	}
+	if err := replace(s.Path, data); err != nil {
+		return fmt.Errorf("writing the tokens: %w", err)
+	}
+	return nil
+}
+
+// lock waits until nobody else changes the tokens. The file of the lock stays,
+// since to remove it would take it away from whoever has just locked it.
+func (s *Store) lock() (unlock func(), err error) {
+	f, err := os.OpenFile(s.Path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the tokens: %w", err)
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("locking the tokens: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+// replace puts data into the file at path, whole or not at all, also when the
+// machine fails.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already, if all is well
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}

@@ -1,0 +1,170 @@
+// Package token keeps the tokens by which participants prove who they are,
+// where a name alone does not do. A token is 256 random bits that are shown
+// once, when it is made; the file knows its hash.
+//
+// The file is the truth: it is read for every question, so that a token that
+// was revoked by another process holds no longer. A file that is not there
+// holds no tokens. One that is damaged, or that others could have written, is
+// an error and lets nobody in.
+package token
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"earshot"
+	"earshot/internal/field"
+)
+
+// The limits of what is kept.
+const (
+	most      = 256 // tokens: a household with a script or two each
+	noteBytes = 200
+	nameBytes = 256 // of a participant's ID
+)
+
+// prefix makes a token known for one where it was left lying about.
+const prefix = "earshot_"
+
+// alphabet writes random bits as people can copy them.
+var alphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// Errors of [Store.Check] and [Store.Revoke]. More is said in the errors that
+// wrap them.
+var (
+	ErrUnknown = errors.New("this token is not known here; it may have been revoked")
+	ErrExpired = errors.New("this token has expired")
+	ErrNone    = errors.New("there is no token of this ID; see: earshot token list")
+)
+
+// A Token is what is known about one, which is not the secret.
+type Token struct {
+	ID          string                `json:"id"` // short, for people
+	Participant earshot.ParticipantID `json:"participant"`
+	Note        string                `json:"note,omitempty"` // what it is for
+	Created     time.Time             `json:"created"`
+	Expires     time.Time             `json:"expires,omitzero"` // zero is never
+}
+
+// expired reports whether t has expired at a time.
+func (t Token) expired(at time.Time) bool { return !t.Expires.IsZero() && !at.Before(t.Expires) }
+
+// A Store is the tokens in a file. It may be used from many goroutines and
+// many processes.
+type Store struct {
+	Path string           // its directory must be there
+	Now  func() time.Time // nil is the clock
+}
+
+// Create makes a token of a participant. Without a time to expire it lasts
+// until it is revoked. The secret is not kept.
+func (s *Store) Create(of earshot.ParticipantID, note string, expires time.Time) (Token, field.Secret, error) {
+	t := Token{Participant: of, Note: note, Created: s.now().UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second)}
+	if err := t.check(); err != nil {
+		return Token{}, "", err
+	}
+	if t.expired(s.now()) {
+		return Token{}, "", errors.New("a token that has expired already is of no use; give a time to come")
+	}
+	secret := prefix + strings.ToLower(alphabet.EncodeToString(random(32)))
+	err := s.change(func(all []entry) ([]entry, error) {
+		if len(all) >= most {
+			return nil, fmt.Errorf("there are %d tokens already, and there may be no more; revoke some with: earshot token revoke ID", len(all))
+		}
+		t.ID = unused(all)
+		return append(all, entry{t, sha256.Sum256([]byte(secret))}), nil
+	})
+	if err != nil {
+		return Token{}, "", err
+	}
+	return t, field.Secret(secret), nil
+}
+
+// check reports what is wrong with what somebody wants to be known of a token.
+func (t Token) check() error {
+	switch {
+	case t.Participant == "" || len(t.Participant) > nameBytes:
+		return errors.New("a token must be somebody's")
+	case len(t.Note) > noteBytes:
+		return fmt.Errorf("the note of a token has %d bytes; it has at most %d", len(t.Note), noteBytes)
+	case strings.ContainsFunc(t.Note, unicode.IsControl):
+		return errors.New("the note of a token must be one line of text")
+	}
+	return nil
+}
+
+// List returns all tokens, the oldest first, with those that have expired.
+func (s *Store) List() ([]Token, error) {
+	all, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	tokens := make([]Token, 0, len(all))
+	for _, e := range all {
+		tokens = append(tokens, e.Token)
+	}
+	return tokens, nil
+}
+
+// Revoke takes a token away, or returns [ErrNone].
+func (s *Store) Revoke(id string) error {
+	return s.change(func(all []entry) ([]entry, error) {
+		rest := slices.DeleteFunc(all, func(e entry) bool { return e.ID == id })
+		if len(rest) == len(all) {
+			return nil, ErrNone
+		}
+		return rest, nil
+	})
+}
+
+// Check returns whose token secret is. It takes the same time for every secret
+// of a length, however much of it is right.
+func (s *Store) Check(secret field.Secret) (earshot.ParticipantID, error) {
+	all, err := s.read()
+	if err != nil {
+		return "", err
+	}
+	sum, found := sha256.Sum256([]byte(secret.Reveal())), -1
+	for i, e := range all {
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], e.hash[:]), i, found)
+	}
+	switch {
+	case found < 0:
+		return "", ErrUnknown
+	case all[found].expired(s.now()):
+		return "", ErrExpired
+	}
+	return all[found].Participant, nil
+}
+
+func (s *Store) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}
+
+// random returns n bytes that nobody can guess.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails; see there
+	return b
+}
+
+// unused returns an ID that no token has.
+func unused(all []entry) string {
+	for {
+		id := strings.ToLower(alphabet.EncodeToString(random(5)))
+		if !slices.ContainsFunc(all, func(e entry) bool { return e.ID == id }) {
+			return id
+		}
+	}
+}
