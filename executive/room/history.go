@@ -33,6 +33,9 @@ type line struct {
 	text       earshot.Text
 	note       string // what the model is told of how its reply ended, if not by itself
 	visibility earshot.Visibility
+
+	announces bool // it says in the note that the author has come or gone
+	comes     bool // they have come
 }
 
 // history is the dialogue of the seat, in the order in which the room admitted
@@ -50,7 +53,7 @@ func (h *history) add(l line) {
 		i = at + 1
 	}
 	h.lines = slices.Insert(h.lines, i, l)
-	for len(h.lines) > keepLines || (h.bytes() > keepBytes && len(h.lines) > 1) {
+	for len(h.lines)-h.announcements() > keepLines || (h.bytes() > keepBytes && len(h.lines) > 1) {
 		h.drop(dropLines)
 	}
 }
@@ -60,10 +63,13 @@ func (h *history) drop(n int) {
 	h.lines = slices.Delete(h.lines, 0, min(n, len(h.lines)-1))
 }
 
+// remove forgets one line.
+func (h *history) remove(i int) { h.lines = slices.Delete(h.lines, i, i+1) }
+
 func (h *history) bytes() int {
 	n := 0
 	for _, l := range h.lines {
-		n += len(l.text)
+		n += len(l.text) + len(l.note)
 	}
 	return n
 }
@@ -76,7 +82,7 @@ func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) st
 			continue
 		}
 		used = append(used, l)
-		if l.author != participants.Agent {
+		if l.author != participants.Agent && !l.announces {
 			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: name(l.author), Text: l.text}.String()})
 			continue
 		}

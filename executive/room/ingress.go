@@ -40,7 +40,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		e.To = nil
 	}
 	signal := r.signal(e, who, to)
-	if !e.Body.Kind().Durable() {
+	if k := e.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.heed(signal)
 		return r.act(ctx, e, who)
 	}
@@ -98,13 +98,15 @@ func (r *Room) heed(s *interrupt.Signal) {
 	}
 }
 
-// act does what an event that is not kept asks for.
+// act does what an event asks for that is not kept, or not as it came.
 func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Participant) error {
 	switch body := e.Body.(type) {
 	case earshot.Command:
 		return r.command(ctx, e, who, body)
 	case earshot.Typing:
 		r.userIs(e, who, map[bool]string{true: "typing", false: "here"}[body.Began])
+	case earshot.Presence:
+		return r.arrive(ctx, e, who, body)
 	}
 	return nil
 }
@@ -226,7 +228,7 @@ func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
 		return en, true, nil
 	case r.mode == earshot.OffRecord && e.Body.Kind() == earshot.KindMemo:
 		return nil, false, errOffRecord
-	case r.coming+len(r.waiting) >= maxWaiting:
+	case r.coming+len(r.waiting) >= maxWaiting && !governs(e.Body.Kind()):
 		return nil, false, ErrBusy
 	}
 	r.coming++
@@ -234,6 +236,10 @@ func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
 	r.know(en)
 	return en, true, nil
 }
+
+// governs reports whether events of kind k say how the room is. They are few,
+// whatever people do, and never refused.
+func governs(k earshot.Kind) bool { return k == earshot.KindPresence || k == earshot.KindMode }
 
 // know remembers an entry by its ID, and forgets the oldest. It wants r.mu.
 func (r *Room) know(en *entry) {
@@ -247,28 +253,25 @@ func (r *Room) know(en *entry) {
 
 // queue hands an entry to the owner.
 func (r *Room) queue(en *entry, who participants.Participant) {
-	news := true
-	switch body := en.event.Body.(type) {
-	case earshot.Message:
+	if en.event.Body.Kind() == earshot.KindMessage {
 		r.userIs(en.event, who, "here")
-	case earshot.Presence:
-		news = r.presence(en.event, who, body)
 	}
 	r.mu.Lock()
 	closed := r.closed
 	r.coming--
-	if !closed && news {
+	if !closed {
 		r.waiting = append(r.waiting, en)
 	}
 	r.mu.Unlock()
-	if !news {
-		r.finish(en, nil) // nothing to be kept
-		return
-	}
 	if closed {
 		r.finish(en, ErrClosed)
 		return
 	}
+	r.nudge()
+}
+
+// nudge makes the owner look.
+func (r *Room) nudge() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -279,10 +282,6 @@ func (r *Room) queue(en *entry, who participants.Participant) {
 // may be sent again, and has not happened.
 func (r *Room) finish(en *entry, err error) {
 	if err != nil {
-		if p, ok := en.event.Body.(earshot.Presence); ok {
-			p.Here = !p.Here
-			r.count(en.event.Author, p)
-		}
 		r.mu.Lock()
 		delete(r.known, en.event.ID)
 		r.mu.Unlock()
@@ -312,20 +311,4 @@ func (r *Room) userIs(e earshot.Event, who participants.Participant, what string
 		Field: scene.User, Source: e.From.Provider, At: e.At,
 		Text: earshot.Text(who.Name + " is " + what), Visibility: earshot.Visibility{Scope: earshot.Public},
 	})
-}
-
-// presence notes who comes and goes, and reports whether it is news.
-func (r *Room) presence(e earshot.Event, who participants.Participant, p earshot.Presence) bool {
-	if who.ID == "" || !r.count(who.ID, p) {
-		return false
-	}
-	r.userIs(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
-	return true
-}
-
-func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
-	if p.Here {
-		return r.cfg.People.Come(r.cfg.ID, who, p.Session)
-	}
-	return r.cfg.People.Go(r.cfg.ID, who, p.Session)
 }

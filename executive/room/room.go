@@ -113,6 +113,9 @@ type Room struct {
 
 	moding sync.Mutex // held by who changes the mode
 
+	arrivals sync.Mutex // held by who comes or goes, until it is queued
+	comings  participants.Announcer
+
 	wake  chan struct{} // something waits
 	ended chan ending   // the live turn is over
 
@@ -197,6 +200,8 @@ func (r *Room) Run(ctx context.Context) error {
 			return nil
 		case <-r.wake:
 			r.take(ctx)
+		case <-r.settled():
+			r.announce()
 		case end := <-r.ended:
 			r.conclude(ctx, end)
 		case <-again:
@@ -258,9 +263,10 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 // fault, so each is tried alone.
 func (r *Room) take(ctx context.Context) {
 	r.mu.Lock()
-	batch := r.waiting
+	waiting := r.waiting
 	r.waiting = nil
 	r.mu.Unlock()
+	batch := r.owed(waiting)
 	if len(batch) == 0 {
 		return
 	}
@@ -284,12 +290,33 @@ func (r *Room) take(ctx context.Context) {
 	}
 	r.supersede()
 	for i, e := range batch {
+		if how[i] != nil && announces(e.event) {
+			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went all the same
+		}
 		r.finish(e, how[i])
 	}
 	if slices.Contains(how, nil) { // the journal takes something
 		r.keep(ctx)
 	}
 }
+
+// owed returns batch without the announcements that come after one which is
+// still to be kept: they wait behind it.
+func (r *Room) owed(batch []*entry) []*entry {
+	if !slices.ContainsFunc(r.unsaved, announces) {
+		return batch
+	}
+	return slices.DeleteFunc(batch, func(e *entry) bool {
+		if !announces(e.event) {
+			return false
+		}
+		r.unsaved = append(r.unsaved, e.event)
+		r.finish(e, nil)
+		return true
+	})
+}
+
+func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
 
 // write puts a batch into the journal and, once it is there, lets everybody
 // know and the questions wait for a turn.
@@ -362,11 +389,11 @@ func (r *Room) keep(ctx context.Context) {
 	}
 	if n := len(left) - maxUnsaved; n > 0 {
 		left = left[n:]
-		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended could not be written down", Cure: "earshot doctor"})
+		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended, or who came and went, could not be written down", Cure: "earshot doctor"})
 	}
 	r.unsaved = left
 	if !r.stuck {
-		r.cfg.Log.Warn("the journal does not take how a turn ended; trying again", "waiting", len(left), "err", err)
+		r.cfg.Log.Warn("the journal does not take what the house has to keep; trying again", "waiting", len(left), "err", err)
 	}
 	r.stuck = true
 }

@@ -45,7 +45,7 @@ type question struct {
 func (q *question) madeOf(lines []line) {
 	for _, l := range lines {
 		q.visibility = q.visibility.And(l.visibility)
-		if l.author != participants.Agent {
+		if l.author != participants.Agent && !l.announces {
 			q.sources = append(q.sources, l.event)
 		}
 	}
@@ -362,6 +362,8 @@ func (r *Room) remember(e earshot.Event) {
 		r.heard(e, body)
 	case earshot.Memo:
 		r.noted(e, body)
+	case earshot.Presence:
+		r.came(e, body)
 	case earshot.Reply:
 		r.replied(e, body)
 	case earshot.Decision:
@@ -430,6 +432,7 @@ func (r *Room) recall() {
 			}
 		}
 	}
+	r.history.nobody()
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
 			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed})

@@ -1,0 +1,175 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// arrive notes who comes and goes, which holds from then on, and announces it.
+// It returns when the announcement is kept, or at once if there is none:
+// somebody has come by a second terminal, or flaps. What nobody is known for
+// cannot be here, and neither can scripts.
+func (r *Room) arrive(ctx context.Context, e earshot.Event, who participants.Participant, p earshot.Presence) error {
+	en, err := r.arrival(e, who, p)
+	if en == nil || err != nil {
+		return err
+	}
+	return en.wait(ctx)
+}
+
+// arrival is arrive without the waiting. In the journal the announcements stand
+// in the order in which people came and went.
+func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.Presence) (*entry, error) {
+	if who.ID == "" || who.ID == participants.Generic {
+		return nil, nil
+	}
+	r.arrivals.Lock()
+	defer r.arrivals.Unlock()
+	if !r.count(who.ID, p) {
+		return nil, nil
+	}
+	r.userIs(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
+	news, now := r.comings.Change(r.cfg.Now(), who.ID, p)
+	if !now {
+		r.nudge() // to look at the clock
+		return nil, nil
+	}
+	e.Author, e.To, e.Body = who.ID, nil, news.Presence
+	e.Visibility = earshot.Visibility{Scope: earshot.System}
+	return r.enqueue(e)
+}
+
+func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
+	if p.Here {
+		return r.cfg.People.Come(r.cfg.ID, who, p.Session)
+	}
+	return r.cfg.People.Go(r.cfg.ID, who, p.Session)
+}
+
+// settled returns a channel that yields when somebody who flapped may be
+// announced, nil if nobody does.
+func (r *Room) settled() <-chan time.Time {
+	r.arrivals.Lock()
+	defer r.arrivals.Unlock()
+	at := r.comings.Next()
+	if at.IsZero() {
+		return nil
+	}
+	return time.After(at.Sub(r.cfg.Now()))
+}
+
+// announce announces who has settled.
+func (r *Room) announce() {
+	r.arrivals.Lock()
+	defer r.arrivals.Unlock()
+	for _, n := range r.comings.Steady(r.cfg.Now()) {
+		e := r.event(earshot.Visibility{Scope: earshot.System}, n.Presence)
+		e.Author = n.Who
+		if _, err := r.enqueue(e); err != nil {
+			return // the room is closed
+		}
+	}
+}
+
+// keepAnnounced is how many announcements the dialogue holds: more than a model
+// needs to know how it came that these are here.
+const keepAnnounced = 8
+
+// announced takes an announcement into the dialogue. In an unbroken run of them
+// one a person is enough, the last.
+func (h *history) announced(l line) {
+	for i := len(h.lines) - 1; i >= 0 && h.lines[i].announces; i-- {
+		if h.lines[i].author == l.author {
+			h.remove(i)
+			break
+		}
+	}
+	h.add(l)
+	if h.announcements() > keepAnnounced {
+		for i := range h.lines {
+			if h.lines[i].announces {
+				h.remove(i)
+				break
+			}
+		}
+	}
+}
+
+// announcements returns how many there are in the dialogue.
+func (h *history) announcements() (n int) {
+	for _, l := range h.lines {
+		if l.announces {
+			n++
+		}
+	}
+	return n
+}
+
+// nobody takes out of the dialogue that somebody has come who was not said to
+// have gone: when a program begins nobody is here, and how they went the one
+// before it did not see.
+func (h *history) nobody() {
+	gone := make(map[earshot.ParticipantID]bool)
+	for i := len(h.lines) - 1; i >= 0; i-- {
+		l := h.lines[i]
+		if !l.announces || gone[l.author] {
+			continue
+		}
+		gone[l.author] = true
+		if l.comes {
+			h.remove(i)
+		}
+	}
+}
+
+// came takes an announcement into the dialogue.
+func (r *Room) came(e earshot.Event, p earshot.Presence) {
+	r.history.announced(line{
+		event: e.ID, at: e.At, author: e.Author, announces: true, comes: p.Here,
+		note: announcement(r.cfg.People, e.Author, p), visibility: e.Visibility,
+	})
+}
+
+// announcement says who has come or gone (seed 000).
+func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
+	var b strings.Builder
+	b.WriteString(participants.OneLine(people.Name(id)))
+	who, known := people.Get(id)
+	if known && p.Here {
+		fmt.Fprintf(&b, " (%s", noun(who.Type))
+		if d := participants.OneLine(who.Description); d != "" {
+			fmt.Fprintf(&b, ", %s", d)
+		}
+		b.WriteString(")")
+	}
+	b.WriteString(map[bool]string{true: " has joined the conversation", false: " has left the conversation"}[p.Here])
+	switch {
+	case p.Times == 1:
+		b.WriteString(", having come and gone once more meanwhile")
+	case p.Times > 1:
+		fmt.Fprintf(&b, ", having come and gone %d times meanwhile", p.Times)
+	}
+	return b.String()
+}
+
+// noun returns what somebody of type t is, in words.
+func noun(t participants.Type) string {
+	switch t {
+	case participants.Human:
+		return "human user"
+	case participants.AIAssistant:
+		return "AI assistant"
+	case participants.ExternalAgent:
+		return "external agent"
+	case participants.Group:
+		return "group of people"
+	case participants.Internal:
+		return "agent"
+	}
+	return "other system"
+}
