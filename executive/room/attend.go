@@ -1,9 +1,6 @@
 package room
 
 import (
-	"strings"
-	"unicode"
-
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/reflex"
@@ -15,7 +12,11 @@ import (
 const (
 	Alone     = "text, and only one person is here"
 	Named     = "it calls me by name"
+	Everybody = "it calls every agent"
+	Whispered = "it was written to me in private"
+	ToOthers  = "it calls somebody else"
 	Elsewhere = "several people are here, and it does not call me"
+	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
 	Follows   = "it was said aloud, just after I had answered"
 	Overheard = "it was said aloud, and not to me"
 	Unclear   = "it was said aloud, and I hardly understood it"
@@ -34,14 +35,15 @@ type scenario struct {
 	want    reflex.Kind
 	quiet   bool                 // somebody asked for silence
 	known   bool                 // the author is
-	named   bool                 // the agent is
+	heeded  bool                 // the agent may answer them
 	cut     bool                 // it has cut the agent off, by a command word
-	people  int                  // who are here
 	to      conversation.Address // of what was said aloud; empty for what was written
+	aim     aim                  // of what was written
 }
 
 // decide says whether to speak, and why. It is pure.
 func decide(s scenario) (earshot.Verdict, []string) {
+	named := s.aim.named || s.to == conversation.Called
 	switch {
 	case !s.enabled:
 		return earshot.Silent, []string{Disabled}
@@ -59,16 +61,18 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{Unclear}
 	case s.want.Cuts():
 		return earshot.Silent, []string{Commanded}
-	case s.quiet && !s.named && s.want != reflex.Wake:
+	case s.to == "" && !s.aim.mine:
+		return earshot.Silent, []string{s.aim.why}
+	case !s.heeded:
+		return earshot.Silent, []string{Unheeded}
+	case s.quiet && !named && s.want != reflex.Wake:
 		return earshot.Silent, []string{Hushed}
-	case s.named:
+	case s.to == conversation.Called:
 		return earshot.Speak, []string{Named}
 	case s.to == conversation.Following:
 		return earshot.Speak, []string{Follows}
-	case s.people > 1:
-		return earshot.Silent, []string{Elsewhere}
 	}
-	return earshot.Speak, []string{Alone}
+	return earshot.Speak, []string{s.aim.why}
 }
 
 // attend decides about what somebody wrote or said: what it asks of the agent,
@@ -78,15 +82,15 @@ func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
 	want := reflex.Recognise(text, settings.Name)
 	r.mu.Lock()
 	s := scenario{
-		enabled: settings.Enabled, mode: r.mode, want: want, quiet: r.quiet, known: e.event.Author != "",
-		named: e.to == conversation.Called || e.to == "" && named(text, settings.Name), people: len(r.cfg.People.Here(r.cfg.ID)), to: e.to,
+		enabled: settings.Enabled, mode: r.mode, want: want, quiet: r.quiet, known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim,
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	r.mu.Unlock()
 	verdict, reasons := decide(s)
+	private := e.event.Visibility.Scope == earshot.Private
 	e.quiets = want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
-	e.wakes = verdict == earshot.Speak
-	e.asks = question{message: e.event, rank: e.signal.Rank(), ticket: e.ticket, want: want, visibility: e.event.Visibility}
+	e.wakes = verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
+	e.asks = question{message: e.event, rank: rank(e), ticket: e.ticket, want: want, visibility: e.event.Visibility}
 	if verdict == earshot.Speak {
 		e.asks.turn = earshot.TurnID(r.cfg.NewID())
 	}
@@ -97,14 +101,17 @@ func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
 	return d
 }
 
-// named reports whether text has the agent's name in it, as words.
-func named(text earshot.Text, name string) bool {
-	return strings.Contains(words(string(text)), words(name))
+// rank is how urgent an entry is. What is written to the agent is as urgent
+// when it cuts nothing.
+func rank(e *entry) int {
+	s := *e.signal
+	if e.aim.mine && s.Kind == interrupt.Over {
+		s.Kind = interrupt.Addressed
+	}
+	return s.Rank()
 }
 
-// words returns text in lower case, with one space around each word.
-func words(text string) string {
-	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), " ") + " "
+// sees reports whether the agent may see something of visibility v.
+func sees(v earshot.Visibility) bool {
+	return v.Allows(earshot.Audience{}.With(participants.Agent))
 }

@@ -11,6 +11,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/reflex"
+	"earshot/executive/scene"
 	"earshot/participants"
 )
 
@@ -76,7 +77,8 @@ func (r *Room) why(_ context.Context, c command.Call) (string, error) {
 }
 
 func (r *Room) context(_ context.Context, c command.Call) (string, error) {
-	text := r.scene.For(c.Audience).Prompt(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration())
+	now := r.cfg.Now()
+	text := scene.Prompt(r.scene.For(c.Audience).Recent(now, r.cfg.Settings().ContextWindow.Duration()), now)
 	if text == "" {
 		return "Nothing is going on.", nil
 	}
@@ -88,15 +90,13 @@ func (r *Room) facts(set executive.Config, a earshot.Audience) reflex.Facts {
 	f := reflex.Facts{Agent: set.Name, Now: r.cfg.Now(), Lately: r.history.lately(a, r.cfg.People.Name)}
 	s := r.State()
 	f.Works, f.Faults = s.Works, s.Faults
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f.Said, f.Last = seen(r.said, a), seen(r.last, a)
+	f.Said, f.Last = reply(r.latest(a, false)), reply(r.latest(a, true))
 	return f
 }
 
-// seen returns the reply that e is, if there is one that a may know of.
-func seen(e earshot.Event, a earshot.Audience) *earshot.Reply {
-	if r, ok := e.Body.(earshot.Reply); ok && e.Visibility.Allows(a) {
+// reply returns the reply that e is, if there is one.
+func reply(e earshot.Event) *earshot.Reply {
+	if r, ok := e.Body.(earshot.Reply); ok {
 		return &r
 	}
 	return nil

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/reflex"
 )
 
 func TestDecide(t *testing.T) {
-	alone := scenario{enabled: true, known: true, people: 1}
+	alone := scenario{enabled: true, known: true, heeded: true, aim: aim{mine: true, why: Alone}}
 	with := func(change func(*scenario)) scenario { s := alone; change(&s); return s }
+	called := aim{mine: true, named: true, why: Named}
 	for _, tt := range []struct {
 		name   string
 		s      scenario
@@ -18,14 +20,16 @@ func TestDecide(t *testing.T) {
 		reason string
 	}{
 		{"alone", alone, earshot.Speak, Alone},
-		{"nobody has come yet", with(func(s *scenario) { s.people = 0 }), earshot.Speak, Alone},
-		{"among others", with(func(s *scenario) { s.people = 3 }), earshot.Silent, Elsewhere},
-		{"called among others", with(func(s *scenario) { s.people, s.named = 3, true }), earshot.Speak, Named},
-		{"a stranger who calls", with(func(s *scenario) { s.known, s.named = false, true }), earshot.Silent, Stranger},
+		{"among others", with(func(s *scenario) { s.aim = aim{why: Elsewhere} }), earshot.Silent, Elsewhere},
+		{"to others", with(func(s *scenario) { s.aim = aim{why: ToOthers} }), earshot.Silent, ToOthers},
+		{"called among others", with(func(s *scenario) { s.aim = called }), earshot.Speak, Named},
+		{"called by somebody who is not heeded", with(func(s *scenario) { s.aim, s.heeded = called, false }), earshot.Silent, Unheeded},
+		{"a stranger who calls", with(func(s *scenario) { s.aim, s.known = called, false }), earshot.Silent, Stranger},
 		{"stop", with(func(s *scenario) { s.want = reflex.Stop }), earshot.Silent, Commanded},
 		{"hushed", with(func(s *scenario) { s.quiet = true }), earshot.Silent, Hushed},
 		{"hushed, and asked back", with(func(s *scenario) { s.quiet, s.want = true, reflex.Wake }), earshot.Speak, Alone},
-		{"hushed, and called", with(func(s *scenario) { s.quiet, s.named = true, true }), earshot.Speak, Named},
+		{"hushed, and called", with(func(s *scenario) { s.quiet, s.aim = true, called }), earshot.Speak, Named},
+		{"hushed, and followed up aloud", with(func(s *scenario) { s.quiet, s.to, s.aim = true, conversation.Following, aim{} }), earshot.Silent, Hushed},
 		{"switched off", with(func(s *scenario) { s.enabled = false }), earshot.Silent, Disabled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -37,19 +41,21 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestNamed(t *testing.T) {
+func TestBegins(t *testing.T) {
 	for _, tt := range []struct {
 		text, name string
 		want       bool
 	}{
-		{"Earshot, hello", "Earshot", true},
-		{"hello earshot!", "Earshot", true},
-		{"within earshots", "Earshot", false},
-		{"dear old friend, come", "Old Friend", true},
-		{"", "Earshot", false},
+		{"Earshot what time is it", "Earshot", true},
+		{" earshot", "Earshot", true},
+		{"earshots are loud", "Earshot", false},
+		{"Earshot's configuration is broken", "Earshot", false},
+		{"I asked earshot about it yesterday", "Earshot", false},
+		{"old friend come", "Old Friend", true},
+		{"ear", "Earshot", false}, {"", "Earshot", false}, {"", "", false},
 	} {
-		if got := named(earshot.Text(tt.text), tt.name); got != tt.want {
-			t.Errorf("named(%q, %q) = %v", tt.text, tt.name, got)
+		if got := begins(earshot.Text(tt.text), tt.name); got != tt.want {
+			t.Errorf("begins(%q, %q) = %v", tt.text, tt.name, got)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) st
 			continue
 		}
 		if l.text != "" {
-			out = append(out, llm.Message{Role: llm.Assistant, Text: string(l.text)})
+			out = append(out, llm.Message{Role: llm.Assistant, Text: conversation.Defuse(string(l.text))})
 		}
 		if l.note != "" {
 			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(l.note)}.String()})

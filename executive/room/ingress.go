@@ -22,54 +22,60 @@ const keepRecent = 1024
 
 var errOffRecord = errors.New("the room is off the record, and a note is kept; /resume first")
 
+// An incoming event is one of which it is known who it is from, to whom it is,
+// and who may see it.
+type incoming struct {
+	event  earshot.Event
+	who    participants.Participant
+	to     conversation.Address // of what was said aloud
+	aim    aim                  // of what was written
+	heeded bool                 // the agent may answer whoever it is from
+	signal *interrupt.Signal    // nil if it can be none
+}
+
 // Admit lets an event in. For one that is kept it returns after the commit, or
 // with the reason why it was not kept; for one that is not, as soon as it has
 // acted. Ending ctx stops the waiting: the event may then be kept or not, and
 // sending it again with the same ID is safe, and waits for the same commit.
 // Admit may be called from many goroutines.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
-	e, who, err := r.resolve(e)
+	in, err := r.resolve(e)
 	if err != nil {
 		return err
 	}
-	if r.deaf(e) {
+	if r.deaf(in.event) {
 		return nil
 	}
-	to := r.address(e)
-	if to != "" && !to.ForAgent() {
-		e.To = nil
+	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
+		r.heed(in.signal)
+		return r.act(ctx, in.event, in.who)
 	}
-	signal := r.signal(e, who, to)
-	if k := e.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
-		r.heed(signal)
-		return r.act(ctx, e, who)
-	}
-	if to == conversation.Own {
-		r.heed(signal)
+	if in.to == conversation.Own {
+		r.heed(in.signal)
 		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)
 		return nil
 	}
-	entry, first, err := r.reserve(e)
+	entry, first, err := r.reserve(in)
 	if err != nil {
-		r.heed(signal) // what cannot be kept may still cut
+		r.heed(in.signal) // what cannot be kept may still cut
 		return err
 	}
 	switch {
 	case first && entry.passes:
-		r.pass(e, signal)
+		r.pass(in.event, in.signal)
 	case first:
-		r.heed(signal)
-		entry.to, entry.signal, entry.ticket = to, signal, r.floor.Ticket()
-		r.queue(entry, who)
+		r.heed(in.signal)
+		entry.ticket = r.floor.Ticket()
+		r.queue(entry)
 	}
 	return entry.wait(ctx)
 }
 
 // enqueue admits an event of the house's own, to be kept.
 func (r *Room) enqueue(e earshot.Event) (*entry, error) {
-	en, first, err := r.reserve(e)
+	en, first, err := r.reserve(incoming{event: e})
 	if first {
-		r.queue(en, participants.Participant{})
+		r.queue(en)
 	}
 	return en, err
 }
@@ -112,43 +118,69 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 }
 
 // resolve fixes, for good, who said it, to whom, and who may see it.
-func (r *Room) resolve(e earshot.Event) (earshot.Event, participants.Participant, error) {
-	var who participants.Participant
-	scope := earshot.Public
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		text, err := wording(body.Text, earshot.MaxText)
-		if err != nil {
-			return e, who, err
-		}
-		body.Text = text
-		e.Body = body
-	case earshot.Utterance:
-		body, err := utterance(body)
-		if err != nil {
-			return e, who, err
-		}
-		body.Text = r.listener().Correct(body.Text)
-		e.Body = body
-	case earshot.Speech:
-		e.Body = speech(body)
-	case earshot.Presence:
-		scope = earshot.System
-	case earshot.Typing, earshot.Command:
-	default:
-		return e, who, fmt.Errorf("a provider may not bring in a %T", e.Body)
+func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
+	if e.Body, err = r.body(e.Body); err != nil {
+		return in, err
 	}
-	who = r.cfg.People.Resolve(e.From)
+	in.who = r.cfg.People.Resolve(e.From)
 	if e.ID == "" {
 		e.ID = r.cfg.NewID()
 	}
 	if e.At.IsZero() || e.At.After(r.cfg.Now()) {
 		e.At = r.cfg.Now()
 	}
-	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, who.ID, 0, nil
-	e.To = []earshot.ParticipantID{participants.Agent}
-	e.Visibility = earshot.Visibility{Scope: scope}
-	return e, who, nil
+	e.Room, e.Author, e.Sequence, e.Sources = r.cfg.ID, in.who.ID, 0, nil
+	e.To, e.Visibility = nil, earshot.Visibility{Scope: earshot.Public}
+	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, whispers) {
+		if err := r.whisper(&e, in.who, c.Args); err != nil {
+			return in, err
+		}
+	}
+	in.heeded = r.heeds(in.who)
+	switch body := e.Body.(type) {
+	case earshot.Presence:
+		e.Visibility.Scope = earshot.System
+	case earshot.Message:
+		if e.Visibility.Scope == earshot.Private {
+			in.aim = r.whispered(e)
+		} else {
+			in.aim = r.direct(&e, in.who, body.Text)
+		}
+	case earshot.Utterance, earshot.Speech:
+		in.to = r.address(e)
+		if in.to.ForAgent() {
+			e.To = []earshot.ParticipantID{participants.Agent}
+		}
+	}
+	in.event = e
+	in.signal = r.signal(in)
+	return in, nil
+}
+
+// body returns what a provider brings in as it may be kept.
+func (r *Room) body(b earshot.Body) (earshot.Body, error) {
+	switch body := b.(type) {
+	case earshot.Message:
+		text, err := wording(body.Text, earshot.MaxText)
+		return earshot.Message{Text: text}, err
+	case earshot.Utterance:
+		body, err := utterance(body)
+		if err == nil {
+			body.Text = r.listener().Correct(body.Text)
+		}
+		return body, err
+	case earshot.Speech:
+		return speech(body), nil
+	case earshot.Presence, earshot.Typing, earshot.Command:
+		return b, nil
+	}
+	return b, fmt.Errorf("a provider may not bring in a %T", b)
+}
+
+// heeds reports whether the agent answers somebody: everybody, or where it
+// talks with one person only, who operates it or is alone.
+func (r *Room) heeds(who participants.Participant) bool {
+	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.company(who) <= 1
 }
 
 // wording returns text as it may be kept: of at most so many bytes, and valid.
@@ -163,21 +195,19 @@ func wording(text earshot.Text, most int) (earshot.Text, error) {
 	return text, nil
 }
 
-// signal returns what e is to the floor, or nil if it is nothing.
-func (r *Room) signal(e earshot.Event, who participants.Participant, to conversation.Address) *interrupt.Signal {
-	agent := r.cfg.Settings().Name
-	s := &interrupt.Signal{From: e.From, Via: e.Via, By: who.ID, Operator: who.Can(participants.Operate), Confidence: 1, At: e.At}
+// signal returns what an event is to the floor, or nil if it is nothing. Only
+// what is for the agent, or a command word, cuts it.
+func (r *Room) signal(in incoming) *interrupt.Signal {
+	agent, e := r.cfg.Settings().Name, in.event
+	s := &interrupt.Signal{From: e.From, Via: e.Via, By: in.who.ID, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		s.Kind, s.Words = interrupt.Addressed, body.Text
-		if reflex.Recognise(body.Text, agent).Cuts() {
-			s.Kind = interrupt.Command
-		}
+		return r.wrote(s, body, in, agent)
 	case earshot.Utterance:
 		sounding := body.Own > 0 || r.aloud.sounds(e.At, e.At.Add(body.Lasted))
-		return uttered(s, body, to, sounding, agent)
+		return unheeded(uttered(s, body, in.to, sounding, agent), in.heeded)
 	case earshot.Speech:
-		return voiced(s, body, to, agent)
+		return unheeded(voiced(s, body, in.to, agent), in.heeded)
 	case earshot.Command:
 		if !strings.EqualFold(body.Name, "stop") {
 			return nil
@@ -197,6 +227,43 @@ func (r *Room) signal(e earshot.Event, who participants.Participant, to conversa
 	return s
 }
 
+// wrote returns what a message is to the floor. A private one that is not for
+// the agent is nothing to it; one that is cuts a private reply to the same
+// people, and no other: what the agent says to all is not cut for a reason that
+// they may not know.
+func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming, agent string) *interrupt.Signal {
+	private := in.event.Visibility.Scope == earshot.Private
+	s.Kind, s.Words = interrupt.Bystanders, m.Text
+	switch {
+	case private && !in.aim.mine:
+		s.Kind, s.Words = interrupt.Over, ""
+	case reflex.Recognise(m.Text, agent).Cuts():
+		s.Kind = interrupt.Command
+	case !in.aim.mine:
+	case private && !r.among(in.event.Visibility):
+		s.Kind = interrupt.Over
+	default:
+		s.Kind = interrupt.Addressed
+	}
+	return unheeded(s, in.heeded)
+}
+
+// among reports whether what the agent says just now is part of the same
+// conversation as something of visibility v.
+func (r *Room) among(v earshot.Visibility) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live != "" && together(r.with.Visibility, v)
+}
+
+// unheeded returns s as it is from somebody whom the agent does not answer.
+func unheeded(s *interrupt.Signal, heeded bool) *interrupt.Signal {
+	if s != nil && !heeded && (s.Kind == interrupt.Addressed || s.Kind == interrupt.Words) {
+		s.Kind = interrupt.Bystanders
+	}
+	return s
+}
+
 // source returns the seed's word for where an interruption comes from.
 func source(h earshot.Handle) string {
 	switch h.Provider {
@@ -212,27 +279,27 @@ func source(h earshot.Handle) string {
 // is sent twice must neither act twice nor be acknowledged before it is kept.
 // Here it is settled whether a message is on the record: of one that is not
 // only the ID is remembered, so that it is not kept when it is sent again later.
-func (r *Room) reserve(e earshot.Event) (en *entry, first bool, err error) {
+func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known[e.ID]; ok {
+	if en, ok := r.known[in.event.ID]; ok {
 		return en, false, nil
 	}
 	switch {
 	case r.closed:
 		return nil, false, ErrClosed
-	case r.mode == earshot.OffRecord && e.Body.Kind() == earshot.KindMessage:
-		en = &entry{event: earshot.Event{ID: e.ID}, done: make(chan struct{}), passes: true}
+	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
+		en = &entry{incoming: incoming{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
 		close(en.done)
 		r.know(en)
 		return en, true, nil
-	case r.mode == earshot.OffRecord && e.Body.Kind() == earshot.KindMemo:
+	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMemo:
 		return nil, false, errOffRecord
-	case r.coming+len(r.waiting) >= maxWaiting && !governs(e.Body.Kind()):
+	case r.coming+len(r.waiting) >= maxWaiting && !governs(in.event.Body.Kind()):
 		return nil, false, ErrBusy
 	}
 	r.coming++
-	en = &entry{event: e, done: make(chan struct{})}
+	en = &entry{incoming: in, done: make(chan struct{})}
 	r.know(en)
 	return en, true, nil
 }
@@ -252,9 +319,9 @@ func (r *Room) know(en *entry) {
 }
 
 // queue hands an entry to the owner.
-func (r *Room) queue(en *entry, who participants.Participant) {
+func (r *Room) queue(en *entry) {
 	if en.event.Body.Kind() == earshot.KindMessage {
-		r.userIs(en.event, who, "here")
+		r.userIs(en.event, en.who, "here")
 	}
 	r.mu.Lock()
 	closed := r.closed
@@ -308,7 +375,7 @@ func (r *Room) userIs(e earshot.Event, who participants.Participant, what string
 		return
 	}
 	r.scene.Put(scene.Item{
-		Field: scene.User, Source: e.From.Provider, At: e.At,
+		Field: scene.User, Of: who.ID, Source: e.From.Provider, At: e.At,
 		Text: earshot.Text(who.Name + " is " + what), Visibility: earshot.Visibility{Scope: earshot.Public},
 	})
 }

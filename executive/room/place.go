@@ -156,11 +156,12 @@ func (r *Room) readers(via string, who participants.Participant) earshot.Audienc
 	return a
 }
 
-// union returns everybody who is around some places.
+// union returns everybody who is around some places. Around one where nobody is
+// known to be may be anybody.
 func union(room earshot.RoomID, places []*place) earshot.Audience {
 	a := earshot.Audience{Room: room}
 	for _, p := range places {
-		a.Unknown = a.Unknown || p.audience.Unknown
+		a.Unknown = a.Unknown || p.audience.Unknown || len(p.audience.Members) == 0
 		for _, m := range p.audience.Members {
 			if !slices.Contains(a.Members, m) {
 				a.Members = append(a.Members, m)

@@ -27,10 +27,10 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
-	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/scene"
@@ -110,6 +110,7 @@ type Room struct {
 	scene    *scene.Scene
 	commands command.Table
 	aloud    aloud
+	names    atomic.Pointer[names]
 
 	moding sync.Mutex // held by who changes the mode
 
@@ -131,28 +132,29 @@ type Room struct {
 	asked     int // questions that wait for a turn
 	decisions []earshot.Event
 	faults    map[string]earshot.Notice // by key, until they are over
-	said      earshot.Event             // the last reply of which something was offered
-	last      earshot.Event             // the last of those that took thought, or continued one
+	said      []spoken                  // the last replies of which something was offered
 	leaving   bool                      // the program ends: no turn begins
 	with      earshot.Event             // what the live turn answers
 	answered  map[earshot.Handle]talk   // when a voice was last answered
+	hinted    map[string]bool           // sessions that have been told what is said once
 	mode      earshot.Mode
 	moded     chan struct{} // closed, and made new, when mode changes
 	dropped   int           // sounds that came although the room does not listen
 
 	// What follows belongs to Run.
-	pending []question
-	history history
-	unsaved []earshot.Event
-	stuck   bool  // the journal takes nothing
-	newest  int64 // sequence
+	pending  []question
+	history  history
+	foreign  int // others' names that the model wrote since it was last told not to
+	roster   string
+	rosterOf uint64 // the version of who there is that roster tells
+	unsaved  []earshot.Event
+	stuck    bool  // the journal takes nothing
+	newest   int64 // sequence
 }
 
 // entry is an admitted event on its way into the journal.
 type entry struct {
-	event  earshot.Event
-	to     conversation.Address // of what was said aloud
-	signal *interrupt.Signal    // nil if it can be none
+	incoming
 	ticket interrupt.Ticket
 	events []earshot.Event // what is kept of it: itself, and what was decided
 	asks   question        // with a turn, if it will be answered
@@ -176,6 +178,7 @@ func New(cfg Config) *Room {
 		mode:     earshot.Live,
 		moded:    make(chan struct{}),
 		answered: make(map[earshot.Handle]talk),
+		hinted:   make(map[string]bool),
 		wake:     make(chan struct{}, 1),
 		ended:    make(chan ending, 1),
 	}
@@ -274,7 +277,9 @@ func (r *Room) take(ctx context.Context) {
 		e.events = []earshot.Event{e.event}
 		switch body := e.event.Body.(type) {
 		case earshot.Message:
-			e.events = append(e.events, r.attend(e, body.Text))
+			if sees(e.event.Visibility) {
+				e.events = append(e.events, r.attend(e, body.Text))
+			}
 		case earshot.Utterance:
 			e.events = append(e.events, r.attend(e, body.Text))
 		}
@@ -333,6 +338,9 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 	for _, e := range batch {
 		own := kept[0]
 		kept = kept[len(e.events):]
+		if own.Sequence > before {
+			r.advise(own, e.aim)
+		}
 		switch {
 		case e.asks.turn == "":
 		case own.Sequence <= before: // the journal has had it for long: it was answered then

@@ -51,6 +51,16 @@ func (q *question) madeOf(lines []line) {
 	}
 }
 
+// restsOn notes the same of what was going on.
+func (q *question) restsOn(items []scene.Item) {
+	for _, i := range items {
+		q.visibility = q.visibility.And(i.Visibility)
+		if i.Event != "" && i.Field != scene.Agent && !slices.Contains(q.sources, i.Event) {
+			q.sources = append(q.sources, i.Event)
+		}
+	}
+}
+
 // ending is a turn that is over.
 type ending struct {
 	question question
@@ -66,6 +76,7 @@ type asking struct {
 	req       *llm.Request
 	agent     string
 	truncated bool // the reply ended because it may not be longer
+	foreign   int  // others' names that the model began with
 	halved    bool // the dialogue was too long for the model
 }
 
@@ -75,11 +86,15 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		return
 	}
 	q := r.pending[0]
-	r.pending = nil
+	r.pending = slices.Delete(r.pending, 0, 1)
 	set := r.cfg.Settings()
-	places := r.around(q.message.Visibility)
-	if _, aloud := q.message.Body.(earshot.Utterance); !aloud && !set.Speech.TypedAloud {
-		places = slices.DeleteFunc(places, (*place).Audible)
+	places := r.outlets(q.message, set)
+	if len(places) == 0 && q.message.Visibility.Scope == earshot.Private {
+		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others read this too"})
+		r.giveUp(q)
+		r.keep(ctx)
+		r.next(ctx, turns)
+		return
 	}
 	spec := turn.Spec{
 		Opening: earshot.Opening{Turn: q.turn, About: q.message.ID, Name: set.Name},
@@ -93,7 +108,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		spec.Outlets = append(spec.Outlets, p)
 	}
 	var asked *asking
-	spec.Text, asked = r.text(set, &q, union(r.cfg.ID, places), slices.ContainsFunc(places, (*place).Audible))
+	spec.Text, asked = r.text(set, &q, r.listeners(q.message, places), slices.ContainsFunc(places, (*place).Audible))
 	r.setLive(q.turn, q.message)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
@@ -105,31 +120,64 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	})
 }
 
-// supersede keeps the most urgent of the questions that wait, of equals the
-// newest, which the model sees last. The others are context by now; their turns
-// end before they begin.
-func (r *Room) supersede() {
-	if len(r.pending) > 1 {
-		r.prefer()
+// outlets returns where the answer to a message comes out: where all who are
+// around may see it. What was written is not answered aloud, unless that is
+// wanted; and what is private never.
+func (r *Room) outlets(m earshot.Event, set executive.Config) []*place {
+	places := r.around(m.Visibility)
+	_, aloud := m.Body.(earshot.Utterance)
+	if m.Visibility.Scope == earshot.Private || !aloud && !set.Speech.TypedAloud {
+		places = slices.DeleteFunc(places, (*place).Audible)
 	}
+	return places
+}
+
+// listeners returns everybody whom the answer to a message is for: the people
+// around its outlets, those who asked or may read it later although they are
+// elsewhere, and the agent, which reads what it is made of.
+func (r *Room) listeners(m earshot.Event, places []*place) earshot.Audience {
+	a := union(r.cfg.ID, places)
+	for _, id := range append(slices.Clip(m.Visibility.Members), m.Author) {
+		if id != "" && id != participants.Agent && !slices.Contains(a.Members, id) {
+			a.Members = append(a.Members, id)
+		}
+	}
+	return a.With(participants.Agent)
+}
+
+// maxCircles is how many conversations may wait for an answer at once: the open
+// one, and private ones.
+const maxCircles = 16
+
+// supersede keeps, of the questions that wait in one conversation, the most
+// urgent, of equals the newest, which the model sees last. The others are
+// context by now; their turns end before they begin. What only some may see is
+// no context of what others asked, so that waits beside it.
+func (r *Room) supersede() {
+	var kept []question
+	for _, q := range r.pending {
+		i := slices.IndexFunc(kept, func(k question) bool { return together(k.message.Visibility, q.message.Visibility) })
+		switch {
+		case i < 0:
+			kept = append(kept, q)
+			continue
+		case q.rank >= kept[i].rank:
+			q, kept[i] = kept[i], q
+		}
+		r.giveUp(q)
+	}
+	for _, q := range kept[:max(0, len(kept)-maxCircles)] {
+		r.giveUp(q)
+	}
+	r.pending = kept[max(0, len(kept)-maxCircles):]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = len(r.pending)
 }
 
-func (r *Room) prefer() {
-	best := 0
-	for i, q := range r.pending {
-		if q.rank >= r.pending[best].rank {
-			best = i
-		}
-	}
-	for i, q := range r.pending {
-		if i != best {
-			r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
-		}
-	}
-	r.pending = []question{r.pending[best]}
+// giveUp ends the turn of a question before it begins.
+func (r *Room) giveUp(q question) {
+	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
 // text returns the words of the reply: those of a reflex if one knows the
@@ -144,6 +192,9 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		if q.want == reflex.Lately || q.want == reflex.Repeat || q.want == reflex.Resume {
 			_, used := r.history.prompt(a, r.cfg.People.Name)
 			q.madeOf(used) // it repeats what was said
+			if said := r.latest(a, q.want == reflex.Resume); said.Body != nil {
+				q.visibility = q.visibility.And(said.Visibility)
+			}
 		}
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield(answer, nil) }
@@ -154,9 +205,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
 		}, new(asking)
 	}
-	req, used := r.request(set, a, aloud)
-	q.madeOf(used)
-	asked := &asking{req: req, agent: set.Name}
+	asked := &asking{req: r.request(set, q, a, aloud), agent: set.Name}
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
 }
 
@@ -191,6 +240,7 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error) bool) (said bool, err error) {
 	scrub := conversation.Scrubber{Own: asked.agent}
 	defer func() {
+		asked.foreign += scrub.Foreign
 		if scrub.Foreign > 0 {
 			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", scrub.Foreign)
 		}
@@ -243,6 +293,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if n, news := r.health(e); news {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
+	if e.asked != nil {
+		r.foreign += e.asked.foreign
+	}
 	if e.asked != nil && e.asked.halved {
 		r.once(earshot.Notice{
 			Key: "context", Text: "the dialogue is too long for the model; its older half was left out",
@@ -263,14 +316,35 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	r.keep(ctx)
 }
 
+// spoken is a reply, and whether it took thought, or continued one that did.
+type spoken struct {
+	reply   earshot.Event
+	thought bool
+}
+
+// keepSaid is how many replies are remembered: one a conversation that goes on
+// beside others.
+const keepSaid = maxCircles
+
 // spoke remembers a reply, for those who ask what was said.
 func (r *Room) spoke(reply earshot.Event, thought bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.said = reply
-	if thought {
-		r.last = reply
+	r.said = append(r.said, spoken{reply, thought})
+	r.said = slices.Delete(r.said, 0, max(0, len(r.said)-keepSaid))
+}
+
+// latest returns the last reply that everybody in a may know of, if it must have
+// taken thought the last of those.
+func (r *Room) latest(a earshot.Audience, thought bool) earshot.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range slices.Backward(r.said) {
+		if s.reply.Visibility.Allows(a) && (s.thought || !thought) {
+			return s.reply
+		}
 	}
+	return earshot.Event{}
 }
 
 // end returns the event that says how the turn of q ended. It is erased with
@@ -279,8 +353,10 @@ func (r *Room) spoke(reply earshot.Event, thought bool) {
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.message.ID
 	e := r.event(q.visibility, reply)
-	if q.message.Author != "" {
-		e.To = []earshot.ParticipantID{q.message.Author}
+	for _, id := range append([]earshot.ParticipantID{q.message.Author}, q.message.Visibility.Members...) {
+		if id != "" && id != participants.Agent && !slices.Contains(e.To, id) {
+			e.To = append(e.To, id)
+		}
 	}
 	e.Sources = q.sources
 	if !slices.Contains(e.Sources, q.message.ID) {
@@ -349,8 +425,12 @@ func fault(err error) earshot.Notice {
 	return n
 }
 
-// remember takes what is on record into the scene and the dialogue.
+// remember takes what is on record into the scene and the dialogue, if it is
+// for the agent to know.
 func (r *Room) remember(e earshot.Event) {
+	if !sees(e.Visibility) {
+		return
+	}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		r.history.add(line{event: e.ID, at: e.At, author: e.Author, text: body.Text, visibility: e.Visibility})
@@ -416,7 +496,7 @@ func (r *Room) recall() {
 	close(done)
 	for _, e := range r.cfg.Past {
 		r.remember(e)
-		r.know(&entry{event: e, done: done})
+		r.know(&entry{incoming: incoming{event: e}, done: done})
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:

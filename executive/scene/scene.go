@@ -34,7 +34,7 @@ const (
 )
 
 // bound is how much a field keeps. A state is one entry: the new replaces the
-// old. The bytes of all fields together are about a quarter of the smallest
+// old, and for people each one's own. The bytes of all fields together are about a quarter of the smallest
 // context that models at home are run with, 4,096 tokens.
 type bound struct{ entries, bytes int }
 
@@ -42,7 +42,7 @@ var bounds = map[Field]bound{
 	Environment: {1, 512},
 	Audio:       {16, 1024},
 	Visual:      {8, 512},
-	User:        {1, 256},
+	User:        {16, 512},
 	Agent:       {1, 768},
 	Notes:       {16, 1024},
 	Reasoning:   {8, 1024},
@@ -56,7 +56,8 @@ func Fields() []Field {
 // An Item is one entry of a field.
 type Item struct {
 	Field      Field
-	Source     string // the provider, or the part of the house, that wrote it
+	Of         earshot.ParticipantID // whose state it is, of which there is one; else empty
+	Source     string                // the provider, or the part of the house, that wrote it
 	Event      earshot.EventID
 	At         time.Time // when it was true
 	Text       earshot.Text
@@ -90,7 +91,11 @@ func (s *Scene) Put(i Item) {
 	if s.fields == nil {
 		s.fields = make(map[Field][]Item)
 	}
-	s.fields[i.Field] = trim(append(s.fields[i.Field], i), b)
+	items := s.fields[i.Field]
+	if i.Of != "" {
+		items = slices.DeleteFunc(items, func(had Item) bool { return had.Of == i.Of })
+	}
+	s.fields[i.Field] = trim(append(items, i), b)
 	s.log = append(s.log, i)
 	if len(s.log) > keepLog {
 		s.log = slices.Delete(s.log, 0, len(s.log)-keepLog)
@@ -166,19 +171,26 @@ func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan st
 	return items, s.next, missed, s.grown
 }
 
-// Prompt returns the scene as a model reads it at now: a line an entry, with
-// its age, so that what is stale is said to be. Of what was heard and seen it
-// shows only what is younger than window.
-func (v View) Prompt(now time.Time, window time.Duration) string {
-	var b strings.Builder
+// Recent returns the entries of all fields as a prompt shows them at now: of
+// what was heard and seen, only what is younger than window.
+func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	for _, f := range Fields() {
 		for _, i := range v.Items(f) {
-			age := now.Sub(i.At)
-			if (f == Audio || f == Visual) && age > window {
+			if (f == Audio || f == Visual) && now.Sub(i.At) > window {
 				continue
 			}
-			fmt.Fprintf(&b, "%s (%s): %s\n", f, Age(age), conversation.Defuse(strings.Join(strings.Fields(string(i.Text)), " ")))
+			items = append(items, i)
 		}
+	}
+	return items
+}
+
+// Prompt returns items as a model reads them at now: a line an entry, with its
+// age, so that what is stale is said to be.
+func Prompt(items []Item, now time.Time) string {
+	var b strings.Builder
+	for _, i := range items {
+		fmt.Fprintf(&b, "%s (%s): %s\n", i.Field, Age(now.Sub(i.At)), conversation.Defuse(strings.Join(strings.Fields(string(i.Text)), " ")))
 	}
 	return b.String()
 }

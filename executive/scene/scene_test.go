@@ -23,14 +23,15 @@ func TestPrompt(t *testing.T) {
 	var s scene.Scene
 	s.Put(scene.Item{Field: scene.Audio, At: noon.Add(-time.Minute), Text: "Ann: too old", Visibility: public})
 	s.Put(scene.Item{Field: scene.Audio, At: noon.Add(-20 * time.Second), Text: "Ann: two\nlines", Visibility: public})
-	s.Put(scene.Item{Field: scene.User, At: noon, Text: "away", Visibility: public})
-	s.Put(scene.Item{Field: scene.User, At: noon, Text: "typing", Visibility: public})
+	s.Put(scene.Item{Field: scene.User, Of: "ann", At: noon, Text: "ann is away", Visibility: public})
+	s.Put(scene.Item{Field: scene.User, Of: "bob", At: noon, Text: "bob is here", Visibility: public})
+	s.Put(scene.Item{Field: scene.User, Of: "ann", At: noon, Text: "ann is typing", Visibility: public})
 	s.Put(scene.Item{Field: scene.Notes, At: noon.Add(-50 * time.Hour), Text: "likes tea", Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}})
-	want := "recent_audio (20 s ago): Ann: two lines\nuser_state (now): typing\n"
-	if got := s.For(bob).Prompt(noon, 30*time.Second); got != want {
+	want := "recent_audio (20 s ago): Ann: two lines\nuser_state (now): bob is here\nuser_state (now): ann is typing\n"
+	if got := scene.Prompt(s.For(bob).Recent(noon, 30*time.Second), noon); got != want {
 		t.Errorf("bob sees\n%swant\n%s", got, want)
 	}
-	if got := s.For(ann).Prompt(noon, 30*time.Second); got != want+"notes (2 days ago): likes tea\n" {
+	if got := scene.Prompt(s.For(ann).Recent(noon, 30*time.Second), noon); got != want+"notes (2 days ago): likes tea\n" {
 		t.Errorf("ann sees\n%s", got)
 	}
 }
@@ -49,7 +50,7 @@ func TestBounded(t *testing.T) {
 				t.Fatalf("entry %d is not there", n)
 			}
 		}
-		if n := len(s.For(bob).Prompt(noon, time.Hour)); n > 8<<10 {
+		if n := len(scene.Prompt(s.For(bob).Recent(noon, time.Hour), noon)); n > 8<<10 {
 			t.Fatalf("the prompt is %d bytes", n)
 		}
 	})
@@ -82,7 +83,7 @@ func TestForget(t *testing.T) {
 	s.Put(scene.Item{Field: scene.Notes, Event: "2", Text: "plain", Visibility: public})
 	s.Forget("1")
 	items, _, _, _ := s.For(bob).Since(0)
-	if got := s.For(bob).Prompt(noon, time.Hour); strings.Contains(got, "secret") || len(items) != 1 || !strings.Contains(got, "plain") {
+	if got := scene.Prompt(s.For(bob).Recent(noon, time.Hour), noon); strings.Contains(got, "secret") || len(items) != 1 || !strings.Contains(got, "plain") {
 		t.Errorf("after forgetting: %q and %d changes", got, len(items))
 	}
 }

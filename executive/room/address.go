@@ -1,0 +1,193 @@
+package room
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/participants"
+)
+
+// An aim is whom something that was written is for, as far as the agent is
+// concerned. It is fixed at ingress, from who is here then.
+type aim struct {
+	mine  bool   // it is for the agent
+	named bool   // which it calls, by name or in private
+	why   string // the reason, as it stands in the journal
+
+	// hint tells the sender why nobody answers; empty for nothing. One that is
+	// said again and again is said once a session.
+	hint string
+	once bool
+}
+
+// names is who can be addressed, prepared for a version of the registry.
+type names struct {
+	version   uint64
+	directory *conversation.Directory
+}
+
+// directory returns who can be addressed. It is made again after a change of
+// anybody.
+func (r *Room) directory() *conversation.Directory {
+	version := r.cfg.People.Version() // before who there is, so that a change meanwhile is seen next time
+	if n := r.names.Load(); n != nil && n.version == version {
+		return n.directory
+	}
+	n := &names{version, conversation.NewDirectory(r.cfg.People.Everybody())}
+	r.names.Store(n)
+	return n.directory
+}
+
+// direct fixes to whom a text goes, which agents may see it, and what it is to
+// the agent of this room.
+func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) aim {
+	d := r.directory().Direct(text, who.ID)
+	if !slices.Contains(d.To, participants.Agent) && begins(text, r.cfg.Settings().Name) {
+		d.To = append(d.To, participants.Agent)
+	}
+	e.To = d.To
+	e.Visibility.Agents = r.agents(d)
+	a := r.aimed(d, r.company(who))
+	if a.mine && len(e.To) == 0 {
+		e.To = []earshot.ParticipantID{participants.Agent}
+	}
+	return a
+}
+
+// aimed says what a text with direction d is to the agent, in a room with so
+// many people.
+func (r *Room) aimed(d conversation.Direction, people int) aim {
+	switch {
+	case d.All:
+		return aim{mine: true, named: true, why: Everybody}
+	case slices.Contains(d.To, participants.Agent):
+		return aim{mine: true, named: true, why: Named}
+	case len(d.To) > 0:
+		return aim{why: ToOthers, hint: r.away(d.To)}
+	case people > 1 && len(d.Unknown) > 0:
+		return aim{why: Elsewhere, hint: r.unknown(d)}
+	case people > 1:
+		return aim{why: Elsewhere, hint: "nobody was called, so nobody answers; begin with " + r.cfg.Settings().Name + ", and I do", once: true}
+	}
+	return aim{mine: true, why: Alone, hint: r.unknown(d)}
+}
+
+// agents returns which agents may see a text that calls some: those. One that
+// calls none, or all, is for all to see.
+func (r *Room) agents(d conversation.Direction) (some []earshot.ParticipantID) {
+	if d.All {
+		return nil
+	}
+	for _, id := range d.To {
+		if p, ok := r.cfg.People.Get(id); ok && p.Type == participants.Internal {
+			some = append(some, id)
+		}
+	}
+	return some
+}
+
+// company returns how many are in the room, somebody who writes from elsewhere
+// included. Whoever has not said who they are is nobody's company.
+func (r *Room) company(who participants.Participant) int {
+	here := r.cfg.People.Here(r.cfg.ID)
+	if who.ID == "" || who.ID == participants.Generic || isAmong(here, who.ID) {
+		return len(here)
+	}
+	return len(here) + 1
+}
+
+func isAmong(list []participants.Participant, id earshot.ParticipantID) bool {
+	return slices.ContainsFunc(list, func(p participants.Participant) bool { return p.ID == id })
+}
+
+// unknown tells of names that nobody has, if there are any.
+func (r *Room) unknown(d conversation.Direction) string {
+	if len(d.Unknown) == 0 {
+		return ""
+	}
+	name := d.Unknown[0]
+	return "nobody here is called " + participants.OneLine(name) + r.meant(name)
+}
+
+// meant asks whether one of the nearest names was meant, if any is near.
+func (r *Room) meant(name string) string {
+	near := r.directory().Nearest(name, 3)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// away tells which of some people are not here, if nobody of them is.
+func (r *Room) away(to []earshot.ParticipantID) string {
+	here := r.cfg.People.Here(r.cfg.ID)
+	var gone []string
+	for _, id := range to {
+		if p, ok := r.cfg.People.Get(id); !ok || p.Type == participants.Internal || isAmong(here, id) {
+			return ""
+		}
+		gone = append(gone, r.cfg.People.Name(id))
+	}
+	return list(gone) + isOrAre(gone) + "not here, and will find it in the history"
+}
+
+// list joins names as one says them.
+func list(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+func isOrAre(names []string) string {
+	if len(names) > 1 {
+		return " are "
+	}
+	return " is "
+}
+
+// begins reports whether text begins with the agent's name, as one calls
+// somebody, also without a comma: "Earshot what time is it".
+func begins(text earshot.Text, name string) bool {
+	t := strings.TrimSpace(string(text))
+	if name == "" || len(t) < len(name) || !strings.EqualFold(t[:len(name)], name) {
+		return false
+	}
+	next, n := utf8.DecodeRuneInString(t[len(name):])
+	return n == 0 || unicode.IsSpace(next) || strings.ContainsRune(",:;!?…", next)
+}
+
+// maxHinted is how many sessions are remembered to have been told something
+// once: more than there are at a time.
+const maxHinted = 256
+
+// advise gives a sender the hint that there is for what they wrote, where they
+// wrote it.
+func (r *Room) advise(e earshot.Event, a aim) {
+	if a.hint == "" || e.Via == "" || a.once && !r.first(e.Via) {
+		return
+	}
+	r.tell(e.Via, earshot.Notice{Key: "nobody", Text: a.hint})
+}
+
+// first reports whether the session at an outlet has not been told yet.
+func (r *Room) first(outlet string) bool {
+	session := outlet
+	if s, ok := r.cfg.People.At(outlet); ok {
+		session = s.ID
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hinted[session] {
+		return false
+	}
+	if len(r.hinted) >= maxHinted {
+		clear(r.hinted)
+	}
+	r.hinted[session] = true
+	return true
+}

@@ -1,0 +1,189 @@
+package room
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// whispers is the command that sends a private message.
+const whispers = "msg"
+
+// Errors of /msg. None of them repeats what was written, since an error may be
+// logged.
+var (
+	errNobodyAsks  = errors.New("a private message needs a sender; say who you are first: earshot chat --identity NAME")
+	errToOneself   = errors.New("that is you; to keep something in mind, use /note")
+	errNoName      = errors.New("to whom? write /msg NAME text, or /msg NAME, NAME text")
+	errNoText      = errors.New("an empty message says nothing; write /msg NAME text")
+	errManyNames   = errors.New("more than one name begins like this; put the one you mean in quotes: /msg \"NAME\" text")
+	errNoQuote     = errors.New("the name in quotes has no end")
+	errManyMembers = fmt.Errorf("a private message goes to at most %d", maxMembers)
+)
+
+// maxMembers is how many a private message can be for: more are a room.
+const maxMembers = 32
+
+// whisper makes the message of the command "/msg NAME, NAME text" that who
+// gave. It is the same event, so that one that is sent twice is one. Only they
+// and those who are named may see it, and the names are exact: none is guessed.
+func (r *Room) whisper(e *earshot.Event, who participants.Participant, args earshot.Text) error {
+	if who.ID == "" || who.ID == participants.Generic {
+		return errNobodyAsks
+	}
+	to, rest, err := r.recipients(string(args))
+	if err != nil {
+		return err
+	}
+	to = slices.DeleteFunc(to, func(id earshot.ParticipantID) bool { return id == who.ID })
+	switch {
+	case len(to) == 0:
+		return errToOneself
+	case len(to) >= maxMembers:
+		return errManyMembers
+	case strings.TrimSpace(rest) == "":
+		return errNoText
+	}
+	text, err := wording(earshot.Text(rest), earshot.MaxText)
+	if err != nil {
+		return err
+	}
+	members := append([]earshot.ParticipantID{who.ID}, to...)
+	slices.Sort(members) // those of one conversation are the same, whoever writes
+	e.Body, e.To = earshot.Message{Text: text}, to
+	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
+	return nil
+}
+
+// whispered is what a private message is to the agent.
+func (r *Room) whispered(e earshot.Event) aim {
+	a := aim{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere))}
+	if slices.Contains(e.To, participants.Agent) {
+		a.mine, a.named, a.why = true, true, Whispered
+	}
+	return a
+}
+
+// isHere reports whether id is an agent, or in the room.
+func (r *Room) isHere(id earshot.ParticipantID) bool {
+	p, _ := r.cfg.People.Get(id)
+	return p.Type == participants.Internal || isAmong(r.cfg.People.Here(r.cfg.ID), id)
+}
+
+// recipients returns whom the names at the beginning of args mean, each once,
+// and what follows them. After a comma comes another name; a colon ends the
+// names.
+func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string, err error) {
+	for rest = args; ; {
+		var p participants.Participant
+		p, rest, err = r.recipient(strings.TrimSpace(rest))
+		switch {
+		case err != nil && len(to) > 0:
+			return nil, "", fmt.Errorf("after a comma comes another name, and a colon ends the names: %w", err)
+		case err != nil:
+			return nil, "", err
+		}
+		if !slices.Contains(to, p.ID) {
+			to = append(to, p.ID)
+		}
+		more, another := strings.CutPrefix(rest, ",")
+		if !another {
+			return to, strings.TrimPrefix(rest, ":"), nil
+		}
+		rest = more
+	}
+}
+
+// recipient returns whom the name at the beginning of text means, and what
+// follows it.
+func (r *Room) recipient(text string) (who participants.Participant, rest string, err error) {
+	if text == "" {
+		return who, "", errNoName
+	}
+	if quoted, is := strings.CutPrefix(text, `"`); is {
+		name, rest, ends := strings.Cut(quoted, `"`)
+		if !ends {
+			return who, "", errNoQuote
+		}
+		p, err := r.called(name)
+		return p, strings.TrimLeft(rest, " \t"), err
+	}
+	return r.begun(strings.TrimPrefix(text, "@"))
+}
+
+// begun returns whom the words at the beginning of text name: as many as there
+// are in a name. If it could be more than one, it is nobody.
+func (r *Room) begun(text string) (who participants.Participant, rest string, err error) {
+	for _, end := range ends(text) {
+		p, ok := r.find(text[:end])
+		switch {
+		case !ok:
+		case who.ID != "" && who.ID != p.ID:
+			return who, "", errManyNames
+		default:
+			who, rest = p, strings.TrimLeft(text[end:], " \t")
+		}
+	}
+	if who.ID == "" {
+		first := text
+		if at := ends(text); len(at) > 0 {
+			first = text[:at[0]]
+		}
+		_, err = r.called(first)
+	}
+	return who, rest, err
+}
+
+// mostWords is how many words a name can have, and some more.
+const mostWords = 8
+
+// ends returns where the first words of text end, up to a comma, a colon, a
+// quote or a new line, which no name has within it.
+func ends(text string) (at []int) {
+	within := false
+	for i, c := range text {
+		stop := strings.ContainsRune(",:\"\n", c)
+		if within && (stop || unicode.IsSpace(c)) {
+			at = append(at, i)
+			within = false
+		}
+		if stop || len(at) == mostWords {
+			return at
+		}
+		within = within || !unicode.IsSpace(c)
+	}
+	if within {
+		at = append(at, len(text))
+	}
+	return at
+}
+
+// called returns who has exactly this name.
+func (r *Room) called(name string) (participants.Participant, error) {
+	p, ok := r.find(strings.TrimSpace(name))
+	if !ok {
+		return p, errors.New("nobody here has that name, so nothing was sent" + r.meant(name))
+	}
+	return p, nil
+}
+
+// find returns who has a name. What is sent to those who have none is for
+// anybody, so it is no secret.
+func (r *Room) find(name string) (participants.Participant, bool) {
+	p, ok := r.cfg.People.Find(name)
+	return p, ok && p.ID != participants.Generic
+}
+
+// together reports whether two things belong to the same conversation: what is
+// said to all, or in private among the same.
+func together(v, w earshot.Visibility) bool {
+	if v.Scope != earshot.Private || w.Scope != earshot.Private {
+		return v.Scope != earshot.Private && w.Scope != earshot.Private
+	}
+	return slices.Equal(v.Members, w.Members)
+}
