@@ -64,7 +64,7 @@ var about = map[string]note{
 	"executive.parallel.reasoning_interval":   {effect: "The pause between two thoughts, in seconds.", later: thinking},
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
-	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent.", later: "the rooms that several people share"},
+	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},
 	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart.", later: "the voice prints"},
 	"executive.multi_party.turn_taking_protocol": {effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
 

@@ -18,10 +18,8 @@ type aim struct {
 	named bool   // which it calls, by name or in private
 	why   string // the reason, as it stands in the journal
 
-	// hint tells the sender why nobody answers; empty for nothing. One that is
-	// said again and again is said once a session.
-	hint string
-	once bool
+	hint string // tells the sender who was called and is not there; empty for nobody
+	lost bool   // nobody was called, and nobody answers
 }
 
 // names is who can be addressed, prepared for a version of the registry.
@@ -45,13 +43,24 @@ func (r *Room) directory() *conversation.Directory {
 // direct fixes to whom a text goes, which agents may see it, and what it is to
 // the agent of this room.
 func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) aim {
-	d := r.directory().Direct(text, who.ID)
-	if !slices.Contains(d.To, participants.Agent) && begins(text, r.cfg.Settings().Name) {
-		d.To = append(d.To, participants.Agent)
+	names := r.directory()
+	d := names.Direct(text, who.ID)
+	agents := r.cfg.People.Roster(r.cfg.ID).Internal
+	for _, a := range agents {
+		if begins(text, a.Name) && !slices.Contains(d.To, a.ID) {
+			d.To = append(d.To, a.ID)
+		}
 	}
 	e.To = d.To
-	e.Visibility.Agents = r.agents(d)
+	if !d.All { // who calls some agents hides it from the others
+		for _, a := range agents {
+			if slices.Contains(d.To, a.ID) {
+				e.Visibility.Agents = append(e.Visibility.Agents, a.ID)
+			}
+		}
+	}
 	a := r.aimed(d, r.company(who))
+	a.hint += names.Hint(d)
 	if a.mine && len(e.To) == 0 {
 		e.To = []earshot.ParticipantID{participants.Agent}
 	}
@@ -59,7 +68,8 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 }
 
 // aimed says what a text with direction d is to the agent, in a room with so
-// many people.
+// many people. A name that nobody has calls nobody, so that somebody who is
+// alone is answered.
 func (r *Room) aimed(d conversation.Direction, people int) aim {
 	switch {
 	case d.All:
@@ -68,26 +78,12 @@ func (r *Room) aimed(d conversation.Direction, people int) aim {
 		return aim{mine: true, named: true, why: Named}
 	case len(d.To) > 0:
 		return aim{why: ToOthers, hint: r.away(d.To)}
-	case people > 1 && len(d.Unknown) > 0:
-		return aim{why: Elsewhere, hint: r.unknown(d)}
+	case d.People:
+		return aim{why: ToOthers}
 	case people > 1:
-		return aim{why: Elsewhere, hint: "nobody was called, so nobody answers; begin with " + r.cfg.Settings().Name + ", and I do", once: true}
+		return aim{why: Elsewhere, lost: len(d.Unknown) == 0}
 	}
-	return aim{mine: true, why: Alone, hint: r.unknown(d)}
-}
-
-// agents returns which agents may see a text that calls some: those. One that
-// calls none, or all, is for all to see.
-func (r *Room) agents(d conversation.Direction) (some []earshot.ParticipantID) {
-	if d.All {
-		return nil
-	}
-	for _, id := range d.To {
-		if p, ok := r.cfg.People.Get(id); ok && p.Type == participants.Internal {
-			some = append(some, id)
-		}
-	}
-	return some
+	return aim{mine: true, why: Alone}
 }
 
 // company returns how many are in the room, somebody who writes from elsewhere
@@ -102,24 +98,6 @@ func (r *Room) company(who participants.Participant) int {
 
 func isAmong(list []participants.Participant, id earshot.ParticipantID) bool {
 	return slices.ContainsFunc(list, func(p participants.Participant) bool { return p.ID == id })
-}
-
-// unknown tells of names that nobody has, if there are any.
-func (r *Room) unknown(d conversation.Direction) string {
-	if len(d.Unknown) == 0 {
-		return ""
-	}
-	name := d.Unknown[0]
-	return "nobody here is called " + participants.OneLine(name) + r.meant(name)
-}
-
-// meant asks whether one of the nearest names was meant, if any is near.
-func (r *Room) meant(name string) string {
-	near := r.directory().Nearest(name, 3)
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // away tells which of some people are not here, if nobody of them is.
@@ -150,15 +128,16 @@ func isOrAre(names []string) string {
 	return " is "
 }
 
-// begins reports whether text begins with the agent's name, as one calls
-// somebody, also without a comma: "Earshot what time is it".
+// begins reports whether text begins with the name of an agent and goes on
+// without a comma: "Earshot what time is it". Nobody speaks about it like this
+// as often as to it, while of a person one does.
 func begins(text earshot.Text, name string) bool {
 	t := strings.TrimSpace(string(text))
 	if name == "" || len(t) < len(name) || !strings.EqualFold(t[:len(name)], name) {
 		return false
 	}
 	next, n := utf8.DecodeRuneInString(t[len(name):])
-	return n == 0 || unicode.IsSpace(next) || strings.ContainsRune(",:;!?…", next)
+	return n == 0 || unicode.IsSpace(next)
 }
 
 // maxHinted is how many sessions are remembered to have been told something
@@ -166,12 +145,22 @@ func begins(text earshot.Text, name string) bool {
 const maxHinted = 256
 
 // advise gives a sender the hint that there is for what they wrote, where they
-// wrote it.
+// wrote it. That nobody was called is said once a session: people who talk to
+// each other know it.
 func (r *Room) advise(e earshot.Event, a aim) {
-	if a.hint == "" || e.Via == "" || a.once && !r.first(e.Via) {
+	hint := a.hint
+	if a.lost && e.Via != "" && r.first(e.Via) {
+		hint = "nobody was called, so nobody answers; begin with " + r.cfg.Settings().Name + ", and I do"
+	}
+	if hint == "" {
 		return
 	}
-	r.tell(e.Via, earshot.Notice{Key: "nobody", Text: a.hint})
+	told := r.event(e.Visibility, earshot.Notice{Key: "nobody", Text: hint})
+	for _, p := range r.around(told.Visibility) {
+		if p.Name() == e.Via {
+			p.show(told)
+		}
+	}
 }
 
 // first reports whether the session at an outlet has not been told yet.

@@ -30,6 +30,7 @@ type line struct {
 	about      earshot.EventID // what a reply answers
 	at         time.Time
 	author     earshot.ParticipantID
+	to         []earshot.ParticipantID
 	text       earshot.Text
 	note       string // what the model is told of how its reply ended, if not by itself
 	visibility earshot.Visibility
@@ -75,15 +76,22 @@ func (h *history) bytes() int {
 }
 
 // prompt returns what everybody in a may see of the dialogue, as the model
-// reads it, and which lines that is.
-func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) string) (out []llm.Message, used []line) {
+// reads it, and which lines that is. Where there are several agents, it tells
+// whom each message is for.
+func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) string, several bool) (out []llm.Message, used []line) {
 	for _, l := range h.lines {
 		if !l.visibility.Allows(a) {
 			continue
 		}
 		used = append(used, l)
 		if l.author != participants.Agent && !l.announces {
-			out = append(out, llm.Message{Role: llm.User, Text: conversation.Envelope{From: name(l.author), Text: l.text}.String()})
+			envelope := conversation.Envelope{From: name(l.author), Text: l.text}
+			for _, id := range l.to {
+				if several {
+					envelope.To = append(envelope.To, name(id))
+				}
+			}
+			out = append(out, llm.Message{Role: llm.User, Text: envelope.String()})
 			continue
 		}
 		if l.text != "" {

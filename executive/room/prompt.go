@@ -18,7 +18,8 @@ import (
 // on, which change. A server keeps what stays the same in memory. It notes in q
 // what the request is made of.
 func (r *Room) request(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
-	dialogue, used := r.history.prompt(a, r.cfg.People.Name)
+	several := len(r.cfg.People.Roster(r.cfg.ID).Internal) > 1
+	dialogue, used := r.history.prompt(a, r.cfg.People.Name, several)
 	q.madeOf(used)
 	messages := append([]llm.Message{{Role: llm.System, Text: r.identity(set.Name)}}, dialogue...)
 	messages = append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)})

@@ -45,7 +45,7 @@ type question struct {
 func (q *question) madeOf(lines []line) {
 	for _, l := range lines {
 		q.visibility = q.visibility.And(l.visibility)
-		if l.author != participants.Agent && !l.announces {
+		if l.author != participants.Agent && !l.announces && !slices.Contains(q.sources, l.event) {
 			q.sources = append(q.sources, l.event)
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	}
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat || q.want == reflex.Resume {
-			_, used := r.history.prompt(a, r.cfg.People.Name)
+			_, used := r.history.prompt(a, r.cfg.People.Name, false)
 			q.madeOf(used) // it repeats what was said
 			if said := r.latest(a, q.want == reflex.Resume); said.Body != nil {
 				q.visibility = q.visibility.And(said.Visibility)
@@ -433,7 +433,7 @@ func (r *Room) remember(e earshot.Event) {
 	}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		r.history.add(line{event: e.ID, at: e.At, author: e.Author, text: body.Text, visibility: e.Visibility})
+		r.history.add(line{event: e.ID, at: e.At, author: e.Author, to: e.To, text: body.Text, visibility: e.Visibility})
 		r.scene.Put(scene.Item{
 			Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
 			Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + body.Text,
@@ -458,7 +458,7 @@ func (r *Room) remember(e earshot.Event) {
 // it was said to the agent: others talk all day, and would drive it out.
 func (r *Room) heard(e earshot.Event, u earshot.Utterance) {
 	if len(e.To) > 0 {
-		r.history.add(line{event: e.ID, at: e.At, author: e.Author, text: u.Text, visibility: e.Visibility})
+		r.history.add(line{event: e.ID, at: e.At, author: e.Author, to: e.To, text: u.Text, visibility: e.Visibility})
 	}
 	r.scene.Put(scene.Item{
 		Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,

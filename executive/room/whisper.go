@@ -167,9 +167,18 @@ func ends(text string) (at []int) {
 func (r *Room) called(name string) (participants.Participant, error) {
 	p, ok := r.find(strings.TrimSpace(name))
 	if !ok {
-		return p, errors.New("nobody here has that name, so nothing was sent" + r.meant(name))
+		return p, errors.New("nobody has that name, so nothing was sent" + r.meant(name))
 	}
 	return p, nil
+}
+
+// meant asks whether one of the nearest names was meant, if any is near.
+func (r *Room) meant(name string) string {
+	near := r.directory().Nearest(name, 3)
+	if len(near) == 0 {
+		return "; /who shows who is here"
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // find returns who has a name. What is sent to those who have none is for
