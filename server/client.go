@@ -131,13 +131,14 @@ func lostBecause(ctx context.Context, err error) error {
 }
 
 // Attach lets p and o be a sense and an outlet of the daemon, as [attach.Run]
-// does, until p comes to its end.
-func (c *Client) Attach(ctx context.Context, p providers.Provider, o earshot.Outlet) error {
+// does, until p comes to its end. Names learns what those are called who are
+// spoken of.
+func (c *Client) Attach(ctx context.Context, p providers.Provider, o earshot.Outlet, names *attach.Names) error {
 	conn, buffered, err := c.upgrade(ctx)
 	if err != nil {
 		return err
 	}
-	return attach.Run(ctx, wire.NewConn(conn, buffered, wire.MaxDown), p, o)
+	return attach.Run(ctx, wire.NewConn(conn, buffered, wire.MaxDown), p, o, names)
 }
 
 // upgrade opens a connection and turns it into that of a terminal.

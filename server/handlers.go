@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ const batch = 64
 // heartbeat is how often a stream without events says that it is alive: often
 // enough for a client that gives up after [wire.Idle].
 const heartbeat = 15 * time.Second
+
+// look is how often it is asked whether somebody may go on reading.
+const look = 5 * time.Second
 
 // A posting is the body of POST /v1/messages.
 type posting struct {
@@ -99,8 +103,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 	}
 	out := &stream{w: w, control: http.NewResponseController(w)}
 	for {
-		grown := s.House.Grown() // before reading, so that nothing falls between
-		p, err := s.again(r.Context(), who)
+		grown := s.House.Grown()            // before reading, so that nothing falls between
+		p, err := s.again(r.Context(), who) // before reading, so that nothing is read for who may not
 		if err != nil {
 			return out.refused(shut(err))
 		}
@@ -115,7 +119,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 			after = some[n-1].Sequence
 			continue
 		}
-		if !out.rest(r, grown) {
+		if !out.rest(r.Context(), grown, s.stay(who)) {
 			return nil
 		}
 	}
@@ -170,16 +174,21 @@ func (s *stream) refused(err error) error {
 }
 
 // rest waits until the journal has grown, with a sign of life now and then. It
-// is false when the stream is over.
-func (s *stream) rest(r *http.Request, grown <-chan struct{}) bool {
-	beat := time.NewTicker(heartbeat)
+// is false when the stream is over, or whoever reads it may not stay.
+func (s *stream) rest(ctx context.Context, grown <-chan struct{}, stay func(context.Context) error) bool {
+	beat, ask := time.NewTicker(heartbeat), time.NewTicker(look)
 	defer beat.Stop()
+	defer ask.Stop()
 	for {
 		select {
 		case <-grown:
 			return true
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return false
+		case <-ask.C:
+			if stay(ctx) != nil {
+				return false
+			}
 		case <-beat.C:
 			if _, err := io.WriteString(s.w, "\n"); err != nil || s.write(nil) != nil {
 				return false
@@ -192,7 +201,10 @@ func (s *stream) rest(r *http.Request, grown <-chan struct{}) bool {
 func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error {
 	if r.Header.Get("Upgrade") != wire.Protocol {
 		w.Header().Set("Upgrade", wire.Protocol)
-		return &fault{http.StatusUpgradeRequired, errors.New("this earshot speaks " + wire.Protocol + " and the client does not")}
+		return &fault{http.StatusUpgradeRequired, &wire.Refusal{
+			Problem: "this earshot speaks " + wire.Protocol + " and the terminal does not",
+			Mend:    "use the same version for both; see: earshot version",
+		}}
 	}
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -204,7 +216,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	if _, err := io.WriteString(conn, switching); err != nil {
 		return nil
 	}
-	t := &remote.Terminal{Session: s.session(who), Audience: who.Audience, House: s.House, Log: s.log()}
+	t := &remote.Terminal{Session: s.session(who), Audience: who.Audience, House: s.House, Stay: s.stay(who), Log: s.log()}
 	err = t.Serve(r.Context(), wire.NewConn(conn, buffered.Reader, wire.MaxUp))
 	if err != nil {
 		s.log().Debug("a terminal was lost", slog.String("outlet", t.Session.Outlet), slog.Any("err", err))

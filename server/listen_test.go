@@ -13,6 +13,7 @@ import (
 	"earshot"
 	"earshot/internal/testkit"
 	"earshot/server"
+	"earshot/server/attach"
 )
 
 func TestListenIsForItsUserAlone(t *testing.T) {
@@ -123,7 +124,7 @@ func TestNobodyIsRunning(t *testing.T) {
 	c := &server.Client{Socket: socket(t)}
 	_, posted := c.Post(t.Context(), "", "x")
 	_, stated := c.State(t.Context())
-	attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{})
+	attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
 	for _, err := range []error{posted, stated, attached} {
 		if !errors.Is(err, server.ErrNotRunning) || !strings.Contains(err.Error(), "earshot run") {
 			t.Errorf("told %v", err)

@@ -87,6 +87,14 @@ func (s *Server) again(ctx context.Context, g guest) (Principal, error) {
 	return s.House.Identify(ctx, g.account, c)
 }
 
+// stay reports why a guest may not stay.
+func (s *Server) stay(g guest) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := s.again(ctx, g)
+		return err
+	}
+}
+
 // claimOf returns what the headers of a request say.
 func claimOf(h http.Header) (c Claim, err error) {
 	if c.Name, err = percent(h, identityHeader); err != nil {

@@ -277,8 +277,8 @@ func TestRequests(t *testing.T) {
 		{"not HTTP", "\x00\x01\x02\r\n\r\n", 400, ""},
 		{"a bad sequence", "GET /v1/events?after=x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
 		{"a negative sequence", "GET /v1/events?after=-1 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
-		{"no upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 426, "earshot-terminal/1"},
-		{"another upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 426, "earshot-terminal/1"},
+		{"no upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 426, "earshot-terminal/2"},
+		{"another upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 426, "earshot-terminal/2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			resp := get(t, "unix", at, tt.request)
@@ -304,7 +304,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 		t.Fatal("there are no routes to walk")
 	}
 	for _, r := range routes {
-		resp := get(t, "tcp", l.Addr().String(), r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
+		resp := get(t, "tcp", l.Addr().String(), r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/2\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
 		if resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
 		}
@@ -323,7 +323,7 @@ func TestWhomTheHouseRefuses(t *testing.T) {
 	}
 	at, _ := serve(t, h)
 	for _, r := range server.Routes() {
-		resp := get(t, "unix", at, r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
+		resp := get(t, "unix", at, r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/2\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
 		if resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
 		}
@@ -332,7 +332,7 @@ func TestWhomTheHouseRefuses(t *testing.T) {
 	if _, err := c.State(t.Context()); err == nil || err.Error() != "you are nobody here" {
 		t.Errorf("state: %v", err)
 	}
-	if err := c.Attach(t.Context(), sense(nil), &testkit.Voice{}); err == nil || err.Error() != "you are nobody here" {
+	if err := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names)); err == nil || err.Error() != "you are nobody here" {
 		t.Errorf("attach: %v", err)
 	}
 	if len(h.all()) != 0 {
@@ -517,7 +517,7 @@ func TestAttach(t *testing.T) {
 			t.Errorf("heard up to %v", at)
 		}
 		return err
-	}), voice)
+	}), voice, new(attach.Names))
 	if err != nil {
 		t.Errorf("attached: %v", err)
 	}
@@ -544,7 +544,9 @@ func TestServeEndsTerminals(t *testing.T) {
 	const n = 10
 	errs := make(chan error, n)
 	for range n {
-		go func() { errs <- (&server.Client{Socket: at}).Attach(t.Context(), sense(nil), &testkit.Voice{}) }()
+		go func() {
+			errs <- (&server.Client{Socket: at}).Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
+		}()
 	}
 	testkit.Await(t, patience, "the terminals to attach", func() bool { return len(h.all()) == n })
 	stop()
@@ -590,7 +592,7 @@ func TestTooManyConnections(t *testing.T) {
 func TestHostileConnections(t *testing.T) {
 	h := newHouse()
 	at, stop := serve(t, h)
-	upgrade := "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\n\r\n"
+	upgrade := "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/2\r\n\r\n"
 	event := `{"event":{"kind":"message","body":{"text":"x"}}}` + "\n"
 	for _, sends := range []string{
 		"", "GET", "GET /v1/state HTTP/1.1\r\nHost: x\r\nX: ", "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",

@@ -20,6 +20,7 @@ import (
 	"earshot/participants"
 	sense "earshot/providers/console"
 	"earshot/server"
+	"earshot/server/attach"
 )
 
 type chatCommand struct{}
@@ -37,7 +38,7 @@ func (chatCommand) Run(a *app) error {
 // until the person leaves.
 func (a *app) attach(cfg *config.Config) error {
 	c := &server.Client{Socket: cfg.Server.Path()}
-	name, err := names(a.ctx, c)
+	names, err := names(a.ctx, c)
 	if err != nil {
 		return err
 	}
@@ -46,8 +47,8 @@ func (a *app) attach(cfg *config.Config) error {
 		return err
 	}
 	defer t.Close()
-	o := outlet.New(outlet.Config{Outlet: local, Name: name}, t)
-	return c.Attach(a.ctx, a.sense(t, identifiers()), o)
+	o := outlet.New(outlet.Config{Outlet: local, Name: names.Name}, t)
+	return c.Attach(a.ctx, a.sense(t, identifiers()), o, names)
 }
 
 // sense is the console's on t.
@@ -57,22 +58,19 @@ func (a *app) sense(t *terminal.Terminal, newID func() earshot.EventID) *sense.C
 }
 
 // names asks the daemon what its participants are called.
-func names(ctx context.Context, c *server.Client) (func(earshot.ParticipantID) string, error) {
+func names(ctx context.Context, c *server.Client) (*attach.Names, error) {
 	s, err := state(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	called := map[earshot.ParticipantID]string{participants.Agent: s.Agent, "": "unknown"}
+	called := map[earshot.ParticipantID]string{participants.Agent: s.Agent}
 	_, called[participants.Owner] = self()
 	for _, p := range s.Here {
 		called[p.ID] = p.Name
 	}
-	return func(id earshot.ParticipantID) string {
-		if n := called[id]; n != "" {
-			return n
-		}
-		return string(id)
-	}, nil
+	names := new(attach.Names)
+	names.Learn(called)
+	return names, nil
 }
 
 // state asks the daemon how everything is.
@@ -99,7 +97,7 @@ func (s sayCommand) Run(a *app) error {
 		return err
 	}
 	c := &server.Client{Socket: cfg.Server.Path()}
-	name, err := names(a.ctx, c)
+	names, err := names(a.ctx, c)
 	if err != nil {
 		return err
 	}
@@ -119,10 +117,10 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
+	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: names.Name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
-	g.Go(func() error { return c.Attach(ctx, a.sense(t, o.id), o) })
+	g.Go(func() error { return c.Attach(ctx, a.sense(t, o.id), o, names) })
 	err = errors.Join(g.Wait(), t.Close())
 	return errors.Join(err, s.verdict(a, c, o))
 }

@@ -34,12 +34,16 @@ const parting = 2 * time.Second
 // An event that p emits is admitted when emit returns nil. When it returns an
 // [*wire.Refusal] the room did not want it. After any other error it may have
 // been admitted or not: emitted again with the same ID, it is kept once.
-func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet) error {
+//
+// Whoever is spoken of in what o is shown is in names before it is shown. That
+// whoever attached may not stay any more is a [*wire.Refusal].
+func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.Outlet, names *Names) error {
 	defer conn.Close()
 	s := &session{
 		conn:   conn,
 		box:    wire.NewOutbox(),
 		outlet: o,
+		names:  names,
 		window: make(chan struct{}, wire.Unanswered),
 		lost:   make(chan struct{}),
 	}
@@ -53,6 +57,7 @@ type session struct {
 	conn   *wire.Conn
 	box    *wire.Outbox
 	outlet earshot.Outlet
+	names  *Names
 	name   string // of the outlet, as the room knows it; for the reading goroutine
 
 	window chan struct{} // holds one for each event without an answer
@@ -124,7 +129,11 @@ func (s *session) read(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrLost, err)
 		}
-		if err := s.take(ctx, f); err != nil {
+		err = s.take(ctx, f)
+		if r, ok := errors.AsType[*wire.Refusal](err); ok {
+			return r
+		}
+		if err != nil {
 			return fmt.Errorf("%w: %w", ErrLost, err)
 		}
 	}
@@ -149,9 +158,12 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 	case wire.Finish:
 		s.speeches.finish(f)
 	case wire.Show:
+		s.names.Learn(f.Names)
 		s.show(f.Event)
 	case wire.Missed:
 		s.show(missed(f.N))
+	case wire.Ended:
+		return &f.Refusal
 	default:
 		return fmt.Errorf("a daemon sends no %T", f)
 	}

@@ -101,6 +101,7 @@ type pair struct {
 	room   *room
 	client net.Conn // the terminal's end of the connection
 
+	names   attach.Names
 	hangUp  context.CancelFunc // ends the terminal
 	stop    context.CancelFunc // ends the daemon
 	clients chan error         // what attach.Run returned
@@ -115,7 +116,7 @@ func connect(t *testing.T, r *room, p providers.Provider, o earshot.Outlet) *pai
 	pr.serve(t, near)
 	var ctx context.Context
 	ctx, pr.hangUp = context.WithCancel(t.Context())
-	go func() { pr.clients <- attach.Run(ctx, wire.NewConn(far, far, wire.MaxDown), p, o) }()
+	go func() { pr.clients <- attach.Run(ctx, wire.NewConn(far, far, wire.MaxDown), p, o, &pr.names) }()
 	return pr
 }
 

@@ -169,7 +169,7 @@ func TestHostileDaemon(t *testing.T) {
 			near, far := net.Pipe()
 			done := make(chan error, 1)
 			go func() {
-				done <- attach.Run(t.Context(), wire.NewConn(far, far, wire.MaxDown), sense(idle), &testkit.Voice{Every: time.Hour})
+				done <- attach.Run(t.Context(), wire.NewConn(far, far, wire.MaxDown), sense(idle), &testkit.Voice{Every: time.Hour}, new(attach.Names))
 			}()
 			go io.Copy(io.Discard, near)
 			_, _ = io.WriteString(near, sends)

@@ -15,11 +15,14 @@ import (
 // back what they had begun when they go. Late is the context of what is handed
 // in; it outlives the connection a little.
 func (s *session) admit(late context.Context) {
-	here := s.hand(late, earshot.Presence{Session: s.Session.ID, Here: true})
+	s.hand(late, earshot.Presence{Session: s.Session.ID, Here: true})
 	n, typing := int64(0), false
 	for e := range s.events {
 		n++
 		e, err := s.checked(e)
+		if err == nil {
+			err = s.stays(late)
+		}
 		if err == nil {
 			typing = typingAfter(typing, e.Body, false)
 			err = s.House.Admit(late, e)
@@ -34,9 +37,7 @@ func (s *session) admit(late context.Context) {
 	if typing {
 		s.hand(bye, earshot.Typing{Began: false})
 	}
-	if here {
-		s.hand(bye, earshot.Presence{Session: s.Session.ID, Here: false})
-	}
+	s.hand(bye, earshot.Presence{Session: s.Session.ID, Here: false}) // of whoever is here by now
 }
 
 // typingAfter returns whether a line is begun, when b was sent and then when it
@@ -49,14 +50,12 @@ func typingAfter(typing bool, b earshot.Body, admitted bool) bool {
 	return typing && !admitted
 }
 
-// hand hands in what the terminal does without a word of its own, and reports
-// whether it was admitted.
-func (s *session) hand(ctx context.Context, b earshot.Body) bool {
+// hand hands in what the terminal does without a word of its own.
+func (s *session) hand(ctx context.Context, b earshot.Body) {
 	err := s.House.Admit(ctx, s.event("", time.Now(), b))
 	if err != nil && s.Log != nil {
 		s.Log.Warn("not admitted", slog.String("outlet", s.Session.Outlet), slog.String("kind", string(b.Kind())), slog.Any("err", err))
 	}
-	return err == nil
 }
 
 // answer tells the terminal what became of its nth event.

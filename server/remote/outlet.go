@@ -22,6 +22,7 @@ type outlet struct {
 	name  string
 	flows bool
 	box   *wire.Outbox
+	call  func(earshot.ParticipantID) string // what somebody is called
 
 	free chan struct{} // holds one while no speech is open
 
@@ -36,8 +37,8 @@ var _ interface {
 	earshot.Board
 } = (*outlet)(nil)
 
-func newOutlet(name string, flows bool, box *wire.Outbox) *outlet {
-	o := &outlet{name: name, flows: flows, box: box, free: make(chan struct{}, 1)}
+func newOutlet(name string, flows bool, box *wire.Outbox, call func(earshot.ParticipantID) string) *outlet {
+	o := &outlet{name: name, flows: flows, box: box, call: call, free: make(chan struct{}, 1)}
 	o.free <- struct{}{}
 	return o
 }
@@ -115,7 +116,7 @@ func (o *outlet) Show(e earshot.Event) {
 	if o.box.Count(isShow) >= board {
 		o.miss(o.box.Drop(1, isShow))
 	}
-	if o.box.Put(wire.Show{Event: e}) != nil {
+	if o.box.Put(wire.Show{Event: e, Names: wire.NamesIn(e, o.call)}) != nil {
 		o.miss(1)
 	}
 }

@@ -132,7 +132,7 @@ func TestProtocol(t *testing.T) {
 		}
 
 		o.(earshot.Board).Show(earshot.Event{ID: "9", Body: earshot.Notice{Key: "llm", Text: "gone"}})
-		w.want(`{"show":{"id":"9","at":"0001-01-01T00:00:00Z","room":"","from":{"provider":"","id":""},"visibility":{"scope":""},"kind":"notice","body":{"key":"llm","text":"gone"}}}`)
+		w.want(`{"show":{"event":{"id":"9","at":"0001-01-01T00:00:00Z","room":"","from":{"provider":"","id":""},"visibility":{"scope":""},"kind":"notice","body":{"key":"llm","text":"gone"}}}}`)
 		time.Sleep(wire.Every)
 		w.want(`{"beat":{}}`)
 	})

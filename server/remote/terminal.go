@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,7 +63,13 @@ type Terminal struct {
 	Session  participants.Session // of whoever attached it, with the room; Outlet is unique in the house
 	Audience earshot.Audience     // around it
 	House    House
-	Log      *slog.Logger // nil logs nothing
+
+	// Stay reports why whoever attached it may not stay. It is asked before
+	// each event and every few seconds, by one goroutine at a time; nil lets
+	// them stay.
+	Stay func(context.Context) error
+
+	Log *slog.Logger // nil logs nothing
 }
 
 // Serve brings the terminal into the room, until its connection or ctx ends,
@@ -85,8 +92,9 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		box:      wire.NewOutbox(),
 		events:   make(chan earshot.Event, wire.Unanswered),
 		attached: time.Now(),
+		out:      make(chan struct{}),
 	}
-	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box)
+	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.House.Name)
 	_ = s.box.Urgent(wire.Welcome{Outlet: t.Session.Outlet})
 	return s.run(ctx)
 }
@@ -104,6 +112,10 @@ type session struct {
 	// terminal may have unanswered, so sending to it never blocks.
 	events chan earshot.Event
 	open   atomic.Int64 // events taken from the wire and not answered yet
+
+	asking sync.Mutex    // held while it is asked whether somebody may stay
+	why    error         // they may not
+	out    chan struct{} // closed when why is set
 }
 
 // errLeft ends the session of a terminal that has left.
@@ -130,7 +142,8 @@ func (s *session) run(ctx context.Context) error {
 		hurry.Reset(linger)
 		return err
 	})
-	g.Go(func() error { return s.conn.Pump(gctx, s.box) })
+	g.Go(func() error { return s.pump(gctx) })
+	g.Go(func() error { return s.guard(gctx) })
 	g.Go(func() error {
 		s.admit(late)
 		return nil

@@ -12,8 +12,8 @@
 // order of the events, with at most [Unanswered] of them open; and it sends
 // [Heard] for the speech it was given. The daemon sends [Open], [Say], [Do] and
 // [Finish] for a speech, at most one of which is open, with at most [Window]
-// bytes unheard; and [Show] and [Missed] for what else is to be seen. Both send
-// a [Beat] when there is nothing to send, and hold a side that has been silent
+// bytes unheard; [Show] and [Missed] for what else is to be seen; and [Ended]
+// when whoever is at the terminal may not stay. Both send a [Beat] when there is nothing to send, and hold a side that has been silent
 // for [Idle] to be dead.
 //
 // When the reader is slow, what is said waits, what is shown drops the oldest
@@ -31,7 +31,7 @@ import (
 )
 
 // Protocol names this version in the Upgrade header of HTTP.
-const Protocol = "earshot-terminal/1"
+const Protocol = "earshot-terminal/2"
 
 // The limits that both sides keep.
 const (
@@ -103,13 +103,21 @@ type (
 		Turn earshot.TurnID `json:"turn"`
 	}
 
-	// Show is something to be seen that is not a reply being said.
-	Show struct{ earshot.Event }
+	// Show is something to be seen that is not a reply being said, with what
+	// everybody in it is called. A name comes from the registry, never from a
+	// text.
+	Show struct {
+		Event earshot.Event `json:"event"`
+		Names Names         `json:"names,omitempty"`
+	}
 
 	// Missed says how many events were dropped because the terminal was slow.
 	Missed struct {
 		N int `json:"n"`
 	}
+
+	// Ended says why the terminal may not stay. It is the last frame.
+	Ended struct{ Refusal }
 )
 
 // Beat says that its sender is alive. Both send it.
@@ -127,6 +135,7 @@ func (Do) key() string      { return "do" }
 func (Finish) key() string  { return "finish" }
 func (Show) key() string    { return "show" }
 func (Missed) key() string  { return "missed" }
+func (Ended) key() string   { return "ended" }
 func (Beat) key() string    { return "beat" }
 
 // Encode returns f as a line, with its end.
@@ -179,6 +188,8 @@ func decodeBody(key string, body []byte) (Frame, error) {
 		return decode[Show](body)
 	case "missed":
 		return decode[Missed](body)
+	case "ended":
+		return decode[Ended](body)
 	case "beat":
 		return decode[Beat](body)
 	}

@@ -1,0 +1,72 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"earshot/server/wire"
+)
+
+// look is how often it is asked whether somebody may stay: a token that was
+// revoked holds no longer than this.
+const look = 5 * time.Second
+
+// parting is how long a terminal that has to go may take to read why.
+const parting = 2 * time.Second
+
+// errOut ends the session of somebody who may not stay.
+var errOut = errors.New("whoever attached the terminal may not stay")
+
+// guard ends the session when whoever attached the terminal may not stay, at
+// the latest a little after it was told so.
+func (s *session) guard(ctx context.Context) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			_ = s.stays(ctx)
+		case <-s.out:
+			return s.part(ctx)
+		}
+	}
+}
+
+// part waits until the terminal has read why it has to go.
+func (s *session) part(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(parting):
+	}
+	return errOut
+}
+
+// stays reports why whoever attached the terminal may not stay. The first time
+// that they may not, the terminal is told, and nothing after that.
+func (s *session) stays(ctx context.Context) error {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if s.why != nil || s.Stay == nil {
+		return s.why
+	}
+	err := s.Stay(ctx)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	s.why = err
+	_ = s.box.Urgent(wire.Ended{Refusal: *wire.Explain(err)})
+	s.box.Close()
+	close(s.out)
+	return err
+}
+
+// pump writes what is to be sent, until the session has ended.
+func (s *session) pump(ctx context.Context) error {
+	if err := s.conn.Pump(ctx, s.box); err != nil {
+		return err
+	}
+	return errOut // nobody else closes the box
+}
