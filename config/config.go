@@ -82,7 +82,7 @@ func (c *Config) Validate() error {
 	return errors.Join(
 		field.Under("executive", c.Executive.Validate()),
 		field.Under("external_actors", c.ExternalActors.Validate()),
-		field.Under("external_actors", c.collisions()),
+		field.Under("external_actors", c.ExternalActors.Collides(c.Executive.Name)),
 		c.Rooms.Validate(),
 		c.strangers(),
 		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
@@ -91,22 +91,6 @@ func (c *Config) Validate() error {
 		field.Under("server", c.Server.Validate()),
 		field.Under("log", c.Log.validate()),
 	)
-}
-
-// collisions reports actors who could be taken for the agent.
-func (c *Config) collisions() error {
-	var faults []error
-	for i, a := range c.ExternalActors.Actors {
-		key, name := "display_name", a.DisplayName
-		if name == "" {
-			key, name = "actor_id", string(a.ID)
-		}
-		if participants.Key(name) == participants.Key(c.Executive.Name) {
-			faults = append(faults, field.Errorf(fmt.Sprintf("actors[%d].%s", i, key),
-				"is %q, which is too close to executive.name, %q; nobody could tell whom somebody means", name, c.Executive.Name))
-		}
-	}
-	return errors.Join(faults...)
 }
 
 // strangers reports who is let into a room and is not known beforehand: anybody

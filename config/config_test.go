@@ -46,7 +46,7 @@ func TestNothingIsTheDefault(t *testing.T) {
 func TestAFileSays(t *testing.T) {
 	got, err := config.Parse("earshot.yaml", []byte(`
 executive:
-  name: "1.10"
+  name: "1e10"
   enabled: false
   update_interval_seconds: 0.5
   llm: {provider: openai, model: 7, host: http://localhost:1, api_key: sk-1}
@@ -76,7 +76,7 @@ log: {level: debug}
 	want := config.Default()
 	want.File = "earshot.yaml"
 	e := &want.Executive
-	e.Name, e.Enabled, e.UpdateInterval = "1.10", false, 0.5
+	e.Name, e.Enabled, e.UpdateInterval = "1e10", false, 0.5
 	e.LLM.Provider, e.LLM.Model, e.LLM.Host, e.LLM.APIKey = "openai", "7", "http://localhost:1", "sk-1"
 	e.Conversational.Temperature, e.Conversational.SystemPrompt = 1, "You are a duck.\n"
 	e.Reasoning.Triggers, e.Interruption.Sources = []string{"quack", "yes", "3"}, nil
@@ -163,9 +163,9 @@ func TestWrongFiles(t *testing.T) {
 		{"unknown in an engine", "executive:\n  llm:\n    engines:\n    - provider: ollama\n      modle: x\n", "c.yaml:4: executive.llm.engines[0].model: is empty; must be a model that the server has\nc.yaml:5: executive.llm.engines[0].modle: is not a key; did you mean \"model\"?"},
 		{"not a temperature", "executive:\n  conversational:\n    temperature: .nan\n", "c.yaml:3: executive.conversational.temperature: is NaN; must be from 0 to 2"},
 		{"an actor called like the agent", "executive: {name: Ann}\nexternal_actors:\n  actors:\n  - {actor_id: bob, type: human, display_name: Bob}\n  - {actor_id: x1, type: human, display_name: ANN}\n",
-			`c.yaml:5: external_actors.actors[1].display_name: is "ANN", which is too close to executive.name, "Ann"; nobody could tell whom somebody means`},
+			`c.yaml:5: external_actors.actors[1].display_name: is "ANN", which could be taken for the agent, "Ann"; nobody could tell whom somebody means`},
 		{"an actor whose ID is the agent's name", "external_actors:\n  actors:\n  - actor_id: earshot\n    type: human\n",
-			`c.yaml:3: external_actors.actors[0].actor_id: is "earshot", which is too close to executive.name, "Earshot"; nobody could tell whom somebody means`},
+			`c.yaml:3: external_actors.actors[0].actor_id: is "earshot", which could be taken for the agent, "Earshot"; nobody could tell whom somebody means`},
 		{"unknown in an actor", "external_actors:\n  actors:\n  - {actor_id: bob, type: human, dsplay_name: Bob}\n", `c.yaml:3: external_actors.actors[0].dsplay_name: is not a key; did you mean "display_name"?`},
 		{"the seed's form", "external_actors:\n  - actor_id: todd\n", "c.yaml:2: external_actors: is a list; must be a section, with keys below it"},
 		{"rooms", "rooms:\n- id: Kitchen\n- id: den\n  actors: [ann, owner]\n- {id: den, name: \"\\e[31m\"}\n- name: x\n",

@@ -10,6 +10,7 @@ import (
 
 	"earshot/internal/field"
 	"earshot/interrupt"
+	"earshot/participants"
 )
 
 const (
@@ -58,6 +59,9 @@ func checkName(name string) error {
 		return field.Errorf("name", "has %d characters; must be at most %d", n, longestName)
 	case name != strings.TrimSpace(name) || strings.ContainsFunc(name, unspeakable):
 		return field.Errorf("name", "is %q; must be made of letters, digits, spaces and - ' . alone, without a space at either end", name)
+	}
+	if _, err := participants.CheckName(name); err != nil {
+		return field.Errorf("name", "cannot be used: %v", err)
 	}
 	return nil
 }

@@ -1,6 +1,17 @@
 package participants
 
-import "earshot"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"earshot"
+	"earshot/internal/field"
+)
 
 // Config is the section external_actors of the configuration: who may come in
 // from outside.
@@ -31,10 +42,175 @@ type Actor struct {
 	Capabilities []Capability          `yaml:"capabilities"`
 }
 
+const (
+	mostPredeclared    = 1000 // the list is looked through for each change of a name
+	longestDescription = 200  // bytes; it stands in every prompt
+)
+
 // DefaultConfig returns the section of somebody who wrote none.
 func DefaultConfig() Config {
 	return Config{AllowDynamicCreation: true, AnonymousPattern: "guest_{timestamp}"}
 }
 
+// name returns what a is called.
+func (a Actor) name() string {
+	if a.DisplayName == "" {
+		return string(a.ID)
+	}
+	return a.DisplayName
+}
+
+// nameKey returns where the name of a is written.
+func (a Actor) nameKey() string {
+	if a.DisplayName == "" {
+		return "actor_id"
+	}
+	return "display_name"
+}
+
+// kind returns what a is: a person, where nothing is said.
+func (a Actor) kind() Type {
+	if a.Type == "" {
+		return Human
+	}
+	return a.Type
+}
+
+// owner returns which actor is the person of an account, or -1.
+func (c Config) owner(account earshot.Handle, name string) int {
+	if i := slices.IndexFunc(c.Actors, func(a Actor) bool { return slices.Contains(a.Handles, account.String()) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(c.Actors, func(a Actor) bool {
+		return len(a.Handles) == 0 && a.kind() == Human && name != "" && Fold(a.name()) == Fold(name)
+	})
+}
+
+// parseHandle reads "provider:id".
+func parseHandle(s string) (earshot.Handle, bool) {
+	provider, id, ok := strings.Cut(s, ":")
+	bad := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }
+	return earshot.Handle{Provider: provider, ID: id}, ok && provider != "" && id != "" && !strings.ContainsFunc(s, bad)
+}
+
+// anonymous returns what the nth guest, who came at now, is called.
+func (c Config) anonymous(now time.Time, n int) string {
+	return strings.NewReplacer(
+		"{timestamp}", strconv.FormatInt(now.Unix(), 10), "{number}", strconv.Itoa(n),
+	).Replace(c.AnonymousPattern)
+}
+
 // Validate reports every fault in c.
-func (c Config) Validate() error { return nil }
+func (c Config) Validate() error {
+	faults := []error{c.checkPattern()}
+	if n := len(c.Actors); n > mostPredeclared {
+		faults = append(faults, field.Errorf("actors", "has %d entries; must have at most %d", n, mostPredeclared))
+	}
+	names := makeNames()
+	ids, handles := make(map[earshot.ParticipantID]int), make(map[string]int)
+	for i, a := range c.Actors {
+		at := fmt.Sprintf("actors[%d]", i)
+		faults = append(faults, field.Under(at, a.validate()))
+		if j, twice := ids[a.ID]; twice {
+			faults = append(faults, field.Errorf(at+".actor_id", "is %q, as that of actors[%d] is; each needs its own", a.ID, j))
+			continue
+		}
+		ids[a.ID] = i
+		if other, near := names.near(a.name(), a.ID); near {
+			faults = append(faults, field.Errorf(at+"."+a.nameKey(), "is %q, which could be taken for that of actors[%d], %q",
+				a.name(), ids[other], c.Actors[ids[other]].name()))
+		}
+		names.add(a.name(), a.ID)
+		for k, h := range a.Handles {
+			if j, twice := handles[h]; twice {
+				faults = append(faults, field.Errorf(fmt.Sprintf("%s.handles[%d]", at, k), "is %q, which is a handle of actors[%d] already", h, j))
+			}
+			handles[h] = i
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// validate reports every fault in a.
+func (a Actor) validate() error {
+	faults := []error{a.checkID()}
+	if _, problem := check(a.name()); problem != "" && (a.DisplayName != "" || a.ID == Owner) {
+		faults = append(faults, field.Errorf("display_name", "is %q, which %s; such as %q would do", OneLine(a.name()), problem, example(a.name())))
+	}
+	if !a.kind().external() {
+		faults = append(faults, field.Errorf("type", "is %q; must be one of %s", a.Type, list(externals)))
+	}
+	if n := len(a.Description); n > longestDescription {
+		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, for it stands in every prompt", n, longestDescription))
+	}
+	if strings.ContainsFunc(a.Description, func(r rune) bool { return hidden(r) || strings.ContainsRune("[]\u2028\u2029", r) }) {
+		faults = append(faults, field.Errorf("description", "has a bracket or a character in it that cannot be seen; must be one line of text"))
+	}
+	for i, h := range a.Handles {
+		if _, ok := parseHandle(h); !ok {
+			faults = append(faults, field.Errorf(fmt.Sprintf("handles[%d]", i), "is %q; must be a provider, a colon and an ID, such as console:uid1000", OneLine(h)))
+		}
+	}
+	for i, c := range a.Capabilities {
+		if !slices.Contains(capable, c) {
+			faults = append(faults, field.Errorf(fmt.Sprintf("capabilities[%d]", i), "is %q; must be one of %s", c, list(capable)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// list returns what may be chosen, for people.
+func list[S ~string](choices []S) string {
+	var b strings.Builder
+	for i, c := range choices {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(c))
+	}
+	return b.String()
+}
+
+// checkID wants an ID that no other part of the program gives to somebody, and
+// that can stand in a handle and a path. The owner may be named by theirs.
+func (a Actor) checkID() error {
+	id := string(a.ID)
+	switch _, problem := check(id); {
+	case id == "":
+		return field.Errorf("actor_id", "is missing; each needs one, such as ann")
+	case problem != "" && a.ID != Owner:
+		return field.Errorf("actor_id", "is %q, which %s; such as %q would do", OneLine(id), problem, strings.ToLower(example(id)))
+	case strings.HasPrefix(id, guestPrefix):
+		return field.Errorf("actor_id", "is %q; those that begin with %q are for guests", id, guestPrefix)
+	case strings.Contains(id, " "):
+		return field.Errorf("actor_id", "is %q; must be one word", id)
+	}
+	return nil
+}
+
+// checkPattern wants a pattern that gives each guest a name of their own.
+func (c Config) checkPattern() error {
+	const key = "anonymous_pattern"
+	if !strings.Contains(c.AnonymousPattern, "{timestamp}") && !strings.Contains(c.AnonymousPattern, "{number}") {
+		return field.Errorf(key, "is %q; must have {timestamp} or {number} in it, so that no two guests are called the same", c.AnonymousPattern)
+	}
+	if problem := form(c.anonymous(time.Unix(1e10, 0), mostGuests)); problem != "" {
+		return field.Errorf(key, "is %q, which gives a name that %s", OneLine(c.AnonymousPattern), problem)
+	}
+	return nil
+}
+
+// Collides reports every actor who could be taken for an agent that is called
+// name.
+func (c Config) Collides(name string) error {
+	agent := makeNames()
+	agent.add(name, Agent)
+	var faults []error
+	for i, a := range c.Actors {
+		if _, near := agent.near(a.name(), a.ID); near {
+			faults = append(faults, field.Errorf(fmt.Sprintf("actors[%d].%s", i, a.nameKey()),
+				"is %q, which could be taken for the agent, %q; nobody could tell whom somebody means", a.name(), name))
+		}
+	}
+	return errors.Join(faults...)
+}

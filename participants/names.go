@@ -1,18 +1,160 @@
 package participants
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
-// CheckName returns name as it is shown, or says what is wrong with it and what
-// to do about it.
-func CheckName(name string) (string, error) { return OneLine(name), nil }
-
-// Key returns what two names have in common that people could take for each
-// other.
-func Key(name string) string { return strings.ToLower(OneLine(name)) }
+	"golang.org/x/text/secure/precis"
+)
 
 // maxName is the longest name in bytes: enough for any person, too short for a
 // speech.
 const maxName = 64
+
+// CheckName returns name as it is shown, or says what is wrong with it and what
+// to do about it. A name is one or more words of letters, digits and - ' . _
+// (RFC 8265, section 3.5), all in one script, with at least one letter, and none
+// of the words that stand where a name may stand, such as "system" or "all". It
+// does not know who else there is: see [Registry.Claim].
+func CheckName(name string) (string, error) {
+	shown, problem := check(name)
+	if problem == "" {
+		return shown, nil
+	}
+	return "", refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
+}
+
+// example returns a name that would do and is as near to name as can be.
+func example(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' {
+			return r
+		}
+		return -1
+	}, OneLine(name))
+	for _, e := range []string{plain, strings.TrimSpace(OneLine(plain) + " Smith")} {
+		if shown, problem := check(e); problem == "" {
+			return shown
+		}
+	}
+	return "Ann"
+}
+
+// check returns name as it is shown, or what is wrong with it, to be read on
+// from the name.
+func check(name string) (shown, problem string) {
+	if !utf8.ValidString(name) {
+		return "", "is not text"
+	}
+	if i := strings.IndexFunc(name, hidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return "", fmt.Sprintf("has a character in it that cannot be seen (%U)", r)
+	}
+	words := strings.Fields(strings.ReplaceAll(name, "’", "'")) // as telephones write it
+	for i, w := range words {
+		var err error
+		if words[i], err = precis.UsernameCasePreserved.String(w); err != nil {
+			return "", "has a character in it that no name can have"
+		}
+	}
+	shown = strings.Join(words, " ")
+	for _, wrong := range []func(string) string{form, scripts, word} {
+		if problem = wrong(shown); problem != "" {
+			return "", problem
+		}
+	}
+	return shown, ""
+}
+
+// hidden reports whether r is a control character or one that changes the
+// direction of text. Joiners are none: some scripts need them, and the rules for
+// names know where.
+func hidden(r rune) bool {
+	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
+}
+
+// form says what is wrong with the characters of name.
+func form(name string) string {
+	last, _ := utf8.DecodeLastRuneInString(name)
+	first, _ := utf8.DecodeRuneInString(name)
+	bad := strings.IndexFunc(name, func(r rune) bool { return !solid(r) && !strings.ContainsRune(" -'._\u200c\u200d", r) })
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxName:
+		return fmt.Sprintf("has %d bytes; it may have %d", len(name), maxName)
+	case bad >= 0:
+		r, _ := utf8.DecodeRuneInString(name[bad:])
+		return fmt.Sprintf("has %q in it; it may have letters, digits, spaces and - ' . _", r)
+	case !solid(first) || !solid(last):
+		return "must begin and end with a letter or a digit"
+	case !strings.ContainsFunc(name, unicode.IsLetter):
+		return "has no letter in it"
+	}
+	return ""
+}
+
+// solid reports whether r is a letter, with what belongs to it, or a digit.
+func solid(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
+
+// together are the scripts that are written in one word (UTS 39, section 5.1).
+var together = [][]string{{"Han", "Hiragana", "Katakana"}, {"Han", "Hangul"}, {"Bopomofo", "Han"}}
+
+// scripts says whether the letters of name are of more than one script.
+func scripts(name string) string {
+	used := make(map[string]bool)
+	for _, r := range name {
+		for script, table := range unicode.Scripts {
+			if script != "Common" && script != "Inherited" && unicode.Is(table, r) {
+				used[script] = true
+			}
+		}
+	}
+	all := slices.Sorted(maps.Keys(used))
+	if len(all) < 2 || slices.ContainsFunc(together, func(t []string) bool {
+		return !slices.ContainsFunc(all, func(s string) bool { return !slices.Contains(t, s) })
+	}) {
+		return ""
+	}
+	return "has letters of more than one script in it: " + strings.Join(all, ", ")
+}
+
+// reserved are words that stand where a name may stand, in an envelope, an
+// address, a command or on a screen, and the parts that a model can play.
+var reserved = strings.Fields(`
+	system all allagents everyone everybody anyone anybody someone somebody noone nobody none null nil unknown
+	anonymous guest human humans person people me myself i you user users owner operator admin administrator moderator
+	agent agents mainagent assistant ai bot model tool function developer voice voices speaker microphone
+	console terminal from to here channel room world last`)
+
+// word says whether name is a reserved word, also with digits and signs, as in
+// "voice 3", or as something that only looks like one.
+func word(name string) string {
+	looks := []string{Key(letters(Fold(name))), letters(Key(name))}
+	if strings.ContainsFunc(name, unicode.IsLower) { // among small letters a capital I is an l
+		looks = append(looks, letters(settle(skeleton(name))))
+	}
+	for _, w := range reserved {
+		if slices.Contains(looks, Key(w)) {
+			return fmt.Sprintf("stands for something else: %q is a reserved word", w)
+		}
+	}
+	return ""
+}
+
+// letters returns the letters of s alone.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
 
 // OneLine returns name as it may stand within a line of a prompt or a screen:
 // without control characters, brackets or needless space, and not long.
@@ -26,10 +168,15 @@ func OneLine(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(name, ""))
-	name = strings.Join(strings.Fields(name), " ")
-	for len(name) > maxName {
-		runes := []rune(name)
-		name = string(runes[:len(runes)-1])
+	return cut(strings.Join(strings.Fields(name), " "), maxName)
+}
+
+// cut returns the beginning of name, in whole characters, of at most so many
+// bytes.
+func cut(name string, most int) string {
+	for len(name) > most {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
 	}
-	return name
+	return strings.TrimSpace(name)
 }

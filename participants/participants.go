@@ -37,6 +37,12 @@ const (
 	Internal      Type = "internal_agent"
 )
 
+// externals are the types of those who come from outside.
+var externals = []Type{Human, AIAssistant, ExternalAgent, Other, Group}
+
+// external reports whether t is that of somebody from outside.
+func (t Type) external() bool { return slices.Contains(externals, t) }
+
 // A Capability is something that a participant may do.
 type Capability string
 
@@ -48,6 +54,9 @@ const (
 	Operate      Capability = "operate" // the daemon
 )
 
+// capable are all capabilities.
+var capable = []Capability{SendMessages, UseTools, ReadMemory, Operate}
+
 // A Participant is somebody who can say something. The zero Participant is
 // somebody unknown.
 type Participant struct {
@@ -57,6 +66,19 @@ type Participant struct {
 	Description  string                `json:"description,omitempty"`
 	Capabilities []Capability          `json:"capabilities,omitempty"`
 	RequiresAuth bool                  `json:"requires_auth,omitempty"` // a name alone does not do
+
+	// Through is whose handle or name it was that led here, if that turned out
+	// to be the same person: see [Registry.Merge].
+	Through earshot.ParticipantID `json:"through,omitempty"`
+}
+
+// Reader returns as whom p sees what is private: a handle that came by a merger
+// sees what it saw before, and what has been addressed to the person since.
+func (p Participant) Reader() earshot.ParticipantID {
+	if p.Through != "" {
+		return p.Through
+	}
+	return p.ID
 }
 
 // Can reports whether p has the capability.
@@ -64,3 +86,14 @@ func (p Participant) Can(c Capability) bool { return slices.Contains(p.Capabilit
 
 // Person reports whether p is a person, or several.
 func (p Participant) Person() bool { return p.Type == Human || p.Type == Group }
+
+// capabilities returns those that everybody has, and more.
+func capabilities(more ...Capability) []Capability {
+	may := []Capability{SendMessages}
+	for _, c := range more {
+		if !slices.Contains(may, c) {
+			may = append(may, c)
+		}
+	}
+	return may
+}

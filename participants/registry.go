@@ -2,7 +2,6 @@ package participants
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,54 +18,42 @@ type Setup struct {
 	Agents      []Participant  // the internal agents
 	Actors      Config         // the section external_actors
 
-	// Record keeps a change of the registry. It returns when the change is on
-	// disk. If nil, changes are forgotten with the process.
-	Record func(context.Context, earshot.Actor) error
+	// Record keeps a change of the registry that somebody made; nobody did who
+	// is empty. It returns when the change is on disk. If nil, changes are
+	// forgotten with the process.
+	Record func(ctx context.Context, by earshot.ParticipantID, change earshot.Actor) error
 
+	// Now and NewID are for those who are new. If either is nil, nobody new is
+	// let in.
 	Now   func() time.Time
 	NewID func() earshot.EventID
 }
 
-// A Session is one connection by which somebody is here, such as one terminal.
-type Session struct {
-	ID          string // unique for ever
-	Room        earshot.RoomID
-	Participant earshot.ParticipantID
-	Account     earshot.Handle // as the kernel or the provider knows them
-	Outlet      string         // where an answer to them alone comes out; may be empty
-	Connection  string         // what kind of connection it is, such as "terminal"
-	Address     string         // of a remote one
-	Since       time.Time
-}
-
 // A Registry maps handles and names to participants, and knows who is here. It
-// may be used from many goroutines.
+// may be used from many goroutines. What it returns is shared: nobody changes
+// it.
 type Registry struct {
-	setup Setup
+	setup  Setup
+	change chan struct{} // holds one while a change is being recorded
 
 	mu       sync.Mutex
-	byID     map[earshot.ParticipantID]Participant
+	people   map[earshot.ParticipantID]Participant
+	dormant  map[earshot.ParticipantID]bool                  // agents that were dismissed
+	into     map[earshot.ParticipantID]earshot.ParticipantID // who turned out to be whom
+	names    names
 	byHandle map[earshot.Handle]earshot.ParticipantID
-	sessions map[string]Session
-	here     map[place][]string // sessions
+	said     map[earshot.Handle]said // of sessions that are not of the account's own person
+	shown    map[grant]bool          // the tokens that were shown
+	guests   map[earshot.ParticipantID]time.Time
+	sessions map[string]attached
+	here     map[earshot.RoomID]map[string]earshot.ParticipantID // by session
+	rosters  map[earshot.RoomID]*Roster                          // of this version
 	version  uint64
 }
 
-// place is somebody in a room.
-type place struct {
-	room earshot.RoomID
-	who  earshot.ParticipantID
-}
-
-// Errors of [Registry.Claim].
-var (
-	ErrReserved = errors.New("the name belongs to an agent")
-	ErrToken    = errors.New("a token is needed")
-	ErrUnknown  = errors.New("nobody is called that")
-)
-
 // New returns a registry of the person known as owner, who is called name, and
-// of the agent. An account whose name cannot be used is called "owner".
+// of the agent, to which nobody new is let in. An account whose name cannot be
+// used is called "owner".
 func New(owner earshot.Handle, name, agent string) *Registry {
 	r, err := Open(Setup{
 		Account: owner, AccountName: name, Actors: DefaultConfig(),
@@ -78,92 +65,213 @@ func New(owner earshot.Handle, name, agent string) *Registry {
 	return r
 }
 
-// Open returns a registry of who there is from the beginning.
+// Open returns a registry of who there is from the beginning. An actor whose
+// handles name the account is the owner, and else one without handles who has
+// the account's name; where there is none, the owner is somebody besides.
 func Open(s Setup) (*Registry, error) {
 	r := &Registry{
-		setup: s, byID: make(map[earshot.ParticipantID]Participant), byHandle: make(map[earshot.Handle]earshot.ParticipantID),
-		sessions: make(map[string]Session), here: make(map[place][]string),
+		setup: s, change: make(chan struct{}, 1),
+		people: make(map[earshot.ParticipantID]Participant), dormant: make(map[earshot.ParticipantID]bool),
+		into: make(map[earshot.ParticipantID]earshot.ParticipantID), names: makeNames(),
+		byHandle: make(map[earshot.Handle]earshot.ParticipantID), said: make(map[earshot.Handle]said),
+		shown: make(map[grant]bool), guests: make(map[earshot.ParticipantID]time.Time), sessions: make(map[string]attached),
+		here: make(map[earshot.RoomID]map[string]earshot.ParticipantID), rosters: make(map[earshot.RoomID]*Roster),
 	}
+	r.people[Generic] = Participant{ID: Generic, Name: string(Generic), Type: Human, Capabilities: capabilities()}
 	for _, a := range s.Agents {
-		r.byID[a.ID] = a
+		a.Type = Internal
+		if err := r.add(a); err != nil {
+			return nil, err
+		}
 	}
-	name := OneLine(s.AccountName)
-	if _, taken := r.Find(name); name == "" || taken {
-		name = string(Owner)
+	owner := s.Actors.owner(s.Account, s.AccountName)
+	for i, a := range s.Actors.Actors {
+		if err := r.predeclare(a, i == owner); err != nil {
+			return nil, err
+		}
 	}
-	r.byID[Owner] = Participant{ID: Owner, Name: name, Type: Human, Capabilities: []Capability{SendMessages, UseTools, ReadMemory, Operate}}
-	r.byHandle[s.Account] = Owner
+	if owner < 0 {
+		r.introduceOwner()
+	}
 	return r, nil
 }
 
-// Apply takes in a change that was recorded earlier.
-func (r *Registry) Apply(earshot.Actor) {}
+// predeclare adds an actor of the configuration.
+func (r *Registry) predeclare(a Actor, owner bool) error {
+	p := Participant{
+		ID: a.ID, Name: a.name(), Type: a.kind(), Description: a.Description, RequiresAuth: a.RequiresAuth,
+		Capabilities: capabilities(a.Capabilities...),
+	}
+	if owner {
+		p.Capabilities = capabilities(UseTools, ReadMemory, Operate)
+		r.know(r.setup.Account, p.ID)
+	}
+	for _, h := range a.Handles {
+		if handle, ok := parseHandle(h); ok {
+			r.know(handle, p.ID)
+		}
+	}
+	return r.add(p)
+}
+
+// introduceOwner adds the person whose account it is, who is called like it if
+// that is a name that can be used.
+func (r *Registry) introduceOwner() {
+	name, problem := check(r.setup.AccountName)
+	if _, near := r.names.near(name, Owner); problem != "" || near {
+		name = string(Owner)
+	}
+	p := Participant{ID: Owner, Name: name, Type: Human, Capabilities: capabilities(UseTools, ReadMemory, Operate)}
+	r.people[Owner] = p
+	r.names.add(name, Owner)
+	r.know(r.setup.Account, Owner)
+}
+
+// know notes the handle of somebody. The zero Handle is nobody's.
+func (r *Registry) know(h earshot.Handle, who earshot.ParticipantID) {
+	if h != (earshot.Handle{}) {
+		r.byHandle[h] = who
+	}
+}
+
+// add adds somebody under a name that must be free.
+func (r *Registry) add(p Participant) error {
+	name, err := CheckName(p.Name)
+	if err != nil {
+		return err
+	}
+	if other, near := r.names.near(name, p.ID); near {
+		return r.tooNear(name, other)
+	}
+	if _, taken := r.people[p.ID]; taken {
+		return refuse(ErrTaken, fmt.Sprintf("there is somebody with the ID %q already", p.ID), "give another")
+	}
+	p.Name = name
+	r.people[p.ID] = p
+	r.names.add(name, p.ID)
+	r.changed()
+	return nil
+}
+
+// changed notes that something about who exists or who is here is different.
+func (r *Registry) changed() {
+	r.version++
+	clear(r.rosters)
+}
 
 // Resolve returns who is known by h; the zero Participant is somebody unknown.
 func (r *Registry) Resolve(h earshot.Handle) Participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.byID[r.byHandle[h]]
+	return r.resolve(h)
 }
 
-// Get returns who has an ID.
+func (r *Registry) resolve(h earshot.Handle) Participant {
+	if id, ok := r.byHandle[h]; ok {
+		return r.as(id)
+	}
+	s, ok := r.said[h]
+	if p := r.people[s.who]; !ok || p.guarded() && !r.shown[grant{s.account, s.who}] {
+		return Participant{}
+	}
+	return r.as(s.who)
+}
+
+// as returns the person that id is, with at most the rights that id has by
+// itself; the zero Participant if there is none.
+func (r *Registry) as(id earshot.ParticipantID) Participant {
+	p := r.people[id]
+	for next, merged := r.into[id]; merged; next, merged = r.into[next] {
+		may := p.Capabilities
+		p = r.people[next]
+		p.Capabilities = slices.DeleteFunc(slices.Clone(p.Capabilities), func(c Capability) bool { return !slices.Contains(may, c) })
+		p.Through = id
+	}
+	return p
+}
+
+// root returns who id is in the end.
+func (r *Registry) root(id earshot.ParticipantID) earshot.ParticipantID {
+	for {
+		next, merged := r.into[id]
+		if !merged {
+			return id
+		}
+		id = next
+	}
+}
+
+// Get returns who has an ID, with the rights of that ID alone.
 func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p, ok := r.byID[id]
-	return p, ok
+	p := r.as(id)
+	return p, p.ID != ""
 }
 
-// Find returns who is called name, however it is written.
+// Find returns who is called name, in whatever way it is written, with the
+// rights of that name alone; see [Fold].
 func (r *Registry) Find(name string) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.byID {
-		if strings.EqualFold(p.Name, name) {
-			return p, true
-		}
+	id, ok := r.names.find(name)
+	if !ok || r.dormant[id] {
+		return Participant{}, false
 	}
-	return Participant{}, false
+	return r.as(id), true
 }
 
 // Name returns what id is called, for people; an ID nobody has is "unknown",
-// and the empty ID "somebody".
+// the empty ID "somebody", and a guest who has left "a guest".
 func (r *Registry) Name(id earshot.ParticipantID) string {
 	if id == "" {
 		return "somebody"
 	}
-	if p, ok := r.Get(id); ok {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p, ok := r.people[r.root(id)]; ok {
 		return p.Name
+	}
+	if strings.HasPrefix(string(id), guestPrefix) {
+		return "a guest"
 	}
 	return "unknown"
 }
 
-// Claim returns who somebody known by account is when they say that they are
-// called name. Proven reports whether they have shown a token of a participant;
-// it may be nil. Whoever is new is created, if the configuration allows it. An
-// empty name is that of the account.
-func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
-	if name == "" {
-		if p := r.Resolve(account); p.ID != "" {
-			return p, nil
-		}
-	}
-	if p, ok := r.Find(name); ok {
-		return p, nil
-	}
-	return Participant{}, ErrUnknown
-}
-
 // Everybody returns all external actors and agents that there are, by name.
 func (r *Registry) Everybody() []Participant {
+	return r.choose(func(p Participant) bool { return true })
+}
+
+// Known returns whom somebody can say to be, by name: all external actors but
+// those without a name of their own.
+func (r *Registry) Known() []Participant {
+	return r.choose(func(p Participant) bool {
+		_, guest := r.guests[p.ID]
+		return p.Type != Internal && !guest
+	})
+}
+
+// choose returns those of all there are who fit, by name. Somebody who was
+// merged, an agent that was dismissed and the generic participant are not there
+// by themselves.
+func (r *Registry) choose(fits func(Participant) bool) (chosen []Participant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []Participant
-	for _, p := range r.byID {
-		all = append(all, p)
+	for id, p := range r.people {
+		if _, merged := r.into[id]; !merged && !r.dormant[id] && id != Generic && fits(p) {
+			chosen = append(chosen, p)
+		}
 	}
-	slices.SortFunc(all, func(a, b Participant) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	slices.SortFunc(chosen, byName)
+	return chosen
+}
+
+func byName(a, b Participant) int {
+	if order := strings.Compare(Fold(a.Name), Fold(b.Name)); order != 0 {
+		return order
+	}
+	return strings.Compare(string(a.ID), string(b.ID))
 }
 
 // Version rises with every change of who exists or who is here.
@@ -171,156 +279,4 @@ func (r *Registry) Version() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.version
-}
-
-// Known returns whom somebody can say to be, by name: all external actors but
-// those without one of their own.
-func (r *Registry) Known() []Participant {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var known []Participant
-	for _, p := range r.byID {
-		if p.Type != Internal {
-			known = append(known, p)
-		}
-	}
-	slices.SortFunc(known, func(a, b Participant) int { return strings.Compare(a.Name, b.Name) })
-	return known
-}
-
-// Attach notes a session, and returns the handle by which what comes from it is
-// resolved: that of the account, or another if the session is of somebody else.
-// It says nothing about who is here; see [Registry.Come].
-func (r *Registry) Attach(s Session) earshot.Handle {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sessions[s.ID] = s
-	return r.handle(s)
-}
-
-// Handle returns the handle of a session; see [Registry.Attach].
-func (r *Registry) Handle(session string) earshot.Handle {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s, ok := r.sessions[session]
-	if !ok {
-		return earshot.Handle{}
-	}
-	return r.handle(s)
-}
-
-func (r *Registry) handle(s Session) earshot.Handle {
-	if r.byHandle[s.Account] == s.Participant {
-		return s.Account
-	}
-	h := earshot.Handle{Provider: s.Account.Provider, ID: s.Account.ID + "/" + string(s.Participant)}
-	r.byHandle[h] = s.Participant
-	return h
-}
-
-// At returns the session whose outlet is called so.
-func (r *Registry) At(outlet string) (Session, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.sessions {
-		if s.Outlet == outlet {
-			return s, true
-		}
-	}
-	return Session{}, false
-}
-
-// Sessions returns the sessions of somebody, the oldest first.
-func (r *Registry) Sessions(id earshot.ParticipantID) []Session { return nil }
-
-// Become makes a session that of somebody else.
-func (r *Registry) Become(session string, who earshot.ParticipantID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.sessions[session]
-	s.Participant = who
-	r.sessions[session] = s
-}
-
-// Detach forgets a session.
-func (r *Registry) Detach(session string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.sessions, session)
-}
-
-// Come notes that id is in a room by a session, and reports whether this is the
-// first one there.
-func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := place{room, id}
-	had := r.here[at]
-	if slices.Contains(had, session) {
-		return false
-	}
-	r.here[at] = append(had, session)
-	r.version++
-	return len(had) == 0
-}
-
-// Go notes that a session of id has left a room, and reports whether it was the
-// last one there.
-func (r *Registry) Go(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := place{room, id}
-	i := slices.Index(r.here[at], session)
-	if i < 0 {
-		return false
-	}
-	r.here[at] = slices.Delete(r.here[at], i, i+1)
-	r.version++
-	return len(r.here[at]) == 0
-}
-
-// Here returns the external actors who are in a room, by name.
-func (r *Registry) Here(room earshot.RoomID) []Participant { return r.Roster(room).External }
-
-// A Roster is who is in a room. It is shared: nobody changes it.
-type Roster struct {
-	Version  uint64        // another one means that something may be different
-	External []Participant // who are here, by name
-	Internal []Participant // by name
-}
-
-// Roster returns who is in a room. It is made again only after a change of
-// anybody.
-func (r *Registry) Roster(room earshot.RoomID) *Roster {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	roster := &Roster{Version: r.version}
-	for at, sessions := range r.here {
-		if p, ok := r.byID[at.who]; ok && at.room == room && len(sessions) > 0 {
-			roster.External = append(roster.External, p)
-		}
-	}
-	for _, p := range r.byID {
-		if p.Type == Internal {
-			roster.Internal = append(roster.Internal, p)
-		}
-	}
-	byName := func(a, b Participant) int { return strings.Compare(a.Name, b.Name) }
-	slices.SortFunc(roster.External, byName)
-	slices.SortFunc(roster.Internal, byName)
-	return roster
-}
-
-// Merge makes other the same person as keep: the handles of other are those of
-// keep from now on, and so is its name on old lines. Nobody sees more of the
-// past than before, and nobody may do more: what is done by a handle that came
-// by a merger has no more rights than the handle had. Only who may operate the
-// daemon may merge.
-func (r *Registry) Merge(ctx context.Context, by Participant, keep, other earshot.ParticipantID) error {
-	return nil
-}
-
-// Split undoes the merger of other.
-func (r *Registry) Split(ctx context.Context, by Participant, other earshot.ParticipantID) error {
-	return nil
 }

@@ -21,7 +21,7 @@ type census struct {
 	*config.Config
 	account earshot.Handle // of the person whose account this is
 	name    string         // what the account is called
-	record  func(context.Context, earshot.Actor) error
+	record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
 	newID   func() earshot.EventID
 }
 

@@ -84,10 +84,10 @@ func (d *daemon) people(ctx context.Context, handle earshot.Handle, name string)
 }
 
 // record keeps a change of who exists.
-func (d *daemon) record(ctx context.Context, a earshot.Actor) error {
+func (d *daemon) record(ctx context.Context, by earshot.ParticipantID, a earshot.Actor) error {
 	_, err := d.store.Append(ctx, earshot.Event{
 		ID: d.id(), At: time.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
-		Author: a.Participant, Visibility: earshot.Visibility{Scope: earshot.System}, Body: a,
+		Author: by, Visibility: earshot.Visibility{Scope: earshot.System}, Body: a,
 	})
 	return err
 }

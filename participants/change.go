@@ -1,0 +1,222 @@
+package participants
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"earshot"
+)
+
+// begin waits until no other change is being recorded. The caller calls done
+// when its own is.
+func (r *Registry) begin(ctx context.Context) (done func(), err error) {
+	select {
+	case r.change <- struct{}{}:
+		return func() { <-r.change }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// record keeps a change and then makes it. The registry can be asked meanwhile.
+func (r *Registry) record(ctx context.Context, by earshot.ParticipantID, a earshot.Actor) error {
+	if r.setup.Record != nil {
+		if err := r.setup.Record(ctx, by, a); err != nil {
+			return fmt.Errorf("recording who exists: %w", err)
+		}
+	}
+	r.Apply(a)
+	return nil
+}
+
+// Apply takes in a change that was recorded earlier. What has been taken in
+// already changes nothing. What does not fit any more, because the configuration
+// is another one now, gives way: somebody whose name the configuration has given
+// to somebody else is called by that name with a number.
+func (r *Registry) Apply(a earshot.Actor) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch a.Act {
+	case earshot.Created:
+		r.applyCreated(a)
+	case earshot.Renamed:
+		r.applyRenamed(a)
+	case earshot.Merged:
+		if r.mergeable(a.Into, a.Participant) == nil {
+			r.into[a.Participant] = a.Into
+			r.changed()
+		}
+	case earshot.Split:
+		if _, merged := r.into[a.Participant]; merged {
+			delete(r.into, a.Participant)
+			r.changed()
+		}
+	}
+}
+
+func (r *Registry) applyCreated(a earshot.Actor) {
+	if _, known := r.people[a.Participant]; known || a.Participant == "" {
+		return
+	}
+	p := Participant{ID: a.Participant, Type: Type(a.Type), Description: a.Description, Capabilities: capabilities()}
+	if !p.Type.external() {
+		p.Type = Other
+	}
+	p.Name = r.names.free(usable(a.Name), p.ID)
+	r.people[p.ID] = p
+	r.names.add(p.Name, p.ID)
+	r.changed()
+}
+
+func (r *Registry) applyRenamed(a earshot.Actor) {
+	p, known := r.people[a.Participant]
+	if name := usable(a.Name); known && p.Name != name && !r.predeclared(p.ID) {
+		r.names.remove(p.Name, p.ID)
+		p.Name = r.names.free(name, p.ID)
+		r.people[p.ID] = p
+		r.names.add(p.Name, p.ID)
+		r.changed()
+	}
+}
+
+// usable returns a name that was recorded when other rules may have held.
+func usable(name string) string {
+	if shown, problem := check(name); problem == "" {
+		return shown
+	}
+	return example(name)
+}
+
+// predeclared reports whether the configuration says what somebody is called.
+func (r *Registry) predeclared(id earshot.ParticipantID) bool {
+	for _, a := range r.setup.Actors.Actors {
+		if a.ID == id {
+			return true
+		}
+	}
+	return id == Generic || r.people[id].Type == Internal
+}
+
+// Rename gives somebody another name, also on old lines. Only who may operate
+// the daemon may, and not what is called so by the configuration.
+func (r *Registry) Rename(ctx context.Context, by Participant, who earshot.ParticipantID, name string) error {
+	name, err := CheckName(name)
+	if err != nil {
+		return err
+	}
+	return r.alter(ctx, by, earshot.Actor{Act: earshot.Renamed, Participant: who, Name: name}, func() error {
+		p, known := r.people[who]
+		if other, near := r.names.near(name, who); near {
+			return r.tooNear(name, other)
+		}
+		switch _, guest := r.guests[who]; {
+		case !known || guest:
+			return refuse(ErrUnknown, "there is nobody with this ID who could be renamed", "see /who")
+		case r.predeclared(who):
+			return refuse(ErrNotYours, fmt.Sprintf("%q is called so by the configuration", p.Name), "change it there")
+		}
+		return nil
+	})
+}
+
+// Merge makes other the same person as keep: the handles of other are those of
+// keep from now on, and so is its name on old lines. Nobody sees more of the
+// past than before, see [Participant.Reader] and [Registry.Identities], and
+// nobody may do more: what is done by a handle that came by a merger has no more
+// rights than the handle had. Only who may operate the daemon may merge.
+func (r *Registry) Merge(ctx context.Context, by Participant, keep, other earshot.ParticipantID) error {
+	return r.alter(ctx, by, earshot.Actor{Act: earshot.Merged, Participant: other, Into: keep}, func() error {
+		return r.mergeable(keep, other)
+	})
+}
+
+// Split undoes the merger of other. What was said meanwhile by its handles stays
+// with the person that it was said for.
+func (r *Registry) Split(ctx context.Context, by Participant, other earshot.ParticipantID) error {
+	return r.alter(ctx, by, earshot.Actor{Act: earshot.Split, Participant: other}, func() error {
+		if _, merged := r.into[other]; !merged {
+			return refuse(ErrUnknown, "nobody was merged under this ID", "see /who")
+		}
+		return nil
+	})
+}
+
+// alter records a change that somebody makes, if they may and fits has nothing
+// against it.
+func (r *Registry) alter(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
+	if !by.Can(Operate) {
+		return refuse(ErrNotYours, "only the owner may change who somebody is", "ask them")
+	}
+	done, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r.mu.Lock()
+	err = fits()
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return r.record(ctx, by.ID, a)
+}
+
+// mergeable reports why other cannot become keep.
+func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
+	_, already := r.into[other]
+	for _, id := range []earshot.ParticipantID{keep, other} {
+		if _, guest := r.guests[id]; guest || id == Generic || !r.people[id].Type.external() {
+			return refuse(ErrUnknown, "only people and systems from outside who are known can be the same", "see /who")
+		}
+	}
+	switch {
+	case already:
+		return refuse(ErrTaken, fmt.Sprintf("%q was merged already", r.people[other].Name), "split them first")
+	case r.root(keep) == r.root(other):
+		return refuse(ErrTaken, fmt.Sprintf("%q is the same person already", r.people[other].Name), "there is nothing to do")
+	case r.people[other].Can(Operate):
+		return refuse(ErrNotYours, fmt.Sprintf("%q may operate the daemon, and by a merger nobody would", r.people[other].Name), "merge the other way round")
+	}
+	return nil
+}
+
+// Identities returns all the IDs that are one person with id, the person's own
+// first. A private event has all of them among its members, so that the person
+// sees it by each handle.
+func (r *Registry) Identities(id earshot.ParticipantID) []earshot.ParticipantID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	root := r.root(id)
+	all := []earshot.ParticipantID{root}
+	for other := range r.into {
+		if r.root(other) == root {
+			all = append(all, other)
+		}
+	}
+	slices.Sort(all[1:])
+	return all
+}
+
+// Introduce adds an agent under a name that must be free. An agent that was
+// dismissed may have its name again.
+func (r *Registry) Introduce(agent Participant) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	agent.Type = Internal
+	if other, ok := r.names.find(agent.Name); ok && r.dormant[other] {
+		r.names.remove(r.people[other].Name, other)
+	}
+	return r.add(agent)
+}
+
+// Dismiss takes an agent out. Old lines keep its name, which nobody from outside
+// can have.
+func (r *Registry) Dismiss(agent earshot.ParticipantID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.people[agent].Type == Internal && !r.dormant[agent] {
+		r.dormant[agent] = true
+		r.changed()
+	}
+}

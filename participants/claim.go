@@ -1,0 +1,204 @@
+package participants
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// mostActors is how many people come to be known by saying a name. It ends
+	// a script that says a new one each time.
+	mostActors = 1000
+
+	// mostGuests is how many people without a name can be here at once.
+	mostGuests = 100
+
+	// vacant is how long a guest may be nowhere before they count as gone: a
+	// terminal attaches right after it has said who it is.
+	vacant = time.Minute
+
+	// mostNamed is how many names an error lists.
+	mostNamed = 10
+)
+
+// The beginnings of IDs that are made here.
+const (
+	actorPrefix = "p_"
+	guestPrefix = "guest_"
+)
+
+// Anonymous is what somebody says who does not want to say a name.
+const Anonymous = "anonymous"
+
+// A grant is that an account has shown a token of somebody.
+type grant struct {
+	account earshot.Handle
+	who     earshot.ParticipantID
+}
+
+// guarded reports whether a name alone does not make one p.
+func (p Participant) guarded() bool { return p.RequiresAuth || p.Can(Operate) }
+
+// Claim returns who somebody known by account is when they say that they are
+// called name. An empty name is that of the account, and [Anonymous] a new guest
+// where guests are allowed. Nobody is an agent
+// or a guest by saying so. Somebody who
+// requires a token, or may operate the daemon, must be the account's own person,
+// or proven must report that they have shown a token of that participant; it may
+// be nil, is called at most once, and may block. Whoever is new is created and
+// recorded, if the configuration allows it.
+//
+// The errors are [ErrName], [ErrReserved], [ErrTaken], [ErrToken], [ErrUnknown]
+// and [ErrFull], each with what to do, or what recording met.
+func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
+	switch {
+	case name == "":
+		return r.own(account)
+	case Fold(name) == Anonymous:
+		return r.guest()
+	}
+	if p, ok := r.called(name); ok {
+		return r.admit(account, p, proven)
+	}
+	name, err := CheckName(name)
+	if err != nil {
+		return Participant{}, err
+	}
+	return r.create(ctx, account, name, proven)
+}
+
+// own returns the account's own person.
+func (r *Registry) own(account earshot.Handle) (Participant, error) {
+	if p := r.Resolve(account); p.ID != "" {
+		return p, nil
+	}
+	return Participant{}, refuse(ErrUnknown, "nobody is known by this account", r.introduction())
+}
+
+// called returns who has the name now, with all their rights.
+func (r *Registry) called(name string) (Participant, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if Fold(name) == string(Generic) {
+		return r.people[Generic], true
+	}
+	id, ok := r.names.find(name)
+	return r.people[r.root(id)], ok
+}
+
+// admit decides whether somebody may be p.
+func (r *Registry) admit(account earshot.Handle, p Participant, proven func(earshot.ParticipantID) bool) (Participant, error) {
+	if own := r.Resolve(account); own.ID == p.ID {
+		return own, nil
+	}
+	switch {
+	case p.Type == Internal, strings.HasPrefix(string(p.ID), guestPrefix):
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return Participant{}, r.tooNear(p.Name, p.ID)
+	case !p.guarded():
+		return p, nil
+	case proven == nil || !proven(p.ID):
+		return Participant{}, refuse(ErrToken, fmt.Sprintf("to be %q takes a token", p.Name),
+			"ask the owner for one (earshot token create), or say another name")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shown[grant{account, p.ID}] = true
+	return p, nil
+}
+
+// create makes somebody new, who is recorded before anybody can be them. Of two
+// who say the same name at once, the second is whom the first has made.
+func (r *Registry) create(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
+	done, err := r.begin(ctx)
+	if err != nil {
+		return Participant{}, err
+	}
+	defer done()
+	if p, ok := r.called(name); ok {
+		return r.admit(account, p, proven)
+	}
+	if err := r.room(name); err != nil {
+		return Participant{}, err
+	}
+	id := earshot.ParticipantID(actorPrefix + string(r.setup.NewID()))
+	err = r.record(ctx, id, earshot.Actor{Act: earshot.Created, Participant: id, Name: name, Type: string(Human)})
+	p, _ := r.Get(id)
+	return p, err
+}
+
+// room reports why there is no room for somebody new who is called name.
+func (r *Registry) room(name string) error {
+	if !r.setup.Actors.AllowDynamicCreation || r.setup.NewID == nil {
+		return refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if other, near := r.names.near(name, ""); near {
+		return r.tooNear(name, other)
+	}
+	if len(r.people) >= mostActors+len(r.setup.Actors.Actors) {
+		return refuse(ErrFull, "too many people are known to let in somebody new", "say the name of somebody who is known")
+	}
+	return nil
+}
+
+// guest makes somebody without a name, who is forgotten with their last session.
+func (r *Registry) guest() (Participant, error) {
+	c := r.setup.Actors
+	if !c.AllowAnonymous || r.setup.NewID == nil || r.setup.Now == nil {
+		return Participant{}, refuse(ErrUnknown, "nobody may come in without a name", r.introduction())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.setup.Now()
+	r.sweep(now)
+	if len(r.guests) >= mostGuests {
+		return Participant{}, refuse(ErrFull, "there are too many guests", "say a name, or come back later")
+	}
+	id := earshot.ParticipantID(guestPrefix + string(r.setup.NewID()))
+	name := r.names.free(c.anonymous(now, len(r.guests)+1), id)
+	p := Participant{ID: id, Name: name, Type: Human, Description: "guest", Capabilities: capabilities()}
+	r.people[id], r.guests[id] = p, now
+	r.names.add(name, id)
+	r.changed()
+	return p, nil
+}
+
+// sweep forgets guests who said who they are and never came.
+func (r *Registry) sweep(now time.Time) {
+	for id, since := range r.guests {
+		if now.Sub(since) > vacant && !r.somewhere(id) {
+			r.forget(id)
+		}
+	}
+}
+
+// forget forgets a guest.
+func (r *Registry) forget(id earshot.ParticipantID) {
+	r.names.remove(r.people[id].Name, id)
+	delete(r.people, id)
+	delete(r.guests, id)
+	r.changed()
+}
+
+// introduction says how to come in.
+func (r *Registry) introduction() string {
+	var known []string
+	for _, p := range r.Known() {
+		known = append(known, p.Name)
+	}
+	if more := len(known) - mostNamed; more > 0 {
+		known = append(known[:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	cure := "say who you are, with --identity NAME; known are " + strings.Join(known, ", ")
+	if r.setup.Actors.AllowDynamicCreation && r.setup.NewID != nil {
+		cure += ", or any name that nobody has yet"
+	}
+	return cure
+}

@@ -1,0 +1,113 @@
+package participants
+
+import (
+	"bytes"
+	_ "embed" // for prototypes.txt
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Prototypes.txt says of each character that looks like another what it looks
+// like (Unicode Technical Standard 39, section 4), as far as it can stand in a
+// name. A line has the code points of what they look like, joined by "+", and
+// those of all that do.
+//
+// To make it anew, install the package that [TestPrototypes] names, and run go
+// generate.
+//
+//go:generate go test -run TestPrototypes -update
+//go:embed prototypes.txt
+var prototypes []byte
+
+// prototype returns what each character looks like.
+var prototype = sync.OnceValue(func() map[rune]string {
+	m := make(map[rune]string)
+	for line := range bytes.Lines(prototypes) {
+		if line[0] == '#' || line[0] == '\n' {
+			continue
+		}
+		fields := strings.Fields(string(line))
+		var look strings.Builder
+		for code := range strings.SplitSeq(fields[0], "+") {
+			look.WriteRune(point(code))
+		}
+		for _, code := range fields[1:] {
+			m[point(code)] = look.String()
+		}
+	}
+	return m
+})
+
+// point returns the character of a code point in prototypes.txt.
+func point(code string) rune {
+	n, err := strconv.ParseUint(code, 16, 32)
+	if err != nil {
+		panic("participants: prototypes.txt: " + err.Error())
+	}
+	return rune(n)
+}
+
+// Fold returns what all the ways of writing one name have in common: capital
+// and small letters, full and half width, and one space for many. Somebody is
+// found by it.
+func Fold(name string) string {
+	name = strings.Join(strings.Fields(norm.NFKC.String(name)), " ")
+	return norm.NFKC.String(cases.Fold().String(name))
+}
+
+// Key returns what two names have in common that people could take for each
+// other: their look in small letters. No two people or agents may have the same.
+// It is for comparing alone, and means nothing to people.
+func Key(name string) string { return settle(Fold(name)) }
+
+// keys returns all that nobody else's keys may have in common with those of
+// name: its look in small letters, and as it is written, for a capital I looks
+// like a small l.
+func keys(name string) []string {
+	small, written := Key(name), settle(skeleton(norm.NFKC.String(name)))
+	if small == written {
+		return []string{small}
+	}
+	return []string{small, written}
+}
+
+// settle returns the look of name in small letters. What a character looks like
+// may be a capital letter, whose small one looks like something else, so it is
+// done again until nothing changes. It has never taken more than three rounds.
+func settle(name string) string {
+	for range 8 {
+		next := skeleton(Fold(name))
+		if next == name {
+			break
+		}
+		name = next
+	}
+	return name
+}
+
+// skeleton returns name with each character replaced by what it looks like, and
+// what cannot be seen left out (UTS 39, section 4).
+func skeleton(name string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(name) {
+		switch look, ok := prototype()[r]; {
+		case unseen(r):
+		case ok:
+			b.WriteString(look)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFD.String(b.String())
+}
+
+// unseen reports whether r takes no place: it is a joiner, a mark of direction,
+// a variation selector or the like.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}

@@ -1,0 +1,33 @@
+package participants
+
+import "errors"
+
+// What is wrong, for whoever must decide; errors of this package that have one
+// of them in their chain say to people what it is, and have a method Cure that
+// says what to do.
+var (
+	ErrName     = errors.New("the name cannot be used")
+	ErrReserved = errors.New("the name belongs to an agent")
+	ErrTaken    = errors.New("the name is too much like another")
+	ErrToken    = errors.New("a token is needed")
+	ErrUnknown  = errors.New("nobody is called that")
+	ErrFull     = errors.New("there are too many")
+	ErrNotYours = errors.New("that is not yours to do")
+)
+
+// A refusal is why something is not done, for people.
+type refusal struct {
+	why           error // one of those above
+	problem, cure string
+}
+
+func refuse(why error, problem, cure string) error { return &refusal{why, problem, cure} }
+
+// Error returns the problem.
+func (r *refusal) Error() string { return r.problem }
+
+// Cure returns what to do about it.
+func (r *refusal) Cure() string { return r.cure }
+
+// Unwrap returns what is wrong, for whoever must decide.
+func (r *refusal) Unwrap() error { return r.why }

@@ -1,0 +1,88 @@
+package participants
+
+import (
+	"slices"
+
+	"earshot"
+)
+
+// Come notes that id is in a room by a session, and reports whether this is the
+// first one there. The generic participant never is.
+func (r *Registry) Come(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if was, is := r.here[room][session]; id == Generic || is && was == id {
+		return false
+	}
+	first := !r.present(room, id)
+	if r.here[room] == nil {
+		r.here[room] = make(map[string]earshot.ParticipantID)
+	}
+	r.here[room][session] = id
+	r.changed()
+	return first
+}
+
+// Go notes that a session of id has left a room, and reports whether it was the
+// last one there.
+func (r *Registry) Go(room earshot.RoomID, id earshot.ParticipantID, session string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if was, is := r.here[room][session]; !is || r.root(was) != r.root(id) {
+		return false
+	}
+	delete(r.here[room], session)
+	if len(r.here[room]) == 0 {
+		delete(r.here, room)
+	}
+	r.changed()
+	return !r.present(room, id)
+}
+
+// present reports whether somebody is in a room.
+func (r *Registry) present(room earshot.RoomID, id earshot.ParticipantID) bool {
+	for _, other := range r.here[room] {
+		if r.root(other) == r.root(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// Here returns the external actors who are in a room, by name.
+func (r *Registry) Here(room earshot.RoomID) []Participant { return r.Roster(room).External }
+
+// A Roster is who is in a room. It is shared: nobody changes it.
+type Roster struct {
+	Version  uint64        // another one means that something may be different
+	External []Participant // who are here, by name
+	Internal []Participant // by name
+}
+
+// Roster returns who is in a room. It is the same one until anybody changes: who
+// prepares something of it can tell by its address or its version whether that
+// is still right.
+func (r *Registry) Roster(room earshot.RoomID) *Roster {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if made := r.rosters[room]; made != nil {
+		return made
+	}
+	made := &Roster{Version: r.version}
+	seen := make(map[earshot.ParticipantID]bool)
+	for _, id := range r.here[room] {
+		if p, known := r.people[r.root(id)]; known && !seen[p.ID] {
+			seen[p.ID] = true
+			made.External = append(made.External, p)
+		}
+	}
+	for id, p := range r.people {
+		if p.Type == Internal && !r.dormant[id] {
+			made.Internal = append(made.Internal, p)
+		}
+	}
+	slices.SortFunc(made.External, byName)
+	slices.SortFunc(made.Internal, byName)
+	r.rosters[room] = made
+	return made
+}

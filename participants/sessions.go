@@ -1,0 +1,156 @@
+package participants
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+// A Session is one connection by which somebody is here, such as one terminal.
+type Session struct {
+	ID          string // unique for ever
+	Room        earshot.RoomID
+	Participant earshot.ParticipantID // as [Registry.Claim] returned them
+	Account     earshot.Handle        // as the kernel or the provider knows them
+	Outlet      string                // where an answer to them alone comes out; may be empty
+	Connection  string                // what kind of connection it is, such as "terminal"
+	Address     string                // of a remote one
+	Since       time.Time
+}
+
+// attached is a session with the handle by which it is resolved, which stays the
+// same for as long as it is of the same person.
+type attached struct {
+	Session
+	handle earshot.Handle
+}
+
+// said is who sessions of an account say to be, by the handle of these.
+type said struct {
+	account  earshot.Handle
+	who      earshot.ParticipantID
+	sessions int
+}
+
+// Attach notes a session, and returns the handle by which what comes from it is
+// resolved: that of the account, or another if the session is of somebody else.
+// That other is known until the last session that has it is gone. Attach says
+// nothing about who is here; see [Registry.Come].
+func (r *Registry) Attach(s Session) earshot.Handle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.attach(s)
+}
+
+func (r *Registry) attach(s Session) earshot.Handle {
+	before, again := r.sessions[s.ID]
+	now := attached{s, r.handle(s)}
+	r.sessions[s.ID] = now
+	if now.handle != s.Account {
+		r.said[now.handle] = said{s.Account, s.Participant, r.said[now.handle].sessions + 1}
+	}
+	if again {
+		r.release(before)
+	}
+	return now.handle
+}
+
+// handle returns the handle of s. No provider makes one with a slash in it.
+func (r *Registry) handle(s Session) earshot.Handle {
+	if own, ok := r.byHandle[s.Account]; ok && (own == s.Participant || r.root(own) == s.Participant) {
+		return s.Account
+	}
+	return earshot.Handle{Provider: s.Account.Provider, ID: s.Account.ID + "/" + string(s.Participant)}
+}
+
+// Handle returns the handle of a session; see [Registry.Attach]. It changes when
+// the session becomes that of somebody else.
+func (r *Registry) Handle(session string) earshot.Handle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sessions[session].handle
+}
+
+// Become makes a session that of somebody else, whom [Registry.Claim] returned.
+func (r *Registry) Become(session string, who earshot.ParticipantID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, ok := r.sessions[session]; ok {
+		s.Participant = who
+		r.attach(s.Session)
+	}
+}
+
+// Detach forgets a session, and with the last one of a guest the guest. What
+// still comes from it is of somebody unknown.
+func (r *Registry) Detach(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, ok := r.sessions[session]; ok {
+		delete(r.sessions, session)
+		r.release(s)
+	}
+}
+
+// release forgets what nothing but s needed.
+func (r *Registry) release(s attached) {
+	if s.handle != s.Account {
+		if left := r.said[s.handle].sessions - 1; left > 0 {
+			r.said[s.handle] = said{s.Account, s.Participant, left}
+		} else {
+			delete(r.said, s.handle)
+			delete(r.shown, grant{s.Account, s.Participant})
+		}
+	}
+	if _, guest := r.guests[s.Participant]; guest && !r.somewhere(s.Participant) {
+		r.forget(s.Participant)
+	}
+}
+
+// somewhere reports whether somebody has a session.
+func (r *Registry) somewhere(who earshot.ParticipantID) bool {
+	for _, s := range r.sessions {
+		if s.Participant == who {
+			return true
+		}
+	}
+	return false
+}
+
+// At returns the session whose outlet is called so.
+func (r *Registry) At(outlet string) (Session, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sessions {
+		if s.Outlet == outlet && outlet != "" {
+			return r.show(s), true
+		}
+	}
+	return Session{}, false
+}
+
+// Sessions returns the sessions of somebody, the oldest first.
+func (r *Registry) Sessions(id earshot.ParticipantID) (theirs []Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sessions {
+		if shown := r.show(s); shown.Participant == r.root(id) {
+			theirs = append(theirs, shown)
+		}
+	}
+	slices.SortFunc(theirs, func(a, b Session) int {
+		if order := a.Since.Compare(b.Since); order != 0 {
+			return order
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return theirs
+}
+
+// show returns s as it is after mergers.
+func (r *Registry) show(s attached) Session {
+	s.Participant = r.resolve(s.handle).ID
+	return s.Session
+}

@@ -1,0 +1,78 @@
+package participants
+
+import (
+	"fmt"
+
+	"earshot"
+)
+
+// names is which names are taken, by whom.
+type names struct {
+	folded map[string]earshot.ParticipantID // see Fold
+	looks  map[string]earshot.ParticipantID // see keys
+}
+
+func makeNames() names {
+	return names{make(map[string]earshot.ParticipantID), make(map[string]earshot.ParticipantID)}
+}
+
+func (n names) add(name string, who earshot.ParticipantID) {
+	n.folded[Fold(name)] = who
+	for _, k := range keys(name) {
+		n.looks[k] = who
+	}
+}
+
+func (n names) remove(name string, who earshot.ParticipantID) {
+	for _, k := range append(keys(name), Fold(name)) {
+		if n.looks[k] == who {
+			delete(n.looks, k)
+		}
+		if n.folded[k] == who {
+			delete(n.folded, k)
+		}
+	}
+}
+
+func (n names) find(name string) (earshot.ParticipantID, bool) {
+	who, ok := n.folded[Fold(name)]
+	return who, ok
+}
+
+// near returns somebody else for whom people could take one who is called name.
+func (n names) near(name string, who earshot.ParticipantID) (earshot.ParticipantID, bool) {
+	for _, k := range keys(name) {
+		if other, taken := n.looks[k]; taken && other != who {
+			return other, true
+		}
+	}
+	return "", false
+}
+
+// free returns a name for who that nobody has: name, or name with a number.
+func (n names) free(name string, who earshot.ParticipantID) string {
+	for i, candidate := 2, name; ; i++ {
+		if _, near := n.near(candidate, who); !near {
+			return candidate
+		}
+		suffix := fmt.Sprintf(" %d", i)
+		candidate = cut(name, maxName-len(suffix)) + suffix
+	}
+}
+
+// tooNear refuses a name that is other's, or looks like it.
+func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
+	p := r.people[other]
+	problem := fmt.Sprintf("the name %q could be taken for %q", name, p.Name)
+	if Fold(name) == Fold(p.Name) {
+		problem = fmt.Sprintf("there is somebody called %q already", p.Name)
+	}
+	cure := "choose another, such as " + r.names.free(example(name+" Smith"), "")
+	if p.Type != Internal {
+		return refuse(ErrTaken, problem, cure)
+	}
+	if Fold(name) == Fold(p.Name) {
+		problem = fmt.Sprintf("the name %q is reserved for an agent", p.Name)
+	}
+	return refuse(ErrReserved, problem, cure)
+}
