@@ -28,9 +28,6 @@ const batch = 64
 // enough for a client that gives up after [wire.Idle].
 const heartbeat = 15 * time.Second
 
-// look is how often it is asked whether somebody may go on reading.
-const look = 5 * time.Second
-
 // A posting is the body of POST /v1/messages.
 type posting struct {
 	ID   earshot.EventID `json:"id,omitempty"` // a ULID, so that a message sent twice is kept once
@@ -54,7 +51,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	if in.ID == "" {
 		in.ID = s.newID()
 	}
-	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: who.Handle, Body: earshot.Message{Text: in.Text}}
+	handle, leave := s.House.Join(s.session(who, "post", ""))
+	defer leave()
+	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: earshot.Message{Text: in.Text}}
 	if err := s.House.Admit(r.Context(), e); err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
@@ -103,26 +102,34 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 	}
 	out := &stream{w: w, control: http.NewResponseController(w)}
 	for {
-		grown := s.House.Grown()            // before reading, so that nothing falls between
-		p, err := s.again(r.Context(), who) // before reading, so that nothing is read for who may not
-		if err != nil {
-			return out.refused(shut(err))
+		grown := s.House.Grown() // before reading, so that nothing falls between
+		some, err := s.read(r.Context(), who, after)
+		if err != nil && !out.begun {
+			return err
 		}
-		some, err := s.House.Events(r.Context(), p.Audience, after, batch)
-		if err != nil {
-			return out.refused(&fault{http.StatusServiceUnavailable, err})
-		}
-		if out.write(some) != nil {
+		if err != nil || out.write(some) != nil {
 			return nil // the client asks again from where it is
 		}
 		if n := len(some); n > 0 {
 			after = some[n-1].Sequence
 			continue
 		}
-		if !out.rest(r.Context(), grown, s.stay(who)) {
+		if !out.rest(r.Context(), grown, func() error { return s.stay(r.Context(), who) }) {
 			return nil
 		}
 	}
+}
+
+// read returns some events after a sequence, if who may still know them.
+func (s *Server) read(ctx context.Context, who guest, after int64) ([]earshot.Event, error) {
+	if err := s.stay(ctx, who); err != nil {
+		return nil, shut(err)
+	}
+	some, err := s.House.Events(ctx, who.Audience, after, batch)
+	if err != nil {
+		return nil, &fault{http.StatusServiceUnavailable, err}
+	}
+	return some, nil
 }
 
 // sequence reads the parameter after.
@@ -164,19 +171,10 @@ func (s *stream) write(events []earshot.Event) error {
 	return s.control.Flush()
 }
 
-// refused returns why a stream is refused. Once it has begun, it just ends: the
-// client asks again, and is told.
-func (s *stream) refused(err error) error {
-	if s.begun {
-		return nil
-	}
-	return err
-}
-
 // rest waits until the journal has grown, with a sign of life now and then. It
 // is false when the stream is over, or whoever reads it may not stay.
-func (s *stream) rest(ctx context.Context, grown <-chan struct{}, stay func(context.Context) error) bool {
-	beat, ask := time.NewTicker(heartbeat), time.NewTicker(look)
+func (s *stream) rest(ctx context.Context, grown <-chan struct{}, stay func() error) bool {
+	beat, ask := time.NewTicker(heartbeat), time.NewTicker(remote.Look)
 	defer beat.Stop()
 	defer ask.Stop()
 	for {
@@ -186,7 +184,7 @@ func (s *stream) rest(ctx context.Context, grown <-chan struct{}, stay func(cont
 		case <-ctx.Done():
 			return false
 		case <-ask.C:
-			if stay(ctx) != nil {
+			if stay() != nil {
 				return false
 			}
 		case <-beat.C:
@@ -216,7 +214,13 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	if _, err := io.WriteString(conn, switching); err != nil {
 		return nil
 	}
-	t := &remote.Terminal{Session: s.session(who), Audience: who.Audience, House: s.House, Stay: s.stay(who), Log: s.log()}
+	t := &remote.Terminal{
+		Session:  s.session(who, "terminal", fmt.Sprintf("terminal-%d", s.terminals.Add(1))),
+		Audience: who.Audience,
+		House:    s.House,
+		Stay:     func(ctx context.Context) error { return s.stay(ctx, who) },
+		Log:      s.log(),
+	}
 	err = t.Serve(r.Context(), wire.NewConn(conn, buffered.Reader, wire.MaxUp))
 	if err != nil {
 		s.log().Debug("a terminal was lost", slog.String("outlet", t.Session.Outlet), slog.Any("err", err))
@@ -224,15 +228,15 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	return nil
 }
 
-// session returns the session of a terminal that who attaches.
-func (s *Server) session(who guest) participants.Session {
+// session returns a session of who by some kind of connection.
+func (s *Server) session(who guest, connection, outlet string) participants.Session {
 	return participants.Session{
 		ID:          string(s.newID()),
 		Room:        who.Audience.Room,
 		Participant: who.ID,
 		Account:     who.account,
-		Outlet:      fmt.Sprintf("terminal-%d", s.terminals.Add(1)),
-		Connection:  "terminal",
+		Outlet:      outlet,
+		Connection:  connection,
 		Since:       time.Now(),
 	}
 }

@@ -40,7 +40,6 @@ type Claim struct {
 // A Principal is whose request it is: somebody in a room.
 type Principal struct {
 	participants.Participant
-	Handle   earshot.Handle   // by which what they do is resolved
 	Audience earshot.Audience // who reads what is shown to them; Room is the room
 }
 
@@ -76,23 +75,18 @@ func shut(err error) error {
 	return &fault{http.StatusForbidden, err}
 }
 
-// again returns who a guest is now, or why they may not stay. They are asked
-// for by the name they have now, so that somebody who was renamed stays, and
-// nobody is made for a second time.
-func (s *Server) again(ctx context.Context, g guest) (Principal, error) {
+// stay reports why a guest may not stay. Only a token can cease to hold. They
+// are asked for by the name they have now, since they may have been renamed.
+func (s *Server) stay(ctx context.Context, g guest) error {
 	c := g.claim
+	if c.Token == "" || !g.RequiresAuth && !g.Can(participants.Operate) {
+		return nil
+	}
 	if c.Name != "" {
 		c.Name = s.House.Name(g.ID)
 	}
-	return s.House.Identify(ctx, g.account, c)
-}
-
-// stay reports why a guest may not stay.
-func (s *Server) stay(g guest) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := s.again(ctx, g)
-		return err
-	}
+	_, err := s.House.Identify(ctx, g.account, c)
+	return err
 }
 
 // claimOf returns what the headers of a request say.

@@ -61,8 +61,8 @@ type House interface {
 
 	// Identify returns who somebody is whom the kernel knows by account, when
 	// they claim c. An error refuses them everything; [participants.ErrToken]
-	// asks for a token. It is asked for each request, and again while one
-	// lasts, so that a right that was taken away is gone.
+	// asks for a token. It is asked for each request, and while one that
+	// came in by a token lasts, so that a token that was revoked holds no more.
 	Identify(ctx context.Context, account earshot.Handle, c Claim) (Principal, error)
 
 	// State returns how everything is for somebody, as a value for

@@ -56,15 +56,13 @@ func (h *house) Identify(_ context.Context, account earshot.Handle, c server.Cla
 	if h.who != nil {
 		return h.who(account, c)
 	}
-	return ann(account), nil
+	return ann, nil
 }
 
 // ann is at the desk.
-func ann(account earshot.Handle) server.Principal {
-	return server.Principal{
-		Participant: participants.Participant{ID: "ann", Name: "Ann"}, Handle: account,
-		Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}},
-	}
+var ann = server.Principal{
+	Participant: participants.Participant{ID: "ann", Name: "Ann"},
+	Audience:    earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}},
 }
 
 func (h *house) Join(s participants.Session) (func() earshot.Handle, func()) {

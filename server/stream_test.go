@@ -30,7 +30,7 @@ func TestStreamBeats(t *testing.T) {
 		if err := s.write(nil); err != nil {
 			t.Fatal(err)
 		}
-		if s.rest(ctx, make(chan struct{}), func(context.Context) error { return nil }) {
+		if s.rest(ctx, make(chan struct{}), func() error { return nil }) {
 			t.Error("it went on after the end of the request")
 		}
 		if got := w.Body.String(); got != "\n\n\n" || !w.deadline.After(time.Now()) {

@@ -203,8 +203,8 @@ func (h house) Identify(_ context.Context, account earshot.Handle, c server.Clai
 		return server.Principal{}, errors.New("only the person who started earshot may come in, and only at the desk")
 	}
 	return server.Principal{
-		Participant: p, Handle: account,
-		Audience: earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}},
+		Participant: p,
+		Audience:    earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}},
 	}, nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"earshot/server/wire"
 )
 
-// look is how often it is asked whether somebody may stay: a token that was
+// Look is how often it is asked whether somebody may stay: a token that was
 // revoked holds no longer than this.
-const look = 5 * time.Second
+const Look = 5 * time.Second
 
 // parting is how long a terminal that has to go may take to read why.
 const parting = 2 * time.Second
@@ -21,7 +21,7 @@ var errOut = errors.New("whoever attached the terminal may not stay")
 // guard ends the session when whoever attached the terminal may not stay, at
 // the latest a little after it was told so.
 func (s *session) guard(ctx context.Context) error {
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(Look)
 	defer tick.Stop()
 	for {
 		select {
