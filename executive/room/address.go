@@ -45,20 +45,18 @@ func (r *Room) directory() *conversation.Directory {
 func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) aim {
 	names := r.directory()
 	d := names.Direct(text, who.ID)
-	agents := r.cfg.People.Roster(r.cfg.ID).Internal
-	for _, a := range agents {
-		if begins(text, a.Name) && !slices.Contains(d.To, a.ID) {
+	for _, a := range r.cfg.People.Roster(r.cfg.ID).Internal {
+		if !d.All && !slices.Contains(d.To, a.ID) && !begins(text, a.Name) {
+			continue
+		}
+		if !slices.Contains(d.To, a.ID) {
 			d.To = append(d.To, a.ID)
+		}
+		if !d.All { // who calls some agents hides it from the others
+			e.Visibility.Agents = append(e.Visibility.Agents, a.ID)
 		}
 	}
 	e.To = d.To
-	if !d.All { // who calls some agents hides it from the others
-		for _, a := range agents {
-			if slices.Contains(d.To, a.ID) {
-				e.Visibility.Agents = append(e.Visibility.Agents, a.ID)
-			}
-		}
-	}
 	a := r.aimed(d, r.company(who))
 	a.hint += names.Hint(d)
 	if a.mine && len(e.To) == 0 {

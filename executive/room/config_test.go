@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/room"
 	"earshot/llm/llmtest"
 )
 
@@ -40,6 +41,7 @@ var effects = []effect{
 	{"speech.heard_as", func(c *executive.Config) { c.Speech.HeardAs = []string{"hair shirt"} }, spoken("hair shirt what is new"), "0 replies", "1 replies"},
 	{"speech.least_confidence", func(c *executive.Config) { c.Speech.LeastConfidence = 0.9 }, afterwards, "2 replies", "1 replies"},
 	{"speech.answer_typed_aloud", func(c *executive.Config) { c.Speech.TypedAloud = true }, typed, "", "one two three four"},
+	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
 }
 

@@ -35,6 +35,7 @@ type house struct {
 	console *testkit.Voice
 	model   *llmtest.Script
 	config  executive.Config
+	people  *participants.Registry // if nil, ann's alone
 	past    []earshot.Event
 	works   []string
 	reader  func() func(earshot.Clause) earshot.Clause
@@ -59,9 +60,12 @@ func (h *house) open(ctx context.Context) *house {
 	ctx, cancel := context.WithCancel(ctx)
 	n := 0
 	var mu sync.Mutex
+	if h.people == nil {
+		h.people = participants.New(ann, "ann", h.config.Name)
+	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: participants.New(ann, "ann", h.config.Name), Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
+		People: h.people, Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {

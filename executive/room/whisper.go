@@ -93,7 +93,7 @@ func (r *Room) recipients(args string) (to []earshot.ParticipantID, rest string,
 		}
 		more, another := strings.CutPrefix(rest, ",")
 		if !another {
-			return to, strings.TrimPrefix(rest, ":"), nil
+			return to, strings.TrimLeft(strings.TrimPrefix(rest, ":"), " \t"), nil
 		}
 		rest = more
 	}

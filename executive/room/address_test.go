@@ -1,0 +1,378 @@
+package room_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+	"earshot/llm/llmtest"
+	"earshot/participants"
+)
+
+// A company is a house in which several people are, each at a screen of their
+// own. Ann operates it and sits at the console.
+type company struct {
+	*house
+	screens map[string]*testkit.Voice
+	leave   map[string]func()
+}
+
+// registry returns one of ann, of others, and of two agents: the one of the
+// room, and another that only listens.
+func registry(t testing.TB, names ...string) *participants.Registry {
+	t.Helper()
+	actors := participants.DefaultConfig()
+	for _, n := range names {
+		actors.Actors = append(actors.Actors, participants.Actor{
+			ID: earshot.ParticipantID(n), Type: participants.Human, DisplayName: n, Handles: []string{"console:" + n},
+		})
+	}
+	r, err := participants.Open(participants.Setup{
+		Account: ann, AccountName: "ann", Actors: actors, Now: time.Now,
+		Agents: []participants.Participant{
+			{ID: participants.Agent, Name: "Earshot", Type: participants.Internal},
+			{ID: "scout", Name: "Scout", Type: participants.Internal},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// gather opens h with ann and others in it.
+func gather(t *testing.T, h *house, others ...string) *company {
+	t.Helper()
+	h.people = registry(t, "bob", "carol", "old friend")
+	c := &company{house: h.open(t.Context()), screens: map[string]*testkit.Voice{"ann": h.console}, leave: map[string]func(){}}
+	h.presence(t, ann, "ann", true)
+	for _, name := range others {
+		c.come(t, name)
+	}
+	return c
+}
+
+func (c *company) come(t *testing.T, name string) {
+	t.Helper()
+	if c.screens[name] == nil {
+		c.screens[name] = &testkit.Voice{Called: name, Flow: true}
+	}
+	c.leave[name] = c.Enter(c.screens[name], earshot.Audience{Members: []earshot.ParticipantID{earshot.ParticipantID(name)}})
+	c.presence(t, handle(name), name, true)
+}
+
+func (c *company) goes(t *testing.T, name string) {
+	t.Helper()
+	c.leave[name]()
+	c.presence(t, handle(name), name, false)
+}
+
+func handle(name string) earshot.Handle { return earshot.Handle{Provider: "console", ID: name} }
+
+// writes lets somebody write at their screen: a command, if it begins with a
+// slash.
+func (c *company) writes(t *testing.T, name, text string) error {
+	t.Helper()
+	e := earshot.Event{From: handle(name), Via: name, Body: earshot.Message{Text: earshot.Text(text)}}
+	if name == "ann" {
+		e.Via = "console"
+	}
+	if rest, is := strings.CutPrefix(text, "/"); is {
+		command, args, _ := strings.Cut(rest, " ")
+		e.Body = earshot.Command{Name: command, Args: earshot.Text(args)}
+	}
+	return c.Admit(t.Context(), e)
+}
+
+// must is writes that works, and some time after it.
+func (c *company) must(t *testing.T, name, text string, then time.Duration) {
+	t.Helper()
+	if err := c.writes(t, name, text); err != nil {
+		t.Fatalf("%s writes %q: %v", name, text, err)
+	}
+	time.Sleep(then)
+}
+
+// decided returns what was decided, in order.
+func (c *company) decided() (all []string) {
+	for _, e := range c.journal.Events() {
+		if d, ok := e.Body.(earshot.Decision); ok {
+			all = append(all, strings.Join(d.Reasons, "+"))
+		}
+	}
+	return all
+}
+
+// messages returns the messages that were kept.
+func (c *company) messages() (all []earshot.Event) {
+	for _, e := range c.journal.Events() {
+		if e.Body.Kind() == earshot.KindMessage {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// told returns what somebody was told, and nobody else.
+func (c *company) told(name string) (all []string) {
+	for _, e := range c.screens[name].Shown() {
+		if n, ok := e.Body.(earshot.Notice); ok {
+			all = append(all, n.Text)
+		}
+	}
+	return all
+}
+
+// TestAgentsOnlyRespondWhenTheyShould (seed 002): when they are mentioned, or
+// somebody talks with nobody else.
+func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
+	for _, tt := range []struct {
+		text   string
+		others string // who are here beside ann
+		why    string // the decision; "" for none
+		to     string
+		agents string // who may see it, of the agents; "" for all
+		hint   string
+	}{
+		{"what time is it in Lima?", "", room.Alone, "agent", "", ""},
+		{"what time is it in Lima?", "bob", room.Elsewhere, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
+		{"earshot what is the time in Lima", "bob", room.Named, "agent", "agent", ""},
+		{"Earshot, what is new?", "bob", room.Named, "agent", "agent", ""},
+		{"@EARSHOT what is new?", "bob", room.Named, "agent", "agent", ""},
+		{"what do you think, Earshot?", "bob", room.Named, "agent", "agent", ""},
+		{"I asked earshot about it yesterday", "bob", room.Elsewhere, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
+		{"I asked earshot about it yesterday", "", room.Alone, "agent", "", ""},
+		{"bob, are you there?", "bob", room.ToOthers, "bob", "", ""},
+		{"bob, are you there?", "", room.ToOthers, "bob", "", "bob is not here, and will find it in the history"},
+		{"@bob @Earshot hello", "bob", room.Named, "bob agent", "agent", ""},
+		{"@all hello", "bob", room.Everybody, "agent scout", "", ""},
+		{"ALL AGENTS: the deadline has moved", "bob", room.Everybody, "agent scout", "", ""},
+		{"@human what now?", "bob", room.ToOthers, "", "", ""},
+		{"@Scout look around", "bob", "", "scout", "scout", ""},
+		{"Scout look around", "bob", "", "scout", "scout", ""},
+		{"TO: bob, Earshot\nlunch?", "bob", room.Named, "bob agent", "agent", ""},
+		{"@@Earshot hello", "bob", room.Elsewhere, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
+		{"@erashot hello", "bob", room.Elsewhere, "", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"@erashot hello", "", room.Alone, "agent", "", "nobody here is called erashot; did you mean @Earshot?"},
+	} {
+		t.Run(tt.text+" with "+tt.others, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := gather(t, newHouse(), strings.Fields(tt.others)...)
+				c.must(t, "ann", tt.text, time.Second)
+				c.stop()
+				if got := strings.Join(c.decided(), " "); got != tt.why {
+					t.Errorf("decided %q, want %q", got, tt.why)
+				}
+				e := c.messages()[0]
+				if got := strings.Trim(fmt.Sprint(e.To), "[]"); got != tt.to {
+					t.Errorf("it is to %q, want %q", got, tt.to)
+				}
+				if got := strings.Trim(fmt.Sprint(e.Visibility.Agents), "[]"); got != tt.agents || e.Visibility.Scope != earshot.Public {
+					t.Errorf("agents %q may see it, %s, want %q", got, e.Visibility.Scope, tt.agents)
+				}
+				if got := strings.Join(c.told("ann"), "|"); got != tt.hint {
+					t.Errorf("she was told %q, want %q", got, tt.hint)
+				}
+				for _, o := range strings.Fields(tt.others) {
+					if got := c.told(o); len(got) > 0 {
+						t.Errorf("%s was told %q", o, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAHintIsSaidOnceASession: people who talk to each other know that nobody
+// else answers.
+func TestAHintIsSaidOnceASession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		for range 3 {
+			c.must(t, "ann", "shall we have lunch?", time.Second)
+			c.must(t, "bob", "yes", time.Second)
+		}
+		c.stop()
+		for _, name := range []string{"ann", "bob"} {
+			if got := c.told(name); len(got) != 1 || !strings.Contains(got[0], "begin with Earshot") {
+				t.Errorf("%s was told %q", name, got)
+			}
+		}
+	})
+}
+
+// TestPeopleWhoTalkToEachOther do not cut the agent off: only what is for it
+// does, or a command word.
+func TestPeopleWhoTalkToEachOther(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"ann, did you hear that?", "completed"},
+		{"I like what earshot says", "completed"},
+		{"/msg ann did you hear that?", "completed"},
+		{"/msg ann stop", "completed"},
+		{"Earshot, why?", "interrupted"},
+		{"stop", "interrupted"},
+		{"/stop", "interrupted"},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := gather(t, newHouse(), "bob")
+				c.must(t, "ann", "Earshot, count", 25*time.Millisecond)
+				if err := c.Admit(t.Context(), earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Typing{Began: true}}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				if n := len(c.replies()); n != 0 {
+					t.Fatalf("%d replies have ended while he types", n)
+				}
+				c.must(t, "bob", tt.text, time.Second)
+				if tt.text == "/stop" {
+					c.Admit(t.Context(), earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Typing{}})
+				}
+				c.stop()
+				if got := string(c.replies()[0].Outcome); got != tt.want {
+					t.Errorf("her answer was %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestHumanUsersAreInControl (seed 002): whoever is here can direct the agent,
+// and stop what it says to others.
+func TestHumanUsersAreInControl(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		c.must(t, "bob", "Earshot, count", 25*time.Millisecond)
+		c.must(t, "ann", "Earshot, be quiet", time.Second)
+		c.must(t, "bob", "lunch?", time.Second)
+		c.must(t, "bob", "Earshot, count", time.Second)
+		c.stop()
+		if got := c.replies(); len(got) != 2 || got[0].Cut == nil || got[0].Cut.By != participants.Owner || got[1].Outcome != earshot.Completed {
+			t.Errorf("replies %+v", got)
+		}
+	})
+}
+
+// onlyWith lets bob ask while ann is here, and returns what was decided.
+func onlyWith(t *testing.T, h *house) string {
+	c := gather(t, h, "bob")
+	c.must(t, "bob", "Earshot, count", time.Minute)
+	return c.decided()[0]
+}
+
+// TestOneParty: with executive.multi_party.enabled false, the operator is
+// answered, and who is alone; the others do not cut either.
+func TestOneParty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.MultiParty.Enabled = false
+		c := gather(t, h, "bob")
+		c.must(t, "ann", "Earshot, count", 25*time.Millisecond)
+		c.must(t, "bob", "Earshot, count to nine", time.Second)
+		c.presence(t, ann, "ann", false)
+		c.must(t, "bob", "count", time.Second)
+		c.stop()
+		want := []string{room.Named, room.Unheeded, room.Alone}
+		if got := c.decided(); !slices.Equal(got, want) {
+			t.Errorf("decided %q, want %q", got, want)
+		}
+		if got := c.replies()[0].Outcome; got != earshot.Completed {
+			t.Errorf("her answer was %s", got)
+		}
+	})
+}
+
+// TestSomebodyFromElsewhere: who writes without being here makes two of one,
+// but a script is nobody's company.
+func TestSomebodyFromElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse())
+		c.must(t, "bob", "what is new?", time.Second)
+		c.must(t, "ann", "what is new?", time.Second)
+		c.stop()
+		if got, want := c.decided(), []string{room.Elsewhere, room.Alone}; !slices.Equal(got, want) {
+			t.Errorf("decided %q, want %q", got, want)
+		}
+	})
+}
+
+// TestWhomAMessageIsFor stands in the prompt where there are several agents.
+func TestWhomAMessageIsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		c.must(t, "ann", "bob, lunch?", time.Second)
+		c.must(t, "bob", "@ann @Earshot ask it", time.Second)
+		c.stop()
+		if got := c.dialogue(); !strings.HasSuffix(got, "[FROM: ann TO: bob] bob, lunch?|[FROM: bob TO: ann, Earshot] @ann @Earshot ask it") {
+			t.Errorf("the model reads %q", got)
+		}
+	})
+}
+
+// TestEachState: what several people do is known of each.
+func TestEachState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob", "carol")
+		c.must(t, "bob", "Earshot, count", time.Second)
+		c.Admit(t.Context(), earshot.Event{From: handle("carol"), Body: earshot.Typing{Began: true}})
+		c.must(t, "ann", "/context", time.Second)
+		c.stop()
+		got := strings.Join(c.told("ann"), "\n")
+		for _, want := range []string{"bob is here", "carol is typing"} {
+			if strings.Count(got, want) != 1 {
+				t.Errorf("%q is not there once:\n%s", want, got)
+			}
+		}
+	})
+}
+
+// TestTheRosterFollows: who is here stands in the prompt, and changes with it.
+func TestTheRosterFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		c.must(t, "ann", "Earshot, count", time.Second)
+		c.goes(t, "bob")
+		c.must(t, "ann", "count", time.Second)
+		c.stop()
+		var here []string
+		for _, seen := range c.model.Seen() {
+			_, current, _ := strings.Cut(seen.Messages[0].Text, "=== CURRENT PARTICIPANTS ===")
+			here = append(here, fmt.Sprint(strings.Contains(current, "bob")))
+		}
+		if !slices.Equal(here, []string{"true", "false"}) {
+			t.Errorf("bob is here: %v", here)
+		}
+	})
+}
+
+// TestForeignNamesAreCorrectedOnce: a model that begins as another is told so in
+// its next prompt, and in no other.
+func TestForeignNamesAreCorrectedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Rules = []llmtest.Rule{{When: "first", Reply: "[FROM: bob] I am bob."}}
+		h.config = executive.DefaultConfig()
+		c := gather(t, h)
+		for _, text := range []string{"first", "second", "third"} {
+			c.must(t, "ann", text, time.Second)
+		}
+		c.stop()
+		if strings.Contains(c.console.Played(), "FROM") {
+			t.Errorf("it was shown: %q", c.console.Played())
+		}
+		var told []string
+		for _, seen := range c.model.Seen() {
+			told = append(told, fmt.Sprint(strings.Contains(seen.Messages[len(seen.Messages)-1].Text, "another")))
+		}
+		if !slices.Equal(told, []string{"false", "true", "false"}) {
+			t.Errorf("it was told %v", told)
+		}
+	})
+}
