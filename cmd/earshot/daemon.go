@@ -232,7 +232,13 @@ func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limi
 func (h house) Grown() <-chan struct{} { return h.store.Grown() }
 
 // State implements [server.House].
-func (h house) State(context.Context, server.Principal) (any, error) { return h.desk.State(), nil }
+func (h house) State(_ context.Context, p server.Principal) (any, error) {
+	r, ok := h.rooms.find(p.Audience.Room)
+	if !ok {
+		return nil, fmt.Errorf("there is no room called %q", p.Audience.Room)
+	}
+	return r.State(p.Audience), nil
+}
 
 // openLog opens the log that cfg names. What people say cannot get into it.
 func openLog(cfg config.Log, standard *os.File) (*slog.Logger, func() error, error) {

@@ -235,11 +235,7 @@ func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 
 // silence waits until nobody speaks and no question waits.
 func (d *daemon) silence(ctx context.Context) {
-	busy := func() bool {
-		state := d.desk.State()
-		return state.Speaking || state.Waiting > 0
-	}
-	for end := time.Now().Add(patience); busy() && time.Now().Before(end); {
+	for end := time.Now().Add(patience); d.desk.Busy() && time.Now().Before(end); {
 		select {
 		case <-d.store.Grown():
 		case <-time.After(50 * time.Millisecond): // the last turn may not have begun yet

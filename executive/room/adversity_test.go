@@ -187,7 +187,7 @@ func TestWaitingQuestionsAreBounded(t *testing.T) {
 		for range 500 {
 			h.say(t, "count")
 		}
-		if n := h.State().Waiting; n > 1 {
+		if n := h.state().Waiting; n > 1 {
 			t.Errorf("%d wait", n)
 		}
 		h.stop()
@@ -329,13 +329,13 @@ func TestWhatWasNotKeptHasNotHappened(t *testing.T) {
 		h := newHouse().open(t.Context())
 		h.journal.Fail(errors.New("full"))
 		h.Admit(t.Context(), message("be quiet"))
-		if s := h.State(); s.Quiet {
+		if s := h.state(); s.Quiet {
 			t.Error("it is quiet")
 		}
 		h.Admit(t.Context(), earshot.Event{From: ann, Body: earshot.Presence{Session: "1", Here: true}})
 		h.journal.Fail(nil)
 		h.Admit(t.Context(), message("be quiet"))
-		if s := h.State(); !s.Quiet || len(s.Here) != 1 {
+		if s := h.state(); !s.Quiet || len(s.Here) != 1 {
 			t.Errorf("quiet = %v, %d are here", s.Quiet, len(s.Here))
 		}
 		h.stop()

@@ -3,8 +3,6 @@ package room
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"earshot"
@@ -24,12 +22,13 @@ func (r *Room) table() command.Table {
 	var t command.Table
 	t = command.Table{
 		{Group: people, Name: "who", Help: "who is here, and what this room lets in", Do: r.who},
-		{Group: people, Name: "identity", Help: "who you are to me", Do: r.whoami},
+		{Group: people, Name: "identity", Args: "[NAME]", Help: "who you are to me, or become somebody else", Do: r.identify},
+		{Group: people, Name: whispers, Args: "NAME text", Help: "tell them alone; several names have commas between them", Needs: participants.SendMessages, Do: said},
 		{Group: letsIn, Name: "mute", Help: "take in no sound; text goes on", Needs: participants.SendMessages, Do: r.changes(earshot.Muted)},
 		{Group: letsIn, Name: "pause", Help: "and answer nothing; text is kept", Needs: participants.SendMessages, Do: r.changes(earshot.Paused)},
 		{Group: letsIn, Name: "offrecord", Help: "and keep nothing; no agent reads it", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
 		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},
-		{Group: agent, Name: "stop", Help: "stop talking", Do: func(context.Context, command.Call) (string, error) { return "", nil }},
+		{Group: agent, Name: "stop", Help: "stop talking", Do: said},
 		{Group: agent, Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
 		{Group: agent, Name: "context", Help: "what I know about what is going on", Do: r.context},
@@ -40,25 +39,57 @@ func (r *Room) table() command.Table {
 	return t
 }
 
-func (r *Room) who(context.Context, command.Call) (string, error) {
+// said is what is left to do of a command that has acted on its way in: one that
+// cuts, and a private message.
+func said(context.Context, command.Call) (string, error) { return "", nil }
+
+// who tells who is here, since when, and what the room lets in. By which
+// terminals somebody is here is for themselves and for who operates the house.
+func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	var b strings.Builder
-	for _, p := range r.cfg.People.Here(r.cfg.ID) {
-		fmt.Fprintf(&b, "%s (%s)\n", p.Name, p.Type)
+	roster := r.cfg.People.Roster(r.cfg.ID)
+	for _, p := range roster.External {
+		describe(&b, p)
+		r.since(&b, p, r.only(c.Audience, p.ID))
+		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s (%s)\n", r.cfg.People.Name(participants.Agent), participants.Internal)
-	fmt.Fprintf(&b, "The room is %s: %s.", r.is(), r.is().Means())
+	for _, p := range roster.Internal {
+		describe(&b, p)
+		b.WriteString("\n")
+	}
+	mode := r.is()
+	fmt.Fprintf(&b, "The room is %s: %s.", mode, mode.Means())
 	return b.String(), nil
 }
 
-func (r *Room) whoami(_ context.Context, c command.Call) (string, error) {
-	if c.By.ID == "" {
-		return fmt.Sprintf("I do not know who is behind %s.", c.Event.From), nil
+func describe(b *strings.Builder, p participants.Participant) {
+	fmt.Fprintf(b, "%s (%s", p.Name, noun(p.Type))
+	if d := participants.OneLine(p.Description); d != "" {
+		fmt.Fprintf(b, ", %s", d)
 	}
-	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.Event.From)
-	if c.By.Can(participants.Operate) {
-		text += " You operate this machine's earshot."
+	b.WriteString(")")
+}
+
+// since tells how long somebody has been here and, if terminals is set, by which
+// of them.
+func (r *Room) since(b *strings.Builder, p participants.Participant, terminals bool) {
+	var by []string
+	for _, s := range r.cfg.People.Sessions(p.ID) {
+		switch {
+		case s.Room != r.cfg.ID:
+			continue
+		case len(by) == 0:
+			fmt.Fprintf(b, ", here since %s", s.Since.Local().Format("15:04"))
+		}
+		name := s.Outlet
+		if s.Address != "" {
+			name += " from " + s.Address
+		}
+		by = append(by, name)
 	}
-	return text, nil
+	if terminals && len(by) > 0 {
+		fmt.Fprintf(b, ", at %s", strings.Join(by, ", "))
+	}
 }
 
 func (r *Room) why(_ context.Context, c command.Call) (string, error) {
@@ -88,7 +119,7 @@ func (r *Room) context(_ context.Context, c command.Call) (string, error) {
 // facts are what reflexes answer from, as far as a may know it.
 func (r *Room) facts(set executive.Config, a earshot.Audience) reflex.Facts {
 	f := reflex.Facts{Agent: set.Name, Now: r.cfg.Now(), Lately: r.history.lately(a, r.cfg.People.Name)}
-	s := r.State()
+	s := r.State(a)
 	f.Works, f.Faults = s.Works, s.Faults
 	f.Said, f.Last = reply(r.latest(a, false)), reply(r.latest(a, true))
 	return f
@@ -100,36 +131,4 @@ func reply(e earshot.Event) *earshot.Reply {
 		return &r
 	}
 	return nil
-}
-
-// A State is what a room says of itself, to people and programs.
-type State struct {
-	Room     earshot.RoomID             `json:"room"`
-	Agent    string                     `json:"agent"`
-	Speaking bool                       `json:"speaking"`
-	Quiet    bool                       `json:"quiet"` // somebody asked for silence
-	Here     []participants.Participant `json:"here"`
-	Outlets  []string                   `json:"outlets"`
-	Waiting  int                        `json:"waiting"` // events on their way into the journal, and questions without a turn yet
-	Works    []string                   `json:"works"`   // the parts without a fault
-	Faults   []earshot.Notice           `json:"faults"`
-}
-
-// State returns the room as it is.
-func (r *Room) State() State {
-	s := State{Room: r.cfg.ID, Agent: r.cfg.Settings().Name, Here: r.cfg.People.Here(r.cfg.ID)}
-	if r.cfg.Works != nil {
-		s.Works = r.cfg.Works()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.Speaking, s.Quiet, s.Waiting = r.live != "", r.quiet, len(r.waiting)+r.asked
-	for _, p := range r.places {
-		s.Outlets = append(s.Outlets, p.Name())
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.faults)) {
-		s.Faults = append(s.Faults, r.faults[key])
-	}
-	s.Works = slices.DeleteFunc(s.Works, func(part string) bool { _, ill := r.faults[part]; return ill })
-	return s
 }

@@ -128,7 +128,7 @@ func TestBeQuiet(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
-			if !h.State().Quiet {
+			if !h.state().Quiet {
 				t.Errorf("with the phrase noticed before %v it is not quiet", spotted)
 			}
 			h.stop()

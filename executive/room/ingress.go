@@ -62,7 +62,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	switch {
 	case first && entry.passes:
-		r.pass(in.event, in.signal)
+		r.pass(in)
 	case first:
 		r.heed(in.signal)
 		entry.ticket = r.floor.Ticket()
@@ -371,7 +371,7 @@ func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Pa
 
 // userIs notes in the scene what somebody is doing.
 func (r *Room) userIs(e earshot.Event, who participants.Participant, what string) {
-	if who.ID == "" {
+	if who.ID == "" || who.ID == participants.Generic {
 		return
 	}
 	r.scene.Put(scene.Item{

@@ -117,17 +117,21 @@ func (r *Room) deaf(e earshot.Event) bool {
 
 // pass shows what was written off the record to those who may see it, and
 // forgets it. Only who wrote it is given the ID back, to know that it was sent.
-func (r *Room) pass(e earshot.Event, s *interrupt.Signal) {
-	if s != nil {
+func (r *Room) pass(in incoming) {
+	if s := in.signal; s != nil {
 		s.Kind, s.Words = interrupt.Over, "" // the floor remembers who cut
 		r.heed(s)
 	}
-	id := e.ID
+	e, seen := in.event, false
 	for _, p := range r.around(e.Visibility) {
 		e.ID = ""
 		if p.Name() == e.Via {
-			e.ID = id
+			e.ID = in.event.ID
 		}
+		seen = seen || e.ID == ""
 		p.show(e)
+	}
+	if !seen && e.Visibility.Scope == earshot.Private {
+		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: they are not here, and off the record nothing is kept."})
 	}
 }

@@ -10,17 +10,19 @@ import (
 	"earshot/participants"
 )
 
-var errLeft = errors.New("the outlet has left the room")
+var (
+	errLeft   = errors.New("the outlet has left the room")
+	errOthers = errors.New("others are at the outlet now, and may not see it")
+)
 
-// place is an outlet of the room and who is around it. To a turn it is the
-// outlet itself, until it leaves.
+// place is an outlet of the room and who is around it.
 type place struct {
 	earshot.Outlet
-	audience earshot.Audience
-	aloud    func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; else nil
+	aloud func(context.Context, earshot.Outlet, earshot.Opening, func(earshot.Heard)) (earshot.Speaking, error) // opens a voice; else nil
 
-	mu   sync.RWMutex // held for writing by who leaves
-	left bool
+	mu       sync.RWMutex // held for writing by who leaves, or becomes somebody else
+	audience earshot.Audience
+	left     bool
 }
 
 // Enter lets an outlet into the room: from the next turn on replies come out
@@ -72,12 +74,70 @@ func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.
 	return p.Outlet.Open(ctx, o, heard)
 }
 
-// show shows e if the outlet is a board.
+// show shows e if the outlet is a board, and if whoever is there now may see it.
 func (p *place) show(e earshot.Event) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if b, ok := p.Outlet.(earshot.Board); ok && !p.left {
+	if b, ok := p.Outlet.(earshot.Board); ok && !p.left && e.Visibility.Allows(p.audience) {
 		b.Show(e)
+	}
+}
+
+// around returns who is around the outlet.
+func (p *place) around() earshot.Audience {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.audience
+}
+
+// replace makes one of those around the outlet somebody else. From then on
+// nothing is shown that they may not see.
+func (p *place) replace(old, now earshot.ParticipantID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	members := slices.DeleteFunc(slices.Clone(p.audience.Members), func(id earshot.ParticipantID) bool { return id == old || id == now })
+	p.audience.Members = append(members, now)
+}
+
+// A showing is a place during one turn, as an outlet: what is said comes out of
+// it for as long as everybody around may see it.
+type showing struct {
+	*place
+	visibility earshot.Visibility
+
+	speech   sync.Mutex
+	speaking earshot.Speaking
+	over     bool
+}
+
+// fits reports whether everybody around may see what is said.
+func (s *showing) fits() bool { return s.visibility.Allows(s.around()) }
+
+// Open implements [earshot.Outlet].
+func (s *showing) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	if !s.fits() {
+		return nil, errOthers
+	}
+	speaking, err := s.place.Open(ctx, o, heard)
+	if err != nil {
+		return nil, err
+	}
+	s.speech.Lock()
+	defer s.speech.Unlock()
+	s.speaking = speaking
+	if s.over || !s.fits() { // they changed while it was opened
+		speaking.Do(earshot.Cut)
+	}
+	return speaking, nil
+}
+
+// shut ends what is said here.
+func (s *showing) shut() {
+	s.speech.Lock()
+	defer s.speech.Unlock()
+	s.over = true
+	if s.speaking != nil {
+		s.speaking.Do(earshot.Cut)
 	}
 }
 
@@ -136,7 +196,7 @@ func (r *Room) around(v earshot.Visibility) []*place {
 	defer r.mu.Unlock()
 	var places []*place
 	for _, p := range r.places {
-		if v.Allows(p.audience) {
+		if v.Allows(p.around()) {
 			places = append(places, p)
 		}
 	}
@@ -145,7 +205,7 @@ func (r *Room) around(v earshot.Visibility) []*place {
 
 // readers returns who reads what is answered to somebody at an outlet.
 func (r *Room) readers(via string, who participants.Participant) earshot.Audience {
-	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{who.ID}}
+	a := earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{who.Reader()}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.places {
@@ -161,8 +221,9 @@ func (r *Room) readers(via string, who participants.Participant) earshot.Audienc
 func union(room earshot.RoomID, places []*place) earshot.Audience {
 	a := earshot.Audience{Room: room}
 	for _, p := range places {
-		a.Unknown = a.Unknown || p.audience.Unknown || len(p.audience.Members) == 0
-		for _, m := range p.audience.Members {
+		here := p.around()
+		a.Unknown = a.Unknown || here.Unknown || len(here.Members) == 0
+		for _, m := range here.Members {
 			if !slices.Contains(a.Members, m) {
 				a.Members = append(a.Members, m)
 			}

@@ -138,14 +138,10 @@ func (r *Room) came(e earshot.Event, p earshot.Presence) {
 // announcement says who has come or gone (seed 000).
 func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
 	var b strings.Builder
-	b.WriteString(participants.OneLine(people.Name(id)))
-	who, known := people.Get(id)
-	if known && p.Here {
-		fmt.Fprintf(&b, " (%s", noun(who.Type))
-		if d := participants.OneLine(who.Description); d != "" {
-			fmt.Fprintf(&b, ", %s", d)
-		}
-		b.WriteString(")")
+	if who, known := people.Get(id); known && p.Here {
+		describe(&b, who)
+	} else {
+		b.WriteString(people.Name(id))
 	}
 	b.WriteString(map[bool]string{true: " has joined the conversation", false: " has left the conversation"}[p.Here])
 	switch {

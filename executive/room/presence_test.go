@@ -55,7 +55,7 @@ func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse().open(t.Context())
 				h.moves(t, tt.moves)
-				if here := len(h.State().Here); here != map[bool]int{true: 1, false: 0}[strings.HasSuffix(tt.moves, "+")] {
+				if here := len(h.state().Here); here != map[bool]int{true: 1, false: 0}[strings.HasSuffix(tt.moves, "+")] {
 					t.Errorf("%d are here", here) // before it is said
 				}
 				time.Sleep(time.Minute)
@@ -126,7 +126,7 @@ func TestOneNameOnTwoTerminalsJoinsOnce(t *testing.T) {
 		h.presence(t, ann, "1", true)
 		h.presence(t, ann, "2", true)
 		h.presence(t, ann, "1", false)
-		if n := len(h.State().Here); n != 1 {
+		if n := len(h.state().Here); n != 1 {
 			t.Errorf("%d are here", n)
 		}
 		h.presence(t, ann, "2", false)
@@ -135,7 +135,7 @@ func TestOneNameOnTwoTerminalsJoinsOnce(t *testing.T) {
 		if got := h.kinds(); got != "owner:true*0; owner:false*0" {
 			t.Errorf("announced %s", got)
 		}
-		if n := len(h.State().Here); n != 0 {
+		if n := len(h.state().Here); n != 0 {
 			t.Errorf("%d are here", n)
 		}
 	})
@@ -153,7 +153,7 @@ func TestAfterACrashNobodyIsHere(t *testing.T) {
 		}
 		h.journal.From(2)
 		h.open(t.Context())
-		if n := len(h.State().Here); n != 0 {
+		if n := len(h.state().Here); n != 0 {
 			t.Errorf("%d are here", n)
 		}
 		h.say(t, "still there?")
@@ -175,7 +175,7 @@ func TestWhoComesWhileTheDiskIsFull(t *testing.T) {
 		h := newHouse().open(t.Context())
 		h.journal.Fail(errors.New("disk full"))
 		h.moves(t, "+..-..+")
-		if n := len(h.State().Here); n != 1 {
+		if n := len(h.state().Here); n != 1 {
 			t.Errorf("%d are here", n)
 		}
 		h.journal.Fail(nil)

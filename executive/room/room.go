@@ -95,6 +95,10 @@ type Config struct {
 	// as it likes.
 	Reader func() func(earshot.Clause) earshot.Clause
 
+	// Enters says why somebody may not be in the room, or nothing. If nil,
+	// everybody may.
+	Enters func(participants.Participant) error
+
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 
@@ -114,6 +118,7 @@ type Room struct {
 
 	moding sync.Mutex // held by who changes the mode
 
+	becoming sync.Mutex // held by who becomes somebody else
 	arrivals sync.Mutex // held by who comes or goes, until it is queued
 	comings  participants.Announcer
 
@@ -127,6 +132,7 @@ type Room struct {
 	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
 	recent    []earshot.EventID          // the keys of known, the oldest first
 	places    []*place
+	showings  []*showing // of the live turn, or the last one
 	quiet     bool
 	live      earshot.TurnID
 	asked     int // questions that wait for a turn

@@ -82,6 +82,11 @@ func (h *house) open(ctx context.Context) *house {
 	return h
 }
 
+// state is the room as its owner may know it.
+func (h *house) state() room.State {
+	return h.State(earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+}
+
 func message(text string) earshot.Event {
 	return earshot.Event{From: ann, Via: "console", Body: earshot.Message{Text: earshot.Text(text)}}
 }

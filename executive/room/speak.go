@@ -104,11 +104,9 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 			r.cfg.Log.Warn("an outlet broke; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
 		},
 	}
-	for _, p := range places {
-		spec.Outlets = append(spec.Outlets, p)
-	}
 	var asked *asking
 	spec.Text, asked = r.text(set, &q, r.listeners(q.message, places), slices.ContainsFunc(places, (*place).Audible))
+	spec.Outlets = r.showing(places, q.visibility)
 	r.setLive(q.turn, q.message)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
@@ -118,6 +116,19 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		reply.Truncated = asked != nil && asked.truncated
 		r.ended <- ending{q, began, reply, err, asked}
 	})
+}
+
+// showing makes some places the outlets of a turn.
+func (r *Room) showing(places []*place, v earshot.Visibility) (outlets []earshot.Outlet) {
+	var showings []*showing
+	for _, p := range places {
+		s := &showing{place: p, visibility: v}
+		showings, outlets = append(showings, s), append(outlets, s)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.showings = showings
+	return outlets
 }
 
 // outlets returns where the answer to a message comes out: where all who are

@@ -269,11 +269,11 @@ func TestWhatWorksLeavesOutWhatDoesNot(t *testing.T) {
 	h.open(t.Context())
 	defer h.stop()
 	h.Know(earshot.Notice{Key: "microphone", Text: "there is none"})
-	if s := h.State(); !slices.Equal(s.Works, []string{"console"}) || len(s.Faults) != 1 {
+	if s := h.state(); !slices.Equal(s.Works, []string{"console"}) || len(s.Faults) != 1 {
 		t.Errorf("works %q, faults %v", s.Works, s.Faults)
 	}
 	h.Report(earshot.Notice{Key: "microphone", Text: "microphone is back", Over: true})
-	if s := h.State(); len(s.Works) != 2 || len(s.Faults) != 0 {
+	if s := h.state(); len(s.Works) != 2 || len(s.Faults) != 0 {
 		t.Errorf("works %q, faults %v", s.Works, s.Faults)
 	}
 }

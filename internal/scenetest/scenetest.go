@@ -124,7 +124,7 @@ func (s *Scene) Perform(ctx context.Context) (string, error) {
 	running.Go(func() { r.Run(ctx) })
 	sense := &replay.Provider{Events: s.Heard, Via: "console"}
 	err := sense.Run(ctx, r.Admit)
-	for state := r.State(); err == nil && (state.Speaking || state.Waiting > 0); state = r.State() {
+	for err == nil && r.Busy() {
 		time.Sleep(pace)
 	}
 	leave()

@@ -1,0 +1,128 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/interrupt"
+	"earshot/participants"
+)
+
+var errNoSession = errors.New("only at a terminal of your own can you become somebody else; start one: earshot chat --identity NAME")
+
+// identify says who somebody is, or makes their terminal that of somebody else.
+func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
+	name := strings.TrimSpace(string(c.Args))
+	if name == "" {
+		return r.whoami(c), nil
+	}
+	session, ok := r.cfg.People.At(c.Event.Via)
+	if !ok || c.Event.Via == "" || session.Participant != c.By.ID {
+		return "", errNoSession
+	}
+	who, err := r.claim(ctx, session, name)
+	switch {
+	case err != nil:
+		return "", err
+	case who.ID == session.Participant:
+		return fmt.Sprintf("You are %s already.", who.Name), nil
+	}
+	if err := r.become(ctx, c, session, who); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("You are %s now. What %s wrote stays theirs.", who.Name, c.By.Name), nil
+}
+
+// claim returns who somebody at a session is when they say that they are called
+// name. Nothing is proven by a command.
+func (r *Room) claim(ctx context.Context, session participants.Session, name string) (participants.Participant, error) {
+	who, err := r.cfg.People.Claim(ctx, session.Account, name, nil)
+	if errors.Is(err, participants.ErrToken) {
+		return who, fmt.Errorf("%w; start a terminal with it: EARSHOT_TOKEN=… earshot chat --identity NAME", err)
+	}
+	if err == nil && r.cfg.Enters != nil {
+		err = r.cfg.Enters(who)
+	}
+	return who, err
+}
+
+// become makes a session that of somebody else: the old one leaves, the
+// terminal shows from then on what the new one may see, and the new one joins.
+// It returns when both are written down.
+func (r *Room) become(ctx context.Context, c command.Call, session participants.Session, who participants.Participant) error {
+	var waits []*entry
+	moves := func(e earshot.Event, p participants.Participant, here bool) error {
+		e.ID, e.At = r.cfg.NewID(), r.cfg.Now()
+		en, err := r.arrival(e, p, earshot.Presence{Session: session.ID, Here: here})
+		if en != nil {
+			waits = append(waits, en)
+		}
+		return err
+	}
+	r.becoming.Lock()
+	left := moves(c.Event, c.By, false)
+	r.floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: c.Event.From, Via: c.Event.Via, By: c.By.ID, Confidence: 1, At: c.Event.At})
+	r.cfg.People.Become(session.ID, who.ID)
+	r.seat(session.Outlet, c.By, who)
+	came := c.Event
+	came.From = r.cfg.People.Handle(session.ID)
+	joined := moves(came, who, true)
+	r.becoming.Unlock()
+	for _, en := range waits {
+		if err := en.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return errors.Join(left, joined)
+}
+
+// seat makes the people around an outlet those who are there now. A speech that
+// is coming out of it, and which they may not see, ends there; it goes on
+// elsewhere, and if it comes out nowhere else it is cut.
+func (r *Room) seat(outlet string, old, now participants.Participant) {
+	r.mu.Lock()
+	var showings []*showing
+	if r.live != "" {
+		showings = r.showings
+	}
+	for _, p := range r.places {
+		if p.Name() == outlet {
+			p.replace(old.Reader(), now.Reader())
+		}
+	}
+	r.mu.Unlock()
+	var shut []*showing
+	elsewhere := false
+	for _, s := range showings {
+		switch {
+		case s.fits():
+			elsewhere = true
+		case s.Name() == outlet:
+			shut = append(shut, s)
+		}
+	}
+	if len(shut) > 0 && !elsewhere {
+		r.floor.Signal(&interrupt.Signal{
+			Kind: interrupt.Command, From: earshot.Handle{Provider: "earshot", ID: "identity"}, By: old.ID, Confidence: 1, At: r.cfg.Now(),
+		})
+	}
+	for _, s := range shut {
+		s.shut()
+	}
+}
+
+// whoami tells somebody who they are.
+func (r *Room) whoami(c command.Call) string {
+	if c.By.ID == "" {
+		return fmt.Sprintf("I do not know who is behind %s.", c.Event.From)
+	}
+	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.Event.From)
+	if c.By.Can(participants.Operate) {
+		text += " You operate this machine's earshot."
+	}
+	return text
+}

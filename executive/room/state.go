@@ -1,0 +1,87 @@
+package room
+
+import (
+	"maps"
+	"slices"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// A State is what a room says of itself, to people and programs.
+type State struct {
+	Room     earshot.RoomID             `json:"room"`
+	Agent    string                     `json:"agent"`
+	Mode     earshot.Mode               `json:"mode"`
+	Speaking bool                       `json:"speaking"` // something that one may hear
+	Quiet    bool                       `json:"quiet"`    // somebody asked for silence
+	Here     []participants.Participant `json:"here"`
+	Outlets  []string                   `json:"outlets"` // that one is at oneself, and those that are everybody's; all for who operates the house
+	Waiting  int                        `json:"waiting"` // events on their way into the journal, and questions without a turn yet; for who operates the house
+	Dropped  int                        `json:"dropped"` // sounds that came although the room takes in none
+	Works    []string                   `json:"works"`   // the parts without a fault
+	Faults   []earshot.Notice           `json:"faults"`
+}
+
+// State returns the room as everybody in a may know it.
+func (r *Room) State(a earshot.Audience) State {
+	s := State{Room: r.cfg.ID, Agent: r.cfg.Settings().Name, Here: r.cfg.People.Here(r.cfg.ID)}
+	if r.cfg.Works != nil {
+		s.Works = r.cfg.Works()
+	}
+	all := r.operated(a)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.Mode, s.Quiet, s.Dropped = r.mode, r.quiet, r.dropped
+	if all {
+		s.Waiting = len(r.waiting) + r.asked
+	}
+	s.Speaking = r.live != "" && r.with.Visibility.Allows(a)
+	for _, p := range r.places {
+		if all || p.near(a) {
+			s.Outlets = append(s.Outlets, p.Name())
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.faults)) {
+		s.Faults = append(s.Faults, r.faults[key])
+	}
+	s.Works = slices.DeleteFunc(s.Works, func(part string) bool { _, ill := r.faults[part]; return ill })
+	return s
+}
+
+// Busy reports whether anything is still to be kept, answered or said. It is for
+// who performs a conversation, and not for those who are in it.
+func (r *Room) Busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live != "" || len(r.waiting)+r.asked > 0
+}
+
+// operated reports whether everybody in a operates the house.
+func (r *Room) operated(a earshot.Audience) bool {
+	return r.only(a, "")
+}
+
+// only reports whether everybody in a is id, or operates the house.
+func (r *Room) only(a earshot.Audience, id earshot.ParticipantID) bool {
+	if a.Unknown || len(a.Members)+len(a.Agents) == 0 {
+		return false
+	}
+	for _, member := range slices.Concat(a.Members, a.Agents) {
+		if p, _ := r.cfg.People.Get(member); member != id && !p.Can(participants.Operate) {
+			return false
+		}
+	}
+	return true
+}
+
+// near reports whether everybody in a is around p, or anybody may be.
+func (p *place) near(a earshot.Audience) bool {
+	here := p.around()
+	if here.Unknown || len(here.Members) == 0 {
+		return true
+	}
+	return len(a.Members) > 0 && !slices.ContainsFunc(a.Members, func(id earshot.ParticipantID) bool {
+		return !slices.Contains(here.Members, id)
+	})
+}
