@@ -18,7 +18,7 @@ const keepDecisions = 20
 
 // table is what can be asked of the program in this room.
 func (r *Room) table() command.Table {
-	const people, letsIn, agent = "Who is here", "What this room lets in (for all who are in it)", "The agent"
+	const people, letsIn, agent, operators = "Who is here", "What this room lets in (for all who are in it)", "The agent", "For who operates earshot"
 	var t command.Table
 	t = command.Table{
 		{Group: people, Name: "who", Help: "who is here, and what this room lets in", Do: r.who},
@@ -32,6 +32,9 @@ func (r *Room) table() command.Table {
 		{Group: agent, Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
 		{Group: agent, Name: "context", Help: "what I know about what is going on", Do: r.context},
+		{Group: operators, Name: "merge", Args: "KEEP OTHER", Help: "two are one person; names of several words in quotes", Needs: participants.Operate, Do: r.merge},
+		{Group: operators, Name: "split", Args: "NAME", Help: "they are not", Needs: participants.Operate, Do: r.split},
+		{Group: operators, Name: "rename", Args: "NAME TO NAME", Help: "call somebody something else", Needs: participants.Operate, Do: r.rename},
 		{Group: "Else", Name: "help", Help: "this list", Do: func(_ context.Context, c command.Call) (string, error) {
 			return t.Help(c.By) + "\n  /exit                    leave", nil
 		}},

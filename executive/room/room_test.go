@@ -38,6 +38,8 @@ type house struct {
 	people  *participants.Registry // if nil, ann's alone
 	past    []earshot.Event
 	works   []string
+	enters  func(participants.Participant) error
+	away    bool // nobody is at the console
 	reader  func() func(earshot.Clause) earshot.Clause
 	logged  *strings.Builder
 	stop    func()
@@ -65,7 +67,7 @@ func (h *house) open(ctx context.Context) *house {
 	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: h.people, Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
@@ -75,7 +77,9 @@ func (h *house) open(ctx context.Context) *house {
 			return earshot.EventID(fmt.Sprintf("%s%04d", "e", n))
 		},
 	})
-	h.Enter(h.console, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+	if !h.away {
+		h.Enter(h.console, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+	}
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
 	h.stop = func() { cancel(); running.Wait() }

@@ -1,0 +1,47 @@
+package room_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"earshot/participants"
+)
+
+// TestWhoIsWho: who operates the house makes two people one, undoes it, and
+// calls somebody something else; nobody else may.
+func TestWhoIsWho(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		x, y := h.terminal(t, "one", participants.Owner), h.terminal(t, "two", "bob")
+		if got := y.give(t, "identity", "Dan Smith"); !strings.Contains(got, "You are Dan Smith now") {
+			t.Fatalf("told %q", got)
+		}
+		for _, tt := range []struct {
+			by            *terminal
+			command, args string
+			want          string
+		}{
+			{y, "rename", "Bob to Rob", "error: /rename is for whoever operates this earshot; ask them"},
+			{x, "rename", "Bob", "error: write /rename NAME TO NAME"},
+			{x, "rename", "Bbo to Rob", "error: nobody is called Bbo; did you mean Bob?"},
+			{x, "rename", "Dan Smith to Dan Jones", "Dan Smith is called Dan Jones now."},
+			{x, "merge", "Bob", "error: write /merge KEEP OTHER; a name of several words stands in quotes"},
+			{x, "merge", `Bob "Dan Jones"`, `Dan Jones is Bob from now on; /split "Dan Jones" undoes it.`},
+			{x, "merge", `Bob, Dan Jones`, `is the same person already`},
+			{x, "split", `Dan Jones`, "Dan Jones is somebody of their own again."},
+			{x, "split", `Dan Jones`, "error: nobody was merged under this ID"},
+		} {
+			if got := tt.by.give(t, tt.command, tt.args); !strings.Contains(got, tt.want) {
+				t.Errorf("/%s %s: %q, want %q", tt.command, tt.args, got, tt.want)
+			}
+		}
+		if got := texts(y.Voice); !strings.Contains(strings.Join(got, "\n"), "Dan Smith is called Dan Jones now.") {
+			t.Errorf("the room was told %q", got)
+		}
+		if got := y.give(t, "help", ""); strings.Contains(got, "/merge") || !strings.Contains(got, "/msg NAME text") || !strings.Contains(got, "/offrecord") {
+			t.Errorf("help is\n%s", got)
+		}
+		h.stop()
+	})
+}
