@@ -70,12 +70,18 @@ func Parse(text string) (e Envelope, ok bool) {
 // and never the operator.
 const nameless = "unknown"
 
+// Some scripts join letters, or part them, by characters that cannot be seen.
+const (
+	nonJoiner = '\u200c'
+	joiner    = '\u200d'
+)
+
 // label returns a name as it stands in an envelope or a list of names. Names
 // were checked when they came in; this holds for those as well that were not.
 func label(name string) string {
 	name = strings.Map(func(r rune) rune {
-		_, opens := tame[r]
-		if opens || unseen(r) || strings.ContainsRune(",>|{}", r) {
+		switch _, opens := tame[r]; {
+		case opens, strings.ContainsRune(",>|{}", r), unicode.In(r, unicode.Cc, unicode.Cf) && r != joiner && r != nonJoiner:
 			return -1
 		}
 		return r
