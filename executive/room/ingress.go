@@ -71,10 +71,12 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	return entry.wait(ctx)
 }
 
-// enqueue admits an event of the house's own, to be kept.
-func (r *Room) enqueue(e earshot.Event) (*entry, error) {
+// enqueue admits an event of the house's own, to be kept. Then, unless it is
+// nil, is told how that went, before anybody who waits for it.
+func (r *Room) enqueue(e earshot.Event, then func(error)) (*entry, error) {
 	en, first, err := r.reserve(incoming{event: e})
 	if first {
+		en.then = then
 		r.queue(en)
 	}
 	return en, err
@@ -352,6 +354,9 @@ func (r *Room) finish(en *entry, err error) {
 		r.mu.Lock()
 		delete(r.known, en.event.ID)
 		r.mu.Unlock()
+	}
+	if en.then != nil {
+		en.then(err)
 	}
 	en.err = err
 	close(en.done)

@@ -29,7 +29,7 @@ func (r *Room) note(ctx context.Context, c command.Call) (string, error) {
 	e := c.Event
 	e.Body, e.Author, e.To = earshot.Memo{Text: text}, c.By.ID, nil
 	e.Visibility = earshot.Visibility{Scope: earshot.Public}
-	en, err := r.enqueue(e)
+	en, err := r.enqueue(e, nil)
 	if err != nil {
 		return "", err
 	}

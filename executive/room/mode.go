@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"earshot"
@@ -17,48 +18,73 @@ func (r *Room) Mode() (earshot.Mode, <-chan struct{}) {
 	return r.mode, r.moded
 }
 
-// SetMode changes the room's mode, and tells everybody there who did. Whoever
-// captures sound ends when it sees that, not before SetMode returns; what it
-// hands in until then is thrown away. Where nothing is answered, the live reply
-// is cut.
+// strict orders the modes by how little they let in.
+var strict = map[earshot.Mode]int{earshot.Live: 0, earshot.Muted: 1, earshot.Paused: 2, earshot.OffRecord: 3}
+
+// SetMode changes the room's mode, and tells everybody there who did. A stricter
+// one holds before SetMode returns, whatever the disk does: where nothing is
+// answered the live reply is cut, and whoever captures sound ends when it sees
+// the change; what it hands in until then is thrown away. One that lets in more
+// holds when everybody has been told.
 //
 // What was admitted before the change is kept, also if it is not on disk yet;
-// what comes after it is treated in the new way. An error says that the mode is
-// the new one and could not be written down, so that it ends with the program.
+// what comes after it is treated in the new way. An error says that the change
+// could not be written down, so that it ends with the program.
 func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.Mode) error {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ModeChange{Mode: m})
 	e.Author = by
-	r.moding.Lock() // in the journal the changes stand in the order in which they were made
-	if !r.switchTo(m) {
-		r.moding.Unlock()
-		return nil
+	en, err := r.modeChange(e, m)
+	if en == nil || err != nil {
+		return err
 	}
-	if !m.Answers() {
-		r.floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: e.From, By: by, Confidence: 1, At: e.At})
+	if err := en.wait(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the room is %s, but only until earshot ends: %w", m, err)
 	}
-	en, err := r.enqueue(e)
-	r.moding.Unlock()
-	if err == nil {
-		err = en.wait(ctx)
-	}
-	if err != nil && ctx.Err() == nil {
-		r.show(e) // it holds, and people must know
-		err = fmt.Errorf("the room is %s, but only until earshot ends: %w", m, err)
-	}
-	return err
+	return ctx.Err()
 }
 
-// switchTo changes the mode, and reports whether it was another one.
-func (r *Room) switchTo(m earshot.Mode) bool {
+// modeChange queues a change of the mode. In the journal the changes stand in
+// the order in which they were made, and the last one holds.
+func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
+	r.moding.Lock()
+	defer r.moding.Unlock()
+	if m == r.wished {
+		return nil, nil
+	}
+	r.wished = m
+	r.wishes++
+	wish := r.wishes
+	if strict[m] > strict[r.is()] {
+		r.switchTo(m)
+	}
+	if !m.Answers() {
+		r.floor.Signal(&interrupt.Signal{Kind: interrupt.Command, From: e.From, By: e.Author, Confidence: 1, At: e.At})
+	}
+	return r.enqueue(e, func(err error) {
+		if errors.Is(err, ErrClosed) {
+			return // there is nobody left
+		}
+		if err != nil {
+			r.show(e) // it holds, and people must know
+		}
+		r.moding.Lock()
+		defer r.moding.Unlock()
+		if wish == r.wishes {
+			r.switchTo(m)
+		}
+	})
+}
+
+// switchTo changes the mode now.
+func (r *Room) switchTo(m earshot.Mode) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mode == m {
-		return false
+		return
 	}
 	r.mode = m
 	close(r.moded)
 	r.moded = make(chan struct{})
-	return true
 }
 
 // changes returns the command that brings the room into mode m.
@@ -67,7 +93,7 @@ func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (stri
 		if !r.concerns(c.By) {
 			return "", fmt.Errorf("only who is in the room can change what it lets in; it is %s", r.is())
 		}
-		if now, _ := r.Mode(); now == m {
+		if r.wants() == m {
 			return fmt.Sprintf("The room is %s already: %s.", m, m.Means()), nil
 		}
 		return "", r.SetMode(ctx, c.By.ID, m)
@@ -85,6 +111,13 @@ func (r *Room) concerns(p participants.Participant) bool {
 		}
 	}
 	return false
+}
+
+// wants returns the mode that was asked for last.
+func (r *Room) wants() earshot.Mode {
+	r.moding.Lock()
+	defer r.moding.Unlock()
+	return r.wished
 }
 
 // is returns the room's mode.

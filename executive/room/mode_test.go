@@ -209,6 +209,36 @@ func TestSentBeforeTheSwitch(t *testing.T) {
 	})
 }
 
+// TestBackOnTheRecord: until everybody has been told, nothing is kept; and who
+// goes off the record again meanwhile is so at once, and stays it.
+func TestBackOnTheRecord(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse().open(t.Context())
+			h.give(t, "offrecord", "")
+			h.journal.Slow(time.Minute)
+			go h.SetMode(t.Context(), participants.Owner, earshot.Live)
+			synctest.Wait()
+			h.say(t, "SECRET")
+			if again {
+				go h.SetMode(t.Context(), participants.Owner, earshot.OffRecord)
+			}
+			time.Sleep(time.Hour)
+			h.journal.Slow(0)
+			h.say(t, "hello")
+			time.Sleep(time.Second)
+			h.stop()
+			want := "owner:off the record; owner:live; message; speak (text, and only one person is here); reply completed"
+			if again {
+				want = "owner:off the record; owner:live; owner:off the record"
+			}
+			if got := h.kinds(); got != want {
+				t.Errorf("kept %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
 func TestAModeSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
@@ -244,11 +274,14 @@ func TestAModeThatCannotBeWrittenDown(t *testing.T) {
 		if mode, _ := h.Mode(); mode != earshot.OffRecord {
 			t.Errorf("it is %s", mode)
 		}
+		h.stop()
+		if err := h.SetMode(t.Context(), participants.Owner, earshot.Live); err == nil {
+			t.Error("a closed room changes its mode")
+		}
 		shown := h.console.Shown()
 		if m, ok := shown[len(shown)-1].Body.(earshot.ModeChange); !ok || m.Mode != earshot.OffRecord {
 			t.Errorf("shown %+v", shown[len(shown)-1])
 		}
-		h.stop()
 	})
 }
 

@@ -41,7 +41,7 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	}
 	e.Author, e.To, e.Body = who.ID, nil, news.Presence
 	e.Visibility = earshot.Visibility{Scope: earshot.System}
-	return r.enqueue(e)
+	return r.enqueue(e, nil)
 }
 
 func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
@@ -70,7 +70,7 @@ func (r *Room) announce() {
 	for _, n := range r.comings.Steady(r.cfg.Now()) {
 		e := r.event(earshot.Visibility{Scope: earshot.System}, n.Presence)
 		e.Author = n.Who
-		if _, err := r.enqueue(e); err != nil {
+		if _, err := r.enqueue(e, nil); err != nil {
 			return // the room is closed
 		}
 	}

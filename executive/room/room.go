@@ -117,6 +117,8 @@ type Room struct {
 	names    atomic.Pointer[names]
 
 	moding sync.Mutex // held by who changes the mode
+	wished earshot.Mode
+	wishes int
 
 	becoming sync.Mutex // held by who becomes somebody else
 	arrivals sync.Mutex // held by who comes or goes, until it is queued
@@ -167,6 +169,7 @@ type entry struct {
 	quiets bool            // it asks for silence
 	wakes  bool            // it ends the silence
 	passes bool            // it is off the record, and has only an ID
+	then   func(error)     // is told how it went; may be nil
 
 	done chan struct{} // closed when it is known how it went
 	err  error         // why it was not kept; set before done is closed
@@ -182,6 +185,7 @@ func New(cfg Config) *Room {
 		known:    make(map[earshot.EventID]*entry),
 		scene:    new(scene.Scene),
 		mode:     earshot.Live,
+		wished:   earshot.Live,
 		moded:    make(chan struct{}),
 		answered: make(map[earshot.Handle]talk),
 		hinted:   make(map[string]bool),

@@ -511,7 +511,7 @@ func (r *Room) recall() {
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:
-			r.switchTo(body.Mode)
+			r.mode, r.wished = body.Mode, body.Mode
 		case earshot.Decision:
 			if body.Turn != "" {
 				open[body.Turn] = e
