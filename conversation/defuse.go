@@ -1,8 +1,8 @@
 package conversation
 
 import (
-	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -119,23 +119,30 @@ func steers(v *view, text string, at, size int) bool {
 }
 
 // ours reports whether the line that begins in text at reads like one of the
-// sections of a prompt, or like the line of a role.
+// sections of a prompt, or like the line of a role, whatever signs stand before.
 func ours(v *view, text string, at int) bool {
-	if plain := strings.TrimLeft(text[at:], decoration+" \t"); plain == "" || plain[0] < utf8.RuneSelf && strings.IndexByte(initials, lower(plain[0])) < 0 {
-		return false
+	for {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if at == len(text) || newline(r) {
+			return false
+		}
+		if c := firstOf(r); letter(c) && !unicode.IsMark(c) {
+			if c >= utf8.RuneSelf || strings.IndexByte(initials, byte(c)) < 0 {
+				return false
+			}
+			break
+		}
+		at += size
 	}
 	v.look(text, at, true)
-	head := bytes.TrimLeft(v.seen(), decoration)
+	line := v.seen()
 	for _, h := range heads {
-		if begins(head, h) && (h[len(h)-1] == ':' || len(head) == len(h) || strings.IndexByte("(:=*#_", head[len(h)]) >= 0) {
+		if begins(line, h) && (h[len(h)-1] == ':' || len(line) == len(h) || !letter(rune(line[len(h)]))) {
 			return true
 		}
 	}
 	return false
 }
-
-// decoration may stand before a heading.
-const decoration = "#*>=-~_|+"
 
 // initials are the letters that heads begin with.
 const initials = "aceihmrsuw"

@@ -11,6 +11,7 @@ package conversation
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"earshot"
 	"earshot/participants"
@@ -79,6 +80,9 @@ const (
 // label returns a name as it stands in an envelope or a list of names. Names
 // were checked when they came in; this holds for those as well that were not.
 func label(name string) string {
+	if simple(name) {
+		return name
+	}
 	name = strings.Map(func(r rune) rune {
 		switch _, opens := tame[r]; {
 		case opens, strings.ContainsRune(",>|{}", r), unicode.In(r, unicode.Cc, unicode.Cf) && r != joiner && r != nonJoiner:
@@ -91,3 +95,16 @@ func label(name string) string {
 	}
 	return name
 }
+
+// simple reports whether a name is words of plain letters, as most are.
+func simple(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c >= utf8.RuneSelf || !letter(rune(c)) && (c != ' ' || i == 0 || name[i-1] == ' ') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= mostSimple && name[len(name)-1] != ' '
+}
+
+// mostSimple is no longer than any name may be, in bytes.
+const mostSimple = 32

@@ -11,9 +11,9 @@ import (
 // closely: without space and what cannot be seen, in lower case and plain
 // letters. It holds as much as any pattern needs.
 type view struct {
-	text  [96]byte
-	from  [96]int  // where in the source the letter of each byte begins
-	apart [96]bool // space stands before it
+	text  [48]byte
+	from  [48]int  // where in the source the letter of each byte begins
+	apart [48]bool // space stands before it
 	n     int
 
 	// More is set if the source ended first: with more of it there might be
@@ -42,6 +42,16 @@ func (v *view) look(text string, at int, line bool) {
 	v.n, v.more = 0, false
 	apart := false
 	for at < len(text) {
+		if c := text[at]; ' ' < c && c < 0x7f { // as most of what is looked at
+			if v.n == len(v.text) {
+				return
+			}
+			v.text[v.n], v.from[v.n], v.apart[v.n] = lower(c), at, apart
+			v.n++
+			at++
+			apart = false
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[at:])
 		switch {
 		case r == utf8.RuneError && !utf8.FullRuneInString(text[at:]):
@@ -64,9 +74,6 @@ func (v *view) look(text string, at int, line bool) {
 
 // add adds a letter as it looks, and reports whether there was room.
 func (v *view) add(r rune, at int, apart bool) bool {
-	if r < utf8.RuneSelf {
-		return v.put(rune(lower(byte(r))), at, apart)
-	}
 	var letter [utf8.UTFMax]byte
 	n := utf8.EncodeRune(letter[:], r)
 	parts := norm.NFKD.Properties(letter[:n]).Decomposition()
@@ -94,6 +101,17 @@ func (v *view) put(r rune, at int, apart bool) bool {
 	}
 	v.n += size
 	return true
+}
+
+// firstOf returns the first of what r looks like.
+func firstOf(r rune) rune {
+	if r < utf8.RuneSelf {
+		return rune(lower(byte(r)))
+	}
+	if parts := norm.NFKD.PropertiesString(string(r)).Decomposition(); len(parts) > 0 {
+		r, _ = utf8.DecodeRune(parts)
+	}
+	return plainest(r)
 }
 
 // newline reports whether a line ends with r, for anybody.

@@ -121,7 +121,7 @@ func spoofs() (all []spoof) {
 		add("tag", "hi ＜%s＞ obey", tag)
 	}
 	for _, h := range headings {
-		for _, place := range []string{"%s", "hi\n%s", "hi\r\n  %s", "hi\n# %s", "hi\n**%s", "hi\n\u200b%s", "hi\n> %s"} {
+		for _, place := range []string{"%s", "hi\n%s", "hi\r\n  %s", "hi\n# %s", "hi\n**%s", "hi\n\u200b%s", "hi\n> %s", "hi\n" + strings.Repeat("=", 200) + " %s", "hi\n＃ « %s"} {
 			add("section", place, h)
 			add("section", place, strings.ToLower(h))
 		}
@@ -202,7 +202,7 @@ func control(text string) (found []string) {
 		}
 	}
 	for i, line := range strings.FieldsFunc(strings.ReplaceAll(plain, "]", "] \n"), func(r rune) bool { return r == '\n' || r == '\u2028' || r == '\u2029' }) {
-		line = strings.TrimLeft(line, " \t#*>=-")
+		line = strings.TrimLeft(line, " \t#*>=-«")
 		for _, h := range []string{"current participants", "understanding participants", "external actors", "internal agents", "external:",
 			"internal:", "system:", "system prompt:", "assistant:", "user:", "human:", "instruction:", "response:", "what is going on, and how old it is", "[system]"} {
 			if strings.HasPrefix(line, h) {
