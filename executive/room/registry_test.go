@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"earshot"
 	"earshot/participants"
 )
 
@@ -43,5 +45,40 @@ func TestWhoIsWho(t *testing.T) {
 			t.Errorf("help is\n%s", got)
 		}
 		h.stop()
+	})
+}
+
+// TestAPersonSeesItByEachHandle: who was merged sees by the handle that they had
+// what is written to the person since, and nothing of what was before.
+func TestAPersonSeesItByEachHandle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		x, y, z := h.terminal(t, "one", participants.Owner), h.terminal(t, "two", "bob"), h.terminal(t, "three", "bob")
+		z.give(t, "identity", "Dan")
+		x.give(t, "msg", "Bob before")
+		x.give(t, "merge", "Bob Dan")
+		x.give(t, "msg", "Bob since")
+		z.give(t, "msg", h.config.Name+" and I")
+		time.Sleep(time.Second)
+		h.stop()
+		for who, want := range map[*terminal]string{x: "before since", y: "before since and I", z: "since and I"} {
+			var got []string
+			for _, e := range who.Shown() {
+				if m, ok := e.Body.(earshot.Message); ok {
+					got = append(got, string(m.Text))
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s is shown %q, want %q", who.Called, got, want)
+			}
+		}
+		if z.Played() == "" || y.Played() != z.Played() || x.Played() != "" {
+			t.Errorf("the answer came out as %q, %q and %q", x.Played(), y.Played(), z.Played())
+		}
+		for _, e := range h.journal.Events() {
+			if _, ok := e.Body.(earshot.Reply); ok && len(e.To) != 1 {
+				t.Errorf("the reply is to %v", e.To)
+			}
+		}
 	})
 }

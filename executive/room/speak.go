@@ -365,8 +365,9 @@ func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.message.ID
 	e := r.event(q.visibility, reply)
 	for _, id := range append([]earshot.ParticipantID{q.message.Author}, q.message.Visibility.Members...) {
-		if id != "" && id != participants.Agent && !slices.Contains(e.To, id) {
-			e.To = append(e.To, id)
+		p, known := r.cfg.People.Get(id) // one person may be among the members twice
+		if known && p.ID != participants.Agent && !slices.Contains(e.To, p.ID) {
+			e.To = append(e.To, p.ID)
 		}
 	}
 	e.Sources = q.sources

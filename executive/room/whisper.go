@@ -53,7 +53,10 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	if err != nil {
 		return err
 	}
-	members := append([]earshot.ParticipantID{who.ID}, to...)
+	var members []earshot.ParticipantID
+	for _, id := range append([]earshot.ParticipantID{who.ID}, to...) {
+		members = append(members, r.cfg.People.Identities(id)...) // so that one sees it by each of one's handles
+	}
 	slices.Sort(members) // those of one conversation are the same, whoever writes
 	e.Body, e.To = earshot.Message{Text: text}, to
 	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
