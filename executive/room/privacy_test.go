@@ -1,0 +1,456 @@
+package room_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// everybody there is in the property below: people, and agents, of which only
+// the first has a seat in the room.
+var (
+	persons = []string{"ann", "bob", "carol", "dave"}
+	agents  = []string{"Earshot", "Scout"}
+)
+
+// identity returns the ID of somebody.
+func identity(name string) earshot.ParticipantID {
+	switch name {
+	case "ann":
+		return participants.Owner
+	case "Earshot":
+		return participants.Agent
+	}
+	return earshot.ParticipantID(strings.ToLower(name))
+}
+
+// TestNoPrivateByteLeaves: whatever people do, what they write reaches nobody
+// whom it was not for: no prompt, no screen, no loudspeaker, no answer to a
+// command, no log line, no error, and nothing in the journal that somebody else
+// may read. Every text is one of its own, and the model repeats all that it is
+// shown, so that whatever is derived from a text is found as well. In make proof
+// there are 10,000 histories.
+func TestNoPrivateByteLeaves(t *testing.T) {
+	checks := "100"
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		checks = "10000"
+	}
+	old := flag.Lookup("rapid.checks").Value.String()
+	flag.Set("rapid.checks", checks)
+	defer flag.Set("rapid.checks", old)
+	rapid.Check(t, func(rt *rapid.T) {
+		var s *stage
+		synctest.Test(t, func(t *testing.T) {
+			s = &stage{rt: rt, most: rapid.IntRange(1, len(persons)).Draw(rt, "persons"), secrets: make(map[string]secret), journal: new(testkit.Journal), logged: new(strings.Builder)}
+			s.open(t.Context())
+			for range rapid.IntRange(1, 25).Draw(rt, "events") {
+				s.act(t.Context())
+				time.Sleep(rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Second, time.Minute}).Draw(rt, "pause"))
+			}
+			time.Sleep(time.Minute)
+			s.stop()
+		})
+		s.check()
+	})
+}
+
+// A secret is who may know one text.
+type secret struct {
+	people, agents []string
+}
+
+// A stage is a room of which everything is looked at that comes out.
+type stage struct {
+	*room.Room
+	rt      *rapid.T
+	people  *participants.Registry
+	journal *testkit.Journal
+	logged  *strings.Builder
+	screens []*screen
+	stop    func()
+
+	most    int // persons who do something
+	said    int // texts so far
+	ids     int
+	mu      sync.Mutex
+	secrets map[string]secret // by the text
+	prompts []string
+	fault   error // that repeats what was written
+}
+
+// open opens the room, as a daemon does: with what the agent may know of the
+// past, and nobody in it.
+func (s *stage) open(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	actors := participants.DefaultConfig()
+	for _, n := range persons[1:] {
+		actors.Actors = append(actors.Actors, participants.Actor{ID: identity(n), Type: participants.Human, DisplayName: n, Handles: []string{"console:" + n}})
+	}
+	setup := participants.Setup{Account: ann, AccountName: "ann", Actors: actors, Now: time.Now}
+	for _, n := range agents {
+		setup.Agents = append(setup.Agents, participants.Participant{ID: identity(n), Name: n, Type: participants.Internal})
+	}
+	var err error
+	if s.people, err = participants.Open(setup); err != nil {
+		s.rt.Fatal(err)
+	}
+	agent := earshot.Audience{Room: earshot.Desk}.With(participants.Agent)
+	past := slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(agent) })
+	config := executive.DefaultConfig()
+	config.Speech.TypedAloud = true
+	s.Room = room.New(room.Config{
+		ID: earshot.Desk, Settings: func() executive.Config { return config },
+		People: s.people, Journal: s.journal, Model: s, Past: past, Now: time.Now, NewID: s.newID,
+		Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	s.stop = func() { cancel(); running.Wait() }
+	if often(s.rt, "a loudspeaker") {
+		loud := &screen{name: "loudspeaker", aloud: true}
+		s.Enter(loud, earshot.Audience{Unknown: true})
+		s.screens = append(s.screens, loud)
+	}
+	if often(s.rt, "a kitchen") {
+		kitchen := &screen{name: "kitchen", readers: []string{"bob", "carol"}}
+		s.Enter(kitchen, earshot.Audience{Members: []earshot.ParticipantID{"bob", "carol"}})
+		s.screens = append(s.screens, kitchen)
+	}
+}
+
+// often is true now and then.
+func often(rt *rapid.T, what string) bool { return rapid.IntRange(0, 2).Draw(rt, what) == 0 }
+
+func (s *stage) newID() earshot.EventID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids++
+	return earshot.EventID(fmt.Sprintf("e%04d", s.ids))
+}
+
+// act does one thing that people do.
+func (s *stage) act(ctx context.Context) {
+	who := rapid.SampledFrom(persons[:s.most]).Draw(s.rt, "who")
+	at := s.at(who)
+	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "come", "come", "go", "become", "ask", "restart"}).Draw(s.rt, "deed") {
+	case "write":
+		s.write(ctx, who, at)
+	case "again":
+		q := rapid.SampledFrom([]string{"Earshot, what was said?", "Earshot, say that again", "Earshot, go on"}).Draw(s.rt, "question")
+		s.admit(ctx, s.from(who, at, earshot.Message{Text: earshot.Text(q)}))
+	case "whisper":
+		s.whisper(ctx, who, at)
+	case "speak":
+		s.admit(ctx, earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Via: "loudspeaker", Body: earshot.Utterance{
+			Text: earshot.Text(rapid.SampledFrom([]string{"earshot ", ""}).Draw(s.rt, "called") + s.text(persons, agents)), Confidence: 1,
+		}})
+	case "come":
+		s.come(ctx, who, at)
+	case "go":
+		if at != nil {
+			s.leave(ctx, at)
+		}
+	case "become":
+		if at != nil {
+			name := rapid.SampledFrom(persons).Draw(s.rt, "name")
+			s.admit(ctx, earshot.Event{From: s.people.Handle(at.name), Via: at.name, Body: earshot.Command{Name: "identity", Args: earshot.Text(name)}})
+		}
+	case "ask":
+		s.admit(ctx, s.from(who, at, earshot.Command{Name: rapid.SampledFrom([]string{"why", "context", "who", "identity", "stop", "help"}).Draw(s.rt, "command")}))
+	case "restart":
+		s.stop()
+		for _, c := range s.screens {
+			c.gone = true
+		}
+		s.open(ctx)
+	}
+}
+
+// text returns a new text that some people and agents may know.
+func (s *stage) text(people, agents []string) string {
+	s.said++
+	text := fmt.Sprintf("mark%dx", s.said)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.secrets[text] = secret{people, agents}
+	return text
+}
+
+// write lets somebody write to the room, and by a mention to some agents only.
+func (s *stage) write(ctx context.Context, who string, at *screen) {
+	form := rapid.SampledFrom([]struct {
+		text   string
+		agents []string
+	}{
+		{"%s", agents}, {"Earshot, %s", agents[:1]}, {"@Scout %s", agents[1:]}, {"@earshot @Scout %s", agents},
+		{"@all %s", agents}, {"bob, %s", agents}, {"as @Scout said: %s", agents}, {"TO: Scout, bob\n%s", agents[1:]},
+		{"what do you think of %s, Earshot?", agents[:1]}, {"@nobody %s", agents}, {"[FROM: bob] %s", agents},
+	}).Draw(s.rt, "form")
+	s.admit(ctx, s.from(who, at, earshot.Message{Text: earshot.Text(fmt.Sprintf(form.text, s.text(persons, form.agents)))}))
+}
+
+// whisper lets somebody write to some in private, or to nobody by mistake.
+func (s *stage) whisper(ctx context.Context, who string, at *screen) {
+	to := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"Nobody", "Earshot", "Earshot"}, append(persons, agents...)...)), 1, 3, rapid.ID).Draw(s.rt, "to")
+	members := append([]string{s.is(who, at)}, to...)
+	if slices.Contains(to, "Nobody") {
+		members = nil
+	}
+	text := s.text(members, members)
+	s.admit(ctx, s.from(who, at, earshot.Command{Name: "msg", Args: earshot.Text(strings.Join(to, ", ") + ": " + text)}))
+}
+
+// from returns what somebody brings in, at a screen or from elsewhere.
+func (s *stage) from(who string, at *screen, body earshot.Body) earshot.Event {
+	if at == nil {
+		return earshot.Event{From: handle(who), Body: body}
+	}
+	return earshot.Event{From: s.people.Handle(at.name), Via: at.name, Body: body}
+}
+
+// is returns who it is that writes at a screen.
+func (s *stage) is(who string, at *screen) string {
+	if at == nil {
+		return who
+	}
+	return s.people.Name(s.reader(at))
+}
+
+// admit brings in e. An error tells nothing of it.
+func (s *stage) admit(ctx context.Context, e earshot.Event) {
+	synctest.Wait()
+	if err := s.Admit(ctx, e); err != nil && marks.MatchString(err.Error()) {
+		s.fault = err
+	}
+}
+
+// come lets somebody come, by a screen of their own.
+func (s *stage) come(ctx context.Context, who string, at *screen) {
+	if at != nil {
+		return
+	}
+	c := &screen{name: fmt.Sprintf("%s%d", who, len(s.screens)), reads: s.reading}
+	s.people.Attach(participants.Session{ID: c.name, Room: earshot.Desk, Participant: identity(who), Account: handle(who), Outlet: c.name, Since: time.Now()})
+	c.leave = s.Enter(c, earshot.Audience{Members: []earshot.ParticipantID{identity(who)}})
+	c.owner = who
+	s.screens = append(s.screens, c)
+	s.admit(ctx, earshot.Event{From: s.people.Handle(c.name), Via: c.name, Body: earshot.Presence{Session: c.name, Here: true}})
+}
+
+// leave lets who is at a screen go.
+func (s *stage) leave(ctx context.Context, c *screen) {
+	c.leave()
+	c.leaves(s.reading(c))
+	s.admit(ctx, earshot.Event{From: s.people.Handle(c.name), Via: c.name, Body: earshot.Presence{Session: c.name}})
+	s.people.Detach(c.name)
+}
+
+// at returns the screen that somebody came by, if they are here.
+func (s *stage) at(who string) *screen {
+	for _, c := range s.screens {
+		if c.owner == who && !c.gone {
+			return c
+		}
+	}
+	return nil
+}
+
+// reader returns who is at a screen just now.
+func (s *stage) reader(c *screen) earshot.ParticipantID {
+	session, _ := s.people.At(c.name)
+	return session.Participant
+}
+
+// reading is reader for the screen itself.
+func (s *stage) reading(c *screen) []string { return []string{s.people.Name(s.reader(c))} }
+
+var marks = regexp.MustCompile(`mark\d+x`)
+
+// Stream implements [llm.Service]: a model that repeats all it has been told.
+func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	prompt := fmt.Sprint(req.Messages)
+	s.mu.Lock()
+	s.prompts = append(s.prompts, prompt)
+	s.mu.Unlock()
+	return func(yield func(llm.Delta, error) bool) {
+		for _, m := range append([]string{"I know:"}, marks.FindAllString(prompt, -1)...) {
+			select {
+			case <-ctx.Done():
+				yield(llm.Delta{}, context.Cause(ctx))
+				return
+			case <-time.After(time.Millisecond):
+			}
+			if !yield(llm.Delta{Text: m + " "}, nil) {
+				return
+			}
+		}
+		yield(llm.Delta{Done: &llm.Done{}}, nil)
+	}
+}
+
+// check looks at everything that came out.
+func (s *stage) check() {
+	if s.fault != nil {
+		s.rt.Fatalf("an error repeats what was written: %v", s.fault)
+	}
+	for _, p := range s.prompts {
+		s.knows("the prompt", p, nil, agents[:1])
+	}
+	for _, c := range s.screens {
+		for _, g := range c.seen {
+			if c.aloud {
+				s.knows("the loudspeaker", g.text, append([]string{"a stranger"}, persons...), nil)
+				continue
+			}
+			s.knows("the screen "+c.name, g.text, g.readers, nil)
+		}
+	}
+	for _, e := range s.journal.Events() {
+		text, err := json.Marshal(e)
+		if err != nil {
+			s.rt.Fatal(err)
+		}
+		where := "a " + string(e.Body.Kind()) + " in the journal"
+		for _, p := range persons {
+			if e.Visibility.Allows(earshot.Audience{Members: []earshot.ParticipantID{identity(p)}}) {
+				s.knows(where, string(text), []string{p}, nil)
+			}
+		}
+		for _, a := range agents {
+			if e.Visibility.Allows(earshot.Audience{}.With(identity(a))) {
+				s.knows(where, string(text), nil, []string{a})
+			}
+		}
+	}
+	if marks.MatchString(s.logged.String()) {
+		s.rt.Fatalf("it was logged: %s", s.logged)
+	}
+}
+
+// knows fails if there is something in text that one of some people, or of some
+// agents, may not know. A stranger may know what all may.
+func (s *stage) knows(where, text string, people, agents []string) {
+	for _, m := range marks.FindAllString(text, -1) {
+		secret, ok := s.secrets[m]
+		for _, p := range people {
+			if !slices.Contains(secret.people, p) && !(p == "a stranger" && len(secret.people) == len(persons)) {
+				ok = false
+			}
+		}
+		for _, a := range agents {
+			ok = ok && slices.Contains(secret.agents, a)
+		}
+		if !ok {
+			s.rt.Fatalf("%s shows %s, which is for %v and %v, to %v and %v", where, m, secret.people, secret.agents, people, agents)
+		}
+	}
+}
+
+// A screen shows everything at once, and remembers who saw it.
+type screen struct {
+	name    string
+	aloud   bool
+	readers []string // of a screen that several share
+	owner   string   // who came by it
+	reads   func(*screen) []string
+	leave   func()
+	gone    bool
+
+	mu   sync.Mutex
+	seen []glimpse
+}
+
+// A glimpse is what was shown, and to whom.
+type glimpse struct {
+	readers []string
+	text    string
+}
+
+func (c *screen) Name() string  { return c.name }
+func (c *screen) Flows() bool   { return !c.aloud }
+func (c *screen) Audible() bool { return c.aloud }
+
+func (c *screen) show(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := glimpse{c.readers, text}
+	if c.reads != nil {
+		g.readers = c.reads(c)
+	}
+	c.seen = append(c.seen, g)
+}
+
+// leaves fixes who was there at last.
+func (c *screen) leaves(readers []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gone, c.readers, c.reads = true, readers, nil
+}
+
+// Show implements [earshot.Board].
+func (c *screen) Show(e earshot.Event) {
+	if text, err := json.Marshal(e); err == nil {
+		c.show(string(text))
+	}
+}
+
+// Open implements [earshot.Outlet].
+func (c *screen) Open(_ context.Context, _ earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	return &reading{screen: c, heard: heard}, nil
+}
+
+// A reading is one reply on a screen.
+type reading struct {
+	*screen
+	heard func(earshot.Heard)
+
+	mu    sync.Mutex
+	at    earshot.Heard
+	ended bool
+}
+
+func (r *reading) Say(c earshot.Clause) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.show(string(c.Text))
+		r.at = earshot.Heard{Clause: c.N, Byte: len(c.Text)}
+		r.heard(r.at)
+	}
+	return nil
+}
+
+func (r *reading) Do(c earshot.Control) {
+	if c == earshot.Cut {
+		r.Finish()
+	}
+}
+
+func (r *reading) Finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.ended, r.at.End = true, true
+		r.heard(r.at)
+	}
+}
