@@ -12,6 +12,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
+	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/participants"
 )
@@ -369,10 +370,60 @@ func TestForeignNamesAreCorrectedOnce(t *testing.T) {
 		}
 		var told []string
 		for _, seen := range c.model.Seen() {
-			told = append(told, fmt.Sprint(strings.Contains(seen.Messages[len(seen.Messages)-1].Text, "another")))
+			told = append(told, fmt.Sprint(strings.Contains(seen.Messages[len(seen.Messages)-1].Text, "in the name of others")))
 		}
 		if !slices.Equal(told, []string{"false", "true", "false"}) {
 			t.Errorf("it was told %v", told)
 		}
 	})
+}
+
+// TestTheIdentityStandsFirst, also after the dialogue has begun anew: when its
+// older half was too long for the model, when old lines were dropped, and when
+// the program was started again.
+func TestTheIdentityStandsFirst(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines int
+		fault error
+		past  bool
+	}{
+		{"halved", 4, &llm.Error{Fault: llm.TooLong, Engine: "script"}, false},
+		{"dropped", 60, nil, false},
+		{"restarted", 1, nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model.Every = 0
+				if tt.past {
+					before := gather(t, newHouse())
+					before.must(t, "ann", "remember me", time.Second)
+					before.stop()
+					for _, e := range before.messages() {
+						e.ID = "before"
+						h.past = append(h.past, e)
+					}
+					h.journal.From(9)
+				}
+				for range tt.lines - 1 {
+					h.model.Troubles = append(h.model.Troubles, llmtest.Trouble{})
+				}
+				h.model.Troubles = append(h.model.Troubles, llmtest.Trouble{Err: tt.fault})
+				c := gather(t, h)
+				for i := range tt.lines {
+					c.must(t, "ann", fmt.Sprintf("line %d", i), time.Second)
+				}
+				c.stop()
+				seen := c.model.Seen()
+				last := seen[len(seen)-1].Messages
+				if last[0].Role != llm.System || !strings.HasPrefix(last[0].Text, "You are Earshot.") || !strings.Contains(last[0].Text, "=== CURRENT PARTICIPANTS ===") {
+					t.Errorf("the prompt begins with %q", last[0].Text)
+				}
+				if said := c.dialogue(); strings.Contains(said, "line 0") != (tt.lines == 1) || strings.Contains(said, "remember me") != tt.past {
+					t.Errorf("the dialogue is %q", c.dialogue())
+				}
+			})
+		})
+	}
 }

@@ -148,8 +148,12 @@ func (r *Room) outlets(m earshot.Event, set executive.Config) []*place {
 // elsewhere, and the agent, which reads what it is made of.
 func (r *Room) listeners(m earshot.Event, places []*place) earshot.Audience {
 	a := union(r.cfg.ID, places)
-	for _, id := range append(slices.Clip(m.Visibility.Members), m.Author) {
-		if id != "" && id != participants.Agent && !slices.Contains(a.Members, id) {
+	also := slices.Clone(m.Visibility.Members)
+	if asks := r.cfg.People.Identities(m.Author); m.Author != "" && !slices.ContainsFunc(asks, func(id earshot.ParticipantID) bool { return slices.Contains(a.Members, id) }) {
+		also = append(also, asks...)
+	}
+	for _, id := range also {
+		if id != participants.Agent && !slices.Contains(a.Members, id) {
 			a.Members = append(a.Members, id)
 		}
 	}
