@@ -14,7 +14,7 @@ import (
 
 	"earshot"
 	"earshot/config"
-	"earshot/executive/room"
+	"earshot/internal/field"
 	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
@@ -23,22 +23,30 @@ import (
 	"earshot/server/attach"
 )
 
-type chatCommand struct{}
+type chatCommand struct {
+	introduction
+	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+}
 
 // Run attaches this terminal.
-func (chatCommand) Run(a *app) error {
+func (c chatCommand) Run(a *app) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
 	}
-	return a.attach(cfg)
+	return a.attach(cfg, c.introduction, c.Room)
 }
 
 // attach makes this terminal a sense and an outlet of the earshot that runs,
 // until the person leaves.
-func (a *app) attach(cfg *config.Config) error {
-	c := &server.Client{Socket: cfg.Server.Path()}
-	names, err := names(a.ctx, c)
+func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) error {
+	c, s, err := a.visit(cfg, i, room, a.enter)
+	if errors.Is(err, errLeft) {
+		return nil
+	}
+	if err == nil {
+		err = keepIdentity(s.You)
+	}
 	if err != nil {
 		return err
 	}
@@ -47,8 +55,30 @@ func (a *app) attach(cfg *config.Config) error {
 		return err
 	}
 	defer t.Close()
-	o := outlet.New(outlet.Config{Outlet: local, Name: names.Name}, t)
-	return c.Attach(a.ctx, a.sense(t, identifiers()), o, names)
+	called := names(s)
+	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name}, t)
+	return c.Attach(a.ctx, a.sense(t, identifiers()), o, called)
+}
+
+// visit comes to the earshot that runs as whoever is at this terminal. Enter is
+// how they say who they are.
+func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID,
+	enter func(context.Context, introduction, porch) (string, field.Secret, error),
+) (*server.Client, status, error) {
+	c := &server.Client{Socket: cfg.Server.Path()}
+	s, err := state(a.ctx, c)
+	if err != nil {
+		return nil, s, err
+	}
+	p := porch{known: s.Known, own: s.You.ID, strangers: s.Strangers, anonymous: s.Anonymous}
+	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
+		c.Identity, c.Room, c.Token = name, room, secret
+		var err error
+		s, err = state(ctx, c)
+		return err
+	}
+	_, _, err = enter(a.ctx, i, p)
+	return c, s, err
 }
 
 // sense is the console's on t.
@@ -57,24 +87,19 @@ func (a *app) sense(t *terminal.Terminal, newID func() earshot.EventID) *sense.C
 	return sense.New(sense.Config{Handle: handle, Via: local, NewID: newID}, t)
 }
 
-// names asks the daemon what its participants are called.
-func names(ctx context.Context, c *server.Client) (*attach.Names, error) {
-	s, err := state(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// names is what the participants are called whom a daemon told of.
+func names(s status) *attach.Names {
 	called := map[earshot.ParticipantID]string{participants.Agent: s.Agent}
-	_, called[participants.Owner] = self()
-	for _, p := range s.Here {
+	for _, p := range append(s.Known, s.You) {
 		called[p.ID] = p.Name
 	}
 	names := new(attach.Names)
 	names.Learn(called)
-	return names, nil
+	return names
 }
 
 // state asks the daemon how everything is.
-func state(ctx context.Context, c *server.Client) (s room.State, err error) {
+func state(ctx context.Context, c *server.Client) (s status, err error) {
 	data, err := c.State(ctx)
 	if err != nil {
 		return s, err
@@ -86,8 +111,10 @@ func state(ctx context.Context, c *server.Client) (s room.State, err error) {
 }
 
 type sayCommand struct {
-	Text []string `arg:"" optional:"" help:"What to say; without it, every line of standard input is said."`
-	JSON bool     `help:"Print what became of each reply as JSON, for programs."`
+	introduction
+	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
+	Text []string       `arg:"" optional:"" help:"What to say; without it, every line of standard input is said."`
+	JSON bool           `help:"Print what became of each reply as JSON, for programs."`
 }
 
 // Run says something, and prints the reply.
@@ -96,8 +123,7 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c := &server.Client{Socket: cfg.Server.Path()}
-	names, err := names(a.ctx, c)
+	c, at, err := a.visit(cfg, s.introduction, s.Room, a.enterQuietly)
 	if err != nil {
 		return err
 	}
@@ -117,10 +143,11 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: names.Name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
+	called := names(at)
+	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
-	g.Go(func() error { return c.Attach(ctx, a.sense(t, o.id), o, names) })
+	g.Go(func() error { return c.Attach(ctx, a.sense(t, o.id), o, called) })
 	err = errors.Join(g.Wait(), t.Close())
 	return errors.Join(err, s.verdict(a, c, o))
 }

@@ -35,7 +35,10 @@ type daemon struct {
 	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
 	rooms rooms      // all, the desk too
 	id    func() earshot.EventID
-	owner participants.Participant
+	gate  gate
+
+	account earshot.Handle           // that runs it
+	owner   participants.Participant // whose account that is
 
 	*participants.Registry
 
@@ -49,7 +52,7 @@ type daemon struct {
 // newDaemon opens what a daemon needs, for the person known by handle, who is
 // called name. Its caller closes it.
 func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
-	d := &daemon{cfg: cfg, log: log, id: identifiers()}
+	d := &daemon{cfg: cfg, log: log, id: identifiers(), account: handle}
 	var err error
 	if d.llm, err = ladder(cfg.Executive.LLM, log); err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := d.people(ctx, handle, name); err != nil {
+	if err := d.people(ctx, name); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
 	all, err := d.furnish(ctx)
@@ -73,13 +76,14 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 }
 
 // people finds out who exists.
-func (d *daemon) people(ctx context.Context, handle earshot.Handle, name string) error {
-	c := census{Config: d.cfg, account: handle, name: name, record: d.record, newID: d.id}
+func (d *daemon) people(ctx context.Context, name string) error {
+	c := census{Config: d.cfg, account: d.account, name: name, record: d.record, newID: d.id}
 	var err error
 	if d.Registry, err = c.registry(ctx, d.store.For); err != nil {
 		return err
 	}
-	d.owner = d.Resolve(handle)
+	d.owner = d.Resolve(d.account)
+	d.gate = newGate(d.cfg, d.Registry)
 	return nil
 }
 
@@ -188,56 +192,6 @@ func (d *daemon) work(what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.works = append(d.works, what)
-}
-
-// A house is the daemon as its server knows it.
-type house struct{ *daemon }
-
-// Identify implements [server.House].
-func (h house) Identify(_ context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
-	p := h.Resolve(account)
-	if !p.Can(participants.Operate) {
-		return server.Principal{}, fmt.Errorf("%s is not known here; only the person who started earshot is", account)
-	}
-	if c.Name != "" && c.Name != p.Name || c.Room != "" && c.Room != earshot.Desk {
-		return server.Principal{}, errors.New("only the person who started earshot may come in, and only at the desk")
-	}
-	return server.Principal{
-		Participant: p,
-		Audience:    earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}},
-	}, nil
-}
-
-// Join implements [server.House].
-func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
-	h.Attach(s)
-	return func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
-}
-
-// Enter implements [server.House].
-func (h house) Enter(id earshot.RoomID, o earshot.Outlet, a earshot.Audience) func() {
-	r, ok := h.rooms.find(id)
-	if !ok {
-		return func() {}
-	}
-	return r.Enter(o, a)
-}
-
-// Events implements [server.House].
-func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
-	return h.store.For(a).Events(ctx, after, limit)
-}
-
-// Grown implements [server.House].
-func (h house) Grown() <-chan struct{} { return h.store.Grown() }
-
-// State implements [server.House].
-func (h house) State(_ context.Context, p server.Principal) (any, error) {
-	r, ok := h.rooms.find(p.Audience.Room)
-	if !ok {
-		return nil, fmt.Errorf("there is no room called %q", p.Audience.Room)
-	}
-	return r.State(p.Audience), nil
 }
 
 // openLog opens the log that cfg names. What people say cannot get into it.

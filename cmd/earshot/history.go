@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +12,22 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/config"
+	"earshot/internal/field"
 	"earshot/internal/terminal"
 	"earshot/participants"
+	"earshot/server"
 	"earshot/store"
 )
 
+// A reading is as whom somebody reads, and which room.
+type reading struct {
+	introduction
+	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+}
+
 type historyCommand struct {
+	reading
 	Number int  `short:"n" default:"20" help:"How many messages and replies."`
 	JSON   bool `help:"Print the events as JSON, one a line."`
 }
@@ -26,7 +37,7 @@ var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.
 
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
-	return a.read(func(r *store.Reader, name func(earshot.ParticipantID) string) error {
+	return a.read(h.reading, func(r *store.Reader, name func(earshot.ParticipantID) string) error {
 		events, err := r.Last(a.ctx, spoken, max(1, h.Number))
 		if err != nil {
 			return err
@@ -36,6 +47,7 @@ func (h historyCommand) Run(a *app) error {
 }
 
 type searchCommand struct {
+	reading
 	Words  []string `arg:"" help:"The words to look for; all of them must be there."`
 	Number int      `short:"n" default:"20" help:"How many results."`
 	JSON   bool     `help:"Print the events as JSON, one a line."`
@@ -43,7 +55,7 @@ type searchCommand struct {
 
 // Run searches what was said.
 func (s searchCommand) Run(a *app) error {
-	return a.read(func(r *store.Reader, name func(earshot.ParticipantID) string) error {
+	return a.read(s.reading, func(r *store.Reader, name func(earshot.ParticipantID) string) error {
 		events, err := r.Search(a.ctx, strings.Join(s.Words, " "), max(1, s.Number))
 		if err != nil {
 			return err
@@ -53,8 +65,8 @@ func (s searchCommand) Run(a *app) error {
 	})
 }
 
-// read opens the journal as its owner sees it, whether or not earshot runs.
-func (a *app) read(use func(*store.Reader, func(earshot.ParticipantID) string) error) error {
+// read opens the journal as somebody may see it, whether or not earshot runs.
+func (a *app) read(as reading, use func(*store.Reader, func(earshot.ParticipantID) string) error) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -67,10 +79,35 @@ func (a *app) read(use func(*store.Reader, func(earshot.ParticipantID) string) e
 		return err
 	}
 	defer archive.Close()
-	handle, user := self()
-	people := participants.New(handle, user, cfg.Executive.Name)
-	who := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{people.Resolve(handle).ID}}
-	return use(archive.For(who), people.Name)
+	people, around, err := a.reader(cfg, archive, as)
+	if err != nil {
+		return err
+	}
+	return use(archive.For(around), people.Name)
+}
+
+// reader returns who exists, and who reads.
+func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*participants.Registry, earshot.Audience, error) {
+	read := *cfg // whoever reads is somebody who is known
+	read.ExternalActors.AllowDynamicCreation, read.ExternalActors.AllowAnonymous = false, false
+	account, user := self()
+	people, err := census{Config: &read, account: account, name: user, newID: identifiers()}.registry(a.ctx, archive.For)
+	if err != nil {
+		return nil, earshot.Audience{}, err
+	}
+	name, err := as.name("")
+	if err != nil {
+		return nil, earshot.Audience{}, err
+	}
+	g := newGate(cfg, people)
+	p := porch{known: people.Known(), own: people.Resolve(account).ID}
+	var around earshot.Audience
+	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
+		_, around, err = g.pass(ctx, account, server.Claim{Name: name, Room: as.Room, Token: secret})
+		return err
+	}
+	_, _, err = a.introduce(a.ctx, name, p)
+	return people, around, err
 }
 
 // transcript prints events, for people or for programs.

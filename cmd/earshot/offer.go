@@ -26,8 +26,9 @@ func (a *app) offer(cfg *config.Config, looks []look) []look {
 		fmt.Fprintf(a.out, "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
 	}
 	fmt.Fprintf(a.out, "\nWhich one shall answer? [1, or n for none] ")
-	n, ok := choice(readLine(a.in), len(l.has))
-	if !ok {
+	line, err := readLine(a.ctx, a.in)
+	n, ok := choice(line, len(l.has))
+	if err != nil || !ok {
 		return looks
 	}
 	cfg.Executive.LLM.Model = l.has[n].Name
@@ -67,23 +68,6 @@ func (a *app) keep(cfg *config.Config) {
 		return
 	}
 	fmt.Fprintf(a.out, "Kept in %s.\n\n", short(file))
-}
-
-// readLine reads a line a byte at a time, so that nothing of what follows is
-// taken from whoever reads next.
-func readLine(f *os.File) string {
-	var line []byte
-	one := make([]byte, 1)
-	for len(line) < 100 {
-		if n, err := f.Read(one); n == 0 || err != nil {
-			return "n"
-		}
-		if one[0] == '\n' {
-			break
-		}
-		line = append(line, one[0])
-	}
-	return string(line)
 }
 
 func size(bytes int64) string {

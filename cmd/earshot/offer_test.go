@@ -89,13 +89,14 @@ func TestOffer(t *testing.T) {
 			if tt.file != "" {
 				h.write("config/earshot/config.yaml", tt.file)
 			}
-			w := h.open("run")
+			w := h.begin("run")
 			if tt.typed != "" {
 				w.await("deepseek-r1:8b is not installed here. These are: 1 first:1b 1.0 GB 2 second:latest 1.0 GB", 1)
 				w.await("Which one shall answer? [1, or n for none]", 1)
 				w.types(tt.typed)
 			}
 			w.await("is within earshot.", 1)
+			w.types("\r")
 			if tt.want == "" {
 				w.await("✗ model", 1)
 				w.await("→ ollama pull deepseek-r1:8b (there is: first:1b, second:latest)", 1)

@@ -119,7 +119,7 @@ func TestCommands(t *testing.T) {
 	w.await("My name is Earshot.", 1)
 	for _, tt := range []struct{ command, answer string }{
 		{"/help", "/exit"},
-		{"/who", "Earshot (internal_agent)"},
+		{"/who", "Earshot (agent)"},
 		{"/why", "speak: text, and only one person is here"},
 		{"/identity", "You operate this machine's earshot."},
 		{"/context", "what is your name?"},

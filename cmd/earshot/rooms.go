@@ -29,11 +29,6 @@ type chamber struct {
 	is executive.Room
 }
 
-// lets reports whether somebody may enter.
-func (c chamber) lets(p participants.Participant) bool {
-	return c.is.Open() || slices.Contains(c.is.Actors, p.ID) || p.Can(participants.Operate)
-}
-
 // rooms are all there are, the desk first.
 type rooms []chamber
 
@@ -57,6 +52,7 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 		all = append(all, chamber{is: is, Room: room.New(room.Config{
 			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
 			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
+			Enters: func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
 			Reader: reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 		})})
 	}
@@ -87,10 +83,7 @@ func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, 
 func (d *daemon) Admit(ctx context.Context, e earshot.Event) error {
 	r, ok := d.rooms.find(e.Room)
 	if !ok {
-		return noRoom(e.Room)
+		return noRoom(e.Room, nil)
 	}
 	return r.Admit(ctx, e)
 }
-
-// noRoom is the error of whoever asks for a room that is not there, for them.
-func noRoom(id earshot.RoomID) error { return fmt.Errorf("there is no room called %q", id) }

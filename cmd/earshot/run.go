@@ -1,29 +1,22 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 
 	"golang.org/x/term"
 
-	"earshot"
 	"earshot/config"
-	"earshot/internal/terminal"
-	outlet "earshot/outlets/console"
 	"earshot/participants"
-	"earshot/providers"
-	sense "earshot/providers/console"
 	"earshot/server"
 	"earshot/store"
 )
 
-// local is the name of the console of the terminal that earshot runs in.
-const local = "console"
-
 type runCommand struct {
+	introduction
 	NoVoice bool `help:"Neither listen nor speak: read and write only."`
 }
 
@@ -36,7 +29,7 @@ func (r runCommand) Run(a *app) error {
 	l, err := server.Listen(cfg.Server.Path())
 	if errors.Is(err, server.ErrRunning) {
 		fmt.Fprintln(a.err, "earshot is already running; this terminal joins it.")
-		return a.attach(cfg)
+		return a.attach(cfg, r.introduction, "")
 	}
 	if err != nil {
 		return err
@@ -57,7 +50,7 @@ func (r runCommand) Run(a *app) error {
 	}
 	a.open(d, looks, a.senses(d, !r.NoVoice))
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
-	err = a.live(d, func(ctx context.Context, senses ...providers.Provider) error { return d.serve(ctx, l, senses...) })
+	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)
 	return errors.Join(err, d.close())
 }
@@ -103,24 +96,12 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 }
 
 // live runs the house with the console of this terminal, where there is one.
-func (a *app) live(d *daemon, serve func(context.Context, ...providers.Provider) error) error {
+func (a *app) live(d *daemon, i introduction, l net.Listener) error {
 	if !a.console(d.cfg) {
-		return serve(a.ctx)
+		return d.serve(a.ctx, l)
 	}
-	t, err := terminal.Open(a.in, a.out, a.err)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	o := outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t)
-	if d.cfg.Outlets.Console.Enabled {
-		defer d.desk.Enter(o, d.audience())()
-	}
-	if !d.cfg.Providers.Console.Enabled {
-		return serve(a.ctx)
-	}
-	handle, _ := self()
-	return serve(a.ctx, present{sense.New(sense.Config{Handle: handle, Via: local, NewID: d.id}, t), handle})
+	here := &resident{daemon: d, app: a, says: i}
+	return errors.Join(d.serve(a.ctx, l, here), here.err)
 }
 
 // console reports whether there is something to be a console on. A service has
@@ -139,21 +120,4 @@ func (a *app) console(cfg *config.Config) bool {
 // person reports whether somebody sits at the terminal.
 func (a *app) person() bool {
 	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.Fd()))
-}
-
-// present is a sense by which somebody is here as long as it runs.
-type present struct {
-	providers.Provider
-	who earshot.Handle
-}
-
-// Run implements [providers.Provider].
-func (p present) Run(ctx context.Context, emit providers.Emit) error {
-	come := earshot.Event{From: p.who, Via: local, Body: earshot.Presence{Session: local, Here: true}}
-	if err := emit(ctx, come); err != nil {
-		return err
-	}
-	err := p.Provider.Run(ctx, emit)
-	gone := earshot.Event{From: p.who, Via: local, Body: earshot.Presence{Session: local}}
-	return errors.Join(err, emit(context.WithoutCancel(ctx), gone))
 }

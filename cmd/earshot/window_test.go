@@ -27,8 +27,16 @@ type window struct {
 	emulator *terminaltest.Emulator
 }
 
-// open runs earshot with args in a window.
+// open runs earshot with args in a window, as whoever the account belongs to.
 func (h *home) open(args ...string) *window {
+	h.t.Helper()
+	w := h.begin(args...)
+	w.types("\r") // to the question who it is
+	return w
+}
+
+// begin runs earshot with args in a window, where nothing has been typed yet.
+func (h *home) begin(args ...string) *window {
 	h.t.Helper()
 	const width, height = 120, 30
 	w := &window{t: h.t, cmd: h.command(args...), done: make(chan struct{}), emulator: terminaltest.NewEmulator(width, height)}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive"
+	"earshot/participants"
+	"earshot/server"
+	"earshot/server/token"
+)
+
+// A gate decides who is who, and who may enter which room. It is the same for
+// those who come in and for those who read what was said.
+type gate struct {
+	people *participants.Registry
+	tokens *token.Store
+	rooms  []executive.Room
+}
+
+// newGate returns the gate of what cfg says.
+func newGate(cfg *config.Config, people *participants.Registry) gate {
+	return gate{people: people, tokens: tokensOf(cfg), rooms: cfg.Rooms.All()}
+}
+
+// tokensOf returns the tokens that were given to people; they are kept with the
+// journal.
+func tokensOf(cfg *config.Config) *token.Store {
+	return &token.Store{Path: filepath.Join(cfg.Store.Directory, "tokens.json")}
+}
+
+// pass returns who somebody is whom the kernel or a provider knows by account,
+// and who reads what is shown to them in the room that they claim. A room that
+// they may not enter does not exist.
+func (g gate) pass(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, earshot.Audience, error) {
+	p, err := g.who(ctx, account, c)
+	if err != nil {
+		return p, earshot.Audience{}, err
+	}
+	id := cmp.Or(c.Room, earshot.Desk)
+	return p, earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.Reader()}}, g.enters(p, id)
+}
+
+// enters reports why somebody may not enter a room.
+func (g gate) enters(p participants.Participant, id earshot.RoomID) error {
+	open := g.open(p)
+	if !slices.ContainsFunc(open, func(r executive.Room) bool { return r.ID == id }) {
+		return noRoom(id, open)
+	}
+	return nil
+}
+
+// who returns who somebody is. A token that is wrong is said to be wrong, rather
+// than asked for again.
+func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, error) {
+	var wrong error
+	p, err := g.people.Claim(ctx, account, c.Name, func(id earshot.ParticipantID) bool {
+		if c.Token == "" {
+			return false
+		}
+		var of earshot.ParticipantID
+		if of, wrong = g.tokens.Check(c.Token); wrong == nil && of != id {
+			wrong = errors.New("this token is somebody else's")
+		}
+		return wrong == nil
+	})
+	if err != nil && wrong != nil {
+		return p, fmt.Errorf("%w: %w", err, wrong)
+	}
+	return p, err
+}
+
+// open returns the rooms that somebody may enter.
+func (g gate) open(p participants.Participant) (rooms []executive.Room) {
+	for _, r := range g.rooms {
+		if r.Open() || slices.Contains(r.Actors, p.ID) || p.Can(participants.Operate) {
+			rooms = append(rooms, r)
+		}
+	}
+	return rooms
+}
+
+// noRoom is the error of whoever asks for a room that is not there for them.
+func noRoom(id earshot.RoomID, open []executive.Room) error {
+	var names []string
+	for _, r := range open {
+		names = append(names, string(r.ID))
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("there is no room called %q for you", id)
+	}
+	return fmt.Errorf("there is no room called %q; there are: %s", id, strings.Join(names, ", "))
+}

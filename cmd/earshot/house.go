@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/participants"
+	"earshot/server"
+)
+
+// A house is the daemon as its server knows it.
+type house struct{ *daemon }
+
+// Identify implements [server.House].
+func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
+	p, around, err := h.gate.pass(ctx, account, c)
+	if err != nil {
+		return server.Principal{}, err
+	}
+	return server.Principal{Participant: p, Audience: around}, nil
+}
+
+// Join implements [server.House].
+func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
+	h.Attach(s)
+	return func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
+}
+
+// Enter implements [server.House].
+func (h house) Enter(id earshot.RoomID, o earshot.Outlet, a earshot.Audience) func() {
+	r, ok := h.rooms.find(id)
+	if !ok {
+		return func() {} // nothing comes out of a room that is not there
+	}
+	return r.Enter(o, a)
+}
+
+// Events implements [server.House].
+func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
+	return h.store.For(a).Events(ctx, after, limit)
+}
+
+// Grown implements [server.House].
+func (h house) Grown() <-chan struct{} { return h.store.Grown() }
+
+// A status is what the daemon says of itself to somebody in a room.
+type status struct {
+	room.State
+	You       participants.Participant   `json:"you"`
+	Known     []participants.Participant `json:"known"`     // whom one can say to be
+	Strangers bool                       `json:"strangers"` // new names are welcome
+	Anonymous bool                       `json:"anonymous"` // and so is having none
+	Rooms     []place                    `json:"rooms"`     // that they may enter
+}
+
+// A place is a room as people choose it.
+type place struct {
+	ID   earshot.RoomID `json:"id"`
+	Name string         `json:"name"`
+}
+
+// State implements [server.House].
+func (h house) State(_ context.Context, p server.Principal) (any, error) {
+	r, ok := h.rooms.find(p.Audience.Room)
+	if !ok {
+		return nil, noRoom(p.Audience.Room, nil)
+	}
+	s := status{
+		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
+		Strangers: h.cfg.ExternalActors.AllowDynamicCreation, Anonymous: h.cfg.ExternalActors.AllowAnonymous,
+	}
+	for _, is := range h.gate.open(p.Participant) {
+		s.Rooms = append(s.Rooms, place{is.ID, is.Name})
+	}
+	return s, nil
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"golang.org/x/term"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/internal/terminal"
+	"earshot/participants"
+)
+
+// An introduction is how somebody says on the command line who they are.
+type introduction struct {
+	Identity string `help:"Who you are: a name, or last for the one that was used last." placeholder:"NAME"`
+}
+
+// lastIdentity is what somebody says who wants to be who they were.
+const lastIdentity = "last"
+
+// tries is how often somebody is asked who they are: two slips are forgiven.
+const tries = 3
+
+// A porch is where somebody says who they are before they are let in.
+type porch struct {
+	known     []participants.Participant // whom one can say to be
+	own       earshot.ParticipantID      // whose account it is; empty if nobody's
+	strangers bool                       // new names are welcome
+	anonymous bool                       // and so is having none
+
+	// claim lets somebody in who says that they are called name, or says why
+	// not. An empty name is the account's own person.
+	claim func(ctx context.Context, name string, secret field.Secret) error
+}
+
+// speaker is who somebody is who does not say it and cannot be asked: the
+// account's own person, or a script where there is no terminal at all.
+func (a *app) speaker() string {
+	for _, f := range []*os.File{a.in, a.out, a.err} {
+		if term.IsTerminal(int(f.Fd())) {
+			return ""
+		}
+	}
+	return string(participants.Generic)
+}
+
+// enter lets the person at this terminal in, who said on the command line what
+// is in i, and may be asked. It returns as whom, and by which token.
+func (a *app) enter(ctx context.Context, i introduction, p porch) (name string, secret field.Secret, err error) {
+	if i.Identity == "" && a.person() {
+		return a.ask(ctx, p.ordered())
+	}
+	return a.enterQuietly(ctx, i, p)
+}
+
+// enterQuietly is enter for a command that does not ask.
+func (a *app) enterQuietly(ctx context.Context, i introduction, p porch) (name string, secret field.Secret, err error) {
+	if name, err = i.name(a.speaker()); err != nil {
+		return "", "", err
+	}
+	return a.introduce(ctx, name, p)
+}
+
+// name returns what the command line says, or otherwise what is usual.
+func (i introduction) name(usual string) (string, error) {
+	if i.Identity != lastIdentity {
+		return cmp.Or(i.Identity, usual), nil
+	}
+	text, err := os.ReadFile(lastFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("nobody has come in from this account yet, so there is no last identity\n  → earshot chat --identity NAME")
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the last identity: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// introduce lets somebody in who has said who they are.
+func (a *app) introduce(ctx context.Context, name string, p porch) (string, field.Secret, error) {
+	secret := field.Secret(os.Getenv("EARSHOT_TOKEN"))
+	if secret == "" && p.proves(name) && term.IsTerminal(int(a.in.Fd())) {
+		fmt.Fprintf(a.err, "The token of %s: ", terminal.Safe(name))
+		typed, err := readSecret(ctx, a.in)
+		fmt.Fprintln(a.err)
+		if err != nil {
+			return "", "", err
+		}
+		secret = field.Secret(typed)
+	}
+	return name, secret, p.claim(ctx, name, secret)
+}
+
+// proves reports whether a name alone will not do.
+func (p porch) proves(name string) bool {
+	i := slices.IndexFunc(p.known, func(k participants.Participant) bool { return participants.Key(k.Name) == participants.Key(name) })
+	return i >= 0 && p.known[i].ID != p.own && (p.known[i].RequiresAuth || p.known[i].Can(participants.Operate))
+}
+
+// ask asks the person at this terminal who they are, until they can be let in.
+func (a *app) ask(ctx context.Context, p porch) (name string, secret field.Secret, err error) {
+	a.list(p)
+	for range tries {
+		fmt.Fprint(a.out, p.question())
+		line, err := readLine(ctx, a.in)
+		if err != nil {
+			fmt.Fprintln(a.out)
+			return "", "", err
+		}
+		if name, err = p.meant(line); err == nil {
+			name, secret, err = a.introduce(ctx, name, p)
+		}
+		if err == nil || errors.Is(err, errLeft) {
+			return name, secret, err
+		}
+		fmt.Fprintf(a.out, "%s\n", terminal.Safe(err.Error()))
+		var cure interface{ Cure() string }
+		if errors.As(err, &cure) && cure.Cure() != "" {
+			fmt.Fprintf(a.out, "  → %s\n", terminal.Safe(cure.Cure()))
+		}
+	}
+	return "", "", &verdict{failed, fmt.Errorf("nobody came in after %d tries", tries)}
+}
+
+// list shows whom one can say to be, whose account it is first.
+func (a *app) list(p porch) {
+	fmt.Fprint(a.out, "Who are you?\n\n")
+	widest := 0
+	for _, k := range p.known {
+		widest = max(widest, len([]rune(k.Name)))
+	}
+	for i, k := range p.known {
+		line := fmt.Sprintf("  %2d  %-*s  %s", i+1, widest, k.Name, k.Description)
+		fmt.Fprintln(a.out, strings.TrimRight(terminal.Safe(line), " "))
+	}
+	fmt.Fprintln(a.out)
+}
+
+// question says how one can answer.
+func (p porch) question() string {
+	answers := []string{"a number"}
+	if p.strangers {
+		answers = append(answers, "a new name")
+	}
+	if p.anonymous {
+		answers = append(answers, "anonymous")
+	}
+	usual := ""
+	if p.own != "" {
+		usual = " [1]"
+	}
+	return strings.Join(answers, ", ") + usual + ": "
+}
+
+// meant returns whom an answer to the question names.
+func (p porch) meant(line string) (string, error) {
+	line = strings.TrimSpace(line)
+	if line == "" && p.own != "" {
+		return p.known[0].Name, nil
+	}
+	if line == "" {
+		return "", errors.New("nobody has no name")
+	}
+	n, err := strconv.Atoi(line)
+	switch {
+	case err != nil:
+		return line, nil
+	case n < 1 || n > len(p.known):
+		return "", fmt.Errorf("there is no number %d", n)
+	}
+	return p.known[n-1].Name, nil
+}
+
+// ordered puts whose account it is first.
+func (p porch) ordered() porch {
+	p.known = slices.Clone(p.known)
+	slices.SortStableFunc(p.known, func(a, b participants.Participant) int {
+		switch p.own {
+		case a.ID:
+			return -1
+		case b.ID:
+			return 1
+		}
+		return 0
+	})
+	if len(p.known) == 0 || p.known[0].ID != p.own {
+		p.own = ""
+	}
+	return p
+}
+
+// lastFile is where it is kept as whom this user came in last.
+func lastFile() string { return filepath.Join(xdg.StateHome, "earshot", "identity") }
+
+// keepIdentity keeps as whom somebody came in, for --identity last. A script is
+// nobody to come back as.
+func keepIdentity(who participants.Participant) error {
+	if who.ID == participants.Generic {
+		return nil
+	}
+	file := lastFile()
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = os.WriteFile(file, []byte(who.Name+"\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the last identity: %w", err)
+	}
+	return nil
+}

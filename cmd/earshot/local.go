@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/internal/terminal"
+	outlet "earshot/outlets/console"
+	"earshot/participants"
+	"earshot/providers"
+	sense "earshot/providers/console"
+	"earshot/server"
+)
+
+// local is the name of the console of the terminal that earshot runs in.
+const local = "console"
+
+// A resident is the sense of the terminal that earshot runs in. Somebody is
+// there as long as it runs.
+type resident struct {
+	*daemon
+	app  *app
+	says introduction
+	err  error // why nobody came in
+}
+
+// Name implements [providers.Provider].
+func (r *resident) Name() string { return local }
+
+// Run implements [providers.Provider]. That somebody is not let in is no fault
+// that trying again would mend, so it comes to its end.
+func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
+	known := r.desk.State(r.audience()).Faults
+	who, err := r.comes(ctx)
+	if err != nil {
+		if !errors.Is(err, errLeft) {
+			r.err = err
+		}
+		return nil
+	}
+	t, err := terminal.Open(r.app.in, r.app.out, r.app.err)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	session := string(r.id())
+	handle, leave := house{r.daemon}.Join(participants.Session{
+		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.account,
+		Outlet: local, Connection: local, Since: time.Now(),
+	})
+	defer leave()
+	if r.cfg.Outlets.Console.Enabled {
+		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name}, t)
+		defer r.desk.Enter(o, earshot.Audience{Members: []earshot.ParticipantID{who.ID}})()
+		for _, n := range r.desk.State(r.audience()).Faults { // while they said who they are
+			if !slices.Contains(known, n) {
+				o.Show(earshot.Event{Body: n})
+			}
+		}
+	}
+	if !r.cfg.Providers.Console.Enabled {
+		<-ctx.Done()
+		return nil
+	}
+	return r.types(ctx, t, session, func(ctx context.Context, e earshot.Event) error {
+		e.From = handle() // who it is may change meanwhile
+		return emit(ctx, e)
+	})
+}
+
+// comes returns who is at the terminal, when they have said so.
+func (r *resident) comes(ctx context.Context) (who participants.Participant, err error) {
+	p := porch{
+		known: r.Known(), own: r.owner.ID,
+		strangers: r.cfg.ExternalActors.AllowDynamicCreation, anonymous: r.cfg.ExternalActors.AllowAnonymous,
+		claim: func(ctx context.Context, name string, secret field.Secret) error {
+			who, _, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret})
+			return err
+		},
+	}
+	if !r.cfg.Providers.Console.Enabled && r.says.Identity == "" {
+		return r.owner, nil // nothing that is typed is read
+	}
+	if _, _, err := r.app.enter(ctx, r.says, p); err != nil {
+		return who, err
+	}
+	return who, keepIdentity(who)
+}
+
+// types lets somebody be here as long as they type.
+func (r *resident) types(ctx context.Context, t *terminal.Terminal, session string, emit providers.Emit) error {
+	presence := earshot.Presence{Session: session, Here: true}
+	if err := emit(ctx, earshot.Event{Via: local, Body: presence}); err != nil {
+		return err
+	}
+	err := sense.New(sense.Config{Handle: r.account, Via: local, NewID: r.id}, t).Run(ctx, emit)
+	presence.Here = false
+	return errors.Join(err, emit(context.WithoutCancel(ctx), earshot.Event{Via: local, Body: presence}))
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// errLeft says that somebody went away instead of answering.
+var errLeft = errors.New("nobody answered")
+
+// longestAnswer is how much of a line is taken, in bytes: more than any token.
+const longestAnswer = 256
+
+// readLine reads a line a byte at a time, so that nothing of what follows is
+// taken from whoever reads next. It is errLeft at the end of what there is to
+// read, and when ctx ends.
+func readLine(ctx context.Context, f *os.File) (string, error) {
+	next, done, err := bytesOf(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	var line []byte
+	for {
+		b, err := next()
+		switch {
+		case err != nil:
+			return "", err
+		case b == '\n' || b == '\r':
+			return string(line), nil
+		case len(line) < longestAnswer:
+			line = append(line, b)
+		}
+	}
+}
+
+// readSecret reads a line from a terminal that does not show it.
+func readSecret(ctx context.Context, f *os.File) (string, error) {
+	before, err := term.MakeRaw(int(f.Fd()))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = term.Restore(int(f.Fd()), before) }()
+	next, done, err := bytesOf(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	var line []byte
+	for {
+		b, err := next()
+		switch {
+		case err != nil:
+			return "", err
+		case b == '\n' || b == '\r':
+			return string(line), nil
+		case b == 0x03 || b == 0x04: // ^C and ^D, which are only bytes now
+			return "", errLeft
+		case b == 0x7f || b == '\b':
+			_, size := utf8.DecodeLastRune(line)
+			line = line[:len(line)-size]
+		case len(line) < longestAnswer:
+			line = append(line, b)
+		}
+	}
+}
+
+// bytesOf returns what reads f, byte by byte, until ctx ends: a read that waits
+// could not be ended, so it waits before it reads. Whoever has enough calls done.
+func bytesOf(ctx context.Context, f *os.File) (next func() (byte, error), done func(), err error) {
+	ended, end, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	var closing sync.WaitGroup
+	closing.Add(1)
+	stop := context.AfterFunc(ctx, func() { defer closing.Done(); end.Close() })
+	done = func() {
+		if stop() {
+			end.Close()
+			closing.Done()
+		}
+		closing.Wait()
+		ended.Close()
+	}
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}, {Fd: int32(ended.Fd()), Events: unix.POLLIN}}
+	one := make([]byte, 1)
+	return func() (byte, error) {
+		for {
+			_, err := unix.Poll(fds, -1)
+			switch {
+			case errors.Is(err, unix.EINTR):
+				continue
+			case err != nil:
+				return 0, err
+			case ctx.Err() != nil:
+				return 0, errLeft
+			}
+			if _, err := io.ReadFull(f, one); err != nil {
+				return 0, errLeft
+			}
+			return one[0], nil
+		}
+	}, done, nil
+}
