@@ -227,6 +227,30 @@ func TestNobodyIsLeftToHear(t *testing.T) {
 	})
 }
 
+// TestQuestionsStayTheirAskers: what ann asked before she became Bob is
+// answered to ann, at the terminals of all who may see it.
+func TestQuestionsStayTheirAskers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		x := h.terminal(t, "one", participants.Owner)
+		h.config.Interruption.Enabled = false
+		x.say(t, "first")
+		time.Sleep(15 * time.Millisecond)
+		x.say(t, "second")
+		x.give(t, "identity", "bob")
+		time.Sleep(time.Second)
+		h.stop()
+		if r := h.replies(); len(r) != 2 || r[1].Outcome != earshot.Completed {
+			t.Fatalf("replies %+v", r)
+		}
+		for _, e := range h.journal.Events() {
+			if _, ok := e.Body.(earshot.Reply); ok && (len(e.To) != 1 || e.To[0] != participants.Owner) {
+				t.Errorf("the reply is to %v", e.To)
+			}
+		}
+	})
+}
+
 // TestWho: each, since when, and for whom it concerns by which terminals.
 func TestWho(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"earshot"
 	"earshot/executive/command"
@@ -156,12 +157,13 @@ func (r *Room) pass(in incoming) {
 		r.heed(s)
 	}
 	e, seen := in.event, false
+	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }
 	for _, p := range r.around(e.Visibility) {
 		e.ID = ""
 		if p.Name() == e.Via {
 			e.ID = in.event.ID
 		}
-		seen = seen || e.ID == ""
+		seen = seen || slices.ContainsFunc(p.around().Members, others)
 		p.show(e)
 	}
 	if !seen && e.Visibility.Scope == earshot.Private {

@@ -67,12 +67,98 @@ func TestModes(t *testing.T) {
 				if got := h.kinds(); got != tt.want {
 					t.Errorf("kept: %s\nwant: %s", got, tt.want)
 				}
+				if n := h.state().Dropped; n != map[bool]int{false: 1}[tt.command == "resume"] {
+					t.Errorf("%d sounds were thrown away", n)
+				}
 				if live := tt.command == "resume"; live != strings.Contains(answer, "live already") {
 					t.Errorf("answered %q", answer)
 				}
 			})
 		})
 	}
+}
+
+// TestAVoiceThatEndsBecauseOfTheMode holds nobody up: that it is over is heard.
+func TestAVoiceThatEndsBecauseOfTheMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		h.Enter(&testkit.Voice{Called: "loudspeaker", Every: time.Millisecond, Aloud: true}, earshot.Audience{Unknown: true})
+		h.config.Speech.TypedAloud = true
+		speech := func(s earshot.Stage) {
+			e := earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Body: earshot.Speech{Stage: s, Confidence: 1}}
+			if err := h.Admit(t.Context(), e); err != nil {
+				t.Error(err)
+			}
+		}
+		h.say(t, "count")
+		time.Sleep(15 * time.Millisecond)
+		speech(earshot.VoiceLasts)
+		h.give(t, "mute", "")
+		time.Sleep(time.Second)
+		if n := len(h.replies()); n != 0 {
+			t.Errorf("%d replies while somebody speaks", n)
+		}
+		speech(earshot.VoiceOver)
+		time.Sleep(time.Second)
+		h.stop()
+		if r := h.replies(); len(r) != 1 || r[0].Outcome != earshot.Completed {
+			t.Errorf("replies %+v", r)
+		}
+	})
+}
+
+// TestWhoMayChangeTheMode: whoever is in the room.
+func TestWhoMayChangeTheMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		bob, script := h.terminal(t, "one", "bob"), h.terminal(t, "two", participants.Generic)
+		for _, tt := range []struct {
+			by   *terminal
+			want string
+		}{
+			{script, "error: only who is in the room can change what it lets in; it is live"},
+			{bob, ""},
+		} {
+			if got := tt.by.give(t, "mute", ""); got != tt.want {
+				t.Errorf("%s: %q, want %q", tt.by.Called, got, tt.want)
+			}
+		}
+		stranger := earshot.Event{From: earshot.Handle{Provider: "voice", ID: "3"}, Body: earshot.Command{Name: "resume"}}
+		if err := h.Admit(t.Context(), stranger); err == nil || err.Error() != "/resume is for those whom I know" {
+			t.Errorf("a stranger: %v", err)
+		}
+		if got := script.give(t, "note", "hello"); !strings.Contains(got, "say who you are") {
+			t.Errorf("a script notes: %q", got)
+		}
+		h.stop()
+	})
+}
+
+// TestWhispersOffTheRecord are shown to whom they are for, and to nobody else;
+// if they are not there, nobody will ever see them, and the sender knows.
+func TestWhispersOffTheRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		x, y, z := h.terminal(t, "one", participants.Owner), h.terminal(t, "two", "bob"), h.terminal(t, "three", "bob")
+		z.give(t, "identity", "Dan")
+		x.give(t, "offrecord", "")
+		kept := len(h.journal.Events())
+		x.give(t, "msg", "Bob SECRET")
+		if got := x.give(t, "msg", "cara SECRET"); !strings.Contains(got, "Nobody has seen that") {
+			t.Errorf("told %q", got)
+		}
+		x.give(t, "msg", h.config.Name+" SECRET")
+		time.Sleep(time.Second)
+		h.stop()
+		for who, want := range map[*terminal]int{x: 3, y: 1, z: 0} {
+			if got := strings.Count(strings.Join(texts(who.Voice), "\n"), "SECRET"); got != want {
+				t.Errorf("%s is shown it %d times, want %d", who.Called, got, want)
+			}
+		}
+		if n := len(h.journal.Events()); n != kept || len(h.model.Seen()) != 0 {
+			t.Errorf("%d events were kept, the model was asked %d times", n-kept, len(h.model.Seen()))
+		}
+	})
 }
 
 func TestRepeatedItIsToldAndNotAnnounced(t *testing.T) {

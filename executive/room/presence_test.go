@@ -68,9 +68,42 @@ func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 	}
 }
 
-// TestAnnouncementsAreAnsweredByNobody, and the model reads them as the
-// system's.
-func TestAnnouncementsAreAnsweredByNobody(t *testing.T) {
+// TestScenario1BasicJoinAndInteraction of seed 000: somebody joins, which all
+// see, asks the agent, is answered, and leaves, which all see.
+func TestScenario1BasicJoinAndInteraction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		bob := h.terminal(t, "two", "bob")
+		x := h.terminal(t, "one", participants.Owner)
+		time.Sleep(time.Second)
+		x.say(t, "@"+h.config.Name+" hello")
+		time.Sleep(time.Second)
+		x.leave()
+		h.stop()
+		var seen []string
+		for _, e := range bob.Shown() {
+			switch b := e.Body.(type) {
+			case earshot.Presence:
+				seen = append(seen, fmt.Sprint(e.Author, " ", b.Here))
+			case earshot.Message:
+				seen = append(seen, fmt.Sprint(e.Author, " ", string(b.Text)))
+			case earshot.Reply:
+				seen = append(seen, string(b.Delivered()))
+			}
+		}
+		want := "bob true|owner true|owner @" + h.config.Name + " hello|" + h.model.Reply + "|owner false"
+		if got := strings.Join(seen, "|"); got != want {
+			t.Errorf("Bob sees %s\nwant %s", got, want)
+		}
+		if bob.Played() != h.model.Reply || x.Played() != h.model.Reply {
+			t.Errorf("they read %q and %q", bob.Played(), x.Played())
+		}
+	})
+}
+
+// TestAgentsReceiveJoinAnnouncement is success criterion 2 of seed 000: it is
+// answered by nobody, and the model reads it in the dialogue as the system's.
+func TestAgentsReceiveJoinAnnouncement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
 		h.moves(t, "+")
