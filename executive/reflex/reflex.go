@@ -70,8 +70,7 @@ func Recognise(text earshot.Text, agent string) Kind {
 	for {
 		before := words
 		for _, polite := range []string{"hey", "ok", "okay", "please", name} {
-			words = strings.TrimSpace(strings.TrimPrefix(words+" ", polite+" "))
-			words = strings.TrimSpace(strings.TrimSuffix(" "+words, " "+polite))
+			words = without(words, polite)
 		}
 		if words == before {
 			if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
@@ -80,6 +79,17 @@ func Recognise(text earshot.Text, agent string) Kind {
 			return kinds[words]
 		}
 	}
+}
+
+// without returns words without those that it begins or ends with.
+func without(words, polite string) string {
+	if rest, ok := strings.CutPrefix(words, polite); ok && (rest == "" || rest[0] == ' ') {
+		words = strings.TrimLeft(rest, " ")
+	}
+	if rest, ok := strings.CutSuffix(words, polite); ok && (rest == "" || rest[len(rest)-1] == ' ') {
+		words = strings.TrimRight(rest, " ")
+	}
+	return words
 }
 
 // fold returns text in lower case, without punctuation, one space between

@@ -147,7 +147,7 @@ const maxHinted = 256
 // each other know it.
 func (r *Room) advise(e earshot.Event, a aim) {
 	hint := a.hint
-	if a.lost && e.Via != "" && r.first(e.Via) {
+	if a.lost && e.Via != "" && r.is().Answers() && r.cfg.Settings().Enabled && r.first(e.Via) {
 		hint = "nobody was called, so nobody answers; begin with " + r.cfg.Settings().Name + ", and I do"
 	}
 	if hint == "" {

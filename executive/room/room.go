@@ -11,7 +11,9 @@
 //
 // At most one turn is live. A message that comes while one is, and may not cut
 // it, waits; of several that wait the most urgent is answered and the others
-// are context.
+// are context. What is asked in private is no context of what others asked, and
+// waits beside it, in maxCircles conversations at most: beyond that the one that
+// waits longest is given up.
 //
 // What waits for the journal is bounded by maxWaiting: beyond it Admit says
 // that the room is busy. Nothing that was admitted is dropped. What the house
