@@ -70,11 +70,11 @@ func check(name string) (shown, problem string) {
 	return shown, ""
 }
 
-// hidden reports whether r is a control character or one that changes the
+// hidden reports whether r is a control character, ends a line or changes the
 // direction of text. Joiners are none: some scripts need them, and the rules for
 // names know where.
 func hidden(r rune) bool {
-	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
 }
 
 // form says what is wrong with the characters of name.
