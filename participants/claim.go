@@ -31,8 +31,8 @@ const (
 	guestPrefix = "guest_"
 )
 
-// Anonymous is what somebody says who does not want to say a name.
-const Anonymous = "anonymous"
+// anonymous is what somebody says who does not want to say a name.
+const anonymous = "anonymous"
 
 // A grant is that an account has shown a token of somebody.
 type grant struct {
@@ -44,7 +44,7 @@ type grant struct {
 func (p Participant) guarded() bool { return p.RequiresAuth || p.Can(Operate) }
 
 // Claim returns who somebody known by account is when they say that they are
-// called name. An empty name is that of the account, and [Anonymous] a new guest
+// called name. An empty name is that of the account, and "anonymous" a new guest
 // where guests are allowed. Nobody is an agent
 // or a guest by saying so. Somebody who
 // requires a token, or may operate the daemon, must be the account's own person,
@@ -58,7 +58,7 @@ func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name strin
 	switch {
 	case name == "":
 		return r.own(account)
-	case Fold(name) == Anonymous:
+	case fold(name) == anonymous:
 		return r.guest()
 	}
 	if p, ok := r.called(name); ok {
@@ -83,7 +83,7 @@ func (r *Registry) own(account earshot.Handle) (Participant, error) {
 func (r *Registry) called(name string) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if Fold(name) == string(Generic) {
+	if fold(name) == string(Generic) {
 		return r.people[Generic], true
 	}
 	id, ok := r.names.find(name)

@@ -82,7 +82,7 @@ func (c Config) owner(account earshot.Handle, name string) int {
 		return i
 	}
 	return slices.IndexFunc(c.Actors, func(a Actor) bool {
-		return len(a.Handles) == 0 && a.kind() == Human && name != "" && Fold(a.name()) == Fold(name)
+		return len(a.Handles) == 0 && a.kind() == Human && name != "" && fold(a.name()) == fold(name)
 	})
 }
 

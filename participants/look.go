@@ -52,18 +52,27 @@ func point(code string) rune {
 	return rune(n)
 }
 
-// Fold returns what all the ways of writing one name have in common: capital
+// fold returns what all the ways of writing one name have in common: capital
 // and small letters, full and half width, and one space for many. Somebody is
 // found by it.
-func Fold(name string) string {
+func fold(name string) string {
 	name = strings.Join(strings.Fields(norm.NFKC.String(name)), " ")
-	return norm.NFKC.String(cases.Fold().String(name))
+	return norm.NFKC.String(strings.Map(oneCase, cases.Fold().String(name)))
+}
+
+// oneCase returns r, of Cherokee letters the capital one: folding exchanges the
+// two.
+func oneCase(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
 }
 
 // Key returns what two names have in common that people could take for each
 // other: their look in small letters. No two people or agents may have the same.
 // It is for comparing alone, and means nothing to people.
-func Key(name string) string { return settle(Fold(name)) }
+func Key(name string) string { return settle(fold(name)) }
 
 // keys returns all that nobody else's keys may have in common with those of
 // name: its look in small letters, and as it is written, for a capital I looks
@@ -81,7 +90,7 @@ func keys(name string) []string {
 // done again until nothing changes. It has never taken more than three rounds.
 func settle(name string) string {
 	for range 8 {
-		next := skeleton(Fold(name))
+		next := skeleton(fold(name))
 		if next == name {
 			break
 		}

@@ -47,8 +47,11 @@ func example(name string) string {
 // check returns name as it is shown, or what is wrong with it, to be read on
 // from the name.
 func check(name string) (shown, problem string) {
-	if !utf8.ValidString(name) {
+	switch {
+	case !utf8.ValidString(name):
 		return "", "is not text"
+	case len(name) > 4*maxName: // no way of writing makes a name that much longer
+		return "", fmt.Sprintf("has %d bytes; it may have %d", len(name), maxName)
 	}
 	if i := strings.IndexFunc(name, hidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
@@ -134,7 +137,7 @@ var reserved = strings.Fields(`
 // word says whether name is a reserved word, also with digits and signs, as in
 // "voice 3", or as something that only looks like one.
 func word(name string) string {
-	looks := []string{Key(letters(Fold(name))), letters(Key(name))}
+	looks := []string{Key(letters(fold(name))), letters(Key(name))}
 	if strings.ContainsFunc(name, unicode.IsLower) { // among small letters a capital I is an l
 		looks = append(looks, letters(settle(skeleton(name))))
 	}

@@ -209,8 +209,9 @@ func (r *Registry) Get(id earshot.ParticipantID) (Participant, bool) {
 	return p, p.ID != ""
 }
 
-// Find returns who is called name, in whatever way it is written, with the
-// rights of that name alone; see [Fold].
+// Find returns who is called name, with the rights of that name alone, in
+// whatever way it is written: large or small, full or half width. What only
+// looks like a name finds nobody.
 func (r *Registry) Find(name string) (Participant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,7 +269,7 @@ func (r *Registry) choose(fits func(Participant) bool) (chosen []Participant) {
 }
 
 func byName(a, b Participant) int {
-	if order := strings.Compare(Fold(a.Name), Fold(b.Name)); order != 0 {
+	if order := strings.Compare(fold(a.Name), fold(b.Name)); order != 0 {
 		return order
 	}
 	return strings.Compare(string(a.ID), string(b.ID))

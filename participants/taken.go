@@ -8,7 +8,7 @@ import (
 
 // names is which names are taken, by whom.
 type names struct {
-	folded map[string]earshot.ParticipantID // see Fold
+	folded map[string]earshot.ParticipantID // see fold
 	looks  map[string]earshot.ParticipantID // see keys
 }
 
@@ -17,14 +17,14 @@ func makeNames() names {
 }
 
 func (n names) add(name string, who earshot.ParticipantID) {
-	n.folded[Fold(name)] = who
+	n.folded[fold(name)] = who
 	for _, k := range keys(name) {
 		n.looks[k] = who
 	}
 }
 
 func (n names) remove(name string, who earshot.ParticipantID) {
-	for _, k := range append(keys(name), Fold(name)) {
+	for _, k := range append(keys(name), fold(name)) {
 		if n.looks[k] == who {
 			delete(n.looks, k)
 		}
@@ -35,7 +35,7 @@ func (n names) remove(name string, who earshot.ParticipantID) {
 }
 
 func (n names) find(name string) (earshot.ParticipantID, bool) {
-	who, ok := n.folded[Fold(name)]
+	who, ok := n.folded[fold(name)]
 	return who, ok
 }
 
@@ -64,14 +64,14 @@ func (n names) free(name string, who earshot.ParticipantID) string {
 func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	p := r.people[other]
 	problem := fmt.Sprintf("the name %q could be taken for %q", name, p.Name)
-	if Fold(name) == Fold(p.Name) {
+	if fold(name) == fold(p.Name) {
 		problem = fmt.Sprintf("there is somebody called %q already", p.Name)
 	}
 	cure := "choose another, such as " + r.names.free(example(name+" Smith"), "")
 	if p.Type != Internal {
 		return refuse(ErrTaken, problem, cure)
 	}
-	if Fold(name) == Fold(p.Name) {
+	if fold(name) == fold(p.Name) {
 		problem = fmt.Sprintf("the name %q is reserved for an agent", p.Name)
 	}
 	return refuse(ErrReserved, problem, cure)
