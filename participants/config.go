@@ -135,7 +135,7 @@ func (c Config) Validate() error {
 func (a Actor) validate() error {
 	faults := []error{a.checkID()}
 	if _, problem := check(a.name()); problem != "" && (a.DisplayName != "" || a.ID == Owner) {
-		faults = append(faults, field.Errorf("display_name", "is %q, which %s; such as %q would do", OneLine(a.name()), problem, example(a.name())))
+		faults = append(faults, field.Errorf(a.nameKey(), "is %q, which %s; such as %q would do", OneLine(a.name()), problem, example(a.name())))
 	}
 	if !a.kind().external() {
 		faults = append(faults, field.Errorf("type", "is %q; must be one of %s", a.Type, list(externals)))
@@ -148,7 +148,7 @@ func (a Actor) validate() error {
 	}
 	for i, h := range a.Handles {
 		if _, ok := parseHandle(h); !ok {
-			faults = append(faults, field.Errorf(fmt.Sprintf("handles[%d]", i), "is %q; must be a provider, a colon and an ID, such as console:uid1000", OneLine(h)))
+			faults = append(faults, field.Errorf(fmt.Sprintf("handles[%d]", i), "is %q; must be a provider, a colon and an ID, such as console:uid1000", cut(h, maxName)))
 		}
 	}
 	for i, c := range a.Capabilities {
@@ -179,7 +179,7 @@ func (a Actor) checkID() error {
 	case id == "":
 		return field.Errorf("actor_id", "is missing; each needs one, such as ann")
 	case problem != "" && a.ID != Owner:
-		return field.Errorf("actor_id", "is %q, which %s; such as %q would do", OneLine(id), problem, strings.ToLower(example(id)))
+		return field.Errorf("actor_id", "is %q, which %s; such as %q would do", OneLine(id), problem, strings.ReplaceAll(strings.ToLower(example(id)), " ", "-"))
 	case strings.HasPrefix(id, guestPrefix):
 		return field.Errorf("actor_id", "is %q; those that begin with %q are for guests", id, guestPrefix)
 	case strings.Contains(id, " "):

@@ -170,9 +170,9 @@ func (r *Registry) resolve(h earshot.Handle) Participant {
 	if id, ok := r.byHandle[h]; ok {
 		return r.as(id)
 	}
-	s, ok := r.said[h]
-	if p := r.people[s.who]; !ok || p.guarded() && !r.shown[grant{s.account, s.who}] {
-		return Participant{}
+	s := r.said[h]
+	if p := r.people[s.who]; !p.Type.external() || p.guarded() && !r.shown[grant{s.account, s.who}] {
+		return Participant{} // Claim has not returned them
 	}
 	return r.as(s.who)
 }
@@ -264,15 +264,8 @@ func (r *Registry) choose(fits func(Participant) bool) (chosen []Participant) {
 			chosen = append(chosen, p)
 		}
 	}
-	slices.SortFunc(chosen, byName)
+	r.names.sort(chosen)
 	return chosen
-}
-
-func byName(a, b Participant) int {
-	if order := strings.Compare(fold(a.Name), fold(b.Name)); order != 0 {
-		return order
-	}
-	return strings.Compare(string(a.ID), string(b.ID))
 }
 
 // Version rises with every change of who exists or who is here.

@@ -1,10 +1,6 @@
 package participants
 
-import (
-	"slices"
-
-	"earshot"
-)
+import "earshot"
 
 // Come notes that id is in a room by a session, and reports whether this is the
 // first one there. The generic participant never is.
@@ -81,8 +77,8 @@ func (r *Registry) Roster(room earshot.RoomID) *Roster {
 			made.Internal = append(made.Internal, p)
 		}
 	}
-	slices.SortFunc(made.External, byName)
-	slices.SortFunc(made.Internal, byName)
+	r.names.sort(made.External)
+	r.names.sort(made.Internal)
 	r.rosters[room] = made
 	return made
 }

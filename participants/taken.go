@@ -1,7 +1,10 @@
 package participants
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"earshot"
 )
@@ -10,14 +13,16 @@ import (
 type names struct {
 	folded map[string]earshot.ParticipantID // see fold
 	looks  map[string]earshot.ParticipantID // see keys
+	order  map[earshot.ParticipantID]string // the folded name of each
 }
 
 func makeNames() names {
-	return names{make(map[string]earshot.ParticipantID), make(map[string]earshot.ParticipantID)}
+	return names{make(map[string]earshot.ParticipantID), make(map[string]earshot.ParticipantID), make(map[earshot.ParticipantID]string)}
 }
 
 func (n names) add(name string, who earshot.ParticipantID) {
-	n.folded[fold(name)] = who
+	n.order[who] = fold(name)
+	n.folded[n.order[who]] = who
 	for _, k := range keys(name) {
 		n.looks[k] = who
 	}
@@ -32,6 +37,14 @@ func (n names) remove(name string, who earshot.ParticipantID) {
 			delete(n.folded, k)
 		}
 	}
+	delete(n.order, who)
+}
+
+// sort puts people in the order of their names.
+func (n names) sort(people []Participant) {
+	slices.SortFunc(people, func(a, b Participant) int {
+		return cmp.Or(strings.Compare(n.order[a.ID], n.order[b.ID]), strings.Compare(string(a.ID), string(b.ID)))
+	})
 }
 
 func (n names) find(name string) (earshot.ParticipantID, bool) {
