@@ -204,10 +204,16 @@ func (r *Registry) Introduce(agent Participant) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	agent.Type = Internal
-	if other, ok := r.names.find(agent.Name); ok && r.dormant[other] {
-		r.names.remove(r.people[other].Name, other)
+	before, ok := r.names.find(agent.Name)
+	if !ok || !r.dormant[before] {
+		return r.add(agent)
 	}
-	return r.add(agent)
+	r.names.remove(r.people[before].Name, before)
+	err := r.add(agent)
+	if err != nil {
+		r.names.add(r.people[before].Name, before)
+	}
+	return err
 }
 
 // Dismiss takes an agent out. Old lines keep its name, which nobody from outside

@@ -275,6 +275,12 @@ func TestAgentsComeAndGo(t *testing.T) {
 	if _, err := r.Claim(t.Context(), console, "Ranger", nil); !errors.Is(err, participants.ErrReserved) {
 		t.Errorf("somebody took the name of an agent that was: %v", err)
 	}
+	if err := r.Introduce(participants.Participant{ID: "scout", Name: "Ranger"}); !errors.Is(err, participants.ErrTaken) {
+		t.Errorf("two agents have one ID: %v", err)
+	}
+	if _, err := r.Claim(t.Context(), console, "Ranger", nil); !errors.Is(err, participants.ErrReserved) {
+		t.Errorf("somebody took it after all: %v", err)
+	}
 	if err := r.Introduce(participants.Participant{ID: "a2", Name: "Ranger"}); err != nil {
 		t.Error(err)
 	}
