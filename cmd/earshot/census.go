@@ -26,7 +26,7 @@ type census struct {
 }
 
 // registry returns who exists: those of the configuration, with what the
-// journal says has changed since.
+// journal, if there is one yet, says has changed since.
 func (c census) registry(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	r, err := participants.Open(participants.Setup{
 		Account: c.account, AccountName: c.name, Actors: c.ExternalActors, Agents: c.agents(),
@@ -34,6 +34,9 @@ func (c census) registry(ctx context.Context, journal func(earshot.Audience) *st
 	})
 	if err != nil {
 		return nil, fmt.Errorf("finding out who exists: %w", err)
+	}
+	if journal == nil {
+		return r, nil
 	}
 	changes, err := journal(earshot.Audience{Room: earshot.Desk}).Last(ctx, []earshot.Kind{earshot.KindActor}, mostChanges)
 	if err != nil {

@@ -14,10 +14,12 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/conversation"
 	"earshot/internal/field"
 	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
+	"earshot/providers"
 	sense "earshot/providers/console"
 	"earshot/server"
 	"earshot/server/attach"
@@ -62,9 +64,7 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 
 // visit comes to the earshot that runs as whoever is at this terminal. Enter is
 // how they say who they are.
-func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID,
-	enter func(context.Context, introduction, porch) (string, field.Secret, error),
-) (*server.Client, status, error) {
+func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	c := &server.Client{Socket: cfg.Server.Path()}
 	s, err := state(a.ctx, c)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, at, err := a.visit(cfg, s.introduction, s.Room, a.enterQuietly)
+	c, at, err := a.visit(cfg, s.introduction, s.Room, a.enterAs(a.speaker()))
 	if err != nil {
 		return err
 	}
@@ -147,9 +147,38 @@ func (s sayCommand) Run(a *app) error {
 	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
-	g.Go(func() error { return c.Attach(ctx, a.sense(t, o.id), o, called) })
+	g.Go(func() error { return c.Attach(ctx, calling(a.sense(t, o.id), at), o, called) })
 	err = errors.Join(g.Wait(), t.Close())
 	return errors.Join(err, s.verdict(a, c, o))
+}
+
+// A caller is a sense of what is all for the agent: among several people it
+// calls it by name, where nobody is called, so that it is answered.
+type caller struct {
+	providers.Provider
+	names *conversation.Directory
+	me    participants.Participant
+	agent string
+}
+
+// calling returns p for a room that is as s says.
+func calling(p providers.Provider, s status) providers.Provider {
+	alone := len(s.Here) == 0 || len(s.Here) == 1 && (s.You.ID == participants.Generic || s.Here[0].ID == s.You.ID)
+	if alone {
+		return p
+	}
+	agent := participants.Participant{ID: participants.Agent, Name: s.Agent, Type: participants.Internal}
+	return caller{p, conversation.NewDirectory(append(s.Known, agent)), s.You, s.Agent}
+}
+
+// Run implements [providers.Provider].
+func (c caller) Run(ctx context.Context, emit providers.Emit) error {
+	return c.Provider.Run(ctx, func(ctx context.Context, e earshot.Event) error {
+		if m, ok := e.Body.(earshot.Message); ok && !c.names.Direct(m.Text, c.me.ID).Addressed() {
+			e.Body = earshot.Message{Text: earshot.Text("@"+c.agent+" ") + m.Text}
+		}
+		return emit(ctx, e)
+	})
 }
 
 // verdict prints the replies for programs, and fails if one of them did.

@@ -24,6 +24,7 @@ type commands struct {
 	Run     runCommand     `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
 	Chat    chatCommand    `cmd:"" help:"Attach this terminal to the earshot that runs."`
 	Say     sayCommand     `cmd:"" help:"Say one thing to the earshot that runs, and print the reply."`
+	Who     whoCommand     `cmd:"" help:"Say who is there."`
 	History historyCommand `cmd:"" help:"Show what was said of late, and how much of it was heard."`
 	Search  searchCommand  `cmd:"" help:"Search everything that was said."`
 	Demo    demoCommand    `cmd:"" help:"See in half a minute what this is; needs no model."`
@@ -31,6 +32,7 @@ type commands struct {
 	Devices devicesCommand `cmd:"" help:"List the microphones and loudspeakers that there are."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
 	Check   checkCommand   `cmd:"" help:"Check the configuration."`
+	Token   tokenCommand   `cmd:"" help:"Give and take the tokens by which people prove who they are."`
 	Store   storeCommand   `cmd:"" help:"Look after what is kept."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`
 }

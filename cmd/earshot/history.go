@@ -28,17 +28,20 @@ type reading struct {
 
 type historyCommand struct {
 	reading
-	Number int  `short:"n" default:"20" help:"How many messages and replies."`
+	Number int  `short:"n" default:"20" help:"How many messages, replies and announcements."`
 	JSON   bool `help:"Print the events as JSON, one a line."`
 }
 
 // spoken are the kinds of what was said, by whomever.
 var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.KindReply}
 
+// told are the kinds that make a history: what was said, and among whom.
+var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindMemo)
+
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
 	return a.read(h.reading, func(r *store.Reader, name func(earshot.ParticipantID) string) error {
-		events, err := r.Last(a.ctx, spoken, max(1, h.Number))
+		events, err := r.Last(a.ctx, told, max(1, h.Number))
 		if err != nil {
 			return err
 		}
@@ -95,10 +98,6 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 	if err != nil {
 		return nil, earshot.Audience{}, err
 	}
-	name, err := as.name("")
-	if err != nil {
-		return nil, earshot.Audience{}, err
-	}
 	g := newGate(cfg, people)
 	p := porch{known: people.Known(), own: people.Resolve(account).ID}
 	var around earshot.Audience
@@ -106,7 +105,7 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 		_, around, err = g.pass(ctx, account, server.Claim{Name: name, Room: as.Room, Token: secret})
 		return err
 	}
-	_, _, err = a.introduce(a.ctx, name, p)
+	_, _, err = a.enterAs("")(a.ctx, as.introduction, p)
 	return people, around, err
 }
 
@@ -144,27 +143,60 @@ func inOrder(events []earshot.Event) []earshot.Event {
 	return out
 }
 
-// printLine prints one message or reply: when, who, what, and of a reply that
-// was not heard to its end, how it ended and what is left of it.
+// printLine prints one event: when, who, what, and of a reply that was not heard
+// to its end, how it ended and what is left of it.
 func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) string) {
-	line := func(text string) {
-		fmt.Fprintf(w, "%s  %-10s %s\n", when(e.At), terminal.Safe(name(e.Author)), indent(terminal.Safe(strings.TrimSpace(text))))
+	text, ok := account(e, name)
+	if !ok {
+		return
 	}
+	if e.Visibility.Scope == earshot.Private {
+		text = among(e.To, name) + " " + text
+	}
+	fmt.Fprintf(w, "%s  %-10s %s\n", when(e.At), terminal.Safe(name(e.Author)), indent(terminal.Safe(strings.TrimSpace(text))))
+}
+
+// account says in words what an event was, if there is anything to be said.
+func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, bool) {
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		line(string(body.Text))
+		return string(body.Text), true
 	case earshot.Utterance:
-		aside := ""
 		if len(e.To) == 0 {
-			aside = " [not to me]"
+			return string(body.Text) + " [not to me]", true
 		}
-		line(string(body.Text) + aside)
+		return string(body.Text), true
 	case earshot.Reply:
-		if body.Outcome == earshot.Suppressed && body.Offered == "" {
-			return
-		}
-		line(string(body.Delivered()) + " " + ended(body, name))
+		return string(body.Delivered()) + " " + ended(body, name), body.Outcome != earshot.Suppressed || body.Offered != ""
+	case earshot.Presence:
+		return passage(body), true
+	case earshot.ModeChange:
+		return fmt.Sprintf("[the room is %s from now on]", body.Mode), true
+	case earshot.Memo:
+		return "[to keep in mind] " + string(body.Text), true
 	}
+	return "", false
+}
+
+// passage says that somebody came or went.
+func passage(p earshot.Presence) string {
+	text := map[bool]string{true: "[has joined", false: "[has left"}[p.Here]
+	if p.Times > 0 {
+		text += ", having come and gone " + count(p.Times, "time") + " meanwhile"
+	}
+	return text + "]"
+}
+
+// among says to whom alone something was said.
+func among(to []earshot.ParticipantID, name func(earshot.ParticipantID) string) string {
+	var names []string
+	for _, id := range to {
+		names = append(names, name(id))
+	}
+	if len(names) == 0 {
+		return "(private)"
+	}
+	return "(private, to " + strings.Join(names, ", ") + ")"
 }
 
 // ended says how a reply ended, if not at its end.

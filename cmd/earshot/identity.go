@@ -55,21 +55,27 @@ func (a *app) speaker() string {
 	return string(participants.Generic)
 }
 
-// enter lets the person at this terminal in, who said on the command line what
-// is in i, and may be asked. It returns as whom, and by which token.
-func (a *app) enter(ctx context.Context, i introduction, p porch) (name string, secret field.Secret, err error) {
+// An entrance lets somebody in who said on the command line what is in i. It
+// returns as whom, and by which token.
+type entrance func(ctx context.Context, i introduction, p porch) (name string, secret field.Secret, err error)
+
+// enter is the entrance of who may be asked.
+func (a *app) enter(ctx context.Context, i introduction, p porch) (string, field.Secret, error) {
 	if i.Identity == "" && a.person() {
 		return a.ask(ctx, p.ordered())
 	}
-	return a.enterQuietly(ctx, i, p)
+	return a.enterAs(a.speaker())(ctx, i, p)
 }
 
-// enterQuietly is enter for a command that does not ask.
-func (a *app) enterQuietly(ctx context.Context, i introduction, p porch) (name string, secret field.Secret, err error) {
-	if name, err = i.name(a.speaker()); err != nil {
-		return "", "", err
+// enterAs is the entrance of who is not asked, and is usually called so.
+func (a *app) enterAs(usual string) entrance {
+	return func(ctx context.Context, i introduction, p porch) (string, field.Secret, error) {
+		name, err := i.name(usual)
+		if err != nil {
+			return "", "", err
+		}
+		return a.introduce(ctx, name, p)
 	}
-	return a.introduce(ctx, name, p)
 }
 
 // name returns what the command line says, or otherwise what is usual.

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/server/token"
+	"earshot/store"
+)
+
+type tokenCommand struct {
+	Create tokenCreate `cmd:"" help:"Make a token, by which somebody proves who they are. It is shown once."`
+	List   tokenList   `cmd:"" help:"List the tokens, without their secrets."`
+	Revoke tokenRevoke `cmd:"" help:"Take a token away. Whoever came in by it has to go."`
+}
+
+type tokenCreate struct {
+	Name    string `arg:"" help:"Whose it is."`
+	Note    string `help:"What it is for." placeholder:"TEXT"`
+	Expires string `help:"When it ends: a date such as 2027-01-31, or after so long, such as 90d or 12h." placeholder:"WHEN"`
+	JSON    bool   `help:"Print it as JSON."`
+}
+
+// Run makes a token. Standard output is the secret alone, so that it can be
+// piped to where it is kept.
+func (c tokenCreate) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	who, err := a.somebody(cfg, c.Name)
+	if err != nil {
+		return err
+	}
+	expires, err := moment(c.Expires, time.Now())
+	if err != nil {
+		return &verdict{misused, err}
+	}
+	if err := os.MkdirAll(cfg.Store.Directory, 0o700); err != nil {
+		return fmt.Errorf("making the place of the tokens: %w", err)
+	}
+	made, secret, err := tokensOf(cfg).Create(who.ID, c.Note, expires)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.json(struct {
+			token.Token
+			Secret string `json:"token"`
+		}{made, secret.Reveal()})
+	}
+	fmt.Fprintf(a.err, "A token of %s. It is shown this once; to take it away: earshot token revoke %s\n", terminal.Safe(who.Name), made.ID)
+	if !who.RequiresAuth && !who.Can(participants.Operate) {
+		fmt.Fprintf(a.err, "It is not asked for as long as requires_auth of %s is not true in external_actors.\n", terminal.Safe(who.Name))
+	}
+	_, err = fmt.Fprintln(a.out, secret.Reveal())
+	return err
+}
+
+// somebody returns who is called name, whether or not earshot runs or ever ran.
+func (a *app) somebody(cfg *config.Config, name string) (participants.Participant, error) {
+	var journal func(earshot.Audience) *store.Reader
+	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
+	switch {
+	case err == nil:
+		defer archive.Close()
+		journal = archive.For
+	case !errors.Is(err, fs.ErrNotExist):
+		return participants.Participant{}, err
+	}
+	handle, user := self()
+	people, err := census{Config: cfg, account: handle, name: user}.registry(a.ctx, journal)
+	if err != nil {
+		return participants.Participant{}, err
+	}
+	who, ok := people.Find(name)
+	if !ok || who.Type == participants.Internal {
+		var known []string
+		for _, p := range people.Known() {
+			known = append(known, p.Name)
+		}
+		return who, &verdict{notFound, fmt.Errorf("nobody is called %q; there are: %s", name, strings.Join(known, ", "))}
+	}
+	return who, nil
+}
+
+// moment reads a date or a length of time from now; nothing is never.
+func moment(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return at, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil {
+			return now.AddDate(0, 0, n), nil
+		}
+	}
+	if long, err := time.ParseDuration(text); err == nil {
+		return now.Add(long), nil
+	}
+	return time.Time{}, fmt.Errorf("--expires is %q; must be a date such as 2027-01-31, or a length of time such as 90d or 12h", text)
+}
+
+type tokenList struct {
+	JSON bool `help:"Print them as JSON."`
+}
+
+// Run lists the tokens.
+func (l tokenList) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	all, err := tokensOf(cfg).List()
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return a.json(all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(a.err, "There are no tokens.")
+	}
+	for _, t := range all {
+		fmt.Fprintln(a.out, terminal.Safe(described(t, time.Now())))
+	}
+	return nil
+}
+
+// described is a token in one line.
+func described(t token.Token, now time.Time) string {
+	until := "until it is revoked"
+	switch {
+	case t.Expires.IsZero():
+	case t.Expires.After(now):
+		until = "until " + t.Expires.Local().Format("2006-01-02 15:04")
+	default:
+		until = "expired"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s  %-12s  made %s, %s  %s", t.ID, t.Participant, t.Created.Local().Format(time.DateOnly), until, t.Note))
+}
+
+type tokenRevoke struct {
+	ID string `arg:"" help:"The ID of the token, as \"earshot token list\" shows it."`
+}
+
+// Run takes a token away.
+func (r tokenRevoke) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	err = tokensOf(cfg).Revoke(r.ID)
+	if errors.Is(err, token.ErrNone) {
+		return &verdict{notFound, err}
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(a.out, "Revoked.")
+	}
+	return err
+}

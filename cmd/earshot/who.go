@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+type whoCommand struct {
+	introduction
+	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+	JSON bool           `help:"Print it as JSON."`
+}
+
+// Run says who is there, as far as the one who asks may know it.
+func (w whoCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	_, s, err := a.visit(cfg, w.introduction, w.Room, a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return a.json(s)
+	}
+	for _, p := range s.Here {
+		fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s %s", p.Name, p.Description)))
+	}
+	fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s agent", s.Agent)))
+	_, err = fmt.Fprintf(a.out, "The room is %s: %s.\n", s.Mode, s.Mode.Means())
+	return err
+}
