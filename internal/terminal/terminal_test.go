@@ -134,7 +134,7 @@ before
 			w.Echo("/who")
 		}, `
 bob: hello everybody
-in here
+  in here
 > /who
 日本語日本…: …
 > 日本語日本語日本語
@@ -223,7 +223,7 @@ f: x
 			say(t, w.Terminal, " sea")
 		}, `
 bob: hello everybody
-in here
+  in here
 e: The tides are the
 sea
 > I|`},

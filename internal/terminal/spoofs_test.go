@@ -1,0 +1,117 @@
+package terminal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"earshot/internal/terminal"
+	"earshot/internal/terminal/terminaltest"
+	"earshot/internal/testkit"
+)
+
+// few is how many lines wait for a terminal at most, and are shown all the same.
+const few = 20
+
+// spoofs returns the texts by which somebody tries to speak as another; they
+// are made in package conversation.
+func spoofs(t *testing.T) (texts []string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "conversation", "testdata", "spoofs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct{ Kind, Text string }
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		texts = append(texts, s.Text)
+	}
+	if len(texts) < 500 {
+		t.Fatalf("%d spoofs, want 500", len(texts))
+	}
+	return texts
+}
+
+// authors counts the rows that begin with Ann's name, and returns those that
+// begin with something else: what she says goes on behind a margin.
+func authors(shown string) (ann int, others []string) {
+	for row := range strings.SplitSeq(strings.TrimRight(shown, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(row, "Ann: "):
+			ann++
+		case row != "" && row != "Ann:" && row[0] != ' ' && !strings.HasPrefix(row, "> "):
+			others = append(others, row)
+		}
+	}
+	return ann, others
+}
+
+// TestSpoofsInAFile: whatever Ann writes is shown as hers, in what no terminal
+// is.
+func TestSpoofsInAFile(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	w, err := terminal.Open(null, out, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := spoofs(t)
+	read := func() string {
+		shown, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(shown)
+	}
+	for i, text := range texts {
+		w.Note(terminal.Line{Head: "Ann: ", Text: text})
+		if i%few == 0 {
+			testkit.Await(t, patience, "what was written", func() bool { return strings.Count("\n"+read(), "\nAnn: ") > i })
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	shown := read()
+	if ann, others := authors(shown); ann != len(texts) || len(others) > 0 {
+		t.Errorf("%d of %d are Ann's; others are %q", ann, len(texts), others)
+	}
+	for _, r := range shown {
+		if unicode.In(r, unicode.Cf, unicode.Cc, unicode.Zl, unicode.Zp) && r != '\n' && r != '\t' {
+			t.Errorf("%U is shown", r)
+		}
+	}
+}
+
+// TestSpoofsOnATerminal: the same where rows are wrapped.
+func TestSpoofsOnATerminal(t *testing.T) {
+	w := terminaltest.Open(t, 60, 24)
+	texts := spoofs(t)
+	for i, text := range texts {
+		w.Note(terminal.Line{Head: "Ann: ", Text: text})
+		if end := fmt.Sprintf("  the end of %d", i); i%few == 0 || i == len(texts)-1 {
+			w.Note(terminal.Line{Text: end})
+			testkit.Await(t, patience, "what was written", func() bool { return strings.Contains(w.Screen(), end) })
+		}
+	}
+	if _, others := authors(w.All()); len(others) > 0 {
+		t.Errorf("others are %q", others)
+	}
+	if faults := w.Faults(); len(faults) > 0 {
+		t.Errorf("faults: %q", faults)
+	}
+}
