@@ -52,8 +52,12 @@ func notice(n earshot.Notice) terminal.Line {
 	case n.Key != "": // without one it is only an answer
 		l.Head = "! "
 	}
-	if n.Cure != "" {
+	switch {
+	case n.Cure == "":
+	case l.Head == "":
 		l.Text += "\n  → " + n.Cure
+	default: // which has a margin
+		l.Text += "\n→ " + n.Cure
 	}
 	return l
 }

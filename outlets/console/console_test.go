@@ -351,7 +351,7 @@ func TestBoard(t *testing.T) {
 	}{
 		{"somebody else", event(earshot.Message{Text: "hello"}), "Ann: hello\n"},
 		{"somebody unknown", earshot.Event{From: earshot.Handle{Provider: "discord", ID: "1"}, Body: earshot.Message{Text: "hello"}}, "discord:1: hello\n"},
-		{"hostile", event(earshot.Message{Text: "a\x1b[2J\nb"}), "Ann: a␛[2J\nb\n"},
+		{"hostile", event(earshot.Message{Text: "a\x1b[2J\nb"}), "Ann: a␛[2J\n  b\n"},
 		{"ourselves", earshot.Event{Via: "console", Author: "ann", Body: earshot.Message{Text: "hello"}}, ""},
 		{"a notice with its cure", event(earshot.Notice{Key: "model", Text: "no model", Cure: "ollama pull x"}), "! no model\n  → ollama pull x\n"},
 		{"it is over", event(earshot.Notice{Text: "the model answers", Over: true}), "✓ the model answers\n"},
