@@ -1,5 +1,7 @@
 package server
 
+import "net/http"
+
 // Routes returns every route there is, as method and path.
 func Routes() (all [][2]string) {
 	for _, r := range routes {
@@ -13,3 +15,9 @@ const Connections = connections
 
 // HandleOf is handleOf.
 var HandleOf = handleOf
+
+// ClaimOf is claimOf.
+var ClaimOf = claimOf
+
+// Sign says in a request what c says of itself.
+func (c *Client) Sign(req *http.Request) { c.sign(req) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,24 +25,72 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // A room admits everything but what is "bad", and opens what a test tells it.
 type room struct {
 	outlet chan earshot.Outlet
+	heard  *heard // nil forgets
 }
 
-func (room) Admit(_ context.Context, e earshot.Event) error {
+// heard is what a room was told, a word each.
+type heard struct {
+	mu    sync.Mutex
+	words []string
+	who   earshot.ParticipantID // is at the terminal
+}
+
+func (h *heard) add(format string, args ...any) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.words = append(h.words, fmt.Sprintf(format, args...))
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.words, ", ")
+}
+
+// become has somebody else be at the terminal.
+func (h *heard) become(who earshot.ParticipantID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.who = who
+}
+
+// handle is of whoever is at the terminal.
+func (h *heard) handle() earshot.Handle {
+	if h == nil {
+		return earshot.Handle{}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return earshot.Handle{Provider: "console", ID: "uid7/" + string(h.who)}
+}
+
+func (r room) Admit(_ context.Context, e earshot.Event) error {
+	switch b := e.Body.(type) {
+	case earshot.Presence:
+		r.heard.add("%s %s here=%v", e.Room, e.From.ID, b.Here)
+	case earshot.Message:
+		r.heard.add("%s %s says %s", e.Room, e.From.ID, string(b.Text))
+	}
 	if m, ok := e.Body.(earshot.Message); ok && m.Text == "bad" {
 		return &wire.Refusal{Problem: "the disk is full", Mend: "make room"}
 	}
 	return nil
 }
 
-func (room) Join(s participants.Session) (func() earshot.Handle, func()) {
-	return func() earshot.Handle { return s.Account }, func() {}
+func (r room) Join(s participants.Session) (func() earshot.Handle, func()) {
+	r.heard.add("%s joined", s.Outlet)
+	return r.heard.handle, func() { r.heard.add("%s left", s.Outlet) }
 }
 
 func (room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
 
-func (r room) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
+func (r room) Enter(id earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
+	r.heard.add("%s entered %s", o.Name(), id)
 	r.outlet <- o
-	return func() {}
+	return func() { r.heard.add("%s out of %s", o.Name(), id) }
 }
 
 // A wiretap is the far end of a terminal, line by line.
@@ -98,7 +147,7 @@ func (w *wiretap) want(lines ...string) {
 // another terminal.
 func TestProtocol(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := room{make(chan earshot.Outlet, 1)}
+		r := room{outlet: make(chan earshot.Outlet, 1)}
 		w := tap(t, r)
 		w.want()
 		w.send(`{"hello":{"flows":true}}`)
@@ -141,7 +190,7 @@ func TestProtocol(t *testing.T) {
 // TestSayRefuses: a mistake of the room is told to the room, and is not sent.
 func TestSayRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := room{make(chan earshot.Outlet, 1)}
+		r := room{outlet: make(chan earshot.Outlet, 1)}
 		w := tap(t, r)
 		w.send(`{"hello":{}}`)
 		s, err := (<-r.outlet).Open(t.Context(), earshot.Opening{Turn: "7"}, func(earshot.Heard) {})
@@ -177,7 +226,7 @@ func TestControlsOvertakeOnTheWire(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			near, far := net.Pipe()
-			r := room{make(chan earshot.Outlet, 1)}
+			r := room{outlet: make(chan earshot.Outlet, 1)}
 			done := make(chan error, 1)
 			go func() {
 				done <- (&remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, House: r}).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))

@@ -47,8 +47,12 @@ func (s *session) part(ctx context.Context) error {
 // stays reports why whoever attached the terminal may not stay. The first time
 // that they may not, the terminal is told, and nothing after that.
 func (s *session) stays(ctx context.Context) error {
-	s.asking.Lock()
-	defer s.asking.Unlock()
+	select {
+	case s.asking <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-s.asking }()
 	if s.why != nil || s.Stay == nil {
 		return s.why
 	}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -92,6 +91,7 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		box:      wire.NewOutbox(),
 		events:   make(chan earshot.Event, wire.Unanswered),
 		attached: time.Now(),
+		asking:   make(chan struct{}, 1),
 		out:      make(chan struct{}),
 	}
 	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.House.Name)
@@ -113,8 +113,8 @@ type session struct {
 	events chan earshot.Event
 	open   atomic.Int64 // events taken from the wire and not answered yet
 
-	asking sync.Mutex    // held while it is asked whether somebody may stay
-	why    error         // they may not
+	asking chan struct{} // holds one while it is asked whether somebody may stay
+	why    error         // they may not; for whoever asks
 	out    chan struct{} // closed when why is set
 }
 
