@@ -90,7 +90,7 @@ func TestMayNotStay(t *testing.T) {
 					go func() { lines = readLines(far) }()
 				}
 				synctest.Wait()
-				time.Sleep(3 * remote.Look)
+				time.Sleep(3*remote.Look + time.Second)
 				revoked = errRevoked
 				began := time.Now()
 				_, _ = io.WriteString(far, tt.says)
@@ -140,7 +140,7 @@ func TestStayIsNotAskedForEver(t *testing.T) {
 		go func() { done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) }()
 		go io.Copy(io.Discard, far)
 		_, _ = io.WriteString(far, `{"hello":{}}`+"\n"+`{"event":{"kind":"message","body":{"text":"hello"}}}`+"\n")
-		time.Sleep(2 * remote.Look)
+		time.Sleep(remote.Look + time.Second)
 		far.Close()
 		if err := <-done; err != nil {
 			t.Error(err)
