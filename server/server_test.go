@@ -295,6 +295,7 @@ func TestRequests(t *testing.T) {
 		{"a bad sequence", "GET /v1/events?after=x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
 		{"a negative sequence", "GET /v1/events?after=-1 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
 		{"no upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 426, "earshot-terminal/2"},
+		{"an old terminal", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\n\r\n", 426, "use the same version"},
 		{"another upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 426, "earshot-terminal/2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -35,6 +36,22 @@ func TestStreamBeats(t *testing.T) {
 		}
 		if got := w.Body.String(); got != "\n\n\n" || !w.deadline.After(time.Now()) {
 			t.Errorf("50 seconds of nothing are %q", got)
+		}
+	})
+}
+
+// TestStreamOfSomebodyWhoMayNotStay: it ends within seconds, also when nothing
+// happens.
+func TestStreamOfSomebodyWhoMayNotStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &patient{ResponseRecorder: httptest.NewRecorder()}
+		s := &stream{w: w, control: http.NewResponseController(w)}
+		began := time.Now()
+		if s.rest(t.Context(), make(chan struct{}), func() error { return errors.New("the token was revoked") }) {
+			t.Error("it went on")
+		}
+		if took := time.Since(began); took > 10*time.Second || w.Body.Len() != 0 {
+			t.Errorf("it ended after %v, with %q", took, w.Body)
 		}
 	})
 }

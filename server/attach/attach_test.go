@@ -99,7 +99,8 @@ func idle(ctx context.Context, _ providers.Emit) error {
 // A pair is a terminal with both its ends, in a bubble.
 type pair struct {
 	room   *room
-	client net.Conn // the terminal's end of the connection
+	client net.Conn                    // the terminal's end of the connection
+	stay   func(context.Context) error // nil lets them stay
 
 	names   attach.Names
 	hangUp  context.CancelFunc // ends the terminal
@@ -129,6 +130,7 @@ func (pr *pair) serve(t *testing.T, near net.Conn) {
 			ID: "s1", Room: "parlour", Outlet: "terminal-1", Account: earshot.Handle{Provider: "console", ID: "uid7"},
 		},
 		House: pr.room,
+		Stay:  pr.stay,
 	}
 	go func() { pr.daemons <- term.Serve(ctx, wire.NewConn(near, near, wire.MaxUp)) }()
 }
@@ -218,8 +220,16 @@ func TestRefusalsComeBackInOrder(t *testing.T) {
 				{earshot.Message{}, "", "the message is empty"},
 				{earshot.Message{Text: "x"}, "me", "the id of an event must be a ULID: ulid: bad data size when unmarshaling"},
 				{earshot.Message{Text: earshot.Text(strings.Repeat("\x01", earshot.MaxText+1))}, "", "the message has 65537 bytes and a room admits 65536; send it in parts"},
-				{earshot.Presence{Session: "x"}, "", "a terminal cannot say a presence"},
-				{earshot.Reply{Offered: "x"}, "", "a terminal cannot say a reply"},
+				{earshot.Presence{Session: "x"}, "", "a terminal cannot say events of the kind presence"},
+				{earshot.Reply{Offered: "x"}, "", "a terminal cannot say events of the kind reply"},
+				{earshot.ModeChange{Mode: earshot.Live}, "", "a terminal cannot say events of the kind mode"},
+				{earshot.Memo{Text: "x"}, "", "a terminal cannot say events of the kind memo"},
+				{earshot.Actor{Act: earshot.Merged, Participant: "x"}, "", "a terminal cannot say events of the kind actor"},
+				{earshot.Decision{Agent: "x"}, "", "a terminal cannot say events of the kind decision"},
+				{earshot.Notice{Key: "x"}, "", "a terminal cannot say events of the kind notice"},
+				{earshot.Erased{Was: earshot.KindMessage}, "", "a terminal cannot say events of the kind erased"},
+				{earshot.Utterance{Text: "x"}, "", "a terminal cannot say events of the kind utterance"},
+				{earshot.Speech{Stage: earshot.VoiceCalls}, "", "a terminal cannot say events of the kind speech"},
 				{earshot.Command{}, "", "a command without a name, or a very long one"},
 				{earshot.Message{Text: "good3"}, "", ""},
 			} {
@@ -462,6 +472,9 @@ func TestSilenceIsDeath(t *testing.T) {
 		began := time.Now()
 		if err := <-pr.daemons; err == nil || time.Since(began) > 2*wire.Idle {
 			t.Errorf("a frozen terminal ended with %v after %v", err, time.Since(began))
+		}
+		if got := pr.room.heard(); got != "here=true here=false" {
+			t.Errorf("the room heard %q", got)
 		}
 		pr.stop()
 		far.Close()

@@ -84,7 +84,7 @@ func (s *session) checked(e earshot.Event) (earshot.Event, error) {
 		}
 	case earshot.Typing:
 	default:
-		return e, fmt.Errorf("a terminal cannot say a %s", b.Kind())
+		return e, fmt.Errorf("a terminal cannot say events of the kind %s", b.Kind())
 	}
 	at := e.At
 	if now := time.Now(); at.After(now) || at.Before(s.attached) {
