@@ -108,6 +108,9 @@ func (r *Room) away(to []earshot.ParticipantID) string {
 		}
 		gone = append(gone, r.cfg.People.Name(id))
 	}
+	if len(gone) == 0 {
+		return ""
+	}
 	return list(gone) + isOrAre(gone) + "not here, and will find it in the history"
 }
 

@@ -65,12 +65,17 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	return b.String(), nil
 }
 
+// describe tells who somebody is: of which type and, if that is not in it, what
+// else is said of them.
 func describe(b *strings.Builder, p participants.Participant) {
-	fmt.Fprintf(b, "%s (%s", p.Name, noun(p.Type))
-	if d := participants.OneLine(p.Description); d != "" {
-		fmt.Fprintf(b, ", %s", d)
+	kind, about := noun(p.Type), participants.OneLine(p.Description)
+	switch {
+	case about == "":
+		about = kind
+	case !strings.Contains(strings.ToLower(about), strings.ToLower(kind)):
+		about = kind + ", " + about
 	}
-	b.WriteString(")")
+	fmt.Fprintf(b, "%s (%s)", p.Name, about)
 }
 
 // since tells how long somebody has been here and, if terminals is set, by which

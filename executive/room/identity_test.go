@@ -23,7 +23,7 @@ func society(t *testing.T, agent string) *participants.Registry {
 		NewID:  func() earshot.EventID { n++; return earshot.EventID(fmt.Sprint(n)) },
 		Agents: []participants.Participant{{ID: participants.Agent, Name: agent, Type: participants.Internal}},
 		Actors: participants.Config{AllowDynamicCreation: true, Actors: []participants.Actor{
-			{ID: "bob", Type: participants.Human, DisplayName: "Bob", Description: "a friend"},
+			{ID: "bob", Type: participants.Human, DisplayName: "Bob", Description: "human user, a friend"},
 			{ID: "cara", Type: participants.Human, DisplayName: "Cara", RequiresAuth: true},
 		}},
 	})

@@ -60,6 +60,9 @@ func TestWhispers(t *testing.T) {
 					}
 					return
 				}
+				if told := c.told("ann"); len(told) > 0 && !strings.Contains(tt.want, "carol") && !strings.Contains(tt.want, "old friend") {
+					t.Errorf("she was told %q", told)
+				}
 				m := kept[0]
 				got := strings.Trim(fmt.Sprint(m.To), "[]") + ": " + string(m.Body.(earshot.Message).Text)
 				if got != tt.want || m.Visibility.Scope != earshot.Private || len(m.Visibility.Members) != len(m.To)+1 {
