@@ -105,7 +105,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		},
 	}
 	var asked *asking
-	spec.Text, asked = r.text(set, &q, r.listeners(q.message, places), slices.ContainsFunc(places, (*place).Audible))
+	spec.Text, asked = r.text(set, &q, r.listeners(q.message), slices.ContainsFunc(places, (*place).Audible))
 	spec.Outlets = r.showing(places, q.visibility)
 	r.setLive(q.turn, q.message)
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
@@ -143,19 +143,14 @@ func (r *Room) outlets(m earshot.Event, set executive.Config) []*place {
 	return places
 }
 
-// listeners returns everybody whom the answer to a message is for: the people
-// around its outlets, those who asked or may read it later although they are
-// elsewhere, and the agent, which reads what it is made of.
-func (r *Room) listeners(m earshot.Event, places []*place) earshot.Audience {
-	a := union(r.cfg.ID, places)
-	also := slices.Clone(m.Visibility.Members)
-	if asks := r.cfg.People.Identities(m.Author); m.Author != "" && !slices.ContainsFunc(asks, func(id earshot.ParticipantID) bool { return slices.Contains(a.Members, id) }) {
-		also = append(also, asks...)
-	}
-	for _, id := range also {
-		if id != participants.Agent && !slices.Contains(a.Members, id) {
-			a.Members = append(a.Members, id)
-		}
+// listeners returns everybody whom the answer to a message is for, and the
+// agent, which reads what it is made of. An answer that all may see is for those
+// who come later, too: nothing private is in it, whoever is here.
+func (r *Room) listeners(m earshot.Event) earshot.Audience {
+	a := earshot.Audience{Room: r.cfg.ID, Unknown: true}
+	if m.Visibility.Scope == earshot.Private {
+		a.Unknown = false
+		a.Members = slices.DeleteFunc(slices.Clone(m.Visibility.Members), func(id earshot.ParticipantID) bool { return id == participants.Agent })
 	}
 	return a.With(participants.Agent)
 }

@@ -290,16 +290,17 @@ func TestAWhisperToSomebodyAway(t *testing.T) {
 	})
 }
 
-// TestWhatWasPrivateIsForgottenInCompany: what the agent knows from somebody in
-// private it uses towards them, where nobody else reads, and no further; what it
-// makes of it is private again.
-func TestWhatWasPrivateIsForgottenInCompany(t *testing.T) {
+// TestWhatWasPrivateIsUsedInPrivate: what the agent knows from somebody in
+// private it uses towards them in private, and no further, also while nobody
+// else is here: who comes later reads what was said to all.
+func TestWhatWasPrivateIsUsedInPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
-		h.model.Rules = []llmtest.Rule{{When: "remember", Reply: "the canary, yes"}}
+		h.model.Rules = []llmtest.Rule{{When: "remember", Reply: "the canary, yes"}, {When: "recall", Reply: "the canary again"}}
 		c := gather(t, h)
 		c.must(t, "ann", "/msg earshot remember the canary", time.Second)
-		c.must(t, "ann", "what do you remember?", time.Second) // alone
+		c.must(t, "ann", "what do you know?", time.Second) // alone
+		c.must(t, "ann", "/msg earshot what do you recall?", time.Second)
 		c.come(t, "bob")
 		c.must(t, "ann", "Earshot, what do you know?", time.Second)
 		c.must(t, "bob", "Earshot, what was said?", time.Second)
@@ -308,8 +309,8 @@ func TestWhatWasPrivateIsForgottenInCompany(t *testing.T) {
 		c.stop()
 		seen := c.model.Seen()
 		reads := func(i int) bool { return strings.Contains(fmt.Sprint(seen[i].Messages), "canary") }
-		if !reads(0) || !reads(1) || reads(2) {
-			t.Errorf("it reads of it: to her %v, to her alone %v, in company %v", reads(0), reads(1), reads(2))
+		if !reads(0) || reads(1) || !reads(2) || reads(3) {
+			t.Errorf("it reads of it: in private %v, alone with her %v, in private again %v, in company %v", reads(0), reads(1), reads(2), reads(3))
 		}
 		if got := c.screens["bob"].Played() + strings.Join(texts(c.screens["bob"]), ""); strings.Contains(got, "canary") {
 			t.Errorf("bob sees %q", got)
