@@ -120,7 +120,11 @@ func (r *Room) whoami(c command.Call) string {
 	if c.By.ID == "" {
 		return fmt.Sprintf("I do not know who is behind %s.", c.Event.From)
 	}
-	text := fmt.Sprintf("You are %s (%s), known by %s.", c.By.Name, c.By.ID, c.Event.From)
+	by := "known by " + c.Event.From.String()
+	if s, ok := r.cfg.People.At(c.Event.Via); ok && s.Account != c.Event.From {
+		by = "by name, at a terminal of " + s.Account.String()
+	}
+	text := fmt.Sprintf("You are %s (%s), %s.", c.By.Name, c.By.ID, by)
 	if c.By.Can(participants.Operate) {
 		text += " You operate this machine's earshot."
 	}

@@ -104,6 +104,9 @@ func TestIdentity(t *testing.T) {
 		if got := x.give(t, "identity", "bob"); got != "You are Bob now. What ann wrote stays theirs." {
 			t.Errorf("told %q", got)
 		}
+		if got := x.give(t, "identity", ""); got != "You are Bob (bob), by name, at a terminal of console:ann." {
+			t.Errorf("told %q", got)
+		}
 		if got := x.give(t, "identity", "Bob"); got != "You are Bob already." {
 			t.Errorf("told %q", got)
 		}

@@ -167,6 +167,6 @@ func (r *Room) pass(in incoming) {
 		p.show(e)
 	}
 	if !seen && e.Visibility.Scope == earshot.Private {
-		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: they are not here, and off the record nothing is kept."})
+		r.tell(e.Via, earshot.Notice{Text: "Nobody has seen that: whoever it is for is not here, or an agent; and off the record nothing is kept."})
 	}
 }
