@@ -9,22 +9,29 @@ import (
 // tabWidth is what every terminal starts with.
 const tabWidth = 8
 
-// A flow breaks text into rows, at a space where there is one.
+// A flow breaks text into rows, at a space where there is one. Every row but
+// the first is indented: what begins at the left edge is the house's own, such
+// as the name of who speaks, and nobody can write a line there that looks like
+// another's.
 type flow struct {
 	width int
-	row   string // of the row that is being filled
+	row   string // of the row that is being filled, with its indentation
+	lead  int    // bytes of the indentation
 	col   int    // columns taken, also by a label before it
 	wrap  bool   // the row began because the one before was full
 }
+
+// begin begins the first row, behind head columns.
+func (w *flow) begin(head int) { w.row, w.lead, w.col, w.wrap = "", 0, head, false }
 
 // add puts one cluster on the row, or on a new one if it does not fit. Then
 // turned is set, and moved is the beginning of the new row: the last word of
 // the old one, which must be taken away there.
 func (w *flow) add(cluster string, width int) (moved string, turned bool) {
-	if cluster == " " && w.wrap && w.row == "" {
+	if cluster == " " && w.wrap && len(w.row) == w.lead {
 		return "", false // the space at which the row was broken
 	}
-	if w.col+width <= w.width || w.col == 0 {
+	if w.col+width <= w.width || w.col == w.lead {
 		w.row, w.col = w.row+cluster, w.col+width
 		return "", false
 	}
@@ -32,8 +39,8 @@ func (w *flow) add(cluster string, width int) (moved string, turned bool) {
 		w.turn("")
 		return "", true
 	}
-	if i := strings.LastIndexByte(w.row, ' ') + 1; i > 0 {
-		if tail := w.row[i:]; columns(tail)+width <= w.width {
+	if i := strings.LastIndexByte(w.row, ' ') + 1; i > w.lead {
+		if tail := w.row[i:]; len(hang)+columns(tail)+width <= w.width {
 			moved = tail
 		}
 	}
@@ -44,11 +51,12 @@ func (w *flow) add(cluster string, width int) (moved string, turned bool) {
 
 // turn begins a row because the one before was full.
 func (w *flow) turn(with string) {
-	w.row, w.col, w.wrap = with, columns(with), true
+	w.fresh()
+	w.row, w.col, w.wrap = hang+with, len(hang)+columns(with), true
 }
 
 // fresh begins a row because the text says so.
-func (w *flow) fresh() { w.row, w.col, w.wrap = "", 0, false }
+func (w *flow) fresh() { w.row, w.lead, w.col, w.wrap = hang, len(hang), len(hang), false }
 
 // next returns the first cluster of text, how it is shown on the row and how
 // wide, and the rest of text.
@@ -64,7 +72,8 @@ func (w *flow) next(text string) (cluster, shown string, width int, rest string)
 // rows returns all of a safe text in rows, the first of which begins after
 // head columns.
 func rows(text string, width, head int) []string {
-	w := flow{width: width, col: head}
+	w := flow{width: width}
+	w.begin(head)
 	done := []string{}
 	for text != "" {
 		if text[0] == '\n' {

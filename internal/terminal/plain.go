@@ -11,12 +11,13 @@ type plainFace struct {
 	agent string
 	open  bool // the last row of a reply has no end yet
 	began bool // something of this reply has been shown
+	gate  gate // of this reply
 }
 
 func (p *plainFace) clone() face { c := *p; return &c }
 
 func (p *plainFace) name(agent string) frame {
-	p.agent, p.began = agent, false
+	p.agent, p.began, p.gate = agent, false, gate{}
 	return frame{}
 }
 
@@ -24,11 +25,15 @@ func (p *plainFace) text(text string) frame {
 	var f frame
 	if !p.began && p.named {
 		f.put(label(p.agent, 40) + ": ")
+		p.open = true
 	}
 	p.began = true
 	f.mark(0)
 	for done := 0; done < len(text); {
-		show, n := fit(text[done:])
+		show, n := p.gate.fit(text[done:])
+		if p.named && !p.open && show != "\n" {
+			f.put(hang)
+		}
 		f.put(show)
 		p.open = show != "\n"
 		done += n

@@ -8,28 +8,21 @@ import (
 
 // Safe returns text as it may be shown: nothing in it makes a terminal act,
 // turns the direction of what follows, or cannot be seen. A control character
-// becomes its picture, such as ␛; whatever else is unfit becomes U+FFFD. The
-// end of a line and the tab stay, and "\r\n" is one end of a line. The two
-// selectors of a symbol's shape, U+FE0E and U+FE0F, stay too.
+// becomes its picture, such as ␛; whatever else is unfit becomes U+FFFD, as do
+// marks that stand on nothing, or on a letter that has several already: they
+// would be written over what others said. The end of a line and the tab stay, and "\r\n" is one end of
+// a line. The two selectors of a symbol's shape, U+FE0E and U+FE0F, stay too.
 //
 // The price is that what joins letters or emoji invisibly is shown as well,
 // since the same bytes can hide words from the person who reads them.
-func Safe(text string) string {
-	if plain(text) {
-		return text
-	}
-	var b strings.Builder
-	for len(text) > 0 {
-		show, size := fit(text)
-		b.WriteString(show)
-		text = text[size:]
-	}
-	return b.String()
-}
+func Safe(text string) string { return new(gate).safe(text) }
 
 // A Filter is [Safe] for text that comes in pieces, which may part a rune.
 // The zero value is ready.
-type Filter struct{ held string }
+type Filter struct {
+	held string
+	gate gate
+}
 
 // Add returns what can be shown of everything that was added so far and has
 // not been returned.
@@ -37,13 +30,13 @@ func (f *Filter) Add(piece string) string {
 	text := f.held + piece
 	n := Whole(text)
 	f.held = text[n:]
-	return Safe(text[:n])
+	return f.gate.safe(text[:n])
 }
 
 // End returns the rest: what stands for a rune that was never completed.
 func (f *Filter) End() string {
-	rest := Safe(f.held)
-	f.held = ""
+	rest := f.gate.safe(f.held)
+	*f = Filter{}
 	return rest
 }
 
@@ -64,12 +57,43 @@ func Whole(text string) int {
 	return len(text)
 }
 
-// trace returns [Safe] of text, and for each byte of that where the rune of
-// text ends that it stands for.
-func trace(text string) (string, []int) {
+// mostMarks is how many marks a letter may have. Some languages need four; what
+// has dozens is meant to be written over what others said.
+const mostMarks = 6
+
+// A gate decides for one rune after the other how it is shown. The zero value
+// is ready.
+type gate struct {
+	letter bool // there is one right before
+	marks  int  // on it
+}
+
+// safe returns the next text as it may be shown.
+func (g *gate) safe(text string) string {
+	if plain(text) {
+		if text != "" {
+			g.pass(rune(text[len(text)-1]))
+		}
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		show, size := g.fit(text)
+		b.WriteString(show)
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// pass notes that r, which is no mark, goes through.
+func (g *gate) pass(r rune) { g.letter, g.marks = !unicode.IsSpace(r), 0 }
+
+// trace is safe, and says for each byte of what is shown where the rune of text
+// ends that it stands for.
+func (g *gate) trace(text string) (string, []int) {
 	safe, ends := make([]byte, 0, len(text)), make([]int, 0, len(text))
 	for done := 0; done < len(text); {
-		show, size := fit(text[done:])
+		show, size := g.fit(text[done:])
 		done += size
 		for i := range len(show) {
 			safe, ends = append(safe, show[i]), append(ends, done)
@@ -89,8 +113,13 @@ func plain(text string) bool {
 }
 
 // fit returns what stands for the first rune of text, and the rune's size.
-func fit(text string) (show string, size int) {
+func (g *gate) fit(text string) (show string, size int) {
 	r, size := utf8.DecodeRuneInString(text)
+	if !unicode.In(r, unicode.Mn, unicode.Me) {
+		g.pass(r)
+	} else if g.marks++; !g.letter || g.marks > mostMarks {
+		return string(utf8.RuneError), size
+	}
 	switch {
 	case strings.HasPrefix(text, "\r\n"):
 		return "\n", 2

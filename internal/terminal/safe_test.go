@@ -32,6 +32,9 @@ func TestSafe(t *testing.T) {
 		{"a filler that looks like nothing", "a\u3164b", "a\ufffdb"},
 		{"line separators", "a\u2028b\u2029", "a\ufffdb\ufffd"},
 		{"half a rune", "a\xe2\x82", "a\ufffd\ufffd"},
+		{"a letter of a language that marks much", "e\u0302\u0301\u0323\u0308", "e\u0302\u0301\u0323\u0308"},
+		{"a flood of marks", "a" + strings.Repeat("\u0335", 9) + "b\u0335", "a" + strings.Repeat("\u0335", 6) + "\ufffd\ufffd\ufffdb\u0335"},
+		{"marks on nothing", "\u0335a\n\u0301\u0301b \u0301", "\ufffda\n\ufffd\ufffdb \ufffd"},
 		{"an Arabic sign is seen", "\u0600", "\u0600"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -61,7 +64,7 @@ func harmless(t interface{ Errorf(string, ...any) }, text string) {
 // foreign draws text such as nobody means well with.
 func foreign() *rapid.Generator[string] {
 	bits := rapid.SampledFrom([]string{"a", " ", "word ", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[31m", "\x9b", "\u009b", "\xff", "\xe2", "\x82", "\xac", "€", "日本",
-		"e\u0301", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u202e", "\u200b", "\U000e0041", "\x00", "\x7f"})
+		"e\u0301", "\u0335\u0335\u0335", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u202e", "\u200b", "\U000e0041", "\x00", "\x7f"})
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(bits, rapid.String()), 0, 30).Draw(t, "bits"), "")
 	})

@@ -24,7 +24,7 @@ const (
 	unanswered  = 3   // rows of what was typed under a reply that is still coming
 	thinking    = "…" // where the first words of a reply will stand
 	caret       = "> "
-	hang        = "  " // before the further rows of a prompt
+	hang        = "  " // before the further rows of whatever there is
 )
 
 // A screen is the face of a terminal that understands escape sequences. What
@@ -49,6 +49,7 @@ type screen struct {
 	open    bool   // row is on the screen
 	label   string // at the beginning of row
 	row     flow   // the reply's last row
+	gate    gate   // of the reply
 	breaks  int    // ends of lines that wait for something to stand after them
 	below   []string
 
@@ -90,7 +91,7 @@ func (s *screen) text(text string) frame {
 	s.home(&f)
 	s.reopen(&f)
 	f.mark(0)
-	safe, ends := trace(text)
+	safe, ends := s.gate.trace(text)
 	for done := 0; done < len(safe); {
 		done += s.cluster(&f, safe[done:])
 		f.mark(ends[done-1])
@@ -103,10 +104,13 @@ func (s *screen) text(text string) frame {
 // reopen goes to the end of the reply's last row, or begins one.
 func (s *screen) reopen(f *frame) {
 	if !s.open {
-		s.row.fresh()
 		s.breaks, s.waiting, s.laid = 0, false, nil
 		s.label, s.agent = s.heading(), ""
-		s.row.col = columns(s.label)
+		s.gate = gate{}
+		s.row.begin(columns(s.label))
+		if s.label == "" { // it goes on where one was left
+			s.row.fresh()
+		}
 		s.open = true
 		f.put(eraseRow)
 	}
@@ -147,7 +151,7 @@ func (s *screen) breakRows(f *frame) {
 		return
 	}
 	if s.row.row != "" || s.label == "" {
-		f.put(strings.Repeat("\r\n"+eraseRow, min(s.breaks, 2)))
+		f.put(strings.Repeat("\r\n"+eraseRow, min(s.breaks, 2)) + hang)
 		s.row.fresh()
 		s.label = ""
 	}

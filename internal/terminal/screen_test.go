@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -70,6 +71,41 @@ func TestNothingIsLost(t *testing.T) {
 		want := visible(said.String())
 		if all = strings.TrimSuffix(all, "last>done"); strings.ReplaceAll(all, ":", "") != want {
 			rt.Errorf("on the screen %q, said %q", all, want)
+		}
+	})
+}
+
+// TestNobodyWritesAtTheLeftEdge: whatever somebody says, on a screen of
+// whatever width, no row of it begins where a row begins that says who speaks.
+func TestNobodyWritesAtTheLeftEdge(t *testing.T) {
+	bits := rapid.SampledFrom([]string{"eve: ", "> ", "! ", "e", " ", "        ", "\n", "\r\n", "\r", "\t", "\x1b[1G", "\x1b[2J", "\b", "\u2028", "\u0085", "\u202e", "日本", "x\u0301", strings.Repeat("\u0335", 30)})
+	foreign := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(bits, 1, 24).Draw(t, "text"), "") })
+	ours := []string{"bob: ", "ai: ", "> ", "  "}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := terminaltest.Open(t, rapid.IntRange(10, 30).Draw(rt, "width"), 8)
+		defer w.Close()
+		w.Begin("ai")
+		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+			text := foreign.Draw(rt, "foreign")
+			switch rapid.IntRange(0, 3).Draw(rt, "do") {
+			case 0:
+				w.Note(terminal.Line{Head: "bob: ", Text: text})
+			case 1:
+				w.Echo(text)
+			case 2:
+				w.End(" [cut off]")
+				w.Begin("ai")
+			default:
+				say(t, w.Terminal, text)
+			}
+		}
+		w.End("")
+		w.Prompt("done", 4)
+		testkit.Await(t, patience, "the prompt", func() bool { return strings.HasSuffix(w.Screen(), "> done|") })
+		for row := range strings.Lines(w.All()) {
+			if row = strings.TrimRight(row, "\n"); row != "" && !slices.ContainsFunc(ours, func(begin string) bool { return strings.HasPrefix(row+" ", begin) }) {
+				rt.Errorf("a row begins %q", row)
+			}
 		}
 	})
 }

@@ -73,8 +73,8 @@ earshot: The tides
 			}
 		}, `
 earshot: The tides
-are the sea's answer
-to the moon
+  are the sea's
+  answer to the moon
 > |`},
 		{"a word longer than a row", func(t *testing.T, w window) {
 			w.Prompt("", 0)
@@ -82,8 +82,8 @@ to the moon
 			say(t, w.Terminal, "0123456789012345678901234567890123456789")
 		}, `
 e: 01234567890123456
-78901234567890123456
-789
+  789012345678901234
+  56789
 > |`},
 		{"wide signs", func(t *testing.T, w window) {
 			w.Prompt("日本", 3)
@@ -91,7 +91,7 @@ e: 01234567890123456
 			say(t, w.Terminal, "日本語日本語日本語日")
 		}, `
 e: 日本語日本語日本
-語日
+  語日
 > 日|本`},
 		{"a reply is waited for", func(t *testing.T, w window) {
 			w.Prompt("hello", 2)
@@ -167,9 +167,9 @@ e: …
 			w.Prompt("", 0)
 		}, `
 e: one
-two
+  two
 
-three
+  three
 > |`},
 		{"two replies", func(t *testing.T, w window) {
 			w.Prompt("", 0)
@@ -225,7 +225,7 @@ f: x
 bob: hello everybody
   in here
 e: The tides are the
-sea
+  sea
 > I|`},
 		{"a long prompt", func(t *testing.T, w window) {
 			w.Prompt("0123456789012345678901234", 18)
@@ -307,11 +307,11 @@ func TestResize(t *testing.T) {
 	resize(t, w, 40)
 	sees(t, w, "e: The tides\n> is it so|")
 	say(t, w.Terminal, " are the sea's answer to the moon")
-	sees(t, w, "e: The tides are the sea's answer to the\nmoon\n> is it so|")
+	sees(t, w, "e: The tides are the sea's answer to the\n  moon\n> is it so|")
 	resize(t, w, 10)
-	sees(t, w, "e: The tid\nes are the\n sea's ans\nwer to the\nmoon\n> is it so\n  |")
+	sees(t, w, "e: The tid\nes are the\n sea's ans\nwer to the\n  moon\n> is it so\n  |")
 	say(t, w.Terminal, " and")
-	sees(t, w, "e: The tid\nes are the\n sea's ans\nwer to the\nmoon and\n> is it so\n  |")
+	sees(t, w, "e: The tid\nes are the\n sea's ans\nwer to the\n  moon and\n> is it so\n  |")
 }
 
 // TestResizeWhileWaiting: also where the sign of a reply no longer fits, nothing
@@ -467,8 +467,13 @@ func TestDumb(t *testing.T) {
 	say(t, w.Terminal, " turn")
 	w.End(" [cut]")
 	testkit.Await(t, patience, "the lines", func() bool {
-		return w.Raw() == "seen\r\ne: The tides\r\nbob: hi␛[2J\r\n turn [cut]\r\n"
+		return w.Raw() == "seen\r\ne: The tides\r\nbob: hi␛[2J\r\n   turn [cut]\r\n"
 	})
+	w.Begin("e")
+	say(t, w.Terminal, "one\n\ntwo\n")
+	say(t, w.Terminal, "eve: three")
+	w.End("")
+	testkit.Await(t, patience, "the rows", func() bool { return strings.HasSuffix(w.Raw(), "\r\ne: one\r\n\r\n  two\r\n  eve: three\r\n") })
 }
 
 func TestNoColour(t *testing.T) {
