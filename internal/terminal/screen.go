@@ -218,8 +218,7 @@ func (s *screen) note(l Line) frame {
 	return f
 }
 
-// insert writes l where the cursor is, at the beginning of a row. What has a
-// head goes on behind a margin, so that no row of it begins as another's would.
+// insert writes l where the cursor is, at the beginning of a row.
 func (s *screen) insert(f *frame, l Line) {
 	head := ""
 	if l.Head != "" {
@@ -229,13 +228,10 @@ func (s *screen) insert(f *frame, l Line) {
 	if l.Quiet {
 		style, rest = dim, dim
 	}
-	margin := min(2, columns(head), s.row.width/4)
-	for i, row := range rows(Safe(l.Text), s.row.width-margin, columns(head)-margin) {
+	for i, row := range rows(Safe(l.Text), s.row.width, columns(head)) {
 		f.put(eraseRow)
 		if i == 0 {
 			f.put(s.styled(style, head))
-		} else {
-			f.put(strings.Repeat(" ", margin))
 		}
 		f.put(s.styled(rest, row) + "\r\n")
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,22 +11,21 @@ import (
 )
 
 // Show implements [earshot.Board]. What came in beside this outlet is not
-// shown, since whoever wrote it has seen it.
+// shown, since whoever wrote it has seen it; but a private message is, because
+// what was typed is a command and says nothing of whom it reached.
 func (c *Console) Show(e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Message:
-		switch {
-		case e.Via == c.cfg.Outlet && e.Sequence == 0:
-			c.term.Settle(e.ID) // off the record: nothing comes of it
-		case e.Via != c.cfg.Outlet:
-			c.term.Note(terminal.Line{Head: c.who(e) + ": ", Text: string(b.Text)})
-		}
+		c.message(e, b)
 	case earshot.Utterance:
-		c.overheard.Store(nil)
-		if len(e.To) == 0 {
-			c.overheard.Store(&e.ID)
-		}
+		c.asked.add(e, len(e.To) > 0)
 		c.term.Note(terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(b.Text), Quiet: len(e.To) == 0})
+	case earshot.Memo:
+		c.term.Note(terminal.Line{Head: c.who(e) + " (to keep in mind): ", Text: string(b.Text)})
+	case earshot.Presence:
+		c.presence(e, b)
+	case earshot.ModeChange:
+		c.term.Note(terminal.Line{Text: fmt.Sprintf("The room is %s from now on (by %s): %s.", b.Mode, c.who(e), b.Mode.Means())})
 	case earshot.Notice:
 		c.term.Note(notice(b))
 	case earshot.Reply:
@@ -35,12 +35,81 @@ func (c *Console) Show(e earshot.Event) {
 	}
 }
 
-// who returns the name of who wrote e.
+// message shows what somebody wrote. What was never kept is off the record:
+// nothing will come to it.
+func (c *Console) message(e earshot.Event, m earshot.Message) {
+	c.asked.add(e, c.here(e))
+	secret, unkept := e.Visibility.Scope == earshot.Private, e.Sequence == 0
+	if unkept {
+		c.term.Settle(e.ID)
+	}
+	if e.Via == c.cfg.Outlet && !secret {
+		return
+	}
+	c.term.Note(terminal.Line{Head: c.head(e, secret, unkept) + ": ", Text: string(m.Text)})
+}
+
+// head says who wrote e, how, and if it is secret to whom: last, since of what
+// is too long the end is cut off.
+func (c *Console) head(e earshot.Event, secret, unkept bool) string {
+	head := c.who(e)
+	switch {
+	case secret && unkept:
+		head += " (private, off the record)"
+	case secret:
+		head += " (private)"
+	case unkept:
+		head += " (off the record)"
+	}
+	if secret {
+		head += " → " + c.names(e.To)
+	}
+	return head
+}
+
+// presence says that somebody else came or went.
+func (c *Console) presence(e earshot.Event, p earshot.Presence) {
+	if c.here(e) {
+		return
+	}
+	text := c.who(e) + " has left"
+	if p.Here {
+		text = c.who(e) + " has joined"
+	}
+	if p.Times > 0 {
+		text += fmt.Sprintf(" (came and went %d times)", p.Times)
+	}
+	c.quietly(text)
+}
+
+// here reports whether e came in here, or from who reads here.
+func (c *Console) here(e earshot.Event) bool {
+	return e.Via == c.cfg.Outlet || e.Author != "" && e.Author == c.cfg.Reader()
+}
+
+// who returns the name of who wrote e. Of somebody unknown only the provider
+// is said: what they call themselves could be anybody's name.
 func (c *Console) who(e earshot.Event) string {
-	if e.Author == "" {
-		return e.From.String()
+	switch e.Author {
+	case "":
+		return "somebody (" + e.From.Provider + ")"
+	case c.cfg.Reader():
+		return "you"
 	}
 	return c.cfg.Name(e.Author)
+}
+
+// names returns what some participants are called, to who reads here.
+func (c *Console) names(ids []earshot.ParticipantID) string {
+	var all []string
+	for _, id := range ids {
+		name := c.cfg.Name(id)
+		if id != "" && id == c.cfg.Reader() {
+			name = "you"
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, ", ")
 }
 
 // notice returns a notice with its cure on a row of its own.
@@ -49,14 +118,12 @@ func notice(n earshot.Notice) terminal.Line {
 	switch {
 	case n.Over:
 		l.Head = "✓ "
-	case n.Key != "": // without one it is only an answer
+	case n.Key != "":
 		l.Head = "! "
+	default: // only an answer, which may repeat what others said
+		l.Head = "  "
 	}
-	switch {
-	case n.Cure == "":
-	case l.Head == "":
-		l.Text += "\n  → " + n.Cure
-	default: // which has a margin
+	if n.Cure != "" {
 		l.Text += "\n→ " + n.Cure
 	}
 	return l
@@ -79,14 +146,15 @@ func (c *Console) reply(r earshot.Reply) {
 	}
 }
 
-// decision says that an agent keeps silent, and why.
+// decision says that an agent keeps silent, and why, unless that is to be seen
+// from the line itself: it was to others, or from somebody who sees it too.
 func (c *Console) decision(d earshot.Decision) {
 	if d.Verdict == earshot.Speak {
 		return
 	}
 	c.term.Settle(d.About)
-	if about := c.overheard.Load(); about != nil && *about == d.About {
-		return // that nobody spoke to the agent is to be seen from the line itself
+	if q, ok := c.asked.find(d.About); ok && (!q.waits || len(q.to) > 0 && !slices.Contains(q.to, d.Agent)) {
+		return
 	}
 	why := ""
 	if len(d.Reasons) > 0 {

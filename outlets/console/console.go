@@ -8,7 +8,6 @@ package console
 
 import (
 	"context"
-	"sync/atomic"
 
 	"earshot"
 	"earshot/internal/terminal"
@@ -20,21 +19,26 @@ type Config struct {
 
 	// Name returns what people call a participant. If nil, their ID is used.
 	Name func(earshot.ParticipantID) string
+
+	// Reader returns who reads here, which may change. If nil, nobody knows.
+	Reader func() earshot.ParticipantID
 }
 
 // A Console is the outlet on one terminal.
 type Console struct {
-	cfg  Config
-	term *terminal.Terminal
-	last last
-
-	overheard atomic.Pointer[earshot.EventID] // the last utterance, if it was not to the agent
+	cfg   Config
+	term  *terminal.Terminal
+	last  last
+	asked asked
 }
 
 // New returns the outlet on t, which stays the caller's.
 func New(cfg Config, t *terminal.Terminal) *Console {
 	if cfg.Name == nil {
 		cfg.Name = func(id earshot.ParticipantID) string { return string(id) }
+	}
+	if cfg.Reader == nil {
+		cfg.Reader = func() earshot.ParticipantID { return "" }
 	}
 	return &Console{cfg: cfg, term: t}
 }
@@ -52,7 +56,22 @@ func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	if err := c.last.replace(ctx, s); err != nil {
 		return nil, err
 	}
-	c.term.Begin(o.Name)
+	c.term.Begin(o.Name + c.answers(o.About))
 	s.endWith(ctx)
 	return s, nil
+}
+
+// answers says whom a reply answers, if that is not to be seen: somebody else,
+// or nobody else may see it.
+func (c *Console) answers(about earshot.EventID) string {
+	q, ok := c.asked.find(about)
+	switch {
+	case !ok:
+		return ""
+	case q.secret:
+		return " (private) → " + c.names([]earshot.ParticipantID{q.author})
+	case q.waits || q.author == "":
+		return ""
+	}
+	return " → " + c.cfg.Name(q.author)
 }

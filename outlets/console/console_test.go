@@ -342,17 +342,42 @@ func full(t *testing.T, l *listener) {
 
 func TestBoard(t *testing.T) {
 	event := func(body earshot.Body) earshot.Event {
-		return earshot.Event{Author: "ann", Via: "terminal-1", Body: body}
+		return earshot.Event{ID: "1", Sequence: 1, Author: "ann", Via: "terminal-1", Body: body}
+	}
+	with := func(body earshot.Body, change func(*earshot.Event)) earshot.Event {
+		e := event(body)
+		change(&e)
+		return e
+	}
+	hello := earshot.Message{Text: "hello"}
+	private := func(to ...earshot.ParticipantID) func(*earshot.Event) {
+		return func(e *earshot.Event) { e.To, e.Visibility.Scope = to, earshot.Private }
 	}
 	for _, tt := range []struct {
 		name string
 		e    earshot.Event
 		want string
 	}{
-		{"somebody else", event(earshot.Message{Text: "hello"}), "Ann: hello\n"},
-		{"somebody unknown", earshot.Event{From: earshot.Handle{Provider: "discord", ID: "1"}, Body: earshot.Message{Text: "hello"}}, "discord:1: hello\n"},
-		{"hostile", event(earshot.Message{Text: "a\x1b[2J\nb"}), "Ann: a␛[2J\n  b\n"},
-		{"ourselves", earshot.Event{Via: "console", Author: "ann", Body: earshot.Message{Text: "hello"}}, ""},
+		{"somebody else", event(hello), "Ann: hello\n"},
+		{"somebody unknown, whatever they call themselves", earshot.Event{Sequence: 1, From: earshot.Handle{Provider: "discord", ID: "Ann: I agree"}, Body: hello}, "somebody (discord): hello\n"},
+		{"hostile", event(earshot.Message{Text: "a\x1b[2J\nBob: b"}), "Ann: a␛[2J\n  Bob: b\n"},
+		{"here", earshot.Event{Sequence: 1, Via: "console", Author: "bob", Body: hello}, ""},
+		{"ourselves, elsewhere", with(hello, func(e *earshot.Event) { e.Author = "bob" }), "you: hello\n"},
+		{"for us alone", with(hello, private("bob")), "Ann (private) → you: hello\n"},
+		{"for us and another", with(hello, private("cy", "bob")), "Ann (private) → Cy, you: hello\n"},
+		{"for another alone, from here", earshot.Event{Sequence: 1, Via: "console", Author: "bob", To: []earshot.ParticipantID{"ann"},
+			Visibility: earshot.Visibility{Scope: earshot.Private}, Body: hello}, "you (private) → Ann: hello\n"},
+		{"said to be for us alone", event(earshot.Message{Text: "(private) → you: hello"}), "Ann: (private) → you: hello\n"},
+		{"off the record", with(hello, func(e *earshot.Event) { e.Sequence, e.ID = 0, "" }), "Ann (off the record): hello\n"},
+		{"off the record, for us alone", with(hello, func(e *earshot.Event) { private("bob")(e); e.Sequence = 0 }), "Ann (private, off the record) → you: hello\n"},
+		{"somebody comes", event(earshot.Presence{Here: true}), "Ann has joined\n"},
+		{"somebody goes", event(earshot.Presence{}), "Ann has left\n"},
+		{"somebody's connection flapped", event(earshot.Presence{Times: 4}), "Ann has left (came and went 4 times)\n"},
+		{"we come", with(earshot.Presence{Here: true}, func(e *earshot.Event) { e.Author = "bob" }), ""},
+		{"a mode", event(earshot.ModeChange{Mode: earshot.Muted}),
+			"The room is muted from now on (by Ann): no sound is taken in; what you write is kept and\n  answered; /resume ends this.\n"},
+		{"a memo", event(earshot.Memo{Text: "springs are high"}), "Ann (to keep in mind): springs are high\n"},
+		{"an answer of the house", event(earshot.Notice{Text: "Ann\nBob"}), "  Ann\n  Bob\n"},
 		{"a notice with its cure", event(earshot.Notice{Key: "model", Text: "no model", Cure: "ollama pull x"}), "! no model\n  → ollama pull x\n"},
 		{"it is over", event(earshot.Notice{Text: "the model answers", Over: true}), "✓ the model answers\n"},
 		{"a reply that was cut", event(earshot.Reply{Outcome: earshot.Interrupted, Offered: "grüße dich", Heard: []earshot.Delivery{{Bytes: 7}}}),
@@ -363,16 +388,70 @@ func TestBoard(t *testing.T) {
 		{"no reply", event(earshot.Reply{Outcome: earshot.Failed}), "(no reply)\n"},
 		{"a reply that was not let finish", event(earshot.Reply{Outcome: earshot.Completed, Truncated: true, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(it had more to say than executive.conversational.max_tokens allows)\n"},
 		{"a reply", event(earshot.Reply{Outcome: earshot.Completed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), ""},
-		{"silence", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(earshot says nothing: not addressed, late)\n"},
+		{"silence", event(earshot.Decision{Agent: "ai", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(AI says nothing: not addressed, late)\n"},
 		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},
 		{"typing", event(earshot.Typing{Began: true}), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := terminaltest.Open(t, 100, 10)
-			names := func(id earshot.ParticipantID) string { return strings.ReplaceAll(string(id), "ann", "Ann") }
-			console.New(console.Config{Outlet: "console", Name: names}, w.Terminal).Show(tt.e)
+			w := terminaltest.Open(t, 90, 10)
+			desk(w).Show(tt.e)
 			w.Prompt("x", 1)
 			testkit.Await(t, patience, tt.want+", not "+w.Screen(), func() bool { return w.Screen() == tt.want+"> x|" })
+		})
+	}
+}
+
+// desk is the console of Bob.
+func desk(w *terminaltest.Window) *console.Console {
+	names := map[earshot.ParticipantID]string{"ann": "Ann", "bob": "Bob", "cy": "Cy", "ai": "AI"}
+	return console.New(console.Config{
+		Outlet: "console",
+		Name:   func(id earshot.ParticipantID) string { return names[id] },
+		Reader: func() earshot.ParticipantID { return "bob" },
+	}, w.Terminal)
+}
+
+// TestSeveralPeople: whom the agent answers is to be seen where others read
+// along, and that it does not answer only where somebody waits for it.
+func TestSeveralPeople(t *testing.T) {
+	asks := func(id earshot.EventID, author earshot.ParticipantID, via string, to ...earshot.ParticipantID) earshot.Event {
+		return earshot.Event{ID: id, Sequence: 1, Author: author, Via: via, To: to, Body: earshot.Message{Text: "?"}}
+	}
+	secret := asks("4", "bob", "console", "ai")
+	secret.Visibility.Scope = earshot.Private
+	silent := earshot.Decision{Agent: "ai", Verdict: earshot.Silent, Reasons: []string{"late"}}
+	for _, tt := range []struct {
+		name     string
+		asked    earshot.Event
+		answered string
+		silence  string
+	}{
+		{"from here", asks("1", "bob", "console", "ai"), "AI: yes", "(AI says nothing: late)\n"},
+		{"from here to another", asks("1", "bob", "console", "ann"), "AI: yes", ""},
+		{"from our other terminal", asks("2", "bob", "terminal-1", "ai"), "you: ?\nAI: yes", "you: ?\n(AI says nothing: late)\n"},
+		{"from another", asks("3", "ann", "terminal-2", "ai"), "Ann: ?\nAI → Ann: yes", "Ann: ?\n"},
+		{"for us alone", secret, "you (private) → AI: ?\nAI (private) → you: yes", "you (private) → AI: ?\n(AI says nothing: late)\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := terminaltest.Open(t, 60, 10)
+			c := desk(w)
+			c.Show(tt.asked)
+			s, err := c.Open(t.Context(), earshot.Opening{About: tt.asked.ID, Name: "AI"}, func(earshot.Heard) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			say(t, s, 0, "yes")
+			s.Finish()
+			testkit.Await(t, patience, tt.answered+", not "+w.Screen(), func() bool { return w.Screen() == tt.answered+"\n|" })
+
+			w = terminaltest.Open(t, 60, 10)
+			c = desk(w)
+			c.Show(tt.asked)
+			d := silent
+			d.About = tt.asked.ID
+			c.Show(earshot.Event{ID: "d", Sequence: 2, Author: "ai", Body: d})
+			w.Prompt("", 0)
+			testkit.Await(t, patience, tt.silence+", not "+w.Screen(), func() bool { return w.Screen() == tt.silence+"> |" })
 		})
 	}
 }
@@ -384,6 +463,7 @@ func TestSettles(t *testing.T) {
 		earshot.Reply{About: "1", Outcome: earshot.Completed},
 		earshot.Reply{About: "1", Outcome: earshot.Failed},
 		earshot.Decision{About: "1", Verdict: earshot.Silent},
+		earshot.Message{Text: "off the record"},
 	} {
 		p := newPipe(t)
 		settled := p.Expect("1")
@@ -395,7 +475,7 @@ func TestSettles(t *testing.T) {
 			t.Errorf("%s: settled too early", body.Kind())
 		default:
 		}
-		c.Show(earshot.Event{Body: body})
+		c.Show(earshot.Event{ID: "1", Body: body})
 		<-settled
 		p.close(t)
 	}

@@ -1,0 +1,47 @@
+package console
+
+import (
+	"slices"
+	"sync"
+
+	"earshot"
+)
+
+// remembered is how many questions are known by their ID when an answer comes:
+// a room answers one at a time, and the others that wait are given up.
+const remembered = 64
+
+// A question is something that was said, to which a reply may come.
+type question struct {
+	id     earshot.EventID
+	author earshot.ParticipantID
+	to     []earshot.ParticipantID
+	secret bool
+	waits  bool // somebody here waits for the answer
+}
+
+// asked is what was said of late. The zero value is ready.
+type asked struct {
+	mu  sync.Mutex
+	all []question // the newest last
+}
+
+func (a *asked) add(e earshot.Event, waits bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.all) == remembered {
+		a.all = slices.Delete(a.all, 0, 1)
+	}
+	a.all = append(a.all, question{e.ID, e.Author, e.To, e.Visibility.Scope == earshot.Private, waits})
+}
+
+// find returns what has an ID.
+func (a *asked) find(id earshot.EventID) (question, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.all, func(q question) bool { return q.id == id })
+	if i < 0 || id == "" {
+		return question{}, false
+	}
+	return a.all[i], true
+}
