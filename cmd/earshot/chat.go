@@ -58,7 +58,7 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	}
 	defer t.Close()
 	called := names(s)
-	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name}, t)
+	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: s.You.ID}, t)
 	return c.Attach(a.ctx, a.sense(t, identifiers()), o, called)
 }
 

@@ -213,7 +213,7 @@ func deaf(t *testing.T, h *home) {
 	if r := h.earshot(nil, "say", "your name?"); r.out != "My name is Earshot.\n" {
 		t.Errorf("say prints %q and %q", r.out, r.err)
 	}
-	d.await("Earshot: My name is Earshot.", 1)
+	d.await("Earshot → user: My name is Earshot.", 1)
 	if n := len(h.replies()); n != 1 {
 		t.Errorf("%d replies", n)
 	}

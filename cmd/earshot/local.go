@@ -54,7 +54,7 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 	})
 	defer leave()
 	if r.cfg.Outlets.Console.Enabled {
-		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name}, t)
+		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name, Reader: who.ID}, t)
 		defer r.desk.Enter(o, earshot.Audience{Members: []earshot.ParticipantID{who.ID}})()
 		for _, n := range r.desk.State(r.audience()).Faults { // while they said who they are
 			if !slices.Contains(known, n) {

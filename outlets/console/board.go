@@ -14,6 +14,9 @@ import (
 // shown, since whoever wrote it has seen it; but a private message is, because
 // what was typed is a command and says nothing of whom it reached.
 func (c *Console) Show(e earshot.Event) {
+	if p, ok := e.Body.(earshot.Presence); e.Via == c.cfg.Outlet && e.Author != "" && (!ok || p.Here) {
+		c.reader.Store(e.Author)
+	}
 	switch b := e.Body.(type) {
 	case earshot.Message:
 		c.message(e, b)
@@ -84,30 +87,34 @@ func (c *Console) presence(e earshot.Event, p earshot.Presence) {
 
 // here reports whether e came in here, or from who reads here.
 func (c *Console) here(e earshot.Event) bool {
-	return e.Via == c.cfg.Outlet || e.Author != "" && e.Author == c.cfg.Reader()
+	return e.Via == c.cfg.Outlet || c.reads(e.Author)
 }
+
+// reads reports whether it is id who reads here.
+func (c *Console) reads(id earshot.ParticipantID) bool { return id != "" && c.reader.Load() == id }
 
 // who returns the name of who wrote e. Of somebody unknown only the provider
 // is said: what they call themselves could be anybody's name.
 func (c *Console) who(e earshot.Event) string {
-	switch e.Author {
-	case "":
+	if e.Author == "" {
 		return "somebody (" + e.From.Provider + ")"
-	case c.cfg.Reader():
+	}
+	return c.name(e.Author)
+}
+
+// name returns what id is called, to who reads here.
+func (c *Console) name(id earshot.ParticipantID) string {
+	if c.reads(id) {
 		return "you"
 	}
-	return c.cfg.Name(e.Author)
+	return c.cfg.Name(id)
 }
 
 // names returns what some participants are called, to who reads here.
 func (c *Console) names(ids []earshot.ParticipantID) string {
 	var all []string
 	for _, id := range ids {
-		name := c.cfg.Name(id)
-		if id != "" && id == c.cfg.Reader() {
-			name = "you"
-		}
-		all = append(all, name)
+		all = append(all, c.name(id))
 	}
 	return strings.Join(all, ", ")
 }

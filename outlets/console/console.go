@@ -8,6 +8,7 @@ package console
 
 import (
 	"context"
+	"sync/atomic"
 
 	"earshot"
 	"earshot/internal/terminal"
@@ -20,8 +21,9 @@ type Config struct {
 	// Name returns what people call a participant. If nil, their ID is used.
 	Name func(earshot.ParticipantID) string
 
-	// Reader returns who reads here, which may change. If nil, nobody knows.
-	Reader func() earshot.ParticipantID
+	// Reader is who reads here at first. From then on it is whoever writes
+	// here, since they may say that they are somebody else.
+	Reader earshot.ParticipantID
 }
 
 // A Console is the outlet on one terminal.
@@ -30,6 +32,8 @@ type Console struct {
 	term  *terminal.Terminal
 	last  last
 	asked asked
+
+	reader atomic.Value // of earshot.ParticipantID
 }
 
 // New returns the outlet on t, which stays the caller's.
@@ -37,10 +41,9 @@ func New(cfg Config, t *terminal.Terminal) *Console {
 	if cfg.Name == nil {
 		cfg.Name = func(id earshot.ParticipantID) string { return string(id) }
 	}
-	if cfg.Reader == nil {
-		cfg.Reader = func() earshot.ParticipantID { return "" }
-	}
-	return &Console{cfg: cfg, term: t}
+	c := &Console{cfg: cfg, term: t}
+	c.reader.Store(cfg.Reader)
+	return c
 }
 
 // Name implements [earshot.Outlet].
@@ -69,7 +72,7 @@ func (c *Console) answers(about earshot.EventID) string {
 	case !ok:
 		return ""
 	case q.secret:
-		return " (private) → " + c.names([]earshot.ParticipantID{q.author})
+		return " (private) → " + c.name(q.author)
 	case q.waits || q.author == "":
 		return ""
 	}

@@ -407,7 +407,7 @@ func desk(w *terminaltest.Window) *console.Console {
 	return console.New(console.Config{
 		Outlet: "console",
 		Name:   func(id earshot.ParticipantID) string { return names[id] },
-		Reader: func() earshot.ParticipantID { return "bob" },
+		Reader: "bob",
 	}, w.Terminal)
 }
 
@@ -454,6 +454,25 @@ func TestSeveralPeople(t *testing.T) {
 			testkit.Await(t, patience, tt.silence+", not "+w.Screen(), func() bool { return w.Screen() == tt.silence+"> |" })
 		})
 	}
+}
+
+// TestIdentity: who becomes somebody else is "you" from then on.
+func TestIdentity(t *testing.T) {
+	w := terminaltest.Open(t, 60, 10)
+	c := desk(w)
+	wrote := func(author earshot.ParticipantID, via string) {
+		c.Show(earshot.Event{ID: "1", Sequence: 1, Author: author, Via: via, Body: earshot.Message{Text: "hi"}})
+	}
+	moved := func(author earshot.ParticipantID, here bool) {
+		c.Show(earshot.Event{Sequence: 1, Author: author, Via: "console", Body: earshot.Presence{Here: here}})
+	}
+	wrote("bob", "terminal-1")
+	moved("bob", false)
+	moved("cy", true)
+	wrote("bob", "terminal-1")
+	wrote("cy", "terminal-2")
+	want := "you: hi\nBob: hi\nyou: hi\n|"
+	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
 }
 
 // TestSettles: whoever waits for an answer learns that there is none, or that
