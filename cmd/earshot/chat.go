@@ -144,7 +144,7 @@ func (s sayCommand) Run(a *app) error {
 		return err
 	}
 	called := names(at)
-	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
+	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
 	g.Go(func() error { return c.Attach(ctx, calling(a.sense(t, o.id), at), o, called) })

@@ -63,10 +63,12 @@
 //
 // # People and what they say
 //
-// [earshot/participants] knows who is there. [earshot/conversation] renders the
-// envelope by which a model sees who said what, takes envelopes out of replies,
-// and decides whether something that was said aloud is for the agent. There are
-// two participants so far: you, and one agent; a voice is somebody unknown.
+// [earshot/participants] knows who exists and who is there: people and agents,
+// the handles by which providers know them, and whom somebody may say to be.
+// [earshot/conversation] finds out whom a text addresses, renders the envelope by
+// which a model sees who said what, takes envelopes out of replies, and decides
+// whether something that was said aloud is for the agent. A voice is somebody
+// unknown so far.
 //
 // # The executive
 //
@@ -98,12 +100,15 @@
 // [earshot/server] lets other processes of the same user in, over a unix socket.
 // An attached terminal is a sense and an outlet like the console:
 // [earshot/server/attach] is its near end and [earshot/server/remote] its far
-// one, with [earshot/server/wire] between them.
+// one, with [earshot/server/wire] between them. [earshot/server/token] keeps the
+// tokens by which people prove who they are.
 //
 // # The whole
 //
 // [earshot/config] places each package's section. This command puts the parts
 // together: commands.go is the table of commands, engines.go the table of
-// engines, daemon.go the house, voice.go what hears and speaks, run.go the main job. The rules of the house,
-// such as who may import whom, are tests in internal/archtest.
+// engines, daemon.go the house, rooms.go its rooms, gate.go who may enter them,
+// identity.go how one says who one is, voice.go what hears and speaks, run.go the
+// main job. The rules of the house, such as who may import whom, are tests in
+// internal/archtest.
 package main

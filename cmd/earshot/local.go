@@ -23,9 +23,10 @@ const local = "console"
 // there as long as it runs.
 type resident struct {
 	*daemon
-	app  *app
-	says introduction
-	err  error // why nobody came in
+	app   *app
+	says  introduction
+	known []earshot.Notice // faults that were told before they came
+	err   error            // why nobody came in
 }
 
 // Name implements [providers.Provider].
@@ -34,8 +35,7 @@ func (r *resident) Name() string { return local }
 // Run implements [providers.Provider]. That somebody is not let in is no fault
 // that trying again would mend, so it comes to its end.
 func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
-	known := r.desk.State(r.audience()).Faults
-	who, err := r.comes(ctx)
+	who, around, err := r.comes(ctx)
 	if err != nil {
 		if !errors.Is(err, errLeft) {
 			r.err = err
@@ -55,9 +55,9 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 	defer leave()
 	if r.cfg.Outlets.Console.Enabled {
 		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name, Reader: who.ID}, t)
-		defer r.desk.Enter(o, earshot.Audience{Members: []earshot.ParticipantID{who.ID}})()
-		for _, n := range r.desk.State(r.audience()).Faults { // while they said who they are
-			if !slices.Contains(known, n) {
+		defer r.desk.Enter(o, around)()
+		for _, n := range r.desk.State(around).Faults { // of which nobody was told yet
+			if !slices.Contains(r.known, n) {
 				o.Show(earshot.Event{Body: n})
 			}
 		}
@@ -72,23 +72,24 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 	})
 }
 
-// comes returns who is at the terminal, when they have said so.
-func (r *resident) comes(ctx context.Context) (who participants.Participant, err error) {
+// comes returns who is at the terminal, when they have said so, and who reads
+// there.
+func (r *resident) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
 	p := porch{
 		known: r.Known(), own: r.owner.ID,
 		strangers: r.cfg.ExternalActors.AllowDynamicCreation, anonymous: r.cfg.ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
-			who, _, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret})
+			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret})
 			return err
 		},
 	}
 	if !r.cfg.Providers.Console.Enabled && r.says.Identity == "" {
-		return r.owner, nil // nothing that is typed is read
+		return r.owner, r.audience(), nil // nothing that is typed is read
 	}
 	if _, _, err := r.app.enter(ctx, r.says, p); err != nil {
-		return who, err
+		return who, around, err
 	}
-	return who, keepIdentity(who)
+	return who, around, keepIdentity(who)
 }
 
 // types lets somebody be here as long as they type.

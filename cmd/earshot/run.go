@@ -100,7 +100,7 @@ func (a *app) live(d *daemon, i introduction, l net.Listener) error {
 	if !a.console(d.cfg) {
 		return d.serve(a.ctx, l)
 	}
-	here := &resident{daemon: d, app: a, says: i}
+	here := &resident{daemon: d, app: a, says: i, known: d.desk.State(d.audience()).Faults}
 	return errors.Join(d.serve(a.ctx, l, here), here.err)
 }
 

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot"
+	"earshot/internal/testkit"
+)
+
+// company is a configuration with people in it.
+const company = `external_actors:
+  actors:
+  - {actor_id: ann, type: human, display_name: Ann, description: "human user, primary"}
+  - {actor_id: bob, type: human, display_name: Bob, description: "bites"}
+  - {actor_id: eve, type: ai_assistant, display_name: Eve, description: "an AI assistant", requires_auth: true}
+  allow_anonymous: true
+rooms:
+- id: kitchen
+- {id: den, actors: [ann]}
+`
+
+// newCompany returns a home with people in it.
+func newCompany(t *testing.T) *home {
+	h := newHome(t)
+	h.scripted(teller)
+	h.write("config/earshot/config.yaml", company)
+	return h
+}
+
+// TestWhoAreYou: where there is a terminal one is asked, with the known ones
+// listed; a slip is forgiven, and nobody is anybody by a slip.
+func TestWhoAreYou(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	h.daemon()
+	for _, tt := range []struct {
+		name, typed, shows, is string
+	}{
+		{"a number", "3\r", "[1]:", "You are Bob"},
+		{"a name in any case", "aNN\r", "[1]:", "You are Ann"},
+		{"a new name", "Jo Wren\r", "[1]:", "You are Jo Wren"},
+		{"just Enter", "\r", "[1]:", "You operate this machine's earshot."},
+		{"nobody's number", "9\rbob\r", "there is no number 9", "You are Bob"},
+		{"the agent's name", "earshot\rbob\r", "→ ", "You are Bob"},
+		{"anonymous", "anonymous\r", "[1]:", "You are guest_"},
+		{"a reserved word", "System\rbob\r", "→ ", "You are Bob"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := h.begin("chat")
+			w.await("Who are you? 1 ", 1)
+			w.await("2 Ann human user, primary 3 Bob bites 4 Eve an AI assistant", 1)
+			w.await("a number, a new name, anonymous [1]:", 1)
+			w.types(tt.typed)
+			w.await(tt.shows, 1)
+			w.says("/identity")
+			w.await(tt.is, 1)
+			w.types("\x04")
+			if code := w.ended(); code != success {
+				t.Errorf("it ends with %d", code)
+			}
+		})
+	}
+	for _, key := range []string{"\x03", "\x04"} {
+		for _, command := range []string{"chat", "run"} {
+			w := h.begin(command)
+			w.await("Who are you?", 1)
+			w.types(key)
+			if code := w.ended(); code != success || strings.Contains(w.text(), "earshot:") {
+				t.Errorf("%q at %s ends it with %d", key, command, code)
+			}
+		}
+	}
+	w := h.begin("chat")
+	w.await("Who are you?", 1)
+	w.types("99\r98\r97\r")
+	if code := w.ended(); code != failed {
+		t.Errorf("three slips end it with %d", code)
+	}
+	w.await("nobody came in after 3 tries", 1)
+}
+
+// TestToken: who needs one is asked for it, unseen; when it is revoked, who came
+// in by it has to go.
+func TestToken(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	h.daemon()
+	made := h.earshot(nil, "token", "create", "Eve")
+	secret := strings.TrimSpace(made.out)
+	w := h.begin("chat")
+	w.await("Who are you?", 1)
+	w.types("eve\r")
+	w.await("The token of eve:", 1)
+	w.types("earshot_wrong\r")
+	w.await("not known here", 1)
+	w.types("4\r")
+	w.await("The token of Eve:", 1)
+	w.types(secret + "\r")
+	w.await(">", 1)
+	w.says("/identity")
+	w.await("You are Eve", 1)
+	if strings.Contains(w.text(), secret) {
+		t.Error("the token is to be seen")
+	}
+	id := strings.Fields(h.earshot(nil, "token", "list").out)[0]
+	if r := h.earshot(nil, "token", "revoke", id); r.code != success {
+		t.Fatal(r.err)
+	}
+	if code := w.ended(); code == success {
+		t.Error("whose token was revoked leaves as if nothing was")
+	}
+}
+
+// TestThreePeople: they join, talk, whisper, leave; each sees what is for them,
+// with names, and nothing else; one who dies is missed once.
+func TestThreePeople(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	a := h.begin("run", "--identity", "Ann")
+	a.await(">", 1)
+	b := h.begin("chat", "--identity", "Bob")
+	b.await(">", 1)
+	a.await("Bob has joined", 1)
+	j := h.begin("chat", "--identity", "Jo Wren")
+	j.await(">", 1)
+	a.await("Jo Wren has joined", 1)
+	b.await("Jo Wren has joined", 1) // who came later than this terminal
+
+	b.says("Earshot, what is your name?")
+	for _, w := range []*window{a, j} {
+		w.await("Bob: Earshot, what is your name?", 1)
+	}
+	for _, w := range []*window{a, b, j} {
+		w.await("My name is Earshot.", 1)
+	}
+	b.says("/msg Jo Wren the ring is in the teapot")
+	j.await("the ring is in the teapot", 1)
+	j.says("Bob, fine")
+	a.await("Jo Wren: Bob, fine", 1)
+	if strings.Contains(a.text(), "teapot") {
+		t.Error("Ann sees what was for Jo Wren")
+	}
+	testkit.Await(t, soon, "what was said in the history", func() bool { return strings.Contains(h.history0("Jo Wren"), "Bob, fine") })
+	for who, want := range map[string]bool{"Ann": false, "": false, "Bob": true, "Jo Wren": true} {
+		args := []string{"history", "--identity", who}
+		if who == "" {
+			args = args[:1]
+		}
+		r := h.earshot(nil, args...)
+		if got := strings.Contains(r.out, "teapot"); got != want {
+			t.Errorf("%q reads of the teapot: %v\n%s", who, got, r.out)
+		}
+		if want && !strings.Contains(r.out, "Bob        (private, to Jo Wren) the ring is in the teapot") {
+			t.Errorf("it is not marked as private:\n%s", r.out)
+		}
+		if !strings.Contains(r.out, "[has joined]") || !strings.Contains(r.out, "Bob        Earshot, what is your name?") {
+			t.Errorf("%q reads\n%s", who, r.out)
+		}
+		if r := h.earshot(nil, append([]string{"search", "teapot"}, args[1:]...)...); strings.Contains(r.out, "teapot") != want {
+			t.Errorf("%q finds %q", who, r.out)
+		}
+	}
+	if log := h.read("state/earshot/earshot.log"); strings.Contains(log, "teapot") {
+		t.Error("it is in the log")
+	}
+
+	j.cmd.Process.Signal(syscall.SIGKILL)
+	a.await("Jo Wren has left", 1)
+	b.await("Jo Wren has left", 1)
+	b.says("/exit")
+	b.ended()
+	a.await("Bob has left", 1)
+	if n := strings.Count(a.text(), "has left"); n != 2 {
+		t.Errorf("%d have left", n)
+	}
+	r := h.earshot(nil, "who")
+	if !strings.Contains(r.out, "Ann") || strings.Contains(r.out, "Bob") {
+		t.Errorf("who is there: %q", r.out)
+	}
+}
+
+// history0 returns what somebody reads.
+func (h *home) history0(who string) string {
+	h.t.Helper()
+	return h.earshot(nil, "history", "--identity", who).out
+}
+
+// TestBecome: /identity works at the console that earshot runs in, and at one
+// that is attached; old lines keep their author.
+func TestBecome(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	a := h.begin("run", "--identity", "Ann")
+	a.await(">", 1)
+	b := h.begin("chat", "--identity", "last")
+	b.await(">", 1)
+	a.says("Earshot, what is your name?")
+	b.await("My name is Earshot.", 1)
+	a.says("/identity Bob")
+	a.await("You are Bob now. What Ann wrote stays theirs.", 1)
+	b.await("Bob has joined", 1)
+	a.says("Earshot, what is your name?")
+	b.await("Bob: Earshot, what is your name?", 1)
+	b.says("/identity Jo Wren")
+	a.await("Ann has left", 1)
+	a.await("Jo Wren has joined", 1)
+	b.says("/identity earshot")
+	b.says("//identity is one word")
+	a.await("Jo Wren: /identity is one word", 1)
+	a.says("/exit")
+	a.ended()
+	h.earshot(nil, "history") // which must be readable meanwhile
+	r := h.earshot(nil, "history", "-n", "100")
+	for _, want := range []string{
+		"Ann        Earshot, what is your name?", "Bob        Earshot, what is your name?",
+		"Jo Wren    [has joined]", "Jo Wren    /identity is one word",
+	} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("the history lacks %q:\n%s", want, r.out)
+		}
+	}
+}
+
+// TestRooms: what is said in one room is not said in another, and a terminal of
+// somebody who may not enter does not learn that there is one.
+func TestRooms(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	d := h.daemon()
+	k := h.begin("chat", "--identity", "Bob", "--room", "kitchen")
+	k.await(">", 1)
+	desk := h.begin("chat", "--identity", "Ann")
+	desk.await(">", 1)
+	k.says("what is your name?")
+	k.await("My name is Earshot.", 1)
+	desk.says("/who")
+	desk.await("Ann (human user", 1)
+	if text := desk.text(); strings.Contains(text, "Bob") || strings.Contains(text, "My name is") {
+		t.Errorf("the desk shows\n%s", text)
+	}
+	if r := h.earshot(nil, "chat", "--identity", "Bob", "--room", "den"); r.code != failed || !strings.Contains(r.err, `there is no room called "den"; there are: desk, kitchen`) {
+		t.Errorf("the den says %q to Bob", r.err)
+	}
+	d.end(syscall.SIGTERM)
+	for _, w := range []*window{k, desk} {
+		w.ended()
+	}
+
+	// Each goes on from its own past, in the mode that it was left in.
+	h.daemon()
+	k = h.begin("chat", "--identity", "Bob", "--room", "kitchen")
+	k.await(">", 1)
+	k.says("/pause")
+	k.await("paused", 1)
+	k.says("what was said?")
+	testkit.Await(t, soon, "what was typed in the journal", func() bool {
+		return strings.Contains(h.earshot(nil, "history", "--room", "kitchen").out, "what was said?")
+	})
+	state := h.earshot(nil, "who", "--room", "kitchen").out
+	if !strings.Contains(state, "The room is paused") || !strings.Contains(h.earshot(nil, "who").out, "The room is live") {
+		t.Errorf("the modes are %q", state)
+	}
+}
+
+// TestNobodyIsAsked: a service asks nobody, and nobody is there.
+func TestNobodyIsAsked(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	h.daemon()
+	r := h.earshot(nil, "who", "--json")
+	if !strings.Contains(r.out, `"here": null`) && !strings.Contains(r.out, `"here": []`) {
+		t.Errorf("somebody is here: %s", r.out)
+	}
+	if said := h.earshot(nil, "say", "what is your name?"); said.out != "My name is Earshot.\n" {
+		t.Errorf("say prints %q and %q", said.out, said.err)
+	}
+	events := h.history()
+	if len(events) != 2 || events[0].Author != "user" || events[0].Body.Kind() != earshot.KindMessage {
+		t.Errorf("the history is %+v", events)
+	}
+	if matches, _ := filepath.Glob(filepath.Join(h.dir, "state/earshot/identity")); len(matches) != 0 {
+		t.Error("a script is remembered")
+	}
+}
