@@ -3,10 +3,16 @@
 // for the state, or attach a terminal, which is a sense and an outlet like the
 // console; [Client] does each of these.
 //
-// Who somebody is, the kernel says: the user of the process that opened the
+// Whose account it is, the kernel says: the user of the process that opened the
 // connection. The daemon's own user is {"console", "uid<N>"}, the superuser is
 // {"console", "uid0"} and nobody to the house unless it says otherwise, and
 // everybody else is refused before a word is heard.
+//
+// Who of those that share an account somebody is, they say themselves, in the
+// headers Earshot-Identity and Earshot-Room, and prove where they must, by a
+// token in the header Authorization; see [Claim]. The house judges it for each
+// request. What was let in by a token ends within seconds when the token is
+// revoked.
 //
 // Every reader pulls: the event stream reads the journal no faster than its
 // client takes it, and begins again where a client says it stopped. Everything

@@ -143,6 +143,7 @@ func (s *session) read(ctx context.Context) error {
 func (s *session) take(ctx context.Context, f wire.Frame) error {
 	switch f := f.(type) {
 	case wire.Beat:
+		s.beat()
 	case wire.Welcome:
 		s.name = f.Outlet
 	case wire.Ack:
@@ -168,6 +169,15 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 		return fmt.Errorf("a daemon sends no %T", f)
 	}
 	return nil
+}
+
+// beat answers a beat, once however many came.
+func (s *session) beat() {
+	s.box.Drop(-1, func(f wire.Frame) bool {
+		_, ok := f.(wire.Beat)
+		return ok
+	})
+	_ = s.box.Urgent(wire.Beat{})
 }
 
 // show shows e, if the outlet is a board. What came in here is told so, under

@@ -3,6 +3,8 @@ package attach_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -274,6 +276,64 @@ func TestSayWaitsForTheWindow(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFrozenTerminalEndsItsSpeech: no turn waits long for a terminal whose
+// process was stopped, and the speech ends where it was heard.
+func TestFrozenTerminalEndsItsSpeech(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		pr := &pair{room: newRoom(), daemons: make(chan error, 1)}
+		pr.serve(t, near)
+		_, _ = io.WriteString(far, `{"hello":{}}`+"\n")
+		go io.Copy(io.Discard, far) // as the kernel does for a while
+		o := <-pr.room.entered
+		for n, id := range []earshot.TurnID{"1", "2", "3"} {
+			tn, err := open(t.Context(), o, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tn.say("hello"); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = fmt.Fprintf(far, `{"heard":{"turn":%q,"clause":0,"byte":%d}}`+"\n", id, n)
+			began := time.Now()
+			tn.Finish()
+			time.Sleep(10 * time.Second)
+			if took := tn.end().Sub(began); tn.ends() != 1 || took > 8*time.Second || len(tn.delivered()) != n || tn.faults() != nil {
+				t.Errorf("turn %s: %d ends after %v, heard %q, %v", id, tn.ends(), took, tn.delivered(), tn.faults())
+			}
+		}
+		far.Close()
+		<-pr.daemons
+		pr.stop()
+	})
+}
+
+// TestHeldTerminalKeepsItsSpeech: a terminal that stands still because somebody
+// reads keeps what it has been given for as long as they read.
+func TestHeldTerminalKeepsItsSpeech(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := &testkit.Voice{Called: "console", Every: 10 * time.Minute}
+		pr := connect(t, newRoom(), sense(idle), v)
+		tn, err := open(t.Context(), <-pr.room.entered, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tn.say("ab"); err != nil {
+			t.Fatal(err)
+		}
+		tn.Finish()
+		time.Sleep(15 * time.Minute)
+		if tn.ends() != 0 {
+			t.Errorf("it ended after %q", tn.delivered())
+		}
+		time.Sleep(10 * time.Minute)
+		if tn.ends() != 1 || tn.delivered() != "ab" {
+			t.Errorf("%d ends after %q", tn.ends(), tn.delivered())
+		}
+		pr.ends()
+	})
 }
 
 // TestStuckTerminalHoldsNobody: turn after turn ends, though the terminal shows

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"earshot"
 	"earshot/server/wire"
@@ -24,7 +25,8 @@ type outlet struct {
 	box   *wire.Outbox
 	call  func(earshot.ParticipantID) string // what somebody is called
 
-	free chan struct{} // holds one while no speech is open
+	free   chan struct{} // holds one while no speech is open
+	frames atomic.Int64  // that the terminal has sent
 
 	mu     sync.Mutex
 	speech *speech // the one that was opened last
@@ -57,7 +59,10 @@ func (o *outlet) Open(ctx context.Context, op earshot.Opening, heard func(earsho
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	s := newSpeech(o.box, op.Turn, heard, func() { o.free <- struct{}{} })
+	s := &speech{
+		box: o.box, turn: op.Turn, frames: &o.frames,
+		tell: heard, over: func() { o.free <- struct{}{} }, moved: make(chan struct{}),
+	}
 	if err := o.begin(op, s); err != nil {
 		o.free <- struct{}{}
 		return nil, err

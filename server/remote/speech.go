@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -17,14 +18,21 @@ import (
 // one byte each are not taken for a kilobyte.
 const frame = 64
 
+// deaf is how long a terminal that has been given a whole speech may stand still
+// before it is asked whether it is alive, and then how long it may take to
+// answer. Somebody who holds the screen answers; a process that was stopped does
+// not, and no turn waits for it.
+const deaf = 3 * time.Second
+
 // errOver is the error of a clause for a speech that has ended.
 var errOver = errors.New("the speech is over")
 
 // A speech is one reply on its way to a terminal.
 type speech struct {
-	box  *wire.Outbox
-	turn earshot.TurnID
-	over func() // called once, after the end was told
+	box    *wire.Outbox
+	turn   earshot.TurnID
+	frames *atomic.Int64 // that the terminal has sent
+	over   func()        // called once, after the end was told
 
 	telling sync.Mutex // held while tell is called, so that calls do not overlap
 	tell    func(earshot.Heard)
@@ -37,10 +45,7 @@ type speech struct {
 	cut     bool
 	moved   chan struct{} // closed and made anew whenever anything above changes
 	stops   []func() bool // what is to be called off at the end
-}
-
-func newSpeech(box *wire.Outbox, turn earshot.TurnID, tell func(earshot.Heard), over func()) *speech {
-	return &speech{box: box, turn: turn, tell: tell, over: over, moved: make(chan struct{})}
+	alive   *time.Timer   // asks whether the terminal is; nil before Finish
 }
 
 // follow cuts the speech when ctx ends.
@@ -121,6 +126,24 @@ func (s *speech) Finish() {
 	defer s.mu.Unlock()
 	if !s.cut && !s.at.End {
 		_ = s.box.Put(wire.Finish{Turn: s.turn})
+		s.alive = time.AfterFunc(deaf, func() { s.ask(-1) })
+		s.stops = append(s.stops, func() bool { return s.alive.Stop() })
+	}
+}
+
+// ask ends the speech of a terminal that has sent nothing since it was asked,
+// when it had sent some frames, and asks every other one again.
+func (s *speech) ask(before int64) {
+	n := s.frames.Load()
+	if n == before {
+		s.end()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.at.End {
+		_ = s.box.Urgent(wire.Beat{})
+		s.alive = time.AfterFunc(deaf, func() { s.ask(n) })
 	}
 }
 

@@ -6,6 +6,9 @@
 // alone: what waits for it is bounded (see [earshot/server/wire]), whatever it
 // breaks ends its own connection, and when the connection ends, everything that
 // it had begun is ended for it.
+//
+// Who is at a terminal may change while it is attached, so whatever comes from
+// it is of whoever is there by then.
 package remote
 
 import (
@@ -165,6 +168,7 @@ func (s *session) read() error {
 		if err != nil {
 			return err
 		}
+		s.outlet.frames.Add(1)
 		if err := s.take(f); err != nil {
 			return err
 		}

@@ -13,8 +13,9 @@
 // [Heard] for the speech it was given. The daemon sends [Open], [Say], [Do] and
 // [Finish] for a speech, at most one of which is open, with at most [Window]
 // bytes unheard; [Show] and [Missed] for what else is to be seen; and [Ended]
-// when whoever is at the terminal may not stay. Both send a [Beat] when there is nothing to send, and hold a side that has been silent
-// for [Idle] to be dead.
+// when whoever is at the terminal may not stay. Both send a [Beat] when there is
+// nothing to send, which the terminal answers with another, and hold a side that
+// has been silent for [Idle] to be dead.
 //
 // When the reader is slow, what is said waits, what is shown drops the oldest
 // and counts them, positions and controls replace what they outdate, and
@@ -120,7 +121,8 @@ type (
 	Ended struct{ Refusal }
 )
 
-// Beat says that its sender is alive. Both send it.
+// Beat says that its sender is alive. Both send it, and a terminal answers those
+// of the daemon, which asks so whether one that stands still has only been held.
 type Beat struct{}
 
 func (Hello) key() string   { return "hello" }
