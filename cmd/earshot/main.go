@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -87,11 +88,14 @@ func explain(w io.Writer, err error) int {
 	if errors.Is(err, attach.ErrLost) { // how a socket breaks helps nobody
 		text = attach.ErrLost.Error() + "; it is there again after: earshot run"
 	}
+	var cure interface{ Cure() string }
+	if errors.As(err, &cure) {
+		text = strings.TrimSuffix(text, "; "+cure.Cure()) // it stands on a line of its own
+	}
 	if text != "" {
 		fmt.Fprintf(w, "earshot: %s\n", text)
 	}
-	var cure interface{ Cure() string }
-	if errors.As(err, &cure) && cure.Cure() != "" {
+	if cure != nil && cure.Cure() != "" {
 		fmt.Fprintf(w, "  → %s\n", cure.Cure())
 	}
 	switch {
