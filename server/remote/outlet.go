@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"earshot"
 	"earshot/server/wire"
@@ -25,8 +24,8 @@ type outlet struct {
 	box   *wire.Outbox
 	call  func(earshot.ParticipantID) string // what somebody is called
 
-	free   chan struct{} // holds one while no speech is open
-	frames atomic.Int64  // that the terminal has sent
+	free  chan struct{} // holds one while no speech is open
+	pulse pulse
 
 	mu     sync.Mutex
 	speech *speech // the one that was opened last
@@ -42,6 +41,7 @@ var _ interface {
 func newOutlet(name string, flows bool, box *wire.Outbox, call func(earshot.ParticipantID) string) *outlet {
 	o := &outlet{name: name, flows: flows, box: box, call: call, free: make(chan struct{}, 1)}
 	o.free <- struct{}{}
+	o.pulse.asleep.Store(-1)
 	return o
 }
 
@@ -60,7 +60,7 @@ func (o *outlet) Open(ctx context.Context, op earshot.Opening, heard func(earsho
 		return nil, context.Cause(ctx)
 	}
 	s := &speech{
-		box: o.box, turn: op.Turn, frames: &o.frames,
+		box: o.box, turn: op.Turn, pulse: &o.pulse,
 		tell: heard, over: func() { o.free <- struct{}{} }, moved: make(chan struct{}),
 	}
 	if err := o.begin(op, s); err != nil {

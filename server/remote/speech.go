@@ -29,10 +29,10 @@ var errOver = errors.New("the speech is over")
 
 // A speech is one reply on its way to a terminal.
 type speech struct {
-	box    *wire.Outbox
-	turn   earshot.TurnID
-	frames *atomic.Int64 // that the terminal has sent
-	over   func()        // called once, after the end was told
+	box   *wire.Outbox
+	turn  earshot.TurnID
+	pulse *pulse
+	over  func() // called once, after the end was told
 
 	telling sync.Mutex // held while tell is called, so that calls do not overlap
 	tell    func(earshot.Heard)
@@ -126,16 +126,27 @@ func (s *speech) Finish() {
 	defer s.mu.Unlock()
 	if !s.cut && !s.at.End {
 		_ = s.box.Put(wire.Finish{Turn: s.turn})
-		s.alive = time.AfterFunc(deaf, func() { s.ask(-1) })
+		wait, before := deaf, int64(-1)
+		if n := s.pulse.asleep.Load(); n == s.pulse.frames.Load() { // and has not woken since
+			wait, before = 0, n
+		}
+		s.alive = time.AfterFunc(wait, func() { s.ask(before) })
 		s.stops = append(s.stops, func() bool { return s.alive.Stop() })
 	}
+}
+
+// A pulse is what is known of whether a terminal is alive.
+type pulse struct {
+	frames atomic.Int64 // that it has sent
+	asleep atomic.Int64 // how many these were when it did not answer, or -1
 }
 
 // ask ends the speech of a terminal that has sent nothing since it was asked,
 // when it had sent some frames, and asks every other one again.
 func (s *speech) ask(before int64) {
-	n := s.frames.Load()
+	n := s.pulse.frames.Load()
 	if n == before {
+		s.pulse.asleep.Store(n)
 		s.end()
 		return
 	}

@@ -168,7 +168,7 @@ func (s *session) read() error {
 		if err != nil {
 			return err
 		}
-		s.outlet.frames.Add(1)
+		s.outlet.pulse.frames.Add(1)
 		if err := s.take(f); err != nil {
 			return err
 		}
