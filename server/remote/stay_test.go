@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,9 +81,14 @@ func TestMayNotStay(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := net.Pipe()
 				r, done := newRoom(), make(chan error, 1)
-				var revoked error
+				var revoked atomic.Bool
 				term := terminal(r)
-				term.Stay = func(context.Context) error { return revoked }
+				term.Stay = func(context.Context) error {
+					if revoked.Load() {
+						return errRevoked
+					}
+					return nil
+				}
 				go func() { done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) }()
 				go func() { _, _ = io.WriteString(far, hello+say) }()
 				var lines []string
@@ -91,7 +97,7 @@ func TestMayNotStay(t *testing.T) {
 				}
 				synctest.Wait()
 				time.Sleep(3*remote.Look + time.Second)
-				revoked = errRevoked
+				revoked.Store(true)
 				began := time.Now()
 				_, _ = io.WriteString(far, tt.says)
 				if err := <-done; err == nil || time.Since(began) > tt.within {
