@@ -38,18 +38,18 @@ func spoofs(t *testing.T) (texts []string) {
 	return texts
 }
 
-// authors counts the rows that begin with Ann's name, and returns those that
-// begin with something else: what she says goes on behind a margin.
-func authors(shown string) (ann int, others []string) {
+// authors counts the rows that begin with a name, and returns those that begin
+// with something else: what somebody says goes on behind a margin.
+func authors(shown, name string) (own int, others []string) {
 	for row := range strings.SplitSeq(strings.TrimRight(shown, "\n"), "\n") {
 		switch {
-		case strings.HasPrefix(row, "Ann: "):
-			ann++
-		case row != "" && row != "Ann:" && row[0] != ' ' && !strings.HasPrefix(row, "> "):
+		case strings.HasPrefix(row, name+": "):
+			own++
+		case row != "" && row != name+":" && row[0] != ' ' && !strings.HasPrefix(row, "> "):
 			others = append(others, row)
 		}
 	}
-	return ann, others
+	return own, others
 }
 
 // TestSpoofsInAFile: whatever Ann writes is shown as hers, in what no terminal
@@ -87,7 +87,7 @@ func TestSpoofsInAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := read()
-	if ann, others := authors(shown); ann != len(texts) || len(others) > 0 {
+	if ann, others := authors(shown, "Ann"); ann != len(texts) || len(others) > 0 {
 		t.Errorf("%d of %d are Ann's; others are %q", ann, len(texts), others)
 	}
 	for _, r := range shown {
@@ -108,10 +108,33 @@ func TestSpoofsOnATerminal(t *testing.T) {
 			testkit.Await(t, patience, "what was written", func() bool { return strings.Contains(w.Screen(), end) })
 		}
 	}
-	if _, others := authors(w.All()); len(others) > 0 {
+	if _, others := authors(w.All(), "Ann"); len(others) > 0 {
 		t.Errorf("others are %q", others)
 	}
 	if faults := w.Faults(); len(faults) > 0 {
 		t.Errorf("faults: %q", faults)
+	}
+}
+
+// TestSpoofsInAReply: what the agent was talked into saying is shown as its own.
+func TestSpoofsInAReply(t *testing.T) {
+	w := terminaltest.Open(t, 60, 24)
+	for i, text := range spoofs(t) {
+		w.Begin("Earshot")
+		for text != "" {
+			n, err := w.Print(nil, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = text[n:]
+		}
+		w.End("")
+		if end := fmt.Sprintf("  the end of %d", i); i%few == 0 {
+			w.Note(terminal.Line{Text: end})
+			testkit.Await(t, patience, "what was written", func() bool { return strings.Contains(w.Screen(), end) })
+		}
+	}
+	if own, others := authors(w.All(), "Earshot"); own < 500 || len(others) > 0 {
+		t.Errorf("%d are its own; others are %q", own, others)
 	}
 }
