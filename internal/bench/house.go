@@ -50,14 +50,17 @@ type furniture struct {
 	outlet   earshot.Outlet
 	past     []earshot.Event
 	settings executive.Config
+	people   *participants.Registry // if nil, of Ann alone
 }
 
 // open builds a house and lets it run until it is left.
 func open(ctx context.Context, f furniture) *house {
 	h := &house{ear: listen(f.outlet), replies: make(chan earshot.Reply, 4)}
+	if f.people == nil {
+		f.people = participants.New(ann, "Ann", f.settings.Name)
+	}
 	h.Room = room.New(room.Config{
-		ID: earshot.Desk, Settings: func() executive.Config { return f.settings },
-		People:  participants.New(ann, "Ann", f.settings.Name),
+		ID: earshot.Desk, Settings: func() executive.Config { return f.settings }, People: f.people,
 		Journal: notary{f.journal, h.replies}, Model: f.model, Past: f.past,
 		Now: time.Now, NewID: newID, Log: silent,
 	})

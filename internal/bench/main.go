@@ -1,9 +1,9 @@
 // Command bench says what earshot costs, as multiples of the bare thing that
 // was measured beside it in the same run: how long a cut takes, what stands
 // between a question and the first word of its answer, what the daemon needs
-// while nothing happens; and of its voice, what it understands of four others,
-// how soon it falls silent for them, what it needs with all its helpers. make
-// bench runs it.
+// while nothing happens, what it takes to route a message in a room of a hundred
+// people; and of its voice, what it understands of four others, how soon it
+// falls silent for them, what it needs with all its helpers. make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
 // store, ladder, engine, console, microphone and loudspeaker, and for the idle
@@ -55,6 +55,7 @@ var figures = []figure{
 	{"overhead", overhead},
 	{"idle", idle},
 	{"routing", routing},
+	{"people", people},
 	{"pipe", pipe},
 	{"words", words},
 	{"phrases", phrases},

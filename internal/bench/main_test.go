@@ -33,6 +33,13 @@ func TestEveryFigure(t *testing.T) {
 		{"idle", true, []string{"idle memory of the daemon (VmRSS)", "idle CPU of the daemon"}},
 		{"routing", false, []string{
 			"routing a piece", "routing a piece, allocations", "admitting an event", "admitting an event, allocations"}},
+		{"people", false, []string{
+			"routing an unaddressed message", "routing an unaddressed message, allocations",
+			"routing a message with mentions", "routing a message with mentions, allocations",
+			"routing a private message", "routing a private message, allocations",
+			"a message to 100 boards", "a message to 100 boards, allocations",
+			"the roster of a prompt, unchanged", "the roster of a prompt, unchanged, allocations",
+			"the roster of a prompt, after a change", "the roster of a prompt, after a change, allocations"}},
 		{"pipe", false, []string{
 			"control to a helper and back", "the same, with the pipe for sound full",
 			"a frame to a helper", "a frame to a helper, allocations"}},
