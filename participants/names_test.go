@@ -161,6 +161,23 @@ func TestKeyIsStable(t *testing.T) {
 	})
 }
 
+// TestAKeyIsTheSameInAnyWidth: what is plain is folded by another way than the
+// rest, to the same end.
+func TestAKeyIsTheSameInAnyWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plain := rapid.StringMatching(`[ -~\t\n]{0,20}`).Draw(t, "name")
+		wide := strings.Map(func(r rune) rune {
+			if r > ' ' {
+				return r - '!' + '！'
+			}
+			return r
+		}, plain)
+		if got, want := participants.Key(wide), participants.Key(plain); got != want {
+			t.Fatalf("%q has the key %q, and in full width %q", plain, want, got)
+		}
+	})
+}
+
 // FuzzCheckName: a name that may be used stands in a line and within brackets,
 // and stays what it is.
 func FuzzCheckName(f *testing.F) {

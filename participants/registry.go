@@ -256,16 +256,16 @@ func (r *Registry) Known() []Participant {
 // choose returns those of all there are who fit, by name. Somebody who was
 // merged, an agent that was dismissed and the generic participant are not there
 // by themselves.
-func (r *Registry) choose(fits func(Participant) bool) (chosen []Participant) {
+func (r *Registry) choose(fits func(Participant) bool) []Participant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var chosen []earshot.ParticipantID
 	for id, p := range r.people {
 		if _, merged := r.into[id]; !merged && !r.dormant[id] && id != Generic && fits(p) {
-			chosen = append(chosen, p)
+			chosen = append(chosen, id)
 		}
 	}
-	r.names.sort(chosen)
-	return chosen
+	return r.byName(chosen)
 }
 
 // Version rises with every change of who exists or who is here.

@@ -1,6 +1,10 @@
 package participants
 
-import "earshot"
+import (
+	"slices"
+
+	"earshot"
+)
 
 // Come notes that id is in a room by a session, and reports whether this is the
 // first one there. The generic participant never is.
@@ -64,21 +68,27 @@ func (r *Registry) Roster(room earshot.RoomID) *Roster {
 	if made := r.rosters[room]; made != nil {
 		return made
 	}
-	made := &Roster{Version: r.version}
-	seen := make(map[earshot.ParticipantID]bool)
+	var external, internal []earshot.ParticipantID
 	for _, id := range r.here[room] {
-		if p, known := r.people[r.root(id)]; known && !seen[p.ID] {
-			seen[p.ID] = true
-			made.External = append(made.External, p)
-		}
+		external = append(external, r.root(id))
 	}
 	for id, p := range r.people {
 		if p.Type == Internal && !r.dormant[id] {
-			made.Internal = append(made.Internal, p)
+			internal = append(internal, id)
 		}
 	}
-	r.names.sort(made.External)
-	r.names.sort(made.Internal)
+	made := &Roster{Version: r.version, External: r.byName(external), Internal: r.byName(internal)}
 	r.rosters[room] = made
 	return made
+}
+
+// byName returns those of some people who are known, each once, by name.
+func (r *Registry) byName(people []earshot.ParticipantID) []Participant {
+	all := slices.Grow([]Participant(nil), len(people))
+	for _, id := range r.names.sort(people) {
+		if p, known := r.people[id]; known {
+			all = append(all, p)
+		}
+	}
+	return all
 }

@@ -40,11 +40,12 @@ func (n names) remove(name string, who earshot.ParticipantID) {
 	delete(n.order, who)
 }
 
-// sort puts people in the order of their names.
-func (n names) sort(people []Participant) {
-	slices.SortFunc(people, func(a, b Participant) int {
-		return cmp.Or(strings.Compare(n.order[a.ID], n.order[b.ID]), strings.Compare(string(a.ID), string(b.ID)))
+// sort returns some people, each once, in the order of their names.
+func (n names) sort(people []earshot.ParticipantID) []earshot.ParticipantID {
+	slices.SortFunc(people, func(a, b earshot.ParticipantID) int {
+		return cmp.Or(strings.Compare(n.order[a], n.order[b]), strings.Compare(string(a), string(b)))
 	})
+	return slices.Compact(people)
 }
 
 func (n names) find(name string) (earshot.ParticipantID, bool) {
