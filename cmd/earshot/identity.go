@@ -130,10 +130,10 @@ func (a *app) ask(ctx context.Context, p porch) (name string, secret field.Secre
 		if err == nil || errors.Is(err, errLeft) {
 			return name, secret, err
 		}
-		fmt.Fprintf(a.out, "%s\n", terminal.Safe(err.Error()))
-		var cure interface{ Cure() string }
-		if errors.As(err, &cure) && cure.Cure() != "" {
-			fmt.Fprintf(a.out, "  → %s\n", terminal.Safe(cure.Cure()))
+		problem, cure := plainly(err)
+		fmt.Fprintf(a.out, "%s\n", terminal.Safe(problem))
+		if cure != "" {
+			fmt.Fprintf(a.out, "  → %s\n", terminal.Safe(cure))
 		}
 	}
 	return "", "", &verdict{failed, fmt.Errorf("nobody came in after %d tries", tries)}

@@ -84,19 +84,15 @@ func explain(w io.Writer, err error) int {
 	if err == nil {
 		return success
 	}
-	text := err.Error()
+	text, cure := plainly(err)
 	if errors.Is(err, attach.ErrLost) { // how a socket breaks helps nobody
 		text = attach.ErrLost.Error() + "; it is there again after: earshot run"
-	}
-	var cure interface{ Cure() string }
-	if errors.As(err, &cure) {
-		text = strings.TrimSuffix(text, "; "+cure.Cure()) // it stands on a line of its own
 	}
 	if text != "" {
 		fmt.Fprintf(w, "earshot: %s\n", text)
 	}
-	if cure != nil && cure.Cure() != "" {
-		fmt.Fprintf(w, "  → %s\n", cure.Cure())
+	if cure != "" {
+		fmt.Fprintf(w, "  → %s\n", cure)
 	}
 	switch {
 	case errors.As(err, &v):
@@ -107,4 +103,18 @@ func explain(w io.Writer, err error) int {
 		return notRunning
 	}
 	return failed
+}
+
+// plainly returns what went wrong, and what mends it. What a daemon refused says
+// both in one.
+func plainly(err error) (problem, cure string) {
+	var mends interface{ Cure() string }
+	if errors.As(err, &mends) {
+		cure = mends.Cure()
+	}
+	problem = err.Error()
+	if cure != "" {
+		problem = strings.TrimSuffix(problem, "; "+cure)
+	}
+	return problem, cure
 }
