@@ -33,8 +33,9 @@ var frames = []wire.Frame{
 	wire.Say{Turn: "1", Clause: earshot.Clause{N: 1, Text: "3 km", Spoken: "three", Marks: []earshot.Mark{{Spoken: 1, Text: 2}}}},
 	wire.Do{Turn: "1", Control: earshot.Cut},
 	wire.Finish{Turn: "1"},
-	wire.Show{Event: earshot.Event{ID: "1", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Body: earshot.Reply{Offered: "x"}}},
+	wire.Show{Event: earshot.Event{ID: "1", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Body: earshot.Reply{Offered: "x"}}, Names: wire.Names{"ann": "Ann É"}},
 	wire.Missed{N: 3},
+	wire.Ended{Refusal: wire.Refusal{Problem: "revoked", Mend: "ask for another"}},
 	wire.Beat{},
 }
 
