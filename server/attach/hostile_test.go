@@ -160,7 +160,7 @@ func TestTerminalThatNeverReads(t *testing.T) {
 func TestHostileDaemon(t *testing.T) {
 	for _, sends := range []string{
 		"", "x\n", "null\n", `{"hello":{}}` + "\n", `{"ack":{"n":1}}` + "\n", `{"refused":{"n":1}}` + "\n",
-		`{"heard":{"turn":"1"}}` + "\n", `{"show":{"id":"1"}}` + "\n", `{"show":{"event":{"kind":"message"},"names":7}}` + "\n", `{"say":`, strings.Repeat("x", 2*wire.MaxDown),
+		`{"heard":{"turn":"1"}}` + "\n", `{"show":{"id":"1"}}` + "\n", `{"show":{}}` + "\n", `{"show":{"event":null}}` + "\n", `{"show":{"event":{"kind":"message"},"names":7}}` + "\n", `{"say":`, strings.Repeat("x", 2*wire.MaxDown),
 		`{"open":{"turn":"1"}}` + "\n" + strings.Repeat(`{"say":{"turn":"1","clause":{"n":0,"text":"`+strings.Repeat("x", 1<<20)+`"}}}`+"\n", 10),
 		`{"open":{"turn":"1"}}` + "\n" + `{"do":{"turn":"1","control":99}}` + "\n" + `{"finish":{"turn":"2"}}` + "\n",
 		strings.Repeat(`{"open":{"turn":"1"}}`+"\n", 100),

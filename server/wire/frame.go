@@ -25,6 +25,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -187,7 +188,7 @@ func decodeBody(key string, body []byte) (Frame, error) {
 	case "finish":
 		return decode[Finish](body)
 	case "show":
-		return decode[Show](body)
+		return decodeShow(body)
 	case "missed":
 		return decode[Missed](body)
 	case "ended":
@@ -196,6 +197,15 @@ func decodeBody(key string, body []byte) (Frame, error) {
 		return decode[Beat](body)
 	}
 	return nil, fmt.Errorf("decoding a frame: unknown key of %d bytes", len(key))
+}
+
+// decodeShow is decode, for something to be seen that is there.
+func decodeShow(body []byte) (Frame, error) {
+	f, err := decode[Show](body)
+	if s, ok := f.(Show); ok && s.Event.Body == nil {
+		return nil, errors.New("decoding a frame show: it shows nothing")
+	}
+	return f, err
 }
 
 func decode[F Frame](body []byte) (Frame, error) {

@@ -135,6 +135,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(all)
 	f.Add(all[:len(all)-3])
+	f.Add([]byte("{\"show\":{}}\n"))
 	f.Add([]byte("{\"heard\":{\"turn\":\"1\",\"clause\":1e99}}\n\x00\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := lines(text, 1<<16)
