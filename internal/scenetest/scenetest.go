@@ -20,6 +20,30 @@
 // The config is a part of the section executive, and may be left out. The model
 // is a script; see [earshot/llm/llmtest]. Ann is whoever operates earshot. Time
 // is whatever clock the caller is on: tests perform within a synctest bubble.
+//
+// Where there is a part people, each of them has a terminal, and what is to be
+// seen there is told too. A line is a name, a type, and perhaps a description:
+//
+//	-- people --
+//	ann    human           whose machine it is
+//	bob    human
+//	coder  internal_agent  writes programs
+//	-- heard --
+//	0.0s  console/ann    (comes)
+//	0.0s  console/bob    (comes)
+//	1.0s  console/bob    @earshot hello
+//	2.0s  console/bob#2  (comes)
+//	-- said --
+//	0.0s  console,console/bob  (sees) bob has joined
+//	1.0s  console  (sees) bob: @earshot hello
+//
+// Who comes opens the terminal, and who goes closes it; console/bob#2 is a
+// second one of Bob's. Ann's is called console. After /identity what is typed
+// at a terminal is by whomever it has become. What one terminal alone is told,
+// and is kept nowhere, is (told), and what the room does not take is (refused).
+//
+// A part asked, where there is one, is what the model was asked: who it is told
+// is there, what it is told to mend, and the dialogue.
 package scenetest
 
 import (
@@ -57,9 +81,11 @@ const breath = 60 * time.Millisecond
 // A Scene is a parsed archive.
 type Scene struct {
 	Config executive.Config
+	People []participants.Participant // nil without a part people
 	Model  *llmtest.Script
 	Heard  []replay.At
 	Said   string
+	Asked  string
 }
 
 // Parse reads an archive.
@@ -71,12 +97,16 @@ func Parse(archive []byte) (*Scene, error) {
 		switch f.Name {
 		case "config":
 			s.Config, err = configured(f.Data)
+		case "people":
+			s.People, err = cast(f.Data)
 		case "model":
 			s.Model, err = llmtest.Parse(f.Data)
 		case "heard":
 			s.Heard, err = replay.Parse(archive)
 		case "said":
 			s.Said = string(f.Data)
+		case "asked":
+			s.Asked = string(f.Data)
 		default:
 			err = fmt.Errorf("there is no such part")
 		}
@@ -101,35 +131,46 @@ func configured(part []byte) (executive.Config, error) {
 	return cfg.Executive, nil
 }
 
-// Perform performs s, and returns what was said, in the form of the part said.
-// It returns when everything that was heard has been dealt with.
-func (s *Scene) Perform(ctx context.Context) (string, error) {
+// Perform performs s, and returns what was said and what the model was asked, in
+// the form of the parts of that name. It returns when everything that was heard
+// has been dealt with.
+func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	ctx, leave := context.WithCancel(ctx)
-	journal, console := new(testkit.Journal), &testkit.Voice{Called: "console", Every: pace, Flow: true}
-	people := participants.New(Ann, "ann", s.Config.Name)
+	defer leave()
+	people, err := s.registry()
+	if err != nil {
+		return "", "", err
+	}
+	began, journal, model := time.Now(), new(testkit.Journal), &prompter{script: s.Model}
 	cfg := room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return s.Config }, People: people,
 		Journal: journal, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.Model != nil {
-		cfg.Model = s.Model
+		cfg.Model = model
 	}
-	r := room.New(cfg)
-	r.Enter(console, earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
+	house := newStage(room.New(cfg), people)
+	if s.People == nil {
+		house.open(seatOf(Ann))
+	}
 	if s.aloud() {
-		r.Enter(&testkit.Voice{Called: "loudspeaker", Every: breath, Aloud: true}, earshot.Audience{Unknown: true})
+		house.room.Enter(&testkit.Voice{Called: "loudspeaker", Every: breath, Aloud: true}, earshot.Audience{Unknown: true})
 	}
-	began := time.Now()
 	var running sync.WaitGroup
-	running.Go(func() { r.Run(ctx) })
+	running.Go(func() { house.room.Run(ctx) })
 	sense := &replay.Provider{Events: s.Heard, Via: "console"}
-	err := sense.Run(ctx, r.Admit)
-	for err == nil && r.Busy() {
+	err = sense.Run(ctx, house.admit)
+	for err == nil && house.room.Busy() {
 		time.Sleep(pace)
 	}
 	leave()
 	running.Wait()
-	return transcript(began, journal.Events(), people), err
+	t := transcript{began: began, people: people}
+	if s.People != nil {
+		t.sights(house.sights())
+	}
+	t.journal(journal.Events())
+	return t.String(), model.String(began), err
 }
 
 // aloud reports whether somebody speaks in s.
@@ -152,37 +193,4 @@ func counter() func() earshot.EventID {
 		n++
 		return earshot.EventID(fmt.Sprintf("e%04d", n))
 	}
-}
-
-// transcript writes what the house said, one line a fact, in the order in which
-// it began: which of two that end together is kept first is nobody's promise.
-func transcript(began time.Time, events []earshot.Event, people *participants.Registry) string {
-	var b strings.Builder
-	line := func(at time.Time, who, format string, args ...any) {
-		fmt.Fprintf(&b, "%.1fs  %s  %s\n", at.Sub(began).Seconds(), who, fmt.Sprintf(format, args...))
-	}
-	slices.SortStableFunc(events, func(a, b earshot.Event) int { return a.At.Compare(b.At) })
-	for _, e := range events {
-		switch body := e.Body.(type) {
-		case earshot.Decision:
-			if body.Verdict != earshot.Speak {
-				line(e.At, string(body.Verdict), "%s", strings.Join(body.Reasons, "; "))
-			}
-		case earshot.Notice:
-			line(e.At, "notice", "%s", body.Text)
-		case earshot.Reply:
-			for _, d := range body.Heard {
-				if d.Bytes == 0 {
-					continue
-				}
-				line(e.At, d.Outlet, "%s", strings.TrimSpace(string(body.Offered[:d.Bytes])))
-			}
-			if body.Cut != nil {
-				line(body.Cut.At, "cut", "%s by %s; kept %q", body.Cut.Signal, people.Name(body.Cut.By), strings.TrimSpace(string(body.Remainder())))
-			} else if body.Outcome != earshot.Completed {
-				line(e.At, string(body.Outcome), "%d bytes offered", len(body.Offered))
-			}
-		}
-	}
-	return b.String()
 }

@@ -35,28 +35,31 @@ func TestScenes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var said string
+			var said, asked string
 			synctest.Test(t, func(t *testing.T) {
-				if said, err = scene.Perform(t.Context()); err != nil {
+				if said, asked, err = scene.Perform(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			})
-			if said == scene.Said {
+			if scene.Asked == "" {
+				asked = ""
+			}
+			if said == scene.Said && asked == scene.Asked {
 				return
 			}
 			if !*update {
-				t.Fatalf("said\n%swant\n%s", said, scene.Said)
+				t.Fatalf("said\n%swant\n%s\nasked\n%swant\n%s", said, scene.Said, asked, scene.Asked)
 			}
-			rewrite(t, file, archive, said)
+			rewrite(t, file, archive, map[string]string{"said": said, "asked": asked})
 		})
 	}
 }
 
-func rewrite(t *testing.T, file string, archive []byte, said string) {
+func rewrite(t *testing.T, file string, archive []byte, parts map[string]string) {
 	a := txtar.Parse(archive)
-	for i := range a.Files {
-		if a.Files[i].Name == "said" {
-			a.Files[i].Data = []byte(said)
+	for i, f := range a.Files {
+		if text, ok := parts[f.Name]; ok {
+			a.Files[i].Data = []byte(text)
 		}
 	}
 	if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
@@ -69,6 +72,8 @@ func TestParseFaults(t *testing.T) {
 		{"", "nothing is heard"},
 		{"-- props --\n", "part props: there is no such part"},
 		{"-- config --\nname: [\n-- heard --\n0.0s console/ann hi\n", "part config: "},
+		{"-- people --\nbob\n-- heard --\n0.0s console/ann hi\n", "part people: \"bob\" has no type"},
+		{"-- people --\n# nobody\n-- heard --\n0.0s console/ann hi\n", "part people: nobody is in it"},
 		{"-- model --\nrepply: x\n", "part model: "},
 		{"-- heard --\nlater console/ann hi\n", "part heard: "},
 	} {

@@ -30,11 +30,13 @@ const longest = 24 * time.Hour
 //	6.1s  microphone/default  (voice lasts)
 //	6.8s  microphone/default  (words) earshot what
 //	7.4s  microphone/default  (aloud) earshot what time is it
+//	9.0s  console/ann  (goes)
 //
 // A line is when, who (the provider and its name for them), and what: a
-// message, a command after a slash, (typing) for the first key of a line, or
-// (emptied) for a line that was emptied without being sent. A message that
-// begins with a slash is written with two. A voice begins, lasts, or was nothing
+// message, a command after a slash, (typing) for the first key of a line,
+// (emptied) for a line that was emptied without being sent, or that they come or
+// go: (comes), (goes). A message that begins with a slash is written with two, and
+// one of several lines with \n between them. A voice begins, lasts, or was nothing
 // after all, (voice over); its (words) are understood while it speaks, a phrase
 // that is listened for (calls), and what it said (aloud) comes when it has ended.
 // What came together with the agent's own sound is (own words) and (own voice).
@@ -110,6 +112,10 @@ func parseLine(line string) (At, error) {
 	if err != nil {
 		return At{}, err
 	}
+	if p, ok := body.(earshot.Presence); ok {
+		p.Session = from.ID
+		body = p
+	}
 	return At{offset, earshot.Event{From: from, Body: body}}, nil
 }
 
@@ -140,6 +146,8 @@ func parseBody(s string) (earshot.Body, error) {
 		return earshot.Typing{Began: true}, nil
 	case s == "(emptied)":
 		return earshot.Typing{Began: false}, nil
+	case s == "(comes)", s == "(goes)":
+		return earshot.Presence{Here: s == "(comes)"}, nil
 	case strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//"):
 		return parseCommand(s[1:])
 	}
@@ -152,7 +160,7 @@ func parseBody(s string) (earshot.Body, error) {
 	if body, ok := parseVoice(s); ok {
 		return body, nil
 	}
-	return earshot.Message{Text: earshot.Text(s)}, nil
+	return earshot.Message{Text: earshot.Text(strings.ReplaceAll(s, `\n`, "\n"))}, nil
 }
 
 const (

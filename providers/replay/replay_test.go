@@ -94,6 +94,9 @@ func TestParse(t *testing.T) {
 62s   microphone/default  (own words)  the tides
 63s   microphone/default  (aloud) tell me more
 64s   microphone/default  (aloud)
+65s   console/ann  two\nlines
+66s   console/ann  (comes)
+67s   console/ann  (goes)
 -- said --
 0.9s  speaker      The tides
 `))
@@ -114,6 +117,9 @@ func TestParse(t *testing.T) {
 		{62 * time.Second, earshot.Event{From: mic, Body: earshot.Speech{Stage: earshot.VoiceWords, Words: "the tides", Confidence: 0.9, Own: true}}},
 		{63 * time.Second, earshot.Event{From: mic, Body: earshot.Utterance{Text: "tell me more", Confidence: 0.9, Lasted: 1200 * time.Millisecond}}},
 		{64 * time.Second, earshot.Event{From: mic, Body: earshot.Message{Text: "(aloud)"}}},
+		{65 * time.Second, earshot.Event{From: ann, Body: earshot.Message{Text: "two\nlines"}}},
+		{66 * time.Second, earshot.Event{From: ann, Body: earshot.Presence{Session: "ann", Here: true}}},
+		{67 * time.Second, earshot.Event{From: ann, Body: earshot.Presence{Session: "ann"}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %#v\nwant %#v", got, want)

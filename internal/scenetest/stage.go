@@ -1,0 +1,114 @@
+package scenetest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+	"earshot/participants"
+)
+
+// A stage is a room, and the terminals in it.
+type stage struct {
+	room   *room.Room
+	people *participants.Registry
+	leaves map[string]func() // by session, of the terminals that are open
+
+	mu   sync.Mutex
+	seen []sight
+}
+
+func newStage(r *room.Room, people *participants.Registry) *stage {
+	return &stage{room: r, people: people, leaves: make(map[string]func())}
+}
+
+// A seat is a terminal.
+type seat struct {
+	session string // as a scene calls it: ann, bob#2
+	account earshot.Handle
+	outlet  string
+}
+
+// seatOf returns the terminal that a scene calls h.
+func seatOf(h earshot.Handle) seat {
+	name, _, _ := strings.Cut(h.ID, "#")
+	t := seat{session: h.ID, account: earshot.Handle{Provider: h.Provider, ID: name}, outlet: h.Provider + "/" + h.ID}
+	if h == Ann {
+		t.outlet = h.Provider
+	}
+	return t
+}
+
+// A sight is something that could be seen at an outlet.
+type sight struct {
+	at     time.Time
+	outlet string
+	event  earshot.Event
+	fault  string // why what was typed there was not taken, or empty
+}
+
+// sights returns all that could be seen, in the order in which it was at each
+// outlet.
+func (s *stage) sights() []sight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
+}
+
+func (s *stage) see(at sight) {
+	at.at = time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, at)
+}
+
+// open brings a terminal into the room, with whoever has that account.
+func (s *stage) open(t seat) {
+	who := s.people.Resolve(t.account)
+	if who.ID == "" || s.leaves[t.session] != nil {
+		return
+	}
+	s.people.Attach(participants.Session{
+		ID: t.session, Room: earshot.Desk, Participant: who.ID, Account: t.account, Outlet: t.outlet, Connection: "terminal", Since: time.Now(),
+	})
+	o := &screen{Voice: testkit.Voice{Called: t.outlet, Every: pace, Flow: true}, see: s.see}
+	s.leaves[t.session] = s.room.Enter(o, earshot.Audience{Members: []earshot.ParticipantID{who.Reader()}})
+}
+
+// admit brings e into the room, by whoever is at the terminal now. That the room
+// does not take it is a thing to be seen, and no end of the scene.
+func (s *stage) admit(ctx context.Context, e earshot.Event) error {
+	t := seatOf(e.From)
+	presence, _ := e.Body.(earshot.Presence)
+	if presence.Here {
+		s.open(t)
+	}
+	leave, open := s.leaves[t.session]
+	if open {
+		e.From, e.Via = s.people.Handle(t.session), t.outlet
+	}
+	err := s.room.Admit(ctx, e)
+	if open && e.Body.Kind() == earshot.KindPresence && !presence.Here {
+		leave()
+		delete(s.leaves, t.session)
+		s.people.Detach(t.session)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.see(sight{outlet: t.outlet, fault: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// A screen is a terminal's outlet, which is a board too.
+type screen struct {
+	testkit.Voice
+	see func(sight)
+}
+
+// Show implements [earshot.Board].
+func (s *screen) Show(e earshot.Event) { s.see(sight{outlet: s.Name(), event: e}) }

@@ -1,0 +1,145 @@
+package scenetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// A transcript is what the house said, one line a fact, in the order in which
+// it began: which of two that end together is kept first is nobody's promise.
+type transcript struct {
+	began  time.Time
+	people *participants.Registry
+	facts  []fact
+}
+
+// A fact is one line. Of a reply, that it was cut stands behind what was said
+// of it, and not where it happened.
+type fact struct {
+	began, at time.Time
+	who, what string
+}
+
+func (t *transcript) add(at time.Time, who, format string, args ...any) {
+	t.facts = append(t.facts, fact{at, at, who, fmt.Sprintf(format, args...)})
+}
+
+// String returns the lines. Those of one moment stand in the order in which they
+// were added.
+func (t *transcript) String() string {
+	slices.SortStableFunc(t.facts, func(a, b fact) int { return a.began.Compare(b.began) })
+	var b strings.Builder
+	for _, f := range t.facts {
+		fmt.Fprintf(&b, "%.1fs  %s  %s\n", f.at.Sub(t.began).Seconds(), f.who, f.what)
+	}
+	return b.String()
+}
+
+// journal adds what was decided, and said.
+func (t *transcript) journal(events []earshot.Event) {
+	for _, e := range events {
+		switch body := e.Body.(type) {
+		case earshot.Decision:
+			if body.Verdict != earshot.Speak {
+				t.add(e.At, string(body.Verdict), "%s", strings.Join(body.Reasons, "; "))
+			}
+		case earshot.Notice:
+			t.add(e.At, "notice", "%s", body.Text)
+		case earshot.Reply:
+			t.reply(e, body)
+		}
+	}
+}
+
+func (t *transcript) reply(e earshot.Event, r earshot.Reply) {
+	for _, d := range r.Heard {
+		if d.Bytes > 0 {
+			t.add(e.At, d.Outlet, "%s", strings.TrimSpace(string(r.Offered[:d.Bytes])))
+		}
+	}
+	switch {
+	case r.Cut != nil:
+		how := fmt.Sprintf("%s by %s; kept %q", r.Cut.Signal, t.people.Name(r.Cut.By), strings.TrimSpace(string(r.Remainder())))
+		t.facts = append(t.facts, fact{e.At, r.Cut.At, "cut", how})
+	case r.Outcome != earshot.Completed:
+		t.add(e.At, string(r.Outcome), "%d bytes offered", len(r.Offered))
+	}
+}
+
+// sights adds what could be seen, at one moment by outlets, and what was seen at
+// several of them in one line.
+func (t *transcript) sights(all []sight) {
+	slices.SortStableFunc(all, func(a, b sight) int {
+		return cmp.Or(a.at.Compare(b.at), strings.Compare(a.outlet, b.outlet))
+	})
+	first := len(t.facts)
+	for _, s := range all {
+		what := t.seen(s)
+		same := func(f fact) bool { return f.at.Equal(s.at) && f.what == what }
+		switch i := slices.IndexFunc(t.facts[first:], same); {
+		case what == "":
+		case i >= 0:
+			t.facts[first+i].who += "," + s.outlet
+		default:
+			t.add(s.at, s.outlet, "%s", what)
+		}
+	}
+}
+
+// seen returns what s shows, if it is not to be seen from the journal, and was
+// not written there.
+func (t *transcript) seen(s sight) string {
+	e := s.event
+	switch b := e.Body.(type) {
+	case nil:
+		return "(refused) " + s.fault
+	case earshot.Message:
+		if e.Via == s.outlet && e.Visibility.Scope != earshot.Private {
+			return ""
+		}
+		return fmt.Sprintf("(sees) %s: %s", t.heading(e), string(b.Text))
+	case earshot.Utterance:
+		return fmt.Sprintf("(sees) %s: %s", t.people.Name(e.Author), string(b.Text))
+	case earshot.Memo:
+		return fmt.Sprintf("(sees) %s notes: %s", t.people.Name(e.Author), string(b.Text))
+	case earshot.ModeChange:
+		return fmt.Sprintf("(sees) the room is %s, by %s", b.Mode, t.people.Name(e.Author))
+	case earshot.Presence:
+		return t.came(e, b)
+	case earshot.Notice:
+		if e.Sequence == 0 {
+			return "(told) " + strings.ReplaceAll(b.Text, "\n", " / ")
+		}
+	}
+	return ""
+}
+
+func (t *transcript) came(e earshot.Event, p earshot.Presence) string {
+	text := "(sees) " + t.people.Name(e.Author) + map[bool]string{true: " has joined", false: " has left"}[p.Here]
+	if p.Times > 0 {
+		text += fmt.Sprintf(", having come and gone %d times", p.Times)
+	}
+	return text
+}
+
+// heading returns who wrote e, and how.
+func (t *transcript) heading(e earshot.Event) string {
+	head := t.people.Name(e.Author)
+	if e.Sequence == 0 {
+		head += " (off the record)"
+	}
+	if e.Visibility.Scope != earshot.Private {
+		return head
+	}
+	var to []string
+	for _, id := range e.To {
+		to = append(to, t.people.Name(id))
+	}
+	return head + " (private) → " + strings.Join(to, ", ")
+}
