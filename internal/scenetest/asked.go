@@ -15,6 +15,7 @@ import (
 // A prompter is a scene's model, which keeps what it was asked.
 type prompter struct {
 	script *llmtest.Script
+	window int // how many messages it takes; 0 is any number
 
 	mu    sync.Mutex
 	times []time.Time
@@ -26,12 +27,13 @@ func (p *prompter) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.D
 	p.mu.Lock()
 	p.times, p.asked = append(p.times, time.Now()), append(p.asked, req)
 	p.mu.Unlock()
+	if p.window > 0 && len(req.Messages) > p.window {
+		return func(yield func(llm.Delta, error) bool) {
+			yield(llm.Delta{}, &llm.Error{Fault: llm.TooLong, Engine: "script"})
+		}
+	}
 	return p.script.Stream(ctx, req)
 }
-
-// told are the beginnings of those lines of the house's own instructions that
-// change from turn to turn, and are no clock.
-var told = []string{"You are ", "External: ", "Internal: ", "In your last reply"}
 
 // String returns what was asked.
 func (p *prompter) String(began time.Time) string {
@@ -40,19 +42,27 @@ func (p *prompter) String(began time.Time) string {
 	var b strings.Builder
 	for i, req := range p.asked {
 		fmt.Fprintf(&b, "%.1fs\n", p.times[i].Sub(began).Seconds())
-		for _, m := range req.Messages {
-			if m.Role != llm.System {
-				fmt.Fprintf(&b, "  %s: %s\n", m.Role, strings.ReplaceAll(m.Text, "\n", "\n    "))
-				continue
+		for i, m := range req.Messages {
+			text := strings.ReplaceAll(m.Text, "\n", "\n    ")
+			if m.Role == llm.System {
+				text = changing(m.Text, i == 0)
 			}
-			for l := range strings.Lines(m.Text) {
-				for _, begin := range told {
-					if strings.HasPrefix(l, begin) {
-						fmt.Fprintf(&b, "  %s: %s\n", m.Role, strings.TrimSpace(l))
-					}
-				}
+			if text != "" {
+				fmt.Fprintf(&b, "  %s: %s\n", m.Role, text)
 			}
 		}
 	}
 	return b.String()
+}
+
+// changing returns those of the house's own instructions that change with what
+// happens in a scene: who it is, who is there, and what it did wrong.
+func changing(instructions string, identity bool) string {
+	var some []string
+	for i, l := range strings.Split(instructions, "\n") {
+		if identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") {
+			some = append(some, l)
+		}
+	}
+	return strings.Join(some, " ")
 }

@@ -43,7 +43,8 @@
 // and is kept nowhere, is (told), and what the room does not take is (refused).
 //
 // A part asked, where there is one, is what the model was asked: who it is told
-// is there, what it is told to mend, and the dialogue.
+// is there, what it is told to mend, and the dialogue. A part window is how many
+// messages the model takes at once, those of the house included.
 package scenetest
 
 import (
@@ -51,6 +52,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -83,6 +85,7 @@ type Scene struct {
 	Config executive.Config
 	People []participants.Participant // nil without a part people
 	Model  *llmtest.Script
+	Window int // of the model, in messages; 0 is any number
 	Heard  []replay.At
 	Said   string
 	Asked  string
@@ -101,6 +104,8 @@ func Parse(archive []byte) (*Scene, error) {
 			s.People, err = cast(f.Data)
 		case "model":
 			s.Model, err = llmtest.Parse(f.Data)
+		case "window":
+			s.Window, err = strconv.Atoi(strings.TrimSpace(string(f.Data)))
 		case "heard":
 			s.Heard, err = replay.Parse(archive)
 		case "said":
@@ -141,7 +146,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	began, journal, model := time.Now(), new(testkit.Journal), &prompter{script: s.Model}
+	began, journal, model := time.Now(), new(testkit.Journal), &prompter{script: s.Model, window: s.Window}
 	cfg := room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return s.Config }, People: people,
 		Journal: journal, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),

@@ -74,6 +74,7 @@ func TestParseFaults(t *testing.T) {
 		{"-- config --\nname: [\n-- heard --\n0.0s console/ann hi\n", "part config: "},
 		{"-- people --\nbob\n-- heard --\n0.0s console/ann hi\n", "part people: \"bob\" has no type"},
 		{"-- people --\n# nobody\n-- heard --\n0.0s console/ann hi\n", "part people: nobody is in it"},
+		{"-- window --\nwide\n", "part window: "},
 		{"-- model --\nrepply: x\n", "part model: "},
 		{"-- heard --\nlater console/ann hi\n", "part heard: "},
 	} {

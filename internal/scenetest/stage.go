@@ -2,6 +2,7 @@ package scenetest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -90,6 +91,8 @@ func (s *stage) admit(ctx context.Context, e earshot.Event) error {
 	leave, open := s.leaves[t.session]
 	if open {
 		e.From, e.Via = s.people.Handle(t.session), t.outlet
+	} else if t.account.Provider == Ann.Provider {
+		e.Via = t.outlet // where nothing is to be seen
 	}
 	err := s.room.Admit(ctx, e)
 	if open && e.Body.Kind() == earshot.KindPresence && !presence.Here {
@@ -98,10 +101,19 @@ func (s *stage) admit(ctx context.Context, e earshot.Event) error {
 		s.people.Detach(t.session)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.see(sight{outlet: t.outlet, fault: err.Error()})
+		s.see(sight{outlet: t.outlet, fault: refusal(err)})
 		return nil
 	}
 	return err
+}
+
+// refusal returns what a terminal shows of err.
+func refusal(err error) string {
+	var mended interface{ Cure() string }
+	if errors.As(err, &mended) && mended.Cure() != "" {
+		return err.Error() + " → " + mended.Cure()
+	}
+	return err.Error()
 }
 
 // A screen is a terminal's outlet, which is a board too.
