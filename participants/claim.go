@@ -43,6 +43,9 @@ type grant struct {
 // guarded reports whether a name alone does not make one p.
 func (p Participant) guarded() bool { return p.RequiresAuth || p.Can(Operate) }
 
+// Guest reports whether p is somebody without a name, whom nobody can say to be.
+func (p Participant) Guest() bool { return strings.HasPrefix(string(p.ID), guestPrefix) }
+
 // Claim returns who somebody known by account is when they say that they are
 // called name. An empty name is that of the account, and "anonymous" a new guest
 // where guests are allowed. Nobody is an agent
@@ -96,7 +99,7 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 		return own, nil
 	}
 	switch {
-	case p.Type == Internal, strings.HasPrefix(string(p.ID), guestPrefix):
+	case p.Type == Internal, p.Guest():
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return Participant{}, r.tooNear(p.Name, p.ID)

@@ -73,6 +73,10 @@ func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, ent
 	p := porch{known: s.Known, own: s.You.ID, strangers: s.Strangers, anonymous: s.Anonymous}
 	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
 		c.Identity, c.Room, c.Token = name, room, secret
+		if p.anonymous && participants.Key(name) == participants.Key(anonymous) {
+			s.You = participants.Participant{} // only who stays becomes somebody
+			return nil
+		}
 		var err error
 		s, err = state(ctx, c)
 		return err

@@ -29,6 +29,9 @@ type introduction struct {
 // lastIdentity is what somebody says who wants to be who they were.
 const lastIdentity = "last"
 
+// anonymous is what somebody says who does not say who they are.
+const anonymous = "anonymous"
+
 // tries is how often somebody is asked who they are: two slips are forgiven.
 const tries = 3
 
@@ -160,7 +163,7 @@ func (p porch) question() string {
 		answers = append(answers, "a new name")
 	}
 	if p.anonymous {
-		answers = append(answers, "anonymous")
+		answers = append(answers, anonymous)
 	}
 	usual := ""
 	if p.own != "" {
@@ -209,10 +212,10 @@ func (p porch) ordered() porch {
 // lastFile is where it is kept as whom this user came in last.
 func lastFile() string { return filepath.Join(xdg.StateHome, "earshot", "identity") }
 
-// keepIdentity keeps as whom somebody came in, for --identity last. A script is
-// nobody to come back as.
+// keepIdentity keeps as whom somebody came in, for --identity last. A script or a
+// guest is nobody to come back as.
 func keepIdentity(who participants.Participant) error {
-	if who.ID == participants.Generic {
+	if who.ID == "" || who.ID == participants.Generic || who.Guest() {
 		return nil
 	}
 	file := lastFile()

@@ -285,3 +285,21 @@ func TestNobodyIsAsked(t *testing.T) {
 		t.Error("a script is remembered")
 	}
 }
+
+// TestGuest: without a name one comes in once, and is nobody to come back as.
+func TestGuest(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	h.daemon()
+	w := h.begin("chat", "--identity", "Anonymous")
+	w.says("/identity")
+	w.await("You are guest_", 1)
+	if strings.Contains(w.text(), " 2 (guest_") {
+		t.Errorf("there are two of them:\n%s", w.text())
+	}
+	w.says("/exit")
+	w.ended()
+	if r := h.earshot(nil, "chat", "--identity", "last"); r.code != failed || !strings.Contains(r.err, "nobody has come in from this account yet") {
+		t.Errorf("whoever was a guest comes back with %d: %s", r.code, r.err)
+	}
+}
