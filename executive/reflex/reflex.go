@@ -95,16 +95,22 @@ func without(words, polite string) string {
 // fold returns text in lower case, without punctuation, one space between
 // words.
 func fold(text string) string {
-	text = strings.Map(func(r rune) rune {
+	var b strings.Builder
+	b.Grow(len(text))
+	between := false
+	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			return unicode.ToLower(r)
+			if between && b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			between = false
+			b.WriteRune(unicode.ToLower(r))
 		case unicode.IsSpace(r), r == '-', r == ',', r == '/':
-			return ' '
+			between = true
 		}
-		return -1
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
+	}
+	return b.String()
 }
 
 // A Line is something that was said.
