@@ -9,7 +9,7 @@
 // Package [earshot] holds the vocabulary and does nothing: who
 // ([earshot.ParticipantID], [earshot.Handle]), what happened
 // ([earshot.Event] and its bodies), who may see it ([earshot.Visibility],
-// [earshot.Audience]), and how a reply comes out ([earshot.Outlet],
+// [earshot.Audience]), what a room lets in ([earshot.Mode]), and how a reply comes out ([earshot.Outlet],
 // [earshot.Clause], [earshot.Heard]). Everybody may import it; it imports
 // nothing of ours. What somebody said is an [earshot.Text], which prints as its
 // length, so that no log can repeat it.
@@ -64,7 +64,8 @@
 // # People and what they say
 //
 // [earshot/participants] knows who exists and who is there: people and agents,
-// the handles by which providers know them, and whom somebody may say to be.
+// the handles by which providers know them, what they may be called, whom
+// somebody may say to be, and which comings and goings are announced.
 // [earshot/conversation] finds out whom a text addresses, renders the envelope by
 // which a model sees who said what, takes envelopes out of replies, and decides
 // whether something that was said aloud is for the agent. A voice is somebody
@@ -74,7 +75,9 @@
 //
 // [earshot/executive] decides; the package itself is only its configuration.
 // [earshot/executive/room] does things in one order, which its package comment
-// tells: read that one first. [earshot/executive/turn] is one reply and the
+// tells: read that one first. There are as many as the configuration says; who
+// may see something is fixed at the door of each, and looked at again before
+// every prompt, outlet and answer. [earshot/executive/turn] is one reply and the
 // truth about what was heard of it, with a step function for a heart.
 // [earshot/executive/scene] is what is going on, pulled and never pushed.
 // [earshot/executive/reflex] answers what takes no thought, without a model.
