@@ -35,7 +35,9 @@ func TestOllama(t *testing.T) {
 	settle := func(t *testing.T) *home {
 		// A prompt that it did not say itself costs this model a token a byte.
 		return newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=speaker",
-			"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_CONVERSATIONAL_MAX_TOKENS=2000")
+			"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_CONVERSATIONAL_MAX_TOKENS=2000",
+			// Beside other tests that is a minute for who is here, and more for a dialogue.
+			"EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=170", "EARSHOT_EXECUTIVE_LLM_TOTAL_SECONDS=175")
 	}
 
 	t.Run("ByteForByte", func(t *testing.T) {
