@@ -25,6 +25,7 @@ func (d doctorCommand) Run(a *app) error {
 		return err
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	findings = append(findings, lookAtTokens(cfg)...)
 	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
 		findings = append(findings, l.finding)
@@ -113,6 +114,24 @@ func lookAtLog(cfg *config.Config) finding {
 	}
 	f.Works = done() == nil
 	return f
+}
+
+// lookAtTokens finds something only where there are tokens: most people have none.
+func lookAtTokens(cfg *config.Config) []finding {
+	f := finding{Thing: "tokens", Works: true}
+	all, err := tokensOf(cfg).List()
+	if err != nil {
+		f.Works, f.Text = false, err.Error()
+		if c, ok := errors.AsType[curable](err); ok {
+			f.Cure = c.Cure()
+		}
+		return []finding{f}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	f.Text = count(len(all), "token") + " given; see: earshot token list"
+	return []finding{f}
 }
 
 func lookAtSocket(ctx context.Context, cfg *config.Config) finding {

@@ -167,6 +167,12 @@ func TestThreePeople(t *testing.T) {
 		t.Error("it is in the log")
 	}
 
+	// A script need not know that several people are here.
+	if said := h.earshot(nil, "say", "what is your name?"); said.out != "My name is Earshot.\n" {
+		t.Errorf("say prints %q and %q", said.out, said.err)
+	}
+	a.await("user: @Earshot what is your name?", 1)
+
 	j.cmd.Process.Signal(syscall.SIGKILL)
 	a.await("Jo Wren has left", 1)
 	b.await("Jo Wren has left", 1)
@@ -250,9 +256,11 @@ func TestRooms(t *testing.T) {
 	}
 
 	// Each goes on from its own past, in the mode that it was left in.
-	h.daemon()
+	d = h.daemon()
 	k = h.begin("chat", "--identity", "Bob", "--room", "kitchen")
 	k.await(">", 1)
+	k.says("/note the stove is broken")
+	k.await("the stove is broken", 2)
 	k.says("/pause")
 	k.await("paused", 1)
 	k.says("what was said?")
@@ -263,6 +271,13 @@ func TestRooms(t *testing.T) {
 	if !strings.Contains(state, "The room is paused") || !strings.Contains(h.earshot(nil, "who").out, "The room is live") {
 		t.Errorf("the modes are %q", state)
 	}
+	d.end(syscall.SIGTERM)
+	k.ended()
+	h.daemon()
+	k = h.begin("chat", "--identity", "Bob", "--room", "kitchen")
+	k.await("paused", 1)
+	k.says("/context")
+	k.await("the stove is broken", 1)
 }
 
 // TestNobodyIsAsked: a service asks nobody, and nobody is there.
