@@ -17,8 +17,9 @@ const (
 	// mostGuests is how many people without a name can be here at once.
 	mostGuests = 100
 
-	// vacant is how long a guest may be nowhere before they count as gone: a
-	// terminal attaches right after it has said who it is.
+	// vacant is how long a guest may be nowhere before they count as gone, and a
+	// token that was shown is good for a session that begins: a terminal attaches
+	// right after it has said who it is.
 	vacant = time.Minute
 
 	// mostNamed is how many names an error lists.
@@ -111,8 +112,22 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.shown[grant{account, p.ID}] = true
+	r.shown[grant{account, p.ID}] = r.now()
 	return p, nil
+}
+
+// showed reports whether a token was shown just now.
+func (r *Registry) showed(g grant) bool {
+	at, is := r.shown[g]
+	return is && r.now().Sub(at) <= vacant
+}
+
+// now returns the time; without a clock it is always the same.
+func (r *Registry) now() time.Time {
+	if r.setup.Now == nil {
+		return time.Time{}
+	}
+	return r.setup.Now()
 }
 
 // create makes somebody new, who is recorded before anybody can be them. Of two

@@ -149,7 +149,7 @@ func TestErrorsHelp(t *testing.T) {
 // TestANameAloneIsNoPower: what is claimed by a name has the rights of that
 // person at most, and never those of who may operate.
 func TestANameAloneIsNoPower(t *testing.T) {
-	r, _ := open(t, house())
+	r, l := open(t, house())
 	for _, id := range []earshot.ParticipantID{"ann", "tess", participants.Agent} {
 		h := r.Attach(participants.Session{ID: "forged " + string(id), Participant: id, Account: other})
 		if p := r.Resolve(h); p.ID != "" {
@@ -169,6 +169,7 @@ func TestANameAloneIsNoPower(t *testing.T) {
 	for _, id := range []string{"forged ann", "proven"} {
 		r.Detach(id)
 	}
+	l.now = l.now.Add(2 * time.Minute)
 	h = r.Attach(participants.Session{ID: "later", Participant: "ann", Account: other})
 	if p := r.Resolve(h); p.ID != "" {
 		t.Errorf("after the session that showed it the token is still good: %+v", p)
@@ -267,6 +268,23 @@ func TestFlood(t *testing.T) {
 	}
 	if !errors.Is(err, participants.ErrFull) && !errors.Is(err, participants.ErrName) || n < 500 {
 		t.Errorf("after %d: %v", n, err)
+	}
+}
+
+// TestATokenHoldsForWhoIsOnTheirWay: of two who come in by a token, the first
+// leaves between the claim of the second and their session.
+func TestATokenHoldsForWhoIsOnTheirWay(t *testing.T) {
+	r, _ := open(t, house())
+	for i := range 3 {
+		p, err := r.Claim(t.Context(), console, "Tess", anybody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Detach(fmt.Sprint(i - 1))
+		h := r.Attach(participants.Session{ID: fmt.Sprint(i), Participant: p.ID, Account: console})
+		if who := r.Resolve(h); who.ID != "tess" {
+			t.Errorf("session %d is of %+v", i, who)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ type Registry struct {
 	names    names
 	byHandle map[earshot.Handle]earshot.ParticipantID
 	said     map[earshot.Handle]said // of sessions that are not of the account's own person
-	shown    map[grant]bool          // the tokens that were shown
+	shown    map[grant]time.Time     // when a token was shown last
 	guests   map[earshot.ParticipantID]time.Time
 	sessions map[string]attached
 	here     map[earshot.RoomID]map[string]earshot.ParticipantID // by session
@@ -74,7 +74,7 @@ func Open(s Setup) (*Registry, error) {
 		people: make(map[earshot.ParticipantID]Participant), dormant: make(map[earshot.ParticipantID]bool),
 		into: make(map[earshot.ParticipantID]earshot.ParticipantID), names: makeNames(),
 		byHandle: make(map[earshot.Handle]earshot.ParticipantID), said: make(map[earshot.Handle]said),
-		shown: make(map[grant]bool), guests: make(map[earshot.ParticipantID]time.Time), sessions: make(map[string]attached),
+		shown: make(map[grant]time.Time), guests: make(map[earshot.ParticipantID]time.Time), sessions: make(map[string]attached),
 		here: make(map[earshot.RoomID]map[string]earshot.ParticipantID), rosters: make(map[earshot.RoomID]*Roster),
 	}
 	r.people[Generic] = Participant{ID: Generic, Name: string(Generic), Type: Human, Capabilities: capabilities()}
@@ -171,7 +171,7 @@ func (r *Registry) resolve(h earshot.Handle) Participant {
 		return r.as(id)
 	}
 	s := r.said[h]
-	if p := r.people[s.who]; !p.Type.external() || p.guarded() && !r.shown[grant{s.account, s.who}] {
+	if p := r.people[s.who]; !p.Type.external() || p.guarded() && !s.proven {
 		return Participant{} // Claim has not returned them
 	}
 	return r.as(s.who)

@@ -27,10 +27,10 @@ type attached struct {
 	handle earshot.Handle
 }
 
-// said is who sessions of an account say to be, by the handle of these.
+// said is who sessions of one account say to be, by the handle of these.
 type said struct {
-	account  earshot.Handle
 	who      earshot.ParticipantID
+	proven   bool // a token of theirs had been shown when one of the sessions began
 	sessions int
 }
 
@@ -49,7 +49,9 @@ func (r *Registry) attach(s Session) earshot.Handle {
 	now := attached{s, r.handle(s)}
 	r.sessions[s.ID] = now
 	if now.handle != s.Account {
-		r.said[now.handle] = said{s.Account, s.Participant, r.said[now.handle].sessions + 1}
+		is := r.said[now.handle]
+		proven := is.proven || r.showed(grant{s.Account, s.Participant})
+		r.said[now.handle] = said{s.Participant, proven, is.sessions + 1}
 	}
 	if again {
 		r.release(before)
@@ -97,11 +99,11 @@ func (r *Registry) Detach(session string) {
 // release forgets what nothing but s needed.
 func (r *Registry) release(s attached) {
 	if s.handle != s.Account {
-		if left := r.said[s.handle].sessions - 1; left > 0 {
-			r.said[s.handle] = said{s.Account, s.Participant, left}
-		} else {
+		is := r.said[s.handle]
+		is.sessions--
+		r.said[s.handle] = is
+		if is.sessions <= 0 {
 			delete(r.said, s.handle)
-			delete(r.shown, grant{s.Account, s.Participant})
 		}
 	}
 	if _, guest := r.guests[s.Participant]; guest && !r.somewhere(s.Participant) {
