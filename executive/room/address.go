@@ -111,7 +111,28 @@ func (r *Room) away(to []earshot.ParticipantID) string {
 	if len(gone) == 0 {
 		return ""
 	}
+	if out := r.outsiders(to); len(out) > 0 {
+		return list(out) + " may not enter this room, and will not see it"
+	}
 	return list(gone) + isOrAre(gone) + "not here, and will find it in the history"
+}
+
+// outsiders returns what those of some people are called who may enter the room
+// by none of their handles.
+func (r *Room) outsiders(of []earshot.ParticipantID) (names []string) {
+	if r.cfg.Enters == nil {
+		return nil
+	}
+	enters := func(id earshot.ParticipantID) bool {
+		p, _ := r.cfg.People.Get(id)
+		return p.Type == participants.Internal || r.cfg.Enters(p) == nil
+	}
+	for _, id := range of {
+		if !slices.ContainsFunc(r.cfg.People.Identities(id), enters) {
+			names = append(names, r.cfg.People.Name(id))
+		}
+	}
+	return names
 }
 
 // list joins names as one says them.

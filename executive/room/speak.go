@@ -385,6 +385,9 @@ func (r *Room) health(e ending) (earshot.Notice, bool) {
 	switch {
 	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
+		if e.question.visibility.Scope == earshot.Private {
+			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
+		}
 		r.faults[modelFault] = n
 		return n, n.Text != had.Text
 	case e.err == nil && e.asked != nil && e.reply.Offered != "" && ill:
@@ -405,8 +408,9 @@ func (r *Room) modelWorks() bool {
 // modelFault is the key of what is wrong with the model.
 const modelFault = "model"
 
-// kind returns what went wrong, for the log: a server may quote the prompt in
-// its own words, so they do not get there.
+// kind returns what went wrong, for the log and for those who may not know what
+// was asked: a server may quote the prompt in its own words, so they do not get
+// there.
 func kind(err error) string {
 	var e *llm.Error
 	switch {
@@ -415,7 +419,7 @@ func kind(err error) string {
 	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute):
 		return err.Error()
 	}
-	return "another error"
+	return "the model failed in another way"
 }
 
 // fault returns what is wrong with the model, for people.

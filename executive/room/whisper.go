@@ -49,6 +49,9 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	case strings.TrimSpace(rest) == "":
 		return errNoText
 	}
+	if out := r.outsiders(to); len(out) > 0 {
+		return errors.New(list(out) + " may not enter this room, and would never see it; nothing was sent")
+	}
 	text, err := wording(earshot.Text(rest), earshot.MaxText)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"earshot"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
+	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/participants"
 )
@@ -219,6 +221,27 @@ func TestAPrivateReply(t *testing.T) {
 	})
 }
 
+// TestAFaultQuotesNothingPrivate: everybody is told that the model fails, and
+// nobody what a server says that quotes a private question.
+func TestAFaultQuotesNothingPrivate(t *testing.T) {
+	for _, err := range []error{&llm.Error{Fault: llm.Broken, Engine: "ollama", Err: errors.New("500: cannot parse the canary")}, errors.New("the canary")} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse()
+			h.model.Troubles = []llmtest.Trouble{{Err: err}}
+			c := gather(t, h, "bob")
+			c.must(t, "ann", "/msg earshot the canary", time.Second)
+			c.stop()
+			told := c.told("bob")
+			for _, n := range c.State(earshot.Audience{Members: []earshot.ParticipantID{"bob"}}).Faults {
+				told = append(told, n.Text)
+			}
+			if len(told) != 2 || strings.Contains(strings.Join(told, " "), "canary") {
+				t.Errorf("bob is told %q", told)
+			}
+		})
+	}
+}
+
 // TestNoPrivateAnswerWhereOthersRead: at a screen that two people share nothing
 // is answered in private, and the sender is told.
 func TestNoPrivateAnswerWhereOthersRead(t *testing.T) {
@@ -286,6 +309,34 @@ func TestAWhisperToSomebodyAway(t *testing.T) {
 		}
 		if len(c.told("bob")) > 0 || len(c.messages()) != 1 {
 			t.Errorf("bob was told %q; %d are kept", c.told("bob"), len(c.messages()))
+		}
+	})
+}
+
+// TestAWhisperToWhoMayNotComeIn: in a room that somebody may not enter they will
+// never find what was written to them, so nothing is sent, and nothing promised.
+func TestAWhisperToWhoMayNotComeIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.enters = func(p participants.Participant) error {
+			if p.ID == "carol" {
+				return errors.New("there is no such room")
+			}
+			return nil
+		}
+		c := gather(t, h, "bob")
+		for _, text := range []string{"/msg carol the canary", "/msg bob, carol the canary"} {
+			if err := c.writes(t, "ann", text); err == nil || err.Error() != "carol may not enter this room, and would never see it; nothing was sent" {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+		c.must(t, "ann", "@carol hello", time.Second)
+		c.stop()
+		if got := c.messages(); len(got) != 1 {
+			t.Errorf("%d messages were kept", len(got))
+		}
+		if got := c.told("ann"); len(got) != 1 || got[0] != "carol may not enter this room, and will not see it" {
+			t.Errorf("told %q", got)
 		}
 	})
 }
