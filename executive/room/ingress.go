@@ -20,7 +20,10 @@ import (
 // twice: a sender that has had no answer tries again within seconds.
 const keepRecent = 1024
 
-var errOffRecord = errors.New("the room is off the record, and a note is kept; /resume first")
+var (
+	errOffRecord = errors.New("the room is off the record, and a note is kept; /resume first")
+	errTaken     = errors.New("the ID belongs to another event, so this one was not kept; send it with an ID of its own")
+)
 
 // An incoming event is one of which it is known who it is from, to whom it is,
 // and who may see it.
@@ -286,6 +289,9 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if en, ok := r.known[in.event.ID]; ok {
+		if !en.is(in.event) {
+			return nil, false, errTaken
+		}
 		return en, false, nil
 	}
 	switch {
@@ -305,6 +311,15 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	en = &entry{incoming: in, done: make(chan struct{})}
 	r.know(en)
 	return en, true, nil
+}
+
+// is reports whether e may be the event of en, sent again: of what was off the
+// record or was deleted nobody knows.
+func (en *entry) is(e earshot.Event) bool {
+	if _, gone := en.event.Body.(earshot.Erased); gone || en.passes {
+		return true
+	}
+	return en.event.From == e.From && en.event.Author == e.Author && en.event.Body.Kind() == e.Body.Kind()
 }
 
 // governs reports whether events of kind k say how the room is. They are few,

@@ -175,6 +175,26 @@ func TestAMessageSentTwiceIsAnsweredOnce(t *testing.T) {
 	})
 }
 
+// TestAnIDThatIsAnothers: what is not kept is not said to be.
+func TestAnIDThatIsAnothers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		e := message("bob, the first")
+		e.ID = "mine"
+		if err := c.Admit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		e.From, e.Via, e.Body = handle("bob"), "bob", earshot.Message{Text: "ann, the second"}
+		if err := c.Admit(t.Context(), e); err == nil || !strings.Contains(err.Error(), "the ID belongs to another event") {
+			t.Errorf("another's message with the same ID: %v", err)
+		}
+		c.stop()
+		if n := len(c.messages()); n != 1 {
+			t.Errorf("%d messages were kept", n)
+		}
+	})
+}
+
 // TestAfterACrash: a turn that had begun when the program died has an end.
 func TestAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
