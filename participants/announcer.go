@@ -83,6 +83,30 @@ func (a *Announcer) Change(now time.Time, who earshot.ParticipantID, p earshot.P
 	return c.tell(who)
 }
 
+// Same takes in that all of some IDs have turned out to be one person, who:
+// whatever was announced of any of them was announced of who. It does nothing
+// the second time.
+func (a *Announcer) Same(who earshot.ParticipantID, all []earshot.ParticipantID) {
+	for _, id := range all {
+		other := a.people[id]
+		if other == nil || id == who {
+			continue
+		}
+		delete(a.people, id)
+		if c := a.people[who]; c != nil {
+			other.told, other.held = other.told || c.told, other.held || c.held
+			other.silent += c.silent
+			if c.last.Here {
+				other.last = c.last
+			}
+			if c.at[0].After(other.at[0]) {
+				other.at = c.at
+			}
+		}
+		a.people[who] = other
+	}
+}
+
 // Steady returns what is announced at now of those who flapped and have been
 // steady long enough, the one who settled first at the front.
 func (a *Announcer) Steady(now time.Time) (news []News) {

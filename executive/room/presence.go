@@ -30,9 +30,10 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	}
 	r.arrivals.Lock()
 	defer r.arrivals.Unlock()
-	if !r.count(who.ID, p) {
+	if !r.count(who.Reader(), p) {
 		return nil, nil
 	}
+	r.comings.Same(who.ID, r.cfg.People.Identities(who.ID))
 	r.userIs(e, who, map[bool]string{true: "here", false: "away"}[p.Here])
 	news, now := r.comings.Change(r.cfg.Now(), who.ID, p)
 	if !now {
@@ -44,6 +45,8 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	return r.enqueue(e, nil)
 }
 
+// count counts a session of somebody, by the ID that is theirs whether or not
+// they are one person with somebody else when it ends.
 func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
 	if p.Here {
 		return r.cfg.People.Come(r.cfg.ID, who, p.Session)

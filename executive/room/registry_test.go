@@ -48,6 +48,46 @@ func TestWhoIsWho(t *testing.T) {
 	})
 }
 
+// TestWhoWasMergedLeaves: who joined by one name leaves by the other, once, and
+// is announced again when they come after a split.
+func TestWhoWasMergedLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob", "carol")
+		announced := func() string {
+			var all []string
+			for _, e := range c.journal.Events() {
+				if p, ok := e.Body.(earshot.Presence); ok {
+					all = append(all, string(e.Author)+map[bool]string{true: "+", false: "-"}[p.Here])
+				}
+			}
+			return strings.Join(all, " ")
+		}
+		c.goes(t, "carol")
+		c.must(t, "ann", "/merge carol bob", time.Minute)
+		c.goes(t, "bob")
+		want := "owner+ bob+ carol+ carol- carol-"
+		if got := announced(); got != want {
+			t.Errorf("merged, announced were %s\nwant %s", got, want)
+		}
+		c.come(t, "bob")
+		c.goes(t, "bob")
+		c.must(t, "ann", "/split bob", time.Minute)
+		c.come(t, "bob")
+		want += " carol+ carol- bob+"
+		if got := announced(); got != want {
+			t.Errorf("split, announced were %s\nwant %s", got, want)
+		}
+		c.must(t, "ann", "/merge carol bob", time.Minute)
+		c.come(t, "carol")
+		c.must(t, "ann", "/split bob", time.Minute)
+		c.goes(t, "bob")
+		if here := c.state().Here; len(here) != 2 || here[1].ID != "carol" {
+			t.Errorf("here are %v", here)
+		}
+		c.stop()
+	})
+}
+
 // TestAPersonSeesItByEachHandle: who was merged sees by the handle that they had
 // what is written to the person since, and nothing of what was before.
 func TestAPersonSeesItByEachHandle(t *testing.T) {
