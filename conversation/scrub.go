@@ -42,8 +42,12 @@ func Correction(foreign int, agent string) string {
 	if foreign == 0 {
 		return ""
 	}
-	return fmt.Sprintf("In your last reply you wrote in the name of others (%d times). That was taken out, and nobody saw it. "+
-		"You are %s: write your own words only, without a sender in front.", foreign, label(agent))
+	often := "once"
+	if foreign > 1 {
+		often = fmt.Sprintf("%d times", foreign)
+	}
+	return fmt.Sprintf("In your last reply you put somebody else's name in front of your words (%s). It was taken out. "+
+		"You are %s: write your own words only, without a sender in front.", often, label(agent))
 }
 
 // Next returns what of the reply may be said after piece has come.

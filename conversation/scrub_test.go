@@ -88,7 +88,7 @@ func TestCorrection(t *testing.T) {
 	if got := conversation.Correction(0, "Earshot"); got != "" {
 		t.Errorf("corrected without reason: %q", got)
 	}
-	want := "In your last reply you wrote in the name of others (2 times). That was taken out, and nobody saw it. " +
+	want := "In your last reply you put somebody else's name in front of your words (2 times). It was taken out. " +
 		"You are Earshot: write your own words only, without a sender in front."
 	if got := conversation.Correction(2, "Earshot"); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -370,7 +370,7 @@ func TestForeignNamesAreCorrectedOnce(t *testing.T) {
 		}
 		var told []string
 		for _, seen := range c.model.Seen() {
-			told = append(told, fmt.Sprint(strings.Contains(seen.Messages[len(seen.Messages)-1].Text, "in the name of others")))
+			told = append(told, fmt.Sprint(strings.Contains(seen.Messages[len(seen.Messages)-1].Text, "somebody else's name")))
 		}
 		if !slices.Equal(told, []string{"false", "true", "false"}) {
 			t.Errorf("it was told %v", told)
