@@ -77,10 +77,11 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 	return p, err
 }
 
-// open returns the rooms that somebody may enter.
+// open returns the rooms that somebody may enter. A handle that came by a merger
+// opens those that it has opened before.
 func (g gate) open(p participants.Participant) (rooms []executive.Room) {
 	for _, r := range g.rooms {
-		if r.Open() || slices.Contains(r.Actors, p.ID) || p.Can(participants.Operate) {
+		if r.Open() || slices.Contains(r.Actors, p.Reader()) || p.Can(participants.Operate) {
 			rooms = append(rooms, r)
 		}
 	}
