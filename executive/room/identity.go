@@ -65,6 +65,9 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	}
 	r.becoming.Lock()
 	left := moves(c.Event, c.By, false)
+	if len(waits) > 0 && c.By.Guest() { // what they are called is forgotten with their last terminal
+		_ = waits[0].wait(ctx) // it is asked again below
+	}
 	r.floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: c.Event.From, Via: c.Event.Via, By: c.By.ID, Confidence: 1, At: c.Event.At})
 	r.cfg.People.Become(session.ID, who.ID)
 	r.seat(session.Outlet, c.By, who)

@@ -22,7 +22,7 @@ func society(t *testing.T, agent string) *participants.Registry {
 		Account: ann, AccountName: "ann", Now: time.Now,
 		NewID:  func() earshot.EventID { n++; return earshot.EventID(fmt.Sprint(n)) },
 		Agents: []participants.Participant{{ID: participants.Agent, Name: agent, Type: participants.Internal}},
-		Actors: participants.Config{AllowDynamicCreation: true, Actors: []participants.Actor{
+		Actors: participants.Config{AllowDynamicCreation: true, AllowAnonymous: true, AnonymousPattern: "guest_{timestamp}", Actors: []participants.Actor{
 			{ID: "bob", Type: participants.Human, DisplayName: "Bob", Description: "human user, a friend"},
 			{ID: "cara", Type: participants.Human, DisplayName: "Cara", RequiresAuth: true},
 		}},
@@ -127,6 +127,26 @@ func TestIdentity(t *testing.T) {
 		}
 		if got := h.kinds(); !strings.HasSuffix(got, "bob:false*0") || strings.Count(got, "owner:false") != 1 {
 			t.Errorf("kept %s", got)
+		}
+	})
+}
+
+// TestAGuestLeavesByName: who becomes somebody else leaves as they were called,
+// although a guest is forgotten with their last terminal.
+func TestAGuestLeavesByName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		x := h.terminal(t, "one", participants.Owner)
+		if got := x.give(t, "identity", "anonymous"); !strings.Contains(got, "You are guest_") {
+			t.Fatalf("told %q", got)
+		}
+		h.journal.Slow(time.Millisecond)
+		x.give(t, "identity", "bob")
+		x.say(t, "hello")
+		time.Sleep(time.Second)
+		h.stop()
+		if got := h.dialogue(); !strings.Contains(got, "] guest_") || !strings.Contains(got, " has left the conversation|[FROM: System] Bob") || strings.Contains(got, "a guest has left") {
+			t.Errorf("the model reads %q", got)
 		}
 	})
 }
