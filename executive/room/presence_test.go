@@ -219,3 +219,26 @@ func TestWhoComesWhileTheDiskIsFull(t *testing.T) {
 		}
 	})
 }
+
+// TestAnnouncementsKeepTheirOrder: whenever the journal takes something again,
+// nobody is said to have left who is said only then to have come.
+func TestAnnouncementsKeepTheirOrder(t *testing.T) {
+	for refusals := range 16 {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse().open(t.Context())
+			n := 0
+			h.journal.RefuseIf(func(earshot.Event) error {
+				if n++; n > refusals {
+					return nil
+				}
+				return errors.New("disk full")
+			})
+			h.moves(t, "+-.+-")
+			time.Sleep(time.Minute)
+			h.stop()
+			if got := h.kinds(); got != "owner:true*0; owner:false*0; owner:true*0; owner:false*0" {
+				t.Errorf("after %d refusals announced %s", refusals, got)
+			}
+		})
+	}
+}

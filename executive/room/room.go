@@ -298,11 +298,13 @@ func (r *Room) take(ctx context.Context) {
 	}
 	how := make([]error, len(batch))
 	if err := r.write(ctx, batch); err != nil {
+		late := false // an announcement is; those after it wait behind it
 		for i, e := range batch {
 			how[i] = err
-			if len(batch) > 1 {
+			if len(batch) > 1 && !(late && announces(e.event)) {
 				how[i] = r.write(ctx, []*entry{e})
 			}
+			late = late || how[i] != nil && announces(e.event)
 		}
 	}
 	r.supersede()
@@ -400,7 +402,8 @@ func (r *Room) keep(ctx context.Context) {
 	}
 	var left []earshot.Event
 	for _, e := range r.unsaved {
-		if len(r.unsaved) > 1 {
+		behind := announces(e) && slices.ContainsFunc(left, announces) // they stay in order
+		if len(r.unsaved) > 1 && !behind {
 			if _, err := r.append(ctx, e); err == nil {
 				continue
 			}
