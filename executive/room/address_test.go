@@ -297,6 +297,10 @@ func TestSomebodyFromElsewhere(t *testing.T) {
 		c := gather(t, newHouse())
 		c.must(t, "bob", "what is new?", time.Second)
 		c.must(t, "ann", "what is new?", time.Second)
+		c.must(t, "ann", "/context", time.Second)
+		if told := c.told("ann"); !strings.Contains(told[len(told)-1], "ann is here") || strings.Contains(told[len(told)-1], "bob is here") {
+			t.Errorf("going on is %q", told[len(told)-1])
+		}
 		c.stop()
 		if got, want := c.decided(), []string{room.Elsewhere, room.Alone}; !slices.Equal(got, want) {
 			t.Errorf("decided %q, want %q", got, want)

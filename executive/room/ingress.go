@@ -338,7 +338,7 @@ func (r *Room) know(en *entry) {
 
 // queue hands an entry to the owner.
 func (r *Room) queue(en *entry) {
-	if en.event.Body.Kind() == earshot.KindMessage {
+	if en.event.Body.Kind() == earshot.KindMessage && isAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
 		r.userIs(en.event, en.who, "here")
 	}
 	r.mu.Lock()
