@@ -136,7 +136,7 @@ func (r *Registry) Merge(ctx context.Context, by Participant, keep, other earsho
 func (r *Registry) Split(ctx context.Context, by Participant, other earshot.ParticipantID) error {
 	return r.alter(ctx, by, earshot.Actor{Act: earshot.Split, Participant: other}, func() error {
 		if _, merged := r.into[other]; !merged {
-			return refuse(ErrUnknown, "nobody was merged under this ID", "see /who")
+			return refuse(ErrUnknown, "nobody by that name was merged into somebody else", "say the name that was given up, the second one of /merge")
 		}
 		return nil
 	})
