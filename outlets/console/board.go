@@ -154,9 +154,11 @@ func (c *Console) reply(r earshot.Reply) {
 }
 
 // decision says that an agent keeps silent, and why, unless that is to be seen
-// from the line itself: it was to others, or from somebody who sees it too.
+// from the line itself: it was to others, or from somebody who sees it too. As
+// long as it does for the same reason, that is said once.
 func (c *Console) decision(d earshot.Decision) {
 	if d.Verdict == earshot.Speak {
+		c.silence.Store("")
 		return
 	}
 	c.term.Settle(d.About)
@@ -167,7 +169,10 @@ func (c *Console) decision(d earshot.Decision) {
 	if len(d.Reasons) > 0 {
 		why = ": " + strings.Join(d.Reasons, ", ")
 	}
-	c.quietly(fmt.Sprintf("(%s says nothing%s)", c.cfg.Name(d.Agent), why))
+	text := fmt.Sprintf("(%s says nothing%s)", c.cfg.Name(d.Agent), why)
+	if c.silence.Swap(text) != text {
+		c.quietly(text)
+	}
 }
 
 func (c *Console) quietly(text string) {

@@ -33,7 +33,8 @@ type Console struct {
 	last  last
 	asked asked
 
-	reader atomic.Value // of earshot.ParticipantID
+	reader  atomic.Value // of earshot.ParticipantID
+	silence atomic.Value // the text by which an agent was last said to keep silent
 }
 
 // New returns the outlet on t, which stays the caller's.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -409,6 +410,26 @@ func desk(w *terminaltest.Window) *console.Console {
 		Name:   func(id earshot.ParticipantID) string { return names[id] },
 		Reader: "bob",
 	}, w.Terminal)
+}
+
+// TestSilenceIsSaidOnce for a reason, until there is another or something is said.
+func TestSilenceIsSaidOnce(t *testing.T) {
+	w := terminaltest.Open(t, 60, 20)
+	c := desk(w)
+	for i, reason := range strings.Fields("late late paused paused late speak late") {
+		id := earshot.EventID(strconv.Itoa(i))
+		c.Show(earshot.Event{ID: id, Sequence: 1, Author: "bob", Via: "console", Body: earshot.Message{Text: "?"}})
+		d := earshot.Decision{About: id, Agent: "ai", Verdict: earshot.Silent, Reasons: []string{reason}}
+		if reason == "speak" {
+			d.Verdict = earshot.Speak
+		}
+		c.Show(earshot.Event{Body: d})
+	}
+	want := ""
+	for _, reason := range strings.Fields("late paused late late") {
+		want += "(AI says nothing: " + reason + ")\n"
+	}
+	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want+"|" })
 }
 
 // TestSeveralPeople: whom the agent answers is to be seen where others read
