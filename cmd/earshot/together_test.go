@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"earshot"
 	"earshot/internal/testkit"
 	"earshot/llm/ollama/ollamatest"
 )
@@ -94,7 +96,7 @@ func (g *gathering) shown(rumours []rumour) {
 	}
 }
 
-// kept checks what each reads in the history, and finds.
+// kept checks what each reads in the history, finds, and gets from the daemon.
 func (g *gathering) kept(rumours []rumour) {
 	g.t.Helper()
 	for _, name := range []string{"Root", "Bob", "Carol"} {
@@ -107,16 +109,51 @@ func (g *gathering) kept(rumours []rumour) {
 		if read.code != success || raw.code != success {
 			g.t.Fatalf("the history of %s: %s%s", name, read.err, raw.err)
 		}
+		stream, state := g.streamed(args[min(len(args), 1):], raw.out), g.earshot(nil, append([]string{"who", "--json"}, args...)...).out
 		for _, r := range rumours {
+			if strings.Contains(state, r.word) {
+				g.t.Errorf("%s is told %q when asking who is here", name, r.word)
+			}
 			want := strings.Contains(r.knows, name) && !r.unkept
 			found := g.earshot(nil, append([]string{"search", r.word}, args...)...)
-			for how, text := range map[string]string{"reads": read.out, "is given": raw.out, "finds": found.out} {
+			for how, text := range map[string]string{"reads": read.out, "is given": raw.out, "finds": found.out, "is sent": stream} {
 				if got := strings.Contains(text, r.word); got != want {
 					g.t.Errorf("%s %s %q: %v\n%s", name, how, r.word, got, text)
 				}
 			}
 		}
 	}
+}
+
+// streamed returns the events that a program is sent which follows for somebody,
+// up to the last of their history. Nobody is named for Root.
+func (g *gathering) streamed(name []string, history string) string {
+	g.t.Helper()
+	c := g.client()
+	c.Identity = strings.Join(name, "")
+	var last int64
+	for line := range strings.Lines(history) {
+		var e earshot.Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			g.t.Fatal(err)
+		}
+		last = max(last, e.Sequence)
+	}
+	var all strings.Builder
+	for e, err := range c.Events(g.t.Context(), 0) {
+		if err != nil {
+			g.t.Fatalf("following for %q: %v", name, err)
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		all.Write(line)
+		if e.Sequence >= last {
+			break
+		}
+	}
+	return all.String()
 }
 
 // unwritten checks that nothing of what was said is in the log, and nothing that
