@@ -1,6 +1,9 @@
 package llm
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // A Fault is what went wrong with a request, for whoever must decide what to
 // do next.
@@ -47,3 +50,25 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrParked is the cause of a stream that ended because a request of higher
 // priority needed its slot. What had come until then is still good.
 var ErrParked = errors.New("parked for a more urgent request")
+
+// Repeats reports whether line, which a server said, holds a stretch of what req
+// asks, so that it is no part of an [Error]. Sixteen bytes
+// are three words; fewer are in every sentence.
+func Repeats(line string, req *Request) bool {
+	const stretch = 16
+	if req == nil {
+		return false
+	}
+	for _, m := range req.Messages {
+		asked := strings.Join(strings.Fields(m.Text), " ")
+		if asked != "" && len(asked) < stretch && strings.Contains(line, asked) {
+			return true
+		}
+		for i := 0; i+stretch <= len(line); i++ {
+			if strings.Contains(asked, line[i:i+stretch]) {
+				return true
+			}
+		}
+	}
+	return false
+}

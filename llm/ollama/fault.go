@@ -20,7 +20,7 @@ import (
 var errNameless = errors.New("no model is named")
 
 // fault returns err as what somebody must decide, with what mends it.
-func (e *Engine) fault(name string, err error) error {
+func (e *Engine) fault(name string, err error) *llm.Error {
 	f := &llm.Error{Fault: llm.Broken, Engine: e.Name(), Model: name, Err: plain(err)}
 	status, refused := errors.AsType[api.StatusError](err)
 	_, stranger := errors.AsType[api.AuthorizationError](err)
@@ -40,6 +40,15 @@ func (e *Engine) fault(name string, err error) error {
 		f.Fault, f.Cure, f.Model = llm.Unreachable, e.start(), ""
 	case timedOut(err):
 		f.Fault, f.Cure = llm.Stalled, "ollama stop "+name
+	}
+	return f
+}
+
+// unquoted returns f without the server's sentence, if that repeats what it was
+// asked.
+func unquoted(f *llm.Error, req *llm.Request) *llm.Error {
+	if f.Err != nil && llm.Repeats(f.Err.Error(), req) {
+		f.Err = errors.New("it repeats the question")
 	}
 	return f
 }

@@ -287,3 +287,26 @@ func ExampleNew() {
 	fmt.Println(e.Name())
 	// Output: ollama at localhost:11434
 }
+
+// TestARefusalRepeatsNoPrompt: a server's sentence is quoted, but not what of it
+// is the user's.
+func TestARefusalRepeatsNoPrompt(t *testing.T) {
+	for _, tt := range []struct{ says, want string }{
+		{`{"error":"cannot render: [FROM: ann] the canary sings"}`, "it repeats the question"},
+		{`{"error":"cannot render"}`, "500 Internal Server Error: cannot render"},
+	} {
+		s := httptest.NewServer(writes(http.StatusInternalServerError, tt.says))
+		e, err := ollama.New(ollama.Config{Host: s.URL, Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "[FROM: ann] the canary sings"}}}
+		for _, err := range e.Stream(t.Context(), req) {
+			if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("the error is %v, want %q", err, tt.want)
+			}
+		}
+		e.Close()
+		s.Close()
+	}
+}

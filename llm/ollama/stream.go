@@ -44,7 +44,7 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 			yield(llm.Delta{}, context.Cause(ctx))
 		default:
 			e.forget(name)
-			yield(llm.Delta{}, e.fault(name, err))
+			yield(llm.Delta{}, unquoted(e.fault(name, err), req))
 		}
 	}
 }

@@ -205,29 +205,8 @@ func quoted(s *status, req *llm.Request) error {
 		}
 		return r
 	}, line))
-	if line == "" || strings.HasPrefix(line, "<") || repeats(line, req) {
+	if line == "" || strings.HasPrefix(line, "<") || llm.Repeats(line, req) {
 		return errors.New(s.Error()) // not s, which has the sentence in it
 	}
 	return errors.New(s.Error() + ": " + line)
-}
-
-// repeats reports whether line holds a stretch of what req asks. Sixteen bytes
-// are three words; fewer are in every sentence.
-func repeats(line string, req *llm.Request) bool {
-	const stretch = 16
-	if req == nil {
-		return false
-	}
-	for _, m := range req.Messages {
-		asked := strings.Join(strings.Fields(m.Text), " ")
-		if asked != "" && len(asked) < stretch && strings.Contains(line, asked) {
-			return true
-		}
-		for i := 0; i+stretch <= len(line); i++ {
-			if strings.Contains(asked, line[i:i+stretch]) {
-				return true
-			}
-		}
-	}
-	return false
 }
