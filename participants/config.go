@@ -81,6 +81,9 @@ func (c Config) owner(account earshot.Handle, name string) int {
 	if i := slices.IndexFunc(c.Actors, func(a Actor) bool { return slices.Contains(a.Handles, account.String()) }); i >= 0 {
 		return i
 	}
+	if i := slices.IndexFunc(c.Actors, func(a Actor) bool { return a.ID == Owner }); i >= 0 {
+		return i
+	}
 	return slices.IndexFunc(c.Actors, func(a Actor) bool {
 		return len(a.Handles) == 0 && a.kind() == Human && name != "" && fold(a.name()) == fold(name)
 	})

@@ -66,8 +66,9 @@ func New(owner earshot.Handle, name, agent string) *Registry {
 }
 
 // Open returns a registry of who there is from the beginning. An actor whose
-// handles name the account is the owner, and else one without handles who has
-// the account's name; where there is none, the owner is somebody besides.
+// handles name the account is the owner, else the one whose ID is [Owner], and
+// else one without handles who has the account's name; where there is none, the
+// owner is somebody besides.
 func Open(s Setup) (*Registry, error) {
 	r := &Registry{
 		setup: s, change: make(chan struct{}, 1),
