@@ -40,11 +40,16 @@ func tokensOf(cfg *config.Config) *token.Store {
 // and who reads what is shown to them in the room that they claim. A room that
 // they may not enter does not exist.
 func (g gate) pass(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, earshot.Audience, error) {
+	id := cmp.Or(c.Room, earshot.Desk)
+	if _, known := g.people.Find(c.Name); !known && c.Name != "" { // nobody comes to be known by a closed door
+		if err := g.enters(participants.Participant{}, id); err != nil {
+			return participants.Participant{}, earshot.Audience{}, err
+		}
+	}
 	p, err := g.who(ctx, account, c)
 	if err != nil {
 		return p, earshot.Audience{}, err
 	}
-	id := cmp.Or(c.Room, earshot.Desk)
 	return p, earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.Reader()}}, g.enters(p, id)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/config"
@@ -41,5 +42,32 @@ func TestAMergerOpensNoRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestNobodyIsMadeAtAClosedDoor: whoever says a new name in a room that only
+// some may enter is not let in, and is nobody new either.
+func TestNobodyIsMadeAtAClosedDoor(t *testing.T) {
+	account := earshot.Handle{Provider: "console", ID: "uid1000"}
+	cfg := config.Default()
+	cfg.Store.Directory = t.TempDir()
+	cfg.Rooms = executive.Rooms{{ID: "den", Actors: []earshot.ParticipantID{"carol"}}}
+	people, err := participants.Open(participants.Setup{
+		Account: account, AccountName: "ann", Actors: cfg.ExternalActors, Now: time.Now, NewID: identifiers(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(cfg, people)
+	for _, room := range []earshot.RoomID{"den", "nowhere"} {
+		if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed", Room: room}); err == nil {
+			t.Errorf("Zed enters %s", room)
+		}
+	}
+	if _, known := people.Find("Zed"); known {
+		t.Error("Zed is known")
+	}
+	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed"}); err != nil {
+		t.Errorf("at the desk: %v", err)
 	}
 }

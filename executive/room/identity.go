@@ -40,6 +40,11 @@ func (r *Room) identify(ctx context.Context, c command.Call) (string, error) {
 // claim returns who somebody at a session is when they say that they are called
 // name. Nothing is proven by a command.
 func (r *Room) claim(ctx context.Context, session participants.Session, name string) (participants.Participant, error) {
+	if _, known := r.cfg.People.Find(name); !known && r.cfg.Enters != nil { // nobody comes to be known by a closed door
+		if err := r.cfg.Enters(participants.Participant{}); err != nil {
+			return participants.Participant{}, err
+		}
+	}
 	who, err := r.cfg.People.Claim(ctx, session.Account, name, nil)
 	if errors.Is(err, participants.ErrToken) {
 		return who, fmt.Errorf("%w; start a terminal with it: EARSHOT_TOKEN=… earshot chat --identity NAME", err)

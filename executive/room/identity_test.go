@@ -181,15 +181,20 @@ func TestARoomThatOneMayNotEnter(t *testing.T) {
 		h := newHouse()
 		h.people = society(t, h.config.Name)
 		h.enters = func(p participants.Participant) error {
-			if p.ID == "bob" {
+			if p.ID == "bob" || p.ID == "" {
 				return errors.New("there is no such room")
 			}
 			return nil
 		}
 		h.open(t.Context())
 		x := h.terminal(t, "one", participants.Owner)
-		if got := x.give(t, "identity", "bob"); got != "error: there is no such room" {
-			t.Errorf("told %q", got)
+		for _, name := range []string{"bob", "Zed"} {
+			if got := x.give(t, "identity", name); got != "error: there is no such room" {
+				t.Errorf("%s: told %q", name, got)
+			}
+		}
+		if _, known := h.people.Find("Zed"); known {
+			t.Error("Zed has come to be known")
 		}
 		h.stop()
 	})
