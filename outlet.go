@@ -57,6 +57,9 @@ type Opening struct {
 	Turn  TurnID  `json:"turn"`
 	About EventID `json:"about"` // what the turn answers
 	Name  string  `json:"name"`  // of the agent, for people
+
+	To      ParticipantID `json:"to,omitempty"`      // who asked; empty if nobody knows
+	Private bool          `json:"private,omitempty"` // not everybody in the room may perceive it
 }
 
 // An Outlet is a place where a reply comes out. It may be opened from many

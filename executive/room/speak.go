@@ -97,7 +97,10 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		return
 	}
 	spec := turn.Spec{
-		Opening: earshot.Opening{Turn: q.turn, About: q.message.ID, Name: set.Name},
+		Opening: earshot.Opening{
+			Turn: q.turn, About: q.message.ID, Name: set.Name,
+			To: q.message.Author, Private: q.message.Visibility.Scope == earshot.Private,
+		},
 		Floor:   r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
 		Lost: func(outlet string, err error) {

@@ -13,11 +13,9 @@ const remembered = 64
 
 // A question is something that was said, to which a reply may come.
 type question struct {
-	id     earshot.EventID
-	author earshot.ParticipantID
-	to     []earshot.ParticipantID
-	secret bool
-	waits  bool // somebody here waits for the answer
+	id    earshot.EventID
+	to    []earshot.ParticipantID
+	waits bool // somebody here waits for the answer
 }
 
 // asked is what was said of late. The zero value is ready.
@@ -32,7 +30,7 @@ func (a *asked) add(e earshot.Event, waits bool) {
 	if len(a.all) == remembered {
 		a.all = slices.Delete(a.all, 0, 1)
 	}
-	a.all = append(a.all, question{e.ID, e.Author, e.To, e.Visibility.Scope == earshot.Private, waits})
+	a.all = append(a.all, question{e.ID, e.To, waits})
 }
 
 // find returns what has an ID.

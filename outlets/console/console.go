@@ -60,22 +60,19 @@ func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	if err := c.last.replace(ctx, s); err != nil {
 		return nil, err
 	}
-	c.term.Begin(o.Name + c.answers(o.About))
+	c.term.Begin(o.Name + c.answers(o))
 	s.endWith(ctx)
 	return s, nil
 }
 
 // answers says whom a reply answers, if that is not to be seen: somebody else,
 // or nobody else may see it.
-func (c *Console) answers(about earshot.EventID) string {
-	q, ok := c.asked.find(about)
-	switch {
-	case !ok:
-		return ""
-	case q.secret:
-		return " (private) → " + c.name(q.author)
-	case q.waits || q.author == "":
+func (c *Console) answers(o earshot.Opening) string {
+	if o.Private {
+		return " (private) → " + c.name(o.To)
+	}
+	if q, ok := c.asked.find(o.About); o.To == "" || c.reads(o.To) || ok && q.waits {
 		return ""
 	}
-	return " → " + c.cfg.Name(q.author)
+	return " → " + c.cfg.Name(o.To)
 }

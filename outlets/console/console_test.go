@@ -457,7 +457,9 @@ func TestSeveralPeople(t *testing.T) {
 			w := terminaltest.Open(t, 60, 10)
 			c := desk(w)
 			c.Show(tt.asked)
-			s, err := c.Open(t.Context(), earshot.Opening{About: tt.asked.ID, Name: "AI"}, func(earshot.Heard) {})
+			s, err := c.Open(t.Context(), earshot.Opening{
+				About: tt.asked.ID, Name: "AI", To: tt.asked.Author, Private: tt.asked.Visibility.Scope == earshot.Private,
+			}, func(earshot.Heard) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -474,6 +476,26 @@ func TestSeveralPeople(t *testing.T) {
 			w.Prompt("", 0)
 			testkit.Await(t, patience, tt.silence+", not "+w.Screen(), func() bool { return w.Screen() == tt.silence+"> |" })
 		})
+	}
+}
+
+// TestAnAnswerOvertakesItsQuestion, which is on its way to this terminal: whom it
+// answers is to be seen all the same.
+func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
+	for want, o := range map[string]earshot.Opening{
+		"AI: yes":                 {To: "bob"},
+		"AI → Ann: yes":           {To: "ann"},
+		"AI (private) → you: yes": {To: "bob", Private: true},
+	} {
+		w := terminaltest.Open(t, 60, 10)
+		o.Name = "AI"
+		s, err := desk(w).Open(t.Context(), o, func(earshot.Heard) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(t, s, 0, "yes")
+		s.Finish()
+		testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want+"\n|" })
 	}
 }
 

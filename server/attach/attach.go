@@ -151,6 +151,7 @@ func (s *session) take(ctx context.Context, f wire.Frame) error {
 	case wire.Refused:
 		return s.answered(f.N, &f.Refusal)
 	case wire.Open:
+		s.names.Learn(f.Names)
 		s.open(ctx, f.Opening)
 	case wire.Say:
 		return s.speeches.say(f)

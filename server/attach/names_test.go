@@ -59,6 +59,24 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
+// TestANameComesWithAReply: the terminal knows whom it answers before anything
+// of them was shown.
+func TestANameComesWithAReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pr := connect(t, newRoom(), sense(idle), &testkit.Voice{Called: "console"})
+		s, err := (<-pr.room.entered).Open(t.Context(), earshot.Opening{Turn: "1", To: "ann"}, func(earshot.Heard) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Finish()
+		synctest.Wait()
+		if got := pr.names.Name("ann"); got != "the one called ann" {
+			t.Errorf("ann is called %q", got)
+		}
+		pr.ends()
+	})
+}
+
 // TestNamesComeWithWhatIsShown: a terminal that was there before somebody came
 // knows what they are called, in every part of an event.
 func TestNamesComeWithWhatIsShown(t *testing.T) {

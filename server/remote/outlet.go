@@ -78,7 +78,8 @@ func (o *outlet) begin(op earshot.Opening, s *speech) error {
 	if o.closed {
 		return errGone
 	}
-	if err := o.box.Urgent(wire.Open{Opening: op}); err != nil { // before any control of it
+	open := wire.Open{Opening: op, Names: wire.NamesOf(o.call, []earshot.ParticipantID{op.To})}
+	if err := o.box.Urgent(open); err != nil { // before any control of it
 		return err
 	}
 	o.speech = s

@@ -85,8 +85,12 @@ type (
 		Refusal
 	}
 
-	// Open begins a speech.
-	Open struct{ earshot.Opening }
+	// Open begins a speech, and says what the one is called whom it answers. It
+	// may overtake the Show of what it answers.
+	Open struct {
+		earshot.Opening
+		Names Names `json:"names,omitempty"`
+	}
 
 	// Say hands over the next clause of a speech.
 	Say struct {

@@ -29,7 +29,10 @@ var frames = []wire.Frame{
 	wire.Welcome{Outlet: "terminal-1"},
 	wire.Ack{N: 7},
 	wire.Refused{N: 8, Refusal: wire.Refusal{Problem: "full", Mend: "make room"}},
-	wire.Open{Opening: earshot.Opening{Turn: "1", About: "2", Name: "Earshot"}},
+	wire.Open{
+		Opening: earshot.Opening{Turn: "1", About: "2", Name: "Earshot", To: "ann", Private: true},
+		Names:   wire.Names{"ann": "Ann"},
+	},
 	wire.Say{Turn: "1", Clause: earshot.Clause{N: 1, Text: "3 km", Spoken: "three", Marks: []earshot.Mark{{Spoken: 1, Text: 2}}}},
 	wire.Do{Turn: "1", Control: earshot.Cut},
 	wire.Finish{Turn: "1"},
