@@ -272,6 +272,9 @@ func (r *recorder) here(id earshot.EventID) bool {
 	return r.own[id]
 }
 
+// Passes implements [attach.Passing]: who says one thing has not come in.
+func (r *recorder) Passes() bool { return true }
+
 // Open implements [earshot.Outlet].
 func (r *recorder) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	if !r.here(o.About) {

@@ -140,12 +140,13 @@ func (p *parlour) says(who person, text string) {
 }
 
 // asks lets a person ask until the answer sounds, three times at most: a
-// recogniser on a busy machine misses words, as people do.
+// recogniser on a busy machine misses words, as people do. While the agent works
+// on an answer nobody asks again, which would cut it off.
 func (p *parlour) asks(who person, question string, answer *soundtest.Recording) {
 	p.t.Helper()
 	for range 3 {
 		p.says(who, question)
-		for range 20 {
+		for n := 0; n < 20 || n < 240 && p.works(); n++ {
 			if loud(answer.PCM(0)) > 0 {
 				return
 			}
@@ -153,6 +154,16 @@ func (p *parlour) asks(who person, question string, answer *soundtest.Recording)
 		}
 	}
 	p.t.Fatalf("%q was asked in vain", question)
+}
+
+// works reports whether the agent is at an answer.
+func (p *parlour) works() bool {
+	p.t.Helper()
+	s, err := state(p.t.Context(), p.client())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s.Speaking
 }
 
 // sounds lets the microphone hear pcm, and returns when it has.

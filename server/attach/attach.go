@@ -26,6 +26,13 @@ var ErrLost = errors.New("the connection to earshot was lost")
 // leaves. One that is well takes them at once.
 const parting = 2 * time.Second
 
+// A Passing outlet is there for a moment, such as for one question: that somebody
+// is at it is not announced. It is optional; [Run] tests for it.
+type Passing interface {
+	earshot.Outlet
+	Passes() bool
+}
+
 // Run attaches p and o to the daemon at the other end of conn, until p comes to
 // its own end, fails, or ctx ends. It returns what p returned; nil if ctx
 // ended; and an error that wraps [ErrLost] if the daemon went first. When it
@@ -48,7 +55,8 @@ func Run(ctx context.Context, conn *wire.Conn, p providers.Provider, o earshot.O
 		lost:   make(chan struct{}),
 	}
 	flowing, ok := o.(earshot.Flowing)
-	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows()})
+	passing, passes := o.(Passing)
+	_ = s.box.Urgent(wire.Hello{Flows: ok && flowing.Flows(), Passes: passes && passing.Passes()})
 	return s.run(ctx, p)
 }
 

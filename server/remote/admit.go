@@ -15,7 +15,7 @@ import (
 // back what they had begun when they go. Late is the context of what is handed
 // in; it outlives the connection a little.
 func (s *session) admit(late context.Context) {
-	s.hand(late, earshot.Presence{Session: s.Session.ID, Here: true})
+	s.present(late, true)
 	n, typing := int64(0), false
 	for e := range s.events {
 		n++
@@ -37,7 +37,14 @@ func (s *session) admit(late context.Context) {
 	if typing {
 		s.hand(bye, earshot.Typing{Began: false})
 	}
-	s.hand(bye, earshot.Presence{Session: s.Session.ID, Here: false}) // of whoever is here by now
+	s.present(bye, false)
+}
+
+// present says that somebody comes, or that whoever is there by now goes.
+func (s *session) present(ctx context.Context, here bool) {
+	if !s.passes {
+		s.hand(ctx, earshot.Presence{Session: s.Session.ID, Here: here})
+	}
 }
 
 // typingAfter returns whether a line is begun, when b was sent and then when it

@@ -95,6 +95,7 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		events:   make(chan earshot.Event, wire.Unanswered),
 		attached: time.Now(),
 		asking:   make(chan struct{}, 1),
+		passes:   hello.Passes,
 		out:      make(chan struct{}),
 	}
 	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.House.Name)
@@ -109,6 +110,7 @@ type session struct {
 	box      *wire.Outbox
 	outlet   *outlet
 	handle   func() earshot.Handle // of whoever is at the terminal now
+	passes   bool                  // nobody comes or goes by it
 	attached time.Time
 
 	// events waits to be admitted. Its length is the number of events that a

@@ -53,7 +53,8 @@ type Frame interface{ key() string }
 type (
 	// Hello begins. The daemon sends nothing before it.
 	Hello struct {
-		Flows bool `json:"flows"` // wants each piece as a clause; see [earshot.Flowing]
+		Flows  bool `json:"flows"`            // wants each piece as a clause; see [earshot.Flowing]
+		Passes bool `json:"passes,omitempty"` // is there for a moment: nobody comes or goes by it
 	}
 
 	// Event is something that was perceived: a message, typing or a command.
