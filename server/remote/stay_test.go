@@ -32,6 +32,26 @@ const (
 	went = "parlour uid7/ann here=false, terminal-1 out of parlour, terminal-1 left"
 )
 
+// TestWhoPasses: by a terminal that is there for a moment nobody comes or goes.
+func TestWhoPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		r, done := newRoom(), make(chan error, 1)
+		go func() { done <- terminal(r).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) }()
+		go io.Copy(io.Discard, far)
+		_, _ = io.WriteString(far, `{"hello":{"passes":true}}`+"\n"+`{"event":{"kind":"message","body":{"text":"hello"}}}`+"\n")
+		synctest.Wait()
+		far.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		want := "terminal-1 joined, terminal-1 entered parlour, parlour uid7/ann says hello, terminal-1 out of parlour, terminal-1 left"
+		if got := r.heard.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
 // TestSomebodyElseIsHere: what comes in is always of whoever is at the terminal
 // by then, and so is its end.
 func TestSomebodyElseIsHere(t *testing.T) {
