@@ -418,7 +418,7 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 	c := desk(w)
 	for i, reason := range strings.Fields("late late paused paused late speak late") {
 		id := earshot.EventID(strconv.Itoa(i))
-		c.Show(earshot.Event{ID: id, Sequence: 1, Author: "bob", Via: "console", Body: earshot.Message{Text: "?"}})
+		c.Show(earshot.Event{ID: id, Sequence: 1, Author: "bob", Via: "console", To: []earshot.ParticipantID{"ai"}, Body: earshot.Message{Text: "?"}})
 		d := earshot.Decision{About: id, Agent: "ai", Verdict: earshot.Silent, Reasons: []string{reason}}
 		if reason == "speak" {
 			d.Verdict = earshot.Speak
@@ -449,6 +449,7 @@ func TestSeveralPeople(t *testing.T) {
 	}{
 		{"from here", asks("1", "bob", "console", "ai"), "AI: yes", "(AI says nothing: late)\n"},
 		{"from here to another", asks("1", "bob", "console", "ann"), "AI: yes", ""},
+		{"from here to nobody", asks("1", "bob", "console"), "AI: yes", ""},
 		{"from our other terminal", asks("2", "bob", "terminal-1", "ai"), "you: ?\nAI: yes", "you: ?\n(AI says nothing: late)\n"},
 		{"from another", asks("3", "ann", "terminal-2", "ai"), "Ann: ?\nAI → Ann: yes", "Ann: ?\n"},
 		{"for us alone", secret, "you (private) → AI: ?\nAI (private) → you: yes", "you (private) → AI: ?\n(AI says nothing: late)\n"},
