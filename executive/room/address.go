@@ -58,6 +58,9 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 	}
 	e.To = d.To
 	a := r.aimed(d, r.company(who))
+	if a.why == Alone { // "@Override" is no call, and whoever is alone is answered anyway
+		d.Unknown = slices.DeleteFunc(d.Unknown, func(u string) bool { return len(names.Nearest(u, 1)) == 0 })
+	}
 	a.hint += names.Hint(d)
 	if a.mine && len(e.To) == 0 {
 		e.To = []earshot.ParticipantID{participants.Agent}

@@ -76,6 +76,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	r.floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: c.Event.From, Via: c.Event.Via, By: c.By.ID, Confidence: 1, At: c.Event.At})
 	r.cfg.People.Become(session.ID, who.ID)
 	r.seat(session.Outlet, c.By, who)
+	r.greet(session, who)
 	came := c.Event
 	came.From = r.cfg.People.Handle(session.ID)
 	joined := moves(came, who, true)
@@ -86,6 +87,18 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 		}
 	}
 	return errors.Join(left, joined)
+}
+
+// greet lets the outlet of a session know whose it is from now on, also where
+// nothing is announced, since they are here already.
+func (r *Room) greet(session participants.Session, who participants.Participant) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Presence{Session: session.ID, Here: true})
+	e.Author, e.Via = who.ID, session.Outlet
+	for _, p := range r.around(e.Visibility) {
+		if p.Name() == session.Outlet {
+			p.show(e)
+		}
+	}
 }
 
 // seat makes the people around an outlet those who are there now. A speech that

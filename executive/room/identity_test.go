@@ -131,6 +131,33 @@ func TestIdentity(t *testing.T) {
 	})
 }
 
+// TestATerminalKnowsWhoseItIs also where that is not announced, since they are
+// here by another one.
+func TestATerminalKnowsWhoseItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := crowd(t)
+		x, other := h.terminal(t, "one", participants.Owner), h.terminal(t, "two", "bob")
+		time.Sleep(time.Second)
+		before := len(other.Shown())
+		x.give(t, "identity", "bob")
+		h.stop()
+		var whose []earshot.ParticipantID
+		for _, e := range x.Shown() {
+			if p, ok := e.Body.(earshot.Presence); ok && p.Here && e.Via == "one" {
+				whose = append(whose, e.Author)
+			}
+		}
+		if got := fmt.Sprint(whose); got != "[owner bob]" {
+			t.Errorf("the terminal was that of %s", got)
+		}
+		for _, e := range other.Shown()[before:] {
+			if p, ok := e.Body.(earshot.Presence); ok && p.Here {
+				t.Errorf("another terminal was shown that %s came", e.Author)
+			}
+		}
+	})
+}
+
 // TestAGuestLeavesByName: who becomes somebody else leaves as they were called,
 // although a guest is forgotten with their last terminal.
 func TestAGuestLeavesByName(t *testing.T) {
