@@ -99,7 +99,7 @@ func (s *Store) trust(info fs.FileInfo) error {
 	case !ok || int(stat.Uid) != os.Geteuid() && stat.Uid != 0:
 		return &damaged{s.Path, "belong to another user", "move them away, and make new ones with: earshot token create NAME"}
 	case info.Mode().Perm()&0o022 != 0:
-		return &damaged{s.Path, "can be changed by others", "look at them with: earshot token list; then: chmod 600 " + s.Path}
+		return &damaged{s.Path, "can be changed by others", "chmod 600 " + s.Path + "; then revoke what you did not make, see: earshot token list"}
 	}
 	return nil
 }
