@@ -77,7 +77,7 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 		return wrong == nil
 	})
 	if err != nil && wrong != nil {
-		return p, fmt.Errorf("%w: %w", err, wrong)
+		return p, fmt.Errorf("%[2]w: %[1]w", wrong, err) // what mends a damaged file goes before asking for a token
 	}
 	return p, err
 }

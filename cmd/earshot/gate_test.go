@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +72,32 @@ func TestNobodyIsMadeAtAClosedDoor(t *testing.T) {
 	}
 	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed"}); err != nil {
 		t.Errorf("at the desk: %v", err)
+	}
+}
+
+// TestADamagedFileOfTokens is not mended by another token.
+func TestADamagedFileOfTokens(t *testing.T) {
+	account := earshot.Handle{Provider: "console", ID: "uid1000"}
+	cfg := config.Default()
+	cfg.Store.Directory = t.TempDir()
+	cfg.ExternalActors.Actors = []participants.Actor{{ID: "eve", RequiresAuth: true}}
+	people, err := participants.Open(participants.Setup{Account: account, AccountName: "ann", Actors: cfg.ExternalActors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(cfg, people)
+	for _, tt := range []struct{ file, cure string }{
+		{"", "earshot token create"},
+		{"{", "move "},
+	} {
+		if tt.file != "" {
+			if err := os.WriteFile(g.tokens.Path, []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err := g.pass(t.Context(), account, server.Claim{Name: "eve", Token: "earshot_x"})
+		if _, cure := plainly(err); !errors.Is(err, participants.ErrToken) || !strings.Contains(cure, tt.cure) {
+			t.Errorf("with %q in the file: %v, and %q mends it", tt.file, err, cure)
+		}
 	}
 }

@@ -175,6 +175,9 @@ func (p porch) question() string {
 // meant returns whom an answer to the question names.
 func (p porch) meant(line string) (string, error) {
 	line = strings.TrimSpace(line)
+	if line == "/exit" || line == "/quit" { // as the opening screen says
+		return "", errLeft
+	}
 	if line == "" && p.own != "" {
 		return p.known[0].Name, nil
 	}

@@ -63,7 +63,7 @@ func TestWhoAreYou(t *testing.T) {
 			}
 		})
 	}
-	for _, key := range []string{"\x03", "\x04"} {
+	for _, key := range []string{"\x03", "\x04", "/exit\r"} {
 		for _, command := range []string{"chat", "run"} {
 			w := h.begin(command)
 			w.await("Who are you?", 1)
@@ -105,7 +105,11 @@ func TestToken(t *testing.T) {
 	if strings.Contains(w.text(), secret) {
 		t.Error("the token is to be seen")
 	}
-	id := strings.Fields(h.earshot(nil, "token", "list").out)[0]
+	list := h.earshot(nil, "token", "list").out
+	id := strings.Fields(list)[0]
+	if !strings.HasPrefix(list, id+"  Eve  made ") {
+		t.Errorf("the list is %q", list)
+	}
 	if r := h.earshot(nil, "token", "revoke", id); r.code != success {
 		t.Fatal(r.err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"earshot"
 	"earshot/config"
@@ -66,8 +67,8 @@ func (c tokenCreate) Run(a *app) error {
 	return err
 }
 
-// somebody returns who is called name, whether or not earshot runs or ever ran.
-func (a *app) somebody(cfg *config.Config, name string) (participants.Participant, error) {
+// people returns who exists, whether or not earshot runs or ever ran.
+func (a *app) people(cfg *config.Config) (*participants.Registry, error) {
 	var journal func(earshot.Audience) *store.Reader
 	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
 	switch {
@@ -75,10 +76,15 @@ func (a *app) somebody(cfg *config.Config, name string) (participants.Participan
 		defer archive.Close()
 		journal = archive.For
 	case !errors.Is(err, fs.ErrNotExist):
-		return participants.Participant{}, err
+		return nil, err
 	}
 	handle, user := self()
-	people, err := census{Config: cfg, account: handle, name: user}.registry(a.ctx, journal)
+	return census{Config: cfg, account: handle, name: user}.registry(a.ctx, journal)
+}
+
+// somebody returns who is called name.
+func (a *app) somebody(cfg *config.Config, name string) (participants.Participant, error) {
+	people, err := a.people(cfg)
 	if err != nil {
 		return participants.Participant{}, err
 	}
@@ -132,14 +138,28 @@ func (l tokenList) Run(a *app) error {
 	if len(all) == 0 {
 		fmt.Fprintln(a.err, "There are no tokens.")
 	}
+	people, err := a.people(cfg)
+	if err != nil {
+		return err
+	}
+	owner := func(t token.Token) string {
+		if who, ok := people.Get(t.Participant); ok {
+			return who.Name
+		}
+		return string(t.Participant) // nobody has it any more
+	}
+	widest := 0
 	for _, t := range all {
-		fmt.Fprintln(a.out, terminal.Safe(described(t, time.Now())))
+		widest = max(widest, utf8.RuneCountInString(owner(t)))
+	}
+	for _, t := range all {
+		fmt.Fprintln(a.out, terminal.Safe(described(t, fmt.Sprintf("%-*s", widest, owner(t)), time.Now())))
 	}
 	return nil
 }
 
 // described is a token in one line.
-func described(t token.Token, now time.Time) string {
+func described(t token.Token, owner string, now time.Time) string {
 	until := "until it is revoked"
 	switch {
 	case t.Expires.IsZero():
@@ -148,7 +168,7 @@ func described(t token.Token, now time.Time) string {
 	default:
 		until = "expired"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %-12s  made %s, %s  %s", t.ID, t.Participant, t.Created.Local().Format(time.DateOnly), until, t.Note))
+	return strings.TrimSpace(fmt.Sprintf("%s  %s  made %s, %s  %s", t.ID, owner, t.Created.Local().Format(time.DateOnly), until, t.Note))
 }
 
 type tokenRevoke struct {
