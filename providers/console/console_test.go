@@ -419,6 +419,29 @@ func TestPipeInTurn(t *testing.T) {
 	}
 }
 
+// TestWhatWasToBeHidden is not made public by a slip: not in a pipe, where
+// commands are none, nor by space before it.
+func TestWhatWasToBeHidden(t *testing.T) {
+	for _, line := range []string{"/msg Ann the ring", " /MSG Ann the ring", "/offrecord", "/msg"} {
+		var r room
+		_, errs, err := piped(t, "one\n"+line+"\nthe ring\n", &r, echo)
+		want := "noted\nline 2 was not sent, nor is what comes after it: /msg and /offrecord take a terminal: earshot chat\n"
+		if r.story() != `"one"` || errs != want || err == nil {
+			t.Errorf("%q: asked %s, said %q, ended with %v", line, r.story(), errs, err)
+		}
+	}
+	w := terminaltest.Open(t, 60, 10)
+	var r room
+	_, wait := start(t, w.Terminal, &r)
+	w.Type("  /msg Ann the ring\r \t/offrecord\r /message\r\x04")
+	if err := wait(); err != nil {
+		t.Error(err)
+	}
+	if got := r.story(); strings.Contains(got, "ring\"") || !strings.Contains(got, `" /message"`) {
+		t.Errorf("sent %s", got)
+	}
+}
+
 func TestPipeNotSent(t *testing.T) {
 	r := room{fail: errors.New("no space left on device")}
 	_, errs, err := piped(t, "one\ntwo\n", &r, echo)

@@ -11,9 +11,10 @@ import (
 )
 
 // lines reads lines. At a terminal, commands are commands; in a pipe, whatever
-// was prepared is a question.
+// was prepared is a question. Only what was to be hidden is not one, and nothing
+// after it is asked, which may have been meant for as few.
 func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
-	failed := 0
+	failed, withheld := 0, false
 	for q, err := range c.term.Questions(ctx) {
 		if err != nil {
 			return err
@@ -24,6 +25,14 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 		}
 		if left(body) {
 			break
+		}
+		if !withheld && c.term.Piped() && hides(q.Text) {
+			withheld = true
+			c.term.Note(terminal.Line{Text: fmt.Sprintf("line %d was not sent, nor is what comes after it: /msg and /offrecord take a terminal: earshot chat", q.Line)})
+		}
+		if withheld {
+			failed++
+			continue
 		}
 		if err := c.ask(ctx, emit, body); err != nil {
 			if ctx.Err() != nil {

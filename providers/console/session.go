@@ -128,9 +128,22 @@ func (s *session) tell() []earshot.Body {
 // the line alone. The room is not told until a key is pressed.
 func (s *session) restore(text string) bool { return s.line.Restore(text) }
 
+// hides reports whether a line begins with a command that keeps something from
+// others, or from being kept. By a slip nobody may make public what they meant
+// to hide.
+func hides(line string) bool {
+	for word := range strings.FieldsSeq(line) {
+		return strings.EqualFold(word, "/msg") || strings.EqualFold(word, "/offrecord")
+	}
+	return false
+}
+
 // parse returns what a line says: a message, or a command if it begins with
-// one slash.
+// one slash; one that hides something also behind space.
 func parse(line string) earshot.Body {
+	if hides(line) {
+		line = strings.TrimSpace(line)
+	}
 	rest, slash := strings.CutPrefix(line, "/")
 	if !slash {
 		return earshot.Message{Text: earshot.Text(line)}
