@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/conversation"
@@ -237,6 +238,21 @@ func FuzzDirect(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDirectIsQuick also for marks of code that end nowhere: of none of them the
+// rest is looked through for each half. The limit is a hundred times what it takes.
+func TestDirectIsQuick(t *testing.T) {
+	dir := conversation.NewDirectory(everybody())
+	var b strings.Builder
+	for n := 1; b.Len()+n < earshot.MaxText; n++ {
+		b.WriteString(strings.Repeat("`", n) + " ")
+	}
+	began := time.Now()
+	dir.Direct(earshot.Text(b.String()), "ann")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
 
 // BenchmarkDirect finds out whom a message of 200 bytes addresses, in a room of

@@ -57,6 +57,8 @@ func (l *lexer) next() token {
 				l.at += n
 				return token{kind: word}
 			}
+			l.at += len(rest) - len(strings.TrimLeft(rest, "`")) // all of them: half of them begin nothing either
+			continue
 		case strings.ContainsRune(quotes, r):
 			if n := quotation(rest, r, size); n > 0 {
 				l.at += n
