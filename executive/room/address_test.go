@@ -162,6 +162,7 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		{"@@Earshot hello", "bob", room.Elsewhere, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
 		{"@erashot hello", "bob", room.Elsewhere, "", "", "nobody here is called erashot; did you mean @Earshot?"},
 		{"@erashot hello", "", room.Alone, "agent", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"stop", "bob", room.Commanded, "", "", ""},
 		{"@Override\npublic void run() {}", "", room.Alone, "agent", "", ""},
 		{"@Override\npublic void run() {}", "bob", room.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
 	} {

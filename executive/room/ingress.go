@@ -150,7 +150,7 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 			in.aim = r.whispered(e)
 		} else {
 			in.aim = r.direct(&e, in.who, body.Text)
-			in.aim.lost = in.aim.lost && in.heeded
+			in.aim.lost = in.aim.lost && in.heeded && !reflex.Recognise(body.Text, r.cfg.Settings().Name).Cuts() // "stop" is done
 		}
 	case earshot.Utterance, earshot.Speech:
 		in.to = r.address(e)
