@@ -101,7 +101,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 			Turn: q.turn, About: q.message.ID, Name: set.Name,
 			To: q.message.Author, Private: q.message.Visibility.Scope == earshot.Private,
 		},
-		Floor:   r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
+		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
 		Lost: func(outlet string, err error) {
 			r.cfg.Log.Warn("an outlet broke; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
