@@ -76,10 +76,13 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	r.floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: c.Event.From, Via: c.Event.Via, By: c.By.ID, Confidence: 1, At: c.Event.At})
 	r.cfg.People.Become(session.ID, who.ID)
 	r.seat(session.Outlet, c.By, who)
-	r.greet(session, who)
 	came := c.Event
 	came.From = r.cfg.People.Handle(session.ID)
+	announced := len(waits)
 	joined := moves(came, who, true)
+	if len(waits) == announced {
+		r.greet(session, who)
+	}
 	r.becoming.Unlock()
 	for _, en := range waits {
 		if err := en.wait(ctx); err != nil {
@@ -89,8 +92,8 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	return errors.Join(left, joined)
 }
 
-// greet lets the outlet of a session know whose it is from now on, also where
-// nothing is announced, since they are here already.
+// greet lets the outlet of a session know whose it is from now on where that is
+// not announced, since they are here already, or flap.
 func (r *Room) greet(session participants.Session, who participants.Participant) {
 	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Presence{Session: session.ID, Here: true})
 	e.Author, e.Via = who.ID, session.Outlet
