@@ -1,0 +1,73 @@
+package room
+
+import (
+	"errors"
+
+	"earshot"
+	"earshot/executive/turn"
+	"earshot/llm"
+)
+
+// health returns the notice that follows from how a turn ended: the first time
+// that the model fails, and the first time that it is well again.
+func (r *Room) health(e ending) (earshot.Notice, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	had, ill := r.faults[modelFault]
+	switch {
+	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
+		n := fault(e.err)
+		if e.question.visibility.Scope == earshot.Private {
+			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
+		}
+		r.faults[modelFault] = n
+		return n, n.Text != had.Text
+	case e.err == nil && e.asked != nil && e.reply.Offered != "" && ill:
+		delete(r.faults, modelFault)
+		return earshot.Notice{Key: modelFault, Text: "the model answers again", Over: true}, true
+	}
+	return earshot.Notice{}, false
+}
+
+// modelWorks reports whether there is a model that did not fail last time.
+func (r *Room) modelWorks() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ill := r.faults[modelFault]
+	return r.cfg.Model != nil && !ill
+}
+
+// modelFault is the key of what is wrong with the model.
+const modelFault = "model"
+
+// kind returns what went wrong, for the log and for those who may not know what
+// was asked: a server may quote the prompt in its own words, so they do not get
+// there.
+func kind(err error) string {
+	var e *llm.Error
+	switch {
+	case errors.As(err, &e):
+		return e.Engine + ": " + string(e.Fault)
+	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute):
+		return err.Error()
+	}
+	return "the model failed in another way"
+}
+
+// fault returns what is wrong with the model, for people.
+func fault(err error) earshot.Notice {
+	n := earshot.Notice{Key: modelFault, Text: err.Error()}
+	var e *llm.Error
+	switch {
+	case errors.As(err, &e):
+		if e.Fault == llm.Unreachable { // how the connection failed is for the log
+			brief := *e
+			brief.Err = nil
+			e = &brief
+		}
+		n.Text, n.Cure = e.Error(), e.Cure
+	case errors.Is(err, ErrNoModel):
+		n.Cure = "install Ollama, then run: ollama pull llama3.2"
+	}
+	return n
+}
