@@ -234,3 +234,17 @@ func TestPumpBeats(t *testing.T) {
 		far.Close()
 	})
 }
+
+// TestTheLastFramesAreRead: whoever has closed had something to say before.
+func TestTheLastFramesAreRead(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	c := wire.NewConn(near, io.MultiReader(strings.NewReader(`{"beat":{}}`+"\n"), near), wire.MaxUp)
+	far.Close()
+	if f, err := c.Read(); f != (wire.Beat{}) || err != nil {
+		t.Errorf("the last frame is %v, %v", f, err)
+	}
+	if _, err := c.Read(); !errors.Is(err, io.EOF) {
+		t.Errorf("then comes %v", err)
+	}
+}
