@@ -70,7 +70,7 @@ var about = map[string]note{
 
 	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See people.md."},
 	"external_actors.actors": {effect: "Who is known beforehand: a list of entries with the keys actor_id (which never changes), type (human, ai_assistant, external_agent, group or other), " +
-		"display_name, description, requires_auth (true if a name alone does not do: see \"earshot token\"), handles (such as console:uid1000: who comes by one of them is this actor) and capabilities (send_messages, use_tools, read_memory)."},
+		"display_name, description, requires_auth (true if a name alone does not do: see \"earshot token\"), handles (such as console:uid1000: who comes by one of them is this actor) and capabilities (send_messages, use_tools, read_memory, operate; whoever has the last needs a token)."},
 	"external_actors.allow_dynamic_creation": {effect: "Lets somebody come in under a name that nobody has yet. Without it only those who are known may."},
 	"external_actors.allow_anonymous":        {effect: "Lets somebody come in without a name, as \"anonymous\". Who it was is forgotten when they leave."},
 	"external_actors.anonymous_pattern":      {effect: "What somebody without a name is called. In it {timestamp} and {number} are replaced."},

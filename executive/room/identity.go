@@ -148,7 +148,7 @@ func (r *Room) whoami(c command.Call) string {
 	if s, ok := r.cfg.People.At(c.Event.Via); ok && s.Account != c.Event.From {
 		by = "by name, at a terminal of " + s.Account.String()
 	}
-	text := fmt.Sprintf("You are %s (%s), %s.", c.By.Name, c.By.ID, by)
+	text := fmt.Sprintf("You are %s, %s.", c.By.Name, by)
 	if c.By.Can(participants.Operate) {
 		text += " You operate this machine's earshot."
 	}

@@ -98,13 +98,13 @@ func TestIdentity(t *testing.T) {
 		x := h.terminal(t, "one", participants.Owner)
 		x.say(t, "as ann")
 		time.Sleep(time.Second)
-		if got := x.give(t, "identity", ""); !strings.Contains(got, "You are ann (owner)") {
+		if got := x.give(t, "identity", ""); !strings.Contains(got, "You are ann, known by console:ann.") {
 			t.Errorf("told %q", got)
 		}
 		if got := x.give(t, "identity", "bob"); got != "You are Bob now. What ann wrote stays theirs." {
 			t.Errorf("told %q", got)
 		}
-		if got := x.give(t, "identity", ""); got != "You are Bob (bob), by name, at a terminal of console:ann." {
+		if got := x.give(t, "identity", ""); got != "You are Bob, by name, at a terminal of console:ann." {
 			t.Errorf("told %q", got)
 		}
 		if got := x.give(t, "identity", "Bob"); got != "You are Bob already." {
