@@ -22,6 +22,7 @@ type window struct {
 	user   *os.File // the person's end
 	before term.State
 	done   chan struct{} // closed when the program has ended
+	shown  chan struct{} // closed when all that it wrote is shown
 
 	mu       sync.Mutex
 	emulator *terminaltest.Emulator
@@ -39,7 +40,7 @@ func (h *home) open(args ...string) *window {
 func (h *home) begin(args ...string) *window {
 	h.t.Helper()
 	const width, height = 120, 30
-	w := &window{t: h.t, cmd: h.command(args...), done: make(chan struct{}), emulator: terminaltest.NewEmulator(width, height)}
+	w := &window{t: h.t, cmd: h.command(args...), done: make(chan struct{}), shown: make(chan struct{}), emulator: terminaltest.NewEmulator(width, height)}
 	user, slave, err := pty.Open()
 	if err != nil {
 		h.t.Fatal(err)
@@ -55,14 +56,13 @@ func (h *home) begin(args ...string) *window {
 	if err := w.cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	var reading sync.WaitGroup
-	reading.Go(w.read)
+	go w.read()
 	go func() { w.cmd.Wait(); close(w.done) }()
 	h.t.Cleanup(func() {
 		w.cmd.Process.Kill()
 		<-w.done
 		user.Close()
-		reading.Wait()
+		<-w.shown
 		if h.t.Failed() {
 			h.t.Logf("the window of %v shows\n%s", args, w.text())
 		}
@@ -75,6 +75,7 @@ func (h *home) begin(args ...string) *window {
 
 // read shows what is sent until the other end is closed.
 func (w *window) read() {
+	defer close(w.shown)
 	buf := make([]byte, 1<<10)
 	for {
 		n, err := w.user.Read(buf)
@@ -150,14 +151,16 @@ func (w *window) state() term.State {
 // and returns the exit code.
 func (w *window) ended() int {
 	w.t.Helper()
-	testkit.Await(w.t, soon, "the program to end", func() bool {
-		select {
-		case <-w.done:
-			return true
-		default:
-			return false
-		}
-	})
+	for what, over := range map[string]chan struct{}{"the program to end": w.done, "all that it wrote": w.shown} {
+		testkit.Await(w.t, soon, what, func() bool {
+			select {
+			case <-over:
+				return true
+			default:
+				return false
+			}
+		})
+	}
 	if w.state() != w.before {
 		w.t.Error("the terminal is not as it was")
 	}

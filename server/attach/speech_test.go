@@ -300,6 +300,7 @@ func TestFrozenTerminalEndsItsSpeech(t *testing.T) {
 			if n < 3 {
 				_, _ = fmt.Fprintf(far, `{"heard":{"turn":%q,"clause":0,"byte":%d}}`+"\n", id, n+1)
 				most = 8 * time.Second
+				synctest.Wait() // until it has been taken in
 			}
 			began := time.Now()
 			tn.Finish()
