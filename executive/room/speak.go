@@ -82,10 +82,10 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	done := r.end(e.question, e.reply)
 	done.At = e.began
-	r.unsaved = append(r.unsaved, done)
-	if n, news := r.health(e); news {
+	if n, news := r.health(e); news { // first, since who waits for the reply may leave when it has ended
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
+	r.unsaved = append(r.unsaved, done)
 	if e.asked != nil {
 		r.foreign += e.asked.foreign
 	}
