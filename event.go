@@ -50,6 +50,9 @@ const (
 	KindMemo      Kind = "memo"
 	KindMode      Kind = "mode"
 	KindActor     Kind = "actor"
+	KindAgent     Kind = "agent"
+	KindUse       Kind = "use"
+	KindReminder  Kind = "reminder"
 	KindErased    Kind = "erased"
 )
 
@@ -61,6 +64,11 @@ func (k Kind) Durable() bool { return k != KindTyping && k != KindSpeech && k !=
 // was written off the record: it is kept nowhere.
 type Message struct {
 	Text Text `json:"text"`
+
+	// Of a message between agents, which one sends to another within its turn:
+	// which turn that is and, if it answers one, which message.
+	Turn  TurnID  `json:"turn,omitempty"`
+	About EventID `json:"about,omitempty"`
 }
 
 // Typing says that somebody began to write, before it is known what. It is a
@@ -177,6 +185,62 @@ type Actor struct {
 	Into        ParticipantID `json:"into,omitempty"`
 }
 
+// The acts by which an agent changes; see also [Created].
+const (
+	Changed Act = "changed" // it is as Profile says from now on
+	Ended   Act = "ended"   // it is gone for good, and so is what was below it
+)
+
+// An Agent says that something changed about an agent of the house. Its author
+// is who changed it.
+type Agent struct {
+	Act      Act           `json:"act"` // Created, Changed or Ended
+	ID       ParticipantID `json:"agent"`
+	Path     Path          `json:"path"`
+	PathKind string        `json:"kind,omitempty"` // see package participants/paths
+	Role     string        `json:"role,omitempty"` // selects engine and model; empty means the usual ones
+	Profile  *Profile      `json:"profile,omitempty"`
+}
+
+// A Profile is what an agent is, beside its path.
+type Profile struct {
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+
+	// Prompt tells the model who it is, in its owner's words; empty means the
+	// house's own. Version is that of the house's own which it was made from.
+	Prompt  Text `json:"prompt,omitempty"`
+	Version int  `json:"version,omitempty"`
+
+	Engine string `json:"engine,omitempty"` // by name; empty means as its role has it
+	Model  string `json:"model,omitempty"`  // likewise
+
+	Rooms     []RoomID `json:"rooms,omitempty"`      // where it has a seat; nobody listed means everywhere
+	Main      bool     `json:"main,omitempty"`       // it answers there what is for nobody in particular
+	AutoReply bool     `json:"auto_reply,omitempty"` // it calls the agent that it answers, so that their talk goes on
+}
+
+// A Use is a tool that an agent used in a turn, and what came of it.
+type Use struct {
+	Turn      TurnID        `json:"turn"`
+	Tool      string        `json:"tool"`
+	Arguments Text          `json:"arguments,omitempty"`
+	Result    Text          `json:"result,omitempty"` // what the model was told
+	Refused   bool          `json:"refused,omitempty"`
+	Took      time.Duration `json:"took,omitempty"`
+}
+
+// A Reminder is something that is to be said later.
+type Reminder struct {
+	Act  Act       `json:"act"`          // Created, Fired or Ended
+	Of   EventID   `json:"of,omitempty"` // which one fired or ended
+	Due  time.Time `json:"due,omitzero"`
+	Text Text      `json:"text,omitempty"`
+}
+
+// Fired is what a reminder did that was said.
+const Fired Act = "fired"
+
 // A Command is a request to the program rather than to an agent, such as
 // /why. It is answered where it was given and is not kept.
 type Command struct {
@@ -231,7 +295,28 @@ type Reply struct {
 	Cut       *Interruption `json:"cut,omitempty"`       // who ended it, if it was interrupted
 	Reflex    bool          `json:"reflex,omitempty"`    // answered without a model
 	Truncated bool          `json:"truncated,omitempty"` // the model had more to say than it was allowed
+
+	// Handover is set if the agents hand over to a person with this reply. It
+	// is the house's word then, and not the agent's.
+	Handover *Handover `json:"handover,omitempty"`
 }
+
+// A Handover says that agents, having talked among themselves, leave the floor
+// to a person.
+type Handover struct {
+	Why Why           `json:"why"`
+	To  ParticipantID `json:"to,omitempty"` // empty if nobody knows who it was
+}
+
+// A Why is the reason of a handover.
+type Why string
+
+// The reasons.
+const (
+	TurnLimit  Why = "limit"      // so many of their messages in a row are enough
+	Passed     Why = "pass"       // the agent said so
+	Repetition Why = "repetition" // they said the same again and again
+)
 
 // A Delivery is what one outlet did with a reply.
 type Delivery struct {
@@ -284,6 +369,9 @@ func (Notice) Kind() Kind     { return KindNotice }
 func (Memo) Kind() Kind       { return KindMemo }
 func (ModeChange) Kind() Kind { return KindMode }
 func (Actor) Kind() Kind      { return KindActor }
+func (Agent) Kind() Kind      { return KindAgent }
+func (Use) Kind() Kind        { return KindUse }
+func (Reminder) Kind() Kind   { return KindReminder }
 func (Erased) Kind() Kind     { return KindErased }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
@@ -314,6 +402,12 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[ModeChange](data)
 	case KindActor:
 		return decode[Actor](data)
+	case KindAgent:
+		return decode[Agent](data)
+	case KindUse:
+		return decode[Use](data)
+	case KindReminder:
+		return decode[Reminder](data)
 	case KindErased:
 		return decode[Erased](data)
 	}

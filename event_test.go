@@ -20,8 +20,11 @@ func TestEventJSON(t *testing.T) {
 		earshot.Presence{Session: "tty1", Here: true},
 		earshot.Command{Name: "why", Args: "now"},
 		earshot.Decision{About: "1", Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "2"},
-		earshot.Reply{Turn: "2", About: "1", Outcome: earshot.Interrupted, Offered: "one two", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 3}}, Cut: &earshot.Interruption{By: "ann", Signal: "message", At: at}},
+		earshot.Reply{Turn: "2", About: "1", Outcome: earshot.Interrupted, Offered: "one two", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 3}}, Cut: &earshot.Interruption{By: "ann", Signal: "message", At: at}, Handover: &earshot.Handover{Why: earshot.Passed, To: "ann"}},
 		earshot.Notice{Key: "llm", Text: "gone", Cure: "ollama serve"},
+		earshot.Agent{Act: earshot.Created, ID: "01A", Path: "/owner/agent/coder", PathKind: "agent", Role: "user", Profile: &earshot.Profile{Name: "Coder", Prompt: "You code.", Version: 1, Rooms: []earshot.RoomID{"desk"}, AutoReply: true}},
+		earshot.Use{Turn: "2", Tool: "read_file", Arguments: "{}", Result: "one two", Took: time.Second},
+		earshot.Reminder{Act: earshot.Fired, Of: "1", Due: at, Text: "tea"},
 		earshot.Erased{Was: earshot.KindMessage},
 	} {
 		t.Run(string(body.Kind()), func(t *testing.T) {

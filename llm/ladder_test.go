@@ -189,7 +189,7 @@ func TestLadderAsksAgain(t *testing.T) {
 	broken := llmtest.Trouble{Err: &llm.Error{Fault: llm.Broken}}
 	a := &llmtest.Script{Reply: "one", Troubles: []llmtest.Trouble{broken, broken}}
 	b := &llmtest.Script{Reply: "two"}
-	req := &llm.Request{Model: "mine", MaxTokens: 7, Priority: llm.Tool}
+	req := &llm.Request{Model: "mine", MaxTokens: 7, Priority: llm.ForTool}
 	climb(t.Context(), ladder(a, b), req)
 	if req.Whole || req.Model != "mine" {
 		t.Errorf("the request was changed: %+v", req)
@@ -199,9 +199,9 @@ func TestLadderAsksAgain(t *testing.T) {
 		t.Fatalf("asked %d times, want 3", len(got))
 	}
 	for i, want := range []llm.Request{
-		{Model: "mine", MaxTokens: 7, Priority: llm.Tool},
-		{Model: "mine", MaxTokens: 7, Priority: llm.Tool, Whole: true},
-		{MaxTokens: 7, Priority: llm.Tool},
+		{Model: "mine", MaxTokens: 7, Priority: llm.ForTool},
+		{Model: "mine", MaxTokens: 7, Priority: llm.ForTool, Whole: true},
+		{MaxTokens: 7, Priority: llm.ForTool},
 	} {
 		if fmt.Sprintf("%+v", got[i]) != fmt.Sprintf("%+v", want) {
 			t.Errorf("question %d is %+v, want %+v", i, got[i], want)

@@ -19,12 +19,32 @@ const (
 	System    Role = "system"
 	User      Role = "user"
 	Assistant Role = "assistant"
+	Result    Role = "tool" // what a call came to
 )
 
 // A Message is one message of a prompt.
 type Message struct {
 	Role Role
 	Text string
+
+	Calls []Call // of an assistant: what it called, after it had said Text
+	Call  string // of a result: the ID of the call
+}
+
+// A Tool is something that a model may call. An engine whose model cannot call
+// tools by itself lets it choose by a schema; see [Choice].
+type Tool struct {
+	Name        string          // letters, digits and underscores
+	Description string          // for the model
+	Parameters  json.RawMessage // a JSON schema of type object
+}
+
+// A Call is a tool that a model calls. It is what the engine's protocol says it
+// is, and never read out of prose.
+type Call struct {
+	ID        string // unique within the reply
+	Tool      string
+	Arguments json.RawMessage // a JSON object; what stands in it is the model's word
 }
 
 // A Priority orders requests that want the same engine. A higher one goes
@@ -35,15 +55,17 @@ type Priority int
 const (
 	Memory Priority = iota
 	Reasoning
-	Tool
+	ForTool
 	ReplyToAgent
 	ReplyToPerson
 )
 
 // A Request is one question to a model. A service does not change it.
 type Request struct {
-	Model    string // empty means the engine's own
+	Engine   string // the name of the engine that is asked first; empty means the first
+	Model    string // of that engine; empty means the engine's own
 	Messages []Message
+	Tools    []Tool // that the model may call
 
 	Temperature float64
 	MaxTokens   int  // of the reply; 0 means the engine's default, never unlimited
@@ -59,11 +81,12 @@ type Request struct {
 	Priority Priority
 }
 
-// A Delta is a piece of a reply. Text and Thinking are never both set, and
-// never part of a rune.
+// A Delta is a piece of a reply. At most one of Text, Thinking and Call is set,
+// and never part of a rune.
 type Delta struct {
 	Text     string
 	Thinking string
+	Call     *Call // whole
 
 	// Done is set on the last delta of a reply that came to its end, and on
 	// no other. A stream without it has failed, and yields an error.

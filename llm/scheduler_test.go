@@ -32,7 +32,7 @@ type client struct {
 
 func TestScheduler(t *testing.T) {
 	const (
-		memory, reasoning, tool = llm.Memory, llm.Reasoning, llm.Tool
+		memory, reasoning, tool = llm.Memory, llm.Reasoning, llm.ForTool
 		agent, person           = llm.ReplyToAgent, llm.ReplyToPerson
 	)
 	for _, tt := range []struct {
@@ -233,7 +233,7 @@ func TestSchedulerIsBounded(t *testing.T) {
 			t.Fatalf("load %+v", got)
 		}
 		ask(llm.Memory)
-		ask(llm.Tool)
+		ask(llm.ForTool)
 		if got := s.Load(); got != (llm.Load{Running: 1, Waiting: 64}) {
 			t.Errorf("load %+v", got)
 		}
@@ -421,7 +421,7 @@ func TestSchedulerParksNobodyInVain(t *testing.T) {
 		}
 		const never = time.Hour
 		ask(llm.Reasoning, 3, 30*time.Second, never, llm.ErrParked) // sits on each piece
-		ask(llm.Tool, 2, 0, never, nil)                             // until 2s
+		ask(llm.ForTool, 2, 0, never, nil)                          // until 2s
 		time.Sleep(1500 * time.Millisecond)
 		ask(llm.ReplyToAgent, 1, 0, time.Millisecond, context.DeadlineExceeded) // parks the thought, and gives up
 		time.Sleep(time.Second)

@@ -265,7 +265,7 @@ func TestTheBeginningOfThePromptStays(t *testing.T) {
 				t.Fatalf("%d messages in the prompt", len(now))
 			}
 			for k := range before {
-				if k >= len(now) || now[k] != before[k] {
+				if k >= len(now) || now[k].Role != before[k].Role || now[k].Text != before[k].Text {
 					changed++
 					break
 				}

@@ -31,18 +31,18 @@ var may = map[string]string{
 	"internal/bench":                 "./...",
 	"llm/...":                        "", // an engine knows words, not us
 	"interrupt":                      ".",
-	"participants":                   ".",
+	"participants/...":               ".",
 	"store":                          ".",
-	"conversation":                   ". participants",
+	"conversation":                   ". participants/...",
 	"models/...":                     ". internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
 	"providers":                      ".",
 	"providers/*":                    ". providers models/... internal/...",
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
-	"executive/...":                  ". interrupt conversation participants speakers llm",
-	"server/...":                     ". participants conversation executive/... providers", // the senses of an attached terminal
-	"config":                         ". executive interrupt llm participants conversation speakers store server providers/... outlets/... models/...",
+	"executive/...":                  ". interrupt conversation participants/... speakers llm",
+	"server/...":                     ". participants/... conversation executive/... providers", // the senses of an attached terminal
+	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 }

@@ -1,0 +1,64 @@
+// Package tool is what agents may do besides talking: the one registry of tools,
+// who may have them used, and the loop in which a model uses them.
+//
+// A call is what the protocol of the model says is one, never something that is
+// read out of prose. Whether those who asked may have it done is looked at before
+// each call. What comes of it is data for the model, and no instruction.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"earshot"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// A Scope is for whom and where a tool is used: one turn of an agent, or its part
+// in another agent's.
+type Scope struct {
+	Agent earshot.ParticipantID
+	Name  string // of the agent
+	Path  earshot.Path
+	Room  earshot.RoomID
+	Turn  earshot.TurnID
+	About earshot.EventID // what is answered
+
+	// Askers are all whose words are answered: each of them must be able to do
+	// what the tool needs. If there are none, nobody asked.
+	Askers []participants.Participant
+
+	// Audience is who will perceive what comes of it, and Visibility what is
+	// kept of it.
+	Audience   earshot.Audience
+	Visibility earshot.Visibility
+
+	Depth int // how many agents have asked one another; 0 for a turn
+}
+
+// A Tool is one row of the registry.
+type Tool struct {
+	llm.Tool
+
+	// Needs is what everybody who asks must be able to do. If empty, everybody
+	// may have it used who is known.
+	Needs participants.Capability
+
+	// Do uses the tool. It gives up when ctx ends, and may be called from many
+	// goroutines. An error is told to the model, which can mend its call by it.
+	Do func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error)
+}
+
+// An Answer is what came of a call.
+type Answer struct {
+	Text earshot.Text
+
+	// Who may see it, and what it was made of: what is derived from it reaches
+	// no further. A zero Visibility means those of the scope.
+	Visibility earshot.Visibility
+	Sources    []earshot.EventID
+}
+
+// A Table is all tools that an agent may use.
+type Table []Tool

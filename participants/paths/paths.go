@@ -1,0 +1,69 @@
+// Package paths builds and reads the addresses of agents (seed 004):
+//
+//	/<user>/<connector>        where an agent is met: console, desktop, discord
+//	/<user>/agent/<name>       one with a name, which stays
+//	/<user>/cron/<id>          one that works by the clock
+//	/<user>/task/<id>          one that works on one thing
+//	/<user>/subuser/<id>       the way to those of a subuser
+//	/system/<tag>              one of the house itself
+//	<any of them>/sub/<n>      one that another made
+//	<any of them>/memory       one that remembers for another
+//	<any of them>/search/<n>   one that looks something up for another
+//
+// A user is a person, a group, which has a user ID of its own, or a subuser. A
+// path is an address and nothing else: what an agent is, whose it is and what it
+// may do stands beside it, see [earshot/participants/agents].
+package paths
+
+import "earshot"
+
+// A Kind says what an agent at a path is. It is stored when the agent is made.
+type Kind string
+
+// The kinds of seed 004.
+const (
+	Connector Kind = "connector"
+	Agent     Kind = "agent"
+	Cron      Kind = "cron"
+	Task      Kind = "task"
+	Subuser   Kind = "subuser"
+	System    Kind = "system"
+	Sub       Kind = "sub"
+	Memory    Kind = "memory"
+	Search    Kind = "search"
+)
+
+// A Role selects the engine and the model of an agent; the empty one means the
+// usual ones.
+type Role string
+
+// The roles of seed 004, as they are keys of executive.llm.roles.
+const (
+	RoleUser     Role = "user"
+	RoleSubagent Role = "subagent"
+	RoleMemory   Role = "memory"
+	RoleSearch   Role = "memory_search"
+	RoleTask     Role = "task"
+)
+
+// Role returns the role of an agent of kind k (seed 004's table).
+func (k Kind) Role() Role {
+	switch k {
+	case Connector, Agent, Subuser:
+		return RoleUser
+	case Sub:
+		return RoleSubagent
+	case Memory:
+		return RoleMemory
+	case Search:
+		return RoleSearch
+	case Task:
+		return RoleTask
+	}
+	return ""
+}
+
+// OfAgent returns the path of the agent of user that has a name.
+func OfAgent(user, name string) (earshot.Path, error) {
+	return earshot.Path("/" + user + "/agent/" + name), nil
+}
