@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"earshot/internal/field"
+	"earshot/llm"
 )
 
 // maxFile is the largest script file, in bytes: a thousand rules of a page.
@@ -31,10 +33,25 @@ type file struct {
 
 // A rule is a [Rule] as it is written.
 type rule struct {
-	When     *string        `yaml:"when"`
-	Reply    string         `yaml:"reply"`
-	Thinking string         `yaml:"thinking"`
-	Every    *field.Seconds `yaml:"every_seconds"`
+	When    *string        `yaml:"when"`
+	Agent   string         `yaml:"agent"`
+	Result  *string        `yaml:"result"`
+	Every   *field.Seconds `yaml:"every_seconds"`
+	Replies []answer       `yaml:"replies"`
+	answer  `yaml:",inline"`
+}
+
+// An answer is a [Reply] as it is written.
+type answer struct {
+	Reply    string `yaml:"reply"`
+	Thinking string `yaml:"thinking"`
+	Calls    []call `yaml:"calls"`
+}
+
+// A call is an [llm.Call] as it is written.
+type call struct {
+	Tool      string         `yaml:"tool"`
+	Arguments map[string]any `yaml:"arguments"`
 }
 
 // Load reads a script from a file in YAML:
@@ -47,6 +64,22 @@ type rule struct {
 //	    reply: The tides are the sea's answer to the moon.
 //	    thinking: The moon, then.     # may be left out
 //	    every_seconds: 0.2            # as the script if left out
+//	  - when: shopping list
+//	    agent: Bob                    # only where the prompt says "You are Bob."
+//	    reply: I write it down.       # may be left out if there are calls
+//	    calls:                        # in this order, after the reply
+//	      - tool: write_file          # if it is not offered, the model says so
+//	        arguments: {path: list.txt, text: milk}
+//	  - result: written               # stands in what the last call came to; "" is anything
+//	    when: shopping                # may be left out beside result
+//	    reply: It is in list.txt.
+//	  - when: your turn
+//	    replies:                      # in place of one: one each time, then from the first again
+//	      - reply: Your turn, Bob.
+//	      - reply: No, yours.         # thinking and calls are as above
+//
+// A rule without result does not fit after a call, so a model that has called
+// something calls it again only if a rule with result says so.
 //
 // An error names every fault with its line.
 func Load(path string) (*Script, error) {
@@ -111,14 +144,44 @@ func (f file) check(root *yaml.Node) error {
 			fault(n, "rule %d is empty", i+1)
 			continue
 		}
-		if r.When == nil {
-			fault(n, "rule %d has no when; write when: \"\" if it fits every message", i+1)
-		}
-		if strings.TrimSpace(r.Reply) == "" {
-			fault(n, "rule %d has no reply", i+1)
+		for _, problem := range r.problems() {
+			fault(n, "rule %d %s", i+1, problem)
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// problems returns what is wrong with r.
+func (r *rule) problems() (all []string) {
+	if r.When == nil && r.Result == nil {
+		all = append(all, "has no when; write when: \"\" if it fits every message")
+	}
+	if len(r.Replies) == 0 {
+		return append(all, r.answer.problems("")...)
+	}
+	if r.Reply != "" || r.Thinking != "" || len(r.Calls) > 0 {
+		all = append(all, "has replies and one beside them; write that one as one of the replies")
+	}
+	for i, a := range r.Replies {
+		all = append(all, a.problems(fmt.Sprintf("in its reply %d ", i+1))...)
+	}
+	return all
+}
+
+// problems returns what is wrong with a, each with its place before it.
+func (a answer) problems(place string) (all []string) {
+	if strings.TrimSpace(a.Reply) == "" && len(a.Calls) == 0 {
+		all = append(all, place+"has no reply")
+	}
+	for i, c := range a.Calls {
+		if c.Tool == "" {
+			all = append(all, fmt.Sprintf("%shas no tool in call %d", place, i+1))
+		}
+		if _, err := json.Marshal(c.Arguments); err != nil {
+			all = append(all, fmt.Sprintf("%shas arguments in call %d that are no JSON", place, i+1))
+		}
+	}
+	return all
 }
 
 // value returns the node under key in a document, followed through an alias.
@@ -143,11 +206,36 @@ func (f file) script() *Script {
 		s.Every = f.Every.Duration()
 	}
 	for _, r := range f.Rules {
-		rule := Rule{When: *r.When, Reply: r.Reply, Thinking: r.Thinking}
-		if r.Every != nil {
-			rule.Every = r.Every.Duration()
-		}
-		s.Rules = append(s.Rules, rule)
+		s.Rules = append(s.Rules, r.rule())
 	}
 	return s
+}
+
+// rule returns r as the model has it.
+func (r *rule) rule() Rule {
+	one := r.answer.reply()
+	out := Rule{Agent: r.Agent, Result: r.Result, Reply: one.Text, Thinking: one.Thinking, Calls: one.Calls}
+	if r.When != nil {
+		out.When = *r.When
+	}
+	if r.Every != nil {
+		out.Every = r.Every.Duration()
+	}
+	for _, a := range r.Replies {
+		out.Replies = append(out.Replies, a.reply())
+	}
+	return out
+}
+
+// reply returns a as the model has it.
+func (a answer) reply() Reply {
+	out := Reply{Text: a.Reply, Thinking: a.Thinking}
+	for _, c := range a.Calls {
+		arguments := []byte("{}")
+		if len(c.Arguments) > 0 {
+			arguments, _ = json.Marshal(c.Arguments) // it was tried
+		}
+		out.Calls = append(out.Calls, llm.Call{Tool: c.Tool, Arguments: arguments})
+	}
+	return out
 }

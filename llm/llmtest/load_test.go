@@ -1,6 +1,7 @@
 package llmtest_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/llm"
 	"earshot/llm/llmtest"
 )
 
@@ -21,6 +23,15 @@ rules:
     every_seconds: 0.2
   - when: ""
     reply: Yes.
+  - agent: Bob
+    when: list
+    calls:
+      - {tool: write_file, arguments: {path: a.txt, lines: [1, b, {c: null}]}}
+      - tool: list_files
+  - result: ""
+    replies:
+      - reply: First.
+      - {thinking: Hm., calls: [{tool: note, arguments: {}}]}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +41,14 @@ rules:
 		Rules: []llmtest.Rule{
 			{When: "tides", Reply: "The sea.", Thinking: "The moon, then.", Every: 200 * time.Millisecond},
 			{When: "", Reply: "Yes."},
+			{When: "list", Agent: "Bob", Calls: []llm.Call{
+				{Tool: "write_file", Arguments: json.RawMessage(`{"lines":[1,"b",{"c":null}],"path":"a.txt"}`)},
+				{Tool: "list_files", Arguments: json.RawMessage("{}")},
+			}},
+			{Result: new(""), Replies: []llmtest.Reply{
+				{Text: "First."},
+				{Thinking: "Hm.", Calls: []llm.Call{{Tool: "note", Arguments: json.RawMessage("{}")}}},
+			}},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -51,6 +70,13 @@ func TestParseFaults(t *testing.T) {
 			"line 3: rule 1 has no when; write when: \"\" if it fits every message\nline 4: rule 2 has no reply"},
 		{"a rule that is nothing", "reply: a\nrules: [~]\n", "line 2: rule 1 is empty"},
 		{"a rule merged in", "reply: a\n<<: {rules: [~, ~]}\n", "line 1: rule 1 is empty\nline 1: rule 2 is empty"},
+		{"nothing to a result", "reply: a\nrules:\n- result: b\n", "line 3: rule 1 has no reply"},
+		{"replies and a reply", "reply: a\nrules:\n- when: b\n  thinking: c\n  replies: [{reply: d}]\n",
+			"line 3: rule 1 has replies and one beside them; write that one as one of the replies"},
+		{"an empty reply of several", "reply: a\nrules:\n- when: b\n  replies: [{reply: d}, {}]\n", "line 3: rule 1 in its reply 2 has no reply"},
+		{"calls nothing", "reply: a\nrules:\n- when: b\n  calls: [{arguments: {a: b}}]\n", "line 3: rule 1 has no tool in call 1"},
+		{"arguments that are no JSON", "reply: a\nrules:\n- when: b\n  replies: [calls: [{tool: c, arguments: {a: {1: .nan}}}]]\n",
+			"line 3: rule 1 in its reply 1 has arguments in call 1 that are no JSON"},
 		{"two documents", "reply: a\n---\nreply: b\n", "goes on after its end; it must be one document"},
 		{"no YAML", "reply: [", "yaml: line 1: did not find expected node content"},
 		{"a list", "- a\n", "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!seq into llmtest.file"},
@@ -90,6 +116,7 @@ func TestLoad(t *testing.T) {
 // FuzzParse: whatever a file says, it is a whole script or an error.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("reply: a\nrules:\n- when: b\n  reply: c\n  every_seconds: 0.1\n"))
+	f.Add([]byte("reply: a\nrules:\n- result: b\n  agent: c\n  replies: [{calls: [{tool: d, arguments: {e: [1]}}]}]\n"))
 	f.Add([]byte("a: &a [b]\nreply: x\nrules: *a\n"))
 	f.Add([]byte("reply: x\nrules: {when: a}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -101,8 +128,19 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a script without a reply or with no pace: %+v", s)
 		}
 		for _, r := range s.Rules {
-			if strings.TrimSpace(r.Reply) == "" || r.Every < 0 {
-				t.Errorf("a rule without a reply: %+v", r)
+			replies := r.Replies
+			if len(replies) == 0 {
+				replies = []llmtest.Reply{{Text: r.Reply, Calls: r.Calls}}
+			}
+			for _, a := range replies {
+				if strings.TrimSpace(a.Text) == "" && len(a.Calls) == 0 || r.Every < 0 {
+					t.Errorf("a rule without a reply: %+v", r)
+				}
+				for _, c := range a.Calls {
+					if c.Tool == "" || !json.Valid(c.Arguments) || c.Arguments[0] != '{' {
+						t.Errorf("a call that is none: %s %s", c.Tool, c.Arguments)
+					}
+				}
 			}
 		}
 	})

@@ -9,10 +9,10 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,9 +23,9 @@ import (
 // little enough for a daemon that runs on one for months.
 const maxSeen = 64
 
-// A Script is the model. The first rule that fits the last message of the user
-// answers it; where none fits, Reply does. Its exported fields are not changed
-// after its first use.
+// A Script is the model. The first rule that fits what it is asked answers it;
+// where none fits, Reply does. Its exported fields are not changed after its
+// first use.
 type Script struct {
 	Label    string        // its name for people; empty means "script"
 	Reply    string        // where no rule fits
@@ -38,19 +38,40 @@ type Script struct {
 	Troubles []Trouble
 
 	mu       sync.Mutex
-	asked    int // requests so far
+	asked    int         // requests so far
+	fitted   map[int]int // how often each rule did, by its place
 	seen     []llm.Request
 	unloaded int
 	wedged   bool
 }
 
-// A Rule is what the model says to a message.
+// A Rule is what the model says to a message of the user, or to what a call came
+// to.
 type Rule struct {
-	When     string // stands in the message, in any case; empty fits every message
+	When  string // stands in the last message of the user, in any case; empty fits every message
+	Agent string // if set, a message of the system says "You are NAME." of this name
+
+	// Result, if set, stands in the last message of all, which is what a call
+	// came to, in any case. If it is nil the rule does not fit after a call.
+	Result *string
+
 	Reply    string
 	Thinking string
-	Every    time.Duration // 0 means as the script
-	Trouble  Trouble       // befalls this answer each time
+	Calls    []llm.Call // after Reply; without their IDs
+
+	// Replies, if there are any, are given in place of those three, one each
+	// time the rule fits, and from the first again after the last.
+	Replies []Reply
+
+	Every   time.Duration // 0 means as the script
+	Trouble Trouble       // befalls this answer each time
+}
+
+// A Reply is one of several answers of a [Rule].
+type Reply struct {
+	Text     string
+	Thinking string
+	Calls    []llm.Call
 }
 
 // A Trouble is what goes wrong with an answer after some pieces of it.
@@ -78,7 +99,7 @@ func (s *Script) Probe(ctx context.Context) (llm.Status, error) {
 	if ctx.Err() != nil {
 		return llm.Status{}, context.Cause(ctx)
 	}
-	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Thinking: true}}}, nil
+	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Tools: true, Thinking: true}}}, nil
 }
 
 // Unload implements [llm.Unloader]: a wedged script is well again, but those
@@ -165,14 +186,20 @@ func (s *Script) take(req *llm.Request) (Rule, Trouble) {
 
 // rule returns what answers req.
 func (s *Script) rule(req *llm.Request) Rule {
-	message := strings.ToLower(lastOfUser(req))
-	for _, r := range s.Rules {
-		if strings.Contains(message, strings.ToLower(r.When)) {
-			if r.Every == 0 {
-				r.Every = s.Every
-			}
-			return r
+	for i, r := range s.Rules {
+		if !r.fits(req) {
+			continue
 		}
+		if n := len(r.Replies); n > 0 {
+			if s.fitted == nil {
+				s.fitted = make(map[int]int)
+			}
+			said := r.Replies[s.fitted[i]%n]
+			s.fitted[i]++
+			r.Reply, r.Thinking, r.Calls = said.Text, said.Thinking, said.Calls
+		}
+		r.Every = cmp.Or(r.Every, s.Every)
+		return r
 	}
 	return Rule{Reply: s.Reply, Thinking: s.Thinking, Every: s.Every}
 }
@@ -181,18 +208,9 @@ func (s *Script) rule(req *llm.Request) Rule {
 func copied(req *llm.Request) llm.Request {
 	c := *req
 	c.Messages = slices.Clone(req.Messages)
+	c.Tools = slices.Clone(req.Tools)
 	c.Schema = slices.Clone(req.Schema)
 	return c
-}
-
-// lastOfUser returns the last message of the user.
-func lastOfUser(req *llm.Request) string {
-	for _, m := range slices.Backward(req.Messages) {
-		if m.Role == llm.User {
-			return m.Text
-		}
-	}
-	return ""
 }
 
 // wait waits for the next piece.

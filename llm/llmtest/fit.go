@@ -1,0 +1,52 @@
+package llmtest
+
+import (
+	"slices"
+	"strings"
+
+	"earshot/llm"
+)
+
+// fits reports whether r answers req.
+func (r Rule) fits(req *llm.Request) bool {
+	result, called := afterCall(req)
+	switch {
+	case called != (r.Result != nil):
+		return false
+	case called && !holds(result, *r.Result):
+		return false
+	}
+	return holds(lastOfUser(req), r.When) && (r.Agent == "" || told(req, r.Agent))
+}
+
+// holds reports whether part stands in text, in any case.
+func holds(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// afterCall returns what the last message says, if that is what a call came to.
+func afterCall(req *llm.Request) (text string, ok bool) {
+	if len(req.Messages) == 0 {
+		return "", false
+	}
+	last := req.Messages[len(req.Messages)-1]
+	return last.Text, last.Role == llm.Result
+}
+
+// told reports whether the system tells the model that it is the agent of that
+// name.
+func told(req *llm.Request, name string) bool {
+	return slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
+		return m.Role == llm.System && strings.Contains(m.Text, "You are "+name+".")
+	})
+}
+
+// lastOfUser returns the last message of the user.
+func lastOfUser(req *llm.Request) string {
+	for _, m := range slices.Backward(req.Messages) {
+		if m.Role == llm.User {
+			return m.Text
+		}
+	}
+	return ""
+}
