@@ -43,6 +43,12 @@ var externals = []Type{Human, AIAssistant, ExternalAgent, Other, Group}
 // external reports whether t is that of somebody from outside.
 func (t Type) external() bool { return slices.Contains(externals, t) }
 
+// Machine reports whether t is that of an agent or of another system: whoever is
+// answered by it may be answered for ever.
+func (t Type) Machine() bool {
+	return t == Internal || t == AIAssistant || t == ExternalAgent || t == Other
+}
+
 // A Capability is something that a participant may do.
 type Capability string
 

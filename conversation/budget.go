@@ -1,0 +1,189 @@
+package conversation
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// A Circle is one conversation of a room: the open one, which is empty, or one
+// of those that are private, by its members.
+type Circle string
+
+// CircleOf returns in which conversation something of visibility v was said.
+func CircleOf(v earshot.Visibility) Circle {
+	if v.Scope != earshot.Private {
+		return ""
+	}
+	var b strings.Builder
+	for _, m := range v.Members {
+		b.WriteString(string(m))
+		b.WriteByte('\n')
+	}
+	return Circle(b.String())
+}
+
+// A Move is what an event is to turn control.
+type Move struct {
+	Kind MoveKind
+	By   earshot.ParticipantID // who said it
+	Text earshot.Text          // what an agent said
+}
+
+// A MoveKind is what a [Move] does.
+type MoveKind int
+
+// The kinds of moves.
+const (
+	Aloof MoveKind = iota // it is nothing to turn control, like a coming or a notice
+	Word                  // an agent said something: it counts
+	Begin                 // a person has the floor, or a scheduled message comes: the count is 0
+	Pass                  // an agent passed control: the count is 0
+	Leave                 // the agents hand over because they have talked enough
+)
+
+// MoveOf returns what an event is to turn control. Kind says what a participant
+// is. AIs and other systems from outside count as agents; a person's words count
+// where they call an agent or nobody, and not where people talk to each other.
+func MoveOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) Move {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		return written(e, body, kind)
+	case earshot.Utterance:
+		if slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return kind(id).Machine() }) {
+			return Move{Kind: Begin, By: e.Author}
+		}
+	case earshot.Reminder:
+		if body.Act == earshot.Fired {
+			return Move{Kind: Begin}
+		}
+	case earshot.Reply:
+		return replied(e, body)
+	}
+	return Move{}
+}
+
+// written returns what a message is.
+func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID) participants.Type) Move {
+	by := kind(e.Author)
+	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
+	switch {
+	case by.Machine():
+		return Move{Word, e.Author, m.Text}
+	case by != "" && (len(e.To) == 0 || slices.ContainsFunc(e.To, machine)):
+		return Move{Kind: Begin, By: e.Author}
+	}
+	return Move{}
+}
+
+// replied returns what a reply is. One of which nothing was offered is nothing.
+func replied(e earshot.Event, r earshot.Reply) Move {
+	switch {
+	case r.Handover != nil && r.Handover.Why == earshot.Passed:
+		return Move{Kind: Pass, By: e.Author}
+	case r.Handover != nil:
+		return Move{Kind: Leave, By: e.Author}
+	case r.Offered == "":
+		return Move{}
+	}
+	return Move{Word, e.Author, r.Offered}
+}
+
+// A Budget is how much the agents of one conversation have said since somebody
+// else had the floor. The zero Budget is that of one that begins.
+type Budget struct {
+	// Count is how many messages the agents have said in a row.
+	Count int
+
+	// For is who asked first: for them the agents work. Empty if nobody knows.
+	For earshot.ParticipantID
+
+	// Last is the agent that spoke last.
+	Last earshot.ParticipantID
+
+	// Over is set when the agents have handed over, until somebody else has had
+	// the floor.
+	Over bool
+
+	said []print // the last messages, the oldest first
+}
+
+// Take goes on by a move.
+func (b *Budget) Take(m Move) {
+	switch m.Kind {
+	case Word:
+		b.Count++
+		b.Last = m.By
+		b.keep(m.Text)
+	case Begin:
+		*b = Budget{For: m.By}
+	case Pass: // what was said is kept, or two could pass for ever
+		b.Count, b.Over, b.Last = 0, false, m.By
+	case Leave:
+		b.Over = true
+	}
+}
+
+// Spent reports whether no agent may answer another any more, where limit of
+// their messages in a row are enough.
+func (b *Budget) Spent(limit int) bool { return b.Over || b.Count >= limit }
+
+// mostCircles is how many conversations of a room are known: more than go on at
+// a time. Beyond it the one that has been still for longest is forgotten.
+const mostCircles = 64
+
+// Turns is turn control of a room: a budget for each of its conversations. It is
+// made of nothing but the events, in their order, so that it goes on after a
+// restart as if there had been none. The zero Turns is ready, and may be used
+// from many goroutines.
+type Turns struct {
+	mu      sync.Mutex
+	budgets map[Circle]*Budget
+	order   []Circle // the stillest first
+}
+
+// Take takes in an event of the room. It must be told of each once.
+func (t *Turns) Take(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) {
+	m := MoveOf(e, kind)
+	if m.Kind == Aloof {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.budget(CircleOf(e.Visibility)).Take(m)
+}
+
+// budget returns the budget of a conversation that moves. It wants t.mu.
+func (t *Turns) budget(c Circle) *Budget {
+	b, known := t.budgets[c]
+	switch {
+	case known:
+		i := slices.Index(t.order, c)
+		t.order = append(slices.Delete(t.order, i, i+1), c)
+		return b
+	case t.budgets == nil:
+		t.budgets = make(map[Circle]*Budget)
+	case len(t.order) == mostCircles:
+		delete(t.budgets, t.order[0])
+		t.order = slices.Delete(t.order, 0, 1)
+	}
+	b = new(Budget)
+	t.budgets[c], t.order = b, append(t.order, c)
+	return b
+}
+
+// Of returns the budget of the conversation in which something of visibility v
+// is said, as it is now.
+func (t *Turns) Of(v earshot.Visibility) Budget {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b, known := t.budgets[CircleOf(v)]; known {
+		now := *b
+		now.said = slices.Clone(b.said)
+		return now
+	}
+	return Budget{}
+}

@@ -1,0 +1,319 @@
+package conversation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/participants"
+)
+
+// kinds says what everybody is whom these tests know.
+func kinds(id earshot.ParticipantID) participants.Type {
+	return map[earshot.ParticipantID]participants.Type{
+		"ann": participants.Human, "bob": participants.Human, "room": participants.Group, "user": participants.Human,
+		"agent": participants.Internal, "coder": participants.Internal,
+		"claude": participants.AIAssistant, "bot": participants.ExternalAgent, "sensor": participants.Other,
+	}[id]
+}
+
+// happened is an event as the journal has it.
+func happened(by earshot.ParticipantID, body earshot.Body, to ...earshot.ParticipantID) earshot.Event {
+	return earshot.Event{Author: by, To: to, Body: body, Visibility: earshot.Visibility{Scope: earshot.Public}}
+}
+
+// said is a reply of an agent.
+func said(text earshot.Text) earshot.Reply {
+	return earshot.Reply{Offered: text, Outcome: earshot.Completed}
+}
+
+func TestMoves(t *testing.T) {
+	hello := earshot.Message{Text: "hello"}
+	fired := earshot.Reminder{Act: earshot.Fired, Text: "the kettle"}
+	for _, tt := range []struct {
+		name string
+		e    earshot.Event
+		want conversation.MoveKind
+	}{
+		{"a person calls nobody", happened("ann", hello), conversation.Begin},
+		{"a person calls an agent", happened("ann", hello, "bob", "coder"), conversation.Begin},
+		{"a person calls an AI from outside", happened("ann", hello, "claude"), conversation.Begin},
+		{"people talk to each other", happened("ann", hello, "bob"), conversation.Aloof},
+		{"several people behind one handle", happened("room", hello), conversation.Begin},
+		{"a person without a name", happened("user", hello, "agent"), conversation.Begin},
+		{"somebody unknown", happened("", hello, "agent"), conversation.Aloof},
+		{"an AI from outside", happened("claude", hello, "agent"), conversation.Word},
+		{"a bot from outside", happened("bot", hello), conversation.Word},
+		{"another system", happened("sensor", hello, "agent"), conversation.Word},
+		{"a message of an exchange", happened("coder", earshot.Message{Text: "look", Turn: "T"}, "agent"), conversation.Word},
+		{"a reply", happened("agent", said("yes"), "ann"), conversation.Word},
+		{"a reply that broke off", happened("agent", earshot.Reply{Offered: "ye", Outcome: earshot.Failed}), conversation.Word},
+		{"a reply in which nothing was said", happened("agent", earshot.Reply{Outcome: earshot.Suppressed}), conversation.Aloof},
+		{"a pass", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Passed}}), conversation.Pass},
+		{"the limit", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.TurnLimit}}), conversation.Leave},
+		{"repetition", happened("agent", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Repetition}}), conversation.Leave},
+		{"an utterance to an agent", happened("ann", earshot.Utterance{Text: "hello"}, "agent"), conversation.Begin},
+		{"an utterance by a voice that nobody knows", happened("", earshot.Utterance{Text: "hello"}, "agent"), conversation.Begin},
+		{"an utterance aside", happened("ann", earshot.Utterance{Text: "hello"}), conversation.Aloof},
+		{"somebody comes", happened("ann", earshot.Presence{Here: true}), conversation.Aloof},
+		{"a notice", happened("agent", earshot.Notice{Text: "x"}), conversation.Aloof},
+		{"a memo", happened("ann", earshot.Memo{Text: "x"}), conversation.Aloof},
+		{"a mode", happened("ann", earshot.ModeChange{Mode: earshot.Paused}), conversation.Aloof},
+		{"a decision", happened("agent", earshot.Decision{}), conversation.Aloof},
+		{"a tool", happened("agent", earshot.Use{Tool: "note"}), conversation.Aloof},
+		{"a reminder that is due", happened("agent", fired), conversation.Begin},
+		{"a reminder that was made", happened("ann", earshot.Reminder{Act: earshot.Created}), conversation.Aloof},
+		{"what was erased", happened("ann", earshot.Erased{Was: earshot.KindMessage}), conversation.Aloof},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := conversation.MoveOf(tt.e, kinds); got.Kind != tt.want {
+				t.Errorf("%d, want %d", got.Kind, tt.want)
+			}
+		})
+	}
+}
+
+// TestBudget draws a conversation: A and B are agents, P a person, H a person who
+// speaks to people, p a pass, l the limit; below it how many messages in a row
+// there have been, "x" where the agents have handed over.
+func TestBudget(t *testing.T) {
+	events := map[rune]earshot.Event{
+		'P': happened("ann", earshot.Message{Text: "go on"}, "agent"),
+		'H': happened("ann", earshot.Message{Text: "lunch?"}, "bob"),
+		'p': happened("coder", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.Passed}}),
+		'l': happened("coder", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.TurnLimit}}),
+		'c': happened("bob", earshot.Presence{Here: true}),
+		'C': happened("claude", earshot.Message{Text: "hello"}, "agent"),
+		'r': happened("agent", earshot.Reminder{Act: earshot.Fired}),
+	}
+	for _, tt := range []struct{ name, talk, want string }{
+		{"a chain", "PABAB", "01234"},
+		{"a person in the middle", "PABPA", "01201"},
+		{"comings and people among themselves", "PABcHA", "012223"},
+		{"a pass", "PABpA", "01201"},
+		{"the limit holds until a person speaks", "PABlABHPA", "012xxxx01"},
+		{"an AI from outside", "PCACA", "01234"},
+		{"a reminder", "ABrA", "1201"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var turns conversation.Turns
+			got := ""
+			for i, c := range tt.talk {
+				e, known := events[c]
+				if !known {
+					e = happened(map[rune]earshot.ParticipantID{'A': "agent", 'B': "coder"}[c], said(earshot.Text(fmt.Sprintf("word %d", i))))
+				}
+				turns.Take(e, kinds)
+				b := turns.Of(e.Visibility)
+				if b.Over {
+					got += "x"
+					continue
+				}
+				got += fmt.Sprint(b.Count)
+			}
+			if got != tt.want {
+				t.Errorf("%s\n%s, want\n%s", tt.talk, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSpent: nobody is asked for the message over the limit.
+func TestSpent(t *testing.T) {
+	for _, limit := range []int{0, 1, 2, 20} {
+		var b conversation.Budget
+		n := 0
+		for !b.Spent(limit) {
+			b.Take(conversation.Move{Kind: conversation.Word, By: "agent"})
+			n++
+		}
+		if n != limit {
+			t.Errorf("%d messages with a limit of %d", n, limit)
+		}
+	}
+}
+
+// TestWhoIsWho: it is known for whom the agents work, and whose words were the
+// last.
+func TestWhoIsWho(t *testing.T) {
+	var turns conversation.Turns
+	for _, e := range []earshot.Event{
+		happened("bob", earshot.Message{Text: "go"}, "agent"), happened("agent", said("@Coder, go")), happened("coder", said("yes")),
+		happened("ann", earshot.Message{Text: "lunch?"}, "bob"),
+	} {
+		turns.Take(e, kinds)
+	}
+	if b := turns.Of(earshot.Visibility{Scope: earshot.Public}); b.For != "bob" || b.Last != "coder" {
+		t.Errorf("for %s, last %s", b.For, b.Last)
+	}
+}
+
+// TestCircles: what is private has a budget of its own; only so many are kept.
+func TestCircles(t *testing.T) {
+	private := func(members ...earshot.ParticipantID) earshot.Visibility {
+		return earshot.Visibility{Scope: earshot.Private, Members: members}
+	}
+	var turns conversation.Turns
+	for _, v := range []earshot.Visibility{
+		{Scope: earshot.Public}, {Scope: earshot.Public, Agents: []earshot.ParticipantID{"coder"}}, private("agent", "ann"), {Scope: earshot.System},
+	} {
+		e := happened("agent", said("hello"))
+		e.Visibility = v
+		turns.Take(e, kinds)
+	}
+	if open, own, other := turns.Of(earshot.Visibility{Scope: earshot.Public}), turns.Of(private("agent", "ann")), turns.Of(private("agent", "bob")); open.Count != 3 || own.Count != 1 || other.Count != 0 {
+		t.Errorf("%d in the open, %d and %d in private", open.Count, own.Count, other.Count)
+	}
+	for i := range 1000 {
+		e := happened("agent", said("hello"))
+		e.Visibility = private(earshot.ParticipantID(fmt.Sprint(i)))
+		turns.Take(e, kinds)
+	}
+	if old, new := turns.Of(private("agent", "ann")), turns.Of(private("999")); old.Count != 0 || new.Count != 1 {
+		t.Errorf("%d of the eldest, %d of the newest", old.Count, new.Count)
+	}
+}
+
+func TestAlike(t *testing.T) {
+	long := "I have looked at the parser and everything in it seems to be in good order so far, so let us go on with the tests"
+	for _, tt := range []struct {
+		name, a, b string
+		want       bool
+	}{
+		{"the same", "Great idea, let's do it!", "Great idea, let's do it!", true},
+		{"case and marks", "Great idea, let's do it!", "great idea - LETS DO IT", true},
+		{"to somebody else", "@alice, great idea, let's do it!", "@Coder great idea, let's do it!", true},
+		{"a word in twenty", long, strings.Replace(long, "good", "perfect", 1), true},
+		{"two words in twenty", long, strings.Replace(strings.Replace(long, "good", "perfect", 1), "parser", "lexer", 1), false},
+		{"without spaces", "好的，没问题，我们开始吧", "好的,没问题,我们开始吧", true},
+		{"smiles", "🙂", "🙂", true},
+		{"one smile and another", "🙂", "🙁", false},
+		{"nothing", "", "", false},
+		{"something else", "Great idea, let's do it!", "I would rather not do that.", false},
+		{"the words in another order", "the dog bites the man now", "the man bites the dog now", false},
+		{"counting up", "step 3 of the plan is done and I go on", "step 4 of the plan is done and I go on", false},
+		{"half of it", "one two three four five six", "one two three", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if conversation.Alike(earshot.Text(tt.a), earshot.Text(tt.b)) != tt.want || conversation.Alike(earshot.Text(tt.b), earshot.Text(tt.a)) != tt.want {
+				t.Errorf("%q and %q: want %v", tt.a, tt.b, tt.want)
+			}
+		})
+	}
+}
+
+// TestAlikeIsFair: a text is like itself in any case, and likeness goes both ways.
+func TestAlikeIsFair(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) earshot.Text {
+		return earshot.Text(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"yes", "no", "Ann", "7", "日本", "go", "on"}), 1, 8).Draw(t, "words"), " "))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		if !conversation.Alike(a, earshot.Text(strings.ToUpper(string(a))+"!")) {
+			t.Fatalf("%q is not like itself", string(a))
+		}
+		if conversation.Alike(a, b) != conversation.Alike(b, a) {
+			t.Fatalf("%q and %q are alike one way only", string(a), string(b))
+		}
+	})
+}
+
+func TestRepeats(t *testing.T) {
+	const please = "Please go on with the next part of the work."
+	for _, tt := range []struct {
+		name string
+		said []earshot.Text
+		want int // after which message it is a repetition; 0 if it is none
+	}{
+		{"three times", []earshot.Text{please, please, please}, 3},
+		{"with others between", []earshot.Text{please, "I have done the first of them.", please, "I have done another one since then.", please}, 5},
+		{"twice", []earshot.Text{please, "I have done the first of them.", please}, 0},
+		{"yes, twice", []earshot.Text{"yes", "yes"}, 0},
+		{"yes to different questions", []earshot.Text{"Is it tested by somebody?", "yes", "Is it documented anywhere yet?", "yes", "Was it released to the people?", "yes"}, 0},
+		{"thanks for thanks", []earshot.Text{"Thank you!", "You are welcome!", "Thank you!", "You are welcome!", "Thank you!", "You are welcome!"}, 6},
+		{"counting up", []earshot.Text{"Step 1 of the work is done.", "Step 2 of the work is done.", "Step 3 of the work is done.", "Step 4 of the work is done."}, 0},
+		{"long ago", append([]earshot.Text{please, please}, append(apart(9), please)...), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b conversation.Budget
+			got := 0
+			for i, text := range tt.said {
+				b.Take(conversation.Move{Kind: conversation.Word, By: "agent", Text: text})
+				if b.Repeats() && got == 0 {
+					got = i + 1
+				}
+			}
+			if got != tt.want {
+				t.Errorf("a repetition after %d messages, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// apart returns texts that are not alike.
+func apart(n int) (all []earshot.Text) {
+	for i := range n {
+		all = append(all, earshot.Text(strings.Repeat(string(rune('a'+i)), 3)+" is one of many different things"[i:]))
+	}
+	return all
+}
+
+// TestRestart: turn control that is made again from what the journal has is what
+// it was, wherever the program ended.
+func TestRestart(t *testing.T) {
+	who := rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "agent", "coder", "claude", ""})
+	text := rapid.SampledFrom([]earshot.Text{"yes", "no", "please go on with the next part of it", "I have done this and that", ""})
+	event := rapid.Custom(func(t *rapid.T) earshot.Event {
+		e := happened(who.Draw(t, "author"), nil, rapid.SliceOfN(who, 0, 2).Draw(t, "to")...)
+		if rapid.Bool().Draw(t, "private") {
+			e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"agent", "ann"}}
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0, 1:
+			e.Body = earshot.Message{Text: text.Draw(t, "text")}
+		case 2, 3:
+			e.Body = said(text.Draw(t, "text"))
+		case 4:
+			why := rapid.SampledFrom([]earshot.Why{earshot.TurnLimit, earshot.Passed, earshot.Repetition}).Draw(t, "why")
+			e.Body = earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: why}}
+		case 5:
+			e.Body = earshot.Presence{Here: true}
+		}
+		return e
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		events := rapid.SliceOfN(event, 0, 40).Draw(t, "events")
+		var live, again conversation.Turns
+		for _, e := range events {
+			live.Take(e, kinds)
+			kept, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var read earshot.Event
+			if err := json.Unmarshal(kept, &read); err != nil {
+				t.Fatal(err)
+			}
+			again.Take(read, kinds)
+			if a, b := live.Of(e.Visibility), again.Of(e.Visibility); !reflect.DeepEqual(a, b) {
+				t.Fatalf("%+v, made again %+v", a, b)
+			}
+		}
+	})
+}
+
+func BenchmarkRepeats(b *testing.B) {
+	var budget conversation.Budget
+	text := earshot.Text(strings.Repeat("I have looked at the parser and everything in it seems to be in order. ", 20))
+	b.ReportAllocs()
+	for b.Loop() {
+		budget.Take(conversation.Move{Kind: conversation.Word, By: "agent", Text: text})
+		budget.Repeats()
+	}
+}
