@@ -1,0 +1,251 @@
+package conversation
+
+import "strings"
+
+const (
+	// mostTag is how long a tag may be, in bytes, with all that is in it.
+	mostTag = 32
+
+	// mostTold is how much may stand between two tags: the names of several.
+	mostTold = 256
+)
+
+// A Tap is what a streamed reply comes through, piece by piece, to take out what
+// a model says to the house: <world>pass</world> leaves the floor to a person,
+// and <world>TO: Ann, Bob</world> calls those who are named. Any other tag of
+// this name is taken out too, wherever it stands. How the reply is cut into
+// pieces makes no difference, and a reply without such tags comes through byte
+// for byte. Held back is no more than a tag and the names it may enclose. The
+// zero value is ready.
+type Tap struct {
+	Passed bool     // the reply has ended here
+	Calls  []string // the names that it called so
+	Stray  int      // tags that mean nothing
+
+	held   string // the beginning of a tag, perhaps
+	told   string // what has been enclosed so far
+	opened bool   // a tag has begun to enclose it
+
+	tag  tag  // what is held looks like
+	tail tag  // and what was let through, at its end
+	line bool // something of the line was let through
+	gap  bool // a tag was taken out where the line stands
+}
+
+// Next returns what of the reply may be said after piece has come. After a pass
+// it is nothing.
+func (t *Tap) Next(piece string) string {
+	if !t.opened && t.held == "" && !t.gap && t.tail == none && strings.IndexByte(piece, '<') < 0 {
+		return t.plain(piece)
+	}
+	var out strings.Builder
+	for i := 0; i < len(piece) && !t.Passed; i++ {
+		t.step(&out, piece[i:i+1])
+	}
+	return out.String()
+}
+
+// plain lets through a piece in which no tag can begin.
+func (t *Tap) plain(piece string) string {
+	if t.Passed {
+		return ""
+	}
+	if piece != "" {
+		t.line = piece[len(piece)-1] != '\n'
+	}
+	return piece
+}
+
+// End returns what was held back and has become nothing.
+func (t *Tap) End() string {
+	var out strings.Builder
+	if t.opened && passes(t.told) { // small models forget the end
+		t.pass()
+	}
+	if !t.Passed {
+		t.broken(&out)
+		t.release(&out, t.held)
+	}
+	t.held = ""
+	return out.String()
+}
+
+// step takes in the next byte.
+func (t *Tap) step(out *strings.Builder, c string) {
+	next := t.tag.next(c[0])
+	switch {
+	case next >= whole:
+		t.held, t.tag = "", none
+		t.take(out, next)
+		return
+	case c == "<": // whatever had begun is none
+		t.let(out)
+	}
+	t.held += c
+	if t.tag = next; len(t.held) > mostTag {
+		t.let(out) // nobody writes so
+		if next == odd {
+			t.tag = none
+		}
+	}
+	if t.tag == none {
+		t.let(out)
+	}
+}
+
+// let lets what is held go where what is said goes just now.
+func (t *Tap) let(out *strings.Builder) {
+	held := t.held
+	t.held = ""
+	if !t.opened {
+		t.release(out, held)
+		return
+	}
+	if t.told += held; len(t.told) > mostTold {
+		t.broken(out)
+	}
+}
+
+// broken ends a tag that never ends.
+func (t *Tap) broken(out *strings.Builder) {
+	if !t.opened {
+		return
+	}
+	told := t.told
+	t.Stray++
+	t.opened, t.told = false, ""
+	t.cut()
+	t.release(out, told)
+}
+
+// take takes a tag out.
+func (t *Tap) take(out *strings.Builder, what tag) {
+	switch {
+	case what == wholeOdd:
+		t.broken(out)
+		t.Stray++
+		t.cut()
+	case t.opened && (what == wholeEnd || passes(t.told)):
+		t.does(t.told)
+		t.opened, t.told = false, ""
+		t.cut()
+	case what == wholeEnd:
+		t.Stray++
+		t.cut()
+	default:
+		t.broken(out)
+		t.opened = true
+	}
+}
+
+// does does what stands between two tags.
+func (t *Tap) does(told string) {
+	names, calls := cutFold(strings.TrimSpace(told), "to:")
+	switch {
+	case passes(told):
+		t.pass()
+	case calls:
+		before := len(t.Calls)
+		for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+			if name = strings.TrimLeft(strings.TrimSpace(name), "@"); name != "" && len(t.Calls) < mostUnknown {
+				t.Calls = append(t.Calls, name)
+			}
+		}
+		if len(t.Calls) == before {
+			t.Stray++
+		}
+	default:
+		t.Stray++
+	}
+}
+
+// passes reports whether the words between two tags leave the floor.
+func passes(told string) bool {
+	switch strings.ToLower(strings.TrimSpace(told)) {
+	case "pass", "stop", "done":
+		return true
+	}
+	return false
+}
+
+func (t *Tap) pass() { t.Passed, t.held, t.told, t.opened = true, "", "", false }
+
+// cut notes that something is missing where the line stands: what stands around
+// it must not become a tag by that, nor an envelope.
+func (t *Tap) cut() { t.gap = t.gap || t.line || t.tail != none }
+
+// release lets text through.
+func (t *Tap) release(out *strings.Builder, text string) {
+	for i := range len(text) {
+		c := text[i]
+		if t.gap && (c != '\n' || t.tail != none) {
+			out.WriteString(missing)
+			t.tail = none
+		}
+		t.gap = false
+		out.WriteByte(c)
+		t.tail, t.line = t.tail.next(c), c != '\n'
+	}
+}
+
+// missing stands where a tag was taken out in the middle of a line.
+const missing = "…"
+
+// A tag is how much of a tag has been seen: the letters of its name that were,
+// after it has begun, or has begun as the end of one.
+type tag int8
+
+// The tags that are not within the name.
+const (
+	none     tag = 0
+	begun    tag = 1  // "<", and space; letters follow
+	ending   tag = 11 // "</", and space; letters follow
+	spaced   tag = 7  // the name, and space; of an ending ten more
+	odd      tag = 20 // the name, and what does not belong there
+	whole    tag = 21 // "<world>"
+	wholeEnd tag = 22 // "</world>"
+	wholeOdd tag = 23 // "<world pass>"
+)
+
+// tagName is the name of the tags.
+const tagName = "world"
+
+// next returns what t is after one more byte.
+func (t tag) next(c byte) tag {
+	space := c == ' ' || '\t' <= c && c <= '\r'
+	switch {
+	case c == '<':
+		return begun
+	case t == none || t >= whole:
+		return none
+	case t == odd && c == '>':
+		return wholeOdd
+	case t == odd && c != '\n':
+		return odd
+	case t == odd:
+		return none
+	case t == begun && c == '/':
+		return ending
+	}
+	from := begun
+	if t >= ending {
+		from = ending
+	}
+	switch letters := int(t - from); { // that were seen
+	case letters < len(tagName) && lower(c) == tagName[letters]:
+		return t + 1
+	case letters == 0 && space:
+		return t
+	case letters < len(tagName):
+		return none
+	case c == '>' && from == begun:
+		return whole
+	case c == '>':
+		return wholeEnd
+	case space:
+		return from + spaced - begun
+	case t == from+spaced-begun || strings.IndexByte("/:=", c) >= 0:
+		return odd
+	}
+	return none
+}
