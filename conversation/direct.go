@@ -87,16 +87,7 @@ type caller struct {
 
 // paragraph takes in one paragraph, which is one line.
 func (c *caller) paragraph(line string, first bool) {
-	line = unlisted(line)
-	if rest, ok := cutFold(line, "all agents"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
-		c.out.All = true
-		line = rest
-	}
-	if rest, ok := cutFold(line, "to:"); ok && first {
-		line = c.listed(rest, strings.HasPrefix(line, "TO:"))
-	}
-	c.end()
-	lex := lexer{d: c.d, line: line}
+	lex := lexer{d: c.d, line: c.head(line, first)}
 	for {
 		t := lex.next()
 		switch t.kind {
@@ -113,6 +104,20 @@ func (c *caller) paragraph(line string, first bool) {
 			return
 		}
 	}
+}
+
+// head takes in whom a line names before its words, and returns those.
+func (c *caller) head(line string, first bool) string {
+	line = unlisted(line)
+	if rest, ok := cutFold(line, "all agents"); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
+		c.out.All = true
+		line = rest
+	}
+	if rest, ok := cutFold(line, "to:"); ok && first {
+		line = c.listed(rest, strings.HasPrefix(line, "TO:"))
+	}
+	c.end()
+	return line
 }
 
 // unlisted returns a line without what makes it an item of a list or a heading.
