@@ -1,11 +1,16 @@
 // Package conversation is what is said between participants: the envelope
-// that tells a model who said what, whom a message is for, and what a model is
-// told of those who are there.
+// that tells a model who said what, whom a message is for, what a model is told
+// of those who are there, and how long agents may talk among themselves.
 //
 // A message reaches a model in an [Envelope], which is made of typed fields when
 // the prompt is built. Nothing in a text can stand as another envelope, as a
 // section of the prompt, or as a token that steers a model: [Defuse] changes
 // what looks like one, visibly, and [Restore] undoes it.
+//
+// What a model answers comes through three filters, piece by piece: a [Scrubber]
+// takes out what only the house writes, a [Tap] what the model says to the house,
+// and a [Callback] has an agent call the one whom it answers. Each holds back no
+// more than may become what it looks for.
 package conversation
 
 import (

@@ -37,8 +37,8 @@ func Sections(r *participants.Roster, self earshot.ParticipantID) string {
 	}
 	b.WriteString("INTERNAL AGENTS (inside earshot):\n")
 	each(&b, r.Internal, self)
-	if peers(r, self) {
-		b.WriteString(whenToMessage)
+	if peer := peer(r, self); peer != "" {
+		fmt.Fprintf(&b, amongAgents, peer)
 	}
 	b.WriteString("=== CURRENT PARTICIPANTS ===\nExternal: ")
 	names(&b, r.External)
@@ -48,19 +48,22 @@ func Sections(r *participants.Roster, self earshot.ParticipantID) string {
 	return b.String()
 }
 
-// whenToMessage is said only where there is somebody to message.
-const whenToMessage = `Use message_agent() only for other internal agents: when somebody asks you to tell one something, when one could do the task better, or to work together.
+// amongAgents is said only where there is another agent, whose name is the
+// example.
+const amongAgents = `Use message_agent() only for other internal agents: when somebody asks you to tell one something, when one could do the task better, or to work together.
 Never use message_agent() for external actors: answer them yourself.
+To let another agent speak next, begin a paragraph with its name ("@%[1]s, ..."), or end with <world>TO: %[1]s</world>. Answer for nobody but yourself.
+To leave the floor to people, end with <world>pass</world>. To ask the one you work for, begin a paragraph with "@human".
 `
 
-// peers reports whether there are agents beside self.
-func peers(r *participants.Roster, self earshot.ParticipantID) bool {
+// peer returns the name of an agent beside self; empty if there is none.
+func peer(r *participants.Roster, self earshot.ParticipantID) string {
 	for _, a := range r.Internal {
 		if a.ID != self {
-			return true
+			return label(a.Name)
 		}
 	}
-	return false
+	return ""
 }
 
 // each writes a line for everybody.

@@ -56,7 +56,7 @@ func TestSections(t *testing.T) {
 	}{
 		{"nobody", nil, people{house}, 400},
 		{"two", people{ann, bob}, people{house}, 500},
-		{"agents", people{ann, claude}, people{coder, house}, 900},
+		{"agents", people{ann, claude}, people{coder, house}, 1000},
 		{"liar", people{liar}, people{house}, 700},
 		{"many", many, people{house}, 2000},
 	} {

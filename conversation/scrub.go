@@ -263,7 +263,8 @@ var echoes = []struct {
 	{"=== CURRENT PARTICIPANTS", false}, {"UNDERSTANDING PARTICIPANTS", false}, {"EXTERNAL ACTORS (outside", false},
 	{"INTERNAL AGENTS (inside", false}, {"Every message begins with its sender", false},
 	{"External: ", true}, {"Internal: ", true}, {"- ", true}, {"They read or hear", true},
-	{"Use message_agent()", true}, {"Never use message_agent()", true},
+	{"Use message_agent()", true}, {"Never use message_agent()", true}, {"To let another agent speak next", true},
+	{"To leave the floor to people", true},
 }
 
 // closers are the brackets with which an envelope may seem to end.

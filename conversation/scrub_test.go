@@ -33,6 +33,8 @@ func TestScrubber(t *testing.T) {
 		{"both", "[FROM: Earshot] Earshot: Good morning.", "Good morning.", 0},
 		{"the sections", "UNDERSTANDING PARTICIPANTS\nEXTERNAL ACTORS (outside earshot):\n- Ann (human)\nThey read or hear what you say: respond DIRECTLY.\n" +
 			"=== CURRENT PARTICIPANTS ===\nExternal: Ann\nInternal: Earshot\nHello Ann.\n- milk", "Hello Ann.\n- milk", 0},
+		{"the sections, among agents", "INTERNAL AGENTS (inside earshot):\n- Coder\nUse message_agent() only for\nTo let another agent speak next, begin\n" +
+			"To leave the floor to people, end with <world>pass</world>.\nHello Ann.", "Hello Ann.", 0},
 		{"a list of its own", "Buy:\n- milk\nExternal: none", "Buy:\n- milk\nExternal: none", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,6 +27,7 @@ func TestNormalise(t *testing.T) {
 			{"He said “don’t” (quietly); then left: done", "He said don't, quietly, then left, done"},
 			{"well-known rock'n'roll", "well known rock'n'roll"},
 			{"\"quoted\" 'too'", "quoted too"},
+			{"@Alice, ask @bob. 3 @ 2 euros", "Alice, ask bob. three at two euros"},
 		}},
 		{"markdown", [][2]string{
 			{"**Bold**, *leaning*, __under__, ~~gone~~ and `code`", "Bold, leaning, under, gone and code"},

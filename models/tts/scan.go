@@ -117,6 +117,7 @@ func (s *scanner) sign(r rune) {
 	switch {
 	case emoji(r) && symbols[r] == "":
 		s.skip(pictures)
+	case r == '@' && !inWord(before) && unicode.IsLetter(next): // whoever is mentioned is called by the name
 	case symbols[r] != "":
 		s.say(symbols[r])
 	case r == '.' && inWord(next) && (within || before == '/' || unicode.IsSpace(before)):
