@@ -218,6 +218,8 @@ func TestBecome(t *testing.T) {
 	a.await("Ann has left", 1)
 	a.await("Jo Wren has joined", 1)
 	b.says("/identity earshot")
+	b.await("not sent, and back in your line", 1)
+	b.types("\x15") // which empties it
 	b.says("//identity is one word")
 	a.await("Jo Wren: /identity is one word", 1)
 	a.says("/exit")
