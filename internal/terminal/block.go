@@ -55,7 +55,7 @@ func (s *screen) layout() *block {
 	for _, row := range b.rows {
 		b.widths = append(b.widths, columns(row))
 	}
-	if s.waiting && len(b.rows) < room {
+	if (s.waiting || s.busy != "") && len(b.rows) < room {
 		s.sign(&b)
 	}
 	return &b
@@ -65,6 +65,9 @@ func (s *screen) layout() *block {
 // which the style must not add to.
 func (s *screen) sign(b *block) {
 	row := s.heading() + thinking
+	if s.busy != "" {
+		row = label(s.busy, s.row.width-3) + " " + thinking // which has a mark of its own where it is cut
+	}
 	b.rows = slices.Insert(b.rows, 0, s.styled(dim, row))
 	b.widths = slices.Insert(b.widths, 0, columns(row))
 	b.at++

@@ -31,9 +31,10 @@ const (
 // was said scrolls away upwards and is never touched again. At the bottom is
 // the live region: the last row of the reply that is coming (row), and the
 // block, which is what was typed since (below) and the prompt. Until the first
-// words of a reply come the block begins with a sign that they are waited for,
-// where they will stand. A model may think for long, and the sign is still, so
-// that a machine which waits has nothing to do.
+// words of a reply come, and while it stops for something else, the block begins
+// with a sign that they are waited for, where they will stand. A model may think
+// for long, and the sign is still, so that a machine which waits has nothing to
+// do.
 //
 // Each change is one frame: go to the beginning of the live region, write what
 // is new over it, and write the rest of the region again below. The reply's
@@ -46,6 +47,7 @@ type screen struct {
 
 	agent   string // whose name comes before the next text, if any
 	waiting bool   // for the first text of a reply
+	busy    string // what is waited for meanwhile, if that is known
 	open    bool   // row is on the screen
 	label   string // at the beginning of row
 	row     flow   // the reply's last row
@@ -86,8 +88,15 @@ func (s *screen) name(agent string) frame {
 	return s.repaint()
 }
 
+// wait says what is waited for; nothing any more, if what is empty.
+func (s *screen) wait(what string) frame {
+	s.busy, s.laid = what, nil
+	return s.repaint()
+}
+
 func (s *screen) text(text string) frame {
 	var f frame
+	s.rest()
 	s.home(&f)
 	s.reopen(&f)
 	f.mark(0)
@@ -99,6 +108,13 @@ func (s *screen) text(text string) frame {
 	f.put("\r\n")
 	s.block(&f)
 	return f
+}
+
+// rest forgets what was waited for.
+func (s *screen) rest() {
+	if s.busy != "" {
+		s.busy, s.laid = "", nil
+	}
 }
 
 // reopen goes to the end of the reply's last row, or begins one.
@@ -176,13 +192,15 @@ func (s *screen) put(f *frame, shown string, width int) {
 
 func (s *screen) end(mark string) frame {
 	if s.waiting { // nothing was shown of it, so nothing of it stays
-		s.agent, s.waiting, s.laid = "", false, nil
+		s.agent, s.waiting, s.busy, s.laid = "", false, "", nil
 		return s.repaint()
 	}
 	var f frame
+	if s.busy != "" {
+		f = s.wait("")
+	}
 	if s.open && mark != "" {
-		f = s.text(mark)
-		f.marks = nil
+		f.put(string(s.text(mark).bytes))
 	}
 	s.agent = ""
 	s.commit(&f)

@@ -159,6 +159,52 @@ e: …
   4
   5
   6|`},
+		{"it waits for something before its first words", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("earshot")
+			w.Note(terminal.Line{Head: "earshot → bob: ", Text: "hi"})
+			w.Wait("bob\nthinks")
+			sees(t, w, "earshot → …hi\nbob thinks …\n> x|")
+			w.Wait("")
+			sees(t, w, "earshot → …hi\nearshot: …\n> x|")
+			w.Wait("a name that is much longer than a row")
+			sees(t, w, "earshot → …hi\na name that is mu… …\n> x|")
+			say(t, w.Terminal, "yes")
+		}, `
+earshot → …hi
+earshot: yes
+> x|`},
+		{"it waits for something in its midst", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			say(t, w.Terminal, "I ask Bob. ")
+			w.Wait("bob thinks")
+			sees(t, w, "e: I ask Bob.\nbob thinks …\n> x|")
+			say(t, w.Terminal, "Yes.")
+			sees(t, w, "e: I ask Bob. Yes.\n> x|")
+			w.Wait("cy thinks")
+			sees(t, w, "e: I ask Bob. Yes.\ncy thinks …\n> x|")
+			w.End(" [cut]")
+		}, `
+e: I ask Bob. Yes.
+  [cut]
+> x|`},
+		{"it waits for something to its end", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			say(t, w.Terminal, "I ask Bob.")
+			w.Wait("bob thinks")
+			w.End("")
+		}, `
+e: I ask Bob.
+> x|`},
+		{"it waits for something to its end, without a word", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			w.Wait("bob thinks")
+			sees(t, w, "bob thinks …\n> x|")
+			w.End(" [cut]")
+		}, "\n> x|"},
 		{"lines and paragraphs", func(t *testing.T, w window) {
 			w.Begin("e")
 			say(t, w.Terminal, "\n\none\ntwo\n")

@@ -90,6 +90,10 @@ func (t *Terminal) Replying() bool {
 	return t.replying
 }
 
+// Wait says quietly what the reply that is coming waits for, such as another
+// agent; nothing any more, if what is empty. So do its next words, and its end.
+func (t *Terminal) Wait(what string) { t.onScreen(func(s *screen) frame { return s.wait(what) }) }
+
 // Note shows l above the reply that is coming.
 func (t *Terminal) Note(l Line) {
 	t.add(func(f face) frame { return f.note(l) })
