@@ -30,11 +30,22 @@ func in(b earshot.Body) []earshot.ParticipantID {
 	case earshot.Decision:
 		return []earshot.ParticipantID{b.Agent}
 	case earshot.Reply:
-		if b.Cut != nil {
-			return []earshot.ParticipantID{b.Cut.By}
-		}
+		return inReply(b)
 	case earshot.Actor:
 		return []earshot.ParticipantID{b.Participant, b.Into}
+	case earshot.Agent:
+		return []earshot.ParticipantID{b.ID}
 	}
 	return nil
+}
+
+// inReply returns who ended a reply, and to whom it hands over.
+func inReply(r earshot.Reply) (some []earshot.ParticipantID) {
+	if r.Cut != nil {
+		some = append(some, r.Cut.By)
+	}
+	if r.Handover != nil {
+		some = append(some, r.Handover.To)
+	}
+	return some
 }
