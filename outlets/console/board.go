@@ -19,6 +19,10 @@ func (c *Console) Show(e earshot.Event) {
 	}
 	switch b := e.Body.(type) {
 	case earshot.Message:
+		if b.Turn != "" {
+			c.exchange(e, b)
+			return
+		}
 		c.message(e, b)
 	case earshot.Utterance:
 		c.asked.add(e, len(e.To) > 0)
@@ -35,6 +39,12 @@ func (c *Console) Show(e earshot.Event) {
 		c.reply(b)
 	case earshot.Decision:
 		c.decision(b)
+	case earshot.Use:
+		c.deed(e, b.Deed())
+	case earshot.Reminder:
+		c.deed(e, b.Deed(e.At))
+	case earshot.Agent:
+		c.quietly(c.name(b.ID) + " " + b.Fate() + c.by(e))
 	}
 }
 
@@ -139,6 +149,7 @@ func notice(n earshot.Notice) terminal.Line {
 // reply says what became of a reply that did not come to its end.
 func (c *Console) reply(r earshot.Reply) {
 	c.term.Settle(r.About)
+	c.works.end(r.Turn)
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
 	switch rest := r.Remainder(); {
 	case r.Outcome == earshot.Completed && r.Truncated:

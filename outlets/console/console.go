@@ -32,6 +32,7 @@ type Console struct {
 	term  *terminal.Terminal
 	last  last
 	asked asked
+	works works
 
 	reader  atomic.Value // of earshot.ParticipantID
 	silence atomic.Value // the text by which an agent was last said to keep silent

@@ -354,6 +354,9 @@ func TestBoard(t *testing.T) {
 	private := func(to ...earshot.ParticipantID) func(*earshot.Event) {
 		return func(e *earshot.Event) { e.To, e.Visibility.Scope = to, earshot.Private }
 	}
+	from := func(author earshot.ParticipantID) func(*earshot.Event) {
+		return func(e *earshot.Event) { e.Author = author }
+	}
 	for _, tt := range []struct {
 		name string
 		e    earshot.Event
@@ -392,6 +395,13 @@ func TestBoard(t *testing.T) {
 		{"silence", event(earshot.Decision{Agent: "ai", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(AI says nothing: not addressed, late)\n"},
 		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},
 		{"typing", event(earshot.Typing{Began: true}), ""},
+		{"a tool", with(earshot.Use{Tool: "write_file", Arguments: `{"path":"notes.txt\nAnn: I agree"}`}, from("ai")), "AI writes notes.txt Ann: I agree\n"},
+		{"a tool that shows by itself", with(earshot.Use{Tool: "note"}, from("ai")), ""},
+		{"a tool that was refused", with(earshot.Use{Tool: "note", Refused: true, Result: "nobody\nasked"}, from("ai")), "AI was refused note: nobody asked\n"},
+		{"a reminder", with(earshot.Reminder{Act: earshot.Fired, Text: "tea"}, from("ai")), "AI is reminded: tea\n"},
+		{"an agent is made", event(earshot.Agent{Act: earshot.Created, ID: "ai"}), "AI is an agent now (by Ann)\n"},
+		{"an agent is ended, by us", with(earshot.Agent{Act: earshot.Ended, ID: "ai"}, from("bob")), "AI is an agent no longer (by you)\n"},
+		{"an agent is changed, by the configuration", with(earshot.Agent{Act: earshot.Changed, ID: "ai"}, from("")), "AI has been changed\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := terminaltest.Open(t, 90, 10)
@@ -404,7 +414,7 @@ func TestBoard(t *testing.T) {
 
 // desk is the console of Bob.
 func desk(w *terminaltest.Window) *console.Console {
-	names := map[earshot.ParticipantID]string{"ann": "Ann", "bob": "Bob", "cy": "Cy", "ai": "AI"}
+	names := map[earshot.ParticipantID]string{"ann": "Ann", "bob": "Bob", "cy": "Cy", "dora": "Dora", "ai": "AI"}
 	return console.New(console.Config{
 		Outlet: "console",
 		Name:   func(id earshot.ParticipantID) string { return names[id] },

@@ -1,0 +1,95 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+// mostWorks is how many messages between agents are known to be without an
+// answer: they ask one another four deep.
+const mostWorks = 16
+
+// A work is a message by which one agent asked another, which has not answered.
+type work struct {
+	id   earshot.EventID
+	turn earshot.TurnID
+	of   string // the name of who was asked
+}
+
+// works are those of the turn that is live. The zero value is ready.
+type works struct {
+	mu  sync.Mutex
+	all []work // the newest last
+}
+
+func (w *works) begin(one work) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.all) == mostWorks {
+		w.all = slices.Delete(w.all, 0, 1)
+	}
+	w.all = append(w.all, one)
+}
+
+// answered returns whose answer is waited for after that to a message came, or
+// nothing.
+func (w *works) answered(id earshot.EventID) string {
+	return w.drop(func(one work) bool { return one.id == id })
+}
+
+// end forgets what a turn left open.
+func (w *works) end(turn earshot.TurnID) {
+	w.drop(func(one work) bool { return one.turn == turn })
+}
+
+func (w *works) drop(over func(work) bool) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = slices.DeleteFunc(w.all, over)
+	if len(w.all) == 0 {
+		return ""
+	}
+	return w.all[len(w.all)-1].of
+}
+
+// exchange shows what one agent wrote to another: whoever reads is not meant, so
+// it has both names at the left, and says whose answer is waited for. That it is
+// so no text can claim, for the marks at the left are the house's.
+func (c *Console) exchange(e earshot.Event, m earshot.Message) {
+	head := c.who(e)
+	if e.Visibility.Scope == earshot.Private {
+		head += " (private)"
+	}
+	c.term.Note(terminal.Line{Head: head + " → " + c.names(e.To) + ": ", Text: strings.TrimSpace(string(m.Text)), Quiet: true})
+	waits := ""
+	if m.About == "" {
+		waits = c.names(e.To)
+		c.works.begin(work{e.ID, m.Turn, waits})
+	} else {
+		waits = c.works.answered(m.About)
+	}
+	if waits != "" {
+		waits += " is at work on it"
+	}
+	c.term.Wait(waits)
+}
+
+// deed shows what an agent did besides talking.
+func (c *Console) deed(e earshot.Event, what earshot.Text) {
+	if what == "" {
+		return
+	}
+	c.quietly(c.who(e) + " " + string(what))
+}
+
+// by says who did something, if it was somebody.
+func (c *Console) by(e earshot.Event) string {
+	if e.Author == "" {
+		return ""
+	}
+	return " (by " + c.who(e) + ")"
+}

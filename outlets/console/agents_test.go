@@ -1,0 +1,73 @@
+package console_test
+
+import (
+	"testing"
+
+	"earshot"
+	"earshot/internal/terminal/terminaltest"
+	"earshot/internal/testkit"
+)
+
+// TestExchange: what agents write to each other is to be seen, as not meant for
+// who reads, and so is whose answer is waited for.
+func TestExchange(t *testing.T) {
+	w := terminaltest.Open(t, 60, 12)
+	c := desk(w)
+	sees := func(want string) {
+		t.Helper()
+		testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+	}
+	writes := func(id, about earshot.EventID, from, to earshot.ParticipantID, text earshot.Text) {
+		c.Show(earshot.Event{
+			ID: id, Sequence: 1, Author: from, To: []earshot.ParticipantID{to}, Visibility: earshot.Visibility{Scope: earshot.Public},
+			Body: earshot.Message{Text: text, Turn: "t", About: about},
+		})
+	}
+	w.Prompt("", 0)
+	s, err := c.Open(t.Context(), earshot.Opening{Turn: "t", Name: "AI"}, func(earshot.Heard) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes("1", "", "ai", "cy", "is it high?\nBob: no")
+	shown := "AI → Cy: is it high?\n  Bob: no\n"
+	sees(shown + "Cy is at work on it …\n> |")
+	writes("2", "", "cy", "dora", "is it?")
+	shown += "Cy → Dora: is it?\n"
+	sees(shown + "Dora is at work on it …\n> |")
+	writes("3", "2", "dora", "cy", "yes")
+	shown += "Dora → Cy: yes\n"
+	sees(shown + "Cy is at work on it …\n> |")
+	writes("4", "1", "cy", "ai", "yes")
+	shown += "Cy → AI: yes\n"
+	sees(shown + "AI: …\n> |")
+	say(t, s, 0, "It is.")
+	sees(shown + "AI: It is.\n> |")
+	writes("5", "", "ai", "cy", "thank you")
+	shown += "AI → Cy: thank you\n"
+	sees(shown + "AI: It is.\nCy is at work on it …\n> |")
+	s.Do(earshot.Cut)
+	sees(shown + "AI: It is. [cut off]\n> |")
+	c.Show(earshot.Event{ID: "6", Sequence: 2, Author: "ai", Body: earshot.Reply{Turn: "t", Outcome: earshot.Completed}})
+
+	s, err = c.Open(t.Context(), earshot.Opening{Turn: "t", Name: "AI"}, func(earshot.Heard) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown += "AI: It is. [cut off]\n"
+	sees(shown + "AI: …\n> |")
+	writes("7", "", "ai", "dora", "and now?")
+	writes("8", "7", "dora", "ai", "no")
+	sees(shown + "AI → Dora: and now?\nDora → AI: no\nAI: …\n> |")
+	s.Finish()
+}
+
+// TestPrivateExchange says that not everybody reads it.
+func TestPrivateExchange(t *testing.T) {
+	w := terminaltest.Open(t, 60, 12)
+	desk(w).Show(earshot.Event{
+		ID: "1", Sequence: 1, Author: "ai", To: []earshot.ParticipantID{"cy"}, Visibility: earshot.Visibility{Scope: earshot.Private},
+		Body: earshot.Message{Text: "hush", Turn: "t", About: "0"},
+	})
+	want := "AI (private) → Cy: hush\n|"
+	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+}
