@@ -60,8 +60,11 @@ func (t *transcript) journal(events []earshot.Event) {
 func (t *transcript) reply(e earshot.Event, r earshot.Reply) {
 	for _, d := range r.Heard {
 		if d.Bytes > 0 {
-			t.add(e.At, d.Outlet, "%s", strings.TrimSpace(string(r.Offered[:d.Bytes])))
+			t.add(e.At, d.Outlet, "%s%s", t.agent(e.Author), strings.TrimSpace(string(r.Offered[:d.Bytes])))
 		}
+	}
+	if h := r.Handover; h != nil {
+		t.add(e.At, "handover", "by %s to %s: %s", t.people.Name(e.Author), t.people.Name(h.To), h.Why)
 	}
 	switch {
 	case r.Cut != nil:
@@ -70,6 +73,14 @@ func (t *transcript) reply(e earshot.Event, r earshot.Reply) {
 	case r.Outcome != earshot.Completed:
 		t.add(e.At, string(r.Outcome), "%d bytes offered", len(r.Offered))
 	}
+}
+
+// agent says which agent says something, if it is another than the main one.
+func (t *transcript) agent(id earshot.ParticipantID) string {
+	if id == participants.Agent || id == "" {
+		return ""
+	}
+	return t.people.Name(id) + ": "
 }
 
 // sights adds what could be seen, at one moment by outlets, and what was seen at
@@ -100,6 +111,9 @@ func (t *transcript) seen(s sight) string {
 	case nil:
 		return "(refused) " + s.fault
 	case earshot.Message:
+		if b.Turn != "" && e.Visibility.Scope != earshot.Private {
+			return fmt.Sprintf("(sees) %s → %s: %s", t.heading(e), t.people.Name(e.To[0]), string(b.Text))
+		}
 		if e.Via == s.outlet && e.Visibility.Scope != earshot.Private {
 			return ""
 		}
@@ -112,12 +126,26 @@ func (t *transcript) seen(s sight) string {
 		return fmt.Sprintf("(sees) the room is %s, by %s", b.Mode, t.people.Name(e.Author))
 	case earshot.Presence:
 		return t.came(e, b)
+	case earshot.Use:
+		return t.deed(e, b.Deed())
+	case earshot.Reminder:
+		return t.deed(e, b.Deed(e.At))
+	case earshot.Agent:
+		return "(sees) " + t.people.Name(b.ID) + " " + b.Fate()
 	case earshot.Notice:
 		if e.Sequence == 0 {
 			return "(told) " + strings.ReplaceAll(b.Text, "\n", " / ")
 		}
 	}
 	return ""
+}
+
+// deed tells what an agent did besides talking, if that is shown.
+func (t *transcript) deed(e earshot.Event, what earshot.Text) string {
+	if what == "" {
+		return ""
+	}
+	return "(sees) " + t.people.Name(e.Author) + " " + string(what)
 }
 
 func (t *transcript) came(e earshot.Event, p earshot.Presence) string {

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/participants/paths"
+)
+
+// inOrder puts each reply behind what it answers and what was done for it, and so
+// before the message that cut it off, after which it ended.
+func inOrder(events []earshot.Event) []earshot.Event {
+	var out []earshot.Event
+	for _, e := range events {
+		at := len(out)
+		if r, ok := e.Body.(earshot.Reply); ok {
+			for i, x := range slices.Backward(out) {
+				if x.ID == r.About || r.Turn != "" && turnOf(x) == r.Turn {
+					at = i + 1
+					break
+				}
+			}
+		}
+		out = slices.Insert(out, at, e)
+	}
+	return out
+}
+
+// turnOf returns in which turn something was done that is no reply.
+func turnOf(e earshot.Event) earshot.TurnID {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		return body.Turn
+	case earshot.Use:
+		return body.Turn
+	}
+	return ""
+}
+
+// printLine prints one event: when, who, what, and of a reply that was not heard
+// to its end, how it ended and what is left of it.
+func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) string) {
+	text, ok := account(e, name)
+	if !ok {
+		return
+	}
+	who := name(e.Author)
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		if body.Turn != "" && len(e.To) > 0 { // between agents; a text cannot look so
+			who += " → " + name(e.To[0])
+		}
+	case earshot.Agent:
+		who = name(body.ID)
+	}
+	if e.Visibility.Scope == earshot.Private {
+		text = among(e.To, name) + " " + text
+	}
+	fmt.Fprintf(w, "%s  %-10s %s\n", when(e.At), terminal.Safe(who), indent(terminal.Safe(strings.TrimSpace(text))))
+}
+
+// account says in words what an event was, if there is anything to be said.
+func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, bool) {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		return string(body.Text), true
+	case earshot.Utterance:
+		if len(e.To) == 0 {
+			return string(body.Text) + " [not to me]", true
+		}
+		return string(body.Text), true
+	case earshot.Reply:
+		return string(body.Delivered()) + " " + ended(body, name) + handed(body, name), body.Outcome != earshot.Suppressed || body.Offered != ""
+	case earshot.Presence:
+		return passage(body), true
+	case earshot.ModeChange:
+		return fmt.Sprintf("[the room is %s from now on]", body.Mode), true
+	case earshot.Memo:
+		return "[to keep in mind] " + string(body.Text), true
+	case earshot.Use:
+		what := string(body.Deed())
+		return "[" + what + "]", what != ""
+	case earshot.Reminder:
+		return "[" + string(body.Deed(e.At)) + "]", true
+	case earshot.Agent:
+		return "[" + body.Fate() + by(e.Author, name) + "]", body.PathKind != string(paths.Sub) // those come and go with a task
+	}
+	return "", false
+}
+
+// by says who did something, if it was somebody.
+func by(id earshot.ParticipantID, name func(earshot.ParticipantID) string) string {
+	if id == "" {
+		return ""
+	}
+	return ", by " + name(id)
+}
+
+// passage says that somebody came or went.
+func passage(p earshot.Presence) string {
+	text := map[bool]string{true: "[has joined", false: "[has left"}[p.Here]
+	if p.Times > 0 {
+		text += ", having come and gone " + count(p.Times, "time") + " meanwhile"
+	}
+	return text + "]"
+}
+
+// among says to whom alone something was said.
+func among(to []earshot.ParticipantID, name func(earshot.ParticipantID) string) string {
+	var names []string
+	for _, id := range to {
+		names = append(names, name(id))
+	}
+	if len(names) == 0 {
+		return "(private)"
+	}
+	return "(private, to " + strings.Join(names, ", ") + ")"
+}
+
+// ended says how a reply ended, if not at its end.
+func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	rest := strings.TrimSpace(string(r.Remainder()))
+	switch {
+	case r.Cut != nil && rest == "":
+		return fmt.Sprintf("[cut off by %s]", name(r.Cut.By))
+	case r.Cut != nil:
+		return fmt.Sprintf("[cut off by %s; not heard: %s]", name(r.Cut.By), rest)
+	case r.Outcome == earshot.Failed && rest == "":
+		return "[it failed here]"
+	case rest != "":
+		return fmt.Sprintf("[not heard: %s]", rest)
+	}
+	return ""
+}
+
+// handed says why a reply leaves the floor to a person, if it does.
+func handed(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	if r.Handover == nil {
+		return ""
+	}
+	return "[the floor is for " + name(r.Handover.To) + ": " + r.Handover.Why.Means() + "]"
+}
+
+// when writes a time as briefly as it is clear.
+func when(t time.Time) string {
+	t = t.Local()
+	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// indent keeps the lines of a message below each other.
+func indent(text string) string {
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 21))
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"earshot"
+)
+
+// TestHistoryOfAgents: each line says whose it is, what agents write to each other
+// looks like nothing else, and a reply stands behind what was done for it.
+func TestHistoryOfAgents(t *testing.T) {
+	names := map[earshot.ParticipantID]string{"ann": "Ann", "a": "Alice", "b": "Bob", "": "somebody"}
+	name := func(id earshot.ParticipantID) string { return names[id] }
+	public := earshot.Visibility{Scope: earshot.Public}
+	at := func(author earshot.ParticipantID, id earshot.EventID, body earshot.Body, to ...earshot.ParticipantID) earshot.Event {
+		return earshot.Event{ID: id, At: time.Now(), Author: author, To: to, Visibility: public, Body: body}
+	}
+	heard := func(turn earshot.TurnID, about earshot.EventID, text earshot.Text) earshot.Reply {
+		return earshot.Reply{Turn: turn, About: about, Outcome: earshot.Completed, Offered: text, Heard: []earshot.Delivery{{Bytes: len(text)}}}
+	}
+	handover := heard("t2", "r1", "@Ann, we are done.")
+	handover.Handover = &earshot.Handover{Why: earshot.TurnLimit, To: "ann"}
+	events := []earshot.Event{
+		at("ann", "", earshot.Agent{Act: earshot.Created, ID: "b", Profile: &earshot.Profile{Name: "Bob"}}),
+		at("a", "", earshot.Agent{Act: earshot.Created, ID: "s", PathKind: "sub"}),
+		at("ann", "q1", earshot.Message{Text: "Alice, ask Bob"}, "a"),
+		at("a", "m1", earshot.Message{Text: "what is it?", Turn: "t1"}, "b"),
+		at("b", "", earshot.Use{Turn: "t1", Tool: "read_file", Arguments: `{"path":"it.txt"}`}),
+		at("b", "", earshot.Use{Turn: "t1", Tool: "note"}),
+		at("b", "m2", earshot.Message{Text: "a\nteapot", Turn: "t1", About: "m1"}, "a"),
+		at("ann", "q2", earshot.Message{Text: "Bob → Alice: no"}),
+		at("a", "r1", heard("t1", "q1", "A teapot.")),
+		at("b", "", earshot.Reminder{Act: earshot.Fired, Text: "tea"}),
+		at("a", "", handover),
+	}
+	var b strings.Builder
+	for _, e := range inOrder(events) {
+		printLine(&b, e, name)
+	}
+	var got []string
+	for line := range strings.Lines(b.String()) {
+		got = append(got, strings.TrimRight(line[8:], " \n"))
+	}
+	want := `
+  Bob        [is an agent now, by Ann]
+  Ann        Alice, ask Bob
+  Alice → Bob what is it?
+  Bob        [reads it.txt]
+  Bob → Alice a
+             teapot
+  Alice      A teapot.
+  Alice      @Ann, we are done. [the floor is for Ann: they have talked among themselves for long enough]
+  Ann        Bob → Alice: no
+  Bob        [is reminded: tea]`
+	if "\n"+strings.Join(got, "\n") != want {
+		t.Errorf("seen:\n%s\nwant:%s", strings.Join(got, "\n"), want)
+	}
+}
