@@ -21,6 +21,7 @@ type Scope struct {
 	Agent earshot.ParticipantID
 	Name  string // of the agent
 	Path  earshot.Path
+	Home  earshot.Path // whose workspace it works in: its own, or that of who made it
 	Room  earshot.RoomID
 	Turn  earshot.TurnID
 	About earshot.EventID // what is answered
@@ -35,6 +36,10 @@ type Scope struct {
 	Visibility earshot.Visibility
 
 	Depth int // how many agents have asked one another; 0 for a turn
+
+	// Budget is what is left of the turn, for all the agents that have a part in
+	// it together. It is required.
+	Budget *Budget
 }
 
 // A Tool is one row of the registry.
@@ -46,7 +51,8 @@ type Tool struct {
 	Needs participants.Capability
 
 	// Do uses the tool. It gives up when ctx ends, and may be called from many
-	// goroutines. An error is told to the model, which can mend its call by it.
+	// goroutines. An error is told to the model, which can mend its call by it;
+	// it says nothing of how the house is made. See [Refuse].
 	Do func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error)
 }
 

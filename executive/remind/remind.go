@@ -1,0 +1,139 @@
+// Package remind is the agenda of a room: what is to be said later, to whom.
+//
+// It is pure, and made again from the journal: what is set, what was said and
+// what was given up are [earshot.Reminder] events. Each reminder belongs to the
+// person whom it is for, and is numbered among theirs; the journal gives the
+// same numbers again.
+//
+// A reminder is said when it is due and its person is there. That it was said is
+// written down with the reply in which it was, in one step: if the house dies in
+// between it is said again, for to be reminded twice is better than never.
+package remind
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+const (
+	mostEach = 50                   // of one person, in one room
+	mostAll  = 1000                 // in one room
+	farthest = 366 * 24 * time.Hour // from when it is set
+	mostText = 300                  // bytes: as much as one says in a breath
+)
+
+// A Reminder is one that is still to be said.
+type Reminder struct {
+	Event earshot.Event // by which it was set
+	For   earshot.ParticipantID
+	N     int // among those of the same person, from 1
+	Due   time.Time
+	Text  earshot.Text
+}
+
+// An Agenda is all reminders of a room. The zero value is empty.
+type Agenda struct {
+	all []Reminder // by when they are due; of equals the elder first
+}
+
+// Apply takes in what the journal says, in its order.
+func (a *Agenda) Apply(e earshot.Event) {
+	switch body := e.Body.(type) {
+	case earshot.Reminder:
+		if body.Act == earshot.Created {
+			a.add(e, body)
+			return
+		}
+		a.remove(body.Of)
+	case earshot.Erased:
+		a.remove(e.ID)
+	}
+}
+
+func (a *Agenda) add(e earshot.Event, r earshot.Reminder) {
+	if len(e.To) == 0 || slices.ContainsFunc(a.all, func(had Reminder) bool { return had.Event.ID == e.ID }) {
+		return
+	}
+	n := 1
+	for slices.ContainsFunc(a.Of(e.To[0]), func(had Reminder) bool { return had.N == n }) {
+		n++
+	}
+	at, _ := slices.BinarySearchFunc(a.all, r.Due, func(had Reminder, due time.Time) int {
+		if had.Due.After(due) {
+			return 1
+		}
+		return -1
+	})
+	a.all = slices.Insert(a.all, at, Reminder{Event: e, For: e.To[0], N: n, Due: r.Due, Text: r.Text})
+}
+
+func (a *Agenda) remove(id earshot.EventID) {
+	a.all = slices.DeleteFunc(a.all, func(r Reminder) bool { return r.Event.ID == id })
+}
+
+// Of returns the reminders of one person, by when they are due.
+func (a *Agenda) Of(who earshot.ParticipantID) (theirs []Reminder) {
+	for _, r := range a.all {
+		if r.For == who {
+			theirs = append(theirs, r)
+		}
+	}
+	return theirs
+}
+
+// Numbered returns the reminder of one person that has a number.
+func (a *Agenda) Numbered(who earshot.ParticipantID, n int) (Reminder, bool) {
+	i := slices.IndexFunc(a.all, func(r Reminder) bool { return r.For == who && r.N == n })
+	if i < 0 {
+		return Reminder{}, false
+	}
+	return a.all[i], true
+}
+
+// Next returns when the first reminder is due of those that meet a condition,
+// the zero Time if there is none.
+func (a *Agenda) Next(meets func(Reminder) bool) time.Time {
+	for _, r := range a.all {
+		if meets(r) {
+			return r.Due
+		}
+	}
+	return time.Time{}
+}
+
+// Due returns the reminders that are due at now and meet a condition, the first
+// one first.
+func (a *Agenda) Due(now time.Time, meets func(Reminder) bool) (due []Reminder) {
+	for _, r := range a.all {
+		if r.Due.After(now) {
+			break
+		}
+		if meets(r) {
+			due = append(due, r)
+		}
+	}
+	return due
+}
+
+// Check says why a reminder for somebody cannot be set at now, or nothing.
+func (a *Agenda) Check(now time.Time, who earshot.ParticipantID, due time.Time, text earshot.Text) error {
+	switch {
+	case text == "":
+		return errors.New("a reminder needs to say of what")
+	case len(text) > mostText:
+		return fmt.Errorf("a reminder of %d bytes is too long: at most %d", len(text), mostText)
+	case !due.After(now):
+		return fmt.Errorf("that time is over; now it is %s", now.Local().Format("2006-01-02 15:04"))
+	case due.Sub(now) > farthest:
+		return errors.New("that is too far off: at most a year")
+	case len(a.Of(who)) >= mostEach:
+		return fmt.Errorf("there are %d reminders already, which is all that are kept for one person; cancel one first", mostEach)
+	case len(a.all) >= mostAll:
+		return fmt.Errorf("there are %d reminders in this room already, which is all that are kept; cancel one first", mostAll)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package remind
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// When returns the time that people and models mean by text: from now on, as
+// "90s", "10m" or "1h30m", or a number of them such as "2d"; the next time that
+// a clock here shows "15:04"; or a whole time, as in RFC 3339.
+func When(now time.Time, text string) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if d, ok := span(text); ok {
+		return now.Add(d), nil
+	}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		return clockTime(now.Local(), clock), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return time.Time{}, fmt.Errorf("that is no time; write 10m, 1h30m or 2d for later, or 15:04, or %s", now.Local().Add(24*time.Hour).Format(time.RFC3339))
+}
+
+// span reads how long it is until then.
+func span(text string) (time.Duration, bool) {
+	if days, is := strings.CutSuffix(text, "d"); is {
+		n, err := strconv.Atoi(days)
+		return time.Duration(n) * 24 * time.Hour, err == nil && n > 0 && n <= 1000
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d > 0
+}
+
+// clockTime returns when a clock next shows what it shows at clock. On a day on
+// which it never does, because it is put forward, it is the time that follows.
+func clockTime(now, clock time.Time) time.Time {
+	for day := 0; ; day++ {
+		at := time.Date(now.Year(), now.Month(), now.Day()+day, clock.Hour(), clock.Minute(), 0, 0, now.Location())
+		if at.After(now) {
+			return at
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// Arguments returns what a model gave to a tool as a T, a struct with a json
+// name for each of its fields. Nothing but that may be there, and everything is
+// of its type: a model that is told what was wrong calls again, and one that is
+// understood somehow does not learn.
+func Arguments[T any](given json.RawMessage) (T, error) {
+	var into T
+	if len(bytes.TrimSpace(given)) == 0 {
+		return into, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(given))
+	d.DisallowUnknownFields()
+	err := d.Decode(&into)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("more than one object")
+		}
+	}
+	if err != nil {
+		return into, fmt.Errorf("the arguments are wrong: %s; they are one JSON object with %s", wrong(err), takes(reflect.TypeFor[T]()))
+	}
+	return into, nil
+}
+
+// wrong says what is wrong in the words of JSON, and not of Go.
+func wrong(err error) string {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if t.Field == "" {
+			return fmt.Sprintf("a %s instead of an object", t.Value)
+		}
+		return fmt.Sprintf("%s is a %s, and must be %s", t.Field, t.Value, kind(t.Type))
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// takes lists the fields of a struct.
+func takes(t reflect.Type) string {
+	var fields []string
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, fmt.Sprintf("%s (%s)", name, kind(f.Type)))
+	}
+	if len(fields) == 0 {
+		return "nothing in it"
+	}
+	return strings.Join(fields, ", ")
+}
+
+// kind returns what JSON calls a type.
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	}
+	return "a number"
+}

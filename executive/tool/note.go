@@ -1,0 +1,57 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// mostNote is the longest note in bytes: as of a person's, so that several fit
+// among the notes of a scene.
+const mostNote = 300
+
+// Note is the tool by which an agent keeps something in mind. Keep writes it
+// down, for those who may see what the agent says there.
+func Note(keep func(context.Context, Scope, earshot.Text) error) Tool {
+	type note struct {
+		Text string `json:"text"`
+	}
+	return Tool{
+		Tool: llm.Tool{
+			Name:        "note",
+			Description: "Keep a short fact in mind for later conversations in this room. Everybody who is part of this conversation can see it.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"one or two sentences, at most 300 bytes"}},` +
+				`"required":["text"],"additionalProperties":false}`),
+		},
+		Needs: participants.SendMessages,
+		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
+			given, err := Arguments[note](arguments)
+			if err != nil {
+				return Answer{}, err
+			}
+			text, err := Wording("text", given.Text, mostNote)
+			if err != nil {
+				return Answer{}, err
+			}
+			return Answer{Text: "It is noted."}, keep(ctx, s, text)
+		},
+	}
+}
+
+// Wording returns what a model wrote as an argument called name: something, in
+// at most so many bytes.
+func Wording(name, text string, most int) (earshot.Text, error) {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	switch {
+	case text == "":
+		return "", fmt.Errorf("%s is empty; it must say something", name)
+	case len(text) > most:
+		return "", fmt.Errorf("%s has %d bytes; at most %d: say it in fewer words", name, len(text), most)
+	}
+	return earshot.Text(text), nil
+}

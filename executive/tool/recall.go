@@ -1,0 +1,97 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+const (
+	mostQuery  = 200 // bytes; the rarest few words
+	mostFound  = 10  // a small model reads no more
+	mostQuoted = 400 // bytes of one of them
+)
+
+// A Memory is what can be searched of what was said.
+type Memory interface {
+	// Search returns the newest events with all words of the query which
+	// everybody in the audience may see, at most so many, the newest first. It
+	// may be called from many goroutines, waits for a disk, and gives up when
+	// ctx ends.
+	Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error)
+}
+
+// Recall is the tool by which an agent looks up what was said: as far as those
+// may know it who will read the answer. Name returns what somebody is called.
+func Recall(m Memory, name func(earshot.ParticipantID) string) Tool {
+	type recall struct {
+		Query string `json:"query"`
+	}
+	return Tool{
+		Tool: llm.Tool{
+			Name:        "recall",
+			Description: "Search what was said in this room earlier, also days ago. Finds messages that have all the words given. Use few and rare words.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"one to four words, such as: dentist tuesday"}},` +
+				`"required":["query"],"additionalProperties":false}`),
+		},
+		Needs: participants.ReadMemory,
+		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
+			given, err := Arguments[recall](arguments)
+			if err != nil {
+				return Answer{}, err
+			}
+			query, err := Wording("query", given.Query, mostQuery)
+			if err != nil {
+				return Answer{}, err
+			}
+			found, err := m.Search(ctx, s.Audience, string(query), mostFound)
+			if err != nil {
+				return Answer{}, errors.New("nothing could be searched; give one to four words that stood in what was said, or answer without it")
+			}
+			return recalled(s, found, name), nil
+		},
+	}
+}
+
+// recalled is what was found, as a model reads it. It is for those who may see
+// all of it.
+func recalled(s Scope, found []earshot.Event, name func(earshot.ParticipantID) string) Answer {
+	a := Answer{Visibility: s.Visibility}
+	var b strings.Builder
+	for _, e := range found {
+		text, ok := words(e.Body)
+		if !ok || !e.Visibility.Allows(s.Audience) {
+			continue
+		}
+		quoted := strings.Join(strings.Fields(string(text)), " ")
+		fmt.Fprintf(&b, "%s %s: %s\n", e.At.Local().Format("2006-01-02 15:04"), name(e.Author), bounded(quoted, mostQuoted))
+		a.Visibility = a.Visibility.And(e.Visibility)
+		a.Sources = append(a.Sources, e.ID)
+	}
+	if b.Len() == 0 {
+		return Answer{Text: "Nothing was found. Try fewer or other words, or say that you do not know."}
+	}
+	a.Text = earshot.Text(b.String())
+	return a
+}
+
+// words returns what an event says, if it is somebody's words.
+func words(b earshot.Body) (earshot.Text, bool) {
+	switch body := b.(type) {
+	case earshot.Message:
+		return body.Text, true
+	case earshot.Utterance:
+		return body.Text, true
+	case earshot.Memo:
+		return body.Text, true
+	case earshot.Reply:
+		return body.Delivered(), true
+	}
+	return "", false
+}

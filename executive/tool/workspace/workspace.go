@@ -1,0 +1,277 @@
+// Package workspace is where an agent keeps its files, and the three tools by
+// which it does: list_files, read_file and write_file.
+//
+// Each agent has a folder of its own, at its path below the folder of all. It is
+// opened as an [os.Root] for each use, so nothing outside is reached, whatever
+// stands in a path and wherever a link leads. Only plain files are read and
+// written, small ones and not too many: what is in there was put there by models.
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"earshot"
+	"earshot/executive/tool"
+)
+
+// The bounds of a workspace. What a model writes at once is a few kilobytes, and
+// no home has an agent that needs more.
+const (
+	mostFile  = 256 << 10 // bytes of a file, to be read or written
+	mostBytes = 64 << 20  // of all files of an agent
+	mostFiles = 2000      // files and folders of an agent
+)
+
+// A Store is the workspaces of all agents. It may be used from many goroutines.
+type Store struct {
+	Dir string // where they are; made, for its owner alone, when the first file is written
+
+	writing sync.Mutex // so that what is counted stays true until it is written
+}
+
+var (
+	errNone   = errors.New("there is no such file; list_files shows those there are")
+	errFolder = errors.New("that is a folder; list_files shows what is in it")
+	errNoFile = tool.Refuse("that is no plain file, so it is neither read nor written")
+	errOut    = tool.Refuse("that leads out of your workspace, where nothing is yours; use paths within it, such as notes/today.txt")
+	errBroken = errors.New("the workspace could not be used; do without files, and say so")
+)
+
+// folder returns where the workspace of an agent is.
+func (s *Store) folder(home earshot.Path) (string, error) {
+	segments := strings.TrimPrefix(string(home), "/")
+	if !filepath.IsLocal(segments) || path.Clean(segments) != segments || s.Dir == "" {
+		return "", errBroken // it was made by the house, so this is a mistake of ours
+	}
+	return filepath.Join(s.Dir, filepath.FromSlash(segments)), nil
+}
+
+// open opens the workspace of an agent; with make set it makes it if there is
+// none. Where there is none, the error is [fs.ErrNotExist].
+func (s *Store) open(home earshot.Path, make bool) (*os.Root, error) {
+	dir, err := s.folder(home)
+	if err != nil {
+		return nil, err
+	}
+	if make {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, errBroken
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errBroken
+	}
+	return root, err
+}
+
+// plain opens a plain file to be read. A pipe or a device is not even opened:
+// that alone may have an effect.
+func plain(root *os.Root, name string) (*os.File, int64, error) {
+	about, err := root.Stat(name)
+	if err != nil {
+		return nil, 0, told(err)
+	}
+	if err := readable(about); err != nil {
+		return nil, 0, err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // or a pipe that took its place would keep us
+	if err != nil {
+		return nil, 0, told(err)
+	}
+	if about, err = f.Stat(); err == nil {
+		err = readable(about)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, about.Size(), nil
+}
+
+// readable says why what is there is not read, or nothing.
+func readable(about fs.FileInfo) error {
+	switch {
+	case about.IsDir():
+		return errFolder
+	case !about.Mode().IsRegular():
+		return errNoFile
+	case about.Size() > mostFile:
+		return tool.Refuse("the file has %d bytes; only those of at most %d are read", about.Size(), mostFile)
+	}
+	return nil
+}
+
+// told returns what a model is told of an error of the system, whose own words
+// may hold where the workspace is.
+func told(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errNone
+	case errors.Is(err, syscall.ENOTDIR):
+		return errors.New("a part of the path is a file, and no folder")
+	case errors.Is(err, syscall.EISDIR):
+		return errFolder
+	case escapes(err):
+		return errOut
+	}
+	return errBroken
+}
+
+// escapes reports whether a path led out of the root. The library has no value
+// to compare with.
+func escapes(err error) bool {
+	p, ok := errors.AsType[*fs.PathError](err)
+	return ok && strings.Contains(p.Err.Error(), "escapes") || errors.Is(err, syscall.ELOOP)
+}
+
+// read returns a whole file.
+func read(root *os.Root, name string) ([]byte, error) {
+	f, _, err := plain(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostFile))
+	if err != nil {
+		return nil, errBroken
+	}
+	return data, nil
+}
+
+// write puts a file in the place of what is there, at once: whoever reads
+// meanwhile, or after a crash, finds the old or the new one.
+func (s *Store) write(root *os.Root, name string, data []byte, end bool) (size int, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	had, err := before(root, name)
+	if err != nil {
+		return 0, err
+	}
+	if end {
+		data = append(had, data...)
+	}
+	if len(data) > mostFile {
+		return 0, tool.Refuse("the file would have %d bytes; at most %d: begin another", len(data), mostFile)
+	}
+	if err := fits(root, name, had != nil, len(data)-len(had)); err != nil {
+		return 0, err
+	}
+	if dir := path.Dir(name); dir != "." {
+		if err := root.MkdirAll(dir, 0o700); err != nil {
+			return 0, told(err)
+		}
+	}
+	return len(data), replace(root, name, data)
+}
+
+// before returns what a file has in it that is to be replaced, nil if there is
+// none.
+func before(root *os.Root, name string) ([]byte, error) {
+	about, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, told(err)
+	case about.Mode()&fs.ModeSymlink != 0:
+		return nil, tool.Refuse("that is a link, which is not written through; use another name")
+	}
+	data, err := read(root, name)
+	if err == nil && data == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+// replace writes data beside the file, and then gives it its name.
+func replace(root *os.Root, name string, data []byte) error {
+	if err := root.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errBroken
+	}
+	f, err := root.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return errBroken
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = root.Rename(unfinished, name)
+	}
+	if err != nil {
+		root.Remove(unfinished)
+		if errors.Is(err, syscall.ENOSPC) {
+			return errors.New("the disk is full; say so")
+		}
+		return told(err)
+	}
+	return nil
+}
+
+// fits says why a workspace takes no more, or nothing. New folders count, too.
+func fits(root *os.Root, name string, known bool, more int) error {
+	n, bytes := 0, int64(more)
+	if !known {
+		n = 1 + strings.Count(name, "/")
+	}
+	err := walk(root, ".", func(string, fs.DirEntry) error {
+		n++
+		return nil
+	}, func(about fs.FileInfo) { bytes += about.Size() })
+	switch {
+	case err != nil && !errors.Is(err, errMany):
+		return errBroken
+	case err != nil, n > mostFiles:
+		return tool.Refuse("the workspace has %d files and folders, which is all it takes; write into one that is there", mostFiles)
+	case bytes > mostBytes:
+		return tool.Refuse("the workspace would have %d bytes; at most %d: write less, or put something short in the place of a long file", bytes, int64(mostBytes))
+	}
+	return nil
+}
+
+var errMany = errors.New("too many")
+
+// walk visits what is below a folder, in order, and no more of it than a
+// workspace takes. It follows no link.
+func walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) error, about func(fs.FileInfo)) error {
+	seen := 0
+	return fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == dir || name == unfinished {
+			return err
+		}
+		if seen++; seen > mostFiles {
+			return errMany
+		}
+		if about != nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				about(info)
+			}
+		}
+		return visit(name, d)
+	})
+}
+
+// shown is what stands in a list of files.
+func shown(name string, d fs.DirEntry) string {
+	switch {
+	case d.IsDir():
+		return name + "/"
+	case d.Type()&fs.ModeSymlink != 0:
+		return name + " (a link)"
+	case !d.Type().IsRegular():
+		return name + " (no plain file)"
+	}
+	size := int64(0)
+	if info, err := d.Info(); err == nil {
+		size = info.Size()
+	}
+	return fmt.Sprintf("%s (%d bytes)", name, size)
+}
