@@ -12,7 +12,12 @@ import (
 // a clock here shows "15:04"; or a whole time, as in RFC 3339.
 func When(now time.Time, text string) (time.Time, error) {
 	text = strings.TrimSpace(text)
-	if d, ok := span(text); ok {
+	if days, is := strings.CutSuffix(text, "d"); is {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= mostDays {
+			return now.Local().AddDate(0, 0, n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(d), nil
 	}
 	if clock, err := time.Parse("15:04", text); err == nil {
@@ -24,15 +29,8 @@ func When(now time.Time, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("that is no time; write 10m, 1h30m or 2d for later, or 15:04, or %s", now.Local().Add(24*time.Hour).Format(time.RFC3339))
 }
 
-// span reads how long it is until then.
-func span(text string) (time.Duration, bool) {
-	if days, is := strings.CutSuffix(text, "d"); is {
-		n, err := strconv.Atoi(days)
-		return time.Duration(n) * 24 * time.Hour, err == nil && n > 0 && n <= 1000
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d > 0
-}
+// mostDays keeps a number from being more than there is time.
+const mostDays = 1000
 
 // clockTime returns when a clock next shows what it shows at clock. On a day on
 // which it never does, because it is put forward, it is the time that follows.

@@ -62,5 +62,5 @@ func clean(name string) (string, error) {
 // changes the direction of writing, and what some system takes for something
 // else.
 func odd(r rune) bool {
-	return !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|`, r)
+	return r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|`, r)
 }

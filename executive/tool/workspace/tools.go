@@ -67,6 +67,9 @@ func (s *Store) listed(home earshot.Path, dir string) (earshot.Text, error) {
 		return "", err
 	}
 	defer root.Close()
+	if about, err := root.Stat(dir); err == nil && !about.IsDir() {
+		return "", errors.New("that is a file, and no folder; read_file reads it")
+	}
 	var lines []string
 	err = walk(root, dir, func(name string, d fs.DirEntry) error {
 		if len(lines) == mostListed {
