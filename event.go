@@ -197,9 +197,13 @@ type Agent struct {
 	Act      Act           `json:"act"` // Created, Changed or Ended
 	ID       ParticipantID `json:"agent"`
 	Path     Path          `json:"path"`
+	User     ParticipantID `json:"user,omitempty"` // whose it is; empty for one of the house itself
 	PathKind string        `json:"kind,omitempty"` // see package participants/paths
 	Role     string        `json:"role,omitempty"` // selects engine and model; empty means the usual ones
 	Profile  *Profile      `json:"profile,omitempty"`
+
+	// Configured says that the configuration says what it is, and nobody else.
+	Configured bool `json:"configured,omitempty"`
 }
 
 // A Profile is what an agent is, beside its path.

@@ -22,7 +22,7 @@ func TestEventJSON(t *testing.T) {
 		earshot.Decision{About: "1", Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "2"},
 		earshot.Reply{Turn: "2", About: "1", Outcome: earshot.Interrupted, Offered: "one two", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 3}}, Cut: &earshot.Interruption{By: "ann", Signal: "message", At: at}, Handover: &earshot.Handover{Why: earshot.Passed, To: "ann"}},
 		earshot.Notice{Key: "llm", Text: "gone", Cure: "ollama serve"},
-		earshot.Agent{Act: earshot.Created, ID: "01A", Path: "/owner/agent/coder", PathKind: "agent", Role: "user", Profile: &earshot.Profile{Name: "Coder", Prompt: "You code.", Version: 1, Rooms: []earshot.RoomID{"desk"}, AutoReply: true}},
+		earshot.Agent{Act: earshot.Created, ID: "01A", Path: "/owner/agent/coder", User: "owner", PathKind: "agent", Role: "user", Configured: true, Profile: &earshot.Profile{Name: "Coder", Prompt: "You code.", Version: 1, Rooms: []earshot.RoomID{"desk"}, AutoReply: true}},
 		earshot.Use{Turn: "2", Tool: "read_file", Arguments: "{}", Result: "one two", Took: time.Second},
 		earshot.Reminder{Act: earshot.Fired, Of: "1", Due: at, Text: "tea"},
 		earshot.Erased{Was: earshot.KindMessage},

@@ -197,32 +197,3 @@ func (r *Registry) Identities(id earshot.ParticipantID) []earshot.ParticipantID 
 	slices.Sort(all[1:])
 	return all
 }
-
-// Introduce adds an agent under a name that must be free. An agent that was
-// dismissed may have its name again.
-func (r *Registry) Introduce(agent Participant) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	agent.Type = Internal
-	before, ok := r.names.find(agent.Name)
-	if !ok || !r.dormant[before] {
-		return r.add(agent)
-	}
-	r.names.remove(r.people[before].Name, before)
-	err := r.add(agent)
-	if err != nil {
-		r.names.add(r.people[before].Name, before)
-	}
-	return err
-}
-
-// Dismiss takes an agent out. Old lines keep its name, which nobody from outside
-// can have.
-func (r *Registry) Dismiss(agent earshot.ParticipantID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.people[agent].Type == Internal && !r.dormant[agent] {
-		r.dormant[agent] = true
-		r.changed()
-	}
-}

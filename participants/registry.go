@@ -1,6 +1,7 @@
 package participants
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,6 +23,11 @@ type Setup struct {
 	// is empty. It returns when the change is on disk. If nil, changes are
 	// forgotten with the process.
 	Record func(ctx context.Context, by earshot.ParticipantID, change earshot.Actor) error
+
+	// Label returns what somebody is or was called who is not in the registry,
+	// such as an agent without a name of its own; empty if it does not know. It
+	// may be nil, may block, and does not use the registry.
+	Label func(earshot.ParticipantID) string
 
 	// Now and NewID are for those who are new. If either is nil, nobody new is
 	// let in.
@@ -230,12 +236,16 @@ func (r *Registry) Name(id earshot.ParticipantID) string {
 		return "somebody"
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p, ok := r.people[r.root(id)]; ok {
+	p, known := r.people[r.root(id)]
+	r.mu.Unlock()
+	if known {
 		return p.Name
 	}
 	if strings.HasPrefix(string(id), guestPrefix) {
 		return "a guest"
+	}
+	if r.setup.Label != nil {
+		return cmp.Or(r.setup.Label(id), "unknown")
 	}
 	return "unknown"
 }

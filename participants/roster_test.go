@@ -33,7 +33,7 @@ func TestEveryChangeMakesTheRosterAnew(t *testing.T) {
 		{"a new name", func() any { return r.Rename(t.Context(), ann, dora.ID, "Theodora") }},
 		{"a merger", func() any { return r.Merge(t.Context(), ann, "ann", dora.ID) }},
 		{"a split", func() any { return r.Split(t.Context(), ann, dora.ID) }},
-		{"a new agent", func() any { return r.Introduce(participants.Participant{ID: "a1", Name: "Ranger"}) }},
+		{"a new agent", func() any { return r.Introduce(t.Context(), participants.Participant{ID: "a1", Name: "Ranger"}, kept) }},
 		{"an agent dismissed", func() any { r.Dismiss("a1"); return nil }},
 		{"a change from the journal", func() any {
 			r.Apply(earshot.Actor{Act: earshot.Created, Participant: "p_x", Name: "Xenia", Type: "human"})

@@ -86,6 +86,17 @@ func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	}
 }
 
+// Look shows f the tables that are made of the journal, as they are at one moment.
+// F may take its time, and must not keep the view.
+func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
+	tx, err := a.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	defer tx.Rollback()
+	return f(tx)
+}
+
 // failed says what went wrong with a question, and makes damage known.
 func (a *Archive) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

@@ -237,6 +237,11 @@ func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.
 // For returns what a may read.
 func (s *Store) For(a earshot.Audience) *Reader { return s.archive.For(a) }
 
+// Look shows f the tables that are made of the journal; see [Archive.Look].
+func (s *Store) Look(ctx context.Context, f func(earshot.View) error) error {
+	return s.archive.Look(ctx, f)
+}
+
 // Export yields every event of every room, whoever may see it; see
 // [Archive.Export].
 func (s *Store) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {

@@ -13,9 +13,11 @@
 // A user is a person, a group, which has a user ID of its own, or a subuser. A
 // path is an address and nothing else: what an agent is, whose it is and what it
 // may do stands beside it, see [earshot/participants/agents].
+//
+// Each word of a path is in small letters and in one way of writing, so that two
+// paths are the same if their bytes are. The words that have a meaning here can
+// stand nowhere else, and neither can what only looks like one of them.
 package paths
-
-import "earshot"
 
 // A Kind says what an agent at a path is. It is stored when the agent is made.
 type Kind string
@@ -63,7 +65,9 @@ func (k Kind) Role() Role {
 	return ""
 }
 
-// OfAgent returns the path of the agent of user that has a name.
-func OfAgent(user, name string) (earshot.Path, error) {
-	return earshot.Path("/" + user + "/agent/" + name), nil
-}
+// Below reports whether agents of kind k stand below another.
+func (k Kind) Below() bool { return k == Sub || k == Memory || k == Search }
+
+// Indexed reports whether there can be many agents of kind k below another, each
+// with a number.
+func (k Kind) Indexed() bool { return k == Sub || k == Search }

@@ -1,0 +1,64 @@
+package agents_test
+
+import (
+	"errors"
+	"testing"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/participants/paths"
+)
+
+// TestAnAgentsLife makes an agent and one below it, ends them, and looks after
+// each step, also after a restart.
+func TestAnAgentsLife(t *testing.T) {
+	h := newHouse(t)
+	main, err := h.book.Resolve(t.Context(), "/owner/agent/earshot")
+	if err != nil || main.ID != participants.Agent {
+		t.Fatalf("the main agent is %+v, %v", main, err)
+	}
+	coder := h.create(earshot.Profile{Name: "Coder", Description: "writes code", AutoReply: true})
+	if coder.Path != "/owner/agent/coder" || coder.Kind != paths.Agent || coder.Role != paths.RoleUser || coder.User != participants.Owner {
+		t.Errorf("made %+v", coder)
+	}
+	sub, err := h.book.Spawn(t.Context(), coder.ID, coder.Path, paths.Sub, earshot.Profile{Name: "ignored"})
+	if err != nil || sub.Path != "/owner/agent/coder/sub/0" || sub.Role != paths.RoleSubagent || sub.Name != "" {
+		t.Fatalf("spawned %+v, %v", sub, err)
+	}
+	if p, ok := h.people.Find("coder"); !ok || p.ID != coder.ID || p.Type != participants.Internal {
+		t.Errorf("found %+v", p)
+	}
+	h.restart()
+	for _, r := range []agents.Record{main, coder, sub} {
+		if got, err := h.book.Resolve(t.Context(), r.Path); err != nil || got.ID != r.ID {
+			t.Errorf("%s is %+v, %v", r.Path, got, err)
+		}
+	}
+	if got := h.people.Name(sub.ID); got != "Coder's helper 0" {
+		t.Errorf("the sub is called %q", got)
+	}
+	if err := h.book.End(t.Context(), owner, coder.ID); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, r := range []agents.Record{coder, sub} {
+			if _, err := h.book.Resolve(t.Context(), r.Path); !errors.Is(err, agents.ErrDead) {
+				t.Errorf("%s: %v", r.Path, err)
+			}
+		}
+		if _, err := h.book.Resolve(t.Context(), "/owner/agent/nobody"); !errors.Is(err, agents.ErrUnknown) {
+			t.Error(err)
+		}
+		if got := h.people.Name(sub.ID); got != "Coder's helper 0" {
+			t.Errorf("the dead sub is called %q", got)
+		}
+		if _, found := h.people.Find("Coder"); found {
+			t.Error("the dead can be called")
+		}
+		h.restart()
+	}
+	if again := h.create(earshot.Profile{Name: "Coder"}); again.Path != "/owner/agent/coder-2" {
+		t.Errorf("the second of the name is at %s", again.Path)
+	}
+}

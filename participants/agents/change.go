@@ -1,0 +1,336 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// How many live agents there may be. Each with a name stands in every prompt;
+// each of the others is a line in memory.
+const (
+	mostNamed = 100
+	mostAlive = 200_000
+)
+
+// Create makes an agent of a user, at a path that is made of its name: with a
+// number behind it, if there ever was one at that path. Only who may operate the
+// daemon may. An empty user is the owner.
+func (b *Book) Create(ctx context.Context, by participants.Participant, user earshot.ParticipantID, p earshot.Profile) (Record, error) {
+	if err := operates(by, "make an agent"); err != nil {
+		return Record{}, err
+	}
+	r := Record{User: cmp.Or(user, participants.Owner), Kind: paths.Agent, Profile: p}
+	return b.birth(ctx, by.ID, r, func(ctx context.Context, v earshot.View) (earshot.Path, error) {
+		return vacant(ctx, v, string(r.User), paths.Slug(p.Name), 1)
+	})
+}
+
+// Subuser makes a subuser, which is a user with agents of its own, and the
+// gateway to these, which it returns. ID is the subuser's user ID. The gateway
+// has a name of its own; without one it is called after the subuser. Only who may
+// operate the daemon may.
+func (b *Book) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
+	if err := operates(by, "make a subuser"); err != nil {
+		return Record{}, err
+	}
+	path, err := paths.OfSubuser(string(participants.Owner), id)
+	if err != nil {
+		return Record{}, err
+	}
+	if p.Name == "" {
+		p.Name = gatewayName(id)
+	}
+	return b.birth(ctx, by.ID, Record{User: participants.Owner, Kind: paths.Subuser, Profile: p}, exactly(path))
+}
+
+// gatewayName returns what the gateway of a subuser is called.
+func gatewayName(id string) string { return id + " gateway" }
+
+// Ensure returns the agent that lives at a path, and makes one there if there
+// never was any; see [Book.Resolve] for not making one. Only who may operate the
+// daemon may have one made. A path with a number is [Book.Spawn]'s to give.
+func (b *Book) Ensure(ctx context.Context, by participants.Participant, path earshot.Path, p earshot.Profile) (Record, error) {
+	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
+		return r, err
+	}
+	at, err := paths.Parse(path)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case at.Kind.Indexed():
+		return Record{}, refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and the house gives the numbers", shown(path)), "spawn one below "+shown(at.Parent))
+	case at.Kind == paths.Subuser && at.User != string(participants.Owner):
+		return Record{}, refuse(ErrNotYours, "a subuser has no subusers of its own", "make it one of the owner's")
+	}
+	if err := operates(by, "make an agent"); err != nil {
+		return Record{}, err
+	}
+	if p.Name == "" && at.Kind == paths.Agent {
+		p.Name = at.Name
+	}
+	if p.Name == "" && at.Kind == paths.Subuser {
+		p.Name = gatewayName(at.Name)
+	}
+	r, err := b.birth(ctx, by.ID, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind, Profile: p}, exactly(path))
+	if errors.Is(err, ErrTaken) { // by somebody who was quicker
+		return b.Resolve(ctx, path)
+	}
+	return r, err
+}
+
+// Spawn makes an agent below another, for that one: a sub, a search, each with
+// the next number, or the one memory. By is who has it made, mostly the agent
+// itself. It has no name of its own, and is called after the one above.
+func (b *Book) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
+	if !kind.Below() {
+		return Record{}, refuse(ErrProfile, fmt.Sprintf("an agent of kind %q stands below no other", kind), "spawn a sub, a search or a memory")
+	}
+	up, err := b.Resolve(ctx, parent)
+	if err != nil {
+		return Record{}, err
+	}
+	p.Name, p.Main = "", false
+	return b.birth(ctx, by, Record{User: up.User, Kind: kind, Profile: p}, func(ctx context.Context, v earshot.View) (earshot.Path, error) {
+		above, known, err := at(ctx, v, parent)
+		switch {
+		case err != nil:
+			return "", err
+		case !known:
+			return "", unknown(parent)
+		case above.dead:
+			return "", dead(parent)
+		}
+		return paths.Child(parent, kind, above.next[kind])
+	})
+}
+
+// Change makes an agent what edit makes of its profile. Only who may operate the
+// daemon may, and not what the configuration says.
+func (b *Book) Change(ctx context.Context, by participants.Participant, id earshot.ParticipantID, edit func(*earshot.Profile)) (Record, error) {
+	if err := operates(by, "change an agent"); err != nil {
+		return Record{}, err
+	}
+	done, err := b.begin(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	defer done()
+	was, err := b.changeable(id)
+	if err != nil {
+		return Record{}, err
+	}
+	r := was
+	r.Rooms = slices.Clone(r.Rooms)
+	edit(&r.Profile)
+	if r.Profile, err = b.profile(r); err != nil || reflect.DeepEqual(r, was) {
+		return r, err
+	}
+	keep := func() error {
+		return b.record(ctx, by.ID, func(earshot.View) ([]earshot.Agent, error) {
+			return []earshot.Agent{r.event(earshot.Changed)}, nil
+		})
+	}
+	switch {
+	case b.people == nil || r.Name == "" && was.Name == "":
+		err = keep()
+	case was.Name == "":
+		err = b.people.Introduce(ctx, r.participant(), keep)
+	default:
+		err = b.people.Redescribe(ctx, r.participant(), keep)
+	}
+	return r, err
+}
+
+// changeable returns the live agent that has an ID, if people may change it here.
+func (b *Book) changeable(id earshot.ParticipantID) (Record, error) {
+	r, ok := b.ByID(id)
+	switch {
+	case !ok:
+		return r, refuse(ErrUnknown, "there is no such agent, or it has ended", "see which there are: earshot agents")
+	case r.ID == participants.Agent:
+		return r, refuse(ErrConfigured, fmt.Sprintf("%s is the main agent, which the configuration describes", r.Name), "change it in the section executive of the configuration, and start earshot again")
+	case r.Configured:
+		return r, refuse(ErrConfigured, fmt.Sprintf("%s stands in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
+	}
+	return r, nil
+}
+
+// End ends an agent, with all that stand below it, and of a gateway with all
+// agents of its subuser: for ever. Only who may operate the daemon may, and not
+// what the configuration says.
+func (b *Book) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
+	if err := operates(by, "end an agent"); err != nil {
+		return err
+	}
+	return b.end(ctx, by.ID, id)
+}
+
+// Finish ends an agent that was spawned, with all below it: its work is done. By
+// is who had it made.
+func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
+	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
+		return refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
+	}
+	return b.end(ctx, by, id)
+}
+
+func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
+	done, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r, err := b.changeable(id)
+	if err != nil {
+		return err
+	}
+	going := append([]Record{r}, b.of(r.Gate())...)
+	if i := slices.IndexFunc(going, func(r Record) bool { return r.Configured }); i >= 0 {
+		return refuse(ErrConfigured, fmt.Sprintf("%s, which is reached by it, stands in the configuration", going[i].Name),
+			"take it out of the section agents of the configuration first, and start earshot again")
+	}
+	return b.endAll(ctx, by, going)
+}
+
+// of returns the live agents of a subuser that stand below no other.
+func (b *Book) of(user earshot.ParticipantID) (all []Record) {
+	if user == "" {
+		return nil
+	}
+	for _, r := range b.List() {
+		if r.User == user && !r.Kind.Below() {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// endAll ends agents with all below them. The caller has begun.
+func (b *Book) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
+	err := b.record(ctx, by, func(earshot.View) (ended []earshot.Agent, err error) {
+		for _, r := range going {
+			ended = append(ended, r.event(earshot.Ended))
+		}
+		return ended, nil
+	})
+	if err != nil || b.people == nil {
+		return err
+	}
+	for _, r := range going {
+		b.people.Dismiss(r.ID)
+	}
+	return nil
+}
+
+// birth makes an agent at the path that choose finds within the step.
+func (b *Book) birth(ctx context.Context, by earshot.ParticipantID, r Record, choose func(context.Context, earshot.View) (earshot.Path, error)) (Record, error) {
+	done, err := b.begin(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	defer done()
+	r.ID, r.Role = earshot.ParticipantID(b.setup.NewID()), r.Kind.Role()
+	if r.Profile, err = b.profile(r); err == nil {
+		err = b.space(r)
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	keep := func() error {
+		return b.record(ctx, by, func(v earshot.View) ([]earshot.Agent, error) {
+			path, err := choose(ctx, v)
+			if err == nil {
+				err = free(ctx, v, path)
+			}
+			r.Path = path
+			return []earshot.Agent{r.event(earshot.Created)}, err
+		})
+	}
+	if b.people == nil || r.Name == "" {
+		err = keep()
+	} else {
+		err = b.people.Introduce(ctx, r.participant(), keep)
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	return r, nil
+}
+
+// space says why there is no room for one more agent.
+func (b *Book) space(r Record) error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	named := 0
+	if r.Name != "" {
+		for _, other := range b.live {
+			if other.Name != "" {
+				named++
+			}
+		}
+	}
+	if len(b.live) >= mostAlive || named >= mostNamed {
+		return refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end some that nobody needs: earshot agents")
+	}
+	if gate, _ := paths.OfSubuser(string(participants.Owner), string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
+		return refuse(ErrUnknown, fmt.Sprintf("there is no user %q", r.User), "make it a subuser first")
+	}
+	return nil
+}
+
+// exactly chooses the one path.
+func exactly(path earshot.Path) func(context.Context, earshot.View) (earshot.Path, error) {
+	return func(context.Context, earshot.View) (earshot.Path, error) { return path, nil }
+}
+
+// vacant returns the first path of an agent of user that was never used: that of
+// slug, or of slug with a number, from n on; 1 is the one without a number.
+func vacant(ctx context.Context, v earshot.View, user, slug string, n int) (earshot.Path, error) {
+	for ; ; n++ {
+		name := slug
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", slug, n)
+		}
+		path, err := paths.OfAgent(user, name)
+		if err != nil {
+			return "", err
+		}
+		if _, is, err := used(ctx, v, path); err != nil || !is {
+			return path, err
+		}
+	}
+}
+
+// free says why no agent can be made at a path.
+func free(ctx context.Context, v earshot.View, path earshot.Path) error {
+	other, is, err := used(ctx, v, path)
+	if err != nil || !is {
+		return err
+	}
+	was, _, err := at(ctx, v, other)
+	switch {
+	case err != nil:
+		return err
+	case was.dead:
+		return dead(other)
+	case other != path:
+		return refuse(ErrTaken, fmt.Sprintf("the path %q could be taken for %q", shown(path), other), "choose another")
+	}
+	return refuse(ErrTaken, fmt.Sprintf("there is an agent at %q already", path), "choose another path")
+}
+
+// operates says why somebody may not do something.
+func operates(by participants.Participant, what string) error {
+	if by.Can(participants.Operate) {
+		return nil
+	}
+	return refuse(ErrNotYours, "only the owner may "+what, "ask them")
+}

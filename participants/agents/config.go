@@ -1,0 +1,132 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// Config is the section agents of the configuration: agents besides the main one,
+// which the section executive describes.
+type Config []Entry
+
+// An Entry is one agent of the configuration.
+type Entry struct {
+	Name        string           `yaml:"name"`
+	Description string           `yaml:"description"` // for people and other agents
+	Prompt      string           `yaml:"prompt"`      // empty means the house's own
+	Engine      string           `yaml:"engine"`      // by name; empty means as executive.llm has it
+	Model       string           `yaml:"model"`       // likewise
+	Rooms       []earshot.RoomID `yaml:"rooms"`       // where it sits; empty means everywhere
+	Main        bool             `yaml:"main"`        // it answers there what is for nobody in particular
+	AutoReply   bool             `yaml:"auto_reply"`  // it calls the agent that it answers
+	User        string           `yaml:"user"`        // whose it is: a subuser; empty means the owner
+}
+
+// SetDefaults sets what an entry is that says nothing. It is called before the
+// entry is read.
+func (e *Entry) SetDefaults() { e.AutoReply = true }
+
+// profile returns what the entry says about the agent.
+func (e Entry) profile() earshot.Profile {
+	p := earshot.Profile{
+		Name: e.Name, Description: e.Description, Prompt: earshot.Text(e.Prompt), Engine: e.Engine, Model: e.Model,
+		Main: e.Main, AutoReply: e.AutoReply,
+	}
+	p.Rooms = append(p.Rooms, e.Rooms...) // nil if there are none
+	return p
+}
+
+// owner returns whose the agent is.
+func (e Entry) owner() earshot.ParticipantID {
+	if e.User == "" {
+		return participants.Owner
+	}
+	return earshot.ParticipantID(e.User)
+}
+
+// Names are the agents and people that the configuration names elsewhere, and
+// what an entry can speak of.
+type Names struct {
+	Main    string              // the main agent: executive.name
+	Actors  participants.Config // external_actors
+	Rooms   []earshot.RoomID    // that there are
+	Engines []string            // of executive.llm
+}
+
+// Validate reports every fault in c.
+func (c Config) Validate(n Names) error {
+	var faults []error
+	if len(c) >= mostNamed {
+		faults = append(faults, field.Errorf("agents", "has %d entries; must have at most %d, for each stands in every prompt", len(c), mostNamed-1))
+	}
+	for i, e := range c {
+		faults = append(faults, field.Under(fmt.Sprintf("agents[%d]", i), errors.Join(
+			c.checkName(i, n),
+			house{n.Rooms, n.Engines}.check(e.profile()),
+			e.checkUser(),
+			c.checkMain(i),
+		)))
+	}
+	return errors.Join(faults...)
+}
+
+// checkName wants a name that nobody else could be taken for.
+func (c Config) checkName(i int, n Names) error {
+	name := c[i].Name
+	if name == "" {
+		return field.Errorf("name", "is empty; an agent needs a name to be called by")
+	}
+	if _, err := participants.CheckName(name); err != nil {
+		return field.Errorf("name", "cannot be used: %v", err)
+	}
+	var faults []error
+	if participants.Near(name, n.Main) {
+		faults = append(faults, field.Errorf("name", "is %q, which could be taken for the main agent, %q", name, n.Main))
+	}
+	for j, other := range c[:i] {
+		if participants.Near(name, other.Name) {
+			faults = append(faults, field.Errorf("name", "is %q, which could be taken for that of agents[%d], %q", name, j, other.Name))
+		}
+	}
+	for _, e := range c {
+		if e.User != "" && participants.Near(name, gatewayName(e.User)) {
+			faults = append(faults, field.Errorf("name", "is %q, which the gateway of the subuser %q is called", name, e.User))
+			break
+		}
+	}
+	if n.Actors.Collides(name) != nil {
+		faults = append(faults, field.Errorf("name", "is %q, which could be taken for somebody of external_actors", name))
+	}
+	return errors.Join(faults...)
+}
+
+// checkUser wants a subuser's ID that can stand in a path, if there is one.
+func (e Entry) checkUser() error {
+	if e.User == "" || e.User == string(participants.Owner) {
+		return nil
+	}
+	path, err := paths.OfSubuser(string(participants.Owner), e.User)
+	if err != nil {
+		return field.Errorf("user", "cannot be used: %v", err)
+	}
+	at, err := paths.Parse(path)
+	if _, odd := participants.CheckName(gatewayName(e.User)); odd != nil || err != nil || at.Name != e.User {
+		return field.Errorf("user", "is %q; must be one word of small letters, digits and - . _, such as family", participants.OneLine(e.User))
+	}
+	return homeless(e.owner(), e.profile())
+}
+
+// checkMain wants at most one main agent for each room.
+func (c Config) checkMain(i int) error {
+	for j, other := range c[:i] {
+		if c[i].Main && other.Main && overlap(c[i].Rooms, other.Rooms) {
+			return field.Errorf("main", "is true, as it is for agents[%d], which sits in the same room; a room has one main agent", j)
+		}
+	}
+	return nil
+}

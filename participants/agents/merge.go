@@ -1,0 +1,92 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+
+	"earshot"
+)
+
+// merge returns mine with what was changed from base to theirs, line by line.
+// Where both have changed the same place, mine stays, unless it has only more
+// lines than base: then these stand around theirs.
+func merge(base, mine, theirs earshot.Text) earshot.Text {
+	b, m, t := lines(base), lines(mine), lines(theirs)
+	inMine, inTheirs := align(b, m), align(b, t)
+	var merged []string
+	for i, j, k := 0, 0, 0; i <= len(b); {
+		// The next line of base that is in both is where all three meet again.
+		next := i
+		for next < len(b) && (inMine[next] < 0 || inTheirs[next] < 0) {
+			next++
+		}
+		toMine, toTheirs := len(m), len(t)
+		if next < len(b) {
+			toMine, toTheirs = inMine[next], inTheirs[next]
+		}
+		before, after, only := added(inMine[i:next], m[:toMine], j)
+		if only {
+			merged = slices.Concat(merged, before, t[k:toTheirs], after)
+		} else {
+			merged = append(merged, m[j:toMine]...)
+		}
+		if next < len(b) {
+			merged = append(merged, b[next])
+		}
+		i, j, k = next+1, toMine+1, toTheirs+1
+	}
+	return earshot.Text(strings.Join(merged, ""))
+}
+
+// added returns the lines of mine from j on that are not those of base, whose
+// places are given, before the first of these and after it, and whether all of
+// these are still there.
+func added(places []int, mine []string, j int) (before, after []string, only bool) {
+	if slices.Contains(places, -1) {
+		return nil, nil, false
+	}
+	for ; j < len(mine); j++ {
+		switch {
+		case slices.Contains(places, j):
+		case len(places) > 0 && j < places[0]:
+			before = append(before, mine[j])
+		default:
+			after = append(after, mine[j])
+		}
+	}
+	return before, after, true
+}
+
+// lines returns the lines of a text, each with its end.
+func lines(text earshot.Text) []string { return slices.Collect(strings.Lines(string(text))) }
+
+// align returns for each line of a which line of b it is, -1 if none: those of
+// the longest common subsequence.
+func align(a, b []string) []int {
+	longest := make([][]int, len(a)+1) // from each place on
+	for i := range longest {
+		longest[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			if a[i] == b[j] {
+				longest[i][j] = longest[i+1][j+1] + 1
+			}
+		}
+	}
+	is := make([]int, len(a))
+	for i, j := 0, 0; i < len(a); {
+		switch {
+		case j < len(b) && a[i] == b[j]:
+			is[i] = j
+			i, j = i+1, j+1
+		case j < len(b) && longest[i][j+1] >= longest[i+1][j]:
+			j++
+		default:
+			is[i] = -1
+			i++
+		}
+	}
+	return is
+}

@@ -1,0 +1,137 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+const (
+	longestName        = 40       // characters; it stands before every reply
+	longestDescription = 200      // bytes; it stands in every prompt
+	longestPrompt      = 16 << 10 // bytes; about what the smallest context holds
+	longestModel       = 200      // bytes
+	mostRooms          = 32       // more than there can be
+)
+
+// A house is what a profile may speak of.
+type house struct {
+	rooms   []earshot.RoomID
+	engines []string
+}
+
+// profile returns the profile of r as it is kept, or says all that is wrong with
+// it. The caller has begun.
+func (b *Book) profile(r Record) (earshot.Profile, error) {
+	p := r.Profile
+	faults := []error{house{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
+	if p.Name != "" || !r.Kind.Below() && (r.Kind == paths.Agent || r.Kind == paths.Subuser) {
+		var err error
+		if p.Name, err = participants.CheckName(p.Name); err != nil {
+			return p, err
+		}
+	}
+	if p.Main {
+		faults = append(faults, b.rival(r))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return p, refuse(ErrProfile, err.Error(), "change it and try again")
+	}
+	if p.Version == 0 && p.Prompt != "" && !r.Configured {
+		p.Version = Newest
+	}
+	if p.Prompt == "" {
+		p.Version = 0
+	}
+	return p, nil
+}
+
+// rival says which other agent is the main one of a room that r would be the main
+// one of.
+func (b *Book) rival(r Record) error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, s := range b.seats {
+		if s.ID != r.ID && s.Main && overlap(s.Rooms, r.Rooms) {
+			return field.Errorf("main", "is true, and %s is the main agent there already; make that one another first", s.Name)
+		}
+	}
+	return nil
+}
+
+// overlap reports whether two lists of rooms have one in common. No list means
+// all.
+func overlap(a, b []earshot.RoomID) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(room earshot.RoomID) bool { return slices.Contains(b, room) })
+}
+
+// homeless wants those of a subuser to say where they sit: elsewhere they would
+// hear what is another's.
+func homeless(user earshot.ParticipantID, p earshot.Profile) error {
+	if user != "" && user != participants.Owner && len(p.Rooms) == 0 && p.Name != "" {
+		return field.Errorf("rooms", "is empty; an agent of a subuser must be told in which rooms it sits")
+	}
+	return nil
+}
+
+// check reports every fault of a profile, its name apart.
+func (h house) check(p earshot.Profile) error {
+	var faults []error
+	if n := utf8.RuneCountInString(p.Name); n > longestName {
+		faults = append(faults, field.Errorf("name", "has %d characters; must be at most %d", n, longestName))
+	}
+	if n := len(p.Description); n > longestDescription {
+		faults = append(faults, field.Errorf("description", "has %d bytes; must have at most %d, for it stands in every prompt", n, longestDescription))
+	}
+	if strings.ContainsFunc(p.Description, func(r rune) bool { return !unicode.IsPrint(r) || r == '[' || r == ']' }) {
+		faults = append(faults, field.Errorf("description", "has a bracket or a character in it that cannot be seen; must be one line of text"))
+	}
+	if n := len(p.Prompt); n > longestPrompt {
+		faults = append(faults, field.Errorf("prompt", "has %d bytes; must be at most %d", n, longestPrompt))
+	}
+	if !utf8.ValidString(string(p.Prompt)) || strings.ContainsRune(string(p.Prompt), 0) {
+		faults = append(faults, field.Errorf("prompt", "is not text"))
+	}
+	if p.Engine != "" && !slices.Contains(h.engines, p.Engine) {
+		faults = append(faults, field.Errorf("engine", "is %q; %s", participants.OneLine(p.Engine), choose("the name of an engine of executive.llm", h.engines)))
+	}
+	if n := len(p.Model); n > longestModel || strings.ContainsFunc(p.Model, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' }) {
+		faults = append(faults, field.Errorf("model", "must be one word of at most %d bytes, as the server calls the model", longestModel))
+	}
+	return errors.Join(append(faults, h.checkRooms(p.Rooms)...)...)
+}
+
+func (h house) checkRooms(rooms []earshot.RoomID) (faults []error) {
+	if n := len(rooms); n > mostRooms {
+		return []error{field.Errorf("rooms", "has %d entries; must have at most %d", n, mostRooms)}
+	}
+	for i, room := range rooms {
+		key := fmt.Sprintf("rooms[%d]", i)
+		if slices.Contains(rooms[:i], room) {
+			faults = append(faults, field.Errorf(key, "is %q a second time", participants.OneLine(string(room))))
+		} else if !slices.Contains(h.rooms, room) {
+			faults = append(faults, field.Errorf(key, "is %q; %s", participants.OneLine(string(room)), choose("one of the rooms", h.rooms)))
+		}
+	}
+	return faults
+}
+
+// choose says what can be chosen.
+func choose[S ~string](what string, from []S) string {
+	if len(from) == 0 {
+		return "must be " + what + ", and there is none"
+	}
+	var names []string
+	for _, s := range from {
+		names = append(names, string(s))
+	}
+	return "must be " + what + ": " + strings.Join(names, ", ")
+}

@@ -1,0 +1,189 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// reconcile fills an empty book from the journal, and brings both in step with
+// the configuration, in one step.
+func (b *Book) reconcile(ctx context.Context) error {
+	return b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
+		all, err := alive(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		b.load(all)
+		p := plan{Book: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+		if err := p.make(ctx); err != nil {
+			return nil, err
+		}
+		return p.changes, nil
+	})
+}
+
+// A plan is what must change so that the book is as the configuration says.
+type plan struct {
+	*Book
+	view    earshot.View
+	changes []earshot.Agent
+	names   []string                       // that the configuration gives
+	fixed   []Record                       // what is configured, as it will be
+	looks   map[string]bool                // of paths that are given by this plan
+	kept    map[earshot.ParticipantID]bool // that are configured, or made now
+}
+
+func (p *plan) make(ctx context.Context) error {
+	if err := p.main(ctx); err != nil {
+		return err
+	}
+	for _, e := range p.setup.Config {
+		if err := p.gateway(ctx, e); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.setup.Config {
+		r := Record{User: e.owner(), Kind: paths.Agent, Configured: true, Profile: e.profile()}
+		if err := p.settle(ctx, r, p.existing(e)); err != nil {
+			return err
+		}
+	}
+	p.rest()
+	return nil
+}
+
+// rest goes through those that the configuration does not speak of.
+func (p *plan) rest() {
+	ended := make(map[earshot.Path]bool)
+	for _, r := range p.List() {
+		switch {
+		case p.kept[r.ID], ended[root(r.Path)]:
+		case r.Configured:
+			ended[r.Path] = true
+			p.changes = append(p.changes, r.event(earshot.Ended))
+		default:
+			p.give(r)
+		}
+	}
+}
+
+// main makes the main agent what the configuration says.
+func (p *plan) main(ctx context.Context) error {
+	r := Record{ID: participants.Agent, User: participants.Owner, Kind: paths.Agent, Configured: true, Profile: p.setup.Main}
+	return p.settle(ctx, r, p.ids[participants.Agent])
+}
+
+// existing returns the agent that an entry describes: one of the same user that
+// is called the same, also if somebody made it at run time.
+func (p *plan) existing(e Entry) *Record {
+	for _, r := range p.live {
+		if r.Kind == paths.Agent && r.ID != participants.Agent && r.User == e.owner() && participants.Key(r.Name) == participants.Key(e.Name) {
+			return r
+		}
+	}
+	return nil
+}
+
+// settle makes an agent what the configuration says: one that there is, or else
+// a new one.
+func (p *plan) settle(ctx context.Context, r Record, is *Record) error {
+	r.Role = r.Kind.Role()
+	p.names = append(p.names, r.Name)
+	if is == nil {
+		return p.create(ctx, r)
+	}
+	r.ID, r.Path = is.ID, is.Path
+	p.kept[r.ID] = true
+	p.fixed = append(p.fixed, r)
+	if !reflect.DeepEqual(r, *is) {
+		p.changes = append(p.changes, r.event(earshot.Changed))
+	}
+	return nil
+}
+
+// create makes an agent that there is not, at a path that was never used.
+func (p *plan) create(ctx context.Context, r Record) (err error) {
+	if r.ID == "" {
+		r.ID = earshot.ParticipantID(p.setup.NewID())
+	}
+	slug := paths.Slug(r.Name)
+	for n := 1; r.Path == "" || p.looks[paths.Look(r.Path)]; n++ {
+		if r.Path, err = vacant(ctx, p.view, string(r.User), slug, n); err != nil {
+			return err
+		}
+	}
+	p.looks[paths.Look(r.Path)] = true
+	p.kept[r.ID] = true
+	p.fixed = append(p.fixed, r)
+	p.changes = append(p.changes, r.event(earshot.Created))
+	return nil
+}
+
+// gateway makes the gateway of the subuser that an entry belongs to, if there is
+// none. It stays when the entry goes, so that the entry may come back.
+func (p *plan) gateway(ctx context.Context, e Entry) error {
+	if e.owner() == participants.Owner {
+		return nil
+	}
+	path, err := paths.OfSubuser(string(participants.Owner), e.User)
+	if err != nil || p.live[path] != nil || p.looks[paths.Look(path)] {
+		return err
+	}
+	if err := free(ctx, p.view, path); err != nil {
+		return fmt.Errorf("making the subuser %q, of which the configuration has an agent: %w", e.User, err)
+	}
+	r := Record{Path: path, User: participants.Owner, Kind: paths.Subuser, Role: paths.Subuser.Role()}
+	r.Name, r.AutoReply = gatewayName(e.User), true
+	r.Name = p.name(r)
+	p.names = append(p.names, r.Name)
+	return p.create(ctx, r)
+}
+
+// give makes an agent that was made at run time give way to the configuration,
+// and brings its prompt up to date.
+func (p *plan) give(was Record) {
+	r := was
+	r.Name = p.name(r)
+	for _, f := range p.fixed {
+		r.Main = r.Main && !(f.Main && overlap(f.Rooms, r.Rooms))
+	}
+	r.Prompt, r.Version = Upgrade(r.Prompt, r.Version)
+	if !reflect.DeepEqual(r, was) {
+		p.changes = append(p.changes, r.event(earshot.Changed))
+	}
+	if r.Name != "" {
+		p.names = append(p.names, r.Name)
+	}
+}
+
+// name returns what an agent is called that was made at run time: with a number,
+// if the configuration has given its name to somebody else.
+func (p *plan) name(r Record) string {
+	name := r.Name
+	for n := 2; name != "" && (p.taken(name) || n > 2 && p.had(name)); n++ {
+		name = fmt.Sprintf("%s %d", r.Name, n)
+	}
+	return name
+}
+
+// had reports whether there is an agent already that is called like name.
+func (p *plan) had(name string) bool {
+	for _, r := range p.live {
+		if r.Name != "" && participants.Near(name, r.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// taken reports whether somebody could be taken for an agent that is called name.
+func (p *plan) taken(name string) bool {
+	near := func(other string) bool { return participants.Near(name, other) }
+	return slices.ContainsFunc(p.names, near) || p.setup.Actors.Collides(name) != nil
+}

@@ -1,0 +1,216 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// Resolve returns the agent that lives at a path, and never makes one. The error
+// is [ErrDead] if there was one, and [ErrUnknown] if there never was. It asks the
+// table only where none lives.
+func (b *Book) Resolve(ctx context.Context, path earshot.Path) (Record, error) {
+	b.mu.RLock()
+	r := b.live[path]
+	b.mu.RUnlock()
+	if r != nil {
+		return *r, nil
+	}
+	var was row
+	var known bool
+	err := b.viewer.Look(ctx, func(v earshot.View) (err error) {
+		was, known, err = at(ctx, v, path)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Record{}, fmt.Errorf("resolving a path: %w", err)
+	case known && was.dead:
+		return Record{}, dead(path)
+	}
+	return Record{}, unknown(path)
+}
+
+func dead(path earshot.Path) error {
+	return refuse(ErrDead, fmt.Sprintf("the agent %q has ended, and its path is never used again", shown(path)), "make another one, under another name")
+}
+
+func unknown(path earshot.Path) error {
+	return refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q", shown(path)), "see which there are: earshot agents")
+}
+
+// shown returns a path, which may come from anybody, as it may stand in a line.
+func shown(path earshot.Path) string {
+	const most = 80
+	if len(path) > most {
+		return strings.ToValidUTF8(string(path[:most]), "") + "…"
+	}
+	return string(path)
+}
+
+// ByID returns the live agent that has an ID.
+func (b *Book) ByID(id earshot.ParticipantID) (Record, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if r := b.ids[id]; r != nil {
+		return *r, true
+	}
+	return Record{}, false
+}
+
+// List returns all live agents, in the order of their paths.
+func (b *Book) List() []Record {
+	b.mu.RLock()
+	all := make([]Record, 0, len(b.live))
+	for _, r := range b.live {
+		all = append(all, *r)
+	}
+	b.mu.RUnlock()
+	slices.SortFunc(all, func(x, y Record) int { return strings.Compare(string(x.Path), string(y.Path)) })
+	return all
+}
+
+// Version rises with every change of which agents there are and what they are.
+func (b *Book) Version() uint64 {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.version
+}
+
+// In returns the agents that have a seat in a room: its main agent first, then
+// the main agent of the house, then the others, the oldest first.
+func (b *Book) In(room earshot.RoomID) (sit []Record) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	main := b.main(room)
+	if main != nil {
+		sit = append(sit, *main)
+	}
+	for _, r := range b.seats {
+		if r != main && r.SitsIn(room) {
+			sit = append(sit, *r)
+		}
+	}
+	return sit
+}
+
+// Main returns the agent that answers in a room what is for nobody in
+// particular: the one that is said to be the main one and sits there, or else
+// the main agent of the house.
+func (b *Book) Main(room earshot.RoomID) Record {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if r := b.main(room); r != nil {
+		return *r
+	}
+	return Record{}
+}
+
+func (b *Book) main(room earshot.RoomID) *Record {
+	for _, r := range b.seats {
+		if r.Main && r.SitsIn(room) {
+			return r
+		}
+	}
+	return b.ids[participants.Agent]
+}
+
+// Label returns what an agent is or was called, for people and on old lines, in
+// one line: "Coder", "Coder's helper 0". It is empty for who never was an agent.
+func (b *Book) Label(id earshot.ParticipantID) string {
+	b.mu.RLock()
+	label, known := b.labels[id]
+	if r := b.ids[id]; r != nil {
+		label, known = b.label(r), true
+	}
+	b.mu.RUnlock()
+	if known {
+		return label
+	}
+	if label, known = b.dead(id); known {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.remember(id, label)
+	}
+	return label
+}
+
+// label returns what a live agent is called. The caller holds mu.
+func (b *Book) label(r *Record) string {
+	name := r.Name
+	if first := b.live[root(r.Path)]; first != nil {
+		name = first.Name
+	}
+	return paths.Label(r.Path, name)
+}
+
+// root returns the path of the first of those that the agent at path stands
+// below; path itself if there is none.
+func root(path earshot.Path) earshot.Path {
+	for up := paths.Parent(path); up != ""; up = paths.Parent(path) {
+		path = up
+	}
+	return path
+}
+
+// mostLabels is how many labels of the dead are in memory: those on the lines
+// that are on the screen and in the prompts.
+const mostLabels = 1024
+
+// remember keeps what a dead agent was called. The caller holds mu.
+func (b *Book) remember(id earshot.ParticipantID, label string) {
+	if len(b.labels) >= mostLabels {
+		clear(b.labels)
+	}
+	b.labels[id] = label
+}
+
+// wasCalled looks up what an agent was called that is not alive. It is not known
+// of one that the table cannot be asked for.
+func (b *Book) wasCalled(ctx context.Context, id earshot.ParticipantID) (label string, known bool) {
+	err := b.viewer.Look(ctx, func(v earshot.View) error {
+		r, is, err := called(ctx, v, id)
+		if err != nil || !is {
+			return err
+		}
+		first, _, err := at(ctx, v, root(r.Path))
+		label, known = paths.Label(r.Path, first.Name), err == nil
+		return err
+	})
+	return label, err == nil && known
+}
+
+// Target returns where something goes out that is meant for the user of the
+// agent at a path, by a connector such as discord. Only a handle of that user
+// counts that somebody has written down; there is no other way to find one, and
+// none is guessed: if there are none or several, the error, [ErrTarget], says so.
+func (b *Book) Target(ctx context.Context, path earshot.Path, connector string) (earshot.Handle, error) {
+	r, err := b.Resolve(ctx, path)
+	if err != nil {
+		return earshot.Handle{}, err
+	}
+	user := r.User
+	if user == participants.Owner {
+		user = b.owner
+	}
+	var found []earshot.Handle
+	for _, h := range b.people.Handles(user) {
+		if h.Provider == connector {
+			found = append(found, h)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return earshot.Handle{}, refuse(ErrTarget, fmt.Sprintf("nobody has said by which handle %s is known on %s", r.User, participants.OneLine(connector)),
+			"add it to handles of external_actors.actors, such as "+participants.OneLine(connector)+":ID")
+	case 1:
+		return found[0], nil
+	}
+	return earshot.Handle{}, refuse(ErrTarget, fmt.Sprintf("%s has %d handles on %s", r.User, len(found), participants.OneLine(connector)),
+		"leave one of them in external_actors.actors; nobody could tell which is meant")
+}

@@ -1,0 +1,192 @@
+package agents
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"earshot"
+	"earshot/participants/paths"
+)
+
+// Projection keeps the table of all agents that there are and were. The store
+// that a [Book] is opened on must have it.
+type Projection struct{}
+
+// Name implements [earshot.Projection].
+func (Projection) Name() string { return "agents" }
+
+// Version implements [earshot.Projection].
+func (Projection) Version() int { return 1 }
+
+// Create implements [earshot.Projection].
+func (Projection) Create(ctx context.Context, tx *sql.Tx) error {
+	return run(ctx, tx, `CREATE TABLE agents (
+		path       TEXT    PRIMARY KEY,
+		look       TEXT    NOT NULL, -- of the path, see paths.Look
+		id         TEXT    NOT NULL UNIQUE,
+		user       TEXT    NOT NULL,
+		kind       TEXT    NOT NULL,
+		role       TEXT    NOT NULL,
+		configured INTEGER NOT NULL,
+		profile    TEXT    NOT NULL, -- JSON
+		made       INTEGER NOT NULL, -- sequence of the event
+		told       INTEGER NOT NULL, -- sequence of the event that the profile is of
+		dead       INTEGER NOT NULL,
+		subs       INTEGER NOT NULL, -- the number of the next sub-agent
+		searches   INTEGER NOT NULL  -- the number of the next search
+	) STRICT, WITHOUT ROWID`,
+		`CREATE INDEX agents_look ON agents (look)`,
+		`CREATE INDEX agents_alive ON agents (made) WHERE NOT dead`,
+		`CREATE INDEX agents_told ON agents (told)`)
+}
+
+// Reset implements [earshot.Projection].
+func (Projection) Reset(ctx context.Context, tx *sql.Tx) error {
+	return run(ctx, tx, `DROP TABLE IF EXISTS agents`)
+}
+
+// Apply implements [earshot.Projection]. The words of an agent go with the event
+// that has them; that there was one at its path stays.
+func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
+	switch b := e.Body.(type) {
+	case earshot.Agent:
+		return apply(ctx, tx, e.Sequence, b)
+	case earshot.Erased:
+		if b.Was == earshot.KindAgent {
+			_, err := tx.ExecContext(ctx, `UPDATE agents SET profile = '{}' WHERE told = ?`, e.Sequence)
+			return err
+		}
+	}
+	return nil
+}
+
+func apply(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) error {
+	switch a.Act {
+	case earshot.Created:
+		return insert(ctx, tx, sequence, a)
+	case earshot.Changed:
+		profile, err := json.Marshal(a.Profile)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE agents SET profile = ?, configured = ?, told = ? WHERE path = ?`,
+			string(profile), a.Configured, sequence, a.Path)
+		return err
+	case earshot.Ended: // "0" is what comes after "/"
+		_, err := tx.ExecContext(ctx, `UPDATE agents SET dead = 1 WHERE path = ?1 OR path > ?1 || '/' AND path < ?1 || '0'`, a.Path)
+		return err
+	}
+	return nil
+}
+
+func insert(ctx context.Context, tx *sql.Tx, sequence int64, a earshot.Agent) error {
+	profile, err := json.Marshal(a.Profile)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO agents (path, look, id, user, kind, role, configured, profile, made, told, dead, subs, searches)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0, 0, 0)`,
+		a.Path, paths.Look(a.Path), a.ID, a.User, a.PathKind, a.Role, a.Configured, string(profile), sequence)
+	if err != nil {
+		return fmt.Errorf("making the agent %s: %w", a.Path, err)
+	}
+	at, err := paths.Parse(a.Path)
+	if err != nil {
+		return err
+	}
+	if column := counter(at.Kind); column != "" {
+		_, err = tx.ExecContext(ctx, `UPDATE agents SET `+column+` = max(`+column+`, ?) WHERE path = ?`, at.Index+1, at.Parent)
+	}
+	return err
+}
+
+// counter returns the column that counts the children of a kind.
+func counter(kind paths.Kind) string {
+	switch kind {
+	case paths.Sub:
+		return "subs"
+	case paths.Search:
+		return "searches"
+	}
+	return ""
+}
+
+// run executes statements one after the other.
+func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
+	for _, s := range statements {
+		if _, err := tx.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A row is an agent in the table, dead or alive.
+type row struct {
+	Record
+	dead bool
+	next map[paths.Kind]int // the numbers of its next children
+}
+
+// columns are those of a row, in the order of scan.
+const columns = "path, id, user, kind, role, configured, profile, dead, subs, searches"
+
+func scan(from interface{ Scan(...any) error }) (row, error) {
+	var r row
+	var profile []byte
+	var subs, searches int
+	err := from.Scan(&r.Path, &r.ID, &r.User, &r.Kind, &r.Role, &r.Configured, &profile, &r.dead, &subs, &searches)
+	if err != nil {
+		return r, err
+	}
+	r.next = map[paths.Kind]int{paths.Sub: subs, paths.Search: searches}
+	return r, json.Unmarshal(profile, &r.Profile)
+}
+
+// at returns what the table has at a path, if there is or was an agent.
+func at(ctx context.Context, v earshot.View, path earshot.Path) (row, bool, error) {
+	return one(v.QueryRowContext(ctx, "SELECT "+columns+" FROM agents WHERE path = ?", path))
+}
+
+// called returns what the table has by an ID.
+func called(ctx context.Context, v earshot.View, id earshot.ParticipantID) (row, bool, error) {
+	return one(v.QueryRowContext(ctx, "SELECT "+columns+" FROM agents WHERE id = ?", id))
+}
+
+func one(found *sql.Row) (row, bool, error) {
+	r, err := scan(found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, false, nil
+	}
+	return r, err == nil, err
+}
+
+// used returns which path looks like another, if there is or was one.
+func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Path, is bool, err error) {
+	err = v.QueryRowContext(ctx, "SELECT path FROM agents WHERE look = ? LIMIT 1", paths.Look(path)).Scan(&by)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	return by, err == nil, err
+}
+
+// alive returns all live agents, the oldest first.
+func alive(ctx context.Context, v earshot.View) ([]Record, error) {
+	rows, err := v.QueryContext(ctx, "SELECT "+columns+" FROM agents WHERE NOT dead ORDER BY made")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Record
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.Record)
+	}
+	return all, rows.Err()
+}

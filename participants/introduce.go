@@ -1,0 +1,150 @@
+package participants
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"earshot"
+)
+
+// Introduce adds an agent under a name that must be free, as soon as keep has
+// recorded that there is one; nobody else can take the name meanwhile. An agent
+// that was dismissed may have its name again. If keep fails, nothing has changed.
+func (r *Registry) Introduce(ctx context.Context, agent Participant, keep func() error) error {
+	done, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	agent.Type = Internal
+	gone, err := r.reserve(agent)
+	if err != nil {
+		return err
+	}
+	err = keep()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.dormant, agent.ID)
+	if err != nil {
+		r.names.remove(r.people[agent.ID].Name, agent.ID)
+		delete(r.people, agent.ID)
+		r.restore(gone)
+	}
+	r.changed()
+	return err
+}
+
+// reserve adds an agent that nobody sees yet. It returns those who have lost
+// their names to it.
+func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gone = r.vacate(agent.Name, agent.ID)
+	if err := r.add(agent); err != nil {
+		r.restore(gone)
+		return nil, err
+	}
+	r.dormant[agent.ID] = true
+	return gone, nil
+}
+
+// vacate takes their names from agents that were dismissed and could be taken for
+// somebody else who is called name, and returns these.
+func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earshot.ParticipantID) {
+	for {
+		other, near := r.names.near(name, who)
+		if !near || !r.dormant[other] {
+			return gone
+		}
+		r.names.remove(r.people[other].Name, other)
+		gone = append(gone, other)
+	}
+}
+
+// restore gives agents that were dismissed their names back.
+func (r *Registry) restore(gone []earshot.ParticipantID) {
+	for _, id := range gone {
+		r.names.add(r.people[id].Name, id)
+	}
+}
+
+// Redescribe gives an agent that was introduced another name or description, as
+// soon as keep has recorded it; nobody else can take the name meanwhile. If keep
+// fails, nothing has changed.
+func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func() error) error {
+	done, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	agent.Type = Internal
+	was, gone, err := r.claimAlso(&agent)
+	if err != nil {
+		return err
+	}
+	now := agent
+	if err = keep(); err != nil {
+		now = was
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names.remove(was.Name, agent.ID)
+	r.names.remove(agent.Name, agent.ID)
+	r.names.add(now.Name, agent.ID)
+	r.people[agent.ID] = now
+	if err != nil {
+		r.restore(gone)
+	}
+	r.changed()
+	return err
+}
+
+// claimAlso takes the name of agent besides the one that it has, and returns what
+// it is until now, and who has lost their names to it.
+func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earshot.ParticipantID, err error) {
+	name, err := CheckName(agent.Name)
+	if err != nil {
+		return was, nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was = r.people[agent.ID]
+	if was.Type != Internal || r.dormant[agent.ID] {
+		return was, nil, refuse(ErrUnknown, "there is no agent with this ID", "see /who")
+	}
+	gone = r.vacate(name, agent.ID)
+	if other, near := r.names.near(name, agent.ID); near {
+		r.restore(gone)
+		return was, nil, r.tooNear(name, other)
+	}
+	agent.Name = name
+	r.names.add(name, agent.ID)
+	return was, gone, nil
+}
+
+// Dismiss takes an agent out. Old lines keep its name, which nobody from outside
+// can have.
+func (r *Registry) Dismiss(agent earshot.ParticipantID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.people[agent].Type == Internal && !r.dormant[agent] {
+		r.dormant[agent] = true
+		r.changed()
+	}
+}
+
+// Handles returns the handles that were written down for somebody, and for those
+// who turned out to be them, sorted. Sessions are none.
+func (r *Registry) Handles(id earshot.ParticipantID) []earshot.Handle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []earshot.Handle
+	for h, who := range r.byHandle {
+		if r.root(who) == r.root(id) {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b earshot.Handle) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}

@@ -1,0 +1,147 @@
+package paths
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// ErrPath is in the chain of every error of this package: what was given makes
+// no path, or is none. The errors say to people what is wrong, and have a method
+// Cure that says what to do.
+var ErrPath = errors.New("that is no path")
+
+// A refusal is why something is no path, for people.
+type refusal struct{ problem, cure string }
+
+// Error returns the problem.
+func (r *refusal) Error() string { return r.problem }
+
+// Cure returns what to do about it.
+func (r *refusal) Cure() string { return r.cure }
+
+// Unwrap returns [ErrPath].
+func (r *refusal) Unwrap() error { return ErrPath }
+
+const (
+	// longest is how many bytes a path may have: it is a key, and stands in
+	// lines of logs.
+	longest = 512
+
+	// deepest is how many agents may stand one below the other, the first not
+	// counted. Those that ask one another give up much earlier.
+	deepest = 8
+
+	// mostIndex is the highest number of a child. Whoever makes one a second
+	// gets there in thirty years.
+	mostIndex = 999_999_999
+)
+
+// reserved are the words that have a meaning in a path.
+var reserved = []Kind{Agent, Cron, Task, Subuser, System, Sub, Memory, Search, Connector}
+
+// Reserved reports whether word has a meaning in a path, or looks like one that
+// has.
+func Reserved(word string) bool {
+	look := participants.Key(word)
+	return slices.ContainsFunc(reserved, func(k Kind) bool { return participants.Key(string(k)) == look })
+}
+
+// OfConnector returns the path of the agent as user meets it by a connector, such
+// as console.
+func OfConnector(user, connector string) (earshot.Path, error) { return build(user, "", connector) }
+
+// OfAgent returns the path of the agent of user that has a name; see [Slug].
+func OfAgent(user, name string) (earshot.Path, error) { return build(user, Agent, name) }
+
+// OfCron returns the path of the agent of user that works by the clock.
+func OfCron(user, id string) (earshot.Path, error) { return build(user, Cron, id) }
+
+// OfTask returns the path of the agent of user that works on one thing.
+func OfTask(user, id string) (earshot.Path, error) { return build(user, Task, id) }
+
+// OfSubuser returns the path of the agent of user by which those of a subuser
+// are reached.
+func OfSubuser(user, id string) (earshot.Path, error) { return build(user, Subuser, id) }
+
+// OfSystem returns the path of an agent of the house itself.
+func OfSystem(tag string) (earshot.Path, error) {
+	word, err := segment("tag", tag)
+	if err != nil {
+		return "", err
+	}
+	return earshot.Path("/" + string(System) + "/" + word), nil
+}
+
+// build returns the path of an agent that stands below no other.
+func build(user string, kind Kind, name string) (earshot.Path, error) {
+	of, err := segment("user", user)
+	if err != nil {
+		return "", err
+	}
+	what := string(kind)
+	if kind == "" {
+		what = string(Connector)
+	}
+	word, err := segment(what, name)
+	if err != nil {
+		return "", err
+	}
+	if kind == "" {
+		return earshot.Path("/" + of + "/" + word), nil
+	}
+	return earshot.Path("/" + of + "/" + string(kind) + "/" + word), nil
+}
+
+// OfSub returns the path of the nth agent that the one at parent made.
+func OfSub(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Sub, n) }
+
+// OfMemory returns the path of the agent that remembers for the one at parent.
+func OfMemory(parent earshot.Path) (earshot.Path, error) { return Child(parent, Memory, 0) }
+
+// OfSearch returns the path of the nth agent that looks something up for the one
+// at parent.
+func OfSearch(parent earshot.Path, n int) (earshot.Path, error) { return Child(parent, Search, n) }
+
+// Child returns the path of an agent of a kind that stands below another. Where
+// there can be only one, n is 0.
+func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
+	if _, err := Parse(parent); err != nil {
+		return "", err
+	}
+	var child earshot.Path
+	switch {
+	case !kind.Below():
+		return "", &refusal{fmt.Sprintf("an agent of kind %q stands below no other", kind), "use sub, memory or search"}
+	case n < 0 || n > mostIndex || n > 0 && !kind.Indexed():
+		return "", &refusal{fmt.Sprintf("there can be no %s with the number %d", kind, n), fmt.Sprintf("use a number from 0 to %d", mostIndex)}
+	case kind.Indexed():
+		child = parent + earshot.Path("/"+string(kind)+"/"+strconv.Itoa(n))
+	default:
+		child = parent + earshot.Path("/"+string(kind))
+	}
+	_, err := Parse(child) // it may be too deep now
+	if err != nil {
+		return "", err
+	}
+	return child, nil
+}
+
+// segment returns s as a word of a path; what says which.
+func segment(what, s string) (string, error) {
+	word, err := participants.CheckWord(s)
+	switch {
+	case s == "":
+		return "", &refusal{fmt.Sprintf("the %s of a path is empty", what), "give one"}
+	case err != nil:
+		return "", &refusal{err.Error(), "use letters, digits and - . _ alone, such as daily-sync"}
+	case Reserved(word):
+		return "", &refusal{fmt.Sprintf("the %s of a path cannot be %q, which has a meaning there or looks like a word that has", what, word),
+			"choose another, such as the-" + word}
+	}
+	return word, nil
+}

@@ -1,0 +1,59 @@
+package participants
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CheckWord returns s as one word of an address, in small letters and in one way
+// of writing, or says what is wrong with it and what to do about it. A word is
+// made of letters, digits and - . _, all in one script, and begins and ends with
+// a letter or a digit. Unlike a name it may be a reserved word or a number.
+func CheckWord(s string) (string, error) {
+	w, problem := checkWord(s)
+	if problem == "" {
+		return w, nil
+	}
+	return "", refuse(ErrName, fmt.Sprintf("%q cannot stand in an address: it %s", OneLine(s), problem),
+		"use letters, digits and - . _ alone, such as daily-sync")
+}
+
+func checkWord(s string) (w, problem string) {
+	switch {
+	case !utf8.ValidString(s):
+		return "", "is not text"
+	case len(s) > 4*maxName: // no way of writing makes a word that much longer
+		return "", fmt.Sprintf("has %d bytes; it may have %d", len(s), maxName)
+	}
+	w = fold(s)
+	bad := strings.IndexFunc(w, func(r rune) bool { return !solid(r) && !strings.ContainsRune("-._", r) })
+	first, _ := utf8.DecodeRuneInString(w)
+	last, _ := utf8.DecodeLastRuneInString(w)
+	switch {
+	case w == "":
+		return "", "is empty"
+	case len(w) > maxName:
+		return "", fmt.Sprintf("has %d bytes; it may have %d", len(w), maxName)
+	case bad >= 0:
+		r, _ := utf8.DecodeRuneInString(w[bad:])
+		return "", fmt.Sprintf("has %q in it", r)
+	case !solid(first) || unicode.Is(unicode.M, first) || !solid(last):
+		return "", "must begin and end with a letter or a digit"
+	case fold(w) != w:
+		return "", "has letters in it that can be written in more than one way"
+	}
+	if ascii(w) {
+		return w, ""
+	}
+	return w, scripts(w)
+}
+
+// Near reports whether people could take one name for the other.
+func Near(a, b string) bool {
+	n := makeNames()
+	n.add(a, "a")
+	_, near := n.near(b, "b")
+	return near
+}
