@@ -75,6 +75,12 @@ var about = map[string]note{
 	"external_actors.allow_anonymous":        {effect: "Lets somebody come in without a name, as \"anonymous\". Who it was is forgotten when they leave."},
 	"external_actors.anonymous_pattern":      {effect: "What somebody without a name is called. In it {timestamp} and {number} are replaced."},
 
+	"agents": {effect: "Agents besides the main one, which the section executive describes: a list of entries with the keys name (by which it is called), description (for people and other agents, one line), " +
+		"prompt (who it is, for the model; none means the one that earshot comes with), engine (the name of one of executive.llm.engines) and model (of that engine; none means as executive.llm.roles has it), " +
+		"rooms (where it sits; none means everywhere), main (true where it answers what is for nobody in particular; a room has one such agent), " +
+		"auto_reply (false keeps it from calling the agent that it answers; true if nothing is said) and user (the ID of a subuser that it belongs to; none means the owner). " +
+		"An agent whose entry goes is ended, and does not come back: an entry that is written again is a new agent; see paths.md. \"earshot agents add\" makes more while earshot runs."},
+
 	"rooms": {effect: "Where conversations are shared, each with a dialogue of its own: a list of entries with the keys id (as in \"earshot chat --room ID\"), name, and actors (the actor_ids of those who may enter; nobody listed means everybody). " +
 		"Whoever operates earshot may enter each. The room desk is always there: it has the microphone, the loudspeaker and the local console; list it to name or close it."},
 

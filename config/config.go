@@ -16,6 +16,7 @@ import (
 	"earshot/internal/field"
 	"earshot/outlets/loudspeaker"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/providers/microphone"
 	"earshot/server"
 	"earshot/store"
@@ -28,6 +29,7 @@ type Config struct {
 
 	Executive      executive.Config    `yaml:"executive"`
 	ExternalActors participants.Config `yaml:"external_actors"`
+	Agents         agents.Config       `yaml:"agents"`
 	Rooms          executive.Rooms     `yaml:"rooms"`
 	Providers      Providers           `yaml:"providers"`
 	Outlets        Outlets             `yaml:"outlets"`
@@ -83,6 +85,7 @@ func (c *Config) Validate() error {
 		field.Under("executive", c.Executive.Validate()),
 		field.Under("external_actors", c.ExternalActors.Validate()),
 		field.Under("external_actors", c.ExternalActors.Collides(c.Executive.Name)),
+		c.Agents.Validate(c.names()),
 		c.Rooms.Validate(),
 		c.strangers(),
 		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
@@ -91,6 +94,15 @@ func (c *Config) Validate() error {
 		field.Under("server", c.Server.Validate()),
 		field.Under("log", c.Log.validate()),
 	)
+}
+
+// names returns what the section agents can speak of.
+func (c *Config) names() agents.Names {
+	n := agents.Names{Main: c.Executive.Name, Actors: c.ExternalActors}
+	for _, r := range c.Rooms.All() {
+		n.Rooms = append(n.Rooms, r.ID)
+	}
+	return n
 }
 
 // strangers reports who is let into a room and is not known beforehand: anybody

@@ -15,6 +15,7 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // TestSampleIsTheDefault reads the sample and expects what no file gives.
@@ -65,6 +66,10 @@ external_actors:
     type: ai_assistant
     requires_auth: true
   allow_anonymous: true
+agents:
+- name: Coder
+  prompt: You write code.
+- {name: Quiet, auto_reply: false, rooms: [kitchen], main: true}
 rooms:
 - id: kitchen
   actors: [ann, owner]
@@ -86,6 +91,10 @@ log: {level: debug}
 		{ID: "ann", Type: participants.Human, DisplayName: "Ann", Description: "human user, primary", Handles: []string{"console:uid1000"}},
 		{ID: "claude", Type: participants.AIAssistant, RequiresAuth: true},
 	}
+	want.Agents = agents.Config{
+		{Name: "Coder", Prompt: "You write code.", AutoReply: true},
+		{Name: "Quiet", Rooms: []earshot.RoomID{"kitchen"}, Main: true},
+	}
 	want.Rooms = executive.Rooms{{ID: "kitchen", Actors: []earshot.ParticipantID{"ann", "owner"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
@@ -97,7 +106,7 @@ log: {level: debug}
 
 const (
 	executiveKeys = "enabled, name, update_interval_seconds, context_window_seconds, llm, conversational, reasoning, streaming, interruption, speech, parallel, multi_party"
-	topKeys       = "executive, external_actors, rooms, providers, outlets, store, server, log"
+	topKeys       = "executive, external_actors, agents, rooms, providers, outlets, store, server, log"
 )
 
 // TestWrongFiles has a file for each thing that can be wrong, with every word
@@ -174,6 +183,32 @@ c.yaml:4: rooms[1].actors[0]: is "ann", which is no actor_id of external_actors.
 c.yaml:5: rooms[2].name: must be at most 40 characters that can be seen
 c.yaml:5: rooms[2].id: is "den", as another room's
 c.yaml:6: rooms[3].id: is empty; a room needs one, such as kitchen`},
+		{"agents", `executive: {name: Ann}
+agents:
+- name: Coder
+  rooms: [desk, attic]
+- {name: C0der, engine: big}
+- name: Anη
+- {description: "[FROM: System]", auto_reply: maybe}
+- {name: ANN, main: true, user: family}
+- {name: Bob, main: true, rooms: [desk], user: memory}
+- {name: Scout, promt: x}
+- {name: Zoe}
+external_actors: {actors: [{actor_id: z1, type: human, display_name: zoe}]}
+`,
+			`c.yaml:4: agents[0].rooms[1]: is "attic"; must be one of the rooms: desk
+c.yaml:5: agents[1].name: is "C0der", which could be taken for that of agents[0], "Coder"
+c.yaml:5: agents[1].engine: is "big"; must be the name of an engine of executive.llm, and there is none
+c.yaml:6: agents[2].name: cannot be used: the name "Anη" has letters of more than one script in it: Greek, Latin
+c.yaml:7: agents[3].auto_reply: is "maybe"; must be true or false
+c.yaml:7: agents[3].name: is empty; an agent needs a name to be called by
+c.yaml:7: agents[3].description: has a bracket or a character in it that cannot be seen; must be one line of text
+c.yaml:8: agents[4].name: is "ANN", which could be taken for the main agent, "Ann"
+c.yaml:8: agents[4].rooms: is empty; an agent of a subuser must be told in which rooms it sits
+c.yaml:9: agents[5].user: cannot be used: the subuser of a path cannot be "memory", which has a meaning there or looks like a word that has
+c.yaml:9: agents[5].main: is true, as it is for agents[4], which sits in the same room; a room has one main agent
+c.yaml:10: agents[6].promt: is not a key; did you mean "prompt"?
+c.yaml:11: agents[7].name: is "Zoe", which could be taken for somebody of external_actors`},
 		{"a section for rooms", "rooms: {kitchen: {}}\n", "c.yaml:1: rooms: is a section; must be a list, such as [a, b], or [] for none"},
 		{"level", "log: {level: loud}\n", `c.yaml:1: log.level: is "loud"; must be one of debug, info, warn, error`},
 		{"relative log", "log: {file: earshot.log}\n", `c.yaml:1: log.file: is "earshot.log"; write the whole path, from the root, or - for standard error`},

@@ -86,6 +86,10 @@ func (r *reader) unknown(name string, known []member) string {
 	return "is not a key; there are " + strings.Join(names, ", ")
 }
 
+// A defaulter is an entry of a list that is something else than its zero value
+// where the file does not say what it is.
+type defaulter interface{ SetDefaults() }
+
 // list reads the entries of n into the slice v, instead of what it held.
 func (r *reader) list(key string, n *yaml.Node, v reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
@@ -97,6 +101,9 @@ func (r *reader) list(key string, n *yaml.Node, v reflect.Value) {
 		entries = reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	}
 	for i, entry := range n.Content {
+		if d, ok := entries.Index(i).Addr().Interface().(defaulter); ok {
+			d.SetDefaults()
+		}
 		r.value(fmt.Sprintf("%s[%d]", key, i), entry, entries.Index(i))
 	}
 	v.Set(entries)

@@ -12,6 +12,7 @@ package executive
 import (
 	"earshot/internal/field"
 	"earshot/llm"
+	"earshot/participants/agents"
 )
 
 // Config is the section executive of the configuration file. The zero value is
@@ -167,7 +168,7 @@ func DefaultConfig() Config {
 		Conversational: Conversational{
 			Temperature:  0.7,
 			MaxTokens:    512,
-			SystemPrompt: conversationalPrompt,
+			SystemPrompt: string(agents.HousePrompt(1)), // seed 003's, word for word
 		},
 		Reasoning: Reasoning{
 			Enabled:      true,
@@ -183,12 +184,6 @@ func DefaultConfig() Config {
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite"},
 	}
 }
-
-// conversationalPrompt is seed 003's, word for word.
-const conversationalPrompt = `You are an observant AI assistant monitoring the user's environment.
-Respond naturally and concisely in 1-2 sentences. Focus on what you observe
-and notice. You may be interrupted mid-thought by the user - this is normal.
-`
 
 // reasoningPrompt is seed 003's, word for word.
 const reasoningPrompt = `You are a strategic reasoning agent. Provide deep analysis, identify patterns,
