@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/store"
@@ -20,6 +21,7 @@ import (
 const (
 	first  = "testdata/version1.sql"
 	second = "testdata/version2.sql"
+	third  = "testdata/version3.sql"
 )
 
 // fixture returns the statements in a file.
@@ -105,11 +107,31 @@ func TestSecondVersion(t *testing.T) {
 	}
 }
 
+// TestThirdVersion opens a file of the third version, in which there are agents
+// that write to each other.
+func TestThirdVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, third)), Report: heard.report})
+	got, err := s.For(everybody).Events(t.Context(), 10, 10)
+	if err != nil || texts(got) != "actor|agent|which tides are low|use|reminder" {
+		t.Errorf("read %s, %v", texts(got), err)
+	}
+	if got, err := s.For(everybody).Search(t.Context(), "tides", 10); err != nil || texts(got) != "which tides are low" {
+		t.Errorf("found %s, %v; want what an agent wrote to another", texts(got), err)
+	}
+	if got, err := s.For(everybody.With("scout")).Search(t.Context(), "tides", 10); err != nil || len(got) != 0 {
+		t.Errorf("a third agent found %s, %v", texts(got), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 2): start that one, or choose another store.directory"
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 3): start that one, or choose another store.directory"
 	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
@@ -278,7 +300,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+second)
+var update = flag.Bool("update", false, "write "+third)
 
 // TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
@@ -294,6 +316,8 @@ func TestFixture(t *testing.T) {
 	message := e("01J0000000000000000000001A", earshot.Message{Text: "The tide is high"})
 	private := e("01J0000000000000000000001D", earshot.Message{Text: "between us"})
 	private.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "earshot"}}
+	asked := e("01J0000000000000000000001P", earshot.Message{Text: "which tides are low", Turn: "t1", About: message.ID})
+	asked.Author, asked.Visibility.Agents = "earshot", []earshot.ParticipantID{"earshot", "coder"}
 	hidden := e("01J0000000000000000000001H", earshot.Message{Text: "for the coder"})
 	hidden.Visibility.Agents = []earshot.ParticipantID{"coder"}
 	add(t, s, message,
@@ -307,13 +331,18 @@ func TestFixture(t *testing.T) {
 		hidden,
 		e("01J0000000000000000000001J", earshot.Memo{Text: "springs are high"}),
 		e("01J0000000000000000000001K", earshot.ModeChange{Mode: earshot.Muted}),
-		e("01J0000000000000000000001M", earshot.Actor{Act: earshot.Created, Participant: "bob", Name: "Bob", Type: "human"}))
+		e("01J0000000000000000000001M", earshot.Actor{Act: earshot.Created, Participant: "bob", Name: "Bob", Type: "human"}),
+		e("01J0000000000000000000001N", earshot.Agent{Act: earshot.Created, ID: "coder", Path: "/owner/agent/coder", User: "owner", PathKind: "agent", Role: "user",
+			Profile: &earshot.Profile{Name: "Coder", Prompt: "You code.", Version: 2, AutoReply: true}}),
+		asked,
+		e("01J0000000000000000000001Q", earshot.Use{Turn: "t1", Tool: "message_agent", Arguments: `{"name":"Coder"}`, Result: "neap tides", Took: time.Second}),
+		e("01J0000000000000000000001R", earshot.Reminder{Act: earshot.Created, Due: began, Text: "tea"}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(second, []byte(dump), 0o644))
+	must(t, os.WriteFile(third, []byte(dump), 0o644))
 }
 
 // TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
@@ -321,7 +350,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second} {
+	for _, name := range []string{first, second, third} {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

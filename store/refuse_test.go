@@ -39,6 +39,11 @@ func TestRefused(t *testing.T) {
 			e.Body = earshot.Actor{Act: earshot.Created, Participant: "bob", Name: long, Description: long}
 		}), "keeping an event: the name has 65537 bytes; at most 256 are kept\nthe description has 65537 bytes; at most 4096 are kept"},
 		{"huge ID", with(func(e *earshot.Event) { e.ID = earshot.EventID(long) }), "keeping an event: its ID must be text of at most 128 bytes"},
+		{"huge agent", with(func(e *earshot.Event) {
+			e.Body = earshot.Agent{Path: earshot.Path(long), Profile: &earshot.Profile{Prompt: earshot.Text(long)}}
+		}), "keeping an event: the path has 65537 bytes; at most 512 are kept\nthe prompt has 65537 bytes; at most 65536 are kept"},
+		{"huge use", with(func(e *earshot.Event) { e.Body = earshot.Use{Tool: long, Result: earshot.Text(long)} }), "keeping an event: the name has 65537 bytes; at most 256 are kept\nthe result has 65537 bytes; at most 65536 are kept"},
+		{"huge reminder", with(func(e *earshot.Event) { e.Body = earshot.Reminder{Text: earshot.Text(long)} }), "keeping an event: the reminder has 65537 bytes; at most 65536 are kept"},
 		{"huge in another way", with(func(e *earshot.Event) { e.Via = strings.Repeat("<", 8<<20) }), "keeping an event: it takes 50331867 bytes; at most 8388608 are kept"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -92,6 +92,8 @@ const (
 	// Who somebody is, which stands in every prompt: longer would be a story.
 	maxName        = 256
 	maxDescription = 4096
+
+	maxPath = 512 // see package participants/paths
 )
 
 // admissible says why e cannot be kept, if it cannot.
@@ -118,6 +120,7 @@ func fits(b earshot.Body) error {
 		if len(b.Text) > earshot.MaxText {
 			return fmt.Errorf("the message has %d bytes; at most %d are kept: send it in pieces", len(b.Text), earshot.MaxText)
 		}
+		return short("the ID", max(len(b.Turn), len(b.About)), maxID)
 	case earshot.Utterance:
 		return short("the utterance", len(b.Text), earshot.MaxText)
 	case earshot.Memo:
@@ -127,6 +130,13 @@ func fits(b earshot.Body) error {
 	case earshot.Actor:
 		return errors.Join(short("the ID", max(len(b.Participant), len(b.Into)), maxID), short("the name", len(b.Name), maxName),
 			short("the type", len(b.Type), maxName), short("the description", len(b.Description), maxDescription))
+	case earshot.Agent:
+		return fitsAgent(b)
+	case earshot.Use:
+		return errors.Join(short("the ID", len(b.Turn), maxID), short("the name", len(b.Tool), maxName),
+			short("the arguments", len(b.Arguments), maxReply), short("the result", len(b.Result), earshot.MaxText))
+	case earshot.Reminder:
+		return errors.Join(short("the ID", len(b.Of), maxID), short("the reminder", len(b.Text), earshot.MaxText))
 	case earshot.Reply:
 		if !utf8.ValidString(string(b.Offered)) {
 			return errors.New("the reply is not UTF-8, so that what was heard of it could not be kept truthfully")
@@ -134,6 +144,19 @@ func fits(b earshot.Body) error {
 		return short("the reply", len(b.Offered), maxReply)
 	}
 	return nil
+}
+
+// fitsAgent says why what happened to an agent cannot be kept, if it cannot.
+func fitsAgent(a earshot.Agent) error {
+	faults := []error{
+		short("the ID", max(len(a.ID), len(a.User)), maxID), short("the path", len(a.Path), maxPath),
+		short("the kind", max(len(a.PathKind), len(a.Role)), maxName),
+	}
+	if p := a.Profile; p != nil {
+		faults = append(faults, short("the name", len(p.Name), maxName), short("the description", len(p.Description), maxDescription),
+			short("the prompt", len(p.Prompt), earshot.MaxText), short("the engine", max(len(p.Engine), len(p.Model)), maxDescription))
+	}
+	return errors.Join(faults...)
 }
 
 // short says that something is too long, if it is.

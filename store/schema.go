@@ -52,6 +52,8 @@ CREATE TABLE versions ( -- of the journal and of each projection
 `, `
 -- 2: the kinds memo, mode and actor; agents from whom an event is hidden
 ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; null means all
+`, `
+-- 3: the kinds agent, use and reminder; messages of agents to each other
 `}
 
 // ours is the name of the journal's own version among those of projections.
