@@ -42,9 +42,13 @@ type Tool struct {
 // A Call is a tool that a model calls. It is what the engine's protocol says it
 // is, and never read out of prose.
 type Call struct {
-	ID        string // unique within the reply
-	Tool      string
-	Arguments json.RawMessage // a JSON object; what stands in it is the model's word
+	ID   string // unique within the reply
+	Tool string // a name that may be of no tool that was offered
+
+	// Arguments is a JSON object; what stands in it is the model's word. It is
+	// nil if the model wrote something else: then nothing is done, and the
+	// model is told.
+	Arguments json.RawMessage
 }
 
 // A Priority orders requests that want the same engine. A higher one goes
@@ -86,7 +90,10 @@ type Request struct {
 type Delta struct {
 	Text     string
 	Thinking string
-	Call     *Call // whole
+
+	// Call is whole. The calls of a reply come after all its text, at its end:
+	// those of a reply that breaks off are never handed on.
+	Call *Call
 
 	// Done is set on the last delta of a reply that came to its end, and on
 	// no other. A stream without it has failed, and yields an error.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,6 +25,10 @@ type Thoughts struct {
 	// nevertheless is forgiven.
 	Opened bool
 
+	// Leading says that the model thinks only before its first word: what
+	// follows is no prose, and a tag in it is its own. See [Choice].
+	Leading bool
+
 	begun bool   // the thought that the prompt opened has been taken up
 	depth int    // of nested tags
 	mused bool   // something was thought
@@ -41,7 +46,7 @@ func (s *Thoughts) Next(piece string) []Delta {
 		piece, s.held = s.held+piece, ""
 	}
 	from, at := 0, 0
-	for {
+	for !s.Leading || !s.spoke {
 		i := strings.IndexByte(piece[at:], '<')
 		if i < 0 {
 			break
@@ -53,6 +58,10 @@ func (s *Thoughts) Next(piece string) []Delta {
 			continue
 		}
 		s.give(piece[from:at])
+		if s.Leading && s.spoke {
+			from = at
+			break
+		}
 		if kind == partTag {
 			s.held = piece[at:]
 			return s.out
@@ -75,6 +84,9 @@ func (s *Thoughts) End() []Delta {
 	s.held = ""
 	return s.out
 }
+
+// rest returns what was kept behind out, which is what Next returned.
+func (s *Thoughts) rest(out []Delta) []Delta { return append(slices.Clone(out), s.End()...) }
 
 // begin prepares for a call, and the first time for the reply.
 func (s *Thoughts) begin() {

@@ -34,6 +34,10 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 		f.Fault, f.Cure = e.refused(name, status)
 	case complained != "":
 		f.Fault, f.Cure = complainedOf(string(complained), llm.Broken)
+	case errors.Is(err, llm.ErrCall):
+		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.model to one that can call tools; `earshot doctor` shows which can"
+	case errors.Is(err, errTool):
+		f.Fault = llm.Unsupported
 	case foreign(err):
 		f.Fault, f.Cure = llm.BadAnswer, e.elsewhere()
 	case unreachable(err):
@@ -103,6 +107,12 @@ func complainedOf(text string, usual llm.Fault) (llm.Fault, string) {
 func thoughtless(err error) bool {
 	s, ok := errors.AsType[api.StatusError](err)
 	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support thinking")
+}
+
+// toolless reports whether the server says that the model cannot call tools.
+func toolless(err error) bool {
+	s, ok := errors.AsType[api.StatusError](err)
+	return ok && s.StatusCode == http.StatusBadRequest && strings.Contains(s.ErrorMessage, "does not support tools")
 }
 
 // foreign reports whether err is that the server is not Ollama, or not in its

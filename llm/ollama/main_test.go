@@ -36,6 +36,7 @@ func open(t testing.TB, c ollama.Config) *ollama.Engine {
 // A result is what came of a stream.
 type result struct {
 	text, thinking string
+	calls          []llm.Call
 	done           *llm.Done
 	err            error
 	deltas         int
@@ -57,6 +58,12 @@ func collect(t testing.TB, s llm.Service, ctx context.Context, req *llm.Request)
 		}
 		text.WriteString(d.Text)
 		thinking.WriteString(d.Thinking)
+		switch {
+		case d.Call != nil:
+			r.calls = append(r.calls, *d.Call)
+		case len(r.calls) > 0 && (d.Text != "" || d.Thinking != ""):
+			t.Error("something was said after a call")
+		}
 		r.done, r.err = d.Done, err
 	}
 	if r.done == nil && r.err == nil {

@@ -15,6 +15,9 @@
 //   - A model that can think does, unless told not to. The request always says
 //     which, by what /api/show says of the model, and thoughts that stand in
 //     the text nevertheless are parted from it by [llm.Thoughts].
+//   - Tools are offered only to a model that /api/show says can call them; it
+//     would be refused otherwise. Another chooses by a schema, as [llm.Choosing]
+//     asks it. A call is what the server says is one: a tag in the text is text.
 //   - A prompt that is too long is cut silently. It is refused instead, as
 //     [llm.TooLong]; so is shifting the context in mid-reply, after which the
 //     model has forgotten its instructions. The reply ends as truncated there.

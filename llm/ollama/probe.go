@@ -60,7 +60,7 @@ func (e *Engine) Unload(ctx context.Context, model string) error {
 		Model:     name,
 		Stream:    new(false),
 		KeepAlive: &api.Duration{},
-	}, false, func(llm.Delta) error { return nil })
+	}, &reply{give: func(llm.Delta) error { return nil }})
 	if err != nil {
 		return e.ended(ctx, name, err)
 	}

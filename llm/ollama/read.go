@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/ollama/ollama/api"
-
 	"earshot/llm"
 )
 
@@ -24,31 +22,51 @@ type complaint string
 // Error returns what the server said.
 func (c complaint) Error() string { return string(c) }
 
-// A line is one line of a reply: a piece of it, its end, or a complaint.
+// A line is one line of a reply: a piece of it, its end, or a complaint. It is
+// an [github.com/ollama/ollama/api.ChatResponse] as far as it concerns us, with the arguments of calls as
+// the model wrote them.
 type line struct {
-	api.ChatResponse
-	Error string `json:"error"`
+	Message struct {
+		Content   string `json:"content"`
+		Thinking  string `json:"thinking"`
+		ToolCalls []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done            bool   `json:"done"`
+	DoneReason      string `json:"done_reason"`
+	PromptEvalCount int    `json:"prompt_eval_count"`
+	EvalCount       int    `json:"eval_count"`
+	Error           string `json:"error"`
 }
 
-// read hands the pieces of a reply to give, thoughts apart, and the end of it
-// last. A reply that does not say that it has ended is an error, however
-// politely the server closed the connection.
-func read(body io.Reader, thoughts *llm.Thoughts, give func(llm.Delta) error) error {
+// A reply is one that is being read.
+type reply struct {
+	thoughts llm.Thoughts
+	calls    llm.Calls
+	called   int
+	give     func(llm.Delta) error
+}
+
+// read hands on the pieces of a reply, thoughts apart, its calls behind them,
+// and the end of it last. A reply that does not say that it has ended is an
+// error, however politely the server closed the connection.
+func (r *reply) read(body io.Reader) error {
 	lines := bufio.NewReader(body)
 	for {
 		l, err := next(lines)
 		if err != nil {
 			return err
 		}
-		if err := pieces(l, thoughts, give); err != nil {
+		if err := r.pieces(l); err != nil {
 			return err
 		}
 		if l.Done {
-			return give(llm.Delta{Done: &llm.Done{
-				Truncated:    l.DoneReason == "length",
-				PromptTokens: max(l.PromptEvalCount, 0),
-				ReplyTokens:  max(l.EvalCount, 0),
-			}})
+			return r.end(l)
 		}
 	}
 }
@@ -85,24 +103,46 @@ func ended(err error) error {
 	return err
 }
 
-// pieces hands on what l says.
-func pieces(l *line, thoughts *llm.Thoughts, give func(llm.Delta) error) error {
+// pieces hands on what l says, and keeps what it calls.
+func (r *reply) pieces(l *line) error {
 	if l.Message.Thinking != "" {
-		if err := give(llm.Delta{Thinking: l.Message.Thinking}); err != nil {
+		if err := r.give(llm.Delta{Thinking: l.Message.Thinking}); err != nil {
 			return err
 		}
 	}
-	deltas := thoughts.Next(l.Message.Content)
+	if err := r.pass(r.thoughts.Next(l.Message.Content)); err != nil {
+		return err
+	}
+	for _, c := range l.Message.ToolCalls { // whole, and not always numbered
+		if err := r.calls.Add(r.called, c.ID, c.Function.Name, string(c.Function.Arguments)); err != nil {
+			return err
+		}
+		r.called++
+	}
+	return nil
+}
+
+// end hands on what was kept, and the end that l is.
+func (r *reply) end(l *line) error {
+	done := &llm.Done{
+		Truncated:    l.DoneReason == "length",
+		PromptTokens: max(l.PromptEvalCount, 0),
+		ReplyTokens:  max(l.EvalCount, 0),
+	}
+	if err := r.pass(r.thoughts.End()); err != nil {
+		return err
+	}
+	calls, err := r.calls.End(done.Truncated)
+	if err != nil {
+		return err
+	}
+	return r.pass(append(calls, llm.Delta{Done: done}))
+}
+
+// pass hands deltas on.
+func (r *reply) pass(deltas []llm.Delta) error {
 	for _, d := range deltas {
-		if err := give(d); err != nil {
-			return err
-		}
-	}
-	if !l.Done {
-		return nil
-	}
-	for _, d := range thoughts.End() {
-		if err := give(d); err != nil {
+		if err := r.give(d); err != nil {
 			return err
 		}
 	}

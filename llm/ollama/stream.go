@@ -2,7 +2,6 @@ package ollama
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +49,9 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 }
 
 // answer asks the model and hands the pieces of its reply to give, until that
-// fails. It asks for thoughts only where there are some to be had.
+// fails. It asks for thoughts and for calls only where there are some to be had.
+// If the server knows better what the model can do, it is another model since we
+// asked.
 func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give func(llm.Delta) error) error {
 	if name == "" {
 		return errNameless
@@ -59,42 +60,52 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 	if err != nil {
 		return err
 	}
-	think := req.Think && can.think
-	err = e.ask(ctx, e.chat(name, req, think), can.opened && !think, give)
-	if think && thoughtless(err) { // it has become another model since we asked
-		err = e.ask(ctx, e.chat(name, req, false), can.opened, give)
+	for {
+		switch err = e.chat(ctx, name, req, can, give); {
+		case can.think && thoughtless(err):
+			can.think = false
+		case can.tools && toolless(err):
+			can.tools = false
+		default:
+			return err
+		}
 	}
-	return err
 }
 
-// chat puts req as Ollama wants it. It depends on nothing but its arguments, so
-// that a prompt that begins as the last one did finds the server's cache warm.
-func (e *Engine) chat(name string, req *llm.Request, think bool) *api.ChatRequest {
-	c := &api.ChatRequest{
-		Model:    name,
-		Messages: make([]api.Message, len(req.Messages)),
-		Stream:   new(!req.Whole),
-		Format:   req.Schema,
-		Think:    &api.ThinkValue{Value: think},
-		Truncate: new(false),
-		Shift:    new(false),
-		Options: map[string]any{
-			"temperature": req.Temperature,
-			"num_predict": cmp.Or(max(req.MaxTokens, 0), defaultTokens),
-		},
+// chat asks for a reply to req, of a model that can do that.
+func (e *Engine) chat(ctx context.Context, name string, req *llm.Request, can ability, give func(llm.Delta) error) error {
+	think, choice := req.Think && can.think, false
+	if !can.tools {
+		req, choice = llm.Choosing(req)
 	}
-	for i, m := range req.Messages {
-		c.Messages[i] = api.Message{Role: string(m.Role), Content: m.Text}
+	c, err := e.request(name, req, think)
+	if err != nil {
+		return err
 	}
-	if e.config.KeepAlive != 0 {
-		c.KeepAlive = &api.Duration{Duration: e.config.KeepAlive}
+	r := &reply{thoughts: llm.Thoughts{Opened: can.opened && !think, Leading: choice}, give: give}
+	if choice {
+		r.give = chosen(give)
 	}
-	return c
+	return e.ask(ctx, c, r)
 }
 
-// ask sends c and hands on the reply, to its last line. The connection is free
+// chosen returns a give that is given the choice which a reply is.
+func chosen(give func(llm.Delta) error) func(llm.Delta) error {
+	var c llm.Choice
+	return func(d llm.Delta) error {
+		said, broken := c.Next(d)
+		for _, d := range said {
+			if err := give(d); err != nil {
+				return err
+			}
+		}
+		return broken
+	}
+}
+
+// ask sends c and reads the reply, to its last line. The connection is free
 // again, or closed, when it returns.
-func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, opened bool, give func(llm.Delta) error) error {
+func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	body, err := e.post(ctx, c)
@@ -102,7 +113,7 @@ func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, opened bool, give 
 		return err
 	}
 	defer body.Close()
-	err = read(body, &llm.Thoughts{Opened: opened}, give)
+	err = r.read(body)
 	if err == nil {
 		drain(body, cancel)
 	}

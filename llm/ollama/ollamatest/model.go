@@ -2,9 +2,12 @@ package ollamatest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"earshot/llm"
 )
 
 // A Model is a language model made by hand, that says exactly what a test wants
@@ -16,9 +19,13 @@ type Model struct {
 	// Says is what it answers when no route fits.
 	Says string
 
-	// Routes are what it says to certain words. No more than 24, and no text
+	// Routes are what it says to certain words. No more than 23, and no text
 	// twice.
 	Routes []Route
+
+	// After is what it says to what a call came to, if no word of a route
+	// stands there. Empty means Says.
+	After string
 
 	// Layers is how hard it has to think for a token: every layer but the
 	// first computes nothing at all, which takes as long as computing
@@ -36,14 +43,24 @@ type Model struct {
 	// beginning of a text then come apart from it. Without, they come as
 	// they are.
 	Thinks bool
+
+	// Tools gives it a template in which the server finds tools, and so
+	// believes that it can call them: the calls of a route come apart then.
+	Tools bool
+
+	// Chooses is for a model without tools: it writes what [llm.Choice] asks
+	// for, a {"say": …} for each text or a {"tool": …} for the call of a route.
+	Chooses bool
 }
 
-// A Route is what a model says to a word.
+// A Route is what a model says to a word, and calls afterwards.
 type Route struct {
-	// Word is what the last message of the user must contain, as it is
-	// written here. Where it contains several, the last one counts.
-	Word string
-	Says string
+	// Word is what the last message of the user, or what a call came to if
+	// that is the last, must contain, as it is written here. Where it contains
+	// several, the last one counts.
+	Word  string
+	Says  string
+	Calls []llm.Call // their IDs are the server's; one that chooses has one, and says nothing beside it
 }
 
 // Context is how many tokens a prompt and its reply may have together. A token
@@ -51,18 +68,52 @@ type Route struct {
 // of four that also stands in something that the model says.
 const Context = 4096
 
-// maxRoutes is how many words there are places for in the residual.
+// maxRoutes is how many words there are places for in the residual, one of which
+// is for what comes of a call.
 const maxRoutes = 24
 
 // template is the prompt: a control token for each role, and at last the token
 // at which the model begins to speak. A message ends four times, which keeps
 // its words away from the next one; see weights.go.
 func (m Model) template() string {
-	thoughts := ""
+	thoughts, tools, calls := "", "", ""
 	if m.Thinks {
 		thoughts = "{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}"
 	}
-	return "{{ range .Messages }}<|{{ .Role }}|>" + thoughts + "{{ .Content }}<|end|><|end|><|end|><|end|>{{ end }}<|start|>"
+	if m.Tools { // it does not read what they are
+		tools = "{{ if .Tools }}{{ end }}"
+		calls = `{{ if .ToolCalls }}` + callTag + `{{ range .ToolCalls }}{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}{{ end }}{{ end }}`
+	}
+	return tools + "{{ range .Messages }}<|{{ .Role }}|>" + thoughts + "{{ .Content }}" + calls + "<|end|><|end|><|end|><|end|>{{ end }}<|start|>"
+}
+
+// callTag is what stands before a call; the server learns it from the template.
+const callTag = "<tool_call>"
+
+// writes returns r as the tokens of the model spell it.
+func (m Model) writes(r Route) string {
+	text := r.Says
+	if m.Chooses {
+		text = object("say", text)
+		for _, c := range r.Calls {
+			text = object("tool", c.Tool, "arguments", c.Arguments)
+		}
+		return text
+	}
+	for _, c := range r.Calls {
+		text += callTag + object("name", c.Tool, "arguments", c.Arguments) + "</tool_call>"
+	}
+	return text
+}
+
+// object returns a JSON object of keys and their values.
+func object(members ...any) string {
+	var parts []string
+	for i := 0; i+1 < len(members); i += 2 {
+		value, _ := json.Marshal(members[i+1]) // of strings, and of arguments that [Model.check] has seen
+		parts = append(parts, fmt.Sprintf("%q: %s", members[i], value))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // layers returns how many layers it has.
@@ -70,13 +121,41 @@ func (m Model) layers() int { return cmp.Or(max(m.Layers, 0), 64) }
 
 // check says what cannot be made.
 func (m Model) check() error {
-	if len(m.Routes) > maxRoutes {
-		return fmt.Errorf("%d routes; there are places for %d", len(m.Routes), maxRoutes)
+	if len(m.Routes) >= maxRoutes {
+		return fmt.Errorf("%d routes; there are places for %d", len(m.Routes), maxRoutes-1)
 	}
-	for _, r := range append([]Route{{Says: m.Says}}, m.Routes...) {
-		if r.Says == "" || !utf8.ValidString(r.Says) || strings.Contains(r.Says, space) {
-			return fmt.Errorf("it cannot say %q: it must be UTF-8, not empty, and without %q", r.Says, space)
+	for _, r := range m.all() {
+		if err := m.can(r); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// all returns what it says by default and after a call, and its routes.
+func (m Model) all() []Route {
+	all := []Route{{Says: m.Says}}
+	if m.After != "" {
+		all = append(all, Route{Says: m.After})
+	}
+	return append(all, m.Routes...)
+}
+
+// can says why it cannot say r.
+func (m Model) can(r Route) error {
+	if len(r.Calls) > 0 && !m.Tools && !m.Chooses {
+		return fmt.Errorf("it cannot call %s: it has neither tools nor chooses", r.Calls[0].Tool)
+	}
+	if m.Chooses && len(r.Calls) > 0 && (len(r.Calls) > 1 || r.Says != "") {
+		return fmt.Errorf("it cannot choose more than a call to %q", r.Word)
+	}
+	for _, c := range r.Calls {
+		if !json.Valid(c.Arguments) {
+			return fmt.Errorf("it cannot call %s with arguments that are no JSON", c.Tool)
+		}
+	}
+	if text := m.writes(r); r.Says == "" && len(r.Calls) == 0 || !utf8.ValidString(text) || strings.Contains(text, space) {
+		return fmt.Errorf("it cannot say %q: it must be UTF-8, not empty, and without %q", r.Says, space)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package ollamatest_test
 
 import (
+	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/ollama/ollama/api"
 	"go.uber.org/goleak"
 
+	"earshot/llm"
 	"earshot/llm/ollama/ollamatest"
 )
 
@@ -128,7 +130,10 @@ func TestCannotBeMade(t *testing.T) {
 		{"a route without a text", ollamatest.Model{Says: "x", Routes: []ollamatest.Route{{Word: "y"}}}, "cannot say"},
 		{"a text twice", ollamatest.Model{Says: "x", Routes: []ollamatest.Route{{Word: "y", Says: "x"}}}, "said twice"},
 		{"a word twice", ollamatest.Model{Says: "x", Routes: []ollamatest.Route{{Word: "y", Says: "a"}, {Word: "y", Says: "b"}}}, "stands twice"},
-		{"too many routes", ollamatest.Model{Says: "x", Routes: make([]ollamatest.Route, 25)}, "places for 24"},
+		{"a call without tools", ollamatest.Model{Says: "x", Routes: []ollamatest.Route{{Word: "y", Calls: []llm.Call{{Tool: "note"}}}}}, "cannot call note"},
+		{"a call and more to choose", ollamatest.Model{Says: "x", Chooses: true, Routes: []ollamatest.Route{{Word: "y", Says: "z", Calls: []llm.Call{{Tool: "note"}}}}}, "cannot choose"},
+		{"a call with half an object", ollamatest.Model{Says: "x", Tools: true, Routes: []ollamatest.Route{{Word: "y", Calls: []llm.Call{{Tool: "note", Arguments: json.RawMessage("{")}}}}}, "no JSON"},
+		{"too many routes", ollamatest.Model{Says: "x", Routes: make([]ollamatest.Route, 24)}, "places for 23"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := s.Make(t.Context(), "m", tt.model)

@@ -30,7 +30,7 @@ type vocabulary struct {
 	index    map[string]int
 
 	unknown, begin, end int // the usual three
-	user, start         int // of the template
+	user, tool, start   int // of the template
 }
 
 // newVocabulary returns one with what every model needs: the three, the bytes,
@@ -41,8 +41,8 @@ func newVocabulary() *vocabulary {
 	for b := range 256 {
 		v.add(fmt.Sprintf("<0x%02X>", b), octet)
 	}
-	v.user, v.start = v.add("<|user|>", control), v.add("<|start|>", control)
-	for _, s := range []string{"<|system|>", "<|assistant|>", "<|tool|>", "<|end|>"} {
+	v.user, v.tool, v.start = v.add("<|user|>", control), v.add("<|tool|>", control), v.add("<|start|>", control)
+	for _, s := range []string{"<|system|>", "<|assistant|>", "<|end|>"} {
 		v.add(s, control)
 	}
 	return v

@@ -36,7 +36,8 @@ import (
 // none, and nothing is written. A word in the message is always nearer than
 // its <|user|>, and gets a small bonus, worth two places, to be sure; a word of
 // the message before is five places from it, since messages end four times. All
-// other tokens are pushed away.
+// other tokens are pushed away. What a call came to is such a message too, and
+// its <|tool|> is what <|user|> is, or the word of a route of its own.
 //
 // The pieces of a reply must not look for words, or each would begin the route
 // again. They look at the first token of the prompt, which carries no mark.
@@ -54,7 +55,7 @@ const (
 	atStart = 240               // this token is <|start|>
 	atPiece = 241               // this token is none of the others
 	atBegin = 242               // this token is the first of the prompt
-	atUser  = 243               // this token is <|user|>
+	atUser  = 243               // this token is <|user|>, or <|tool|> without a route
 )
 
 // The numbers of the head. Pairs of them turn with the place, the first ones
@@ -116,15 +117,22 @@ func think(m Model) (*mind, error) {
 			return nil, err
 		}
 	}
-	usual, err := v.pieces(m.Says)
+	usual, err := v.pieces(m.writes(Route{Says: m.Says}))
 	if err != nil {
 		return nil, fmt.Errorf("what it says by default: %w", err)
 	}
 	routes := make([][]int, len(m.Routes))
 	for r, route := range m.Routes {
-		if routes[r], err = v.pieces(route.Says); err != nil {
+		if routes[r], err = v.pieces(m.writes(route)); err != nil {
 			return nil, fmt.Errorf("what it says to %q: %w", route.Word, err)
 		}
+	}
+	if m.After != "" {
+		after, err := v.pieces(m.writes(Route{Says: m.After}))
+		if err != nil {
+			return nil, fmt.Errorf("what it says after a call: %w", err)
+		}
+		words, routes = append(words, v.tool), append(routes, after)
 	}
 	v.fill()
 
@@ -139,7 +147,7 @@ func think(m Model) (*mind, error) {
 // every run.
 func (d *mind) embed(words []int) {
 	v := d.vocabulary
-	marks := map[int]int{v.start: atStart, v.begin: atBegin, v.user: atUser}
+	marks := map[int]int{v.start: atStart, v.begin: atBegin, v.user: atUser, v.tool: atUser}
 	for r, id := range words {
 		marks[id] = heard + r
 	}

@@ -1,0 +1,81 @@
+package ollama
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+
+	"github.com/ollama/ollama/api"
+
+	"earshot/llm"
+)
+
+// errTool says that a tool is described in a way that Ollama does not know.
+var errTool = errors.New("the parameters of a tool are no schema of an object")
+
+// request puts req as Ollama wants it. It depends on nothing but its arguments,
+// so that a prompt that begins as the last one did finds the server's cache
+// warm.
+func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRequest, error) {
+	tools, err := toolsOf(req)
+	if err != nil {
+		return nil, err
+	}
+	c := &api.ChatRequest{
+		Model:    name,
+		Messages: messages(req.Messages),
+		Tools:    tools,
+		Stream:   new(!req.Whole),
+		Format:   req.Schema,
+		Think:    &api.ThinkValue{Value: think},
+		Truncate: new(false),
+		Shift:    new(false),
+		Options: map[string]any{
+			"temperature": req.Temperature,
+			"num_predict": cmp.Or(max(req.MaxTokens, 0), defaultTokens),
+		},
+	}
+	if e.config.KeepAlive != 0 {
+		c.KeepAlive = &api.Duration{Duration: e.config.KeepAlive}
+	}
+	return c, nil
+}
+
+// toolsOf returns the tools that req offers.
+func toolsOf(req *llm.Request) (out api.Tools, err error) {
+	for _, t := range req.Tools {
+		f := api.ToolFunction{Name: t.Name, Description: t.Description}
+		if json.Unmarshal(t.Parameters, &f.Parameters) != nil || f.Parameters.Type != "object" {
+			return nil, errTool
+		}
+		out = append(out, api.Tool{Type: "function", Function: f})
+	}
+	return out, nil
+}
+
+// messages returns a prompt. What a call came to says which call and which tool
+// that was: templates want one or the other.
+func messages(in []llm.Message) []api.Message {
+	out := make([]api.Message, len(in))
+	tools := make(map[string]string) // by the ID of the last call that had it
+	for i, m := range in {
+		out[i] = api.Message{Role: string(m.Role), Content: m.Text}
+		for n, c := range m.Calls {
+			tools[c.ID] = c.Tool
+			out[i].ToolCalls = append(out[i].ToolCalls, toolCall(n, c))
+		}
+		if m.Role == llm.Result {
+			out[i].ToolCallID, out[i].ToolName = m.Call, tools[m.Call]
+		}
+	}
+	return out
+}
+
+// toolCall returns the n-th call of a message.
+func toolCall(n int, c llm.Call) api.ToolCall {
+	out := api.ToolCall{ID: c.ID, Function: api.ToolCallFunction{Index: n, Name: c.Tool}}
+	if json.Unmarshal(c.Arguments, &out.Function.Arguments) != nil {
+		out.Function.Arguments = api.NewToolCallFunctionArguments() // what the model wrote was no object
+	}
+	return out
+}
