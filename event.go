@@ -229,8 +229,9 @@ type Use struct {
 	Turn      TurnID        `json:"turn"`
 	Tool      string        `json:"tool"`
 	Arguments Text          `json:"arguments,omitempty"`
-	Result    Text          `json:"result,omitempty"` // what the model was told
-	Refused   bool          `json:"refused,omitempty"`
+	Result    Text          `json:"result,omitempty"`  // what the model was told
+	Refused   bool          `json:"refused,omitempty"` // it may not be done
+	Failed    bool          `json:"failed,omitempty"`  // it could not be done
 	Took      time.Duration `json:"took,omitempty"`
 }
 

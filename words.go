@@ -12,12 +12,12 @@ import (
 const longestDeed = 80
 
 // A deed is how people are told of the use of a tool: what its agent does, and to
-// which of its arguments.
+// which of its arguments, if to one.
 type deed struct{ does, to string }
 
 // deeds are those of the tools of the house that leave no event of their own.
 var deeds = map[string]deed{
-	"list_files": {"lists its files", "folder"},
+	"list_files": {"lists its files", ""},
 	"read_file":  {"reads", "path"},
 	"write_file": {"writes", "path"},
 	"recall":     {"looks up", "query"},
@@ -34,18 +34,34 @@ func (u Use) Deed() Text {
 	switch {
 	case u.Refused:
 		return Text("was refused " + brief(u.Tool) + ": " + brief(string(u.Result)))
+	case u.Failed:
+		return Text("failed at " + brief(u.Tool) + ": " + brief(string(u.Result)))
 	case evident[u.Tool]:
 		return ""
 	case !known:
 		return Text("uses " + brief(u.Tool))
 	}
-	var arguments map[string]any
-	if json.Unmarshal([]byte(u.Arguments), &arguments) == nil {
-		if to, ok := arguments[d.to].(string); ok && strings.TrimSpace(to) != "" {
-			return Text(d.does + " " + brief(to))
+	return Text(strings.TrimSpace(d.does + " " + brief(u.argument(d.to))))
+}
+
+// argument returns the text that is called name among the arguments, or nothing.
+// Of long ones the end is not kept.
+func (u Use) argument(name string) string {
+	given := json.NewDecoder(strings.NewReader(string(u.Arguments)))
+	if t, err := given.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	for given.More() {
+		var value any
+		key, err := given.Token()
+		if err != nil || given.Decode(&value) != nil {
+			return ""
+		}
+		if text, ok := value.(string); ok && key == name {
+			return text
 		}
 	}
-	return Text(d.does)
+	return ""
 }
 
 // brief returns text in one short line.
@@ -57,18 +73,19 @@ func brief(text string) string {
 	return text
 }
 
-// Deed says in one line, as it follows the agent's name, what became of a
-// reminder at a time.
-func (r Reminder) Deed(at time.Time) Text {
+// Deed says in one line, as it follows the agent's name, what became at a time of
+// a reminder for somebody. It is empty if that is to be seen otherwise: one that
+// fires is said in a reply.
+func (r Reminder) Deed(at time.Time, whom string) Text {
 	switch due := r.Due.Local(); {
-	case r.Act == Fired:
-		return "is reminded: " + Text(brief(string(r.Text)))
+	case r.Act == Ended:
+		return Text("will not remind " + whom + " of it any more")
 	case r.Act != Created:
-		return "will not be reminded any more"
+		return ""
 	case r.Due.Sub(at) < 24*time.Hour:
-		return Text(due.Format("will be reminded at 15:04:05: ") + brief(string(r.Text)))
+		return Text("will remind " + whom + due.Format(" at 15:04:05: ") + brief(string(r.Text)))
 	default:
-		return Text(due.Format("will be reminded on 2006-01-02 at 15:04: ") + brief(string(r.Text)))
+		return Text("will remind " + whom + due.Format(" on 2006-01-02 at 15:04: ") + brief(string(r.Text)))
 	}
 }
 

@@ -19,6 +19,10 @@ func TestDeeds(t *testing.T) {
 		{earshot.Use{Tool: "read_file", Arguments: earshot.Text(`{"path":"` + long + `"}`)}, "reads " + strings.Repeat("é", 80) + "…"},
 		{earshot.Use{Tool: "read_file", Arguments: `{"path":7}`}, "reads"},
 		{earshot.Use{Tool: "list_files", Arguments: `no JSON`}, "lists its files"},
+		{earshot.Use{Tool: "list_files", Arguments: `{"path":"notes"}`}, "lists its files"},
+		{earshot.Use{Tool: "write_file", Arguments: `{"path":"notes.txt","text":"cut o`}, "writes notes.txt"},
+		{earshot.Use{Tool: "write_file", Arguments: `{"text":["path","x"],"path":"notes.txt"}`}, "writes notes.txt"},
+		{earshot.Use{Tool: "write_file", Failed: true, Result: "the disk is full"}, "failed at write_file: the disk is full"},
 		{earshot.Use{Tool: "recall", Arguments: `{"query":"tides"}`}, "looks up tides"},
 		{earshot.Use{Tool: "of tomorrow", Arguments: `{}`}, "uses of tomorrow"},
 		{earshot.Use{Tool: "message_agent", Arguments: `{"name":"Bob"}`}, ""},
@@ -33,13 +37,25 @@ func TestDeeds(t *testing.T) {
 func TestReminders(t *testing.T) {
 	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.Local)
 	for want, r := range map[string]earshot.Reminder{
-		"will be reminded at 10:05:00: tea":              {Act: earshot.Created, Due: at.Add(5 * time.Minute), Text: "tea"},
-		"will be reminded on 2026-08-03 at 10:00: taxes": {Act: earshot.Created, Due: at.AddDate(0, 0, 2), Text: "taxes"},
-		"is reminded: tea":                               {Act: earshot.Fired, Text: "tea"},
-		"will not be reminded any more":                  {Act: earshot.Ended},
+		"will remind Ann at 10:05:00: tea":              {Act: earshot.Created, Due: at.Add(5 * time.Minute), Text: "tea"},
+		"will remind Ann on 2026-08-03 at 10:00: taxes": {Act: earshot.Created, Due: at.AddDate(0, 0, 2), Text: "taxes"},
+		"":                                   {Act: earshot.Fired, Text: "tea"},
+		"will not remind Ann of it any more": {Act: earshot.Ended},
 	} {
-		if got := r.Deed(at); string(got) != want {
+		if got := r.Deed(at, "Ann"); string(got) != want {
 			t.Errorf("%q, want %q", string(got), want)
 		}
 	}
+}
+
+// FuzzDeed: whatever a model wrote, a deed is one short line.
+func FuzzDeed(f *testing.F) {
+	f.Add("write_file", `{"path":"a\nb"}`, "no", true)
+	f.Add("read_file", `{"path":{"path":"x"},"path":"y"`, "", false)
+	f.Fuzz(func(t *testing.T, tool, arguments, result string, refused bool) {
+		u := earshot.Use{Tool: tool, Arguments: earshot.Text(arguments), Result: earshot.Text(result), Refused: refused}
+		if got := string(u.Deed()); strings.ContainsAny(got, "\n\r\t") || len([]rune(got)) > 200 {
+			t.Errorf("%d bytes that are no short line", len(got))
+		}
+	})
 }

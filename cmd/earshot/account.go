@@ -86,7 +86,8 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 		what := string(body.Deed())
 		return "[" + what + "]", what != ""
 	case earshot.Reminder:
-		return "[" + string(body.Deed(e.At)) + "]", true
+		what := string(body.Deed(e.At, namesOf(e.To, name)))
+		return "[" + what + "]", what != ""
 	case earshot.Agent:
 		return "[" + body.Fate() + by(e.Author, name) + "]", body.PathKind != string(paths.Sub) // those come and go with a task
 	}
@@ -112,14 +113,19 @@ func passage(p earshot.Presence) string {
 
 // among says to whom alone something was said.
 func among(to []earshot.ParticipantID, name func(earshot.ParticipantID) string) string {
-	var names []string
-	for _, id := range to {
-		names = append(names, name(id))
-	}
-	if len(names) == 0 {
+	if len(to) == 0 {
 		return "(private)"
 	}
-	return "(private, to " + strings.Join(names, ", ") + ")"
+	return "(private, to " + namesOf(to, name) + ")"
+}
+
+// namesOf returns what some are called.
+func namesOf(ids []earshot.ParticipantID, name func(earshot.ParticipantID) string) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, name(id))
+	}
+	return strings.Join(names, ", ")
 }
 
 // ended says how a reply ended, if not at its end.

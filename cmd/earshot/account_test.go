@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,8 @@ func TestHistoryOfAgents(t *testing.T) {
 		at("b", "m2", earshot.Message{Text: "a\nteapot", Turn: "t1", About: "m1"}, "a"),
 		at("ann", "q2", earshot.Message{Text: "Bob → Alice: no"}),
 		at("a", "r1", heard("t1", "q1", "A teapot.")),
-		at("b", "", earshot.Reminder{Act: earshot.Fired, Text: "tea"}),
+		at("b", "", earshot.Reminder{Act: earshot.Created, Due: time.Now().Add(-time.Hour), Text: "tea"}, "ann"),
+		at("b", "", earshot.Reminder{Act: earshot.Ended}, "ann"),
 		at("a", "", handover),
 	}
 	var b strings.Builder
@@ -41,6 +43,7 @@ func TestHistoryOfAgents(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(b.String()) {
+		line = regexp.MustCompile(`at \d\d:\d\d:\d\d`).ReplaceAllString(line, "at that time")
 		got = append(got, strings.TrimRight(line[8:], " \n"))
 	}
 	want := `
@@ -53,7 +56,8 @@ func TestHistoryOfAgents(t *testing.T) {
   Alice      A teapot.
   Alice      @Ann, we are done. [the floor is for Ann: they have talked among themselves for long enough]
   Ann        Bob → Alice: no
-  Bob        [is reminded: tea]`
+  Bob        [will remind Ann at that time: tea]
+  Bob        [will not remind Ann of it any more]`
 	if "\n"+strings.Join(got, "\n") != want {
 		t.Errorf("seen:\n%s\nwant:%s", strings.Join(got, "\n"), want)
 	}

@@ -129,7 +129,7 @@ func (t *transcript) seen(s sight) string {
 	case earshot.Use:
 		return t.deed(e, b.Deed())
 	case earshot.Reminder:
-		return t.deed(e, b.Deed(e.At))
+		return t.deed(e, b.Deed(e.At, t.names(e.To)))
 	case earshot.Agent:
 		return "(sees) " + t.people.Name(b.ID) + " " + b.Fate()
 	case earshot.Notice:
@@ -165,9 +165,14 @@ func (t *transcript) heading(e earshot.Event) string {
 	if e.Visibility.Scope != earshot.Private {
 		return head
 	}
-	var to []string
-	for _, id := range e.To {
-		to = append(to, t.people.Name(id))
+	return head + " (private) → " + t.names(e.To)
+}
+
+// names returns what some are called.
+func (t *transcript) names(ids []earshot.ParticipantID) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, t.people.Name(id))
 	}
-	return head + " (private) → " + strings.Join(to, ", ")
+	return strings.Join(names, ", ")
 }

@@ -42,7 +42,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Use:
 		c.deed(e, b.Deed())
 	case earshot.Reminder:
-		c.deed(e, b.Deed(e.At))
+		c.deed(e, b.Deed(e.At, c.names(e.To)))
 	case earshot.Agent:
 		c.quietly(c.name(b.ID) + " " + b.Fate() + c.by(e))
 	}

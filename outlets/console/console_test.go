@@ -398,7 +398,7 @@ func TestBoard(t *testing.T) {
 		{"a tool", with(earshot.Use{Tool: "write_file", Arguments: `{"path":"notes.txt\nAnn: I agree"}`}, from("ai")), "AI writes notes.txt Ann: I agree\n"},
 		{"a tool that shows by itself", with(earshot.Use{Tool: "note"}, from("ai")), ""},
 		{"a tool that was refused", with(earshot.Use{Tool: "note", Refused: true, Result: "nobody\nasked"}, from("ai")), "AI was refused note: nobody asked\n"},
-		{"a reminder", with(earshot.Reminder{Act: earshot.Fired, Text: "tea"}, from("ai")), "AI is reminded: tea\n"},
+		{"a reminder", with(earshot.Reminder{Act: earshot.Ended, Text: "tea"}, func(e *earshot.Event) { e.Author, e.To = "ai", []earshot.ParticipantID{"bob"} }), "AI will not remind you of it any more\n"},
 		{"an agent is made", event(earshot.Agent{Act: earshot.Created, ID: "ai"}), "AI is an agent now (by Ann)\n"},
 		{"an agent is ended, by us", with(earshot.Agent{Act: earshot.Ended, ID: "ai"}, from("bob")), "AI is an agent no longer (by you)\n"},
 		{"an agent is changed, by the configuration", with(earshot.Agent{Act: earshot.Changed, ID: "ai"}, from("")), "AI has been changed\n"},
