@@ -175,7 +175,16 @@ func used(ctx context.Context, v earshot.View, path earshot.Path) (by earshot.Pa
 
 // alive returns all live agents, the oldest first.
 func alive(ctx context.Context, v earshot.View) ([]Record, error) {
-	rows, err := v.QueryContext(ctx, "SELECT "+columns+" FROM agents WHERE NOT dead ORDER BY made")
+	return several(ctx, v, "WHERE NOT dead ORDER BY made")
+}
+
+// past returns some agents that are dead, the youngest first.
+func past(ctx context.Context, v earshot.View, limit int) ([]Record, error) {
+	return several(ctx, v, "WHERE dead ORDER BY made DESC LIMIT ?", limit)
+}
+
+func several(ctx context.Context, v earshot.View, which string, args ...any) ([]Record, error) {
+	rows, err := v.QueryContext(ctx, "SELECT "+columns+" FROM agents "+which, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,188 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// An Order is what somebody wants to be done to an agent, wherever they said it.
+type Order struct {
+	Act   earshot.Act           `json:"act"`             // Created, Changed or Ended
+	Agent string                `json:"agent,omitempty"` // one that there is, by its name or its path
+	User  earshot.ParticipantID `json:"user,omitempty"`  // of a new one; empty means the owner
+	Edit  Edit                  `json:"edit,omitzero"`
+}
+
+// An Edit is what is to be different about an agent. What is nil stays as it is.
+type Edit struct {
+	Name        *string           `json:"name,omitempty"`
+	Description *string           `json:"description,omitempty"`
+	Prompt      *earshot.Text     `json:"prompt,omitempty"` // empty means the house's own
+	Engine      *string           `json:"engine,omitempty"` // empty means as its role has it
+	Model       *string           `json:"model,omitempty"`  // likewise
+	Rooms       *[]earshot.RoomID `json:"rooms,omitempty"`  // empty means everywhere
+	Main        *bool             `json:"main,omitempty"`
+	AutoReply   *bool             `json:"auto_reply,omitempty"`
+}
+
+// Keys are what [Edit.Set] takes, as the configuration calls them.
+var Keys = []string{"name", "description", "prompt", "engine", "model", "rooms", "main", "auto_reply"}
+
+// Everywhere is what stands for all rooms where rooms are listed.
+const Everywhere = "all"
+
+// Set makes what the configuration calls key different. Rooms have commas between
+// them.
+func (e *Edit) Set(key, value string) (err error) {
+	value = strings.TrimSpace(value)
+	switch strings.ToLower(key) {
+	case "name":
+		e.Name = &value
+	case "description":
+		e.Description = &value
+	case "prompt":
+		text := earshot.Text(value)
+		e.Prompt = &text
+	case "engine":
+		e.Engine = &value
+	case "model":
+		e.Model = &value
+	case "rooms", "room":
+		e.Rooms = roomsIn(value)
+	case "main":
+		e.Main, err = yes(value)
+	case "auto_reply":
+		e.AutoReply, err = yes(value)
+	default:
+		return refuse(ErrProfile, fmt.Sprintf("an agent has no %s", participants.OneLine(key)), "change one of "+strings.Join(Keys, ", "))
+	}
+	return err
+}
+
+func roomsIn(list string) *[]earshot.RoomID {
+	rooms := []earshot.RoomID{}
+	for room := range strings.SplitSeq(list, ",") {
+		if room = strings.TrimSpace(room); room != "" && !strings.EqualFold(room, Everywhere) {
+			rooms = append(rooms, earshot.RoomID(room))
+		}
+	}
+	return &rooms
+}
+
+func yes(word string) (*bool, error) {
+	switch strings.ToLower(word) {
+	case "yes", "on":
+		word = "true"
+	case "no", "off":
+		word = "false"
+	}
+	is, err := strconv.ParseBool(word)
+	if err != nil {
+		return nil, refuse(ErrProfile, fmt.Sprintf("%q is neither yes nor no", participants.OneLine(word)), "write yes or no")
+	}
+	return &is, nil
+}
+
+// apply makes p different.
+func (e Edit) apply(p *earshot.Profile) {
+	set(&p.Name, e.Name)
+	set(&p.Description, e.Description)
+	set(&p.Prompt, e.Prompt)
+	set(&p.Engine, e.Engine)
+	set(&p.Model, e.Model)
+	set(&p.Main, e.Main)
+	set(&p.AutoReply, e.AutoReply)
+	if e.Rooms != nil {
+		p.Rooms = append([]earshot.RoomID(nil), *e.Rooms...) // nil if there are none
+	}
+}
+
+func set[T any](what *T, to *T) {
+	if to != nil {
+		*what = *to
+	}
+}
+
+// Carry does what by orders, and returns the agent as it was and as it is: of one
+// that was made it was not, and one that was ended is not. A subuser of which the
+// first agent is made comes to be by that.
+func (b *Book) Carry(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
+	if o.Act == earshot.Created {
+		is, err = b.made(ctx, by, o)
+		return was, is, err
+	}
+	if err := operates(by, "change an agent"); err != nil {
+		return was, is, err // before they learn who there is
+	}
+	if was, err = b.Find(ctx, o.Agent); err != nil {
+		return was, is, err
+	}
+	switch o.Act {
+	case earshot.Changed:
+		is, err = b.Change(ctx, by, was.ID, o.Edit.apply)
+		return was, is, err
+	case earshot.Ended:
+		return was, is, b.End(ctx, by, was.ID)
+	}
+	return was, is, refuse(ErrProfile, fmt.Sprintf("nothing can be %s", participants.OneLine(string(o.Act))), "make, change or end an agent")
+}
+
+// made makes an agent.
+func (b *Book) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
+	user := cmp.Or(o.User, participants.Owner)
+	if user != participants.Owner {
+		gate, err := paths.OfSubuser(string(participants.Owner), string(user))
+		if err != nil {
+			return Record{}, err
+		}
+		if _, err := b.Resolve(ctx, gate); errors.Is(err, ErrUnknown) {
+			if _, err := b.Subuser(ctx, by, string(user), earshot.Profile{AutoReply: true}); err != nil {
+				return Record{}, err
+			}
+		} else if err != nil {
+			return Record{}, err
+		}
+	}
+	p := earshot.Profile{AutoReply: true}
+	o.Edit.apply(&p)
+	return b.Create(ctx, by, user, p)
+}
+
+// Find returns the live agent that text names: by its path, by its name, or by
+// what it is called for want of one.
+func (b *Book) Find(ctx context.Context, text string) (Record, error) {
+	if strings.HasPrefix(text, "/") {
+		return b.Resolve(ctx, earshot.Path(text))
+	}
+	var names []string
+	for _, r := range b.List() {
+		label := b.Label(r.ID)
+		if text != "" && participants.Key(label) == participants.Key(text) {
+			return r, nil
+		}
+		if r.Name != "" {
+			names = append(names, label)
+		}
+	}
+	return Record{}, refuse(ErrUnknown, fmt.Sprintf("no agent is called %q", participants.OneLine(text)), "call one of "+strings.Join(names, ", ")+", or make it: earshot agents add NAME")
+}
+
+// Gone returns the agents that have ended, those that were made last first.
+func (b *Book) Gone(ctx context.Context, limit int) (gone []Record, err error) {
+	err = b.viewer.Look(ctx, func(v earshot.View) (err error) {
+		gone, err = past(ctx, v, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking up the agents that have ended: %w", err)
+	}
+	return gone, nil
+}
