@@ -15,7 +15,8 @@ var about = map[string]note{
 	"executive.name":    {effect: "What the agent is called, and what wakes it in speech. Letters, digits, spaces and - ' . , at most 40."},
 	"executive.update_interval_seconds": {
 		effect: "How often senses that must be asked, such as a webcam, are asked.", later: "the first of those senses"},
-	"executive.context_window_seconds": {effect: "How long what was perceived stays in the prompt as what is going on now. Dialogue is not affected."},
+	"executive.context_window_seconds":     {effect: "How long what was perceived stays in the prompt as what is going on now. Dialogue is not affected."},
+	"executive.agents_sleep_after_seconds": {effect: "How long nothing happens to an agent before it goes to sleep: its dialogue is freed, and read again when it is called. With 0 it never does."},
 
 	"executive.llm":                     {effect: "The language model."},
 	"executive.llm.provider":            {effect: "What kind of server answers: ollama, openai (any server that speaks its protocol), or script (a file with rules, for those who have no model)."},

@@ -33,6 +33,10 @@ type Config struct {
 	// is going on now. Dialogue is not affected.
 	ContextWindow field.Seconds `yaml:"context_window_seconds"`
 
+	// AgentsSleepAfter is how long nothing happens to an agent before it goes to
+	// sleep: what was said is then read again when it is called. 0 is never.
+	AgentsSleepAfter field.Seconds `yaml:"agents_sleep_after_seconds"`
+
 	LLM            llm.Config     `yaml:"llm"` // which model answers, and where
 	Conversational Conversational `yaml:"conversational"`
 	Reasoning      Reasoning      `yaml:"reasoning"`
@@ -160,11 +164,12 @@ type MultiParty struct {
 // DefaultConfig returns the values of seed 003.
 func DefaultConfig() Config {
 	return Config{
-		Enabled:        true,
-		Name:           "Earshot",
-		UpdateInterval: 5,
-		ContextWindow:  30,
-		LLM:            llm.DefaultConfig(),
+		Enabled:          true,
+		Name:             "Earshot",
+		UpdateInterval:   5,
+		ContextWindow:    30,
+		AgentsSleepAfter: 600,
+		LLM:              llm.DefaultConfig(),
 		Conversational: Conversational{
 			Temperature:  0.7,
 			MaxTokens:    512,

@@ -46,6 +46,9 @@ func (c Config) Validate() error {
 	if c.ContextWindow < 1 {
 		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or nothing would ever be going on", c.ContextWindow))
 	}
+	if !(c.AgentsSleepAfter == 0 || c.AgentsSleepAfter >= 1) {
+		faults = append(faults, field.Errorf("agents_sleep_after_seconds", "is %v; must be at least 1s, or 0 for never", c.AgentsSleepAfter))
+	}
 	return errors.Join(faults...)
 }
 

@@ -17,6 +17,7 @@ type Floor struct {
 	state   earshot.Control // what hold was last told; Resume is the normal state
 	stays   earshot.Control // what hold stays at although nobody asks for it any more
 	cuts    Ticket
+	stops   Ticket  // the last of them that was meant for all
 	last    *Signal // that cut
 }
 
@@ -74,6 +75,19 @@ func (f *Floor) Ticket() Ticket {
 	return f.cuts
 }
 
+// Renew returns a ticket for a question that has waited with t, while others were
+// cut for one that was asked later, with the ticket later. It is as good as if it
+// had been asked after those cuts; but a command since t, which means everybody,
+// counts still.
+func (f *Floor) Renew(t, later Ticket) Ticket {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stops > t {
+		return t
+	}
+	return max(t, later)
+}
+
 // Release gives the floor back. It may be called twice, also after a cut.
 func (h *Hold) Release() {
 	h.floor.mu.Lock()
@@ -111,6 +125,9 @@ func (f *Floor) Signal(s *Signal) Action {
 	}
 	if action == Cut {
 		f.cuts, f.last = f.cuts+1, s
+		if s.Kind == Command || s.Kind == Shutdown {
+			f.stops = f.cuts
+		}
 		if f.hold != nil {
 			f.hold.do(earshot.Cut, s)
 			f.hold = nil

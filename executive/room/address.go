@@ -9,12 +9,16 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
-// An aim is whom something that was written is for, as far as the agent is
-// concerned. It is fixed at ingress, from who is here then.
+// An aim is which agents of the room something is for. It is fixed at ingress,
+// from who is here then.
 type aim struct {
-	mine  bool   // it is for the agent
+	agents []earshot.ParticipantID // each answers
+
+	// What follows is told of what was written.
+	mine  bool   // it is for an agent
 	named bool   // which it calls, by name or in private
 	why   string // the reason, as it stands in the journal
 
@@ -41,12 +45,13 @@ func (r *Room) directory() *conversation.Directory {
 }
 
 // direct fixes to whom a text goes, which agents may see it, and what it is to
-// the agent of this room.
+// the agents of this room.
 func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) aim {
 	names := r.directory()
 	d := names.Direct(text, who.ID)
+	sits := r.roster().Internal
 	for _, a := range r.cfg.People.Roster(r.cfg.ID).Internal {
-		if !d.All && !slices.Contains(d.To, a.ID) && !begins(text, a.Name) {
+		if !(d.All && isAmong(sits, a.ID)) && !slices.Contains(d.To, a.ID) && !begins(text, a.Name) {
 			continue
 		}
 		if !slices.Contains(d.To, a.ID) {
@@ -63,28 +68,90 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 	}
 	a.hint += names.Hint(d)
 	if a.mine && len(e.To) == 0 {
-		e.To = []earshot.ParticipantID{participants.Agent}
+		e.To = a.agents
 	}
 	return a
 }
 
-// aimed says what a text with direction d is to the agent, in a room with so
+// aimed says what a text with direction d is to the agents, in a room with so
 // many people. A name that nobody has calls nobody, so that somebody who is
-// alone is answered.
+// alone is answered, by the main agent.
 func (r *Room) aimed(d conversation.Direction, people int) aim {
+	all := r.agents()
+	called := r.sitting(d.To, all)
 	switch {
 	case d.All:
-		return aim{mine: true, named: true, why: Everybody}
-	case slices.Contains(d.To, participants.Agent):
-		return aim{mine: true, named: true, why: Named}
+		return aim{agents: ids(all), mine: true, named: true, why: Everybody}
+	case len(called) > 0:
+		return aim{agents: called, mine: true, named: true, why: Named, hint: r.elsewhere(d.To, all)}
 	case len(d.To) > 0:
-		return aim{why: ToOthers, hint: r.away(d.To)}
+		return aim{why: ToOthers, hint: r.away(d.To) + r.elsewhere(d.To, all)}
 	case d.People:
 		return aim{why: ToOthers}
 	case people > 1:
 		return aim{why: Elsewhere, lost: len(d.Unknown) == 0}
 	}
-	return aim{mine: true, why: Alone}
+	return aim{agents: ids(all[:1]), mine: true, why: Alone}
+}
+
+// sitting returns those of some who are among the agents of the room.
+func (r *Room) sitting(some []earshot.ParticipantID, all []agents.Record) (here []earshot.ParticipantID) {
+	for _, id := range some {
+		if slices.ContainsFunc(all, func(a agents.Record) bool { return a.ID == id }) {
+			here = append(here, id)
+		}
+	}
+	return here
+}
+
+// ids returns who some agents are.
+func ids(of []agents.Record) (all []earshot.ParticipantID) {
+	for _, a := range of {
+		all = append(all, a.ID)
+	}
+	return all
+}
+
+// elsewhere tells which of some are agents that have no seat in the room. It
+// says nothing where nobody has said who has one.
+func (r *Room) elsewhere(some []earshot.ParticipantID, all []agents.Record) string {
+	var names []string
+	for _, id := range some {
+		if p, _ := r.cfg.People.Get(id); p.Type == participants.Internal && len(r.sitting([]earshot.ParticipantID{id}, all)) == 0 {
+			names = append(names, p.Name)
+		}
+	}
+	switch {
+	case len(names) == 0 || r.cfg.Agents == nil:
+		return ""
+	case len(names) > 1:
+		return list(names) + " have no seat in this room, and do not answer here"
+	}
+	return names[0] + " has no seat in this room, and does not answer here"
+}
+
+// A seated is who is in the room, of the agents only those who have a seat.
+type seated struct {
+	of     *participants.Roster
+	agents []earshot.ParticipantID
+	made   *participants.Roster
+}
+
+// roster returns who is in the room. It is the same one until anybody changes.
+// Where nobody has said who has a seat, all agents are in it.
+func (r *Room) roster() *participants.Roster {
+	all := r.cfg.People.Roster(r.cfg.ID)
+	if r.cfg.Agents == nil {
+		return all
+	}
+	now := ids(r.agents())
+	if s := r.present.Load(); s != nil && s.of == all && slices.Equal(s.agents, now) {
+		return s.made
+	}
+	made := *all
+	made.Internal = slices.DeleteFunc(slices.Clone(all.Internal), func(p participants.Participant) bool { return !slices.Contains(now, p.ID) })
+	r.present.Store(&seated{all, now, &made})
+	return &made
 }
 
 // company returns how many are in the room, somebody who writes from elsewhere
@@ -175,7 +242,7 @@ const maxHinted = 256
 func (r *Room) advise(e earshot.Event, a aim) {
 	hint := a.hint
 	if a.lost && e.Via != "" && r.is().Answers() && r.cfg.Settings().Enabled && r.first(e.Via) {
-		hint = "nobody was called, so nobody answers; begin with " + r.cfg.Settings().Name + ", and I do"
+		hint = "nobody was called, so nobody answers; begin with " + r.agents()[0].Name + ", and I do"
 	}
 	if hint == "" {
 		return

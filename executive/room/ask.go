@@ -34,15 +34,15 @@ type asking struct {
 // answer, else the model's. It notes in q what they are made of. Aloud says that
 // a voice will say them.
 func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *asking) {
-	facts := r.facts(set, a)
-	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks() {
+	facts := r.facts(q.seat, a)
+	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks(q.seat) {
 		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
 	}
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat || q.want == reflex.Resume {
-			_, used := r.history.prompt(a, r.cfg.People.Name, false)
+			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false)
 			q.madeOf(used) // it repeats what was said
-			if said := r.latest(a, q.want == reflex.Resume); said.Body != nil {
+			if said := q.seat.latest(a, q.want == reflex.Resume); said.Body != nil {
 				q.visibility = q.visibility.And(said.Visibility)
 			}
 		}
@@ -55,7 +55,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
 		}, new(asking)
 	}
-	asked := &asking{req: r.request(set, q, a, aloud), agent: set.Name}
+	asked := &asking{req: r.request(set, q, a, aloud), agent: q.seat.Name}
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
 }
 

@@ -1,11 +1,12 @@
 package room
 
 import (
+	"slices"
+
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
-	"earshot/participants"
 )
 
 // The reasons for a decision, as they stand in the journal.
@@ -75,30 +76,59 @@ func decide(s scenario) (earshot.Verdict, []string) {
 	return earshot.Speak, []string{s.aim.why}
 }
 
-// attend decides about what somebody wrote or said: what it asks of the agent,
-// and the decision as it is kept.
-func (r *Room) attend(e *entry, text earshot.Text) earshot.Event {
-	settings := r.cfg.Settings()
-	want := reflex.Recognise(text, settings.Name)
-	r.mu.Lock()
-	s := scenario{
-		enabled: settings.Enabled, mode: r.mode, want: want, quiet: r.quiet, known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim,
-		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
+// attend decides about what somebody wrote or said, for the main agent and for
+// each that it calls, as far as they may see it. That the others keep silent is
+// no decision. It returns the decisions as they are kept.
+func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
+	who := slices.Clone(e.aim.agents)
+	if main := r.seats[0].ID; !slices.Contains(who, main) {
+		who = append(who, main)
 	}
-	r.mu.Unlock()
+	for _, id := range who {
+		if s := r.seatOf(id); s != nil && sees(e.event.Visibility, id) {
+			decisions = append(decisions, r.decide(e, s, text))
+		}
+	}
+	return decisions
+}
+
+// decide decides for one agent: what it is asked, and the decision.
+func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
+	want := reflex.Recognise(text, by.Name)
+	s := r.scenario(e, by, want)
 	verdict, reasons := decide(s)
 	private := e.event.Visibility.Scope == earshot.Private
-	e.quiets = want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
-	e.wakes = verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
-	e.asks = question{message: e.event, rank: rank(e), ticket: e.ticket, want: want, visibility: e.event.Visibility}
+	e.quiets = e.quiets || want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
+	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
+	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	if verdict == earshot.Speak {
-		e.asks.turn = earshot.TurnID(r.cfg.NewID())
+		kept.Turn = earshot.TurnID(r.cfg.NewID())
+		e.asks = append(e.asks, question{
+			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: want,
+			askers: []earshot.ParticipantID{e.event.Author}, visibility: e.event.Visibility,
+		})
 	}
-	d := r.event(e.event.Visibility, earshot.Decision{
-		About: e.event.ID, Agent: participants.Agent, Verdict: verdict, Reasons: reasons, Turn: e.asks.turn,
-	})
-	d.Sources = []earshot.EventID{e.event.ID}
+	d := r.event(e.event.Visibility, kept)
+	d.Author, d.Sources = by.ID, []earshot.EventID{e.event.ID}
 	return d
+}
+
+// scenario is what an agent decides from.
+func (r *Room) scenario(e *entry, by *seat, want reflex.Kind) scenario {
+	s := scenario{
+		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: want, known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim,
+		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
+	}
+	if e.aim.mine && !slices.Contains(e.aim.agents, by.ID) { // another agent is called
+		s.aim = aim{why: ToOthers}
+	}
+	if e.to.ForAgent() && !slices.Contains(e.aim.agents, by.ID) {
+		s.to = conversation.Aside
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.quiet = r.quiet
+	return s
 }
 
 // rank is how urgent an entry is. What is written to the agent is as urgent
@@ -109,9 +139,4 @@ func rank(e *entry) int {
 		s.Kind = interrupt.Addressed
 	}
 	return s.Rank()
-}
-
-// sees reports whether the agent may see something of visibility v.
-func sees(v earshot.Visibility) bool {
-	return v.Allows(earshot.Audience{}.With(participants.Agent))
 }

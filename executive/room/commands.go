@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"earshot"
-	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/reflex"
 	"earshot/executive/scene"
@@ -50,7 +49,7 @@ func said(context.Context, command.Call) (string, error) { return "", nil }
 // terminals somebody is here is for themselves and for who operates the house.
 func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 	var b strings.Builder
-	roster := r.cfg.People.Roster(r.cfg.ID)
+	roster := r.roster()
 	for _, p := range roster.External {
 		describe(&b, p)
 		r.since(&b, p, r.only(c.Audience, p.ID))
@@ -101,12 +100,17 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 }
 
 func (r *Room) why(_ context.Context, c command.Call) (string, error) {
+	several := len(r.agents()) > 1
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b strings.Builder
 	for _, e := range r.decisions[max(0, len(r.decisions)-5):] {
 		if d, ok := e.Body.(earshot.Decision); ok && e.Visibility.Allows(c.Audience) {
-			fmt.Fprintf(&b, "%s  %s: %s\n", e.At.Local().Format("15:04:05"), d.Verdict, strings.Join(d.Reasons, "; "))
+			fmt.Fprintf(&b, "%s  ", e.At.Local().Format("15:04:05"))
+			if several {
+				fmt.Fprintf(&b, "%s  ", r.cfg.People.Name(d.Agent))
+			}
+			fmt.Fprintf(&b, "%s: %s\n", d.Verdict, strings.Join(d.Reasons, "; "))
 		}
 	}
 	if b.Len() == 0 {
@@ -116,20 +120,26 @@ func (r *Room) why(_ context.Context, c command.Call) (string, error) {
 }
 
 func (r *Room) context(_ context.Context, c command.Call) (string, error) {
-	now := r.cfg.Now()
-	text := scene.Prompt(r.scene.For(c.Audience).Recent(now, r.cfg.Settings().ContextWindow.Duration()), now)
+	now, several := r.cfg.Now(), len(r.agents()) > 1
+	going := r.scene.For(c.Audience).Recent(now, r.cfg.Settings().ContextWindow.Duration())
+	for i, item := range going {
+		if several && item.Field == scene.Agent {
+			going[i].Text = earshot.Text(r.cfg.People.Name(item.Of)+": ") + item.Text
+		}
+	}
+	text := scene.Prompt(going, now)
 	if text == "" {
 		return "Nothing is going on.", nil
 	}
 	return strings.TrimRight(text, "\n"), nil
 }
 
-// facts are what reflexes answer from, as far as a may know it.
-func (r *Room) facts(set executive.Config, a earshot.Audience) reflex.Facts {
-	f := reflex.Facts{Agent: set.Name, Now: r.cfg.Now(), Lately: r.history.lately(a, r.cfg.People.Name)}
+// facts are what the reflexes of an agent answer from, as far as a may know it.
+func (r *Room) facts(by *seat, a earshot.Audience) reflex.Facts {
+	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.history.lately(a, r.cfg.People.Name)}
 	s := r.State(a)
 	f.Works, f.Faults = s.Works, s.Faults
-	f.Said, f.Last = reply(r.latest(a, false)), reply(r.latest(a, true))
+	f.Said, f.Last = reply(by.latest(a, false)), reply(by.latest(a, true))
 	return f
 }
 

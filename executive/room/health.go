@@ -11,34 +11,46 @@ import (
 // health returns the notice that follows from how a turn ended: the first time
 // that the model fails, and the first time that it is well again.
 func (r *Room) health(e ending) (earshot.Notice, bool) {
+	model := r.modelOf(e.question.seat)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	had, ill := r.faults[modelFault]
+	had, ill := r.faults[model]
 	switch {
 	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
+		n.Key = model
 		if e.question.visibility.Scope == earshot.Private {
 			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
 		}
-		r.faults[modelFault] = n
+		r.faults[model] = n
 		return n, n.Text != had.Text
 	case e.err == nil && e.asked != nil && e.reply.Offered != "" && ill:
-		delete(r.faults, modelFault)
-		return earshot.Notice{Key: modelFault, Text: "the model answers again", Over: true}, true
+		delete(r.faults, model)
+		return earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}, true
 	}
 	return earshot.Notice{}, false
 }
 
-// modelWorks reports whether there is a model that did not fail last time.
-func (r *Room) modelWorks() bool {
+// modelWorks reports whether an agent has a model that did not fail last time.
+func (r *Room) modelWorks(s *seat) bool {
+	model := r.modelOf(s)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, ill := r.faults[modelFault]
+	_, ill := r.faults[model]
 	return r.cfg.Model != nil && !ill
 }
 
 // modelFault is the key of what is wrong with the model.
 const modelFault = "model"
+
+// modelOf returns the key of what is wrong with the model of an agent. One that
+// has the main agent's has no other.
+func (r *Room) modelOf(s *seat) string {
+	if main := r.seats[0]; s.Engine == main.Engine && s.Model == main.Model {
+		return modelFault
+	}
+	return modelFault + " of " + s.Name
+}
 
 // kind returns what went wrong, for the log and for those who may not know what
 // was asked: a server may quote the prompt in its own words, so they do not get

@@ -9,7 +9,6 @@ import (
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/llm"
-	"earshot/participants"
 )
 
 const (
@@ -39,9 +38,9 @@ type line struct {
 	comes     bool // they have come
 }
 
-// history is the dialogue of the seat, in the order in which the room admitted
-// it; a clock that jumps does not change it. A reply stands behind what it
-// answers, and so before the message that cut it off.
+// history is the dialogue of a seat, in the order in which the room admitted it;
+// a clock that jumps does not change it. A reply stands behind what it answers
+// and other replies to that, and so before the message that cut it off.
 type history struct{ lines []line }
 
 func (h *history) add(l line) {
@@ -52,6 +51,9 @@ func (h *history) add(l line) {
 			return // it answers what has been forgotten
 		}
 		i = at + 1
+		for i < len(h.lines) && h.lines[i].about == l.about {
+			i++
+		}
 	}
 	h.lines = slices.Insert(h.lines, i, l)
 	for len(h.lines)-h.announcements() > keepLines || (h.bytes() > keepBytes && len(h.lines) > 1) {
@@ -75,16 +77,16 @@ func (h *history) bytes() int {
 	return n
 }
 
-// prompt returns what everybody in a may see of the dialogue, as the model
-// reads it, and which lines that is. Where there are several agents, it tells
-// whom each message is for.
-func (h *history) prompt(a earshot.Audience, name func(earshot.ParticipantID) string, several bool) (out []llm.Message, used []line) {
+// prompt returns what everybody in a may see of the dialogue, as the model of the
+// agent self reads it, and which lines that is. Where there are several agents,
+// it tells whom each message is for.
+func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool) (out []llm.Message, used []line) {
 	for _, l := range h.lines {
 		if !l.visibility.Allows(a) {
 			continue
 		}
 		used = append(used, l)
-		if l.author != participants.Agent && !l.announces {
+		if l.author != self && !l.announces {
 			envelope := conversation.Envelope{From: name(l.author), Text: l.text}
 			for _, id := range l.to {
 				if several {

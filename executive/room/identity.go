@@ -110,7 +110,7 @@ func (r *Room) greet(session participants.Session, who participants.Participant)
 func (r *Room) seat(outlet string, old, now participants.Participant) {
 	r.mu.Lock()
 	var showings []*showing
-	if r.live != "" {
+	if r.live != nil {
 		showings = r.showings
 	}
 	for _, p := range r.places {

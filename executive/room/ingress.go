@@ -14,6 +14,7 @@ import (
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // keepRecent is how many IDs the room remembers to know an event that is sent
@@ -30,8 +31,8 @@ var (
 type incoming struct {
 	event  earshot.Event
 	who    participants.Participant
-	to     conversation.Address // of what was said aloud
-	aim    aim                  // of what was written
+	to     conversation.Address // of what was said aloud: by what evidence it is for an agent
+	aim    aim                  // for which
 	heeded bool                 // the agent may answer whoever it is from
 	signal *interrupt.Signal    // nil if it can be none
 }
@@ -150,13 +151,11 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 			in.aim = r.whispered(e)
 		} else {
 			in.aim = r.direct(&e, in.who, body.Text)
-			in.aim.lost = in.aim.lost && in.heeded && !reflex.Recognise(body.Text, r.cfg.Settings().Name).Cuts() // "stop" is done
+			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
 		}
 	case earshot.Utterance, earshot.Speech:
-		in.to = r.address(e)
-		if in.to.ForAgent() {
-			e.To = []earshot.ParticipantID{participants.Agent}
-		}
+		in.to, in.aim.agents = r.address(e)
+		e.To = in.aim.agents
 	}
 	in.event = e
 	in.signal = r.signal(in)
@@ -172,7 +171,7 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	case earshot.Utterance:
 		body, err := utterance(body)
 		if err == nil {
-			body.Text = r.listener().Correct(body.Text)
+			body.Text = r.correct(body.Text)
 		}
 		return body, err
 	case earshot.Speech:
@@ -183,7 +182,7 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	return b, fmt.Errorf("a provider may not bring in a %T", b)
 }
 
-// heeds reports whether the agent answers somebody: everybody, or where it
+// heeds reports whether an agent answers somebody: everybody, or where it
 // talks with one person only, who operates it or is alone.
 func (r *Room) heeds(who participants.Participant) bool {
 	return r.cfg.Settings().MultiParty.Enabled || who.Can(participants.Operate) || r.company(who) <= 1
@@ -201,19 +200,24 @@ func wording(text earshot.Text, most int) (earshot.Text, error) {
 	return text, nil
 }
 
+// cuts reports whether text is a command word, to whichever agent.
+func (r *Room) cuts(text earshot.Text) bool {
+	return slices.ContainsFunc(r.agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name).Cuts() })
+}
+
 // signal returns what an event is to the floor, or nil if it is nothing. Only
-// what is for the agent, or a command word, cuts it.
+// what is for an agent of the room, or a command word, cuts, whichever talks.
 func (r *Room) signal(in incoming) *interrupt.Signal {
-	agent, e := r.cfg.Settings().Name, in.event
+	e := in.event
 	s := &interrupt.Signal{From: e.From, Via: e.Via, By: in.who.ID, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		return r.wrote(s, body, in, agent)
+		return r.wrote(s, body, in)
 	case earshot.Utterance:
 		sounding := body.Own > 0 || r.aloud.sounds(e.At, e.At.Add(body.Lasted))
-		return unheeded(uttered(s, body, in.to, sounding, agent), in.heeded)
+		return unheeded(uttered(s, body, in.to, sounding, r.cuts(body.Text)), in.heeded)
 	case earshot.Speech:
-		return unheeded(voiced(s, body, in.to, agent), in.heeded)
+		return unheeded(voiced(s, body, in.to, r.cuts(body.Words)), in.heeded)
 	case earshot.Command:
 		if !strings.EqualFold(body.Name, "stop") {
 			return nil
@@ -234,16 +238,16 @@ func (r *Room) signal(in incoming) *interrupt.Signal {
 }
 
 // wrote returns what a message is to the floor. A private one that is not for
-// the agent is nothing to it; one that is cuts a private reply to the same
-// people, and no other: what the agent says to all is not cut for a reason that
-// they may not know.
-func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming, agent string) *interrupt.Signal {
+// an agent is nothing to it; one that is cuts a private reply to the same people,
+// and no other: what an agent says to all is not cut for a reason that they may
+// not know.
+func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *interrupt.Signal {
 	private := in.event.Visibility.Scope == earshot.Private
 	s.Kind, s.Words = interrupt.Bystanders, m.Text
 	switch {
 	case private && !in.aim.mine:
 		s.Kind, s.Words = interrupt.Over, ""
-	case reflex.Recognise(m.Text, agent).Cuts():
+	case r.cuts(m.Text):
 		s.Kind = interrupt.Command
 	case !in.aim.mine:
 	case private && !r.among(in.event.Visibility):
@@ -254,12 +258,12 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming, agent 
 	return unheeded(s, in.heeded)
 }
 
-// among reports whether what the agent says just now is part of the same
+// among reports whether what an agent says just now is part of the same
 // conversation as something of visibility v.
 func (r *Room) among(v earshot.Visibility) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != "" && together(r.with.Visibility, v)
+	return r.live != nil && together(r.live.message.Visibility, v)
 }
 
 // unheeded returns s as it is from somebody whom the agent does not answer.

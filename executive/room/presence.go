@@ -130,14 +130,6 @@ func (h *history) nobody() {
 	}
 }
 
-// came takes an announcement into the dialogue.
-func (r *Room) came(e earshot.Event, p earshot.Presence) {
-	r.history.announced(line{
-		event: e.ID, at: e.At, author: e.Author, announces: true, comes: p.Here,
-		note: announcement(r.cfg.People, e.Author, p), visibility: e.Visibility,
-	})
-}
-
 // announcement says who has come or gone (seed 000).
 func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
 	var b strings.Builder

@@ -31,7 +31,7 @@ import (
 // the first has a seat in the room.
 var (
 	persons = []string{"ann", "bob", "carol", "dave"}
-	agents  = []string{"Earshot", "Scout"}
+	staff   = []string{"Earshot", "Scout"}
 )
 
 // identity returns the ID of somebody.
@@ -47,7 +47,7 @@ func identity(name string) earshot.ParticipantID {
 
 // nameOf returns whose an ID is.
 func nameOf(id earshot.ParticipantID) string {
-	for _, n := range append(agents, persons...) {
+	for _, n := range append(staff, persons...) {
 		if identity(n) == id {
 			return n
 		}
@@ -123,7 +123,7 @@ func (s *stage) open(ctx context.Context) {
 		actors.Actors = append(actors.Actors, participants.Actor{ID: identity(n), Type: participants.Human, DisplayName: n, Handles: []string{"console:" + n}})
 	}
 	setup := participants.Setup{Account: ann, AccountName: "ann", Actors: actors, Now: time.Now}
-	for _, n := range agents {
+	for _, n := range staff {
 		setup.Agents = append(setup.Agents, participants.Participant{ID: identity(n), Name: n, Type: participants.Internal})
 	}
 	var err error
@@ -178,7 +178,7 @@ func (s *stage) act(ctx context.Context) {
 		s.whisper(ctx, who, at)
 	case "speak":
 		s.admit(ctx, earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Via: "loudspeaker", Body: earshot.Utterance{
-			Text: earshot.Text(rapid.SampledFrom([]string{"earshot ", ""}).Draw(s.rt, "called") + s.text(persons, agents)), Confidence: 1,
+			Text: earshot.Text(rapid.SampledFrom([]string{"earshot ", ""}).Draw(s.rt, "called") + s.text(persons, staff)), Confidence: 1,
 		}})
 	case "come":
 		s.come(ctx, who, at)
@@ -196,7 +196,7 @@ func (s *stage) act(ctx context.Context) {
 	case "mode":
 		s.operate(ctx, rapid.SampledFrom([]string{"mute", "pause", "offrecord", "offrecord", "resume", "resume"}).Draw(s.rt, "mode"), "")
 	case "note":
-		s.operate(ctx, "note", s.text(persons, agents))
+		s.operate(ctx, "note", s.text(persons, staff))
 	case "merge":
 		keep, other := rapid.SampledFrom(persons).Draw(s.rt, "keep"), rapid.SampledFrom(persons).Draw(s.rt, "other")
 		s.operate(ctx, "merge", keep+" "+other)
@@ -242,16 +242,16 @@ func (s *stage) write(ctx context.Context, who string, at *screen) {
 		text   string
 		agents []string
 	}{
-		{"%s", agents}, {"Earshot, %s", agents[:1]}, {"@Scout %s", agents[1:]}, {"@earshot @Scout %s", agents},
-		{"@all %s", agents}, {"bob, %s", agents}, {"as @Scout said: %s", agents}, {"TO: Scout, bob\n%s", agents[1:]},
-		{"what do you think of %s, Earshot?", agents[:1]}, {"@nobody %s", agents}, {"[FROM: bob] %s", agents},
+		{"%s", staff}, {"Earshot, %s", staff[:1]}, {"@Scout %s", staff[1:]}, {"@earshot @Scout %s", staff},
+		{"@all %s", staff}, {"bob, %s", staff}, {"as @Scout said: %s", staff}, {"TO: Scout, bob\n%s", staff[1:]},
+		{"what do you think of %s, Earshot?", staff[:1]}, {"@nobody %s", staff}, {"[FROM: bob] %s", staff},
 	}).Draw(s.rt, "form")
 	s.admit(ctx, s.from(who, at, earshot.Message{Text: earshot.Text(fmt.Sprintf(form.text, s.text(persons, form.agents)))}))
 }
 
 // whisper lets somebody write to some in private, or to nobody by mistake.
 func (s *stage) whisper(ctx context.Context, who string, at *screen) {
-	to := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"Nobody", "Earshot", "Earshot"}, append(persons, agents...)...)), 1, 3, rapid.ID).Draw(s.rt, "to")
+	to := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"Nobody", "Earshot", "Earshot"}, append(persons, staff...)...)), 1, 3, rapid.ID).Draw(s.rt, "to")
 	members := append([]string{s.is(who, at)}, to...)
 	if slices.Contains(to, "Nobody") {
 		members = nil
@@ -368,7 +368,7 @@ func (s *stage) check() {
 		s.rt.Fatalf("an error repeats what was written: %v", s.fault)
 	}
 	for _, p := range s.prompts {
-		s.knows("the prompt", p, nil, agents[:1])
+		s.knows("the prompt", p, nil, staff[:1])
 	}
 	for _, c := range s.screens {
 		for _, g := range c.seen {
@@ -395,7 +395,7 @@ func (s *stage) check() {
 				s.knows(where, string(text), []string{p}, nil)
 			}
 		}
-		for _, a := range agents {
+		for _, a := range staff {
 			if e.Body.Kind() == earshot.KindNotice { // it is in no prompt
 				continue
 			}

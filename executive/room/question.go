@@ -11,13 +11,18 @@ import (
 	"earshot/participants"
 )
 
-// question is a message that will be answered.
+// question is a message that an agent will answer.
 type question struct {
+	seat    *seat // of the agent
 	message earshot.Event
 	rank    int              // how urgent it is
+	chain   bool             // another agent asks it
 	ticket  interrupt.Ticket // a cut after it cuts its turn
 	turn    earshot.TurnID
 	want    reflex.Kind
+
+	// Askers are who wrote it, and what was given up in its favour.
+	askers []earshot.ParticipantID
 
 	// What the answer is made of: who may see all of it, and the messages,
 	// which it is erased with.
@@ -26,11 +31,11 @@ type question struct {
 }
 
 // madeOf notes that the answer rests on lines of the dialogue: only who may see
-// all of them may see it, and it is erased with what people wrote of them.
+// all of them may see it, and it is erased with what others said of them.
 func (q *question) madeOf(lines []line) {
 	for _, l := range lines {
 		q.visibility = q.visibility.And(l.visibility)
-		if l.author != participants.Agent && !l.announces && !slices.Contains(q.sources, l.event) {
+		if l.author != q.seat.ID && !l.announces && !slices.Contains(q.sources, l.event) {
 			q.sources = append(q.sources, l.event)
 		}
 	}
@@ -46,6 +51,16 @@ func (q *question) restsOn(items []scene.Item) {
 	}
 }
 
+// before reports whether q is answered rather than another question of the same
+// conversation, which came earlier: what a person asks before what an agent
+// does, the more urgent one, and of equals the newer.
+func (q question) before(earlier question) bool {
+	if q.chain != earlier.chain {
+		return earlier.chain
+	}
+	return q.rank >= earlier.rank
+}
+
 // outlets returns where the answer to a message comes out: where all who are
 // around may see it. What was written is not answered aloud, unless that is
 // wanted; and what is private never.
@@ -58,46 +73,114 @@ func (r *Room) outlets(m earshot.Event, set executive.Config) []*place {
 	return places
 }
 
-// listeners returns everybody whom the answer to a message is for, and the
-// agent, which reads what it is made of. An answer that all may see is for those
-// who come later, too: nothing private is in it, whoever is here.
-func (r *Room) listeners(m earshot.Event) earshot.Audience {
-	a := earshot.Audience{Room: r.cfg.ID, Unknown: true}
-	if m.Visibility.Scope == earshot.Private {
+// listeners returns everybody whom the answer to q is for, and the agent, which
+// reads what it is made of. An answer that all may see is for those who come
+// later, too: nothing private is in it, whoever is here. It does not count the
+// other agents, from whom it is hidden that others were called.
+func (r *Room) listeners(q question) earshot.Audience {
+	a := earshot.Audience{Room: r.cfg.ID, Unknown: true}.With(q.seat.ID)
+	if v := q.message.Visibility; v.Scope == earshot.Private {
 		a.Unknown = false
-		a.Members = slices.DeleteFunc(slices.Clone(m.Visibility.Members), func(id earshot.ParticipantID) bool { return id == participants.Agent })
+		for _, id := range v.Members {
+			p, _ := r.cfg.People.Get(id)
+			switch {
+			case p.Type != participants.Internal:
+				a.Members = append(a.Members, id)
+			case id != q.seat.ID:
+				a = a.With(id)
+			}
+		}
 	}
-	return a.With(participants.Agent)
+	return a
 }
 
-// maxCircles is how many conversations may wait for an answer at once: the open
-// one, and private ones.
+// maxCircles is how many conversations may wait for an answer of one agent at
+// once: the open one, and private ones.
 const maxCircles = 16
 
-// supersede keeps, of the questions that wait in one conversation, the most
-// urgent, of equals the newest, which the model sees last. The others are
-// context by now; their turns end before they begin. What only some may see is
+// supersede keeps, of the questions that wait for one agent in one conversation,
+// the most urgent, of equals the newest, which the model sees last. The others
+// are context by now; their turns end before they begin, and so a burst to an
+// agent that is busy is answered in order, by one turn. What only some may see is
 // no context of what others asked, so that waits beside it.
 func (r *Room) supersede() {
 	var kept []question
 	for _, q := range r.pending {
-		i := slices.IndexFunc(kept, func(k question) bool { return together(k.message.Visibility, q.message.Visibility) })
+		i := slices.IndexFunc(kept, func(k question) bool {
+			return k.seat == q.seat && together(k.message.Visibility, q.message.Visibility)
+		})
 		switch {
 		case i < 0:
 			kept = append(kept, q)
 			continue
-		case q.rank >= kept[i].rank:
+		case q.before(kept[i]):
 			q, kept[i] = kept[i], q
+		}
+		for _, id := range q.askers {
+			if !slices.Contains(kept[i].askers, id) {
+				kept[i].askers = append(kept[i].askers, id)
+			}
 		}
 		r.giveUp(q)
 	}
-	for _, q := range kept[:max(0, len(kept)-maxCircles)] {
-		r.giveUp(q)
+	r.wait(r.bounded(kept))
+}
+
+// bounded gives up the questions to an agent that wait longest, if there are too
+// many.
+func (r *Room) bounded(all []question) []question {
+	circles := make(map[*seat]int)
+	var kept []question
+	for _, q := range slices.Backward(all) {
+		if circles[q.seat]++; circles[q.seat] > maxCircles {
+			r.giveUp(q)
+			continue
+		}
+		kept = append(kept, q)
 	}
-	r.pending = kept[max(0, len(kept)-maxCircles):]
+	slices.Reverse(kept)
+	return kept
+}
+
+// wait makes these the questions that wait.
+func (r *Room) wait(questions []question) {
+	r.pending = questions
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = len(r.pending)
+}
+
+// drop gives up those of the questions that wait which fit.
+func (r *Room) drop(fits func(question) bool) {
+	if !slices.ContainsFunc(r.pending, fits) {
+		return
+	}
+	var kept []question
+	for _, q := range r.pending {
+		if fits(q) {
+			r.giveUp(q)
+			continue
+		}
+		kept = append(kept, q)
+	}
+	r.wait(kept)
+}
+
+// overtake does to the questions that wait what somebody's words do, once they
+// are kept. A command word ends all talk among agents; whoever asks one of them
+// has the floor before it, in the same conversation. What others have asked goes
+// on waiting: that the one who talked was cut for this is no cut of theirs.
+func (r *Room) overtake(e *entry) {
+	if e.signal == nil {
+		return
+	}
+	stops := e.signal.Kind == interrupt.Command
+	r.drop(func(q question) bool {
+		return q.chain && (stops || len(e.asks) > 0 && together(q.message.Visibility, e.event.Visibility))
+	})
+	for i, q := range r.pending {
+		r.pending[i].ticket = r.floor.Renew(q.ticket, e.ticket)
+	}
 }
 
 // giveUp ends the turn of a question before it begins.
@@ -107,13 +190,14 @@ func (r *Room) giveUp(q question) {
 
 // end returns the event that says how the turn of q ended. It is erased with
 // the messages that it was made of: the question, and what else of the dialogue
-// people wrote.
+// others said.
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
 	reply.Turn, reply.About = q.turn, q.message.ID
 	e := r.event(q.visibility, reply)
+	e.Author = q.seat.ID
 	for _, id := range append([]earshot.ParticipantID{q.message.Author}, q.message.Visibility.Members...) {
 		p, known := r.cfg.People.Get(id) // one person may be among the members twice
-		if known && p.ID != participants.Agent && !slices.Contains(e.To, p.ID) {
+		if known && p.ID != q.seat.ID && !slices.Contains(e.To, p.ID) {
 			e.To = append(e.To, p.ID)
 		}
 	}

@@ -2,36 +2,31 @@ package room
 
 import (
 	"slices"
-	"strings"
 
 	"earshot"
-	"earshot/executive/reflex"
 	"earshot/executive/scene"
-	"earshot/participants"
 )
 
-// remember takes what is on record into the scene and the dialogue, if it is
-// for the agent to know.
+// remember takes what is on record into the dialogue of each agent that may see
+// it, and into the scene if any may.
 func (r *Room) remember(e earshot.Event) {
-	if !sees(e.Visibility) {
-		return
+	seen := false
+	for _, s := range r.seats {
+		if !sees(e.Visibility, s.ID) {
+			continue
+		}
+		seen = true
+		if e.Author == s.ID || slices.Contains(e.To, s.ID) {
+			s.touched = r.cfg.Now()
+		}
+		if s.awake {
+			s.learn(e, r.cfg.People)
+		}
 	}
-	switch body := e.Body.(type) {
-	case earshot.Message:
-		r.history.add(line{event: e.ID, at: e.At, author: e.Author, to: e.To, text: body.Text, visibility: e.Visibility})
-		r.scene.Put(scene.Item{
-			Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
-			Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + body.Text,
-		})
-	case earshot.Utterance:
-		r.heard(e, body)
-	case earshot.Memo:
-		r.noted(e, body)
-	case earshot.Presence:
-		r.came(e, body)
-	case earshot.Reply:
-		r.replied(e, body)
-	case earshot.Decision:
+	if seen {
+		r.perceive(e)
+	}
+	if e.Body.Kind() == earshot.KindDecision {
 		r.mu.Lock()
 		r.decisions = append(r.decisions, e)
 		r.decisions = slices.Delete(r.decisions, 0, max(0, len(r.decisions)-keepDecisions))
@@ -39,30 +34,34 @@ func (r *Room) remember(e earshot.Event) {
 	}
 }
 
-// heard takes an utterance into what was heard of late, and into the dialogue if
-// it was said to the agent: others talk all day, and would drive it out.
-func (r *Room) heard(e earshot.Event, u earshot.Utterance) {
-	if len(e.To) > 0 {
-		r.history.add(line{event: e.ID, at: e.At, author: e.Author, to: e.To, text: u.Text, visibility: e.Visibility})
+// perceive takes what happened into the scene.
+func (r *Room) perceive(e earshot.Event) {
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		r.heard(e, body.Text)
+	case earshot.Utterance:
+		r.heard(e, body.Text)
+	case earshot.Memo:
+		r.noted(e, body)
+	case earshot.Reply:
+		r.replied(e, body)
 	}
+}
+
+// heard takes words into what was heard of late.
+func (r *Room) heard(e earshot.Event, text earshot.Text) {
 	r.scene.Put(scene.Item{
 		Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
-		Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + u.Text,
+		Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + text,
 	})
 }
 
-// replied takes a reply into the dialogue, as far as it was heard. What a reflex
-// reported of the house's faults is not the agent's own word.
+// replied takes how a reply ended into the state of its agent.
 func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
 	note := ended(reply, r.cfg.People.Name)
-	if reply.Offered == "" && note == "" {
+	if reply.Offered == "" && note == "" || r.seatOf(e.Author) == nil {
 		return
 	}
-	text := reply.Delivered()
-	if reply.Reflex && strings.HasPrefix(string(text), reflex.Reporting) {
-		text = ""
-	}
-	r.history.add(line{event: e.ID, about: reply.About, at: e.At, author: participants.Agent, text: text, note: note, visibility: e.Visibility})
 	state := earshot.Text(note)
 	switch {
 	case reply.Remainder() != "" && note != "":
@@ -70,12 +69,13 @@ func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
 	case note == "":
 		state = "you have said what you wanted to say"
 	}
-	r.scene.Put(scene.Item{Field: scene.Agent, Source: "turn", Event: e.ID, At: r.cfg.Now(), Text: state, Visibility: e.Visibility})
+	r.scene.Put(scene.Item{Field: scene.Agent, Of: e.Author, Source: "turn", Event: e.ID, At: r.cfg.Now(), Text: state, Visibility: e.Visibility})
 }
 
-// recall goes on from the past: the dialogue, and the turns that had begun
-// when the program ended without a word.
-func (r *Room) recall() {
+// goOn goes on from the past: the dialogue of the main agent, and the turns that
+// had begun when the program ended without a word.
+func (r *Room) goOn() {
+	r.seats[0].awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
 	done := make(chan struct{})
 	close(done)
@@ -92,16 +92,19 @@ func (r *Room) recall() {
 			}
 		case earshot.Reply:
 			delete(open, body.Turn)
-			if body.Offered != "" {
-				r.spoke(e, !body.Reflex)
+			if s := r.seatOf(e.Author); s != nil && s.awake {
+				s.relearn(e)
 			}
 		}
 	}
-	r.history.nobody()
+	r.began = r.newest
+	for _, s := range r.seats {
+		s.history.nobody()
+	}
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
 			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed})
-			lost.Sources = []earshot.EventID{d.About}
+			lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
 			r.unsaved = append(r.unsaved, lost)
 		}
 	}

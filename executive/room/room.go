@@ -9,11 +9,20 @@
 //     commit; then the scene; then "shall I speak?"; then a turn.
 //  3. When the turn has ended: the truth about it into the journal.
 //
-// At most one turn is live. A message that comes while one is, and may not cut
-// it, waits; of several that wait the most urgent is answered and the others
-// are context. What is asked in private is no context of what others asked, and
-// waits beside it, in maxCircles conversations at most: beyond that the one that
-// waits longest is given up.
+// Several agents can sit in a room, each with a dialogue of its own: a seat. What
+// calls one or some of them is theirs to answer, and hidden from the others; what
+// calls nobody in particular is for the main agent.
+//
+// At most one turn is live, whichever agent it is of. A message that comes while
+// one is, and may not cut it, waits for each agent that it calls; of several that
+// wait for one agent the most urgent is answered and the others are context. What
+// is asked in private is no context of what others asked, and waits beside it, in
+// maxCircles conversations an agent at most: beyond that the one that waits
+// longest is given up. What people asked goes before what agents asked, and who
+// waits longest goes first.
+//
+// A seat to which nothing happens for a while goes to sleep: its dialogue is in
+// the journal, and comes back when there is something for it to answer.
 //
 // What waits for the journal is bounded by maxWaiting: beyond it Admit says
 // that the room is busy. Nothing that was admitted is dropped. What the house
@@ -39,6 +48,7 @@ import (
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 const (
@@ -88,9 +98,20 @@ type Config struct {
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer
 
-	// Past is what the room goes on from: the newest events of its journal,
-	// the oldest first. Who may see each is looked at when it is used.
+	// Past is what the room goes on from: the newest events of its journal that
+	// any of its agents may see, the oldest first. Who may see each is looked at
+	// when it is used. The dialogue of the main agent is made of it.
 	Past []earshot.Event
+
+	// Agents returns those who have a seat in the room, the main one first. It is
+	// asked often and from many goroutines, so it answers at once; see also
+	// [Room.Reseat]. If nil, the agent that Settings names sits there alone.
+	Agents func() []agents.Record
+
+	// Recall returns the newest events of the room that an agent may see, the
+	// oldest first, for a seat that wakes: as many as its dialogue is made of. It
+	// may wait for a disk. If nil, no seat sleeps.
+	Recall func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error)
 
 	// Reader returns how a voice says the clauses of one speech, each with its
 	// Spoken form and Marks. If nil, a voice says them as they are written, or
@@ -117,6 +138,7 @@ type Room struct {
 	commands command.Table
 	aloud    aloud
 	names    atomic.Pointer[names]
+	present  atomic.Pointer[seated]
 
 	moding sync.Mutex // held by who changes the mode
 	wished earshot.Mode
@@ -138,13 +160,12 @@ type Room struct {
 	places    []*place
 	showings  []*showing // of the live turn, or the last one
 	quiet     bool
-	live      earshot.TurnID
-	asked     int // questions that wait for a turn
+	live      *live   // the turn that is, or nil
+	asked     int     // questions that wait for a turn
+	seats     []*seat // of those who have one, the main one first; changed by Run alone
 	decisions []earshot.Event
 	faults    map[string]earshot.Notice // by key, until they are over
-	said      []spoken                  // the last replies of which something was offered
 	leaving   bool                      // the program ends: no turn begins
-	with      earshot.Event             // what the live turn answers
 	answered  map[earshot.Handle]talk   // when a voice was last answered
 	hinted    map[string]bool           // sessions that have been told what is said once
 	mode      earshot.Mode
@@ -152,14 +173,11 @@ type Room struct {
 	dropped   int           // sounds that came although the room does not listen
 
 	// What follows belongs to Run.
-	pending  []question
-	history  history
-	foreign  int // others' names that the model wrote since it was last told not to
-	roster   string
-	rosterOf uint64 // the version of who there is that roster tells
-	unsaved  []earshot.Event
-	stuck    bool  // the journal takes nothing
-	newest   int64 // sequence
+	pending []question
+	unsaved []earshot.Event
+	stuck   bool  // the journal takes nothing
+	newest  int64 // sequence
+	began   int64 // that of the past
 }
 
 // entry is an admitted event on its way into the journal.
@@ -167,7 +185,7 @@ type entry struct {
 	incoming
 	ticket interrupt.Ticket
 	events []earshot.Event // what is kept of it: itself, and what was decided
-	asks   question        // with a turn, if it will be answered
+	asks   []question      // that will be answered, one an agent
 	quiets bool            // it asks for silence
 	wakes  bool            // it ends the silence
 	passes bool            // it is off the record, and has only an ID
@@ -195,7 +213,8 @@ func New(cfg Config) *Room {
 		ended:    make(chan ending, 1),
 	}
 	r.commands = r.table()
-	r.recall()
+	r.seating()
+	r.goOn()
 	return r
 }
 
@@ -217,6 +236,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.take(ctx)
 		case <-r.settled():
 			r.announce()
+		case <-r.drowsy():
+			r.lull()
 		case end := <-r.ended:
 			r.conclude(ctx, end)
 		case <-again:
@@ -249,11 +270,11 @@ func (r *Room) close(ctx context.Context) {
 	for _, e := range left {
 		r.finish(e, ErrClosed)
 	}
-	if live != "" {
+	if live != nil {
 		r.conclude(ctx, <-r.ended)
 	}
 	for _, q := range r.pending {
-		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
+		r.giveUp(q)
 	}
 	r.keep(ctx)
 }
@@ -281,6 +302,7 @@ func (r *Room) take(ctx context.Context) {
 	waiting := r.waiting
 	r.waiting = nil
 	r.mu.Unlock()
+	r.seating()
 	batch := r.owed(waiting)
 	if len(batch) == 0 {
 		return
@@ -289,11 +311,9 @@ func (r *Room) take(ctx context.Context) {
 		e.events = []earshot.Event{e.event}
 		switch body := e.event.Body.(type) {
 		case earshot.Message:
-			if sees(e.event.Visibility) {
-				e.events = append(e.events, r.attend(e, body.Text))
-			}
+			e.events = append(e.events, r.attend(e, body.Text)...)
 		case earshot.Utterance:
-			e.events = append(e.events, r.attend(e, body.Text))
+			e.events = append(e.events, r.attend(e, body.Text)...)
 		}
 	}
 	how := make([]error, len(batch))
@@ -355,12 +375,13 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 		if own.Sequence > before {
 			r.advise(own, e.aim)
 		}
-		switch {
-		case e.asks.turn == "":
-		case own.Sequence <= before: // the journal has had it for long: it was answered then
-			r.unsaved = append(r.unsaved, r.end(e.asks, earshot.Reply{Outcome: earshot.Suppressed}))
-		default:
-			r.pending = append(r.pending, e.asks)
+		if own.Sequence <= before { // the journal has had it for long: it was answered then
+			for _, q := range e.asks {
+				r.giveUp(q)
+			}
+		} else {
+			r.overtake(e)
+			r.pending = append(r.pending, e.asks...)
 		}
 		r.mu.Lock()
 		r.quiet = (r.quiet || e.quiets) && !e.wakes
@@ -421,7 +442,8 @@ func (r *Room) keep(ctx context.Context) {
 	r.stuck = true
 }
 
-// event returns an event of the house's own.
+// event returns an event of the house's own. What an agent does has its ID as
+// the author instead.
 func (r *Room) event(v earshot.Visibility, body earshot.Body) earshot.Event {
 	return earshot.Event{
 		ID: r.cfg.NewID(), At: r.cfg.Now(), Room: r.cfg.ID,

@@ -22,6 +22,7 @@ import (
 	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,6 +40,8 @@ type house struct {
 	past    []earshot.Event
 	works   []string
 	enters  func(participants.Participant) error
+	agents  func() []agents.Record
+	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 	away    bool // nobody is at the console
 	reader  func() func(earshot.Clause) earshot.Clause
 	logged  *strings.Builder
@@ -67,7 +70,7 @@ func (h *house) open(ctx context.Context) *house {
 	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Reader: h.reader,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Agents: h.agents, Recall: h.recall, Reader: h.reader,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive"
 	"earshot/executive/reflex"
 	"earshot/executive/turn"
 )
@@ -20,25 +21,108 @@ type ending struct {
 	asked    *asking // nil if no model was
 }
 
+// A live turn is one that is not over yet.
+type live struct {
+	question
+	end context.CancelFunc // ends it at once
+}
+
 // next begins a turn if a question waits and the floor is free.
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
-	if len(r.pending) == 0 || r.speaking() || ctx.Err() != nil {
-		return
+	r.seating()
+	for ctx.Err() == nil && !r.speaking() {
+		q, ok := r.choose()
+		if !ok {
+			break
+		}
+		r.begin(ctx, q, turns)
+		r.wait(r.pending)
 	}
-	q := r.pending[0]
-	r.pending = slices.Delete(r.pending, 0, 1)
+	r.keep(ctx)
+}
+
+// choose takes the question that is answered next from those that wait: what
+// people asked goes before what agents did. It is counted among them until its
+// turn is live, or will not be.
+func (r *Room) choose() (q question, ok bool) {
+	if len(r.pending) == 0 {
+		return q, false
+	}
+	i := max(0, slices.IndexFunc(r.pending, func(q question) bool { return !q.chain }))
+	q = r.pending[i]
+	if r.comes(q) {
+		return q, false
+	}
+	r.pending = slices.Delete(r.pending, i, i+1)
+	return q, true
+}
+
+// comes reports whether somebody has cut since q was asked whose words are on
+// their way. They may be asked in its place, and if not, it may still be answered.
+func (r *Room) comes(q question) bool {
+	if r.floor.Ticket() == q.ticket {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.coming+len(r.waiting) > 0
+}
+
+// begin begins the turn of q, or ends it where it cannot.
+func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	set := r.cfg.Settings()
 	places := r.outlets(q.message, set)
 	if len(places) == 0 && q.message.Visibility.Scope == earshot.Private {
 		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others read this too"})
 		r.giveUp(q)
-		r.keep(ctx)
-		r.next(ctx, turns)
 		return
 	}
-	spec := turn.Spec{
+	if !r.roused(ctx, q.seat) {
+		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed}))
+		return
+	}
+	spec := r.spec(q, set)
+	var asked *asking
+	spec.Text, asked = r.text(set, &q, r.listeners(q), slices.ContainsFunc(places, (*place).Audible))
+	spec.Outlets = r.showing(places, q.visibility)
+	ctx, end := context.WithCancel(ctx)
+	r.setLive(&live{q, end})
+	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)
+	began := r.cfg.Now()
+	turns.Go(func() {
+		defer end()
+		reply, err := turn.Run(ctx, spec)
+		reply.Reflex = asked == nil
+		reply.Truncated = asked != nil && asked.truncated
+		r.ended <- ending{q, began, reply, err, asked}
+	})
+}
+
+// roused reports whether a seat is awake. That its dialogue cannot be read is told
+// once: an answer without it would be one by somebody who has forgotten all.
+func (r *Room) roused(ctx context.Context, s *seat) bool {
+	err := r.rouse(ctx, s)
+	r.mu.Lock()
+	_, ill := r.faults[memoryFault]
+	r.mu.Unlock()
+	switch {
+	case err != nil:
+		r.cfg.Log.Warn("a seat cannot wake", "agent", s.ID, "err", err)
+		r.once(earshot.Notice{Key: memoryFault, Text: "what was said before cannot be read, so " + s.Name + " cannot answer", Cure: "earshot doctor"})
+	case ill:
+		r.Report(earshot.Notice{Key: memoryFault, Text: "what was said before can be read again", Over: true})
+	}
+	return err == nil
+}
+
+// memoryFault is the key of what is wrong with the dialogues.
+const memoryFault = "memory"
+
+// spec returns how the turn of q is taken.
+func (r *Room) spec(q question, set executive.Config) turn.Spec {
+	return turn.Spec{
 		Opening: earshot.Opening{
-			Turn: q.turn, About: q.message.ID, Name: set.Name,
+			Turn: q.turn, About: q.message.ID, Name: q.seat.Name,
 			To: q.message.Author, Private: q.message.Visibility.Scope == earshot.Private,
 		},
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
@@ -47,18 +131,6 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 			r.cfg.Log.Warn("an outlet broke; the turn goes on without it", "outlet", outlet, "turn", q.turn, "err", err)
 		},
 	}
-	var asked *asking
-	spec.Text, asked = r.text(set, &q, r.listeners(q.message), slices.ContainsFunc(places, (*place).Audible))
-	spec.Outlets = r.showing(places, q.visibility)
-	r.setLive(q.turn, q.message)
-	r.cfg.Log.Debug("turn begins", "turn", q.turn, "outlets", len(places), "model", asked != nil)
-	began := r.cfg.Now()
-	turns.Go(func() {
-		reply, err := turn.Run(ctx, spec)
-		reply.Reflex = asked == nil
-		reply.Truncated = asked != nil && asked.truncated
-		r.ended <- ending{q, began, reply, err, asked}
-	})
 }
 
 // showing makes some places the outlets of a turn.
@@ -76,7 +148,7 @@ func (r *Room) showing(places []*place, v earshot.Visibility) (outlets []earshot
 
 // conclude writes down the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e ending) {
-	r.setLive("", earshot.Event{})
+	r.setLive(nil)
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
@@ -87,7 +159,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	r.unsaved = append(r.unsaved, done)
 	if e.asked != nil {
-		r.foreign += e.asked.foreign
+		e.question.seat.foreign += e.asked.foreign
 	}
 	if e.asked != nil && e.asked.halved {
 		r.once(earshot.Notice{
@@ -96,10 +168,10 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		})
 	}
 	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && e.reply.Delivered() != "" {
-		r.talked(e.question.message, r.cfg.Now())
+		r.talked(e.question, r.cfg.Now())
 	}
 	if e.reply.Offered != "" {
-		r.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
+		e.question.seat.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
 	}
 	if e.err != nil {
 		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
@@ -119,37 +191,16 @@ type spoken struct {
 // beside others.
 const keepSaid = maxCircles
 
-// spoke remembers a reply, for those who ask what was said.
-func (r *Room) spoke(reply earshot.Event, thought bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.said = append(r.said, spoken{reply, thought})
-	r.said = slices.Delete(r.said, 0, max(0, len(r.said)-keepSaid))
-}
-
-// latest returns the last reply that everybody in a may know of, if it must have
-// taken thought the last of those.
-func (r *Room) latest(a earshot.Audience, thought bool) earshot.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range slices.Backward(r.said) {
-		if s.reply.Visibility.Allows(a) && (s.thought || !thought) {
-			return s.reply
-		}
-	}
-	return earshot.Event{}
-}
-
 // speaking reports whether no turn can begin.
 func (r *Room) speaking() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != "" || r.leaving
+	return r.live != nil || r.leaving
 }
 
-// setLive notes which turn is live, if any, and what it answers.
-func (r *Room) setLive(t earshot.TurnID, with earshot.Event) {
+// setLive notes which turn is live, if any.
+func (r *Room) setLive(l *live) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live, r.with, r.asked = t, with, len(r.pending)
+	r.live, r.asked = l, len(r.pending)
 }

@@ -11,7 +11,8 @@ import (
 // A State is what a room says of itself, to people and programs.
 type State struct {
 	Room     earshot.RoomID             `json:"room"`
-	Agent    string                     `json:"agent"`
+	Agent    string                     `json:"agent"`  // what the main one is called
+	Agents   []Seat                     `json:"agents"` // who have a seat, the main one first
 	Mode     earshot.Mode               `json:"mode"`
 	Speaking bool                       `json:"speaking"` // something that one may hear
 	Quiet    bool                       `json:"quiet"`    // somebody asked for silence
@@ -23,9 +24,24 @@ type State struct {
 	Faults   []earshot.Notice           `json:"faults"`
 }
 
+// A Seat is an agent that has one, as a room tells of it.
+type Seat struct {
+	ID    earshot.ParticipantID `json:"id"`
+	Name  string                `json:"name"`
+	Path  earshot.Path          `json:"path,omitempty"`
+	State string                `json:"state"` // see Active and Sleeping
+}
+
+// The states of an agent in a room.
+const (
+	Active   = "active"
+	Sleeping = "sleeping" // until it has something to answer
+)
+
 // State returns the room as everybody in a may know it.
 func (r *Room) State(a earshot.Audience) State {
-	s := State{Room: r.cfg.ID, Agent: r.cfg.Settings().Name, Here: r.cfg.People.Here(r.cfg.ID)}
+	agents := r.agents()
+	s := State{Room: r.cfg.ID, Agent: agents[0].Name, Here: r.cfg.People.Here(r.cfg.ID)}
 	if r.cfg.Works != nil {
 		s.Works = r.cfg.Works()
 	}
@@ -36,7 +52,14 @@ func (r *Room) State(a earshot.Audience) State {
 	if all {
 		s.Waiting = len(r.waiting) + r.asked
 	}
-	s.Speaking = r.live != "" && r.with.Visibility.Allows(a)
+	for _, a := range agents {
+		seat := Seat{ID: a.ID, Name: a.Name, Path: a.Path, State: Sleeping}
+		if at := r.seatOf(a.ID); at != nil && at.awake {
+			seat.State = Active
+		}
+		s.Agents = append(s.Agents, seat)
+	}
+	s.Speaking = r.live != nil && r.live.message.Visibility.Allows(a)
 	for _, p := range r.places {
 		if all || p.near(a) {
 			s.Outlets = append(s.Outlets, p.Name())
@@ -54,7 +77,7 @@ func (r *Room) State(a earshot.Audience) State {
 func (r *Room) Busy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != "" || len(r.waiting)+r.asked > 0
+	return r.live != nil || len(r.waiting)+r.asked > 0
 }
 
 // operated reports whether everybody in a operates the house.

@@ -3,13 +3,15 @@ package room
 import (
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive/reflex"
 	"earshot/interrupt"
+	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // maxUtterance is the longest utterance in bytes: nobody says more than that in
@@ -41,49 +43,95 @@ func share(v float64) float64 {
 	return min(max(v, 0), 1)
 }
 
-// address says whom e is for, if it was said aloud.
-func (r *Room) address(e earshot.Event) conversation.Address {
+// address says whom e is for, if it was said aloud: which agents, and by what
+// evidence. Several can be called at once; who calls none goes on with the one
+// that he is in talk with.
+func (r *Room) address(e earshot.Event) (to conversation.Address, whom []earshot.ParticipantID) {
+	about, with := r.attention(e)
+	for _, a := range r.agents() {
+		if r.hears(a, e, about) == conversation.Called {
+			whom = append(whom, a.ID)
+		}
+	}
+	if len(whom) > 0 {
+		return conversation.Called, whom
+	}
+	if to = r.hears(with, e, about); to.ForAgent() {
+		whom = []earshot.ParticipantID{with.ID}
+	}
+	return to, whom
+}
+
+// hears returns what something that was said aloud is to one agent.
+func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.Attention) conversation.Address {
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
-		return r.listener().Address(body, e.At, r.attention(e.From, e.At, e.At.Add(body.Lasted)))
+		return r.listener(a).Address(body, e.At, about)
 	case earshot.Speech:
 		switch body.Stage {
 		case earshot.VoiceWords:
-			return r.listener().Words(body, e.At, r.attention(e.From, e.At, r.cfg.Now()))
+			return r.listener(a).Words(body, e.At, about)
 		case earshot.VoiceCalls:
-			return r.listener().Calls(body, r.attention(e.From, e.At, e.At))
+			return r.listener(a).Calls(body, about)
 		}
 	}
 	return ""
 }
 
-// listener is how this room's agent listens.
-func (r *Room) listener() conversation.Listener {
-	set := r.cfg.Settings()
-	return conversation.Listener{
-		Name: set.Name, As: append(conversation.Spellings(set.Name), set.Speech.HeardAs...),
-		After: set.Speech.FollowUp.Duration(), Sure: set.Speech.LeastConfidence,
+// listener is how an agent listens.
+func (r *Room) listener(a agents.Record) conversation.Listener {
+	set := r.cfg.Settings().Speech
+	l := conversation.Listener{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence}
+	if a.ID == participants.Agent {
+		l.As = append(l.As, set.HeardAs...)
 	}
+	return l
 }
 
-// attention is what the agent was doing from one time to another, as far as it
-// concerns a voice.
-func (r *Room) attention(from earshot.Handle, begin, end time.Time) conversation.Attention {
-	saying := r.aloud.between(begin, end)
+// correct returns text with the names of agents as they are written.
+func (r *Room) correct(text earshot.Text) earshot.Text {
+	for _, a := range r.agents() {
+		text = r.listener(a).Correct(text)
+	}
+	return text
+}
+
+// attention is what the agents were doing while e was said, as far as it concerns
+// that voice, and which of them it is in talk with: the one that answers it, or
+// did last; the main one if none did.
+func (r *Room) attention(e earshot.Event) (conversation.Attention, agents.Record) {
+	all := r.agents()
+	a := conversation.Attention{Saying: r.aloud.between(e.At, r.ends(e))}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := conversation.Attention{Saying: saying, Talking: r.live != "" && r.with.From == from}
-	if t, ok := r.answered[from]; ok {
+	t, with := r.answered[e.From], -1
+	find := func(id earshot.ParticipantID) int {
+		return slices.IndexFunc(all, func(a agents.Record) bool { return a.ID == id })
+	}
+	if with = find(t.by); with >= 0 {
 		a.Answered, a.Since = t.ended, t.asked
 	}
-	if a.Talking {
-		a.Since = r.with.At
+	if r.live != nil && r.live.message.From == e.From {
+		a.Talking, a.Since, with = true, r.live.message.At, find(r.live.seat.ID)
 	}
-	return a
+	return a, all[max(0, with)]
 }
 
-// voiced returns what speech is to the floor.
-func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, agent string) *interrupt.Signal {
+// ends returns when what was said in e ended; what is still being said ends now.
+func (r *Room) ends(e earshot.Event) time.Time {
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		return e.At.Add(body.Lasted)
+	case earshot.Speech:
+		if body.Stage == earshot.VoiceWords {
+			return r.cfg.Now()
+		}
+	}
+	return e.At
+}
+
+// voiced returns what speech is to the floor; cuts says that it is a command word.
+func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, cuts bool) *interrupt.Signal {
 	s.Words, s.Confidence = body.Words, body.Confidence
 	switch body.Stage {
 	case earshot.VoiceBegan:
@@ -96,7 +144,7 @@ func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, a
 		switch {
 		case to == conversation.Own:
 			return nil
-		case reflex.Recognise(body.Words, agent).Cuts():
+		case cuts:
 			s.Kind = interrupt.Command
 		default:
 			s.Kind = interrupt.Addressed
@@ -128,9 +176,8 @@ func worded(s *interrupt.Signal, to conversation.Address) *interrupt.Signal {
 
 // uttered returns what an utterance is to the floor. A command word that is
 // said while the agent speaks is for it, whoever it is said to.
-func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Address, sounding bool, agent string) *interrupt.Signal {
+func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Address, sounding, cuts bool) *interrupt.Signal {
 	s.Words, s.Confidence = body.Text, body.Confidence
-	cuts := reflex.Recognise(body.Text, agent).Cuts()
 	switch {
 	case to == conversation.Own:
 		s.Kind = interrupt.Echo
@@ -146,21 +193,24 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 	return s
 }
 
-// A talk is when a voice was last answered.
-type talk struct{ asked, ended time.Time }
+// A talk is when a voice was last answered, and by which agent.
+type talk struct {
+	asked, ended time.Time
+	by           earshot.ParticipantID
+}
 
 // maxAnswered is how many voices the room remembers having answered: more than
 // one can talk with at a time.
 const maxAnswered = 64
 
-// talked notes that the agent has answered a voice.
-func (r *Room) talked(question earshot.Event, at time.Time) {
+// talked notes that an agent has answered a voice.
+func (r *Room) talked(q question, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.answered) >= maxAnswered {
 		maps.DeleteFunc(r.answered, func(_ earshot.Handle, t talk) bool { return at.Sub(t.ended) > time.Minute })
 	}
 	if len(r.answered) < maxAnswered {
-		r.answered[question.From] = talk{question.At, at}
+		r.answered[q.message.From] = talk{q.message.At, at, q.seat.ID}
 	}
 }

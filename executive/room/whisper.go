@@ -66,10 +66,11 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	return nil
 }
 
-// whispered is what a private message is to the agent.
+// whispered is what a private message is to the agents.
 func (r *Room) whispered(e earshot.Event) aim {
-	a := aim{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere))}
-	if slices.Contains(e.To, participants.Agent) {
+	all := r.agents()
+	a := aim{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.elsewhere(e.To, all)}
+	if a.agents = r.sitting(e.To, all); len(a.agents) > 0 {
 		a.mine, a.named, a.why = true, true, Whispered
 	}
 	return a

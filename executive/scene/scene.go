@@ -33,19 +33,20 @@ const (
 	Reasoning   Field = "reasoning_buffer"
 )
 
-// bound is how much a field keeps. A state is one entry: the new replaces the
-// old, and for people each one's own. The bytes of all fields together are about a quarter of the smallest
-// context that models at home are run with, 4,096 tokens.
-type bound struct{ entries, bytes int }
+// bound is how much a field keeps, and of one entry. A state is one entry: the new
+// replaces the old, and for people and agents each one's own. The bytes of all
+// fields together, of the agents' states that of one, are about a quarter of the
+// smallest context that models at home are run with, 4,096 tokens.
+type bound struct{ entries, bytes, each int }
 
 var bounds = map[Field]bound{
-	Environment: {1, 512},
-	Audio:       {16, 1024},
-	Visual:      {8, 512},
-	User:        {16, 512},
-	Agent:       {1, 768},
-	Notes:       {16, 1024},
-	Reasoning:   {8, 1024},
+	Environment: {1, 512, 512},
+	Audio:       {16, 1024, 1024},
+	Visual:      {8, 512, 512},
+	User:        {16, 512, 512},
+	Agent:       {16, 16 * 768, 768},
+	Notes:       {16, 1024, 1024},
+	Reasoning:   {8, 1024, 1024},
 }
 
 // Fields returns the fields in the order in which a prompt shows them.
@@ -78,14 +79,14 @@ type Scene struct {
 	grown  chan struct{}
 }
 
-// Put adds an entry. One that is longer than its whole field is cut at a
-// rune's edge. A field that does not exist is a mistake of the caller.
+// Put adds an entry. One that is longer than an entry of its field may be is cut at
+// a rune's edge. A field that does not exist is a mistake of the caller.
 func (s *Scene) Put(i Item) {
 	b, ok := bounds[i.Field]
 	if !ok {
 		panic("scene: no field " + string(i.Field))
 	}
-	i.Text = earshot.Text(strings.ToValidUTF8(string(i.Text[:min(len(i.Text), b.bytes)]), ""))
+	i.Text = earshot.Text(strings.ToValidUTF8(string(i.Text[:min(len(i.Text), b.each)]), ""))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fields == nil {

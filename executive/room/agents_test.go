@@ -1,0 +1,316 @@
+package room_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/interrupt"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// A crew is a company with several agents in the room.
+type crew struct {
+	*company
+	mu    sync.Mutex
+	sits  []agents.Record
+	reads int // times that a dialogue was read again
+}
+
+func record(id, name string) agents.Record {
+	return agents.Record{ID: earshot.ParticipantID(id), Path: earshot.Path("/owner/agent/" + strings.ToLower(name)), Profile: earshot.Profile{Name: name}}
+}
+
+// man returns a room with ann and others in it, and the agents Earshot and Scout;
+// Coder may come later.
+func man(t *testing.T, h *house, others ...string) *crew {
+	t.Helper()
+	c := &crew{sits: []agents.Record{record("agent", "Earshot"), record("scout", "Scout")}}
+	h.agents = func() []agents.Record {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.sits
+	}
+	h.recall = func(_ context.Context, id earshot.ParticipantID) ([]earshot.Event, error) {
+		c.mu.Lock()
+		c.reads++
+		c.mu.Unlock()
+		return slices.DeleteFunc(h.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(earshot.Audience{}.With(id)) }), nil
+	}
+	c.company = gather(t, h, others...)
+	return c
+}
+
+// seats says who has a seat from now on.
+func (c *crew) seats(list ...agents.Record) {
+	c.mu.Lock()
+	c.sits = list
+	c.mu.Unlock()
+	for _, a := range list {
+		_ = c.people.Introduce(context.Background(), participants.Participant{ID: a.ID, Name: a.Name}, func() error { return nil }) // or it is there
+	}
+	c.Reseat()
+}
+
+// turns returns the turns in the order in which they ended: who, how, and what
+// they answer.
+func (c *crew) turns() (all []string) {
+	texts := make(map[earshot.EventID]string)
+	for _, e := range c.journal.Events() {
+		switch body := e.Body.(type) {
+		case earshot.Message:
+			texts[e.ID] = string(body.Text)
+		case earshot.Utterance:
+			texts[e.ID] = string(body.Text)
+		case earshot.Reply:
+			all = append(all, fmt.Sprintf("%s %s: %s", c.people.Name(e.Author), body.Outcome, texts[body.About]))
+		}
+	}
+	return all
+}
+
+// asked returns who was asked by the last request, and the dialogue that it has.
+func (c *crew) asked() (who, dialogue string) {
+	seen := c.model.Seen()
+	first, _, _ := strings.Cut(seen[len(seen)-1].Messages[0].Text, "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(first, "You are "), "."), c.dialogue()
+}
+
+// TestWhoAnswers (seed 002): each agent that is called, by itself or with others,
+// and the main one where nobody is.
+func TestWhoAnswers(t *testing.T) {
+	for _, tt := range []struct {
+		text    string
+		others  string
+		answers string // who, in order
+		decided string // by whom
+		hidden  string // from whom
+		told    string
+	}{
+		{"what is new?", "", "Earshot", "Earshot", "", ""},
+		{"what is new?", "bob", "", "Earshot", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
+		{"@Scout look around", "bob", "Scout", "Scout", "Earshot", ""},
+		{"scout, look around", "", "Scout", "Scout", "Earshot", ""},
+		{"Scout look around", "bob", "Scout", "Scout", "Earshot", ""},
+		{"@Scout @Earshot who is first?", "bob", "Scout Earshot", "Earshot Scout", "", ""},
+		{"@all are you there?", "bob", "Earshot Scout", "Earshot Scout", "", ""},
+		{"ALL AGENTS: the deadline has moved", "bob", "Earshot Scout", "Earshot Scout", "", ""},
+		{"bob, ask Scout about it", "bob", "", "Earshot", "", ""},
+		{"@human what now?", "bob", "", "Earshot", "", ""},
+		{"@Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room, and does not answer here"},
+		{"@Scout @Ranger look around", "bob", "Scout", "Scout", "Earshot", "Ranger has no seat in this room, and does not answer here"},
+		{"/msg Scout look around", "bob", "Scout", "Scout", "Earshot", ""},
+		{"/msg Scout, Earshot: look around", "bob", "Scout Earshot", "Earshot Scout", "", ""},
+		{"/msg Ranger look around", "bob", "", "", "Earshot Scout", "Ranger has no seat in this room, and does not answer here"},
+		{"/msg bob look around", "bob", "", "", "Earshot Scout", ""},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := man(t, newHouse(), strings.Fields(tt.others)...)
+				if err := c.people.Introduce(t.Context(), participants.Participant{ID: "ranger", Name: "Ranger"}, func() error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				c.must(t, "ann", tt.text, time.Second)
+				c.stop()
+				var answers, decided, hidden []string
+				for _, e := range c.journal.Events() {
+					switch body := e.Body.(type) {
+					case earshot.Message:
+						for _, a := range c.sits {
+							if !e.Visibility.Allows(earshot.Audience{}.With(a.ID)) {
+								hidden = append(hidden, a.Name)
+							}
+						}
+					case earshot.Decision:
+						decided = append(decided, c.people.Name(body.Agent))
+						if e.Author != body.Agent {
+							t.Errorf("a decision of %s is by %s", body.Agent, e.Author)
+						}
+					case earshot.Reply:
+						answers = append(answers, c.people.Name(e.Author))
+					}
+				}
+				slices.Sort(decided)
+				for what, is := range map[string][2]string{
+					"answered by": {strings.Join(answers, " "), tt.answers}, "decided by": {strings.Join(decided, " "), tt.decided},
+					"hidden from": {strings.Join(hidden, " "), tt.hidden}, "told": {strings.Join(c.told("ann"), " "), tt.told},
+				} {
+					if is[0] != is[1] {
+						t.Errorf("%s %q, want %q", what, is[0], is[1])
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestTheMainAgentOfARoom is the one that comes first, whichever it is: it answers
+// who calls nobody, and is who decides about what others were not called for.
+func TestTheMainAgentOfARoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := man(t, newHouse())
+		c.must(t, "ann", "one", time.Second)
+		c.seats(record("scout", "Scout"), record("agent", "Earshot"))
+		time.Sleep(time.Second)
+		c.must(t, "ann", "two", time.Second)
+		if s := c.state(); s.Agent != "Scout" || s.Agents[0].ID != "scout" {
+			t.Errorf("the state names %q", s.Agent)
+		}
+		c.stop()
+		if got := c.turns(); !slices.Equal(got, []string{"Earshot completed: one", "Scout completed: two"}) {
+			t.Errorf("turns %q", got)
+		}
+	})
+}
+
+// TestEachAgentHasItsOwnPrompt: who it is, how it talks, which model, and what
+// the others said as their words.
+func TestEachAgentHasItsOwnPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := man(t, newHouse())
+		scout := record("scout", "Scout")
+		scout.Prompt, scout.Engine, scout.Model = "You look around.", "den", "eagle"
+		c.seats(record("agent", "Earshot"), scout)
+		c.must(t, "ann", "@all hello", time.Second)
+		c.must(t, "ann", "@all again", time.Second)
+		c.stop()
+		seen := c.model.Seen()
+		for i, want := range []struct{ who, engine, model, manner, dialogue string }{
+			{"Earshot", "", "", "observant", ""},
+			{"Scout", "den", "eagle", "You look around.", "[FROM: ann TO: Earshot, Scout] @all hello|[FROM: Earshot TO: ann] one two three four"},
+			{"Earshot", "", "", "observant", "[FROM: ann TO: Earshot, Scout] @all hello|one two three four|[FROM: Scout TO: ann] one two three four|[FROM: ann TO: Earshot, Scout] @all again"},
+			{"Scout", "den", "eagle", "You look around.", "[FROM: Earshot TO: ann] one two three four|one two three four|[FROM: ann TO: Earshot, Scout] @all again|[FROM: Earshot TO: ann] one two three four"},
+		} {
+			req := seen[i]
+			first, last := req.Messages[0].Text, req.Messages[len(req.Messages)-1].Text
+			if !strings.HasPrefix(first, "You are "+want.who+".") || !strings.Contains(first, "- "+want.who+" (you)") {
+				t.Errorf("request %d is for %q", i, first)
+			}
+			if req.Engine != want.engine || req.Model != want.model || !strings.Contains(last, want.manner) {
+				t.Errorf("request %d to %q %q says %q", i, req.Engine, req.Model, last)
+			}
+			var said []string
+			for _, m := range req.Messages[1 : len(req.Messages)-1] {
+				if own := m.Role == llm.Assistant; own == strings.HasPrefix(m.Text, "[FROM") {
+					t.Errorf("request %d has %s: %q", i, m.Role, m.Text)
+				}
+				said = append(said, m.Text)
+			}
+			if got := strings.Join(said, "|"); !strings.HasSuffix(got, want.dialogue) {
+				t.Errorf("request %d reads\n%q, want\n%q", i, got, want.dialogue)
+			}
+		}
+	})
+}
+
+// TestWhoeverTalksIsCut: what is written to any agent cuts the one that talks, a
+// command word cuts whichever it is; what others were asked is still answered.
+func TestWhoeverTalksIsCut(t *testing.T) {
+	for _, tt := range []struct{ name, who, text, want string }{
+		{"for the one that talks", "ann", "@Earshot shorter", "Earshot interrupted: @all count|Scout completed: @all count|Earshot completed: @Earshot shorter"},
+		{"for another", "ann", "@Scout shorter", "Earshot interrupted: @all count|Scout suppressed: @all count|Scout completed: @Scout shorter"},
+		{"by somebody else", "bob", "@Scout shorter", "Earshot interrupted: @all count|Scout completed: @all count|Scout suppressed: @Scout shorter"}, // who operates goes first
+		{"a command word", "bob", "stop", "Earshot interrupted: @all count|Scout interrupted: @all count"},
+		{"to one by name", "bob", "Scout, stop", "Earshot interrupted: @all count|Scout interrupted: @all count"},
+		{"a command", "bob", "/stop", "Earshot interrupted: @all count|Scout interrupted: @all count"},
+		{"for a person", "bob", "ann, are you there?", "Earshot completed: @all count|Scout completed: @all count"},
+		{"in private", "bob", "/msg Scout count", "Earshot completed: @all count|Scout completed: @all count|Scout completed: count"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := man(t, newHouse(), "bob")
+				c.must(t, "ann", "@all count", 25*time.Millisecond)
+				c.must(t, tt.who, tt.text, time.Minute)
+				c.stop()
+				want := strings.Split(tt.want, "|")
+				got := c.turns()
+				slices.Sort(want)
+				slices.Sort(got)
+				if !slices.Equal(got, want) {
+					t.Errorf("turns %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestAnAgentThatIsGone answers nothing: what it says ends, what it was asked is
+// given up, and its words stay.
+func TestAnAgentThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := man(t, newHouse(), "bob")
+		c.must(t, "ann", "@Scout count", 25*time.Millisecond)
+		c.must(t, "bob", "/msg Scout count", 0)
+		c.must(t, "ann", "/msg Earshot count", 0)
+		c.seats(record("agent", "Earshot"))
+		time.Sleep(time.Second)
+		c.must(t, "ann", "@Scout are you there?", time.Second)
+		c.stop()
+		want := []string{"Earshot completed: count", "Scout interrupted: @Scout count", "Scout suppressed: count"}
+		got := c.turns()
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("turns %q, want %q", got, want)
+		}
+		for _, r := range c.replies() {
+			if r.Outcome == earshot.Interrupted && (r.Cut.Signal != interrupt.Shutdown.String() || r.Delivered() == "") {
+				t.Errorf("it ended by %+v", r)
+			}
+		}
+		if told := c.told("ann"); !slices.Equal(told, []string{"Scout has no seat in this room, and does not answer here"}) {
+			t.Errorf("ann was told %q", told)
+		}
+	})
+}
+
+// TestABurstIsAnsweredInOneTurn: what is asked of an agent that is busy is
+// answered in order by one turn.
+func TestABurstIsAnsweredInOneTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.Interruption.Enabled = false
+		c := man(t, h, "bob")
+		c.must(t, "ann", "@Earshot count", time.Millisecond)
+		for i := range 3 {
+			c.must(t, []string{"ann", "bob"}[i%2], fmt.Sprintf("@Scout task %d", i), time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		c.stop()
+		who, dialogue := c.asked()
+		if want := "[FROM: ann TO: Scout] @Scout task 0|[FROM: bob TO: Scout] @Scout task 1|[FROM: ann TO: Scout] @Scout task 2"; who != "Scout" || !strings.HasSuffix(dialogue, want) {
+			t.Errorf("%s was asked %q", who, dialogue)
+		}
+		if got := c.turns(); len(got) != 4 || got[3] != "Scout completed: @Scout task 2" {
+			t.Errorf("turns %q", got)
+		}
+	})
+}
+
+// TestWhyNamesTheAgents where there are several.
+func TestWhyNamesTheAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := man(t, newHouse(), "bob")
+		c.must(t, "ann", "@all count", time.Second)
+		c.must(t, "bob", "/why", time.Second)
+		c.must(t, "bob", "/context", time.Second)
+		c.stop()
+		told := strings.Join(c.told("bob"), "\n")
+		for _, want := range []string{
+			"  Earshot  speak: " + room.Everybody, "  Scout  speak: " + room.Everybody,
+			"): Earshot: you have said", "): Scout: you have said",
+		} {
+			if strings.Count(told, want) != 1 {
+				t.Errorf("%q is not in %q", want, told)
+			}
+		}
+	})
+}

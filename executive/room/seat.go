@@ -1,0 +1,275 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/reflex"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// A seat is one agent in this room, and what it has heard and said here. It
+// belongs to Run; whether it is awake is for others to know too.
+type seat struct {
+	agents.Record // as it is now
+
+	awake   bool      // the dialogue is in memory
+	touched time.Time // when it was last called, or spoke
+
+	history history
+	said    []spoken // its last replies of which something was offered
+	foreign int      // others' names that its model wrote since it was last told not to
+
+	sections   string // what its prompt says of who is there
+	sectionsOf *participants.Roster
+
+	left remnant // of the dialogue, while it sleeps
+}
+
+// A remnant is what a seat that sleeps knows of its dialogue: which events it was
+// made of, and not what they say.
+type remnant struct {
+	lines []earshot.EventID // in their order
+	said  []past
+	until int64 // the newest event that there was
+}
+
+// A past reply is one by its ID, and whether it took thought.
+type past struct {
+	reply   earshot.EventID
+	thought bool
+}
+
+// sees reports whether an agent may see something of visibility v.
+func sees(v earshot.Visibility, agent earshot.ParticipantID) bool {
+	return v.Allows(earshot.Audience{}.With(agent))
+}
+
+// learn takes what happened into the dialogue, if it belongs there.
+func (s *seat) learn(e earshot.Event, people *participants.Registry) {
+	l, ok := s.line(e, people)
+	switch {
+	case !ok:
+	case l.announces:
+		s.history.announced(l)
+	default:
+		s.history.add(l)
+	}
+}
+
+// line returns what happened as a line of the dialogue. What was said aloud to
+// others is none: people talk all day, and would drive everything else out.
+func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool) {
+	l := line{event: e.ID, at: e.At, author: e.Author, to: e.To, visibility: e.Visibility}
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		l.text = body.Text
+	case earshot.Utterance:
+		l.text = body.Text
+		return l, slices.Contains(e.To, s.ID)
+	case earshot.Presence:
+		l.to, l.announces, l.comes = nil, true, body.Here
+		l.note = announcement(people, e.Author, body)
+	case earshot.Reply:
+		l.about, l.text = body.About, body.Delivered()
+		if body.Reflex && strings.HasPrefix(string(l.text), reflex.Reporting) {
+			l.text = "" // what a reflex reported of the house's faults is nobody's own word
+		}
+		if e.Author != s.ID {
+			return l, l.text != ""
+		}
+		l.to, l.note = nil, ended(body, people.Name)
+		return l, body.Offered != "" || l.note != ""
+	default:
+		return l, false
+	}
+	return l, true
+}
+
+// spoke remembers a reply, for those who ask what was said.
+func (s *seat) spoke(reply earshot.Event, thought bool) {
+	s.said = append(s.said, spoken{reply, thought})
+	s.said = slices.Delete(s.said, 0, max(0, len(s.said)-keepSaid))
+}
+
+// latest returns the last reply that everybody in a may know of, if it must have
+// taken thought the last of those.
+func (s *seat) latest(a earshot.Audience, thought bool) earshot.Event {
+	for _, said := range slices.Backward(s.said) {
+		if said.reply.Visibility.Allows(a) && (said.thought || !thought) {
+			return said.reply
+		}
+	}
+	return earshot.Event{}
+}
+
+// sleep frees the dialogue, and keeps what is needed to have it again.
+func (s *seat) sleep(newest int64) {
+	left := remnant{until: newest}
+	for _, l := range s.history.lines {
+		left.lines = append(left.lines, l.event)
+	}
+	for _, said := range s.said {
+		left.said = append(left.said, past{said.reply.ID, said.thought})
+	}
+	s.history, s.said, s.sections, s.sectionsOf, s.left = history{}, nil, "", nil, left
+}
+
+// wake makes the dialogue again of the newest events that the agent may see: what
+// it was when it fell asleep, and what has happened since. One that was never
+// awake has heard all of them; began is the newest of those from before the
+// program began.
+func (s *seat) wake(events []earshot.Event, began int64, people *participants.Registry) {
+	known := make(map[earshot.EventID]earshot.Event, len(events))
+	for _, e := range events {
+		known[e.ID] = e
+	}
+	for _, id := range s.left.lines {
+		if l, ok := s.line(known[id], people); ok {
+			s.history.lines = append(s.history.lines, l)
+		}
+	}
+	for _, said := range s.left.said {
+		if e, ok := known[said.reply]; ok {
+			s.spoke(e, said.thought)
+		}
+	}
+	fresh := s.left.until == 0
+	for _, e := range events {
+		if e.Sequence <= s.left.until {
+			continue
+		}
+		if fresh && e.Sequence > began {
+			s.history.nobody()
+			fresh = false
+		}
+		s.learn(e, people)
+		s.relearn(e)
+	}
+	if fresh {
+		s.history.nobody()
+	}
+	s.left = remnant{}
+}
+
+// relearn remembers e if it is a reply of the agent's own, from before it can
+// tell how that came about.
+func (s *seat) relearn(e earshot.Event) {
+	if body, ok := e.Body.(earshot.Reply); ok && e.Author == s.ID && body.Offered != "" {
+		s.spoke(e, !body.Reflex)
+	}
+}
+
+// agents returns who has a seat in the room, the main one first. There is always
+// one.
+func (r *Room) agents() []agents.Record {
+	if r.cfg.Agents != nil {
+		if list := r.cfg.Agents(); len(list) > 0 {
+			return list
+		}
+	}
+	return []agents.Record{{ID: participants.Agent, Profile: earshot.Profile{Name: r.cfg.Settings().Name}}}
+}
+
+// seatOf returns the seat of an agent, or nil if it has none.
+func (r *Room) seatOf(agent earshot.ParticipantID) *seat {
+	for _, s := range r.seats {
+		if s.ID == agent {
+			return s
+		}
+	}
+	return nil
+}
+
+// Reseat says that who has a seat in the room may have changed. What an agent
+// says that has none any more ends in a moment, and what it was asked is given
+// up; its words stay.
+func (r *Room) Reseat() { r.nudge() }
+
+// seating gives a seat to everybody who has come to have one, and takes it from
+// everybody who has none any more.
+func (r *Room) seating() {
+	var now []*seat
+	list := r.agents()
+	r.mu.Lock()
+	for _, a := range list {
+		s := r.seatOf(a.ID)
+		if s == nil {
+			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now()}
+		}
+		s.Record = a
+		now = append(now, s)
+	}
+	r.seats = now
+	live := r.live
+	r.mu.Unlock()
+	if live != nil && !slices.Contains(now, live.seat) {
+		live.end()
+	}
+	r.drop(func(q question) bool { return !slices.Contains(now, q.seat) })
+}
+
+// rouse wakes a seat that sleeps.
+func (r *Room) rouse(ctx context.Context, s *seat) error {
+	if s.awake {
+		return nil
+	}
+	events, err := r.cfg.Recall(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	s.wake(events, r.began, r.cfg.People)
+	r.awake(s, true)
+	return nil
+}
+
+// awake notes whether a seat is.
+func (r *Room) awake(s *seat, is bool) {
+	s.touched = r.cfg.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.awake = is
+}
+
+// drowsy returns a channel that yields when a seat may go to sleep, nil if none
+// will.
+func (r *Room) drowsy() <-chan time.Time {
+	var first time.Time
+	for _, s := range r.seats {
+		if at, ok := r.sleeps(s); ok && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	return time.After(first.Sub(r.cfg.Now()))
+}
+
+// lull puts to sleep to whom nothing has happened for a while.
+func (r *Room) lull() {
+	for _, s := range r.seats {
+		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {
+			s.sleep(r.newest)
+			r.awake(s, false)
+		}
+	}
+}
+
+// sleeps returns when a seat goes to sleep if nothing happens to it. One that
+// talks, or is about to, does not.
+func (r *Room) sleeps(s *seat) (time.Time, bool) {
+	after := r.cfg.Settings().AgentsSleepAfter.Duration()
+	talks := func(q question) bool { return q.seat == s }
+	r.mu.Lock()
+	live := r.live
+	r.mu.Unlock()
+	if !s.awake || after == 0 || r.cfg.Recall == nil || live != nil && live.seat == s || slices.ContainsFunc(r.pending, talks) {
+		return time.Time{}, false
+	}
+	return s.touched.Add(after), true
+}
