@@ -159,6 +159,10 @@ type MultiParty struct {
 	// comes back when it was nothing, aggressive stops only for those who speak
 	// to it, passive stops for everything and does not come back by itself.
 	TurnTakingProtocol string `yaml:"turn_taking_protocol"`
+
+	// TurnLimit is how many messages agents may say in a row before they leave
+	// the floor to a person; 0 lets none answer another.
+	TurnLimit int `yaml:"turn_limit"`
 }
 
 // DefaultConfig returns the values of seed 003.
@@ -186,7 +190,7 @@ func DefaultConfig() Config {
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true},
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
-		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite"},
+		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 	}
 }
 

@@ -61,18 +61,20 @@ func TestValidate(t *testing.T) {
 		{"sources", func(c *executive.Config) { c.Interruption.Sources = []string{"text", "smell", "text"} },
 			`interruption.sources: has "smell"; must be one of text, audio, discord` + "\n" +
 				`interruption.sources: has "text" twice`},
+		{"turn limit", func(c *executive.Config) { c.MultiParty.TurnLimit = -1 }, "multi_party.turn_limit: is -1; must be from 0 to 1000"},
 		{"everything", func(c *executive.Config) {
 			c.Conversational.Temperature, c.Conversational.MaxTokens = -0.1, 0
 			c.Reasoning.MaxTokens = 1 << 20
 			c.Streaming.BufferSize = 0
 			c.Parallel.ReasoningInterval = -1
-			c.MultiParty.TurnTakingProtocol = "rude"
+			c.MultiParty.TurnTakingProtocol, c.MultiParty.TurnLimit = "rude", 1001
 		}, "conversational.temperature: is -0.1; must be from 0 to 2\n" +
 			"conversational.max_tokens: is 0; must be from 1 to 131072\n" +
 			"reasoning.max_tokens: is 1048576; must be from 1 to 131072\n" +
 			"streaming.buffer_size: is 0; must be from 1 to 4096 pieces\n" +
 			"parallel.reasoning_interval: is -1s; must be at least 0.1s\n" +
-			`multi_party.turn_taking_protocol: is "rude"; must be one of polite, aggressive, passive`},
+			`multi_party.turn_taking_protocol: is "rude"; must be one of polite, aggressive, passive` + "\n" +
+			"multi_party.turn_limit: is 1001; must be from 0 to 1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := executive.DefaultConfig()

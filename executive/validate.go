@@ -23,6 +23,7 @@ const (
 	mostAhead       = 4096      // pieces; a whole long reply
 	longestFollowUp = 300       // seconds; longer, and it would answer everything
 	mostNames       = 50        // each utterance is searched for all of them
+	mostTurns       = 1000      // messages; nobody reads more
 	shortest        = 0.1       // seconds; more often than that is a busy loop
 )
 
@@ -130,10 +131,14 @@ func (c Interruption) validate() error {
 }
 
 func (c MultiParty) validate() error {
+	var faults []error
 	if _, ok := interrupt.ParseStyle(c.TurnTakingProtocol); !ok {
-		return field.Errorf("turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol)
+		faults = append(faults, field.Errorf("turn_taking_protocol", "is %q; must be one of polite, aggressive, passive", c.TurnTakingProtocol))
 	}
-	return nil
+	if c.TurnLimit < 0 || c.TurnLimit > mostTurns {
+		faults = append(faults, field.Errorf("turn_limit", "is %d; must be from 0 to %d", c.TurnLimit, mostTurns))
+	}
+	return errors.Join(faults...)
 }
 
 func interval(key string, s field.Seconds) error {
