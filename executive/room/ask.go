@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 
 	"earshot"
 	"earshot/conversation"
@@ -24,16 +23,36 @@ var ErrNoModel = errors.New("no language model is set up")
 // belongs to the goroutine of the text, and to conclude once the turn is over.
 type asking struct {
 	req       *llm.Request
-	agent     string
+	sieve     sieve
 	truncated bool // the reply ended because it may not be longer
-	foreign   int  // others' names that the model began with
 	halved    bool // the dialogue was too long for the model
+
+	// Leaves is what is said in place of a reply that passes control without a
+	// word; left is set if it was. It is said to a person.
+	leaves string
+	to     earshot.ParticipantID
+	left   bool
+}
+
+// asking returns what is asked of the model for q.
+func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, aloud bool) *asking {
+	v := q.message.Visibility
+	asked := &asking{
+		req:   r.request(set, q, a, aloud),
+		sieve: sieve{scrub: conversation.Scrubber{Own: q.seat.Name}, call: r.callback(q)},
+		to:    r.worksFor(r.turns.Of(v), v),
+	}
+	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
+	return asked
 }
 
 // text returns the words of the reply: those of a reflex if one knows the
 // answer, else the model's. It notes in q what they are made of. Aloud says that
 // a voice will say them.
 func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *asking) {
+	if q.handover != nil {
+		return reads(q.words), nil
+	}
 	facts := r.facts(q.seat, a)
 	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks(q.seat) {
 		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
@@ -46,16 +65,14 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 				q.visibility = q.visibility.And(said.Visibility)
 			}
 		}
-		return func(context.Context) iter.Seq2[string, error] {
-			return func(yield func(string, error) bool) { yield(answer, nil) }
-		}, nil
+		return reads(answer), nil
 	}
 	if r.cfg.Model == nil {
 		return func(context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) { yield("", ErrNoModel) }
 		}, new(asking)
 	}
-	asked := &asking{req: r.request(set, q, a, aloud), agent: q.seat.Name}
+	asked := r.asking(set, q, a, aloud)
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
 }
 
@@ -70,6 +87,10 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 			switch {
 			case said || ctx.Err() != nil:
 				return // err, if any, was yielded
+			case asked.sieve.tap.Passed:
+				asked.left = true
+				yield(asked.leaves, nil)
+				return
 			case errors.As(err, &fault) && fault.Fault == llm.TooLong && !asked.halved:
 				asked.req, asked.halved = halve(asked.req), true
 			case err != nil:
@@ -86,24 +107,18 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 }
 
 // ask asks once. It reports whether anything was yielded; an error before that
-// is returned, one after it is yielded.
+// is returned, one after it is yielded. Who passes control is listened to no more.
 func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error) bool) (said bool, err error) {
-	scrub := conversation.Scrubber{Own: asked.agent}
+	asked.sieve.restart()
+	before := asked.sieve.scrub.Foreign
 	defer func() {
-		asked.foreign += scrub.Foreign
-		if scrub.Foreign > 0 {
-			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", scrub.Foreign)
+		if n := asked.sieve.scrub.Foreign - before; n > 0 {
+			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", n)
 		}
 	}()
 	emit := func(text string) bool {
-		if !said {
-			text = strings.TrimLeft(text, " \t\r\n")
-		}
-		if text == "" {
-			return true
-		}
-		said = true
-		return yield(text, nil)
+		said = said || text != ""
+		return text == "" || yield(text, nil)
 	}
 	for delta, err := range r.cfg.Model.Stream(ctx, asked.req) {
 		if err != nil {
@@ -113,11 +128,14 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 			return said, err
 		}
 		asked.truncated = delta.Done != nil && delta.Done.Truncated
-		if !emit(scrub.Next(delta.Text)) {
+		if !emit(asked.sieve.next(delta.Text)) {
 			return true, nil
 		}
+		if asked.sieve.tap.Passed {
+			return said, nil
+		}
 	}
-	emit(scrub.End())
+	emit(asked.sieve.end())
 	return said, nil
 }
 

@@ -106,6 +106,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: want,
 			askers: []earshot.ParticipantID{e.event.Author}, visibility: e.event.Visibility,
+			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance,
 		})
 	}
 	d := r.event(e.event.Visibility, kept)

@@ -43,6 +43,7 @@ var effects = []effect{
 	{"speech.answer_typed_aloud", func(c *executive.Config) { c.Speech.TypedAloud = true }, typed, "", "one two three four"},
 	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
+	{"multi_party.turn_limit", func(c *executive.Config) { c.MultiParty.TurnLimit = 3 }, amongAgents, "20 requests", "3 requests"},
 }
 
 // TestKeys: a changed value changes what the room does.
@@ -68,6 +69,15 @@ func TestKeys(t *testing.T) {
 			})
 		})
 	}
+}
+
+// amongAgents lets agents talk for ever.
+func amongAgents(t *testing.T, h *house) string {
+	h.model = endless("Earshot", "Scout")
+	h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+	c := pair(t, h)
+	c.must(t, "ann", "talk to each other", time.Minute)
+	return fmt.Sprintf("%d requests", len(h.model.Seen()))
 }
 
 // ask is one question, and what was shown of the answer.

@@ -61,6 +61,11 @@ func (h *history) add(l line) {
 	}
 }
 
+// has reports whether an event is part of the dialogue.
+func (h *history) has(e earshot.EventID) bool {
+	return slices.ContainsFunc(h.lines, func(l line) bool { return l.event == e })
+}
+
 // drop forgets the n oldest lines, but never the newest.
 func (h *history) drop(n int) {
 	h.lines = slices.Delete(h.lines, 0, min(n, len(h.lines)-1))

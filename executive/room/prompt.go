@@ -30,8 +30,16 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 		Temperature: set.Conversational.Temperature,
 		MaxTokens:   set.Conversational.MaxTokens,
 		Whole:       !set.Streaming.Enabled,
-		Priority:    llm.ReplyToPerson,
+		Priority:    priority(q),
 	}
+}
+
+// priority returns how urgent the answer to q is: people go first.
+func priority(q *question) llm.Priority {
+	if q.chain {
+		return llm.ReplyToAgent
+	}
+	return llm.ReplyToPerson
 }
 
 // identity tells the model of an agent who it is, and who is there. That is made

@@ -17,9 +17,17 @@ type question struct {
 	message earshot.Event
 	rank    int              // how urgent it is
 	chain   bool             // another agent asks it
+	root    earshot.EventID  // of a chain: what somebody asked when it began
 	ticket  interrupt.Ticket // a cut after it cuts its turn
 	turn    earshot.TurnID
 	want    reflex.Kind
+
+	everybody bool // it calls every agent
+	aloud     bool // it was said aloud, or what agents answer each other after it
+
+	// Of a reply by which agents hand over: its words, which are the house's.
+	handover *earshot.Handover
+	words    string
 
 	// Askers are who wrote it, and what was given up in its favour.
 	askers []earshot.ParticipantID
@@ -51,6 +59,14 @@ func (q *question) restsOn(items []scene.Item) {
 	}
 }
 
+// origin returns with what the talk began that q belongs to.
+func (q question) origin() earshot.EventID {
+	if q.root != "" {
+		return q.root
+	}
+	return q.message.ID
+}
+
 // before reports whether q is answered rather than another question of the same
 // conversation, which came earlier: what a person asks before what an agent
 // does, the more urgent one, and of equals the newer.
@@ -61,13 +77,13 @@ func (q question) before(earlier question) bool {
 	return q.rank >= earlier.rank
 }
 
-// outlets returns where the answer to a message comes out: where all who are
+// outlets returns where the answer to q comes out: where all who are
 // around may see it. What was written is not answered aloud, unless that is
 // wanted; and what is private never.
-func (r *Room) outlets(m earshot.Event, set executive.Config) []*place {
-	places := r.around(m.Visibility)
-	_, aloud := m.Body.(earshot.Utterance)
-	if m.Visibility.Scope == earshot.Private || !aloud && !set.Speech.TypedAloud {
+func (r *Room) outlets(q question, set executive.Config) []*place {
+	v := q.message.Visibility
+	places := r.around(v)
+	if v.Scope == earshot.Private || !q.aloud && !set.Speech.TypedAloud {
 		places = slices.DeleteFunc(places, (*place).Audible)
 	}
 	return places

@@ -10,6 +10,7 @@ import (
 // remember takes what is on record into the dialogue of each agent that may see
 // it, and into the scene if any may.
 func (r *Room) remember(e earshot.Event) {
+	r.reckon(e)
 	seen := false
 	for _, s := range r.seats {
 		if !sees(e.Visibility, s.ID) {

@@ -42,6 +42,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/scene"
@@ -122,6 +123,11 @@ type Config struct {
 	// everybody may.
 	Enters func(participants.Participant) error
 
+	// Reach shows an event of the room to somebody for whom the agents work and
+	// who is not there: a call, or that they hand over. It returns at once. If
+	// nil, they find it in the history.
+	Reach func(earshot.ParticipantID, earshot.Event)
+
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 
@@ -137,6 +143,7 @@ type Room struct {
 	scene    *scene.Scene
 	commands command.Table
 	aloud    aloud
+	turns    conversation.Turns
 	names    atomic.Pointer[names]
 	present  atomic.Pointer[seated]
 

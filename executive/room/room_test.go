@@ -42,6 +42,8 @@ type house struct {
 	enters  func(participants.Participant) error
 	agents  func() []agents.Record
 	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
+	reach   func(earshot.ParticipantID, earshot.Event)
+	first   int  // the number of the last ID that there is already
 	away    bool // nobody is at the console
 	reader  func() func(earshot.Clause) earshot.Clause
 	logged  *strings.Builder
@@ -63,14 +65,14 @@ func newHouse() *house {
 // open opens the room. It must be closed with stop, and is then still.
 func (h *house) open(ctx context.Context) *house {
 	ctx, cancel := context.WithCancel(ctx)
-	n := 0
+	n := h.first
 	var mu sync.Mutex
 	if h.people == nil {
 		h.people = participants.New(ann, "ann", h.config.Name)
 	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Agents: h.agents, Recall: h.recall, Reader: h.reader,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Agents: h.agents, Recall: h.recall, Reader: h.reader, Reach: h.reach,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {

@@ -80,6 +80,9 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 			l.text = "" // what a reflex reported of the house's faults is nobody's own word
 		}
 		if e.Author != s.ID {
+			if !s.history.has(l.about) {
+				l.about = "" // another was asked, so it stands where it came
+			}
 			return l, l.text != ""
 		}
 		l.to, l.note = nil, ended(body, people.Name)

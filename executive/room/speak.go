@@ -70,8 +70,11 @@ func (r *Room) comes(q question) bool {
 
 // begin begins the turn of q, or ends it where it cannot.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
+	if r.excessive(ctx, q) {
+		return
+	}
 	set := r.cfg.Settings()
-	places := r.outlets(q.message, set)
+	places := r.outlets(q, set)
 	if len(places) == 0 && q.message.Visibility.Scope == earshot.Private {
 		r.tell(q.message.Via, earshot.Notice{Text: "I cannot answer that in private here: others read this too"})
 		r.giveUp(q)
@@ -152,14 +155,18 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
+	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
+		e.reply.Reflex = true
+	}
 	done := r.end(e.question, e.reply)
 	done.At = e.began
+	calls := r.calls(e, &done)
 	if n, news := r.health(e); news { // first, since who waits for the reply may leave when it has ended
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	r.unsaved = append(r.unsaved, done)
 	if e.asked != nil {
-		e.question.seat.foreign += e.asked.foreign
+		e.question.seat.foreign += e.asked.sieve.scrub.Foreign
 	}
 	if e.asked != nil && e.asked.halved {
 		r.once(earshot.Notice{
@@ -179,6 +186,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
 	r.keep(ctx)
+	r.follow(ctx, e, done, calls)
 }
 
 // spoken is a reply, and whether it took thought, or continued one that did.

@@ -1,0 +1,186 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/participants"
+)
+
+// The reasons for decisions about what agents say to each other.
+const (
+	HandedTo  = "another agent calls me"
+	Overtaken = "a person has asked something meanwhile, which goes first"
+	Broadcast = "every agent was asked, and their answers call nobody"
+	Enough    = "the agents have said as many messages in a row as executive.multi_party.turn_limit lets them"
+	Again     = "the agents say the same again and again"
+	Passing   = "an agent passes control to a person"
+)
+
+// reasons are those of handing over.
+var reasons = map[earshot.Why]string{earshot.TurnLimit: Enough, earshot.Repetition: Again, earshot.Passed: Passing}
+
+// A calling is whom a reply calls.
+type calling struct {
+	agents []*seat
+	person earshot.ParticipantID // for whom the agents work, by "@human" or a handover
+}
+
+// calls fixes whom a reply that has ended is for, beside the one whom it answers,
+// and lets the agents that it calls see it: it passes on its own words to them.
+// What was broken off, or hands over, calls no agent.
+func (r *Room) calls(e ending, done *earshot.Event) (c calling) {
+	if e.reply.Handover != nil {
+		c.person = e.reply.Handover.To
+		done.To = nil
+	} else if e.asked != nil && e.reply.Outcome == earshot.Completed {
+		c = r.callees(e, *done)
+	}
+	for _, s := range c.agents {
+		done.To = also(done.To, s.ID)
+		if done.Visibility.Agents != nil {
+			done.Visibility.Agents = also(done.Visibility.Agents, s.ID)
+		}
+	}
+	done.To = also(done.To, c.person)
+	return c
+}
+
+// callees returns whom the words of a reply call. That it calls everybody calls
+// nobody: answers do not spread. What is private calls those alone whom it is
+// among.
+func (r *Room) callees(e ending, done earshot.Event) (c calling) {
+	names, text := r.directory(), e.reply.Offered
+	to := names.Direct(text, done.Author)
+	if more := e.asked.sieve.tap.Calls; len(more) > 0 {
+		to = names.Direct(text[min(e.asked.sieve.call.Put, len(text)):], done.Author) // it calls whom it wants itself
+		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
+	}
+	for _, s := range r.seats {
+		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
+		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.asked.sieve.tap.Passed {
+			c.agents = append(c.agents, s)
+		}
+	}
+	if to.People {
+		c.person = r.worksFor(r.turns.Of(done.Visibility), done.Visibility)
+	}
+	return c
+}
+
+// also returns list with id in it, which may be nobody's.
+func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.ParticipantID {
+	if id == "" || slices.Contains(list, id) {
+		return list
+	}
+	return append(slices.Clip(list), id)
+}
+
+// follow goes on after a reply that is on record: it asks those whom it calls, or
+// hands over. What could not be written down is not gone on from, or nobody would
+// count it.
+func (r *Room) follow(ctx context.Context, e ending, done earshot.Event, c calling) {
+	if slices.ContainsFunc(r.unsaved, func(u earshot.Event) bool { return u.ID == done.ID }) {
+		return
+	}
+	r.reach(c.person, done)
+	switch {
+	case e.asked != nil && e.asked.sieve.tap.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
+		r.handOver(ctx, e.question, done, earshot.Passed)
+	case len(c.agents) > 0:
+		r.handOn(ctx, e.question, done, c.agents)
+	}
+}
+
+// handOn asks some agents to answer what another has said, unless something speaks
+// against it.
+func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to []*seat) {
+	why, against := r.enough(r.turns.Of(said.Visibility)), r.against(from)
+	if against == "" {
+		against = reasons[why]
+	} else {
+		why = ""
+	}
+	var decisions []earshot.Event
+	var asks []question
+	for _, s := range to {
+		q := question{
+			seat: s, message: said, chain: true, root: from.origin(), ticket: from.ticket, aloud: from.aloud, askers: from.askers,
+			turn: earshot.TurnID(r.cfg.NewID()), visibility: said.Visibility,
+		}
+		if against != "" {
+			decisions = append(decisions, r.decision(q, earshot.Silent, against))
+			continue
+		}
+		decisions, asks = append(decisions, r.decision(q, earshot.Speak, HandedTo)), append(asks, q)
+	}
+	if !r.settle(ctx, decisions...) {
+		return
+	}
+	r.wait(append(r.pending, asks...))
+	r.supersede()
+	if why != "" {
+		r.handOver(ctx, from, said, why)
+	}
+}
+
+// against returns what speaks against going on with the agents that answer q, or
+// nothing.
+func (r *Room) against(q question) string {
+	if q.everybody {
+		return Broadcast
+	}
+	if r.overtaken(q) {
+		return Overtaken
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !r.cfg.Settings().Enabled:
+		return Disabled
+	case r.mode == earshot.Paused:
+		return OnHold
+	case r.mode == earshot.OffRecord:
+		return Unheard
+	case r.quiet:
+		return Hushed
+	}
+	return ""
+}
+
+// overtaken reports whether a person waits for an answer in the conversation of q
+// who has asked since it began: the agents have no floor to leave then.
+func (r *Room) overtaken(q question) bool {
+	return slices.ContainsFunc(r.pending, func(p question) bool {
+		return !p.chain && p.message.ID != q.origin() && together(p.message.Visibility, q.message.Visibility)
+	})
+}
+
+// excessive reports whether nobody is to answer q any more: another agent asks,
+// or an AI from outside, and enough has been said. It then hands over.
+func (r *Room) excessive(ctx context.Context, q question) bool {
+	if !q.chain || q.handover != nil {
+		return false
+	}
+	why := r.enough(r.turns.Of(q.message.Visibility))
+	if why == "" {
+		return false
+	}
+	r.giveUp(q)
+	r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, reasons[why]))
+	r.handOver(ctx, q, q.message, why)
+	return true
+}
+
+// callback returns what puts a call in front of the answer to q: to the agent
+// that asks, unless the one who answers does not want that.
+func (r *Room) callback(q *question) conversation.Callback {
+	c := conversation.Callback{From: q.seat.ID, Directory: r.directory()}
+	if p, _ := r.cfg.People.Get(q.message.Author); p.Type == participants.Internal && q.seat.AutoReply && !q.everybody {
+		c.Name = p.Name
+	}
+	return c
+}

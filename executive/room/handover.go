@@ -1,0 +1,95 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"earshot"
+)
+
+// handOver has the agents of a conversation leave the floor to a person, after
+// what one of them has said: by one reply, in the name of the one that spoke
+// last. Whatever they had still to say to each other is given up. They do so once:
+// nothing happens if they have already, if a person has the floor next anyway, or if
+// the journal takes nothing.
+func (r *Room) handOver(ctx context.Context, after question, last earshot.Event, why earshot.Why) {
+	b := r.turns.Of(last.Visibility)
+	if b.Over || r.overtaken(after) {
+		return
+	}
+	r.drop(func(q question) bool { return q.chain && together(q.message.Visibility, last.Visibility) })
+	h := &earshot.Handover{Why: why, To: r.worksFor(b, last.Visibility)}
+	q := question{
+		seat: after.seat, message: last, chain: true, root: after.origin(), ticket: after.ticket, aloud: after.aloud,
+		turn: earshot.TurnID(r.cfg.NewID()), visibility: last.Visibility,
+		handover: h, words: r.leave(h, after.seat.Name, b.Count),
+	}
+	if s := r.seatOf(b.Last); s != nil {
+		q.seat = s
+	}
+	if r.settle(ctx, r.decision(q, earshot.Speak, reasons[why])) {
+		r.wait(append(r.pending, q))
+	}
+}
+
+// leave returns the words by which an agent hands over.
+func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
+	to := r.addressee(h.To)
+	switch limit := r.cfg.Settings().MultiParty.TurnLimit; {
+	case h.Why == earshot.Passed:
+		return to + ", " + agent + " is passing control to you."
+	case h.Why == earshot.Repetition:
+		return to + ", we are saying the same again and again; it is yours."
+	case limit < 2:
+		return to + ", agents do not answer each other here; it is yours."
+	default:
+		return fmt.Sprintf("%s, we have said %d messages in a row; it is yours again.", to, count)
+	}
+}
+
+// handover returns how a turn that is over leaves the floor to a person, or nil if
+// it does not.
+func (e ending) handover() *earshot.Handover {
+	if e.asked != nil && e.asked.left {
+		return &earshot.Handover{Why: earshot.Passed, To: e.asked.to}
+	}
+	return e.question.handover
+}
+
+// reads returns text that is there already.
+func reads(text string) func(context.Context) iter.Seq2[string, error] {
+	return func(context.Context) iter.Seq2[string, error] {
+		return func(yield func(string, error) bool) { yield(text, nil) }
+	}
+}
+
+// reach shows an event to somebody who is meant by it and not in this room, where
+// they are.
+func (r *Room) reach(who earshot.ParticipantID, e earshot.Event) {
+	if who != "" && r.cfg.Reach != nil && !isAmong(r.cfg.People.Here(r.cfg.ID), who) {
+		r.cfg.Reach(who, e)
+	}
+}
+
+// settle puts decisions of the house's own on record, and reports whether they
+// are: what is decided nowhere does not happen.
+func (r *Room) settle(ctx context.Context, decisions ...earshot.Event) bool {
+	if len(decisions) == 0 {
+		return false
+	}
+	_, err := r.append(ctx, decisions...)
+	return err == nil
+}
+
+// decision returns what an agent has decided about a question that no person
+// asked.
+func (r *Room) decision(q question, verdict earshot.Verdict, reason string) earshot.Event {
+	d := earshot.Decision{About: q.message.ID, Agent: q.seat.ID, Verdict: verdict, Reasons: []string{reason}}
+	if verdict == earshot.Speak {
+		d.Turn = q.turn
+	}
+	e := r.event(q.visibility, d)
+	e.Author, e.Sources = q.seat.ID, []earshot.EventID{q.message.ID}
+	return e
+}

@@ -1,0 +1,697 @@
+package room_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/llm/llmtest"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// replying returns a record of an agent that calls whom it answers.
+func replying(id, name string) agents.Record {
+	r := record(id, name)
+	r.AutoReply = true
+	return r
+}
+
+// pair returns a room in which Earshot and Scout call whom they answer, and say
+// what the script lets them.
+func pair(t *testing.T, h *house, others ...string) *crew {
+	t.Helper()
+	c := man(t, h, others...)
+	c.seats(replying("agent", "Earshot"), replying("scout", "Scout"))
+	return c
+}
+
+// endless lets agents answer for ever, each time something else.
+func endless(names ...string) *llmtest.Script {
+	s := &llmtest.Script{Every: time.Millisecond}
+	for _, name := range names {
+		r := llmtest.Rule{Agent: name}
+		for i := range 50 {
+			r.Replies = append(r.Replies, llmtest.Reply{Text: fmt.Sprintf("point %d", i)})
+		}
+		s.Rules = append(s.Rules, r)
+	}
+	return s
+}
+
+// talk is what was said by agents, in order, each with the name of who said it.
+func (c *crew) talk() (all []string) {
+	for _, e := range c.journal.Events() {
+		if r, ok := e.Body.(earshot.Reply); ok && r.Offered != "" {
+			all = append(all, c.people.Name(e.Author)+": "+string(r.Offered))
+		}
+	}
+	return all
+}
+
+// handovers returns how the agents have handed over, in order.
+func (c *crew) handovers() (all []earshot.Handover) {
+	for _, r := range c.replies() {
+		if r.Handover != nil {
+			all = append(all, *r.Handover)
+		}
+	}
+	return all
+}
+
+// TestAgentsForEver (seed 002): two agents set to talk for ever stop at the limit,
+// with one notice; the model is not asked again.
+func TestAgentsForEver(t *testing.T) {
+	for _, tt := range []struct {
+		limit int
+		asked int // requests to the model
+		words string
+	}{
+		{0, 1, "@ann, agents do not answer each other here; it is yours."},
+		{1, 1, "@ann, agents do not answer each other here; it is yours."},
+		{2, 2, "@ann, we have said 2 messages in a row; it is yours again."},
+		{20, 20, "@ann, we have said 20 messages in a row; it is yours again."},
+	} {
+		t.Run(fmt.Sprint(tt.limit), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.config.MultiParty.TurnLimit = tt.limit
+				h.model = endless("Earshot", "Scout")
+				h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+				c := pair(t, h)
+				c.must(t, "ann", "talk to each other", time.Hour)
+				c.stop()
+				talk := c.talk()
+				if n := len(c.model.Seen()); n != tt.asked || len(talk) != tt.asked+1 {
+					t.Errorf("the model was asked %d times for %q", n, talk)
+				}
+				last := "Earshot: "
+				if tt.asked%2 == 0 {
+					last = "Scout: "
+				}
+				if got := talk[len(talk)-1]; got != last+tt.words {
+					t.Errorf("handed over with %q, want %q", got, last+tt.words)
+				}
+				if got := c.handovers(); !slices.Equal(got, []earshot.Handover{{Why: earshot.TurnLimit, To: "owner"}}) {
+					t.Errorf("handed over %+v", got)
+				}
+				if !strings.HasSuffix(c.console.Played(), tt.words) {
+					t.Errorf("%q was shown", c.console.Played())
+				}
+				if tt.limit > 2 && (talk[1] != "Scout: @Earshot, point 0" || talk[2] != "Earshot: @Scout, point 1") {
+					t.Errorf("they said %q", talk[:3])
+				}
+				for i, req := range c.model.Seen() {
+					if want := map[bool]llm.Priority{true: llm.ReplyToPerson, false: llm.ReplyToAgent}[i == 0]; req.Priority != want {
+						t.Errorf("request %d has priority %d", i, req.Priority)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAPersonInTheMiddle of a talk is answered next, and the agents begin to count
+// again; what they had still to say to each other is given up.
+func TestAPersonInTheMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.MultiParty.TurnLimit = 6
+		h.model = endless("Earshot", "Scout")
+		h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+		h.model.Rules = append([]llmtest.Rule{{When: "what time", Reply: "five"}}, h.model.Rules...)
+		c := pair(t, h)
+		c.must(t, "ann", "talk to each other", 6*time.Millisecond)
+		c.must(t, "ann", "@Scout what time is it?", time.Hour)
+		c.stop()
+		turns := c.turns()
+		i := slices.IndexFunc(turns, func(s string) bool { return strings.Contains(s, "what time") })
+		if i < 1 || !strings.Contains(turns[i-1], "interrupted") && !strings.Contains(turns[i-1], "suppressed") || i != len(turns)-1 {
+			t.Errorf("turns %q", turns)
+		}
+		if n := len(c.handovers()); n != 0 {
+			t.Errorf("%d handovers", n)
+		}
+	})
+}
+
+// TestCutInTheMiddle: a word that stops agents frees the floor at once, and
+// nothing more comes, whichever moment it is said at.
+func TestCutInTheMiddle(t *testing.T) {
+	for _, word := range []string{"stop", "/stop", "be quiet"} {
+		for at := range 40 {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model = endless("Earshot", "Scout")
+				h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+				c := pair(t, h)
+				c.must(t, "ann", "talk to each other", time.Duration(at)*time.Millisecond)
+				c.must(t, "ann", word, 0)
+				synctest.Wait()
+				asked, shown := len(c.model.Seen()), c.console.Played()
+				time.Sleep(time.Hour)
+				c.stop()
+				if n := len(c.model.Seen()); n != asked || c.console.Played() != shown {
+					t.Errorf("%q after %d ms: %d more requests, and %q was shown after %q", word, at, n-asked, c.console.Played(), shown)
+				}
+			})
+		}
+	}
+}
+
+// TestTheCountGoesOn: comings and goings, notices and what people say to each
+// other do not end the count, a person's message does.
+func TestTheCountGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.MultiParty.TurnLimit = 4
+		h.model = endless("Earshot", "Scout")
+		h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+		c := pair(t, h, "bob")
+		c.must(t, "ann", "@Earshot talk to each other", 3*time.Millisecond)
+		c.goes(t, "bob")
+		c.come(t, "bob")
+		c.must(t, "bob", "ann, lunch?", time.Millisecond)
+		c.Report(earshot.Notice{Key: "x", Text: "something is wrong"})
+		time.Sleep(time.Hour)
+		c.stop()
+		if got, n := c.handovers(), len(c.model.Seen()); len(got) != 1 || n != 4 {
+			t.Errorf("%d requests, then %+v", n, got)
+		}
+	})
+}
+
+// outside returns a room with ann in it and two AIs from outside, who write by
+// their own handles.
+func outside(t *testing.T, h *house) *house {
+	t.Helper()
+	if h.people == nil {
+		actors := participants.DefaultConfig()
+		for _, n := range []string{"claude", "hal"} {
+			actors.Actors = append(actors.Actors, participants.Actor{
+				ID: earshot.ParticipantID(n), Type: participants.AIAssistant, DisplayName: n, Handles: []string{"console:" + n},
+			})
+		}
+		people, err := participants.Open(participants.Setup{
+			Account: ann, AccountName: "ann", Actors: actors, Now: time.Now,
+			Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot", Type: participants.Internal}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.people = people
+	}
+	h.open(t.Context())
+	h.presence(t, ann, "ann", true)
+	h.presence(t, handle("claude"), "claude", true)
+	return h
+}
+
+// by lets somebody write to Earshot, and waits.
+func (h *house) by(t *testing.T, name, text string) {
+	t.Helper()
+	if err := h.Admit(t.Context(), earshot.Event{From: handle(name), Via: name, Body: earshot.Message{Text: earshot.Text(text)}}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+}
+
+// ends are the outcomes of the turns, with how they handed over.
+func (h *house) ends() string {
+	var all []string
+	for _, r := range h.replies() {
+		if r.Handover != nil {
+			all = append(all, string(r.Handover.Why))
+			continue
+		}
+		all = append(all, string(r.Outcome))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestAIsFromOutsideCount: they are answered within the limit, cut nobody, and are
+// told once that it is enough.
+func TestAIsFromOutsideCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.MultiParty.TurnLimit = 4
+		outside(t, h)
+		for i := range 5 {
+			h.by(t, "claude", fmt.Sprintf("Earshot, question %d", i))
+		}
+		h.by(t, "ann", "Earshot, go on")
+		h.by(t, "claude", "Earshot, one more question")
+		h.stop()
+		if got, want := h.ends(), "completed completed suppressed limit suppressed suppressed completed completed"; got != want {
+			t.Errorf("turns %q, want %q", got, want)
+		}
+		if n := len(h.model.Seen()); n != 4 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// TestAnAIFromOutsideCutsNobody: a person is answered to the end, and before it.
+func TestAnAIFromOutsideCutsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := outside(t, newHouse())
+		h.say(t, "Earshot, count")
+		time.Sleep(15 * time.Millisecond)
+		h.by(t, "claude", "Earshot, and now?")
+		h.stop()
+		if got := h.ends(); got != "completed completed" {
+			t.Errorf("turns %q", got)
+		}
+	})
+}
+
+// TestARestartGoesOnCounting: what was said before it counts, and so does that the
+// agents have handed over.
+func TestARestartGoesOnCounting(t *testing.T) {
+	for _, tt := range []struct {
+		before int // messages of the AI
+		want   string
+	}{
+		{0, "completed completed suppressed limit suppressed"},
+		{1, "completed suppressed limit suppressed suppressed"},
+		{2, "suppressed limit suppressed suppressed suppressed"},
+		{3, "suppressed suppressed suppressed suppressed"},
+	} {
+		t.Run(fmt.Sprint(tt.before), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.config.MultiParty.TurnLimit = 4
+				outside(t, h)
+				for i := range tt.before {
+					h.by(t, "claude", fmt.Sprintf("Earshot, question %d", i))
+				}
+				h.stop()
+				again := newHouse()
+				again.config, again.past, again.people, again.first = h.config, h.journal.Events(), h.people, 100
+				again.journal.From(int64(len(again.past)))
+				outside(t, again)
+				for i := range 4 {
+					again.by(t, "claude", fmt.Sprintf("Earshot, question %d", i+10))
+				}
+				again.stop()
+				if got := again.ends(); got != tt.want {
+					t.Errorf("turns %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// passing is a room in which Earshot says something, in pieces of some size.
+func passing(t *testing.T, reply string) *crew {
+	h := newHouse()
+	h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: reply}, {Agent: "Scout", Reply: "yes"}}, Every: time.Millisecond}
+	c := pair(t, h)
+	c.must(t, "ann", "go on", time.Hour)
+	c.stop()
+	return c
+}
+
+// TestPass (seed 002): an agent passes control anywhere in its reply. What it said
+// before stays; without a word the reply is nothing but that.
+func TestPass(t *testing.T) {
+	const passes = "Earshot: @ann, Earshot is passing control to you."
+	for _, tt := range []struct {
+		reply string
+		want  []string
+	}{
+		{"<world>pass</world>", []string{passes}},
+		{"<WORLD> Pass </WORLD> and more", []string{passes}},
+		{"I am done. <world>pass</world> not this", []string{"Earshot: I am done. ", passes}},
+		{"@Scout, go on. <world>pass</world>", []string{"Earshot: @Scout, go on. ", passes}},
+		{"```\n<world>done</world>\n```", []string{"Earshot: ```\n", passes}},
+		{"<world>TO: Scout</world><world>stop</world>", []string{passes}},
+		{"see <world>dance</world> this", []string{"Earshot: see … this"}},
+		{"<world>TO: Scout</world>your turn", []string{"Earshot: your turn", "Scout: @Earshot, yes", "Earshot: your turn", "Scout: @Earshot, yes", "Earshot: your turn", "Scout: @Earshot, yes", "Scout: @ann, we are saying the same again and again; it is yours."}},
+	} {
+		t.Run(tt.reply, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := passing(t, tt.reply)
+				if got := c.talk(); !slices.Equal(got, tt.want) {
+					t.Errorf("%q, want %q", got, tt.want)
+				}
+				if strings.Contains(c.console.Played(), "world>") {
+					t.Errorf("%q was shown", c.console.Played())
+				}
+				for _, r := range c.replies() {
+					if r.Outcome != earshot.Completed || r.Reflex != (r.Handover != nil) {
+						t.Errorf("%+v", r)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestWhoCallsWhom: an agent's words call agents as a person's do, but never
+// everybody, never itself, and people start no turn.
+func TestWhoCallsWhom(t *testing.T) {
+	for _, tt := range []struct{ reply, answers, to string }{
+		{"I am done.", "", "owner"},
+		{"@Scout, your turn.", "Scout", "owner scout"},
+		{"Done.\n\nScout, your turn.", "Scout", "owner scout"},
+		{"I asked Scout about it.", "", "owner"},
+		{"@Earshot, go on", "", "owner"},
+		{"@all, look", "", "owner"},
+		{"ALL AGENTS: look", "", "owner"},
+		{"@nobody, look", "", "owner"},
+		{"@human, what now?", "", "owner"},
+		{"@bob, what now?", "", "owner"},
+		{"@Ranger, look", "", "owner"}, // has no seat
+	} {
+		t.Run(tt.reply, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: tt.reply}, {Agent: "Scout", Reply: "<world>pass</world>"}}}
+				c := pair(t, h, "bob")
+				_ = c.people.Introduce(t.Context(), participants.Participant{ID: "ranger", Name: "Ranger"}, func() error { return nil })
+				c.must(t, "ann", "@Earshot go on", time.Hour)
+				c.stop()
+				var answers, to []string
+				for _, e := range c.journal.Events() {
+					if r, ok := e.Body.(earshot.Reply); ok && e.Author == "agent" {
+						for _, id := range e.To {
+							to = append(to, string(id))
+						}
+						for _, a := range e.To {
+							if a == "scout" && !e.Visibility.Allows(earshot.Audience{}.With("scout")) {
+								t.Error("Scout may not see what it is asked")
+							}
+						}
+						_ = r
+					} else if ok {
+						answers = append(answers, c.people.Name(e.Author))
+					}
+				}
+				if got := strings.Join(answers, " "); got != tt.answers || strings.Join(to, " ") != tt.to {
+					t.Errorf("%q answers what is for %q", got, to)
+				}
+			})
+		})
+	}
+}
+
+// TestAnswersToEverybodyCallNobody.
+func TestAnswersToEverybodyCallNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: "@Scout, what about you?"}, {Agent: "Scout", Reply: "@Earshot, and you?"}}}
+		c := pair(t, h)
+		c.must(t, "ann", "@all are you there?", time.Hour)
+		c.stop()
+		if got := c.talk(); !slices.Equal(got, []string{"Earshot: @Scout, what about you?", "Scout: @Earshot, and you?"}) {
+			t.Errorf("%q", got)
+		}
+		if got := c.decided(); strings.Count(strings.Join(got, "|"), room.Broadcast) != 2 {
+			t.Errorf("decided %q", got)
+		}
+	})
+}
+
+// TestAutoReplyOff: an agent that does not want it calls nobody by answering.
+func TestAutoReplyOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: "@Scout, your turn"}, {Agent: "Scout", Reply: "done"}}}
+		c := man(t, h)
+		c.must(t, "ann", "go on", time.Hour)
+		c.stop()
+		if got := c.talk(); !slices.Equal(got, []string{"Earshot: @Scout, your turn", "Scout: done"}) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestWhatAnAgentIsAsked by another stands in its prompt, also where it was not
+// to see what the other was asked.
+func TestWhatAnAgentIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: "@Scout, look at the parser"}, {Agent: "Scout", Reply: "<world>pass</world>"}}}
+		c := pair(t, h, "bob")
+		c.must(t, "bob", "@Scout good morning", time.Second)
+		c.must(t, "ann", "@Earshot do it together, and tell no other", time.Hour)
+		c.stop()
+		who, dialogue := c.asked()
+		if who != "Scout" || !strings.HasSuffix(dialogue, "[FROM: Earshot TO: ann, Scout] @Scout, look at the parser") || strings.Contains(dialogue, "tell no other") {
+			t.Errorf("%s was asked %q", who, dialogue)
+		}
+	})
+}
+
+// TestHandedOverElsewhere: who is not in the room is reached where they are.
+func TestHandedOverElsewhere(t *testing.T) {
+	for _, tt := range []struct{ reply, want string }{
+		{"@human, which colour?", "bob: @human, which colour?"},
+		{"<world>pass</world>", "bob: @bob, Earshot is passing control to you."},
+		{"done", ""},
+	} {
+		t.Run(tt.reply, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var reached []string
+				h := newHouse()
+				h.reach = func(who earshot.ParticipantID, e earshot.Event) {
+					reached = append(reached, fmt.Sprintf("%s: %s", who, string(e.Body.(earshot.Reply).Offered)))
+				}
+				h.model = &llmtest.Script{Reply: tt.reply}
+				c := pair(t, h, "bob")
+				c.must(t, "bob", "@Earshot go on", time.Second)
+				if len(reached) != 0 {
+					t.Errorf("%q was brought to who is there", reached)
+				}
+				c.goes(t, "bob")
+				c.must(t, "bob", "@Earshot go on", time.Second)
+				c.stop()
+				if got := strings.Join(reached, "|"); got != tt.want {
+					t.Errorf("reached %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestAloudAmongAgents: what agents answer each other after somebody has spoken is
+// said aloud, and so is that they hand over.
+func TestAloudAmongAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.MultiParty.TurnLimit = 2
+		h.model = endless("Earshot", "Scout")
+		h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+		c := pair(t, h)
+		voice := &testkit.Voice{Called: "loudspeaker", Every: time.Millisecond, Aloud: true}
+		c.Enter(voice, earshot.Audience{Unknown: true})
+		c.hears(t, "Earshot, talk to each other", 0, time.Hour)
+		c.must(t, "ann", "in writing", time.Hour)
+		c.stop()
+		if want := "@Scout, go on@Earshot, point 0@ann, we have said 2 messages in a row; it is yours again."; voice.Played() != want {
+			t.Errorf("%q was said, want %q", voice.Played(), want)
+		}
+	})
+}
+
+// TestInPrivateTheyCount apart: what is talked in private uses up nothing of the
+// open talk, stays among its members, and is handed over to one of them.
+func TestInPrivateTheyCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.MultiParty.TurnLimit = 3
+		h.model = endless("Earshot", "Scout")
+		for i := range h.model.Rules[0].Replies {
+			h.model.Rules[0].Replies[i].Text = fmt.Sprintf("@Scout, point %d", i)
+			h.model.Rules[1].Replies[i].Text = fmt.Sprintf("@Earshot, point %d", i)
+		}
+		c := pair(t, h, "bob")
+		c.must(t, "bob", "/msg Earshot, Scout: talk to each other", time.Hour)
+		c.must(t, "ann", "@Earshot talk to each other", time.Hour)
+		c.must(t, "bob", "/msg Earshot talk to Scout", time.Hour)
+		c.stop()
+		var private, open int
+		for _, e := range c.journal.Events() {
+			r, ok := e.Body.(earshot.Reply)
+			if !ok || r.Handover == nil {
+				continue
+			}
+			if e.Visibility.Scope == earshot.Private {
+				private++
+			} else {
+				open++
+			}
+			if want := map[bool]earshot.ParticipantID{true: "bob", false: "owner"}[e.Visibility.Scope == earshot.Private]; r.Handover.To != want {
+				t.Errorf("handed over to %s, want %s", r.Handover.To, want)
+			}
+		}
+		if private != 1 || open != 1 {
+			t.Errorf("handed over %d times in private, %d in the open: %q", private, open, c.talk())
+		}
+		if last := c.turns()[len(c.turns())-1]; last != "Earshot completed: talk to Scout" {
+			t.Errorf("the last turn is %q", last)
+		}
+		if strings.Contains(c.console.Played(), "bob") {
+			t.Errorf("ann reads %q", c.console.Played())
+		}
+	})
+}
+
+// TestNothingGoesOn where the room answers nothing, and where the journal takes
+// nothing.
+func TestNothingGoesOn(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		then func(t *testing.T, c *crew)
+		why  string
+	}{
+		{"paused", func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/pause") }, ""},
+		{"off the record", func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/offrecord") }, ""},
+		{"disabled", func(_ *testing.T, c *crew) { c.config.Enabled = false }, room.Disabled},
+		{"a full disk", func(_ *testing.T, c *crew) { c.journal.Fail(errors.New("full")) }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model = endless("Earshot", "Scout")
+				h.model.Every = 10 * time.Millisecond
+				h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+				c := pair(t, h)
+				c.must(t, "ann", "talk to each other", 5*time.Millisecond)
+				tt.then(t, c)
+				time.Sleep(time.Hour)
+				c.journal.Fail(nil)
+				time.Sleep(time.Hour)
+				c.stop()
+				if n := len(c.model.Seen()); n != 1 {
+					t.Errorf("the model was asked %d times", n)
+				}
+				if got := c.decided(); tt.why != "" && got[len(got)-1] != tt.why {
+					t.Errorf("decided %q, want %q", got, tt.why)
+				}
+			})
+		})
+	}
+}
+
+// TestTurnControl: whatever people and agents do, no agent answers another when
+// enough has been said; the agents hand over once, and not silently; and what a
+// person asks is answered, or another question of the same conversation in its
+// place.
+func TestTurnControl(t *testing.T) {
+	said := rapid.SampledFrom([]string{"@Scout, go on", "@Earshot, go on", "done", "<world>pass</world>", "so <world>pass</world>", "@human, what now?",
+		"<world>TO: Scout, Earshot</world> look", "@all look", "first 1", "then 2", "and 3", "@Scout, 4"})
+	wrote := rapid.SampledFrom([]string{"@Earshot talk", "@Scout talk", "@all talk", "what now?", "bob, lunch?", "stop", "be quiet", "/msg Scout talk", "/msg Earshot, Scout: talk", "/mute", "/resume"})
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := rapid.IntRange(0, 6).Draw(rt, "limit")
+		h := newHouse()
+		h.config.MultiParty.TurnLimit = limit
+		h.model = &llmtest.Script{Every: time.Millisecond}
+		for _, name := range []string{"Earshot", "Scout"} {
+			r := llmtest.Rule{Agent: name}
+			for _, text := range rapid.SliceOfN(said, 1, 12).Draw(rt, name) {
+				r.Replies = append(r.Replies, llmtest.Reply{Text: text})
+			}
+			h.model.Rules = append(h.model.Rules, r)
+		}
+		type line struct {
+			who, text string
+			then      time.Duration
+		}
+		var lines []line
+		for range rapid.IntRange(1, 8).Draw(rt, "lines") {
+			lines = append(lines, line{
+				rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "who"), wrote.Draw(rt, "text"),
+				time.Duration(rapid.SampledFrom([]int{0, 1, 7, 30, 200}).Draw(rt, "then")) * time.Millisecond,
+			})
+		}
+		var c *crew
+		synctest.Test(t, func(t *testing.T) {
+			c = pair(t, h, "bob")
+			for _, l := range lines {
+				_ = c.writes(t, l.who, l.text)
+				time.Sleep(l.then)
+			}
+			time.Sleep(time.Hour)
+			c.stop()
+		})
+		controlled(rt, c, limit)
+	})
+}
+
+// controlled looks whether what is on record was controlled.
+func controlled(t *rapid.T, c *crew, limit int) {
+	kind := func(id earshot.ParticipantID) participants.Type {
+		p, _ := c.people.Get(id)
+		return p.Type
+	}
+	var turns conversation.Turns
+	by := make(map[earshot.EventID]earshot.Event)
+	asked, ended := make(map[earshot.TurnID]earshot.Event), make(map[earshot.TurnID]earshot.Event)
+	waits := make(map[conversation.Circle]bool) // enough was said, and nobody was told
+	for _, e := range c.journal.Events() {
+		by[e.ID] = e
+		circle, before := conversation.CircleOf(e.Visibility), turns.Of(e.Visibility)
+		turns.Take(e, kind)
+		switch body := e.Body.(type) {
+		case earshot.Decision:
+			if body.Turn != "" {
+				asked[body.Turn] = e
+			}
+			if body.Reasons[0] == room.Commanded { // all talk among agents is over
+				clear(waits)
+			}
+			if body.Reasons[0] == room.Enough && body.Verdict == earshot.Silent && !before.Over {
+				waits[circle] = true
+			}
+		case earshot.Reply:
+			if _, twice := ended[body.Turn]; twice {
+				t.Fatalf("turn %s ended twice", body.Turn)
+			}
+			ended[body.Turn] = e
+			to := by[body.About]
+			switch {
+			case body.Handover != nil && body.Handover.Why != earshot.Passed && before.Over:
+				t.Fatalf("handed over twice: %q", c.talk())
+			case body.Handover == nil && body.Offered != "" && kind(to.Author).Machine() && before.Spent(limit):
+				t.Fatalf("an agent answered another after %d messages: %q", before.Count, c.talk())
+			}
+		}
+		if conversation.MoveOf(e, kind).Kind >= conversation.Begin {
+			delete(waits, circle)
+		}
+	}
+	if len(waits) > 0 {
+		t.Fatalf("nobody was told that it is enough: %q", c.talk())
+	}
+	for id, d := range asked {
+		e, over := ended[id]
+		if !over {
+			t.Fatalf("turn %s never ended", id)
+		}
+		question, r := by[d.Body.(earshot.Decision).About], e.Body.(earshot.Reply)
+		if kind(question.Author).Machine() || r.Outcome == earshot.Completed || r.Outcome == earshot.Interrupted {
+			continue
+		}
+		newer := func(other earshot.Event) bool {
+			o := by[other.Body.(earshot.Decision).About]
+			return other.Author == d.Author && o.Sequence != question.Sequence && conversation.CircleOf(o.Visibility) == conversation.CircleOf(question.Visibility)
+		}
+		if r.Outcome != earshot.Suppressed || !slices.ContainsFunc(slices.Collect(maps.Values(asked)), newer) {
+			t.Fatalf("%q was not answered: %+v", string(question.Body.(earshot.Message).Text), r)
+		}
+	}
+}
