@@ -47,6 +47,7 @@ func TestValidate(t *testing.T) {
 		{"an envelope for a name", func(c *executive.Config) { c.Name = "Bob] TO: all" }, `name: is "Bob] TO: all"; must be made of letters, digits, spaces and - ' . alone, without a space at either end`},
 		{"two lines for a name", func(c *executive.Config) { c.Name = "Bob\nAnn" }, `name: is "Bob\nAnn"; must be made of letters, digits, spaces and - ' . alone, without a space at either end`},
 		{"a part in the conversation for a name", func(c *executive.Config) { c.Name = "System" }, `name: cannot be used: the name "System" stands for something else: "system" is a reserved word`},
+		{"asleep at once", func(c *executive.Config) { c.AgentsSleepAfter = 0.5 }, "agents_sleep_after_seconds: is 0.5s; must be at least 1s, or 0 for never"},
 		{"no window", func(c *executive.Config) { c.ContextWindow = 0.5 }, "context_window_seconds: is 0.5s; must be at least 1s, or nothing would ever be going on"},
 		{"too often", func(c *executive.Config) { c.UpdateInterval = 0 }, "update_interval_seconds: is 0s; must be at least 0.1s"},
 		{"not a number", func(c *executive.Config) { c.Reasoning.Temperature = math.NaN() }, "reasoning.temperature: is NaN; must be from 0 to 2"},

@@ -97,6 +97,47 @@ func TestTakeWhileSomebodyTypes(t *testing.T) {
 	}
 }
 
+// TestRenew: who was asked before others were cut for something else is not cut by
+// that; by a command since, which means everybody, he is.
+func TestRenew(t *testing.T) {
+	for _, tt := range []struct {
+		name, before, between, after string
+		cut                          bool
+	}{
+		{"nothing", "", "", "", false},
+		{"a message to another", "ann:addressed", "bob:addressed", "", false},
+		{"two of them", "", "bob:addressed bob:words", "", false},
+		{"a command", "", "bob:command", "", true},
+		{"a command, then a message", "", "bob:command bob:addressed", "", true},
+		{"a message, then a command", "", "bob:addressed", "bob:command", true},
+		{"a command before", "ann:command", "bob:addressed", "", false},
+		{"the end", "", "bob:shutdown bob:addressed", "", true},
+		{"somebody else later", "", "bob:addressed", "ann:addressed", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var floor interrupt.Floor
+			signal := func(words string) {
+				for _, w := range strings.Fields(words) {
+					floor.Signal(parse(t, w))
+				}
+			}
+			signal(tt.before)
+			ticket := floor.Ticket()
+			signal(tt.between)
+			later := floor.Ticket()
+			signal(tt.after)
+			cut := false
+			floor.Take(floor.Renew(ticket, later), false, func(c earshot.Control, _ *interrupt.Signal) { cut = cut || c == earshot.Cut })
+			if cut != tt.cut {
+				t.Errorf("cut is %v, want %v", cut, tt.cut)
+			}
+			if back := floor.Renew(later, ticket); back < later {
+				t.Errorf("a ticket became older: %v after %v", back, later)
+			}
+		})
+	}
+}
+
 // TestFloorEndsOnce: whatever comes, a holder is cut at most once, is told
 // nothing afterwards, and never twice in a row the same.
 func TestFloorEndsOnce(t *testing.T) {

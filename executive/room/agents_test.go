@@ -23,7 +23,8 @@ type crew struct {
 	*company
 	mu    sync.Mutex
 	sits  []agents.Record
-	reads int // times that a dialogue was read again
+	reads int   // times that a dialogue was read again
+	fault error // why it cannot be
 }
 
 func record(id, name string) agents.Record {
@@ -42,8 +43,11 @@ func man(t *testing.T, h *house, others ...string) *crew {
 	}
 	h.recall = func(_ context.Context, id earshot.ParticipantID) ([]earshot.Event, error) {
 		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.fault != nil {
+			return nil, c.fault
+		}
 		c.reads++
-		c.mu.Unlock()
 		return slices.DeleteFunc(h.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(earshot.Audience{}.With(id)) }), nil
 	}
 	c.company = gather(t, h, others...)

@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ var effects = []effect{
 	{"enabled", func(c *executive.Config) { c.Enabled = false }, ask, "one two three four", ""},
 	{"name", func(c *executive.Config) { c.Name = "Bob" }, prompted("You are Bob."), "false", "true"},
 	{"context_window_seconds", func(c *executive.Config) { c.ContextWindow = 5 }, remembered, "true", "false"},
+	{"agents_sleep_after_seconds", func(c *executive.Config) { c.AgentsSleepAfter = 5 }, drowsy, room.Active, room.Sleeping},
 	{"conversational.temperature", func(c *executive.Config) { c.Conversational.Temperature = 0.1 }, heat, "0.7", "0.1"},
 	{"conversational.max_tokens", func(c *executive.Config) { c.Conversational.MaxTokens = 2 }, ask, "one two three four", "one two"},
 	{"conversational.system_prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = "Talk like a pirate." }, prompted("Talk like a pirate."), "false", "true"},
@@ -109,6 +111,13 @@ func remembered(t *testing.T, h *house) string {
 	time.Sleep(time.Minute)
 	messages := h.model.Seen()[1].Messages
 	return fmt.Sprint(strings.Contains(messages[len(messages)-1].Text, "the kettle boils"))
+}
+
+// drowsy looks whether the agent sleeps a minute after its reply.
+func drowsy(t *testing.T, h *house) string {
+	h.recall = func(context.Context, earshot.ParticipantID) ([]earshot.Event, error) { return h.journal.Events(), nil }
+	ask(t, h)
+	return h.state().Agents[0].State
 }
 
 func heat(t *testing.T, h *house) string {

@@ -17,7 +17,7 @@ func (r *Room) remember(e earshot.Event) {
 			continue
 		}
 		seen = true
-		if e.Author == s.ID || slices.Contains(e.To, s.ID) {
+		if slices.Contains(e.To, s.ID) || e.Author == s.ID && e.Body.Kind() != earshot.KindDecision {
 			s.touched = r.cfg.Now()
 		}
 		if s.awake {

@@ -43,10 +43,10 @@ type house struct {
 	agents  func() []agents.Record
 	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 	reach   func(earshot.ParticipantID, earshot.Event)
-	first   int  // the number of the last ID that there is already
 	away    bool // nobody is at the console
 	reader  func() func(earshot.Clause) earshot.Clause
 	logged  *strings.Builder
+	ids     int // that there are already
 	stop    func()
 }
 
@@ -65,7 +65,6 @@ func newHouse() *house {
 // open opens the room. It must be closed with stop, and is then still.
 func (h *house) open(ctx context.Context) *house {
 	ctx, cancel := context.WithCancel(ctx)
-	n := h.first
 	var mu sync.Mutex
 	if h.people == nil {
 		h.people = participants.New(ann, "ann", h.config.Name)
@@ -78,8 +77,8 @@ func (h *house) open(ctx context.Context) *house {
 		NewID: func() earshot.EventID {
 			mu.Lock()
 			defer mu.Unlock()
-			n++
-			return earshot.EventID(fmt.Sprintf("%s%04d", "e", n))
+			h.ids++
+			return earshot.EventID(fmt.Sprintf("%s%04d", "e", h.ids))
 		},
 	})
 	if !h.away {

@@ -299,7 +299,7 @@ func TestARestartGoesOnCounting(t *testing.T) {
 				}
 				h.stop()
 				again := newHouse()
-				again.config, again.past, again.people, again.first = h.config, h.journal.Events(), h.people, 100
+				again.config, again.past, again.people, again.ids = h.config, h.journal.Events(), h.people, 100
 				again.journal.From(int64(len(again.past)))
 				outside(t, again)
 				for i := range 4 {

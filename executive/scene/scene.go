@@ -139,16 +139,29 @@ func (s *Scene) Forget(events ...earshot.EventID) {
 type View struct {
 	scene *Scene
 	to    earshot.Audience
+	by    earshot.ParticipantID // see As
 }
 
 // For returns the scene as every member of a may see it.
-func (s *Scene) For(a earshot.Audience) View { return View{s, a} }
+func (s *Scene) For(a earshot.Audience) View { return View{scene: s, to: a} }
+
+// As returns the view as an agent reads it in its prompt: of the states of agents
+// its own alone.
+func (v View) As(agent earshot.ParticipantID) View {
+	v.by = agent
+	return v
+}
+
+// shows reports whether i is to be seen in the view.
+func (v View) shows(i Item) bool {
+	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
+}
 
 // Items returns the entries of f, the oldest first.
 func (v View) Items(f Field) []Item {
 	v.scene.mu.Lock()
 	defer v.scene.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(v.scene.fields[f]), func(i Item) bool { return !i.Visibility.Allows(v.to) })
+	return slices.DeleteFunc(slices.Clone(v.scene.fields[f]), func(i Item) bool { return !v.shows(i) })
 }
 
 // Since returns the changes from position pos on, the position to ask from
@@ -165,7 +178,7 @@ func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan st
 	missed = max(0, first-pos)
 	from := min(max(0, pos-first), int64(len(s.log)))
 	for _, i := range s.log[from:] {
-		if i.Visibility.Allows(v.to) && i.Text != "" {
+		if v.shows(i) && i.Text != "" {
 			items = append(items, i)
 		}
 	}

@@ -44,16 +44,37 @@ func TestBounded(t *testing.T) {
 		for n := range rapid.IntRange(1, 60).Draw(t, "entries") {
 			f := rapid.SampledFrom(scene.Fields()).Draw(t, "field")
 			text := earshot.Text(fmt.Sprint(n, " ", strings.Repeat("é", rapid.IntRange(0, 900).Draw(t, "length"))))
-			s.Put(scene.Item{Field: f, At: noon, Text: text, Visibility: public})
-			items := s.For(bob).Items(f)
+			i := scene.Item{Field: f, At: noon, Text: text, Visibility: public}
+			if f == scene.Agent {
+				i.Of = rapid.SampledFrom([]earshot.ParticipantID{"agent", "scout"}).Draw(t, "agent")
+			}
+			s.Put(i)
+			items := s.For(bob).As(i.Of).Items(f)
 			if len(items) == 0 || !strings.HasPrefix(string(items[len(items)-1].Text), fmt.Sprint(n, " ")) {
 				t.Fatalf("entry %d is not there", n)
 			}
 		}
-		if n := len(scene.Prompt(s.For(bob).Recent(noon, time.Hour), noon)); n > 8<<10 {
+		if n := len(scene.Prompt(s.For(bob).As("scout").Recent(noon, time.Hour), noon)); n > 8<<10 {
 			t.Fatalf("the prompt is %d bytes", n)
 		}
 	})
+}
+
+// TestEachAgentsState: an agent reads its own, and people those of all.
+func TestEachAgentsState(t *testing.T) {
+	var s scene.Scene
+	for _, of := range []earshot.ParticipantID{"agent", "scout", "agent"} {
+		s.Put(scene.Item{Field: scene.Agent, Of: of, At: noon, Text: earshot.Text(of + " was cut off"), Visibility: public})
+	}
+	for by, want := range map[earshot.ParticipantID]string{
+		"scout": "agent_state (now): scout was cut off\n",
+		"coder": "",
+		"":      "agent_state (now): scout was cut off\nagent_state (now): agent was cut off\n",
+	} {
+		if got := scene.Prompt(s.For(bob).As(by).Recent(noon, time.Minute), noon); got != want {
+			t.Errorf("%q reads\n%swant\n%s", by, got, want)
+		}
+	}
 }
 
 func TestSince(t *testing.T) {
