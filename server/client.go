@@ -21,6 +21,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/participants/agents"
 	"earshot/providers"
 	"earshot/server/attach"
 	"earshot/server/wire"
@@ -75,6 +76,29 @@ func (c *Client) State(ctx context.Context) (json.RawMessage, error) {
 	var state json.RawMessage
 	err := c.ask(ctx, "GET", "/v1/state", nil, &state)
 	return state, err
+}
+
+// Agents returns the agents that there are, and if all is set those that were, as
+// JSON.
+func (c *Client) Agents(ctx context.Context, all bool) (json.RawMessage, error) {
+	path := "/v1/agents"
+	if all {
+		path += "?all=1"
+	}
+	var list json.RawMessage
+	err := c.ask(ctx, "GET", path, nil, &list)
+	return list, err
+}
+
+// Order has an agent made, changed or ended, and returns what it is then, as JSON.
+func (c *Client) Order(ctx context.Context, o agents.Order) (json.RawMessage, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var agent json.RawMessage
+	err = c.ask(ctx, "POST", "/v1/agents", bytes.NewReader(body), &agent)
+	return agent, err
 }
 
 // Events yields what happens after a sequence, first what has happened

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"earshot/participants"
 	"earshot/server/wire"
 )
 
@@ -18,6 +19,7 @@ type right int
 const (
 	nobody   right = iota
 	resident       // everybody whom the house knows
+	operator       // who may operate it
 )
 
 // A route is something that can be asked for.
@@ -33,6 +35,8 @@ var routes = []route{
 	{"GET", "/v1/events", resident, (*Server).events},
 	{"GET", "/v1/state", resident, (*Server).state},
 	{"POST", "/v1/attach", resident, (*Server).attach},
+	{"GET", "/v1/agents", operator, (*Server).agents},
+	{"POST", "/v1/agents", operator, (*Server).order},
 }
 
 // A fault is why a request was refused, with its status of HTTP.
@@ -73,10 +77,21 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if to.right != resident {
-		return &fault{http.StatusForbidden, errors.New("nobody may ask for that")}
+	if err := to.right.allows(who); err != nil {
+		return &fault{http.StatusForbidden, err}
 	}
 	return to.serve(s, w, r, who)
+}
+
+// allows says why somebody may not use a route, or nothing.
+func (r right) allows(who guest) error {
+	switch {
+	case r == resident, r == operator && who.Can(participants.Operate):
+		return nil
+	case r == operator:
+		return &wire.Refusal{Problem: "that is for whoever operates this earshot", Mend: "ask them, or come in as them: --identity NAME"}
+	}
+	return errors.New("nobody may ask for that")
 }
 
 // find returns the route for a request.

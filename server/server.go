@@ -64,6 +64,7 @@ type Journal interface {
 type House interface {
 	remote.House
 	Journal
+	Office
 
 	// Identify returns who somebody is whom the kernel knows by account, when
 	// they claim c. An error refuses them everything; [participants.ErrToken]

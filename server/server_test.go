@@ -22,6 +22,7 @@ import (
 	"earshot"
 	"earshot/internal/testkit"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
@@ -40,6 +41,7 @@ type house struct {
 	state  func() (any, error)
 	name   func(earshot.ParticipantID) string // nil calls everybody by their ID
 	enter  func(earshot.Outlet)               // nil lets them stand around
+	order  func(participants.Participant, agents.Order) (any, error)
 
 	mu     sync.Mutex
 	kept   []earshot.Event
