@@ -9,7 +9,6 @@ import (
 
 	"earshot"
 	"earshot/internal/terminal"
-	"earshot/participants/paths"
 )
 
 // inOrder puts each reply behind what it answers and what was done for it, and so
@@ -89,7 +88,7 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 		what := string(body.Deed(e.At, namesOf(e.To, name)))
 		return "[" + what + "]", what != ""
 	case earshot.Agent:
-		return "[" + body.Fate() + by(e.Author, name) + "]", body.PathKind != string(paths.Sub) // those come and go with a task
+		return "[" + body.Fate() + by(e.Author, name) + "]", true
 	}
 	return "", false
 }

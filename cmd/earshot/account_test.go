@@ -25,7 +25,6 @@ func TestHistoryOfAgents(t *testing.T) {
 	handover.Handover = &earshot.Handover{Why: earshot.TurnLimit, To: "ann"}
 	events := []earshot.Event{
 		at("ann", "", earshot.Agent{Act: earshot.Created, ID: "b", Profile: &earshot.Profile{Name: "Bob"}}),
-		at("a", "", earshot.Agent{Act: earshot.Created, ID: "s", PathKind: "sub"}),
 		at("ann", "q1", earshot.Message{Text: "Alice, ask Bob"}, "a"),
 		at("a", "m1", earshot.Message{Text: "what is it?", Turn: "t1"}, "b"),
 		at("b", "", earshot.Use{Turn: "t1", Tool: "read_file", Arguments: `{"path":"it.txt"}`}),

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/store"
 )
 
@@ -23,15 +24,20 @@ type census struct {
 	name    string         // what the account is called
 	record  func(context.Context, earshot.ParticipantID, earshot.Actor) error
 	newID   func() earshot.EventID
+	book    *agents.Book // of the agents; nil where none has been written yet
 }
 
 // registry returns who exists: those of the configuration, with what the
 // journal, if there is one yet, says has changed since.
 func (c census) registry(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
-	r, err := participants.Open(participants.Setup{
+	s := participants.Setup{
 		Account: c.account, AccountName: c.name, Actors: c.ExternalActors, Agents: c.agents(),
 		Record: c.record, Now: time.Now, NewID: c.newID,
-	})
+	}
+	if c.book != nil {
+		s.Label = c.book.Label
+	}
+	r, err := participants.Open(s)
 	if err != nil {
 		return nil, fmt.Errorf("finding out who exists: %w", err)
 	}
@@ -50,9 +56,43 @@ func (c census) registry(ctx context.Context, journal func(earshot.Audience) *st
 	return r, nil
 }
 
-// agents are the internal ones.
-func (c census) agents() []participants.Participant {
-	return []participants.Participant{{
-		ID: participants.Agent, Name: participants.OneLine(c.Executive.Name), Type: participants.Internal,
-	}}
+// of returns who exists as a journal says that somebody else writes.
+func (c census) of(ctx context.Context, archive *store.Archive) (r *participants.Registry, err error) {
+	if c.book, err = agents.Read(ctx, archive); err != nil {
+		return nil, err
+	}
+	return c.registry(ctx, archive.For)
 }
+
+// agents are the internal ones: those of the book, or else of the configuration.
+func (c census) agents() []participants.Participant {
+	if c.book != nil {
+		return c.book.Participants()
+	}
+	all := []participants.Participant{{ID: participants.Agent, Name: participants.OneLine(c.Executive.Name), Type: participants.Internal}}
+	for _, e := range c.Agents {
+		all = append(all, participants.Participant{ID: earshot.ParticipantID("agent/" + e.Name), Name: e.Name, Type: participants.Internal, Description: e.Description})
+	}
+	return all
+}
+
+// bookOf returns the book of the agents of cfg, which is written in s.
+func bookOf(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Book, error) {
+	set := agents.Setup{
+		Journal: s, Main: mainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Now: time.Now, NewID: newID,
+	}
+	for _, r := range cfg.Rooms.All() {
+		set.Rooms = append(set.Rooms, r.ID)
+	}
+	return agents.Open(ctx, set)
+}
+
+// mainAgent is what the section executive says of the main agent.
+func mainAgent(cfg *config.Config) earshot.Profile {
+	return earshot.Profile{
+		Name: participants.OneLine(cfg.Executive.Name), Prompt: earshot.Text(cfg.Executive.Conversational.SystemPrompt), AutoReply: true,
+	}
+}
+
+// projections are the views of the journal that packages besides the store keep.
+func projections() []earshot.Projection { return []earshot.Projection{agents.Projection{}} }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -93,7 +94,10 @@ func (a *app) sense(t *terminal.Terminal, newID func() earshot.EventID) *sense.C
 
 // names is what the participants are called whom a daemon told of.
 func names(s status) *attach.Names {
-	called := map[earshot.ParticipantID]string{participants.Agent: s.Agent}
+	called := make(map[earshot.ParticipantID]string)
+	for _, a := range s.Agents {
+		called[a.ID] = a.Name
+	}
 	for _, p := range append(s.Known, s.You) {
 		called[p.ID] = p.Name
 	}
@@ -156,8 +160,8 @@ func (s sayCommand) Run(a *app) error {
 	return errors.Join(err, s.verdict(a, c, o))
 }
 
-// A caller is a sense of what is all for the agent: among several people it
-// calls it by name, where nobody is called, so that it is answered.
+// A caller is a sense of what is all for an agent: among several people it calls
+// the main one by name, where nobody is called, so that it is answered.
 type caller struct {
 	providers.Provider
 	names *conversation.Directory
@@ -171,8 +175,11 @@ func calling(p providers.Provider, s status) providers.Provider {
 	if alone {
 		return p
 	}
-	agent := participants.Participant{ID: participants.Agent, Name: s.Agent, Type: participants.Internal}
-	return caller{p, conversation.NewDirectory(append(s.Known, agent)), s.You, s.Agent}
+	all := slices.Clone(s.Known)
+	for _, a := range s.Agents {
+		all = append(all, participants.Participant{ID: a.ID, Name: a.Name, Type: participants.Internal})
+	}
+	return caller{p, conversation.NewDirectory(all), s.You, s.Agent}
 }
 
 // Run implements [providers.Provider].

@@ -32,6 +32,7 @@ type commands struct {
 	Devices devicesCommand `cmd:"" help:"List the microphones and loudspeakers that there are."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
 	Check   checkCommand   `cmd:"" help:"Check the configuration."`
+	Agents  agentsCommand  `cmd:"" help:"See, make, change and end the agents."`
 	Token   tokenCommand   `cmd:"" help:"Give and take the tokens by which people prove who they are."`
 	Store   storeCommand   `cmd:"" help:"Look after what is kept."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`

@@ -21,6 +21,7 @@ import (
 	"earshot/internal/supervise"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/providers"
 	"earshot/server"
 	"earshot/store"
@@ -37,6 +38,7 @@ type daemon struct {
 	id    func() earshot.EventID
 	gate  gate
 
+	book    *agents.Book             // of all agents
 	account earshot.Handle           // that runs it
 	owner   participants.Participant // whose account that is
 
@@ -58,7 +60,7 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 		return nil, err
 	}
 	c := cfg.Store
-	c.NewID, c.Log, c.Report = d.id, log, d.report
+	c.NewID, c.Log, c.Report, c.Projections = d.id, log, d.report, projections()
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return nil, err
 	}
@@ -77,12 +79,16 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 
 // people finds out who exists.
 func (d *daemon) people(ctx context.Context, name string) error {
-	c := census{Config: d.cfg, account: d.account, name: name, record: d.record, newID: d.id}
 	var err error
+	if d.book, err = bookOf(ctx, d.cfg, d.store, d.id); err != nil {
+		return err
+	}
+	c := census{Config: d.cfg, account: d.account, name: name, record: d.record, newID: d.id, book: d.book}
 	if d.Registry, err = c.registry(ctx, d.store.For); err != nil {
 		return err
 	}
 	d.owner = d.Resolve(d.account)
+	d.book.Join(d.Registry, d.owner.ID)
 	d.gate = newGate(d.cfg, d.Registry)
 	return nil
 }

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"earshot/config"
+	"earshot/participants/agents"
 	"earshot/server"
 	"earshot/store"
 )
@@ -26,6 +28,7 @@ func (d doctorCommand) Run(a *app) error {
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
 	findings = append(findings, lookAtTokens(cfg)...)
+	findings = append(findings, lookAtAgents(a.ctx, cfg)...)
 	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
 		findings = append(findings, l.finding)
@@ -132,6 +135,32 @@ func lookAtTokens(cfg *config.Config) []finding {
 	}
 	f.Text = count(len(all), "token") + " given; see: earshot token list"
 	return []finding{f}
+}
+
+// lookAtAgents finds something only where there are several: most people have one.
+func lookAtAgents(ctx context.Context, cfg *config.Config) []finding {
+	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	if err != nil {
+		return nil // which is said of the journal
+	}
+	defer archive.Close()
+	book, err := agents.Read(ctx, archive)
+	if err != nil {
+		return []finding{{Thing: "agents", Text: err.Error(), Cure: "earshot store rebuild"}}
+	}
+	return tellAgents(book)
+}
+
+// tellAgents names the agents of a book, if there are several.
+func tellAgents(b *agents.Book) []finding {
+	var names []string
+	for _, p := range b.Participants() {
+		names = append(names, p.Name)
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return []finding{{Thing: "agents", Works: true, Text: strings.Join(names, ", ") + "; call one by its name, such as @" + names[1]}}
 }
 
 func lookAtSocket(ctx context.Context, cfg *config.Config) finding {

@@ -13,6 +13,7 @@ import (
 	"earshot/config"
 	"earshot/internal/field"
 	"earshot/participants"
+	"earshot/participants/paths"
 	"earshot/server"
 	"earshot/store"
 )
@@ -36,6 +37,13 @@ var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.
 var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindMemo,
 	earshot.KindUse, earshot.KindReminder, earshot.KindAgent)
 
+// untold reports whether e is of no interest to people: that there is the main
+// agent, and that agents come and go with a task.
+func untold(e earshot.Event) bool {
+	a, ok := e.Body.(earshot.Agent)
+	return ok && (a.ID == participants.Agent || paths.Kind(a.PathKind).Below())
+}
+
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
 	return a.read(h.reading, func(r *store.Reader, name func(earshot.ParticipantID) string) error {
@@ -43,7 +51,7 @@ func (h historyCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.transcript(events, h.JSON, name, "Nothing has been said yet.")
+		return a.transcript(slices.DeleteFunc(events, untold), h.JSON, name, "Nothing has been said yet.")
 	})
 }
 
@@ -72,10 +80,7 @@ func (a *app) read(as reading, use func(*store.Reader, func(earshot.ParticipantI
 	if err != nil {
 		return err
 	}
-	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &verdict{notFound, fmt.Errorf("there is no journal yet in %s; it begins with: earshot run", short(cfg.Store.Directory))}
-	}
+	archive, err := a.archive(cfg)
 	if err != nil {
 		return err
 	}
@@ -87,12 +92,21 @@ func (a *app) read(as reading, use func(*store.Reader, func(earshot.ParticipantI
 	return use(archive.For(around), people.Name)
 }
 
+// archive opens the journal for reading.
+func (a *app) archive(cfg *config.Config) (*store.Archive, error) {
+	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &verdict{notFound, fmt.Errorf("there is no journal yet in %s; it begins with: earshot run", short(cfg.Store.Directory))}
+	}
+	return archive, err
+}
+
 // reader returns who exists, and who reads.
 func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*participants.Registry, earshot.Audience, error) {
 	read := *cfg // whoever reads is somebody who is known
 	read.ExternalActors.AllowDynamicCreation, read.ExternalActors.AllowAnonymous = false, false
 	account, user := self()
-	people, err := census{Config: &read, account: account, name: user, newID: identifiers()}.registry(a.ctx, archive.For)
+	people, err := census{Config: &read, account: account, name: user, newID: identifiers()}.of(a.ctx, archive)
 	if err != nil {
 		return nil, earshot.Audience{}, err
 	}

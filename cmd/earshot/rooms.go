@@ -11,6 +11,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 const (
@@ -52,6 +53,10 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 		all = append(all, chamber{is: is, Room: room.New(room.Config{
 			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
 			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
+			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order,
+			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
+				return d.recall(ctx, is.ID, agent)
+			},
 			Enters: func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
 			Reader: reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 		})})
@@ -59,10 +64,24 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	return all, nil
 }
 
-// past returns what a room goes on from: the newest events that its agent may
-// see, the mode that it was left in, and what its agent is to keep in mind.
+// past returns what a room goes on from: the newest events that one of its agents
+// may see, the mode that it was left in, and what they are to keep in mind.
 func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
-	reader := d.store.For(earshot.Audience{Room: id}.With(participants.Agent))
+	events, err := d.store.For(earshot.Audience{Room: id}).Last(ctx, nil, recall) // what no agent is kept from
+	for _, a := range d.book.In(id) {
+		if err != nil {
+			return nil, err
+		}
+		var theirs []earshot.Event
+		theirs, err = d.recall(ctx, id, a.ID)
+		events = append(events, theirs...)
+	}
+	return once(events), err
+}
+
+// recall returns what an agent goes on from in a room.
+func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.ParticipantID) ([]earshot.Event, error) {
+	reader := d.store.For(earshot.Audience{Room: id}.With(agent))
 	events, err := reader.Last(ctx, nil, recall)
 	if err != nil {
 		return nil, err
@@ -74,8 +93,13 @@ func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, 
 		}
 		events = append(events, more...)
 	}
+	return once(events), nil
+}
+
+// once returns events in their order, each once.
+func once(events []earshot.Event) []earshot.Event {
 	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence }), nil
+	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })
 }
 
 // Admit brings an event into its room, as a [providers.Emit] does; one that

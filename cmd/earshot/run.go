@@ -83,6 +83,7 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
 	}
+	findings = append(findings, tellAgents(d.book)...)
 	w := a.err
 	if a.person() {
 		w = a.out

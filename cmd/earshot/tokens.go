@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"earshot"
 	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -69,17 +68,17 @@ func (c tokenCreate) Run(a *app) error {
 
 // people returns who exists, whether or not earshot runs or ever ran.
 func (a *app) people(cfg *config.Config) (*participants.Registry, error) {
-	var journal func(earshot.Audience) *store.Reader
+	handle, user := self()
+	c := census{Config: cfg, account: handle, name: user}
 	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
-	switch {
-	case err == nil:
-		defer archive.Close()
-		journal = archive.For
-	case !errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
+		return c.registry(a.ctx, nil)
+	}
+	if err != nil {
 		return nil, err
 	}
-	handle, user := self()
-	return census{Config: cfg, account: handle, name: user}.registry(a.ctx, journal)
+	defer archive.Close()
+	return c.of(a.ctx, archive)
 }
 
 // somebody returns who is called name.

@@ -29,7 +29,13 @@ func (w whoCommand) Run(a *app) error {
 	for _, p := range s.Here {
 		fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s %s", p.Name, p.Description)))
 	}
-	fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s agent", s.Agent)))
+	for _, agent := range s.Agents {
+		state := "agent"
+		if len(s.Agents) > 1 {
+			state += ", " + agent.State
+		}
+		fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s %s", agent.Name, state)))
+	}
 	_, err = fmt.Fprintf(a.out, "The room is %s: %s.\n", s.Mode, s.Mode.Means())
 	return err
 }

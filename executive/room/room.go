@@ -114,6 +114,11 @@ type Config struct {
 	// may wait for a disk. If nil, no seat sleeps.
 	Recall func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error)
 
+	// Order carries out what somebody orders of agents, and returns the one that it
+	// is about; see [agents.Book.Carry]. Who may not is refused. If nil, they can
+	// only be listed.
+	Order func(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error)
+
 	// Reader returns how a voice says the clauses of one speech, each with its
 	// Spoken form and Marks. If nil, a voice says them as they are written, or
 	// as it likes.

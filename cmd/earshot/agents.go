@@ -1,0 +1,314 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+
+	"earshot"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/participants/paths"
+)
+
+type agentsCommand struct {
+	List   agentsList   `cmd:"" default:"withargs" help:"List the agents."`
+	Show   agentsShow   `cmd:"" help:"Show all about one."`
+	Add    agentsAdd    `cmd:"" help:"Make one. It is there at once, in every room where it sits."`
+	Change agentsChange `cmd:"" help:"Change one. It is so at once."`
+	End    agentsEnd    `cmd:"" help:"End one, for ever. What was said stays."`
+}
+
+type agentsList struct {
+	introduction
+	All  bool `help:"Also those that have ended."`
+	JSON bool `help:"Print them as JSON."`
+}
+
+// Run lists the agents.
+func (l agentsList) Run(a *app) error {
+	return a.consult(l.introduction, func(o office) error {
+		list, err := o.list(a.ctx, l.All)
+		if err != nil {
+			return err
+		}
+		if l.JSON {
+			return a.json(list)
+		}
+		t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\t")
+		for _, p := range list {
+			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), p.sits(), p.thinks(), p.mainly()}, "\t")))
+		}
+		return t.Flush()
+	})
+}
+
+// sits returns where an agent sits.
+func (p portrait) sits() string {
+	switch {
+	case len(p.Rooms) > 0:
+	case p.Kind == paths.Agent:
+		return agents.Everywhere
+	default:
+		return "-" // it is where others call it
+	}
+	var names []string
+	for _, r := range p.Rooms {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ",")
+}
+
+// thinks returns which model an agent has of its own.
+func (p portrait) thinks() string {
+	switch {
+	case p.Engine == "" && p.Model == "":
+		return "the usual"
+	case p.Engine == "":
+		return p.Model
+	case p.Model == "":
+		return "that of " + p.Engine
+	}
+	return p.Model + " of " + p.Engine
+}
+
+// mainly says that an agent answers what is for nobody in particular.
+func (p portrait) mainly() string {
+	if p.Main {
+		return "main"
+	}
+	return ""
+}
+
+type agentsShow struct {
+	introduction
+	Agent string `arg:"" name:"name|path" help:"Its name or its path."`
+	JSON  bool   `help:"Print it as JSON."`
+}
+
+// Run shows one agent, also one that has ended.
+func (s agentsShow) Run(a *app) error {
+	return a.consult(s.introduction, func(o office) error {
+		p, err := a.agent(o, s.Agent, true)
+		if err != nil {
+			return err
+		}
+		if s.JSON {
+			return a.json(p)
+		}
+		p.print(a.out)
+		return nil
+	})
+}
+
+// print prints all about an agent.
+func (p portrait) print(w io.Writer) {
+	fmt.Fprintln(w, terminal.Safe(p.Name))
+	line := func(what, is string) {
+		if is != "" {
+			fmt.Fprintf(w, "  %-13s %s\n", what, strings.ReplaceAll(terminal.Safe(is), "\n", "\n"+strings.Repeat(" ", 16)))
+		}
+	}
+	line("description", p.Description)
+	line("path", string(p.Path))
+	line("kind", string(p.Kind))
+	line("state", p.State)
+	line("rooms", p.sits())
+	line("model", p.thinks())
+	line("main", yesNo(p.Main))
+	line("auto_reply", yesNo(p.AutoReply))
+	if p.User != participants.Owner {
+		line("user", string(p.User))
+	}
+	if p.Configured {
+		line("changed", "in the configuration")
+	} else {
+		line("changed", "by: earshot agents change")
+	}
+	prompt := strings.TrimSpace(string(p.Prompt))
+	if prompt == "" {
+		prompt = "the one that earshot comes with"
+	}
+	line("prompt", prompt)
+}
+
+func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
+
+// agent returns the one that is called so, or whose path it is; if past is set
+// also one that has ended.
+func (a *app) agent(o office, text string, past bool) (portrait, error) {
+	list, err := o.list(a.ctx, past)
+	if err != nil {
+		return portrait{}, err
+	}
+	i := slices.IndexFunc(list, func(p portrait) bool {
+		return string(p.Path) == text || text != "" && participants.Key(p.Name) == participants.Key(text)
+	})
+	if i >= 0 {
+		return list[i], nil
+	}
+	var names []string
+	for _, p := range list {
+		if !p.Kind.Below() && p.State != gone {
+			names = append(names, p.Name)
+		}
+	}
+	return portrait{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all lists also those that have ended",
+		participants.OneLine(text), strings.Join(names, ", "))}
+}
+
+// traits are what one can say about an agent.
+type traits struct {
+	Description *string  `help:"What it is for, in one line, for people and other agents." placeholder:"TEXT"`
+	Prompt      *string  `help:"Who it is, for its model; nothing means the one that earshot comes with." placeholder:"TEXT"`
+	PromptFile  string   `help:"A file with that; - is standard input." placeholder:"FILE" type:"existingfile"`
+	Engine      *string  `help:"The name of an engine of executive.llm; nothing means the usual one." placeholder:"NAME"`
+	Model       *string  `help:"A model of that engine; nothing means the usual one." placeholder:"NAME"`
+	Room        []string `help:"Where it sits; once for each room, or all." placeholder:"ROOM"`
+	Main        *bool    `help:"It answers there what is for nobody in particular." negatable:""`
+	AutoReply   *bool    `help:"It calls the agent that it answers, so that their talk goes on." negatable:""`
+}
+
+// longestPrompt is more than an agent may have, and little enough to be read.
+const longestPrompt = 1 << 20
+
+// edit returns what the command line says.
+func (t traits) edit(a *app) (e agents.Edit, err error) {
+	e = agents.Edit{Description: t.Description, Engine: t.Engine, Model: t.Model, Main: t.Main, AutoReply: t.AutoReply}
+	if t.Prompt != nil {
+		text := earshot.Text(*t.Prompt)
+		e.Prompt = &text
+	}
+	if len(t.Room) > 0 {
+		err = e.Set("rooms", strings.Join(t.Room, ","))
+	}
+	if t.PromptFile == "" || err != nil {
+		return e, err
+	}
+	if t.Prompt != nil {
+		return e, &verdict{misused, errors.New("say either --prompt or --prompt-file")}
+	}
+	f := a.in
+	if t.PromptFile != "-" {
+		if f, err = os.Open(t.PromptFile); err != nil {
+			return e, err
+		}
+		defer f.Close()
+	}
+	data, err := io.ReadAll(io.LimitReader(f, longestPrompt))
+	text := earshot.Text(data)
+	e.Prompt = &text
+	return e, err
+}
+
+type agentsAdd struct {
+	introduction
+	Name string `arg:"" help:"What it is called; nobody else may be called so."`
+	traits
+	User string `help:"The subuser that it belongs to; nothing means the owner." placeholder:"ID"`
+	JSON bool   `help:"Print it as JSON."`
+}
+
+// Run makes an agent.
+func (c agentsAdd) Run(a *app) error {
+	e, err := c.edit(a)
+	if err != nil {
+		return err
+	}
+	e.Name = &c.Name
+	return a.direct(c.introduction, func(o office) error {
+		p, err := o.order(a.ctx, agents.Order{Act: earshot.Created, User: earshot.ParticipantID(c.User), Edit: e})
+		if err != nil {
+			return err
+		}
+		return a.done(p, c.JSON, "%s is an agent now: %s", p.Name, p.Path)
+	})
+}
+
+type agentsChange struct {
+	introduction
+	Agent string  `arg:"" name:"name|path" help:"Its name or its path."`
+	Name  *string `help:"What it is called from now on. Its path stays." placeholder:"NAME"`
+	traits
+	JSON bool `help:"Print it as JSON."`
+}
+
+// Run changes an agent.
+func (c agentsChange) Run(a *app) error {
+	e, err := c.edit(a)
+	if err != nil {
+		return err
+	}
+	e.Name = c.Name
+	if e == (agents.Edit{}) {
+		return &verdict{misused, errors.New("nothing is to be changed\n  → say what, such as --description TEXT; see: earshot agents change --help")}
+	}
+	return a.direct(c.introduction, func(o office) error {
+		p, err := a.agent(o, c.Agent, false)
+		if err == nil {
+			p, err = o.order(a.ctx, agents.Order{Act: earshot.Changed, Agent: string(p.Path), Edit: e})
+		}
+		if err != nil {
+			return err
+		}
+		return a.done(p, c.JSON, "%s has been changed.", p.Name)
+	})
+}
+
+type agentsEnd struct {
+	introduction
+	Agent string `arg:"" name:"name|path" help:"Its name or its path."`
+	Yes   bool   `help:"Do not ask whether it is meant."`
+}
+
+// Run ends an agent, if that is meant.
+func (c agentsEnd) Run(a *app) error {
+	return a.direct(c.introduction, func(o office) error {
+		p, err := a.agent(o, c.Agent, false)
+		if err != nil {
+			return err
+		}
+		if !c.Yes {
+			if err := a.meant(p); err != nil {
+				return err
+			}
+		}
+		if _, err = o.order(a.ctx, agents.Order{Act: earshot.Ended, Agent: string(p.Path)}); err != nil {
+			return err
+		}
+		return a.done(p, false, "%s is an agent no longer.", p.Name)
+	})
+}
+
+// meant asks whether an agent is to be ended.
+func (a *app) meant(p portrait) error {
+	if !term.IsTerminal(int(a.in.Fd())) {
+		return &verdict{misused, fmt.Errorf("%s would be ended for ever, and nobody can be asked here\n  → say --yes", p.Name)}
+	}
+	fmt.Fprintf(a.err, "%s is ended for ever, with what it remembers; what was said stays. Is that meant? [y/N] ", terminal.Safe(p.Name))
+	line, err := readLine(a.ctx, a.in)
+	if err != nil {
+		fmt.Fprintln(a.err)
+	}
+	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
+		return &verdict{failed, fmt.Errorf("%s stays", p.Name)}
+	}
+	return nil
+}
+
+// done says what was done, or shows it to programs.
+func (a *app) done(p portrait, asJSON bool, format string, args ...any) error {
+	if asJSON {
+		return a.json(p)
+	}
+	_, err := fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf(format, args...)))
+	return err
+}

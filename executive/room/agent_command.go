@@ -1,0 +1,129 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// The command by which agents are listed, made, changed and ended.
+
+// Announce shows what happened to an agent to everybody in the room. It takes
+// effect at once: see [Room.Reseat].
+func (r *Room) Announce(e earshot.Event) {
+	e.Room = r.cfg.ID
+	r.Reseat()
+	r.show(e)
+}
+
+// ways are how the command is written.
+const ways = `write /agent add NAME what it is for; /agent change NAME KEY what it is to be, where the key is one of %s; or /agent end NAME. A name of several words stands in quotes`
+
+// agent lists the agents of the room, or does what the first word of its
+// arguments says.
+func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
+	what, rest := firstWord(string(c.Args))
+	if what == "" {
+		return r.roll(c.Audience), nil
+	}
+	if r.cfg.Order == nil || !c.By.Can(participants.Operate) {
+		return "", errors.New("agents are made, changed and ended by whoever operates this earshot; ask them")
+	}
+	o, sure, err := order(strings.ToLower(what), rest)
+	if err != nil {
+		return "", err
+	}
+	if !sure {
+		return fmt.Sprintf("%s would be ended for ever, with what it remembers; what was said stays. If that is meant, write /agent end %q yes", participants.OneLine(o.Agent), participants.OneLine(o.Agent)), nil
+	}
+	a, err := r.cfg.Order(ctx, c.By, o)
+	if err != nil {
+		return "", err
+	}
+	return r.effect(o.Act, a), nil
+}
+
+// order returns what the arguments of the command order, and whether that is meant
+// for sure.
+func order(what, rest string) (o agents.Order, sure bool, err error) {
+	name, rest := firstWord(rest)
+	if name == "" {
+		return o, false, fmt.Errorf(ways, strings.Join(agents.Keys, ", "))
+	}
+	sure = true
+	o.Agent = name
+	switch what {
+	case "add":
+		o.Act, o.Agent, o.Edit.Name = earshot.Created, "", &name
+		if rest != "" {
+			o.Edit.Description = &rest
+		}
+	case "change":
+		key, value := firstWord(rest)
+		o.Act, err = earshot.Changed, o.Edit.Set(key, strings.Trim(value, `"`))
+	case "end":
+		o.Act, sure = earshot.Ended, rest == "yes"
+	default:
+		err = fmt.Errorf(ways, strings.Join(agents.Keys, ", "))
+	}
+	return o, sure, err
+}
+
+// effect says of what was done what is not shown to all in the room.
+func (r *Room) effect(act earshot.Act, a agents.Record) string {
+	switch {
+	case act != earshot.Ended && !a.SitsIn(r.cfg.ID):
+		return fmt.Sprintf("That is so. %s has no seat in this room.", a.Name)
+	case act == earshot.Ended && !a.SitsIn(r.cfg.ID):
+		return fmt.Sprintf("%s is an agent no longer.", a.Name)
+	case act == earshot.Created:
+		return fmt.Sprintf("Write @%s to call it. What it is told about itself: /agent change %q prompt …", a.Name, a.Name)
+	}
+	return ""
+}
+
+// roll tells of each agent in the room what it is for, and what it does.
+func (r *Room) roll(a earshot.Audience) string {
+	var b strings.Builder
+	state := r.State(a).Agents
+	for i, agent := range r.agents() {
+		var is []string
+		if about := participants.OneLine(agent.Description); about != "" {
+			is = append(is, about)
+		}
+		if i == 0 {
+			is = append(is, "answers what is for nobody in particular")
+		}
+		if at := slices.IndexFunc(state, func(s Seat) bool { return s.ID == agent.ID }); at >= 0 {
+			is = append(is, state[at].State)
+		}
+		fmt.Fprintf(&b, "%s (%s)", agent.Name, strings.Join(is, "; "))
+		if agent.Path != "" {
+			fmt.Fprintf(&b, "  %s", agent.Path)
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// firstWord returns the first word of text, or what stands there in quotes, and
+// what comes after it.
+func firstWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	if quoted, ok := strings.CutPrefix(text, `"`); ok {
+		word, rest, _ = strings.Cut(quoted, `"`)
+		return strings.TrimSpace(word), strings.TrimSpace(rest)
+	}
+	end := strings.IndexAny(text, " \t\n")
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], strings.TrimSpace(text[end:])
+}
