@@ -42,6 +42,7 @@ type house struct {
 	enters  func(participants.Participant) error
 	agents  func() []agents.Record
 	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
+	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	reach   func(earshot.ParticipantID, earshot.Event)
 	away    bool // nobody is at the console
 	reader  func() func(earshot.Clause) earshot.Clause
@@ -71,7 +72,7 @@ func (h *house) open(ctx context.Context) *house {
 	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Agents: h.agents, Recall: h.recall, Reader: h.reader, Reach: h.reach,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Agents: h.agents, Recall: h.recall, Order: h.order, Reader: h.reader, Reach: h.reach,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
