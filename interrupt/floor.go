@@ -75,6 +75,16 @@ func (f *Floor) Ticket() Ticket {
 	return f.cuts
 }
 
+// Since returns who has cut last, if somebody has since t was drawn, and else nil.
+func (f *Floor) Since(t Ticket) *Signal {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cuts > t {
+		return f.last
+	}
+	return nil
+}
+
 // Renew returns a ticket for a question that has waited with t, while others were
 // cut for one that was asked later, with the ticket later. It is as good as if it
 // had been asked after those cuts; but a command since t, which means everybody,

@@ -127,6 +127,9 @@ func TestRenew(t *testing.T) {
 			later := floor.Ticket()
 			signal(tt.after)
 			cut := false
+			if (floor.Since(floor.Renew(ticket, later)) != nil) != tt.cut {
+				t.Errorf("since then somebody has cut: %v", !tt.cut)
+			}
 			floor.Take(floor.Renew(ticket, later), false, func(c earshot.Control, _ *interrupt.Signal) { cut = cut || c == earshot.Cut })
 			if cut != tt.cut {
 				t.Errorf("cut is %v, want %v", cut, tt.cut)

@@ -67,6 +67,16 @@ func (q question) origin() earshot.EventID {
 	return q.message.ID
 }
 
+// favour notes that another question was given up in favour of q.
+func (q *question) favour(other question) {
+	q.askers = slices.Clip(q.askers)
+	for _, id := range other.askers {
+		if !slices.Contains(q.askers, id) {
+			q.askers = append(q.askers, id)
+		}
+	}
+}
+
 // before reports whether q is answered rather than another question of the same
 // conversation, which came earlier: what a person asks before what an agent
 // does, the more urgent one, and of equals the newer.
@@ -128,16 +138,14 @@ func (r *Room) supersede() {
 		switch {
 		case i < 0:
 			kept = append(kept, q)
-			continue
 		case q.before(kept[i]):
-			q, kept[i] = kept[i], q
+			r.giveUp(kept[i])
+			q.favour(kept[i])
+			kept = append(slices.Delete(kept, i, i+1), q)
+		default:
+			r.giveUp(q)
+			kept[i].favour(q)
 		}
-		for _, id := range q.askers {
-			if !slices.Contains(kept[i].askers, id) {
-				kept[i].askers = append(kept[i].askers, id)
-			}
-		}
-		r.giveUp(q)
 	}
 	r.wait(r.bounded(kept))
 }

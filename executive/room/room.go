@@ -18,8 +18,9 @@
 // wait for one agent the most urgent is answered and the others are context. What
 // is asked in private is no context of what others asked, and waits beside it, in
 // maxCircles conversations an agent at most: beyond that the one that waits
-// longest is given up. What people asked goes before what agents asked, and who
-// waits longest goes first.
+// longest is given up. What people asked goes before what agents did, the
+// conversation in which somebody waits longest before others, and in it the last
+// that was asked of any agent: the talk has gone on.
 //
 // A seat to which nothing happens for a while goes to sleep: its dialogue is in
 // the journal, and comes back when there is something for it to answer.

@@ -41,26 +41,34 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.keep(ctx)
 }
 
-// choose takes the question that is answered next from those that wait: what
-// people asked goes before what agents did. It is counted among them until its
-// turn is live, or will not be.
+// choose takes the question that is answered next from those that wait. What
+// people asked goes before what agents did, and the conversation in which somebody
+// waits longest before others; there, of those to several agents, the most urgent,
+// and of equals the newest: the talk has gone on. It is counted among those that
+// wait until its turn is live, or will not be.
 func (r *Room) choose() (q question, ok bool) {
 	if len(r.pending) == 0 {
 		return q, false
 	}
-	i := max(0, slices.IndexFunc(r.pending, func(q question) bool { return !q.chain }))
-	q = r.pending[i]
+	best := max(0, slices.IndexFunc(r.pending, func(q question) bool { return !q.chain }))
+	for i := best + 1; i < len(r.pending); i++ {
+		was, is := r.pending[best].message, r.pending[i].message
+		if is.ID != was.ID && together(is.Visibility, was.Visibility) && r.pending[i].before(r.pending[best]) {
+			best = i
+		}
+	}
+	q = r.pending[best]
 	if r.comes(q) {
 		return q, false
 	}
-	r.pending = slices.Delete(r.pending, i, i+1)
+	r.pending = slices.Delete(r.pending, best, best+1)
 	return q, true
 }
 
 // comes reports whether somebody has cut since q was asked whose words are on
 // their way. They may be asked in its place, and if not, it may still be answered.
 func (r *Room) comes(q question) bool {
-	if r.floor.Ticket() == q.ticket {
+	if r.floor.Since(q.ticket) == nil {
 		return false
 	}
 	r.mu.Lock()
@@ -70,6 +78,12 @@ func (r *Room) comes(q question) bool {
 
 // begin begins the turn of q, or ends it where it cannot.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
+	if cut := r.floor.Since(q.ticket); cut != nil { // before it began, so the model need not be asked
+		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
+			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: cut.By, Signal: cut.Kind.String(), At: cut.At},
+		}))
+		return
+	}
 	if r.excessive(ctx, q) {
 		return
 	}

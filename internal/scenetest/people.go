@@ -38,6 +38,9 @@ func (s *Scene) registry() (*participants.Registry, error) {
 		Account: Ann, AccountName: "ann", Actors: participants.DefaultConfig(), Now: time.Now, NewID: counter(),
 		Agents: []participants.Participant{{ID: participants.Agent, Name: s.Config.Name}},
 	}
+	for _, a := range s.Agents {
+		setup.Agents = append(setup.Agents, participants.Participant{ID: a.ID, Name: a.Name, Description: a.Description})
+	}
 	for _, p := range s.People {
 		switch {
 		case p.Type == participants.Internal:

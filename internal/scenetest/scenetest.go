@@ -42,6 +42,17 @@
 // at a terminal is by whomever it has become. What one terminal alone is told,
 // and is kept nowhere, is (told), and what the room does not take is (refused).
 //
+// Where there is a part agents, those in it are in the house beside the one that is
+// always there. A line is a name, and what else is to be said: main, rooms=desk,den
+// (where it has a seat; everywhere if nothing is said), auto_reply=false, engine,
+// model, description and prompt. What another than the first agent says has its
+// name before it, and the model can be told apart by the agent that asks it; see
+// [earshot/llm/llmtest].
+//
+//	-- agents --
+//	coder  prompt="You write programs." description="writes programs"
+//	scout  main
+//
 // A part asked, where there is one, is what the model was asked: who it is told
 // is there, what it is told to mend, and the dialogue. A part window is how many
 // messages the model takes at once, those of the house included.
@@ -66,6 +77,7 @@ import (
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/providers/replay"
 )
 
@@ -84,6 +96,7 @@ const breath = 60 * time.Millisecond
 type Scene struct {
 	Config executive.Config
 	People []participants.Participant // nil without a part people
+	Agents []agents.Record            // nil without a part agents
 	Model  *llmtest.Script
 	Window int // of the model, in messages; 0 is any number
 	Heard  []replay.At
@@ -102,6 +115,8 @@ func Parse(archive []byte) (*Scene, error) {
 			s.Config, err = configured(f.Data)
 		case "people":
 			s.People, err = cast(f.Data)
+		case "agents":
+			s.Agents, err = staff(f.Data)
 		case "model":
 			s.Model, err = llmtest.Parse(f.Data)
 		case "window":
@@ -153,6 +168,10 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	}
 	if s.Model != nil {
 		cfg.Model = model
+	}
+	if s.Agents != nil {
+		seats := s.seats()
+		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
 	}
 	house := newStage(room.New(cfg), people)
 	if s.People == nil {
