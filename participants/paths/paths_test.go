@@ -2,6 +2,7 @@ package paths_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"earshot"
@@ -67,12 +68,187 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
+// TestWhatIsNoPath has what no builder makes; each is refused with what to do.
 func TestWhatIsNoPath(t *testing.T) {
-	for _, bad := range []earshot.Path{"", "/", "//", "owner/agent/x", "/owner", "/owner/agent", "/owner/agent/", "/agent/x", "/system", "/system/", "/system/agent",
-		"/owner/agent/x/", "/owner//x", "/Owner/agent/x", "/owner/agent/x/y", "/owner/agent/x/sub", "/owner/agent/x/sub/", "/owner/agent/x/sub/00", "/owner/agent/x/sub/-1", "/owner/agent/x/sub/1e3",
-		"/owner/memory", "/owner/sub/0", "/owner/search/0", "/memory/agent/x", "/owner/agent/memory", "/owner/console/cron/x"} {
-		if a, err := paths.Parse(bad); !errors.Is(err, paths.ErrPath) {
-			t.Errorf("%q is %+v, %v", bad, a, err)
+	for _, tt := range []struct {
+		path earshot.Path
+		why  string
+	}{
+		{"", "does not begin with a slash"},
+		{"owner/agent/x", "does not begin with a slash"},
+		{"/", "has only one word"},
+		{"/owner", "has only one word"},
+		{"/system", "has only one word"},
+		{"//", "has an empty word"},
+		{"//x", "has an empty word"},
+		{"/owner/", "has an empty word"},
+		{"/system/", "has an empty word"},
+		{"/owner//x", "has an empty word"},
+		{"/owner/agent", `ends after "agent"`},
+		{"/owner/subuser", `ends after "subuser"`},
+		{"/owner/agent/", "has an empty word"},
+		{"/owner/agent/x/", `has "" where only`},
+		{"/owner/agent/x/y", `has "y" where only`},
+		{"/owner/console/cron/x", `has "cron" where only`},
+		{"/owner/agent/x/agent/y", `has "agent" where only`},
+		{"/owner/agent/x/memory/y", `has "y" where only`},
+		{"/owner/agent/x/memory/", `has "" where only`},
+		{"/owner/agent/x/Sub/0", `has "Sub" where only`},
+		{"/owner/agent/x/sub", `ends after "sub"`},
+		{"/owner/agent/x/search", `ends after "search"`},
+		{"/owner/agent/x/sub/", "for a number"},
+		{"/owner/agent/x/sub/y", "for a number"},
+		{"/owner/agent/x/sub/00", "for a number"},
+		{"/owner/agent/x/sub/01", "for a number"},
+		{"/owner/agent/x/sub/+1", "for a number"},
+		{"/owner/agent/x/sub/-1", "for a number"},
+		{"/owner/agent/x/sub/1e3", "for a number"},
+		{"/owner/agent/x/sub/ 1", "for a number"},
+		{"/owner/agent/x/sub/١", "for a number"},
+		{"/owner/agent/x/sub/1000000000", "for a number"},
+		{"/owner/agent/x/sub/18446744073709551616", "for a number"},
+		{"/agent/x", "has a meaning there"},
+		{"/memory/agent/x", "has a meaning there"},
+		{"/owner/memory", "has a meaning there"},
+		{"/owner/sub/0", "has a meaning there"},
+		{"/owner/search/0", "has a meaning there"},
+		{"/owner/system", "has a meaning there"},
+		{"/owner/agent/memory", "has a meaning there"},
+		{"/owner/agent/sub/0", "has a meaning there"},
+		{"/system/agent", "has a meaning there"},
+		{"/owner/mem0ry", "looks like a word that has"},
+		{"/owner/agent/ѕуѕtem", "more than one script"},
+		{"/owner/agent/соdеr", "more than one script"},
+		{"/Owner/agent/x", `is written "owner"`},
+		{"/owner/agent/CODER", `is written "coder"`},
+		{"/owner/agent/ｃｏｄｅｒ", `is written "coder"`},
+		{"/owner/agent/straße", `is written "strasse"`},
+		{"/owner/agent/zoe\u0308", `is written "zoë"`},
+		{"/owner/agent/..", "must begin and end with"},
+		{"/owner/agent/.", "must begin and end with"},
+		{"/../agent/x", "must begin and end with"},
+		{"/owner/agent/-x", "must begin and end with"},
+		{"/owner/agent/x ", "is written"},
+		{"/owner/agent/a b", `has ' ' in it`},
+		{"/owner/agent/a\\b", "cannot stand in an address"},
+		{"/owner/agent/a\x00b", `has '\x00' in it`},
+		{"/owner/agent/a\nb", "has ' ' in it"},
+		{"/owner/agent/a\u200bb", `has '\u200b' in it`},
+		{"/owner/agent/a\u202eb", `has '\u202e' in it`},
+		{"/owner/agent/\u0308a", "must begin and end with"},
+		{"/owner/agent/\xff", "is not text"},
+		{"/owner/agent/%2e%2e", "has '%' in it"},
+		{"/owner/agent/*", "has '*' in it"},
+		{"/owner/agent/😀", "has '😀' in it"},
+		{earshot.Path("/owner/agent/" + strings.Repeat("x", 65)), "has 65 bytes"},
+		{earshot.Path("/owner/agent/" + strings.Repeat("x", 600)), "has 613 bytes"},
+		{earshot.Path("/owner/agent/x" + strings.Repeat("/sub/0", 9)), "is deeper than 8"},
+	} {
+		a, err := paths.Parse(tt.path)
+		if !errors.Is(err, paths.ErrPath) || !strings.Contains(err.Error(), tt.why) || a != (paths.Address{}) {
+			t.Errorf("%q is %+v, %v; want %s", tt.path, a, err, tt.why)
+		}
+		if c, ok := err.(interface{ Cure() string }); !ok || c.Cure() == "" {
+			t.Errorf("%q: %v does not say what to do", tt.path, err)
+		}
+		if paths.Parent(tt.path) != "" || paths.User(tt.path) != "" {
+			t.Errorf("%q has a parent or a user", tt.path)
+		}
+	}
+}
+
+// TestBuildersRefuse has a bad word in every place of every builder.
+func TestBuildersRefuse(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	bad := []string{"", " ", "a/b", "/", "..", "a b", "a\x00", "\xff", "соdеr", "ag\u200bent", long,
+		"agent", "cron", "task", "subuser", "system", "sub", "memory", "search", "connector",
+		"AGENT", "Mem0ry", "ＳＵＢ", "sub\u200b", "\u200bsub"}
+	for name, build := range map[string]func(user, word string) (earshot.Path, error){
+		"connector": paths.OfConnector, "agent": paths.OfAgent, "cron": paths.OfCron, "task": paths.OfTask, "subuser": paths.OfSubuser,
+		"system": func(_, tag string) (earshot.Path, error) { return paths.OfSystem(tag) },
+	} {
+		for _, word := range bad {
+			if p, err := build("ann", word); !errors.Is(err, paths.ErrPath) || p != "" {
+				t.Errorf("%s called %q is at %q, %v", name, word, p, err)
+			}
+			if p, err := build(word, "x"); name != "system" && (!errors.Is(err, paths.ErrPath) || p != "") {
+				t.Errorf("%s of %q is at %q, %v", name, word, p, err)
+			}
+		}
+		if p, err := build("ann", strings.Repeat("x", 64)); err != nil || len(p) > 512 {
+			t.Errorf("%s with a long name: %q, %v", name, p, err)
+		}
+	}
+	for _, tt := range []struct {
+		parent earshot.Path
+		kind   paths.Kind
+		n      int
+	}{
+		{"", paths.Sub, 0}, {"/owner", paths.Memory, 0}, {"/owner/agent/X", paths.Sub, 0}, {"/owner/agent/x/", paths.Sub, 0},
+		{"/owner/agent/x", paths.Sub, -1}, {"/owner/agent/x", paths.Search, 1_000_000_000}, {"/owner/agent/x", paths.Memory, 1},
+		{"/owner/agent/x", paths.Agent, 0}, {"/owner/agent/x", "", 0}, {"/owner/agent/x", "Sub", 0},
+		{earshot.Path("/owner/agent/x" + strings.Repeat("/memory", 8)), paths.Memory, 0},
+	} {
+		if p, err := paths.Child(tt.parent, tt.kind, tt.n); !errors.Is(err, paths.ErrPath) || p != "" {
+			t.Errorf("%s %d below %q is at %q, %v", tt.kind, tt.n, tt.parent, p, err)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	for _, tt := range []struct {
+		path, subtree earshot.Path
+		want          bool
+	}{
+		{"/u1/agent/a", "/u1/agent/a", true},
+		{"/u1/agent/a/sub/0", "/u1/agent/a", true},
+		{"/u1/agent/a", "/u1", true},
+		{"/u10/agent/a", "/u1", false},
+		{"/u1/agent/ab", "/u1/agent/a", false},
+		{"/u1/agent/a-b", "/u1/agent/a", false},
+		{"/u1/agent/a/sub/10", "/u1/agent/a/sub/1", false},
+		{"/u1/agent/a", "/u1/agent/a/sub/0", false},
+		{"/u1/agent/a", "/u1/", false},
+		{"/u1/agent/a", "/", false},
+		{"/u1/agent/a", "", false},
+		{"", "", false},
+	} {
+		if got := paths.Within(tt.path, tt.subtree); got != tt.want {
+			t.Errorf("%q within %q is %v", tt.path, tt.subtree, got)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for _, tt := range []struct {
+		path earshot.Path
+		name string
+		want string
+	}{
+		{"/owner/agent/coder", "Coder", "Coder"},
+		{"/owner/agent/coder", "", "coder"},
+		{"/owner/agent/coder/sub/0", "Coder", "Coder's helper 0"},
+		{"/owner/agent/coder/sub/0/memory", "Coder", "Coder's helper 0's memory"},
+		{"/owner/agent/coder/search/3", "", "coder's search 3"},
+		{"/owner/console", "", "console of owner"},
+		{"/owner/console", "The console", "The console"},
+		{"/owner/subuser/family", "", "subuser family of owner"},
+		{"/nonsense", "Coder", "unknown"},
+	} {
+		if got := paths.Label(tt.path, tt.name); got != tt.want {
+			t.Errorf("%s of %q is called %q, want %q", tt.path, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"Coder", "coder"}, {"Ann Smith", "ann-smith"}, {"O'Brien", "obrien"}, {"R. Daneel", "r.-daneel"}, {"3CPO", "3cpo"},
+		{"Κώδιξ", "κώδιξ"}, {"山田 太郎", "山田-太郎"}, {"Memory", "the-memory"}, {"mem0ry", "the-mem0ry"},
+		{"", "nameless"}, {"😀", "nameless"}, {"../..", "nameless"}, {"Аnn", "nameless"}, {strings.Repeat("long ", 20), "long-long-long-long-long-long-long-long-long-lon"},
+	} {
+		if got := paths.Slug(tt.name); got != tt.want {
+			t.Errorf("%q becomes %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
