@@ -58,8 +58,8 @@ type Book struct {
 	mu      sync.RWMutex
 	live    map[earshot.Path]*Record
 	ids     map[earshot.ParticipantID]*Record
-	below   map[earshot.Path][]earshot.Path // the children of each
-	seats   []*Record                       // those that may sit in a room, the main agent first, the oldest next
+	below   map[earshot.Path]map[earshot.Path]bool // the children of each
+	seats   []*Record                              // those that may sit in a room, the main agent first, the oldest next
 	labels  map[earshot.ParticipantID]string
 	version uint64
 }
@@ -98,7 +98,7 @@ func open(ctx context.Context, v Viewer) *Book {
 	b := &Book{
 		viewer: v, change: make(chan struct{}, 1),
 		live: make(map[earshot.Path]*Record), ids: make(map[earshot.ParticipantID]*Record),
-		below: make(map[earshot.Path][]earshot.Path), labels: make(map[earshot.ParticipantID]string),
+		below: make(map[earshot.Path]map[earshot.Path]bool), labels: make(map[earshot.ParticipantID]string),
 	}
 	always := context.WithoutCancel(ctx) // who asks for a name has no context
 	b.dead = func(id earshot.ParticipantID) (string, bool) { return b.wasCalled(always, id) }
@@ -198,7 +198,10 @@ func (b *Book) add(r *Record) {
 	_, again := b.live[r.Path]
 	b.live[r.Path], b.ids[r.ID] = r, r
 	if up := paths.Parent(r.Path); up != "" && !again {
-		b.below[up] = append(b.below[up], r.Path)
+		if b.below[up] == nil {
+			b.below[up] = make(map[earshot.Path]bool)
+		}
+		b.below[up][r.Path] = true
 	}
 	b.seat(r)
 }
@@ -225,14 +228,14 @@ func (b *Book) remove(path earshot.Path) {
 		return
 	}
 	b.remember(r.ID, b.label(r))
-	for _, child := range slices.Clone(b.below[path]) {
+	for child := range b.below[path] {
 		b.remove(child)
 	}
 	delete(b.live, path)
 	delete(b.ids, r.ID)
 	delete(b.below, path)
 	if up := paths.Parent(path); up != "" {
-		b.below[up] = slices.DeleteFunc(b.below[up], func(p earshot.Path) bool { return p == path })
+		delete(b.below[up], path)
 	}
 	b.seats = slices.DeleteFunc(b.seats, func(s *Record) bool { return s == r })
 }

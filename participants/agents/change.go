@@ -80,8 +80,10 @@ func (b *Book) Ensure(ctx context.Context, by participants.Participant, path ear
 		p.Name = gatewayName(at.Name)
 	}
 	r, err := b.birth(ctx, by.ID, Record{User: earshot.ParticipantID(at.User), Kind: at.Kind, Profile: p}, exactly(path))
-	if errors.Is(err, ErrTaken) { // by somebody who was quicker
-		return b.Resolve(ctx, path)
+	if errors.Is(err, ErrTaken) { // perhaps by somebody who was quicker
+		if quicker, lives := b.Resolve(ctx, path); lives == nil {
+			return quicker, nil
+		}
 	}
 	return r, err
 }

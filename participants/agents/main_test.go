@@ -43,7 +43,15 @@ type house struct {
 // closes.
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{t: t, directory: filepath.Join(t.TempDir(), "state")}
+	h := houseIn(t, filepath.Join(t.TempDir(), "state"))
+	h.open()
+	t.Cleanup(h.close)
+	return h
+}
+
+// houseIn returns a house that is not open yet.
+func houseIn(t testing.TB, directory string) *house {
+	h := &house{t: t, directory: directory}
 	h.setup = agents.Setup{
 		Main:    earshot.Profile{Name: "Earshot", Prompt: "You are Earshot.", AutoReply: true},
 		Rooms:   []earshot.RoomID{earshot.Desk, "kitchen", "den"},
@@ -52,8 +60,6 @@ func newHouse(t testing.TB) *house {
 		NewID:   func() earshot.EventID { return earshot.EventID(fmt.Sprintf("%026d", h.ids.Add(1))) },
 	}
 	h.setup.Actors = participants.DefaultConfig()
-	h.open()
-	t.Cleanup(h.close)
 	return h
 }
 

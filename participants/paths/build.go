@@ -3,8 +3,8 @@ package paths
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
+	"sync"
 
 	"earshot"
 	"earshot/participants"
@@ -41,15 +41,18 @@ const (
 	mostIndex = 999_999_999
 )
 
-// reserved are the words that have a meaning in a path.
-var reserved = []Kind{Agent, Cron, Task, Subuser, System, Sub, Memory, Search, Connector}
+// reserved is how the words look that have a meaning in a path.
+var reserved = sync.OnceValue(func() map[string]bool {
+	looks := make(map[string]bool)
+	for _, k := range []Kind{Agent, Cron, Task, Subuser, System, Sub, Memory, Search, Connector} {
+		looks[participants.Key(string(k))] = true
+	}
+	return looks
+})
 
 // Reserved reports whether word has a meaning in a path, or looks like one that
 // has.
-func Reserved(word string) bool {
-	look := participants.Key(word)
-	return slices.ContainsFunc(reserved, func(k Kind) bool { return participants.Key(string(k)) == look })
-}
+func Reserved(word string) bool { return reserved()[participants.Key(word)] }
 
 // OfConnector returns the path of the agent as user meets it by a connector, such
 // as console.
