@@ -19,6 +19,7 @@ var about = map[string]note{
 	"executive.agents_sleep_after_seconds": {effect: "How long nothing happens to an agent before it goes to sleep: its dialogue is freed, and read again when it is called. With 0 it never does."},
 
 	"executive.llm":                     {effect: "The language model."},
+	"executive.llm.name":                {effect: "What agents and roles call the server. Empty means its provider, with a number if there are several, such as ollama-2."},
 	"executive.llm.provider":            {effect: "What kind of server answers: ollama, openai (any server that speaks its protocol), or script (a file with rules, for those who have no model)."},
 	"executive.llm.model":               {effect: "The model, as the server calls it: for ollama, what \"ollama list\" shows. Script has none."},
 	"executive.llm.host":                {effect: "Where the server is. What is said goes there: keep it on this machine unless you mean otherwise. Empty means this machine for ollama."},
@@ -27,8 +28,26 @@ var about = map[string]note{
 	"executive.llm.first_token_seconds": {effect: "How long the first word may take, from when the server begins. Then the model is unloaded and asked again, once, or the next engine is asked."},
 	"executive.llm.idle_seconds":        {effect: "How long it may take from one word to the next before the reply has failed."},
 	"executive.llm.total_seconds":       {effect: "How long a reply may take altogether, with all that is tried for it."},
+	"executive.llm.tools":               {effect: "How the model calls tools: native (by itself), schema (it answers with an object that says what it calls), none (not at all), or auto, which is native where the model can and schema where it cannot. A script's file says it itself."},
 	"executive.llm.script":              {effect: "The file with the rules of provider script."},
-	"executive.llm.engines":             {effect: "More than one server: a list of entries with the keys provider, model, host, api_key, slots and script, asked in this order until one answers. Without a list, the server above is the only one."},
+	"executive.llm.engines":             {effect: "More than one server: a list of entries with the keys name, provider, model, host, api_key, slots, tools and script, asked in this order until one answers, but for the one that an agent or its role names, which goes first. Without a list, the server above is the only one."},
+
+	"executive.llm.roles":                      {effect: "Which server and which model answer for a kind of agent. An agent that has its own goes by that."},
+	"executive.llm.roles.user":                 {effect: "Agents that people talk with."},
+	"executive.llm.roles.user.engine":          {effect: roleEngine},
+	"executive.llm.roles.user.model":           {effect: roleModel},
+	"executive.llm.roles.subagent":             {effect: "Agents that another one has made for a task, below it."},
+	"executive.llm.roles.subagent.engine":      {effect: roleEngine},
+	"executive.llm.roles.subagent.model":       {effect: roleModel},
+	"executive.llm.roles.memory":               {effect: "What keeps a memory.", later: "the memory"},
+	"executive.llm.roles.memory.engine":        {effect: roleEngine, later: "the memory"},
+	"executive.llm.roles.memory.model":         {effect: roleModel, later: "the memory"},
+	"executive.llm.roles.memory_search":        {effect: "What searches in a memory.", later: "the memory"},
+	"executive.llm.roles.memory_search.engine": {effect: roleEngine, later: "the memory"},
+	"executive.llm.roles.memory_search.model":  {effect: roleModel, later: "the memory"},
+	"executive.llm.roles.task":                 {effect: "Agents that work on a task by themselves."},
+	"executive.llm.roles.task.engine":          {effect: roleEngine},
+	"executive.llm.roles.task.model":           {effect: roleModel},
 
 	"executive.conversational":               {effect: "How the agent talks."},
 	"executive.conversational.temperature":   {effect: "How freely the model chooses its words, from 0 (the same reply to the same prompt) to 2."},
@@ -127,6 +146,12 @@ var about = map[string]note{
 }
 
 const thinking = "the reasoning"
+
+// What each role chooses.
+const (
+	roleEngine = "The name of one of the servers. Empty means the first."
+	roleModel  = "A model of that server. Empty means the one that it has above."
+)
 
 // text returns the note as it is shown.
 func (n note) text() string {

@@ -50,8 +50,9 @@ const (
 	behind                // the object
 )
 
-// Next takes the next delta of the reply and returns what is known by now, which
-// is good also if there is an error. After an error it is not called any more.
+// Next takes the next delta of the reply and returns what is known by now, or an
+// empty delta, which is good also if there is an error. After an error it is not
+// called any more.
 func (c *Choice) Next(d Delta) ([]Delta, error) {
 	switch {
 	case d.Done != nil:
@@ -65,8 +66,11 @@ func (c *Choice) Next(d Delta) ([]Delta, error) {
 		err = c.step(d.Text[i])
 	}
 	out := c.thoughts.Next(string(c.said))
-	if err != nil {
+	switch {
+	case err != nil:
 		out = c.thoughts.rest(out)
+	case len(out) == 0:
+		out = []Delta{{}}
 	}
 	return out, err
 }

@@ -10,20 +10,25 @@ import (
 // Choosing returns req for a model that cannot call tools by itself. It offers
 // none, but tells the model what they are, at the end of its last instructions,
 // and asks for one object: {"say": "…"}, or {"tool": "…", "arguments": {…}}. If
-// choice is true the text of the reply is that object, for a [Choice].
-//
-// Earlier calls become words of the assistant, and what they came to words of the
-// user, headed so that the model knows them. A request with a schema of its own
-// gets no choice.
+// choice is true the text of the reply is that object, for a [Choice]; a request
+// with a schema of its own gets no choice.
 func Choosing(req *Request) (out *Request, choice bool) {
-	out = new(*req)
-	out.Messages, out.Tools = plain(req.Messages), nil
+	out = WithoutTools(req)
 	if len(req.Tools) == 0 || len(req.Schema) > 0 {
 		return out, false
 	}
 	out.Messages = instructed(out.Messages, menu(req.Tools))
 	out.Schema = choices(req.Tools)
 	return out, true
+}
+
+// WithoutTools returns req for a model that is offered no tools and knows nothing
+// of them. Earlier calls become words of the assistant, and what they came to
+// words of the user, headed so that they can be told from theirs.
+func WithoutTools(req *Request) *Request {
+	out := *req
+	out.Messages, out.Tools = plain(req.Messages), nil
+	return &out
 }
 
 // plain returns messages without calls and results.
@@ -37,7 +42,8 @@ func plain(in []Message) []Message {
 		}
 		out[i].Calls = nil
 		if m.Role == Result {
-			out[i] = Message{Role: User, Text: fmt.Sprintf("[RESULT OF %s]\n%s", tools[m.Call], m.Text)}
+			head := strings.TrimSuffix("RESULT OF "+tools[m.Call], " OF ")
+			out[i] = Message{Role: User, Text: fmt.Sprintf("[%s]\n%s", head, m.Text)}
 		}
 	}
 	return out
@@ -57,7 +63,7 @@ func chosen(c Call) string {
 func instructed(messages []Message, text string) []Message {
 	for i, m := range slices.Backward(messages) {
 		if m.Role == System {
-			messages[i].Text = strings.TrimSpace(m.Text + "\n\n" + text)
+			messages[i].Text = strings.TrimSpace(m.Text) + "\n\n" + text
 			return messages
 		}
 	}

@@ -15,27 +15,28 @@ var errLeft = errors.New("the reader has left")
 // A climb is one request on its way up a ladder.
 type climb struct {
 	*Ladder
-	yield  func(Delta, error) bool
-	watch  watch
-	begun  bool     // something was said
-	faults []*Error // so far, at most one from each question
+	engines []*Scheduler // in the order in which they are asked
+	yield   func(Delta, error) bool
+	watch   watch
+	begun   bool     // something was said
+	faults  []*Error // so far, at most one from each question
 }
 
 // up asks the engines in order. It returns nil if all was said or the reader
 // left.
 func (c *climb) up(ctx context.Context, req *Request) error {
-	for i, s := range c.Engines {
+	for i, s := range c.engines {
 		err := c.try(ctx, s, req)
 		if err == nil || c.final(ctx, err) {
 			return c.ended(ctx, s, err)
 		}
-		if c.watch.left <= 0 || i == len(c.Engines)-1 {
+		if c.watch.left <= 0 || i == len(c.engines)-1 {
 			c.report(s, GaveUp)
 			break
 		}
 		c.report(s, Onward)
 		next := *req
-		next.Model = ""
+		next.Engine, next.Model = "", ""
 		req = &next
 	}
 	return c.worst()
@@ -81,6 +82,9 @@ func (c *climb) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	}
 	for d, err := range s.stream(actx, req, start) {
 		if err == nil && d == (Delta{}) {
+			if len(req.Tools) > 0 { // it may write a call, which comes whole
+				c.watch.run(c.patience(limit))
+			}
 			continue // a server that says nothing, often, has still said nothing
 		}
 		c.watch.pause()
@@ -94,9 +98,17 @@ func (c *climb) ask(ctx context.Context, s *Scheduler, req *Request) error {
 		if d.Done != nil {
 			return nil
 		}
-		c.watch.run(cmp.Or(c.Idle, DefaultIdle))
+		c.watch.run(c.patience(limit))
 	}
 	return &Error{Fault: Broken, Engine: s.Name(), Model: req.Model, Err: errors.New("the reply has no end")}
+}
+
+// patience returns how long the next token may take. First is for the first one.
+func (c *climb) patience(first time.Duration) time.Duration {
+	if !c.begun {
+		return first
+	}
+	return cmp.Or(c.Idle, DefaultIdle)
 }
 
 // first returns how long the engine may take to the first token of req.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -26,6 +27,10 @@ const mostSlots = 64
 
 // An EngineConfig says which model answers, and where.
 type EngineConfig struct {
+	// Name is what agents and roles call it. Empty means its provider, with a
+	// number if there are several.
+	Name string `yaml:"name"`
+
 	Provider string `yaml:"provider"` // ollama, openai or script
 	Model    string `yaml:"model"`    // as the server calls it; script has none
 
@@ -40,6 +45,9 @@ type EngineConfig struct {
 	// OLLAMA_NUM_PARALLEL for Ollama. If it is 1, its default, a thought is
 	// parked for each reply.
 	Slots int `yaml:"slots"`
+
+	// Tools is how models call tools; empty means [Auto].
+	Tools ToolUse `yaml:"tools"`
 
 	// Script is the file that the provider script reads; see llmtest.Load.
 	Script string `yaml:"script"`
@@ -63,6 +71,9 @@ type Config struct {
 	// for it. See [DefaultTotal].
 	Total field.Seconds `yaml:"total_seconds"`
 
+	// Roles choose an engine and a model for kinds of agents.
+	Roles Roles `yaml:"roles"`
+
 	// Engines are asked in this order until one answers. If there are none,
 	// the engine above is the only one; if there are some, it is not asked.
 	Engines []EngineConfig `yaml:"engines"`
@@ -72,25 +83,45 @@ type Config struct {
 // this machine.
 func DefaultConfig() Config {
 	return Config{
-		EngineConfig: EngineConfig{Provider: Ollama, Model: "deepseek-r1:8b", Host: ollamaHost, Slots: 1},
+		EngineConfig: EngineConfig{Provider: Ollama, Model: "deepseek-r1:8b", Host: ollamaHost, Slots: 1, Tools: Auto},
 		FirstToken:   field.Seconds(DefaultFirstToken.Seconds()),
 		Idle:         field.Seconds(DefaultIdle.Seconds()),
 		Total:        field.Seconds(DefaultTotal.Seconds()),
 	}
 }
 
-// List returns the engines in the order in which they are asked. What an item
-// of the list leaves out has its default there.
+// List returns the engines in the order in which they are asked, each with a
+// name of its own. What an item of the list leaves out has its default there.
 func (c Config) List() []EngineConfig {
 	if len(c.Engines) == 0 {
-		return []EngineConfig{c.EngineConfig}
+		return named([]EngineConfig{c.EngineConfig})
 	}
 	list := slices.Clone(c.Engines)
 	for i := range list {
 		list[i].Slots = max(list[i].Slots, 1)
+		list[i].Tools = cmp.Or(list[i].Tools, Auto)
 		if list[i].Provider == Ollama && list[i].Host == "" {
 			list[i].Host = ollamaHost
 		}
+	}
+	return named(list)
+}
+
+// named gives a name to those of list that have none.
+func named(list []EngineConfig) []EngineConfig {
+	taken := make(map[string]bool)
+	for _, e := range list {
+		taken[e.Name] = true
+	}
+	for i, e := range list {
+		for n := 2; list[i].Name == ""; n++ {
+			if !taken[e.Provider] {
+				list[i].Name = e.Provider
+			} else if name := fmt.Sprintf("%s-%d", e.Provider, n); !taken[name] {
+				list[i].Name = name
+			}
+		}
+		taken[list[i].Name] = true
 	}
 	return list
 }
@@ -107,6 +138,7 @@ func (c Config) Validate() error {
 	if len(c.Engines) > 0 && c.EngineConfig != DefaultConfig().EngineConfig {
 		faults = append(faults, field.Errorf("engines", "are asked instead of the engine beside them; write that one as the first of the list"))
 	}
+	faults = append(faults, c.twice(), field.Under("roles", c.Roles.validate(c.List())))
 	for _, number := range []struct {
 		key string
 		is  field.Seconds
@@ -117,6 +149,18 @@ func (c Config) Validate() error {
 	}
 	if c.Total < c.FirstToken {
 		faults = append(faults, field.Errorf("total_seconds", "is %v; must be at least first_token_seconds, which is %v", float64(c.Total), float64(c.FirstToken)))
+	}
+	return errors.Join(faults...)
+}
+
+// twice reports the engines that are called as one before them is.
+func (c Config) twice() error {
+	var faults []error
+	for i, e := range c.Engines {
+		first := slices.IndexFunc(c.Engines, func(other EngineConfig) bool { return other.Name == e.Name })
+		if e.Name != "" && first < i {
+			faults = append(faults, field.Errorf(fmt.Sprintf("engines[%d].name", i), "is %q, which engines[%d] is called already", e.Name, first))
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -133,6 +177,11 @@ func (e EngineConfig) validate(slots int) error {
 		}
 	default:
 		faults = append(faults, field.Errorf("provider", "is %q; must be one of %s, %s, %s", e.Provider, Ollama, OpenAI, Script))
+	}
+	if !slices.Contains(toolUses, cmp.Or(e.Tools, Auto)) {
+		faults = append(faults, field.Errorf("tools", "is %q; must be one of %s, %s, %s, %s", e.Tools, Auto, Native, BySchema, NoTools))
+	} else if e.Provider == Script && cmp.Or(e.Tools, Auto) != Auto {
+		faults = append(faults, field.Errorf("tools", "is for servers; the file of a script says itself whether it has tools"))
 	}
 	if e.Slots < slots || e.Slots > mostSlots {
 		faults = append(faults, field.Errorf("slots", "is %d; must be from 1 to %d", e.Slots, mostSlots))

@@ -16,7 +16,7 @@ func TestDefaultConfig(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	want := []llm.EngineConfig{{Provider: "ollama", Model: "deepseek-r1:8b", Host: "http://localhost:11434", Slots: 1}}
+	want := []llm.EngineConfig{{Name: "ollama", Provider: "ollama", Model: "deepseek-r1:8b", Host: "http://localhost:11434", Slots: 1, Tools: "auto"}}
 	if got := c.List(); !reflect.DeepEqual(got, want) {
 		t.Errorf("asks %+v, want %+v", got, want)
 	}
@@ -31,8 +31,11 @@ func TestConfigIsRead(t *testing.T) {
 first_token_seconds: 2.5
 engines:
   - {provider: ollama, model: small}
-  - {provider: openai, model: large, host: https://models.example.org/v1, api_key: sesame, slots: 4}
+  - {provider: openai, model: large, host: https://models.example.org/v1, api_key: sesame, slots: 4, name: big, tools: schema}
   - {provider: script, script: lines.yaml}
+roles:
+  user: {engine: big, model: larger}
+  memory_search: {model: smaller}
 `), &c)
 	if err != nil {
 		t.Fatal(err)
@@ -41,9 +44,9 @@ engines:
 		t.Error(err)
 	}
 	want := []llm.EngineConfig{
-		{Provider: "ollama", Model: "small", Host: "http://localhost:11434", Slots: 1},
-		{Provider: "openai", Model: "large", Host: "https://models.example.org/v1", APIKey: "sesame", Slots: 4},
-		{Provider: "script", Script: "lines.yaml", Slots: 1},
+		{Name: "ollama", Provider: "ollama", Model: "small", Host: "http://localhost:11434", Slots: 1, Tools: "auto"},
+		{Name: "big", Provider: "openai", Model: "large", Host: "https://models.example.org/v1", APIKey: "sesame", Slots: 4, Tools: "schema"},
+		{Name: "script", Provider: "script", Script: "lines.yaml", Slots: 1, Tools: "auto"},
 	}
 	if got := c.List(); !reflect.DeepEqual(got, want) {
 		t.Errorf("asks %+v, want %+v", got, want)
@@ -73,6 +76,15 @@ func TestConfigFaults(t *testing.T) {
 		{"slots", func(c *llm.Config) { c.Slots = 0 }, "slots: is 0; must be from 1 to 64"},
 		{"too many slots", func(c *llm.Config) { c.Slots = 65 }, "slots: is 65; must be from 1 to 64"},
 		{"script", func(c *llm.Config) { c.Provider = "script" }, "script: is empty; must be the file with what the model says"},
+		{"tools", func(c *llm.Config) { c.Tools = "perhaps" }, `tools: is "perhaps"; must be one of auto, native, schema, none`},
+		{"tools of a script", func(c *llm.Config) { c.Provider, c.Script, c.Tools = "script", "a.yaml", "none" },
+			"tools: is for servers; the file of a script says itself whether it has tools"},
+		{"an engine that there is not", func(c *llm.Config) { c.Roles.Task.Engine, c.Roles.User.Engine = "big", "ollama" },
+			`roles.task.engine: is "big", which is the name of no engine; there are ollama`},
+		{"a name twice", func(c *llm.Config) {
+			c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "m"}}
+			c.Roles.Memory.Engine = "c"
+		}, `engines[2].name: is "a", which engines[0] is called already|roles.memory.engine: is "c", which is the name of no engine; there are a, b, a`},
 		{"every fault", func(c *llm.Config) { c.Model, c.FirstToken, c.Idle, c.Total = "", 0.5, -1, 0 },
 			"model: is empty; must be a model that the server has|" +
 				"first_token_seconds: is 0.5; must be at least 1: no model is that quick every time|" +
@@ -100,5 +112,55 @@ func TestConfigFaults(t *testing.T) {
 				t.Errorf("faults\n%s\nwant\n%s", joined, tt.want)
 			}
 		})
+	}
+}
+
+// TestEngineNames: an engine without a name is called as its provider, and no two
+// the same.
+func TestEngineNames(t *testing.T) {
+	c := llm.DefaultConfig()
+	for _, e := range []llm.EngineConfig{{Provider: "ollama"}, {Provider: "ollama"}, {Provider: "openai"}, {Name: "ollama-2", Provider: "openai"}, {Provider: "ollama"}, {Name: "openai", Provider: "script"}} {
+		c.Engines = append(c.Engines, e)
+	}
+	var got []string
+	for _, e := range c.List() {
+		got = append(got, e.Name)
+	}
+	if want := "ollama ollama-3 openai-2 ollama-2 ollama-4 openai"; strings.Join(got, " ") != want {
+		t.Errorf("called %q, want %s", got, want)
+	}
+	if c.Engines[0].Name != "" {
+		t.Error("the configuration was changed")
+	}
+}
+
+// TestFor: an agent's own choice goes before that of its role.
+func TestFor(t *testing.T) {
+	c := llm.DefaultConfig()
+	c.Roles = llm.Roles{
+		User:         llm.RoleConfig{Engine: "big", Model: "large"},
+		Subagent:     llm.RoleConfig{Engine: "big"},
+		Memory:       llm.RoleConfig{Model: "small"},
+		MemorySearch: llm.RoleConfig{Engine: "quick", Model: "tiny"},
+		Task:         llm.RoleConfig{Engine: "slow", Model: "deep"},
+	}
+	for _, tt := range []struct{ role, engine, model, want string }{
+		{"", "", "", "/"},
+		{"cook", "", "", "/"},
+		{"user", "", "", "big/large"},
+		{"subagent", "", "", "big/"},
+		{"memory", "", "", "/small"},
+		{"memory_search", "", "", "quick/tiny"},
+		{"task", "", "", "slow/deep"},
+		{"user", "", "mine", "big/mine"},
+		{"user", "other", "", "other/"}, // the role's model is none of that engine's
+		{"user", "other", "mine", "other/mine"},
+		{"user", "big", "", "big/large"},
+		{"", "other", "mine", "other/mine"},
+	} {
+		engine, model := c.For(tt.role, tt.engine, tt.model)
+		if got := engine + "/" + model; got != tt.want {
+			t.Errorf("%s with %s/%s is %s, want %s", tt.role, tt.engine, tt.model, got, tt.want)
+		}
 	}
 }

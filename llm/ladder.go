@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -27,8 +28,9 @@ const (
 	unloading = 10 * time.Second
 )
 
-// A Ladder is a [Service] that asks its engines in order until one answers,
-// and what can be mended on the way is mended:
+// A Ladder is a [Service] that asks its engines until one answers, first the one
+// that the request names and then the others in their order, and what can be
+// mended on the way is mended:
 //
 //  1. The first token is late, or the engine says so itself ([Stalled]): the
 //     model may be wedged. It is unloaded, where the engine is an [Unloader],
@@ -36,6 +38,8 @@ const (
 //  2. The stream broke before its first token ([Broken]): it is asked once
 //     more, not streaming.
 //  3. The next engine, with its own model, whatever the request named.
+//
+// A name that no engine has is as if neither an engine nor a model were named.
 //
 // After the first token a stream that breaks or stands still is an error and
 // is not asked again, since something was said already. When no engine
@@ -45,7 +49,9 @@ const (
 // Each engine stands behind its own [Scheduler], inside the ladder rather than
 // around it: so a slot belongs to one engine, each question asked again waits
 // its turn again, and the ladder knows when an engine has taken a request up.
-// FirstToken is measured from then. Time that the reader takes between the
+// FirstToken is measured from then. A model that has tools may write a call for
+// long before anything of it comes: there a sign of life counts as a token does,
+// but that the reply has not begun. Time that the reader takes between the
 // pieces counts for nothing: a reply may be paused for as long as one likes.
 type Ladder struct {
 	Engines []*Scheduler
@@ -90,8 +96,25 @@ type Step struct {
 func (l *Ladder) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		c := climb{Ladder: l, yield: yield, watch: watch{left: cmp.Or(l.Total, DefaultTotal)}}
+		c.engines, req = l.order(req)
 		if err := c.up(ctx, req); err != nil {
 			yield(Delta{}, err)
 		}
 	}
+}
+
+// order returns the engines in the order in which they are asked, and what is
+// asked of the first.
+func (l *Ladder) order(req *Request) ([]*Scheduler, *Request) {
+	first := slices.IndexFunc(l.Engines, func(s *Scheduler) bool { return s.Called == req.Engine })
+	switch {
+	case req.Engine == "" || first == 0:
+		return l.Engines, req
+	case first < 0:
+		usual := *req
+		usual.Engine, usual.Model = "", ""
+		return l.Engines, &usual
+	}
+	others := slices.Delete(slices.Clone(l.Engines), first, first+1)
+	return slices.Insert(others, 0, l.Engines[first]), req
 }

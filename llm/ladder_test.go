@@ -183,6 +183,114 @@ func TestLadderUnloadsInTime(t *testing.T) {
 	})
 }
 
+// TestLadderOrder: the engine that is named goes first, with the model that is
+// named, and then the others in their order with their own.
+func TestLadderOrder(t *testing.T) {
+	failing := llmtest.Trouble{Err: &llm.Error{Fault: llm.NoModel}}
+	for _, tt := range []struct {
+		engine, model string
+		want          string // each engine and the model that it was asked for
+	}{
+		{"", "", "a: b: c:"},
+		{"", "mine", "a:mine b: c:"},
+		{"a", "mine", "a:mine b: c:"},
+		{"b", "mine", "b:mine a: c:"},
+		{"c", "", "c: a: b:"},
+		{"gone", "mine", "a: b: c:"},
+	} {
+		var asked []string
+		l := new(llm.Ladder)
+		for _, name := range []string{"a", "b", "c"} {
+			e := &llmtest.Script{Label: name, Troubles: []llmtest.Trouble{failing}}
+			l.Engines = append(l.Engines, &llm.Scheduler{Called: name, Engine: noting{e, func(req *llm.Request) {
+				asked = append(asked, name+":"+req.Model)
+			}}})
+		}
+		req := &llm.Request{Engine: tt.engine, Model: tt.model}
+		for _, err := range l.Stream(t.Context(), req) {
+			if e, ok := errors.AsType[*llm.Error](err); !ok || e.Fault != llm.NoModel {
+				t.Errorf("ended with %v", err)
+			}
+		}
+		if got := strings.Join(asked, " "); got != tt.want || req.Engine != tt.engine || req.Model != tt.model {
+			t.Errorf("%s/%s: asked %s, want %s; the request is %+v", tt.engine, tt.model, got, tt.want, req)
+		}
+	}
+}
+
+// noting is an engine that tells what it is asked.
+type noting struct {
+	*llmtest.Script
+	note func(*llm.Request)
+}
+
+func (n noting) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	n.note(req)
+	return n.Script.Stream(ctx, req)
+}
+
+// writing is an engine that takes its time for a call, with a sign of life each
+// second.
+type writing struct {
+	llm.Engine
+	takes int // seconds
+	dies  bool
+}
+
+func (w writing) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		for range w.takes {
+			select {
+			case <-ctx.Done():
+				yield(llm.Delta{}, context.Cause(ctx))
+				return
+			case <-time.After(time.Second):
+			}
+			if !yield(llm.Delta{}, nil) {
+				return
+			}
+		}
+		if w.dies {
+			<-ctx.Done()
+			yield(llm.Delta{}, context.Cause(ctx))
+			return
+		}
+		for d, err := range w.Engine.Stream(ctx, req) {
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestLadderLetsCallsBeWritten: a call comes whole, so that only signs of life
+// tell that it is being written. Where no call can come they tell nothing.
+func TestLadderLetsCallsBeWritten(t *testing.T) {
+	calls := func(name string) llm.Engine {
+		return &llmtest.Script{Label: name, Rules: []llmtest.Rule{{Calls: []llm.Call{{Tool: "note"}}}}}
+	}
+	tools := &llm.Request{Tools: []llm.Tool{{Name: "note"}}}
+	for _, tt := range []struct {
+		name   string
+		engine llm.Engine
+		req    *llm.Request
+		want   string
+	}{
+		{"a long call", writing{calls("a"), 40, false}, tools, `a answered: "", done, 40s`},
+		{"a call for ever", writing{calls("a"), 1000, false}, tools, `a gave up: "", a: stalled: the reply was not complete in time, 1m0s`},
+		{"a long call that is never whole", writing{calls("a"), 20, true}, tools, `a gave up: "", a: stalled: no first word came within 10s, 30s`},
+		{"without tools", writing{calls("a"), 40, false}, &llm.Request{}, `a gave up: "", a: stalled: no first word came within 10s, 10s`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if got := climb(t.Context(), ladder(tt.engine), tt.req); got != tt.want {
+					t.Errorf("\n%s\nwant\n%s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestLadderAsksAgain: what is asked again is the same question, but
 // for what had to change.
 func TestLadderAsksAgain(t *testing.T) {

@@ -32,7 +32,7 @@ type Message struct {
 }
 
 // A Tool is something that a model may call. An engine whose model cannot call
-// tools by itself lets it choose by a schema; see [Choice].
+// tools by itself lets it choose by a schema; see [Choosing].
 type Tool struct {
 	Name        string          // letters, digits and underscores
 	Description string          // for the model
@@ -86,7 +86,8 @@ type Request struct {
 }
 
 // A Delta is a piece of a reply. At most one of Text, Thinking and Call is set,
-// and never part of a rune.
+// and never part of a rune. An empty one of an engine is a sign that the model
+// writes, a call perhaps; a [Ladder] hands none on.
 type Delta struct {
 	Text     string
 	Thinking string

@@ -29,6 +29,9 @@ const maxWaiting = 64
 type Scheduler struct {
 	Engine Engine
 
+	// Called is what [Request.Engine] calls the engine.
+	Called string
+
 	// Slots is how many requests the engine works on at a time; the rest it
 	// would queue itself, without knowing what is urgent. Zero means one.
 	Slots int

@@ -77,6 +77,9 @@ func TestScheduler(t *testing.T) {
 		{"two make room for two", 2,
 			[]client{{memory, 0, 5, 0}, {memory, 1, 5, 0}, {person, 2, 2, 0}, {agent, 3, 1, 0}},
 			[]string{"###p", " #p", "  ##.", "   #."}},
+		{"a reply to a person goes before those to agents", 1,
+			[]client{{agent, 0, 4, 0}, {agent, 1, 2, 0}, {person, 2, 2, 0}, {person, 3, 1, 0}},
+			[]string{"##p", " ----##.", "  ##.", "   -#."}},
 		{"one who gives up leaves at once", 1,
 			[]client{{person, 0, 4, 0}, {tool, 1, 1, 2}, {memory, 1, 1, 0}},
 			[]string{"####.", " -x", " ---#."}},
@@ -249,6 +252,43 @@ func TestSchedulerIsBounded(t *testing.T) {
 			}
 		}
 		g.Wait()
+	})
+}
+
+// TestSchedulerAdmitsPeople: however many agents wait, a person's question is
+// never the one too many.
+func TestSchedulerAdmitsPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &llm.Scheduler{Engine: &llmtest.Script{Reply: "one", Every: time.Second}}
+		var mu sync.Mutex
+		var order []string
+		var g sync.WaitGroup
+		ask := func(name string, p llm.Priority) {
+			g.Go(func() {
+				for d, err := range s.Stream(t.Context(), &llm.Request{Priority: p}) {
+					mu.Lock()
+					switch e, _ := errors.AsType[*llm.Error](err); {
+					case d.Done != nil:
+						order = append(order, name)
+					case err != nil && (e == nil || e.Fault != llm.Busy):
+						t.Errorf("%s fails with %v", name, err)
+					case err != nil:
+						order = append(order, name+" refused")
+					}
+					mu.Unlock()
+				}
+			})
+			synctest.Wait()
+		}
+		ask("ann", llm.ReplyToPerson)
+		for i := range 65 {
+			ask(fmt.Sprintf("agent %d", i), llm.ReplyToAgent)
+		}
+		ask("bob", llm.ReplyToPerson)
+		g.Wait()
+		if want := []string{"agent 64 refused", "agent 63 refused", "ann", "bob", "agent 0"}; len(order) != 67 || !slices.Equal(order[:5], want) {
+			t.Errorf("%d ended, first %q, want %q", len(order), order[:5], want)
+		}
 	})
 }
 

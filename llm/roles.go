@@ -1,0 +1,90 @@
+package llm
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"earshot/internal/field"
+)
+
+// A ToolUse is how the models of an engine are let call tools.
+type ToolUse string
+
+// The ways.
+const (
+	Auto     ToolUse = "auto"   // by themselves where they can, and otherwise by schema
+	Native   ToolUse = "native" // by themselves
+	BySchema ToolUse = "schema" // as [Choosing] lets them
+	NoTools  ToolUse = "none"   // not at all
+)
+
+var toolUses = []ToolUse{Auto, Native, BySchema, NoTools}
+
+// Roles are the kinds of agents that can have a model of their own. The keys are
+// the names of the roles.
+type Roles struct {
+	User         RoleConfig `yaml:"user"`
+	Subagent     RoleConfig `yaml:"subagent"`
+	Memory       RoleConfig `yaml:"memory"`
+	MemorySearch RoleConfig `yaml:"memory_search"`
+	Task         RoleConfig `yaml:"task"`
+}
+
+// A RoleConfig is what a role is asked of.
+type RoleConfig struct {
+	Engine string `yaml:"engine"` // the name of one; empty means the first
+	Model  string `yaml:"model"`  // of that engine; empty means its own
+}
+
+// of returns what a role chooses: nothing if it is none.
+func (r Roles) of(role string) RoleConfig {
+	switch role {
+	case "user":
+		return r.User
+	case "subagent":
+		return r.Subagent
+	case "memory":
+		return r.Memory
+	case "memory_search":
+		return r.MemorySearch
+	case "task":
+		return r.Task
+	}
+	return RoleConfig{}
+}
+
+// For returns what [Request.Engine] and [Request.Model] are for an agent of that
+// role, which has chosen an engine and a model itself or left them empty: its
+// own choice goes first, then that of its role. A model is of one engine, so
+// that of the role counts only on the engine of the role.
+func (c Config) For(role, engine, model string) (string, string) {
+	r := c.Roles.of(role)
+	if engine == "" || engine == r.Engine {
+		return r.Engine, cmp.Or(model, r.Model)
+	}
+	return engine, model
+}
+
+// validate reports every fault in r beside those engines.
+func (r Roles) validate(engines []EngineConfig) error {
+	var faults []error
+	for _, role := range []string{"user", "subagent", "memory", "memory_search", "task"} {
+		name := r.of(role).Engine
+		if name != "" && !slices.ContainsFunc(engines, func(e EngineConfig) bool { return e.Name == name }) {
+			faults = append(faults, field.Errorf(role+".engine", "is %q, which is the name of no engine; there are %s", name, names(engines)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// names returns what engines are called.
+func names(engines []EngineConfig) (text string) {
+	for i, e := range engines {
+		if i > 0 {
+			text += ", "
+		}
+		text += e.Name
+	}
+	return text
+}
