@@ -15,9 +15,9 @@ import (
 func engine(c llm.EngineConfig) (llm.Engine, error) {
 	switch c.Provider {
 	case llm.Ollama:
-		return ollama.New(ollama.Config{Host: c.Host, Model: c.Model})
+		return ollama.New(ollama.Config{Host: c.Host, Model: c.Model, Tools: c.Tools})
 	case llm.OpenAI:
-		return openai.New(openai.Config{Host: c.Host, Model: c.Model, Key: c.APIKey})
+		return openai.New(openai.Config{Host: c.Host, Model: c.Model, Key: c.APIKey, Tools: c.Tools})
 	case llm.Script:
 		return llmtest.Load(c.Script)
 	}
@@ -39,7 +39,7 @@ func ladder(c llm.Config, log *slog.Logger) (*llm.Ladder, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Engines = append(l.Engines, &llm.Scheduler{Engine: e, Slots: ec.Slots})
+		l.Engines = append(l.Engines, &llm.Scheduler{Engine: e, Called: ec.Name, Slots: ec.Slots})
 	}
 	return l, nil
 }

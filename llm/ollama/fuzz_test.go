@@ -3,6 +3,7 @@ package ollama_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -54,6 +55,7 @@ func FuzzStream(f *testing.F) {
 		"{\"message\":{\"content\":\"a\xffb\xc3\"}}\n" + end,
 		`{"message":{"content":"<think>Hm</think>Yes"}}` + "\n" + end,
 		`{"message":{"content":"<thi"}}` + "\n" + `{"message":{"content":"nk>","thinking":"x"}}` + "\n" + end,
+		noted + "\n" + hello + noted + "\n" + end, `{"message":{"tool_calls":[{"id":"a","function":{"name":"b","arguments":"c"}}]},"done":true}`,
 		`{"error":"boom"}`, `{"done":true}`, `{"done":true,"done_reason":"length","eval_count":1e3}`,
 	} {
 		f.Add([]byte(body), 1)
@@ -63,7 +65,7 @@ func FuzzStream(f *testing.F) {
 		at := max(1, n%(len(body)+1))
 		whole := answered(t, strings.NewReader(string(body)))
 		apart := answered(t, drops{strings.NewReader(string(body)), at})
-		if whole.text != apart.text || whole.thinking != apart.thinking || fault(whole.err) != fault(apart.err) || (whole.done == nil) != (apart.done == nil) {
+		if whole.text != apart.text || fmt.Sprint(whole.calls) != fmt.Sprint(apart.calls) || whole.thinking != apart.thinking || fault(whole.err) != fault(apart.err) || (whole.done == nil) != (apart.done == nil) {
 			t.Errorf("in one: %+v, %d bytes at a time: %+v", whole, at, apart)
 		}
 		if !utf8.ValidString(whole.text) || !utf8.ValidString(whole.thinking) {

@@ -23,6 +23,7 @@ import (
 const (
 	hello = `{"message":{"role":"assistant","content":"Hello"},"done":false}` + "\n"
 	end   = `{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}` + "\n"
+	noted = `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"note","arguments":{"text":"milk"}}}]},"done":false}`
 	page  = "<!DOCTYPE html><html><body>It works! secret</body></html>"
 )
 
@@ -104,6 +105,13 @@ var hostile = []struct {
 	{"invalid UTF-8", writes(200, "{\"message\":{\"content\":\"a\xffb\xc3\"}}\n"+end), "a\ufffdb\ufffd", "", ""},
 	{"half a surrogate", writes(200, `{"message":{"content":"a\ud83d"}}`+"\n"+end), "a\ufffd", "", ""},
 	{"negative counts", writes(200, `{"done":true,"prompt_eval_count":-1,"eval_count":-5}`), "", "", ""},
+	{"a list for a call", writes(200, hello+`{"message":{"tool_calls":[["secret"]]}}`+"\n"+end), "Hello", llm.BadAnswer, ""},
+	{"a text for calls", writes(200, `{"message":{"tool_calls":"secret"}}`+"\n"+end), "", llm.BadAnswer, ""},
+	{"a call of nothing", writes(200, hello+`{"message":{"tool_calls":[{"function":{"arguments":{"secret":1}}}]}}`+"\n"+end), "Hello", llm.BadAnswer, "without the name of a tool"},
+	{"more calls than anybody means", writes(200, hello+strings.Repeat(noted+"\n", 40)+end), "Hello", llm.BadAnswer, "more than 32 calls"},
+	{"a call of a megabyte", writes(200, hello+strings.Replace(noted, "milk", strings.Repeat("x", 1<<19), 1)+"\n"+end), "Hello", llm.BadAnswer, "arguments of more than"},
+	{"calls without end", floods(strings.Repeat(noted+"\n", 100)), "", llm.BadAnswer, "more than 32 calls"},
+	{"cut behind a call", writes(200, hello+noted+"\n"), "Hello", llm.Broken, "ended in mid-reply"},
 	{"a line of 10 GB", floods(strings.Repeat("x", 1<<20)), "", llm.BadAnswer, "a line of more than"},
 	{"a text of 10 GB", func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"message":{"content":"`)
@@ -124,6 +132,9 @@ func TestHostile(t *testing.T) {
 			r := collect(t, e, t.Context(), say("my secret"))
 			if used := allocated() - before; used > 96<<20 {
 				t.Errorf("took %d MB of memory", used>>20)
+			}
+			if len(r.calls) > 0 {
+				t.Errorf("calls %s", called(r))
 			}
 			if r.text != tt.text || fault(r.err) != tt.fault {
 				t.Fatalf("said %.40q, error %v; want %q, %q", r.text, r.err, tt.text, tt.fault)

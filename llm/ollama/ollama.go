@@ -38,6 +38,8 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/api"
+
+	"earshot/llm"
 )
 
 // Config says which server, and which model there. Only Model is needed.
@@ -54,6 +56,10 @@ type Config struct {
 	// leaves that to the server, whose default is five minutes; a negative
 	// one keeps it for ever.
 	KeepAlive time.Duration
+
+	// Tools is how the model calls tools; empty means [llm.Auto], which goes
+	// by what the server says of it.
+	Tools llm.ToolUse
 
 	// Client replaces the connection to the server. Its Transport is used
 	// within the same limits; redirects are refused here too.

@@ -103,9 +103,10 @@ func ended(err error) error {
 	return err
 }
 
-// pieces hands on what l says, and keeps what it calls.
+// pieces hands on what l says, and keeps what it calls. A line that says nothing
+// is a sign of life, and handed on as such.
 func (r *reply) pieces(l *line) error {
-	if l.Message.Thinking != "" {
+	if l.Message.Thinking != "" || l.Message.Content == "" && !l.Done {
 		if err := r.give(llm.Delta{Thinking: l.Message.Thinking}); err != nil {
 			return err
 		}

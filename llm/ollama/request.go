@@ -34,6 +34,9 @@ func (e *Engine) request(name string, req *llm.Request, think bool) (*api.ChatRe
 			"temperature": req.Temperature,
 			"num_predict": cmp.Or(max(req.MaxTokens, 0), defaultTokens),
 		},
+		// While a model writes a call the server is silent, which may take
+		// minutes, but for these.
+		Logprobs: len(tools) > 0,
 	}
 	if e.config.KeepAlive != 0 {
 		c.KeepAlive = &api.Duration{Duration: e.config.KeepAlive}

@@ -60,11 +60,19 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 	if err != nil {
 		return err
 	}
+	switch e.config.Tools {
+	case llm.Native:
+		can.tools = true
+	case llm.BySchema:
+		can.tools = false
+	case llm.NoTools:
+		can.tools, req = false, llm.WithoutTools(req)
+	}
 	for {
 		switch err = e.chat(ctx, name, req, can, give); {
 		case can.think && thoughtless(err):
 			can.think = false
-		case can.tools && toolless(err):
+		case can.tools && toolless(err) && e.config.Tools != llm.Native:
 			can.tools = false
 		default:
 			return err

@@ -29,6 +29,7 @@ var caller = ollamatest.Model{
 		{Word: "kept", Says: "It is kept now."},
 		{Word: "prose", Says: `I would write <tool_cal or {"name": "note", "arguments": {}} here.`},
 		{Word: "story", Says: story, Calls: []llm.Call{call("note", `{"text":"the end"}`)}},
+		{Word: "essay", Calls: []llm.Call{call("note", fmt.Sprintf(`{"text":%q}`, story))}},
 		{Word: "half", Says: `<tool_call>{"name": "note", "arguments": {"text": `},
 	},
 }
@@ -85,14 +86,12 @@ func TestRealTools(t *testing.T) {
 			{"half", "", ""}, // the server keeps what is no call and no text
 		} {
 			for _, whole := range []bool{true, false} {
-				for _, think := range []bool{true, false} {
-					req := with(tt.word)
-					req.Whole, req.Think = whole, think
-					r := collect(t, e, ctx, req)
-					told(t, r, tt.says)
-					if got := called(r); got != tt.calls {
-						t.Errorf("%s: calls\n%s\nwant\n%s", tt.word, got, tt.calls)
-					}
+				req := with(tt.word)
+				req.Whole, req.Think = whole, tt.word == "ponder"
+				r := collect(t, e, ctx, req)
+				told(t, r, tt.says)
+				if got := called(r); got != tt.calls {
+					t.Errorf("%s: calls\n%s\nwant\n%s", tt.word, got, tt.calls)
 				}
 			}
 		}
@@ -113,6 +112,14 @@ func TestRealTools(t *testing.T) {
 		req = then(with("milk"), result{calls: []llm.Call{{ID: "call_1", Tool: "note"}}}, "kept")
 		req.Messages = append(req.Messages, llm.Message{Role: llm.User, Text: "good morning"})
 		told(t, collect(t, e, ctx, req), usual)
+	})
+
+	// While a long call is written nothing of it comes, but signs of life do.
+	t.Run("Signs", func(t *testing.T) {
+		r := collect(t, e, ctx, with("essay"))
+		if len(r.calls) != 1 || len(r.calls[0].Arguments) < len(story) || r.text != "" || r.deltas < 100 {
+			t.Errorf("says %q, %d calls, in %d pieces, %v", r.text, len(r.calls), r.deltas, r.err)
+		}
 	})
 
 	t.Run("WithoutOffer", func(t *testing.T) {
@@ -162,7 +169,7 @@ func TestRealTools(t *testing.T) {
 func TestRealChoice(t *testing.T) {
 	s, e := serve(t, ollamatest.Options{})
 	create(t, s, "caller", ollamatest.Model{
-		Says: usual, After: "That is what came of it.", Chooses: true,
+		Says: usual, After: "That is what came of it.", Chooses: true, Layers: 8,
 		Routes: []ollamatest.Route{
 			{Word: "name", Says: "I am <a> \"model\"\n\tthat somebody made: 🦜."},
 			{Word: "milk", Calls: []llm.Call{call("note", `{"text":"buy milk"}`)}},

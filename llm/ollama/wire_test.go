@@ -92,11 +92,27 @@ func TestAsked(t *testing.T) {
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"keep_alive":-1,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},
 		{"no thoughts of one that has them", ollama.Config{}, "completion thinking", llm.Request{MaxTokens: -1},
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},
+		{"tools", ollama.Config{}, "completion tools", llm.Request{Tools: tools[:2]},
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"tools":[` +
+				`{"type":"function","function":{"name":"note","description":"Keeps a note.","parameters":{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}}},` +
+				`{"type":"function","function":{"name":"write_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"}}}}}` +
+				`],"options":{"num_predict":4096,"temperature":0},"think":false,"truncate":false,"shift":false,"logprobs":true}`},
+		{"no tools", ollama.Config{Tools: llm.NoTools}, "completion tools", llm.Request{Tools: tools},
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},
+		{"calls and what they came to", ollama.Config{}, "completion tools", llm.Request{Messages: []llm.Message{
+			{Role: llm.Assistant, Text: "Wait.", Calls: []llm.Call{call("note", `{"z":1,"a":"b"}`), {ID: "y", Tool: "list_files"}}},
+			{Role: llm.Result, Call: "y", Text: "a.txt"},
+			{Role: llm.Result, Call: "z", Text: "b.txt"},
+		}},
+			`{"model":"m","messages":[{"role":"user","content":"hi"},` +
+				`{"role":"assistant","content":"Wait.","tool_calls":[{"function":{"index":0,"name":"note","arguments":{"z":1,"a":"b"}}},{"id":"y","function":{"index":1,"name":"list_files","arguments":{}}}]},` +
+				`{"role":"tool","content":"a.txt","tool_name":"list_files","tool_call_id":"y"},{"role":"tool","content":"b.txt","tool_call_id":"z"}],` +
+				`"stream":true,"options":{"num_predict":4096,"temperature":0},"think":false,` + usual},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &recorder{shows: shows(tt.can, ""), chat: writes(200, hello+end)}
 			e := recorded(t, r, tt.config)
-			tt.req.Messages = say("hi").Messages
+			tt.req.Messages = append(say("hi").Messages, tt.req.Messages...)
 			for range 2 {
 				told(t, collect(t, e, t.Context(), &tt.req), "Hello")
 			}

@@ -98,6 +98,8 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 		f.Err = one(err, errUnfinished, errFiltered, errWhole)
 	case errors.Is(err, errLongest):
 		f.Fault, f.Err, f.Cure = llm.Stalled, errLongest, "choose a smaller model: executive.llm.model"
+	case errors.Is(err, llm.ErrCall):
+		f.Fault, f.Err, f.Cure = llm.BadAnswer, err, "choose another executive.llm.model, or set executive.llm.tools to none"
 	case errors.Is(err, http.ErrSchemeMismatch):
 		f.Fault, f.Err, f.Cure = llm.BadAnswer, http.ErrSchemeMismatch, "begin executive.llm.host with http://"
 	case unreachable(err):
@@ -134,6 +136,17 @@ func (e *Engine) refused(s *status) (llm.Fault, string) {
 		return llm.Broken, ""
 	}
 	return llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
+}
+
+// refusesTools reports whether the server says that tools are what it cannot do.
+// There is no code for it; llama.cpp and some gateways call it a fault of theirs,
+// or say that there is nobody who can.
+func (s *status) refusesTools() bool {
+	switch s.code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+		return strings.Contains(strings.ToLower(s.kind+" "+s.text), "tool")
+	}
+	return false
 }
 
 // overlong reports whether the server says that the prompt is too long. There

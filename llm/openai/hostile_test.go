@@ -334,6 +334,7 @@ func TestSlowServers(t *testing.T) {
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("data: "+piece("The")+"\n\ndata: "+stop("stop")+"\n\ndata: [DONE]\n\n"), 7)
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"<think>\"}}]}\n\n"), 1)
+	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"a\",\"arguments\":\"{}\"}}]}}]}\n\ndata: [DONE]\n\n"), 9)
 	f.Add([]byte(": a\r\n\r\nevent: b\ndata:[DONE]\r\n\r\n"), 3)
 	f.Add([]byte("data: {\"error\":{\"message\":\"a\"}}\n\n"), 100)
 	f.Fuzz(func(t *testing.T, raw []byte, n int) {
@@ -355,8 +356,8 @@ func FuzzStream(f *testing.F) {
 				t.Errorf("ends with %+v, %v", d, err)
 			case err != nil || d.Done != nil:
 				ends++
-			case (d.Text == "") == (d.Thinking == ""):
-				t.Errorf("delta %+v is not one of text and thinking", d)
+			case d.Text != "" && d.Thinking != "" || d.Call != nil && d.Text+d.Thinking != "":
+				t.Errorf("delta %+v is more than one of text, thinking and call", d)
 			}
 		}
 		if ends != 1 {

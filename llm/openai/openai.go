@@ -9,8 +9,11 @@
 //     reasoning) or leaves them in the text in tags, which [llm.Thoughts]
 //     takes out. Whether a model thinks cannot be asked in this protocol: a
 //     request that wants no thoughts may get some nevertheless.
-//   - Nothing is asked again: that is for [llm.Ladder], as is how long to wait
-//     for a token.
+//   - Calls of tools come in pieces, and are put together and bounded by
+//     [llm.Calls]. A server that refuses tools is asked once more, for a choice
+//     by schema, and knows no tools from then on; see [llm.Choosing].
+//   - Nothing else is asked again: that is for [llm.Ladder], as is how long to
+//     wait for a token.
 //   - A line, a reply and a request as a whole have limits. The server cannot
 //     send us to another one, and is not told what machine this is.
 //   - Nothing is taken from the environment but a proxy, and that never for
@@ -20,12 +23,14 @@ package openai
 import (
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"earshot/internal/field"
+	"earshot/llm"
 )
 
 const (
@@ -57,6 +62,10 @@ type Config struct {
 	// [llm.Thoughts]. Servers that part thoughts themselves want it false.
 	Opened bool
 
+	// Tools is how the model calls tools. Empty means [llm.Auto]: by itself,
+	// unless the server says that it cannot; from then on by schema.
+	Tools llm.ToolUse
+
 	// Transport replaces the connections to the server. Its replies are read
 	// within the same limits.
 	Transport http.RoundTripper
@@ -70,6 +79,9 @@ type Engine struct {
 	http   *http.Client
 	chat   openai.ChatCompletionService
 	models openai.ModelService
+
+	mu       sync.Mutex
+	toolless map[string]bool // the models that the server says cannot call tools
 }
 
 // New returns the engine of c. It fails if the host cannot be understood; it
@@ -96,6 +108,8 @@ func New(c Config) (*Engine, error) {
 		// The services alone, since openai.NewClient reads the environment.
 		chat:   openai.NewChatCompletionService(options...),
 		models: openai.NewModelService(options...),
+
+		toolless: make(map[string]bool),
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"encoding/json"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -35,6 +36,13 @@ func (e *Engine) params(req *llm.Request) openai.ChatCompletionNewParams {
 	} else {
 		p.MaxTokens = most
 	}
+	for _, t := range req.Tools {
+		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: parameters(t)}
+		if t.Description != "" {
+			f.Description = openai.String(t.Description)
+		}
+		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(f))
+	}
 	if len(req.Schema) > 0 {
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
@@ -48,6 +56,16 @@ func (e *Engine) params(req *llm.Request) openai.ChatCompletionNewParams {
 	return p
 }
 
+// parameters returns what t may be called with. What is no schema is sent as one
+// of an object that holds nothing.
+func parameters(t llm.Tool) shared.FunctionParameters {
+	var p shared.FunctionParameters
+	if json.Unmarshal(t.Parameters, &p) != nil || p == nil {
+		p = shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
+	}
+	return p
+}
+
 // messages returns a prompt as the protocol has it.
 func messages(in []llm.Message) (out []openai.ChatCompletionMessageParamUnion) {
 	for _, m := range in {
@@ -55,10 +73,31 @@ func messages(in []llm.Message) (out []openai.ChatCompletionMessageParamUnion) {
 		case llm.System:
 			out = append(out, openai.SystemMessage(m.Text))
 		case llm.Assistant:
-			out = append(out, openai.AssistantMessage(m.Text))
+			said := openai.AssistantMessage(m.Text)
+			if len(m.Calls) > 0 {
+				said.OfAssistant.ToolCalls = toolCalls(m.Calls)
+			}
+			if len(m.Calls) > 0 && m.Text == "" {
+				said.OfAssistant.Content = openai.ChatCompletionAssistantMessageParamContentUnion{}
+			}
+			out = append(out, said)
+		case llm.Result:
+			out = append(out, openai.ToolMessage(m.Text, m.Call))
 		default:
 			out = append(out, openai.UserMessage(m.Text))
 		}
+	}
+	return out
+}
+
+// toolCalls returns what the assistant called. Servers parse the arguments
+// again, so what was no object is sent as an empty one.
+func toolCalls(calls []llm.Call) (out []openai.ChatCompletionMessageToolCallUnionParam) {
+	for _, c := range calls {
+		f := openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Tool, Arguments: cmp.Or(string(c.Arguments), "{}")}
+		out = append(out, openai.ChatCompletionMessageToolCallUnionParam{
+			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{ID: c.ID, Function: f},
+		})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strings"
 	"time"
@@ -22,18 +23,56 @@ const grace = 2 * time.Second
 // Stream implements [llm.Service].
 func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		r := &reply{yield: yield, thoughts: llm.Thoughts{Opened: e.config.Opened}}
-		ask := e.pieces
-		if req.Whole {
-			ask = e.whole
+		req, choice := e.suited(req)
+		err := e.answer(ctx, req, choice, yield)
+		if len(req.Tools) > 0 && e.toollessBy(err, req) {
+			var chosen *llm.Request
+			chosen, choice = e.suited(req)
+			err = e.answer(ctx, chosen, choice, yield)
 		}
-		switch err := ask(ctx, req, r); {
-		case err == nil:
-			yield(llm.Delta{Done: &r.done}, nil)
-		case err != errLeft:
+		if err != nil && err != errLeft {
 			yield(llm.Delta{}, e.fault(ctx, req, err))
 		}
 	}
+}
+
+// suited returns req as its model can be asked it, and whether its reply is a
+// choice.
+func (e *Engine) suited(req *llm.Request) (suited *llm.Request, choice bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.config.Tools == llm.NoTools:
+		return llm.WithoutTools(req), false
+	case e.config.Tools == llm.BySchema, e.toolless[e.model(req)]:
+		return llm.Choosing(req)
+	}
+	return req, false
+}
+
+// toollessBy reports whether err is that the model cannot call tools, and keeps
+// that in mind.
+func (e *Engine) toollessBy(err error, req *llm.Request) bool {
+	s, ok := errors.AsType[*status](err)
+	if !ok || e.config.Tools == llm.Native || !s.refusesTools() {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.toolless[e.model(req)] = true
+	return true
+}
+
+// answer asks for a reply and passes it on.
+func (e *Engine) answer(ctx context.Context, req *llm.Request, choice bool, yield func(llm.Delta, error) bool) error {
+	r := &reply{yield: yield, thoughts: llm.Thoughts{Opened: e.config.Opened, Leading: choice}}
+	if choice {
+		r.choice = new(llm.Choice)
+	}
+	if req.Whole {
+		return e.whole(ctx, req, r)
+	}
+	return e.pieces(ctx, req, r)
 }
 
 // pieces asks for a reply piece by piece. The connection is released when it
@@ -75,6 +114,11 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	if err := r.take(m.JSON.ExtraFields, m.JSON.Content, m.Content+m.Refusal); err != nil {
 		return err
 	}
+	for i, c := range m.ToolCalls {
+		if err := r.calls.Add(i, c.ID, c.Function.Name, c.Function.Arguments); err != nil {
+			return err
+		}
+	}
 	r.usage(answer.Usage)
 	if err := r.finish(choice.FinishReason); err != nil {
 		return err
@@ -94,6 +138,8 @@ func cause(ctx context.Context) error {
 type reply struct {
 	yield    func(llm.Delta, error) bool
 	thoughts llm.Thoughts
+	choice   *llm.Choice // if the reply is one
+	calls    llm.Calls
 	finished bool // the server said why it ended
 	done     llm.Done
 }
@@ -109,6 +155,14 @@ func (r *reply) chunk(c *openai.ChatCompletionChunk) error {
 		if err := r.take(d.JSON.ExtraFields, d.JSON.Content, d.Content+d.Refusal); err != nil {
 			return err
 		}
+		for _, c := range d.ToolCalls {
+			if err := r.calls.Add(int(c.Index), c.ID, c.Function.Name, c.Function.Arguments); err != nil {
+				return err
+			}
+			if !r.yield(llm.Delta{}, nil) { // a sign of life
+				return errLeft
+			}
+		}
 		if choice.FinishReason != "" {
 			r.finished = true
 			return r.finish(choice.FinishReason)
@@ -123,8 +177,10 @@ func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, te
 	if raw := content.Raw(); raw != "" && raw != "null" && raw[0] != '"' {
 		return errNoAnswer
 	}
-	if t := thinking(extra); t != "" && !r.yield(llm.Delta{Thinking: t}, nil) {
-		return errLeft
+	if t := thinking(extra); t != "" {
+		if err := r.pass([]llm.Delta{{Thinking: t}}); err != nil {
+			return err
+		}
 	}
 	if text == "" {
 		return nil
@@ -132,11 +188,20 @@ func (r *reply) take(extra map[string]respjson.Field, content respjson.Field, te
 	return r.pass(r.thoughts.Next(text))
 }
 
-// pass passes deltas on.
+// pass passes on what the model says, or what it chooses by that.
 func (r *reply) pass(deltas []llm.Delta) error {
 	for _, d := range deltas {
-		if !r.yield(d, nil) {
-			return errLeft
+		said, broken := []llm.Delta{d}, error(nil)
+		if r.choice != nil {
+			said, broken = r.choice.Next(d)
+		}
+		for _, d := range said {
+			if !r.yield(d, nil) {
+				return errLeft
+			}
+		}
+		if broken != nil {
+			return broken
 		}
 	}
 	return nil
@@ -162,8 +227,17 @@ func (r *reply) usage(u openai.CompletionUsage) {
 	}
 }
 
-// end passes on what was kept.
-func (r *reply) end() error { return r.pass(r.thoughts.End()) }
+// end passes on what was kept, and the end.
+func (r *reply) end() error {
+	if err := r.pass(r.thoughts.End()); err != nil {
+		return err
+	}
+	calls, err := r.calls.End(r.done.Truncated)
+	if err != nil {
+		return err
+	}
+	return r.pass(append(calls, llm.Delta{Done: &r.done}))
+}
 
 // thinking returns the thoughts that a server has parted from the text. The
 // protocol has no field for them; there are two in use, and some servers send
