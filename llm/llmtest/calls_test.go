@@ -107,6 +107,48 @@ func TestScriptCalls(t *testing.T) {
 	}
 }
 
+// TestScriptChooses: a model without tools comes to the same, but for the second
+// of two calls, and is asked and answers as such a model is and does.
+func TestScriptChooses(t *testing.T) {
+	s, err := llmtest.Parse([]byte("tools: false" + script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := s.Probe(t.Context()); err != nil || status.Models[0].Tools {
+		t.Errorf("probed %+v, %v", status, err)
+	}
+	for _, tt := range []struct {
+		name string
+		req  *llm.Request
+		want string
+	}{
+		{"says and calls", asking("Bob", "the list"), `I write. I have no tool write_file. call_1 note({"text":"milk"})`},
+		{"says", asking("Ann", "the list"), "Bob, please."},
+		{"after the call", after(asking("Bob", "the list"), "kept"), "It is written."},
+		{"calls again", after(asking("Bob", "the list"), "again"), `call_1 note({"text":"more"})`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := calls(t, s, tt.req); got != tt.want {
+				t.Errorf("says\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+	seen := s.Seen()
+	last := seen[len(seen)-1]
+	if len(last.Tools) > 0 || last.Schema == nil || !strings.Contains(last.Messages[0].Text, `{"tool": "its name"`) || last.Messages[3].Text != "[RESULT OF note]\nagain" {
+		t.Errorf("was asked %+v", last)
+	}
+	cut := asking("Ann", "the list")
+	cut.MaxTokens = 1
+	var said []string
+	for d := range s.Stream(t.Context(), cut) {
+		said = append(said, fmt.Sprint(d.Text, d.Done != nil && d.Done.Truncated))
+	}
+	if got := strings.Join(said, " "); got != "Bob,false true" {
+		t.Errorf("truncated it says %s", got)
+	}
+}
+
 // add adds a message of the user.
 func add(req *llm.Request, text string) *llm.Request {
 	req.Messages = append(req.Messages, llm.Message{Role: llm.User, Text: text})

@@ -28,6 +28,7 @@ type file struct {
 	Reply    string         `yaml:"reply"`
 	Thinking string         `yaml:"thinking"`
 	Every    *field.Seconds `yaml:"every_seconds"`
+	Tools    *bool          `yaml:"tools"`
 	Rules    []*rule        `yaml:"rules"` // nil for an item that says nothing
 }
 
@@ -59,6 +60,7 @@ type call struct {
 //	reply: I have no line for that.   # where no rule fits; must be there
 //	thinking: What could they mean?   # before it, if thinking is asked for
 //	every_seconds: 0.05               # from one word to the next; this if left out
+//	tools: true                       # false: it cannot call, but answers by a schema what it would
 //	rules:                            # the first that fits answers
 //	  - when: tides                   # stands in the last message of the user, in any case
 //	    reply: The tides are the sea's answer to the moon.
@@ -205,6 +207,7 @@ func (f file) script() *Script {
 	if f.Every != nil {
 		s.Every = f.Every.Duration()
 	}
+	s.Toolless = f.Tools != nil && !*f.Tools
 	for _, r := range f.Rules {
 		s.Rules = append(s.Rules, r.rule())
 	}

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,22 +11,17 @@ import (
 )
 
 // deltas returns the pieces of an answer, and whether MaxTokens cut it. A
-// piece counts as a token. A tool that was not offered is not called: the model
-// says that it has none of that name.
+// piece counts as a token.
 func deltas(r Rule, req *llm.Request) (all []llm.Delta, cut bool) {
 	if req.Think {
 		for _, p := range pieces(r.Thinking, req.Whole) {
 			all = append(all, llm.Delta{Thinking: p})
 		}
 	}
-	calls, missing := offered(r.Calls, req.Tools)
-	if r.Reply == "" {
-		missing = strings.TrimPrefix(missing, " ")
-	}
-	for _, p := range pieces(r.Reply+missing, req.Whole) {
+	for _, p := range pieces(r.Reply, req.Whole) {
 		all = append(all, llm.Delta{Text: p})
 	}
-	for _, c := range calls {
+	for _, c := range r.Calls {
 		all = append(all, llm.Delta{Call: &c})
 	}
 	if req.MaxTokens > 0 && len(all) > req.MaxTokens {
@@ -34,18 +30,60 @@ func deltas(r Rule, req *llm.Request) (all []llm.Delta, cut bool) {
 	return all, false
 }
 
-// offered returns those of calls that tools allow, with their IDs, and what is
-// said of the others.
-func offered(calls []llm.Call, tools []llm.Tool) (can []llm.Call, missing string) {
+// offered returns r with those of its calls that tools allow, with their IDs. Of
+// the others it says that the model has no such tool.
+func offered(r Rule, tools []llm.Tool) Rule {
+	calls := r.Calls
+	r.Calls = nil
 	for _, c := range calls {
 		if !slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == c.Tool }) {
-			missing += fmt.Sprintf(" I have no tool %s.", c.Tool)
+			if r.Reply != "" {
+				r.Reply += " "
+			}
+			r.Reply += fmt.Sprintf("I have no tool %s.", c.Tool)
 			continue
 		}
-		c.ID = fmt.Sprintf("call_%d", len(can)+1)
-		can = append(can, c)
+		c.ID = fmt.Sprintf("call_%d", len(r.Calls)+1)
+		r.Calls = append(r.Calls, c)
 	}
-	return can, missing
+	return r
+}
+
+// choosing returns r as one who chooses writes it.
+func choosing(r Rule) Rule {
+	choice := make(map[string]any)
+	if r.Reply != "" || len(r.Calls) == 0 {
+		choice["say"] = r.Reply
+	}
+	for _, c := range r.Calls[:min(len(r.Calls), 1)] {
+		choice["tool"] = c.Tool
+		if c.Arguments != nil {
+			choice["arguments"] = c.Arguments
+		}
+	}
+	text, err := json.Marshal(choice)
+	if err != nil {
+		panic("llmtest: a rule calls with arguments that are no JSON: " + err.Error())
+	}
+	r.Reply, r.Calls = string(text), nil
+	return r
+}
+
+// chosen returns a yield for the choice that a reply is.
+func chosen(yield func(llm.Delta, error) bool) func(llm.Delta, error) bool {
+	var c llm.Choice
+	return func(d llm.Delta, err error) bool {
+		if err != nil {
+			return yield(d, err)
+		}
+		said, _ := c.Next(d) // which was written here
+		for _, d := range said {
+			if !yield(d, nil) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // pieces cuts text into words, each with the white space before it, or leaves

@@ -33,6 +33,10 @@ type Script struct {
 	Every    time.Duration // from one piece to the next; 0 is as fast as they are read
 	Rules    []Rule
 
+	// Toolless makes it a model that cannot call tools by itself: it is asked
+	// as [llm.Choosing] does, and chooses the first of several calls.
+	Toolless bool
+
 	// Troubles befall the first requests, one each and in order. The zero
 	// Trouble is none.
 	Troubles []Trouble
@@ -99,7 +103,7 @@ func (s *Script) Probe(ctx context.Context) (llm.Status, error) {
 	if ctx.Err() != nil {
 		return llm.Status{}, context.Cause(ctx)
 	}
-	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Tools: true, Thinking: true}}}, nil
+	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Tools: !s.Toolless, Thinking: true}}}, nil
 }
 
 // Unload implements [llm.Unloader]: a wedged script is well again, but those
@@ -119,7 +123,7 @@ func (s *Script) Unloaded() int {
 	return s.unloaded
 }
 
-// Seen returns the last requests, the eldest first.
+// Seen returns the last requests as the model was asked them, the eldest first.
 func (s *Script) Seen() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,6 +134,10 @@ func (s *Script) Seen() []llm.Request {
 func (s *Script) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		rule, trouble := s.take(req)
+		rule = offered(rule, req.Tools)
+		if asked, choice := s.question(req); choice {
+			req, rule, yield = asked, choosing(rule), chosen(yield)
+		}
 		pieces, cut := deltas(rule, req)
 		for i, d := range pieces {
 			if !trouble.none() && i >= trouble.After {
@@ -163,6 +171,14 @@ func (s *Script) end(ctx context.Context, trouble Trouble, done llm.Done, yield 
 	}
 }
 
+// question returns req as the model is asked it, and whether it is to choose.
+func (s *Script) question(req *llm.Request) (asked *llm.Request, choice bool) {
+	if !s.Toolless {
+		return req, false
+	}
+	return llm.Choosing(req)
+}
+
 // take notes a request and returns what it is answered with.
 func (s *Script) take(req *llm.Request) (Rule, Trouble) {
 	s.mu.Lock()
@@ -173,7 +189,8 @@ func (s *Script) take(req *llm.Request) (Rule, Trouble) {
 		trouble = s.Troubles[s.asked]
 	}
 	s.asked++
-	s.seen = append(s.seen, copied(req))
+	question, _ := s.question(req)
+	s.seen = append(s.seen, copied(question))
 	if len(s.seen) > maxSeen {
 		s.seen = slices.Delete(s.seen, 0, 1)
 	}
