@@ -89,6 +89,10 @@ var about = map[string]note{
 	"executive.multi_party.turn_taking_protocol": {effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
 	"executive.multi_party.turn_limit":           {effect: "How many messages agents may say in a row, AIs and bots from outside included, before they leave the floor to a person. 0 lets no agent answer another; people are always answered. See agents.md."},
 
+	"executive.tools":           {effect: "What agents may do besides talking: look things up, remind, keep notes and files, ask one another. See tools.md."},
+	"executive.tools.enabled":   {effect: "Lets them. Without it a model is offered no tools, and a call that it makes all the same is refused."},
+	"executive.tools.workspace": {effect: "The whole path of the folder in which each agent has one for its files, and nothing outside which it reads or writes. Empty means workspaces, beside store.directory."},
+
 	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See people.md."},
 	"external_actors.actors": {effect: "Who is known beforehand: a list of entries with the keys actor_id (which never changes), type (human, ai_assistant, external_agent, group or other), " +
 		"display_name, description, requires_auth (true if a name alone does not do: see \"earshot token\"), handles (such as console:uid1000: who comes by one of them is this actor) and capabilities (send_messages, use_tools, read_memory, operate; whoever has the last needs a token)."},

@@ -45,6 +45,7 @@ type Config struct {
 	Speech         Speech         `yaml:"speech"`
 	Parallel       Parallel       `yaml:"parallel"`
 	MultiParty     MultiParty     `yaml:"multi_party"`
+	Tools          Tools          `yaml:"tools"`
 }
 
 // Conversational is how the agent talks.
@@ -165,6 +166,17 @@ type MultiParty struct {
 	TurnLimit int `yaml:"turn_limit"`
 }
 
+// Tools is what agents may do besides talking. What each asks for must be allowed
+// to everybody in whose name it is: see the capabilities of external_actors.
+type Tools struct {
+	// Enabled lets agents use tools.
+	Enabled bool `yaml:"enabled"`
+
+	// Workspace is the folder in which each agent has one for its files. Empty
+	// means workspaces, beside that of the journal.
+	Workspace string `yaml:"workspace"`
+}
+
 // DefaultConfig returns the values of seed 003.
 func DefaultConfig() Config {
 	return Config{
@@ -191,6 +203,7 @@ func DefaultConfig() Config {
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
+		Tools:        Tools{Enabled: true},
 	}
 }
 

@@ -48,6 +48,8 @@ func TestValidate(t *testing.T) {
 		{"two lines for a name", func(c *executive.Config) { c.Name = "Bob\nAnn" }, `name: is "Bob\nAnn"; must be made of letters, digits, spaces and - ' . alone, without a space at either end`},
 		{"a part in the conversation for a name", func(c *executive.Config) { c.Name = "System" }, `name: cannot be used: the name "System" stands for something else: "system" is a reserved word`},
 		{"asleep at once", func(c *executive.Config) { c.AgentsSleepAfter = 0.5 }, "agents_sleep_after_seconds: is 0.5s; must be at least 1s, or 0 for never"},
+		{"a workspace anywhere", func(c *executive.Config) { c.Tools.Workspace = "here" }, `tools.workspace: is "here"; write the whole path, from the root: it must not depend on where earshot is started`},
+		{"a workspace nowhere", func(c *executive.Config) { c.Tools.Workspace = "/a\x00b" }, "tools.workspace: has a zero byte in it"},
 		{"no window", func(c *executive.Config) { c.ContextWindow = 0.5 }, "context_window_seconds: is 0.5s; must be at least 1s, or nothing would ever be going on"},
 		{"too often", func(c *executive.Config) { c.UpdateInterval = 0 }, "update_interval_seconds: is 0s; must be at least 0.1s"},
 		{"not a number", func(c *executive.Config) { c.Reasoning.Temperature = math.NaN() }, "reasoning.temperature: is NaN; must be from 0 to 2"},

@@ -3,6 +3,7 @@ package executive
 import (
 	"errors"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +44,7 @@ func (c Config) Validate() error {
 		field.Under("speech", c.Speech.validate()),
 		field.Under("parallel", interval("reasoning_interval", c.Parallel.ReasoningInterval)),
 		field.Under("multi_party", c.MultiParty.validate()),
+		field.Under("tools", c.Tools.validate()),
 	}
 	if c.ContextWindow < 1 {
 		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or nothing would ever be going on", c.ContextWindow))
@@ -139,6 +141,16 @@ func (c MultiParty) validate() error {
 		faults = append(faults, field.Errorf("turn_limit", "is %d; must be from 0 to %d", c.TurnLimit, mostTurns))
 	}
 	return errors.Join(faults...)
+}
+
+func (c Tools) validate() error {
+	switch {
+	case strings.ContainsRune(c.Workspace, 0):
+		return field.Errorf("workspace", "has a zero byte in it")
+	case c.Workspace != "" && !filepath.IsAbs(c.Workspace):
+		return field.Errorf("workspace", "is %q; write the whole path, from the root: it must not depend on where earshot is started", c.Workspace)
+	}
+	return nil
 }
 
 func interval(key string, s field.Seconds) error {

@@ -30,13 +30,13 @@ func (s *Store) Tools() tool.Table { return tool.Table{s.list(), s.read(), s.wri
 
 func (s *Store) list() tool.Tool {
 	type list struct {
-		Path string `json:"path"`
+		Folder string `json:"folder"`
 	}
 	return tool.Tool{
 		Tool: llm.Tool{
 			Name:        "list_files",
 			Description: "List the files in your workspace, with their sizes.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"a folder; leave out for all files"}},` +
+			Parameters: json.RawMessage(`{"type":"object","properties":{"folder":{"type":"string","description":"leave out for all files"}},` +
 				`"additionalProperties":false}`),
 		},
 		Needs: participants.UseTools,
@@ -46,8 +46,8 @@ func (s *Store) list() tool.Tool {
 				return tool.Answer{}, err
 			}
 			dir := "."
-			if given.Path != "" {
-				if dir, err = clean(given.Path); err != nil {
+			if given.Folder != "" {
+				if dir, err = clean(given.Folder); err != nil {
 					return tool.Answer{}, err
 				}
 			}

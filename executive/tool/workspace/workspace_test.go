@@ -59,7 +59,7 @@ type (
 		From int    `json:"from,omitempty"`
 	}
 	dir struct {
-		Path string `json:"path"`
+		Folder string `json:"folder"`
 	}
 	write struct {
 		Path    string `json:"path"`
