@@ -24,8 +24,9 @@ var ErrNoModel = errors.New("no language model is set up")
 type asking struct {
 	req       *llm.Request
 	sieve     sieve
-	truncated bool // the reply ended because it may not be longer
-	halved    bool // the dialogue was too long for the model
+	truncated bool        // the reply ended because it may not be longer
+	halved    bool        // the dialogue was too long for the model
+	model     llm.Service // that is asked, with the tools that it has
 
 	// Leaves is what is said in place of a reply that passes control without a
 	// word; left is set if it was. It is said to a person.
@@ -42,6 +43,7 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 		sieve: sieve{scrub: conversation.Scrubber{Own: q.seat.Name}, call: r.callback(q)},
 		to:    r.worksFor(r.turns.Of(v), v),
 	}
+	asked.model = r.part(q, a).loop()
 	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
 	return asked
 }
@@ -50,7 +52,7 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 // answer, else the model's. It notes in q what they are made of. Aloud says that
 // a voice will say them.
 func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud bool) (func(context.Context) iter.Seq2[string, error], *asking) {
-	if q.handover != nil {
+	if q.words != "" {
 		return reads(q.words), nil
 	}
 	facts := r.facts(q.seat, a)
@@ -74,6 +76,13 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	}
 	asked := r.asking(set, q, a, aloud)
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
+}
+
+// verbatim returns a reply of the house's own words.
+func verbatim(text string) func(context.Context) iter.Seq2[string, error] {
+	return func(context.Context) iter.Seq2[string, error] {
+		return func(yield func(string, error) bool) { yield(text, nil) }
+	}
 }
 
 // think asks the model, and yields what of its answer may be heard. A prompt
@@ -120,7 +129,7 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 		said = said || text != ""
 		return text == "" || yield(text, nil)
 	}
-	for delta, err := range r.cfg.Model.Stream(ctx, asked.req) {
+	for delta, err := range asked.model.Stream(ctx, asked.req) {
 		if err != nil {
 			if said {
 				yield("", err)

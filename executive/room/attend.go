@@ -7,6 +7,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
+	"earshot/participants"
 )
 
 // The reasons for a decision, as they stand in the journal.
@@ -27,6 +28,7 @@ const (
 	Disabled  = "executive.enabled is false"
 	OnHold    = "the room is paused"
 	Unheard   = "the room is off the record"
+	Due       = "a reminder is due"
 )
 
 // scenario is what "shall I speak?" is decided from.
@@ -105,7 +107,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: want,
-			askers: []earshot.ParticipantID{e.event.Author}, visibility: e.event.Visibility,
+			askers: []participants.Participant{e.who}, visibility: e.event.Visibility,
 			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance,
 		})
 	}

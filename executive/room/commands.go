@@ -30,6 +30,7 @@ func (r *Room) table() command.Table {
 		{Group: agent, Name: "stop", Help: "stop talking", Do: said},
 		{Group: agent, Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
+		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "be reminded: 10m or 15:04, of what; alone it lists; cancel N", Needs: participants.SendMessages, Do: r.remind},
 		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "which agents there are, and who they are", Do: r.agent},
 		{Group: agent, Name: "context", Help: "what I know about what is going on", Do: r.context},
 		{Group: operators, Name: "merge", Args: "KEEP OTHER", Help: "two are one person; names of several words in quotes", Needs: participants.Operate, Do: r.merge},

@@ -46,6 +46,7 @@ var effects = []effect{
 	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
 	{"multi_party.turn_limit", func(c *executive.Config) { c.MultiParty.TurnLimit = 3 }, amongAgents, "20 requests", "3 requests"},
+	{"tools.enabled", func(c *executive.Config) { c.Tools.Enabled = false }, offered, "message_agent note remind", ""},
 }
 
 // TestKeys: a changed value changes what the room does.
@@ -183,4 +184,14 @@ func typing(t *testing.T, h *house, began bool) {
 	if err := h.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Typing{Began: began}}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// offered is which tools the model is offered.
+func offered(t *testing.T, h *house) string {
+	ask(t, h)
+	var names []string
+	for _, tool := range h.model.Seen()[0].Tools {
+		names = append(names, tool.Name)
+	}
+	return strings.Join(names, " ")
 }

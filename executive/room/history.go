@@ -34,13 +34,17 @@ type line struct {
 	note       string // what the model is told of how its reply ended, if not by itself
 	visibility earshot.Visibility
 
-	announces bool // it says in the note that the author has come or gone
-	comes     bool // they have come
+	from      earshot.Handle
+	turn      earshot.TurnID // in which it was said, if it was by an agent
+	replies   bool           // it is a reply
+	announces bool           // it says in the note that the author has come or gone
+	comes     bool           // they have come
 }
 
 // history is the dialogue of a seat, in the order in which the room admitted it;
-// a clock that jumps does not change it. A reply stands behind what it answers
-// and other replies to that, and so before the message that cut it off.
+// a clock that jumps does not change it. A reply stands behind what it answers,
+// other replies to that and what agents asked one another for it, and so before
+// the message that cut it off.
 type history struct{ lines []line }
 
 func (h *history) add(l line) {
@@ -51,8 +55,10 @@ func (h *history) add(l line) {
 			return // it answers what has been forgotten
 		}
 		i = at + 1
-		for i < len(h.lines) && h.lines[i].about == l.about {
-			i++
+		for k := i; k < len(h.lines); k++ {
+			if x := h.lines[k]; x.about == l.about && k == i || l.turn != "" && x.turn == l.turn {
+				i = k + 1
+			}
 		}
 	}
 	h.lines = slices.Insert(h.lines, i, l)

@@ -22,7 +22,7 @@ import (
 const keepRecent = 1024
 
 var (
-	errOffRecord = errors.New("the room is off the record, and a note is kept; /resume first")
+	errOffRecord = errors.New("the room is off the record, and this would be kept; /resume first")
 	errTaken     = errors.New("the ID belongs to another event, so this one was not kept; send it with an ID of its own")
 )
 
@@ -308,7 +308,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 		close(en.done)
 		r.know(en)
 		return en, true, nil
-	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMemo:
+	case r.mode == earshot.OffRecord && (in.event.Body.Kind() == earshot.KindMemo || in.event.Body.Kind() == earshot.KindReminder):
 		return nil, false, errOffRecord
 	case r.coming+len(r.waiting) >= maxWaiting && !governs(in.event.Body.Kind()):
 		return nil, false, ErrBusy

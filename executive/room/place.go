@@ -41,6 +41,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 		p.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: "The room is " + string(r.mode) + ": " + r.mode.Means() + "."}))
 	}
 	r.places = append(r.places, p)
+	r.nudge() // somebody may have waited to be reminded
 	return func() {
 		r.mu.Lock()
 		r.places = slices.DeleteFunc(slices.Clone(r.places), func(q *place) bool { return q == p })

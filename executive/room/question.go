@@ -6,6 +6,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/reflex"
+	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -25,12 +26,15 @@ type question struct {
 	everybody bool // it calls every agent
 	aloud     bool // it was said aloud, or what agents answer each other after it
 
-	// Of a reply by which agents hand over: its words, which are the house's.
+	// Of a reply by which agents hand over, or somebody is reminded: its words,
+	// which are the house's.
 	handover *earshot.Handover
+	remind   *remind.Reminder
 	words    string
 
-	// Askers are who wrote it, and what was given up in its favour.
-	askers []earshot.ParticipantID
+	// Askers are who wrote it, and what was given up in its favour, as they were
+	// known by the handle that they came by.
+	askers []participants.Participant
 
 	// What the answer is made of: who may see all of it, and the messages,
 	// which it is erased with.
@@ -69,10 +73,17 @@ func (q question) origin() earshot.EventID {
 
 // favour notes that another question was given up in favour of q.
 func (q *question) favour(other question) {
-	q.askers = slices.Clip(q.askers)
-	for _, id := range other.askers {
-		if !slices.Contains(q.askers, id) {
-			q.askers = append(q.askers, id)
+	for _, p := range other.askers {
+		q.askers = alsoAsks(q.askers, p)
+	}
+}
+
+// derives notes the same of what was found for it.
+func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
+	q.visibility = q.visibility.And(v)
+	for _, id := range from {
+		if !slices.Contains(q.sources, id) {
+			q.sources = append(q.sources, id)
 		}
 	}
 }
@@ -89,7 +100,7 @@ func (q question) before(earlier question) bool {
 
 // outlets returns where the answer to q comes out: where all who are
 // around may see it. What was written is not answered aloud, unless that is
-// wanted; and what is private never.
+// wanted, as a reminder is; and what is private never.
 func (r *Room) outlets(q question, set executive.Config) []*place {
 	v := q.message.Visibility
 	places := r.around(v)
@@ -212,14 +223,30 @@ func (r *Room) giveUp(q question) {
 	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
+// about returns what the answer is to: a reminder is said by itself.
+func (q question) about() earshot.EventID {
+	if q.remind != nil {
+		return ""
+	}
+	return q.message.ID
+}
+
+// whom returns whom the answer is for.
+func (q question) whom() earshot.ParticipantID {
+	if q.remind != nil {
+		return q.remind.For
+	}
+	return q.message.Author
+}
+
 // end returns the event that says how the turn of q ended. It is erased with
 // the messages that it was made of: the question, and what else of the dialogue
 // others said.
 func (r *Room) end(q question, reply earshot.Reply) earshot.Event {
-	reply.Turn, reply.About = q.turn, q.message.ID
+	reply.Turn, reply.About = q.turn, q.about()
 	e := r.event(q.visibility, reply)
 	e.Author = q.seat.ID
-	for _, id := range append([]earshot.ParticipantID{q.message.Author}, q.message.Visibility.Members...) {
+	for _, id := range append([]earshot.ParticipantID{q.whom()}, q.message.Visibility.Members...) {
 		p, known := r.cfg.People.Get(id) // one person may be among the members twice
 		if known && p.ID != q.seat.ID && !slices.Contains(e.To, p.ID) {
 			e.To = append(e.To, p.ID)

@@ -27,6 +27,11 @@ func (r *Room) remember(e earshot.Event) {
 	if seen {
 		r.perceive(e)
 	}
+	if e.Body.Kind() == earshot.KindReminder {
+		r.mu.Lock()
+		r.agenda.Apply(e)
+		r.mu.Unlock()
+	}
 	if e.Body.Kind() == earshot.KindDecision {
 		r.mu.Lock()
 		r.decisions = append(r.decisions, e)

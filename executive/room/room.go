@@ -46,7 +46,9 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/executive/tool"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -134,6 +136,11 @@ type Config struct {
 	// nil, they find it in the history.
 	Reach func(earshot.ParticipantID, earshot.Event)
 
+	// Tools are what agents may have done besides what the room itself does for
+	// them. Staff makes agents for a task; if nil, nobody can delegate.
+	Tools tool.Table
+	Staff Staff
+
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 
@@ -161,8 +168,9 @@ type Room struct {
 	arrivals sync.Mutex // held by who comes or goes, until it is queued
 	comings  participants.Announcer
 
-	wake  chan struct{} // something waits
-	ended chan ending   // the live turn is over
+	wake    chan struct{} // something waits
+	ended   chan ending   // the live turn is over
+	errands chan errand   // what the owner does for the live turn
 
 	mu        sync.Mutex
 	closed    bool
@@ -182,8 +190,11 @@ type Room struct {
 	answered  map[earshot.Handle]talk   // when a voice was last answered
 	hinted    map[string]bool           // sessions that have been told what is said once
 	mode      earshot.Mode
-	moded     chan struct{} // closed, and made new, when mode changes
-	dropped   int           // sounds that came although the room does not listen
+	moded     chan struct{}   // closed, and made new, when mode changes
+	dropped   int             // sounds that came although the room does not listen
+	late      []earshot.Event // of the house, which were not taken; Run keeps them
+	agenda    remind.Agenda
+	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 
 	// What follows belongs to Run.
 	pending []question
@@ -224,6 +235,7 @@ func New(cfg Config) *Room {
 		hinted:   make(map[string]bool),
 		wake:     make(chan struct{}, 1),
 		ended:    make(chan ending, 1),
+		errands:  make(chan errand),
 	}
 	r.commands = r.table()
 	r.seating()
@@ -251,6 +263,9 @@ func (r *Room) Run(ctx context.Context) error {
 			r.announce()
 		case <-r.drowsy():
 			r.lull()
+		case <-r.reminding():
+		case do := <-r.errands:
+			do(ctx)
 		case end := <-r.ended:
 			r.conclude(ctx, end)
 		case <-again:
@@ -324,7 +339,9 @@ func (r *Room) take(ctx context.Context) {
 		e.events = []earshot.Event{e.event}
 		switch body := e.event.Body.(type) {
 		case earshot.Message:
-			e.events = append(e.events, r.attend(e, body.Text)...)
+			if body.Turn == "" { // what agents ask each other within a turn is answered there
+				e.events = append(e.events, r.attend(e, body.Text)...)
+			}
 		case earshot.Utterance:
 			e.events = append(e.events, r.attend(e, body.Text)...)
 		}
@@ -426,6 +443,9 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 // keep writes what the house has to keep. What the journal does not take is
 // tried again; each by itself, since one may be at fault.
 func (r *Room) keep(ctx context.Context) {
+	r.mu.Lock()
+	r.unsaved, r.late = append(r.unsaved, r.late...), nil
+	r.mu.Unlock()
 	if len(r.unsaved) == 0 {
 		return
 	}

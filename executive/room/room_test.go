@@ -18,6 +18,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -40,6 +41,9 @@ type house struct {
 	past    []earshot.Event
 	works   []string
 	enters  func(participants.Participant) error
+	tools   tool.Table
+	staff   room.Staff
+	llm     llm.Service // if nil, model
 	agents  func() []agents.Record
 	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
@@ -70,9 +74,12 @@ func (h *house) open(ctx context.Context) *house {
 	if h.people == nil {
 		h.people = participants.New(ann, "ann", h.config.Name)
 	}
+	if h.llm == nil {
+		h.llm = h.model
+	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.model, Past: h.past, Agents: h.agents, Recall: h.recall, Order: h.order, Reader: h.reader, Reach: h.reach,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Reader: h.reader, Reach: h.reach,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {

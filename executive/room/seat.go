@@ -64,10 +64,13 @@ func (s *seat) learn(e earshot.Event, people *participants.Registry) {
 // line returns what happened as a line of the dialogue. What was said aloud to
 // others is none: people talk all day, and would drive everything else out.
 func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool) {
-	l := line{event: e.ID, at: e.At, author: e.Author, to: e.To, visibility: e.Visibility}
+	l := line{event: e.ID, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		l.text = body.Text
+		l.about, l.text, l.turn = body.About, body.Text, body.Turn
+		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // which it did not say aloud
+			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+string(body.Text)
+		}
 	case earshot.Utterance:
 		l.text = body.Text
 		return l, slices.Contains(e.To, s.ID)
@@ -75,7 +78,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 		l.to, l.announces, l.comes = nil, true, body.Here
 		l.note = announcement(people, e.Author, body)
 	case earshot.Reply:
-		l.about, l.text = body.About, body.Delivered()
+		l.about, l.text, l.turn, l.replies = body.About, body.Delivered(), body.Turn, true
 		if body.Reflex && strings.HasPrefix(string(l.text), reflex.Reporting) {
 			l.text = "" // what a reflex reported of the house's faults is nobody's own word
 		}

@@ -31,7 +31,7 @@ type live struct {
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.seating()
 	for ctx.Err() == nil && !r.speaking() {
-		q, ok := r.choose()
+		q, ok := r.choose(ctx)
 		if !ok {
 			break
 		}
@@ -42,11 +42,17 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 }
 
 // choose takes the question that is answered next from those that wait. What
-// people asked goes before what agents did, and the conversation in which somebody
-// waits longest before others; there, of those to several agents, the most urgent,
-// and of equals the newest: the talk has gone on. It is counted among those that
-// wait until its turn is live, or will not be.
-func (r *Room) choose() (q question, ok bool) {
+// people asked goes first, then what somebody is to be reminded of, then what
+// agents asked; and the conversation in which somebody waits longest before
+// others; there, of those to several agents, the most urgent, and of equals the
+// newest: the talk has gone on. It is counted among those that wait until its turn
+// is live, or will not be.
+func (r *Room) choose(ctx context.Context) (q question, ok bool) {
+	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
+		if q, ok := r.due(ctx); ok {
+			return q, true
+		}
+	}
 	if len(r.pending) == 0 {
 		return q, false
 	}
@@ -94,7 +100,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		r.giveUp(q)
 		return
 	}
-	if !r.roused(ctx, q.seat) {
+	if q.remind == nil && !r.roused(ctx, q.seat) {
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed}))
 		return
 	}
@@ -139,8 +145,8 @@ const memoryFault = "memory"
 func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
-			Turn: q.turn, About: q.message.ID, Name: q.seat.Name,
-			To: q.message.Author, Private: q.message.Visibility.Scope == earshot.Private,
+			Turn: q.turn, About: q.about(), Name: q.seat.Name,
+			To: q.whom(), Private: q.message.Visibility.Scope == earshot.Private,
 		},
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
@@ -179,6 +185,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	r.unsaved = append(r.unsaved, done)
+	if e.question.remind != nil {
+		r.reminded(e.question, e.reply)
+	}
 	if e.asked != nil {
 		e.question.seat.foreign += e.asked.sieve.scrub.Foreign
 	}

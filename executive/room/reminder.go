@@ -1,0 +1,247 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/executive/remind"
+	"earshot/executive/tool"
+	"earshot/participants"
+)
+
+const (
+	// mostWait is how long the room sleeps at most while there are reminders, for
+	// the clock may have been set, and the machine may have slept.
+	mostWait = time.Minute
+
+	// again is when a reminder is tried again of which nothing was heard.
+	again = time.Minute
+
+	// late is how late a reminder may be without saying when it was due.
+	late = time.Minute
+)
+
+var errNobodyReminds = errors.New("a reminder needs somebody whom it is for; say who you are with --identity NAME")
+
+// Set implements [tool.Agenda]. A reminder is for the person whose question is
+// answered.
+func (p *part) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
+	return p.room.setReminder(ctx, s.Askers[0].ID, p.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(text)}))
+}
+
+// Reminders implements [tool.Agenda]: as far as those may know of them who are
+// answered.
+func (p *part) Reminders(s tool.Scope) []remind.Reminder {
+	return p.room.reminders(s.Askers[0].ID, s.Audience)
+}
+
+// Cancel implements [tool.Agenda].
+func (p *part) Cancel(ctx context.Context, s tool.Scope, n int) error {
+	return p.room.cancel(ctx, s.Askers[0].ID, n, s.Audience, p.event)
+}
+
+// setReminder writes down a reminder for somebody.
+func (r *Room) setReminder(ctx context.Context, who earshot.ParticipantID, e earshot.Event) (remind.Reminder, error) {
+	e.To = []earshot.ParticipantID{who}
+	is := e.Body.(earshot.Reminder)
+	r.mu.Lock()
+	err := r.agenda.Check(r.cfg.Now(), who, is.Due, is.Text)
+	r.mu.Unlock()
+	if err != nil {
+		return remind.Reminder{}, err
+	}
+	if err := r.queued(ctx, e); err != nil {
+		return remind.Reminder{}, err
+	}
+	r.nudge() // to look at the clock
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.agenda.Of(who)
+	if i := slices.IndexFunc(all, func(had remind.Reminder) bool { return had.Event.ID == e.ID }); i >= 0 {
+		return all[i], nil
+	}
+	return remind.Reminder{For: who, Due: is.Due, Text: is.Text}, nil // it was said already
+}
+
+// reminders returns those of somebody that everybody in a may know of.
+func (r *Room) reminders(who earshot.ParticipantID, a earshot.Audience) []remind.Reminder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(r.agenda.Of(who), func(has remind.Reminder) bool { return !has.Event.Visibility.Allows(a) })
+}
+
+// cancel gives a reminder of somebody up. Event makes what is written down of it.
+func (r *Room) cancel(ctx context.Context, who earshot.ParticipantID, n int, a earshot.Audience, event func(earshot.Body) earshot.Event) error {
+	all := r.reminders(who, a)
+	i := slices.IndexFunc(all, func(has remind.Reminder) bool { return has.N == n })
+	if i < 0 {
+		return fmt.Errorf("there is no reminder %d; list them to see which there are", n)
+	}
+	e := event(earshot.Reminder{Act: earshot.Ended, Of: all[i].Event.ID, Due: all[i].Due, Text: all[i].Text})
+	e.To, e.Visibility = []earshot.ParticipantID{who}, all[i].Event.Visibility
+	if !slices.Contains(e.Sources, all[i].Event.ID) {
+		e.Sources = append(e.Sources, all[i].Event.ID)
+	}
+	return r.queued(ctx, e)
+}
+
+// oneLine returns what somebody is to be reminded of as it is said in a sentence.
+func oneLine(text earshot.Text) earshot.Text {
+	return earshot.Text(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
+}
+
+// remind answers /remind.
+func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
+	if c.By.ID == participants.Generic {
+		return "", errNobodyReminds
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
+	switch {
+	case first == "":
+		return r.listReminders(c), nil
+	case strings.EqualFold(first, "cancel"):
+		return r.cancelReminder(ctx, c, rest)
+	}
+	due, err := remind.When(r.cfg.Now(), first)
+	if err != nil {
+		return "", err
+	}
+	e := c.Event
+	e.Author, e.Visibility = r.agents()[0].ID, earshot.Visibility{Scope: earshot.Public} // who will say it
+	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(earshot.Text(rest))}
+	_, err = r.setReminder(ctx, c.By.ID, e)
+	return "", err // everybody is shown it
+}
+
+// listReminders tells somebody what they are still to be reminded of, as far as
+// those may know it who read the answer.
+func (r *Room) listReminders(c command.Call) string {
+	var b strings.Builder
+	for _, has := range r.reminders(c.By.ID, c.Audience) {
+		fmt.Fprintf(&b, "%3d  %s  %s\n", has.N, has.Due.Local().Format("Mon 2006-01-02 15:04:05"), string(has.Text))
+	}
+	if b.Len() == 0 {
+		return "There is nothing that you are to be reminded of; /remind 10m TEXT sets something."
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// cancelReminder gives up one of them.
+func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string) (string, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(number))
+	if err != nil {
+		return "", errors.New("which one? write /remind cancel N, with the number that /remind shows")
+	}
+	return "", r.cancel(ctx, c.By.ID, n, c.Audience, func(body earshot.Body) earshot.Event {
+		e := c.Event
+		e.Author, e.Body = r.agents()[0].ID, body
+		return e
+	})
+}
+
+// reminding returns a channel that yields when a reminder may be said, nil if
+// there is none for anybody who is here.
+func (r *Room) reminding() <-chan time.Time {
+	now := r.cfg.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live != nil {
+		return nil // it is looked at when the turn is over
+	}
+	at := r.agenda.Next(r.listens(now))
+	if at.IsZero() {
+		return nil
+	}
+	if at.Before(now) {
+		at = now.Add(time.Second) // it cannot be said just now: not enabled, or paused
+	}
+	return time.After(min(at.Sub(now), mostWait))
+}
+
+// listens returns a condition that reminders meet whose person is here. One that
+// was tried in vain waits. It wants r.mu.
+func (r *Room) listens(now time.Time) func(remind.Reminder) bool {
+	here := r.cfg.People.Here(r.cfg.ID)
+	return func(has remind.Reminder) bool {
+		return isAmong(here, has.For) && !r.tried[has.Event.ID].After(now)
+	}
+}
+
+// due returns the reminder that is said now, as a question without an asker.
+func (r *Room) due(ctx context.Context) (question, bool) {
+	set := r.cfg.Settings()
+	if !set.Enabled || !r.is().Answers() {
+		return question{}, false
+	}
+	now := r.cfg.Now()
+	r.mu.Lock()
+	all := r.agenda.Due(now, r.listens(now))
+	r.mu.Unlock()
+	for _, has := range all {
+		q := r.reminder(has)
+		if len(r.outlets(q, set)) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
+			return q, true
+		}
+		r.postpone(has.Event.ID)
+	}
+	return question{}, false
+}
+
+// reminder returns the turn by which a reminder is said, in the name of the agent
+// that set it, or the main one.
+func (r *Room) reminder(has remind.Reminder) question {
+	s := r.seatOf(has.Event.Author)
+	if s == nil || !sees(has.Event.Visibility, s.ID) {
+		s = r.seats[0]
+	}
+	return question{
+		seat: s, message: has.Event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), aloud: true,
+		remind: &has, words: r.reminds(has), visibility: has.Event.Visibility,
+	}
+}
+
+// reminds returns what is said, in the words of the house.
+func (r *Room) reminds(has remind.Reminder) string {
+	text := fmt.Sprintf("%s, you wanted to be reminded: %s", r.cfg.People.Name(has.For), string(has.Text))
+	if now := r.cfg.Now(); now.Sub(has.Due) > late {
+		when := has.Due.Local().Format("15:04")
+		if now.Sub(has.Due) > 12*time.Hour {
+			when = has.Due.Local().Format("Monday, 2 January, 15:04")
+		}
+		text = fmt.Sprintf("%s, you wanted to be reminded at %s: %s", r.cfg.People.Name(has.For), when, string(has.Text))
+	}
+	return text
+}
+
+// reminded notes how the turn of a reminder went: one that was heard, or cut, is
+// over, which is written down in one step with the reply. One of which nothing
+// was heard is tried again.
+func (r *Room) reminded(q question, reply earshot.Reply) {
+	if reply.Delivered() == "" && reply.Outcome != earshot.Interrupted {
+		r.postpone(q.remind.Event.ID)
+		return
+	}
+	e := r.event(q.remind.Event.Visibility, earshot.Reminder{Act: earshot.Fired, Of: q.remind.Event.ID, Due: q.remind.Due, Text: q.remind.Text})
+	e.Author, e.To, e.Sources = q.seat.ID, []earshot.ParticipantID{q.remind.For}, []earshot.EventID{q.remind.Event.ID}
+	r.unsaved = append(r.unsaved, e)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.agenda.Apply(e) // also while the disk is full
+}
+
+// postpone tries a reminder again later.
+func (r *Room) postpone(id earshot.EventID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tried == nil {
+		r.tried = make(map[earshot.EventID]time.Time)
+	}
+	r.tried[id] = r.cfg.Now().Add(again)
+}

@@ -1,0 +1,179 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"earshot"
+	"earshot/executive/tool"
+	"earshot/participants"
+	"earshot/participants/agents"
+)
+
+// An affair is what a turn does besides talking, with all the agents that have a
+// part in it. It belongs to the goroutine of the text.
+type affair struct {
+	room   *Room
+	turn   earshot.TurnID
+	askers []participants.Participant
+	budget tool.Budget
+}
+
+// A part is what one agent does in a turn: in its own, or in that of an agent
+// which asked it.
+type part struct {
+	*affair
+	question *question // what it answers; rests on more by what is used
+	who      agents.Record
+	home     earshot.Path // whose files it works with
+	audience earshot.Audience
+	depth    int // how many agents have asked one another
+}
+
+// part returns that of the agent whose turn it is, and notes in q who asks.
+func (r *Room) part(q *question, a earshot.Audience) *part {
+	q.askers = r.askers(q)
+	return &part{
+		affair:   &affair{room: r, turn: q.turn, askers: q.askers},
+		question: q, who: q.seat.Record, home: q.seat.Path, audience: a,
+	}
+}
+
+// askers returns all whose words are answered by the answer to q: who asked, who
+// gave way to that, and whoever else has called the agent in this conversation
+// since it last answered. Other agents ask in the name of those who asked them.
+func (r *Room) askers(q *question) []participants.Participant {
+	all := slices.Clone(q.askers)
+	for _, l := range slices.Backward(q.seat.history.lines) {
+		if !together(l.visibility, q.message.Visibility) {
+			continue
+		}
+		if l.author == q.seat.ID && l.replies && l.text != "" {
+			break
+		}
+		if slices.Contains(l.to, q.seat.ID) {
+			all = r.joined(all, l)
+		}
+	}
+	return all
+}
+
+// joined returns some askers, and who wrote l. They may do what the handle may by
+// which they came, see [participants.Registry.Merge].
+func (r *Room) joined(all []participants.Participant, l line) []participants.Participant {
+	who, known := r.cfg.People.Get(l.author)
+	if by := r.cfg.People.Resolve(l.from); by.ID == l.author {
+		who = by
+	} else if !known {
+		who = participants.Participant{}
+	}
+	if who.Type == participants.Internal {
+		return all
+	}
+	return alsoAsks(all, who)
+}
+
+// alsoAsks returns some askers with one more. One person may ask by handles that may
+// do more and less.
+func alsoAsks(all []participants.Participant, who participants.Participant) []participants.Participant {
+	if slices.ContainsFunc(all, func(p participants.Participant) bool { return p.ID == who.ID && p.Through == who.Through }) {
+		return all
+	}
+	return append(slices.Clip(all), who)
+}
+
+// loop returns the model of the agent, with the tools that it may use.
+func (p *part) loop() *tool.Loop {
+	return &tool.Loop{Model: p.room.cfg.Model, Tools: p.tools(), Scope: p.scope(), Used: p.used}
+}
+
+// scope is for whom tools are used.
+func (p *part) scope() tool.Scope {
+	return tool.Scope{
+		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
+		Askers: p.askers, Audience: p.audience, Visibility: p.question.visibility, Depth: p.depth, Budget: &p.budget,
+	}
+}
+
+// tools are all that there are, those of the room first. Who may have each used
+// is looked at when it is.
+func (p *part) tools() tool.Table {
+	r := p.room
+	if !r.cfg.Settings().Tools.Enabled {
+		return nil
+	}
+	t := tool.Table{p.messages()}
+	if r.cfg.Staff != nil {
+		t = append(t, p.delegates())
+	}
+	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now))
+	return append(t, r.cfg.Tools...)
+}
+
+// note keeps something in mind.
+func (p *part) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
+	return p.room.queued(ctx, p.event(earshot.Memo{Text: text}))
+}
+
+// event is something that the agent did, for those who may see what it rests on.
+func (p *part) event(body earshot.Body) earshot.Event {
+	e := p.room.event(p.question.visibility, body)
+	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.sources)
+	if id := p.question.message.ID; !slices.Contains(e.Sources, id) {
+		e.Sources = append(e.Sources, id)
+	}
+	return e
+}
+
+// queued queues an event of the house, and waits until it is kept.
+func (r *Room) queued(ctx context.Context, e earshot.Event) error {
+	en, err := r.enqueue(e, nil)
+	if err != nil {
+		return err
+	}
+	return en.wait(ctx)
+}
+
+// record has an event kept, whatever becomes of the turn, and waits until it is or
+// ctx ends.
+func (r *Room) record(ctx context.Context, e earshot.Event) {
+	later := func(err error) {
+		if err != nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.late = append(r.late, e)
+		}
+	}
+	en, err := r.enqueue(e, later)
+	if err != nil {
+		later(err)
+		return
+	}
+	_ = en.wait(ctx)
+}
+
+// used writes down that a tool was used, and lets the answer rest on what came of
+// it.
+func (p *part) used(ctx context.Context, o tool.Outcome) {
+	p.question.derives(o.Visibility, o.Sources)
+	p.room.record(ctx, p.event(o.Use))
+	if o.Fault != "" {
+		p.room.cfg.Log.Error("a tool broke", "tool", o.Use.Tool, "agent", p.who.ID, "turn", p.turn, "err", o.Fault)
+	}
+}
+
+// errand is something that the owner of the room does for somebody.
+type errand func(context.Context)
+
+// entrust has something done by the owner, and waits for it. Whoever is the owner
+// would wait for ever.
+func (r *Room) entrust(ctx context.Context, do errand) error {
+	done := make(chan struct{})
+	select {
+	case r.errands <- func(ctx context.Context) { defer close(done); do(ctx) }:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	<-done
+	return nil
+}
