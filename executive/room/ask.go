@@ -119,10 +119,13 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 // is returned, one after it is yielded. Who passes control is listened to no more.
 func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error) bool) (said bool, err error) {
 	asked.sieve.restart()
-	before := asked.sieve.scrub.Foreign
+	foreign, stray := asked.sieve.scrub.Foreign, asked.sieve.tap.Stray
 	defer func() {
-		if n := asked.sieve.scrub.Foreign - before; n > 0 {
+		if n := asked.sieve.scrub.Foreign - foreign; n > 0 {
 			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", n)
+		}
+		if n := asked.sieve.tap.Stray - stray; n > 0 {
+			r.cfg.Log.Warn("the model wrote tags that mean nothing; they were taken out", "count", n)
 		}
 	}()
 	emit := func(text string) bool {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +38,7 @@ type house struct {
 	console *testkit.Voice
 	model   *llmtest.Script
 	config  executive.Config
+	off     atomic.Bool            // it is disabled meanwhile
 	people  *participants.Registry // if nil, ann's alone
 	past    []earshot.Event
 	works   []string
@@ -78,7 +80,7 @@ func (h *house) open(ctx context.Context) *house {
 		h.llm = h.model
 	}
 	h.Room = room.New(room.Config{
-		ID: earshot.Desk, Settings: func() executive.Config { return h.config },
+		ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Reader: h.reader, Reach: h.reach,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -96,6 +98,13 @@ func (h *house) open(ctx context.Context) *house {
 	running.Go(func() { h.Run(ctx) })
 	h.stop = func() { cancel(); running.Wait() }
 	return h
+}
+
+// settings are those of the room.
+func (h *house) settings() executive.Config {
+	set := h.config
+	set.Enabled = set.Enabled && !h.off.Load()
+	return set
 }
 
 // state is the room as its owner may know it.

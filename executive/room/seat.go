@@ -79,6 +79,9 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 		l.note = announcement(people, e.Author, body)
 	case earshot.Reply:
 		l.about, l.text, l.turn, l.replies = body.About, body.Delivered(), body.Turn, true
+		if body.Handover != nil { // which is the house's word
+			return s.handed(l, body.Handover, people), true
+		}
 		if body.Reflex && strings.HasPrefix(string(l.text), reflex.Reporting) {
 			l.text = "" // what a reflex reported of the house's faults is nobody's own word
 		}
@@ -94,6 +97,17 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 		return l, false
 	}
 	return l, true
+}
+
+// handed returns the line l of a reply by which agents handed over.
+func (s *seat) handed(l line, h *earshot.Handover, people *participants.Registry) line {
+	to := "a person"
+	if h.To != "" {
+		to = people.Name(h.To)
+	}
+	l.note = people.Name(l.author) + " has handed over to " + to + "."
+	l.author, l.about, l.to, l.text = s.ID, "", nil, ""
+	return l
 }
 
 // spoke remembers a reply, for those who ask what was said.
@@ -165,7 +179,7 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 // relearn remembers e if it is a reply of the agent's own, from before it can
 // tell how that came about.
 func (s *seat) relearn(e earshot.Event) {
-	if body, ok := e.Body.(earshot.Reply); ok && e.Author == s.ID && body.Offered != "" {
+	if body, ok := e.Body.(earshot.Reply); ok && e.Author == s.ID && body.Offered != "" && body.Handover == nil {
 		s.spoke(e, !body.Reflex)
 	}
 }

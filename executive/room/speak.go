@@ -200,7 +200,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && e.reply.Delivered() != "" {
 		r.talked(e.question, r.cfg.Now())
 	}
-	if e.reply.Offered != "" {
+	if e.reply.Offered != "" && e.reply.Handover == nil {
 		e.question.seat.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
 	}
 	if e.err != nil {

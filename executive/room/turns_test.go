@@ -456,6 +456,27 @@ func TestWhatAnAgentIsAsked(t *testing.T) {
 	})
 }
 
+// TestAHandoverIsTheHousesWord: no model reads it as what it said itself.
+func TestAHandoverIsTheHousesWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model = &llmtest.Script{Rules: []llmtest.Rule{{Agent: "Earshot", Reply: "well <world>pass</world>"}, {Agent: "Scout", Reply: "yes"}}}
+		c := pair(t, h)
+		for _, name := range []string{"Earshot", "Scout"} {
+			c.must(t, "ann", "@all go on", time.Hour)
+			c.must(t, "ann", "@"+name+" and now?", time.Hour)
+			if who, dialogue := c.asked(); who != name || !strings.Contains(dialogue, "[FROM: System] Earshot has handed over to ann.") || strings.Contains(dialogue, "passing control") {
+				t.Errorf("%s read %q", who, dialogue)
+			}
+		}
+		c.must(t, "ann", "@Earshot what did you say?", time.Hour)
+		c.stop()
+		if talk := c.talk(); talk[len(talk)-1] != "Earshot: well " {
+			t.Errorf("%q", talk)
+		}
+	})
+}
+
 // TestHandedOverElsewhere: who is not in the room is reached where they are.
 func TestHandedOverElsewhere(t *testing.T) {
 	for _, tt := range []struct{ reply, want string }{
@@ -550,36 +571,45 @@ func TestInPrivateTheyCount(t *testing.T) {
 	})
 }
 
-// TestNothingGoesOn where the room answers nothing, and where the journal takes
-// nothing.
+// TestNothingGoesOn where the room answers nothing, where silence was asked for,
+// and where the journal takes nothing.
 func TestNothingGoesOn(t *testing.T) {
+	const open, private = "talk to each other", "/msg Earshot, Scout: talk to each other"
 	for _, tt := range []struct {
-		name string
-		then func(t *testing.T, c *crew)
-		why  string
+		name, text string
+		then       func(t *testing.T, c *crew)
+		asked      int
+		why        string
 	}{
-		{"paused", func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/pause") }, ""},
-		{"off the record", func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/offrecord") }, ""},
-		{"disabled", func(_ *testing.T, c *crew) { c.config.Enabled = false }, room.Disabled},
-		{"a full disk", func(_ *testing.T, c *crew) { c.journal.Fail(errors.New("full")) }, ""},
+		{"paused", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/pause") }, 1, room.Alone},
+		{"off the record", open, func(t *testing.T, c *crew) { _ = c.writes(t, "ann", "/offrecord") }, 1, room.Alone},
+		{"disabled", open, func(_ *testing.T, c *crew) { c.off.Store(true) }, 1, room.Disabled},
+		{"quiet", private, func(*testing.T, *crew) {}, 2, room.Hushed},
+		{"a full disk", open, func(_ *testing.T, c *crew) { c.journal.Fail(errors.New("full")) }, 1, room.Alone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse()
 				h.model = endless("Earshot", "Scout")
 				h.model.Every = 10 * time.Millisecond
-				h.model.Rules[0].Replies[0].Text = "@Scout, go on"
+				for i := range h.model.Rules[0].Replies {
+					h.model.Rules[0].Replies[i].Text = fmt.Sprintf("@Scout, point %d", i)
+					h.model.Rules[1].Replies[i].Text = fmt.Sprintf("@Earshot, point %d", i)
+				}
 				c := pair(t, h)
-				c.must(t, "ann", "talk to each other", 5*time.Millisecond)
+				if tt.text == private {
+					c.must(t, "ann", "be quiet", time.Second)
+				}
+				c.must(t, "ann", tt.text, 5*time.Millisecond)
 				tt.then(t, c)
 				time.Sleep(time.Hour)
 				c.journal.Fail(nil)
 				time.Sleep(time.Hour)
 				c.stop()
-				if n := len(c.model.Seen()); n != 1 {
-					t.Errorf("the model was asked %d times", n)
+				if n := len(c.model.Seen()); n != tt.asked {
+					t.Errorf("the model was asked %d times, want %d", n, tt.asked)
 				}
-				if got := c.decided(); tt.why != "" && got[len(got)-1] != tt.why {
+				if got := c.decided(); got[len(got)-1] != tt.why {
 					t.Errorf("decided %q, want %q", got, tt.why)
 				}
 			})
