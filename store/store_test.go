@@ -369,3 +369,33 @@ func TestReadersAndWriterTogether(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestLook: the tables are seen as they were at one moment, and not changed.
+func TestLook(t *testing.T) {
+	s := open(t, store.Config{})
+	add(t, s, said("a"))
+	count := func(v earshot.View) (n int) {
+		must(t, v.QueryRowContext(t.Context(), "SELECT count(*) FROM messages").Scan(&n))
+		return n
+	}
+	must(t, s.Look(t.Context(), func(v earshot.View) error {
+		before := count(v)
+		add(t, s, said("b"))
+		if after := count(v); before != 1 || after != 1 {
+			t.Errorf("there are %d, then %d", before, after)
+		}
+		if _, err := v.QueryContext(t.Context(), "DELETE FROM messages RETURNING sequence"); err == nil {
+			t.Error("a row was deleted by looking")
+		}
+		return nil
+	}))
+	no := errors.New("no")
+	if err := s.Look(t.Context(), func(earshot.View) error { return no }); !errors.Is(err, no) {
+		t.Errorf("look = %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Look(ctx, func(earshot.View) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("look after the end = %v", err)
+	}
+}
