@@ -198,7 +198,7 @@ external_actors: {actors: [{actor_id: z1, type: human, display_name: zoe}]}
 `,
 			`c.yaml:4: agents[0].rooms[1]: is "attic"; must be one of the rooms: desk
 c.yaml:5: agents[1].name: is "C0der", which could be taken for that of agents[0], "Coder"
-c.yaml:5: agents[1].engine: is "big"; must be the name of an engine of executive.llm, and there is none
+c.yaml:5: agents[1].engine: is "big"; must be the name of an engine of executive.llm: ollama
 c.yaml:6: agents[2].name: cannot be used: the name "Anη" has letters of more than one script in it: Greek, Latin
 c.yaml:7: agents[3].auto_reply: is "maybe"; must be true or false
 c.yaml:7: agents[3].name: is empty; an agent needs a name to be called by

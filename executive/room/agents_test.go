@@ -318,3 +318,22 @@ func TestWhyNamesTheAgents(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAgentWithoutWordsOfItsOwn is told the house's own, which the main agent
+// has only if the configuration says nothing else.
+func TestAnAgentWithoutWordsOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := man(t, newHouse())
+		main := record("agent", "Earshot")
+		main.Prompt = "What the book has."
+		c.seats(main, record("scout", "Scout"))
+		c.must(t, "ann", "@all hello", time.Second)
+		c.stop()
+		for i, want := range []earshot.Text{agents.HousePrompt(1), agents.HousePrompt(agents.Newest)} {
+			req := c.model.Seen()[i]
+			if last := req.Messages[len(req.Messages)-1].Text; !strings.Contains(last, strings.TrimSpace(string(want))) {
+				t.Errorf("request %d says %q", i, last)
+			}
+		}
+	})
+}

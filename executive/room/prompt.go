@@ -9,6 +9,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/scene"
 	"earshot/llm"
+	"earshot/participants"
 )
 
 // request returns what is asked of the model for q: who it is, how messages look
@@ -52,12 +53,13 @@ func (r *Room) identity(s *seat) string {
 		s.sections
 }
 
-// manner tells the model of an agent how to talk, in its owner's words.
+// manner tells the model of an agent how to talk, in its owner's words or the
+// house's own. Those of the main agent stand in the configuration.
 func (s *seat) manner(set executive.Config) string {
-	if prompt := strings.TrimSpace(string(s.Prompt)); prompt != "" {
-		return prompt
+	if s.ID == participants.Agent {
+		return strings.TrimSpace(set.Conversational.SystemPrompt)
 	}
-	return strings.TrimSpace(set.Conversational.SystemPrompt)
+	return strings.TrimSpace(string(s.Instructions()))
 }
 
 // instructions tell the model how to talk, and what is going on.
