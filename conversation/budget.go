@@ -71,7 +71,7 @@ func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID
 	by := kind(e.Author)
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
 	switch {
-	case by.Machine():
+	case by.Machine(), m.Turn != "": // who was made for one task may be gone since
 		return Move{Word, e.Author, m.Text}
 	case by != "" && (len(e.To) == 0 || slices.ContainsFunc(e.To, machine)):
 		return Move{Kind: Begin, By: e.Author}

@@ -52,6 +52,7 @@ func TestMoves(t *testing.T) {
 		{"a bot from outside", happened("bot", hello), conversation.Word},
 		{"another system", happened("sensor", hello, "agent"), conversation.Word},
 		{"a message of an exchange", happened("coder", earshot.Message{Text: "look", Turn: "T"}, "agent"), conversation.Word},
+		{"a message of one who was made for a task", happened("gone", earshot.Message{Text: "look", Turn: "T"}, "agent"), conversation.Word},
 		{"a reply", happened("agent", said("yes"), "ann"), conversation.Word},
 		{"a reply that broke off", happened("agent", earshot.Reply{Offered: "ye", Outcome: earshot.Failed}), conversation.Word},
 		{"a reply in which nothing was said", happened("agent", earshot.Reply{Outcome: earshot.Suppressed}), conversation.Aloof},
