@@ -25,10 +25,11 @@ import (
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
-// everybody there is in the property below: people, and agents, of which only
-// the first has a seat in the room.
+// everybody there is in the property below: people, and agents, of which the
+// second has a seat in the room at times.
 var (
 	persons = []string{"ann", "bob", "carol", "dave"}
 	staff   = []string{"Earshot", "Scout"}
@@ -76,7 +77,7 @@ func TestNoPrivateByteLeaves(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var s *stage
 		synctest.Test(t, func(t *testing.T) {
-			s = &stage{rt: rt, most: rapid.IntRange(1, len(persons)).Draw(rt, "persons"), secrets: make(map[string]secret), journal: new(testkit.Journal), logged: new(strings.Builder)}
+			s = &stage{rt: rt, most: rapid.IntRange(1, len(persons)).Draw(rt, "persons"), secrets: make(map[string]secret), sits: true, journal: new(testkit.Journal), logged: new(strings.Builder)}
 			s.open(t.Context())
 			for range rapid.IntRange(1, 25).Draw(rt, "events") {
 				s.act(t.Context())
@@ -95,6 +96,9 @@ type secret struct {
 	unkept         bool
 }
 
+// A prompt is what the model of an agent was told.
+type prompt struct{ agent, text string }
+
 // A stage is a room of which everything is looked at that comes out.
 type stage struct {
 	*room.Room
@@ -110,7 +114,8 @@ type stage struct {
 	ids     int
 	mu      sync.Mutex
 	secrets map[string]secret // by the text
-	prompts []string
+	prompts []prompt
+	sits    bool  // the second agent does
 	fault   error // that repeats what was written
 }
 
@@ -131,12 +136,15 @@ func (s *stage) open(ctx context.Context) {
 		s.rt.Fatal(err)
 	}
 	agent := earshot.Audience{Room: earshot.Desk}.With(participants.Agent)
-	past := slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(agent) })
+	past := slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool {
+		return !e.Visibility.Allows(agent) && !e.Visibility.Allows(earshot.Audience{Room: earshot.Desk}.With(identity(staff[1])))
+	})
 	config := executive.DefaultConfig()
 	config.Speech.TypedAloud = true
+	config.AgentsSleepAfter = 2
 	s.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return config },
-		People: s.people, Journal: s.journal, Model: s, Past: past, Now: time.Now, NewID: s.newID,
+		People: s.people, Journal: s.journal, Model: s, Past: past, Agents: s.sitting, Recall: s.recall, Now: time.Now, NewID: s.newID,
 		Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	var running sync.WaitGroup
@@ -154,6 +162,31 @@ func (s *stage) open(ctx context.Context) {
 	}
 }
 
+// sitting returns who has a seat.
+func (s *stage) sitting() (all []agents.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, n := range staff {
+		if i == 0 || s.sits {
+			all = append(all, agents.Record{ID: identity(n), Profile: earshot.Profile{Name: n, AutoReply: true}})
+		}
+	}
+	return all
+}
+
+// recall returns what an agent may know.
+func (s *stage) recall(_ context.Context, id earshot.ParticipantID) ([]earshot.Event, error) {
+	return slices.DeleteFunc(s.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(earshot.Audience{Room: earshot.Desk}.With(id)) }), nil
+}
+
+// seat gives the second agent a seat, or takes it.
+func (s *stage) seat(sits bool) {
+	s.mu.Lock()
+	s.sits = sits
+	s.mu.Unlock()
+	s.Reseat()
+}
+
 // often is true now and then.
 func often(rt *rapid.T, what string) bool { return rapid.IntRange(0, 2).Draw(rt, what) == 0 }
 
@@ -168,17 +201,17 @@ func (s *stage) newID() earshot.EventID {
 func (s *stage) act(ctx context.Context) {
 	who := rapid.SampledFrom(persons[:s.most]).Draw(s.rt, "who")
 	at := s.at(who)
-	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "come", "come", "go", "become", "ask", "restart", "mode", "note", "merge", "split", "disk"}).Draw(s.rt, "deed") {
+	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "come", "come", "go", "become", "ask", "restart", "mode", "note", "merge", "split", "disk", "seat"}).Draw(s.rt, "deed") {
 	case "write":
 		s.write(ctx, who, at)
 	case "again":
-		q := rapid.SampledFrom([]string{"Earshot, what was said?", "Earshot, say that again", "Earshot, go on"}).Draw(s.rt, "question")
+		q := rapid.SampledFrom([]string{"Earshot, what was said?", "Earshot, say that again", "Scout, what was said?", "@all go on"}).Draw(s.rt, "question")
 		s.admit(ctx, s.from(who, at, earshot.Message{Text: earshot.Text(q)}))
 	case "whisper":
 		s.whisper(ctx, who, at)
 	case "speak":
 		s.admit(ctx, earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Via: "loudspeaker", Body: earshot.Utterance{
-			Text: earshot.Text(rapid.SampledFrom([]string{"earshot ", ""}).Draw(s.rt, "called") + s.text(persons, staff)), Confidence: 1,
+			Text: earshot.Text(rapid.SampledFrom([]string{"earshot ", "scout ", ""}).Draw(s.rt, "called") + s.text(persons, staff)), Confidence: 1,
 		}})
 	case "come":
 		s.come(ctx, who, at)
@@ -202,6 +235,8 @@ func (s *stage) act(ctx context.Context) {
 		s.operate(ctx, "merge", keep+" "+other)
 	case "split":
 		s.operate(ctx, "split", rapid.SampledFrom(persons).Draw(s.rt, "other"))
+	case "seat":
+		s.seat(!often(s.rt, "no seat"))
 	case "disk":
 		var full error
 		if often(s.rt, "full") {
@@ -251,7 +286,7 @@ func (s *stage) write(ctx context.Context, who string, at *screen) {
 
 // whisper lets somebody write to some in private, or to nobody by mistake.
 func (s *stage) whisper(ctx context.Context, who string, at *screen) {
-	to := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"Nobody", "Earshot", "Earshot"}, append(persons, staff...)...)), 1, 3, rapid.ID).Draw(s.rt, "to")
+	to := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"Nobody", "Earshot"}, append(persons, staff...)...)), 1, 3, rapid.ID).Draw(s.rt, "to")
 	members := append([]string{s.is(who, at)}, to...)
 	if slices.Contains(to, "Nobody") {
 		members = nil
@@ -337,17 +372,19 @@ var marks = regexp.MustCompile(`mark\d+x`)
 
 // Stream implements [llm.Service]: a model that repeats all it has been told.
 func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
-	prompt := fmt.Sprint(req.Messages)
+	told := fmt.Sprint(req.Messages)
 	s.mu.Lock()
-	s.prompts = append(s.prompts, prompt)
+	agent, _, _ := strings.Cut(strings.TrimPrefix(req.Messages[0].Text, "You are "), ".")
+	s.prompts = append(s.prompts, prompt{agent, told})
 	quotes := len(s.prompts)%4 == 0
+	opening := []string{"I know:", "@Scout, I know:", "I know:", "@Earshot I know:", "@all I know:"}[len(s.prompts)%5]
 	s.mu.Unlock()
 	return func(yield func(llm.Delta, error) bool) {
 		if quotes {
-			yield(llm.Delta{}, &llm.Error{Fault: llm.Broken, Engine: "model", Err: errors.New(prompt)})
+			yield(llm.Delta{}, &llm.Error{Fault: llm.Broken, Engine: "model", Err: errors.New(told)})
 			return
 		}
-		for _, m := range append([]string{"I know:"}, marks.FindAllString(prompt, -1)...) {
+		for _, m := range append([]string{opening}, marks.FindAllString(told, -1)...) {
 			select {
 			case <-ctx.Done():
 				yield(llm.Delta{}, context.Cause(ctx))
@@ -367,8 +404,9 @@ func (s *stage) check() {
 	if s.fault != nil {
 		s.rt.Fatalf("an error repeats what was written: %v", s.fault)
 	}
+	s.passedOn()
 	for _, p := range s.prompts {
-		s.knows("the prompt", p, nil, staff[:1])
+		s.knows("the prompt of "+p.agent, p.text, nil, []string{p.agent})
 	}
 	for _, c := range s.screens {
 		for _, g := range c.seen {
@@ -406,6 +444,25 @@ func (s *stage) check() {
 	}
 	if marks.MatchString(s.logged.String()) {
 		s.rt.Fatalf("it was logged: %s", s.logged)
+	}
+}
+
+// passedOn notes what an agent has told another by calling it: its words are its
+// own to pass on, to agents, as far as all people may know what it told.
+func (s *stage) passedOn() {
+	for _, e := range s.journal.Events() {
+		r, ok := e.Body.(earshot.Reply)
+		for _, a := range staff {
+			if !ok || !slices.Contains(e.To, identity(a)) || !strings.HasPrefix(string(r.Offered), "@"+a) {
+				continue
+			}
+			for _, m := range marks.FindAllString(string(r.Offered), -1) {
+				if secret := s.secrets[m]; len(secret.people) == len(persons) {
+					secret.agents = append(slices.Clone(secret.agents), a)
+					s.secrets[m] = secret
+				}
+			}
+		}
 	}
 }
 
