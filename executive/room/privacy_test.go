@@ -96,8 +96,8 @@ type secret struct {
 	unkept         bool
 }
 
-// A prompt is what the model of an agent was told.
-type prompt struct{ agent, text string }
+// A telling is what the model of an agent was told.
+type telling struct{ agent, text string }
 
 // A stage is a room of which everything is looked at that comes out.
 type stage struct {
@@ -114,7 +114,7 @@ type stage struct {
 	ids     int
 	mu      sync.Mutex
 	secrets map[string]secret // by the text
-	prompts []prompt
+	prompts []telling
 	sits    bool  // the second agent does
 	fault   error // that repeats what was written
 }
@@ -375,7 +375,7 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	told := fmt.Sprint(req.Messages)
 	s.mu.Lock()
 	agent, _, _ := strings.Cut(strings.TrimPrefix(req.Messages[0].Text, "You are "), ".")
-	s.prompts = append(s.prompts, prompt{agent, told})
+	s.prompts = append(s.prompts, telling{agent, told})
 	quotes := len(s.prompts)%4 == 0
 	opening := []string{"I know:", "@Scout, I know:", "I know:", "@Earshot I know:", "@all I know:"}[len(s.prompts)%5]
 	s.mu.Unlock()

@@ -283,13 +283,12 @@ func (r *Room) lull() {
 // sleeps returns when a seat goes to sleep if nothing happens to it. One that
 // talks, or is about to, does not.
 func (r *Room) sleeps(s *seat) (time.Time, bool) {
-	after := r.cfg.Settings().AgentsSleepAfter.Duration()
-	talks := func(q question) bool { return q.seat == s }
-	r.mu.Lock()
-	live := r.live
-	r.mu.Unlock()
-	if !s.awake || after == 0 || r.cfg.Recall == nil || live != nil && live.seat == s || slices.ContainsFunc(r.pending, talks) {
+	if !s.awake || r.cfg.Recall == nil || slices.ContainsFunc(r.pending, func(q question) bool { return q.seat == s }) {
 		return time.Time{}, false
 	}
-	return s.touched.Add(after), true
+	r.mu.Lock()
+	talks := r.live != nil && r.live.seat == s
+	r.mu.Unlock()
+	after := r.cfg.Settings().AgentsSleepAfter.Duration()
+	return s.touched.Add(after), after > 0 && !talks
 }
