@@ -94,15 +94,15 @@ func (a *Agenda) Numbered(who earshot.ParticipantID, n int) (Reminder, bool) {
 	return a.all[i], true
 }
 
-// Next returns when the first reminder is due of those that meet a condition,
-// the zero Time if there is none.
-func (a *Agenda) Next(meets func(Reminder) bool) time.Time {
+// Next returns the first of the times at which reminders can be said, as when
+// returns it for each: the zero Time if one cannot, or if there is none.
+func (a *Agenda) Next(when func(Reminder) time.Time) (next time.Time) {
 	for _, r := range a.all {
-		if meets(r) {
-			return r.Due
+		if at := when(r); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
 		}
 	}
-	return time.Time{}
+	return next
 }
 
 // Due returns the reminders that are due at now and meet a condition, the first

@@ -21,6 +21,10 @@ const (
 	// the clock may have been set, and the machine may have slept.
 	mostWait = time.Minute
 
+	// soon is how long one is waited for that is due while somebody is about to
+	// ask something.
+	soon = 100 * time.Millisecond
+
 	// again is when a reminder is tried again of which nothing was heard.
 	again = time.Minute
 
@@ -149,49 +153,56 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 // reminding returns a channel that yields when a reminder may be said, nil if
 // there is none for anybody who is here.
 func (r *Room) reminding() <-chan time.Time {
-	now := r.cfg.Now()
+	at := r.nextReminder()
+	if at.IsZero() || r.speaking() || !r.answers() {
+		return nil // it is looked at when that is over
+	}
+	return time.After(min(max(at.Sub(r.cfg.Now()), soon), mostWait))
+}
+
+// nextReminder returns when the first one may be said whose person is here.
+func (r *Room) nextReminder() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live != nil {
-		return nil // it is looked at when the turn is over
-	}
-	at := r.agenda.Next(r.listens(now))
-	if at.IsZero() {
-		return nil
-	}
-	if at.Before(now) {
-		at = now.Add(time.Second) // it cannot be said just now: not enabled, or paused
-	}
-	return time.After(min(at.Sub(now), mostWait))
+	return r.agenda.Next(func(has remind.Reminder) time.Time {
+		tried := r.tried[has.Event.ID]
+		switch {
+		case !isAmong(r.cfg.People.Here(r.cfg.ID), has.For):
+			return time.Time{}
+		case tried.After(has.Due):
+			return tried
+		}
+		return has.Due
+	})
 }
 
-// listens returns a condition that reminders meet whose person is here. One that
-// was tried in vain waits. It wants r.mu.
-func (r *Room) listens(now time.Time) func(remind.Reminder) bool {
-	here := r.cfg.People.Here(r.cfg.ID)
-	return func(has remind.Reminder) bool {
-		return isAmong(here, has.For) && !r.tried[has.Event.ID].After(now)
-	}
-}
+// answers reports whether the room answers anybody.
+func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answers() }
 
-// due returns the reminder that is said now, as a question without an asker.
+// due returns the reminder that is said now, as a question without an asker: one
+// whose person is here. One that was tried in vain waits.
 func (r *Room) due(ctx context.Context) (question, bool) {
-	set := r.cfg.Settings()
-	if !set.Enabled || !r.is().Answers() {
-		return question{}, false
-	}
-	now := r.cfg.Now()
-	r.mu.Lock()
-	all := r.agenda.Due(now, r.listens(now))
-	r.mu.Unlock()
-	for _, has := range all {
+	for _, has := range r.dueReminders() {
+		if !r.answers() {
+			break
+		}
 		q := r.reminder(has)
-		if len(r.outlets(q, set)) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
+		if len(r.outlets(q, r.cfg.Settings())) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
 			return q, true
 		}
 		r.postpone(has.Event.ID)
 	}
 	return question{}, false
+}
+
+// dueReminders returns those that may be said now.
+func (r *Room) dueReminders() []remind.Reminder {
+	now := r.cfg.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agenda.Due(now, func(has remind.Reminder) bool {
+		return !r.tried[has.Event.ID].After(now) && isAmong(r.cfg.People.Here(r.cfg.ID), has.For)
+	})
 }
 
 // reminder returns the turn by which a reminder is said, in the name of the agent
@@ -220,11 +231,11 @@ func (r *Room) reminds(has remind.Reminder) string {
 	return text
 }
 
-// reminded notes how the turn of a reminder went: one that was heard, or cut, is
-// over, which is written down in one step with the reply. One of which nothing
-// was heard is tried again.
+// reminded notes how the turn of a reminder went: one of which anything was heard
+// is over, which is written down in one step with the reply. Of others nobody knows,
+// so they are tried again.
 func (r *Room) reminded(q question, reply earshot.Reply) {
-	if reply.Delivered() == "" && reply.Outcome != earshot.Interrupted {
+	if reply.Delivered() == "" {
 		r.postpone(q.remind.Event.ID)
 		return
 	}
