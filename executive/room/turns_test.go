@@ -692,6 +692,9 @@ func controlled(t *rapid.T, c *crew, limit int) {
 				t.Fatalf("turn %s ended twice", body.Turn)
 			}
 			ended[body.Turn] = e
+			if d, ok := asked[body.Turn].Body.(earshot.Decision); ok && d.Reasons[0] == room.Enough && body.Cut != nil {
+				delete(waits, circle) // somebody took the floor before it was handed over
+			}
 			to := by[body.About]
 			switch {
 			case body.Handover != nil && body.Handover.Why != earshot.Passed && before.Over:
