@@ -318,9 +318,9 @@ func TestAnAgentThatSleeps(t *testing.T) {
 		}
 		c := man(t, h)
 		c.must(t, "ann", "@Scout remember tea", 10*time.Minute)
-		reads := c.reads
+		reads := c.read()
 		c.must(t, "ann", "@Earshot ask Scout", time.Second)
-		if c.reads == reads {
+		if c.read() == reads {
 			t.Error("its dialogue was not read again")
 		}
 		for _, req := range h.model.Seen() {

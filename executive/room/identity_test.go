@@ -288,6 +288,7 @@ func TestQuestionsStayTheirAskers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
 		x := h.terminal(t, "one", participants.Owner)
+		synctest.Wait()
 		h.config.Interruption.Enabled = false
 		x.say(t, "first")
 		time.Sleep(15 * time.Millisecond)

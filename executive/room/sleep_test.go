@@ -23,6 +23,13 @@ func drowsing(after field.Seconds) *house {
 	return h
 }
 
+// read returns how often a dialogue was read again.
+func (c *crew) read() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reads
+}
+
 // states returns what state each agent is in.
 func (c *crew) states() string {
 	var all []string
@@ -57,10 +64,7 @@ func TestAnAgentFallsAsleep(t *testing.T) {
 				c.must(t, "ann", step.text, 0)
 			}
 			time.Sleep(step.then)
-			c.mu.Lock()
-			reads := c.reads
-			c.mu.Unlock()
-			if got := c.states(); got != step.want || reads != step.reads {
+			if got, reads := c.states(), c.read(); got != step.want || reads != step.reads {
 				t.Errorf("after %q: %s, %d times read; want %s, %d", step.text, got, reads, step.want, step.reads)
 			}
 		}

@@ -141,6 +141,7 @@ func TestWhoMayHaveToolsUsed(t *testing.T) {
 				if tt.before != nil {
 					tt.before(t, c)
 				}
+				synctest.Wait()
 				model.calls = true
 				e := earshot.Event{From: tt.by, Body: earshot.Message{Text: "Earshot, read it"}}
 				if tt.by.Provider == "voice" {
