@@ -54,11 +54,14 @@ const (
 	KindUse       Kind = "use"
 	KindReminder  Kind = "reminder"
 	KindErased    Kind = "erased"
+	KindSettled   Kind = "settled"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
 // that are not act at once or are of no use.
-func (k Kind) Durable() bool { return k != KindTyping && k != KindSpeech && k != KindCommand }
+func (k Kind) Durable() bool {
+	return k != KindTyping && k != KindSpeech && k != KindCommand && k != KindSettled
+}
 
 // A Message is text that somebody wrote. One that is shown without a sequence
 // was written off the record: it is kept nowhere.
@@ -357,6 +360,13 @@ type Notice struct {
 	Over bool   `json:"over,omitempty"`
 }
 
+// Settled says where a message was written that nothing more will come to it: who
+// was called has answered, or not, and so has everybody whom their answers called.
+// It is for who waits for that, and is not kept.
+type Settled struct {
+	About EventID `json:"about"`
+}
+
 // Erased stands where an event was deleted, so that no sequence is missing.
 type Erased struct {
 	Was Kind `json:"was"`
@@ -378,6 +388,7 @@ func (Agent) Kind() Kind      { return KindAgent }
 func (Use) Kind() Kind        { return KindUse }
 func (Reminder) Kind() Kind   { return KindReminder }
 func (Erased) Kind() Kind     { return KindErased }
+func (Settled) Kind() Kind    { return KindSettled }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
@@ -415,6 +426,8 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Reminder](data)
 	case KindErased:
 		return decode[Erased](data)
+	case KindSettled:
+		return decode[Settled](data)
 	}
 	return nil, fmt.Errorf("decoding an event: unknown kind %q", kind)
 }

@@ -26,6 +26,7 @@ func TestEventJSON(t *testing.T) {
 		earshot.Use{Turn: "2", Tool: "read_file", Arguments: "{}", Result: "one two", Took: time.Second},
 		earshot.Reminder{Act: earshot.Fired, Of: "1", Due: at, Text: "tea"},
 		earshot.Erased{Was: earshot.KindMessage},
+		earshot.Settled{About: "1"},
 	} {
 		t.Run(string(body.Kind()), func(t *testing.T) {
 			want := earshot.Event{

@@ -56,6 +56,7 @@ func (c Control) String() string {
 type Opening struct {
 	Turn  TurnID  `json:"turn"`
 	About EventID `json:"about"` // what the turn answers
+	Root  EventID `json:"root"`  // what somebody said with which the talk began that the turn belongs to
 	Name  string  `json:"name"`  // of the agent, for people
 
 	To      ParticipantID `json:"to,omitempty"`      // who asked; empty if nobody knows

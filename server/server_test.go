@@ -296,9 +296,9 @@ func TestRequests(t *testing.T) {
 		{"not HTTP", "\x00\x01\x02\r\n\r\n", 400, ""},
 		{"a bad sequence", "GET /v1/events?after=x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
 		{"a negative sequence", "GET /v1/events?after=-1 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "must be a sequence"},
-		{"no upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 426, "earshot-terminal/2"},
+		{"no upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 426, "earshot-terminal/3"},
 		{"an old terminal", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/1\r\n\r\n", 426, "use the same version"},
-		{"another upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 426, "earshot-terminal/2"},
+		{"another upgrade", "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 426, "earshot-terminal/3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			resp := get(t, "unix", at, tt.request)
@@ -324,7 +324,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 		t.Fatal("there are no routes to walk")
 	}
 	for _, r := range routes {
-		resp := get(t, "tcp", l.Addr().String(), r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/2\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
+		resp := get(t, "tcp", l.Addr().String(), r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/3\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
 		if resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
 		}
@@ -343,7 +343,7 @@ func TestWhomTheHouseRefuses(t *testing.T) {
 	}
 	at, _ := serve(t, h)
 	for _, r := range server.Routes() {
-		resp := get(t, "unix", at, r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/2\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
+		resp := get(t, "unix", at, r[0]+" "+r[1]+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/3\r\nContent-Length: 12\r\n\r\n"+`{"text":"x"}`)
 		if resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%s %s: %s", r[0], r[1], resp.Status)
 		}
@@ -612,7 +612,7 @@ func TestTooManyConnections(t *testing.T) {
 func TestHostileConnections(t *testing.T) {
 	h := newHouse()
 	at, stop := serve(t, h)
-	upgrade := "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/2\r\n\r\n"
+	upgrade := "POST /v1/attach HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: earshot-terminal/3\r\n\r\n"
 	event := `{"event":{"kind":"message","body":{"text":"x"}}}` + "\n"
 	for _, sends := range []string{
 		"", "GET", "GET /v1/state HTTP/1.1\r\nHost: x\r\nX: ", "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",

@@ -118,6 +118,9 @@ func state(ctx context.Context, c *server.Client) (s status, err error) {
 	return s, nil
 }
 
+// A sayCommand waits until nothing more comes to what was said: where agents
+// answer each other, until the floor is a person's again. How long that can be is
+// bounded by executive.multi_party.turn_limit.
 type sayCommand struct {
 	introduction
 	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
@@ -152,7 +155,10 @@ func (s sayCommand) Run(a *app) error {
 		return err
 	}
 	called := names(at)
-	o := &recorder{Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), newID: identifiers(), own: make(map[earshot.EventID]bool)}
+	o := &recorder{
+		Console: outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: at.You.ID}, t), term: t, several: len(at.Agents) > 1,
+		newID: identifiers(), own: make(map[earshot.EventID]bool), turns: make(map[earshot.TurnID]bool),
+	}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
 	g.Go(func() error { return c.Attach(ctx, calling(a.sense(t, o.id), at), o, called) })
@@ -249,15 +255,18 @@ func (s sayCommand) input(a *app) (*os.File, func() error, error) {
 }
 
 // recorder is a console that remembers what became of the replies to what was
-// said here, and shows nothing of what others say meanwhile. Faults are said at
-// the end; see [faults].
+// said here, and of those to these, where agents answer each other; it shows
+// nothing of what others say meanwhile. Faults are said at the end; see [faults].
 type recorder struct {
 	*outlet.Console
+	term    *terminal.Terminal
+	several bool // agents may answer, so it is said who does
 	newID   func() earshot.EventID
 	replies []earshot.Event
 
-	mu  sync.Mutex
-	own map[earshot.EventID]bool // what was said here
+	mu    sync.Mutex
+	own   map[earshot.EventID]bool // what was said here, and what came to that
+	turns map[earshot.TurnID]bool  // in which it came
 }
 
 // errOthers is why a reply is not printed.
@@ -284,34 +293,54 @@ func (r *recorder) Passes() bool { return true }
 
 // Open implements [earshot.Outlet].
 func (r *recorder) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
-	if !r.here(o.About) {
+	if !r.here(o.Root) {
 		return nil, errOthers
+	}
+	r.mu.Lock()
+	r.turns[o.Turn] = true
+	r.mu.Unlock()
+	if r.several {
+		r.term.Note(terminal.Line{Text: o.Name + ":"})
 	}
 	return r.Console.Open(ctx, o, heard)
 }
 
 // Show implements [earshot.Board].
 func (r *recorder) Show(e earshot.Event) {
+	if r.concerns(e) {
+		r.Console.Show(e)
+	}
+}
+
+// concerns reports whether e is about what was said here.
+func (r *recorder) concerns(e earshot.Event) bool {
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		if !r.here(e.ID) {
-			return
-		}
-	case earshot.Utterance:
-		return
+		return r.here(e.ID) || r.within(body.Turn)
+	case earshot.Use:
+		return r.within(body.Turn)
 	case earshot.Decision:
-		if !r.here(body.About) {
-			return
-		}
+		return r.here(body.About)
 	case earshot.Reply:
 		if !r.here(body.About) {
-			return
+			return false
 		}
-		r.replies = append(r.replies, e)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.replies, r.own[e.ID] = append(r.replies, e), true
+		return true
 	case earshot.Notice:
-		if body.Key != "" && !body.Over {
-			return
-		}
+		return body.Key == "" || body.Over
+	case earshot.Utterance, earshot.Agent:
+		return false
 	}
-	r.Console.Show(e)
+	return true
+}
+
+// within reports whether something was done in a turn that answers what was said
+// here.
+func (r *recorder) within(turn earshot.TurnID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.turns[turn]
 }

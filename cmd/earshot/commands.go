@@ -23,7 +23,7 @@ type commands struct {
 
 	Run     runCommand     `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
 	Chat    chatCommand    `cmd:"" help:"Attach this terminal to the earshot that runs."`
-	Say     sayCommand     `cmd:"" help:"Say one thing to the earshot that runs, and print the reply."`
+	Say     sayCommand     `cmd:"" help:"Say one thing to the earshot that runs, and print what comes to it."`
 	Who     whoCommand     `cmd:"" help:"Say who is there."`
 	History historyCommand `cmd:"" help:"Show what was said of late, and how much of it was heard."`
 	Search  searchCommand  `cmd:"" help:"Search everything that was said."`

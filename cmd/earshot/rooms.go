@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
@@ -54,6 +55,7 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
 			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
 			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order,
+			Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
 			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 				return d.recall(ctx, is.ID, agent)
 			},
@@ -100,6 +102,29 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 func once(events []earshot.Event) []earshot.Event {
 	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })
+}
+
+// reach shows somebody, in whichever other rooms they are, what an agent says to
+// them in a room where they are not. What only they may see is for the terminals
+// at which nobody else is, and so is all of it: it is of another room.
+func (d *daemon) reach(from executive.Room, who earshot.ParticipantID, e earshot.Event) {
+	reply, ok := e.Body.(earshot.Reply)
+	said := cmp.Or(reply.Delivered(), reply.Offered) // nobody heard it where nobody is
+	if !ok || said == "" || !e.Visibility.Allows(earshot.Audience{Room: from.ID, Members: []earshot.ParticipantID{who}}) {
+		return
+	}
+	if p, known := d.Get(who); !known || d.gate.enters(p, from.ID) != nil {
+		return
+	}
+	n := earshot.Notice{
+		Text: fmt.Sprintf("%s calls you in the room %s: %s", d.Name(e.Author), cmp.Or(from.Name, string(from.ID)), strings.TrimSpace(string(said))),
+		Cure: "earshot chat --room " + string(from.ID),
+	}
+	for _, r := range d.rooms {
+		if r.is.ID != from.ID {
+			r.TellAlone(who, n)
+		}
+	}
 }
 
 // Admit brings an event into its room, as a [providers.Emit] does; one that

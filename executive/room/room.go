@@ -198,6 +198,7 @@ type Room struct {
 
 	// What follows belongs to Run.
 	pending []question
+	awaited map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
 	unsaved []earshot.Event
 	stuck   bool  // the journal takes nothing
 	newest  int64 // sequence
@@ -272,6 +273,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.keep(ctx)
 		}
 		r.next(ctx, &turns)
+		r.release()
 	}
 }
 
@@ -305,6 +307,7 @@ func (r *Room) close(ctx context.Context) {
 		r.giveUp(q)
 	}
 	r.keep(ctx)
+	r.release()
 }
 
 // lasting returns a context that outlives ctx by the time of a farewell: what
@@ -361,6 +364,9 @@ func (r *Room) take(ctx context.Context) {
 	for i, e := range batch {
 		if how[i] != nil && announces(e.event) {
 			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went all the same
+		}
+		if how[i] == nil {
+			r.await(e.event)
 		}
 		r.finish(e, how[i])
 	}

@@ -45,6 +45,8 @@ func (c *Console) Show(e earshot.Event) {
 		c.deed(e, b.Deed(e.At, c.names(e.To)))
 	case earshot.Agent:
 		c.quietly(c.name(b.ID) + " " + b.Fate() + c.by(e))
+	case earshot.Settled:
+		c.term.Settle(b.About)
 	}
 }
 
@@ -148,7 +150,6 @@ func notice(n earshot.Notice) terminal.Line {
 
 // reply says what became of a reply that did not come to its end.
 func (c *Console) reply(r earshot.Reply) {
-	c.term.Settle(r.About)
 	c.works.end(r.Turn)
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
 	switch rest := r.Remainder(); {
@@ -173,7 +174,6 @@ func (c *Console) decision(d earshot.Decision) {
 		c.silence.Store("")
 		return
 	}
-	c.term.Settle(d.About)
 	if q, ok := c.asked.find(d.About); ok && (!q.waits || !slices.Contains(q.to, d.Agent)) {
 		return
 	}

@@ -529,20 +529,20 @@ func TestIdentity(t *testing.T) {
 	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
 }
 
-// TestSettles: whoever waits for an answer learns that there is none, or that
-// it is over.
+// TestSettles: whoever waits for an answer learns that nothing more comes, and not
+// with the first of several.
 func TestSettles(t *testing.T) {
 	for _, body := range []earshot.Body{
-		earshot.Reply{About: "1", Outcome: earshot.Completed},
-		earshot.Reply{About: "1", Outcome: earshot.Failed},
-		earshot.Decision{About: "1", Verdict: earshot.Silent},
+		earshot.Settled{About: "1"},
 		earshot.Message{Text: "off the record"},
 	} {
 		p := newPipe(t)
 		settled := p.Expect("1")
 		c := console.New(console.Config{Outlet: "console"}, p.Terminal)
 		c.Show(earshot.Event{Body: earshot.Decision{About: "1", Verdict: earshot.Speak}})
-		c.Show(earshot.Event{Body: earshot.Reply{About: "other"}})
+		c.Show(earshot.Event{Body: earshot.Decision{About: "1", Verdict: earshot.Silent}})
+		c.Show(earshot.Event{Body: earshot.Reply{About: "1", Outcome: earshot.Completed}})
+		c.Show(earshot.Event{Body: earshot.Settled{About: "other"}})
 		select {
 		case <-settled:
 			t.Errorf("%s: settled too early", body.Kind())

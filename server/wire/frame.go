@@ -33,7 +33,7 @@ import (
 )
 
 // Protocol names this version in the Upgrade header of HTTP.
-const Protocol = "earshot-terminal/2"
+const Protocol = "earshot-terminal/3"
 
 // The limits that both sides keep.
 const (

@@ -1,0 +1,30 @@
+package room
+
+import (
+	"earshot"
+	"earshot/participants"
+)
+
+// TellAlone shows a notice at the terminals in the room around which somebody is
+// alone, and keeps it nowhere. It returns at once.
+func (r *Room) TellAlone(who earshot.ParticipantID, n earshot.Notice) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.around(e.Visibility) {
+		if r.alone(p.around(), who) {
+			p.show(e)
+		}
+	}
+}
+
+// alone reports whether a is who, by whichever handle, and nobody else.
+func (r *Room) alone(a earshot.Audience, who earshot.ParticipantID) bool {
+	if a.Unknown || len(a.Members) == 0 {
+		return false
+	}
+	for _, id := range a.Members {
+		if p, _ := r.cfg.People.Get(id); p.ID != who || participants.Generic == who {
+			return false
+		}
+	}
+	return true
+}

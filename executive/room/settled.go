@@ -1,0 +1,39 @@
+package room
+
+import (
+	"slices"
+
+	"earshot"
+)
+
+// await notes that somebody may wait for what comes to a message that is kept.
+func (r *Room) await(e earshot.Event) {
+	if e.Body.Kind() != earshot.KindMessage || e.Via == "" {
+		return
+	}
+	if r.awaited == nil {
+		r.awaited = make(map[earshot.EventID]string)
+	}
+	r.awaited[e.ID] = e.Via
+}
+
+// release tells those who wait for it that nothing more will come to a message:
+// no turn is live, and no question waits, that began with it.
+func (r *Room) release() {
+	r.mu.Lock()
+	live := r.live
+	r.mu.Unlock()
+	for id, via := range r.awaited {
+		goes := func(q question) bool { return q.origin() == id }
+		if live != nil && goes(live.question) || slices.ContainsFunc(r.pending, goes) {
+			continue
+		}
+		delete(r.awaited, id)
+		e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Settled{About: id})
+		for _, p := range r.around(e.Visibility) {
+			if p.Name() == via {
+				p.show(e)
+			}
+		}
+	}
+}
