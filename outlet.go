@@ -55,9 +55,9 @@ func (c Control) String() string {
 // An Opening says whose turn an outlet is opened for.
 type Opening struct {
 	Turn  TurnID  `json:"turn"`
-	About EventID `json:"about"` // what the turn answers
-	Root  EventID `json:"root"`  // what somebody said with which the talk began that the turn belongs to
-	Name  string  `json:"name"`  // of the agent, for people
+	About EventID `json:"about"`          // what the turn answers
+	Root  EventID `json:"root,omitempty"` // what somebody said with which the talk began that the turn belongs to
+	Name  string  `json:"name"`           // of the agent, for people
 
 	To      ParticipantID `json:"to,omitempty"`      // who asked; empty if nobody knows
 	Private bool          `json:"private,omitempty"` // not everybody in the room may perceive it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"earshot/internal/audio"
 	"earshot/internal/codec"
@@ -24,10 +25,12 @@ func (r replayCommand) listen(a *app) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Store.Directory, err = os.MkdirTemp("", "earshot-sound-"); err != nil {
+	place, err := os.MkdirTemp("", "earshot-sound-")
+	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(cfg.Store.Directory)
+	defer os.RemoveAll(place)
+	cfg.Store.Directory, cfg.Executive.Tools.Workspace = filepath.Join(place, "journal"), filepath.Join(place, "workspaces")
 	handle, name := self()
 	d, err := newDaemon(a.ctx, cfg, quietly, handle, name)
 	if err != nil {

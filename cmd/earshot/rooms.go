@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,11 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/executive/tool"
+	"earshot/executive/tool/workspace"
 	"earshot/participants"
 	"earshot/participants/agents"
+	"earshot/store"
 )
 
 const (
@@ -23,6 +27,10 @@ const (
 	// memos is how many of what an agent is to keep in mind a room goes on
 	// from, however old: as many as a scene holds.
 	memos = 16
+
+	// reminders is how many events about reminders a room goes on from, however
+	// old: each is set, and said or given up, within a year.
+	reminders = 4096
 )
 
 // A chamber is a room, and what the configuration says of it.
@@ -46,6 +54,7 @@ func (r rooms) find(id earshot.RoomID) (chamber, bool) {
 // furnish makes the rooms, each with what was said there before.
 func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	var all rooms
+	tools := d.tools()
 	for _, is := range d.cfg.Rooms.All() {
 		past, err := d.past(ctx, is.ID)
 		if err != nil {
@@ -54,7 +63,7 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 		all = append(all, chamber{is: is, Room: room.New(room.Config{
 			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
 			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
-			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order,
+			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Tools: tools, Staff: d.book,
 			Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
 			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 				return d.recall(ctx, is.ID, agent)
@@ -88,7 +97,7 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 	if err != nil {
 		return nil, err
 	}
-	for kind, n := range map[earshot.Kind]int{earshot.KindMode: 1, earshot.KindMemo: memos} {
+	for kind, n := range map[earshot.Kind]int{earshot.KindMode: 1, earshot.KindMemo: memos, earshot.KindReminder: reminders} {
 		more, err := reader.Last(ctx, []earshot.Kind{kind}, n)
 		if err != nil {
 			return nil, err
@@ -102,6 +111,21 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 func once(events []earshot.Event) []earshot.Event {
 	slices.SortFunc(events, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	return slices.CompactFunc(events, func(a, b earshot.Event) bool { return a.Sequence == b.Sequence })
+}
+
+// tools are what agents may have done besides what a room does for them.
+func (d *daemon) tools() tool.Table {
+	dir := cmp.Or(d.cfg.Executive.Tools.Workspace, filepath.Join(filepath.Dir(d.cfg.Store.Directory), "workspaces"))
+	files := &workspace.Store{Dir: dir}
+	return append(files.Tools(), tool.Recall(memory{d.store}, d.Name))
+}
+
+// A memory is a journal that can be searched.
+type memory struct{ *store.Store }
+
+// Search implements [tool.Memory].
+func (m memory) Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error) {
+	return m.For(a).Search(ctx, query, limit)
 }
 
 // reach shows somebody, in whichever other rooms they are, what an agent says to
