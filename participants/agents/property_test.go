@@ -2,8 +2,10 @@ package agents_test
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -169,11 +171,24 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
+// many checks a property so many times, and in make proof a hundred times as often.
+func many(t *testing.T, checks int, property func(*rapid.T)) {
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		checks *= 100
+	}
+	asked := flag.Lookup("rapid.checks").Value
+	before := asked.String()
+	asked.Set(strconv.Itoa(checks))
+	defer asked.Set(before)
+	rapid.Check(t, property)
+}
+
 // TestAnyHistory: whatever happens to agents, also at once and over restarts, a
 // path is one agent's for ever, a number is given once, the dead stay dead, and
 // what was acknowledged stays.
 func TestAnyHistory(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	const checks = 25 // each forces some hundred changes to the disk
+	many(t, checks, func(rt *rapid.T) {
 		directory, err := os.MkdirTemp(t.TempDir(), "state")
 		if err != nil {
 			rt.Fatal(err)
