@@ -81,9 +81,10 @@ func TestModes(t *testing.T) {
 // TestAVoiceThatEndsBecauseOfTheMode holds nobody up: that it is over is heard.
 func TestAVoiceThatEndsBecauseOfTheMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse().open(t.Context())
-		h.Enter(&testkit.Voice{Called: "loudspeaker", Every: time.Millisecond, Aloud: true}, earshot.Audience{Unknown: true})
+		h := newHouse()
 		h.config.Speech.TypedAloud = true
+		h.open(t.Context())
+		h.Enter(&testkit.Voice{Called: "loudspeaker", Every: time.Millisecond, Aloud: true}, earshot.Audience{Unknown: true})
 		speech := func(s earshot.Stage) {
 			e := earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Body: earshot.Speech{Stage: s, Confidence: 1}}
 			if err := h.Admit(t.Context(), e); err != nil {

@@ -528,6 +528,44 @@ func TestAloudAmongAgents(t *testing.T) {
 	})
 }
 
+// TestExchangesCount: what agents ask each other within their turns is part of the
+// limit, and the model is told what to do instead.
+func TestExchangesCount(t *testing.T) {
+	for _, tt := range []struct {
+		limit   int
+		between int // messages
+		used    string
+	}{
+		{0, 0, "may not say more to each other now"},
+		{1, 1, "may not say more to each other now"}, // which nobody answers
+		{2, 2, "Scout: yes"},
+		{20, 2, "Scout: yes"},
+	} {
+		t.Run(fmt.Sprint(tt.limit), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.config.MultiParty.TurnLimit = tt.limit
+				h.model.Rules = []llmtest.Rule{
+					calls("Earshot", "ask Scout", "message_agent", `{"name":"Scout","message":"are you there?"}`),
+					after("Earshot", "", "Done."), {Agent: "Scout", Reply: "yes"},
+				}
+				c := pair(t, h)
+				c.must(t, "ann", "ask Scout", time.Minute)
+				c.stop()
+				if got := c.between(); len(got) != tt.between {
+					t.Errorf("between them: %q", got)
+				}
+				if got := c.uses(); len(got) != 1 || !strings.Contains(got[0], tt.used) {
+					t.Errorf("used %q", got)
+				}
+				if got := c.talk(); !slices.Equal(got, []string{"Earshot: Done."}) {
+					t.Errorf("said %q", got)
+				}
+			})
+		})
+	}
+}
+
 // TestInPrivateTheyCount apart: what is talked in private uses up nothing of the
 // open talk, stays among its members, and is handed over to one of them.
 func TestInPrivateTheyCount(t *testing.T) {
