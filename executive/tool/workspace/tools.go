@@ -25,6 +25,8 @@ const (
 	mostRange = 7 << 10
 )
 
+var errFile = errors.New("that is a file, and no folder; read_file reads it")
+
 // Tools returns the tools for files.
 func (s *Store) Tools() tool.Table { return tool.Table{s.list(), s.read(), s.writes()} }
 
@@ -51,42 +53,65 @@ func (s *Store) list() tool.Tool {
 					return tool.Answer{}, err
 				}
 			}
-			text, err := s.listed(scope.Home, dir)
+			text, err := s.listed(scope, dir)
 			return tool.Answer{Text: text}, err
 		},
 	}
 }
 
 // listed lists what is below a folder.
-func (s *Store) listed(home earshot.Path, dir string) (earshot.Text, error) {
-	root, err := s.open(home, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "Your workspace is empty.", nil
-	}
+func (s *Store) listed(of tool.Scope, dir string) (earshot.Text, error) {
+	all, err := s.folders(of)
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	if about, err := root.Stat(dir); err == nil && !about.IsDir() {
-		return "", errors.New("that is a file, and no folder; read_file reads it")
-	}
 	var lines []string
-	err = walk(root, dir, func(name string, d fs.DirEntry) error {
-		if len(lines) == mostListed {
-			return errMany
+	found, none := false, true
+	listed := make(map[string]bool)
+	for _, folder := range all {
+		more, fails := lists(folder, dir, listed)
+		lines, found = append(lines, more...), found || fails == nil
+		if !errors.Is(fails, fs.ErrNotExist) {
+			none, err = false, fails
 		}
-		lines = append(lines, shown(name, d))
-		return nil
-	}, nil)
+	}
 	switch {
-	case errors.Is(err, errMany):
-		lines = append(lines, "and more; give a folder to see what is in it")
-	case err != nil:
-		return "", told(err)
+	case none:
+		return "Your workspace is empty.", nil
+	case !found:
+		return "", err
 	case len(lines) == 0:
 		return "There are no files.", nil
+	case len(lines) > mostListed:
+		lines = append(lines[:mostListed], "and more; give a folder to see what is in it")
 	}
 	return earshot.Text(strings.Join(lines, "\n")), nil
+}
+
+// lists returns what is below a folder of a workspace and not listed yet, at most one
+// more than is listed. Where there is no workspace, the error is [fs.ErrNotExist].
+func lists(workspace, dir string, listed map[string]bool) (lines []string, err error) {
+	root, err := enter(workspace, false)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if about, err := root.Stat(dir); err == nil && !about.IsDir() {
+		return nil, errFile
+	}
+	err = walk(root, dir, func(name string, d fs.DirEntry) error {
+		if len(lines) > mostListed {
+			return errMany
+		}
+		if !listed[name] {
+			lines, listed[name] = append(lines, shown(name, d)), true
+		}
+		return nil
+	}, nil)
+	if err != nil && !errors.Is(err, errMany) {
+		return nil, told(err)
+	}
+	return lines, nil
 }
 
 func (s *Store) read() tool.Tool {
@@ -111,21 +136,40 @@ func (s *Store) read() tool.Tool {
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			text, err := s.part(scope.Home, name, given.From)
+			text, err := s.part(scope, name, given.From)
 			return tool.Answer{Text: text}, err
 		},
 	}
 }
 
-// part returns a part of a file, cut at the edges of runes, and says which it
-// is.
-func (s *Store) part(home earshot.Path, name string, from int) (earshot.Text, error) {
-	root, err := s.open(home, false)
+// find returns what is in a file, of the first folder that has one.
+func (s *Store) find(of tool.Scope, name string) (data []byte, err error) {
+	all, err := s.folders(of)
 	if err != nil {
-		return "", told(err)
+		return nil, err
+	}
+	for _, folder := range all {
+		if data, err = has(folder, name); !errors.Is(err, errNone) {
+			break
+		}
+	}
+	return data, err
+}
+
+// has returns what is in a file of a workspace.
+func has(workspace, name string) ([]byte, error) {
+	root, err := enter(workspace, false)
+	if err != nil {
+		return nil, told(err)
 	}
 	defer root.Close()
-	data, err := read(root, name)
+	return read(root, name)
+}
+
+// part returns a part of a file, cut at the edges of runes, and says which it
+// is.
+func (s *Store) part(of tool.Scope, name string, from int) (earshot.Text, error) {
+	data, err := s.find(of, name)
 	switch {
 	case err != nil:
 		return "", err
@@ -177,13 +221,33 @@ func (s *Store) writes() tool.Tool {
 			if name == "." {
 				return tool.Answer{}, errFolder
 			}
-			root, err := s.open(scope.Home, true)
-			if err != nil {
-				return tool.Answer{}, err
-			}
-			defer root.Close()
-			size, err := s.write(root, name, []byte(given.Content), given.Append)
-			return tool.Answer{Text: earshot.Text(fmt.Sprintf("%s is written, %d bytes.", name, size))}, err
+			return s.put(scope, name, given.Content, given.Append)
 		},
 	}
+}
+
+// put writes a file. In private, what is added to a file of all is added to what is
+// in it, in one that lies apart.
+func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer, error) {
+	all, err := s.folders(of)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	root, err := enter(all[0], true)
+	if err != nil {
+		return tool.Answer{}, err
+	}
+	defer root.Close()
+	data := []byte(content)
+	if _, err := root.Lstat(name); end && len(all) > 1 && errors.Is(err, fs.ErrNotExist) {
+		if had, err := has(all[1], name); err == nil {
+			data = append(had, data...)
+		}
+	}
+	size, err := s.write(root, name, data, end)
+	text := fmt.Sprintf("%s is written, %d bytes.", name, size)
+	if !open(of) {
+		text += " It can be read in this private conversation alone."
+	}
+	return tool.Answer{Text: earshot.Text(text)}, err
 }

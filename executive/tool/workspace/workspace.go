@@ -5,9 +5,14 @@
 // opened as an [os.Root] for each use, so nothing outside is reached, whatever
 // stands in a path and wherever a link leads. Only plain files are read and
 // written, small ones and not too many: what is in there was put there by models.
+//
+// What an agent writes in a private conversation lies apart, and is found among
+// the same people alone: a file would else carry it to whoever asks next.
 package workspace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +20,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,22 +52,41 @@ var (
 	errBroken = errors.New("the workspace could not be used; do without files, and say so")
 )
 
-// folder returns where the workspace of an agent is.
-func (s *Store) folder(home earshot.Path) (string, error) {
-	segments := strings.TrimPrefix(string(home), "/")
-	if !filepath.IsLocal(segments) || path.Clean(segments) != segments || s.Dir == "" {
-		return "", errBroken // it was made by the house, so this is a mistake of ours
+// apart is the folder of what was written in private. No path of an agent begins
+// like this.
+const apart = ".private"
+
+// folders returns where the files are that an agent may have in a conversation. It
+// writes into the first one, and reads what is not there in the next.
+func (s *Store) folders(of tool.Scope) ([]string, error) {
+	segments := strings.TrimPrefix(string(of.Home), "/")
+	if !filepath.IsLocal(segments) || path.Clean(segments) != segments || strings.HasPrefix(segments, ".") || s.Dir == "" {
+		return nil, errBroken // it was made by the house, so this is a mistake of ours
 	}
-	return filepath.Join(s.Dir, filepath.FromSlash(segments)), nil
+	shared := filepath.Join(s.Dir, filepath.FromSlash(segments))
+	if open(of) {
+		return []string{shared}, nil
+	}
+	return []string{filepath.Join(s.Dir, apart, among(of.Visibility.Members), filepath.FromSlash(segments)), shared}, nil
 }
 
-// open opens the workspace of an agent; with make set it makes it if there is
-// none. Where there is none, the error is [fs.ErrNotExist].
-func (s *Store) open(home earshot.Path, make bool) (*os.Root, error) {
-	dir, err := s.folder(home)
-	if err != nil {
-		return nil, err
+// open reports whether a conversation is for all in the room.
+func open(of tool.Scope) bool {
+	return of.Visibility.Scope == earshot.Public || of.Visibility.Scope == earshot.System
+}
+
+// among returns a name for some people and agents, in whatever order.
+func among(members []earshot.ParticipantID) string {
+	sum := sha256.New()
+	for _, m := range slices.Sorted(slices.Values(members)) {
+		fmt.Fprintf(sum, "%q", m)
 	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// enter opens a folder; with make set it makes it if there is none. Where there is
+// none, the error is [fs.ErrNotExist].
+func enter(dir string, make bool) (*os.Root, error) {
 	if make {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, errBroken

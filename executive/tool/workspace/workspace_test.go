@@ -46,11 +46,17 @@ func (d *desk) use(t testing.TB, name string, arguments any) tool.Outcome {
 
 func (d *desk) as(t testing.TB, who earshot.Path, name string, arguments any) tool.Outcome {
 	t.Helper()
+	return d.among(t, earshot.Visibility{Scope: earshot.Public}, who, name, arguments)
+}
+
+// among has it used in a conversation that is for those of v.
+func (d *desk) among(t testing.TB, v earshot.Visibility, who earshot.Path, name string, arguments any) tool.Outcome {
+	t.Helper()
 	given, err := json.Marshal(arguments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.tools.Do(t.Context(), tool.Scope{Home: who, Askers: []participants.Participant{ann}, Budget: new(tool.Budget)}, llm.Call{Tool: name, Arguments: given})
+	return d.tools.Do(t.Context(), tool.Scope{Home: who, Visibility: v, Askers: []participants.Participant{ann}, Budget: new(tool.Budget)}, llm.Call{Tool: name, Arguments: given})
 }
 
 type (
@@ -291,6 +297,55 @@ func TestAgentsAreApart(t *testing.T) {
 			if strings.Contains(o.Told, "canary") || strings.Contains(o.Told, "mine (") {
 				t.Errorf("%s: %q", other, o.Told)
 			}
+		}
+	}
+}
+
+// TestWhatIsPrivateStaysSo: what is written in a private conversation is found
+// among the same people alone, and what is there for all is found there, too.
+func TestWhatIsPrivateStaysSo(t *testing.T) {
+	d := newDesk(t)
+	public := earshot.Visibility{Scope: earshot.Public}
+	private := func(members ...earshot.ParticipantID) earshot.Visibility {
+		return earshot.Visibility{Scope: earshot.Private, Members: members}
+	}
+	both, alone := private("ann", "agent"), private("ann", "bob", "agent")
+	d.among(t, public, home, "write_file", write{Path: "list", Content: "milk"})
+	for _, step := range []struct {
+		v         earshot.Visibility
+		tool      string
+		arguments any
+		told      string
+	}{
+		{both, "read_file", path{Path: "list"}, "milk"},
+		{both, "write_file", write{Path: "diary", Content: "canary"}, "diary is written, 6 bytes. It can be read in this private conversation alone."},
+		{both, "write_file", write{Path: "list", Content: ", canary", Append: true}, "list is written, 12 bytes."},
+		{both, "write_file", write{Path: "list", Content: "!", Append: true}, "list is written, 13 bytes."},
+		{private("agent", "ann"), "read_file", path{Path: "diary"}, "canary"},
+		{both, "read_file", path{Path: "list"}, "milk, canary!"},
+		{both, "list_files", dir{}, "diary (6 bytes)\nlist (13 bytes)"},
+		{both, "write_file", write{Path: "a/b", Content: "x"}, "a/b is written"},
+		{public, "write_file", write{Path: "a/c", Content: "x"}, "a/c is written, 1 bytes."},
+		{both, "list_files", dir{"a"}, "a/b (1 bytes)\na/c (1 bytes)"},
+		{both, "list_files", dir{"none"}, "there is no such file"},
+	} {
+		if o := d.among(t, step.v, home, step.tool, step.arguments); !strings.Contains(o.Told, step.told) {
+			t.Errorf("%s %+v: %q, want %q", step.tool, step.arguments, o.Told, step.told)
+		}
+	}
+	for _, v := range []earshot.Visibility{public, alone, private("bob", "agent"), private("annagent"), {Scope: earshot.System}, {}} {
+		for _, name := range []string{"diary", ".private/diary", "list"} {
+			if o := d.among(t, v, home, "read_file", path{Path: name}); strings.Contains(o.Told, "canary") || v.Scope == "" && name == "diary" && !o.Use.Failed {
+				t.Errorf("%+v reads %q", v, o.Told)
+			}
+		}
+		if o := d.among(t, v, home, "list_files", dir{}); strings.Contains(o.Told, "diary") {
+			t.Errorf("%+v: %q", v, o.Told)
+		}
+	}
+	for _, o := range []tool.Outcome{d.as(t, "/.private", "list_files", dir{}), d.as(t, "/owner/agent", "list_files", dir{})} {
+		if strings.Contains(o.Told, "diary") {
+			t.Errorf("another finds %q", o.Told)
 		}
 	}
 }
