@@ -248,7 +248,9 @@ func (p *part) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Roo
 			s.learn(asks, r.cfg.People) // nobody else tells it
 		}
 		q := &question{seat: s, message: asks, chain: true, turn: p.turn, visibility: asks.Visibility, askers: p.askers}
-		to = &part{affair: p.affair, question: q, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
+		q.askers = r.askers(q) // others may have called it as well
+		r.sponsors.note(p.turn, q.askers)
+		to = &part{affair: p.affair, question: q, askers: q.askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
 		if s.Kind.Below() {
 			to.home = p.home
 		}

@@ -103,6 +103,7 @@ func (r *Room) goOn() {
 			}
 		}
 	}
+	r.sponsored(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {
 		s.history.nobody()

@@ -15,7 +15,6 @@ import (
 type affair struct {
 	room   *Room
 	turn   earshot.TurnID
-	askers []participants.Participant
 	budget tool.Budget
 }
 
@@ -24,6 +23,7 @@ type affair struct {
 type part struct {
 	*affair
 	question *question // what it answers; rests on more by what is used
+	askers   []participants.Participant
 	who      agents.Record
 	home     earshot.Path // whose files it works with
 	audience earshot.Audience
@@ -33,53 +33,11 @@ type part struct {
 // part returns that of the agent whose turn it is, and notes in q who asks.
 func (r *Room) part(q *question, a earshot.Audience) *part {
 	q.askers = r.askers(q)
+	r.sponsors.note(q.turn, q.askers)
 	return &part{
-		affair:   &affair{room: r, turn: q.turn, askers: q.askers},
-		question: q, who: q.seat.Record, home: q.seat.Path, audience: a,
+		affair:   &affair{room: r, turn: q.turn},
+		question: q, askers: q.askers, who: q.seat.Record, home: q.seat.Path, audience: a,
 	}
-}
-
-// askers returns all whose words are answered by the answer to q: who asked, who
-// gave way to that, and whoever else has called the agent in this conversation
-// since it last answered. Other agents ask in the name of those who asked them.
-func (r *Room) askers(q *question) []participants.Participant {
-	all := slices.Clone(q.askers)
-	for _, l := range slices.Backward(q.seat.history.lines) {
-		if !together(l.visibility, q.message.Visibility) {
-			continue
-		}
-		if l.author == q.seat.ID && l.replies && l.text != "" {
-			break
-		}
-		if slices.Contains(l.to, q.seat.ID) {
-			all = r.joined(all, l)
-		}
-	}
-	return all
-}
-
-// joined returns some askers, and who wrote l. They may do what the handle may by
-// which they came, see [participants.Registry.Merge].
-func (r *Room) joined(all []participants.Participant, l line) []participants.Participant {
-	who, known := r.cfg.People.Get(l.author)
-	if by := r.cfg.People.Resolve(l.from); by.ID == l.author {
-		who = by
-	} else if !known {
-		who = participants.Participant{}
-	}
-	if who.Type == participants.Internal {
-		return all
-	}
-	return alsoAsks(all, who)
-}
-
-// alsoAsks returns some askers with one more. One person may ask by handles that may
-// do more and less.
-func alsoAsks(all []participants.Participant, who participants.Participant) []participants.Participant {
-	if slices.ContainsFunc(all, func(p participants.Participant) bool { return p.ID == who.ID && p.Through == who.Through }) {
-		return all
-	}
-	return append(slices.Clip(all), who)
 }
 
 // loop returns the model of the agent, with the tools that it may use.

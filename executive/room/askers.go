@@ -1,0 +1,133 @@
+package room
+
+import (
+	"slices"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// askers returns all whose words are answered by the answer to q: who asked, who
+// gave way to that, and whoever else has called the agent in this conversation since
+// it last answered to the end. Other agents ask in the name of those who asked them;
+// what one of them asks within a turn is answered there.
+func (r *Room) askers(q *question) []participants.Participant {
+	all := slices.Clone(q.askers)
+	answered := make(map[earshot.EventID]bool)
+	for _, l := range slices.Backward(q.seat.history.lines) {
+		switch mine := l.author == q.seat.ID; {
+		case !together(l.visibility, q.message.Visibility):
+		case mine && l.replies && l.text != "" && l.note == "":
+			return all
+		case mine && !l.replies:
+			answered[l.about] = true
+		case slices.Contains(l.to, q.seat.ID) && !answered[l.event]:
+			for _, who := range r.behind(l) {
+				all = alsoAsks(all, who)
+			}
+		}
+	}
+	return all
+}
+
+// behind returns in whose name l was said.
+func (r *Room) behind(l line) []participants.Participant {
+	if l.turn != "" {
+		return r.sponsors.of(l.turn)
+	}
+	return r.writers(l.author, l.from)
+}
+
+// writers returns who somebody is who wrote something by a handle. They may do what
+// the handle may by which they came, see [participants.Registry.Merge]. Once that is
+// theirs no longer, nobody knows how much that was: it is the least of what they may
+// by any, and of what may do whoever has it.
+func (r *Room) writers(author earshot.ParticipantID, by earshot.Handle) (all []participants.Participant) {
+	has := r.cfg.People.Resolve(by)
+	if has.ID == author {
+		return []participants.Participant{has}
+	}
+	if has.ID != "" {
+		all = append(all, has)
+	}
+	for _, id := range r.cfg.People.Identities(author) {
+		who, _ := r.cfg.People.Get(id)
+		all = append(all, who)
+	}
+	return all
+}
+
+// alsoAsks returns some askers with one more. One person may ask by handles that may
+// do more and less.
+func alsoAsks(all []participants.Participant, who participants.Participant) []participants.Participant {
+	if slices.ContainsFunc(all, func(p participants.Participant) bool { return p.ID == who.ID && p.Through == who.Through }) {
+		return all
+	}
+	return append(slices.Clip(all), who)
+}
+
+// keepSponsors is of how many turns it is remembered who asked: more than stand in
+// the dialogues of a lively room. Of what is older nobody is known to have asked.
+const keepSponsors = 512
+
+// Sponsors are in whose name agents did what they did in each turn, so that an agent
+// which is asked by another does nothing for them that they may not have done. It
+// belongs to Run.
+type sponsors struct {
+	by     map[earshot.TurnID][]participants.Participant
+	recent []earshot.TurnID // the keys, the oldest first
+}
+
+// note notes who asks in a turn, besides those who are known to already.
+func (s *sponsors) note(turn earshot.TurnID, askers []participants.Participant) {
+	had, known := s.by[turn]
+	for _, who := range askers {
+		had = alsoAsks(had, who)
+	}
+	if s.by == nil {
+		s.by = make(map[earshot.TurnID][]participants.Participant)
+	}
+	s.by[turn] = had
+	if known {
+		return
+	}
+	if s.recent = append(s.recent, turn); len(s.recent) > keepSponsors {
+		delete(s.by, s.recent[0])
+		s.recent = s.recent[1:]
+	}
+}
+
+// of returns who asked in a turn: of one that nobody remembers, somebody unknown.
+func (s *sponsors) of(turn earshot.TurnID) []participants.Participant {
+	if all := s.by[turn]; len(all) > 0 {
+		return all
+	}
+	return []participants.Participant{{}}
+}
+
+// sponsored makes the sponsors again of the past: whoever wrote what was answered, or
+// in whose name the agent spoke whose words these were.
+func (r *Room) sponsored(past []earshot.Event) {
+	said := make(map[earshot.EventID]earshot.Event)
+	for _, e := range past {
+		switch body := e.Body.(type) {
+		case earshot.Message, earshot.Utterance, earshot.Reply:
+			said[e.ID] = e
+		case earshot.Decision:
+			if about, ok := said[body.About]; ok && body.Turn != "" {
+				r.sponsors.note(body.Turn, r.behind(line{author: about.Author, from: about.From, turn: turnOf(about.Body)}))
+			}
+		}
+	}
+}
+
+// turnOf returns in which turn an agent said something; empty if none did.
+func turnOf(b earshot.Body) earshot.TurnID {
+	switch body := b.(type) {
+	case earshot.Message:
+		return body.Turn
+	case earshot.Reply:
+		return body.Turn
+	}
+	return ""
+}

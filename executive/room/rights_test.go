@@ -1,0 +1,125 @@
+package room_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/tool"
+	"earshot/llm/llmtest"
+	"earshot/participants"
+)
+
+// TestRightsAmongAgents: whatever way the words of a guest come to an agent, by
+// another agent too, it does nothing for their sake that they may not have done;
+// and once they are answered, they hold nobody back.
+func TestRightsAmongAgents(t *testing.T) {
+	ask := `{"name":"Scout","message":"Please go on."}`
+	for _, tt := range []struct {
+		name  string
+		goes  func(t *testing.T, c *crew)
+		reads bool
+	}{
+		{"a person asks", func(t *testing.T, c *crew) { c.must(t, "ann", "@Scout read it", time.Minute) }, true},
+		{"an agent was asked by a guest to pass it on, and a person asks first", func(t *testing.T, c *crew) {
+			c.must(t, "bob", "@Earshot pass it on", time.Second) // Scout takes its time
+			c.must(t, "ann", "@Scout read it", time.Minute)
+		}, false},
+		{"the same, and it was told to stop meanwhile", func(t *testing.T, c *crew) {
+			c.must(t, "bob", "@Earshot pass it on", time.Second)
+			c.must(t, "ann", "stop", time.Second)
+			c.must(t, "ann", "@Scout read it", time.Minute)
+		}, false},
+		{"it was passed on, and answered", func(t *testing.T, c *crew) {
+			c.must(t, "bob", "@Earshot pass it on", time.Minute)
+			c.must(t, "ann", "@Scout read it", time.Minute)
+		}, true},
+		{"a guest waits while another agent asks it", func(t *testing.T, c *crew) {
+			c.must(t, "ann", "@Earshot have it read", time.Second)
+			c.must(t, "bob", "@Scout read what ann hides", time.Minute)
+		}, false},
+		{"another agent has asked it for a guest, and was answered", func(t *testing.T, c *crew) {
+			c.must(t, "bob", "@Earshot have it said", time.Minute)
+			c.must(t, "ann", "@Scout read it", time.Minute)
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
+				h.tools = s.table()
+				h.config.Interruption.Enabled = tt.name != "a guest waits while another agent asks it"
+				slow := calls("Earshot", "have it read", "message_agent", ask)
+				slow.Reply, slow.Every = "Well, well, well, well.", time.Second
+				h.model.Rules = []llmtest.Rule{
+					{Agent: "Earshot", When: "pass it on", Reply: "@Scout, read the diary."}, slow,
+					calls("Earshot", "have it said", "message_agent", ask), after("Earshot", "", "So it is."),
+					{Agent: "Scout", When: "the diary", Reply: "I would rather not.", Every: 10 * time.Second},
+					calls("Scout", "", "read_file", `{"path":"diary"}`), after("Scout", "", "There."),
+				}
+				c := man(t, h, "bob")
+				tt.goes(t, c)
+				c.stop()
+				if got := len(s.read) > 0; got != tt.reads {
+					t.Errorf("it was read: %v; used %q", got, c.uses())
+				}
+			})
+		})
+	}
+}
+
+// TestRightsAfterARestart: for whom an agent has called another is known then, too.
+func TestRightsAfterARestart(t *testing.T) {
+	for by, want := range map[string]bool{"bob": false, "ann": true} {
+		t.Run(by, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rules := []llmtest.Rule{
+					{Agent: "Earshot", When: "pass it on", Reply: "@Scout, read the diary."},
+					{Agent: "Scout", When: "the diary", Reply: "I would rather not.", Every: time.Minute},
+					calls("Scout", "", "read_file", `{"path":"diary"}`), after("Scout", "", "There."),
+				}
+				was := newHouse()
+				was.model.Rules = rules
+				c := man(t, was, "bob")
+				c.must(t, by, "@Earshot pass it on", time.Second)
+				c.stop()
+				h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
+				h.tools, h.model.Rules, h.journal, h.past, h.ids = s.table(), rules, was.journal, was.journal.Events(), was.ids
+				c = man(t, h, "bob")
+				c.must(t, "ann", "@Scout read it", time.Second)
+				c.stop()
+				if got := len(s.read) > 0; got != want {
+					t.Errorf("it was read: %v; used %q", got, c.uses())
+				}
+			})
+		})
+	}
+}
+
+// TestRightsOfAHandleThatIsGone: what somebody wrote by a handle that may do less
+// counts no more when the handle is nobody's any more, or somebody else's.
+func TestRightsOfAHandleThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
+		h.tools = s.table()
+		h.model.Rules = []llmtest.Rule{calls("", "read", "read_file", `{}`), after("", "", "There.")}
+		c := gather(t, h, "bob")
+		owner := c.people.Resolve(ann)
+		if err := c.people.Merge(t.Context(), owner, owner.ID, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		c.must(t, "ann", "/pause", 0)
+		c.must(t, "bob", "Earshot, read it", 0)
+		if err := c.people.Split(t.Context(), owner, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		c.must(t, "ann", "/resume", 0)
+		c.must(t, "ann", "Earshot, read what I said", time.Second)
+		c.stop()
+		if len(s.read) > 0 || !slices.ContainsFunc(c.messages(), func(e earshot.Event) bool { return e.Author == participants.Owner && e.From == handle("bob") }) {
+			t.Errorf("it was read: %v; used %q", s.read, strings.Join(c.uses(), "|"))
+		}
+	})
+}
