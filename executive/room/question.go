@@ -233,8 +233,11 @@ func (q question) about() earshot.EventID {
 
 // whom returns whom the answer is for.
 func (q question) whom() earshot.ParticipantID {
-	if q.remind != nil {
+	switch {
+	case q.remind != nil:
 		return q.remind.For
+	case q.handover != nil:
+		return q.handover.To
 	}
 	return q.message.Author
 }

@@ -46,6 +46,8 @@ type screen struct {
 	colour bool
 
 	agent   string // whose name comes before the next text, if any
+	who     string // whose reply it is
+	resumes bool   // something was shown of it already, above what it waits for
 	waiting bool   // for the first text of a reply
 	busy    string // what is waited for meanwhile, if that is known
 	open    bool   // row is on the screen
@@ -84,7 +86,7 @@ func (s *screen) size(width, height int) {
 }
 
 func (s *screen) name(agent string) frame {
-	s.agent, s.waiting, s.laid = agent, !s.open, nil
+	s.agent, s.who, s.resumes, s.waiting, s.laid = agent, agent, false, !s.open, nil
 	return s.repaint()
 }
 
@@ -124,7 +126,8 @@ func (s *screen) reopen(f *frame) {
 		s.label, s.agent = s.heading(), ""
 		s.gate = gate{}
 		s.row.begin(columns(s.label))
-		if s.label == "" { // it goes on where one was left
+		s.row.wrap, s.resumes = s.resumes, false // it does not begin with a space where it goes on
+		if s.label == "" {                       // it goes on where one was left
 			s.row.fresh()
 		}
 		s.open = true
@@ -191,7 +194,7 @@ func (s *screen) put(f *frame, shown string, width int) {
 }
 
 func (s *screen) end(mark string) frame {
-	if s.waiting { // nothing was shown of it, so nothing of it stays
+	if s.waiting && (!s.resumes || mark == "") { // nothing is shown of it, so nothing of it stays
 		s.agent, s.waiting, s.busy, s.laid = "", false, "", nil
 		return s.repaint()
 	}
@@ -199,7 +202,7 @@ func (s *screen) end(mark string) frame {
 	if s.busy != "" {
 		f = s.wait("")
 	}
-	if s.open && mark != "" {
+	if mark != "" && (s.open || s.waiting) {
 		f.put(string(s.text(mark).bytes))
 	}
 	s.agent = ""
@@ -233,6 +236,18 @@ func (s *screen) note(l Line) frame {
 		f.put("\r\n")
 	}
 	s.block(&f)
+	return f
+}
+
+// after shows l below what there is of the reply, which then goes on below it.
+func (s *screen) after(l Line) frame {
+	if !s.open {
+		return s.note(l)
+	}
+	var f frame
+	s.commit(&f)
+	s.agent, s.resumes, s.waiting, s.laid = s.who, true, true, nil
+	f.put(string(s.note(l).bytes))
 	return f
 }
 

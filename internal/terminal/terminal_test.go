@@ -189,6 +189,57 @@ earshot: yes
 e: I ask Bob. Yes.
   [cut]
 > x|`},
+		{"something happens in its midst", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			w.After(terminal.Line{Head: "e → b: ", Text: "hi"})
+			sees(t, w, "e → b: hi\ne: …\n> x|")
+			say(t, w.Terminal, "I ask Bob, who knows.")
+			w.Echo("typed")
+			w.After(terminal.Line{Head: "e → b: ", Text: "hello"})
+			sees(t, w, "e → b: hi\ne: I ask Bob, who\n  knows.\n> typed\ne → b: hello\ne: …\n> x|")
+			w.End("")
+		}, `
+e → b: hi
+e: I ask Bob, who
+  knows.
+> typed
+e → b: hello
+> x|`},
+		{"it goes on after what happened in its midst", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			say(t, w.Terminal, "I ask Bob.")
+			w.After(terminal.Line{Head: "b → e: ", Text: "yes"})
+			say(t, w.Terminal, " ")
+			say(t, w.Terminal, "  Yes. He")
+			w.Note(terminal.Line{Head: "c: ", Text: "oh"})
+			say(t, w.Terminal, " does.")
+			w.After(terminal.Line{Text: "e writes"})
+			w.End("")
+		}, `
+e: I ask Bob.
+b → e: yes
+c: oh
+e: Yes. He does.
+e writes
+> x|`},
+		{"it is cut where it would go on", func(t *testing.T, w window) {
+			w.Prompt("x", 1)
+			w.Begin("e")
+			say(t, w.Terminal, "I ask Bob.")
+			w.After(terminal.Line{Head: "e → b: ", Text: "hi"})
+			w.Wait("b thinks")
+			sees(t, w, "e: I ask Bob.\ne → b: hi\nb thinks …\n> x|")
+			w.End(" [cut off]")
+			w.Begin("b")
+			say(t, w.Terminal, "well")
+		}, `
+e: I ask Bob.
+e → b: hi
+e: [cut off]
+b: well
+> x|`},
 		{"it waits for something to its end", func(t *testing.T, w window) {
 			w.Prompt("x", 1)
 			w.Begin("e")

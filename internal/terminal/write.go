@@ -99,6 +99,17 @@ func (t *Terminal) Note(l Line) {
 	t.add(func(f face) frame { return f.note(l) })
 }
 
+// After shows l, which happened in the midst of the reply that is coming, between
+// what has been shown of it and what is still to be.
+func (t *Terminal) After(l Line) {
+	t.add(func(f face) frame {
+		if s, ok := f.(*screen); ok {
+			return s.after(l)
+		}
+		return f.note(l)
+	})
+}
+
 // Echo shows what was typed and sent: after the reply that is coming, since
 // that was there first.
 func (t *Terminal) Echo(text string) {

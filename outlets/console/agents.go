@@ -64,7 +64,7 @@ func (c *Console) exchange(e earshot.Event, m earshot.Message) {
 	if e.Visibility.Scope == earshot.Private {
 		head += " (private)"
 	}
-	c.term.Note(terminal.Line{Head: head + " → " + c.names(e.To) + ": ", Text: strings.TrimSpace(string(m.Text)), Quiet: true})
+	c.term.After(terminal.Line{Head: head + " → " + c.names(e.To) + ": ", Text: strings.TrimSpace(string(m.Text)), Quiet: true})
 	waits := ""
 	if m.About == "" {
 		waits = c.names(e.To)
@@ -80,10 +80,9 @@ func (c *Console) exchange(e earshot.Event, m earshot.Message) {
 
 // deed shows what an agent did besides talking.
 func (c *Console) deed(e earshot.Event, what earshot.Text) {
-	if what == "" {
-		return
+	if what != "" {
+		c.term.After(terminal.Line{Text: c.who(e) + " " + string(what), Quiet: true})
 	}
-	c.quietly(c.who(e) + " " + string(what))
 }
 
 // by says who did something, if it was somebody.

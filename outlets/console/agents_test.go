@@ -43,17 +43,17 @@ func TestExchange(t *testing.T) {
 	say(t, s, 0, "It is.")
 	sees(shown + "AI: It is.\n> |")
 	writes("5", "", "ai", "cy", "thank you")
-	shown += "AI → Cy: thank you\n"
-	sees(shown + "AI: It is.\nCy is at work on it …\n> |")
+	shown += "AI: It is.\nAI → Cy: thank you\n"
+	sees(shown + "Cy is at work on it …\n> |")
 	s.Do(earshot.Cut)
-	sees(shown + "AI: It is. [cut off]\n> |")
+	sees(shown + "AI: [cut off]\n> |")
 	c.Show(earshot.Event{ID: "6", Sequence: 2, Author: "ai", Body: earshot.Reply{Turn: "t", Outcome: earshot.Completed}})
 
 	s, err = c.Open(t.Context(), earshot.Opening{Turn: "t", Name: "AI"}, func(earshot.Heard) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown += "AI: It is. [cut off]\n"
+	shown += "AI: [cut off]\n"
 	sees(shown + "AI: …\n> |")
 	writes("7", "", "ai", "dora", "and now?")
 	writes("8", "7", "dora", "ai", "no")

@@ -11,7 +11,7 @@ import (
 // a room answers one at a time, and the others that wait are given up.
 const remembered = 64
 
-// A question is something that was said, to which a reply may come.
+// A question is something that was said, by whomever, to which a reply may come.
 type question struct {
 	id    earshot.EventID
 	to    []earshot.ParticipantID

@@ -36,6 +36,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Notice:
 		c.term.Note(notice(b))
 	case earshot.Reply:
+		c.asked.add(e, false) // agents may answer it, or not, and nobody here waits for that
 		c.reply(b)
 	case earshot.Decision:
 		c.decision(b)
