@@ -33,27 +33,6 @@ func (b *Book) Create(ctx context.Context, by participants.Participant, user ear
 	})
 }
 
-// Subuser makes a subuser, which is a user with agents of its own, and the
-// gateway to these, which it returns. ID is the subuser's user ID. The gateway
-// has a name of its own; without one it is called after the subuser. Only who may
-// operate the daemon may.
-func (b *Book) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
-	if err := operates(by, "make a subuser"); err != nil {
-		return Record{}, err
-	}
-	path, err := paths.OfSubuser(string(participants.Owner), id)
-	if err != nil {
-		return Record{}, err
-	}
-	if p.Name == "" {
-		p.Name = gatewayName(id)
-	}
-	return b.birth(ctx, by.ID, Record{User: participants.Owner, Kind: paths.Subuser, Profile: p}, exactly(path))
-}
-
-// gatewayName returns what the gateway of a subuser is called.
-func gatewayName(id string) string { return id + " gateway" }
-
 // Ensure returns the agent that lives at a path, and makes one there if there
 // never was any; see [Book.Resolve] for not making one. Only who may operate the
 // daemon may have one made. A path with a number is [Book.Spawn]'s to give.
@@ -69,6 +48,10 @@ func (b *Book) Ensure(ctx context.Context, by participants.Participant, path ear
 		return Record{}, refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and the house gives the numbers", shown(path)), "spawn one below "+shown(at.Parent))
 	case at.Kind == paths.Subuser && at.User != string(participants.Owner):
 		return Record{}, refuse(ErrNotYours, "a subuser has no subusers of its own", "make it one of the owner's")
+	case at.Kind == paths.Subuser:
+		if _, err := subuserPath(at.Name); err != nil {
+			return Record{}, err
+		}
 	}
 	if err := operates(by, "make an agent"); err != nil {
 		return Record{}, err
@@ -163,73 +146,6 @@ func (b *Book) changeable(id earshot.ParticipantID) (Record, error) {
 		return r, refuse(ErrConfigured, fmt.Sprintf("%s stands in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
 	}
 	return r, nil
-}
-
-// End ends an agent, with all that stand below it, and of a gateway with all
-// agents of its subuser: for ever. Only who may operate the daemon may, and not
-// what the configuration says.
-func (b *Book) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
-	if err := operates(by, "end an agent"); err != nil {
-		return err
-	}
-	return b.end(ctx, by.ID, id)
-}
-
-// Finish ends an agent that was spawned, with all below it: its work is done. By
-// is who had it made.
-func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
-	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
-		return refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
-	}
-	return b.end(ctx, by, id)
-}
-
-func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
-	done, err := b.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	r, err := b.changeable(id)
-	if err != nil {
-		return err
-	}
-	going := append([]Record{r}, b.of(r.Gate())...)
-	if i := slices.IndexFunc(going, func(r Record) bool { return r.Configured }); i >= 0 {
-		return refuse(ErrConfigured, fmt.Sprintf("%s, which is reached by it, stands in the configuration", going[i].Name),
-			"take it out of the section agents of the configuration first, and start earshot again")
-	}
-	return b.endAll(ctx, by, going)
-}
-
-// of returns the live agents of a subuser that stand below no other.
-func (b *Book) of(user earshot.ParticipantID) (all []Record) {
-	if user == "" {
-		return nil
-	}
-	for _, r := range b.List() {
-		if r.User == user && !r.Kind.Below() {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// endAll ends agents with all below them. The caller has begun.
-func (b *Book) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
-	err := b.record(ctx, by, func(earshot.View) (ended []earshot.Agent, err error) {
-		for _, r := range going {
-			ended = append(ended, r.event(earshot.Ended))
-		}
-		return ended, nil
-	})
-	if err != nil || b.people == nil {
-		return err
-	}
-	for _, r := range going {
-		b.people.Dismiss(r.ID)
-	}
-	return nil
 }
 
 // birth makes an agent at the path that choose finds within the step.

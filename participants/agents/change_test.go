@@ -76,6 +76,8 @@ func TestRefusals(t *testing.T) {
 		{"a path like another", second(h.book.Ensure(ctx, owner, "/owner/agent/c0der", earshot.Profile{Name: "Zed"})), agents.ErrTaken, "could be taken for"},
 		{"an agent of nobody", second(h.book.Ensure(ctx, owner, "/family/agent/tutor", earshot.Profile{Rooms: []earshot.RoomID{"den"}})), agents.ErrUnknown, `no user "family"`},
 		{"a subuser's subuser", second(h.book.Ensure(ctx, owner, "/family/subuser/kids", earshot.Profile{})), agents.ErrNotYours, "no subusers of its own"},
+		{"a subuser that is the owner", second(h.book.Subuser(ctx, owner, "Owner", earshot.Profile{})), agents.ErrTaken, "taken for the owner"},
+		{"a subuser that looks like the owner", second(h.book.Ensure(ctx, owner, "/owner/subuser/0wner", earshot.Profile{})), agents.ErrTaken, "taken for the owner"},
 		{"a subuser that is a word", second(h.book.Subuser(ctx, owner, "memory", earshot.Profile{})), paths.ErrPath, "has a meaning"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func (e Entry) checkUser() error {
 	if e.User == "" || e.User == string(participants.Owner) {
 		return nil
 	}
-	path, err := paths.OfSubuser(string(participants.Owner), e.User)
+	path, err := subuserPath(e.User)
 	if err != nil {
 		return field.Errorf("user", "cannot be used: %v", err)
 	}

@@ -131,7 +131,7 @@ func (p *plan) gateway(ctx context.Context, e Entry) error {
 	if e.owner() == participants.Owner {
 		return nil
 	}
-	path, err := paths.OfSubuser(string(participants.Owner), e.User)
+	path, err := subuserPath(e.User)
 	if err != nil || p.live[path] != nil || p.looks[paths.Look(path)] {
 		return err
 	}

@@ -1,0 +1,77 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// End ends an agent, with all that stand below it, and of a gateway with all
+// agents of its subuser: for ever. Only who may operate the daemon may, and not
+// what the configuration says.
+func (b *Book) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
+	if err := operates(by, "end an agent"); err != nil {
+		return err
+	}
+	return b.end(ctx, by.ID, id)
+}
+
+// Finish ends an agent that was spawned, with all below it: its work is done. By
+// is who had it made.
+func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
+	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
+		return refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
+	}
+	return b.end(ctx, by, id)
+}
+
+func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
+	done, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r, err := b.changeable(id)
+	if err != nil {
+		return err
+	}
+	going := append([]Record{r}, b.of(r.Gate())...)
+	if i := slices.IndexFunc(going, func(r Record) bool { return r.Configured }); i >= 0 {
+		return refuse(ErrConfigured, fmt.Sprintf("%s, which is reached by it, stands in the configuration", going[i].Name),
+			"take it out of the section agents of the configuration first, and start earshot again")
+	}
+	return b.endAll(ctx, by, going)
+}
+
+// of returns the live agents of a subuser that stand below no other.
+func (b *Book) of(user earshot.ParticipantID) (all []Record) {
+	if user == "" {
+		return nil
+	}
+	for _, r := range b.List() {
+		if r.User == user && !r.Kind.Below() {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// endAll ends agents with all below them. The caller has begun.
+func (b *Book) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
+	err := b.record(ctx, by, func(earshot.View) (ended []earshot.Agent, err error) {
+		for _, r := range going {
+			ended = append(ended, r.event(earshot.Ended))
+		}
+		return ended, nil
+	})
+	if err != nil || b.people == nil {
+		return err
+	}
+	for _, r := range going {
+		b.people.Dismiss(r.ID)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/participants/paths"
+)
+
+// Subuser makes a subuser, which is a user with agents of its own, and the
+// gateway to these, which it returns. ID is the subuser's user ID. The gateway
+// has a name of its own; without one it is called after the subuser. Only who may
+// operate the daemon may.
+func (b *Book) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
+	if err := operates(by, "make a subuser"); err != nil {
+		return Record{}, err
+	}
+	path, err := subuserPath(id)
+	if err != nil {
+		return Record{}, err
+	}
+	if p.Name == "" {
+		p.Name = gatewayName(id)
+	}
+	return b.birth(ctx, by.ID, Record{User: participants.Owner, Kind: paths.Subuser, Profile: p}, exactly(path))
+}
+
+// subuserPath returns the path of the gateway of a subuser. The owner is none, and
+// nobody who looks like the owner: with their gateway all their agents would end.
+func subuserPath(id string) (earshot.Path, error) {
+	if participants.Near(id, string(participants.Owner)) {
+		return "", refuse(ErrTaken, fmt.Sprintf("the subuser %q could be taken for the owner", participants.OneLine(id)), "choose another ID, such as family")
+	}
+	return paths.OfSubuser(string(participants.Owner), id)
+}
+
+// gatewayName returns what the gateway of a subuser is called.
+func gatewayName(id string) string { return id + " gateway" }
+
+// Gate returns the subuser whose agents are reached by r; empty if r is no
+// gateway.
+func (r Record) Gate() earshot.ParticipantID {
+	if r.Kind != paths.Subuser {
+		return ""
+	}
+	at, _ := paths.Parse(r.Path)
+	return earshot.ParticipantID(at.Name)
+}
+
+// Reaches says why an agent cannot send a message to another. Those of one user
+// reach each other. Between those of a subuser and those of the user above there
+// is only the gateway, which reaches both; those of the house itself reach all.
+// The error is [ErrApart], and says by whom the other is reached.
+func Reaches(from, to Record) error {
+	switch {
+	case from.User == to.User, from.User == "", to.User == "":
+		return nil
+	case from.Gate() == to.User, to.Gate() == from.User:
+		return nil
+	}
+	cure := fmt.Sprintf("tell a person, or send it to the gateway of %s", to.User)
+	return refuse(ErrApart, fmt.Sprintf("%s belongs to another user, %s", paths.Label(to.Path, to.Name), to.User), cure)
+}
