@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -24,13 +25,15 @@ type effect struct {
 }
 
 // effects has every key of the section executive that takes effect in a room,
-// but for those of llm and for streaming.buffer_size, which need a real engine
+// but for those of llm beside its roles and for streaming.buffer_size, which need a real engine
 // and a real terminal: cmd/earshot has them.
 var effects = []effect{
 	{"enabled", func(c *executive.Config) { c.Enabled = false }, ask, "one two three four", ""},
 	{"name", func(c *executive.Config) { c.Name = "Bob" }, prompted("You are Bob."), "false", "true"},
 	{"context_window_seconds", func(c *executive.Config) { c.ContextWindow = 5 }, remembered, "true", "false"},
 	{"agents_sleep_after_seconds", func(c *executive.Config) { c.AgentsSleepAfter = 5 }, drowsy, room.Active, room.Sleeping},
+	{"llm.roles.user.engine", func(c *executive.Config) { c.LLM.Roles.User.Engine = "ollama" }, thinker, " of the usual", " of ollama"},
+	{"llm.roles.user.model", func(c *executive.Config) { c.LLM.Roles.User.Model = "large" }, thinker, " of the usual", "large of the usual"},
 	{"conversational.temperature", func(c *executive.Config) { c.Conversational.Temperature = 0.1 }, heat, "0.7", "0.1"},
 	{"conversational.max_tokens", func(c *executive.Config) { c.Conversational.MaxTokens = 2 }, ask, "one two three four", "one two"},
 	{"conversational.system_prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = "Talk like a pirate." }, prompted("Talk like a pirate."), "false", "true"},
@@ -119,6 +122,13 @@ func drowsy(t *testing.T, h *house) string {
 	h.recall = func(context.Context, earshot.ParticipantID) ([]earshot.Event, error) { return h.journal.Events(), nil }
 	ask(t, h)
 	return h.state().Agents[0].State
+}
+
+// thinker returns which model is asked, and of which engine.
+func thinker(t *testing.T, h *house) string {
+	ask(t, h)
+	req := h.model.Seen()[0]
+	return req.Model + " of " + cmp.Or(req.Engine, "the usual")
 }
 
 func heat(t *testing.T, h *house) string {

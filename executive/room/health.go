@@ -46,7 +46,9 @@ const modelFault = "model"
 // modelOf returns the key of what is wrong with the model of an agent. One that
 // has the main agent's has no other.
 func (r *Room) modelOf(s *seat) string {
-	if main := r.seats[0]; s.Engine == main.Engine && s.Model == main.Model {
+	set := r.cfg.Settings()
+	engine, model := s.thinks(set)
+	if mainEngine, mainModel := r.seats[0].thinks(set); engine == mainEngine && model == mainModel {
 		return modelFault
 	}
 	return modelFault + " of " + s.Name

@@ -23,15 +23,22 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	q.madeOf(used)
 	messages := append([]llm.Message{{Role: llm.System, Text: r.identity(q.seat)}}, dialogue...)
 	messages = append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)})
+	engine, model := q.seat.thinks(set)
 	return &llm.Request{
-		Engine:      q.seat.Engine,
-		Model:       q.seat.Model,
+		Engine:      engine,
+		Model:       model,
 		Messages:    messages,
 		Temperature: set.Conversational.Temperature,
 		MaxTokens:   set.Conversational.MaxTokens,
 		Whole:       !set.Streaming.Enabled,
 		Priority:    priority(q),
 	}
+}
+
+// thinks returns which engine and model an agent has: its own, or those of its
+// role.
+func (s *seat) thinks(set executive.Config) (engine, model string) {
+	return set.LLM.For(string(s.Role), s.Engine, s.Model)
 }
 
 // priority returns how urgent the answer to q is: people go first.

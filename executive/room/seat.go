@@ -10,6 +10,7 @@ import (
 	"earshot/executive/reflex"
 	"earshot/participants"
 	"earshot/participants/agents"
+	"earshot/participants/paths"
 )
 
 // A seat is one agent in this room, and what it has heard and said here. It
@@ -192,7 +193,7 @@ func (r *Room) agents() []agents.Record {
 			return list
 		}
 	}
-	return []agents.Record{{ID: participants.Agent, Profile: earshot.Profile{Name: r.cfg.Settings().Name}}}
+	return []agents.Record{{ID: participants.Agent, Role: paths.RoleUser, Profile: earshot.Profile{Name: r.cfg.Settings().Name}}}
 }
 
 // seatOf returns the seat of an agent, or nil if it has none.
