@@ -18,6 +18,10 @@ const (
 // tools. An engine tells it as [BadAnswer].
 var ErrCall = errors.New("what the model calls cannot be understood")
 
+// ErrNoChoice is an [ErrCall]: the model does not choose at all, but says something,
+// or nothing. An engine asks it again without tools.
+var ErrNoChoice = fmt.Errorf("%w: it is no choice among the tools", ErrCall)
+
 // Calls puts the calls of one reply together, for an engine. It is for one
 // goroutine; the zero value is ready.
 //

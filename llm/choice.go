@@ -19,9 +19,10 @@ const (
 //
 // What comes out does not depend on how the reply was cut into pieces.
 //
-// A reply that is no such object is an [ErrCall], as soon as that is known; so is
-// one that ends too early. What was said until then stays said. Only a reply that
-// was truncated may end anywhere: then what it said is a truncated reply, and a
+// A reply that does not begin as such an object is [ErrNoChoice]. One that is no
+// such object after all is an [ErrCall], as soon as that is known; so is one that
+// ends too early. What was said until then stays said. Only a reply that was
+// truncated may end anywhere: then what it said is a truncated reply, and a
 // tool that it had named is called with broken arguments, so that it is told.
 type Choice struct {
 	at        place
@@ -79,7 +80,11 @@ func (c *Choice) Next(d Delta) ([]Delta, error) {
 func (c *Choice) end(done Delta) ([]Delta, error) {
 	out := c.thoughts.End()
 	whole := c.at == behind
-	if !whole && !done.Done.Truncated {
+	switch {
+	case whole || done.Done.Truncated:
+	case c.at == before:
+		return out, ErrNoChoice
+	default:
 		return out, fmt.Errorf("%w: the choice ended too early", ErrCall)
 	}
 	named := slices.Contains(c.keys, toolKey) && (c.at != inText || c.key() != toolKey)
@@ -126,8 +131,10 @@ func (c *Choice) step(b byte) error {
 	case next == move{between, '}'}:
 		c.at = behind
 		return c.whole()
+	case c.at == before:
+		return ErrNoChoice
 	default:
-		return fmt.Errorf("%w: no choice among the tools", ErrCall)
+		return fmt.Errorf("%w: a choice that is no object", ErrCall)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -59,7 +60,7 @@ func choose(t testing.TB, truncated bool, pieces ...string) (got chosen) {
 }
 
 func TestChoice(t *testing.T) {
-	const early = "the choice ended too early"
+	const early, none = "the choice ended too early", "it is no choice among the tools"
 	for _, tt := range []struct {
 		name, reply string
 		want        chosen // done unless there is an error
@@ -78,24 +79,24 @@ func TestChoice(t *testing.T) {
 		{"says and chooses", `{"say":"Wait. <", "tool":"note", "arguments":{"a":"</think>"}}`, chosen{text: "Wait. <", call: `call_1 note({"a":"</think>"})`}},
 		{"chooses and says", `{"tool":"note","say":"Wait."}`, chosen{text: "Wait.", call: "call_1 note({})"}},
 
-		{"nothing", "", chosen{err: early}},
-		{"white space", "  \n", chosen{err: early}},
-		{"prose", "Hello.", chosen{err: "no choice among the tools"}},
-		{"prose before it", `Sure: {"say":"a"}`, chosen{err: "no choice among the tools"}},
-		{"prose behind it", `{"say":"a"} there`, chosen{text: "a", err: "no choice among the tools"}},
-		{"a tag", `<tool_call>{"tool":"note"}</tool_call>`, chosen{err: "no choice among the tools"}},
-		{"two of them", `{"say":"a"}{"say":"b"}`, chosen{text: "a", err: "no choice among the tools"}},
-		{"a list", `[{"say":"a"}]`, chosen{err: "no choice among the tools"}},
-		{"an empty object", `{}`, chosen{err: "no choice among the tools"}},
+		{"nothing", "", chosen{err: none}},
+		{"white space", "  \n", chosen{err: none}},
+		{"prose", "Hello.", chosen{err: none}},
+		{"prose before it", `Sure: {"say":"a"}`, chosen{err: none}},
+		{"prose behind it", `{"say":"a"} there`, chosen{text: "a", err: "a choice that is no object"}},
+		{"a tag", `<tool_call>{"tool":"note"}</tool_call>`, chosen{err: none}},
+		{"two of them", `{"say":"a"}{"say":"b"}`, chosen{text: "a", err: "a choice that is no object"}},
+		{"a list", `[{"say":"a"}]`, chosen{err: none}},
+		{"an empty object", `{}`, chosen{err: "a choice that is no object"}},
 		{"arguments for nothing", `{"arguments":{}}`, chosen{err: "a choice of nothing"}},
 		{"arguments to say", `{"say":"a","arguments":{}}`, chosen{text: "a", err: "a choice of nothing"}},
 		{"a tool without a name", `{"tool":"","arguments":{}}`, chosen{err: "a choice of nothing"}},
 		{"another key", `{"say":"a","mood":"b"}`, chosen{text: "a", err: "a choice with a strange key"}},
 		{"a key without end", `{"argumentsandmore`, chosen{err: "a choice with a strange key"}},
 		{"says twice", `{"say":"a","say":"b"}`, chosen{text: "a", err: "a choice with a strange key"}},
-		{"says a number", `{"say":7}`, chosen{err: "no choice among the tools"}},
-		{"says null", `{"say":null,"tool":"note"}`, chosen{err: "no choice among the tools"}},
-		{"arguments in a text", `{"tool":"note","arguments":"{}"}`, chosen{err: "no choice among the tools"}},
+		{"says a number", `{"say":7}`, chosen{err: "a choice that is no object"}},
+		{"says null", `{"say":null,"tool":"note"}`, chosen{err: "a choice that is no object"}},
+		{"arguments in a text", `{"tool":"note","arguments":"{}"}`, chosen{err: "a choice that is no object"}},
 		{"arguments that are broken", `{"tool":"note","arguments":{"a" 1}}`, chosen{err: "arguments that are no object"}},
 		{"brackets that do not fit", `{"tool":"note","arguments":{"a":[}]}`, chosen{err: "arguments that are no object"}},
 		{"arguments without end", `{"tool":"note","arguments":{"a":"` + strings.Repeat("a", 65<<10), chosen{err: "arguments of more than 65536 bytes"}},
@@ -103,7 +104,7 @@ func TestChoice(t *testing.T) {
 		{"a raw line break", "{\"say\":\"a\nb\"}", chosen{text: "a", err: "a control character in a text"}},
 		{"an escape of nothing", `{"say":"a\x"}`, chosen{text: "a", err: "a backslash in a text before nothing"}},
 		{"half a number", `{"say":"a\u00g0"}`, chosen{text: "a", err: "a rune in a text without its number"}},
-		{"a comma at the end", `{"say":"a",}`, chosen{text: "a", err: "no choice among the tools"}},
+		{"a comma at the end", `{"say":"a",}`, chosen{text: "a", err: "a choice that is no object"}},
 		{"cut in what is said", `{"say":"Hello <thi`, chosen{text: "Hello <thi", err: early}},
 		{"cut in an escape", `{"say":"Hello \ud83e`, chosen{text: "Hello ", err: early}},
 		{"cut behind what is said", `{"say":"Hello"`, chosen{text: "Hello", err: early}},
@@ -113,6 +114,9 @@ func TestChoice(t *testing.T) {
 			tt.want.done = tt.want.err == ""
 			if got := choose(t, false, tt.reply); got != tt.want {
 				t.Errorf("comes to %+v, want %+v", got, tt.want)
+			}
+			if first, err := new(llm.Choice).Next(llm.Delta{Text: tt.reply + " "}); errors.Is(err, llm.ErrNoChoice) && (tt.want.err != none || len(first) > 0) {
+				t.Errorf("is no choice, and gives %+v", first)
 			}
 			if got := choose(t, false, strings.Split(tt.reply, "")...); got != tt.want {
 				t.Errorf("rune by rune it comes to %+v, want %+v", got, tt.want)

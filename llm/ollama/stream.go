@@ -74,6 +74,8 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 			can.think = false
 		case can.tools && toolless(err) && e.config.Tools != llm.Native:
 			can.tools = false
+		case errors.Is(err, llm.ErrNoChoice): // its server does not hold it to the schema
+			req = llm.WithoutTools(req)
 		default:
 			return err
 		}

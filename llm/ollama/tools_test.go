@@ -102,7 +102,9 @@ func TestBrokenChoice(t *testing.T) {
 		name, body, says string
 		fault            llm.Fault
 	}{
-		{"prose", hello + end, "", llm.BadAnswer},
+		{"prose, which is asked for then", hello + end, "Hello", ""},
+		{"nothing, which is asked for then", end, "", ""},
+		{"another object", reply(`{"talk":"secret"}`) + end, "", llm.BadAnswer},
 		{"half of it", reply(`{"say":"secre`) + end, "secre", llm.BadAnswer},
 		{"more than it", reply(`{"say":"Hi"} secret`) + end, "Hi", llm.BadAnswer},
 		{"cut off", reply(`{"say":"Hi`), "Hi", llm.Broken},

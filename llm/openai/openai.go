@@ -11,7 +11,8 @@
 //     request that wants no thoughts may get some nevertheless.
 //   - Calls of tools come in pieces, and are put together and bounded by
 //     [llm.Calls]. A server that refuses tools is asked once more, for a choice
-//     by schema, and knows no tools from then on; see [llm.Choosing].
+//     by schema, and knows no tools from then on; see [llm.Choosing]. One that
+//     does not keep to that either is asked once more without tools.
 //   - Nothing else is asked again: that is for [llm.Ladder], as is how long to
 //     wait for a token.
 //   - A line, a reply and a request as a whole have limits. The server cannot

@@ -23,12 +23,14 @@ const grace = 2 * time.Second
 // Stream implements [llm.Service].
 func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		req, choice := e.suited(req)
-		err := e.answer(ctx, req, choice, yield)
-		if len(req.Tools) > 0 && e.toollessBy(err, req) {
-			var chosen *llm.Request
-			chosen, choice = e.suited(req)
-			err = e.answer(ctx, chosen, choice, yield)
+		suited, choice := e.suited(req)
+		err := e.answer(ctx, suited, choice, yield)
+		if len(suited.Tools) > 0 && e.toollessBy(err, req) {
+			suited, choice = e.suited(req)
+			err = e.answer(ctx, suited, choice, yield)
+		}
+		if errors.Is(err, llm.ErrNoChoice) { // its server does not hold it to the schema
+			err = e.answer(ctx, llm.WithoutTools(req), false, yield)
 		}
 		if err != nil && err != errLeft {
 			yield(llm.Delta{}, e.fault(ctx, req, err))

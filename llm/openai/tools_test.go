@@ -183,7 +183,9 @@ func TestToolUse(t *testing.T) {
 		{"a wrong key", llm.Auto, 401, "No tools for you.", say, "tools tools", "", "refused: 401 Unauthorized: No tools for you. | executive.llm.api_key"},
 		{"no tools, and it must", llm.Native, 400, "No tools.", say, "tools tools", "", "unsupported: 400 Bad Request: No tools. | executive.llm.model"},
 		{"by schema", llm.BySchema, 0, "", call, "schema schema", `call_1 note({"text":"a"})`, "no error"},
-		{"by schema, and it does not", llm.BySchema, 0, "", "Yes, I can.", "schema schema", "", "bad answer: what the model calls cannot be understood: no choice among the tools | executive.llm.tools"},
+		{"by schema, and it does not", llm.BySchema, 0, "", "Yes, I can.", "schema plain schema plain", "Yes, I can.", "no error"},
+		{"neither tools nor schema", llm.Auto, 400, "No tools.", "Yes.", "tools schema plain schema plain", "Yes.", "no error"},
+		{"by schema, and another one", llm.BySchema, 0, "", `{"talk":"Yes"}`, "schema schema", "", "bad answer: what the model calls cannot be understood: a choice with a strange key | executive.llm.tools"},
 		{"by schema, and it breaks off", llm.BySchema, 0, "", `{"say":"Ye`, "schema schema", "Ye", "bad answer: what the model calls cannot be understood: the choice ended too early | executive.llm.tools"},
 		{"not at all", llm.NoTools, 0, "", say, "plain plain", say, "no error"},
 	} {
