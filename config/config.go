@@ -98,7 +98,7 @@ func (c *Config) Validate() error {
 
 // names returns what the section agents can speak of.
 func (c *Config) names() agents.Names {
-	n := agents.Names{Main: c.Executive.Name, Actors: c.ExternalActors}
+	n := agents.Names{Main: c.Executive.Name, Actors: c.ExternalActors, Engines: c.Executive.LLM.Names()}
 	for _, r := range c.Rooms.All() {
 		n.Rooms = append(n.Rooms, r.ID)
 	}

@@ -107,6 +107,14 @@ func (c Config) List() []EngineConfig {
 	return named(list)
 }
 
+// Names returns what the engines are called.
+func (c Config) Names() (names []string) {
+	for _, e := range c.List() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
 // named gives a name to those of list that have none.
 func named(list []EngineConfig) []EngineConfig {
 	taken := make(map[string]bool)
@@ -138,7 +146,7 @@ func (c Config) Validate() error {
 	if len(c.Engines) > 0 && c.EngineConfig != DefaultConfig().EngineConfig {
 		faults = append(faults, field.Errorf("engines", "are asked instead of the engine beside them; write that one as the first of the list"))
 	}
-	faults = append(faults, c.twice(), field.Under("roles", c.Roles.validate(c.List())))
+	faults = append(faults, c.twice(), field.Under("roles", c.Roles.validate(c.Names())))
 	for _, number := range []struct {
 		key string
 		is  field.Seconds

@@ -122,10 +122,7 @@ func TestEngineNames(t *testing.T) {
 	for _, e := range []llm.EngineConfig{{Provider: "ollama"}, {Provider: "ollama"}, {Provider: "openai"}, {Name: "ollama-2", Provider: "openai"}, {Provider: "ollama"}, {Name: "openai", Provider: "script"}} {
 		c.Engines = append(c.Engines, e)
 	}
-	var got []string
-	for _, e := range c.List() {
-		got = append(got, e.Name)
-	}
+	got := c.Names()
 	if want := "ollama ollama-3 openai-2 ollama-2 ollama-4 openai"; strings.Join(got, " ") != want {
 		t.Errorf("called %q, want %s", got, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"earshot/internal/field"
 )
@@ -66,25 +67,13 @@ func (c Config) For(role, engine, model string) (string, string) {
 	return engine, model
 }
 
-// validate reports every fault in r beside those engines.
-func (r Roles) validate(engines []EngineConfig) error {
+// validate reports every fault in r beside engines of those names.
+func (r Roles) validate(engines []string) error {
 	var faults []error
 	for _, role := range []string{"user", "subagent", "memory", "memory_search", "task"} {
-		name := r.of(role).Engine
-		if name != "" && !slices.ContainsFunc(engines, func(e EngineConfig) bool { return e.Name == name }) {
-			faults = append(faults, field.Errorf(role+".engine", "is %q, which is the name of no engine; there are %s", name, names(engines)))
+		if name := r.of(role).Engine; name != "" && !slices.Contains(engines, name) {
+			faults = append(faults, field.Errorf(role+".engine", "is %q, which is the name of no engine; there are %s", name, strings.Join(engines, ", ")))
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// names returns what engines are called.
-func names(engines []EngineConfig) (text string) {
-	for i, e := range engines {
-		if i > 0 {
-			text += ", "
-		}
-		text += e.Name
-	}
-	return text
 }

@@ -80,6 +80,7 @@ func (c census) agents() []participants.Participant {
 func bookOf(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Book, error) {
 	set := agents.Setup{
 		Journal: s, Main: mainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Now: time.Now, NewID: newID,
+		Engines: cfg.Executive.LLM.Names(),
 	}
 	for _, r := range cfg.Rooms.All() {
 		set.Rooms = append(set.Rooms, r.ID)
