@@ -90,6 +90,9 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		l.Cure = missing(c, status.Models)
 	default:
 		l.Works, l.Text = true, fmt.Sprintf("%s on %s", c.Model, e.Name())
+		if slices.ContainsFunc(status.Models, func(m llm.Model) bool { return m.Tools && goesBy(m, c.Model) }) {
+			l.Text += ", which calls tools"
+		}
 	}
 	return l
 }
@@ -110,10 +113,13 @@ func missing(c llm.EngineConfig, has []llm.Model) string {
 	return cure + "   (there is: " + strings.Join(names, ", ") + ")"
 }
 
-// installed reports whether models have the one of that name; Ollama calls the
-// tag that nobody wrote "latest".
+// installed reports whether models have the one of that name.
 func installed(models []llm.Model, name string) bool {
-	return slices.ContainsFunc(models, func(m llm.Model) bool {
-		return strings.TrimSuffix(m.Name, ":latest") == strings.TrimSuffix(name, ":latest")
-	})
+	return slices.ContainsFunc(models, func(m llm.Model) bool { return goesBy(m, name) })
+}
+
+// goesBy reports whether a model has that name; Ollama calls the tag that nobody
+// wrote "latest".
+func goesBy(m llm.Model, name string) bool {
+	return strings.TrimSuffix(m.Name, ":latest") == strings.TrimSuffix(name, ":latest")
 }

@@ -28,7 +28,7 @@ var tale = func() string {
 func TestOllama(t *testing.T) {
 	t.Parallel()
 	s := ollamatest.Start(t, ollamatest.Options{})
-	model := ollamatest.Model{Says: greeting, Routes: []ollamatest.Route{{Word: "name", Says: name}, {Word: "day", Says: greeting}, {Word: "tale", Says: tale}}}
+	model := ollamatest.Model{Tools: true, Says: greeting, Routes: []ollamatest.Route{{Word: "name", Says: name}, {Word: "day", Says: greeting}, {Word: "tale", Says: tale}}}
 	if err := s.Make(t.Context(), "speaker", model); err != nil {
 		t.Fatal(err)
 	}

@@ -293,7 +293,7 @@ func TestTogether(t *testing.T) {
 func TestTogetherOllama(t *testing.T) {
 	t.Parallel()
 	s := ollamatest.Start(t, ollamatest.Options{})
-	model := ollamatest.Model{Layers: 8, Says: greeting, Routes: []ollamatest.Route{{Word: "name", Says: name}, {Word: "pepper", Says: "It is with the cardamom."}}}
+	model := ollamatest.Model{Tools: true, Layers: 8, Says: greeting, Routes: []ollamatest.Route{{Word: "name", Says: name}, {Word: "pepper", Says: "It is with the cardamom."}}}
 	if err := s.Make(t.Context(), "speaker", model); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestSpokenQuestion(t *testing.T) {
 func TestSpokenOllama(t *testing.T) {
 	needVoice(t)
 	s := ollamatest.Start(t, ollamatest.Options{})
-	if err := s.Make(t.Context(), "speaker", ollamatest.Model{Says: tale}); err != nil {
+	if err := s.Make(t.Context(), "speaker", ollamatest.Model{Tools: true, Says: tale}); err != nil {
 		t.Fatal(err)
 	}
 	p := newParlour(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=speaker",
