@@ -26,10 +26,6 @@ const (
 	// mostMessage is the longest message from one agent to another, in bytes:
 	// some pages, and within what a small model can take in.
 	mostMessage = 4 << 10
-
-	// mostParked is how often an agent that is asked by another begins again
-	// since a person was more urgent elsewhere.
-	mostParked = 3
 )
 
 // A Staff makes agents for a task. Its methods may be called from many
@@ -266,20 +262,15 @@ func (p *part) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Roo
 // end, to the model of the one that asked.
 func (p *part) answer(ctx context.Context, asked *asking) (earshot.Text, error) {
 	var said strings.Builder
-	for parked := 0; ; parked++ {
-		err := p.room.listen(ctx, asked, &said)
-		switch {
-		case ctx.Err() != nil:
-			return earshot.Text(said.String()), context.Cause(ctx)
-		case err == nil:
-			return earshot.Text(strings.TrimSpace(said.String())), nil
-		case errors.Is(err, llm.ErrParked) && parked < mostParked:
-			said.Reset()
-			continue
-		}
-		p.room.cfg.Log.Warn("an agent could not answer another", "agent", p.who.ID, "turn", p.turn, "why", kind(err))
-		return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
+	err := p.room.listen(ctx, asked, &said)
+	switch {
+	case ctx.Err() != nil:
+		return earshot.Text(said.String()), context.Cause(ctx)
+	case err == nil:
+		return earshot.Text(strings.TrimSpace(said.String())), nil
 	}
+	p.room.cfg.Log.Warn("an agent could not answer another", "agent", p.who.ID, "turn", p.turn, "why", kind(err))
+	return earshot.Text(said.String()), errors.New("it could not answer, since its model failed; do without it, or say so")
 }
 
 // listen takes in what an agent says.

@@ -16,6 +16,7 @@ func (r *Room) health(e ending) (earshot.Notice, bool) {
 	defer r.mu.Unlock()
 	had, ill := r.faults[model]
 	switch {
+	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
 	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
 		n := fault(e.err)
 		n.Key = model
@@ -62,7 +63,7 @@ func kind(err error) string {
 	switch {
 	case errors.As(err, &e):
 		return e.Engine + ": " + string(e.Fault)
-	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute):
+	case errors.Is(err, turn.ErrUnheard), errors.Is(err, ErrNoModel), errors.Is(err, errMute), errors.Is(err, llm.ErrParked):
 		return err.Error()
 	}
 	return "the model failed in another way"

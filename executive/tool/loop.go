@@ -1,8 +1,10 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"slices"
 
@@ -15,6 +17,9 @@ import (
 // it calls is done when it has said what it wanted to, in order; and then it is
 // asked again with what came of it. When the turn has used up what it may, the
 // model is asked once more without tools, and told so.
+//
+// A model that is parked for something more urgent is asked again, and goes on
+// where it was.
 //
 // It is for one reply and one goroutine. A second stream, after one that ended
 // without a word, goes on behind what was done already.
@@ -29,9 +34,20 @@ type Loop struct {
 
 	behind []llm.Message // of the request: what was called, and what came of it
 	said   []byte        // by the model, since it was asked
-	apart  bool          // something was said before it was asked again
+	apart  string        // comes between what was said before it was asked again and what it says next
 	over   bool          // it has no tools any more
+	parked int           // how often the model was
 }
+
+// mostParked is how often a model that is parked is asked again, in one reply:
+// each time people were asking something elsewhere.
+const mostParked = 16
+
+// goOn is what a model is told that was parked in the middle of its reply.
+const goOn = "You were held up there. Go on with your reply exactly where it stops, and repeat nothing of it."
+
+// errLeft says that nobody listens any more.
+var errLeft = errors.New("nobody listens any more")
 
 // enough is what the model is told with its last request.
 const enough = "You have used the tools as much as one may in one turn. They are gone. Answer now with what you know, and say what is still to be done."
@@ -40,9 +56,14 @@ const enough = "You have used the tools as much as one may in one turn. They are
 func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		for {
-			calls, done, more := l.ask(ctx, l.request(req), yield)
+			calls, done, err := l.ask(ctx, l.request(req), yield)
 			switch {
-			case !more:
+			case err == errLeft:
+				return
+			case l.parks(ctx, err):
+				continue
+			case err != nil:
+				yield(llm.Delta{}, err)
 				return
 			case len(calls) == 0:
 				if done != nil {
@@ -70,38 +91,53 @@ func (l *Loop) request(req *llm.Request) *llm.Request {
 	return &r
 }
 
+// parks reports whether a model that ended with err is asked again, since it was
+// parked. What it has said stands.
+func (l *Loop) parks(ctx context.Context, err error) bool {
+	if !errors.Is(err, llm.ErrParked) || ctx.Err() != nil || l.parked == mostParked {
+		return false
+	}
+	l.parked++
+	if len(l.said) > 0 {
+		l.behind = append(l.behind,
+			llm.Message{Role: llm.Assistant, Text: conversation.Defuse(string(l.said))},
+			llm.Message{Role: llm.System, Text: goOn})
+		l.apart = cmp.Or(l.apart, " ")
+	}
+	return true
+}
+
 // ask asks once, and yields what is said. It returns what is called and how it
-// ended, or that there is no more to yield. Of a model that calls without end
+// ended, or why it did not, which may be errLeft. Of a model that calls without end
 // the first call too many is the last that is listened to.
-func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, error) bool) (calls []llm.Call, done *llm.Done, more bool) {
+func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, error) bool) (calls []llm.Call, done *llm.Done, err error) {
 	l.said = l.said[:0]
 	for d, err := range l.Model.Stream(ctx, req) {
 		switch {
 		case err != nil:
-			yield(llm.Delta{}, err)
-			return nil, nil, false
+			return nil, nil, err
 		case d.Done != nil:
 			done = d.Done
 		case d.Call == nil:
 			if !l.pass(d, yield) {
-				return nil, nil, false
+				return nil, nil, errLeft
 			}
 		case !l.over:
 			if calls = append(calls, *d.Call); len(calls) > mostCalls {
-				return calls, nil, true
+				return calls, nil, nil
 			}
 		}
 	}
-	return calls, done, true
+	return calls, done, nil
 }
 
 // pass yields what is said. What is said after something was done is a paragraph
 // of its own.
 func (l *Loop) pass(d llm.Delta, yield func(llm.Delta, error) bool) bool {
 	if d.Text != "" {
-		if l.apart {
-			l.apart = false
-			if !yield(llm.Delta{Text: "\n\n"}, nil) {
+		if apart := l.apart; apart != "" {
+			l.apart = ""
+			if !yield(llm.Delta{Text: apart}, nil) {
 				return false
 			}
 		}
@@ -130,6 +166,8 @@ func (l *Loop) do(ctx context.Context, calls []llm.Call) {
 		}
 		l.behind = append(l.behind, llm.Message{Role: llm.Result, Text: o.Told, Call: c.ID})
 	}
-	l.apart = l.apart || len(l.said) > 0
+	if len(l.said) > 0 {
+		l.apart = "\n\n"
+	}
 	l.over = !l.Scope.Budget.round()
 }
