@@ -188,6 +188,37 @@ func TestWhen(t *testing.T) {
 	}
 }
 
+// TestWhenClocksAreSet: the next time that a clock shows something, in places east
+// and west, on the days on which it shows an hour twice, or never.
+func TestWhenClocksAreSet(t *testing.T) {
+	local := time.Local
+	defer func() { time.Local = local }()
+	for _, tt := range []struct{ place, now, text, want string }{
+		{"Europe/Berlin", "2026-10-25T02:40:00+02:00", "02:50", "2026-10-25T02:50:00+02:00"}, // in ten minutes, and not in seventy
+		{"Europe/Berlin", "2026-10-25T02:50:00+02:00", "02:40", "2026-10-25T02:40:00+01:00"},
+		{"Europe/Berlin", "2026-10-25T02:50:00+01:00", "02:40", "2026-10-26T02:40:00+01:00"},
+		{"America/New_York", "2026-11-01T01:40:00-04:00", "01:50", "2026-11-01T01:50:00-04:00"},
+		{"America/New_York", "2026-11-01T01:50:00-04:00", "01:40", "2026-11-01T01:40:00-05:00"}, // and not on the next day
+		{"America/New_York", "2026-03-08T01:45:00-05:00", "02:30", "2026-03-08T03:30:00-04:00"}, // which there is not; and not on the next day
+		{"America/New_York", "2026-03-08T00:10:00-05:00", "02:30", "2026-03-08T03:30:00-04:00"}, // and not before it
+		{"Australia/Lord_Howe", "2026-04-05T01:35:00+11:00", "01:40", "2026-04-05T01:40:00+11:00"},
+		{"Africa/Cairo", "2026-04-23T23:00:00+02:00", "00:30", "2026-04-24T01:30:00+03:00"}, // at midnight
+	} {
+		place, err := time.LoadLocation(tt.place)
+		if err != nil {
+			t.Skip("no time zones here")
+		}
+		time.Local = place
+		now, err := time.Parse(time.RFC3339, tt.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := remind.When(now, tt.text); err != nil || got.Format(time.RFC3339) != tt.want {
+			t.Errorf("%s: at %s %q is %v (%v), want %s", tt.place, tt.now, tt.text, got.Format(time.RFC3339), err, tt.want)
+		}
+	}
+}
+
 // FuzzWhen: whatever is written, it is a time or an error.
 func FuzzWhen(f *testing.F) {
 	for _, text := range []string{"10m", "2d", "15:04", "2026-04-01T08:00:00+02:00", "d", "9223372036854775807d"} {

@@ -2,6 +2,7 @@ package remind
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,13 +33,32 @@ func When(now time.Time, text string) (time.Time, error) {
 // mostDays keeps a number from being more than there is time.
 const mostDays = 1000
 
-// clockTime returns when a clock next shows what it shows at clock. On a day on
-// which it never does, because it is put forward, it is the time that follows.
+// clockTime returns when a clock next shows what it shows at clock, also on a day
+// on which it does so twice, because it is put back. On a day on which it never
+// does, because it is put forward, it is the time that follows.
 func clockTime(now, clock time.Time) time.Time {
 	for day := 0; ; day++ {
-		at := time.Date(now.Year(), now.Month(), now.Day()+day, clock.Hour(), clock.Minute(), 0, 0, now.Location())
-		if at.After(now) {
-			return at
+		for _, at := range showing(now.Year(), now.Month(), now.Day()+day, clock, now.Location()) {
+			if at.After(now) {
+				return at
+			}
 		}
 	}
+}
+
+// showing returns when clocks of a place show a time on a day: as they go at the
+// beginning of it, and as they go at its end. [time.Date] does not say which of
+// the two it means.
+func showing(year int, month time.Month, day int, clock time.Time, place *time.Location) (all []time.Time) {
+	noon := time.Date(year, month, day, 12, 0, 0, 0, place)
+	written := time.Date(year, month, day, clock.Hour(), clock.Minute(), 0, 0, time.UTC)
+	for _, by := range []time.Time{noon.Add(-13 * time.Hour), noon.Add(12 * time.Hour)} {
+		_, east := by.Zone()
+		all = append(all, written.Add(-time.Duration(east)*time.Second).In(place))
+	}
+	shown := slices.DeleteFunc(slices.Clone(all), func(at time.Time) bool { return at.Hour() != clock.Hour() || at.Minute() != clock.Minute() })
+	if len(shown) == 0 {
+		return all[:1]
+	}
+	return shown
 }
