@@ -102,9 +102,6 @@ func (c *Config) names() agents.Names {
 	for _, r := range c.Rooms.All() {
 		n.Rooms = append(n.Rooms, r.ID)
 	}
-	for _, e := range c.Executive.LLM.List() {
-		n.Engines = append(n.Engines, e.Name)
-	}
 	return n
 }
 

@@ -85,9 +85,6 @@ func bookOf(ctx context.Context, cfg *config.Config, s *store.Store, newID func(
 	for _, r := range cfg.Rooms.All() {
 		set.Rooms = append(set.Rooms, r.ID)
 	}
-	for _, e := range cfg.Executive.LLM.List() {
-		set.Engines = append(set.Engines, e.Name)
-	}
 	return agents.Open(ctx, set)
 }
 
