@@ -82,6 +82,10 @@
 // [earshot/executive/scene] is what is going on, pulled and never pushed.
 // [earshot/executive/reflex] answers what takes no thought, without a model.
 // [earshot/executive/command] is the table of /commands.
+// [earshot/executive/tool] is what an agent does besides talking: the one registry
+// of tools, in whose name they are used, and the loop in which a model uses them;
+// [earshot/executive/tool/workspace] is its files, and [earshot/executive/remind]
+// what is to be said later.
 //
 // # Senses and outlets
 //

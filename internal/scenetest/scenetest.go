@@ -53,6 +53,8 @@
 //	coder  prompt="You write programs." description="writes programs"
 //	scout  main
 //
+// Agents have files, in a place that is thrown away afterwards.
+//
 // A part asked, where there is one, is what the model was asked: who it is told
 // is there, what it is told to mend, and the dialogue. A part window is how many
 // messages the model takes at once, those of the house included.
@@ -62,6 +64,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +77,7 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/executive/tool/workspace"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 	"earshot/participants"
@@ -161,9 +165,15 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	dir, err := os.MkdirTemp("", "earshot-scene-")
+	if err != nil {
+		return "", "", err
+	}
+	defer os.RemoveAll(dir)
 	began, journal, model := time.Now(), new(testkit.Journal), &prompter{script: s.Model, window: s.Window}
 	cfg := room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return s.Config }, People: people,
+		Tools:   (&workspace.Store{Dir: dir}).Tools(),
 		Journal: journal, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.Model != nil {
