@@ -21,7 +21,9 @@ import (
 
 const (
 	// recall is how many events a room goes on from: the dialogue of a seat is
-	// fifty messages, each with a decision and a reply beside it.
+	// fifty messages, each with a decision beside it. What is part of dialogues
+	// counts for itself: a turn may use many tools, and people who talk to each
+	// other say much.
 	recall = 256
 
 	// memos is how many of what an agent is to keep in mind a room goes on
@@ -97,8 +99,14 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 	if err != nil {
 		return nil, err
 	}
-	for kind, n := range map[earshot.Kind]int{earshot.KindMode: 1, earshot.KindMemo: memos, earshot.KindReminder: reminders} {
-		more, err := reader.Last(ctx, []earshot.Kind{kind}, n)
+	for _, older := range []struct {
+		most  int
+		kinds []earshot.Kind
+	}{
+		{recall, []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindPresence}}, {recall, []earshot.Kind{earshot.KindUtterance}},
+		{1, []earshot.Kind{earshot.KindMode}}, {memos, []earshot.Kind{earshot.KindMemo}}, {reminders, []earshot.Kind{earshot.KindReminder}},
+	} {
+		more, err := reader.Last(ctx, older.kinds, older.most)
 		if err != nil {
 			return nil, err
 		}
