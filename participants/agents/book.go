@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -173,10 +174,13 @@ func (b *Book) record(ctx context.Context, by earshot.ParticipantID, decide func
 	return nil
 }
 
+// event is for the owner alone: what an agent is told about itself is no business of
+// guests, nor of other agents. Who else is in a room is told by whoever knows it.
 func (b *Book) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
 	return earshot.Event{
 		ID: b.setup.NewID(), At: b.setup.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
-		Author: by, Visibility: earshot.Visibility{Scope: earshot.System}, Body: a,
+		Author: by, Body: a,
+		Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{cmp.Or(b.owner, participants.Owner)}},
 	}
 }
 
