@@ -48,16 +48,16 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 	if !ok {
 		return
 	}
-	who := name(e.Author)
+	who, secret := name(e.Author), e.Visibility.Scope == earshot.Private
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		if body.Turn != "" && len(e.To) > 0 { // between agents; a text cannot look so
 			who += " → " + name(e.To[0])
 		}
 	case earshot.Agent:
-		who = name(body.ID)
+		who, secret = name(body.ID), false // the profile is; that it is there all know
 	}
-	if e.Visibility.Scope == earshot.Private {
+	if secret {
 		text = among(e.To, name) + " " + text
 	}
 	fmt.Fprintf(w, "%s  %-10s %s\n", when(e.At), terminal.Safe(who), indent(terminal.Safe(strings.TrimSpace(text))))

@@ -194,7 +194,9 @@ func (p *part) ask(ctx context.Context, other agents.Record, text earshot.Text, 
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	said, err := to.answer(ctx, asked)
+	within, leave := p.room.engage(ctx, to)
+	said, err := to.answer(within, asked)
+	leave()
 	p.question.derives(everybody(to.question.visibility), to.question.sources)
 	if said == "" {
 		return tool.Answer{}, err
@@ -256,6 +258,32 @@ func (p *part) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Roo
 		}
 	})
 	return to, asked, errors.Join(err, bad)
+}
+
+// An engaged seat is one that another agent waits for.
+type engaged struct {
+	seat *seat
+	end  context.CancelCauseFunc
+}
+
+// engage lets an agent that is asked work until leave, or until its seat is taken
+// away: see [Room.seating]. One that was made for the task never had one.
+func (r *Room) engage(ctx context.Context, to *part) (_ context.Context, leave func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	if to.who.Kind.Below() {
+		return ctx, func() { end(nil) }
+	}
+	is := &engaged{to.question.seat, end}
+	r.mu.Lock()
+	r.engaged = append(r.engaged, is)
+	r.mu.Unlock()
+	r.nudge() // it may have gone meanwhile
+	return ctx, func() {
+		end(nil)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.engaged = slices.DeleteFunc(r.engaged, func(e *engaged) bool { return e == is })
+	}
 }
 
 // answer returns what the agent says. An error says why it did not come to its

@@ -123,3 +123,34 @@ func TestRightsOfAHandleThatIsGone(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoHasEndedAnswersNobody: an agent that is ended while another waits for it is
+// listened to no more, and does nothing more; the other goes on without it.
+func TestWhoHasEndedAnswersNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
+		h.tools = s.table()
+		read := calls("Scout", "look it up", "read_file", `{}`)
+		read.Reply, read.Every = "I am looking it up.", time.Second
+		h.model.Rules = []llmtest.Rule{
+			calls("Earshot", "ask Scout", "message_agent", `{"name":"Scout","message":"Please look it up."}`), after("Earshot", "", "Scout is gone."),
+			read, after("Scout", "", "It says canary."),
+		}
+		c := man(t, h)
+		c.must(t, "ann", "@Earshot ask Scout", 2*time.Second)
+		c.seats(record("agent", "Earshot"))
+		time.Sleep(time.Minute)
+		c.stop()
+		if len(s.read) > 0 || h.console.Played() != "Scout is gone." {
+			t.Errorf("it has read %v, and said is %q", s.read, h.console.Played())
+		}
+		if got := strings.Join(c.uses(), "|"); !strings.Contains(got, "it is not here any more") {
+			t.Errorf("used %q", got)
+		}
+		for _, e := range c.messages() {
+			if strings.Contains(string(e.Body.(earshot.Message).Text), "canary") {
+				t.Error("it has answered")
+			}
+		}
+	})
+}

@@ -181,9 +181,10 @@ type Room struct {
 	places    []*place
 	showings  []*showing // of the live turn, or the last one
 	quiet     bool
-	live      *live   // the turn that is, or nil
-	asked     int     // questions that wait for a turn
-	seats     []*seat // of those who have one, the main one first; changed by Run alone
+	live      *live      // the turn that is, or nil
+	asked     int        // questions that wait for a turn
+	engaged   []*engaged // seats that other agents wait for
+	seats     []*seat    // of those who have one, the main one first; changed by Run alone
 	decisions []earshot.Event
 	faults    map[string]earshot.Notice // by key, until they are over
 	leaving   bool                      // the program ends: no turn begins

@@ -212,7 +212,8 @@ func (r *Room) seatOf(agent earshot.ParticipantID) *seat {
 func (r *Room) Reseat() { r.nudge() }
 
 // seating gives a seat to everybody who has come to have one, and takes it from
-// everybody who has none any more.
+// everybody who has none any more; those who are asked by another are listened to no
+// more then.
 func (r *Room) seating() {
 	var now []*seat
 	list := r.agents()
@@ -227,6 +228,11 @@ func (r *Room) seating() {
 	}
 	r.seats = now
 	live := r.live
+	for _, e := range r.engaged {
+		if !slices.Contains(now, e.seat) {
+			e.end(errGone)
+		}
+	}
 	r.mu.Unlock()
 	if live != nil && !slices.Contains(now, live.seat) {
 		live.end()
