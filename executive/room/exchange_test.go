@@ -97,7 +97,7 @@ func TestOneAgentAsksAnother(t *testing.T) {
 		c.must(t, "ann", "@Earshot what did you do?", time.Second)
 		seen := h.model.Seen()
 		want := "user: [FROM: ann TO: Earshot] @Earshot ask Scout to create test.txt\n" +
-			"user: [FROM: System] You wrote to Scout: Please create test.txt with hello in it.\n" +
+			"user: [FROM: System] You wrote to Scout: \"Please create test.txt with hello in it.\"\n" +
 			"user: [FROM: Scout TO: Earshot] I have created test.txt.\n" +
 			"assistant: Scout has created it.\n"
 		if got := prompt(seen[len(seen)-1]); !strings.Contains(got, want) {

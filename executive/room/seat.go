@@ -70,7 +70,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	case earshot.Message:
 		l.about, l.text, l.turn = body.About, body.Text, body.Turn
 		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // which it did not say aloud
-			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+string(body.Text)
+			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
 		}
 	case earshot.Utterance:
 		l.text = body.Text
@@ -98,6 +98,12 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 		return l, false
 	}
 	return l, true
+}
+
+// quotation returns text as it stands in a sentence of the house's own, which it can
+// neither end nor go on from.
+func quotation(text earshot.Text) string {
+	return `"` + strings.ReplaceAll(string(oneLine(text)), `"`, "'") + `"`
 }
 
 // handed returns the line l of a reply by which agents handed over.
