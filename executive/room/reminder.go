@@ -46,9 +46,14 @@ func (p *part) Reminders(s tool.Scope) []remind.Reminder {
 	return p.room.reminders(s.Askers[0].ID, s.Audience)
 }
 
-// Cancel implements [tool.Agenda].
+// Cancel implements [tool.Agenda]. Where several people ask, nobody can tell which of
+// them means it.
 func (p *part) Cancel(ctx context.Context, s tool.Scope, n int) error {
-	return p.room.cancel(ctx, s.Askers[0].ID, n, s.Audience, p.event)
+	who := s.Askers[0]
+	if slices.ContainsFunc(s.Askers, func(other participants.Participant) bool { return other.ID != who.ID }) {
+		return tool.Refuse("several people ask at once, and a reminder is given up by the one whose it is; tell %s to write /remind cancel %d, or to ask again", who.Name, n)
+	}
+	return p.room.cancel(ctx, who.ID, n, s.Audience, p.event)
 }
 
 // setReminder writes down a reminder for somebody.

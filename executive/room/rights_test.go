@@ -181,3 +181,28 @@ func TestNobodySpeaksForTheHouse(t *testing.T) {
 		}
 	})
 }
+
+// TestAGuestCancelsNobodysReminder: also not where the one whose it is asks for
+// something at the same time.
+func TestAGuestCancelsNobodysReminder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Rules = []llmtest.Rule{
+			calls("", "how late", "remind", `{"action":"cancel","number":1}`), calls("", "by myself", "remind", `{"action":"cancel","number":1}`), after("", "", "Well."),
+		}
+		c := gather(t, h, "bob")
+		c.must(t, "ann", "/remind 10h tea", 0)
+		c.must(t, "ann", "/pause", 0)
+		c.must(t, "bob", "Earshot, cancel what ann is to be reminded of", 0)
+		c.must(t, "ann", "/resume", 0)
+		c.must(t, "ann", "Earshot, how late is it?", time.Minute)
+		if got := strings.Join(c.uses(), "|"); len(c.fates()) != 1 || !strings.Contains(got, "remind true: several people ask at once") {
+			t.Errorf("%v; used %q", c.fates(), got)
+		}
+		c.must(t, "ann", "Earshot, I cancel it by myself", time.Minute)
+		c.stop()
+		if len(c.fates()) != 2 {
+			t.Errorf("%v; used %q", c.fates(), c.uses())
+		}
+	})
+}
