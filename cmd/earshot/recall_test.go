@@ -3,9 +3,13 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"earshot"
+	"earshot/config"
+	"earshot/participants"
 	"earshot/store"
 )
 
@@ -56,5 +60,47 @@ func TestRecall(t *testing.T) {
 				t.Errorf("of 50 messages it knows %d", said)
 			}
 		})
+	}
+}
+
+// TestRemindersOfAnAgentThatIsGone: what an agent was asked to remind somebody of is
+// known after a restart, although the agent is gone that could see it.
+func TestRemindersOfAnAgentThatIsGone(t *testing.T) {
+	cfg := config.Default()
+	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
+	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	var want []earshot.EventID
+	for _, v := range []earshot.Visibility{
+		{Scope: earshot.Private, Members: []earshot.ParticipantID{participants.Owner, "gone"}},
+		{Scope: earshot.Public, Agents: []earshot.ParticipantID{"gone"}},
+	} {
+		e := earshot.Event{
+			ID: d.id(), Room: earshot.Desk, Author: "gone", From: earshot.Handle{Provider: "earshot", ID: "reminder"}, Visibility: v,
+			To: []earshot.ParticipantID{participants.Owner}, Body: earshot.Reminder{Act: earshot.Created, Due: time.Now().Add(time.Hour), Text: "tea"},
+		}
+		if _, err := d.store.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, e.ID)
+	}
+	filler := make([]earshot.Event, 2*recall)
+	for i := range filler {
+		filler[i] = earshot.Event{Room: earshot.Desk, Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Message{Text: "words"}}
+	}
+	if _, err := d.store.Append(t.Context(), filler...); err != nil {
+		t.Fatal(err)
+	}
+	past, err := d.past(t.Context(), earshot.Desk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range want {
+		if !slices.ContainsFunc(past, func(e earshot.Event) bool { return e.ID == id }) {
+			t.Errorf("the room does not know of %s", id)
+		}
 	}
 }

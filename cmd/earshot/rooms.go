@@ -78,7 +78,8 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 }
 
 // past returns what a room goes on from: the newest events that one of its agents
-// may see, the mode that it was left in, and what they are to keep in mind.
+// may see, the mode that it was left in, what they are to keep in mind, and what
+// people are to be reminded of, also if the agent is gone that set it.
 func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
 	events, err := d.store.For(earshot.Audience{Room: id}).Last(ctx, nil, recall) // what no agent is kept from
 	for _, a := range d.book.In(id) {
@@ -87,6 +88,14 @@ func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, 
 		}
 		var theirs []earshot.Event
 		theirs, err = d.recall(ctx, id, a.ID)
+		events = append(events, theirs...)
+	}
+	for _, p := range d.Everybody() {
+		if err != nil {
+			return nil, err
+		}
+		var theirs []earshot.Event
+		theirs, err = d.store.For(earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.ID}}).Last(ctx, []earshot.Kind{earshot.KindReminder}, reminders)
 		events = append(events, theirs...)
 	}
 	return once(events), err
