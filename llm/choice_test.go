@@ -33,9 +33,7 @@ func choose(t testing.TB, truncated bool, pieces ...string) (got chosen) {
 			d = llm.Delta{Text: pieces[i]}
 		}
 		more, err := c.Next(d)
-		for _, d := range more { // which is good only until the next call
-			deltas = append(deltas, d)
-		}
+		deltas = append(deltas, more...) // which is good only until the next call
 		if err != nil {
 			got.err = told(err)
 			break

@@ -119,9 +119,7 @@ func TestConfigFaults(t *testing.T) {
 // the same.
 func TestEngineNames(t *testing.T) {
 	c := llm.DefaultConfig()
-	for _, e := range []llm.EngineConfig{{Provider: "ollama"}, {Provider: "ollama"}, {Provider: "openai"}, {Name: "ollama-2", Provider: "openai"}, {Provider: "ollama"}, {Name: "openai", Provider: "script"}} {
-		c.Engines = append(c.Engines, e)
-	}
+	c.Engines = []llm.EngineConfig{{Provider: "ollama"}, {Provider: "ollama"}, {Provider: "openai"}, {Name: "ollama-2", Provider: "openai"}, {Provider: "ollama"}, {Name: "openai", Provider: "script"}}
 	got := c.Names()
 	if want := "ollama ollama-3 openai-2 ollama-2 ollama-4 openai"; strings.Join(got, " ") != want {
 		t.Errorf("called %q, want %s", got, want)

@@ -89,6 +89,9 @@ func (d *daemon) people(ctx context.Context, name string) error {
 	}
 	d.owner = d.Resolve(d.account)
 	d.book.Join(d.Registry, d.owner.ID)
+	if err := d.book.Clear(ctx); err != nil {
+		return fmt.Errorf("ending the agents whose tasks were cut off: %w", err)
+	}
 	d.gate = newGate(d.cfg, d.Registry)
 	return nil
 }

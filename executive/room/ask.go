@@ -78,13 +78,6 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
 }
 
-// verbatim returns a reply of the house's own words.
-func verbatim(text string) func(context.Context) iter.Seq2[string, error] {
-	return func(context.Context) iter.Seq2[string, error] {
-		return func(yield func(string, error) bool) { yield(text, nil) }
-	}
-}
-
 // think asks the model, and yields what of its answer may be heard. A prompt
 // that is too long is cut to half its dialogue, and a model that says nothing
 // is asked again, once each.

@@ -18,9 +18,6 @@ func (r *Room) kind(id earshot.ParticipantID) participants.Type {
 	return p.Type
 }
 
-// machine reports whether a participant is an agent, or another system.
-func (r *Room) machine(id earshot.ParticipantID) bool { return r.kind(id).Machine() }
-
 // enough returns why no agent may answer another any more in a conversation, or
 // nothing if one may.
 func (r *Room) enough(b conversation.Budget) earshot.Why {

@@ -62,3 +62,40 @@ func TestAnAgentsLife(t *testing.T) {
 		t.Errorf("the second of the name is at %s", again.Path)
 	}
 }
+
+// TestNobodyWaitsForThem: of those that were made for one task none is left after
+// Clear, and nobody else is gone.
+func TestNobodyWaitsForThem(t *testing.T) {
+	h := newHouse(t)
+	coder := h.create(earshot.Profile{Name: "Coder"})
+	at := coder.Path
+	var gone []earshot.Path
+	spawn := func(parent earshot.Path, kind paths.Kind) earshot.Path {
+		r, err := h.book.Spawn(t.Context(), coder.ID, parent, kind, earshot.Profile{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Path
+	}
+	for range 12 {
+		gone = append(gone, spawn(at, paths.Sub))
+	}
+	gone = append(gone, spawn(gone[1], paths.Sub), spawn(gone[11], paths.Search), spawn(gone[1]+"/sub/0", paths.Sub))
+	memory := spawn(at, paths.Memory)
+	h.restart()
+	for range 2 { // and once more, when there is nothing to do
+		if err := h.book.Clear(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range gone {
+			if _, err := h.book.Resolve(t.Context(), p); !errors.Is(err, agents.ErrDead) {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+		for _, p := range []earshot.Path{at, memory, "/owner/agent/earshot"} {
+			if _, err := h.book.Resolve(t.Context(), p); err != nil {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/participants"
+	"earshot/participants/paths"
 )
 
 // End ends an agent, with all that stand below it, and of a gateway with all
@@ -26,6 +27,26 @@ func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 		return refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
 	}
 	return b.end(ctx, by, id)
+}
+
+// Clear ends every agent that was made for one task: whoever waited for it is
+// gone with the program that had it made. It is called before anybody is made.
+func (b *Book) Clear(ctx context.Context) error {
+	done, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var left []Record
+	for _, r := range b.List() { // by path, so that what is below another comes after it
+		if n := len(left); r.Kind.Indexed() && (n == 0 || !paths.Within(r.Path, left[n-1].Path)) {
+			left = append(left, r)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return b.endAll(ctx, "", left)
 }
 
 func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
