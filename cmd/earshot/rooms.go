@@ -133,7 +133,8 @@ func once(events []earshot.Event) []earshot.Event {
 // tools are what agents may have done besides what a room does for them.
 func (d *daemon) tools() tool.Table {
 	dir := cmp.Or(d.cfg.Executive.Tools.Workspace, filepath.Join(filepath.Dir(d.cfg.Store.Directory), "workspaces"))
-	files := &workspace.Store{Dir: dir}
+	closed := func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
+	files := &workspace.Store{Dir: dir, Closed: closed}
 	return append(files.Tools(), tool.Recall(memory{d.store}, d.Name))
 }
 

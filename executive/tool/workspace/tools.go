@@ -226,8 +226,8 @@ func (s *Store) writes() tool.Tool {
 	}
 }
 
-// put writes a file. In private, what is added to a file of all is added to what is
-// in it, in one that lies apart.
+// put writes a file. Where files lie apart, what is added to one of all is added to
+// what is in it, in one that lies apart.
 func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer, error) {
 	all, err := s.folders(of)
 	if err != nil {
@@ -239,15 +239,26 @@ func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer,
 	}
 	defer root.Close()
 	data := []byte(content)
-	if _, err := root.Lstat(name); end && len(all) > 1 && errors.Is(err, fs.ErrNotExist) {
-		if had, err := has(all[1], name); err == nil {
-			data = append(had, data...)
-		}
+	if _, err := root.Lstat(name); end && errors.Is(err, fs.ErrNotExist) {
+		data = append(below(all[1:], name), data...)
 	}
 	size, err := s.write(root, name, data, end)
 	text := fmt.Sprintf("%s is written, %d bytes.", name, size)
-	if !open(of) {
+	switch {
+	case !open(of):
 		text += " It can be read in this private conversation alone."
+	case s.closed(of.Room):
+		text += " It can be read in this room alone."
 	}
 	return tool.Answer{Text: earshot.Text(text)}, err
+}
+
+// below returns what is in a file, in the first of some folders that has it.
+func below(folders []string, name string) []byte {
+	for _, f := range folders {
+		if had, err := has(f, name); err == nil {
+			return had
+		}
+	}
+	return nil
 }

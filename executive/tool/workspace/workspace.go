@@ -7,7 +7,8 @@
 // written, small ones and not too many: what is in there was put there by models.
 //
 // What an agent writes in a private conversation lies apart, and is found among
-// the same people alone: a file would else carry it to whoever asks next.
+// the same people alone: a file would else carry it to whoever asks next. So does
+// what it writes in a room that not everybody may enter, for that room.
 package workspace
 
 import (
@@ -41,6 +42,10 @@ const (
 type Store struct {
 	Dir string // where they are; made, for its owner alone, when the first file is written
 
+	// Closed reports whether not everybody may enter a room. If nil, everybody
+	// may enter each.
+	Closed func(earshot.RoomID) bool
+
 	writing sync.Mutex // so that what is counted stays true until it is written
 }
 
@@ -52,23 +57,41 @@ var (
 	errBroken = errors.New("the workspace could not be used; do without files, and say so")
 )
 
-// apart is the folder of what was written in private. No path of an agent begins
-// like this.
-const apart = ".private"
+// The folders of what is not for all: what was written in private, and what in a
+// room that not everybody may enter. No path of an agent begins like this.
+const (
+	apart = ".private"
+	rooms = ".rooms"
+)
 
 // folders returns where the files are that an agent may have in a conversation. It
 // writes into the first one, and reads what is not there in the next.
-func (s *Store) folders(of tool.Scope) ([]string, error) {
+func (s *Store) folders(of tool.Scope) (all []string, err error) {
 	segments := strings.TrimPrefix(string(of.Home), "/")
-	if !filepath.IsLocal(segments) || path.Clean(segments) != segments || strings.HasPrefix(segments, ".") || s.Dir == "" {
+	if !beneath(segments) || s.Dir == "" || s.closed(of.Room) && !beneath(string(of.Room)) {
 		return nil, errBroken // it was made by the house, so this is a mistake of ours
 	}
-	shared := filepath.Join(s.Dir, filepath.FromSlash(segments))
-	if open(of) {
-		return []string{shared}, nil
+	if !open(of) {
+		all = append(all, filepath.Join(s.Dir, apart, among(of.Visibility.Members)))
 	}
-	return []string{filepath.Join(s.Dir, apart, among(of.Visibility.Members), filepath.FromSlash(segments)), shared}, nil
+	if s.closed(of.Room) {
+		all = append(all, filepath.Join(s.Dir, rooms, string(of.Room)))
+	}
+	all = append(all, s.Dir)
+	for i := range all {
+		all[i] = filepath.Join(all[i], filepath.FromSlash(segments))
+	}
+	return all, nil
 }
+
+// beneath reports whether a path leads to something below, and nowhere that is kept
+// apart.
+func beneath(p string) bool {
+	return filepath.IsLocal(p) && path.Clean(p) == p && !strings.HasPrefix(p, ".")
+}
+
+// closed reports whether not everybody may enter a room.
+func (s *Store) closed(room earshot.RoomID) bool { return s.Closed != nil && s.Closed(room) }
 
 // open reports whether a conversation is for all in the room.
 func open(of tool.Scope) bool {

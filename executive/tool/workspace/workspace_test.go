@@ -52,11 +52,17 @@ func (d *desk) as(t testing.TB, who earshot.Path, name string, arguments any) to
 // among has it used in a conversation that is for those of v.
 func (d *desk) among(t testing.TB, v earshot.Visibility, who earshot.Path, name string, arguments any) tool.Outcome {
 	t.Helper()
+	return d.in(t, earshot.Desk, v, who, name, arguments)
+}
+
+// in has it used in a conversation in a room.
+func (d *desk) in(t testing.TB, room earshot.RoomID, v earshot.Visibility, who earshot.Path, name string, arguments any) tool.Outcome {
+	t.Helper()
 	given, err := json.Marshal(arguments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.tools.Do(t.Context(), tool.Scope{Home: who, Visibility: v, Askers: []participants.Participant{ann}, Budget: new(tool.Budget)}, llm.Call{Tool: name, Arguments: given})
+	return d.tools.Do(t.Context(), tool.Scope{Room: room, Home: who, Visibility: v, Askers: []participants.Participant{ann}, Budget: new(tool.Budget)}, llm.Call{Tool: name, Arguments: given})
 }
 
 type (
@@ -412,4 +418,41 @@ func FuzzNames(f *testing.F) {
 			t.Fatalf("%q: outside are %d files, and the secret is %q", name, outside, got)
 		}
 	})
+}
+
+// TestARoomKeepsItsFiles: what is written in a room that not everybody may enter is
+// found there alone, in private there too, and what is there for all is found there.
+func TestARoomKeepsItsFiles(t *testing.T) {
+	d := newDesk(t)
+	d.Closed = func(r earshot.RoomID) bool { return r != earshot.Desk }
+	public := earshot.Visibility{Scope: earshot.Public}
+	private := earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "agent"}}
+	for _, step := range []struct {
+		room      earshot.RoomID
+		v         earshot.Visibility
+		tool      string
+		arguments any
+		told      string
+	}{
+		{earshot.Desk, public, "write_file", write{Path: "list", Content: "milk"}, "list is written, 4 bytes."},
+		{"den", public, "read_file", path{Path: "list"}, "milk"},
+		{"den", public, "write_file", write{Path: "list", Content: ", canary", Append: true}, "list is written, 12 bytes. It can be read in this room alone."},
+		{"den", public, "list_files", dir{}, "list (12 bytes)"},
+		{"den", private, "read_file", path{Path: "list"}, "canary"},
+		{"den", private, "write_file", write{Path: "list", Content: "!", Append: true}, "list is written, 13 bytes. It can be read in this private"},
+		{"den", public, "list_files", dir{}, "list (12 bytes)"},
+		{"attic", public, "list_files", dir{}, "list (4 bytes)"},
+		{"..", public, "read_file", path{Path: "list"}, "could not be used"},
+	} {
+		if o := d.in(t, step.room, step.v, home, step.tool, step.arguments); !strings.Contains(o.Told, step.told) {
+			t.Errorf("%s %s %+v: %q, want %q", step.room, step.tool, step.arguments, o.Told, step.told)
+		}
+	}
+	for _, room := range []earshot.RoomID{earshot.Desk, "attic"} {
+		for _, name := range []string{"list", ".rooms/den/owner/agent/coder/list"} {
+			if o := d.in(t, room, public, home, "read_file", path{Path: name}); strings.Contains(o.Told, "canary") {
+				t.Errorf("%s reads %q", room, o.Told)
+			}
+		}
+	}
 }
