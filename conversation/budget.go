@@ -31,6 +31,7 @@ type Move struct {
 	Kind MoveKind
 	By   earshot.ParticipantID // who said it
 	Text earshot.Text          // what an agent said
+	Of   earshot.EventID       // by which a reminder was set
 }
 
 // A MoveKind is what a [Move] does.
@@ -40,7 +41,9 @@ type MoveKind int
 const (
 	Aloof MoveKind = iota // it is nothing to turn control, like a coming or a notice
 	Word                  // an agent said something: it counts
-	Begin                 // a person has the floor, or a scheduled message comes: the count is 0
+	Set                   // an agent has set a reminder
+	Begin                 // a person has the floor: the count is 0
+	Due                   // a reminder comes: the count is 0, unless the agents set it since somebody had the floor
 	Pass                  // an agent passed control: the count is 0
 	Leave                 // the agents hand over because they have talked enough
 )
@@ -57,8 +60,11 @@ func MoveOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type)
 			return Move{Kind: Begin, By: e.Author}
 		}
 	case earshot.Reminder:
-		if body.Act == earshot.Fired {
-			return Move{Kind: Begin}
+		switch {
+		case body.Act == earshot.Fired:
+			return Move{Kind: Due, Of: body.Of}
+		case body.Act == earshot.Created && e.From.Provider == "earshot": // and not who wrote /remind
+			return Move{Kind: Set, Of: e.ID}
 		}
 	case earshot.Reply:
 		return replied(e, body)
@@ -72,7 +78,7 @@ func written(e earshot.Event, m earshot.Message, kind func(earshot.ParticipantID
 	machine := func(id earshot.ParticipantID) bool { return kind(id).Machine() }
 	switch {
 	case by.Machine(), m.Turn != "": // who was made for one task may be gone since
-		return Move{Word, e.Author, m.Text}
+		return Move{Kind: Word, By: e.Author, Text: m.Text}
 	case by != "" && (len(e.To) == 0 || slices.ContainsFunc(e.To, machine)):
 		return Move{Kind: Begin, By: e.Author}
 	}
@@ -89,7 +95,7 @@ func replied(e earshot.Event, r earshot.Reply) Move {
 	case r.Offered == "":
 		return Move{}
 	}
-	return Move{Word, e.Author, r.Offered}
+	return Move{Kind: Word, By: e.Author, Text: r.Offered}
 }
 
 // A Budget is how much the agents of one conversation have said since somebody
@@ -109,7 +115,14 @@ type Budget struct {
 	Over bool
 
 	said []print // the last messages, the oldest first
+
+	// The reminders that the agents have set since then. They could otherwise talk
+	// for ever, each time reminded by themselves.
+	own []earshot.EventID
 }
+
+// mostOwn is more reminders than anybody may have at a time.
+const mostOwn = 64
 
 // Take goes on by a move.
 func (b *Budget) Take(m Move) {
@@ -118,8 +131,15 @@ func (b *Budget) Take(m Move) {
 		b.Count++
 		b.Last = m.By
 		b.keep(m.Text)
+	case Set:
+		b.own = append(b.own, m.Of)
+		b.own = slices.Delete(b.own, 0, max(0, len(b.own)-mostOwn))
 	case Begin:
 		*b = Budget{For: m.By}
+	case Due:
+		if !slices.Contains(b.own, m.Of) {
+			*b = Budget{For: b.For, own: b.own}
+		}
 	case Pass: // what was said is kept, or two could pass for ever
 		b.Count, b.Over, b.Last = 0, false, m.By
 	case Leave:
@@ -182,7 +202,7 @@ func (t *Turns) Of(v earshot.Visibility) Budget {
 	defer t.mu.Unlock()
 	if b, known := t.budgets[CircleOf(v)]; known {
 		now := *b
-		now.said = slices.Clone(b.said)
+		now.said, now.own = slices.Clone(b.said), slices.Clone(b.own)
 		return now
 	}
 	return Budget{}

@@ -36,6 +36,8 @@ func said(text earshot.Text) earshot.Reply {
 func TestMoves(t *testing.T) {
 	hello := earshot.Message{Text: "hello"}
 	fired := earshot.Reminder{Act: earshot.Fired, Text: "the kettle"}
+	made := happened("agent", earshot.Reminder{Act: earshot.Created, Text: "the kettle"})
+	made.From = earshot.Handle{Provider: "earshot", ID: "reminder"}
 	for _, tt := range []struct {
 		name string
 		e    earshot.Event
@@ -68,8 +70,9 @@ func TestMoves(t *testing.T) {
 		{"a mode", happened("ann", earshot.ModeChange{Mode: earshot.Paused}), conversation.Aloof},
 		{"a decision", happened("agent", earshot.Decision{}), conversation.Aloof},
 		{"a tool", happened("agent", earshot.Use{Tool: "note"}), conversation.Aloof},
-		{"a reminder that is due", happened("agent", fired), conversation.Begin},
-		{"a reminder that was made", happened("ann", earshot.Reminder{Act: earshot.Created}), conversation.Aloof},
+		{"a reminder that is due", happened("agent", fired), conversation.Due},
+		{"a reminder that a person made", happened("agent", earshot.Reminder{Act: earshot.Created}), conversation.Aloof},
+		{"a reminder that an agent made", made, conversation.Set},
 		{"what was erased", happened("ann", earshot.Erased{Was: earshot.KindMessage}), conversation.Aloof},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +84,8 @@ func TestMoves(t *testing.T) {
 }
 
 // TestBudget draws a conversation: A and B are agents, P a person, H a person who
-// speaks to people, p a pass, l the limit; below it how many messages in a row
+// speaks to people, p a pass, l the limit, s a reminder that an agent sets, o that it
+// is due, r that one of a person's is; below it how many messages in a row
 // there have been, "x" where the agents have handed over.
 func TestBudget(t *testing.T) {
 	events := map[rune]earshot.Event{
@@ -91,8 +95,12 @@ func TestBudget(t *testing.T) {
 		'l': happened("coder", earshot.Reply{Offered: "x", Handover: &earshot.Handover{Why: earshot.TurnLimit}}),
 		'c': happened("bob", earshot.Presence{Here: true}),
 		'C': happened("claude", earshot.Message{Text: "hello"}, "agent"),
-		'r': happened("agent", earshot.Reminder{Act: earshot.Fired}),
+		'r': happened("agent", earshot.Reminder{Act: earshot.Fired, Of: "a person's"}),
+		'o': happened("agent", earshot.Reminder{Act: earshot.Fired, Of: "its own"}),
 	}
+	own := happened("agent", earshot.Reminder{Act: earshot.Created})
+	own.ID, own.From = "its own", earshot.Handle{Provider: "earshot", ID: "reminder"}
+	events['s'] = own
 	for _, tt := range []struct{ name, talk, want string }{
 		{"a chain", "PABAB", "01234"},
 		{"a person in the middle", "PABPA", "01201"},
@@ -101,6 +109,8 @@ func TestBudget(t *testing.T) {
 		{"the limit holds until a person speaks", "PABlABHPA", "012xxxx01"},
 		{"an AI from outside", "PCACA", "01234"},
 		{"a reminder", "ABrA", "1201"},
+		{"one that the agents have set themselves", "PAsBoAoBrAo", "01122334011"},
+		{"one that they have set before", "PAsPABo", "0110120"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var turns conversation.Turns

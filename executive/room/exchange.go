@@ -169,7 +169,7 @@ func (p *part) delegate(ctx context.Context, task earshot.Text) (tool.Answer, er
 		return tool.Answer{}, errors.New("nobody could be made for the task; do it yourself")
 	}
 	defer func() {
-		ctx, cancel := lasting(context.WithoutCancel(ctx))
+		ctx, cancel := lasting(ctx)
 		defer cancel()
 		if err := r.cfg.Staff.Finish(ctx, p.who.ID, helper.ID); err != nil {
 			r.cfg.Log.Warn("an agent could not be ended whose task is over", "agent", helper.ID, "err", err)
