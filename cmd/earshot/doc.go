@@ -65,7 +65,9 @@
 //
 // [earshot/participants] knows who exists and who is there: people and agents,
 // the handles by which providers know them, what they may be called, whom
-// somebody may say to be, and which comings and goings are announced.
+// somebody may say to be, and which comings and goings are announced. Agents have
+// addresses, which [earshot/participants/paths] builds and reads, and stand in a
+// book, [earshot/participants/agents], that is kept by the journal.
 // [earshot/conversation] finds out whom a text addresses, renders the envelope by
 // which a model sees who said what, takes envelopes out of replies, and decides
 // whether something that was said aloud is for the agent. A voice is somebody
@@ -81,7 +83,10 @@
 // truth about what was heard of it, with a step function for a heart.
 // [earshot/executive/scene] is what is going on, pulled and never pushed.
 // [earshot/executive/reflex] answers what takes no thought, without a model.
-// [earshot/executive/command] is the table of /commands.
+// [earshot/executive/command] is the table of /commands, [earshot/executive/tool]
+// that of the tools that agents use, with their files in
+// [earshot/executive/tool/workspace]; [earshot/executive/remind] is the agenda of a
+// room.
 // [earshot/executive/tool] is what an agent does besides talking: the one registry
 // of tools, in whose name they are used, and the loop in which a model uses them;
 // [earshot/executive/tool/workspace] is its files, and [earshot/executive/remind]
@@ -114,7 +119,8 @@
 //
 // [earshot/config] places each package's section. This command puts the parts
 // together: commands.go is the table of commands, engines.go the table of
-// engines, daemon.go the house, rooms.go its rooms, gate.go who may enter them,
+// engines, daemon.go the house, rooms.go its rooms, office.go its agents and
+// agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, voice.go what hears and speaks, run.go the
 // main job. The rules of the house, such as who may import whom, are tests in
 // internal/archtest.

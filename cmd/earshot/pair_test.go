@@ -131,3 +131,32 @@ func TestAgentsSurvive(t *testing.T) {
 		return strings.Contains(h.earshot(nil, "agents").out, "Coder    active")
 	})
 }
+
+// TestReach: an agent that calls the person for whom it works reaches them in the
+// room where they are, and nobody else there.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.write("config/earshot/config.yaml", `external_actors:
+  actors:
+  - {actor_id: owner, type: human, display_name: Ann}
+  - {actor_id: bob, type: human, display_name: Bob}
+rooms:
+- {id: kitchen, name: the kitchen}
+`)
+	h.scripted("reply: Well.\nrules:\n- {when: the oven, reply: \"@human, come and see.\"}\n")
+	ann := h.open("run")
+	ann.await(">", 1)
+	bob := h.begin("chat", "--identity", "Bob")
+	ann.await("Bob has joined", 1)
+	if r := h.earshot(nil, "say", "--room", "kitchen", "--identity", "Ann", "look after the oven"); r.out != "@human, come and see.\n" {
+		t.Errorf("it says %q, %s", r.out, r.err)
+	}
+	ann.await("Earshot calls you in the room the kitchen: @human, come and see.", 1)
+	ann.await("→ earshot chat --room kitchen", 1)
+	bob.says("Earshot, hello")
+	bob.await("Earshot: Well.", 1)
+	if strings.Contains(bob.text(), "come and see") {
+		t.Error("Bob sees it")
+	}
+}
