@@ -98,13 +98,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 		}
 		used = append(used, l)
 		if l.author != self && !l.announces {
-			envelope := conversation.Envelope{From: name(l.author), Text: l.text}
-			for _, id := range l.to {
-				if several {
-					envelope.To = append(envelope.To, name(id))
-				}
-			}
-			out = append(out, llm.Message{Role: llm.User, Text: envelope.String()})
+			out = append(out, l.asked(name, several))
 			continue
 		}
 		if l.text != "" {
@@ -115,6 +109,27 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 		}
 	}
 	return out, used
+}
+
+// asked returns a message of somebody else, as the model reads it.
+func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.Message {
+	envelope := conversation.Envelope{From: name(l.author), Text: l.text}
+	for _, id := range l.to {
+		if several {
+			envelope.To = append(envelope.To, name(id))
+		}
+	}
+	return llm.Message{Role: llm.User, Text: envelope.String()}
+}
+
+// waited returns the line e out of those that a prompt is made of, if the agent
+// self has said something since: while that waited, another agent asked it.
+func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line, ok bool) {
+	i := slices.IndexFunc(used, func(l line) bool { return l.event == e })
+	if i < 0 {
+		return line{}, false
+	}
+	return used[i], slices.ContainsFunc(used[i:], func(l line) bool { return l.author == self && !l.announces && l.text != "" })
 }
 
 // ended returns what the model is told of how its reply ended, or "" if it

@@ -21,6 +21,9 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	several := len(r.roster().Internal) > 1
 	dialogue, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, several)
 	q.madeOf(used)
+	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
+		dialogue = append(dialogue, l.asked(r.cfg.People.Name, several)) // again, or the model would answer what came last
+	}
 	messages := append([]llm.Message{{Role: llm.System, Text: r.identity(q.seat)}}, dialogue...)
 	messages = append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)})
 	engine, model := q.seat.thinks(set)

@@ -123,7 +123,7 @@ func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	e := c.Event
-	e.Author, e.Visibility = r.agents()[0].ID, earshot.Visibility{Scope: earshot.Public} // who will say it
+	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // who will say it
 	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(earshot.Text(rest))}
 	_, err = r.setReminder(ctx, c.By.ID, e)
 	return "", err // everybody is shown it
@@ -150,7 +150,7 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 	}
 	return "", r.cancel(ctx, c.By.ID, n, c.Audience, func(body earshot.Body) earshot.Event {
 		e := c.Event
-		e.Author, e.Body = r.agents()[0].ID, body
+		e.Author, e.Via, e.Body = r.agents()[0].ID, "", body
 		return e
 	})
 }

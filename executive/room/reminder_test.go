@@ -88,6 +88,9 @@ func TestRemind(t *testing.T) {
 			t.Errorf("the model was asked %d times", n)
 		}
 		for _, e := range c.journal.Events() {
+			if e.Author == "agent" && e.Via != "" {
+				t.Errorf("%T of the agent came in at %s, whose terminal takes it for its reader", e.Body, e.Via)
+			}
 			if r, ok := e.Body.(earshot.Reply); ok && (!r.Reflex || e.At.Sub(began) != 10*time.Minute || len(e.To) != 1 || e.To[0] != "owner") {
 				t.Errorf("the reply is %+v at %v to %v", r, e.At.Sub(began), e.To)
 			}
