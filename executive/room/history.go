@@ -122,14 +122,15 @@ func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.M
 	return llm.Message{Role: llm.User, Text: envelope.String()}
 }
 
-// waited returns the line e out of those that a prompt is made of, if the agent
-// self has said something since: while that waited, another agent asked it.
+// waited returns the line e out of those that a prompt is made of, if the last
+// word is that of the agent self: while e waited, another agent asked it.
 func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line, ok bool) {
 	i := slices.IndexFunc(used, func(l line) bool { return l.event == e })
 	if i < 0 {
 		return line{}, false
 	}
-	return used[i], slices.ContainsFunc(used[i:], func(l line) bool { return l.author == self && !l.announces && l.text != "" })
+	last := used[len(used)-1]
+	return used[i], last.author == self && !last.announces
 }
 
 // ended returns what the model is told of how its reply ended, or "" if it

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/llm/ollama/ollamatest"
+)
+
+// A cast are agents that are told what to do by their names. To each, what it
+// says and calls, to words that others say and results that it gets.
+type cast map[string][]ollamatest.Route
+
+// calls is a call of a tool.
+func calls(tool string, arguments ...any) []llm.Call {
+	given := make(map[string]any)
+	for i := 0; i < len(arguments); i += 2 {
+		given[arguments[i].(string)] = arguments[i+1]
+	}
+	data, _ := json.Marshal(given)
+	return []llm.Call{{Tool: tool, Arguments: data}}
+}
+
+// Scenario 2 and 3 of seed 000, and a talk that never ends.
+var workers = cast{
+	"Alice": {
+		{Word: "ask Bob", Calls: calls("message_agent", "name", "Bob", "message", "Please make the file.")},
+		{Word: "I have made", Says: "Bob has made test.txt."},
+		{Word: "everyone", Calls: calls("message_agent", "name", "Coder", "message", "We need a script.")},
+		{Word: "script.py", Says: "Coder has written the script."},
+		{Word: "for ever", Says: "@Bob, the tide is low."},
+		{Word: "is rising", Says: "The water is high."},
+		{Word: "tell Bob", Calls: calls("message_agent", "name", "Bob", "message", "Tell me a tale.")},
+		{Word: "hand over", Says: "@Bob, tell us a tale."},
+		{Word: "where", Says: "We are in the middle of it."},
+	},
+	"Bob": {
+		{Word: "make the file", Calls: calls("write_file", "path", "test.txt", "content", "hello")},
+		{Word: "is written", Says: "I have made test.txt."},
+		{Word: "everyone", Says: "I shall read what Coder writes."},
+		{Word: "has written", Says: "I shall read what Coder writes."},
+		{Word: "is low", Says: "Now it is rising."},
+		{Word: "is high", Says: "See it falling away."},
+		{Word: "tale", Says: tale},
+	},
+	"Coder": {
+		{Word: "need a script", Calls: calls("write_file", "path", "script.py", "content", "print('hello')")},
+		{Word: "is written", Says: "It is in script.py."},
+		{Word: "everyone", Says: "The script is ready."},
+		{Word: "has written", Says: "The script is ready."},
+	},
+}
+
+// script returns what the scripted model says in their place.
+func (c cast) script(t *testing.T) string {
+	t.Helper()
+	var rules []map[string]any
+	for _, agent := range slices.Sorted(maps.Keys(c)) {
+		for _, r := range c[agent] {
+			rule := map[string]any{"agent": agent, "reply": r.Says}
+			for _, c := range r.Calls {
+				var given map[string]any
+				if err := json.Unmarshal(c.Arguments, &given); err != nil {
+					t.Fatal(err)
+				}
+				rule["calls"] = []any{map[string]any{"tool": c.Tool, "arguments": given}}
+			}
+			for _, key := range []string{"when", "result"} {
+				rule := maps.Clone(rule)
+				rule[key] = r.Word
+				rules = append(rules, rule)
+			}
+		}
+	}
+	data, err := yaml.Marshal(map[string]any{"every_seconds": 0.01, "reply": greeting, "rules": rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// hire writes down the agents of c in the configuration of h.
+func (c cast) hire(h *home) {
+	var text strings.Builder
+	text.WriteString("agents:\n")
+	for _, agent := range slices.Sorted(maps.Keys(c)) {
+		fmt.Fprintf(&text, "- name: %s\n  prompt: Talk.\n", agent)
+	}
+	h.write("config/earshot/config.yaml", text.String())
+}
+
+// exchanged returns what agents wrote to each other within their turns.
+func (h *home) exchanged() (all []string) {
+	h.t.Helper()
+	for _, e := range h.history() {
+		if m, ok := e.Body.(earshot.Message); ok && m.Turn != "" {
+			all = append(all, string(m.Text))
+		}
+	}
+	return all
+}
+
+// file returns what stands in a file of an agent of the owner.
+func (h *home) file(agent, name string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(filepath.Join(h.dir, "state/earshot/workspaces/owner/agent", agent, name))
+	if err != nil {
+		h.t.Error(err)
+	}
+	return string(data)
+}
+
+// fewTurns is how much agents may say in a row here.
+const fewTurns = "EARSHOT_EXECUTIVE_MULTI_PARTY_TURN_LIMIT=6"
+
+// TestAgents is what several agents do together, with a model that calls tools
+// and one that cannot.
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	for _, can := range []bool{true, false} {
+		t.Run(fmt.Sprintf("tools %v", can), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, fewTurns)
+			h.scripted(fmt.Sprintf("tools: %v\n%s", can, workers.script(t)))
+			workers.hire(h)
+			workTogether(t, h)
+		})
+	}
+}
+
+// workTogether is what is done on one day: scenarios 2 and 3 of seed 000, a talk
+// that would never end, and two ways to get the floor back.
+func workTogether(t *testing.T, h *home) {
+	w := h.open("run")
+	asksAnother(t, h, w)
+	everyoneWorks(t, h, w)
+	talkForEver(t, h, w)
+	interrupted(t, h, w, "@Alice hand over", "This is sentence number 3 of")
+	interrupted(t, h, w, "@Alice tell Bob what to do", "Alice → Bob: Tell me a tale.")
+	w.says("/exit")
+	w.ended()
+	if log := h.read("state/earshot/earshot.log"); strings.Contains(log, "sentence number") || strings.Contains(log, "make the file") {
+		t.Error("what was said is in the log")
+	}
+}
+
+// replied waits until so many replies are written down, and returns them.
+func (h *home) replied(n int) (replies []earshot.Reply) {
+	h.t.Helper()
+	testkit.Await(h.t, soon, fmt.Sprint(n, " replies"), func() bool { replies = h.replies(); return len(replies) >= n })
+	if len(replies) > n {
+		h.t.Errorf("%d replies, want %d", len(replies), n)
+	}
+	return replies
+}
+
+// asksAnother is scenario 2: who is asked to ask another does so by a tool, and
+// answers the person, who watches.
+func asksAnother(t *testing.T, h *home, w *window) {
+	t.Helper()
+	w.says("@Alice ask Bob to create test.txt")
+	w.await("Alice → Bob: Please make the file. Bob writes test.txt Bob → Alice: I have made test.txt. Alice: Bob has made test.txt.", 1)
+	h.replied(1)
+	if got := h.exchanged(); !slices.Equal(got, []string{"Please make the file.", "I have made test.txt."}) {
+		t.Errorf("they wrote %q to each other", got)
+	}
+	if got := h.file("bob", "test.txt"); got != "hello" {
+		t.Errorf("the file says %q", got)
+	}
+}
+
+// everyoneWorks is scenario 3: each who was called answers, and one asks another.
+func everyoneWorks(t *testing.T, h *home, w *window) {
+	t.Helper()
+	w.says("@Alice @Bob @Coder everyone work together on a Python script")
+	w.await("Alice → Coder: We need a script. Coder writes script.py Coder → Alice: It is in script.py. Alice: Coder has written the script.", 1)
+	w.await("Bob: I shall read what Coder writes.", 1)
+	w.await("Coder: The script is ready.", 1)
+	h.replied(4)
+	if got := h.exchanged(); len(got) != 4 || h.file("coder", "script.py") != "print('hello')" {
+		t.Errorf("they wrote %q to each other", got)
+	}
+}
+
+// talkForEver is a talk of two agents that only its limit ends.
+func talkForEver(t *testing.T, h *home, w *window) {
+	t.Helper()
+	w.says("@Alice talk for ever")
+	w.await("Bob: @root, we have said 6 messages in a row; it is yours again.", 1)
+	all := h.replied(11)[4:]
+	for i, r := range all {
+		if (r.Handover != nil) != (i == 6) || r.Reflex != (i == 6) {
+			t.Errorf("message %d is %+v", i+1, r)
+		}
+	}
+	w.still()
+	if after := h.replies(); len(after) != 11 {
+		t.Errorf("%d replies more", len(after)-11)
+	}
+}
+
+// interrupted is a task for two agents, in the middle of which the person has a
+// question: that one is answered next, and nothing of the task comes any more.
+func interrupted(t *testing.T, h *home, w *window, task, middle string) {
+	t.Helper()
+	had, asked := len(h.replies()), strings.Count(w.text(), "We are in the middle of it.")
+	w.says(task)
+	w.await(middle, 1)
+	w.says("@Alice where are we?")
+	w.await("Alice: We are in the middle of it.", asked+1)
+	w.still()
+	shown := w.text()
+	if n := strings.Count(shown, "[cut off]"); n == 0 || strings.Contains(shown, "number 36 ") {
+		t.Errorf("nothing was cut off")
+	}
+	if !strings.HasSuffix(shown, "Alice: We are in the middle of it. >") {
+		t.Errorf("something came afterwards")
+	}
+	testkit.Await(t, soon, "the answer in the journal", func() bool {
+		return slices.ContainsFunc(h.replies()[had:], func(r earshot.Reply) bool { return string(r.Delivered()) == "We are in the middle of it." })
+	})
+}
