@@ -69,12 +69,13 @@ func (v *vocabulary) has(spelling string) bool {
 // spelled returns text as a token spells it.
 func spelled(text string) string { return strings.ReplaceAll(text, " ", space) }
 
-// word adds the word of a route.
+// word adds the word of a route. Words are looked for in the prompt as it is,
+// before its spaces are spelled.
 func (v *vocabulary) word(text string) (int, error) {
-	if text == "" || v.has(spelled(text)) {
+	if text == "" || v.has(text) || v.has(spelled(text)) {
 		return 0, fmt.Errorf("the word %q is empty or stands twice", text)
 	}
-	return v.add(spelled(text), word), nil
+	return v.add(text, word), nil
 }
 
 // pieces cuts text into new tokens. A piece that is spelled like an older token
