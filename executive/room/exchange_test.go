@@ -417,3 +417,23 @@ func TestDelegating(t *testing.T) {
 		c.stop()
 	})
 }
+
+// TestAskedWhileItWaits: whoever is asked by another agent before its own turn has
+// come is told again what it answers, if its own words are the last.
+func TestAskedWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Rules = []llmtest.Rule{
+			calls("Earshot", "both", "message_agent", `{"name":"Scout","message":"Your part, please."}`), after("Earshot", "is done", "Scout is ready."),
+			{When: "Your part", Agent: "Scout", Reply: "My part is done."}, {When: "both", Agent: "Scout", Reply: "So am I."},
+		}
+		c := man(t, h, "bob")
+		c.must(t, "ann", "@Earshot hello", time.Second) // of which Scout does not know, so it is not shown an answer that rests on it
+		c.must(t, "ann", "@Earshot @Scout both of you", time.Second)
+		c.stop()
+		seen := h.model.Seen()
+		if got := h.console.Played(); !strings.Contains(got, "So am I.") {
+			t.Errorf("said %q, asked with\n%s", got, prompt(seen[len(seen)-1]))
+		}
+	})
+}
