@@ -59,8 +59,7 @@ func Repeats(line string, req *Request) bool {
 	if req == nil {
 		return false
 	}
-	for _, m := range req.Messages {
-		asked := strings.Join(strings.Fields(m.Text), " ")
+	for _, asked := range words(req) {
 		if asked != "" && len(asked) < stretch && strings.Contains(line, asked) {
 			return true
 		}
@@ -71,4 +70,15 @@ func Repeats(line string, req *Request) bool {
 		}
 	}
 	return false
+}
+
+// words returns what the messages of req say, and what was called with.
+func words(req *Request) (all []string) {
+	for _, m := range req.Messages {
+		all = append(all, strings.Join(strings.Fields(m.Text), " "))
+		for _, c := range m.Calls {
+			all = append(all, strings.Trim(string(c.Arguments), "{}"))
+		}
+	}
+	return all
 }

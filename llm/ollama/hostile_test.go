@@ -304,6 +304,7 @@ func ExampleNew() {
 func TestARefusalRepeatsNoPrompt(t *testing.T) {
 	for _, tt := range []struct{ says, want string }{
 		{`{"error":"cannot render: [FROM: ann] the canary sings"}`, "it repeats the question"},
+		{`{"error":"cannot parse arguments: {\"text\":\"where the canary sleeps\"}"}`, "it repeats the question"},
 		{`{"error":"cannot render"}`, "500 Internal Server Error: cannot render"},
 	} {
 		s := httptest.NewServer(writes(http.StatusInternalServerError, tt.says))
@@ -311,7 +312,8 @@ func TestARefusalRepeatsNoPrompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "[FROM: ann] the canary sings"}}}
+		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "[FROM: ann] the canary sings"},
+			{Role: llm.Assistant, Calls: []llm.Call{call("note", `{"text":"where the canary sleeps"}`)}}}}
 		for _, err := range e.Stream(t.Context(), req) {
 			if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v, want %q", err, tt.want)
