@@ -91,11 +91,14 @@ func (c cast) script(t *testing.T) string {
 }
 
 // hire writes down the agents of c in the configuration of h.
-func (c cast) hire(h *home) {
+func (c cast) hire(h *home, models bool) {
 	var text strings.Builder
 	text.WriteString("agents:\n")
 	for _, agent := range slices.Sorted(maps.Keys(c)) {
 		fmt.Fprintf(&text, "- name: %s\n  prompt: Talk.\n", agent)
+		if models {
+			fmt.Fprintf(&text, "  model: %s\n", strings.ToLower(agent))
+		}
 	}
 	h.write("config/earshot/config.yaml", text.String())
 }
@@ -121,8 +124,33 @@ func (h *home) file(agent, name string) string {
 	return string(data)
 }
 
+// settle returns a home in which the workers think with models of a real server.
+func (c cast) settle(t *testing.T, s *ollamatest.Server, like ollamatest.Model) *home {
+	t.Helper()
+	for agent, routes := range c {
+		like.Says, like.Routes, like.Layers = greeting, routes, 1 // nobody cuts them off, so they may be fast
+		if err := s.Make(t.Context(), strings.ToLower(agent), like); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=alice",
+		"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_CONVERSATIONAL_MAX_TOKENS=2000",
+		"EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=170", "EARSHOT_EXECUTIVE_LLM_TOTAL_SECONDS=175", fewTurns)
+	c.hire(h, true)
+	return h
+}
+
 // fewTurns is how much agents may say in a row here.
 const fewTurns = "EARSHOT_EXECUTIVE_MULTI_PARTY_TURN_LIMIT=6"
+
+// TestAgentsOllama is scenario 2 of seed 000 with models of a real server that
+// call tools.
+func TestAgentsOllama(t *testing.T) {
+	t.Parallel()
+	s := ollamatest.Start(t, ollamatest.Options{})
+	h := workers.settle(t, s, ollamatest.Model{Tools: true})
+	asksAnother(t, h, h.open("run"))
+}
 
 // TestAgents is what several agents do together, with a model that calls tools
 // and one that cannot.
@@ -133,7 +161,7 @@ func TestAgents(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, fewTurns)
 			h.scripted(fmt.Sprintf("tools: %v\n%s", can, workers.script(t)))
-			workers.hire(h)
+			workers.hire(h, false)
 			workTogether(t, h)
 		})
 	}
