@@ -77,51 +77,45 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	return all, nil
 }
 
-// past returns what a room goes on from: the newest events that one of its agents
-// may see, the mode that it was left in, what they are to keep in mind, and what
-// people are to be reminded of, also if the agent is gone that set it.
-func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
-	events, err := d.store.For(earshot.Audience{Room: id}).Last(ctx, nil, recall) // what no agent is kept from
-	for _, a := range d.book.In(id) {
-		if err != nil {
-			return nil, err
+// past returns what a room goes on from: what its agents do, the newest events, the
+// mode that it was left in, what they are to keep in mind, and what people are to be
+// reminded of, also if the agent is gone that set it.
+func (d *daemon) past(ctx context.Context, id earshot.RoomID) (events []earshot.Event, err error) {
+	var more []earshot.Event
+	last := func(a earshot.Audience, most int, kinds ...earshot.Kind) {
+		if err == nil {
+			more, err = d.store.For(a).Last(ctx, kinds, most)
+			events = append(events, more...)
 		}
-		var theirs []earshot.Event
-		theirs, err = d.recall(ctx, id, a.ID)
-		events = append(events, theirs...)
+	}
+	here := earshot.Audience{Room: id}
+	last(here, recall) // what no agent is kept from
+	for _, a := range d.book.In(id) {
+		last(here.With(a.ID), recall)
+		last(here.With(a.ID), 1, earshot.KindMode)
+		last(here.With(a.ID), memos, earshot.KindMemo)
+		last(here.With(a.ID), reminders, earshot.KindReminder)
+		if err == nil {
+			more, err = d.recall(ctx, id, a.ID)
+			events = append(events, more...)
+		}
 	}
 	for _, p := range d.Everybody() {
-		if err != nil {
-			return nil, err
-		}
-		var theirs []earshot.Event
-		theirs, err = d.store.For(earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.ID}}).Last(ctx, []earshot.Kind{earshot.KindReminder}, reminders)
-		events = append(events, theirs...)
+		last(earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.ID}}, reminders, earshot.KindReminder)
 	}
 	return once(events), err
 }
 
-// recall returns what an agent goes on from in a room.
+// recall returns what an agent goes on from in a room: what it has heard and said
+// there. What is said aloud is counted apart, since people talk all day.
 func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.ParticipantID) ([]earshot.Event, error) {
 	reader := d.store.For(earshot.Audience{Room: id}.With(agent))
-	events, err := reader.Last(ctx, nil, recall)
+	written, err := reader.Last(ctx, []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindPresence}, recall)
 	if err != nil {
 		return nil, err
 	}
-	for _, older := range []struct {
-		most  int
-		kinds []earshot.Kind
-	}{
-		{recall, []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindPresence}}, {recall, []earshot.Kind{earshot.KindUtterance}},
-		{1, []earshot.Kind{earshot.KindMode}}, {memos, []earshot.Kind{earshot.KindMemo}}, {reminders, []earshot.Kind{earshot.KindReminder}},
-	} {
-		more, err := reader.Last(ctx, older.kinds, older.most)
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, more...)
-	}
-	return once(events), nil
+	heard, err := reader.Last(ctx, []earshot.Kind{earshot.KindUtterance}, recall)
+	return once(append(written, heard...)), err
 }
 
 // once returns events in their order, each once.
