@@ -16,6 +16,7 @@ import (
 	"earshot/executive/room"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/participants/agents"
 	"earshot/store"
 )
 
@@ -51,6 +52,8 @@ type furniture struct {
 	past     []earshot.Event
 	settings executive.Config
 	people   *participants.Registry // if nil, of Ann alone
+	agents   []agents.Record        // if nil, the one of the settings
+	recall   func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 }
 
 // open builds a house and lets it run until it is left.
@@ -59,9 +62,14 @@ func open(ctx context.Context, f furniture) *house {
 	if f.people == nil {
 		f.people = participants.New(ann, "Ann", f.settings.Name)
 	}
+	var seated func() []agents.Record
+	if f.agents != nil {
+		seated = func() []agents.Record { return f.agents }
+	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return f.settings }, People: f.people,
 		Journal: notary{f.journal, h.replies}, Model: f.model, Past: f.past,
+		Agents: seated, Recall: f.recall,
 		Now: time.Now, NewID: newID, Log: silent,
 	})
 	out := h.Enter(h.outlet(), around)
@@ -148,8 +156,8 @@ func (b *blank) Append(_ context.Context, events ...earshot.Event) ([]earshot.Ev
 func newID() earshot.EventID { return earshot.EventID(ulid.Make().String()) }
 
 // openStore opens a real journal in a directory of its own.
-func (b bench) openStore(ctx context.Context, name string) (*store.Store, error) {
-	return store.Open(ctx, store.Config{Directory: filepath.Join(b.dir, name), NewID: newID, Log: silent})
+func (b bench) openStore(ctx context.Context, name string, tables ...earshot.Projection) (*store.Store, error) {
+	return store.Open(ctx, store.Config{Directory: filepath.Join(b.dir, name), Projections: tables, NewID: newID, Log: silent})
 }
 
 // live fills a journal with so many turns of talking.

@@ -27,7 +27,7 @@ func idle(ctx context.Context, b bench) (rows []Row, err error) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
 		return []Row{{Name: "idle", Note: "not measured: this system has no /proc/self/schedstat"}}, nil
 	}
-	daemon, err := b.startDaemon(ctx)
+	daemon, err := b.startDaemon(ctx, "idle", "")
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +132,11 @@ func (p process) stop() error {
 	return err
 }
 
-// startDaemon builds earshot and runs it with a past, and returns when it
-// answers.
-func (b bench) startDaemon(ctx context.Context) (process, error) {
-	home := filepath.Join(b.dir, "idle")
-	s, err := b.openStore(ctx, filepath.Join("idle", "earshot", "journal"))
+// startDaemon builds earshot and runs it with a past and a configuration, in a
+// directory of its own, and returns when it answers.
+func (b bench) startDaemon(ctx context.Context, name, config string) (process, error) {
+	home := filepath.Join(b.dir, name)
+	s, err := b.openStore(ctx, filepath.Join(name, "earshot", "journal"))
 	if err != nil {
 		return process{}, err
 	}
@@ -147,15 +147,19 @@ func (b bench) startDaemon(ctx context.Context) (process, error) {
 	if err := build(ctx, binary, "earshot/cmd/earshot"); err != nil {
 		return process{}, err
 	}
-	p := process{exec.Command(binary, "--config", os.DevNull, "run", "--no-voice")}
+	file := filepath.Join(home, "config.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return process{}, err
+	}
+	p := process{exec.Command(binary, "--config", file, "run", "--no-voice")}
 	p.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
-		"XDG_RUNTIME_DIR=" + b.dir, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
+		"XDG_RUNTIME_DIR=" + home, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
 	}
 	if err := p.Start(); err != nil {
 		return process{}, err
 	}
-	return p, p.answers(ctx, filepath.Join(b.dir, "earshot", "earshot.sock"))
+	return p, p.answers(ctx, filepath.Join(home, "earshot", "earshot.sock"))
 }
 
 // answers waits until a daemon answers at the socket.

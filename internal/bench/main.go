@@ -2,7 +2,7 @@
 // was measured beside it in the same run: how long a cut takes, what stands
 // between a question and the first word of its answer, what the daemon needs
 // while nothing happens, what it takes to route a message in a room of a hundred
-// people; and of its voice, what it understands of four others, how soon it
+// people, and that there are many agents; and of its voice, what it understands of four others, how soon it
 // falls silent for them, what it needs with all its helpers. make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
@@ -56,6 +56,7 @@ var figures = []figure{
 	{"idle", idle},
 	{"routing", routing},
 	{"people", people},
+	{"agents", manyAgents},
 	{"pipe", pipe},
 	{"words", words},
 	{"phrases", phrases},

@@ -40,6 +40,11 @@ func TestEveryFigure(t *testing.T) {
 			"a message to 100 boards", "a message to 100 boards, allocations",
 			"the roster of a prompt, unchanged", "the roster of a prompt, unchanged, allocations",
 			"the roster of a prompt, after a change", "the roster of a prompt, after a change, allocations"}},
+		{"agents", true, []string{
+			"resolving a path", "resolving a path, allocations",
+			"resolving the path of an ended agent", "resolving the path of an ended agent, allocations",
+			"spawning a sub-agent", "posting to a sleeping agent", "posting to a sleeping agent, beside a commit",
+			"50 idle agents, memory (VmRSS)", "50 idle agents, CPU"}},
 		{"pipe", false, []string{
 			"control to a helper and back", "the same, with the pipe for sound full",
 			"a frame to a helper", "a frame to a helper, allocations"}},
