@@ -57,7 +57,7 @@ type modelServer struct {
 
 const (
 	chatLine = `{"model":"tide","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":" tide"},"done":false}` + "\n"
-	showBody = `{"template":"{{ .Prompt }}","capabilities":["completion"]}`
+	showBody = `{"template":"{{ .Prompt }}","capabilities":["completion","tools"]}`
 )
 
 // serve returns a server on this machine.
