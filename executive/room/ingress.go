@@ -252,8 +252,8 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *inter
 	case !in.aim.mine:
 	case private && !r.among(in.event.Visibility):
 		s.Kind = interrupt.Over
-	case in.who.Type.Machine(): // which waits its turn
-		s.Kind = interrupt.OtherAgent
+	case in.who.Type.Machine(): // which waits its turn; what it was typing is sent
+		s.Kind = interrupt.Over
 	default:
 		s.Kind = interrupt.Addressed
 	}

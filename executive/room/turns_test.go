@@ -277,6 +277,22 @@ func TestAnAIFromOutsideCutsNobody(t *testing.T) {
 	})
 }
 
+// TestWhatAnAITypesIsSent: the first key of its line holds the floor back, and the
+// message that becomes of it does no longer: it is answered.
+func TestWhatAnAITypesIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := outside(t, newHouse())
+		if err := h.Admit(t.Context(), earshot.Event{From: handle("claude"), Via: "claude", Body: earshot.Typing{Began: true}}); err != nil {
+			t.Fatal(err)
+		}
+		h.by(t, "claude", "Earshot, and now?")
+		if got := h.ends(); got != "completed" {
+			t.Errorf("turns %q", got)
+		}
+		h.stop()
+	})
+}
+
 // TestARestartGoesOnCounting: what was said before it counts, and so does that the
 // agents have handed over.
 func TestARestartGoesOnCounting(t *testing.T) {
