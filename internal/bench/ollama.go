@@ -34,7 +34,7 @@ func realModel(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil, err
 	}
 	defer server.Stop()
-	if err := server.Make(ctx, "tide", ollamatest.Model{Tools: true, Says: "The tide comes in.", Layers: 2}); err != nil {
+	if err := server.Make(ctx, "tide", ollamatest.Model{Tools: true, Instructed: true, Says: "The tide comes in.", Layers: 2}); err != nil {
 		return nil, err
 	}
 	e, err := ollama.New(ollama.Config{Host: server.Host(), Model: "tide"})

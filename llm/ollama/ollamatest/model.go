@@ -48,6 +48,11 @@ type Model struct {
 	// believes that it can call them: the calls of a route come apart then.
 	Tools bool
 
+	// Instructed makes it read the instructions too, a token a byte, which takes
+	// this model longer than anything else. It never does what they say; without,
+	// its template leaves them out, as those of some real models do.
+	Instructed bool
+
 	// Chooses is for a model without tools: it writes what [llm.Choice] asks
 	// for, a {"say": …} for each text or a {"tool": …} for the call of a route.
 	Chooses bool
@@ -77,6 +82,10 @@ const maxRoutes = 24
 // its words away from the next one; see weights.go.
 func (m Model) template() string {
 	thoughts, tools, calls := "", "", ""
+	from, to := `{{ if ne .Role "system" }}`, "{{ end }}"
+	if m.Instructed {
+		from, to = "", ""
+	}
 	if m.Thinks {
 		thoughts = "{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}"
 	}
@@ -84,7 +93,7 @@ func (m Model) template() string {
 		tools = "{{ if .Tools }}{{ end }}"
 		calls = `{{ if .ToolCalls }}` + callTag + `{{ range .ToolCalls }}{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}{{ end }}{{ end }}`
 	}
-	return tools + "{{ range .Messages }}<|{{ .Role }}|>" + thoughts + "{{ .Content }}" + calls + "<|end|><|end|><|end|><|end|>{{ end }}<|start|>"
+	return tools + "{{ range .Messages }}" + from + "<|{{ .Role }}|>" + thoughts + "{{ .Content }}" + calls + "<|end|><|end|><|end|><|end|>" + to + "{{ end }}<|start|>"
 }
 
 // callTag is what stands before a call; the server learns it from the template.

@@ -65,6 +65,11 @@ func TestModel(t *testing.T) {
 	if err := s.Make(t.Context(), "m", m); err != nil {
 		t.Fatal(err)
 	}
+	instructed := m
+	instructed.Instructed = true
+	if err := s.Make(t.Context(), "instructed", instructed); err != nil {
+		t.Fatal(err)
+	}
 	m.Thinks = true
 	if err := s.Make(t.Context(), "thinker", m); err != nil {
 		t.Fatal(err)
@@ -84,7 +89,8 @@ func TestModel(t *testing.T) {
 		{"in a long message", "m", []api.Message{user("weather " + long)}, rain, ""},
 		{"what the user said before does not count", "m", []api.Message{user("weather"), assistant("x"), user("good")}, usual, ""},
 		{"what the user says now does", "m", []api.Message{user("weather"), assistant("x"), user("tides")}, sea, ""},
-		{"the system does not count", "m", []api.Message{system("weather"), user("x")}, usual, ""},
+		{"the system is not read", "m", []api.Message{user("x"), system("weather")}, usual, ""},
+		{"the system does not count", "instructed", []api.Message{system("weather"), user("x")}, usual, ""},
 		{"after a long talk", "m", []api.Message{user(long), assistant(long), user("weather"), assistant(long), user("tides")}, sea, ""},
 		{"after a long talk, nothing", "m", []api.Message{user(long), assistant(long), user("weather"), assistant(rain), user("good")}, usual, ""},
 		{"thoughts in the text", "m", []api.Message{user("ponder")}, "<think>Ponds, perhaps.</think>It is 42.", ""},
