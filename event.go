@@ -235,6 +235,7 @@ type Use struct {
 	Result    Text          `json:"result,omitempty"`  // what the model was told
 	Refused   bool          `json:"refused,omitempty"` // it may not be done
 	Failed    bool          `json:"failed,omitempty"`  // it could not be done
+	Stopped   bool          `json:"stopped,omitempty"` // since the turn was cut, and for no other reason
 	Took      time.Duration `json:"took,omitempty"`
 }
 

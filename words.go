@@ -27,11 +27,13 @@ var deeds = map[string]deed{
 var evident = map[string]bool{"message_agent": true, "delegate": true, "note": true, "remind": true}
 
 // Deed says in one short line, as it follows the agent's name, what it did, such
-// as "writes notes.txt". It is empty if that is to be seen otherwise. What stands
-// in it is a model's, and not to be trusted.
+// as "writes notes.txt". It is empty if that is to be seen otherwise, or if it
+// came to nothing since the turn was cut. What stands in it is a model's, and not to be trusted.
 func (u Use) Deed() Text {
 	d, known := deeds[u.Tool]
 	switch {
+	case u.Stopped: // whoever cut it off knows
+		return ""
 	case u.Refused:
 		return Text("was refused " + brief(u.Tool) + ": " + brief(string(u.Result)))
 	case u.Failed:

@@ -23,6 +23,7 @@ func TestDeeds(t *testing.T) {
 		{earshot.Use{Tool: "write_file", Arguments: `{"path":"notes.txt","text":"cut o`}, "writes notes.txt"},
 		{earshot.Use{Tool: "write_file", Arguments: `{"text":["path","x"],"path":"notes.txt"}`}, "writes notes.txt"},
 		{earshot.Use{Tool: "write_file", Failed: true, Result: "the disk is full"}, "failed at write_file: the disk is full"},
+		{earshot.Use{Tool: "write_file", Failed: true, Stopped: true, Result: "it was stopped"}, ""},
 		{earshot.Use{Tool: "recall", Arguments: `{"query":"tides"}`}, "looks up tides"},
 		{earshot.Use{Tool: "of tomorrow", Arguments: `{}`}, "uses of tomorrow"},
 		{earshot.Use{Tool: "message_agent", Arguments: `{"name":"Bob"}`}, ""},

@@ -247,17 +247,20 @@ func talkForEver(t *testing.T, h *home, w *window) {
 // question: that one is answered next, and nothing of the task comes any more.
 func interrupted(t *testing.T, h *home, w *window, task, middle string) {
 	t.Helper()
-	had, asked := len(h.replies()), strings.Count(w.text(), "are in the middle of it.")
+	had, asked := len(h.replies()), strings.Count(w.text(), "We are in the middle of it.")
 	w.says(task)
 	w.await(middle, 1)
 	w.says("@Alice where are we?")
-	w.await("are in the middle of it.", asked+1) // what was cut off may be told of within it
+	w.await("Alice: We are in the middle of it.", asked+1)
 	w.still()
 	shown := w.text()
 	if n := strings.Count(shown, "[cut off]"); n == 0 || strings.Contains(shown, "number 36 ") {
 		t.Errorf("nothing was cut off")
 	}
-	if !strings.HasSuffix(shown, "are in the middle of it. >") {
+	if strings.Contains(shown, "failed at") {
+		t.Errorf("what was cut off is shown as a failure")
+	}
+	if !strings.HasSuffix(shown, "Alice: We are in the middle of it. >") {
 		t.Errorf("something came afterwards")
 	}
 	testkit.Await(t, soon, "the answer in the journal", func() bool {

@@ -245,6 +245,7 @@ func TestACutEndsAnExchange(t *testing.T) {
 		if n := len(h.model.Seen()); n != 3 {
 			t.Errorf("the model was asked %d times", n)
 		}
+		h.stopped(t)
 		for _, e := range h.journal.Events() {
 			if r, ok := e.Body.(earshot.Reply); ok && r.Outcome == earshot.Interrupted && e.At.After(cut) {
 				t.Error("the turn ended late")

@@ -270,6 +270,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case do := <-r.errands:
 			do(ctx)
 		case end := <-r.ended:
+			r.take(ctx) // first what was done in it
 			r.conclude(ctx, end)
 		case <-again:
 			r.keep(ctx)

@@ -60,6 +60,27 @@ func (h *house) uses() (all []string) {
 	return all
 }
 
+// stopped checks that what was used in turns that were cut is on record before they
+// ended, and shown as no failure.
+func (h *house) stopped(t *testing.T) {
+	t.Helper()
+	ended := make(map[earshot.TurnID]bool)
+	for _, e := range h.journal.Events() {
+		switch body := e.Body.(type) {
+		case earshot.Reply:
+			ended[body.Turn] = true
+		case earshot.Message:
+			if ended[body.Turn] {
+				t.Error("a message came after the end of its turn")
+			}
+		case earshot.Use:
+			if body.Deed() != "" || !body.Failed || ended[body.Turn] {
+				t.Errorf("%s, after the end of the turn: %v: %s", body.Tool, ended[body.Turn], string(body.Deed()))
+			}
+		}
+	}
+}
+
 // TestATool: an agent uses a tool within its turn; that is written down before
 // the reply, seen by whoever sees the turn, and erased with what it was made of.
 func TestATool(t *testing.T) {
@@ -218,6 +239,7 @@ func TestACutEndsATool(t *testing.T) {
 		if got := h.uses(); len(got) != 1 || !strings.Contains(got[0], "it was stopped: the turn is over") {
 			t.Errorf("used %q", got)
 		}
+		h.stopped(t)
 		h.stop()
 	})
 }

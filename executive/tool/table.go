@@ -73,7 +73,7 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 		if o.Use.Refused = errors.As(err, new(refusal)); o.Use.Refused {
 			before = "Refused: "
 		}
-		o.Use.Failed = !o.Use.Refused
+		o.Use.Failed, o.Use.Stopped = !o.Use.Refused, errors.Is(err, errStopped)
 		o.Use.Result = earshot.Text(err.Error())
 	}
 	o.Use.Tool, o.Use.Arguments = bounded(call.Tool, mostName), earshot.Text(bounded(string(call.Arguments), mostResult))

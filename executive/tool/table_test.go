@@ -235,7 +235,7 @@ func TestACallThatIsCut(t *testing.T) {
 		<-ctx.Done()
 		return tool.Answer{Text: "half"}, nil
 	}}}
-	if o := table.Do(ctx, scope(ann), call("wait", "{}")); o.Use.Refused || o.Use.Result != "it was stopped: the turn is over" {
+	if o := table.Do(ctx, scope(ann), call("wait", "{}")); o.Use.Refused || !o.Use.Stopped || o.Use.Result != "it was stopped: the turn is over" {
 		t.Errorf("%q", string(o.Use.Result))
 	}
 }
