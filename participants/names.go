@@ -22,8 +22,11 @@ const maxName = 64
 // does not know who else there is: see [Registry.Claim].
 func CheckName(name string) (string, error) {
 	shown, problem := check(name)
-	if problem == "" {
+	switch {
+	case problem == "":
 		return shown, nil
+	case strings.TrimSpace(name) == "":
+		return "", refuse(ErrName, "the name is missing", "say what the name is to be")
 	}
 	return "", refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
 }
@@ -86,8 +89,6 @@ func form(name string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	bad := strings.IndexFunc(name, func(r rune) bool { return !solid(r) && !strings.ContainsRune(" -'._\u200c\u200d", r) })
 	switch {
-	case name == "":
-		return "is empty"
 	case len(name) > maxName:
 		return fmt.Sprintf("has %d bytes; it may have %d", len(name), maxName)
 	case bad >= 0:

@@ -42,8 +42,7 @@ func TestCheckName(t *testing.T) {
 func TestCheckNameRefuses(t *testing.T) {
 	const reserved, unseen, no = "is a reserved word", "cannot be seen", "no name can have"
 	for _, tt := range []struct{ name, problem string }{
-		{"", "is empty"},
-		{" \t", "cannot be seen"},
+		{"Ann\tSmith", "cannot be seen"},
 		{"42", "has no letter"},
 		{"...", "must begin and end with"},
 		{"-rf", "must begin and end with"},
@@ -110,6 +109,16 @@ func TestCheckNameRefuses(t *testing.T) {
 		_, such, ok := strings.Cut(cure(err), "such as ")
 		if _, err := participants.CheckName(such); !ok || err != nil {
 			t.Errorf("CheckName(%q) advises %q: %v", tt.name, such, err)
+		}
+	}
+}
+
+// TestNoName: whoever gives no name is told that, and is advised none.
+func TestNoName(t *testing.T) {
+	for _, name := range []string{"", " \t"} {
+		_, err := participants.CheckName(name)
+		if !errors.Is(err, participants.ErrName) || err.Error() != "the name is missing" || cure(err) != "say what the name is to be" {
+			t.Errorf("CheckName(%q): %v, %q", name, err, cure(err))
 		}
 	}
 }

@@ -23,20 +23,42 @@ func (r *Room) Announce(e earshot.Event) {
 	r.show(e)
 }
 
-// ways are how the command is written.
-const ways = `write /agent add NAME what it is for; /agent change NAME KEY what it is to be, where the key is one of %s; or /agent end NAME. A name of several words stands in quotes`
+// acts are what the command can do besides listing the agents, by its first word.
+var acts = map[string]earshot.Act{"add": earshot.Created, "change": earshot.Changed, "end": earshot.Ended}
+
+// ways are how it is written.
+var ways = []string{
+	"/agent", "which agents there are, and what they do",
+	"/agent add NAME TEXT", "makes one; the text says what it is for",
+	"/agent change NAME KEY TEXT", "changes one; the key is " + strings.Join(agents.Keys, ", "),
+	"/agent end NAME", "ends one, for ever",
+}
+
+// agentHelp says what the command can do.
+func agentHelp() string {
+	var b strings.Builder
+	for way := range slices.Chunk(ways, 2) {
+		fmt.Fprintf(&b, "  %-29s %s\n", way[0], way[1])
+	}
+	return b.String() + "A name of several words stands in quotes. Only who operates this earshot makes, changes and ends agents."
+}
 
 // agent lists the agents of the room, or does what the first word of its
 // arguments says.
 func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 	what, rest := firstWord(string(c.Args))
-	if what == "" {
+	act, is := acts[strings.ToLower(what)]
+	switch {
+	case what == "":
 		return r.roll(c.Audience), nil
-	}
-	if r.cfg.Order == nil || !c.By.Can(participants.Operate) {
+	case strings.EqualFold(what, "help"):
+		return agentHelp(), nil
+	case !is:
+		return "", fmt.Errorf("there is no /agent %s; this is what there is:\n%s", participants.OneLine(what), agentHelp())
+	case r.cfg.Order == nil || !c.By.Can(participants.Operate):
 		return "", errors.New("agents are made, changed and ended by whoever operates this earshot; ask them")
 	}
-	o, sure, err := order(strings.ToLower(what), rest)
+	o, sure, err := order(act, rest)
 	if err != nil {
 		return "", err
 	}
@@ -52,26 +74,23 @@ func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 
 // order returns what the arguments of the command order, and whether that is meant
 // for sure.
-func order(what, rest string) (o agents.Order, sure bool, err error) {
+func order(act earshot.Act, rest string) (o agents.Order, sure bool, err error) {
 	name, rest := firstWord(rest)
 	if name == "" {
-		return o, false, fmt.Errorf(ways, strings.Join(agents.Keys, ", "))
+		return o, false, errors.New("the name of the agent is missing; /agent help tells how it is written")
 	}
-	sure = true
-	o.Agent = name
-	switch what {
-	case "add":
-		o.Act, o.Agent, o.Edit.Name = earshot.Created, "", &name
+	o.Act, o.Agent, sure = act, name, true
+	switch act {
+	case earshot.Created:
+		o.Agent, o.Edit.Name = "", &name
 		if rest != "" {
 			o.Edit.Description = &rest
 		}
-	case "change":
+	case earshot.Changed:
 		key, value := firstWord(rest)
-		o.Act, err = earshot.Changed, o.Edit.Set(key, strings.Trim(value, `"`))
-	case "end":
-		o.Act, sure = earshot.Ended, rest == "yes"
-	default:
-		err = fmt.Errorf(ways, strings.Join(agents.Keys, ", "))
+		err = o.Edit.Set(key, strings.Trim(value, `"`))
+	case earshot.Ended:
+		sure = rest == "yes"
 	}
 	return o, sure, err
 }

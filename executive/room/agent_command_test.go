@@ -36,7 +36,11 @@ func TestAgentCommand(t *testing.T) {
 		for _, tt := range []struct{ by, args, told, ordered string }{
 			{"bob", "", "Earshot (answers what is for nobody in particular; active)  /owner/agent/earshot\nScout (sleeping)  /owner/agent/scout", "{}"},
 			{"bob", "add Coder", "error: agents are made, changed and ended by whoever operates this earshot; ask them", "{}"},
-			{"ann", "add", "error: write /agent add NAME", "{}"},
+			{"bob", "help", "  /agent add NAME TEXT          makes one; the text says what it is for\n", "{}"},
+			{"bob", "dance Coder", "error: there is no /agent dance; this is what there is:\n  /agent  ", "{}"},
+			{"ann", "HELP me", "  /agent change NAME KEY TEXT   changes one; the key is name, description, ", "{}"},
+			{"ann", "add", "error: the name of the agent is missing", "{}"},
+			{"ann", `add "" writes programs`, "error: the name of the agent is missing", "{}"},
 			{"ann", "add Coder writes programs, in Go", `Write @Coder to call it.`, `{"act":"created","edit":{"name":"Coder","description":"writes programs, in Go"}}`},
 			{"ann", `ADD "Cy Young"`, `Write @Coder to call it.`, `{"act":"created","edit":{"name":"Cy Young"}}`},
 			{"ann", `change Coder prompt "You write Go."`, "", `{"act":"changed","agent":"Coder","edit":{"prompt":"You write Go."}}`},
@@ -46,7 +50,7 @@ func TestAgentCommand(t *testing.T) {
 			{"ann", "change Nobody main no", "error: no agent is called Nobody", `{"act":"changed","agent":"Nobody","edit":{"main":false}}`},
 			{"ann", "end Coder", `If that is meant, write /agent end "Coder" yes`, "{}"},
 			{"ann", `end "Coder" yes`, "", `{"act":"ended","agent":"Coder"}`},
-			{"ann", "dance Coder", "error: write /agent add NAME", "{}"},
+			{"ann", "dance", "error: there is no /agent dance; this is what there is:\n  /agent  ", "{}"},
 		} {
 			ordered = agents.Order{}
 			before := len(c.told(tt.by))
