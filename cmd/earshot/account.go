@@ -11,15 +11,15 @@ import (
 	"earshot/internal/terminal"
 )
 
-// inOrder puts each reply behind what it answers and what was done for it, and so
-// before the message that cut it off, after which it ended.
+// inOrder puts each reply behind what it answers, other replies to that and what
+// was done for it, and so before the message that cut it off, after which it ended.
 func inOrder(events []earshot.Event) []earshot.Event {
 	var out []earshot.Event
 	for _, e := range events {
 		at := len(out)
 		if r, ok := e.Body.(earshot.Reply); ok {
 			for i, x := range slices.Backward(out) {
-				if x.ID == r.About || r.Turn != "" && turnOf(x) == r.Turn {
+				if behind(r, x) {
 					at = i + 1
 					break
 				}
@@ -28,6 +28,12 @@ func inOrder(events []earshot.Event) []earshot.Event {
 		out = slices.Insert(out, at, e)
 	}
 	return out
+}
+
+// behind reports whether a reply stands behind an event, of those before it.
+func behind(r earshot.Reply, x earshot.Event) bool {
+	other, ok := x.Body.(earshot.Reply)
+	return r.About != "" && (x.ID == r.About || ok && other.About == r.About) || r.Turn != "" && turnOf(x) == r.Turn
 }
 
 // turnOf returns in which turn something was done that is no reply.

@@ -61,3 +61,26 @@ func TestHistoryOfAgents(t *testing.T) {
 		t.Errorf("seen:\n%s\nwant:%s", strings.Join(got, "\n"), want)
 	}
 }
+
+// TestHistoryOfAll: the answers of all who were called stand behind the question in
+// the order in which they came, each behind what was done for it.
+func TestHistoryOfAll(t *testing.T) {
+	event := func(id earshot.EventID, body earshot.Body) earshot.Event { return earshot.Event{ID: id, Body: body} }
+	var got []string
+	for _, e := range inOrder([]earshot.Event{
+		event("all", earshot.Message{Text: "@all, what is the time?"}),
+		event("a", earshot.Reply{Turn: "t1", About: "all"}),
+		event("ask", earshot.Message{Turn: "t2", Text: "what is it?"}),
+		event("told", earshot.Message{Turn: "t2", About: "ask", Text: "noon"}),
+		event("b", earshot.Reply{Turn: "t2", About: "all"}),
+		event("c", earshot.Reply{Turn: "t3", About: "all"}),
+		event("stop", earshot.Message{Text: "thank you"}),
+		event("d", earshot.Reply{Turn: "t4", About: "all"}),
+		event("e", earshot.Reply{Turn: "t5", About: "stop"}),
+	}) {
+		got = append(got, string(e.ID))
+	}
+	if got := strings.Join(got, " "); got != "all a ask told b c d stop e" {
+		t.Errorf("they stand in the order %s", got)
+	}
+}
