@@ -121,6 +121,34 @@ func TestOneAgentAsksAnother(t *testing.T) {
 	})
 }
 
+// TestEverybodyAnswersInOrder: what others answer to a question stands in the
+// dialogue behind what the agent did for its own answer, and behind that.
+func TestEverybodyAnswersInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Reply = "All is well."
+		h.model.Rules = []llmtest.Rule{
+			calls("Earshot", "is all well?", "message_agent", `{"name":"scout","message":"How is the tide?"}`),
+			{When: "the tide?", Reply: "It is low."}, after("Earshot", "is low", "The tide is low."),
+			{When: "what now?", Reply: "Nothing."},
+		}
+		c := man(t, h)
+		c.must(t, "ann", "@all is all well?", time.Hour)
+		c.must(t, "ann", "@Earshot what now?", time.Hour)
+		c.stop()
+		want := "user: [FROM: ann TO: Earshot, Scout] @all is all well?\n" +
+			"user: [FROM: System] You wrote to Scout: \"How is the tide?\"\n" +
+			"user: [FROM: Scout TO: Earshot] It is low.\n" +
+			"assistant: The tide is low.\n" +
+			"user: [FROM: Scout TO: ann] All is well.\n" +
+			"user: [FROM: ann TO: Earshot] @Earshot what now?"
+		seen := h.model.Seen()
+		if got := prompt(seen[len(seen)-1]); !strings.Contains(got, want) {
+			t.Errorf("Earshot remembers\n%s", got)
+		}
+	})
+}
+
 // TestWhoCannotBeAsked: the model is told what to do instead.
 func TestWhoCannotBeAsked(t *testing.T) {
 	for _, tt := range []struct{ name, arguments, told string }{

@@ -56,7 +56,7 @@ func (h *history) add(l line) {
 		}
 		i = at + 1
 		for k := i; k < len(h.lines); k++ {
-			if x := h.lines[k]; x.about == l.about && k == i || l.turn != "" && x.turn == l.turn {
+			if x := h.lines[k]; x.about == l.about || l.turn != "" && x.turn == l.turn {
 				i = k + 1
 			}
 		}
