@@ -53,6 +53,10 @@ const (
 	KindAgent     Kind = "agent"
 	KindUse       Kind = "use"
 	KindReminder  Kind = "reminder"
+	KindThought   Kind = "thought"
+	KindFinding   Kind = "finding"
+	KindEdit      Kind = "edit"
+	KindSnooze    Kind = "snooze"
 	KindErased    Kind = "erased"
 	KindSettled   Kind = "settled"
 )
@@ -250,6 +254,73 @@ type Reminder struct {
 // Fired is what a reminder did that was said.
 const Fired Act = "fired"
 
+// A Thought is one stretch of what an agent thought beside the conversation: from
+// where it began, or went on, to where it ended or gave way. The stretches of
+// one thought follow one another in the journal, and their texts make up the
+// whole. Its sources are what it was made of.
+type Thought struct {
+	Of       EventID `json:"of,omitempty"`       // the first stretch of the same thought; empty for that itself
+	Cause    Cause   `json:"cause"`              // what made the agent think
+	About    EventID `json:"about,omitempty"`    // the message that asked for it, or that it began with
+	Question Text    `json:"question,omitempty"` // what it is to find out, if it was asked something
+
+	Text    Text    `json:"text"`   // of this stretch alone
+	Tokens  int     `json:"tokens"` // that the thought has come to, with this stretch
+	Outcome Outcome `json:"outcome"`
+
+	// Cut is whom it gave way to, if it was interrupted. It goes on afterwards
+	// unless Dropped says that it never will.
+	Cut     *Interruption `json:"cut,omitempty"`
+	Dropped bool          `json:"dropped,omitempty"`
+}
+
+// A Cause is what made an agent think.
+type Cause string
+
+// The causes.
+const (
+	ByNovelty    Cause = "novelty"    // something new happened
+	ByCheckIn    Cause = "check-in"   // it had wanted to look again about now
+	ByTrigger    Cause = "trigger"    // somebody's words ask for thought
+	ByCommand    Cause = "command"    // somebody gave the command
+	ByDelegation Cause = "delegation" // the conversation was not sure enough, and handed it on
+)
+
+// Asked reports whether somebody waits for what comes of a thought with cause c.
+func (c Cause) Asked() bool { return c == ByTrigger || c == ByCommand || c == ByDelegation }
+
+// A Finding is something that an agent takes to be so, or worth doing, after
+// thought. What speaks for it are its sources, beside the thought.
+type Finding struct {
+	Thought    EventID   `json:"thought"` // the stretch in which it was found
+	Text       Text      `json:"text"`
+	Confidence float64   `json:"confidence"` // 0 to 1
+	Until      time.Time `json:"until"`      // when it is stale
+
+	Answers EventID   `json:"answers,omitempty"` // the message whose question it answers
+	Worth   bool      `json:"worth,omitempty"`   // saying unasked
+	Merges  []EventID `json:"merges,omitempty"`  // the findings that it stands for from now on
+}
+
+// An Edit changes one entry of what is known about what is going on. Its author is
+// who changed it: a person, an agent, or a sense.
+type Edit struct {
+	Act    Act     `json:"act"`   // Created, Changed, Ended, or Undone
+	Field  string  `json:"field"` // see package scene
+	Item   string  `json:"item"`  // which entry of it
+	Was    Text    `json:"was,omitempty"`
+	Text   Text    `json:"text,omitempty"`
+	Undoes EventID `json:"undoes,omitempty"` // the edit that is taken back
+}
+
+// Undone is what became of an edit that was taken back.
+const Undone Act = "undone"
+
+// A Snooze says that an agent is not to speak unasked for a while.
+type Snooze struct {
+	Until time.Time `json:"until"` // the zero time ends it
+}
+
 // A Command is a request to the program rather than to an agent, such as
 // /why. It is answered where it was given and is not kept.
 type Command struct {
@@ -388,6 +459,10 @@ func (Actor) Kind() Kind      { return KindActor }
 func (Agent) Kind() Kind      { return KindAgent }
 func (Use) Kind() Kind        { return KindUse }
 func (Reminder) Kind() Kind   { return KindReminder }
+func (Thought) Kind() Kind    { return KindThought }
+func (Finding) Kind() Kind    { return KindFinding }
+func (Edit) Kind() Kind       { return KindEdit }
+func (Snooze) Kind() Kind     { return KindSnooze }
 func (Erased) Kind() Kind     { return KindErased }
 func (Settled) Kind() Kind    { return KindSettled }
 
@@ -425,6 +500,14 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Use](data)
 	case KindReminder:
 		return decode[Reminder](data)
+	case KindThought:
+		return decode[Thought](data)
+	case KindFinding:
+		return decode[Finding](data)
+	case KindEdit:
+		return decode[Edit](data)
+	case KindSnooze:
+		return decode[Snooze](data)
 	case KindErased:
 		return decode[Erased](data)
 	case KindSettled:

@@ -25,6 +25,10 @@ func TestEventJSON(t *testing.T) {
 		earshot.Agent{Act: earshot.Created, ID: "01A", Path: "/owner/agent/coder", User: "owner", PathKind: "agent", Role: "user", Configured: true, Profile: &earshot.Profile{Name: "Coder", Prompt: "You code.", Version: 1, Rooms: []earshot.RoomID{"desk"}, AutoReply: true}},
 		earshot.Use{Turn: "2", Tool: "read_file", Arguments: "{}", Result: "one two", Took: time.Second},
 		earshot.Reminder{Act: earshot.Fired, Of: "1", Due: at, Text: "tea"},
+		earshot.Thought{Of: "1", Cause: earshot.ByTrigger, About: "2", Question: "why", Text: "because", Tokens: 3, Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: "ann", Signal: "typing", At: at}, Dropped: true},
+		earshot.Finding{Thought: "1", Text: "the tide rises", Confidence: 0.8, Until: at, Answers: "2", Worth: true, Merges: []earshot.EventID{"3"}},
+		earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "1", Was: "one", Text: "two", Undoes: "2"},
+		earshot.Snooze{Until: at},
 		earshot.Erased{Was: earshot.KindMessage},
 		earshot.Settled{About: "1"},
 	} {

@@ -22,6 +22,7 @@ const (
 	first  = "testdata/version1.sql"
 	second = "testdata/version2.sql"
 	third  = "testdata/version3.sql"
+	fourth = "testdata/version4.sql"
 )
 
 // fixture returns the statements in a file.
@@ -127,11 +128,25 @@ func TestThirdVersion(t *testing.T) {
 	}
 }
 
+// TestFourthVersion opens a file of the fourth version, in which there are thoughts
+// and what came of them.
+func TestFourthVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, fourth)), Report: heard.report})
+	got, err := s.For(everybody).Events(t.Context(), 15, 10)
+	if err != nil || texts(got) != "thought|finding|edit|snooze" {
+		t.Errorf("read %s, %v", texts(got), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 3): start that one, or choose another store.directory"
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 4): start that one, or choose another store.directory"
 	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
@@ -300,7 +315,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+third)
+var update = flag.Bool("update", false, "write "+fourth)
 
 // TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
@@ -336,13 +351,17 @@ func TestFixture(t *testing.T) {
 			Profile: &earshot.Profile{Name: "Coder", Prompt: "You code.", Version: 2, AutoReply: true}}),
 		asked,
 		e("01J0000000000000000000001Q", earshot.Use{Turn: "t1", Tool: "message_agent", Arguments: `{"name":"Coder"}`, Result: "neap tides", Took: time.Second}),
-		e("01J0000000000000000000001R", earshot.Reminder{Act: earshot.Created, Due: began, Text: "tea"}))
+		e("01J0000000000000000000001R", earshot.Reminder{Act: earshot.Created, Due: began, Text: "tea"}),
+		e("01J0000000000000000000001S", earshot.Thought{Cause: earshot.ByNovelty, About: message.ID, Text: "it rises every twelve hours", Tokens: 6, Outcome: earshot.Completed}, message.ID),
+		e("01J0000000000000000000001T", earshot.Finding{Thought: "01J0000000000000000000001S", Text: "high again at nine", Confidence: 0.7, Until: began}, "01J0000000000000000000001S", message.ID),
+		e("01J0000000000000000000001V", earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "01J0000000000000000000001J", Was: "springs are high", Text: "neaps are low"}),
+		e("01J0000000000000000000001W", earshot.Snooze{Until: began}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(third, []byte(dump), 0o644))
+	must(t, os.WriteFile(fourth, []byte(dump), 0o644))
 }
 
 // TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
@@ -350,7 +369,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second, third} {
+	for _, name := range []string{first, second, third, fourth} {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

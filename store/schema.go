@@ -54,6 +54,8 @@ CREATE TABLE versions ( -- of the journal and of each projection
 ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; null means all
 `, `
 -- 3: the kinds agent, use and reminder; messages of agents to each other
+`, `
+-- 4: the kinds thought, finding, edit and snooze
 `}
 
 // ours is the name of the journal's own version among those of projections.

@@ -9,6 +9,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,7 @@ func Fields() []Field {
 
 // An Item is one entry of a field.
 type Item struct {
+	ID         string // names it among those of its field; see Put
 	Field      Field
 	Of         earshot.ParticipantID // whose state it is, of which there is one; else empty
 	Source     string                // the provider, or the part of the house, that wrote it
@@ -63,6 +65,12 @@ type Item struct {
 	At         time.Time // when it was true
 	Text       earshot.Text
 	Visibility earshot.Visibility
+
+	// Of a finding: how sure it is, 0 to 1, when it is stale, and whether a reply
+	// has rested on it.
+	Confidence float64
+	Until      time.Time
+	Used       bool
 }
 
 // keepLog is how many changes a reader may fall behind without missing any:
@@ -79,13 +87,15 @@ type Scene struct {
 	grown  chan struct{}
 }
 
-// Put adds an entry. One that is longer than an entry of its field may be is cut at
+// Put adds an entry. One without an ID is called what it is the state of, or by its
+// event, or else by its field. One that is longer than an entry of its field may be is cut at
 // a rune's edge. A field that does not exist is a mistake of the caller.
 func (s *Scene) Put(i Item) {
 	b, ok := bounds[i.Field]
 	if !ok {
 		panic("scene: no field " + string(i.Field))
 	}
+	i.ID = cmp.Or(i.ID, string(i.Of), string(i.Event), string(i.Field))
 	i.Text = earshot.Text(strings.ToValidUTF8(string(i.Text[:min(len(i.Text), b.each)]), ""))
 	s.mu.Lock()
 	defer s.mu.Unlock()
