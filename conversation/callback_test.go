@@ -106,7 +106,7 @@ func TestCallbackCallsSomebody(t *testing.T) {
 		if !strings.HasSuffix(whole, strings.TrimLeft(reply, " \t\r\n")) {
 			t.Fatalf("%q became %q", reply, whole)
 		}
-		if d := dir.Direct(earshot.Text(whole), "coder"); strings.TrimSpace(reply) != "" && len(d.To) == 0 && !d.People {
+		if d := dir.Calls(earshot.Text(whole), "coder"); strings.TrimSpace(reply) != "" && len(d.To) == 0 && !d.People {
 			t.Fatalf("%q calls nobody", whole)
 		}
 	})

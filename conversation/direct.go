@@ -27,7 +27,18 @@ func (d Direction) Addressed() bool {
 // makes it a call. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
 // AGENTS:" address as well. Code, quotations and one's own name do not.
 func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Direction {
-	c := caller{d: d, from: from}
+	return (&caller{d: d, from: from}).read(text)
+}
+
+// Calls returns whom text addresses where an agent wrote it: as [Directory.Direct],
+// but of what calls by standing in a sentence only what stands at the beginning of a
+// paragraph. Agents thank each other, and report whom they have asked.
+func (d *Directory) Calls(text earshot.Text, from earshot.ParticipantID) Direction {
+	return (&caller{d: d, from: from, strict: true}).read(text)
+}
+
+// read takes in a text, and returns whom it calls.
+func (c *caller) read(text earshot.Text) Direction {
 	c.group = c.room[:0]
 	fence, first := "", true
 	for rest, more := string(text), true; more; {
@@ -69,9 +80,10 @@ func quoted(line string) bool {
 
 // A caller finds out whom a text calls, word by word.
 type caller struct {
-	d    *Directory
-	from earshot.ParticipantID
-	out  Direction
+	d      *Directory
+	from   earshot.ParticipantID
+	strict bool // it calls at the beginning of a paragraph alone
+	out    Direction
 
 	calling  bool // only greetings and those called stand before, in this sentence
 	summoned bool // the last word was "hey" or one like it
@@ -101,6 +113,9 @@ func (c *caller) paragraph(line string, first bool) {
 			c.end()
 		case nothing:
 			c.end()
+			return
+		}
+		if c.strict && !c.calling {
 			return
 		}
 	}

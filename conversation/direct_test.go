@@ -47,6 +47,37 @@ func drawn(d conversation.Direction) string {
 	return strings.Join(words, " ")
 }
 
+// TestAgentsCall: what an agent writes calls whom a paragraph begins with, and nobody
+// else.
+func TestAgentsCall(t *testing.T) {
+	dir := conversation.NewDirectory(everybody())
+	for _, tt := range []struct{ text, want string }{
+		{"@alice, look", "alice"},
+		{"Alice, look", "alice"},
+		{"Hey Alice, look. Bob, thank you.", "alice"},
+		{"@alice and @Coder: look", "alice coder"},
+		{"Done.\n\nalice, your turn", "alice"},
+		{"- Bob, write\n2. Coder: test", "bob coder"},
+		{"TO: Developer, Reviewer\nLook, Bob.", "developer reviewer"},
+		{"all agents: look", "*"},
+		{"@human, it is yours.", "people"},
+		{"@alice is right", "alice"},
+
+		{"Done. Alice, thank you.", ""},
+		{"Done. @alice, thank you.", ""},
+		{"That is right, Alice.", ""},
+		{"I have asked @alice", ""},
+		{"I wait, hey Bob, for you", ""},
+		{"Alice is right, Bob.", ""},
+		{"> @alice, look\nSo they say.", ""},
+		{"what do you think, @all?", ""},
+	} {
+		if got := drawn(dir.Calls(earshot.Text(tt.text), id("Ann"))); got != tt.want {
+			t.Errorf("%q calls %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestDirect(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for _, tt := range []struct{ name, text, want string }{

@@ -54,9 +54,9 @@ func (r *Room) calls(e ending, done *earshot.Event) (c calling) {
 // among.
 func (r *Room) callees(e ending, done earshot.Event) (c calling) {
 	names, text := r.directory(), e.reply.Offered
-	to := names.Direct(text, done.Author)
+	to := names.Calls(text, done.Author)
 	if more := e.asked.sieve.tap.Calls; len(more) > 0 {
-		to = names.Direct(text[min(e.asked.sieve.call.Put, len(text)):], done.Author) // it calls whom it wants itself
+		to = names.Calls(text[min(e.asked.sieve.call.Put, len(text)):], done.Author) // it calls whom it wants itself
 		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
 	}
 	for _, s := range r.seats {
@@ -65,7 +65,7 @@ func (r *Room) callees(e ending, done earshot.Event) (c calling) {
 			c.agents = append(c.agents, s)
 		}
 	}
-	if to.People {
+	if names.Direct(text, done.Author).People {
 		c.person = r.worksFor(r.turns.Of(done.Visibility), done.Visibility)
 	}
 	return c

@@ -376,13 +376,14 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// TestWhoCallsWhom: an agent's words call agents as a person's do, but never
-// everybody, never itself, and people start no turn.
+// TestWhoCallsWhom: an agent's words call agents at the beginning of a paragraph, but
+// never everybody, never itself, and people start no turn.
 func TestWhoCallsWhom(t *testing.T) {
 	for _, tt := range []struct{ reply, answers, to string }{
 		{"I am done.", "", "owner"},
 		{"@Scout, your turn.", "Scout", "owner scout"},
 		{"Done.\n\nScout, your turn.", "Scout", "owner scout"},
+		{"Done. Scout, thank you.", "", "owner"},
 		{"I asked Scout about it.", "", "owner"},
 		{"@Earshot, go on", "", "owner"},
 		{"@all, look", "", "owner"},
@@ -497,6 +498,7 @@ func TestAHandoverIsTheHousesWord(t *testing.T) {
 func TestHandedOverElsewhere(t *testing.T) {
 	for _, tt := range []struct{ reply, want string }{
 		{"@human, which colour?", "bob: @human, which colour?"},
+		{"Which colour, @human?", "bob: Which colour, @human?"},
 		{"<world>pass</world>", "bob: @bob, Earshot is passing control to you."},
 		{"done", ""},
 	} {
