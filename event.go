@@ -396,6 +396,7 @@ const (
 	TurnLimit  Why = "limit"      // so many of their messages in a row are enough
 	Passed     Why = "pass"       // the agent said so
 	Repetition Why = "repetition" // they said the same again and again
+	Apart      Why = "apart"      // what was said is for an agent of another user
 )
 
 // A Delivery is what one outlet did with a reply.

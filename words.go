@@ -109,6 +109,8 @@ func (w Why) Means() string {
 		return "they have talked among themselves for long enough"
 	case Repetition:
 		return "they said the same again and again"
+	case Apart:
+		return "an agent of another user was called, and that is for a person to do"
 	}
 	return "it was their wish"
 }

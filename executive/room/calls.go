@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // The reasons for decisions about what agents say to each other.
@@ -18,20 +19,23 @@ const (
 	Enough    = "the agents have said as many messages in a row as executive.multi_party.turn_limit lets them"
 	Again     = "the agents say the same again and again"
 	Passing   = "an agent passes control to a person"
+	Foreign   = "it calls an agent of another user, which only people may"
 )
 
 // reasons are those of handing over.
-var reasons = map[earshot.Why]string{earshot.TurnLimit: Enough, earshot.Repetition: Again, earshot.Passed: Passing}
+var reasons = map[earshot.Why]string{earshot.TurnLimit: Enough, earshot.Repetition: Again, earshot.Passed: Passing, earshot.Apart: Foreign}
 
 // A calling is whom a reply calls.
 type calling struct {
 	agents []*seat
+	apart  bool                  // one of them is another user's, so nobody hears it; see [agents.Reaches]
 	person earshot.ParticipantID // for whom the agents work, by "@human" or a handover
 }
 
 // calls fixes whom a reply that has ended is for, beside the one whom it answers,
 // and lets the agents that it calls see it: it passes on its own words to them.
-// What was broken off, or hands over, calls no agent.
+// What was broken off, or hands over, calls no agent. If one of them is another
+// user's, a person has to look at it first, and it is for none of them.
 func (r *Room) calls(e ending, done *earshot.Event) (c calling) {
 	if e.reply.Handover != nil {
 		c.person = e.reply.Handover.To
@@ -39,14 +43,21 @@ func (r *Room) calls(e ending, done *earshot.Event) (c calling) {
 	} else if e.asked != nil && e.reply.Outcome == earshot.Completed {
 		c = r.callees(e, *done)
 	}
+	if !c.apart {
+		c.reaches(done)
+	}
+	done.To = also(done.To, c.person)
+	return c
+}
+
+// reaches makes a reply one for the agents that it calls.
+func (c calling) reaches(done *earshot.Event) {
 	for _, s := range c.agents {
 		done.To = also(done.To, s.ID)
 		if done.Visibility.Agents != nil {
 			done.Visibility.Agents = also(done.Visibility.Agents, s.ID)
 		}
 	}
-	done.To = also(done.To, c.person)
-	return c
 }
 
 // callees returns whom the words of a reply call. That it calls everybody calls
@@ -63,6 +74,7 @@ func (r *Room) callees(e ending, done earshot.Event) (c calling) {
 		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
 		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.asked.sieve.tap.Passed {
 			c.agents = append(c.agents, s)
+			c.apart = c.apart || agents.Reaches(e.question.seat.Record, s.Record) != nil
 		}
 	}
 	if names.Direct(text, done.Author).People {
@@ -91,14 +103,17 @@ func (r *Room) follow(ctx context.Context, e ending, done earshot.Event, c calli
 	case e.asked != nil && e.asked.sieve.tap.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
 		r.handOver(ctx, e.question, done, earshot.Passed)
 	case len(c.agents) > 0:
-		r.handOn(ctx, e.question, done, c.agents)
+		r.handOn(ctx, e.question, done, c)
 	}
 }
 
 // handOn asks some agents to answer what another has said, unless something speaks
 // against it.
-func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to []*seat) {
+func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to calling) {
 	why, against := r.enough(r.turns.Of(said.Visibility)), r.against(from)
+	if to.apart {
+		why = earshot.Apart
+	}
 	if against == "" {
 		against = reasons[why]
 	} else {
@@ -106,7 +121,7 @@ func (r *Room) handOn(ctx context.Context, from question, said earshot.Event, to
 	}
 	var decisions []earshot.Event
 	var asks []question
-	for _, s := range to {
+	for _, s := range to.agents {
 		q := question{
 			seat: s, message: said, chain: true, root: from.origin(), ticket: from.ticket, aloud: from.aloud, askers: from.askers,
 			turn: earshot.TurnID(r.cfg.NewID()), visibility: said.Visibility,
@@ -170,8 +185,9 @@ func (r *Room) excessive(ctx context.Context, q question) bool {
 		return false
 	}
 	r.giveUp(q)
-	r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, reasons[why]))
-	r.handOver(ctx, q, q.message, why)
+	if !r.handOver(ctx, q, q.message, why) {
+		r.unsaved = append(r.unsaved, r.decision(q, earshot.Silent, reasons[why]))
+	}
 	return true
 }
 

@@ -12,11 +12,11 @@ import (
 // what one of them has said: by one reply, in the name of the one that spoke
 // last. Whatever they had still to say to each other is given up. They do so once:
 // nothing happens if they have already, if a person has the floor next anyway, or if
-// the journal takes nothing.
-func (r *Room) handOver(ctx context.Context, after question, last earshot.Event, why earshot.Why) {
+// the journal takes nothing. It reports whether they will.
+func (r *Room) handOver(ctx context.Context, after question, last earshot.Event, why earshot.Why) bool {
 	b := r.turns.Of(last.Visibility)
 	if b.Over || r.overtaken(after) {
-		return
+		return false
 	}
 	r.drop(func(q question) bool { return q.chain && together(q.message.Visibility, last.Visibility) })
 	h := &earshot.Handover{Why: why, To: r.worksFor(b, last.Visibility)}
@@ -28,9 +28,11 @@ func (r *Room) handOver(ctx context.Context, after question, last earshot.Event,
 	if s := r.seatOf(b.Last); s != nil {
 		q.seat = s
 	}
-	if r.settle(ctx, r.decision(q, earshot.Speak, reasons[why])) {
-		r.wait(append(r.pending, q))
+	if !r.settle(ctx, r.decision(q, earshot.Speak, reasons[why])) {
+		return false
 	}
+	r.wait(append(r.pending, q))
+	return true
 }
 
 // leave returns the words by which an agent hands over.
@@ -41,6 +43,8 @@ func (r *Room) leave(h *earshot.Handover, agent string, count int) string {
 		return to + ", " + agent + " is passing control to you."
 	case h.Why == earshot.Repetition:
 		return to + ", we are saying the same again and again; it is yours."
+	case h.Why == earshot.Apart:
+		return to + ", that is for an agent of another user, which I may not call; it is yours."
 	case limit < 2:
 		return to + ", agents do not answer each other here; it is yours."
 	default:

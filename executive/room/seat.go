@@ -113,6 +113,9 @@ func (s *seat) handed(l line, h *earshot.Handover, people *participants.Registry
 		to = people.Name(h.To)
 	}
 	l.note = people.Name(l.author) + " has handed over to " + to + "."
+	if h.Why == earshot.Apart {
+		l.note += " It had called an agent of another user, which only people may; tell them what you want of it."
+	}
 	l.author, l.about, l.to, l.text = s.ID, "", nil, ""
 	return l
 }

@@ -260,6 +260,17 @@ func TestAIsFromOutsideCount(t *testing.T) {
 		if n := len(h.model.Seen()); n != 4 {
 			t.Errorf("%d requests", n)
 		}
+		enough := make(map[earshot.EventID]int)
+		for _, e := range h.journal.Events() {
+			if d, ok := e.Body.(earshot.Decision); ok && d.Reasons[0] == room.Enough {
+				if enough[d.About]++; enough[d.About] > 1 {
+					t.Error("whoever is handed over to is told twice that it is enough")
+				}
+			}
+		}
+		if len(enough) != 3 {
+			t.Errorf("%d were told that it is enough", len(enough))
+		}
 	})
 }
 
@@ -419,6 +430,37 @@ func TestWhoCallsWhom(t *testing.T) {
 				}
 				if got := strings.Join(answers, " "); got != tt.answers || strings.Join(to, " ") != tt.to {
 					t.Errorf("%q answers what is for %q", got, to)
+				}
+			})
+		})
+	}
+}
+
+// TestAnotherUsersAgent: what is said to it reaches nobody, also not others who are
+// called beside it; a person has the floor, and the agents read why.
+func TestAnotherUsersAgent(t *testing.T) {
+	for _, reply := range []string{"@Coder, look", "@Scout, look\n@Coder, look", "<world>TO: Coder</world>look"} {
+		t.Run(reply, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model = &llmtest.Script{Rules: []llmtest.Rule{{When: "and now", Reply: "Yes."}, {Agent: "Earshot", Reply: reply}, {Reply: "Yes?"}}}
+				c := pair(t, h)
+				me, scout, coder := replying("agent", "Earshot"), replying("scout", "Scout"), replying("coder", "Coder")
+				me.User, scout.User, coder.User = "owner", "owner", "kids"
+				c.seats(me, scout, coder)
+				c.must(t, "ann", "@Earshot go on", time.Second)
+				if got := c.talk(); len(got) != 2 || got[1] != "Earshot: @ann, that is for an agent of another user, which I may not call; it is yours." {
+					t.Errorf("said %q", got)
+				}
+				for _, e := range c.journal.Events() {
+					if _, ok := e.Body.(earshot.Reply); ok && !slices.Equal(e.To, []earshot.ParticipantID{"owner"}) {
+						t.Errorf("a reply is for %q", e.To)
+					}
+				}
+				c.must(t, "ann", "@Earshot and now?", time.Second)
+				c.stop()
+				if who, dialogue := c.asked(); who != "Earshot" || !strings.Contains(dialogue, "[FROM: System] Earshot has handed over to ann. It had called an agent of another user") {
+					t.Errorf("%s was asked with %q", who, dialogue)
 				}
 			})
 		})
