@@ -78,8 +78,8 @@ func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
 	r.scene.Put(scene.Item{Field: scene.Agent, Of: e.Author, Source: "turn", Event: e.ID, At: r.cfg.Now(), Text: state, Visibility: e.Visibility})
 }
 
-// goOn goes on from the past: the dialogue of the main agent, and the turns that
-// had begun when the program ended without a word.
+// goOn goes on from the past: the dialogue of the main agent, and what was under way
+// when the program ended without a word.
 func (r *Room) goOn() {
 	r.seats[0].awake = true
 	open := make(map[earshot.TurnID]earshot.Event)
@@ -104,6 +104,7 @@ func (r *Room) goOn() {
 		}
 	}
 	r.sponsored(r.cfg.Past)
+	r.unreturned = r.overdue(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {
 		s.history.nobody()

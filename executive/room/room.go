@@ -198,13 +198,14 @@ type Room struct {
 	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 
 	// What follows belongs to Run.
-	pending  []question
-	sponsors sponsors
-	awaited  map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
-	unsaved  []earshot.Event
-	stuck    bool  // the journal takes nothing
-	newest   int64 // sequence
-	began    int64 // that of the past
+	pending    []question
+	sponsors   sponsors
+	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
+	unsaved    []earshot.Event
+	unreturned []lastWord // after which agents may have to hand over still; see [Room.resign]
+	stuck      bool       // the journal takes nothing
+	newest     int64      // sequence
+	began      int64      // that of the past
 }
 
 // entry is an admitted event on its way into the journal.

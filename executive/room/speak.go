@@ -30,6 +30,7 @@ type live struct {
 // next begins a turn if a question waits and the floor is free.
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.seating()
+	r.resign(ctx)
 	for ctx.Err() == nil && !r.speaking() {
 		q, ok := r.choose(ctx)
 		if !ok {

@@ -1,0 +1,70 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+// A lastWord is what an agent said last in a conversation before the program began,
+// and whom it answered.
+type lastWord struct {
+	said earshot.Event
+	to   earshot.ParticipantID
+}
+
+// overdue returns the last words of the conversations in which an agent had them: the
+// program may have ended before the agents handed over. Answers to all agents call
+// nobody.
+func (r *Room) overdue(past []earshot.Event) (all []lastWord) {
+	authors := make(map[earshot.EventID]earshot.ParticipantID)
+	calls := make(map[earshot.TurnID]bool) // its reply may call others
+	for _, e := range past {
+		authors[e.ID] = e.Author
+		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
+			calls[d.Turn] = !slices.Contains(d.Reasons, Everybody)
+		}
+		move := conversation.MoveOf(e, r.kind).Kind
+		if move == conversation.Aloof || move == conversation.Set {
+			continue
+		}
+		all = slices.DeleteFunc(all, func(l lastWord) bool { return together(l.said.Visibility, e.Visibility) })
+		if reply, ok := e.Body.(earshot.Reply); ok && move == conversation.Word && reply.Outcome == earshot.Completed && calls[reply.Turn] {
+			all = append(all, lastWord{e, authors[reply.About]})
+		}
+	}
+	return all
+}
+
+// resign has the agents hand over that should have before the program began: one
+// called another, and enough had been said. It waits until somebody can be told.
+func (r *Room) resign(ctx context.Context) {
+	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool {
+		why := r.enough(r.turns.Of(l.said.Visibility))
+		q := question{seat: r.seatOf(l.said.Author), message: l.said, chain: true, ticket: r.floor.Ticket()}
+		switch {
+		case why == "" || q.seat == nil || r.against(q) != "" || !r.led(l):
+			return true
+		case len(r.outlets(q, r.cfg.Settings())) == 0:
+			return false
+		}
+		r.handOver(ctx, q, l.said, why)
+		return true
+	})
+}
+
+// led reports whether the last word called an agent of the room. Whom it called by a
+// tag does not stand in its text, but it is for them.
+func (r *Room) led(l lastWord) bool {
+	to := r.directory().Calls(l.said.Body.(earshot.Reply).Offered, l.said.Author).To
+	for _, id := range l.said.To {
+		if id != l.to && l.said.Visibility.Scope != earshot.Private { // which is for all who are in it
+			to = append(to, id)
+		}
+	}
+	return slices.ContainsFunc(r.seats, func(s *seat) bool {
+		return s.ID != l.said.Author && sees(l.said.Visibility, s.ID) && slices.Contains(to, s.ID)
+	})
+}
