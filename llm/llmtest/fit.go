@@ -11,12 +11,14 @@ import (
 func (r Rule) fits(req *llm.Request) bool {
 	result, called := afterCall(req)
 	switch {
+	case use(req) != r.For:
+		return false
 	case called != (r.Result != nil):
 		return false
 	case called && !holds(result, *r.Result):
 		return false
 	}
-	return holds(lastOfUser(req), r.When) && (r.Agent == "" || told(req, r.Agent))
+	return holds(asks(req), r.When) && (r.Agent == "" || told(req, r.Agent))
 }
 
 // holds reports whether part stands in text, in any case.
@@ -39,6 +41,15 @@ func told(req *llm.Request, name string) bool {
 	return slices.ContainsFunc(req.Messages, func(m llm.Message) bool {
 		return m.Role == llm.System && strings.Contains(m.Text, "You are "+name+".")
 	})
+}
+
+// asks returns what r.When is looked for in: a thought is asked for by the last
+// message, whoever it is of.
+func asks(req *llm.Request) string {
+	if n := len(req.Messages); n > 0 && use(req) != ForReply {
+		return req.Messages[n-1].Text
+	}
+	return lastOfUser(req)
 }
 
 // lastOfUser returns the last message of the user.

@@ -34,6 +34,7 @@ type file struct {
 
 // A rule is a [Rule] as it is written.
 type rule struct {
+	For     string         `yaml:"for"`
 	When    *string        `yaml:"when"`
 	Agent   string         `yaml:"agent"`
 	Result  *string        `yaml:"result"`
@@ -79,6 +80,15 @@ type call struct {
 //	    replies:                      # in place of one: one each time, then from the first again
 //	      - reply: Your turn, Bob.
 //	      - reply: No, yours.         # thinking and calls are as above
+//	  - for: thought                  # reply if left out: what it says; thought: what it thinks beside that
+//	    when: You were interrupted by # stands in the last message of all
+//	    reply: They are in a hurry, then.
+//	  - for: findings                 # what it answers when it is asked what it has found, by a schema
+//	    when: ""
+//	    reply: '{"findings":[{"text":"Ann is in a hurry.","evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":false}]}'
+//
+// A script without a rule for thoughts thinks nothing, and without one for
+// findings finds nothing.
 //
 // A rule without result does not fit after a call, so a model that has called
 // something calls it again only if a rule with result says so.
@@ -155,6 +165,9 @@ func (f file) check(root *yaml.Node) error {
 
 // problems returns what is wrong with r.
 func (r *rule) problems() (all []string) {
+	if _, known := uses[r.For]; !known {
+		all = append(all, fmt.Sprintf("is for %q; must be for reply, thought or findings", r.For))
+	}
 	if r.When == nil && r.Result == nil {
 		all = append(all, "has no when; write when: \"\" if it fits every message")
 	}
@@ -185,6 +198,9 @@ func (a answer) problems(place string) (all []string) {
 	}
 	return all
 }
+
+// uses are what a rule can be for.
+var uses = map[string]Use{"": ForReply, "reply": ForReply, "thought": ForThought, "findings": ForFindings}
 
 // value returns the node under key in a document, followed through an alias.
 func value(root *yaml.Node, key string) *yaml.Node {
@@ -217,7 +233,7 @@ func (f file) script() *Script {
 // rule returns r as the model has it.
 func (r *rule) rule() Rule {
 	one := r.answer.reply()
-	out := Rule{Agent: r.Agent, Result: r.Result, Reply: one.Text, Thinking: one.Thinking, Calls: one.Calls}
+	out := Rule{For: uses[r.For], Agent: r.Agent, Result: r.Result, Reply: one.Text, Thinking: one.Thinking, Calls: one.Calls}
 	if r.When != nil {
 		out.When = *r.When
 	}

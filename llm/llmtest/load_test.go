@@ -32,6 +32,9 @@ rules:
     replies:
       - reply: First.
       - {thinking: Hm., calls: [{tool: note, arguments: {}}]}
+  - {for: thought, when: a, reply: b}
+  - {for: findings, when: "", reply: "{}"}
+  - {for: reply, when: c, reply: d}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +52,9 @@ rules:
 				{Text: "First."},
 				{Thinking: "Hm.", Calls: []llm.Call{{Tool: "note", Arguments: json.RawMessage("{}")}}},
 			}},
+			{For: llmtest.ForThought, When: "a", Reply: "b"},
+			{For: llmtest.ForFindings, Reply: "{}"},
+			{When: "c", Reply: "d"},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -77,6 +83,7 @@ func TestParseFaults(t *testing.T) {
 		{"calls nothing", "reply: a\nrules:\n- when: b\n  calls: [{arguments: {a: b}}]\n", "line 3: rule 1 has no tool in call 1"},
 		{"arguments that are no JSON", "reply: a\nrules:\n- when: b\n  replies: [calls: [{tool: c, arguments: {a: {1: .nan}}}]]\n",
 			"line 3: rule 1 in its reply 1 has arguments in call 1 that are no JSON"},
+		{"for what there is not", "reply: a\nrules:\n- {for: fun, when: b, reply: c}\n", "line 3: rule 1 is for \"fun\"; must be for reply, thought or findings"},
 		{"two documents", "reply: a\n---\nreply: b\n", "goes on after its end; it must be one document"},
 		{"no YAML", "reply: [", "yaml: line 1: did not find expected node content"},
 		{"a list", "- a\n", "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!seq into llmtest.file"},

@@ -28,7 +28,7 @@ const maxSeen = 64
 // first use.
 type Script struct {
 	Label    string        // its name for people; empty means "script"
-	Reply    string        // where no rule fits
+	Reply    string        // where no rule fits; see [Use]
 	Thinking string        // before Reply, if the request asks for it
 	Every    time.Duration // from one piece to the next; 0 is as fast as they are read
 	Rules    []Rule
@@ -49,10 +49,34 @@ type Script struct {
 	wedged   bool
 }
 
+// A Use is what the model is asked for. Where no rule fits a request for a reply,
+// the script's own is given; of itself a script thinks nothing and finds nothing.
+type Use string
+
+// The uses. What an agent is asked as [llm.Reasoning] is a thought, and with a
+// schema what it found by it.
+const (
+	ForReply    Use = ""
+	ForThought  Use = "thought"
+	ForFindings Use = "findings"
+)
+
+// use returns what req asks for.
+func use(req *llm.Request) Use {
+	switch {
+	case req.Priority != llm.Reasoning:
+		return ForReply
+	case req.Schema != nil:
+		return ForFindings
+	}
+	return ForThought
+}
+
 // A Rule is what the model says to a message of the user, or to what a call came
-// to.
+// to; or what it thinks.
 type Rule struct {
-	When  string // stands in the last message of the user, in any case; empty fits every message
+	For   Use
+	When  string // stands in the last message of the user, for other than replies of all, in any case; empty fits every message
 	Agent string // if set, a message of the system says "You are NAME." of this name
 
 	// Result, if set, stands in the last message of all, which is what a call
@@ -217,6 +241,12 @@ func (s *Script) rule(req *llm.Request) Rule {
 		}
 		r.Every = cmp.Or(r.Every, s.Every)
 		return r
+	}
+	switch use(req) {
+	case ForThought:
+		return Rule{Every: s.Every}
+	case ForFindings:
+		return Rule{Reply: `{"findings":[]}`, Every: s.Every}
 	}
 	return Rule{Reply: s.Reply, Thinking: s.Thinking, Every: s.Every}
 }
