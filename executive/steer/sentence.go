@@ -1,0 +1,126 @@
+package steer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A sentence is what was said, without what is said for politeness.
+type sentence struct {
+	clauses []string // in lower case, without punctuation
+	asks    bool     // it ends with a question mark
+	polite  bool     // somebody said please
+	denies  bool     // it began with no
+}
+
+// parse returns text as a sentence. Agent is the name by which it may call.
+func parse(text, agent string) sentence {
+	var s sentence
+	s.asks = strings.HasSuffix(strings.TrimSpace(text), "?")
+	name := fold(agent)
+	for clause := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",.;:!?—–\n()", r) }) {
+		c := fold(clause)
+		if slices.Contains(strings.Fields(c), "please") {
+			s.polite = true
+		}
+		c = plain(c, name)
+		if c == "no" || c == "nope" {
+			s.denies = true
+			continue
+		}
+		if c != "" {
+			s.clauses = append(s.clauses, c)
+		}
+	}
+	return s
+}
+
+// whole returns all clauses as one.
+func (s sentence) whole() string { return strings.Join(s.clauses, " ") }
+
+// has reports whether a word is in it.
+func (s sentence) has(word string) bool { return slices.Contains(strings.Fields(s.whole()), word) }
+
+// fold returns text in lower case, without punctuation, one space between words.
+func fold(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			b.WriteRune(unicode.ToLower(r))
+		case unicode.IsSpace(r), r == '-', r == '/':
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// fillers begin and end a clause and mean nothing there.
+var fillers = []string{
+	"please", "ok", "okay", "hey", "oh", "ah", "um", "uh", "well", "so", "actually", "sorry", "wait", "just", "hm", "hmm",
+	"thanks", "thank you", "maybe", "perhaps", "then", "right now", "now", "yes",
+}
+
+// plain returns a clause without fillers and the name that it calls. One that is
+// nothing else stays its last filler, so that "wait" and "thanks" can be understood.
+func plain(c, name string) string {
+	for {
+		was := c
+		for _, f := range append(slices.Clip(fillers), name) {
+			if f == "" || c == f && f != name {
+				continue
+			}
+			c = strings.TrimSuffix(strings.TrimPrefix(c+" ", f+" "), " ")
+			c = strings.TrimPrefix(strings.TrimSuffix(" "+c, " "+f), " ")
+		}
+		if c == was {
+			return c
+		}
+	}
+}
+
+// tails say when, which is no matter to what is asked.
+var tails = regexp.MustCompile(`( (yet|now|already|so far|by now|right now|at the moment|there|still|anyway|any more|currently|today))+$`)
+
+// bare returns words without such a tail.
+func bare(words string) string { return tails.ReplaceAllString(words, "") }
+
+// empty are words that any two sentences may have in common.
+var empty = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(`about above after again against also always another around because been before being below between
+		both cannot could does doing done down during each either else even ever every find first from going good have having here
+		into just know last later least less like long look make many maybe more most much must need never next nothing once
+		only other over people please really right said same shall should since some something soon still such take tell than that
+		them then there these they thing think this those through time today tomorrow tonight under until very want well were what
+		when where whether which while whole will with within without work would write your yesterday
+		one two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand
+		monday tuesday wednesday thursday friday saturday sunday`) {
+		m[stem(w)] = true
+	}
+	return m
+}()
+
+// content returns the words of text that say what it is about.
+func content(text string) map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq(fold(text)) {
+		if w = stem(w); len(w) >= 4 && !empty[w] {
+			m[w] = true
+		}
+	}
+	return m
+}
+
+// stem returns a word without the ending of a plural or a tense. It need not be a
+// word any more.
+func stem(w string) string {
+	for _, ending := range []string{"ies", "ing", "ed", "es", "s", "y", "e"} {
+		if rest, ok := strings.CutSuffix(w, ending); ok && len(rest) >= 3 {
+			return rest
+		}
+	}
+	return w
+}
