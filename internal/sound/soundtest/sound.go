@@ -1,8 +1,8 @@
 package soundtest
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,16 +15,37 @@ import (
 // format is how pacat and parec speak: raw sound, as package audio has it.
 var format = []string{"--raw", "--rate=16000", "--channels=1", "--format=s16le"}
 
+// whole is how much sound the server takes at once, in milliseconds: all that is
+// said in a test. So nobody stutters, however late the player or the server is;
+// the sound still comes in its own time.
+const whole = "60000"
+
 // Play plays pcm into the virtual microphone, and returns when it was played or
-// ctx has ended.
+// ctx has ended. It arrives in one piece, unless the machine stands still for
+// longer than others have patience.
 func (s *Server) Play(ctx context.Context, pcm []int16) error {
-	cmd := exec.CommandContext(ctx, "pacat", append(format, "--playback", "--latency-msec=40", "--device="+Microphone)...)
+	file, err := s.keep(pcm)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file)
+	cmd := exec.CommandContext(ctx, "pacat", append(format, "--playback", "--latency-msec="+whole, "--device="+Microphone, file)...)
 	cmd.Env = append(os.Environ(), s.Env()...)
-	cmd.Stdin = bytes.NewReader(audio.AppendPCM(nil, pcm))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("playing into the microphone: %w: %s", err, out)
 	}
 	return nil
+}
+
+// keep writes pcm into a file: from a pipe that has ended the player reads
+// without end, and takes most of a core.
+func (s *Server) keep(pcm []int16) (string, error) {
+	f, err := os.CreateTemp(s.dir, "said")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(audio.AppendPCM(nil, pcm))
+	return f.Name(), errors.Join(err, f.Close())
 }
 
 // A Recording is what comes out of the virtual loudspeaker, from when it was
