@@ -23,8 +23,8 @@ const (
 	// leaves keyboards alone.
 	vadMode = 2
 
-	// ringed is how many frames wait for the daemon: one second.
-	ringed = int(time.Second / audio.Time)
+	// ringed is how many frames wait for the daemon.
+	ringed = int(sound.Late / audio.Time)
 )
 
 // A capture is an open microphone.

@@ -22,7 +22,7 @@ import (
 const (
 	// opening is how long a device may take to open or close; the daemon waits
 	// no longer either.
-	opening = 3 * time.Second
+	opening = 6 * time.Second
 
 	// letting is how long a device that was lost may take to let go, before the
 	// next is opened.

@@ -7,8 +7,8 @@
 // sound server by package pulse.
 //
 // What happens when a reader is slow: the microphone is read whatever happens;
-// of its frames the newest second waits, and the next one says how many are
-// missing. Sound for the loudspeaker waits at its sender, by credit.
+// of its frames the newest wait, for [sound.Late], and the next one says how many
+// are missing. Sound for the loudspeaker waits at its sender, by credit.
 package main
 
 import (

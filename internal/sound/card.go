@@ -14,18 +14,21 @@ import (
 // The patience with a helper that beats, and yet does not do what it should.
 const (
 	// opening is how long a device may take to open or to close. A wireless one
-	// takes one to two seconds.
-	opening = 3 * time.Second
+	// takes one to two seconds; a machine under load takes longer.
+	opening = 6 * time.Second
 
-	// deaf is how long an open input may be without a frame. They come every
-	// 20 ms, and a machine under load holds them up for some hundred.
-	deaf = 1500 * time.Millisecond
+	// deaf is how many looks an open input may be without a frame: three seconds.
+	// They come every 20 ms, and a machine under load holds them up for more than
+	// one.
+	deaf = int(3 * time.Second / glance)
 
-	// stuck is how long a speech may stand still although there is sound: longer
-	// than any wireless loudspeaker holds sound back.
-	stuck = 3 * time.Second
+	// stuck is how many looks a speech may stand still although there is sound:
+	// three seconds, which is longer than any wireless loudspeaker holds it back.
+	stuck = int(3 * time.Second / glance)
 
-	// glance is how often that is looked at.
+	// glance is how often that is looked at. Looks are counted, and not time: when
+	// the whole machine stood still, or the daemon alone, there was one look and
+	// nobody is to blame.
 	glance = 250 * time.Millisecond
 )
 

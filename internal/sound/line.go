@@ -206,7 +206,7 @@ func (l *line) played(r Played) error {
 	if p == nil || p.number != r.Play || err != nil {
 		return err // it is late, or a lie
 	}
-	moved, err := p.played(r, time.Now())
+	moved, err := p.played(r)
 	switch {
 	case err != nil:
 		return err
@@ -226,8 +226,8 @@ func (l *line) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-look.C:
-			if l.still(now) {
+		case <-look.C:
+			if l.still() {
 				l.stop(frozen)
 				return
 			}
@@ -235,11 +235,11 @@ func (l *line) watch(ctx context.Context) {
 	}
 }
 
-// still reports whether what should move does not.
-func (l *line) still(now time.Time) bool {
+// still looks whether what should move does not.
+func (l *line) still() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.input != nil && l.input.deaf(now) || l.playing != nil && l.playing.stuck(now)
+	return l.input != nil && l.input.deaf() || l.playing != nil && l.playing.stuck()
 }
 
 // end ends everything that was open. The helper is gone.

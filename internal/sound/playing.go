@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"earshot"
 	"earshot/internal/audio"
@@ -39,7 +38,7 @@ type Playing struct {
 	mu       sync.Mutex
 	sent     int64
 	pos      int64
-	since    time.Time // when something moved last, or began to be due
+	looks    int // since something moved last, or began to be due
 	paused   bool
 	finished bool
 	cut      bool
@@ -47,7 +46,7 @@ type Playing struct {
 }
 
 func newPlaying(l *line, out *stream, number uint32, moved func(Position)) *Playing {
-	return &Playing{line: l, out: out, number: number, moved: moved, since: time.Now()}
+	return &Playing{line: l, out: out, number: number, moved: moved}
 }
 
 // Write plays pcm behind what was written before. It waits for credit, until
@@ -81,7 +80,7 @@ func (p *Playing) sending(n int) error {
 		return p.why()
 	}
 	p.sent += int64(n)
-	p.since = time.Now()
+	p.looks = 0
 	return nil
 }
 
@@ -102,7 +101,7 @@ func (p *Playing) Finish() {
 		p.mu.Unlock()
 		return
 	}
-	p.finished, p.since = true, time.Now()
+	p.finished, p.looks = true, 0
 	sent := p.sent
 	p.mu.Unlock()
 	p.send(SayFinish, Finish{p.number, sent})
@@ -115,7 +114,7 @@ func (p *Playing) Do(c earshot.Control) {
 		p.mu.Unlock()
 		return
 	}
-	p.since = time.Now()
+	p.looks = 0
 	switch c {
 	case earshot.Pause:
 		p.paused = true
@@ -134,14 +133,14 @@ func (p *Playing) Do(c earshot.Control) {
 func (p *Playing) send(name string, body any) { _ = p.line.link.Send(name, body) }
 
 // played takes how far the speech has come, and reports whether that is news.
-func (p *Playing) played(r Played, now time.Time) (moved bool, err error) {
+func (p *Playing) played(r Played) (moved bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r.Samples < p.pos || r.Samples > p.sent || r.Credit < 0 || r.Credit > deck.Most {
 		return false, fmt.Errorf("%w: it played what it was not given", helper.ErrProtocol)
 	}
 	moved = r.Samples > p.pos
-	p.pos, p.since = r.Samples, now
+	p.pos, p.looks = r.Samples, 0
 	p.credit.Grant(2*r.Credit, credit)
 	return moved, nil
 }
@@ -166,10 +165,13 @@ func (p *Playing) tell(at Position) {
 	}
 }
 
-// stuck reports whether the speech should move and does not.
-func (p *Playing) stuck(now time.Time) bool {
+// stuck looks whether the speech should move and does not.
+func (p *Playing) stuck() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	due := p.cut || !p.paused && (p.finished || p.pos < p.sent)
-	return due && !p.ended && now.Sub(p.since) > stuck
+	if p.looks++; !due || p.ended {
+		p.looks = 0
+	}
+	return p.looks > stuck
 }

@@ -131,10 +131,13 @@ func (r *rig) supervise() {
 }
 
 // kill kills the helper.
-func (r *rig) kill() error {
+func (r *rig) kill() error { return r.signal(syscall.SIGKILL) }
+
+// signal sends the helper a signal.
+func (r *rig) signal(sig syscall.Signal) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return syscall.Kill(r.pids[len(r.pids)-1], syscall.SIGKILL)
+	return syscall.Kill(r.pids[len(r.pids)-1], sig)
 }
 
 // said returns how many notices there were.

@@ -6,8 +6,8 @@
 // open end with [ErrCard], and who opens a new one waits until the card is
 // back. When one device goes, only its input or output ends, with a *[Fault].
 //
-// What happens when a reader is slow: of captured frames the newest second is
-// kept, and the next one says how many are missing; what is played waits for
+// What happens when a reader is slow: of captured frames the newest are kept,
+// for [Late], and the next one says how many are missing; what is played waits for
 // credit, so that no more than 200 ms are ahead; positions are told from the
 // goroutine that reads what the helper says, and must be taken at once.
 package sound
@@ -15,7 +15,12 @@ package sound
 import (
 	"errors"
 	"strings"
+	"time"
 )
+
+// Late is how late whoever takes captured frames may be, on either side of the
+// pipe, before any are lost.
+const Late = 5 * time.Second
 
 // Errors of inputs and outputs, beside *[Fault].
 var (

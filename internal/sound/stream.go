@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// kept is how many captured frames wait for a slow reader: one second.
-	kept = int(time.Second / audio.Time)
+	// kept is how many captured frames wait for a slow reader: more than anybody
+	// waits for a processor, since what is late is still understood, and what is
+	// lost tears a sentence in two.
+	kept = int(Late / audio.Time)
 
 	// settling is how long a helper keeps the first frames of a capture to
 	// itself; until then nothing is missed.
@@ -35,8 +37,9 @@ type stream struct {
 	mu    sync.Mutex
 	err   error     // why it is over
 	since time.Time // when it was opened
-	last  time.Time // when the last frame came, or the first was due
 	got   int       // frames
+	seen  int       // of those, at the last look
+	looks int       // since a frame came, or the first was due
 	next  audio.Frame
 }
 
@@ -54,7 +57,7 @@ func (s *stream) open(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.since.IsZero() {
-		s.since, s.last = now, now.Add(settling)
+		s.since, s.looks = now, -int(settling/glance)
 		close(s.opened)
 	}
 }
@@ -94,14 +97,19 @@ func (s *stream) frame(b []byte, now time.Time) error {
 	if s.got++; s.got > ahead+int(now.Sub(s.since)/audio.Time) {
 		return fmt.Errorf("%w: it captures faster than time passes", helper.ErrProtocol)
 	}
-	s.last = now
 	s.ring.Put(&s.next)
 	return nil
 }
 
-// deaf reports whether the stream is open and yet nothing comes.
-func (s *stream) deaf(now time.Time) bool {
+// deaf looks whether the stream is open and yet nothing comes.
+func (s *stream) deaf() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.since.IsZero() && s.err == nil && now.Sub(s.last) > deaf
+	if s.since.IsZero() || s.err != nil {
+		return false
+	}
+	if s.looks++; s.got > s.seen {
+		s.seen, s.looks = s.got, 0
+	}
+	return s.looks > deaf
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // Patience is how long the server may take for an answer. A healthy one takes
-// less than a millisecond; a machine under load, some hundred.
-const Patience = time.Second
+// less than a millisecond; on a machine under load, more than a second.
+const Patience = 3 * time.Second
 
 // Errors of a server, beside those that it answers with.
 var (
