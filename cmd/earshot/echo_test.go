@@ -36,7 +36,7 @@ func TestOwnSound(t *testing.T) {
 		}
 		reply := p.replied(before + 1)[before]
 		p.sounds(hush(1500)) // until whatever was heard is understood
-		r.truthful(t, reply, recording.PCM(0), rate)
+		r.truthful(t, reply, p.recorded(recording))
 		return reply
 	}
 	if reply := ask(""); reply.Outcome != earshot.Completed {

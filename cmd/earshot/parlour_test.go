@@ -189,6 +189,14 @@ func (p *parlour) records() *soundtest.Recording {
 	return r
 }
 
+// recorded returns what has sounded in r, with what is on its way to be recorded.
+func (p *parlour) recorded(r *soundtest.Recording) []int16 {
+	p.t.Helper()
+	length := r.Len() + rate
+	testkit.Await(p.t, soon, "the sound behind it", func() bool { return r.Len() >= length })
+	return r.PCM(0)
+}
+
 // journal returns all that is written down.
 func (p *parlour) journal() (events []earshot.Event) {
 	p.t.Helper()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"earshot"
@@ -20,10 +21,31 @@ func TestSpokenQuestion(t *testing.T) {
 	if reply.Outcome != earshot.Completed || reply.Delivered() != "It is warm and dry today." {
 		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
 	}
-	rendered(t, "It is warm and dry today.").truthful(t, reply, recording.PCM(0), rate)
+	rendered(t, "It is warm and dry today.").truthful(t, reply, p.recorded(recording))
 	shown := p.earshot(nil, "history").out
 	if lines := strings.Split(strings.TrimSpace(shown), "\n"); len(lines) != 2 || wrong(lines[0], "somebody Earshot what is the weather like today") > 3 || !strings.Contains(lines[1], "Earshot    It is warm and dry today.") {
 		t.Errorf("history shows\n%s", shown)
+	}
+}
+
+// TestSpokenLate: a question that was asked while others had the processor, from
+// its first word to its last, is understood and answered when they let go of it.
+func TestSpokenLate(t *testing.T) {
+	p := newParlour(t)
+	p.scripted(talker)
+	d := p.wakes()
+	p.sounds(hush(1000)) // until the microphone has settled
+	d.Process.Signal(syscall.SIGSTOP)
+	p.says(bob, "earshot, what is the weather like today")
+	d.Process.Signal(syscall.SIGCONT)
+	if reply := p.replied(1)[0]; reply.Outcome != earshot.Completed || reply.Delivered() != "It is warm and dry today." {
+		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
+	}
+	if said := string(p.heard(1)[0].Text); wrong(said, "earshot what is the weather like today") > 3 {
+		t.Errorf("understood was %q", said)
+	}
+	if log := p.log(); strings.Contains(log, "lost") {
+		t.Errorf("somebody was blamed:\n%s", log)
 	}
 }
 
@@ -45,7 +67,7 @@ func TestSpokenOllama(t *testing.T) {
 	if reply.Outcome != earshot.Interrupted || !strings.HasPrefix(tale, string(reply.Delivered())) {
 		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
 	}
-	rendered(t, strings.SplitAfter(tale, ", ")[:4]...).truthful(t, reply, recording.PCM(0), rate)
+	rendered(t, strings.SplitAfter(tale, ", ")[:4]...).truthful(t, reply, p.recorded(recording))
 }
 
 // TestNotAddressed: what is said to others is written down and gets no answer;
@@ -69,7 +91,7 @@ func TestNotAddressed(t *testing.T) {
 	if reply.Outcome != earshot.Completed {
 		t.Errorf("the reply was %s", reply.Outcome)
 	}
-	rendered(t, tide...).truthful(t, reply, recording.PCM(0), 4*rate)
+	rendered(t, tide...).truthful(t, reply, p.recorded(recording))
 	p.heard(3)
 	for i, want := range []string{"shall we have lunch together", "i would like a cup of coffee", "shall we have lunch together"} {
 		e := utterances(p.journal())[i]
