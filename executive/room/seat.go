@@ -227,8 +227,12 @@ func (r *Room) seating() {
 	var now []*seat
 	list := r.agents()
 	r.mu.Lock()
+	had := make(map[earshot.ParticipantID]*seat, len(r.seats))
+	for _, s := range r.seats {
+		had[s.ID] = s
+	}
 	for _, a := range list {
-		s := r.seatOf(a.ID)
+		s := had[a.ID]
 		if s == nil {
 			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now()}
 		}
