@@ -62,6 +62,32 @@ func newest(and string) string {
 	return "SELECT " + columns + " FROM journal j WHERE " + visible + and + " ORDER BY j.sequence DESC LIMIT @limit"
 }
 
+// Lately returns, of the newest events of a room, those that any of some audiences
+// may know, in the order in which they happened: all that several need who go on
+// from them, each from what it may know. It looks at so many of a kind, or of all
+// kinds if that is empty.
+func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Kind, many int, who ...earshot.Audience) ([]earshot.Event, error) {
+	query := "SELECT " + columns + " FROM journal j WHERE j.room = @room"
+	if kind != "" {
+		query += " AND j.kind = @kind"
+	}
+	rows, err := s.archive.db.QueryContext(ctx, query+" ORDER BY j.sequence DESC LIMIT @many",
+		sql.Named("room", room), sql.Named("kind", kind), sql.Named("many", max(0, many)))
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	found, err := collect(rows)
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	slices.Reverse(found)
+	events, err := open(found, who...)
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	return events, nil
+}
+
 // Decisions returns the newest decisions, in the order in which they were
 // taken.
 func (r *Reader) Decisions(ctx context.Context, limit int) ([]earshot.Event, error) {
@@ -151,7 +177,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}
-	events, err := r.open(found)
+	events, err := open(found, r.who)
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}
@@ -175,16 +201,17 @@ func asJSON(ids []earshot.ParticipantID) string {
 	return string(text)
 }
 
-// open returns the events in rows. What the columns beside an event said is
-// asked again of the event itself, which alone has a checksum.
-func (r *Reader) open(rows []row) ([]earshot.Event, error) {
+// open returns the events in rows that any of some audiences may know. What the
+// columns beside an event said is asked again of the event itself, which alone has
+// a checksum.
+func open(rows []row, who ...earshot.Audience) ([]earshot.Event, error) {
 	events := make([]earshot.Event, 0, len(rows))
 	for _, row := range rows {
 		e, err := row.event()
 		if err != nil {
 			return nil, err
 		}
-		if e.Room == r.who.Room && e.Visibility.Allows(r.who) {
+		if slices.ContainsFunc(who, func(a earshot.Audience) bool { return e.Room == a.Room && e.Visibility.Allows(a) }) {
 			events = append(events, e)
 		}
 	}

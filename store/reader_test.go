@@ -119,6 +119,53 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	}
 }
 
+// TestLately: whoever has several to look after gets of the newest events what any
+// of them may see, and no other.
+func TestLately(t *testing.T) {
+	s := open(t, store.Config{})
+	see := func(text earshot.Text, room earshot.RoomID, v earshot.Visibility) {
+		e := said(text)
+		e.Room, e.Visibility = room, v
+		add(t, s, e)
+	}
+	private := func(members ...earshot.ParticipantID) earshot.Visibility {
+		return earshot.Visibility{Scope: earshot.Private, Members: members}
+	}
+	public := earshot.Visibility{Scope: earshot.Public}
+	see("long ago", "desk", public)
+	see("all", "desk", public)
+	see("elsewhere", "attic", public)
+	see("for one", "desk", private("ann", "alice"))
+	see("for the other", "desk", private("ann", "bob"))
+	see("for people", "desk", private("ann", "eve"))
+	see("for neither", "desk", earshot.Visibility{Scope: earshot.Public, Agents: []earshot.ParticipantID{"cy"}})
+	add(t, s, earshot.Event{Room: "desk", Visibility: public, Body: earshot.Memo{Text: "tea"}})
+	at := earshot.Audience{Room: "desk"}
+	for _, tt := range []struct {
+		kind earshot.Kind
+		many int
+		who  []earshot.Audience
+		want string
+	}{
+		{"", 6, []earshot.Audience{at.With("alice"), at.With("bob")}, "all|for one|for the other|memo"},
+		{"", 6, []earshot.Audience{at.With("alice")}, "all|for one|memo"},
+		{earshot.KindMessage, 5, []earshot.Audience{at.With("bob")}, "all|for the other"},
+		{earshot.KindMemo, 1, []earshot.Audience{at.With("bob")}, "memo"},
+		{"", 100, []earshot.Audience{{Room: "attic"}}, ""},
+		{"", 100, nil, ""},
+		{"", 0, []earshot.Audience{at}, ""},
+		{"", -1, []earshot.Audience{at}, ""},
+	} {
+		events, err := s.Lately(t.Context(), "desk", tt.kind, tt.many, tt.who...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(events); got != tt.want {
+			t.Errorf("%d of %q for %+v: %s, want %s", tt.many, tt.kind, tt.who, got, tt.want)
+		}
+	}
+}
+
 // TestAgentReads: an agent that reads for itself is a reader like a person.
 func TestAgentReads(t *testing.T) {
 	s := open(t, store.Config{})

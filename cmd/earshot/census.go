@@ -7,6 +7,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/executive/remind"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -96,4 +97,6 @@ func mainAgent(cfg *config.Config) earshot.Profile {
 }
 
 // projections are the views of the journal that packages besides the store keep.
-func projections() []earshot.Projection { return []earshot.Projection{agents.Projection{}} }
+func projections() []earshot.Projection {
+	return []earshot.Projection{agents.Projection{}, remind.Projection{}}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/remind"
 	"earshot/executive/room"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
@@ -26,13 +28,13 @@ const (
 	// other say much.
 	recall = 256
 
-	// memos is how many of what an agent is to keep in mind a room goes on
-	// from, however old: as many as a scene holds.
-	memos = 16
+	// lately is how many of the newest events of a room are looked at for what any
+	// of its agents may see: some are between people, or of no agent that is there.
+	lately = 1024
 
-	// reminders is how many events about reminders a room goes on from, however
-	// old: each is set, and said or given up, within a year.
-	reminders = 4096
+	// memos is how many of those things are that are to be kept in mind, however old:
+	// a scene holds sixteen.
+	memos = 64
 )
 
 // A chamber is a room, and what the configuration says of it.
@@ -62,9 +64,13 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 		if err != nil {
 			return nil, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
 		}
+		agenda, err := d.agenda(ctx, is.ID)
+		if err != nil {
+			return nil, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
+		}
 		all = append(all, chamber{is: is, Room: room.New(room.Config{
 			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
-			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Works: d.working,
+			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
 			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Tools: tools, Staff: d.book,
 			Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
 			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
@@ -77,33 +83,29 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	return all, nil
 }
 
-// past returns what a room goes on from: what its agents do, the newest events, the
-// mode that it was left in, what they are to keep in mind, and what people are to be
-// reminded of, also if the agent is gone that set it.
-func (d *daemon) past(ctx context.Context, id earshot.RoomID) (events []earshot.Event, err error) {
-	var more []earshot.Event
-	last := func(a earshot.Audience, most int, kinds ...earshot.Kind) {
-		if err == nil {
-			more, err = d.store.For(a).Last(ctx, kinds, most)
-			events = append(events, more...)
-		}
-	}
-	here := earshot.Audience{Room: id}
-	last(here, recall) // what no agent is kept from
+// past returns what a room goes on from: the newest events, the mode that it was
+// left in, what its agents are to keep in mind, and the dialogue of the main one.
+// The others read theirs when they wake, so that it costs nothing that they are many.
+func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
+	var anybody []earshot.Audience
 	for _, a := range d.book.In(id) {
-		last(here.With(a.ID), recall)
-		last(here.With(a.ID), 1, earshot.KindMode)
-		last(here.With(a.ID), memos, earshot.KindMemo)
-		last(here.With(a.ID), reminders, earshot.KindReminder)
-		if err == nil {
-			more, err = d.recall(ctx, id, a.ID)
-			events = append(events, more...)
-		}
+		anybody = append(anybody, earshot.Audience{Room: id}.With(a.ID))
 	}
-	for _, p := range d.Everybody() {
-		last(earshot.Audience{Room: id, Members: []earshot.ParticipantID{p.ID}}, reminders, earshot.KindReminder)
-	}
-	return once(events), err
+	events, err := d.store.Lately(ctx, id, "", lately, anybody...)
+	more, failed := d.store.Lately(ctx, id, earshot.KindMemo, memos, anybody...)
+	mode, odd := d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
+	dialogue, bad := d.recall(ctx, id, d.book.Main(id).ID)
+	return once(slices.Concat(events, more, mode, dialogue)), errors.Join(err, failed, odd, bad)
+}
+
+// agenda returns what is still to be said in a room, also if the agent is gone that
+// set it.
+func (d *daemon) agenda(ctx context.Context, id earshot.RoomID) (a remind.Agenda, err error) {
+	err = d.store.Look(ctx, func(v earshot.View) (err error) {
+		a, err = remind.Read(ctx, v, id)
+		return err
+	})
+	return a, err
 }
 
 // recall returns what an agent goes on from in a room: what it has heard and said

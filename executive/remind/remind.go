@@ -3,7 +3,8 @@
 // It is pure, and made again from the journal: what is set, what was said and
 // what was given up are [earshot.Reminder] events. Each reminder belongs to the
 // person whom it is for, and is numbered among theirs; the journal gives the
-// same numbers again.
+// same numbers again. A room goes on from the table that [Projection] keeps of
+// what is open, however old it is.
 //
 // A reminder is said when it is due and its person is there. That it was said is
 // written down with the reply in which it was, in one step: if the house dies in
@@ -62,6 +63,10 @@ func (a *Agenda) add(e earshot.Event, r earshot.Reminder) {
 	for slices.ContainsFunc(a.Of(e.To[0]), func(had Reminder) bool { return had.N == n }) {
 		n++
 	}
+	a.insert(e, r, n)
+}
+
+func (a *Agenda) insert(e earshot.Event, r earshot.Reminder, n int) {
 	at, _ := slices.BinarySearchFunc(a.all, r.Due, func(had Reminder, due time.Time) int {
 		if had.Due.After(due) {
 			return 1
@@ -83,15 +88,6 @@ func (a *Agenda) Of(who earshot.ParticipantID) (theirs []Reminder) {
 		}
 	}
 	return theirs
-}
-
-// Numbered returns the reminder of one person that has a number.
-func (a *Agenda) Numbered(who earshot.ParticipantID, n int) (Reminder, bool) {
-	i := slices.IndexFunc(a.all, func(r Reminder) bool { return r.For == who && r.N == n })
-	if i < 0 {
-		return Reminder{}, false
-	}
-	return a.all[i], true
 }
 
 // Next returns the first of the times at which reminders can be said, as when

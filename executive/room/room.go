@@ -107,6 +107,10 @@ type Config struct {
 	// when it is used. The dialogue of the main agent is made of it.
 	Past []earshot.Event
 
+	// Agenda is what is still to be said to people, however old it is. What Past
+	// tells of that may be part of it already.
+	Agenda remind.Agenda
+
 	// Agents returns those who have a seat in the room, the main one first. It is
 	// asked often and from many goroutines, so it answers at once; see also
 	// [Room.Reseat]. If nil, the agent that Settings names sits there alone.
@@ -240,10 +244,12 @@ func New(cfg Config) *Room {
 		wake:     make(chan struct{}, 1),
 		ended:    make(chan ending, 1),
 		errands:  make(chan errand),
+		agenda:   cfg.Agenda,
 	}
 	r.commands = r.table()
 	r.seating()
 	r.goOn()
+	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // which are not needed again
 	return r
 }
 

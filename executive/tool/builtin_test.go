@@ -127,12 +127,13 @@ func (b *book) Set(_ context.Context, s tool.Scope, due time.Time, text earshot.
 func (b *book) Reminders(tool.Scope) []remind.Reminder { return b.Of("ann") }
 
 func (b *book) Cancel(_ context.Context, _ tool.Scope, n int) error {
-	r, ok := b.Numbered("ann", n)
-	if !ok {
-		return fmt.Errorf("there is no reminder %d", n)
+	for _, r := range b.Of("ann") {
+		if r.N == n {
+			b.Apply(earshot.Event{Body: earshot.Reminder{Act: earshot.Ended, Of: r.Event.ID}})
+			return nil
+		}
 	}
-	b.Apply(earshot.Event{Body: earshot.Reminder{Act: earshot.Ended, Of: r.Event.ID}})
-	return nil
+	return fmt.Errorf("there is no reminder %d", n)
 }
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.Local)

@@ -50,6 +50,7 @@ var may = map[string]string{
 // tried lists what the tests of a package may import besides, to be run on the
 // real thing.
 var tried = map[string]string{
+	"executive/remind":    "store",
 	"participants/agents": "store",
 }
 
