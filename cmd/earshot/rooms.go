@@ -22,15 +22,13 @@ import (
 )
 
 const (
-	// recall is how many events a room goes on from: the dialogue of a seat is
-	// fifty messages, each with a decision beside it. What is part of dialogues
-	// counts for itself: a turn may use many tools, and people who talk to each
-	// other say much.
+	// recall is how many events an agent goes on from: its dialogue is fifty
+	// messages, and people come and go.
 	recall = 256
 
 	// lately is how many of the newest events of a room are looked at for what any
 	// of its agents may see: some are between people, or of no agent that is there.
-	lately = 1024
+	lately = 512
 
 	// memos is how many of those things are that are to be kept in mind, however old:
 	// a scene holds sixteen.
@@ -87,15 +85,18 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 // left in, what its agents are to keep in mind, and the dialogue of the main one.
 // The others read theirs when they wake, so that it costs nothing that they are many.
 func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
-	var anybody []earshot.Audience
+	anybody := []earshot.Audience{{Room: id}} // what is public is so although an agent is gone
 	for _, a := range d.book.In(id) {
 		anybody = append(anybody, earshot.Audience{Room: id}.With(a.ID))
 	}
-	events, err := d.store.Lately(ctx, id, "", lately, anybody...)
-	more, failed := d.store.Lately(ctx, id, earshot.KindMemo, memos, anybody...)
-	mode, odd := d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
-	dialogue, bad := d.recall(ctx, id, d.book.Main(id).ID)
-	return once(slices.Concat(events, more, mode, dialogue)), errors.Join(err, failed, odd, bad)
+	var all []earshot.Event
+	var faults []error
+	take := func(some []earshot.Event, err error) { all, faults = append(all, some...), append(faults, err) }
+	take(d.store.Lately(ctx, id, "", lately, anybody...))
+	take(d.store.Lately(ctx, id, earshot.KindMemo, memos, anybody...))
+	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1))
+	take(d.recall(ctx, id, d.book.Main(id).ID))
+	return once(all), errors.Join(faults...)
 }
 
 // agenda returns what is still to be said in a room, also if the agent is gone that

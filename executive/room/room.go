@@ -102,8 +102,8 @@ type Config struct {
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer
 
-	// Past is what the room goes on from: the newest events of its journal that
-	// any of its agents may see, the oldest first. Who may see each is looked at
+	// Past is what the room goes on from: the newest events of its journal that are
+	// public or that any of its agents may see, the oldest first. Who may see each is looked at
 	// when it is used. The dialogue of the main agent is made of it.
 	Past []earshot.Event
 
