@@ -1,0 +1,263 @@
+package attention
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+// The reasons for a decision, as they stand in the journal.
+const (
+	Addressed    = "it is for me"
+	WhatIFound   = "I have found out something that is worth saying"
+	WasAsked     = "somebody asked me, and here is the answer"
+	ToTheRoom    = "it is a question to the room, and nobody answers it"
+	NotForMe     = "people talk to each other"
+	ForLater     = "it may matter later"
+	PeopleFirst  = "it is a question to the room, and people go first"
+	Answered     = "it is answered"
+	OnTheLine    = "somebody is on the telephone"
+	Tender       = "it is between people, and no time for me"
+	Performed    = "it is read, played, sung or joked, and no question in earnest"
+	Unasked      = "executive.attention.speak_unasked is false"
+	Passive      = "in the passive style I speak only when I am called"
+	AtNight      = "these are the quiet hours"
+	Spent        = "I have spoken unasked often enough for this hour"
+	Cooling      = "I have only just spoken unasked"
+	Snoozing     = "I was told to keep quiet for a while"
+	ToldNo       = "I was just told not now"
+	OthersTalk   = "others are talking"
+	SomebodyType = "somebody is typing"
+	NotWorth     = "it is not worth saying"
+	NotSure      = "I am not sure enough of it"
+	Stale        = "it is no longer so"
+	NobodyHere   = "nobody whom it is for is here"
+)
+
+const (
+	// gap is how long nobody has said anything when one may begin: between two
+	// turns of people who talk to each other it is rarely more than two seconds.
+	gap = 3 * time.Second
+
+	// patience is how long a question to the room is left to the people in it, who
+	// need a moment to find that none of them knows.
+	patience = 5 * time.Second
+
+	// refusal is how long "not now" holds for what nobody asked, and refusalAsked
+	// for what somebody did.
+	refusal      = 15 * time.Minute
+	refusalAsked = 2 * time.Minute
+
+	// tender is how long grief, a quarrel or a telephone call holds after the last
+	// word of it.
+	tender = 3 * time.Minute
+)
+
+// Facts are what "shall I speak?" is decided from.
+type Facts struct {
+	Now   time.Time
+	Set   Config
+	Style interrupt.Style
+
+	// It is about one of these: something that the agent could say by itself, or,
+	// if that is nil, what was last said, as Talk has it.
+	Finding   *Finding
+	Addressed bool // what was last said is for the agent
+
+	Talk   Talk
+	Here   int  // how many are there whom it is for
+	Typing bool // somebody is
+
+	Spoke   []time.Time // when the agent spoke unasked, of late
+	ToldNo  time.Time   // when somebody last told it not now
+	Snoozed time.Time   // until when it was told to keep quiet
+}
+
+// A Finding is what an agent could say, as far as the decision goes.
+type Finding struct {
+	Asked      bool // somebody waits for it
+	Worth      bool // saying unasked
+	Confidence float64
+	Stale      bool
+}
+
+// A hold is something that keeps the agent from speaking, until a time; if that is
+// zero, until something happens.
+type hold struct {
+	reason string
+	until  time.Time
+}
+
+// Decide says whether to speak, and why. A question that the room was asked and
+// that cannot be answered now is not answered later; a finding waits.
+func Decide(f Facts) (earshot.Verdict, []string) {
+	switch {
+	case f.Finding != nil:
+		return decideFinding(f)
+	case f.Talk.Hushes:
+		return earshot.Silent, []string{ToldNo}
+	case f.Addressed:
+		return earshot.Speak, []string{Addressed}
+	}
+	return decideTalk(f)
+}
+
+// Again returns when what Decide says of f may be different, if nothing happens
+// until then; the zero Time if it stays.
+func Again(f Facts) (at time.Time) {
+	if verdict, _ := Decide(f); verdict != earshot.Wait {
+		return time.Time{}
+	}
+	for _, h := range holds(f) {
+		if h.until.IsZero() {
+			return time.Time{}
+		}
+		if h.until.After(at) {
+			at = h.until
+		}
+	}
+	return at
+}
+
+// holds are what a wait waits for.
+func holds(f Facts) []hold {
+	if f.Finding != nil {
+		return append(limits(f), occupied(f)...)
+	}
+	return before(f)
+}
+
+func decideFinding(f Facts) (earshot.Verdict, []string) {
+	is := f.Finding
+	switch {
+	case is.Stale:
+		return earshot.Silent, []string{Stale}
+	case !is.Asked && !f.Set.SpeakUnasked:
+		return earshot.Note, []string{Unasked}
+	case !is.Asked && f.Style == interrupt.Passive:
+		return earshot.Note, []string{Passive}
+	case !is.Asked && !is.Worth:
+		return earshot.Note, []string{NotWorth}
+	case !is.Asked && !(is.Confidence >= f.Set.LeastConfidence):
+		return earshot.Note, []string{NotSure}
+	}
+	if all := holds(f); len(all) > 0 {
+		return earshot.Wait, reasons(all)
+	}
+	if is.Asked {
+		return earshot.Speak, []string{WasAsked}
+	}
+	return earshot.Speak, []string{WhatIFound}
+}
+
+// decideTalk decides about something that was said and does not call the agent.
+func decideTalk(f Facts) (earshot.Verdict, []string) {
+	t := f.Talk
+	switch {
+	case t.Call:
+		return earshot.Silent, []string{OnTheLine}
+	case t.Tender:
+		return earshot.Silent, []string{Tender}
+	case t.Performed:
+		return earshot.Silent, []string{Performed}
+	case t.Keep:
+		return earshot.Note, []string{ForLater}
+	case t.Asked.IsZero():
+		return earshot.Silent, []string{NotForMe}
+	case t.Answered:
+		return earshot.Silent, []string{Answered}
+	case !f.Set.SpeakUnasked:
+		return earshot.Silent, []string{Unasked}
+	case f.Style == interrupt.Passive:
+		return earshot.Silent, []string{Passive}
+	}
+	if all := limits(f); len(all) > 0 {
+		return earshot.Silent, reasons(all)
+	}
+	if all := holds(f); len(all) > 0 {
+		return earshot.Wait, reasons(all)
+	}
+	return earshot.Speak, []string{ToTheRoom}
+}
+
+// before is who goes before the agent when the room was asked something.
+func before(f Facts) (all []hold) {
+	if f.Typing {
+		all = append(all, hold{reason: SomebodyType})
+	}
+	if end := f.Talk.Asked.Add(patience); f.Style != interrupt.Aggressive && f.Now.Before(end) {
+		all = append(all, hold{PeopleFirst, end})
+	}
+	return all
+}
+
+// limits are what holds back all that nobody asked for, and of what somebody did,
+// "not now".
+func limits(f Facts) (all []hold) {
+	no := refusal
+	if f.Finding != nil && f.Finding.Asked {
+		no = refusalAsked
+	}
+	if end := f.ToldNo.Add(no); !f.ToldNo.IsZero() && f.Now.Before(end) {
+		all = append(all, hold{ToldNo, end})
+	}
+	if f.Finding != nil && f.Finding.Asked {
+		return all
+	}
+	if f.Now.Before(f.Snoozed) {
+		all = append(all, hold{Snoozing, f.Snoozed})
+	}
+	if f.Set.QuietHours.Has(f.Now) {
+		all = append(all, hold{AtNight, f.Set.QuietHours.Over(f.Now)})
+	}
+	return append(all, budget(f)...)
+}
+
+// budget is what holds the agent back because it has spoken unasked of late.
+func budget(f Facts) (all []hold) {
+	hour := slices.DeleteFunc(slices.Clone(f.Spoke), func(at time.Time) bool { return f.Now.Sub(at) >= time.Hour })
+	slices.SortFunc(hour, time.Time.Compare)
+	if n := len(hour); n >= f.Set.HourlyBudget {
+		until := time.Time{} // a budget of none
+		if f.Set.HourlyBudget > 0 {
+			until = hour[n-f.Set.HourlyBudget].Add(time.Hour)
+		}
+		all = append(all, hold{Spent, until})
+	}
+	if n := len(hour); n > 0 {
+		if end := hour[n-1].Add(f.Set.CoolDown.Duration()); f.Now.Before(end) {
+			all = append(all, hold{Cooling, end})
+		}
+	}
+	return all
+}
+
+// occupied is what people do that a finding waits for.
+func occupied(f Facts) (all []hold) {
+	if f.Here == 0 {
+		all = append(all, hold{reason: NobodyHere})
+	}
+	if f.Typing {
+		all = append(all, hold{reason: SomebodyType})
+	}
+	last := f.Talk.Last
+	if f.Talk.Call && f.Now.Sub(last) < tender {
+		all = append(all, hold{OnTheLine, last.Add(tender)})
+	}
+	if f.Talk.Tender && f.Now.Sub(last) < tender {
+		all = append(all, hold{Tender, last.Add(tender)})
+	}
+	if f.Style != interrupt.Aggressive && !last.IsZero() && f.Now.Sub(last) < gap {
+		all = append(all, hold{OthersTalk, last.Add(gap)})
+	}
+	return all
+}
+
+func reasons(all []hold) (words []string) {
+	for _, h := range all {
+		words = append(words, h.reason)
+	}
+	return words
+}

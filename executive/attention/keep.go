@@ -1,0 +1,72 @@
+package attention
+
+// keeps reports whether a text says something that may matter later: what is to be
+// remembered, by its own words, or what is to come at a time that it names.
+func keeps(text string) bool {
+	for _, s := range sentences(text) {
+		if s.asks || len(s.words) < 3 {
+			continue
+		}
+		if text := said(s.words); says(text, keepSigns) || s.words[0] == "remember" || timed(s.words, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// timed reports whether a sentence says what is to come, and when.
+func timed(ws []string, text string) bool {
+	return has(ws, coming) && !has(ws, past) && (has(ws, days) || says(text, clockSigns))
+}
+
+var (
+	days = set(`monday tuesday wednesday thursday friday saturday sunday tomorrow tonight today weekend january february march
+		april june july august september october november december oclock pm noon midnight`)
+
+	coming = set(`will ill youll well hell shell theyll itll wont need needs must have has come comes coming is are im its were
+		theyre start starts open opens close closes leave leaves leaving arrive arrives due moving move going fly flies flying
+		booked meet meets meeting expect expects promise promised should`)
+
+	past = set("was did said spoke had went called fired died yesterday ago last")
+
+	clockSigns = lines(`
+		half past
+		quarter past
+		quarter to
+		at one
+		at two
+		at three
+		at four
+		at five
+		at six
+		at seven
+		at eight
+		at nine
+		at ten
+		at eleven
+		at twelve
+		next week
+		next month
+		next year
+		this evening
+		this afternoon
+		in the morning
+		this weekend
+	`)
+
+	keepSigns = lines(`
+		bear in mind
+		keep in mind
+		dont forget
+		mustnt forget
+		must not forget
+		do not forget
+		allergic
+		vegetarian
+		vegan
+		birthday is
+		deadline
+		i promise
+		make a note
+	`)
+)

@@ -1,0 +1,108 @@
+package attention
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A sentence is one of a text.
+type sentence struct {
+	words []string
+	asks  bool // it has the mark of a question
+}
+
+// sentences returns those of a text. What a recogniser writes without marks is one.
+func sentences(text string) (all []sentence) {
+	for text != "" {
+		end := strings.IndexAny(text, ".!?")
+		if end < 0 {
+			end = len(text) - 1
+		}
+		s := sentence{words: words(text[:end+1]), asks: text[end] == '?'}
+		if len(s.words) > 0 {
+			all = append(all, s)
+		}
+		text = strings.TrimLeftFunc(text[end+1:], unicode.IsPunct)
+	}
+	return all
+}
+
+// A question is what a sentence asks, and of whom.
+type question int
+
+const (
+	none    question = iota
+	own              // what only some know, or one of them
+	anybody          // what anybody may know, asked of all
+	fact             // what can be known without having been there
+)
+
+// asks returns what a sentence asks.
+func asks(s sentence) question {
+	ws := begun(s.words)
+	text := said(ws)
+	switch {
+	case len(ws) < 2 || !s.asks && !interrogative[ws[0]] && !says(text, open):
+		return none
+	case says(text, open):
+		if says(text, knowing) && !has(ws, theirs) {
+			return anybody
+		}
+		return own
+	case says(text, trueOrNot):
+		return fact
+	case says(text, smallTalk) || has(generic(ws), personal):
+		return own
+	case factual(ws):
+		return fact
+	}
+	return own
+}
+
+// begun returns a sentence without the words that only begin it.
+func begun(ws []string) []string {
+	for len(ws) > 1 && fillers[ws[0]] {
+		ws = ws[1:]
+	}
+	if len(ws) > 2 && (ws[0] == "at" || ws[0] == "in" || ws[0] == "on" || ws[0] == "for" || ws[0] == "to") && interrogative[ws[1]] {
+		return ws[1:]
+	}
+	return ws
+}
+
+// generic returns a sentence without the "you" that means anybody: how one does
+// something, or how much of it one needs.
+func generic(ws []string) []string {
+	if ws[0] != "how" {
+		return ws
+	}
+	for i, w := range ws {
+		if w == "you" && i > 0 && (ws[i-1] == "do" || ws[i-1] == "can") && i+1 < len(ws) && !intimate[ws[i+1]] {
+			return append(append([]string(nil), ws[:i]...), ws[i+1:]...)
+		}
+	}
+	return ws
+}
+
+// factual reports whether a question that is about nobody present can be answered
+// by who knows the world: of the things in the house, only how they are, in general.
+func factual(ws []string) bool {
+	second := ws[1]
+	switch ws[0] {
+	case "what", "which":
+		return !has(ws, household)
+	case "whats":
+		return second == "the" || second == "a" || second == "an"
+	case "who":
+		return makers[second] || (second == "is" || second == "was" || second == "were") && len(ws) > 3 && !has(ws, household)
+	case "when":
+		return !has(ws, household)
+	case "where":
+		return len(ws) > 2 && (second == "is" || second == "are" || second == "was") && ws[2] != "the" && ws[2] != "a" && !has(ws, household)
+	case "why":
+		return !has(ws, household) && !has(ws, grumbling)
+	case "how":
+		return measured[second]
+	}
+	return false
+}

@@ -1,0 +1,58 @@
+package attention_test
+
+import (
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/executive/attention"
+)
+
+func TestRefusal(t *testing.T) {
+	for _, tt := range []struct {
+		text  earshot.Text
+		lasts time.Duration
+		is    bool
+	}{
+		{"not now", 0, true},
+		{"Not now, Earshot!", 0, true},
+		{"Be quiet for an hour, please.", time.Hour, true},
+		{"be quiet for the next hour", time.Hour, true},
+		{"Shush.", 0, true},
+		{"hush for twenty minutes", 20 * time.Minute, true},
+		{"be quiet for 45 minutes", 45 * time.Minute, true},
+		{"leave us alone for half an hour", 30 * time.Minute, true},
+		{"don't disturb us for two hours", 2 * time.Hour, true},
+		{"be quiet for 9000 hours", 0, true}, // nobody means that
+		{"be quiet for 30 days", 24 * time.Hour, true},
+		{"what time is it", 0, false},
+		{"I told him not now, since we had to be quiet for an hour in the library", 0, false},
+		{"nothing", 0, false},
+		{"", 0, false},
+	} {
+		lasts, is := attention.Refusal(tt.text)
+		if lasts != tt.lasts || is != tt.is {
+			t.Errorf("%q: %v, %v", string(tt.text), lasts, is)
+		}
+	}
+}
+
+// FuzzRead reads what anybody may say.
+func FuzzRead(f *testing.F) {
+	f.Add("Does anybody know?", "Ann")
+	f.Add("how do you", "")
+	f.Add("?", "?")
+	f.Add("...at what", "a b c")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+		talk := attention.Read([]attention.Line{
+			{At: at, Who: "a", Here: true, Text: earshot.Text(text)}, {At: at.Add(time.Second), Who: "b", Here: true, Text: earshot.Text(text)},
+		}, []string{name}, "Earshot")
+		if !talk.Last.Equal(at.Add(time.Second)) {
+			t.Error("the last line was not read")
+		}
+		if _, _ = attention.Refusal(earshot.Text(text)); !talk.Asked.IsZero() && talk.Asked.Before(at) {
+			t.Error("asked before anything was said")
+		}
+	})
+}

@@ -1,0 +1,449 @@
+package attention
+
+// What follows is what people say, in the words that [words] makes of it. The lists
+// are of ways of speaking, and not of things that are spoken about.
+
+// open are the ways in which one asks everybody.
+var open = lines(`
+	anybody
+	anyone
+	somebody
+	someone
+	any of you
+	one of you
+	any idea
+	any ideas
+	who knows
+	who can tell
+	who remembers
+`)
+
+// knowing is what an assistant can do of what everybody is asked for.
+var knowing = lines(`
+	know
+	knows
+	tell
+	explain
+	remind
+	remember
+	remembers
+	look up
+	look it up
+	look that up
+	check
+	google
+	translate
+	spell
+	calculate
+	convert
+	work out
+	find out
+	any idea
+	any ideas
+	set a timer
+	set an alarm
+`)
+
+// trueOrNot is how one asks whether something is so in the world.
+var trueOrNot = lines(`
+	is it true
+	is it a fact
+	is there a word
+	is there such a thing
+	what time is it
+	what day is it
+	what date is it
+`)
+
+// smallTalk are questions that are none.
+var smallTalk = lines(`
+	what is up
+	whats up
+	what is wrong
+	whats wrong
+	what is going on
+	whats going on
+	what happened
+	what happens
+	what is happening
+	whats happening
+	what is new
+	whats new
+	what is next
+	whats next
+	what now
+	what else
+	what for
+	what a
+	what about
+	what if
+	what on earth
+	the matter
+	the point
+	the plan
+	the problem
+	the hurry
+	the rush
+	the story
+	the deal
+	the fuss
+	the catch
+	the use
+	the idea
+	the big deal
+	how are
+	how is
+	hows
+	how was
+	how come
+	how about
+	how dare
+	how nice
+	how do you do
+	who cares
+	who knew
+	why not
+	why bother
+	why me
+	or what
+	or not
+	right
+	isnt it
+`)
+
+// stageSigns are what is said on a stage, in a book, to a pen, in a game, to an
+// animal and to a baby, and by a set.
+var stageSigns = lines(`
+	once upon a time
+	happily ever after
+	the end
+	chapter
+	said the
+	asked the
+	replied the
+	cried the
+	step one
+	step two
+	thee
+	thou
+	thy
+	comma
+	full stop
+	new line
+	new paragraph
+	question mark
+	exclamation mark
+	semicolon
+	write this down
+	take this down
+	write that down
+	dear sir
+	dear madam
+	yours sincerely
+	yours faithfully
+	kind regards
+	best regards
+	la la
+	na na
+	tra la
+	hey ho
+	doo doo
+	knock knock
+	walks into a
+	walk into a
+	walked into a
+	what do you call a
+	what do you call an
+	what do you get when
+	why did the
+	how many does it take
+	to change a light bulb
+	i dont know what
+	i spy
+	begins with
+	starts with
+	letters
+	riddle
+	whose turn
+	your turn
+	my turn
+	truth or dare
+	checkmate
+	go fish
+	two points
+	for a hundred points
+	ha ha
+	haha
+	peekaboo
+	good boy
+	good girl
+	clever boy
+	clever girl
+	here kitty
+	stay tuned
+	after the break
+	breaking news
+	here is the news
+	over to you
+	back to the studio
+	our next guest
+	next contestant
+	dear viewers
+	dear listeners
+	ladies and gentlemen
+	subscribe
+	brought to you by
+	terms and conditions apply
+`)
+
+// phoneSigns are what is said on a telephone.
+var phoneSigns = lines(`
+	im calling
+	i am calling
+	i was calling
+	calling about
+	whos calling
+	who is calling
+	whos speaking
+	am i speaking
+	speaking to customer
+	call you back
+	call me back
+	ring you back
+	been on hold
+	on hold
+	can you hear me
+	you hear me now
+	breaking up
+	bad line
+	are you still there
+	on the line
+	id like to order
+	id like to make an appointment
+	id like to book
+	i would like to make an appointment
+	see my screen
+	youre on mute
+	you are on mute
+	youre muted
+	customer service
+	leave a message
+	after the tone
+	account number
+	reference number
+	wrong number
+	hi mum
+	hi mom
+	hi dad
+	put you through
+	hello who
+`)
+
+// goodbyes end a telephone call.
+var goodbyes = lines(`
+	bye
+	goodbye
+	bye bye
+	talk to you later
+	speak to you later
+	speak soon
+`)
+
+// meetingSigns are what is said in meetings.
+var meetingSigns = lines(`
+	agenda
+	minutes of
+	takes the minutes
+	take the minutes
+	action item
+	action items
+	next slide
+	last slide
+	any questions
+	any objections
+	object
+	in favour
+	in favor
+	stand up
+	standup
+	sprint
+	backlog
+	next quarter
+	this quarter
+	stakeholders
+	the release
+	the roadmap
+	lets move on
+	next item
+	look at the numbers
+`)
+
+// tenderSigns are what is said in grief, in pain, in a quarrel, and in love.
+var tenderSigns = lines(`
+	died
+	is dead
+	passed away
+	funeral
+	cancer
+	tumour
+	diagnosis
+	im so sorry
+	i am so sorry
+	sorry for your loss
+	let him go
+	let her go
+	shes gone
+	hes gone
+	she is gone
+	he is gone
+	dont cry
+	crying
+	in tears
+	why did it have to
+	left me
+	leave me alone
+	leaving you
+	divorce
+	break up with
+	broke up
+	fired me
+	got fired
+	lost my job
+	lost the job
+	lost the baby
+	miscarriage
+	miss him
+	miss her
+	so scared
+	im scared
+	im afraid of
+	feel so stupid
+	feel so alone
+	hate you
+	hate myself
+	want to die
+	hurt me
+	hurting me
+	i love you
+	marry me
+	you never
+	you always
+	always me who
+	thats rich
+	its my money
+	your fault
+	my fault
+	dont shout
+	dont you shout
+	stop shouting
+	stop yelling
+	dont yell
+	how dare you
+	shut up
+	had enough
+	sick of this
+	sick of you
+	here we go again
+	do what you want
+	get out
+	liar
+`)
+
+// ignorant are the answers that are none.
+var ignorant = lines(`
+	no idea
+	no clue
+	a clue
+	dunno
+	dont know
+	do not know
+	not know
+	never know
+	never knew
+	not sure
+	no one knows
+	nobody knows
+	good question
+	beats me
+	me neither
+	me either
+	nor me
+	nor do i
+	off the top of my head
+	look it up
+	google it
+	cant remember
+	dont remember
+	forgot
+	forget
+	hm
+	hmm
+	um
+	let me think
+	wish i knew
+	anyone
+	anybody
+`)
+
+// kin is what one calls people beside their names.
+var kin = lines(`
+	mum
+	mummy
+	mom
+	mommy
+	dad
+	daddy
+	papa
+	mama
+	grandma
+	grandpa
+	granny
+	darling
+	honey
+	sweetheart
+	sweetie
+	babe
+	mate
+	dude
+	bro
+	guys
+	boss
+	sir
+	madam
+	doctor
+`)
+
+var (
+	interrogative = set("what whats who whos when where why how which whose")
+
+	// fillers only begin a sentence.
+	fillers = set("so and but um uh hm hmm okay ok well right now oh hey then also just wait say because")
+
+	// personal are the words of a question that is about those present, or about
+	// something that one must have seen.
+	personal = set(`i im ill ive id me my mine myself we weve our ours us lets you youre youve your yours yourself he hes him his
+		she shes her hers they theyre them their theirs this that thats these those it its everybody everyone nobody there here
+		yesterday today tonight tomorrow`)
+
+	// theirs are the words of a question to all that only who was there can answer.
+	theirs = set("my mine our ours his her hers their theirs he she they him them seen heard")
+
+	// household are things of which everybody has their own.
+	household = set(`door doors window light lights tv remote dog cat baby kid kids child children car keys key kitchen bathroom
+		fridge oven dinner lunch breakfast supper bill rent laundry dishes phone meeting appointment party wifi password parcel
+		bedtime rubbish bins mail post garage garden heating shower towel towels turn idea`)
+
+	// grumbling turns a why into a sigh.
+	grumbling = set("always never ever so such everything nothing people")
+
+	// intimate are the verbs with which "you" is the one who is asked.
+	intimate = set("do feel know like mean want think see manage dare love hate remember plan feeling get")
+
+	// makers are what somebody has done whom one can know of.
+	makers = set(`wrote painted invented discovered composed directed played created founded designed starred won sang built
+		drew sculpted proved`)
+
+	// measured is what is asked of things after "how".
+	measured = set(`long many much far tall high deep big large wide heavy old fast quickly hot cold warm often strong expensive
+		do does did can`)
+)

@@ -1,0 +1,174 @@
+package attention
+
+import (
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+// A Line is something that somebody said or wrote where the agent is.
+type Line struct {
+	At   time.Time
+	Who  string // tells voices apart
+	Here bool   // it is known to be somebody in the room, and not a loudspeaker
+	Text earshot.Text
+}
+
+// A Talk is what the last words of people amount to, as far as words tell.
+type Talk struct {
+	Last time.Time // when last anybody said something
+
+	Asked    time.Time // when the room was asked what anybody might answer; zero if it was not
+	Answered bool      // and somebody has
+
+	Call      bool // somebody is on the telephone
+	Tender    bool // grief, a quarrel, love: nothing for others
+	Performed bool // it is read, dictated, sung, played or joked
+	Keep      bool // what was said last may matter later
+	Hushes    bool // what was said last tells the agent not to speak
+}
+
+const (
+	// lingers is how long what is performed goes on without a sign of it: about a
+	// verse, or the time in which one guesses.
+	lingers = 30 * time.Second
+
+	// pauses is how long a voice on the telephone listens.
+	pauses = time.Minute
+
+	// meets is how long a meeting goes on without a sign of it.
+	meets = 10 * time.Minute
+)
+
+// Read reads lines, the oldest first, among people of some names, for the agent of a
+// name. It knows English; of other languages it reads that people talk.
+func Read(lines []Line, people []string, agent string) Talk {
+	r := reader{agent: said(words(agent))}
+	for _, name := range people {
+		r.people = append(r.people, said(words(name)))
+	}
+	for _, l := range lines {
+		r.read(l)
+	}
+	return r.talk
+}
+
+// A reader is in the middle of reading.
+type reader struct {
+	people []string // their names, as said makes them
+	agent  string
+
+	talk      Talk
+	asker     string
+	caller    string // who is on the telephone
+	called    time.Time
+	tender    time.Time // when last there was a sign of it; so of the others
+	performed time.Time
+	meeting   time.Time
+}
+
+func (r *reader) read(l Line) {
+	text := said(words(string(l.Text)))
+	r.telephone(l, text)
+	if says(text, tenderSigns) {
+		r.tender = l.At
+	}
+	if !l.Here || performs(string(l.Text), text) {
+		r.performed = l.At
+	}
+	if says(text, meetingSigns) {
+		r.meeting = l.At
+	}
+	r.talk.Last = l.At
+	r.talk.Call = r.caller != ""
+	r.talk.Tender = within(l.At, r.tender, tender)
+	r.talk.Performed = within(l.At, r.performed, lingers)
+	_, refuses := Refusal(l.Text)
+	r.talk.Hushes = refuses && strings.Contains(text, r.agent)
+	r.questions(l, text)
+	r.talk.Keep = r.talk.Asked.IsZero() && keeps(string(l.Text))
+}
+
+func within(now, sign time.Time, d time.Duration) bool { return !sign.IsZero() && now.Sub(sign) < d }
+
+// telephone follows who is on the telephone: from a phrase that one says only there,
+// to a goodbye or until that voice is not heard for long.
+func (r *reader) telephone(l Line, text string) {
+	switch {
+	case says(text, phoneSigns):
+		r.caller, r.called = l.Who, l.At
+	case !within(l.At, r.called, pauses) || r.caller == l.Who && says(text, goodbyes):
+		r.caller = ""
+	case r.caller == l.Who:
+		r.called = l.At
+	}
+}
+
+// questions follows what the room was asked, and whether it was answered.
+func (r *reader) questions(l Line, text string) {
+	switch {
+	case r.asksRoom(l):
+		r.talk.Asked, r.talk.Answered, r.asker = l.At, false, l.Who
+	case r.talk.Asked.IsZero() || says(text, ignorant):
+	case l.Who != r.asker:
+		r.talk.Answered = true
+	default: // who asked has gone on to something else
+		r.talk.Asked, r.talk.Answered = time.Time{}, false
+	}
+}
+
+// asksRoom reports whether a line asks what anybody might answer who knows.
+func (r *reader) asksRoom(l Line) bool {
+	text := said(words(string(l.Text)))
+	if strings.Contains(text, r.agent) || r.calls(text) {
+		return false // it is about the agent, or for somebody
+	}
+	for _, s := range sentences(string(l.Text)) {
+		switch asks(s) {
+		case anybody:
+			return true
+		case fact:
+			if !within(l.At, r.meeting, meets) && !r.mentions(said(s.words)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// calls reports whether text calls somebody who is there: it begins or ends with a
+// name, or has what one calls people of the family.
+func (r *reader) calls(text string) bool {
+	for _, name := range r.people {
+		if strings.HasPrefix(text, name) || strings.HasSuffix(text, name) {
+			return true
+		}
+	}
+	return says(text, kin)
+}
+
+// mentions reports whether text names somebody who is there.
+func (r *reader) mentions(text string) bool {
+	for _, name := range r.people {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// performs reports whether a line is not meant as it is said.
+func performs(raw, text string) bool {
+	return says(text, stageSigns) || strings.ContainsAny(raw, "\"“”") || thrice(strings.Fields(text))
+}
+
+// thrice reports whether a word is said three times in a row, as in songs.
+func thrice(all []string) bool {
+	for i := 2; i < len(all); i++ {
+		if all[i] == all[i-1] && all[i] == all[i-2] {
+			return true
+		}
+	}
+	return false
+}
