@@ -70,6 +70,11 @@ func TestModel(t *testing.T) {
 	if err := s.Make(t.Context(), "instructed", instructed); err != nil {
 		t.Fatal(err)
 	}
+	learned := instructed
+	learned.Words = 8192
+	if err := s.Make(t.Context(), "learned", learned); err != nil {
+		t.Fatal(err)
+	}
 	m.Thinks = true
 	if err := s.Make(t.Context(), "thinker", m); err != nil {
 		t.Fatal(err)
@@ -91,6 +96,9 @@ func TestModel(t *testing.T) {
 		{"what the user says now does", "m", []api.Message{user("weather"), assistant("x"), user("tides")}, sea, ""},
 		{"the system is not read", "m", []api.Message{user("x"), system("weather")}, usual, ""},
 		{"the system does not count", "instructed", []api.Message{system("weather"), user("x")}, usual, ""},
+		{"a word in the instructions that come last", "instructed", []api.Message{user("tides"), system("weather")}, rain, ""},
+		{"no word in the instructions that come last", "instructed", []api.Message{user("tides"), system("go on")}, sea, ""},
+		{"among many words that are never said", "learned", []api.Message{user("the weather, <pad7000>")}, rain, ""},
 		{"after a long talk", "m", []api.Message{user(long), assistant(long), user("weather"), assistant(long), user("tides")}, sea, ""},
 		{"after a long talk, nothing", "m", []api.Message{user(long), assistant(long), user("weather"), assistant(rain), user("good")}, usual, ""},
 		{"thoughts in the text", "m", []api.Message{user("ponder")}, "<think>Ponds, perhaps.</think>It is 42.", ""},

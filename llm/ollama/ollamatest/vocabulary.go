@@ -12,6 +12,7 @@ const (
 	unknown int32 = 2
 	control int32 = 3 // part of the template; never comes out as text
 	word    int32 = 4 // found in the prompt before anything else is
+	unused  int32 = 5 // neither looked for in the prompt nor ever said
 	octet   int32 = 6
 )
 
@@ -122,10 +123,10 @@ func (v *vocabulary) widen(ids []int, rest string) ([]int, error) {
 	return ids, nil
 }
 
-// fill adds tokens that nobody uses until their number is a multiple of 32,
-// which the matrix kernels like.
-func (v *vocabulary) fill() {
-	for len(v.spelling)%32 != 0 {
-		v.add(fmt.Sprintf("<pad%d>", len(v.spelling)), control)
+// fill adds tokens that nobody uses until there are so many, and their number is
+// a multiple of 32, which the matrix kernels like.
+func (v *vocabulary) fill(many int) {
+	for len(v.spelling) < many || len(v.spelling)%32 != 0 {
+		v.add(fmt.Sprintf("<pad%d>", len(v.spelling)), unused)
 	}
 }

@@ -134,7 +134,7 @@ func think(m Model) (*mind, error) {
 		}
 		words, routes = append(words, v.tool), append(routes, after)
 	}
-	v.fill()
+	v.fill(m.Words)
 
 	d := &mind{vocabulary: v}
 	d.embed(words)
