@@ -11,10 +11,10 @@ import (
 // none, but tells the model what they are, at the end of its last instructions,
 // and asks for one object: {"say": "…"}, or {"tool": "…", "arguments": {…}}. If
 // choice is true the text of the reply is that object, for a [Choice]; a request
-// with a schema of its own gets no choice.
+// with a schema of its own gets no choice, nor one whose tools are only shown.
 func Choosing(req *Request) (out *Request, choice bool) {
 	out = WithoutTools(req)
-	if len(req.Tools) == 0 || len(req.Schema) > 0 {
+	if len(req.Tools) == 0 || len(req.Schema) > 0 || req.Shown {
 		return out, false
 	}
 	out.Messages = instructed(out.Messages, menu(req.Tools))

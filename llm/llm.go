@@ -71,6 +71,11 @@ type Request struct {
 	Messages []Message
 	Tools    []Tool // that the model may call
 
+	// Shown says that the tools only stand in the prompt, so that it begins as
+	// one does in which they may be called. A model that chooses by a schema is
+	// shown none.
+	Shown bool
+
 	Temperature float64
 	MaxTokens   int  // of the reply; 0 means the engine's default, never unlimited
 	Think       bool // let a model that can think do so; its thoughts come apart

@@ -1,0 +1,9 @@
+package think
+
+// What a model is asked, for the golden files.
+var (
+	Longform   = longform
+	FollowOn   = followOn
+	Distilling = distilling
+	Condensing = condensing
+)

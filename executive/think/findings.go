@@ -1,0 +1,157 @@
+package think
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"earshot"
+)
+
+const (
+	// mostAnswer is the longest answer that is read, in bytes: what mostFindings of the longest
+	// take, several times.
+	mostAnswer = 16 << 10
+
+	// mostFindings is how many a thought can come to at once: half of what is kept.
+	mostFindings = 4
+
+	// mostFinding is the longest in bytes: two sentences.
+	mostFinding = 300
+
+	// longest is how long one stays true at most: what is so for longer is a note.
+	longest = 24 * time.Hour
+
+	// mostEvidence is how many lines one can rest on.
+	mostEvidence = 8
+)
+
+var errAnswer = errors.New("the model did not answer by the schema")
+
+// schemaOf returns the schema of what was found with so many lines of evidence.
+func schemaOf(evidence int) json.RawMessage { return schema("evidence", "e", evidence) }
+
+// mergingOf returns that of what so many findings are put together to.
+func mergingOf(findings int) json.RawMessage { return schema("merges", "f", findings) }
+
+// schema returns the schema of findings, each with a list of labels.
+func schema(list, prefix string, n int) json.RawMessage {
+	item := `{"type":"string"}`
+	if n > 0 {
+		item = `{"enum":[` + strings.Join(labels(prefix, n), ",") + `]}`
+	}
+	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"findings":{"type":"array","maxItems":%d,"items":{"type":"object",`+
+		`"properties":{"text":{"type":"string"},"%s":{"type":"array","items":%s},"confidence":{"type":"number"},`+
+		`"minutes":{"type":"number"},"worth_saying":{"type":"boolean"}},`+
+		`"required":["text","%s","confidence","minutes","worth_saying"],"additionalProperties":false}}},`+
+		`"required":["findings"],"additionalProperties":false}`, mostFindings, list, item, list))
+}
+
+// labels returns the first n labels as JSON.
+func labels(prefix string, n int) (all []string) {
+	for i := range n {
+		all = append(all, strconv.Quote(label(prefix, i)))
+	}
+	return all
+}
+
+func label(prefix string, i int) string { return prefix + strconv.Itoa(i+1) }
+
+// index returns which of n things a label names.
+func index(prefix, label string, n int) (int, bool) {
+	digits, ok := strings.CutPrefix(label, prefix)
+	i, err := strconv.Atoi(digits)
+	return i - 1, ok && err == nil && i >= 1 && i <= n && digits == strconv.Itoa(i)
+}
+
+// written is a finding as a model writes it.
+type written struct {
+	Text       *string  `json:"text"`
+	Evidence   []string `json:"evidence"`
+	Merges     []string `json:"merges"`
+	Confidence *float64 `json:"confidence"`
+	Minutes    *float64 `json:"minutes"`
+	Worth      bool     `json:"worth_saying"`
+}
+
+// read reads an answer. It may be anything.
+func read(data []byte) ([]written, error) {
+	var answer struct {
+		Findings *[]written `json:"findings"`
+	}
+	if len(data) > mostAnswer {
+		return nil, errAnswer
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if d.Decode(&answer) != nil || answer.Findings == nil {
+		return nil, errAnswer
+	}
+	if _, more := d.Token(); more != io.EOF {
+		return nil, errAnswer
+	}
+	return *answer.Findings, nil
+}
+
+// ParseFindings reads what a thought about q has come to at now, which a model
+// has written: any bytes. What is not by the schema is an error. A finding in
+// which something is wrong is refused whole: one that points to evidence that
+// there is not, to none where nobody asked, or is too long, or not sure by a number from 0 to 1, or stale
+// already. Of a question the first that is left is the answer.
+func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) (found []Finding, refused int, err error) {
+	all, err := read(data)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, w := range all {
+		f, ok := w.finding(now)
+		for _, l := range w.Evidence {
+			i, known := index("e", l, len(evidence))
+			if ok = ok && known; ok && !slices.Contains(f.Evidence, evidence[i].Event) {
+				f.Evidence = append(f.Evidence, evidence[i].Event)
+			}
+		}
+		if q.About != "" && q.Cause.Asked() && !slices.Contains(f.Evidence, q.About) {
+			f.Evidence = append(f.Evidence, q.About)
+		}
+		ok = ok && len(w.Evidence) <= mostEvidence && (len(f.Evidence) > 0 || q.Cause.Asked()) && len(found) < mostFindings
+		if !ok || slices.ContainsFunc(found, func(had Finding) bool { return same(had.Text, f.Text) }) {
+			refused++
+			continue
+		}
+		if q.Cause.Asked() && len(found) == 0 {
+			f.Answers = q.About
+			if f.Answers == "" {
+				f.Answers = q.ID
+			}
+		}
+		found = append(found, f)
+	}
+	return found, refused, nil
+}
+
+// finding returns what w says besides what it points to, if that can be.
+func (w written) finding(now time.Time) (f Finding, ok bool) {
+	if w.Text == nil || w.Confidence == nil || w.Minutes == nil {
+		return f, false
+	}
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(*w.Text, "\uFFFD")), " ")
+	valid := time.Duration(min(*w.Minutes, longest.Minutes()) * float64(time.Minute))
+	f.Text, f.Confidence, f.Until, f.Worth = earshot.Text(text), *w.Confidence, now.Add(valid), w.Worth
+	return f, strings.ContainsFunc(text, unicode.IsLetter) && len(text) <= mostFinding && !strings.ContainsFunc(text, unicode.IsControl) &&
+		*w.Confidence >= 0 && *w.Confidence <= 1 && valid >= time.Minute
+}
+
+// same reports whether two texts say the same in the same words.
+func same(a, b earshot.Text) bool {
+	words := func(t earshot.Text) []string {
+		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	return slices.EqualFunc(words(a), words(b), strings.EqualFold)
+}

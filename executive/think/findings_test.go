@@ -1,0 +1,164 @@
+package think_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/executive/think"
+)
+
+var evidence = []think.Evidence{{Event: "x", Text: "Ann: one"}, {Event: "y", Text: "Bob: two"}}
+
+func TestParseFindings(t *testing.T) {
+	const good = `"confidence":0.5,"minutes":30,"worth_saying":true`
+	for _, tt := range []struct {
+		name, data string
+		asked      bool
+		want       string
+		refused    int
+		bad        bool
+	}{
+		{name: "one", data: `{"findings":[{"text":"Ann is\n late.","evidence":["e1","e2","e1"],` + good + `}]}`, want: "Ann is late. 0.5 30m0s [x y] true"},
+		{name: "none", data: `{"findings":[]}`},
+		{name: "evidence that there is not", data: `{"findings":[{"text":"Ann is late.","evidence":["e1","e3"],` + good + `}]}`, refused: 1},
+		{name: "labels of another kind", data: `{"findings":[{"text":"A","evidence":["x"],` + good + `},{"text":"B","evidence":["e01"],` + good + `},{"text":"C","evidence":["e0"],` + good + `}]}`, refused: 3},
+		{name: "no evidence", data: `{"findings":[{"text":"Ann is late.","evidence":[],` + good + `}]}`, refused: 1},
+		{name: "an answer rests on the question", asked: true, data: `{"findings":[{"text":"Four.","evidence":[],` + good + `},{"text":"Five.","evidence":["e1"],` + good + `}]}`,
+			want: "Four. 0.5 30m0s [m-q] true answers m-q; Five. 0.5 30m0s [x m-q] true"},
+		{name: "not sure by a number", data: `{"findings":[{"text":"A","evidence":["e1"],"confidence":80,"minutes":3,"worth_saying":true},{"text":"B","evidence":["e1"],"confidence":-0.1,"minutes":3,"worth_saying":true},{"text":"C","evidence":["e1"],"minutes":3,"worth_saying":true}]}`, refused: 3},
+		{name: "stale already", data: `{"findings":[{"text":"A","evidence":["e1"],"confidence":1,"minutes":0,"worth_saying":true},{"text":"B","evidence":["e1"],"confidence":1,"minutes":-1e300,"worth_saying":true}]}`, refused: 2},
+		{name: "true for ever", data: `{"findings":[{"text":"A","evidence":["e1"],"confidence":1,"minutes":1e300,"worth_saying":false}]}`, want: "A 1 24h0m0s [x] false"},
+		{name: "too long", data: `{"findings":[{"text":"` + strings.Repeat("long ", 61) + `","evidence":["e1"],` + good + `}]}`, refused: 1},
+		{name: "says nothing", data: `{"findings":[{"text":" … ","evidence":["e1"],` + good + `}]}`, refused: 1},
+		{name: "twice", data: `{"findings":[{"text":"Ann is late.","evidence":["e1"],` + good + `},{"text":"ann is LATE","evidence":["e1"],` + good + `}]}`, want: "Ann is late. 0.5 30m0s [x] true", refused: 1},
+		{name: "too many", data: `{"findings":[` + strings.Repeat(`{"text":"A","evidence":["e1"],`+good+`},`, 0) + many(6, good) + `]}`,
+			want: "A 0.5 30m0s [x] true; B 0.5 30m0s [x] true; C 0.5 30m0s [x] true; D 0.5 30m0s [x] true", refused: 2},
+		{name: "no JSON", data: "Ann is late.", bad: true},
+		{name: "nothing", bad: true},
+		{name: "something else", data: `{"found":[]}`, bad: true},
+		{name: "a number that is none", data: `{"findings":[{"text":"A","evidence":["e1"],"confidence":NaN,"minutes":3,"worth_saying":true}]}`, bad: true},
+		{name: "more than one", data: `{"findings":[]}{"findings":[]}`, bad: true},
+		{name: "nested", data: `{"findings":[[[]]]}`, bad: true},
+		{name: "nested deeply", data: strings.Repeat(`{"findings":[`, 1000), bad: true},
+		{name: "longer than is read", data: `{"findings":[]}` + strings.Repeat(" ", 1<<20), bad: true},
+	} {
+		q := fresh("n")
+		if tt.asked {
+			q = asked("q")
+		}
+		found, refused, err := think.ParseFindings([]byte(tt.data), q, evidence, began)
+		if got := told(found); got != tt.want || refused != tt.refused || (err != nil) != tt.bad {
+			t.Errorf("%s: %q, %d refused, %v; want %q, %d", tt.name, got, refused, err, tt.want, tt.refused)
+		}
+	}
+}
+
+// many returns so many findings of one letter.
+func many(n int, rest string) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"text":"%c","evidence":["e1"],%s}`, 'A'+i, rest))
+	}
+	return strings.Join(all, ",")
+}
+
+// told returns what was found, in a line.
+func told(found []think.Finding) string {
+	var all []string
+	for _, f := range found {
+		line := fmt.Sprintf("%s %v %v %v %v", string(f.Text), f.Confidence, f.Until.Sub(began), f.Evidence, f.Worth)
+		if f.Answers != "" {
+			line += " answers " + string(f.Answers)
+		}
+		if len(f.Merges) > 0 {
+			line += fmt.Sprintf(" merges %v", f.Merges)
+		}
+		all = append(all, line)
+	}
+	return strings.Join(all, "; ")
+}
+
+// FuzzFindings: whatever a model writes, what is taken of it is bounded, valid,
+// and points only to what there is.
+func FuzzFindings(f *testing.F) {
+	for _, data := range []string{
+		`{"findings":[{"text":"Ann is late.","evidence":["e1"],"confidence":0.5,"minutes":30,"worth_saying":true}]}`,
+		`{"findings":[{"text":"\ud800","evidence":["e1","e1"],"confidence":1e400,"minutes":null,"worth_saying":1}]}`,
+		`{"findings":[{"merges":["f1","f2"],"text":"x","confidence":1,"minutes":1e308}]}`, `[`, "", "{\"findings\":null}", strings.Repeat("[", 20000),
+	} {
+		f.Add(data, true)
+		f.Add(data, false)
+	}
+	f.Fuzz(func(t *testing.T, data string, byWhom bool) {
+		q := fresh("n")
+		if byWhom {
+			q = asked("q")
+		}
+		found, refused, err := think.ParseFindings([]byte(data), q, evidence, began)
+		if len(found) > 4 || refused < 0 || err != nil && len(found) > 0 {
+			t.Fatalf("%d found, %d refused, %v", len(found), refused, err)
+		}
+		for i, f := range found {
+			valid := utf8.ValidString(string(f.Text)) && len(f.Text) > 0 && len(f.Text) <= 300 && !strings.ContainsAny(string(f.Text), "\n\r\x00")
+			sure := !math.IsNaN(f.Confidence) && f.Confidence >= 0 && f.Confidence <= 1
+			if !valid || !sure || !f.Until.After(began) || f.Until.After(began.Add(25*time.Hour)) || len(f.Evidence) == 0 || len(f.Evidence) > 3 {
+				t.Fatalf("%+v", f)
+			}
+			for _, id := range f.Evidence {
+				if id != "x" && id != "y" && id != "m-q" {
+					t.Fatalf("it rests on %s", id)
+				}
+			}
+			if (f.Answers != "") != (byWhom && i == 0) {
+				t.Fatalf("%d answers %q", i, f.Answers)
+			}
+		}
+	})
+}
+
+// kept is a finding that is in the buffer.
+func kept(id string, bytes int, confidence float64) think.Kept {
+	return think.Kept{ID: earshot.EventID(id), Text: earshot.Text(strings.Repeat("k", bytes)), Confidence: confidence, Until: began.Add(time.Hour), Same: true}
+}
+
+func found(text string, confidence float64) think.Finding {
+	return think.Finding{Finding: earshot.Finding{Text: earshot.Text(text), Confidence: confidence, Until: began.Add(time.Hour)}, Evidence: []earshot.EventID{"x"}}
+}
+
+func TestFit(t *testing.T) {
+	stale, used := kept("stale", 100, 0.9), kept("used", 100, 0.9)
+	stale.Until, used.Used = began, true
+	answer := found("an answer", 0.1)
+	answer.Answers = "m"
+	long := func(n int) string { return strings.Repeat("f", n) }
+	for _, tt := range []struct {
+		name  string
+		kept  []think.Kept
+		found []think.Finding
+		stay  string
+		drop  string
+	}{
+		{"all fits", []think.Kept{kept("a", 500, 0.1), stale}, []think.Finding{found("x", 0.1)}, "x", "[]"},
+		{"stale ones first", []think.Kept{kept("a", 500, 0.1), used, stale}, []think.Finding{found(long(300), 0.1), found(long(100), 0.1)}, long(300) + " " + long(100), "[stale]"},
+		{"then used ones", []think.Kept{kept("a", 500, 0.1), used, stale}, []think.Finding{found(long(300), 0.1), found(long(200), 0.1)}, long(300) + " " + long(200), "[stale used]"},
+		{"then the least sure", []think.Kept{kept("a", 500, 0.6), kept("b", 500, 0.4)}, []think.Finding{found(long(300), 0.5)}, long(300), "[b]"},
+		{"which may be the new one", []think.Kept{kept("a", 500, 0.6), kept("b", 500, 0.4)}, []think.Finding{found(long(300), 0.3)}, "", "[]"},
+		{"an answer stays", []think.Kept{kept("a", 500, 0.6), kept("b", 520, 0.4)}, []think.Finding{answer}, "an answer", "[b]"},
+		{"too many", []think.Kept{kept("1", 1, 0.5), kept("2", 1, 0.5), kept("3", 1, 0.5), kept("4", 1, 0.5), kept("5", 1, 0.5), kept("6", 1, 0.5), kept("7", 1, 0.5), kept("8", 1, 0.5)},
+			[]think.Finding{found("x", 0.5)}, "x", "[1]"},
+	} {
+		stay, drop := think.Fit(tt.kept, tt.found, began)
+		var texts []string
+		for _, f := range stay {
+			texts = append(texts, string(f.Text))
+		}
+		if got := strings.Join(texts, " "); got != tt.stay || fmt.Sprint(drop) != tt.drop && !(len(drop) == 0 && tt.drop == "[]") {
+			t.Errorf("%s: %q stay, %v go; want %q, %s", tt.name, got, drop, tt.stay, tt.drop)
+		}
+	}
+}

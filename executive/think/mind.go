@@ -1,0 +1,369 @@
+package think
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/llm"
+)
+
+// A House is where a mind thinks. Its methods are called from the goroutine of
+// [Mind.Run] alone, and may wait; they give up when ctx ends.
+type House interface {
+	// Matter returns what a stretch about q is made of, or a distillation. Since
+	// is what the last stretch knew of; 0 is nothing.
+	Matter(ctx context.Context, q Question, since int64) (Matter, error)
+
+	// Keep writes down a stretch. It must not get lost, also if ctx has ended.
+	Keep(ctx context.Context, q Question, s Stretch)
+
+	// Found is told what a thought has come to.
+	Found(ctx context.Context, q Question, a Answer)
+
+	// Over is told that it is over, and how many findings there were in all; stopped
+	// says that somebody has stopped it.
+	Over(q Question, found int, stopped bool)
+}
+
+// A Mind is the mind of a room. Set its fields, and run it. Its methods may be
+// called from many goroutines, and none of them waits for a model or a disk.
+type Mind struct {
+	Model    llm.Service
+	House    House
+	Settings func() executive.Config
+	Now      func() time.Time
+	NewID    func() earshot.EventID
+	Log      *slog.Logger
+
+	once   sync.Once
+	wake   chan struct{}
+	mu     sync.Mutex
+	state  State
+	todo   []Act              // for Run
+	cancel context.CancelFunc // ends the request of gen
+	gen    int
+	ended  int  // the last request that was told to end
+	off    bool // nothing is to be thought
+}
+
+// begin makes what the zero value lacks.
+func (m *Mind) begin() {
+	m.once.Do(func() {
+		m.wake = make(chan struct{}, 1)
+		m.state.NewID = m.NewID
+	})
+}
+
+// Run thinks until ctx ends. What was under way then is written down.
+func (m *Mind) Run(ctx context.Context) {
+	m.begin()
+	for {
+		for m.perform(ctx) {
+		}
+		if ctx.Err() != nil {
+			m.step(Event{Kind: Closed})
+			for m.perform(ctx) {
+			}
+			return
+		}
+		due := m.due()
+		select {
+		case <-ctx.Done():
+		case <-m.wake:
+		case <-due:
+			m.step(Event{Kind: Ticked})
+		}
+	}
+}
+
+// due returns a channel that yields when a step is due, nil if none is.
+func (m *Mind) due() <-chan time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := m.state.Due()
+	if at.IsZero() {
+		return nil
+	}
+	return time.After(max(0, at.Sub(m.Now())))
+}
+
+// step takes in what happened, and has done what is to be done about it.
+func (m *Mind) step(e Event) {
+	m.begin()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next(e)
+}
+
+// next is step for who holds m.mu. A request is ended at once, all else is Run's.
+func (m *Mind) next(e Event) {
+	if e.Kind != Token {
+		set := m.Settings()
+		m.state.Rules = Rules{
+			Off:        m.off,
+			Sequential: !set.Parallel.Enabled, Continuous: set.Parallel.ReasoningContinuous,
+			Interval: set.Parallel.ReasoningInterval.Duration(),
+		}
+		e.Now = m.Now()
+	}
+	for _, act := range m.state.Next(e) {
+		if act.Kind != Cancel {
+			m.todo = append(m.todo, act)
+			continue
+		}
+		m.ended = act.Gen
+		if m.cancel != nil && m.gen == act.Gen {
+			m.cancel()
+		}
+	}
+	if e.Kind == Token {
+		return
+	}
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Ask lets the mind think about a question, or says why it does not. What nobody
+// asked for is always taken, and thought about when there is time.
+func (m *Mind) Ask(q Question) error {
+	m.begin()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.state.Takes(q); err != nil {
+		return err
+	}
+	m.next(Event{Kind: Asked, Question: q})
+	return nil
+}
+
+// Restore goes on with a thought of before the program ended, of which this is
+// left.
+func (m *Mind) Restore(q Question, stretches []Stretch) {
+	m.step(Event{Kind: Restored, Question: q, Stretches: stretches})
+}
+
+// Park ends what is under way, since somebody wants the floor, and lets nothing
+// begin until Release.
+func (m *Mind) Park(by earshot.Interruption) { m.step(Event{Kind: Held, Cut: by}) }
+
+// Release lets it go on.
+func (m *Mind) Release() { m.step(Event{Kind: Released}) }
+
+// Let says whether there is to be thought at all. It is from the beginning.
+func (m *Mind) Let(on bool) {
+	m.begin()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.off == on {
+		m.off = !on
+		m.next(Event{Kind: Ticked})
+	}
+}
+
+// Steer lets the thoughts that fit take in what somebody has said about them, and
+// reports whether there is any.
+func (m *Mind) Steer(by earshot.ParticipantID, fit func(Question) bool) bool {
+	return m.told(Event{Kind: Steered, Fit: fit, Cut: earshot.Interruption{By: by, Signal: BySteering, At: m.Now()}})
+}
+
+// Stop ends the thoughts that fit, and reports whether there was any.
+func (m *Mind) Stop(by earshot.ParticipantID, fit func(Question) bool) bool {
+	return m.told(Event{Kind: Stopped, Fit: fit, Cut: earshot.Interruption{By: by, Signal: "command", At: m.Now()}})
+}
+
+func (m *Mind) told(e Event) bool {
+	m.begin()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	any := slices.ContainsFunc(m.state.thoughts, func(t *thought) bool { return e.Fit(t.Question) })
+	m.next(e)
+	return any
+}
+
+// View returns the thoughts as they stand, in the order in which they come.
+func (m *Mind) View() []View {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.View()
+}
+
+// Busy reports whether a request is under way or about to be.
+func (m *Mind) Busy() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.at != nil || len(m.todo) > 0
+}
+
+// perform does the next thing that is to be done, if there is one.
+func (m *Mind) perform(ctx context.Context) bool {
+	m.mu.Lock()
+	if len(m.todo) == 0 {
+		m.mu.Unlock()
+		return false
+	}
+	act := m.todo[0]
+	m.todo = slices.Delete(m.todo, 0, 1)
+	m.mu.Unlock()
+	switch act.Kind {
+	case Think:
+		m.think(ctx, act)
+	case Distil:
+		m.distil(ctx, act)
+	case Keep:
+		m.House.Keep(ctx, act.Question, act.Stretch)
+	case Over:
+		m.House.Over(act.Question, act.Found, act.Stopped)
+	}
+	return true
+}
+
+// errEnded is a request that was told to end before it began.
+var errEnded = errors.New("it was told to end before it began")
+
+// under calls do with a context that ends when the request of gen is to end.
+func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m.mu.Lock()
+	m.cancel, m.gen = cancel, gen
+	ended := m.ended >= gen
+	m.mu.Unlock()
+	if ended {
+		return errEnded
+	}
+	return do(ctx)
+}
+
+// think asks for a stretch.
+func (m *Mind) think(ctx context.Context, act Act) {
+	upto := act.Upto
+	err := m.under(ctx, act.Gen, func(ctx context.Context) error {
+		matter, err := m.House.Matter(ctx, act.Question, act.Upto)
+		if err != nil {
+			return err
+		}
+		upto = matter.Upto
+		set := m.Settings()
+		last := longform(set.Reasoning, act.Question, matter)
+		if act.Goes {
+			last = followOn(set.Reasoning, act.Question, act.Text, matter)
+		}
+		return m.stream(ctx, request(set, matter, last), func(text string) { m.token(act.Gen, text) })
+	})
+	m.report("a stretch of thought failed", err)
+	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto})
+}
+
+// done takes in that a request is over. That the program ended is no failure of it.
+func (m *Mind) done(ctx context.Context, e Event) {
+	if ctx.Err() != nil {
+		m.step(Event{Kind: Closed})
+	}
+	e.Kind = Ended
+	m.step(e)
+}
+
+// token takes in a piece of a stretch.
+func (m *Mind) token(gen int, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next(Event{Kind: Token, Gen: gen, Text: text})
+}
+
+// stream hands on what the model gives; what it thinks apart is text too.
+func (m *Mind) stream(ctx context.Context, req *llm.Request, give func(string)) error {
+	for d, err := range m.Model.Stream(ctx, req) {
+		if err != nil {
+			return err
+		}
+		give(d.Text + d.Thinking)
+	}
+	return nil
+}
+
+// report logs why a request failed, unless it was told to end.
+func (m *Mind) report(what string, err error) {
+	switch fault, known := errors.AsType[*llm.Error](err); {
+	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, llm.ErrParked) || errors.Is(err, errEnded):
+	case known:
+		m.Log.Warn(what, "fault", string(fault.Fault))
+	default:
+		m.Log.Warn(what, "err", err)
+	}
+}
+
+// distil asks what a thought has come to.
+func (m *Mind) distil(ctx context.Context, act Act) {
+	var a Answer
+	err := m.under(ctx, act.Gen, func(ctx context.Context) error {
+		if strings.TrimSpace(act.Text) == "" {
+			return nil // of nothing comes nothing
+		}
+		matter, err := m.House.Matter(ctx, act.Question, act.Upto)
+		if err != nil {
+			return err
+		}
+		if act.Plain {
+			matter.Tools = nil
+		}
+		a, err = m.answer(ctx, act, matter)
+		return err
+	})
+	m.report("what a thought has come to could not be found out", err)
+	if n := a.Refused; n > 0 {
+		m.Log.Info("some of what a thought has come to was refused", "count", n)
+	}
+	if err == nil && len(a.Findings) > 0 {
+		a.Stretch = act.Last
+		m.House.Found(ctx, act.Question, a)
+	}
+	m.done(ctx, Event{Gen: act.Gen, Err: err, Found: len(a.Findings)})
+}
+
+// answer asks for findings and, if they are too many, to put them together.
+func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, err error) {
+	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schemaOf(len(matter.Evidence)))
+	if err != nil {
+		return a, err
+	}
+	now := m.Now()
+	if a.Findings, a.Refused, err = ParseFindings([]byte(text), act.Question, matter.Evidence, now); err != nil {
+		return a, err
+	}
+	kept := matter.Kept
+	if old, fresh := merging(kept, a.Findings, now); !Fits(kept, a.Findings) && len(old)+len(fresh) > 1 {
+		var gone []earshot.EventID
+		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)))
+		if err == nil {
+			a.Findings, gone, err = merged([]byte(text), old, fresh, a.Findings, now)
+		}
+		m.report("findings could not be put together", err)
+		a.Drop = gone
+		kept = slices.DeleteFunc(slices.Clone(kept), func(k Kept) bool { return slices.Contains(gone, k.ID) })
+	}
+	stay, drop := Fit(kept, a.Findings, now)
+	a.Findings, a.Drop = stay, append(a.Drop, drop...)
+	return a, nil
+}
+
+// ask asks for an answer by a schema.
+func (m *Mind) ask(ctx context.Context, matter Matter, last string, schema []byte) (string, error) {
+	req := request(m.Settings(), matter, last)
+	req.Schema, req.Temperature = schema, 0
+	var b strings.Builder
+	err := m.stream(ctx, req, func(text string) {
+		if b.Len() <= mostAnswer {
+			b.WriteString(text)
+		}
+	})
+	return b.String(), err
+}

@@ -1,0 +1,249 @@
+package think_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/think"
+	"earshot/llm"
+	"earshot/llm/llmtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A house is where a mind thinks in a test.
+type house struct {
+	*think.Mind
+	script  *llmtest.Script
+	matter  think.Matter
+	bad     error // why there is no matter
+	log     strings.Builder
+	stop    func()
+	mu      sync.Mutex
+	told    []string
+	answers []think.Answer
+}
+
+// open returns a house whose model says that.
+func open(t *testing.T, rules ...llmtest.Rule) *house {
+	h := &house{script: &llmtest.Script{Rules: rules, Every: time.Second}, matter: matter()}
+	ids := 0
+	h.Mind = &think.Mind{
+		Model: &llm.Scheduler{Engine: h.script}, House: h, Settings: executive.DefaultConfig, Now: time.Now,
+		NewID: func() earshot.EventID { ids++; return earshot.EventID(fmt.Sprintf("s%d", ids)) },
+		Log:   slog.New(slog.NewTextHandler(&h.log, nil)),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { h.Run(ctx) })
+	h.stop = func() { cancel(); running.Wait() }
+	return h
+}
+
+func (h *house) Matter(_ context.Context, q think.Question, since int64) (think.Matter, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.matter, h.bad
+}
+
+func (h *house) Keep(_ context.Context, q think.Question, s think.Stretch) {
+	h.note("keep %s of %s: %s, %s", s.ID, s.Of, strings.TrimSpace(string(s.Text)), s.Outcome)
+}
+
+func (h *house) Found(_ context.Context, q think.Question, a think.Answer) {
+	h.note("found by %s: %d, %d refused, drops %v", a.Stretch, len(a.Findings), a.Refused, a.Drop)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers = append(h.answers, a)
+}
+
+func (h *house) Over(q think.Question, found int, stopped bool) {
+	h.note("over %s: %d found, stopped: %v", q.ID, found, stopped)
+}
+
+func (h *house) note(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told = append(h.told, fmt.Sprintf(format, args...))
+}
+
+func (h *house) wants(t *testing.T, want ...string) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if got := strings.Join(h.told, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("%s\n\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	h.told = nil
+}
+
+// thought and findings are rules of a script.
+func thought(when, text string) llmtest.Rule {
+	return llmtest.Rule{For: llmtest.ForThought, When: when, Reply: text}
+}
+
+func findings(when, text string) llmtest.Rule {
+	return llmtest.Rule{For: llmtest.ForFindings, When: when, Reply: text}
+}
+
+// oneFinding is what a model answers that has found something.
+const oneFinding = `{"findings":[{"text":"Ann is under time pressure.","evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":true}]}`
+
+// TestTheSeedsExample is seed 003's example flow: longform, cut short, kept, and
+// gone on from with what came in between.
+func TestTheSeedsExample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t,
+			thought("You were interrupted by:\nAnn: Hey, what time is it?", "their focus may be deadline-driven"),
+			thought("", "The user appears focused because"), findings("The user appears focused\ntheir", oneFinding), findings("", oneFinding))
+		defer h.stop()
+		if err := h.Ask(fresh("")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4500 * time.Millisecond)
+		h.Park(earshot.Interruption{By: "ann", Signal: "typing", At: time.Now()})
+		synctest.Wait()
+		h.wants(t, "keep  of : The user appears focused, interrupted")
+		asked := len(h.script.Seen())
+		time.Sleep(29 * time.Second)
+		if n := len(h.script.Seen()); n != asked {
+			t.Errorf("what is parked asked %d times", n-asked)
+		}
+		h.mu.Lock()
+		h.matter.News = think.News{By: "Ann: Hey, what time is it?", Answered: "Earshot: It's 3:45 PM"}
+		h.mu.Unlock()
+		h.Release()
+		time.Sleep(time.Minute)
+		h.wants(t, "keep s1 of : their focus may be deadline-driven, completed", "found by s1: 1, 0 refused, drops []", "over : 1 found, stopped: false")
+		seen := h.script.Seen()
+		if last := seen[1].Messages[len(seen[1].Messages)-1].Text; !strings.Contains(last, "You were thinking:\nThe user appears focused\n") {
+			t.Errorf("it goes on with %s", last)
+		}
+		if seen[0].Priority != llm.Reasoning || seen[0].MaxTokens != 1024 || len(seen[0].Tools) != 1 || seen[0].Think {
+			t.Errorf("%+v", seen[0])
+		}
+	})
+}
+
+// TestAMoreUrgentRequestParks: what the engine takes away goes on when it gives it
+// back, with nothing lost.
+func TestAMoreUrgentRequestParks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, thought("You were thinking", "three four"), thought("", "one two nine"))
+		defer h.stop()
+		h.Ask(asked("q"))
+		time.Sleep(2500 * time.Millisecond)
+		began := time.Now()
+		for d := range h.Model.Stream(t.Context(), &llm.Request{Priority: llm.ReplyToPerson}) {
+			if d.Done != nil && time.Since(began) > 0 {
+				t.Errorf("the reply waited %v", time.Since(began))
+			}
+		}
+		time.Sleep(time.Minute)
+		h.wants(t, "keep q of : one two, interrupted", "keep s1 of q: three four, completed", "over q: 0 found, stopped: false")
+	})
+}
+
+// TestAModelThatFails is asked again, thrice at most; what it had said is kept and
+// the text of it is in no log.
+func TestAModelThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, llmtest.Rule{For: llmtest.ForThought, Reply: "a secret word", Trouble: llmtest.Trouble{After: 1, Err: &llm.Error{Fault: llm.Broken, Engine: "script"}}},
+			findings("", "no JSON at all"))
+		defer h.stop()
+		h.Ask(asked("q"))
+		time.Sleep(10 * time.Minute)
+		h.wants(t, "keep q of : a, failed", "keep s1 of q: a, failed", "keep s2 of q: a, failed", "over q: 0 found, stopped: false")
+		if n := len(h.script.Seen()); n != 6 {
+			t.Errorf("asked %d times", n)
+		}
+		if log := h.log.String(); strings.Contains(log, "secret") || strings.Contains(log, "JSON") || strings.Count(log, "fault=broken") != 3 {
+			t.Error(log)
+		}
+	})
+}
+
+// TestNoMatter: that what it is about cannot be had is a failure like others.
+func TestNoMatter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
+		defer h.stop()
+		h.mu.Lock()
+		h.bad = errors.New("the disk is gone")
+		h.mu.Unlock()
+		h.Ask(asked("q"))
+		time.Sleep(10 * time.Minute)
+		h.wants(t, "keep q of : , failed", "over q: 0 found, stopped: false")
+	})
+}
+
+// TestTheProgramEnds in the middle of a thought: it is written down.
+func TestTheProgramEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, thought("", "one two three"))
+		h.Ask(asked("q"))
+		h.Ask(asked("r"))
+		time.Sleep(2500 * time.Millisecond)
+		h.stop()
+		h.wants(t, "keep q of : one two, interrupted", "keep r of : , interrupted")
+		if h.Ask(asked("later")); h.Busy() {
+			t.Error("it thinks although it has ended")
+		}
+	})
+}
+
+// TestFindingsArePutTogether where there are too many, by the model; and if it
+// cannot, some make room.
+func TestFindingsArePutTogether(t *testing.T) {
+	for name, tt := range map[string]struct{ answer, want, found string }{
+		"it can": {`{"findings":[{"text":"Old things.","merges":["f1","f2"],"confidence":1,"minutes":600,"worth_saying":false},{"text":"No.","merges":["f1","f9"],"confidence":1,"minutes":600,"worth_saying":false}]}`,
+			"found by n: 2, 0 refused, drops [a b]", "Old things. 0.6 1h0m0s [] false merges [a b]; Ann is under time pressure. 0.8 30m0s [x] true"},
+		"it cannot": {"I cannot.", "found by n: 1, 0 refused, drops [b]", "Ann is under time pressure. 0.8 30m0s [x] true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, thought("", "Hm."), findings("You have found more", tt.answer), findings("", oneFinding))
+				defer h.stop()
+				h.Now = func() time.Time { return began }
+				h.matter.Kept = []think.Kept{kept("a", 500, 0.6), kept("b", 520, 0.4)}
+				h.Ask(fresh("n"))
+				time.Sleep(time.Minute)
+				h.wants(t, "keep n of : Hm., completed", tt.want, fmt.Sprintf("over n: %d found, stopped: false", len(h.answers[0].Findings)))
+				if got := told(h.answers[0].Findings); got != tt.found {
+					t.Errorf("%s, want %s", got, tt.found)
+				}
+			})
+		})
+	}
+}
+
+// TestItIsNotToThink: while nothing is to be thought, nothing is asked, however
+// long that is.
+func TestItIsNotToThink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, thought("", "one two"))
+		defer h.stop()
+		h.Ask(asked("q"))
+		time.Sleep(1500 * time.Millisecond)
+		h.Let(false)
+		time.Sleep(time.Hour)
+		h.wants(t, "keep q of : one, interrupted")
+		if n := len(h.script.Seen()); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		h.Let(true)
+		time.Sleep(time.Minute)
+		h.wants(t, "keep s1 of q: one two, completed", "over q: 0 found, stopped: false")
+	})
+}

@@ -1,0 +1,605 @@
+package think
+
+import (
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/llm"
+)
+
+const (
+	// settle is how long a thought is parked before it is distilled: most
+	// exchanges are over by then, and it goes on.
+	settle = 30 * time.Second
+
+	// mostTries is how often in a row a request of a thought may fail.
+	mostTries = 3
+
+	// backOff is how long it waits after the first failure; after each further
+	// one it is four times as long.
+	backOff = 5 * time.Second
+
+	// longestAside is how long a thought that nobody asked for may be parked. After
+	// that it is about what is over.
+	longestAside = 10 * time.Minute
+)
+
+// The signals of what a thought gave way to besides those of the floor, as they stand in the journal.
+const (
+	ByPriority = "priority" // another request needed the engine
+	ByQuestion = "question" // something that somebody asked goes before what nobody did
+	BySteering = "steering" // somebody said more about it
+	ByRule     = "off"      // nothing is to be thought any more
+	ByEnding   = "shutdown" // the program ended
+)
+
+// Rules are how thoughts share the time with the conversation. They may change
+// from step to step.
+type Rules struct {
+	Off        bool          // nothing is thought at all
+	Sequential bool          // a thought is one step, and nobody thinks unasked
+	Continuous bool          // it is also thought about what nobody asked for
+	Interval   time.Duration // from the end of one thought to one that nobody asked for
+}
+
+// A State is what a mind has to think about. The zero value has nothing.
+type State struct {
+	Rules Rules
+	NewID func() earshot.EventID // for stretches after the first; required
+
+	thoughts []*thought // those that somebody asked for first, each in the order they came
+	fresh    *Question  // what is new and waits for its time
+	at       *thought   // for which a request is under way, or nil
+	sorts    bool       // that request distils it
+	stopping bool       // it was told to end
+	gen      int        // of the last request
+	held     bool       // somebody wants the floor
+	since    time.Time  // when they did
+	cut      earshot.Interruption
+	tried    bool      // what is parked was distilled, or tried to, in this hold
+	rest     time.Time // when the last thought was over
+	closed   bool
+	acts     []Act // reused from step to step
+}
+
+// A thought is one in a [State].
+type thought struct {
+	Question
+	text     []byte // of all stretches
+	from     int    // where the last stretch begins
+	spans    []Span
+	began    time.Time // the last stretch
+	tokens   int
+	kept     int                  // stretches that are written down
+	last     earshot.EventID      // the last of those
+	upto     int64                // see Matter
+	cut      earshot.Interruption // what it gives way to
+	parked   time.Time            // since when
+	sorted   int                  // how much of text has been distilled
+	found    int                  // findings
+	tries    int
+	again    time.Time // before then it is not tried again
+	full     bool      // nothing more fits
+	finished bool      // nothing is left but to distil it
+	drop     bool      // somebody has stopped it
+}
+
+// A Span is a stretch of a thought, in its text.
+type Span struct {
+	From, To int
+	At       time.Time
+	Cut      *earshot.Interruption
+}
+
+// An EventKind is what happened to a mind.
+type EventKind int
+
+// The kinds of events.
+const (
+	Asked    EventKind = iota // there is a Question to think about
+	Restored                  // there was one before the program ended, of which this is left: Stretches
+	Token                     // the request of Gen gave Text
+	Held                      // somebody wants the floor: Cut
+	Released                  // nobody does
+	Ended                     // the request of Gen is over; Err is why, nil at a good end
+	Steered                   // more is said about the thoughts that Fit fits: Cut
+	Stopped                   // they are to end
+	Ticked                    // time has passed
+	Closed                    // the program ends
+)
+
+// An Event is one step of a mind.
+type Event struct {
+	Kind      EventKind
+	Now       time.Time
+	Question  Question
+	Stretches []Stretch
+	Gen       int
+	Text      string
+	Upto      int64 // of Ended: what the request knew of
+	Err       error
+	Found     int // of Ended: how many findings it has come to
+	Cut       earshot.Interruption
+	Fit       func(Question) bool
+}
+
+// An ActKind is what a step asks for.
+type ActKind int
+
+// The kinds of acts.
+const (
+	Think  ActKind = iota // begin a stretch
+	Distil                // distil the thought
+	Cancel                // end the request that is under way
+	Keep                  // write Stretch down
+	Over                  // the thought has ended, with Found findings
+)
+
+// An Act is something to be done after a step.
+type Act struct {
+	Kind     ActKind
+	Gen      int // of the request that is to begin
+	Question Question
+	Text     string          // of the thought so far
+	Upto     int64           // what its last stretch knew of
+	Goes     bool            // it goes on; it does not begin
+	Plain    bool            // show no tools: with them the answer was none
+	Last     earshot.EventID // its last stretch
+	Stretch  Stretch         // of Keep
+	Found    int
+	Stopped  bool // of Over: somebody has stopped it
+}
+
+// Next takes in what happened and returns what is to be done about it, in order.
+// The acts are valid until the next call. It is total: any event may come at any
+// time, and what comes too late does nothing.
+func (s *State) Next(e Event) []Act {
+	s.acts = s.acts[:0]
+	switch e.Kind {
+	case Token:
+		s.token(e)
+		return s.acts // nothing else follows from it
+	case Asked:
+		s.ask(e.Question)
+	case Restored:
+		s.restore(e)
+	case Held:
+		s.hold(e)
+	case Released:
+		s.held, s.tried = false, false
+	case Ended:
+		s.end(e)
+	case Steered:
+		s.steer(e)
+	case Stopped:
+		s.stop(e)
+	case Closed:
+		s.close(e.Now)
+	}
+	s.advance(e.Now)
+	return s.acts
+}
+
+// Errors of what is asked. They are told to people, and to models.
+var (
+	ErrFull   = errors.New("too many questions wait for thought already; ask again when one is answered")
+	ErrAsking = errors.New("that is being thought about already")
+)
+
+// Takes says why a question cannot be taken, or nothing.
+func (s *State) Takes(q Question) error {
+	n := 0
+	for _, t := range s.thoughts {
+		if !t.Cause.Asked() {
+			continue
+		}
+		if q.Text != "" && same(q.Text, t.Text) && q.Visibility.Scope == t.Visibility.Scope && slices.Equal(q.Visibility.Members, t.Visibility.Members) {
+			return ErrAsking
+		}
+		n++
+	}
+	if q.Cause.Asked() && n >= MostAsked {
+		return ErrFull
+	}
+	return nil
+}
+
+// ask takes a question in. What is only new waits for its time, or is news to a
+// thought that is parked.
+func (s *State) ask(q Question) {
+	switch {
+	case s.closed || s.Takes(q) != nil:
+	case q.Cause.Asked():
+		s.insert(&thought{Question: q})
+	case !slices.ContainsFunc(s.thoughts, (*thought).unasked):
+		s.fresh = &q
+	}
+}
+
+func (t *thought) unasked() bool { return !t.Cause.Asked() }
+
+// insert puts a thought behind those that go before it.
+func (s *State) insert(t *thought) {
+	at := len(s.thoughts)
+	if t.Cause.Asked() {
+		if i := slices.IndexFunc(s.thoughts, (*thought).unasked); i >= 0 {
+			at = i
+		}
+	}
+	s.thoughts = slices.Insert(s.thoughts, at, t)
+}
+
+// restore goes on with a thought of before.
+func (s *State) restore(e Event) {
+	if s.closed || s.Takes(e.Question) != nil {
+		return
+	}
+	t := &thought{Question: e.Question, parked: e.Now}
+	for _, was := range e.Stretches {
+		t.text = append(t.text, was.Text...)
+		t.spans = append(t.spans, Span{t.from, len(t.text), was.At, was.Cut})
+		t.from, t.tokens, t.last = len(t.text), was.Tokens, was.ID
+		t.kept++
+	}
+	t.full = len(t.text) >= MostText
+	t.finished = t.full
+	s.insert(t)
+}
+
+// token adds to the stretch that is under way. Also when that was told to end:
+// what the model has given is not lost.
+func (s *State) token(e Event) {
+	t := s.at
+	if t == nil || e.Gen != s.gen || s.sorts || t.full || e.Text == "" {
+		return
+	}
+	if t.text == nil {
+		t.text = make([]byte, 0, MostText)
+	}
+	t.tokens++
+	text := e.Text
+	if len(t.text)+len(text) > MostText {
+		text, t.full = edge(text[:MostText-len(t.text)]), true
+		s.cancel()
+	}
+	t.text = append(t.text, text...)
+}
+
+// edge returns text without a part of a rune at its end.
+func edge(text string) string {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRuneInString(tail) {
+				return text[:len(text)-n]
+			}
+			break
+		}
+	}
+	return text
+}
+
+// cancel ends the request that is under way.
+func (s *State) cancel() {
+	if s.at != nil && !s.stopping {
+		s.stopping = true
+		s.acts = append(s.acts, Act{Kind: Cancel, Gen: s.gen})
+	}
+}
+
+// hold parks whatever is under way.
+func (s *State) hold(e Event) {
+	if !s.held {
+		s.held, s.since, s.tried = true, e.Now, false
+	}
+	s.giveWay(e.Cut)
+}
+
+// giveWay ends the request that is under way in favour of something.
+func (s *State) giveWay(to earshot.Interruption) {
+	if s.at != nil && !s.stopping {
+		s.at.cut = to
+	}
+	s.cancel()
+}
+
+// end takes in that a request is over.
+func (s *State) end(e Event) {
+	t := s.at
+	if t == nil || e.Gen != s.gen {
+		return
+	}
+	stopping, sorts := s.stopping, s.sorts
+	s.at, s.stopping, s.sorts = nil, false, false
+	switch {
+	case sorts:
+		s.sortedOut(t, e, stopping)
+	default:
+		t.upto = max(t.upto, e.Upto)
+		s.stretched(t, e, stopping)
+	}
+}
+
+// stretched takes in that a stretch is over.
+func (s *State) stretched(t *thought, e Event, stopping bool) {
+	st := Stretch{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted}}
+	switch {
+	case t.drop:
+		st.Cut, st.Dropped = &t.cut, true
+	case e.Err == nil || t.full:
+		st.Outcome, t.finished = earshot.Completed, true
+	case stopping || errors.Is(e.Err, llm.ErrParked) || s.closed:
+		if !stopping {
+			t.cut = earshot.Interruption{Signal: ByPriority, At: e.Now}
+		}
+		cut := t.cut
+		st.Cut, st.Dropped = &cut, s.Rules.Sequential || len(t.spans)+1 >= MostStretches
+		t.tries, t.finished = 0, st.Dropped
+	default:
+		t.tries++
+		t.again = e.Now.Add(backOff << (2 * (t.tries - 1)))
+		st.Outcome = earshot.Failed
+		if t.tries >= mostTries {
+			st.Dropped, t.finished, t.tries, t.again = true, true, 0, time.Time{}
+		}
+	}
+	t.parked = e.Now
+	s.keep(t, st)
+	if t.drop || t.finished && len(t.text) == t.sorted {
+		s.over(t, e.Now)
+	}
+}
+
+// keep has what a thought has come to since its last stretch written down, if
+// there is anything to be told.
+func (s *State) keep(t *thought, st Stretch) {
+	unbegun := s.closed && t.kept == 0 && t.Cause.Asked()
+	if len(t.text) == t.from && !st.Dropped && st.Outcome != earshot.Completed && !unbegun {
+		return
+	}
+	st.Cause, st.About, st.Question, st.Tokens = t.Cause, t.About, t.Question.Text, t.tokens
+	st.Text = earshot.Text(t.text[t.from:])
+	st.ID = t.ID
+	if t.kept > 0 {
+		st.ID, st.Of = s.NewID(), t.ID
+	}
+	t.last = st.ID
+	if len(t.text) > t.from {
+		t.spans = append(t.spans, Span{t.from, len(t.text), st.At, st.Cut})
+	}
+	t.from = len(t.text)
+	t.kept++
+	s.acts = append(s.acts, Act{Kind: Keep, Question: t.Question, Stretch: st})
+}
+
+// sortedOut takes in that a thought was distilled, or was not.
+func (s *State) sortedOut(t *thought, e Event, stopping bool) {
+	t.found += e.Found
+	switch {
+	case t.drop:
+		s.abandon(t, e.Now)
+		return
+	case e.Err == nil:
+		t.sorted, t.tries = len(t.text), 0
+	case stopping || errors.Is(e.Err, llm.ErrParked):
+	default:
+		t.tries++
+		t.again = e.Now.Add(backOff << (2 * (t.tries - 1)))
+		if t.tries >= mostTries {
+			t.sorted, t.tries = len(t.text), 0 // nothing comes of it
+		}
+	}
+	if t.finished && t.sorted == len(t.text) {
+		s.over(t, e.Now)
+	}
+}
+
+// over ends a thought.
+func (s *State) over(t *thought, now time.Time) {
+	s.thoughts = slices.DeleteFunc(s.thoughts, func(o *thought) bool { return o == t })
+	s.rest = now
+	s.acts = append(s.acts, Act{Kind: Over, Question: t.Question, Found: t.found, Stopped: t.drop})
+}
+
+// steer lets thoughts take in what somebody has said about them.
+func (s *State) steer(e Event) {
+	for _, t := range s.thoughts {
+		if !e.Fit(t.Question) {
+			continue
+		}
+		t.finished = t.full
+		if t == s.at {
+			s.giveWay(e.Cut)
+		}
+	}
+}
+
+// stop ends thoughts.
+func (s *State) stop(e Event) {
+	if s.fresh != nil && e.Fit(*s.fresh) {
+		s.fresh = nil
+	}
+	for _, t := range slices.Clone(s.thoughts) {
+		switch {
+		case !e.Fit(t.Question):
+		case t == s.at:
+			t.drop, t.cut = true, e.Cut
+			s.cancel()
+		default:
+			s.abandon(t, e.Now)
+		}
+	}
+}
+
+// abandon ends a thought that has no request under way.
+func (s *State) abandon(t *thought, now time.Time) {
+	t.drop = true
+	if t.kept > 0 {
+		s.keep(t, Stretch{At: now, Thought: earshot.Thought{Outcome: earshot.Suppressed, Dropped: true}})
+	}
+	s.over(t, now)
+}
+
+// close lets nothing begin any more. What was asked and has not begun is written
+// down, so that it is not forgotten.
+func (s *State) close(now time.Time) {
+	if s.closed {
+		return
+	}
+	s.closed, s.fresh = true, nil
+	cut := earshot.Interruption{Signal: ByEnding, At: now}
+	s.giveWay(cut)
+	for _, t := range s.thoughts {
+		if t != s.at && t.kept == 0 {
+			s.keep(t, Stretch{At: now, Thought: earshot.Thought{Outcome: earshot.Interrupted, Cut: &cut}})
+		}
+	}
+}
+
+// advance begins what is to be done now. There is at most one request.
+func (s *State) advance(now time.Time) {
+	if s.closed {
+		return
+	}
+	s.forget(now)
+	if s.Rules.Sequential || !s.Rules.Continuous {
+		s.fresh = nil
+	}
+	if s.Rules.Off {
+		s.giveWay(earshot.Interruption{Signal: ByRule, At: now})
+		return
+	}
+	if s.at != nil {
+		if s.at.unasked() && !s.sorts && s.thoughts[0].Cause.Asked() {
+			s.giveWay(earshot.Interruption{By: s.thoughts[0].By, Signal: ByQuestion, At: now})
+		}
+		return
+	}
+	if s.held {
+		s.settleDown(now)
+		return
+	}
+	if s.fresh != nil && len(s.thoughts) == 0 && !now.Before(s.rest.Add(s.Rules.Interval)) {
+		s.thoughts, s.fresh = append(s.thoughts, &thought{Question: *s.fresh}), nil
+	}
+	for _, t := range s.thoughts {
+		if !now.Before(t.again) {
+			s.begin(t, t.finished, now)
+			return
+		}
+	}
+}
+
+// settleDown distils what has been parked for a while, once a hold.
+func (s *State) settleDown(now time.Time) {
+	if s.tried || now.Before(s.since.Add(settle)) {
+		return
+	}
+	for _, t := range s.thoughts {
+		if len(t.text) > t.sorted && !now.Before(t.again) {
+			s.tried = true
+			s.begin(t, true, now)
+			return
+		}
+	}
+}
+
+// forget drops what nobody asked for and what has been parked for too long.
+func (s *State) forget(now time.Time) {
+	s.thoughts = slices.DeleteFunc(s.thoughts, func(t *thought) bool {
+		return t != s.at && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside
+	})
+}
+
+// begin begins a request for t.
+func (s *State) begin(t *thought, sorts bool, now time.Time) {
+	s.gen++
+	s.at, s.sorts, s.stopping = t, sorts, false
+	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: string(t.text), Upto: t.upto, Goes: len(t.text) > 0, Last: t.last}
+	if sorts {
+		act.Kind, act.Plain = Distil, t.tries > 0
+	} else {
+		t.began = now
+	}
+	s.acts = append(s.acts, act)
+}
+
+// Due returns when a step is due although nothing happens; the zero time if none
+// is.
+func (s *State) Due() (at time.Time) {
+	if s.closed || s.at != nil || s.Rules.Off {
+		return at
+	}
+	sooner := func(t time.Time) {
+		if at.IsZero() || t.Before(at) {
+			at = t
+		}
+	}
+	for _, t := range s.thoughts {
+		switch {
+		case s.held && (s.tried || len(t.text) == t.sorted):
+		case s.held:
+			sooner(later(t.again, s.since.Add(settle)))
+		default:
+			sooner(t.again)
+		}
+	}
+	if s.fresh != nil && !s.held && len(s.thoughts) == 0 {
+		sooner(s.rest.Add(s.Rules.Interval))
+	}
+	return at
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Busy reports whether there is anything to think about.
+func (s *State) Busy() bool { return len(s.thoughts) > 0 || s.fresh != nil }
+
+// A Phase is how far a thought has come.
+type Phase string
+
+// The phases.
+const (
+	Waiting  Phase = "waiting"  // it has not begun
+	Thinking Phase = "thinking" // it grows
+	Parked   Phase = "parked"   // it goes on
+	Sorting  Phase = "sorting"  // it is over, and it is looked what came of it
+)
+
+// A View is a thought as it stands.
+type View struct {
+	Question
+	Phase  Phase
+	Text   earshot.Text
+	Spans  []Span    // of Text, those that are over; the rest is the stretch that grows
+	Began  time.Time // the last stretch
+	Tokens int
+	Tries  int // how often it has failed in a row
+}
+
+// View returns the thoughts in the order in which they come.
+func (s *State) View() (all []View) {
+	for _, t := range s.thoughts {
+		v := View{
+			Question: t.Question, Phase: Waiting, Text: earshot.Text(t.text), Spans: slices.Clone(t.spans),
+			Began: t.began, Tokens: t.tokens, Tries: t.tries,
+		}
+		switch {
+		case t == s.at && !s.sorts && !s.stopping:
+			v.Phase = Thinking
+		case t.finished || t == s.at && s.sorts:
+			v.Phase = Sorting
+		case !t.parked.IsZero() || t == s.at:
+			v.Phase = Parked
+		}
+		all = append(all, v)
+	}
+	return all
+}

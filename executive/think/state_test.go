@@ -1,0 +1,279 @@
+package think_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/executive/think"
+	"earshot/llm"
+)
+
+var began = time.Date(2026, 3, 1, 15, 0, 0, 0, time.UTC)
+
+// public is what everybody may see.
+var public = earshot.Visibility{Scope: earshot.Public}
+
+// asked is a question of Ann's.
+func asked(text string) think.Question {
+	return think.Question{ID: earshot.EventID(text), Cause: earshot.ByTrigger, About: earshot.EventID("m-" + text), Text: earshot.Text(text), By: "ann", Name: "Ann", Visibility: public}
+}
+
+// fresh is something new.
+func fresh(text string) think.Question {
+	return think.Question{ID: earshot.EventID(text), Cause: earshot.ByNovelty, Text: earshot.Text(text), Visibility: public}
+}
+
+// rules are those of the seed.
+var rules = think.Rules{Continuous: true, Interval: 5 * time.Second}
+
+// A play drives a state by a line of steps, and tells what was to be done.
+type play struct {
+	think.State
+	now time.Time
+	gen int
+	ids int
+	out []string
+}
+
+func newPlay(r think.Rules) *play {
+	p := &play{now: began}
+	p.State = think.State{Rules: r, NewID: func() earshot.EventID { p.ids++; return earshot.EventID(fmt.Sprintf("s%d", p.ids)) }}
+	return p
+}
+
+// errNoModel is a model that does not answer.
+var errNoModel = errors.New("no model")
+
+// run performs a step: a question "?q", something new "+n", a token ".word", held,
+// released, ended, failed, parked (by the scheduler), cancelled, steer, stop, shut,
+// or a time to pass.
+func (p *play) run(step string) {
+	all := func(think.Question) bool { return true }
+	e := think.Event{Now: p.now, Gen: p.gen, Fit: all}
+	switch {
+	case step[0] == '?':
+		e.Kind, e.Question = think.Asked, asked(step[1:])
+	case step[0] == '+':
+		e.Kind, e.Question = think.Asked, fresh(step[1:])
+	case step[0] == '.':
+		e.Kind, e.Text = think.Token, step[1:]
+	case step == "held":
+		e.Kind, e.Cut = think.Held, earshot.Interruption{By: "bob", Signal: "typing", At: p.now}
+	case step == "released":
+		e.Kind = think.Released
+	case step == "ended":
+		e.Kind = think.Ended
+	case step == "failed":
+		e.Kind, e.Err = think.Ended, errNoModel
+	case step == "cancelled":
+		e.Kind, e.Err = think.Ended, errors.New("cancelled")
+	case step == "parked":
+		e.Kind, e.Err = think.Ended, llm.ErrParked
+	case step == "steer":
+		e.Kind, e.Cut = think.Steered, earshot.Interruption{By: "ann", Signal: think.BySteering}
+	case step == "stop":
+		e.Kind, e.Cut = think.Stopped, earshot.Interruption{By: "ann", Signal: "command"}
+	case step == "off":
+		p.Rules.Off = true
+		e.Kind = think.Ticked
+	case step == "shut":
+		e.Kind = think.Closed
+	default:
+		d, err := time.ParseDuration(step)
+		if err != nil {
+			panic(err)
+		}
+		p.now = p.now.Add(d)
+		e.Kind, e.Now = think.Ticked, p.now
+	}
+	p.note(p.Next(e))
+}
+
+// note writes down what is to be done.
+func (p *play) note(acts []think.Act) {
+	for _, a := range acts {
+		text := strings.ReplaceAll(a.Text, " ", "_")
+		switch a.Kind {
+		case think.Think:
+			p.gen = a.Gen
+			p.out = append(p.out, fmt.Sprintf("think(%s:%s)", a.Question.ID, text))
+		case think.Distil:
+			p.gen = a.Gen
+			p.out = append(p.out, fmt.Sprintf("distil(%s:%s)", a.Question.ID, text))
+		case think.Cancel:
+			p.out = append(p.out, "cancel")
+		case think.Keep:
+			s := a.Stretch
+			how := string(s.Outcome)
+			if s.Cut != nil {
+				how += " by " + s.Cut.Signal
+			}
+			if s.Dropped {
+				how += " for good"
+			}
+			p.out = append(p.out, fmt.Sprintf("keep(%s of %s:%s, %s)", s.ID, s.Of, string(s.Text), how))
+		case think.Over:
+			p.out = append(p.out, fmt.Sprintf("over(%s)", a.Question.ID))
+		}
+	}
+}
+
+func TestState(t *testing.T) {
+	sequential := think.Rules{Sequential: true, Continuous: true, Interval: 5 * time.Second}
+	asking := think.Rules{Interval: 5 * time.Second}
+	for _, tt := range []struct {
+		name  string
+		rules think.Rules
+		steps string
+		want  string
+	}{
+		{"a whole thought", rules, "?q .a .b ended ended", "think(q:) keep(q of :ab, completed) distil(q:ab) over(q)"},
+		{"of nothing comes nothing", rules, "?q ended", "think(q:) keep(q of :, completed) over(q)"},
+		{"interrupted, and it goes on", rules, "?q .a held .b cancelled 1s released .c ended ended",
+			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:abc) over(q)"},
+		{"released before the model has ended", rules, "?q .a held released .b cancelled .c ended ended",
+			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:abc) over(q)"},
+		{"parked before it said anything", rules, "?q held cancelled released .a ended ended",
+			"think(q:) cancel think(q:) keep(q of :a, completed) distil(q:a) over(q)"},
+		{"parked by the scheduler", rules, "?q .a parked .b ended ended",
+			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+		{"what is parked asks nothing", rules, "?q .a held cancelled ?r 10s held +n 10s 9s",
+			"think(q:) cancel keep(q of :a, interrupted by typing)"},
+		{"parked for long, it is distilled once", rules, "?q .a held cancelled 29s 1s ended 30s 1h",
+			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a)"},
+		{"and goes on afterwards, and is distilled again", rules, "?q .a held cancelled 30s ended released .b ended ended",
+			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+		{"another key while it is distilled", rules, "?q .a held cancelled 30s held cancelled 30s released",
+			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) cancel think(q:a)"},
+		{"asked before unasked", rules, "+n .a ?q .b cancelled .c ended ended",
+			"think(n:) cancel keep(n of :ab, interrupted by question) think(q:) keep(q of :c, completed) distil(q:c) over(q) think(n:ab)"},
+		{"one at a time, in order", rules, "?q ?r .a ended ended", "think(q:) keep(q of :a, completed) distil(q:a) over(q) think(r:)"},
+		{"not the same at once", rules, "?q ?q ended", "think(q:) keep(q of :, completed) over(q)"},
+		{"what is new waits for the interval", rules, "?q ended +n 4s +m 1s", "think(q:) keep(q of :, completed) over(q) think(m:)"},
+		{"what is new while it thinks about that", rules, "+n +m ended 1h", "think(n:) keep(n of :, completed) over(n)"},
+		{"unasked and parked for too long", rules, "+n .a held cancelled 30s ended 11m released", "think(n:) cancel keep(n of :a, interrupted by typing) distil(n:a)"},
+		{"only when asked", asking, "+n 1h ?q", "think(q:)"},
+		{"sequential: only when asked, and not again", sequential, "+n 1h ?q .a held cancelled released ended",
+			"think(q:) cancel keep(q of :a, interrupted by typing for good) distil(q:a) over(q)"},
+		{"failure, and a good end", rules, "?q .a failed 4s 1s .b ended ended",
+			"think(q:) keep(q of :a, failed) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+		{"three failures", rules, "?q failed 5s failed 20s failed 1h", "think(q:) think(q:) think(q:) keep(q of :, failed for good) over(q)"},
+		{"failures after something", rules, "?q .a failed 5s failed 20s failed ended",
+			"think(q:) keep(q of :a, failed) think(q:a) think(q:a) keep(s1 of q:, failed for good) distil(q:a) over(q)"},
+		{"what cannot be distilled", rules, "?q .a ended failed 5s failed 20s failed", "think(q:) keep(q of :a, completed) distil(q:a) distil(q:a) distil(q:a) over(q)"},
+		{"steered while it thinks", rules, "?q .a steer cancelled .b ended ended",
+			"think(q:) cancel keep(q of :a, interrupted by steering) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+		{"steered while it is distilled", rules, "?q .a ended steer cancelled .b ended ended",
+			"think(q:) keep(q of :a, completed) distil(q:a) cancel think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+		{"stopped while it thinks", rules, "?q ?r .a stop .b cancelled", "think(q:) cancel over(r) keep(q of :ab, interrupted by command for good) over(q)"},
+		{"stopped while it is parked", rules, "?q .a held cancelled stop released", "think(q:) cancel keep(q of :a, interrupted by typing) keep(s1 of q:, suppressed for good) over(q)"},
+		{"stopped while it is distilled", rules, "?q .a ended stop cancelled", "think(q:) keep(q of :a, completed) distil(q:a) cancel keep(s1 of q:, suppressed for good) over(q)"},
+		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "think(q:) cancel keep(q of :a, interrupted by off)"},
+		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "think(q:) cancel keep(r of :, interrupted by shutdown) keep(q of :ab, interrupted by shutdown)"},
+		{"interrupted again and again", rules, "?q .a parked .a parked .a parked .a parked .a parked .a parked .a parked .a parked ended",
+			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:a, interrupted by priority) think(q:aa) keep(s2 of q:a, interrupted by priority) " +
+				"think(q:aaa) keep(s3 of q:a, interrupted by priority) think(q:aaaa) keep(s4 of q:a, interrupted by priority) think(q:aaaaa) keep(s5 of q:a, interrupted by priority) " +
+				"think(q:aaaaaa) keep(s6 of q:a, interrupted by priority) think(q:aaaaaaa) keep(s7 of q:a, interrupted by priority for good) distil(q:aaaaaaaa) over(q)"},
+	} {
+		p := newPlay(tt.rules)
+		for step := range strings.FieldsSeq(tt.steps) {
+			p.run(step)
+		}
+		if got := strings.Join(p.out, " "); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestTooManyQuestions: what waits is bounded, and the one too many is told.
+func TestTooManyQuestions(t *testing.T) {
+	p := newPlay(rules)
+	for i := range think.MostAsked {
+		q := asked(fmt.Sprint(i))
+		if err := p.Takes(q); err != nil {
+			t.Fatal(err)
+		}
+		p.run("?" + fmt.Sprint(i))
+	}
+	if err := p.Takes(asked("one more")); !errors.Is(err, think.ErrFull) {
+		t.Errorf("one more: %v", err)
+	}
+	if err := p.Takes(fresh("new")); err != nil {
+		t.Errorf("what is new: %v", err)
+	}
+	again := asked("a  QUESTION?")
+	p = newPlay(rules)
+	p.Next(think.Event{Kind: think.Asked, Now: began, Question: asked("a question")})
+	if err := p.Takes(again); !errors.Is(err, think.ErrAsking) {
+		t.Errorf("the same again: %v", err)
+	}
+	again.Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}
+	if err := p.Takes(again); err != nil {
+		t.Errorf("the same in private, which nobody else may be told of: %v", err)
+	}
+}
+
+// TestALongThought ends where it is full, with all that was given until then.
+func TestALongThought(t *testing.T) {
+	p := newPlay(rules)
+	p.run("?q")
+	part := strings.Repeat("é", 1500)
+	for range 10 {
+		p.run("." + part)
+	}
+	p.run("cancelled")
+	last := p.out[len(p.out)-1]
+	v := p.View()[0]
+	if len(v.Text) != think.MostText || v.Phase != think.Sorting || !strings.HasPrefix(last, "distil(") || p.out[1] != "cancel" {
+		t.Errorf("%d bytes, %s, %s", len(v.Text), v.Phase, last[:20])
+	}
+}
+
+// TestView: a thought can be looked at while it grows.
+func TestView(t *testing.T) {
+	p := newPlay(rules)
+	for step := range strings.FieldsSeq("+n ?q .a held cancelled 1s released .b") {
+		p.run(step)
+	}
+	p.run("cancelled") // of n, which gave way
+	p.run(".one")
+	p.run("held")
+	got := p.View()
+	if len(got) != 2 || got[0].ID != "q" || got[1].ID != "n" {
+		t.Fatalf("%+v", got)
+	}
+	if q := got[0]; q.Phase != think.Parked || q.Text == "" {
+		t.Errorf("%+v", q)
+	}
+}
+
+// TestRestored: a thought that was parked when the program ended goes on.
+func TestRestored(t *testing.T) {
+	p := newPlay(rules)
+	acts := p.Next(think.Event{Kind: think.Restored, Now: began, Question: asked("q"), Stretches: []think.Stretch{
+		{ID: "q", Thought: earshot.Thought{Text: "one ", Tokens: 1}}, {ID: "x", Thought: earshot.Thought{Of: "q", Text: "two", Tokens: 2}},
+	}})
+	p.note(acts)
+	for step := range strings.FieldsSeq(".3 ended ended") {
+		p.run(step)
+	}
+	want := []string{"think(q:one_two)", "keep(s1 of q:3, completed)", "distil(q:one_two3)", "over(q)"}
+	if !slices.Equal(p.out, want) {
+		t.Errorf("%q, want %q", p.out, want)
+	}
+}
+
+func TestATokenCostsNothing(t *testing.T) {
+	p := newPlay(rules)
+	p.run("?q")
+	p.run(".a")
+	e := think.Event{Kind: think.Token, Gen: p.gen, Text: "word "}
+	if n := testing.AllocsPerRun(1000, func() { p.Next(e) }); n > 0 {
+		t.Errorf("%v allocations a token", n)
+	}
+}

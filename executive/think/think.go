@@ -1,0 +1,117 @@
+// Package think is how an agent thinks beside the conversation: thoughts that go
+// on by themselves, give way to whoever wants to talk, keep what they had, and
+// go on from there with the interruption as something new to think about.
+//
+// A thought consists of stretches. [State] is the whole logic of when one
+// begins, gives way, goes on and is over: a step function without goroutine or
+// clock. [Mind] is the dull part around it: one goroutine asks the model, one
+// request at a time, and whoever wants the floor parks it by a call that never
+// waits. What a mind thinks about, and what becomes of it, is its [House]'s.
+//
+// At its end, or when it has been parked for a while, a thought is distilled
+// into findings: what could be said, with what speaks for it, how sure it is,
+// and until when. They come of an answer by a schema, and are refused whole where
+// they point to what there is not; see [ParseFindings]. Those that are kept are
+// bounded; see [Fit].
+//
+// At most [MostAsked] questions wait; one more is refused. Of what is only new the
+// latest waits. Nothing that a model has given is dropped, up to [MostText] a
+// thought, where it ends.
+package think
+
+import (
+	"time"
+
+	"earshot"
+	"earshot/llm"
+)
+
+const (
+	// MostAsked is how many questions may wait for thought: each takes a model
+	// at home the better part of a minute.
+	MostAsked = 8
+
+	// MostText is the longest thought in bytes, of all its stretches: some
+	// 4,000 tokens, of which a prompt can show the beginning and the end.
+	MostText = 16 << 10
+
+	// MostStretches is how often a thought goes on. One that has been interrupted
+	// this often is about what is over.
+	MostStretches = 8
+)
+
+// A Question is what a thought is about, and for whom.
+type Question struct {
+	ID    earshot.EventID // of the thought, and of its first stretch
+	Cause earshot.Cause
+	About earshot.EventID // the message that asked for it, or that it began with; may be empty
+	Text  earshot.Text    // what is to be found out, or what is new
+
+	By         earshot.ParticipantID // who asked; empty if nobody did
+	Name       string                // of who asked
+	Visibility earshot.Visibility    // of the conversation in which it was asked
+	At         time.Time
+}
+
+// A Stretch is one of a thought that is over, as it is written down.
+type Stretch struct {
+	ID earshot.EventID
+	earshot.Thought
+	At time.Time // when it began
+}
+
+// A Matter is what a stretch is made of.
+type Matter struct {
+	// Messages are who the agent is and the dialogue, as a reply in the same
+	// circle begins; Tools are what it would be offered. A server that has read
+	// them for the one need not read them again for the other.
+	Messages []llm.Message
+	Tools    []llm.Tool
+
+	Engine, Model string // see [llm.Request]
+
+	Going string // what is going on, a line an entry
+	News  News   // since the last stretch of the same thought
+	Upto  int64  // the newest event that all this knows of
+
+	Evidence []Evidence // what a finding can rest on, the oldest first
+	Kept     []Kept     // what was found earlier
+	Refuted  []string   // what was found, and somebody has said is wrong
+}
+
+// News is what has happened since a thought was parked.
+type News struct {
+	By       string // who interrupted, and with which words; empty if nobody did
+	Answered string // what was answered to it
+	Changed  string // what else is different now
+}
+
+// Evidence is something that a finding can rest on.
+type Evidence struct {
+	Event earshot.EventID
+	Text  string // in a line
+}
+
+// A Finding is what a thought has come to.
+type Finding struct {
+	earshot.Finding                   // without Thought
+	Evidence        []earshot.EventID // what speaks for it
+}
+
+// Kept is a finding that is in the buffer.
+type Kept struct {
+	ID         earshot.EventID
+	Text       earshot.Text
+	Confidence float64
+	Until      time.Time
+	Used       bool // a reply has rested on it
+	Same       bool // exactly those may see it who may see the thought
+}
+
+// An Answer is what came of distilling a thought.
+type Answer struct {
+	Stretch  earshot.EventID // the last one of it
+	Findings []Finding
+	Refused  int               // how many were not taken, since something was wrong with them
+	Drop     []earshot.EventID // kept findings that make room for them
+}
