@@ -196,7 +196,7 @@ func TestTheProgramEnds(t *testing.T) {
 		h.Ask(asked("r"))
 		time.Sleep(2500 * time.Millisecond)
 		h.stop()
-		h.wants(t, "keep q of : one two, interrupted", "keep r of : , interrupted")
+		h.wants(t, "keep r of : , interrupted", "keep q of : one two, interrupted")
 		if h.Ask(asked("later")); h.Busy() {
 			t.Error("it thinks although it has ended")
 		}
