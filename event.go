@@ -311,6 +311,10 @@ type Edit struct {
 	Was    Text    `json:"was,omitempty"`
 	Text   Text    `json:"text,omitempty"`
 	Undoes EventID `json:"undoes,omitempty"` // the edit that is taken back
+
+	// Source is the sense whose observation it corrects, if what was there is in no
+	// journal. The correction stands until that sense observes something else.
+	Source string `json:"source,omitempty"`
 }
 
 // Undone is what became of an edit that was taken back.

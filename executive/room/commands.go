@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"earshot"
@@ -122,18 +123,27 @@ func (r *Room) why(_ context.Context, c command.Call) (string, error) {
 }
 
 func (r *Room) context(_ context.Context, c command.Call) (string, error) {
-	now, several := r.cfg.Now(), len(r.agents()) > 1
-	going := r.scene.For(c.Audience).Recent(now, r.cfg.Settings().ContextWindow.Duration())
-	for i, item := range going {
-		if several && item.Field == scene.Agent {
-			going[i].Text = earshot.Text(r.cfg.People.Name(item.Of)+": ") + item.Text
-		}
-	}
-	text := scene.Prompt(going, now)
+	text := scene.Prompt(r.going(c.Audience), r.cfg.Now())
 	if text == "" {
 		return "Nothing is going on.", nil
 	}
 	return strings.TrimRight(text, "\n"), nil
+}
+
+// going returns what is going on, as everybody in a may know it. Where there are several
+// agents, it says of which each state is.
+func (r *Room) going(a earshot.Audience) (all []scene.Item) {
+	agents := ids(r.agents())
+	for _, i := range r.scene.For(a).Recent(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration()) {
+		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
+			continue // it has no seat any more
+		}
+		if i.Field == scene.Agent && len(agents) > 1 {
+			i.Text, i.Name = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), ""
+		}
+		all = append(all, i)
+	}
+	return all
 }
 
 // facts are what the reflexes of an agent answer from, as far as a may know it.

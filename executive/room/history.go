@@ -136,23 +136,34 @@ func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line,
 // ended returns what the model is told of how its reply ended, or "" if it
 // ended by itself and was heard.
 func ended(r earshot.Reply, name func(earshot.ParticipantID) string) string {
+	by, note := outcome(r)
+	if by != "" {
+		return name(by) + " " + note
+	}
+	return note
+}
+
+// outcome returns the same, without the name of who did it.
+func outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 	where := " there."
 	if r.Delivered() == "" {
 		where = " before you said anything."
 	}
 	switch {
 	case r.Cut != nil && r.Cut.Signal == interrupt.Shutdown.String():
-		return "You were switched off" + where
+		return "", "You were switched off" + where
+	case r.Cut != nil && r.Cut.By == "":
+		return "", "somebody cut you off" + where
 	case r.Cut != nil:
-		return name(r.Cut.By) + " cut you off" + where
+		return r.Cut.By, "cut you off" + where
 	case r.Offered == "":
-		return ""
+		return "", ""
 	case r.Delivered() == "":
-		return "You answered, but nobody heard it."
+		return "", "You answered, but nobody heard it."
 	case r.Outcome == earshot.Failed:
-		return "Your reply broke off there."
+		return "", "Your reply broke off there."
 	}
-	return ""
+	return "", ""
 }
 
 // lately returns the dialogue as it is read out.

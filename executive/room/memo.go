@@ -37,9 +37,8 @@ func (r *Room) note(ctx context.Context, c command.Call) (string, error) {
 }
 
 // noted takes a memo into the scene.
-func (r *Room) noted(e earshot.Event, m earshot.Memo) {
-	r.scene.Put(scene.Item{
-		Field: scene.Notes, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
-		Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + m.Text,
+func noted(into *scene.Scene, e earshot.Event, m earshot.Memo) {
+	into.Put(scene.Item{
+		Field: scene.Notes, Source: e.From.Provider, Event: e.ID, At: e.At, Text: m.Text, By: e.Author, Visibility: e.Visibility,
 	})
 }

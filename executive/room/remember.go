@@ -25,7 +25,8 @@ func (r *Room) remember(e earshot.Event) {
 		}
 	}
 	if seen {
-		r.perceive(e)
+		r.perceived++
+		r.perceive(r.scene, e)
 	}
 	if e.Body.Kind() == earshot.KindReminder {
 		r.mu.Lock()
@@ -40,32 +41,36 @@ func (r *Room) remember(e earshot.Event) {
 	}
 }
 
-// perceive takes what happened into the scene.
-func (r *Room) perceive(e earshot.Event) {
+// perceive takes what happened into a scene. What becomes of that follows from the
+// event alone, so that the scene can be made again from the journal.
+func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
+	into.Took(e.Sequence)
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		r.heard(e, body.Text)
+		heard(into, e, body.Text)
 	case earshot.Utterance:
-		r.heard(e, body.Text)
+		heard(into, e, body.Text)
 	case earshot.Memo:
-		r.noted(e, body)
+		noted(into, e, body)
+	case earshot.Edit:
+		into.Edit(e)
 	case earshot.Reply:
-		r.replied(e, body)
+		into.Use(e.Sources...)
+		replied(into, e, body)
 	}
 }
 
 // heard takes words into what was heard of late.
-func (r *Room) heard(e earshot.Event, text earshot.Text) {
-	r.scene.Put(scene.Item{
-		Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Visibility: e.Visibility,
-		Text: earshot.Text(r.cfg.People.Name(e.Author)+": ") + text,
+func heard(into *scene.Scene, e earshot.Event, text earshot.Text) {
+	into.Put(scene.Item{
+		Field: scene.Audio, Source: e.From.Provider, Event: e.ID, At: e.At, Text: text, By: e.Author, Visibility: e.Visibility,
 	})
 }
 
 // replied takes how a reply ended into the state of its agent.
-func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
-	note := ended(reply, r.cfg.People.Name)
-	if reply.Offered == "" && note == "" || r.seatOf(e.Author) == nil {
+func replied(into *scene.Scene, e earshot.Event, reply earshot.Reply) {
+	by, note := outcome(reply)
+	if reply.Offered == "" && note == "" {
 		return
 	}
 	state := earshot.Text(note)
@@ -75,7 +80,9 @@ func (r *Room) replied(e earshot.Event, reply earshot.Reply) {
 	case note == "":
 		state = "you have said what you wanted to say"
 	}
-	r.scene.Put(scene.Item{Field: scene.Agent, Of: e.Author, Source: "turn", Event: e.ID, At: r.cfg.Now(), Text: state, Visibility: e.Visibility})
+	into.Put(scene.Item{
+		Field: scene.Agent, Of: e.Author, Source: "turn", Event: e.ID, At: e.At, Text: state, By: by, Visibility: e.Visibility,
+	})
 }
 
 // goOn goes on from the past: the dialogue of the main agent, and what was under way

@@ -210,6 +210,8 @@ type Room struct {
 	stuck      bool       // the journal takes nothing
 	newest     int64      // sequence
 	began      int64      // that of the past
+
+	perceived int64 // events that the scene was given
 }
 
 // entry is an admitted event on its way into the journal.
@@ -235,7 +237,7 @@ func New(cfg Config) *Room {
 		floor:    &interrupt.Floor{Style: style},
 		faults:   make(map[string]earshot.Notice),
 		known:    make(map[earshot.EventID]*entry),
-		scene:    new(scene.Scene),
+		scene:    &scene.Scene{Name: cfg.People.Name},
 		mode:     earshot.Live,
 		wished:   earshot.Live,
 		moded:    make(chan struct{}),

@@ -4,20 +4,23 @@
 // It is pulled, not broadcast. Whoever writes never waits. A reader asks for
 // what he may see, [Scene.For], or keeps his own place in the log of changes,
 // [Scene.Since]; one that fell behind is told how much it missed. Every field
-// is bounded in entries and bytes, the oldest entry goes first, and every entry
-// has a source and an age.
+// is bounded in entries and bytes, and every entry has a source and an age.
+//
+// It has two layers. What the journal has made of it is a function of the journal:
+// the same events, in their order, make the same entries, so that they can be made
+// again at any time and compared, [Scene.Resync]. What is observed in between, such as
+// that somebody types, lasts until the next observation of the same. An [earshot.Edit]
+// belongs to the first layer, and stands before what was observed: see edit.go.
 package scene
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"earshot"
-	"earshot/conversation"
 )
 
 // A Field names one part of the scene.
@@ -34,20 +37,23 @@ const (
 	Reasoning   Field = "reasoning_buffer"
 )
 
-// bound is how much a field keeps, and of one entry. A state is one entry: the new
+// bound is how much a field shows, and of one entry. A state is one entry: the new
 // replaces the old, and for people and agents each one's own. The bytes of all
 // fields together, of the agents' states that of one, are about a quarter of the
 // smallest context that models at home are run with, 4,096 tokens.
-type bound struct{ entries, bytes, each int }
+//
+// Of what the journal makes, the newest so many count that ever came into the field,
+// whatever became of them: so that what is there follows from the end of the journal.
+type bound struct{ entries, bytes, each, newest int }
 
 var bounds = map[Field]bound{
-	Environment: {1, 512, 512},
-	Audio:       {16, 1024, 1024},
-	Visual:      {8, 512, 512},
-	User:        {16, 512, 512},
-	Agent:       {16, 16 * 768, 768},
-	Notes:       {16, 1024, 1024},
-	Reasoning:   {8, 1024, 1024},
+	Environment: {4, 512, 512, 4},
+	Audio:       {16, 1024, 1024, 16},
+	Visual:      {8, 512, 512, 8},
+	User:        {16, 512, 512, 16},
+	Agent:       {16, 16 * 768, 768, 256},
+	Notes:       {16, 1024, 1024, 16},
+	Reasoning:   {8, 1024, 1024, 32},
 }
 
 // Fields returns the fields in the order in which a prompt shows them.
@@ -61,10 +67,14 @@ type Item struct {
 	Field      Field
 	Of         earshot.ParticipantID // whose state it is, of which there is one; else empty
 	Source     string                // the provider, or the part of the house, that wrote it
-	Event      earshot.EventID
-	At         time.Time // when it was true
+	Event      earshot.EventID       // what made it what it is; none made what was only observed
+	At         time.Time             // when it was true
 	Text       earshot.Text
 	Visibility earshot.Visibility
+
+	By   earshot.ParticipantID // whose words these are, if they are anybody's
+	Name string                // what they are called; a view fills it in
+	Was  earshot.Text          // what it said before it was last changed
 
 	// Of a finding: how sure it is, 0 to 1, when it is stale, and whether a reply
 	// has rested on it.
@@ -80,33 +90,145 @@ const keepLog = 256
 // A Scene is the side context of one room. It may be used from many
 // goroutines; its zero value is empty.
 type Scene struct {
-	mu     sync.Mutex
-	fields map[Field][]Item
-	log    []Item
-	next   int64 // position of the next change
-	grown  chan struct{}
+	// Name returns what somebody is called. If nil, it is their ID.
+	Name func(earshot.ParticipantID) string
+
+	mu    sync.Mutex
+	made  map[Field]*layer // of the journal
+	seen  map[Field][]sight
+	edits []Version // the newest, the oldest first
+	taken int64     // events of the journal, by Took
+	last  int64     // the sequence of the newest of them
+	upset bool      // they did not come in their order
+
+	log   []Item
+	next  int64 // position of the next change
+	grown chan struct{}
+}
+
+// A layer is what the journal has made of a field.
+type layer struct {
+	entries []entry // the oldest first
+	count   int64   // that ever came in
+}
+
+// An entry is an item that the journal has made, and what became of it.
+type entry struct {
+	Item
+	nth    int64 // that came in
+	gone   bool  // somebody has taken it out
+	before []state
+	wrong  *wrong // the observation that it stands instead of
+}
+
+// A state is what an entry was before an edit.
+type state struct {
+	Item
+	gone bool
+}
+
+// A sight is what was observed last.
+type sight struct {
+	Item
+	over earshot.EventID // the edit that it overrules: something else is the case by now
 }
 
 // Put adds an entry. One without an ID is called what it is the state of, or by its
 // event, or else by its field. One that is longer than an entry of its field may be is cut at
 // a rune's edge. A field that does not exist is a mistake of the caller.
+//
+// One that has an event is made by it, for good; see also [Scene.Edit]. One that has
+// none is an observation, see [Scene.Observe].
 func (s *Scene) Put(i Item) {
+	if i.Event == "" {
+		s.Observe(i)
+		return
+	}
+	i = fitted(i)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.take(i) {
+		s.changed(i)
+	}
+}
+
+// fitted returns i with an ID, and no longer than it may be.
+func fitted(i Item) Item {
 	b, ok := bounds[i.Field]
 	if !ok {
 		panic("scene: no field " + string(i.Field))
 	}
 	i.ID = cmp.Or(i.ID, string(i.Of), string(i.Event), string(i.Field))
 	i.Text = earshot.Text(strings.ToValidUTF8(string(i.Text[:min(len(i.Text), b.each)]), ""))
+	return i
+}
+
+// Observe takes in what a sense has noticed: it replaces what was observed before
+// under the same ID. Where somebody has corrected that very observation of the same
+// source, the correction stands. Where something else is observed since, it is over,
+// and is returned: the caller writes that down, by an edit that ends it.
+func (s *Scene) Observe(i Item) (corrected Item, over bool) {
+	i = fitted(i)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fields == nil {
-		s.fields = make(map[Field][]Item)
+	now := sight{Item: i}
+	if e := s.find(i.Field, i.ID); e != nil && e.wrong != nil && !e.wrong.says(i) {
+		corrected, over, now.over = e.Item, !s.overrules(i.Field, e.Item), e.Event
 	}
-	items := s.fields[i.Field]
-	if i.Of != "" {
-		items = slices.DeleteFunc(items, func(had Item) bool { return had.Of == i.Of })
+	all := slices.DeleteFunc(s.seen[i.Field], func(had sight) bool { return had.ID == i.ID })
+	if s.seen == nil {
+		s.seen = make(map[Field][]sight)
 	}
-	s.fields[i.Field] = trim(append(items, i), b)
+	all = append(all, now)
+	s.seen[i.Field] = slices.Delete(all, 0, max(0, len(all)-bounds[i.Field].entries))
+	if e := s.find(i.Field, i.ID); e == nil || now.over != "" {
+		s.changed(i)
+	}
+	return corrected, over
+}
+
+// overrules reports whether something else was observed than what i corrects.
+func (s *Scene) overrules(f Field, i Item) bool {
+	return slices.ContainsFunc(s.seen[f], func(had sight) bool { return had.ID == i.ID && had.over == i.Event })
+}
+
+// take makes an entry of i, unless its event has done so already. A state replaces
+// the one before.
+func (s *Scene) take(i Item) bool {
+	if had := s.find(i.Field, i.ID); had != nil && (had.Event == i.Event || i.ID == string(i.Event)) {
+		return false
+	}
+	f := s.layer(i.Field)
+	f.entries = slices.DeleteFunc(f.entries, func(had entry) bool { return had.ID == i.ID || i.Of != "" && had.Of == i.Of })
+	f.count++
+	f.entries = append(f.entries, entry{Item: i, nth: f.count})
+	oldest := f.count - int64(bounds[i.Field].newest)
+	f.entries = slices.DeleteFunc(f.entries, func(had entry) bool { return had.nth <= oldest })
+	return true
+}
+
+// layer returns what the journal has made of f.
+func (s *Scene) layer(f Field) *layer {
+	if s.made == nil {
+		s.made = make(map[Field]*layer)
+	}
+	if s.made[f] == nil {
+		s.made[f] = new(layer)
+	}
+	return s.made[f]
+}
+
+// find returns what the journal has made under an ID, or nil.
+func (s *Scene) find(f Field, id string) *entry {
+	l := s.layer(f)
+	if k := slices.IndexFunc(l.entries, func(e entry) bool { return e.ID == id }); k >= 0 {
+		return &l.entries[k]
+	}
+	return nil
+}
+
+// changed tells who follows the changes of one.
+func (s *Scene) changed(i Item) {
 	s.log = append(s.log, i)
 	if len(s.log) > keepLog {
 		s.log = slices.Delete(s.log, 0, len(s.log)-keepLog)
@@ -118,118 +240,20 @@ func (s *Scene) Put(i Item) {
 	}
 }
 
-// trim drops the oldest entries until the field is within its bound.
-func trim(items []Item, b bound) []Item {
-	n := 0
-	for k := len(items) - 1; k >= 0; k-- {
-		n += len(items[k].Text)
-		if n > b.bytes || len(items)-k > b.entries {
-			return slices.Delete(items, 0, k+1)
-		}
-	}
-	return items
-}
-
 // Forget drops everything that came from one of the events.
 func (s *Scene) Forget(events ...earshot.EventID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gone := func(i Item) bool { return i.Event != "" && slices.Contains(events, i.Event) }
-	for f, items := range s.fields {
-		s.fields[f] = slices.DeleteFunc(items, gone)
+	for _, f := range s.made {
+		f.entries = slices.DeleteFunc(f.entries, func(e entry) bool {
+			return gone(e.Item) || slices.ContainsFunc(e.before, func(b state) bool { return gone(b.Item) })
+		})
 	}
+	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return slices.Contains(events, v.Edit.ID) })
 	for k := range s.log {
 		if gone(s.log[k]) {
 			s.log[k].Text = "" // the positions stay
 		}
 	}
-}
-
-// A View is the scene as somebody may see it.
-type View struct {
-	scene *Scene
-	to    earshot.Audience
-	by    earshot.ParticipantID // see As
-}
-
-// For returns the scene as every member of a may see it.
-func (s *Scene) For(a earshot.Audience) View { return View{scene: s, to: a} }
-
-// As returns the view as an agent reads it in its prompt: of the states of agents
-// its own alone.
-func (v View) As(agent earshot.ParticipantID) View {
-	v.by = agent
-	return v
-}
-
-// shows reports whether i is to be seen in the view.
-func (v View) shows(i Item) bool {
-	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
-}
-
-// Items returns the entries of f, the oldest first.
-func (v View) Items(f Field) []Item {
-	v.scene.mu.Lock()
-	defer v.scene.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(v.scene.fields[f]), func(i Item) bool { return !v.shows(i) })
-}
-
-// Since returns the changes from position pos on, the position to ask from
-// next, and a channel that is closed when there is more. Missed counts the
-// changes from pos on that are no longer kept.
-func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan struct{}) {
-	s := v.scene
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.grown == nil {
-		s.grown = make(chan struct{})
-	}
-	first := s.next - int64(len(s.log))
-	missed = max(0, first-pos)
-	from := min(max(0, pos-first), int64(len(s.log)))
-	for _, i := range s.log[from:] {
-		if v.shows(i) && i.Text != "" {
-			items = append(items, i)
-		}
-	}
-	return items, s.next, missed, s.grown
-}
-
-// Recent returns the entries of all fields as a prompt shows them at now: of
-// what was heard and seen, only what is younger than window.
-func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
-	for _, f := range Fields() {
-		for _, i := range v.Items(f) {
-			if (f == Audio || f == Visual) && now.Sub(i.At) > window {
-				continue
-			}
-			items = append(items, i)
-		}
-	}
-	return items
-}
-
-// Prompt returns items as a model reads them at now: a line an entry, with its
-// age, so that what is stale is said to be.
-func Prompt(items []Item, now time.Time) string {
-	var b strings.Builder
-	for _, i := range items {
-		fmt.Fprintf(&b, "%s (%s): %s\n", i.Field, Age(now.Sub(i.At)), conversation.Defuse(strings.Join(strings.Fields(string(i.Text)), " ")))
-	}
-	return b.String()
-}
-
-// Age returns how long ago something was, as one would say it.
-func Age(d time.Duration) string {
-	switch {
-	case d < 5*time.Second:
-		return "now"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }

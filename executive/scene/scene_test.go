@@ -45,6 +45,9 @@ func TestBounded(t *testing.T) {
 			f := rapid.SampledFrom(scene.Fields()).Draw(t, "field")
 			text := earshot.Text(fmt.Sprint(n, " ", strings.Repeat("é", rapid.IntRange(0, 900).Draw(t, "length"))))
 			i := scene.Item{Field: f, At: noon, Text: text, Visibility: public}
+			if f != scene.Environment {
+				i.Event = earshot.EventID(fmt.Sprint(n))
+			}
 			if f == scene.Agent {
 				i.Of = rapid.SampledFrom([]earshot.ParticipantID{"agent", "scout"}).Draw(t, "agent")
 			}

@@ -1,0 +1,289 @@
+package scene
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot"
+)
+
+const (
+	// keepEdits is how far back edits can be listed and taken back: a long
+	// afternoon of corrections.
+	keepEdits = 64
+
+	// keepStates is how many edits of one entry can be taken back.
+	keepStates = 8
+
+	// mostText is the longest text of an edit in bytes: a few sentences, so that
+	// several fit into a field.
+	mostText = 300
+)
+
+// wrong is an observation that somebody has corrected.
+type wrong struct {
+	source string
+	text   earshot.Text
+}
+
+// says reports whether i is that observation again.
+func (w wrong) says(i Item) bool { return i.Source == w.source && i.Text == w.text }
+
+// A Version is an edit that was made.
+type Version struct {
+	Edit   earshot.Event // whose body is an [earshot.Edit]
+	Undone bool
+}
+
+// Edit takes in an edit that is in the journal. One that fits nothing which is
+// there any more does nothing: whether it may be made is for [View.Check] to say,
+// before it is written down.
+//
+// What a sense has observed and somebody corrects stays corrected until that sense
+// observes something else. Of what it tells by edits of its own that follows from
+// them; of what stands in no journal the source says that it corrects such, and
+// another edit that it is over: see [Over].
+func (s *Scene) Edit(e earshot.Event) {
+	b, ok := e.Body.(earshot.Edit)
+	if _, known := bounds[Field(b.Field)]; !ok || !known {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.Author == "" {
+		s.sense(e, b)
+		return
+	}
+	if slices.ContainsFunc(s.edits, func(v Version) bool { return v.Edit.ID == e.ID }) || !s.edit(e, b) {
+		return
+	}
+	s.edits = append(s.edits, Version{Edit: e})
+	s.edits = slices.Delete(s.edits, 0, max(0, len(s.edits)-keepEdits))
+}
+
+// sense does what a sense has told by an edit of its own.
+func (s *Scene) sense(e earshot.Event, b earshot.Edit) {
+	i := item(e, b)
+	had := s.find(i.Field, i.ID)
+	switch {
+	case had != nil && had.wrong != nil && b.Act != earshot.Ended && had.wrong.says(i):
+	case b.Act == earshot.Created || b.Act == earshot.Changed:
+		if s.take(i) {
+			s.changed(i)
+		}
+	case b.Act == earshot.Ended:
+		s.drop(i.Field, i.ID)
+	}
+}
+
+// item returns the entry that an edit makes.
+func item(e earshot.Event, b earshot.Edit) Item {
+	return fitted(Item{
+		ID: b.Item, Field: Field(b.Field), Source: e.From.Provider, Event: e.ID, At: e.At, Text: b.Text, By: e.Author, Visibility: e.Visibility,
+	})
+}
+
+// drop forgets what the journal has made under an ID.
+func (s *Scene) drop(f Field, id string) {
+	l := s.layer(f)
+	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return e.ID == id })
+}
+
+// edit does what e says, and reports whether there was anything to do.
+func (s *Scene) edit(e earshot.Event, b earshot.Edit) bool {
+	had := s.find(Field(b.Field), b.Item)
+	switch {
+	case b.Act == earshot.Created:
+		i := item(e, b)
+		s.changed(i)
+		return s.take(i)
+	case b.Act == earshot.Undone:
+		return s.undo(e, b)
+	case Over(b):
+		s.drop(Field(b.Field), b.Item)
+		return had != nil
+	case b.Act != earshot.Changed && b.Act != earshot.Ended || had == nil && b.Source == "":
+		return false // it has dropped out by age
+	}
+	if had == nil {
+		s.take(Item{ID: b.Item, Field: Field(b.Field), Source: b.Source, Event: e.ID, At: e.At, Text: b.Was, Visibility: e.Visibility})
+		had = s.find(Field(b.Field), b.Item)
+	}
+	s.alter(had, e, b)
+	return true
+}
+
+// alter changes an entry, or takes it out.
+func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
+	if had.wrong == nil && had.By == "" && len(had.before) == 0 {
+		had.wrong = &wrong{had.Source, had.Text}
+	}
+	had.before = append(had.before, state{had.Item, had.gone})
+	had.before = slices.Delete(had.before, 0, max(0, len(had.before)-keepStates))
+	had.Event, had.At, had.By, had.Was = e.ID, e.At, e.Author, had.Text
+	if had.gone = b.Act == earshot.Ended; !had.gone {
+		had.Text = fitted(Item{Field: had.Field, Text: b.Text}).Text
+	}
+	s.changed(had.Item)
+}
+
+// Over reports whether b says that a sense has observed something else than what
+// somebody had corrected, so that the correction is over.
+func Over(b earshot.Edit) bool { return b.Act == earshot.Ended && b.Source != "" && b.Undoes != "" }
+
+// undo takes an edit back, if it is the last of its entry.
+func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
+	k := slices.IndexFunc(s.edits, func(v Version) bool { return v.Edit.ID == b.Undoes })
+	had := s.find(Field(b.Field), b.Item)
+	if k < 0 || had == nil || had.Event != b.Undoes {
+		return false
+	}
+	s.edits[k].Undone = true
+	if len(had.before) == 0 { // it was added by that
+		had.gone = true
+		s.changed(had.Item)
+		return true
+	}
+	last := had.before[len(had.before)-1]
+	had.before = had.before[:len(had.before)-1]
+	had.Item, had.gone = last.Item, last.gone
+	if len(had.before) == 0 {
+		had.wrong = nil // the sense was right
+	}
+	if had.Event == b.Undoes { // there is nothing of it but what was observed
+		s.drop(had.Field, had.ID)
+	}
+	s.changed(last.Item)
+	return true
+}
+
+// Use notes that a reply has rested on what came from these events.
+func (s *Scene) Use(events ...earshot.EventID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.layer(Reasoning)
+	for k := range l.entries {
+		e := &l.entries[k]
+		e.Used = e.Used || slices.Contains(events, e.Event) || slices.Contains(events, earshot.EventID(e.ID))
+	}
+}
+
+// Disputed reports whether somebody has changed or taken out what came from one of
+// the events, so that nothing can rest on it any more.
+func (s *Scene) Disputed(events ...earshot.EventID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.made {
+		for _, e := range f.entries {
+			if len(e.before) > 0 && slices.Contains(events, earshot.EventID(e.ID)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Versions returns the edits that were made of late, as far as they may be seen, the
+// newest first.
+func (v View) Versions() (all []Version) {
+	v.scene.mu.Lock()
+	defer v.scene.mu.Unlock()
+	for _, had := range slices.Backward(v.scene.edits) {
+		if had.Edit.Visibility.Allows(v.to) {
+			all = append(all, had)
+		}
+	}
+	return all
+}
+
+// Find returns the entry of a field with an ID, if it may be seen.
+func (v View) Find(f Field, id string) (Item, bool) {
+	for _, i := range v.Items(f) {
+		if i.ID == id {
+			return i, true
+		}
+	}
+	return Item{}, false
+}
+
+// Check says why an edit may not be made, or nothing: what it is about must be there,
+// to be seen in the view, and still as it was when somebody decided to change it. The
+// entry is that which it is about.
+func (v View) Check(e earshot.Edit) (Item, error) {
+	b, known := bounds[Field(e.Field)]
+	if !known {
+		return Item{}, fmt.Errorf("there is no such field; there are %s", list(Fields()))
+	}
+	if e.Act == earshot.Undone {
+		return v.undoable(e.Undoes)
+	}
+	if e.Act == earshot.Created || e.Act == earshot.Changed {
+		if err := wording(e.Text, min(b.each, mostText)); err != nil {
+			return Item{}, err
+		}
+	}
+	if e.Act == earshot.Created {
+		return Item{}, nil
+	}
+	had, ok := v.Find(Field(e.Field), e.Item)
+	switch {
+	case !ok:
+		return Item{}, errors.New("that entry is there no longer; look at what is there now, and add one if it is needed")
+	case had.Text != e.Was:
+		return had, errors.New("that entry has been changed meanwhile; look at what it says now, and change that")
+	case e.Act == earshot.Changed && had.Text == e.Text:
+		return had, errors.New("that is what it says already")
+	}
+	return had, nil
+}
+
+// wording says why text may not be that of an entry, or nothing.
+func wording(text earshot.Text, most int) error {
+	switch {
+	case strings.TrimSpace(string(text)) == "":
+		return errors.New("the text is empty; it must say something, or the entry be removed")
+	case len(text) > most:
+		return fmt.Errorf("the text has %d bytes; at most %d: say it in fewer words", len(text), most)
+	}
+	return nil
+}
+
+// undoable returns the entry to which an edit was made that can be taken back: the
+// last one of an entry.
+func (v View) undoable(id earshot.EventID) (Item, error) {
+	all := v.Versions()
+	k := slices.IndexFunc(all, func(had Version) bool { return had.Edit.ID == id })
+	if k < 0 {
+		return Item{}, errors.New("there is no such change; list the changes to see which there are")
+	}
+	b := all[k].Edit.Body.(earshot.Edit)
+	v.scene.mu.Lock()
+	defer v.scene.mu.Unlock()
+	had := v.scene.find(Field(b.Field), b.Item)
+	switch {
+	case b.Act == earshot.Created && had == nil:
+		had = v.scene.find(Field(b.Field), string(id))
+	case b.Act == earshot.Undone || Over(b):
+		return Item{}, errors.New("that took a change back, or ended it, itself; make the change again instead")
+	}
+	switch {
+	case all[k].Undone:
+		return Item{}, errors.New("that change was taken back already")
+	case had == nil:
+		return Item{}, errors.New("what was changed there is no longer part of what I know")
+	case had.Event != id:
+		return Item{}, errors.New("that entry has been changed again since; take back the later change first")
+	}
+	return had.Item, nil
+}
+
+// list returns the names of some fields as one reads them.
+func list(fields []Field) string {
+	var names []string
+	for _, f := range fields {
+		names = append(names, string(f))
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

@@ -1,0 +1,86 @@
+package scene
+
+import (
+	"reflect"
+	"slices"
+
+	"earshot"
+)
+
+// Took notes that the event of the journal with this sequence has been taken in, also
+// if nothing came of it.
+func (s *Scene) Took(sequence int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken++
+	s.upset = s.upset || sequence <= s.last
+	s.last = max(s.last, sequence)
+}
+
+// Counts reports whether the scene has taken in just so many events, in their order.
+func (s *Scene) Counts(events int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken == events && !s.upset
+}
+
+// Resync makes what the journal has made of the scene the same as that of fresh,
+// which was made of it anew, and reports whether it differed. What was observed stays.
+// From then on, events are counted from taken.
+func (s *Scene) Resync(fresh *Scene, taken int64) (differed bool) {
+	fresh.mu.Lock()
+	made, edits, last := fresh.made, fresh.edits, fresh.last
+	fresh.made, fresh.edits = nil, nil // they are ours now
+	fresh.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range Fields() {
+		had, is := s.layer(f), made[f]
+		if is == nil {
+			is = new(layer)
+		}
+		if had.same(is) {
+			continue
+		}
+		differed = true
+		for _, e := range is.entries {
+			if !slices.ContainsFunc(had.entries, e.same) && !e.gone {
+				s.changed(e.Item)
+			}
+		}
+	}
+	differed = differed || !slices.EqualFunc(s.edits, edits, Version.same)
+	s.made, s.edits = made, edits
+	s.taken, s.last, s.upset = taken, last, false
+	return differed
+}
+
+// same reports whether two layers are alike, counted from their ends.
+func (l *layer) same(m *layer) bool {
+	return slices.EqualFunc(l.entries, m.entries, func(a, b entry) bool { return l.count-a.nth == m.count-b.nth && a.same(b) })
+}
+
+// same reports whether two entries are.
+func (e entry) same(f entry) bool {
+	if (e.wrong == nil) != (f.wrong == nil) || e.wrong != nil && *e.wrong != *f.wrong {
+		return false
+	}
+	return state{e.Item, e.gone}.same(state{f.Item, f.gone}) && slices.EqualFunc(e.before, f.before, state.same)
+}
+
+// same reports whether two states are.
+func (s state) same(t state) bool {
+	if !s.At.Equal(t.At) || !s.Until.Equal(t.Until) || !alike(s.Visibility, t.Visibility) {
+		return false
+	}
+	s.At, s.Until, s.Visibility = t.At, t.Until, t.Visibility
+	return reflect.DeepEqual(s, t)
+}
+
+// alike reports whether two visibilities are.
+func alike(v, w earshot.Visibility) bool {
+	return v.Scope == w.Scope && slices.Equal(v.Members, w.Members) && slices.Equal(v.Agents, w.Agents) && (v.Agents == nil) == (w.Agents == nil)
+}
+
+// same reports whether two edits are.
+func (v Version) same(w Version) bool { return v.Edit.ID == w.Edit.ID && v.Undone == w.Undone }

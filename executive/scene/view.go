@@ -1,0 +1,213 @@
+package scene
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+// A View is the scene as somebody may see it.
+type View struct {
+	scene *Scene
+	to    earshot.Audience
+	by    earshot.ParticipantID // see As
+}
+
+// For returns the scene as every member of a may see it.
+func (s *Scene) For(a earshot.Audience) View { return View{scene: s, to: a} }
+
+// As returns the view as an agent reads it in its prompt: of the states of agents
+// its own alone.
+func (v View) As(agent earshot.ParticipantID) View {
+	v.by = agent
+	return v
+}
+
+// shows reports whether i is to be seen in the view.
+func (v View) shows(i Item) bool {
+	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
+}
+
+// Items returns the entries of f, the oldest first.
+func (v View) Items(f Field) []Item {
+	v.scene.mu.Lock()
+	items := slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) })
+	v.scene.mu.Unlock()
+	for k := range items {
+		if items[k].By != "" || f == Audio { // which are somebody's words, whoever it was
+			items[k].Name = v.scene.called(items[k].By)
+		}
+	}
+	return items
+}
+
+// called returns what somebody is called.
+func (s *Scene) called(id earshot.ParticipantID) string {
+	if s.Name == nil {
+		return string(id)
+	}
+	return s.Name(id)
+}
+
+// items returns what f holds: what the journal has made of it, and what is observed
+// where nobody has corrected that.
+func (s *Scene) items(f Field) (all []Item) {
+	for _, e := range s.layer(f).entries {
+		if !e.gone && !s.overrules(f, e.Item) {
+			all = append(all, e.Item)
+		}
+	}
+	for _, seen := range s.seen[f] {
+		if e := s.find(f, seen.ID); e == nil || seen.over == e.Event {
+			all = append(all, seen.Item)
+		}
+	}
+	if len(s.seen[f]) > 0 {
+		slices.SortStableFunc(all, func(a, b Item) int { return a.At.Compare(b.At) })
+	}
+	return trim(all, f)
+}
+
+// trim drops entries until the field is within its bound: the oldest ones. Of
+// findings those that are stale go first, then those that were used, then the least
+// sure.
+func trim(items []Item, f Field) []Item {
+	b, bytes := bounds[f], 0
+	for _, i := range items {
+		bytes += len(i.Text)
+	}
+	for len(items) > b.entries || bytes > b.bytes {
+		k := 0
+		if f == Reasoning {
+			k = leastOf(items)
+		}
+		bytes -= len(items[k].Text)
+		items = slices.Delete(items, k, k+1)
+	}
+	return items
+}
+
+// leastOf returns which finding can best be done without. The time is that of the
+// newest.
+func leastOf(items []Item) int {
+	now, least := items[len(items)-1].At, 0
+	for k, i := range items {
+		if less(i, items[least], now) {
+			least = k
+		}
+	}
+	return least
+}
+
+// less reports whether a finding can better be done without than another.
+func less(a, b Item, now time.Time) bool {
+	return cmp.Or(
+		yes(b.Stale(now))-yes(a.Stale(now)), yes(b.Used)-yes(a.Used), cmp.Compare(a.Confidence, b.Confidence),
+	) < 0
+}
+
+func yes(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Stale reports whether i is a finding that holds no longer at now.
+func (i Item) Stale(now time.Time) bool { return !i.Until.IsZero() && !i.Until.After(now) }
+
+// Since returns the changes from position pos on, the position to ask from
+// next, and a channel that is closed when there is more. Missed counts the
+// changes from pos on that are no longer kept.
+func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan struct{}) {
+	s := v.scene
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.grown == nil {
+		s.grown = make(chan struct{})
+	}
+	first := s.next - int64(len(s.log))
+	missed = max(0, first-pos)
+	from := min(max(0, pos-first), int64(len(s.log)))
+	for _, i := range s.log[from:] {
+		if v.shows(i) && i.Text != "" {
+			items = append(items, i)
+		}
+	}
+	return items, s.next, missed, s.grown
+}
+
+// Recent returns the entries of all fields as a prompt shows them at now: of
+// what was heard and seen, only what is younger than window.
+func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
+	for _, f := range Fields() {
+		for _, i := range v.Items(f) {
+			if (f == Audio || f == Visual) && now.Sub(i.At) > window {
+				continue
+			}
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// Prompt returns items as a model reads them at now: a line an entry, with its
+// age, so that what is stale is said to be.
+func Prompt(items []Item, now time.Time) string {
+	var b strings.Builder
+	for _, i := range items {
+		fmt.Fprintf(&b, "%s (%s): %s\n", i.Field, Age(now.Sub(i.At)), conversation.Defuse(i.Line()))
+	}
+	return b.String()
+}
+
+// keepWas is how much of what an entry said before is shown beside it, in bytes: so
+// that one knows what the correction is about.
+const keepWas = 120
+
+// Line returns i in one line: whose words it is, what it says and, if somebody has
+// changed it, what it said before.
+func (i Item) Line() string {
+	text := oneLine(i.Text)
+	switch {
+	case i.Name != "" && i.Field == Agent:
+		text = i.Name + " " + text
+	case i.Name != "":
+		text = i.Name + ": " + text
+	}
+	if i.Was != "" {
+		text += ` (corrected; it said "` + strings.ReplaceAll(begin(oneLine(i.Was), keepWas), `"`, "'") + `")`
+	}
+	return text
+}
+
+// oneLine returns text without breaks.
+func oneLine(text earshot.Text) string { return strings.Join(strings.Fields(string(text)), " ") }
+
+// begin returns the beginning of text, in so many bytes.
+func begin(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// Age returns how long ago something was, as one would say it.
+func Age(d time.Duration) string {
+	switch {
+	case d < 5*time.Second:
+		return "now"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
