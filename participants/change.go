@@ -112,9 +112,9 @@ func (r *Registry) Rename(ctx context.Context, by Participant, who earshot.Parti
 		}
 		switch _, guest := r.guests[who]; {
 		case !known || guest:
-			return refuse(ErrUnknown, "there is nobody with this ID who could be renamed", "see /who")
+			return Refuse(ErrUnknown, "there is nobody with this ID who could be renamed", "see /who")
 		case r.predeclared(who):
-			return refuse(ErrNotYours, fmt.Sprintf("%q is called so by the configuration", p.Name), "change it there")
+			return Refuse(ErrNotYours, fmt.Sprintf("%q is called so by the configuration", p.Name), "change it there")
 		}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (r *Registry) Merge(ctx context.Context, by Participant, keep, other earsho
 func (r *Registry) Split(ctx context.Context, by Participant, other earshot.ParticipantID) error {
 	return r.alter(ctx, by, earshot.Actor{Act: earshot.Split, Participant: other}, func() error {
 		if _, merged := r.into[other]; !merged {
-			return refuse(ErrUnknown, "nobody by that name was merged into somebody else", "say the name that was given up, the second one of /merge")
+			return Refuse(ErrUnknown, "nobody by that name was merged into somebody else", "say the name that was given up, the second one of /merge")
 		}
 		return nil
 	})
@@ -146,7 +146,7 @@ func (r *Registry) Split(ctx context.Context, by Participant, other earshot.Part
 // against it.
 func (r *Registry) alter(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
 	if !by.Can(Operate) {
-		return refuse(ErrNotYours, "only the owner may change who somebody is", "ask them")
+		return Refuse(ErrNotYours, "only the owner may change who somebody is", "ask them")
 	}
 	done, err := r.begin(ctx)
 	if err != nil {
@@ -167,16 +167,16 @@ func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
 	_, already := r.into[other]
 	for _, id := range []earshot.ParticipantID{keep, other} {
 		if _, guest := r.guests[id]; guest || id == Generic || !r.people[id].Type.external() {
-			return refuse(ErrUnknown, "only people and systems from outside who are known can be the same", "see /who")
+			return Refuse(ErrUnknown, "only people and systems from outside who are known can be the same", "see /who")
 		}
 	}
 	switch {
 	case already:
-		return refuse(ErrTaken, fmt.Sprintf("%q was merged already", r.people[other].Name), "split them first")
+		return Refuse(ErrTaken, fmt.Sprintf("%q was merged already", r.people[other].Name), "split them first")
 	case r.root(keep) == r.root(other):
-		return refuse(ErrTaken, fmt.Sprintf("%q is the same person already", r.people[other].Name), "there is nothing to do")
+		return Refuse(ErrTaken, fmt.Sprintf("%q is the same person already", r.people[other].Name), "there is nothing to do")
 	case r.people[other].Can(Operate):
-		return refuse(ErrNotYours, fmt.Sprintf("%q may operate the daemon, and by a merger nobody would", r.people[other].Name), "merge the other way round")
+		return Refuse(ErrNotYours, fmt.Sprintf("%q may operate the daemon, and by a merger nobody would", r.people[other].Name), "merge the other way round")
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (r *Registry) own(account earshot.Handle) (Participant, error) {
 	if p := r.Resolve(account); p.ID != "" {
 		return p, nil
 	}
-	return Participant{}, refuse(ErrUnknown, "nobody is known by this account", r.introduction())
+	return Participant{}, Refuse(ErrUnknown, "nobody is known by this account", r.introduction())
 }
 
 // called returns who has the name now, with all their rights.
@@ -107,7 +107,7 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 	case !p.guarded():
 		return p, nil
 	case proven == nil || !proven(p.ID):
-		return Participant{}, refuse(ErrToken, fmt.Sprintf("to be %q takes a token", p.Name),
+		return Participant{}, Refuse(ErrToken, fmt.Sprintf("to be %q takes a token", p.Name),
 			"ask the owner for one (earshot token create), or say another name")
 	}
 	r.mu.Lock()
@@ -153,7 +153,7 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 // room reports why there is no room for somebody new who is called name.
 func (r *Registry) room(name string) error {
 	if !r.setup.Actors.AllowDynamicCreation || r.setup.NewID == nil {
-		return refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction())
+		return Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +161,7 @@ func (r *Registry) room(name string) error {
 		return r.tooNear(name, other)
 	}
 	if len(r.people) >= mostActors+len(r.setup.Actors.Actors) {
-		return refuse(ErrFull, "too many people are known to let in somebody new", "say the name of somebody who is known")
+		return Refuse(ErrFull, "too many people are known to let in somebody new", "say the name of somebody who is known")
 	}
 	return nil
 }
@@ -170,14 +170,14 @@ func (r *Registry) room(name string) error {
 func (r *Registry) guest() (Participant, error) {
 	c := r.setup.Actors
 	if !c.AllowAnonymous || r.setup.NewID == nil || r.setup.Now == nil {
-		return Participant{}, refuse(ErrUnknown, "nobody may come in without a name", r.introduction())
+		return Participant{}, Refuse(ErrUnknown, "nobody may come in without a name", r.introduction())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.setup.Now()
 	r.sweep(now)
 	if len(r.guests) >= mostGuests {
-		return Participant{}, refuse(ErrFull, "there are too many guests", "say a name, or come back later")
+		return Participant{}, Refuse(ErrFull, "there are too many guests", "say a name, or come back later")
 	}
 	id := earshot.ParticipantID(guestPrefix + string(r.setup.NewID()))
 	name := r.names.free(c.anonymous(now, len(r.guests)+1), id)

@@ -111,7 +111,7 @@ func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earsho
 	defer r.mu.Unlock()
 	was = r.people[agent.ID]
 	if was.Type != Internal || r.dormant[agent.ID] {
-		return was, nil, refuse(ErrUnknown, "there is no agent with this ID", "see /who")
+		return was, nil, Refuse(ErrUnknown, "there is no agent with this ID", "see /who")
 	}
 	gone = r.vacate(name, agent.ID)
 	if other, near := r.names.near(name, agent.ID); near {

@@ -26,9 +26,9 @@ func CheckName(name string) (string, error) {
 	case problem == "":
 		return shown, nil
 	case strings.TrimSpace(name) == "":
-		return "", refuse(ErrName, "the name is missing", "say what the name is to be")
+		return "", Refuse(ErrName, "the name is missing", "say what the name is to be")
 	}
-	return "", refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
+	return "", Refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
 }
 
 // example returns a name that would do and is as near to name as can be.

@@ -21,7 +21,9 @@ type refusal struct {
 	problem, cure string
 }
 
-func refuse(why error, problem, cure string) error { return &refusal{why, problem, cure} }
+// Refuse returns an error that says to people what the problem is, has a method Cure
+// that says what to do about it, and has why in its chain.
+func Refuse(why error, problem, cure string) error { return &refusal{why, problem, cure} }
 
 // Error returns the problem.
 func (r *refusal) Error() string { return r.problem }

@@ -151,7 +151,7 @@ func (r *Registry) add(p Participant) error {
 		return r.tooNear(name, other)
 	}
 	if _, taken := r.people[p.ID]; taken {
-		return refuse(ErrTaken, fmt.Sprintf("there is somebody with the ID %q already", p.ID), "give another")
+		return Refuse(ErrTaken, fmt.Sprintf("there is somebody with the ID %q already", p.ID), "give another")
 	}
 	p.Name = name
 	r.people[p.ID] = p

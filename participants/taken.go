@@ -83,10 +83,10 @@ func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	}
 	cure := "choose another, such as " + r.names.free(example(name+" Smith"), "")
 	if p.Type != Internal {
-		return refuse(ErrTaken, problem, cure)
+		return Refuse(ErrTaken, problem, cure)
 	}
 	if fold(name) == fold(p.Name) {
 		problem = fmt.Sprintf("the name %q is reserved for an agent", p.Name)
 	}
-	return refuse(ErrReserved, problem, cure)
+	return Refuse(ErrReserved, problem, cure)
 }

@@ -16,7 +16,7 @@ func CheckWord(s string) (string, error) {
 	if problem == "" {
 		return w, nil
 	}
-	return "", refuse(ErrName, fmt.Sprintf("%q cannot stand in an address: it %s", OneLine(s), problem),
+	return "", Refuse(ErrName, fmt.Sprintf("%q cannot stand in an address: it %s", OneLine(s), problem),
 		"use letters, digits and - . _ alone, such as daily-sync")
 }
 

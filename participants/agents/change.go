@@ -45,9 +45,9 @@ func (b *Book) Ensure(ctx context.Context, by participants.Participant, path ear
 	case err != nil:
 		return Record{}, err
 	case at.Kind.Indexed():
-		return Record{}, refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and the house gives the numbers", shown(path)), "spawn one below "+shown(at.Parent))
+		return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q, and the house gives the numbers", shown(path)), "spawn one below "+shown(at.Parent))
 	case at.Kind == paths.Subuser && at.User != string(participants.Owner):
-		return Record{}, refuse(ErrNotYours, "a subuser has no subusers of its own", "make it one of the owner's")
+		return Record{}, participants.Refuse(ErrNotYours, "a subuser has no subusers of its own", "make it one of the owner's")
 	case at.Kind == paths.Subuser:
 		if _, err := subuserPath(at.Name); err != nil {
 			return Record{}, err
@@ -76,7 +76,7 @@ func (b *Book) Ensure(ctx context.Context, by participants.Participant, path ear
 // itself. It has no name of its own, and is called after the one above.
 func (b *Book) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
 	if !kind.Below() {
-		return Record{}, refuse(ErrProfile, fmt.Sprintf("an agent of kind %q stands below no other", kind), "spawn a sub, a search or a memory")
+		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q stands below no other", kind), "spawn a sub, a search or a memory")
 	}
 	up, err := b.Resolve(ctx, parent)
 	if err != nil {
@@ -139,11 +139,11 @@ func (b *Book) changeable(id earshot.ParticipantID) (Record, error) {
 	r, ok := b.ByID(id)
 	switch {
 	case !ok:
-		return r, refuse(ErrUnknown, "there is no such agent, or it has ended", "see which there are: earshot agents")
+		return r, participants.Refuse(ErrUnknown, "there is no such agent, or it has ended", "see which there are: earshot agents")
 	case r.ID == participants.Agent:
-		return r, refuse(ErrConfigured, fmt.Sprintf("%s is the main agent, which the configuration describes", r.Name), "change it in the section executive of the configuration, and start earshot again")
+		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s is the main agent, which the configuration describes", r.Name), "change it in the section executive of the configuration, and start earshot again")
 	case r.Configured:
-		return r, refuse(ErrConfigured, fmt.Sprintf("%s stands in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
+		return r, participants.Refuse(ErrConfigured, fmt.Sprintf("%s stands in the configuration", r.Name), "change it in the section agents of the configuration, and start earshot again")
 	}
 	return r, nil
 }
@@ -196,10 +196,10 @@ func (b *Book) space(r Record) error {
 		}
 	}
 	if len(b.live) >= mostAlive || named >= mostNamed {
-		return refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end some that nobody needs: earshot agents")
+		return participants.Refuse(ErrFull, fmt.Sprintf("there are %d agents already, %d of them with a name", len(b.live), named), "end some that nobody needs: earshot agents")
 	}
 	if gate, _ := paths.OfSubuser(string(participants.Owner), string(r.User)); r.User != "" && r.User != participants.Owner && b.live[gate] == nil {
-		return refuse(ErrUnknown, fmt.Sprintf("there is no user %q", r.User), "make it a subuser first")
+		return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no user %q", r.User), "make it a subuser first")
 	}
 	return nil
 }
@@ -240,9 +240,9 @@ func free(ctx context.Context, v earshot.View, path earshot.Path) error {
 	case was.dead:
 		return dead(other)
 	case other != path:
-		return refuse(ErrTaken, fmt.Sprintf("the path %q could be taken for %q", shown(path), other), "choose another")
+		return participants.Refuse(ErrTaken, fmt.Sprintf("the path %q could be taken for %q", shown(path), other), "choose another")
 	}
-	return refuse(ErrTaken, fmt.Sprintf("there is an agent at %q already", path), "choose another path")
+	return participants.Refuse(ErrTaken, fmt.Sprintf("there is an agent at %q already", path), "choose another path")
 }
 
 // operates says why somebody may not do something.
@@ -250,5 +250,5 @@ func operates(by participants.Participant, what string) error {
 	if by.Can(participants.Operate) {
 		return nil
 	}
-	return refuse(ErrNotYours, "only the owner may "+what, "ask them")
+	return participants.Refuse(ErrNotYours, "only the owner may "+what, "ask them")
 }

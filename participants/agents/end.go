@@ -24,7 +24,7 @@ func (b *Book) End(ctx context.Context, by participants.Participant, id earshot.
 // is who had it made.
 func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
-		return refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
+		return participants.Refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
 	}
 	return b.end(ctx, by, id)
 }
@@ -61,7 +61,7 @@ func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
 	}
 	going := append([]Record{r}, b.of(r.Gate())...)
 	if i := slices.IndexFunc(going, func(r Record) bool { return r.Configured }); i >= 0 {
-		return refuse(ErrConfigured, fmt.Sprintf("%s, which is reached by it, stands in the configuration", going[i].Name),
+		return participants.Refuse(ErrConfigured, fmt.Sprintf("%s, which is reached by it, stands in the configuration", going[i].Name),
 			"take it out of the section agents of the configuration first, and start earshot again")
 	}
 	return b.endAll(ctx, by, going)

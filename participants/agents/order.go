@@ -62,7 +62,7 @@ func (e *Edit) Set(key, value string) (err error) {
 	case "auto_reply":
 		e.AutoReply, err = yes(value)
 	default:
-		return refuse(ErrProfile, fmt.Sprintf("an agent has no %s", participants.OneLine(key)), "change one of "+strings.Join(Keys, ", "))
+		return participants.Refuse(ErrProfile, fmt.Sprintf("an agent has no %s", participants.OneLine(key)), "change one of "+strings.Join(Keys, ", "))
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func yes(word string) (*bool, error) {
 	}
 	is, err := strconv.ParseBool(word)
 	if err != nil {
-		return nil, refuse(ErrProfile, fmt.Sprintf("%q is neither yes nor no", participants.OneLine(word)), "write yes or no")
+		return nil, participants.Refuse(ErrProfile, fmt.Sprintf("%q is neither yes nor no", participants.OneLine(word)), "write yes or no")
 	}
 	return &is, nil
 }
@@ -132,7 +132,7 @@ func (b *Book) Carry(ctx context.Context, by participants.Participant, o Order) 
 	case earshot.Ended:
 		return was, is, b.End(ctx, by, was.ID)
 	}
-	return was, is, refuse(ErrProfile, fmt.Sprintf("nothing can be %s", participants.OneLine(string(o.Act))), "make, change or end an agent")
+	return was, is, participants.Refuse(ErrProfile, fmt.Sprintf("nothing can be %s", participants.OneLine(string(o.Act))), "make, change or end an agent")
 }
 
 // made makes an agent.
@@ -172,7 +172,7 @@ func (b *Book) Find(ctx context.Context, text string) (Record, error) {
 			names = append(names, label)
 		}
 	}
-	return Record{}, refuse(ErrUnknown, fmt.Sprintf("no agent is called %q", participants.OneLine(text)), "call one of "+strings.Join(names, ", ")+", or make it: earshot agents add NAME")
+	return Record{}, participants.Refuse(ErrUnknown, fmt.Sprintf("no agent is called %q", participants.OneLine(text)), "call one of "+strings.Join(names, ", ")+", or make it: earshot agents add NAME")
 }
 
 // Gone returns the agents that have ended, those that were made last first.

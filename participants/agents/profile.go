@@ -43,7 +43,7 @@ func (b *Book) profile(r Record) (earshot.Profile, error) {
 		faults = append(faults, b.rival(r))
 	}
 	if err := errors.Join(faults...); err != nil {
-		return p, refuse(ErrProfile, err.Error(), "change it and try again")
+		return p, participants.Refuse(ErrProfile, err.Error(), "change it and try again")
 	}
 	if p.Version == 0 && p.Prompt != "" && !r.Configured {
 		p.Version = Newest

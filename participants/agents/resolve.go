@@ -37,11 +37,11 @@ func (b *Book) Resolve(ctx context.Context, path earshot.Path) (Record, error) {
 }
 
 func dead(path earshot.Path) error {
-	return refuse(ErrDead, fmt.Sprintf("the agent %q has ended, and its path is never used again", shown(path)), "make another one, under another name")
+	return participants.Refuse(ErrDead, fmt.Sprintf("the agent %q has ended, and its path is never used again", shown(path)), "make another one, under another name")
 }
 
 func unknown(path earshot.Path) error {
-	return refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q", shown(path)), "see which there are: earshot agents")
+	return participants.Refuse(ErrUnknown, fmt.Sprintf("there is no agent at %q", shown(path)), "see which there are: earshot agents")
 }
 
 // shown returns a path, which may come from anybody, as it may stand in a line.
@@ -206,11 +206,11 @@ func (b *Book) Target(ctx context.Context, path earshot.Path, connector string) 
 	}
 	switch len(found) {
 	case 0:
-		return earshot.Handle{}, refuse(ErrTarget, fmt.Sprintf("nobody has said by which handle %s is known on %s", r.User, participants.OneLine(connector)),
+		return earshot.Handle{}, participants.Refuse(ErrTarget, fmt.Sprintf("nobody has said by which handle %s is known on %s", r.User, participants.OneLine(connector)),
 			"add it to handles of external_actors.actors, such as "+participants.OneLine(connector)+":ID")
 	case 1:
 		return found[0], nil
 	}
-	return earshot.Handle{}, refuse(ErrTarget, fmt.Sprintf("%s has %d handles on %s", r.User, len(found), participants.OneLine(connector)),
+	return earshot.Handle{}, participants.Refuse(ErrTarget, fmt.Sprintf("%s has %d handles on %s", r.User, len(found), participants.OneLine(connector)),
 		"leave one of them in external_actors.actors; nobody could tell which is meant")
 }

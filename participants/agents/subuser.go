@@ -31,7 +31,7 @@ func (b *Book) Subuser(ctx context.Context, by participants.Participant, id stri
 // nobody who looks like the owner: with their gateway all their agents would end.
 func subuserPath(id string) (earshot.Path, error) {
 	if participants.Near(id, string(participants.Owner)) {
-		return "", refuse(ErrTaken, fmt.Sprintf("the subuser %q could be taken for the owner", participants.OneLine(id)), "choose another ID, such as family")
+		return "", participants.Refuse(ErrTaken, fmt.Sprintf("the subuser %q could be taken for the owner", participants.OneLine(id)), "choose another ID, such as family")
 	}
 	return paths.OfSubuser(string(participants.Owner), id)
 }
@@ -61,5 +61,5 @@ func Reaches(from, to Record) error {
 		return nil
 	}
 	cure := fmt.Sprintf("tell a person, or send it to the gateway of %s", to.User)
-	return refuse(ErrApart, fmt.Sprintf("%s belongs to another user, %s", paths.Label(to.Path, to.Name), to.User), cure)
+	return participants.Refuse(ErrApart, fmt.Sprintf("%s belongs to another user, %s", paths.Label(to.Path, to.Name), to.User), cure)
 }

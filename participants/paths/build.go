@@ -15,18 +15,6 @@ import (
 // Cure that says what to do.
 var ErrPath = errors.New("that is no path")
 
-// A refusal is why something is no path, for people.
-type refusal struct{ problem, cure string }
-
-// Error returns the problem.
-func (r *refusal) Error() string { return r.problem }
-
-// Cure returns what to do about it.
-func (r *refusal) Cure() string { return r.cure }
-
-// Unwrap returns [ErrPath].
-func (r *refusal) Unwrap() error { return ErrPath }
-
 const (
 	// longest is how many bytes a path may have: it is a key, and stands in
 	// lines of logs.
@@ -119,9 +107,9 @@ func Child(parent earshot.Path, kind Kind, n int) (earshot.Path, error) {
 	var child earshot.Path
 	switch {
 	case !kind.Below():
-		return "", &refusal{fmt.Sprintf("an agent of kind %q stands below no other", kind), "use sub, memory or search"}
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("an agent of kind %q stands below no other", kind), "use sub, memory or search")
 	case n < 0 || n > mostIndex || n > 0 && !kind.Indexed():
-		return "", &refusal{fmt.Sprintf("there can be no %s with the number %d", kind, n), fmt.Sprintf("use a number from 0 to %d", mostIndex)}
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("there can be no %s with the number %d", kind, n), fmt.Sprintf("use a number from 0 to %d", mostIndex))
 	case kind.Indexed():
 		child = parent + earshot.Path("/"+string(kind)+"/"+strconv.Itoa(n))
 	default:
@@ -139,12 +127,12 @@ func segment(what, s string) (string, error) {
 	word, err := participants.CheckWord(s)
 	switch {
 	case s == "":
-		return "", &refusal{fmt.Sprintf("the %s of a path is empty", what), "give one"}
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("the %s of a path is empty", what), "give one")
 	case err != nil:
-		return "", &refusal{err.Error(), "use letters, digits and - . _ alone, such as daily-sync"}
+		return "", participants.Refuse(ErrPath, err.Error(), "use letters, digits and - . _ alone, such as daily-sync")
 	case Reserved(word):
-		return "", &refusal{fmt.Sprintf("the %s of a path cannot be %q, which has a meaning there or looks like a word that has", what, word),
-			"choose another, such as the-" + word}
+		return "", participants.Refuse(ErrPath, fmt.Sprintf("the %s of a path cannot be %q, which has a meaning there or looks like a word that has", what, word),
+			"choose another, such as the-"+word)
 	}
 	return word, nil
 }

@@ -118,7 +118,7 @@ func wrong(p earshot.Path, problem string) error {
 	if len(shown) > longest {
 		shown = shown[:longest]
 	}
-	return &refusal{fmt.Sprintf("%q is no path: it %s", shown, problem), "write it like /owner/agent/coder"}
+	return participants.Refuse(ErrPath, fmt.Sprintf("%q is no path: it %s", shown, problem), "write it like /owner/agent/coder")
 }
 
 // Parent returns the path of the agent that the one at p stands below; empty if

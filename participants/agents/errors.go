@@ -16,20 +16,3 @@ var (
 	ErrTarget     = errors.New("there is no one place to send it to")
 	ErrApart      = errors.New("it is another user's agent")
 )
-
-// A refusal is why something is not done, for people.
-type refusal struct {
-	why           error // one of those above
-	problem, cure string
-}
-
-func refuse(why error, problem, cure string) error { return &refusal{why, problem, cure} }
-
-// Error returns the problem.
-func (r *refusal) Error() string { return r.problem }
-
-// Cure returns what to do about it.
-func (r *refusal) Cure() string { return r.cure }
-
-// Unwrap returns what is wrong, for whoever must decide.
-func (r *refusal) Unwrap() error { return r.why }
