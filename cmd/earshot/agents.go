@@ -88,10 +88,15 @@ func (p portrait) mainly() string {
 	return ""
 }
 
-type agentsShow struct {
+// A mention is of an agent that there is, by somebody.
+type mention struct {
 	introduction
 	Agent string `arg:"" name:"name|path" help:"Its name or its path."`
-	JSON  bool   `help:"Print it as JSON."`
+}
+
+type agentsShow struct {
+	mention
+	JSON bool `help:"Print it as JSON."`
 }
 
 // Run shows one agent, also one that has ended.
@@ -234,9 +239,8 @@ func (c agentsAdd) Run(a *app) error {
 }
 
 type agentsChange struct {
-	introduction
-	Agent string  `arg:"" name:"name|path" help:"Its name or its path."`
-	Name  *string `help:"What it is called from now on. Its path stays." placeholder:"NAME"`
+	mention
+	Name *string `help:"What it is called from now on. Its path stays." placeholder:"NAME"`
 	traits
 	JSON bool `help:"Print it as JSON."`
 }
@@ -264,9 +268,8 @@ func (c agentsChange) Run(a *app) error {
 }
 
 type agentsEnd struct {
-	introduction
-	Agent string `arg:"" name:"name|path" help:"Its name or its path."`
-	Yes   bool   `help:"Do not ask whether it is meant."`
+	mention
+	Yes bool `help:"Do not ask whether it is meant."`
 }
 
 // Run ends an agent, if that is meant.

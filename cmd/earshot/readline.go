@@ -21,25 +21,7 @@ const longestAnswer = 256
 // readLine reads a line a byte at a time, so that nothing of what follows is
 // taken from whoever reads next. It is errLeft at the end of what there is to
 // read, and when ctx ends.
-func readLine(ctx context.Context, f *os.File) (string, error) {
-	next, done, err := bytesOf(ctx, f)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	var line []byte
-	for {
-		b, err := next()
-		switch {
-		case err != nil:
-			return "", err
-		case b == '\n' || b == '\r':
-			return string(line), nil
-		case len(line) < longestAnswer:
-			line = append(line, b)
-		}
-	}
-}
+func readLine(ctx context.Context, f *os.File) (string, error) { return readKeys(ctx, f, false) }
 
 // readSecret reads a line from a terminal that does not show it.
 func readSecret(ctx context.Context, f *os.File) (string, error) {
@@ -48,6 +30,12 @@ func readSecret(ctx context.Context, f *os.File) (string, error) {
 		return "", err
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), before) }()
+	return readKeys(ctx, f, true)
+}
+
+// readKeys reads a line. On a raw terminal the keys that correct or leave it are
+// only bytes of it.
+func readKeys(ctx context.Context, f *os.File, raw bool) (string, error) {
 	next, done, err := bytesOf(ctx, f)
 	if err != nil {
 		return "", err
@@ -61,9 +49,9 @@ func readSecret(ctx context.Context, f *os.File) (string, error) {
 			return "", err
 		case b == '\n' || b == '\r':
 			return string(line), nil
-		case b == 0x03 || b == 0x04: // ^C and ^D, which are only bytes now
+		case raw && (b == 0x03 || b == 0x04): // ^C and ^D
 			return "", errLeft
-		case b == 0x7f || b == '\b':
+		case raw && (b == 0x7f || b == '\b'):
 			_, size := utf8.DecodeLastRune(line)
 			line = line[:len(line)-size]
 		case len(line) < longestAnswer:

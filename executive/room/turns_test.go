@@ -51,6 +51,16 @@ func endless(names ...string) *llmtest.Script {
 	return s
 }
 
+// mutual lets Earshot and Scout call each other for ever, each by itself.
+func mutual() *llmtest.Script {
+	s := endless("Earshot", "Scout")
+	for i := range s.Rules[0].Replies {
+		s.Rules[0].Replies[i].Text = fmt.Sprintf("@Scout, point %d", i)
+		s.Rules[1].Replies[i].Text = fmt.Sprintf("@Earshot, point %d", i)
+	}
+	return s
+}
+
 // talk is what was said by agents, in order, each with the name of who said it.
 func (c *crew) talk() (all []string) {
 	for _, e := range c.journal.Events() {
@@ -632,11 +642,7 @@ func TestInPrivateTheyCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.config.MultiParty.TurnLimit = 3
-		h.model = endless("Earshot", "Scout")
-		for i := range h.model.Rules[0].Replies {
-			h.model.Rules[0].Replies[i].Text = fmt.Sprintf("@Scout, point %d", i)
-			h.model.Rules[1].Replies[i].Text = fmt.Sprintf("@Earshot, point %d", i)
-		}
+		h.model = mutual()
 		c := pair(t, h, "bob")
 		c.must(t, "bob", "/msg Earshot, Scout: talk to each other", time.Hour)
 		c.must(t, "ann", "@Earshot talk to each other", time.Hour)
@@ -688,12 +694,8 @@ func TestNothingGoesOn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse()
-				h.model = endless("Earshot", "Scout")
+				h.model = mutual()
 				h.model.Every = 10 * time.Millisecond
-				for i := range h.model.Rules[0].Replies {
-					h.model.Rules[0].Replies[i].Text = fmt.Sprintf("@Scout, point %d", i)
-					h.model.Rules[1].Replies[i].Text = fmt.Sprintf("@Earshot, point %d", i)
-				}
 				c := pair(t, h)
 				if tt.text == private {
 					c.must(t, "ann", "be quiet", time.Second)
