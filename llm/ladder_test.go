@@ -436,7 +436,7 @@ func TestLadderStops(t *testing.T) {
 	}{{"parked before the first token", 500 * time.Millisecond}, {"parked in the middle", 1500 * time.Millisecond}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := ladder(&llmtest.Script{Label: "a", Reply: "one two", Every: time.Second}, &llmtest.Script{Label: "b"})
+				l := ladder(voluble("one two"), &llmtest.Script{Label: "b"})
 				reply := make(chan struct{})
 				time.AfterFunc(tt.at, func() {
 					defer close(reply)

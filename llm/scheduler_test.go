@@ -132,7 +132,7 @@ func (p *pictures) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.D
 	var i int
 	fmt.Sscan(req.Model, &i)
 	p.draw(i, "-")
-	script := &llmtest.Script{Reply: strings.Repeat("a ", req.MaxTokens), Every: time.Second}
+	script := voluble(strings.Repeat("a ", req.MaxTokens))
 	return script.Stream(ctx, req)
 }
 
@@ -438,11 +438,16 @@ func (c *crowd) check(s *llm.Scheduler) {
 	}
 }
 
+// voluble returns a model that says a word a second, and thinks the same.
+func voluble(said string) *llmtest.Script {
+	return &llmtest.Script{Label: "a", Reply: said, Rules: []llmtest.Rule{{For: llmtest.ForThought, Reply: said}}, Every: time.Second}
+}
+
 // TestSchedulerParksNobodyInVain: a slot that is being given back, however
 // slowly, is somebody's already, so no second stream is parked for them.
 func TestSchedulerParksNobodyInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &llm.Scheduler{Slots: 2, Engine: &llmtest.Script{Reply: "one two three", Every: time.Second}}
+		s := &llm.Scheduler{Slots: 2, Engine: voluble("one two three")}
 		var g sync.WaitGroup
 		ask := func(p llm.Priority, words int, slow time.Duration, leaves time.Duration, want error) {
 			g.Go(func() {
