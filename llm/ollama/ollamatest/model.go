@@ -41,6 +41,11 @@ type Model struct {
 	// those that it needs.
 	Words int
 
+	// Reads is a text whose words it reads as one token each, wherever they stand,
+	// so that a prompt costs what it would cost a model of people's. Of whatever
+	// else it reads a token is a byte.
+	Reads string
+
 	// Endless makes it say Says over and over, until its context is full.
 	Endless bool
 
@@ -76,8 +81,8 @@ type Route struct {
 }
 
 // Context is how many tokens a prompt and its reply may have together. A token
-// of a reply is some four bytes long; one of a prompt is a byte, or a stretch
-// of four that also stands in something that the model says.
+// of a reply is some four bytes long; one of a prompt is a byte, or a word that
+// the model [Model.Reads].
 const Context = 4096
 
 // maxRoutes is how many words there are places for in the residual, one of which

@@ -72,6 +72,7 @@ func TestModel(t *testing.T) {
 	}
 	learned := instructed
 	learned.Words = 8192
+	learned.Reads = "how is the weather? or the harbour\n"
 	if err := s.Make(t.Context(), "learned", learned); err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +100,7 @@ func TestModel(t *testing.T) {
 		{"a word in the instructions that come last", "instructed", []api.Message{user("tides"), system("weather")}, rain, ""},
 		{"no word in the instructions that come last", "instructed", []api.Message{user("tides"), system("go on")}, sea, ""},
 		{"among many words that are never said", "learned", []api.Message{user("the weather, <pad7000>")}, rain, ""},
+		{"among words that it reads at once", "learned", []api.Message{user("how is the weather?")}, rain, ""},
 		{"after a long talk", "m", []api.Message{user(long), assistant(long), user("weather"), assistant(long), user("tides")}, sea, ""},
 		{"after a long talk, nothing", "m", []api.Message{user(long), assistant(long), user("weather"), assistant(rain), user("good")}, usual, ""},
 		{"thoughts in the text", "m", []api.Message{user("ponder")}, "<think>Ponds, perhaps.</think>It is 42.", ""},
@@ -110,6 +112,22 @@ func TestModel(t *testing.T) {
 				t.Errorf("says %q, thinks %q; want %q, %q", got.Content, got.Thinking, tt.says, tt.thinking)
 			}
 		})
+	}
+}
+
+// A word that a model reads costs one token, and any other text a token a byte.
+func TestReads(t *testing.T) {
+	s := ollamatest.Start(t, ollamatest.Options{})
+	if err := s.Make(t.Context(), "m", ollamatest.Model{Says: "Yes.", Layers: 1, Reads: "the harbour is\nquiet tonight"}); err != nil {
+		t.Fatal(err)
+	}
+	of := func(text string) int {
+		return ask(t, s, "m", user(text)).PromptEvalCount - ask(t, s, "m", user("")).PromptEvalCount
+	}
+	for text, want := range map[string]int{"tonight": 1, "tonight tonight": 3, "the harbour is": 3, "Yes.": 4, "is tonight": 3, "the harbour is quiet": 9} {
+		if got := of(text); got != want {
+			t.Errorf("%q is %d tokens, want %d", text, got, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package ollamatest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -42,6 +43,7 @@ func newVocabulary() *vocabulary {
 	for b := range 256 {
 		v.add(fmt.Sprintf("<0x%02X>", b), octet)
 	}
+	v.add(space, normal) // three bytes otherwise
 	v.user, v.tool, v.start = v.add("<|user|>", control), v.add("<|tool|>", control), v.add("<|start|>", control)
 	for _, s := range []string{"<|system|>", "<|assistant|>", "<|end|>"} {
 		v.add(s, control)
@@ -121,6 +123,21 @@ func (v *vocabulary) widen(ids []int, rest string) ([]int, error) {
 	delete(v.index, v.spelling[last])
 	v.spelling[last], v.index[wide] = wide, last
 	return ids, nil
+}
+
+// reads adds the words of text, each with the space after it, but for those in
+// which the word of a route would be lost: the longest is found first.
+func (v *vocabulary) reads(text string, routes []Route) {
+	lost := func(w string) bool {
+		return slices.ContainsFunc(routes, func(r Route) bool { return strings.Contains(w, r.Word) })
+	}
+	for line := range strings.Lines(text) {
+		for w := range strings.SplitAfterSeq(line, " ") {
+			if w = strings.TrimSuffix(w, "\n"); len(w) > 1 && !lost(w) && !v.has(w) && !v.has(spelled(w)) {
+				v.add(w, word)
+			}
+		}
+	}
 }
 
 // fill adds tokens that nobody uses until there are so many, and their number is

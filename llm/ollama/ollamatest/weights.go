@@ -134,6 +134,7 @@ func think(m Model) (*mind, error) {
 		}
 		words, routes = append(words, v.tool), append(routes, after)
 	}
+	v.reads(m.Reads, m.Routes)
 	v.fill(m.Words)
 
 	d := &mind{vocabulary: v}
