@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/internal/terminal"
+	outlet "earshot/outlets/console"
 )
 
 // inOrder puts each reply behind what it answers, other replies to that and what
@@ -59,6 +60,7 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 	case earshot.Message:
 		if body.Turn != "" && len(e.To) > 0 { // between agents; a text cannot look so
 			who += " → " + name(e.To[0])
+			text = outlet.Uncalled(text, name(e.To[0]))
 		}
 	case earshot.Agent:
 		who, secret = name(body.ID), false // the profile is; that it is there all know

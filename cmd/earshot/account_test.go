@@ -26,7 +26,7 @@ func TestHistoryOfAgents(t *testing.T) {
 	events := []earshot.Event{
 		at("ann", "", earshot.Agent{Act: earshot.Created, ID: "b", Profile: &earshot.Profile{Name: "Bob"}}),
 		at("ann", "q1", earshot.Message{Text: "Alice, ask Bob"}, "a"),
-		at("a", "m1", earshot.Message{Text: "what is it?", Turn: "t1"}, "b"),
+		at("a", "m1", earshot.Message{Text: "@Bob, what is it?", Turn: "t1"}, "b"),
 		at("b", "", earshot.Use{Turn: "t1", Tool: "read_file", Arguments: `{"path":"it.txt"}`}),
 		at("b", "", earshot.Use{Turn: "t1", Tool: "note"}),
 		at("b", "m2", earshot.Message{Text: "a\nteapot", Turn: "t1", About: "m1"}, "a"),

@@ -75,7 +75,7 @@ func TestTwoAgents(t *testing.T) {
 	other.await(">", 1)
 	w.says("@Alice debate with Bob")
 	w.await("Alice: @Bob, odd numbers are nicer.", 1)
-	other.await("Bob → Alice: @Alice, Two makes a pair, and so does the next", 1)
+	other.await("Bob → Alice: Two makes a pair, and so does the next", 1)
 	w.says("tell me in three words")
 	w.await("[cut off]", 1)
 	w.await("Earshot: Here they are.", 1)

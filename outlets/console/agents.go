@@ -64,7 +64,11 @@ func (c *Console) exchange(e earshot.Event, m earshot.Message) {
 	if e.Visibility.Scope == earshot.Private {
 		head += " (private)"
 	}
-	c.term.After(terminal.Line{Head: head + " → " + c.names(e.To) + ": ", Text: strings.TrimSpace(string(m.Text)), Quiet: true})
+	text := strings.TrimSpace(string(m.Text))
+	if len(e.To) == 1 {
+		text = Uncalled(text, c.cfg.Name(e.To[0]))
+	}
+	c.term.After(terminal.Line{Head: head + " → " + c.names(e.To) + ": ", Text: text, Quiet: true})
 	waits := ""
 	if m.About == "" {
 		waits = c.names(e.To)

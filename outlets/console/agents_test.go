@@ -71,3 +71,41 @@ func TestPrivateExchange(t *testing.T) {
 	want := "AI (private) → Cy: hush\n|"
 	testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
 }
+
+// TestAReplyCallsOnce whom it answers, where that stands to the left, in whatever
+// pieces it comes: all of it counts as heard.
+func TestAReplyCallsOnce(t *testing.T) {
+	for _, tt := range []struct {
+		reply, want string
+		to          earshot.ParticipantID
+	}{
+		{"@Cy, yes", "AI → Cy: yes", "cy"},
+		{"@CY: yes", "AI → Cy: yes", "cy"},
+		{"@Cy,  it is\n@Cy, yes", "AI → Cy: it is\n  @Cy, yes", "cy"},
+		{"@Cy,\n- one\n- two", "AI → Cy: - one\n  - two", "cy"},
+		{"@Cy, é", "AI → Cy: é", "cy"},
+		{"@Cy and @Ann, yes", "AI → Cy: @Cy and @Ann, yes", "cy"},
+		{"@Cyril, yes", "AI → Cy: @Cyril, yes", "cy"},
+		{"@Ann, yes", "AI → Cy: @Ann, yes", "cy"},
+		{"yes, @Cy, yes", "AI → Cy: yes, @Cy, yes", "cy"},
+		{"@Bob, yes", "AI: @Bob, yes", "bob"}, // who reads here
+	} {
+		for size := 1; size <= len(tt.reply); size++ {
+			w := terminaltest.Open(t, 60, 10)
+			l := new(listener)
+			s, err := desk(w).Open(t.Context(), earshot.Opening{Name: "AI", To: tt.to}, l.hear)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var clauses []earshot.Clause
+			for rest := tt.reply; rest != ""; rest = rest[min(size, len(rest)):] {
+				text := rest[:min(size, len(rest))]
+				clauses = append(clauses, earshot.Clause{N: len(clauses), Text: earshot.Text(text)})
+				say(t, s, len(clauses)-1, text)
+			}
+			s.Finish()
+			testkit.Await(t, patience, tt.want+", not "+w.Screen(), func() bool { return w.Screen() == tt.want+"\n|" })
+			testkit.Await(t, patience, "the end", func() bool { h, over := l.ended(); return over && at(clauses, h) == len(tt.reply) })
+		}
+	}
+}

@@ -61,7 +61,11 @@ func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	if err := c.last.replace(ctx, s); err != nil {
 		return nil, err
 	}
-	c.term.Begin(o.Name + c.answers(o))
+	whom := c.answers(o)
+	if whom != "" && !c.term.Piped() { // where it is shown
+		s.call.name = c.cfg.Name(o.To)
+	}
+	c.term.Begin(o.Name + whom)
 	s.endWith(ctx)
 	return s, nil
 }

@@ -30,7 +30,8 @@ type speech struct {
 	all      earshot.Heard // what has been said
 	release  func() bool   // of the context
 
-	held earshot.Text // the beginning of a rune at the end of a clause; Say's own
+	held earshot.Text // the beginning of a rune at the end of a clause, or of a call; Say's own
+	call call         // which it may begin with, and is not shown; likewise
 }
 
 // endWith makes the end of ctx the end of s.
@@ -41,7 +42,8 @@ func (s *speech) endWith(ctx context.Context) {
 }
 
 // Say implements [earshot.Speaking]. It returns when the clause has been
-// shown, but for a rune or the end of a line that it only begins.
+// shown, but for a rune or the end of a line that it only begins, and for whom it
+// calls if that stands to the left.
 func (s *speech) Say(c earshot.Clause) error {
 	s.mu.Lock()
 	if s.cut || s.finished || s.ended {
@@ -120,9 +122,14 @@ func (s *speech) end() {
 // print shows c from where the clause before it ended.
 func (s *speech) print(c earshot.Clause) error {
 	lead, text := len(s.held), string(s.held+c.Text)
+	done, ok := s.uncalled(text)
+	if !ok {
+		s.held = earshot.Text(text)
+		return nil
+	}
 	whole := terminal.Whole(text)
 	s.held = earshot.Text(text[whole:])
-	for done := 0; done < whole; {
+	for done < whole {
 		stop, ok := s.turn()
 		if !ok {
 			return nil
@@ -140,6 +147,20 @@ func (s *speech) print(c earshot.Clause) error {
 		s.reach(earshot.Heard{Clause: c.N})
 	}
 	return nil
+}
+
+// uncalled returns by how much text, with which s begins, is not shown, as soon as
+// that is known.
+func (s *speech) uncalled(text string) (n int, ok bool) {
+	if s.call.name == "" {
+		return 0, true
+	}
+	n, open := s.call.in(text)
+	if open {
+		return 0, false
+	}
+	s.call = call{}
+	return n, true
 }
 
 // turn waits while s is paused, and reports false when it has been cut. Stop
