@@ -12,12 +12,13 @@ type Direction struct {
 	To      []earshot.ParticipantID // in the order in which they are named, each once
 	All     bool                    // every agent in the room is addressed
 	People  bool                    // the people of the room are, and none in particular
+	Former  []string                // the names of agents that have ended and are called all the same
 	Unknown []string                // what stands where somebody is called, and is nobody's name
 }
 
 // Addressed reports whether somebody is called at all.
 func (d Direction) Addressed() bool {
-	return d.All || d.People || len(d.To) > 0 || len(d.Unknown) > 0
+	return d.All || d.People || len(d.To)+len(d.Former)+len(d.Unknown) > 0
 }
 
 // Direct returns whom text, which from wrote, addresses. One calls somebody at
@@ -263,6 +264,10 @@ func (c *caller) call(t token) {
 		c.out.All = true
 	case t.people:
 		c.out.People = true
+	case t.gone != "":
+		if !slices.Contains(c.out.Former, t.gone) { // no more than have ended
+			c.out.Former = append(c.out.Former, t.gone)
+		}
 	case t.unknown():
 		if len(c.out.Unknown) < mostUnknown && !slices.Contains(c.out.Unknown, t.text) {
 			c.out.Unknown = append(c.out.Unknown, t.text)

@@ -306,3 +306,27 @@ func BenchmarkDirect(b *testing.B) {
 		dir.Direct(text, "ann")
 	}
 }
+
+// TestFormer: whoever calls an agent that has ended calls nobody, unless somebody else
+// has its name.
+func TestFormer(t *testing.T) {
+	dir := conversation.NewDirectory(everybody(), "Ranger", "Code Reader", "BOB", "Ranger")
+	for _, tt := range []struct{ text, want, former string }{
+		{"@ranger look", "", "Ranger"},
+		{"Code reader, look", "", "Code Reader"},
+		{"@Ranger, @Ranger and @alice: look", "alice", "Ranger"},
+		{"ＲＡＮＧＥＲ, look", "", ""},
+		{"@ＲＡＮＧＥＲ, look", "", "Ranger"},
+		{"Ranger was right", "", ""},
+		{"@Bob look", "bob", ""},
+		{"@Rangr look", "Rangr?", ""},
+	} {
+		d := dir.Direct(earshot.Text(tt.text), id("Ann"))
+		if got := strings.Join(d.Former, " "); drawn(d) != tt.want || got != tt.former || d.Addressed() != (tt.want+tt.former != "") {
+			t.Errorf("%q calls %q, and %q that have ended", tt.text, drawn(d), got)
+		}
+	}
+	if near := dir.Nearest("Rangr", 3); len(near) > 0 {
+		t.Errorf("Rangr may be %q", near)
+	}
+}

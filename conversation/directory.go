@@ -23,25 +23,23 @@ type Directory struct {
 // called is somebody, and the words of the name that follow its first, folded.
 type called struct {
 	who  earshot.ParticipantID
+	gone string // what an agent was called that has ended; empty of all others
 	more []string
 }
 
-// NewDirectory returns the directory of some people and agents.
-func NewDirectory(who []participants.Participant) *Directory {
+// NewDirectory returns the directory of some people and agents, and of agents that
+// have ended, by their names: whoever has such a name now is meant by it.
+func NewDirectory(who []participants.Participant, former ...string) *Directory {
 	d := &Directory{first: make(map[string][]called), byKey: make(map[string]called)}
 	for _, p := range who {
-		var words []string
-		for w := range strings.FieldsSeq(p.Name) {
-			words = append(words, string(foldWord(nil, w[:wordLen(w)])))
+		if d.enter(p.Name, called{who: p.ID}) {
+			d.names = append(d.names, p.Name)
 		}
-		if len(words) == 0 || words[0] == "" {
-			continue // nobody could write it
+	}
+	for _, name := range former {
+		if _, taken := d.byKey[participants.Key(name)]; !taken {
+			d.enter(name, called{gone: name})
 		}
-		c := called{p.ID, words[1:]}
-		d.names = append(d.names, p.Name)
-		d.first[words[0]] = append(d.first[words[0]], c)
-		d.byKey[participants.Key(p.Name)] = c
-		d.widest = max(d.widest, len(words))
 	}
 	for _, same := range d.first {
 		slices.SortStableFunc(same, func(a, b called) int { return cmp.Compare(len(b.more), len(a.more)) })
@@ -49,22 +47,38 @@ func NewDirectory(who []participants.Participant) *Directory {
 	return d
 }
 
+// enter takes in somebody by a name. It reports false of one that nobody could write.
+func (d *Directory) enter(name string, c called) bool {
+	var words []string
+	for w := range strings.FieldsSeq(name) {
+		words = append(words, string(foldWord(nil, w[:wordLen(w)])))
+	}
+	if len(words) == 0 || words[0] == "" {
+		return false
+	}
+	c.more = words[1:]
+	d.first[words[0]] = append(d.first[words[0]], c)
+	d.byKey[participants.Key(name)] = c
+	d.widest = max(d.widest, len(words))
+	return true
+}
+
 // find returns who is named at the beginning of text, and by how many bytes; 0
 // if nobody is. The longest name wins.
-func (d *Directory) find(text string) (earshot.ParticipantID, int) {
+func (d *Directory) find(text string) (called, int) {
 	var folded [maxWord]byte
 	n := wordLen(text)
 	for _, c := range d.first[string(foldWord(folded[:0], text[:n]))] {
 		if end, ok := follow(text, n, c.more); ok {
-			return c.who, end
+			return c, end
 		}
 	}
-	return "", 0
+	return called{}, 0
 }
 
 // similar is [Directory.find] for a name that is written with other letters
 // which look the same. It is slower.
-func (d *Directory) similar(text string) (earshot.ParticipantID, int) {
+func (d *Directory) similar(text string) (called, int) {
 	var ends []int
 	for at := 0; len(ends) < d.widest; {
 		n := wordLen(text[at:])
@@ -77,10 +91,10 @@ func (d *Directory) similar(text string) (earshot.ParticipantID, int) {
 	}
 	for _, end := range slices.Backward(ends) {
 		if c, ok := d.byKey[participants.Key(text[:end])]; ok {
-			return c.who, end
+			return c, end
 		}
 	}
-	return "", 0
+	return called{}, 0
 }
 
 // follow reports whether the words stand in text from at on, and where they end.

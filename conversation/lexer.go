@@ -24,6 +24,7 @@ type token struct {
 	text   string // a word; or of a name as it is written, without "@"
 	at     bool   // a name with "@"
 	who    earshot.ParticipantID
+	gone   string // the name of an agent that has ended
 	known  bool
 	all    bool // "@all"
 	people bool // "@human"
@@ -137,10 +138,10 @@ func (l *lexer) mark(r rune, size int) kind {
 // named returns the name or the word at which the lexer stands.
 func (l *lexer) named() token {
 	rest := l.line[l.at:]
-	who, n := l.d.find(rest)
+	c, n := l.d.find(rest)
 	if n > 0 && !l.within() && !strings.HasPrefix(rest[n:], "@") {
 		l.at += n
-		return token{kind: name, text: rest[:n], who: who, known: true}
+		return token{kind: name, text: rest[:n], who: c.who, gone: c.gone, known: true}
 	}
 	n = wordLen(rest)
 	l.at += n
@@ -184,8 +185,8 @@ func closed(rest string) bool {
 // spoken about: "@Ann's".
 func (d *Directory) mention(text string) (token, int) {
 	t := token{kind: name, at: true}
-	if who, n := d.find(text); n > 0 {
-		t.text, t.who, t.known = text[:n], who, true
+	if c, n := d.find(text); n > 0 {
+		t.text, t.who, t.gone, t.known = text[:n], c.who, c.gone, true
 		return t, n
 	}
 	n := wordLen(text)
@@ -198,8 +199,8 @@ func (d *Directory) mention(text string) (token, int) {
 	case d.possessive(t.text):
 		return token{kind: word}, n
 	default:
-		if who, same := d.similar(text); same > 0 {
-			t.text, t.who, t.known = text[:same], who, true
+		if c, same := d.similar(text); same > 0 {
+			t.text, t.who, t.gone, t.known = text[:same], c.who, c.gone, true
 			return t, same
 		}
 	}

@@ -2,6 +2,7 @@ package room
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,7 +40,11 @@ func (r *Room) directory() *conversation.Directory {
 	if n := r.names.Load(); n != nil && n.version == version {
 		return n.directory
 	}
-	n := &names{version, conversation.NewDirectory(r.cfg.People.Everybody())}
+	var former []string
+	if r.cfg.Former != nil {
+		former = r.cfg.Former()
+	}
+	n := &names{version, conversation.NewDirectory(r.cfg.People.Everybody(), former...)}
 	r.names.Store(n)
 	return n.directory
 }
@@ -66,7 +71,7 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 	if a.why == Alone { // "@Override" is no call, and whoever is alone is answered anyway
 		d.Unknown = slices.DeleteFunc(d.Unknown, func(u string) bool { return len(names.Nearest(u, 1)) == 0 })
 	}
-	a.hint += names.Hint(d)
+	a.hint = sentences(a.hint, r.retired(d.Former, who), names.Hint(d))
 	if a.mine && len(e.To) == 0 {
 		e.To = a.agents
 	}
@@ -85,11 +90,11 @@ func (r *Room) aimed(d conversation.Direction, people int) aim {
 	case len(called) > 0:
 		return aim{agents: called, mine: true, named: true, why: Named, hint: r.elsewhere(d.To, all)}
 	case len(d.To) > 0:
-		return aim{why: ToOthers, hint: r.away(d.To) + r.elsewhere(d.To, all)}
+		return aim{why: ToOthers, hint: sentences(r.away(d.To), r.elsewhere(d.To, all))}
 	case d.People:
 		return aim{why: ToOthers}
 	case people > 1:
-		return aim{why: Elsewhere, lost: len(d.Unknown) == 0}
+		return aim{why: Elsewhere, lost: len(d.Former)+len(d.Unknown) == 0}
 	}
 	return aim{agents: ids(all[:1]), mine: true, why: Alone}
 }
@@ -128,6 +133,31 @@ func (r *Room) elsewhere(some []earshot.ParticipantID, all []agents.Record) stri
 		return list(names) + " have no seat in this room, and do not answer here"
 	}
 	return names[0] + " has no seat in this room, and does not answer here"
+}
+
+// retired tells somebody that they have called agents which there are no more, and how
+// there is another.
+func (r *Room) retired(names []string, who participants.Participant) string {
+	if len(names) == 0 {
+		return ""
+	}
+	said := list(names) + " has ended"
+	if len(names) > 1 {
+		said = list(names) + " have ended"
+	}
+	if r.cfg.Order == nil || !who.Can(participants.Operate) {
+		return said + "; whoever operates this earshot can make a new one"
+	}
+	name := names[0]
+	if strings.Contains(name, " ") {
+		name = strconv.Quote(name)
+	}
+	return said + "; for a new one write /agent add " + name + " and what it is for"
+}
+
+// sentences joins those of some that say something.
+func sentences(some ...string) string {
+	return strings.Join(slices.DeleteFunc(some, func(s string) bool { return s == "" }), ". ")
 }
 
 // A seated is who is in the room, of the agents only those who have a seat.

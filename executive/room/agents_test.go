@@ -157,6 +157,46 @@ func TestWhoAnswers(t *testing.T) {
 	}
 }
 
+// TestAnAgentThatHasEnded is called: whoever calls it is told so, and how to have a new
+// one if they may; alone, the main agent answers them.
+func TestAnAgentThatHasEnded(t *testing.T) {
+	const again = "; whoever operates this earshot can make a new one"
+	for _, tt := range []struct{ who, text, others, answers, told string }{
+		{"ann", "@Ranger look around", "", "Earshot", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
+		{"ann", "Ranger, look around", "", "Earshot", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
+		{"ann", "@code reader: read", "", "Earshot", `Code Reader has ended; for a new one write /agent add "Code Reader" and what it is for`},
+		{"ann", "@Ranger look around", "bob", "", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
+		{"bob", "@Ranger look around", "bob", "", "Ranger has ended" + again},
+		{"bob", "@Ranger @Code Reader look", "bob", "", "Ranger and Code Reader have ended" + again},
+		{"ann", "@Scout @Ranger look around", "bob", "Scout", "Ranger has ended; for a new one write /agent add Ranger and what it is for"},
+		{"ann", "@Ranger @Rangr look", "bob", "", "Ranger has ended; for a new one write /agent add Ranger and what it is for. nobody here is called Rangr; /who shows who is here"},
+		{"ann", "I miss Ranger", "", "Earshot", ""},
+		{"ann", "@carol look around", "bob", "", "carol is not here, and will find it in the history"}, // who has the name now
+	} {
+		t.Run(tt.who+" "+tt.text+" "+tt.others, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.former = []string{"Code Reader", "Ranger", "Carol"}
+				h.order = func(context.Context, participants.Participant, agents.Order) (agents.Record, error) {
+					return agents.Record{}, nil
+				}
+				c := man(t, h, strings.Fields(tt.others)...)
+				c.must(t, tt.who, tt.text, time.Second)
+				c.stop()
+				var answers []string
+				for _, e := range c.journal.Events() {
+					if _, ok := e.Body.(earshot.Reply); ok {
+						answers = append(answers, c.people.Name(e.Author))
+					}
+				}
+				if got := strings.Join(c.told(tt.who), " "); got != tt.told || strings.Join(answers, " ") != tt.answers {
+					t.Errorf("answered by %q, and told %q, want %q", answers, got, tt.told)
+				}
+			})
+		})
+	}
+}
+
 // TestTheMainAgentOfARoom is the one that comes first, whichever it is: it answers
 // who calls nobody, and is who decides about what others were not called for.
 func TestTheMainAgentOfARoom(t *testing.T) {

@@ -116,6 +116,10 @@ type Config struct {
 	// [Room.Reseat]. If nil, the agent that Settings names sits there alone.
 	Agents func() []agents.Record
 
+	// Former returns what agents were called that have ended, so that who calls one is
+	// told. It answers at once. If nil, their names are nobody's.
+	Former func() []string
+
 	// Recall returns the newest events of the room that an agent may see, the
 	// oldest first, for a seat that wakes: as many as its dialogue is made of. It
 	// may wait for a disk. If nil, no seat sleeps.

@@ -47,6 +47,7 @@ type house struct {
 	staff   room.Staff
 	llm     llm.Service // if nil, model
 	agents  func() []agents.Record
+	former  []string
 	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	reach   func(earshot.ParticipantID, earshot.Event)
@@ -81,7 +82,7 @@ func (h *house) open(ctx context.Context) *house {
 	}
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: h.settings,
-		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Reader: h.reader, Reach: h.reach,
+		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {

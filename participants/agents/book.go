@@ -62,6 +62,7 @@ type Book struct {
 	below   map[earshot.Path]map[earshot.Path]bool // the children of each
 	seats   []*Record                              // those that may sit in a room, the main agent first, the oldest next
 	labels  map[earshot.ParticipantID]string
+	former  []string // see Former
 	version uint64
 }
 
@@ -232,6 +233,10 @@ func (b *Book) remove(path earshot.Path) {
 		return
 	}
 	b.remember(r.ID, b.label(r))
+	if r.Name != "" {
+		b.former = append(b.former, r.Name)
+		b.former = slices.Delete(b.former, 0, max(0, len(b.former)-mostFormer))
+	}
 	for child := range b.below[path] {
 		b.remove(child)
 	}

@@ -3,6 +3,7 @@ package agents_test
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,12 @@ func TestOrders(t *testing.T) {
 	gone, err := h.book.Gone(t.Context(), 10)
 	if err != nil || len(gone) != 2 || gone[0].ID != sub.ID || gone[1].Name != "Writer" {
 		t.Errorf("gone are %+v, %v", gone, err)
+	}
+	for range 2 {
+		if got := h.book.Former(); !slices.Equal(got, []string{"Writer"}) {
+			t.Errorf("there were %q", got)
+		}
+		h.restart()
 	}
 }
 

@@ -20,6 +20,9 @@ func (b *Book) reconcile(ctx context.Context) error {
 			return nil, err
 		}
 		b.load(all)
+		if b.former, err = former(ctx, v); err != nil {
+			return nil, err
+		}
 		p := plan{Book: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
 		if err := p.make(ctx); err != nil {
 			return nil, err

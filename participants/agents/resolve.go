@@ -140,6 +140,17 @@ func (b *Book) Label(id earshot.ParticipantID) string {
 	return label
 }
 
+// mostFormer is how many names of agents that have ended are in memory: those by which
+// somebody may still call one.
+const mostFormer = 256
+
+// Former returns the names of agents that have ended. Others may have them by now.
+func (b *Book) Former() []string {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return slices.Clone(b.former)
+}
+
 // label returns what a live agent is called. The caller holds mu.
 func (b *Book) label(r *Record) string {
 	name := r.Name

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"earshot"
 	"earshot/participants/paths"
@@ -181,6 +182,18 @@ func alive(ctx context.Context, v earshot.View) ([]Record, error) {
 // past returns some agents that are dead, the youngest first.
 func past(ctx context.Context, v earshot.View, limit int) ([]Record, error) {
 	return several(ctx, v, "WHERE dead ORDER BY made DESC LIMIT ?", limit)
+}
+
+// former returns the names of agents that are dead and had one that stays, the oldest
+// first.
+func former(ctx context.Context, v earshot.View) (names []string, err error) {
+	dead, err := several(ctx, v, "WHERE dead AND kind IN (?, ?) ORDER BY made DESC LIMIT ?", paths.Agent, paths.Subuser, mostFormer)
+	for _, r := range slices.Backward(dead) {
+		if r.Name != "" { // it has not been deleted
+			names = append(names, r.Name)
+		}
+	}
+	return names, err
 }
 
 func several(ctx context.Context, v earshot.View, which string, args ...any) ([]Record, error) {
