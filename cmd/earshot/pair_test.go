@@ -108,7 +108,7 @@ func (h *home) floor(t *testing.T) {
 }
 
 // TestAgentsSurvive: agents that were made at run time are there after the daemon
-// was killed, asleep, with what was said to them.
+// was killed, asleep, with what was said to them; and that one has ended is known.
 func TestAgentsSurvive(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, asleep...)
@@ -119,7 +119,7 @@ func TestAgentsSurvive(t *testing.T) {
 	}
 	h.earshot(nil, "say", "@Coder go")
 	d.end(syscall.SIGKILL)
-	h.daemon()
+	d = h.daemon()
 	r := h.earshot(nil, "agents")
 	if !strings.Contains(r.out, "Coder    sleeping") || !strings.Contains(r.out, "Earshot  active") {
 		t.Errorf("the agents are\n%s", r.out)
@@ -130,6 +130,15 @@ func TestAgentsSurvive(t *testing.T) {
 	testkit.Await(t, soon, "Coder to be awake", func() bool {
 		return strings.Contains(h.earshot(nil, "agents").out, "Coder    active")
 	})
+	if r := h.earshot(nil, "agents", "end", "Coder", "--yes"); r.code != success {
+		t.Fatalf("end ended with %d: %s", r.code, r.err)
+	}
+	d.end(syscall.SIGKILL)
+	h.daemon()
+	w := h.open("chat")
+	w.says("@Coder are you there?")
+	w.await("Coder has ended; for a new one write /agent add Coder and what it is for", 1)
+	w.await("Earshot: Yes.", 1)
 }
 
 // TestReach: an agent that calls the person for whom it works reaches them in the
