@@ -173,5 +173,5 @@ func (p *Playing) stuck() bool {
 	if p.looks++; !due || p.ended {
 		p.looks = 0
 	}
-	return p.looks > stuck
+	return p.looks >= stuck
 }

@@ -111,5 +111,5 @@ func (s *stream) deaf() bool {
 	if s.looks++; s.got > s.seen {
 		s.seen, s.looks = s.got, 0
 	}
-	return s.looks > deaf
+	return s.looks >= deaf
 }
