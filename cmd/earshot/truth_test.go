@@ -117,23 +117,26 @@ func audible(pcm []int16) bool {
 
 // alike reports whether pcm is in the recording at a place, however loud.
 func alike(pcm, recording []int16, at int) bool {
-	return at+len(pcm) <= len(recording) && correlation(pcm, recording[at:at+len(pcm)]) > 0.7
+	return at+len(pcm) <= len(recording) && correlation(pcm, recording[at:at+len(pcm)], 1) > 0.7
 }
 
-// find returns the first place where pcm is in the recording, or -1.
+// find returns the first place where pcm is in the recording, or -1. Most places
+// are ruled out by a few samples.
 func find(pcm, recording []int16, from, to int) int {
 	for at := from; at < min(to, len(recording)-len(pcm)); at++ {
-		if recording[at] != 0 && correlation(pcm, recording[at:at+len(pcm)]) > 0.93 {
+		here := recording[at : at+len(pcm)]
+		if here[0] != 0 && correlation(pcm, here, 16) > 0.7 && correlation(pcm, here, 1) > 0.93 {
 			return at
 		}
 	}
 	return -1
 }
 
-// correlation returns how much a and b are the same but for loudness, up to 1.
-func correlation(a, b []int16) float64 {
+// correlation returns how much a and b are the same but for loudness, up to 1,
+// by each sample that is a multiple of step.
+func correlation(a, b []int16, step int) float64 {
 	var ab, aa, bb float64
-	for i := range a {
+	for i := 0; i < len(a); i += step {
 		x, y := float64(a[i]), float64(b[i])
 		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
 	}
