@@ -236,7 +236,7 @@ func answers(t *rapid.T, r *store.Reader) string {
 		say(r.Search(t.Context(), word, 100))
 	}
 	say(r.Last(t.Context(), nil, 100))
-	say(r.Decisions(t.Context(), 100))
+	say(r.Decisions(t.Context(), "", 0, 100))
 	say(r.Turns(t.Context(), 100))
 	say(r.About(t.Context(), "one", 100))
 	say(r.Turn(t.Context(), "t1"))

@@ -88,10 +88,20 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	return events, nil
 }
 
-// Decisions returns the newest decisions, in the order in which they were
+// Decisions returns the newest decisions, those of an agent if it is not empty,
+// and from before a sequence if that is not 0, in the order in which they were
 // taken.
-func (r *Reader) Decisions(ctx context.Context, limit int) ([]earshot.Event, error) {
-	return r.Last(ctx, []earshot.Kind{earshot.KindDecision}, limit)
+func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
+	events, err := r.ask(ctx, limit, newest(` AND j.kind = 'decision' AND @agent IN ('', j.author) AND (@before = 0 OR j.sequence < @before)`),
+		sql.Named("agent", agent), sql.Named("before", before))
+	slices.Reverse(events)
+	return events, err
+}
+
+// Find returns those of some events that there are, in the order of the journal.
+func (r *Reader) Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
+	return r.ask(ctx, len(ids), "SELECT "+columns+" FROM journal j WHERE "+visible+
+		" AND j.id IN (SELECT value FROM json_each(@ids)) ORDER BY j.sequence LIMIT @limit", sql.Named("ids", asJSON(ids)))
 }
 
 // Turns returns the newest replies, in the order in which they ended.
@@ -186,7 +196,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 
 // asJSON returns IDs for a query. One that is not text is in no event, so that a
 // number stands for it, which equals none.
-func asJSON(ids []earshot.ParticipantID) string {
+func asJSON[ID ~string](ids []ID) string {
 	values := make([]any, len(ids))
 	for i, id := range ids {
 		values[i] = 0

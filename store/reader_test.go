@@ -112,9 +112,15 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	})
 	check("turn", want[:min(16, len(want))], got, err)
 
-	for kind, ask := range map[earshot.Kind]func(context.Context, int) ([]earshot.Event, error){earshot.KindDecision: r.Decisions, earshot.KindReply: r.Turns} {
+	before := rapid.Int64Range(0, int64(len(history))).Draw(t, "before")
+	decisions := func(ctx context.Context, limit int) ([]earshot.Event, error) {
+		return r.Decisions(ctx, "", before, limit)
+	}
+	for kind, ask := range map[earshot.Kind]func(context.Context, int) ([]earshot.Event, error){earshot.KindDecision: decisions, earshot.KindReply: r.Turns} {
 		got, err = ask(t.Context(), limit)
-		want = model(func(e earshot.Event) bool { return e.Body.Kind() == kind })
+		want = model(func(e earshot.Event) bool {
+			return e.Body.Kind() == kind && (kind == earshot.KindReply || before == 0 || e.Sequence < before)
+		})
 		check(string(kind), want[max(0, len(want)-limit):], got, err)
 	}
 }
@@ -284,7 +290,7 @@ func TestWhy(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("how high is the tide?"))[0]
 	decided := said("")
-	decided.Body = earshot.Decision{About: m.ID, Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "t1"}
+	decided.Author, decided.Body = "earshot", earshot.Decision{About: m.ID, Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}, Turn: "t1"}
 	replied := said("")
 	replied.Body = earshot.Reply{Turn: "t1", About: m.ID, Outcome: earshot.Completed, Offered: "high", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 4}}}
 	add(t, s, decided, replied, said("thanks"))
@@ -292,10 +298,16 @@ func TestWhy(t *testing.T) {
 	for name, ask := range map[string]func() ([]earshot.Event, error){
 		"about":     func() ([]earshot.Event, error) { return r.About(t.Context(), m.ID, 10) },
 		"turn":      func() ([]earshot.Event, error) { return r.Turn(t.Context(), "t1") },
-		"decisions": func() ([]earshot.Event, error) { return r.Decisions(t.Context(), 10) },
-		"turns":     func() ([]earshot.Event, error) { return r.Turns(t.Context(), 10) },
+		"decisions": func() ([]earshot.Event, error) { return r.Decisions(t.Context(), "", 0, 10) },
+		"of one":    func() ([]earshot.Event, error) { return r.Decisions(t.Context(), "earshot", 0, 10) },
+		"of nobody": func() ([]earshot.Event, error) { return r.Decisions(t.Context(), "scout", 0, 10) },
+		"before":    func() ([]earshot.Event, error) { return r.Decisions(t.Context(), "", m.Sequence, 10) },
+		"found": func() ([]earshot.Event, error) {
+			return r.Find(t.Context(), []earshot.EventID{m.ID, "unknown", "\xff"})
+		},
+		"turns": func() ([]earshot.Event, error) { return r.Turns(t.Context(), 10) },
 	} {
-		want := map[string]string{"about": "decision|reply high", "turn": "decision|reply high", "decisions": "decision", "turns": "reply high"}[name]
+		want := map[string]string{"about": "decision|reply high", "turn": "decision|reply high", "decisions": "decision", "of one": "decision", "found": texts([]earshot.Event{m}), "turns": "reply high"}[name]
 		if got, err := ask(); err != nil || texts(got) != want {
 			t.Errorf("%s: %s, %v; want %s", name, texts(got), err, want)
 		}

@@ -1,0 +1,197 @@
+// Package why tells in words what agents decided: about what, what for, and when. It
+// reads the decisions out of a journal, so what was decided before the program was
+// started is told as well.
+//
+// A reader sees no more than they may: of what a decision was about only the first
+// words, if they may see them, and nothing if it has been deleted.
+package why
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+// A Journal is what somebody may know of what has happened. Its methods may wait for
+// a disk, and give up when ctx ends.
+type Journal interface {
+	// Decisions returns the newest decisions, those of an agent if it is not empty,
+	// and from before a sequence if that is not 0, in the order in which they were
+	// taken.
+	Decisions(ctx context.Context, agent earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error)
+
+	// Find returns those of some events that there are, in the order of the journal.
+	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
+}
+
+// A Query says which decisions are told. The zero value tells none.
+type Query struct {
+	Agent  earshot.ParticipantID // of whom; empty for all
+	Before int64                 // the sequence before which they were taken; 0 for the newest
+	Last   int                   // how many
+}
+
+// An Account is one decision.
+type Account struct {
+	Sequence int64           `json:"sequence"`
+	At       time.Time       `json:"at"`
+	Agent    string          `json:"agent"`
+	Verdict  earshot.Verdict `json:"verdict"`
+	Reasons  []string        `json:"reasons"`
+	About    *Matter         `json:"about,omitempty"` // nil for nothing, or nothing that is there to be seen
+	gone     bool            // it is not there to be seen
+}
+
+// A Matter is what a decision was about.
+type Matter struct {
+	ID      earshot.EventID `json:"id"`
+	Kind    earshot.Kind    `json:"kind"`
+	By      string          `json:"by"`
+	Private bool            `json:"private,omitempty"`
+	Text    earshot.Text    `json:"text,omitempty"` // its first words
+}
+
+// Tell returns what was decided, the oldest first. Name is what somebody is called.
+func Tell(ctx context.Context, j Journal, q Query, name func(earshot.ParticipantID) string) ([]Account, error) {
+	decisions, err := j.Decisions(ctx, q.Agent, q.Before, q.Last)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was decided: %w", err)
+	}
+	var about []earshot.EventID
+	for _, e := range decisions {
+		if d, ok := e.Body.(earshot.Decision); ok && d.About != "" && !slices.Contains(about, d.About) {
+			about = append(about, d.About)
+		}
+	}
+	events, err := j.Find(ctx, about)
+	if err != nil {
+		return nil, fmt.Errorf("reading what it was about: %w", err)
+	}
+	matters := make(map[earshot.EventID]*Matter)
+	for _, e := range events {
+		matters[e.ID] = matter(e, name)
+	}
+	var all []Account
+	for _, e := range decisions {
+		if d, ok := e.Body.(earshot.Decision); ok {
+			m := matters[d.About]
+			all = append(all, Account{e.Sequence, e.At, name(d.Agent), d.Verdict, d.Reasons, m, m == nil && d.About != ""})
+		}
+	}
+	return all, nil
+}
+
+// matter returns what an event was, or nil if it was erased.
+func matter(e earshot.Event, name func(earshot.ParticipantID) string) *Matter {
+	m := &Matter{ID: e.ID, Kind: e.Body.Kind(), By: name(e.Author), Private: e.Visibility.Scope == earshot.Private}
+	switch body := e.Body.(type) {
+	case earshot.Erased:
+		return nil
+	case earshot.Message:
+		m.Text = opening(body.Text)
+	case earshot.Utterance:
+		m.Text = opening(body.Text)
+	case earshot.Reply:
+		m.Text = opening(body.Delivered())
+	case earshot.Finding:
+		m.Text = opening(body.Text)
+	case earshot.Reminder:
+		m.Text = opening(body.Text)
+	case earshot.Thought:
+		m.Text = opening(body.Question)
+	}
+	return m
+}
+
+// first is of how many runes the opening of a text is: what one knows it again by.
+const first = 60
+
+// opening returns the first words of text, in one line.
+func opening(text earshot.Text) earshot.Text {
+	line := []rune(strings.Join(strings.Fields(string(text)), " "))
+	if len(line) <= first {
+		return earshot.Text(line)
+	}
+	head := string(line[:first])
+	if at := strings.LastIndexByte(head, ' '); at > first/2 {
+		head = head[:at]
+	}
+	return earshot.Text(head + "…")
+}
+
+// Text tells accounts to people, in the time of a place. Where there are several
+// agents, they are named.
+func Text(all []Account, in *time.Location, several bool) string {
+	var b strings.Builder
+	for _, a := range all {
+		fmt.Fprintf(&b, "%s  %s\n", a.At.In(in).Format("15:04:05"), a.words(several))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// words tells what was decided and why.
+func (a Account) words(several bool) string {
+	who := "I"
+	if several {
+		who = a.Agent
+	}
+	about := a.what()
+	if about != "" {
+		about += "\n          "
+	}
+	if len(a.Reasons) > 1 {
+		return about + who + " " + a.did() + ", because\n          - " + strings.Join(a.Reasons, "\n          - ")
+	}
+	return about + who + " " + a.did() + ", because: " + strings.Join(a.Reasons, "")
+}
+
+// what tells what the decision was about.
+func (a Account) what() string {
+	switch m := a.About; {
+	case m == nil && a.gone:
+		return "About something that is not there any more, or not for you to see:"
+	case m == nil:
+		return ""
+	default:
+		return m.String()
+	}
+}
+
+// String tells what it was, in words.
+func (m *Matter) String() string {
+	how := map[earshot.Kind]string{
+		earshot.KindMessage: "wrote", earshot.KindUtterance: "said", earshot.KindReply: "answered",
+		earshot.KindFinding: "found", earshot.KindReminder: "wanted to remind of", earshot.KindThought: "thought about",
+	}[m.Kind]
+	switch {
+	case how == "":
+		return "About what " + m.By + " did (" + string(m.Kind) + "):"
+	case m.Private:
+		how += " in private"
+	}
+	return fmt.Sprintf("%s %s “%s”", m.By, how, string(m.Text))
+}
+
+// did tells what was done by it.
+func (a Account) did() string {
+	own := a.About != nil && (a.About.Kind == earshot.KindFinding || a.About.Kind == earshot.KindReminder)
+	switch {
+	case a.Verdict == earshot.Speak && own:
+		return "said it"
+	case a.Verdict == earshot.Speak && a.About != nil:
+		return "answered"
+	case a.Verdict == earshot.Speak:
+		return "spoke"
+	case a.Verdict == earshot.Wait:
+		return "waited"
+	case a.Verdict == earshot.Silent:
+		return "kept silent"
+	case a.Verdict == earshot.Note:
+		return "noted it and said nothing"
+	}
+	return string(a.Verdict)
+}
