@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 	for _, tt := range []struct{ command, answer string }{
 		{"/help", "/exit"},
 		{"/who", "Earshot (agent)"},
-		{"/why", "speak: text, and only one person is here"},
+		{"/why", "I answered, because: text, and only one person is here"},
 		{"/identity", "You operate this machine's earshot."},
 		{"/context", "what is your name?"},
 		{"/", "a command has a name"},

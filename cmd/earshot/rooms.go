@@ -16,6 +16,7 @@ import (
 	"earshot/executive/room"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
+	"earshot/executive/why"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -74,8 +75,9 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 				return d.recall(ctx, is.ID, agent)
 			},
-			Enters: func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
-			Reader: reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
+			Enters:  func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
+			Decided: func(a earshot.Audience) why.Journal { return d.store.For(a) },
+			Reader:  reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 		})})
 	}
 	return all, nil

@@ -349,7 +349,7 @@ func TestWhyNamesTheAgents(t *testing.T) {
 		c.stop()
 		told := strings.Join(c.told("bob"), "\n")
 		for _, want := range []string{
-			"  Earshot  speak: " + room.Everybody, "  Scout  speak: " + room.Everybody,
+			"Earshot answered, because: " + room.Everybody, "Scout answered, because: " + room.Everybody,
 			"): Earshot: you have said", "): Scout: you have said",
 		} {
 			if strings.Count(told, want) != 1 {

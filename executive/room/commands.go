@@ -13,9 +13,6 @@ import (
 	"earshot/participants"
 )
 
-// keepDecisions is how far back /why reaches.
-const keepDecisions = 20
-
 // table is what can be asked of the program in this room.
 func (r *Room) table() command.Table {
 	const people, letsIn, agent, operators = "Who is here", "What this room lets in (for all who are in it)", "The agent", "For who operates earshot"
@@ -29,7 +26,7 @@ func (r *Room) table() command.Table {
 		{Group: letsIn, Name: "offrecord", Help: "and keep nothing; no agent reads it", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
 		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},
 		{Group: agent, Name: "stop", Help: "stop talking", Do: said},
-		{Group: agent, Name: "why", Help: "why I spoke, or kept silent, of late", Do: r.why},
+		{Group: agent, Name: "why", Args: "[N] [AGENT]", Help: "why I spoke, or kept silent, the last N times", Do: r.why},
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
 		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "be reminded: 10m or 15:04, of what; alone it lists; cancel N", Needs: participants.SendMessages, Do: r.remind},
 		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "which agents there are, and who they are", Do: r.agent},
@@ -100,26 +97,6 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 	if terminals && len(by) > 0 {
 		fmt.Fprintf(b, ", at %s", strings.Join(by, ", "))
 	}
-}
-
-func (r *Room) why(_ context.Context, c command.Call) (string, error) {
-	several := len(r.agents()) > 1
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var b strings.Builder
-	for _, e := range r.decisions[max(0, len(r.decisions)-5):] {
-		if d, ok := e.Body.(earshot.Decision); ok && e.Visibility.Allows(c.Audience) {
-			fmt.Fprintf(&b, "%s  ", e.At.Local().Format("15:04:05"))
-			if several {
-				fmt.Fprintf(&b, "%s  ", r.cfg.People.Name(d.Agent))
-			}
-			fmt.Fprintf(&b, "%s: %s\n", d.Verdict, strings.Join(d.Reasons, "; "))
-		}
-	}
-	if b.Len() == 0 {
-		return "Nothing has been decided yet.", nil
-	}
-	return strings.TrimRight(b.String(), "\n"), nil
 }
 
 func (r *Room) context(_ context.Context, c command.Call) (string, error) {

@@ -386,14 +386,32 @@ func (r *Room) finish(en *entry, err error) {
 
 // command answers a command where it was given.
 func (r *Room) command(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) error {
-	answer, err := r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.readers(e.Via, who)})
-	if err != nil {
-		return err
-	}
-	if answer != "" {
+	answer, err := r.ordered(ctx, e, who, c)
+	if err == nil && answer != "" {
 		r.tell(e.Via, earshot.Notice{Text: answer})
 	}
-	return nil
+	return err
+}
+
+// ordered carries out a command.
+func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Participant, c earshot.Command) (string, error) {
+	return r.commands.Do(ctx, c, command.Call{By: who, Event: e, Audience: r.readers(e.Via, who)})
+}
+
+// Do carries out a command that is given from elsewhere than an outlet, such as a
+// shell, and returns the answer. A private message is sent, and has none. It may be
+// called from many goroutines.
+func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
+	in, err := r.resolve(e)
+	if err != nil {
+		return "", err
+	}
+	c, ok := in.event.Body.(earshot.Command)
+	if !ok {
+		return "", r.Admit(ctx, e)
+	}
+	r.heed(in.signal)
+	return r.ordered(ctx, in.event, in.who, c)
 }
 
 // userIs notes in the scene what somebody is doing.

@@ -33,12 +33,6 @@ func (r *Room) remember(e earshot.Event) {
 		r.agenda.Apply(e)
 		r.mu.Unlock()
 	}
-	if e.Body.Kind() == earshot.KindDecision {
-		r.mu.Lock()
-		r.decisions = append(r.decisions, e)
-		r.decisions = slices.Delete(r.decisions, 0, max(0, len(r.decisions)-keepDecisions))
-		r.mu.Unlock()
-	}
 }
 
 // perceive takes what happened into a scene. What becomes of that follows from the

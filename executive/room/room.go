@@ -49,6 +49,7 @@ import (
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/tool"
+	"earshot/executive/why"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -144,6 +145,10 @@ type Config struct {
 	// nil, they find it in the history.
 	Reach func(earshot.ParticipantID, earshot.Event)
 
+	// Decided reads what was decided here, as far as everybody in an audience may
+	// know it. If nil, nothing is told of it.
+	Decided func(earshot.Audience) why.Journal
+
 	// Tools are what agents may have done besides what the room itself does for
 	// them. Staff makes agents for a task; if nil, nobody can delegate.
 	Tools tool.Table
@@ -180,30 +185,29 @@ type Room struct {
 	ended   chan ending   // the live turn is over
 	errands chan errand   // what the owner does for the live turn
 
-	mu        sync.Mutex
-	closed    bool
-	coming    int // entries that will wait in a moment; they count already
-	waiting   []*entry
-	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
-	recent    []earshot.EventID          // the keys of known, the oldest first
-	places    []*place
-	showings  []*showing // of the live turn, or the last one
-	quiet     bool
-	live      *live      // the turn that is, or nil
-	asked     int        // questions that wait for a turn
-	engaged   []*engaged // seats that other agents wait for
-	seats     []*seat    // of those who have one, the main one first; changed by Run alone
-	decisions []earshot.Event
-	faults    map[string]earshot.Notice // by key, until they are over
-	leaving   bool                      // the program ends: no turn begins
-	answered  map[earshot.Handle]talk   // when a voice was last answered
-	hinted    map[string]bool           // sessions that have been told what is said once
-	mode      earshot.Mode
-	moded     chan struct{}   // closed, and made new, when mode changes
-	dropped   int             // sounds that came although the room does not listen
-	late      []earshot.Event // of the house, which were not taken; Run keeps them
-	agenda    remind.Agenda
-	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
+	mu       sync.Mutex
+	closed   bool
+	coming   int // entries that will wait in a moment; they count already
+	waiting  []*entry
+	known    map[earshot.EventID]*entry // by ID, so that one sent twice is one
+	recent   []earshot.EventID          // the keys of known, the oldest first
+	places   []*place
+	showings []*showing // of the live turn, or the last one
+	quiet    bool
+	live     *live                     // the turn that is, or nil
+	asked    int                       // questions that wait for a turn
+	engaged  []*engaged                // seats that other agents wait for
+	seats    []*seat                   // of those who have one, the main one first; changed by Run alone
+	faults   map[string]earshot.Notice // by key, until they are over
+	leaving  bool                      // the program ends: no turn begins
+	answered map[earshot.Handle]talk   // when a voice was last answered
+	hinted   map[string]bool           // sessions that have been told what is said once
+	mode     earshot.Mode
+	moded    chan struct{}   // closed, and made new, when mode changes
+	dropped  int             // sounds that came although the room does not listen
+	late     []earshot.Event // of the house, which were not taken; Run keeps them
+	agenda   remind.Agenda
+	tried    map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 
 	// What follows belongs to Run.
 	pending    []question

@@ -20,6 +20,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/executive/tool"
+	"earshot/executive/why"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -83,8 +84,9 @@ func (h *house) open(ctx context.Context) *house {
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
-		Works: func() []string { return slices.Clone(h.works) },
-		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
+		Works:   func() []string { return slices.Clone(h.works) },
+		Now:     time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()
 			defer mu.Unlock()
@@ -431,7 +433,7 @@ func TestCommandsAreAnsweredWhereTheyWereGiven(t *testing.T) {
 			}
 			return all
 		}
-		for _, want := range []string{"speak: text, and only one person is here", "You are ann, known by", "recent_audio (now): ann: count", "/exit"} {
+		for _, want := range []string{"I answered, because: text, and only one person is here", "You are ann, known by", "recent_audio (now): ann: count", "/exit"} {
 			if !strings.Contains(notices(h.console), want) {
 				t.Errorf("%q is not among the answers:\n%s", want, notices(h.console))
 			}

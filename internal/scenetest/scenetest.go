@@ -78,6 +78,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/executive/tool/workspace"
+	"earshot/executive/why"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 	"earshot/participants"
@@ -174,7 +175,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	cfg := room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return s.Config }, People: people,
 		Tools:   (&workspace.Store{Dir: dir}).Tools(),
-		Journal: journal, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
+		Journal: journal, Decided: func(a earshot.Audience) why.Journal { return journal.For(a) }, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.Model != nil {
 		cfg.Model = model

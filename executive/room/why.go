@@ -1,0 +1,59 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/executive/why"
+	"earshot/participants"
+)
+
+const (
+	// usualWhy is how many decisions are told if nobody says how many: as many as one
+	// reads at a glance.
+	usualWhy = 5
+
+	// mostWhy is the most that are told at once, which is some screens.
+	mostWhy = 50
+)
+
+// why tells why the agents spoke or kept silent.
+func (r *Room) why(ctx context.Context, c command.Call) (string, error) {
+	q, err := r.asks(c.Args)
+	if err != nil {
+		return "", err
+	}
+	several := len(r.agents()) > 1
+	var all []why.Account
+	if r.cfg.Decided != nil {
+		if all, err = why.Tell(ctx, r.cfg.Decided(c.Audience), q, r.cfg.People.Name); err != nil {
+			return "", err
+		}
+	}
+	if len(all) == 0 {
+		return "Nothing has been decided yet.", nil
+	}
+	return why.Text(all, r.cfg.Now().Location(), several), nil
+}
+
+// asks returns which decisions somebody asks for: a number, the name of an agent,
+// or both.
+func (r *Room) asks(args earshot.Text) (why.Query, error) {
+	q := why.Query{Last: usualWhy}
+	for word := range strings.FieldsSeq(string(args)) {
+		if n, err := strconv.Atoi(word); err == nil && n > 0 {
+			q.Last = min(n, mostWhy)
+			continue
+		}
+		who, known := r.find(strings.TrimPrefix(word, "@"))
+		if !known || who.Type != participants.Internal {
+			return q, fmt.Errorf("no agent is called that; say /why, /why 10 or /why %s", r.agents()[0].Name)
+		}
+		q.Agent = who.ID
+	}
+	return q, nil
+}
