@@ -78,6 +78,24 @@ func (c *Client) State(ctx context.Context) (json.RawMessage, error) {
 	return state, err
 }
 
+// Context returns what is going on, as JSON.
+func (c *Client) Context(ctx context.Context) (json.RawMessage, error) {
+	var going json.RawMessage
+	err := c.ask(ctx, "GET", "/v1/context", nil, &going)
+	return going, err
+}
+
+// Do gives a command, without its slash, and returns the answer.
+func (c *Client) Do(ctx context.Context, name string, args earshot.Text) (string, error) {
+	body, err := json.Marshal(ordering{name, args})
+	if err != nil {
+		return "", err
+	}
+	var said answered
+	err = c.ask(ctx, "POST", "/v1/commands", bytes.NewReader(body), &said)
+	return said.Answer, err
+}
+
 // Agents returns the agents that there are, and if all is set those that were, as
 // JSON.
 func (c *Client) Agents(ctx context.Context, all bool) (json.RawMessage, error) {

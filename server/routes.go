@@ -34,6 +34,8 @@ var routes = []route{
 	{"POST", "/v1/messages", resident, (*Server).post},
 	{"GET", "/v1/events", resident, (*Server).events},
 	{"GET", "/v1/state", resident, (*Server).state},
+	{"GET", "/v1/context", resident, (*Server).context},
+	{"POST", "/v1/commands", resident, (*Server).command},
 	{"POST", "/v1/attach", resident, (*Server).attach},
 	{"GET", "/v1/agents", operator, (*Server).agents},
 	{"POST", "/v1/agents", operator, (*Server).order},

@@ -65,6 +65,7 @@ type House interface {
 	remote.House
 	Journal
 	Office
+	Counter
 
 	// Identify returns who somebody is whom the kernel knows by account, when
 	// they claim c. An error refuses them everything; [participants.ErrToken]

@@ -27,6 +27,8 @@ type commands struct {
 	Who     whoCommand     `cmd:"" help:"Say who is there."`
 	History historyCommand `cmd:"" help:"Show what was said of late, and how much of it was heard."`
 	Search  searchCommand  `cmd:"" help:"Search everything that was said."`
+	Why     whyCommand     `cmd:"" help:"Say why agents spoke, or kept silent, of late."`
+	Context contextCommand `cmd:"" help:"Show what is going on, as a prompt would say it."`
 	Demo    demoCommand    `cmd:"" help:"See in half a minute what this is; needs no model."`
 	Replay  replayCommand  `cmd:"" help:"Perform a recorded scene."`
 	Devices devicesCommand `cmd:"" help:"List the microphones and loudspeakers that there are."`

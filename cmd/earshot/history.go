@@ -46,12 +46,12 @@ func untold(e earshot.Event) bool {
 
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
-	return a.read(h.reading, func(r *store.Reader, name func(earshot.ParticipantID) string) error {
+	return a.read(h.reading, func(r *store.Reader, people *participants.Registry) error {
 		events, err := r.Last(a.ctx, told, max(1, h.Number))
 		if err != nil {
 			return err
 		}
-		return a.transcript(slices.DeleteFunc(events, untold), h.JSON, name, "Nothing has been said yet.")
+		return a.transcript(slices.DeleteFunc(events, untold), h.JSON, people.Name, "Nothing has been said yet.")
 	})
 }
 
@@ -64,18 +64,18 @@ type searchCommand struct {
 
 // Run searches what was said.
 func (s searchCommand) Run(a *app) error {
-	return a.read(s.reading, func(r *store.Reader, name func(earshot.ParticipantID) string) error {
+	return a.read(s.reading, func(r *store.Reader, people *participants.Registry) error {
 		events, err := r.Search(a.ctx, strings.Join(s.Words, " "), max(1, s.Number))
 		if err != nil {
 			return err
 		}
 		slices.Reverse(events) // the newest last, where the eye is
-		return a.transcript(events, s.JSON, name, "Nothing was found.")
+		return a.transcript(events, s.JSON, people.Name, "Nothing was found.")
 	})
 }
 
 // read opens the journal as somebody may see it, whether or not earshot runs.
-func (a *app) read(as reading, use func(*store.Reader, func(earshot.ParticipantID) string) error) error {
+func (a *app) read(as reading, use func(*store.Reader, *participants.Registry) error) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (a *app) read(as reading, use func(*store.Reader, func(earshot.ParticipantI
 	if err != nil {
 		return err
 	}
-	return use(archive.For(around), people.Name)
+	return use(archive.For(around), people)
 }
 
 // archive opens the journal for reading.

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"earshot"
+	"earshot/executive/scene"
+	"earshot/server"
+)
+
+// A circumstance is an entry of what is going on, as programs are told of it.
+type circumstance struct {
+	Field      scene.Field     `json:"field"`
+	ID         string          `json:"id"`           // names it among those of its field
+	Of         string          `json:"of,omitempty"` // whose state it is
+	Text       earshot.Text    `json:"text"`
+	Source     string          `json:"source"` // the sense, or the part of the house, that says so
+	Event      earshot.EventID `json:"event,omitempty"`
+	At         time.Time       `json:"at"`   // when it was true
+	When       string          `json:"when"` // the same, as one would say it
+	Age        float64         `json:"age_seconds"`
+	Confidence float64         `json:"confidence,omitempty"` // of a finding, 0 to 1
+	Until      *time.Time      `json:"until,omitempty"`      // when a finding is stale
+	Used       bool            `json:"used,omitempty"`       // a reply has rested on it
+}
+
+// Context implements [server.House].
+func (h house) Context(_ context.Context, p server.Principal) (any, error) {
+	r, ok := h.rooms.find(p.Audience.Room)
+	if !ok {
+		return nil, noRoom(p.Audience.Room, nil)
+	}
+	now, all := time.Now(), []circumstance{}
+	for _, i := range r.Going(p.Audience) {
+		age := max(0, now.Sub(i.At))
+		c := circumstance{
+			Field: i.Field, ID: i.ID, Text: i.Text, Source: i.Source, Event: i.Event,
+			At: i.At, When: scene.Age(age), Age: age.Seconds(), Confidence: i.Confidence, Used: i.Used,
+		}
+		if i.Of != "" {
+			c.Of = h.Name(i.Of)
+		}
+		if !i.Until.IsZero() {
+			c.Until = &i.Until
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// Do implements [server.House].
+func (h house) Do(ctx context.Context, e earshot.Event) (string, error) {
+	r, ok := h.rooms.find(e.Room)
+	if !ok {
+		return "", noRoom(e.Room, nil)
+	}
+	return r.Do(ctx, e)
+}
+
+// going asks the daemon what is going on.
+func going(ctx context.Context, c *server.Client) (all []circumstance, err error) {
+	data, err := c.Context(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("asking what is going on: %w", err)
+	}
+	return all, nil
+}

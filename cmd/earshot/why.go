@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"earshot"
+	"earshot/executive/why"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/store"
+)
+
+type whyCommand struct {
+	reading
+	Last   int    `short:"n" default:"10" help:"How many decisions."`
+	Agent  string `help:"Of which agent; without it, of all." placeholder:"NAME"`
+	Before int64  `help:"Only those before a sequence, to go further back." placeholder:"N"`
+	JSON   bool   `help:"Print them as JSON, one a line."`
+}
+
+// Run tells why agents spoke, or kept silent.
+func (w whyCommand) Run(a *app) error {
+	return a.read(w.reading, func(r *store.Reader, people *participants.Registry) error {
+		q := why.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
+		if w.Agent != "" {
+			agent, ok := people.Find(w.Agent)
+			if !ok || agent.Type != participants.Internal {
+				return &verdict{notFound, fmt.Errorf("no agent is called %q\n  → see: earshot agents", participants.OneLine(w.Agent))}
+			}
+			q.Agent = agent.ID
+		}
+		all, err := why.Tell(a.ctx, r, q, people.Name)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return &verdict{notFound, errors.New("nothing has been decided, or nothing that you may know")}
+		}
+		if w.JSON {
+			return lines(a.out, all)
+		}
+		return w.print(a, all, q, people.Name)
+	})
+}
+
+// lines prints some things as JSON, one a line.
+func lines[T any](w io.Writer, all []T) error {
+	for _, one := range all {
+		if err := json.NewEncoder(w).Encode(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print tells people, and how they can go further back. It names the agents where
+// more than the main one has decided.
+func (w whyCommand) print(a *app, all []why.Account, q why.Query, name func(earshot.ParticipantID) string) error {
+	several := false
+	for _, one := range all {
+		several = several || one.Agent != name(participants.Agent)
+	}
+	if _, err := fmt.Fprintln(a.out, terminal.Safe(why.Text(all, time.Local, several))); err != nil {
+		return err
+	}
+	if len(all) == q.Last {
+		fmt.Fprintf(a.err, "  → what was decided before: earshot why --last %d --before %d\n", q.Last, all[0].Sequence)
+	}
+	return nil
+}
+
+type contextCommand struct {
+	introduction
+	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
+	JSON bool           `help:"Print it as JSON, an entry a line."`
+}
+
+// Run tells what is going on, as far as whoever asks may know it.
+func (c contextCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	client, _, err := a.visit(cfg, c.introduction, c.Room, a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	all, err := going(a.ctx, client)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return lines(a.out, all)
+	}
+	if len(all) == 0 {
+		_, err = fmt.Fprintln(a.out, "Nothing is going on.")
+		return err
+	}
+	for _, is := range all {
+		fmt.Fprintln(a.out, indent(terminal.Safe(is.String())))
+	}
+	return nil
+}
+
+// String tells a circumstance to people: what it is, how old, and who says so.
+func (c circumstance) String() string {
+	who := ""
+	if c.Of != "" {
+		who = " of " + c.Of
+	}
+	return fmt.Sprintf("%s%s, %s, by %s: %s", c.Field, who, c.When, cmp.Or(c.Source, "earshot"), string(c.Text))
+}
