@@ -54,12 +54,14 @@ var about = map[string]note{
 	"executive.conversational.max_tokens":    {effect: "A reply that grows longer ends here."},
 	"executive.conversational.system_prompt": {effect: "Tells the model who it is. The sentence about being interrupted keeps models from apologising for it."},
 
-	"executive.reasoning":               {effect: "How the agent thinks beside the conversation.", later: thinking},
-	"executive.reasoning.temperature":   {effect: "The temperature of a thought, from 0 to 2.", later: thinking},
-	"executive.reasoning.max_tokens":    {effect: "A thought that grows longer ends here.", later: thinking},
-	"executive.reasoning.enabled":       {effect: "Lets the agent think.", later: thinking},
-	"executive.reasoning.system_prompt": {effect: "Tells the model how to think.", later: thinking},
-	"executive.reasoning.triggers":      {effect: "Words in a message that make the agent think about it at once.", later: thinking},
+	"executive.reasoning":               {effect: "How the agent thinks beside the conversation: the main one of each room, for the room."},
+	"executive.reasoning.temperature":   {effect: "The temperature of a thought, from 0 to 2."},
+	"executive.reasoning.max_tokens":    {effect: "A stretch of a thought that grows longer ends here."},
+	"executive.reasoning.enabled":       {effect: "Lets the agent think."},
+	"executive.reasoning.engine":        {effect: "The name of the engine that thinks; empty for the one that the agent talks with. With one of its own, or one with a slot to spare, a thought gives way to nobody."},
+	"executive.reasoning.model":         {effect: "The model of that engine that thinks; empty for the usual one."},
+	"executive.reasoning.system_prompt": {effect: "Tells the model how to think."},
+	"executive.reasoning.triggers":      {effect: "Words in somebody's message to the agent that make it think about it, beside its answer."},
 
 	"executive.streaming":                 {effect: "How a reply comes."},
 	"executive.streaming.enabled":         {effect: "Asks the model for its reply word by word. Without it the reply comes as a whole when the model has finished, and cannot be cut earlier."},
@@ -78,10 +80,10 @@ var about = map[string]note{
 
 	"executive.speech.answer_typed_aloud": {effect: "Says answers to what was typed aloud too; the screen then shows them at the pace of speech. Without it, who types reads and who speaks hears."},
 
-	"executive.parallel":                      {effect: "How thinking and talking share the time.", later: thinking},
-	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply.", later: thinking},
-	"executive.parallel.reasoning_continuous": {effect: "Goes on thinking while nothing happens.", later: thinking},
-	"executive.parallel.reasoning_interval":   {effect: "The pause between two thoughts, in seconds.", later: thinking},
+	"executive.parallel":                      {effect: "How thinking and talking share the time."},
+	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply, when somebody has asked for it; whoever speaks ends it."},
+	"executive.parallel.reasoning_continuous": {effect: "Also thinks about what nobody has asked, when something new happens. Without it the agent thinks when it is asked to."},
+	"executive.parallel.reasoning_interval":   {effect: "The least time from a thought to the next that nobody has asked for, in seconds."},
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},
@@ -148,8 +150,6 @@ var about = map[string]note{
 	"log.level": {effect: "The least that is written down: debug, info, warn or error."},
 	"log.file":  {effect: "The whole path of the file; - is standard error. Empty means earshot.log in the user's state directory."},
 }
-
-const thinking = "the reasoning"
 
 // What each role chooses.
 const (

@@ -62,21 +62,28 @@ type Conversational struct {
 	SystemPrompt string `yaml:"system_prompt"`
 }
 
-// Reasoning is how the agent thinks beside the conversation. All of it takes
-// effect later, with the thinking.
+// Reasoning is how the agent thinks beside the conversation: the main one of each
+// room, for the room.
 type Reasoning struct {
 	// Enabled lets the agent think.
 	Enabled bool `yaml:"enabled"`
 
-	// Temperature and MaxTokens are those of a thought.
+	// Engine is the name of the one that thinks, and Model the model of that
+	// engine. Empty means those that the agent talks with. With an engine of its
+	// own, or one with a slot to spare, a thought gives way to nobody.
+	Engine string `yaml:"engine"`
+	Model  string `yaml:"model"`
+
+	// Temperature is that of a thought, and MaxTokens ends a stretch of it that
+	// grows longer.
 	Temperature float64 `yaml:"temperature"`
 	MaxTokens   int     `yaml:"max_tokens"`
 
 	// SystemPrompt tells the model how to think.
 	SystemPrompt string `yaml:"system_prompt"`
 
-	// Triggers are the words in a message that make the agent think about it
-	// at once.
+	// Triggers are the words in somebody's message to the agent that make it
+	// think about it, beside its answer.
 	Triggers []string `yaml:"triggers"`
 }
 
@@ -132,17 +139,18 @@ type Speech struct {
 	TypedAloud bool `yaml:"answer_typed_aloud"`
 }
 
-// Parallel is how thinking and talking share the time. All of it takes effect
-// later, with the thinking.
+// Parallel is how thinking and talking share the time.
 type Parallel struct {
 	// Enabled thinks beside the conversation. Without it a thought is one step
-	// after a reply.
+	// after a reply, when somebody has asked for it; whoever speaks ends it.
 	Enabled bool `yaml:"enabled"`
 
-	// ReasoningContinuous goes on thinking while nothing happens.
+	// ReasoningContinuous also thinks about what nobody has asked, when something
+	// new happens. Without it the agent thinks when it is asked to.
 	ReasoningContinuous bool `yaml:"reasoning_continuous"`
 
-	// ReasoningInterval is the pause between two thoughts.
+	// ReasoningInterval is the least time from a thought to the next that nobody
+	// has asked for.
 	ReasoningInterval field.Seconds `yaml:"reasoning_interval"`
 }
 

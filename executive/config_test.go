@@ -55,6 +55,7 @@ func TestValidate(t *testing.T) {
 		{"not a number", func(c *executive.Config) { c.Reasoning.Temperature = math.NaN() }, "reasoning.temperature: is NaN; must be from 0 to 2"},
 		{"empty prompt", func(c *executive.Config) { c.Reasoning.SystemPrompt = "\n" }, "reasoning.system_prompt: is empty; remove the key to have the one that earshot comes with"},
 		{"long prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = strings.Repeat("x", 16385) }, "conversational.system_prompt: has 16385 bytes; must be at most 16384"},
+		{"no such engine", func(c *executive.Config) { c.Reasoning.Engine = "big" }, `reasoning.engine: is "big", which is the name of no engine; there are ollama`},
 		{"triggers", func(c *executive.Config) { c.Reasoning.Triggers = []string{"think", "", strings.Repeat("x", 101)} },
 			`reasoning.triggers: has "" as entry 2; must be a word of at most 100 bytes` + "\n" +
 				`reasoning.triggers: has "` + strings.Repeat("x", 100) + `" as entry 3; must be a word of at most 100 bytes`},

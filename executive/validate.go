@@ -46,6 +46,9 @@ func (c Config) Validate() error {
 		field.Under("multi_party", c.MultiParty.validate()),
 		field.Under("tools", c.Tools.validate()),
 	}
+	if e := c.Reasoning.Engine; e != "" && !slices.Contains(c.LLM.Names(), e) {
+		faults = append(faults, field.Errorf("reasoning.engine", "is %q, which is the name of no engine; there are %s", e, strings.Join(c.LLM.Names(), ", ")))
+	}
 	if c.ContextWindow < 1 {
 		faults = append(faults, field.Errorf("context_window_seconds", "is %v; must be at least 1s, or nothing would ever be going on", c.ContextWindow))
 	}

@@ -1,7 +1,6 @@
 package think
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -9,14 +8,14 @@ import (
 )
 
 const (
-	// MostKept and KeptBytes bound what is found and kept, of everybody together:
-	// what a prompt can show.
-	MostKept  = 8
-	KeptBytes = 1 << 10
+	// mostKept and keptBytes bound what is found and kept, of everybody together:
+	// what a scene holds, and a prompt can show.
+	mostKept  = 8
+	keptBytes = 1 << 10
 )
 
-// Fits reports whether what is found can be kept beside what is.
-func Fits(kept []Kept, found []Finding) bool {
+// fits reports whether what is found can be kept beside what is.
+func fits(kept []Kept, found []Finding) bool {
 	n := 0
 	for _, k := range kept {
 		n += len(k.Text)
@@ -24,62 +23,7 @@ func Fits(kept []Kept, found []Finding) bool {
 	for _, f := range found {
 		n += len(f.Text)
 	}
-	return n <= KeptBytes && len(kept)+len(found) <= MostKept
-}
-
-// Fit returns which of the findings are kept at now, and which make room for
-// them: first what is stale, then what was used, then what is least sure, of
-// equals the eldest. They go whole. An answer to somebody always stays, but for those that are
-// more than fit at all.
-func Fit(kept []Kept, found []Finding, now time.Time) (stay []Finding, drop []earshot.EventID) {
-	kept, stay = slices.Clone(kept), slices.Clone(found)
-	for !Fits(kept, stay) {
-		k := leastKept(kept, now)
-		f := leastFound(stay)
-		switch {
-		case k >= 0 && (f < 0 || expendable(kept[k], now) < 2 || kept[k].Confidence <= stay[f].Confidence):
-			drop = append(drop, kept[k].ID)
-			kept = slices.Delete(kept, k, k+1)
-		case f >= 0:
-			stay = slices.Delete(stay, f, f+1)
-		default:
-			stay = stay[:len(stay)-1]
-		}
-	}
-	return stay, drop
-}
-
-// expendable orders what is kept by how soon it goes.
-func expendable(k Kept, now time.Time) int {
-	switch {
-	case !now.Before(k.Until):
-		return 0
-	case k.Used:
-		return 1
-	}
-	return 2
-}
-
-// leastKept returns which goes first, -1 if there is none.
-func leastKept(kept []Kept, now time.Time) int {
-	least := -1
-	for i, k := range kept {
-		if least < 0 || cmp.Or(cmp.Compare(expendable(k, now), expendable(kept[least], now)), cmp.Compare(k.Confidence, kept[least].Confidence)) < 0 {
-			least = i
-		}
-	}
-	return least
-}
-
-// leastFound is the same of what is new and answers nobody.
-func leastFound(found []Finding) int {
-	least := -1
-	for i, f := range found {
-		if f.Answers == "" && (least < 0 || f.Confidence < found[least].Confidence) {
-			least = i
-		}
-	}
-	return least
+	return n <= keptBytes && len(kept)+len(found) <= mostKept
 }
 
 // merging returns what can be put together, for a model: of what is kept, that which
@@ -103,10 +47,10 @@ func merging(kept []Kept, found []Finding, now time.Time) (old []Kept, fresh []F
 // is found instead of found, and what it stands for. One that points to what
 // there is not, or that another stands for already, is left out, and what it was to stand for stays as
 // it was. It is no surer than what it is made of, and holds no longer.
-func merged(data []byte, old []Kept, fresh, found []Finding, now time.Time) (all []Finding, gone []earshot.EventID, err error) {
+func merged(data []byte, old []Kept, fresh, found []Finding, now time.Time) (all []Finding, err error) {
 	answer, err := read(data)
 	if err != nil {
-		return found, nil, err
+		return found, err
 	}
 	taken := make(map[int]bool)
 	for _, w := range answer {
@@ -124,7 +68,7 @@ func merged(data []byte, old []Kept, fresh, found []Finding, now time.Time) (all
 		for _, i := range of {
 			taken[i] = true
 			if i < len(old) {
-				f.Merges, gone = append(f.Merges, old[i].ID), append(gone, old[i].ID)
+				f.Merges = append(f.Merges, old[i].ID)
 				sure, until = max(sure, old[i].Confidence), later(until, old[i].Until)
 				continue
 			}
@@ -143,7 +87,7 @@ func merged(data []byte, old []Kept, fresh, found []Finding, now time.Time) (all
 			all = append(all, f)
 		}
 	}
-	return all, gone, nil
+	return all, nil
 }
 
 // union returns what is in either list, once.

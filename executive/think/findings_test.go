@@ -129,36 +129,3 @@ func kept(id string, bytes int, confidence float64) think.Kept {
 func found(text string, confidence float64) think.Finding {
 	return think.Finding{Finding: earshot.Finding{Text: earshot.Text(text), Confidence: confidence, Until: began.Add(time.Hour)}, Evidence: []earshot.EventID{"x"}}
 }
-
-func TestFit(t *testing.T) {
-	stale, used := kept("stale", 100, 0.9), kept("used", 100, 0.9)
-	stale.Until, used.Used = began, true
-	answer := found("an answer", 0.1)
-	answer.Answers = "m"
-	long := func(n int) string { return strings.Repeat("f", n) }
-	for _, tt := range []struct {
-		name  string
-		kept  []think.Kept
-		found []think.Finding
-		stay  string
-		drop  string
-	}{
-		{"all fits", []think.Kept{kept("a", 500, 0.1), stale}, []think.Finding{found("x", 0.1)}, "x", "[]"},
-		{"stale ones first", []think.Kept{kept("a", 500, 0.1), used, stale}, []think.Finding{found(long(300), 0.1), found(long(100), 0.1)}, long(300) + " " + long(100), "[stale]"},
-		{"then used ones", []think.Kept{kept("a", 500, 0.1), used, stale}, []think.Finding{found(long(300), 0.1), found(long(200), 0.1)}, long(300) + " " + long(200), "[stale used]"},
-		{"then the least sure", []think.Kept{kept("a", 500, 0.6), kept("b", 500, 0.4)}, []think.Finding{found(long(300), 0.5)}, long(300), "[b]"},
-		{"which may be the new one", []think.Kept{kept("a", 500, 0.6), kept("b", 500, 0.4)}, []think.Finding{found(long(300), 0.3)}, "", "[]"},
-		{"an answer stays", []think.Kept{kept("a", 500, 0.6), kept("b", 520, 0.4)}, []think.Finding{answer}, "an answer", "[b]"},
-		{"too many", []think.Kept{kept("1", 1, 0.5), kept("2", 1, 0.5), kept("3", 1, 0.5), kept("4", 1, 0.5), kept("5", 1, 0.5), kept("6", 1, 0.5), kept("7", 1, 0.5), kept("8", 1, 0.5)},
-			[]think.Finding{found("x", 0.5)}, "x", "[1]"},
-	} {
-		stay, drop := think.Fit(tt.kept, tt.found, began)
-		var texts []string
-		for _, f := range stay {
-			texts = append(texts, string(f.Text))
-		}
-		if got := strings.Join(texts, " "); got != tt.stay || fmt.Sprint(drop) != tt.drop && !(len(drop) == 0 && tt.drop == "[]") {
-			t.Errorf("%s: %q stay, %v go; want %q, %s", tt.name, got, drop, tt.stay, tt.drop)
-		}
-	}
-}

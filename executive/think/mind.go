@@ -146,9 +146,9 @@ func (m *Mind) Ask(q Question) error {
 }
 
 // Restore goes on with a thought of before the program ended, of which this is
-// left.
-func (m *Mind) Restore(q Question, stretches []Stretch) {
-	m.step(Event{Kind: Restored, Question: q, Stretches: stretches})
+// left; upto is the newest event that it knew of.
+func (m *Mind) Restore(q Question, stretches []Stretch, upto int64) {
+	m.step(Event{Kind: Restored, Question: q, Stretches: stretches, Upto: upto})
 }
 
 // Park ends what is under way, since somebody wants the floor, and lets nothing
@@ -196,11 +196,18 @@ func (m *Mind) View() []View {
 	return m.state.View()
 }
 
-// Busy reports whether a request is under way or about to be.
+// Busy reports whether anything is thought now, or will be if nothing happens.
 func (m *Mind) Busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.state.at != nil || len(m.todo) > 0
+	return m.state.at != nil || len(m.todo) > 0 || m.state.Busy() && !m.state.held && !m.off
+}
+
+// Held reports whether the mind is parked.
+func (m *Mind) Held() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state.held
 }
 
 // perform does the next thing that is to be done, if there is one.
@@ -339,19 +346,13 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 	if a.Findings, a.Refused, err = ParseFindings([]byte(text), act.Question, matter.Evidence, now); err != nil {
 		return a, err
 	}
-	kept := matter.Kept
-	if old, fresh := merging(kept, a.Findings, now); !Fits(kept, a.Findings) && len(old)+len(fresh) > 1 {
-		var gone []earshot.EventID
+	if old, fresh := merging(matter.Kept, a.Findings, now); !fits(matter.Kept, a.Findings) && len(old)+len(fresh) > 1 {
 		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)))
 		if err == nil {
-			a.Findings, gone, err = merged([]byte(text), old, fresh, a.Findings, now)
+			a.Findings, err = merged([]byte(text), old, fresh, a.Findings, now)
 		}
 		m.report("findings could not be put together", err)
-		a.Drop = gone
-		kept = slices.DeleteFunc(slices.Clone(kept), func(k Kept) bool { return slices.Contains(gone, k.ID) })
 	}
-	stay, drop := Fit(kept, a.Findings, now)
-	a.Findings, a.Drop = stay, append(a.Drop, drop...)
 	return a, nil
 }
 

@@ -62,7 +62,7 @@ func (h *house) Keep(_ context.Context, q think.Question, s think.Stretch) {
 }
 
 func (h *house) Found(_ context.Context, q think.Question, a think.Answer) {
-	h.note("found by %s: %d, %d refused, drops %v", a.Stretch, len(a.Findings), a.Refused, a.Drop)
+	h.note("found by %s: %d, %d refused", a.Stretch, len(a.Findings), a.Refused)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answers = append(h.answers, a)
@@ -125,7 +125,7 @@ func TestTheSeedsExample(t *testing.T) {
 		h.mu.Unlock()
 		h.Release()
 		time.Sleep(time.Minute)
-		h.wants(t, "keep s1 of : their focus may be deadline-driven, completed", "found by s1: 1, 0 refused, drops []", "over : 1 found, stopped: false")
+		h.wants(t, "keep s1 of : their focus may be deadline-driven, completed", "found by s1: 1, 0 refused", "over : 1 found, stopped: false")
 		seen := h.script.Seen()
 		if last := seen[1].Messages[len(seen[1].Messages)-1].Text; !strings.Contains(last, "You were thinking:\nThe user appears focused\n") {
 			t.Errorf("it goes on with %s", last)
@@ -208,8 +208,8 @@ func TestTheProgramEnds(t *testing.T) {
 func TestFindingsArePutTogether(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want, found string }{
 		"it can": {`{"findings":[{"text":"Old things.","merges":["f1","f2"],"confidence":1,"minutes":600,"worth_saying":false},{"text":"No.","merges":["f1","f9"],"confidence":1,"minutes":600,"worth_saying":false}]}`,
-			"found by n: 2, 0 refused, drops [a b]", "Old things. 0.6 1h0m0s [] false merges [a b]; Ann is under time pressure. 0.8 30m0s [x] true"},
-		"it cannot": {"I cannot.", "found by n: 1, 0 refused, drops [b]", "Ann is under time pressure. 0.8 30m0s [x] true"},
+			"found by n: 2, 0 refused", "Old things. 0.6 1h0m0s [] false merges [a b]; Ann is under time pressure. 0.8 30m0s [x] true"},
+		"it cannot": {"I cannot.", "found by n: 1, 0 refused", "Ann is under time pressure. 0.8 30m0s [x] true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -119,7 +119,7 @@ type Event struct {
 	Stretches []Stretch
 	Gen       int
 	Text      string
-	Upto      int64 // of Ended: what the request knew of
+	Upto      int64 // of Ended and Restored: what the last stretch knew of
 	Err       error
 	Found     int // of Ended: how many findings it has come to
 	Cut       earshot.Interruption
@@ -237,7 +237,7 @@ func (s *State) restore(e Event) {
 	if s.closed || s.Takes(e.Question) != nil {
 		return
 	}
-	t := &thought{Question: e.Question, parked: e.Now}
+	t := &thought{Question: e.Question, parked: e.Now, upto: e.Upto}
 	for _, was := range e.Stretches {
 		t.text = append(t.text, was.Text...)
 		t.spans = append(t.spans, Span{t.from, len(t.text), was.At, was.Cut})
@@ -560,7 +560,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // Busy reports whether there is anything to think about.
-func (s *State) Busy() bool { return len(s.thoughts) > 0 || s.fresh != nil }
+func (s *State) Busy() bool { return !s.closed && (len(s.thoughts) > 0 || s.fresh != nil) }
 
 // A Phase is how far a thought has come.
 type Phase string

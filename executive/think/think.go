@@ -11,8 +11,8 @@
 // At its end, or when it has been parked for a while, a thought is distilled
 // into findings: what could be said, with what speaks for it, how sure it is,
 // and until when. They come of an answer by a schema, and are refused whole where
-// they point to what there is not; see [ParseFindings]. Those that are kept are
-// bounded; see [Fit].
+// they point to what there is not; see [ParseFindings]. When there are more than
+// can be kept in mind, the model is asked to put them together.
 //
 // At most [MostAsked] questions wait; one more is refused. Of what is only new the
 // latest waits. Nothing that a model has given is dropped, up to [MostText] a
@@ -48,6 +48,7 @@ type Question struct {
 	Text  earshot.Text    // what is to be found out, or what is new
 
 	By         earshot.ParticipantID // who asked; empty if nobody did
+	Via        string                // the outlet where they did
 	Name       string                // of who asked
 	Visibility earshot.Visibility    // of the conversation in which it was asked
 	At         time.Time
@@ -112,6 +113,5 @@ type Kept struct {
 type Answer struct {
 	Stretch  earshot.EventID // the last one of it
 	Findings []Finding
-	Refused  int               // how many were not taken, since something was wrong with them
-	Drop     []earshot.EventID // kept findings that make room for them
+	Refused  int // how many were not taken, since something was wrong with them
 }
