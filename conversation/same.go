@@ -129,9 +129,6 @@ func (p print) near(o print) bool {
 	return float64(both) >= same*float64(len(p.pairs)+len(o.pairs)-both)
 }
 
-// Alike reports whether two texts are near duplicates.
-func Alike(a, b earshot.Text) bool { return printOf(a).near(printOf(b)) }
-
 // keep remembers what an agent said.
 func (b *Budget) keep(text earshot.Text) {
 	b.said = append(b.said, printOf(text))

@@ -64,10 +64,3 @@ func (c *Credit) wake() {
 		}
 	}
 }
-
-// Left returns what may be sent at once.
-func (c *Credit) Left() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.left
-}

@@ -27,3 +27,10 @@ func (c *Conn) OnExit(exit func(int)) { c.exit = exit }
 
 // Believe lets helpers say as much as they can, to measure how much that is.
 func Believe() { mostControl, mostSound = math.MaxInt, math.MaxInt }
+
+// Left returns what may be sent at once.
+func (c *Credit) Left() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left
+}

@@ -17,29 +17,6 @@ import (
 // since the same bytes can hide words from the person who reads them.
 func Safe(text string) string { return new(gate).safe(text) }
 
-// A Filter is [Safe] for text that comes in pieces, which may part a rune.
-// The zero value is ready.
-type Filter struct {
-	held string
-	gate gate
-}
-
-// Add returns what can be shown of everything that was added so far and has
-// not been returned.
-func (f *Filter) Add(piece string) string {
-	text := f.held + piece
-	n := Whole(text)
-	f.held = text[n:]
-	return f.gate.safe(text[:n])
-}
-
-// End returns the rest: what stands for a rune that was never completed.
-func (f *Filter) End() string {
-	rest := f.gate.safe(f.held)
-	*f = Filter{}
-	return rest
-}
-
 // Whole returns how many bytes of text can be shown without knowing what
 // follows: all but a rune, or the end of a line, that has only begun.
 func Whole(text string) int {

@@ -128,13 +128,6 @@ func Parent(p earshot.Path) earshot.Path {
 	return a.Parent
 }
 
-// User returns whose agents p is one of; empty for one of the house itself, and
-// for what is no path.
-func User(p earshot.Path) string {
-	a, _ := Parse(p)
-	return a.User
-}
-
 // Within reports whether p is subtree or stands somewhere below it: by whole
 // words, so /u1 does not contain /u10.
 func Within(p, subtree earshot.Path) bool {

@@ -55,8 +55,8 @@ func TestEveryKind(t *testing.T) {
 			if err != nil || got != tt.is {
 				t.Errorf("parsed %+v, %v; want %+v", got, err, tt.is)
 			}
-			if paths.Parent(tt.path) != tt.is.Parent || paths.User(tt.path) != tt.is.User {
-				t.Errorf("parent %q of user %q", paths.Parent(tt.path), paths.User(tt.path))
+			if paths.Parent(tt.path) != tt.is.Parent {
+				t.Errorf("the parent is %q", paths.Parent(tt.path))
 			}
 			if got := tt.is.Kind.Role(); got != tt.role {
 				t.Errorf("the role is %q, want %q", got, tt.role)
@@ -151,8 +151,8 @@ func TestWhatIsNoPath(t *testing.T) {
 		if c, ok := err.(interface{ Cure() string }); !ok || c.Cure() == "" {
 			t.Errorf("%q: %v does not say what to do", tt.path, err)
 		}
-		if paths.Parent(tt.path) != "" || paths.User(tt.path) != "" {
-			t.Errorf("%q has a parent or a user", tt.path)
+		if paths.Parent(tt.path) != "" {
+			t.Errorf("%q has a parent", tt.path)
 		}
 	}
 }

@@ -65,7 +65,8 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 		}
 		seen[p] = a
 		for up := paths.Parent(p); up != ""; up = paths.Parent(up) {
-			if !paths.Within(p, up) || paths.Within(up, p) || paths.User(up) != a.User {
+			above, err := paths.Parse(up)
+			if err != nil || !paths.Within(p, up) || paths.Within(up, p) || above.User != a.User {
 				t.Fatalf("%s is not below %s", p, up)
 			}
 		}

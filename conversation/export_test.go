@@ -1,0 +1,6 @@
+package conversation
+
+import "earshot"
+
+// Alike reports whether two texts are near duplicates.
+func Alike(a, b earshot.Text) bool { return printOf(a).near(printOf(b)) }
