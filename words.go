@@ -114,3 +114,11 @@ func (w Why) Means() string {
 	}
 	return "it was their wish"
 }
+
+// Means says what s is, to the people in the room.
+func (s Snooze) Means() string {
+	if s.Until.IsZero() {
+		return "The agent speaks up again when it has something to say"
+	}
+	return "The agent says nothing unasked until " + s.Until.Local().Format("Monday 15:04") + "; /snooze off ends that"
+}

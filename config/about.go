@@ -10,11 +10,10 @@ type note struct {
 // about has a note for every key of [Config] and every section, and none for
 // anything else.
 var about = map[string]note{
-	"executive":         {effect: "The agent: what it is, how it talks, how it thinks."},
-	"executive.enabled": {effect: "Lets the agent answer. Without it earshot still listens, keeps and shows what was said, and answers nothing."},
-	"executive.name":    {effect: "What the agent is called, and what wakes it in speech. Letters, digits, spaces and - ' . , at most 40."},
-	"executive.update_interval_seconds": {
-		effect: "How often senses that must be asked, such as a webcam, are asked.", later: "the first of those senses"},
+	"executive":                            {effect: "The agent: what it is, how it talks, how it thinks."},
+	"executive.enabled":                    {effect: "Lets the agent answer. Without it earshot still listens, keeps and shows what was said, and answers nothing."},
+	"executive.name":                       {effect: "What the agent is called, and what wakes it in speech. Letters, digits, spaces and - ' . , at most 40."},
+	"executive.update_interval_seconds":    {effect: "How often it is weighed at most whether what happens is new enough to think about. Senses that must be asked, such as a webcam, will be asked as often."},
 	"executive.context_window_seconds":     {effect: "How long what was perceived stays in the prompt as what is going on now. Dialogue is not affected."},
 	"executive.agents_sleep_after_seconds": {effect: "How long nothing happens to an agent before it goes to sleep: its dialogue is freed, and read again when it is called. With 0 it never does."},
 
@@ -84,6 +83,13 @@ var about = map[string]note{
 	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply, when somebody has asked for it; whoever speaks ends it."},
 	"executive.parallel.reasoning_continuous": {effect: "Also thinks about what nobody has asked, when something new happens. Without it the agent thinks when it is asked to."},
 	"executive.parallel.reasoning_interval":   {effect: "The least time from a thought to the next that nobody has asked for, in seconds."},
+
+	"executive.attention":                   {effect: "When the agent speaks although nobody asked it. What it was asked it always answers; /snooze keeps it quiet for a while."},
+	"executive.attention.speak_unasked":     {effect: "Lets the agent say what it has found out and takes to be worth it, and answer a question to the room that nobody answers."},
+	"executive.attention.quiet_hours":       {effect: "When it does neither, by the clock of this machine. Empty means never."},
+	"executive.attention.hourly_budget":     {effect: "How often in an hour it speaks unasked at most, from 0 to 60."},
+	"executive.attention.cool_down_seconds": {effect: "How long it is silent after that, before it speaks unasked again."},
+	"executive.attention.least_confidence":  {effect: "How sure the agent must be, from 0 to 1, of what it says unasked."},
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},

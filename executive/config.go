@@ -10,6 +10,7 @@
 package executive
 
 import (
+	"earshot/executive/attention"
 	"earshot/internal/field"
 	"earshot/llm"
 	"earshot/participants/agents"
@@ -25,8 +26,9 @@ type Config struct {
 	// Name is what the agent is called, and what wakes it in speech.
 	Name string `yaml:"name"`
 
-	// UpdateInterval is how often senses that must be asked, such as a webcam,
-	// are. Takes effect later, with the first of them.
+	// UpdateInterval is how often it is weighed at most whether what happens is new
+	// enough to think about. Senses that must be asked, such as a webcam, are asked
+	// as often: that takes effect later, with the first of them.
 	UpdateInterval field.Seconds `yaml:"update_interval_seconds"`
 
 	// ContextWindow is how long what was perceived stays in the prompt as what
@@ -37,15 +39,16 @@ type Config struct {
 	// sleep: what was said is then read again when it is called. 0 is never.
 	AgentsSleepAfter field.Seconds `yaml:"agents_sleep_after_seconds"`
 
-	LLM            llm.Config     `yaml:"llm"` // which model answers, and where
-	Conversational Conversational `yaml:"conversational"`
-	Reasoning      Reasoning      `yaml:"reasoning"`
-	Streaming      Streaming      `yaml:"streaming"`
-	Interruption   Interruption   `yaml:"interruption"`
-	Speech         Speech         `yaml:"speech"`
-	Parallel       Parallel       `yaml:"parallel"`
-	MultiParty     MultiParty     `yaml:"multi_party"`
-	Tools          Tools          `yaml:"tools"`
+	LLM            llm.Config       `yaml:"llm"` // which model answers, and where
+	Conversational Conversational   `yaml:"conversational"`
+	Reasoning      Reasoning        `yaml:"reasoning"`
+	Streaming      Streaming        `yaml:"streaming"`
+	Interruption   Interruption     `yaml:"interruption"`
+	Speech         Speech           `yaml:"speech"`
+	Parallel       Parallel         `yaml:"parallel"`
+	Attention      attention.Config `yaml:"attention"` // when it speaks unasked
+	MultiParty     MultiParty       `yaml:"multi_party"`
+	Tools          Tools            `yaml:"tools"`
 }
 
 // Conversational is how the agent talks.
@@ -210,6 +213,7 @@ func DefaultConfig() Config {
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true},
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
+		Attention:    attention.DefaultConfig(),
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 		Tools:        Tools{Enabled: true},
 	}

@@ -43,6 +43,7 @@ func (c Config) Validate() error {
 		field.Under("interruption", c.Interruption.validate()),
 		field.Under("speech", c.Speech.validate()),
 		field.Under("parallel", interval("reasoning_interval", c.Parallel.ReasoningInterval)),
+		field.Under("attention", c.Attention.Validate()),
 		field.Under("multi_party", c.MultiParty.validate()),
 		field.Under("tools", c.Tools.validate()),
 	}

@@ -87,6 +87,8 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 		return passage(body), true
 	case earshot.ModeChange:
 		return fmt.Sprintf("[the room is %s from now on]", body.Mode), true
+	case earshot.Snooze:
+		return "[" + body.Means() + "]", true
 	case earshot.Memo:
 		return "[to keep in mind] " + string(body.Text), true
 	case earshot.Use:

@@ -34,7 +34,7 @@ type historyCommand struct {
 var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.KindReply}
 
 // told are the kinds that make a history: what was said, and among whom.
-var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindMemo,
+var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindSnooze, earshot.KindMemo,
 	earshot.KindUse, earshot.KindReminder, earshot.KindAgent)
 
 // untold reports whether e is of no interest to people: that there is the main

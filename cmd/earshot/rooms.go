@@ -97,6 +97,7 @@ func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, 
 	take(d.store.Lately(ctx, id, "", lately, anybody...))
 	take(d.store.Lately(ctx, id, earshot.KindMemo, memos, anybody...))
 	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1))
+	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindSnooze}, 1))
 	take(d.recall(ctx, id, d.book.Main(id).ID))
 	return once(all), errors.Join(faults...)
 }

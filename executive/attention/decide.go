@@ -27,12 +27,14 @@ const (
 	Spent        = "I have spoken unasked often enough for this hour"
 	Cooling      = "I have only just spoken unasked"
 	Snoozing     = "I was told to keep quiet for a while"
+	Hushed       = "I was asked to be quiet"
 	ToldNo       = "I was just told not now"
 	OthersTalk   = "others are talking"
 	SomebodyType = "somebody is typing"
 	NotWorth     = "it is not worth saying"
 	NotSure      = "I am not sure enough of it"
 	Stale        = "it is no longer so"
+	Told         = "it has been said already"
 	NobodyHere   = "nobody whom it is for is here"
 )
 
@@ -73,6 +75,7 @@ type Facts struct {
 	Spoke   []time.Time // when the agent spoke unasked, of late
 	ToldNo  time.Time   // when somebody last told it not now
 	Snoozed time.Time   // until when it was told to keep quiet
+	Hushed  bool        // it was told so, until somebody calls it
 }
 
 // A Finding is what an agent could say, as far as the decision goes.
@@ -81,6 +84,7 @@ type Finding struct {
 	Worth      bool // saying unasked
 	Confidence float64
 	Stale      bool
+	Told       bool // a reply has had it in it
 }
 
 // A hold is something that keeps the agent from speaking, until a time; if that is
@@ -134,6 +138,8 @@ func decideFinding(f Facts) (earshot.Verdict, []string) {
 	switch {
 	case is.Stale:
 		return earshot.Silent, []string{Stale}
+	case is.Told:
+		return earshot.Silent, []string{Told}
 	case !is.Asked && !f.Set.SpeakUnasked:
 		return earshot.Note, []string{Unasked}
 	case !is.Asked && f.Style == interrupt.Passive:
@@ -205,6 +211,9 @@ func limits(f Facts) (all []hold) {
 	}
 	if f.Finding != nil && f.Finding.Asked {
 		return all
+	}
+	if f.Hushed {
+		all = append(all, hold{reason: Hushed})
 	}
 	if f.Now.Before(f.Snoozed) {
 		all = append(all, hold{Snoozing, f.Snoozed})

@@ -55,6 +55,9 @@ func TestDecide(t *testing.T) {
 		{"passive", found(func(f *attention.Facts) { f.Style = interrupt.Passive }), earshot.Note, attention.Passive, 0},
 		{"quiet hours", found(func(f *attention.Facts) { f.Set.QuietHours = "11:30-12:45" }), earshot.Wait, attention.AtNight, 45 * time.Minute},
 		{"snoozed", found(func(f *attention.Facts) { f.Snoozed = noon.Add(time.Hour) }), earshot.Wait, attention.Snoozing, time.Hour},
+		{"told already", found(func(f *attention.Facts) { f.Finding.Told = true }), earshot.Silent, attention.Told, 0},
+		{"hushed", found(func(f *attention.Facts) { f.Hushed = true }), earshot.Wait, attention.Hushed, 0},
+		{"to the room, hushed", room(func(f *attention.Facts) { f.Hushed = true }), earshot.Silent, attention.Hushed, 0},
 		{"told no", found(func(f *attention.Facts) { f.ToldNo = ago(time.Minute) }), earshot.Wait, attention.ToldNo, 14 * time.Minute},
 		{"told no long ago", found(func(f *attention.Facts) { f.ToldNo = ago(time.Hour) }), earshot.Speak, attention.WhatIFound, 0},
 		{"over budget", found(func(f *attention.Facts) { f.Spoke = four }), earshot.Wait, attention.Spent, 10 * time.Minute},
@@ -118,7 +121,7 @@ func facts(t *rapid.T) attention.Facts {
 	}
 	f := attention.Facts{
 		Now: noon, Set: attention.DefaultConfig(), Style: interrupt.Style(rapid.IntRange(0, 2).Draw(t, "style")),
-		Here: rapid.IntRange(0, 3).Draw(t, "here"), Typing: rapid.Bool().Draw(t, "typing"),
+		Hushed: rapid.Bool().Draw(t, "hushed"), Here: rapid.IntRange(0, 3).Draw(t, "here"), Typing: rapid.Bool().Draw(t, "typing"),
 		Talk: attention.Talk{
 			Last: past("last"), Call: rapid.Bool().Draw(t, "call"), Tender: rapid.Bool().Draw(t, "tender"),
 			Performed: rapid.Bool().Draw(t, "performed"), Keep: rapid.Bool().Draw(t, "keep"), Answered: rapid.Bool().Draw(t, "answered"),
@@ -142,7 +145,7 @@ func facts(t *rapid.T) attention.Facts {
 	if rapid.Bool().Draw(t, "found") {
 		f.Finding = &attention.Finding{
 			Asked: rapid.Bool().Draw(t, "asked"), Worth: rapid.Bool().Draw(t, "worth"),
-			Stale: rapid.Bool().Draw(t, "stale"), Confidence: rapid.Float64Range(0, 1).Draw(t, "sure"),
+			Stale: rapid.Bool().Draw(t, "stale"), Told: rapid.Bool().Draw(t, "told"), Confidence: rapid.Float64Range(0, 1).Draw(t, "sure"),
 		}
 	}
 	return f
@@ -165,6 +168,7 @@ func TestNeverUnasked(t *testing.T) {
 			"switched off": !f.Set.SpeakUnasked, "in quiet hours": f.Set.QuietHours.Has(noon), "snoozed": noon.Before(f.Snoozed),
 			"over budget": len(hour) >= f.Set.HourlyBudget, "passive": f.Style == interrupt.Passive, "while somebody types": f.Typing,
 			"after a no":     !f.ToldNo.IsZero() && noon.Sub(f.ToldNo) < 15*time.Minute,
+			"hushed":         f.Hushed,
 			"in a cool-down": slices.ContainsFunc(hour, func(at time.Time) bool { return noon.Sub(at) < 2*time.Minute }),
 		} {
 			if is {

@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,11 +17,14 @@ const longestRefusal = 24 * time.Hour
 // long, if it says so. Whom it is said to it does not know.
 func Refusal(text earshot.Text) (lasts time.Duration, is bool) {
 	ws := words(string(text))
-	if len(ws) == 0 || len(ws) > longestRefusing || !says(said(ws), refusals) {
+	if len(ws) == 0 || len(ws) > longestRefusing || !says(said(ws), refusals) || slices.ContainsFunc(sentences(string(text)), sentence.question) {
 		return 0, false
 	}
 	return lasting(ws), true
 }
+
+// question reports whether a sentence asks anything.
+func (s sentence) question() bool { return s.asks || interrogative[begun(s.words)[0]] }
 
 // longestRefusing is how many words somebody says who wants silence. In more of them
 // the same words tell of it.

@@ -27,6 +27,8 @@ func TestRefusal(t *testing.T) {
 		{"be quiet for 30 days", 24 * time.Hour, true},
 		{"what time is it", 0, false},
 		{"I told him not now, since we had to be quiet for an hour in the library", 0, false},
+		{"How do I turn on do not disturb?", 0, false},
+		{"Not now? When, then?", 0, false},
 		{"nothing", 0, false},
 		{"", 0, false},
 	} {

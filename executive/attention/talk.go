@@ -11,8 +11,12 @@ import (
 type Line struct {
 	At   time.Time
 	Who  string // tells voices apart
-	Here bool   // it is known to be somebody in the room, and not a loudspeaker
-	Text earshot.Text
+	Here bool   // it is somebody in the room, and not a loudspeaker
+
+	// Unknown says that nobody can tell whose voice it is, or whether it is a
+	// loudspeaker's: of what it asks, only what it asks of everybody counts.
+	Unknown bool
+	Text    earshot.Text
 }
 
 // A Talk is what the last words of people amount to, as far as words tell.
@@ -129,7 +133,7 @@ func (r *reader) asksRoom(l Line) bool {
 		case anybody:
 			return true
 		case fact:
-			if !within(l.At, r.meeting, meets) && !r.mentions(said(s.words)) {
+			if !l.Unknown && !within(l.At, r.meeting, meets) && !r.mentions(said(s.words)) {
 				return true
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/attention"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -143,7 +144,7 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		hint   string
 	}{
 		{"what time is it in Lima?", "", room.Alone, "agent", "", ""},
-		{"what time is it in Lima?", "bob", room.Elsewhere, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
+		{"what time is it in Lima?", "bob", room.Elsewhere + "+" + attention.AtNight, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
 		{"earshot what is the time in Lima", "bob", room.Named, "agent", "agent", ""},
 		{"Earshot, what is new?", "bob", room.Named, "agent", "agent", ""},
 		{"@EARSHOT what is new?", "bob", room.Named, "agent", "agent", ""},

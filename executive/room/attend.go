@@ -5,6 +5,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/attention"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -40,6 +41,7 @@ type scenario struct {
 	known   bool                 // the author is
 	heeded  bool                 // the agent may answer them
 	cut     bool                 // it has cut the agent off, by a command word
+	refuses bool                 // it says that the agent is not to speak
 	to      conversation.Address // of what was said aloud; empty for what was written
 	aim     aim                  // of what was written
 }
@@ -68,6 +70,8 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{s.aim.why}
 	case !s.heeded:
 		return earshot.Silent, []string{Unheeded}
+	case s.refuses:
+		return earshot.Silent, []string{attention.ToldNo}
 	case s.quiet && !named && s.want != reflex.Wake:
 		return earshot.Silent, []string{Hushed}
 	case s.to == conversation.Called:
@@ -91,23 +95,28 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
+	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.mine || e.to.ForAgent()) {
+		decisions = append(decisions, r.refused(e, lasts)...)
+	}
 	return decisions
 }
 
 // decide decides for one agent: what it is asked, and the decision.
 func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
-	want := reflex.Recognise(text, by.Name)
-	s := r.scenario(e, by, want)
+	s := r.scenario(e, by, text)
 	verdict, reasons := decide(s)
+	if mine := s.aim.mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine {
+		verdict, reasons = r.overheard(e, reasons[0])
+	}
 	private := e.event.Visibility.Scope == earshot.Private
-	e.quiets = e.quiets || want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
+	e.quiets = e.quiets || s.want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
 	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
 	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	if verdict == earshot.Speak {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
-			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: want,
-			askers: []participants.Participant{e.who}, visibility: e.event.Visibility,
+			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
+			askers: []participants.Participant{e.who}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
 			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance,
 		})
 	}
@@ -117,11 +126,12 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 }
 
 // scenario is what an agent decides from.
-func (r *Room) scenario(e *entry, by *seat, want reflex.Kind) scenario {
+func (r *Room) scenario(e *entry, by *seat, text earshot.Text) scenario {
 	s := scenario{
-		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: want, known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim,
+		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: reflex.Recognise(text, by.Name), known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim,
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
+	_, s.refuses = attention.Refusal(text)
 	if e.aim.mine && !slices.Contains(e.aim.agents, by.ID) { // another agent is called
 		s.aim = aim{why: ToOthers}
 	}

@@ -78,6 +78,9 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	if aloud {
 		manner = "\nYour reply is spoken aloud: use plain sentences, without lists, tables or markup."
 	}
+	if q.unasked {
+		manner += "\nNobody called you: the room was asked the last question, and nobody answered. Answer it in one sentence, and only if you know the answer."
+	}
 	if q.seat.foreign > 0 {
 		manner += "\n" + conversation.Correction(q.seat.foreign, q.seat.Name)
 		q.seat.foreign = 0

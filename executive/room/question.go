@@ -32,6 +32,11 @@ type question struct {
 	remind   *remind.Reminder
 	words    string
 
+	// Of what the agent says unasked: the finding, whose words it says, or else that
+	// it answers what somebody asked the room.
+	found   *found
+	unasked bool
+
 	// Askers are who wrote it, and what was given up in its favour, as they were
 	// known by the handle that they came by.
 	askers []participants.Participant
@@ -223,10 +228,14 @@ func (r *Room) giveUp(q question) {
 	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
-// about returns what the answer is to: a reminder is said by itself.
+// about returns what the answer is to: a reminder is said by itself, and so is what
+// nobody asked for.
 func (q question) about() earshot.EventID {
-	if q.remind != nil {
+	switch {
+	case q.remind != nil:
 		return ""
+	case q.found != nil:
+		return q.found.event.Body.(earshot.Finding).Answers
 	}
 	return q.message.ID
 }
@@ -236,6 +245,8 @@ func (q question) whom() earshot.ParticipantID {
 	switch {
 	case q.remind != nil:
 		return q.remind.For
+	case q.found != nil:
+		return q.found.whom
 	case q.handover != nil:
 		return q.handover.To
 	}

@@ -11,6 +11,7 @@ import (
 // it, and into the scene if any may.
 func (r *Room) remember(e earshot.Event) {
 	r.reckon(e)
+	r.minds(e)
 	seen := false
 	for _, s := range r.seats {
 		if !sees(e.Visibility, s.ID) {

@@ -208,8 +208,10 @@ type Room struct {
 	late     []earshot.Event // of the house, which were not taken; Run keeps them
 	agenda   remind.Agenda
 	tried    map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
+	stir     stir
 
 	// What follows belongs to Run.
+	regard     regard
 	pending    []question
 	sponsors   sponsors
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
@@ -284,6 +286,8 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.drowsy():
 			r.lull()
 		case <-r.reminding():
+		case <-r.regarding():
+			r.regard.again = time.Time{}
 		case do := <-r.errands:
 			do(ctx)
 		case end := <-r.ended:
@@ -363,9 +367,11 @@ func (r *Room) take(ctx context.Context) {
 		switch body := e.event.Body.(type) {
 		case earshot.Message:
 			if body.Turn == "" { // what agents ask each other within a turn is answered there
+				r.listens(e, body.Text)
 				e.events = append(e.events, r.attend(e, body.Text)...)
 			}
 		case earshot.Utterance:
+			r.listens(e, body.Text)
 			e.events = append(e.events, r.attend(e, body.Text)...)
 		}
 	}

@@ -100,6 +100,14 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	return l, true
 }
 
+// overhears takes what was said aloud to nobody in particular into the dialogue, since
+// the agent answers it.
+func (s *seat) overhears(e earshot.Event) {
+	if u, aloud := e.Body.(earshot.Utterance); aloud && !s.history.has(e.ID) {
+		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility})
+	}
+}
+
 // quotation returns text as it stands in a sentence of the house's own, which it can
 // neither end nor go on from.
 func quotation(text earshot.Text) string {

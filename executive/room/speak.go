@@ -31,6 +31,7 @@ type live struct {
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.seating()
 	r.resign(ctx)
+	r.look(ctx)
 	for ctx.Err() == nil && !r.speaking() {
 		q, ok := r.choose(ctx)
 		if !ok {
@@ -43,14 +44,17 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 }
 
 // choose takes the question that is answered next from those that wait. What
-// people asked goes first, then what somebody is to be reminded of, then what
-// agents asked; and the conversation in which somebody waits longest before
+// people asked goes first, then what somebody is to be reminded of, then what was
+// found out, then what agents asked; and the conversation in which somebody waits longest before
 // others; there, of those to several agents, the most urgent, and of equals the
 // newest: the talk has gone on. It is counted among those that wait until its turn
 // is live, or will not be.
 func (r *Room) choose(ctx context.Context) (q question, ok bool) {
 	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
 		if q, ok := r.due(ctx); ok {
+			return q, true
+		}
+		if q, ok := r.speakUp(ctx); ok {
 			return q, true
 		}
 	}
@@ -101,9 +105,12 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		r.giveUp(q)
 		return
 	}
-	if q.remind == nil && !r.roused(ctx, q.seat) {
+	if q.remind == nil && q.found == nil && !r.roused(ctx, q.seat) {
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed}))
 		return
+	}
+	if q.unasked {
+		q.seat.overhears(q.message)
 	}
 	spec := r.spec(q, set)
 	var asked *asking
@@ -189,6 +196,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if e.question.remind != nil {
 		r.reminded(e.question, e.reply)
 	}
+	r.saidUnasked(e.question, e.reply)
 	if e.asked != nil {
 		e.question.seat.foreign += e.asked.sieve.scrub.Foreign
 	}

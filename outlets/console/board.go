@@ -33,6 +33,8 @@ func (c *Console) Show(e earshot.Event) {
 		c.presence(e, b)
 	case earshot.ModeChange:
 		c.term.Note(terminal.Line{Text: fmt.Sprintf("The room is %s from now on (by %s): %s.", b.Mode, c.who(e), b.Mode.Means())})
+	case earshot.Snooze:
+		c.term.Note(terminal.Line{Text: fmt.Sprintf("%s (by %s).", b.Means(), c.who(e))})
 	case earshot.Notice:
 		c.term.Note(notice(b))
 	case earshot.Reply:

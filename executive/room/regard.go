@@ -1,0 +1,180 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive/attention"
+	"earshot/interrupt"
+	"earshot/participants"
+)
+
+// maxOverheard is how many lines are remembered of what people say: some minutes of a
+// lively talk.
+const maxOverheard = 32
+
+// A regard is what the main agent minds of what goes on around it, to know when to
+// speak unasked. It belongs to Run.
+type regard struct {
+	lines   []attention.Line
+	spoke   []time.Time // unasked, within the hour
+	toldNo  time.Time
+	snoozed time.Time // until when
+	hangs   *entry    // a question to the room that is left to the people in it
+	found   []*found  // what is to be said, or perhaps
+	again   time.Time // when one of these is looked at again; zero for when something happens
+}
+
+// listens takes in what somebody wrote or said, as far as all may know it.
+func (r *Room) listens(e *entry, text earshot.Text) {
+	if !overhears(e.event) {
+		return
+	}
+	unknown := e.event.Author == "" || e.event.Author == participants.Generic
+	l := attention.Line{
+		At: r.ends(e.event), Who: string(e.event.Author), Here: true, Text: text,
+		Unknown: unknown && e.event.Body.Kind() == earshot.KindUtterance,
+	}
+	if unknown {
+		l.Who = e.event.From.Provider + ":" + e.event.From.ID
+	}
+	r.regard.lines = append(r.regard.lines, l)
+	r.regard.lines = slices.Delete(r.regard.lines, 0, max(0, len(r.regard.lines)-maxOverheard))
+}
+
+// overhears reports whether everybody may know of e.
+func overhears(e earshot.Event) bool {
+	return e.Visibility.Scope == earshot.Public && len(e.Visibility.Agents) == 0
+}
+
+// regards returns what "shall I speak?" is decided from, for something of visibility
+// v and, if that is not empty, for somebody.
+func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
+	set, now := r.cfg.Settings(), r.cfg.Now()
+	types, heard := r.stir.is(now)
+	f := attention.Facts{
+		Now: now.Local(), Set: set.Attention, Style: r.floor.Style, Typing: types,
+		Spoke: r.regard.spoke, ToldNo: r.regard.toldNo, Snoozed: r.regard.snoozed,
+	}
+	var names []string
+	for _, p := range r.cfg.People.Here(r.cfg.ID) {
+		names = append(names, p.Name)
+		if whom == "" && v.Allows(earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{p.ID}}) || whom == p.ID {
+			f.Here++
+		}
+	}
+	f.Talk = attention.Read(r.regard.lines, names, r.seats[0].Name)
+	if heard.After(f.Talk.Last) {
+		f.Talk.Last = heard
+	}
+	r.mu.Lock()
+	f.Hushed = r.quiet
+	r.mu.Unlock()
+	return f
+}
+
+// overheard decides for the main agent about what does not call it. Why is the reason
+// for which it would keep silent.
+func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
+	if why != Elsewhere && why != Overheard || !e.heeded || !overhears(e.event) {
+		return earshot.Silent, []string{why}
+	}
+	facts := r.regards(e.event.Visibility, "")
+	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(r.ends(e.event)) && !facts.Talk.Answered {
+		return earshot.Silent, []string{why} // a question before it still hangs, or is over
+	}
+	verdict, reasons := attention.Decide(facts)
+	switch {
+	case verdict == earshot.Silent && slices.Equal(reasons, []string{attention.NotForMe}):
+		return verdict, []string{why}
+	case verdict == earshot.Wait:
+		r.regard.hangs, r.regard.again = e, time.Time{}
+	case verdict == earshot.Speak:
+		r.spokeUp(facts.Now)
+	}
+	if verdict != earshot.Silent {
+		e.aim.lost = false // it may yet be answered
+		return verdict, reasons
+	}
+	return verdict, append([]string{why}, reasons...)
+}
+
+// refused takes in that somebody does not want to hear the agent: for how long, if
+// they say so. It returns what is written down of that.
+func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
+	r.regard.toldNo = e.event.At
+	if lasts == 0 {
+		return nil
+	}
+	s := r.event(e.event.Visibility, earshot.Snooze{Until: e.event.At.Add(lasts)})
+	s.Author, s.Sources = e.event.Author, []earshot.EventID{e.event.ID}
+	return []earshot.Event{s}
+}
+
+// spokeUp notes that the agent speaks unasked.
+func (r *Room) spokeUp(at time.Time) {
+	r.regard.spoke = slices.DeleteFunc(r.regard.spoke, func(was time.Time) bool { return at.Sub(was) >= time.Hour })
+	r.regard.spoke = append(r.regard.spoke, at)
+}
+
+// regarding returns a channel that yields when something is looked at again that
+// waits, nil if nothing does but for what happens.
+func (r *Room) regarding() <-chan time.Time {
+	if at := r.regard.again; !at.IsZero() && !r.speaking() && r.answers() {
+		return time.After(max(at.Sub(r.cfg.Now()), 0))
+	}
+	return nil
+}
+
+// look looks again at the question to the room that hangs, if one does: whether
+// somebody has answered it, or nobody will.
+func (r *Room) look(ctx context.Context) {
+	e := r.regard.hangs
+	if e == nil || r.speaking() || len(r.pending) > 0 {
+		return
+	}
+	facts := r.regards(e.event.Visibility, "")
+	verdict, why := attention.Decide(facts)
+	switch {
+	case !r.answers():
+		verdict, why = earshot.Silent, []string{OnHold}
+	case !facts.Talk.Asked.Equal(r.ends(e.event)):
+		verdict, why = earshot.Silent, []string{attention.Answered}
+	case verdict == earshot.Wait:
+		r.sooner(attention.Again(facts))
+		return
+	}
+	r.regard.hangs = nil
+	q := question{
+		seat: r.seats[0], message: e.event, rank: rank(e), ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		askers: []participants.Participant{e.who}, visibility: e.event.Visibility, unasked: true,
+		chain: e.who.Type.Machine(), aloud: e.event.Body.Kind() == earshot.KindUtterance,
+	}
+	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {
+		r.spokeUp(facts.Now)
+		r.wait(append(r.pending, q))
+	}
+}
+
+// decided returns what the agent has decided by itself.
+func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earshot.Event {
+	e := r.decision(q, verdict, "")
+	d := e.Body.(earshot.Decision)
+	d.Reasons = why
+	e.Body = d
+	return e
+}
+
+// sooner has what waits be looked at again at a time, if that is known.
+func (r *Room) sooner(at time.Time) {
+	if !at.IsZero() && (r.regard.again.IsZero() || at.Before(r.regard.again)) {
+		r.regard.again = at
+	}
+}
+
+// stopped reports whether a reply was ended by a command word.
+func stopped(reply earshot.Reply) bool {
+	return reply.Cut != nil && reply.Cut.Signal == interrupt.Command.String()
+}

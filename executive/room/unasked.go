@@ -1,0 +1,170 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive/attention"
+	"earshot/executive/scene"
+)
+
+// maxFound is how many findings wait at most to be said: as many as are kept in
+// mind. Beyond it the oldest is not said any more.
+const maxFound = 8
+
+// A found is a finding that may be said.
+type found struct {
+	event   earshot.Event
+	whom    earshot.ParticipantID // who asked; empty if nobody did
+	asked   bool
+	gone    bool            // what it rests on is no longer so
+	verdict earshot.Verdict // that is on record
+	turn    earshot.TurnID  // in which it was tried last
+	tried   time.Time       // until when it then waits
+}
+
+// minds takes in what happened, as far as it matters for what may be said unasked.
+func (r *Room) minds(e earshot.Event) {
+	switch body := e.Body.(type) {
+	case earshot.Snooze:
+		r.regard.snoozed = body.Until
+	case earshot.Finding:
+		r.finds(e, body)
+	case earshot.Decision:
+		r.regard.told(e, body)
+	case earshot.Reply:
+		if body.Delivered() != "" {
+			r.regard.drop(func(f *found) bool { return f.turn != "" && f.turn == body.Turn })
+		}
+	case earshot.Edit:
+		r.regard.shake(earshot.EventID(body.Item))
+	case earshot.Erased:
+		r.regard.drop(func(f *found) bool { return f.event.ID == e.ID })
+		r.regard.shake(e.ID)
+	}
+}
+
+// finds takes in a finding. What several were merged to is for the prompt: each of
+// them is said by itself, or has been.
+func (r *Room) finds(e earshot.Event, body earshot.Finding) {
+	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) {
+		return
+	}
+	f := &found{event: e, asked: body.Answers != ""}
+	if f.asked {
+		f.whom = r.asker(e, body.Answers)
+	}
+	r.regard.found = append(r.regard.found, f)
+	r.sooner(r.cfg.Now())
+	r.regard.found = slices.Delete(r.regard.found, 0, max(0, len(r.regard.found)-maxFound))
+}
+
+// asker returns who waits for a finding that answers something: whom it is addressed
+// to, or else the author of what it answers.
+func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.ParticipantID {
+	if len(e.To) > 0 {
+		return e.To[0]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if en, ok := r.known[answers]; ok {
+		return en.event.Author
+	}
+	return ""
+}
+
+// told takes in what was decided, also before the program began.
+func (g *regard) told(e earshot.Event, d earshot.Decision) {
+	for _, f := range g.found {
+		if f.event.ID == d.About {
+			f.verdict, f.turn = d.Verdict, d.Turn
+		}
+	}
+	g.drop(func(f *found) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
+}
+
+// shake notes that something is no longer as it was which findings may rest on.
+func (g *regard) shake(event earshot.EventID) {
+	for _, f := range g.found {
+		f.gone = f.gone || event != "" && slices.Contains(f.event.Sources, event)
+	}
+}
+
+func (g *regard) drop(fits func(*found) bool) { g.found = slices.DeleteFunc(g.found, fits) }
+
+// speakUp returns the finding that is said now, as a question without an asker. What
+// is decided about the others is written down once, unless it changes.
+func (r *Room) speakUp(ctx context.Context) (question, bool) {
+	if !r.answers() {
+		return question{}, false
+	}
+	for _, f := range slices.Clone(r.regard.found) {
+		now := r.cfg.Now()
+		if f.tried.After(now) {
+			r.sooner(f.tried)
+			continue
+		}
+		q := r.saying(f)
+		facts := r.regards(f.event.Visibility, f.whom)
+		facts.Finding = r.weighed(f, now)
+		verdict, why := attention.Decide(facts)
+		if verdict == earshot.Speak && len(r.outlets(q, r.cfg.Settings())) == 0 {
+			verdict, why = earshot.Wait, []string{attention.NobodyHere}
+		}
+		if verdict != f.verdict || verdict == earshot.Speak {
+			if !r.settle(ctx, r.decided(q, verdict, why)) {
+				return question{}, false // the disk is full
+			}
+		}
+		switch {
+		case verdict == earshot.Wait:
+			r.sooner(attention.Again(facts))
+		case verdict == earshot.Speak:
+			if !f.asked {
+				r.spokeUp(facts.Now)
+			}
+			return q, true
+		}
+	}
+	return question{}, false
+}
+
+// weighed returns a finding as it is decided about.
+func (r *Room) weighed(f *found, now time.Time) *attention.Finding {
+	is := f.event.Body.(earshot.Finding)
+	return &attention.Finding{
+		Asked: f.asked, Worth: is.Worth, Confidence: is.Confidence,
+		Stale: f.gone || !is.Until.IsZero() && !now.Before(is.Until), Told: r.used(f.event),
+	}
+}
+
+// used reports whether a reply has rested on a finding.
+func (r *Room) used(e earshot.Event) bool {
+	all := r.scene.For(earshot.Audience{Room: r.cfg.ID}.With(r.seats[0].ID)).Items(scene.Reasoning)
+	return slices.ContainsFunc(all, func(i scene.Item) bool { return i.Event == e.ID && i.Used })
+}
+
+// saying returns the turn by which a finding is said, in its own words.
+func (r *Room) saying(f *found) question {
+	return question{
+		seat: r.seats[0], message: f.event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		aloud: true, found: f, words: string(f.event.Body.(earshot.Finding).Text), visibility: f.event.Visibility,
+	}
+}
+
+// saidUnasked notes how the turn of something went that nobody had asked for, or not
+// just now. What nobody heard is tried again.
+func (r *Room) saidUnasked(q question, reply earshot.Reply) {
+	if (q.found != nil || q.unasked) && stopped(reply) {
+		r.regard.toldNo = r.cfg.Now()
+	}
+	switch {
+	case q.found == nil:
+	case reply.Delivered() == "":
+		q.found.tried = r.cfg.Now().Add(again)
+	default:
+		r.regard.drop(func(f *found) bool { return f == q.found })
+	}
+}
