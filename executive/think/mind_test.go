@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -172,6 +173,33 @@ func TestAModelThatFails(t *testing.T) {
 			t.Error(log)
 		}
 	})
+}
+
+// TestApart: what is thought begins as a reply does, so that one slot serves both;
+// where each has its own, it begins otherwise, and goes on as a reply would.
+func TestApart(t *testing.T) {
+	for apart, want := range map[bool]string{false: "", true: "What follows is for you to think about, and nobody hears it."} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, thought("", "Hm."), findings("", oneFinding))
+			defer h.stop()
+			h.matter.Apart = apart
+			h.Ask(asked("q"))
+			time.Sleep(time.Minute)
+			seen := h.script.Seen()
+			if len(seen) != 2 {
+				t.Fatalf("%d requests, want one to think and one to find", len(seen))
+			}
+			for _, req := range seen {
+				first, like := req.Messages[0].Text, req.Messages[:len(req.Messages)-1]
+				if apart {
+					like = like[1:]
+				}
+				if (first == want) != apart || !slices.EqualFunc(like, h.matter.Messages, func(a, b llm.Message) bool { return a.Role == b.Role && a.Text == b.Text }) {
+					t.Errorf("apart %v: it is asked %v", apart, req.Messages)
+				}
+			}
+		})
+	}
 }
 
 // TestNoMatter: that what it is about cannot be had is a failure like others.

@@ -117,10 +117,17 @@ func condensing(old []Kept, fresh []Finding) string {
 	return b.String()
 }
 
+// beside is how a thought begins that is [Matter.Apart].
+const beside = "What follows is for you to think about, and nobody hears it."
+
 // request returns what is asked of the model with last as the last word of the
 // house.
 func request(set executive.Config, m Matter, last string) *llm.Request {
-	messages := append(m.Messages[:len(m.Messages):len(m.Messages)], llm.Message{Role: llm.System, Text: last})
+	var messages []llm.Message
+	if m.Apart {
+		messages = append(messages, llm.Message{Role: llm.System, Text: beside})
+	}
+	messages = append(append(messages, m.Messages...), llm.Message{Role: llm.System, Text: last})
 	return &llm.Request{
 		Engine: m.Engine, Model: m.Model, Messages: messages, Tools: m.Tools, Shown: true,
 		Temperature: set.Reasoning.Temperature, MaxTokens: set.Reasoning.MaxTokens, Priority: llm.Reasoning,

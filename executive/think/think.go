@@ -71,6 +71,13 @@ type Matter struct {
 
 	Engine, Model string // see [llm.Request]
 
+	// Apart says that nothing is parked for a reply, since the engine has a slot to
+	// spare. A server then gives a request the slot that has read most of how it
+	// begins: a thought that began as a reply does would take that of the replies,
+	// and the next would have to be read from its beginning, which was measured to
+	// make it twice as slow. So it begins otherwise, and has a slot of its own.
+	Apart bool
+
 	Going string // what is going on, a line an entry
 	News  News   // since the last stretch of the same thought
 	Upto  int64  // the newest event that all this knows of
