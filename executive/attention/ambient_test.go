@@ -47,7 +47,7 @@ const heldOut = "held-out.txt"
 // The least share of scenes, in percent, about which the rules and the people agree.
 const (
 	leastKnown = 95
-	leastHeld  = 85
+	leastHeld  = 90
 )
 
 func TestAmbient(t *testing.T) {

@@ -61,6 +61,14 @@ var (
 		mustnt forget
 		must not forget
 		do not forget
+		intolerant
+		diabetic
+		cant eat
+		cant have
+		doesnt eat
+		doesnt drink
+		does not eat
+		does not drink
 		allergic
 		vegetarian
 		vegan

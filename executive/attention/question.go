@@ -90,11 +90,11 @@ func factual(ws []string) bool {
 	second := ws[1]
 	switch ws[0] {
 	case "what", "which":
-		return !has(ws, household)
+		return (len(ws) > 3 || verbs[second] && len(ws) > 2) && !has(ws, household) // "what kind?" goes on from something
 	case "whats":
 		return second == "the" || second == "a" || second == "an"
 	case "who":
-		return makers[second] || (second == "is" || second == "was" || second == "were") && len(ws) > 3 && !has(ws, household)
+		return makers[second] || (second == "is" || second == "was" || second == "were") && len(ws) > 2 && !has(ws, household)
 	case "when":
 		return !has(ws, household)
 	case "where":
@@ -102,7 +102,7 @@ func factual(ws []string) bool {
 	case "why":
 		return !has(ws, household) && !has(ws, grumbling)
 	case "how":
-		return measured[second]
+		return measured[second] && len(ws) > 3
 	}
 	return false
 }

@@ -198,6 +198,16 @@ var stageSigns = lines(`
 
 // phoneSigns are what is said on a telephone.
 var phoneSigns = lines(`
+	hello yes
+	yes speaking
+	this is he
+	this is she
+	calling from
+	returning your call
+	thanks for calling
+	thank you for calling
+	hold the line
+	please hold
 	im calling
 	i am calling
 	i was calling
@@ -351,6 +361,17 @@ var tenderSigns = lines(`
 
 // ignorant are the answers that are none.
 var ignorant = lines(`
+	couldnt tell you
+	couldnt say
+	cant say
+	cant tell
+	wouldnt know
+	search me
+	not the faintest
+	who knows
+	i wonder
+	that rings no bell
+	ask me another
 	no idea
 	no clue
 	a clue
@@ -437,11 +458,14 @@ var (
 	grumbling = set("always never ever so such everything nothing people")
 
 	// intimate are the verbs with which "you" is the one who is asked.
-	intimate = set("do feel know like mean want think see manage dare love hate remember plan feeling get")
+	intimate = set("do feel know like mean want think see manage dare love hate remember plan feeling")
 
 	// makers are what somebody has done whom one can know of.
 	makers = set(`wrote painted invented discovered composed directed played created founded designed starred won sang built
 		drew sculpted proved`)
+
+	// verbs make a question of the word before them.
+	verbs = set("is are was were does do did has have can means")
 
 	// measured is what is asked of things after "how".
 	measured = set(`long many much far tall high deep big large wide heavy old fast quickly hot cold warm often strong expensive

@@ -100,13 +100,19 @@ func within(now, sign time.Time, d time.Duration) bool { return !sign.IsZero() &
 // to a goodbye or until that voice is not heard for long.
 func (r *reader) telephone(l Line, text string) {
 	switch {
-	case says(text, phoneSigns):
+	case says(text, phoneSigns), rings(string(l.Text)):
 		r.caller, r.called = l.Who, l.At
 	case !within(l.At, r.called, pauses) || r.caller == l.Who && says(text, goodbyes):
 		r.caller = ""
 	case r.caller == l.Who:
 		r.called = l.At
 	}
+}
+
+// rings reports whether a text begins as one does who takes a call: "Hello?"
+func rings(text string) bool {
+	all := sentences(text)
+	return len(all) > 0 && all[0].asks && len(all[0].words) == 1 && all[0].words[0] == "hello"
 }
 
 // questions follows what the room was asked, and whether it was answered.
