@@ -24,7 +24,7 @@ var deeds = map[string]deed{
 }
 
 // evident are the tools that leave an event of their own, which is shown.
-var evident = map[string]bool{"message_agent": true, "delegate": true, "note": true, "remind": true}
+var evident = map[string]bool{"message_agent": true, "delegate": true, "note": true, "remind": true, "edit_context": true}
 
 // Deed says in one short line, as it follows the agent's name, what it did, such
 // as "writes notes.txt". It is empty if that is to be seen otherwise, or if it
@@ -90,6 +90,28 @@ func (r Reminder) Deed(at time.Time, whom string) Text {
 		return Text("will remind " + whom + due.Format(" on 2006-01-02 at 15:04: ") + brief(string(r.Text)))
 	}
 }
+
+// Deed says in one line, as it follows the name of who did it, what an edit did. It is
+// empty if nobody did anything: a sense has noticed something.
+func (e Edit) Deed() Text {
+	was, text := quote(e.Was), quote(e.Text)
+	switch {
+	case e.Act == Created:
+		return Text("adds to " + e.Field + ": " + text)
+	case e.Act == Changed:
+		return Text("changes " + e.Field + ": " + was + " is " + text + " now")
+	case e.Act == Ended && e.Undoes == "":
+		return Text("takes out of " + e.Field + ": " + was)
+	case e.Act == Undone && e.Was != "":
+		return Text("takes a change of " + e.Field + " back: " + was)
+	case e.Act == Undone:
+		return Text("puts back into " + e.Field + ": " + text)
+	}
+	return ""
+}
+
+// quote returns text in quotes, in one short line.
+func quote(text Text) string { return `"` + brief(string(text)) + `"` }
 
 // Fate says in a few words, as they follow the agent's name, what happened to it.
 func (a Agent) Fate() string {

@@ -125,6 +125,9 @@ func fits(b earshot.Body) error {
 		return short("the utterance", len(b.Text), earshot.MaxText)
 	case earshot.Memo:
 		return short("the memo", len(b.Text), earshot.MaxText)
+	case earshot.Edit:
+		return errors.Join(short("the ID", max(len(b.Item), len(b.Undoes)), maxID), short("the field", max(len(b.Field), len(b.Source)), maxName),
+			short("the edit", max(len(b.Was), len(b.Text)), earshot.MaxText))
 	case earshot.Presence:
 		return short("the session", len(b.Session), maxID)
 	case earshot.Actor:

@@ -41,7 +41,7 @@ func odd(err error) error {
 type messages struct{}
 
 func (messages) Name() string { return "messages" }
-func (messages) Version() int { return 2 }
+func (messages) Version() int { return 3 }
 
 func (messages) Create(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx,
@@ -62,6 +62,10 @@ func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err e
 		err = m.index(ctx, tx, e.Sequence, b.Text)
 	case earshot.Memo:
 		err = m.index(ctx, tx, e.Sequence, b.Text)
+	case earshot.Edit:
+		if b.Field == "notes" && b.Act != earshot.Ended { // whose words it would repeat
+			err = m.index(ctx, tx, e.Sequence, b.Text)
+		}
 	case earshot.Reply:
 		err = m.index(ctx, tx, e.Sequence, b.Delivered())
 	case earshot.Erased:

@@ -91,6 +91,9 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 		return "[" + body.Means() + "]", true
 	case earshot.Memo:
 		return "[to keep in mind] " + string(body.Text), true
+	case earshot.Edit:
+		what := string(body.Deed())
+		return "[" + what + "]", what != "" && e.Author != ""
 	case earshot.Use:
 		what := string(body.Deed())
 		return "[" + what + "]", what != ""

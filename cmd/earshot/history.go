@@ -35,7 +35,7 @@ var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.
 
 // told are the kinds that make a history: what was said, and among whom.
 var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindSnooze, earshot.KindMemo,
-	earshot.KindUse, earshot.KindReminder, earshot.KindAgent)
+	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent)
 
 // untold reports whether e is of no interest to people: that there is the main
 // agent, and that agents come and go with a task.

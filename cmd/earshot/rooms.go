@@ -31,10 +31,17 @@ const (
 	// of its agents may see: some are between people, or of no agent that is there.
 	lately = 512
 
-	// memos is how many of those things are that are to be kept in mind, however old:
-	// a scene holds sixteen.
-	memos = 64
+	// edits is how many of what was changed in a scene are looked at, however old: an
+	// entry holds as long as it is among the newest of its field.
+	edits = 4096
 )
+
+// scenery is of how many events of each kind a scene is made, however old: it holds
+// sixteen of most, and some are between people.
+var scenery = map[earshot.Kind]int{
+	earshot.KindMessage: recall, earshot.KindUtterance: recall, earshot.KindReply: lately,
+	earshot.KindMemo: recall, earshot.KindFinding: recall, earshot.KindEdit: edits,
+}
 
 // A chamber is a room, and what the configuration says of it.
 type chamber struct {
@@ -75,31 +82,56 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 				return d.recall(ctx, is.ID, agent)
 			},
-			Enters:  func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
-			Decided: func(a earshot.Audience) why.Journal { return d.store.For(a) },
-			Reader:  reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
+			Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
+			Corrected: d.corrected,
+			Enters:    func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
+			Decided:   func(a earshot.Audience) why.Journal { return d.store.For(a) },
+			Reader:    reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 		})})
 	}
 	return all, nil
 }
 
 // past returns what a room goes on from: the newest events, the mode that it was
-// left in, what its agents are to keep in mind, and the dialogue of the main one.
+// left in, what its scene is made of, and the dialogue of the main agent.
 // The others read theirs when they wake, so that it costs nothing that they are many.
 func (d *daemon) past(ctx context.Context, id earshot.RoomID) ([]earshot.Event, error) {
-	anybody := []earshot.Audience{{Room: id}} // what is public is so although an agent is gone
-	for _, a := range d.book.In(id) {
-		anybody = append(anybody, earshot.Audience{Room: id}.With(a.ID))
-	}
 	var all []earshot.Event
 	var faults []error
 	take := func(some []earshot.Event, err error) { all, faults = append(all, some...), append(faults, err) }
-	take(d.store.Lately(ctx, id, "", lately, anybody...))
-	take(d.store.Lately(ctx, id, earshot.KindMemo, memos, anybody...))
+	take(d.store.Lately(ctx, id, "", lately, d.anybody(id)...))
+	take(d.scenery(ctx, id))
 	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1))
 	take(d.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindSnooze}, 1))
 	take(d.recall(ctx, id, d.book.Main(id).ID))
 	return once(all), errors.Join(faults...)
+}
+
+// anybody returns each of the agents of a room as an audience, and nobody: what is
+// public is so although an agent is gone.
+func (d *daemon) anybody(id earshot.RoomID) []earshot.Audience {
+	all := []earshot.Audience{{Room: id}}
+	for _, a := range d.book.In(id) {
+		all = append(all, earshot.Audience{Room: id}.With(a.ID))
+	}
+	return all
+}
+
+// scenery returns what the scene of a room is made of.
+func (d *daemon) scenery(ctx context.Context, id earshot.RoomID) (all []earshot.Event, err error) {
+	for kind, many := range scenery {
+		some, err := d.store.Lately(ctx, id, kind, many, d.anybody(id)...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return once(all), nil
+}
+
+// corrected is told that somebody has corrected what a part of the house noticed.
+func (d *daemon) corrected(source string, _ earshot.Event) {
+	d.log.Info("what a part of the house noticed was corrected", "part", source)
 }
 
 // agenda returns what is still to be said in a room, also if the agent is gone that

@@ -31,7 +31,8 @@ func (r *Room) table() command.Table {
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
 		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "be reminded: 10m or 15:04, of what; alone it lists; cancel N", Needs: participants.SendMessages, Do: r.remind},
 		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "which agents there are, and who they are", Do: r.agent},
-		{Group: agent, Name: "context", Help: "what I know about what is going on", Do: r.context},
+		{Group: agent, Name: "context", Args: "[change N …]", Help: "what I know about what is going on; add, change, remove, undo", Do: r.context},
+		{Group: agent, Name: "correct", Args: "TEXT", Help: "what I have got wrong, such as: no, that is Bob's cup", Needs: participants.SendMessages, Do: r.correction},
 		{Group: operators, Name: "merge", Args: "KEEP OTHER", Help: "two are one person; names of several words in quotes", Needs: participants.Operate, Do: r.merge},
 		{Group: operators, Name: "split", Args: "NAME", Help: "they are not", Needs: participants.Operate, Do: r.split},
 		{Group: operators, Name: "rename", Args: "NAME TO NAME", Help: "call somebody something else", Needs: participants.Operate, Do: r.rename},
@@ -98,14 +99,6 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 	if terminals && len(by) > 0 {
 		fmt.Fprintf(b, ", at %s", strings.Join(by, ", "))
 	}
-}
-
-func (r *Room) context(_ context.Context, c command.Call) (string, error) {
-	text := scene.Prompt(r.going(c.Audience), r.cfg.Now())
-	if text == "" {
-		return "Nothing is going on.", nil
-	}
-	return strings.TrimRight(text, "\n"), nil
 }
 
 // going returns what is going on, as everybody in a may know it. Where there are several

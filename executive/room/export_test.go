@@ -1,9 +1,15 @@
 package room
 
-import "earshot"
+import (
+	"earshot"
+	"earshot/executive/scene"
+)
 
 // Route does to an event what [Room.Admit] does before it acts.
 func Route(r *Room, e earshot.Event) error {
 	_, err := r.resolve(e)
 	return err
 }
+
+// Scene returns the scene of a room, so that a test can spoil it.
+func Scene(r *Room) *scene.Scene { return r.scene }

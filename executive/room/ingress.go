@@ -132,6 +132,11 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 		return in, err
 	}
 	in.who = r.cfg.People.Resolve(e.From)
+	if b, is := e.Body.(earshot.Edit); is {
+		if e.Body, err = told(e.From, in.who, b); err != nil {
+			return in, err
+		}
+	}
 	if e.ID == "" {
 		e.ID = r.cfg.NewID()
 	}
@@ -179,7 +184,7 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 		return body, err
 	case earshot.Speech:
 		return speech(body), nil
-	case earshot.Presence, earshot.Typing, earshot.Command:
+	case earshot.Presence, earshot.Typing, earshot.Command, earshot.Edit:
 		return b, nil
 	}
 	return b, fmt.Errorf("a provider may not bring in a %T", b)
@@ -221,6 +226,8 @@ func (r *Room) signal(in incoming) *interrupt.Signal {
 		return unheeded(uttered(s, body, in.to, sounding, r.cuts(body.Text)), in.heeded)
 	case earshot.Speech:
 		return unheeded(voiced(s, body, in.to, r.cuts(body.Words)), in.heeded)
+	case earshot.Edit:
+		return nil
 	case earshot.Command:
 		if !strings.EqualFold(body.Name, "stop") {
 			return nil
@@ -311,7 +318,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 		close(en.done)
 		r.know(en)
 		return en, true, nil
-	case r.mode == earshot.OffRecord && (in.event.Body.Kind() == earshot.KindMemo || in.event.Body.Kind() == earshot.KindReminder):
+	case r.mode == earshot.OffRecord && unkept[in.event.Body.Kind()]:
 		return nil, false, errOffRecord
 	case r.coming+len(r.waiting) >= maxWaiting && !governs(in.event.Body.Kind()):
 		return nil, false, ErrBusy
@@ -321,6 +328,9 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	r.know(en)
 	return en, true, nil
 }
+
+// unkept is what people and agents do that is refused off the record.
+var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true}
 
 // is reports whether e may be the event of en, sent again: of what was off the
 // record or was deleted nobody knows.
@@ -422,8 +432,11 @@ func (r *Room) userIs(e earshot.Event, who participants.Participant, what string
 	if who.ID == "" || who.ID == participants.Generic {
 		return
 	}
-	r.scene.Put(scene.Item{
+	was, over := r.scene.Observe(scene.Item{
 		Field: scene.User, Of: who.ID, Source: e.From.Provider, At: e.At,
 		Text: earshot.Text(who.Name + " is " + what), Visibility: earshot.Visibility{Scope: earshot.Public},
 	})
+	if over {
+		r.overruled(was, e.From.Provider)
+	}
 }

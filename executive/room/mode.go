@@ -136,7 +136,7 @@ func (r *Room) deaf(e earshot.Event) bool {
 		if body.Stage == earshot.VoiceOver {
 			return false
 		}
-	case earshot.Utterance:
+	case earshot.Utterance, earshot.Edit: // which a sense has noticed
 	default:
 		return false
 	}

@@ -131,6 +131,16 @@ type Config struct {
 	// only be listed.
 	Order func(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error)
 
+	// Scenery returns the newest events of the room that the scene is made of, the
+	// oldest first, of each kind as many as it holds. It may wait for a disk. If
+	// nil, the scene is never compared with the journal.
+	Scenery func(context.Context) ([]earshot.Event, error)
+
+	// Corrected is told that somebody has corrected what a part of the house
+	// noticed, which is named as the source of an entry of the scene, by an edit
+	// that is on record. It returns at once. May be nil.
+	Corrected func(source string, edit earshot.Event)
+
 	// Reader returns how a voice says the clauses of one speech, each with its
 	// Spoken form and Marks. If nil, a voice says them as they are written, or
 	// as it likes.
@@ -184,6 +194,7 @@ type Room struct {
 	wake    chan struct{} // something waits
 	ended   chan ending   // the live turn is over
 	errands chan errand   // what the owner does for the live turn
+	shut    chan struct{} // closed when the room is
 
 	mu       sync.Mutex
 	closed   bool
@@ -201,6 +212,7 @@ type Room struct {
 	faults   map[string]earshot.Notice // by key, until they are over
 	leaving  bool                      // the program ends: no turn begins
 	answered map[earshot.Handle]talk   // when a voice was last answered
+	listings []listing                 // what was shown of what is going on, the newest last
 	hinted   map[string]bool           // sessions that have been told what is said once
 	mode     earshot.Mode
 	moded    chan struct{}   // closed, and made new, when mode changes
@@ -234,6 +246,7 @@ type entry struct {
 	wakes  bool            // it ends the silence
 	passes bool            // it is off the record, and has only an ID
 	then   func(error)     // is told how it went; may be nil
+	fits   func() error    // says why it can be kept no longer, when its turn has come; may be nil
 
 	done chan struct{} // closed when it is known how it went
 	err  error         // why it was not kept; set before done is closed
@@ -256,6 +269,7 @@ func New(cfg Config) *Room {
 		wake:     make(chan struct{}, 1),
 		ended:    make(chan ending, 1),
 		errands:  make(chan errand),
+		shut:     make(chan struct{}),
 		agenda:   cfg.Agenda,
 	}
 	r.commands = r.table()
@@ -270,6 +284,7 @@ func New(cfg Config) *Room {
 func (r *Room) Run(ctx context.Context) error {
 	var turns sync.WaitGroup
 	defer turns.Wait()
+	r.mend(ctx)
 	for {
 		var again <-chan time.Time
 		if len(r.unsaved) > 0 {
@@ -318,6 +333,7 @@ func (r *Room) Leave() {
 func (r *Room) close(ctx context.Context) {
 	r.mu.Lock()
 	r.closed = true
+	close(r.shut)
 	left, live := r.waiting, r.live
 	r.waiting = nil
 	r.mu.Unlock()
@@ -357,8 +373,10 @@ func (r *Room) take(ctx context.Context) {
 	waiting := r.waiting
 	r.waiting = nil
 	r.mu.Unlock()
-	r.seating()
-	batch := r.owed(waiting)
+	if r.seating() && r.cfg.Scenery != nil {
+		_, _ = r.resync(ctx) // of what an agent may see
+	}
+	batch := r.fitting(r.owed(waiting))
 	if len(batch) == 0 {
 		return
 	}
@@ -465,9 +483,13 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	for _, e := range kept {
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
+			r.taught(e)
 			r.remember(e)
 			r.show(e)
 		}
+	}
+	if !r.scene.Counts(r.perceived) {
+		r.mend(ctx)
 	}
 	return kept, nil
 }

@@ -53,10 +53,13 @@ type house struct {
 	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	reach   func(earshot.ParticipantID, earshot.Event)
 	away    bool // nobody is at the console
-	reader  func() func(earshot.Clause) earshot.Clause
-	logged  *strings.Builder
-	ids     int // that there are already
-	stop    func()
+
+	scenery   func(context.Context) ([]earshot.Event, error)
+	corrected func(string, earshot.Event)
+	reader    func() func(earshot.Clause) earshot.Clause
+	logged    *strings.Builder
+	ids       int // that there are already
+	stop      func()
 }
 
 // newHouse returns a room that is not open yet; its console shows a rune in a
@@ -85,8 +88,9 @@ func (h *house) open(ctx context.Context) *house {
 		ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
-		Works:   func() []string { return slices.Clone(h.works) },
-		Now:     time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Scenery: h.scenery, Corrected: h.corrected,
+		Works: func() []string { return slices.Clone(h.works) },
+		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()
 			defer mu.Unlock()

@@ -230,8 +230,8 @@ func (r *Room) Reseat() { r.nudge() }
 
 // seating gives a seat to everybody who has come to have one, and takes it from
 // everybody who has none any more; those who are asked by another are listened to no
-// more then.
-func (r *Room) seating() {
+// more then. It reports whether anybody came or went.
+func (r *Room) seating() (changed bool) {
 	var now []*seat
 	list := r.agents()
 	r.mu.Lock()
@@ -242,11 +242,13 @@ func (r *Room) seating() {
 	for _, a := range list {
 		s := had[a.ID]
 		if s == nil {
+			changed = true
 			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now()}
 		}
 		s.Record = a
 		now = append(now, s)
 	}
+	changed = changed || len(now) != len(r.seats)
 	r.seats = now
 	live := r.live
 	for _, e := range r.engaged {
@@ -259,6 +261,7 @@ func (r *Room) seating() {
 		live.end()
 	}
 	r.drop(func(q question) bool { return !slices.Contains(now, q.seat) })
+	return changed
 }
 
 // rouse wakes a seat that sleeps.

@@ -64,7 +64,7 @@ func (p *part) tools() tool.Table {
 	if r.cfg.Staff != nil {
 		t = append(t, p.delegates())
 	}
-	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now))
+	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
 	return append(t, r.cfg.Tools...)
 }
 
@@ -131,6 +131,8 @@ func (r *Room) entrust(ctx context.Context, do errand) error {
 	case r.errands <- func(ctx context.Context) { defer close(done); do(ctx) }:
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-r.shut:
+		return ErrClosed
 	}
 	<-done
 	return nil

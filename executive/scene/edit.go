@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"earshot"
 )
@@ -57,6 +58,9 @@ func (s *Scene) Edit(e earshot.Event) {
 		return
 	}
 	if slices.ContainsFunc(s.edits, func(v Version) bool { return v.Edit.ID == e.ID }) || !s.edit(e, b) {
+		return
+	}
+	if Over(b) {
 		return
 	}
 	s.edits = append(s.edits, Version{Edit: e})
@@ -286,4 +290,50 @@ func list(fields []Field) string {
 		names = append(names, string(f))
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// Wrote returns which part of the house wrote what an edit corrects or takes out, such
+// as a sense; nothing if that is somebody's words, or is not there.
+func (s *Scene) Wrote(b earshot.Edit) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had := s.find(Field(b.Field), b.Item)
+	switch {
+	case b.Act != earshot.Changed && b.Act != earshot.Ended || Over(b):
+		return ""
+	case had == nil:
+		return b.Source
+	case had.By != "" || len(had.before) > 0:
+		return ""
+	}
+	return had.Source
+}
+
+// A Refutation is a finding that somebody has taken out, or put something else in the
+// place of.
+type Refutation struct {
+	Finding    earshot.Text
+	Instead    earshot.Text // empty if nothing is
+	Name       string       // of who did
+	Event      earshot.EventID
+	Visibility earshot.Visibility
+}
+
+// Refuted returns the findings that somebody has refuted, as far as they may be seen,
+// and that would not be stale at now.
+func (v View) Refuted(now time.Time) (all []Refutation) {
+	v.scene.mu.Lock()
+	entries := slices.Clone(v.scene.layer(Reasoning).entries)
+	v.scene.mu.Unlock()
+	for _, e := range entries {
+		if len(e.before) == 0 || !v.shows(e.Item) || e.Stale(now) {
+			continue
+		}
+		r := Refutation{Finding: e.before[0].Text, Name: v.scene.called(e.By), Event: e.Event, Visibility: e.Visibility}
+		if !e.gone {
+			r.Instead = e.Text
+		}
+		all = append(all, r)
+	}
+	return all
 }

@@ -90,6 +90,8 @@ func words(b earshot.Body) (earshot.Text, bool) {
 		return body.Text, true
 	case earshot.Memo:
 		return body.Text, true
+	case earshot.Edit:
+		return body.Text, body.Text != ""
 	case earshot.Reply:
 		return body.Delivered(), true
 	}

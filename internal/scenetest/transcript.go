@@ -126,6 +126,11 @@ func (t *transcript) seen(s sight) string {
 		return fmt.Sprintf("(sees) the room is %s, by %s", b.Mode, t.people.Name(e.Author))
 	case earshot.Presence:
 		return t.came(e, b)
+	case earshot.Edit:
+		if e.Author == "" {
+			return ""
+		}
+		return t.deed(e, b.Deed())
 	case earshot.Use:
 		return t.deed(e, b.Deed())
 	case earshot.Reminder:

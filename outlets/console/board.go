@@ -42,6 +42,10 @@ func (c *Console) Show(e earshot.Event) {
 		c.reply(b)
 	case earshot.Decision:
 		c.decision(b)
+	case earshot.Edit:
+		if e.Author != "" {
+			c.deed(e, b.Deed())
+		}
 	case earshot.Use:
 		c.deed(e, b.Deed())
 	case earshot.Reminder:

@@ -1,0 +1,218 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/executive/scene"
+	"earshot/executive/tool"
+	"earshot/participants"
+)
+
+// editable are the fields that people change; of the others only who operates the
+// house changes anything: they say what was said, and how an agent's reply ended.
+var editable = []scene.Field{scene.Environment, scene.Visual, scene.User, scene.Notes, scene.Reasoning}
+
+// mostListed is of how many terminals the room remembers what they were shown last.
+const mostListed = 64
+
+// A listing is what was shown at an outlet, by the numbers that stood there.
+type listing struct {
+	outlet string
+	items  []scene.Item
+}
+
+// amend writes down an edit if it still fits when its turn has come, so that nobody
+// changes what they have not seen. Whatever it says is for those who may see what it
+// changes, and it is deleted with that.
+func (r *Room) amend(ctx context.Context, e earshot.Event, a earshot.Audience) error {
+	edit := e.Body.(earshot.Edit)
+	en, first, err := r.reserve(incoming{event: e})
+	if err != nil {
+		return err
+	}
+	if first {
+		en.fits = func() error {
+			_, err := r.scene.For(a).Check(edit)
+			return err
+		}
+		r.queue(en)
+	}
+	return en.wait(ctx)
+}
+
+// fitting returns batch without what does not fit any more. Of what has to only the
+// first is in it: whether the others fit is to be seen when that is kept.
+func (r *Room) fitting(batch []*entry) (fit []*entry) {
+	var later []*entry
+	checked := false
+	for _, e := range batch {
+		switch {
+		case e.fits == nil:
+			fit = append(fit, e)
+		case checked:
+			later = append(later, e)
+		default:
+			checked = true
+			if err := e.fits(); err != nil {
+				r.finish(e, err)
+				continue
+			}
+			fit = append(fit, e)
+		}
+	}
+	if len(later) > 0 {
+		r.mu.Lock()
+		r.waiting = append(later, r.waiting...)
+		r.mu.Unlock()
+		r.nudge()
+	}
+	return fit
+}
+
+// alters returns the event of an edit of the entry i, made of e: for those who may
+// see the entry, and deleted with it.
+func alters(e earshot.Event, edit earshot.Edit, i scene.Item) earshot.Event {
+	edit.Field, edit.Item = string(i.Field), i.ID
+	if edit.Act != earshot.Undone {
+		edit.Was = i.Text
+	}
+	if i.Event == "" && edit.Act != earshot.Undone {
+		edit.Source = i.Source
+	}
+	e.Body, e.Visibility = edit, i.Visibility
+	if i.Event != "" && !slices.Contains(e.Sources, i.Event) {
+		e.Sources = append(slices.Clip(e.Sources), i.Event)
+	}
+	return e
+}
+
+// overruled writes down that a correction is over: the sense has observed something
+// else since.
+func (r *Room) overruled(was scene.Item, source string) {
+	e := alters(r.event(was.Visibility, earshot.Edit{}), earshot.Edit{Act: earshot.Ended, Undoes: was.Event}, was)
+	b := e.Body.(earshot.Edit)
+	b.Source = source
+	e.Body = b
+	_, _ = r.enqueue(e, nil) // if it is not kept, the correction holds again after a start
+}
+
+// taught tells the part of the house which was wrong that somebody has corrected it.
+func (r *Room) taught(e earshot.Event) {
+	b, ok := e.Body.(earshot.Edit)
+	if !ok || r.cfg.Corrected == nil {
+		return
+	}
+	if source := r.scene.Wrote(b); source != "" {
+		r.cfg.Corrected(source, e)
+	}
+}
+
+// mayEdit says why somebody may not change an entry of a field, or nothing.
+func mayEdit(who participants.Participant, f scene.Field, act earshot.Act) error {
+	switch {
+	case who.ID == "" || who.ID == participants.Generic:
+		return errors.New("a change needs somebody who made it; say who you are with --identity NAME")
+	case act == earshot.Created && (f == scene.Audio || f == scene.Agent || f == scene.Reasoning || f == scene.Visual):
+		return fmt.Errorf("nothing is added to %s by hand; /context add notes TEXT keeps something in mind, /context add user_state TEXT says how somebody is", f)
+	case !slices.Contains(editable, f) && !who.Can(participants.Operate):
+		return fmt.Errorf("%s says what was said, or how a reply ended; it is changed by who operates this earshot alone", f)
+	}
+	return nil
+}
+
+// fields are those that an agent changes, as its tool calls them.
+var fields = map[string]scene.Field{"notes": scene.Notes, "user_state": scene.User, "findings": scene.Reasoning}
+
+// edit is what an agent changes of what is known, for those who may see what it says
+// there.
+func (p *part) edit(ctx context.Context, s tool.Scope, c tool.Change) (earshot.Text, error) {
+	f := fields[c.Field]
+	view := p.room.scene.For(s.Audience).As(p.who.ID)
+	if c.Action == "add" {
+		if f == scene.Reasoning {
+			return "", errors.New("findings come of thinking; add a note instead, or change or remove a finding")
+		}
+		return "It is added.", p.room.amend(ctx, p.event(earshot.Edit{Act: earshot.Created, Field: string(f), Text: c.Text}), s.Audience)
+	}
+	had, err := quoted(view.Items(f), c.Entry)
+	if err != nil {
+		return "", err
+	}
+	e := alters(p.event(earshot.Edit{}), earshot.Edit{Act: map[string]earshot.Act{"change": earshot.Changed, "remove": earshot.Ended}[c.Action], Text: c.Text}, had)
+	if !reaches(p.question.visibility, had.Visibility) {
+		return "", tool.Refuse("more can see that entry than are part of this conversation; add an entry instead, which those here will see")
+	}
+	return map[string]earshot.Text{"change": "It is changed.", "remove": "It is removed."}[c.Action], p.room.amend(ctx, e, s.Audience)
+}
+
+// reaches reports whether everybody who may see something of visibility w may also
+// see something of visibility v.
+func reaches(v, w earshot.Visibility) bool {
+	both := v.And(w)
+	return both.Scope == w.Scope && len(both.Members) == len(w.Members) && (both.Agents == nil) == (w.Agents == nil) && len(both.Agents) == len(w.Agents)
+}
+
+// quoted returns the entry that a model means by its words: the one that says just
+// that, or else the only one that has it in it.
+func quoted(items []scene.Item, words string) (scene.Item, error) {
+	want := plain(words)
+	var within []scene.Item
+	for _, i := range items {
+		if want != "" && (plain(string(i.Text)) == want || plain(i.Line()) == want) {
+			return i, nil
+		}
+		if want != "" && strings.Contains(plain(i.Line()), want) {
+			within = append(within, i)
+		}
+	}
+	switch {
+	case len(within) == 1:
+		return within[0], nil
+	case len(items) == 0:
+		return scene.Item{}, errors.New("there is no entry in that field; add one if it is needed")
+	case len(within) > 1:
+		items = within
+	}
+	var b strings.Builder
+	for _, i := range items {
+		fmt.Fprintf(&b, "\n- %s", i.Line())
+	}
+	return scene.Item{}, fmt.Errorf("it is not clear which entry is meant; copy one of these into entry, as it stands:%s", b.String())
+}
+
+// plain returns words as they are compared.
+func plain(words string) string {
+	return strings.ToLower(strings.Trim(strings.Join(strings.Fields(words), " "), `"'. `))
+}
+
+// told returns what a sense tells of what is going on, as it may be kept: of what it
+// notices, and under names of its own, so that it changes nothing that others know.
+func told(from earshot.Handle, who participants.Participant, b earshot.Edit) (earshot.Edit, error) {
+	f := scene.Field(b.Field)
+	switch {
+	case who.ID != "":
+		return b, errors.New("who is known changes what is going on by /context")
+	case b.Act != earshot.Created && b.Act != earshot.Changed && b.Act != earshot.Ended:
+		return b, fmt.Errorf("a sense adds, changes and ends what it tells; not %q", participants.OneLine(string(b.Act)))
+	case f != scene.Environment && f != scene.Visual && f != scene.User:
+		return b, fmt.Errorf("a sense tells of %s, %s and %s alone", scene.Environment, scene.Visual, scene.User)
+	case len(b.Item) > mostItem:
+		return b, fmt.Errorf("the name of an entry has %d bytes; at most %d", len(b.Item), mostItem)
+	}
+	b.Item, b.Was, b.Undoes, b.Source = from.Provider+":"+b.Item, "", "", ""
+	if b.Act == earshot.Ended {
+		b.Text = ""
+		return b, nil
+	}
+	text, err := wording(b.Text, maxMemo)
+	b.Text = text
+	return b, err
+}
+
+// mostItem is the longest name of an entry in bytes.
+const mostItem = 64

@@ -1,0 +1,81 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/executive/scene"
+	"earshot/participants"
+)
+
+// resynced is what the people in a room are told when the scene was not what the
+// journal makes of it.
+const resynced = "what I knew about what is going on was not what the journal says, so I have made it again from there"
+
+// resync makes the scene again of the journal, and reports whether it was another. It
+// belongs to Run, so that nothing is written meanwhile.
+func (r *Room) resync(ctx context.Context) (differed bool, err error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	events, err := r.cfg.Scenery(ctx)
+	if err != nil {
+		return false, fmt.Errorf("reading the journal: %w", err)
+	}
+	fresh := new(scene.Scene)
+	for _, e := range events {
+		if r.perceivable(e) {
+			r.perceive(fresh, e)
+		}
+	}
+	return r.scene.Resync(fresh, r.perceived), nil
+}
+
+// perceivable reports whether an agent may see e.
+func (r *Room) perceivable(e earshot.Event) bool {
+	for _, s := range r.seats {
+		if sees(e.Visibility, s.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// mend compares the scene with the journal, and tells if it was another.
+func (r *Room) mend(ctx context.Context) {
+	if r.cfg.Scenery == nil {
+		return
+	}
+	differed, err := r.resync(ctx)
+	switch {
+	case err != nil:
+		r.cfg.Log.Warn("the scene could not be compared with the journal", "err", err)
+	case differed:
+		r.cfg.Log.Warn("the scene was not what the journal makes of it; it was made again")
+		r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: resynced}))
+	}
+}
+
+// contextResync answers /context resync.
+func (r *Room) contextResync(ctx context.Context, c command.Call) (string, error) {
+	if r.cfg.Scenery == nil {
+		return "", errors.New("there is no journal to compare with")
+	}
+	if c.By.ID == "" || c.By.ID == participants.Generic {
+		return "", errors.New("say who you are first, with --identity NAME")
+	}
+	var differed bool
+	var failed error
+	if err := r.entrust(ctx, func(ctx context.Context) { differed, failed = r.resync(ctx) }); err != nil {
+		return "", err
+	}
+	switch {
+	case failed != nil:
+		return "", failed
+	case differed:
+		return "It was not what the journal says, so I have made it again from there; /context shows it.", nil
+	}
+	return "It is what the journal says.", nil
+}

@@ -1,0 +1,161 @@
+package scene
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"earshot"
+)
+
+// fresh is how long after something was taken in "no, that is wrong" is about it.
+const fresh = 2 * time.Minute
+
+// About returns the entry that somebody's correction is about: the one that has most
+// words in common with it, rare ones before common ones. Of several that are equal it is
+// the only one that is a few minutes old, and so it is where a correction names nothing.
+// If it is not clear, the entries are returned between which to choose.
+//
+// What was said, and how an agent's own reply ended, is no matter for a correction.
+func About(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
+	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Field == Audio || i.Field == Agent || i.Source == "clock" })
+	in := make(map[string]int)
+	for _, i := range items {
+		for w := range words(i.Text) {
+			in[w]++
+		}
+	}
+	best := 0.0
+	said := words(correction)
+	for _, i := range items {
+		score := 0.0
+		for w := range words(i.Text) {
+			score += said[w] / float64(in[w])
+		}
+		if score > best {
+			best, among = score, nil
+		}
+		if score == best && (score > 0 || i.By == "") { // nobody means a note of somebody's without a word of it
+			among = append(among, i)
+		}
+	}
+	newest := slices.DeleteFunc(slices.Clone(among), func(i Item) bool { return now.Sub(i.At) > fresh })
+	switch {
+	case len(among) == 1 && best > 0:
+		return among[0], true, nil
+	case len(newest) == 1:
+		return newest[0], true, nil
+	case len(among) == 0:
+		return Item{}, false, items
+	}
+	return Item{}, false, among
+}
+
+// idle are words that say nothing about what a correction is about.
+var idle = set("a an the this that these those it its he she they him her them his their is are was were be been am isn't wasn't aren't " +
+	"not no nope never wrong false true right actually really but and or of in on at to for from with by i you we me my your our mine " +
+	"have has had do does did don't doesn't didn't there here so just only please sorry mean meant")
+
+func set(list string) map[string]bool {
+	all := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		all[w] = true
+	}
+	return all
+}
+
+// words returns the words of text that say something, as one compares them, and how
+// much they do: whose something is says less than what it is.
+func words(text earshot.Text) map[string]float64 {
+	all := make(map[string]float64)
+	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(string(text), "’", "'")), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsNumber(c) && c != '\''
+	}) {
+		w, whose := strings.CutSuffix(strings.Trim(w, "'"), "'s")
+		if idle[w] || w == "" {
+			continue
+		}
+		says := 1.0
+		if whose {
+			says = 0.5
+		}
+		all[stem(w)] = max(all[stem(w)], says)
+	}
+	return all
+}
+
+// stem returns a word without the ending of a plural.
+func stem(w string) string {
+	if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// Corrected returns what an entry says after somebody's correction, or that it is
+// taken out, if that only denies it. "Bob's, not Ann's" puts the one in the place of the
+// other; other words stand for themselves.
+func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
+	said := strings.TrimSpace(string(correction))
+	if len(words(correction)) == 0 {
+		return "", true
+	}
+	for first, rest, more := strings.Cut(said, ","); more; first, rest, more = strings.Cut(said, ",") {
+		if len(words(earshot.Text(first))) > 0 || !denies(first) {
+			break
+		}
+		said = strings.TrimSpace(rest)
+	}
+	right, wrong, ok := instead(said)
+	if !ok || states(right) {
+		return earshot.Text(said), false
+	}
+	if at := strings.Index(strings.ToLower(string(was)), strings.ToLower(wrong)); at >= 0 && len(strings.ToLower(string(was))) == len(was) {
+		return was[:at] + earshot.Text(right) + was[at+len(wrong):], false
+	}
+	return earshot.Text(said), false
+}
+
+// denies reports whether words without any of their own say that something is wrong.
+func denies(text string) bool {
+	for _, w := range []string{"no", "nope", "not", "wrong", "actually", "sorry", "false"} {
+		if slices.Contains(strings.Fields(strings.ToLower(text)), w) {
+			return true
+		}
+	}
+	return false
+}
+
+// instead returns what is right instead of what, as in "it is X, not Y" and "not Y but X".
+func instead(said string) (right, wrong string, ok bool) {
+	said = strings.TrimRight(said, ".!")
+	if before, after, is := strings.Cut(said, ", not "); is {
+		return bare(before), bare(after), bare(before) != "" && bare(after) != ""
+	}
+	if rest, is := strings.CutPrefix(strings.ToLower(said), "not "); is {
+		if y, x, is := strings.Cut(said[len(said)-len(rest):], " but "); is {
+			return bare(x), bare(y), bare(x) != "" && bare(y) != ""
+		}
+	}
+	return "", "", false
+}
+
+// states reports whether text says by itself how something is.
+func states(text string) bool {
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return pointing[w] })
+}
+
+// bare returns text without the words that point at what it says something about.
+func bare(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		first, rest, more := strings.Cut(text, " ")
+		if !more || !pointing[strings.ToLower(first)] {
+			return text
+		}
+		text = rest
+	}
+}
+
+var pointing = set("it it's that that's this these those is was are were he he's she she's they they're")

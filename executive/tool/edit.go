@@ -1,0 +1,77 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"earshot"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// A Change is what a model wants changed of what is known about what is going on.
+type Change struct {
+	Action string       // add, change or remove
+	Field  string       // notes, user_state or findings
+	Entry  string       // which entry, by its words; not to add one
+	Text   earshot.Text // what it is to say; not to remove one
+}
+
+// Edit is the tool by which an agent corrects what is known about what is going on.
+// Change does it, and says what to tell the model.
+func Edit(change func(context.Context, Scope, Change) (earshot.Text, error)) Tool {
+	return Tool{
+		Tool: llm.Tool{
+			Name: "edit_context",
+			Description: "Correct what is known about what is going on, when somebody says that it is wrong or has changed. " +
+				"Changes one entry of the list of what is going on; everybody here can see who changed what, and take it back.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"action":{"type":"string","enum":["add","change","remove"]},` +
+				`"field":{"type":"string","enum":["notes","user_state","findings"],"description":"findings are in reasoning_buffer"},` +
+				`"entry":{"type":"string","description":"change, remove: the entry as it stands in the list"},` +
+				`"text":{"type":"string","description":"add, change: what it says from now on, at most 300 bytes"}},` +
+				`"required":["action","field"],"additionalProperties":false}`),
+		},
+		Needs: participants.SendMessages,
+		Do: func(ctx context.Context, s Scope, arguments json.RawMessage) (Answer, error) {
+			given, err := Arguments[editing](arguments)
+			if err != nil {
+				return Answer{}, err
+			}
+			c, err := given.change()
+			if err != nil {
+				return Answer{}, err
+			}
+			told, err := change(ctx, s, c)
+			return Answer{Text: told}, err
+		},
+	}
+}
+
+// editing are the arguments of edit_context.
+type editing struct {
+	Action string `json:"action"`
+	Field  string `json:"field"`
+	Entry  string `json:"entry"`
+	Text   string `json:"text"`
+}
+
+// change returns what they mean.
+func (g editing) change() (c Change, err error) {
+	c = Change{Action: g.Action, Field: g.Field, Entry: g.Entry}
+	switch {
+	case g.Field != "notes" && g.Field != "user_state" && g.Field != "findings":
+		return c, fmt.Errorf(`field is %q; it must be "notes", "user_state" or "findings"`, bounded(g.Field, mostName))
+	case g.Action == "remove" && g.Text != "":
+		return c, fmt.Errorf("text is not for remove; leave it out, or change the entry instead")
+	case g.Action == "add" && g.Entry != "":
+		return c, fmt.Errorf("entry is not for add; leave it out, or change the entry instead")
+	case g.Action == "change" || g.Action == "add":
+		c.Text, err = Wording("text", g.Text, mostNote)
+		return c, err
+	case g.Action == "remove":
+		return c, nil
+	}
+	return c, fmt.Errorf(`action is %q; it must be "add", "change" or "remove"`, bounded(g.Action, mostName))
+}
