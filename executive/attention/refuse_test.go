@@ -58,3 +58,26 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestAQuestionIsOver: what is said after the answer, or much later, is not about it.
+func TestAQuestionIsOver(t *testing.T) {
+	line := func(after time.Duration, who, text string) attention.Line {
+		return attention.Line{At: noon.Add(after), Who: who, Here: true, Text: earshot.Text(text)}
+	}
+	asks := line(0, "ann", "Does anybody know how long eggs keep?")
+	for _, tt := range []struct {
+		name            string
+		then            []attention.Line
+		asked, answered bool
+	}{
+		{"asked", nil, true, false},
+		{"answered", []attention.Line{line(time.Second, "bob", "Four weeks.")}, true, true},
+		{"after that", []attention.Line{line(time.Second, "bob", "Four weeks."), line(2*time.Second, "bob", "Nice weather.")}, false, false},
+		{"much later", []attention.Line{line(time.Hour, "bob", "Nice weather.")}, false, false},
+	} {
+		talk := attention.Read(append([]attention.Line{asks}, tt.then...), []string{"ann", "bob"}, "Earshot")
+		if talk.Asked.IsZero() == tt.asked || talk.Answered != tt.answered {
+			t.Errorf("%s: asked at %v, answered %v", tt.name, talk.Asked, talk.Answered)
+		}
+	}
+}

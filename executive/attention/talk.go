@@ -41,6 +41,9 @@ const (
 	// pauses is how long a voice on the telephone listens.
 	pauses = time.Minute
 
+	// hangs is how long a question is not over that nobody answers.
+	hangs = 30 * time.Second
+
 	// meets is how long a meeting goes on without a sign of it.
 	meets = 10 * time.Minute
 )
@@ -117,6 +120,9 @@ func rings(text string) bool {
 
 // questions follows what the room was asked, and whether it was answered.
 func (r *reader) questions(l Line, text string) {
+	if r.talk.Answered || !within(l.At, r.talk.Asked, hangs) {
+		r.talk.Asked, r.talk.Answered = time.Time{}, false
+	}
 	switch {
 	case r.asksRoom(l):
 		r.talk.Asked, r.talk.Answered, r.asker = l.At, false, l.Who

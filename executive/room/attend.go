@@ -95,7 +95,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
-	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.mine || e.to.ForAgent()) {
+	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.mine || e.to.ForAgent() || r.justSpokeUp(e.event.At)) {
 		decisions = append(decisions, r.refused(e, lasts)...)
 	}
 	return decisions

@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/attention"
 	"earshot/executive/reflex"
 )
 
@@ -30,6 +31,8 @@ func TestDecide(t *testing.T) {
 		{"hushed, and asked back", with(func(s *scenario) { s.quiet, s.want = true, reflex.Wake }), earshot.Speak, Alone},
 		{"hushed, and called", with(func(s *scenario) { s.quiet, s.aim = true, called }), earshot.Speak, Named},
 		{"hushed, and followed up aloud", with(func(s *scenario) { s.quiet, s.to, s.aim = true, conversation.Following, aim{} }), earshot.Silent, Hushed},
+		{"told not now", with(func(s *scenario) { s.refuses = true }), earshot.Silent, attention.ToldNo},
+		{"called, and told not now", with(func(s *scenario) { s.refuses, s.aim = true, called }), earshot.Silent, attention.ToldNo},
 		{"switched off", with(func(s *scenario) { s.enabled = false }), earshot.Silent, Disabled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -119,6 +119,16 @@ func (r *Room) spokeUp(at time.Time) {
 	r.regard.spoke = append(r.regard.spoke, at)
 }
 
+// answersTo is how long after the agent spoke unasked "not now" is said to it, whoever
+// it calls.
+const answersTo = 30 * time.Second
+
+// justSpokeUp reports whether the agent spoke unasked just before a time.
+func (r *Room) justSpokeUp(at time.Time) bool {
+	n := len(r.regard.spoke)
+	return n > 0 && at.Sub(r.regard.spoke[n-1]) < answersTo
+}
+
 // regarding returns a channel that yields when something is looked at again that
 // waits, nil if nothing does but for what happens.
 func (r *Room) regarding() <-chan time.Time {
@@ -132,6 +142,9 @@ func (r *Room) regarding() <-chan time.Time {
 // somebody has answered it, or nobody will.
 func (r *Room) look(ctx context.Context) {
 	e := r.regard.hangs
+	if e != nil && e.err != nil { // it was not kept
+		r.regard.hangs, e = nil, nil
+	}
 	if e == nil || r.speaking() || len(r.pending) > 0 {
 		return
 	}

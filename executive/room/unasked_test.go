@@ -254,6 +254,27 @@ func TestNotNow(t *testing.T) {
 	})
 }
 
+// TestNotNowWithoutAName: to who has just spoken nobody says whom they mean.
+func TestNotNowWithoutAName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := byDay()
+		h.config.Attention.CoolDown = 0
+		c := gather(t, h, "bob")
+		c.must(t, "ann", eggs, 15*time.Second)
+		c.must(t, "bob", "not now!", 5*time.Minute)
+		c.must(t, "ann", eggs, time.Minute)
+		if got := c.verdicts(); got[len(got)-1] != "silent: "+room.Elsewhere+"; "+attention.ToldNo {
+			t.Errorf("decided %q", got)
+		}
+		time.Sleep(15 * time.Minute)
+		c.must(t, "ann", eggs, time.Minute)
+		if n := len(c.replies()); n != 2 {
+			t.Errorf("%d replies, want the first, and one after it was forgotten", n)
+		}
+		c.stop()
+	})
+}
+
 // TestSnooze: what /snooze takes.
 func TestSnooze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
