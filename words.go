@@ -97,15 +97,15 @@ func (e Edit) Deed() Text {
 	was, text := quote(e.Was), quote(e.Text)
 	switch {
 	case e.Act == Created:
-		return Text("adds to " + e.Field + ": " + text)
+		return Text("added to " + e.Field + ": " + text)
 	case e.Act == Changed:
-		return Text("changes " + e.Field + ": " + was + " is " + text + " now")
+		return Text("changed " + e.Field + ": " + was + " is " + text + " now")
 	case e.Act == Ended && e.Undoes == "":
-		return Text("takes out of " + e.Field + ": " + was)
+		return Text("took out of " + e.Field + ": " + was)
 	case e.Act == Undone && e.Was != "":
-		return Text("takes a change of " + e.Field + " back: " + was)
+		return Text("took a change of " + e.Field + " back: " + was)
 	case e.Act == Undone:
-		return Text("puts back into " + e.Field + ": " + text)
+		return Text("put back into " + e.Field + ": " + text)
 	}
 	return ""
 }

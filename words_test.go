@@ -49,6 +49,21 @@ func TestReminders(t *testing.T) {
 	}
 }
 
+func TestEdits(t *testing.T) {
+	for want, e := range map[string]earshot.Edit{
+		`added to notes: "likes tea"`:                      {Act: earshot.Created, Field: "notes", Text: "likes\ntea"},
+		`changed notes: "likes tea" is "likes coffee" now`: {Act: earshot.Changed, Field: "notes", Was: "likes tea", Text: "likes coffee"},
+		`took out of reasoning_buffer: "Ann is late"`:      {Act: earshot.Ended, Field: "reasoning_buffer", Was: "Ann is late"},
+		`took a change of notes back: "likes coffee"`:      {Act: earshot.Undone, Field: "notes", Was: "likes coffee", Text: "likes tea", Undoes: "1"},
+		`put back into notes: "likes tea"`:                 {Act: earshot.Undone, Field: "notes", Text: "likes tea", Undoes: "1"},
+		``:                                                 {Act: earshot.Ended, Field: "user_state", Was: "Ann is asleep", Source: "console", Undoes: "1"},
+	} {
+		if got := e.Deed(); string(got) != want {
+			t.Errorf("%q, want %q", string(got), want)
+		}
+	}
+}
+
 // FuzzDeed: whatever a model wrote, a deed is one short line.
 func FuzzDeed(f *testing.F) {
 	f.Add("write_file", `{"path":"a\nb"}`, "no", true)

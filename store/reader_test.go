@@ -260,6 +260,15 @@ func TestSearch(t *testing.T) {
 			}
 		})
 	}
+	note, seen := said(""), said("")
+	note.Body = earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "n", Was: "marmalade", Text: "gooseberry jam"}
+	seen.Body = earshot.Edit{Act: earshot.Created, Field: "recent_visual", Item: "webcam:0", Text: "gooseberry bush"}
+	add(t, s, note, seen)
+	for query, want := range map[string]string{"gooseberry": "edit", "marmalade": ""} { // of what people have in mind, what it is now
+		if got, err := s.For(everybody).Search(t.Context(), query, 10); err != nil || texts(got) != want {
+			t.Errorf("%s: found %q, %v", query, texts(got), err)
+		}
+	}
 	for _, query := range []string{"", " ", "***", `""`, "\x00", strings.Repeat("word ", 33)} {
 		if _, err := s.For(everybody).Search(t.Context(), query, 10); err == nil || !strings.Contains(err.Error(), "to search for: give") {
 			t.Errorf("searching for %q: %v", query, err)

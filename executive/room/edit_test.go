@@ -77,7 +77,7 @@ func TestContext(t *testing.T) {
 			}
 		}
 		c.must(t, "bob", "/context log", 0)
-		if got := c.last("bob"); strings.Count(got, "\n") != 3 || !strings.Contains(got, `bob changes notes: "likes tea" is "likes coffee" now`) || !strings.Contains(got, `ann adds to user_state: "Bob is asleep" (taken back)`) {
+		if got := c.last("bob"); strings.Count(got, "\n") != 3 || !strings.Contains(got, `bob changed notes: "likes tea" is "likes coffee" now`) || !strings.Contains(got, `ann added to user_state: "Bob is asleep" (taken back)`) {
 			t.Errorf("the changes are\n%s", got)
 		}
 		c.must(t, "ann", "/context", 0)

@@ -399,6 +399,8 @@ func TestBoard(t *testing.T) {
 		{"a tool that shows by itself", with(earshot.Use{Tool: "note"}, from("ai")), ""},
 		{"a tool that was refused", with(earshot.Use{Tool: "note", Refused: true, Result: "nobody\nasked"}, from("ai")), "AI was refused note: nobody asked\n"},
 		{"a reminder", with(earshot.Reminder{Act: earshot.Ended, Text: "tea"}, func(e *earshot.Event) { e.Author, e.To = "ai", []earshot.ParticipantID{"bob"} }), "AI will not remind you of it any more\n"},
+		{"a note is changed", with(earshot.Edit{Act: earshot.Changed, Field: "notes", Was: "tea", Text: "coffee"}, from("bob")), "you changed notes: \"tea\" is \"coffee\" now\n"},
+		{"a sense notices something", with(earshot.Edit{Act: earshot.Created, Field: "recent_visual", Text: "a cup"}, from("")), ""},
 		{"an agent is made", event(earshot.Agent{Act: earshot.Created, ID: "ai"}), "AI is an agent now (by Ann)\n"},
 		{"an agent is ended, by us", with(earshot.Agent{Act: earshot.Ended, ID: "ai"}, from("bob")), "AI is an agent no longer (by you)\n"},
 		{"an agent is changed, by the configuration", with(earshot.Agent{Act: earshot.Changed, ID: "ai"}, from("")), "AI has been changed\n"},
