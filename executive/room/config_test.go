@@ -54,7 +54,7 @@ var effects = []effect{
 	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
 	{"multi_party.turn_limit", func(c *executive.Config) { c.MultiParty.TurnLimit = 3 }, amongAgents, "20 requests", "3 requests"},
-	{"tools.enabled", func(c *executive.Config) { c.Tools.Enabled = false }, offered, "message_agent note remind edit_context", ""},
+	{"tools.enabled", func(c *executive.Config) { c.Tools.Enabled = false }, offered, "message_agent ponder note remind edit_context", ""},
 }
 
 // TestKeys: a changed value changes what the room does.

@@ -26,6 +26,7 @@ const (
 // line is one message of the dialogue, as it was heard.
 type line struct {
 	event      earshot.EventID
+	sequence   int64
 	about      earshot.EventID // what a reply answers
 	at         time.Time
 	author     earshot.ParticipantID

@@ -53,6 +53,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if r.stir.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that
 	}
+	r.yield(in)
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.heed(in.signal)
 		return r.act(ctx, in.event, in.who)

@@ -49,8 +49,14 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 		noted(into, e, body)
 	case earshot.Edit:
 		into.Edit(e)
+	case earshot.Finding:
+		into.Forget(body.Merges...)
+		into.Put(scene.Item{
+			Field: scene.Reasoning, Source: "think", Event: e.ID, At: e.At, Text: body.Text, Visibility: e.Visibility,
+			Confidence: body.Confidence, Until: body.Until,
+		})
 	case earshot.Reply:
-		into.Use(e.Sources...)
+		into.Use(body.Delivered(), e.Sources...)
 		replied(into, e, body)
 	}
 }
@@ -105,6 +111,7 @@ func (r *Room) goOn() {
 			}
 		}
 	}
+	r.resume(r.cfg.Past)
 	r.sponsored(r.cfg.Past)
 	r.unreturned = r.overdue(r.cfg.Past)
 	r.began = r.newest

@@ -48,6 +48,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/why"
 	"earshot/interrupt"
@@ -178,6 +179,7 @@ type Room struct {
 	floor    *interrupt.Floor
 	scene    *scene.Scene
 	commands command.Table
+	mind     *think.Mind
 	aloud    aloud
 	turns    conversation.Turns
 	names    atomic.Pointer[names]
@@ -273,6 +275,7 @@ func New(cfg Config) *Room {
 		agenda:   cfg.Agenda,
 	}
 	r.commands = r.table()
+	r.mind = r.newMind()
 	r.seating()
 	r.goOn()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // which are not needed again
@@ -282,9 +285,11 @@ func New(cfg Config) *Room {
 // Run is the room at work. It returns when ctx has ended, the live turn is
 // over and written down, and nothing is left running.
 func (r *Room) Run(ctx context.Context) error {
-	var turns sync.WaitGroup
+	var turns, thinking sync.WaitGroup
 	defer turns.Wait()
 	r.mend(ctx)
+	r.mull()
+	thinking.Go(func() { r.mind.Run(ctx) })
 	for {
 		var again <-chan time.Time
 		if len(r.unsaved) > 0 {
@@ -292,7 +297,7 @@ func (r *Room) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			r.close(ctx)
+			r.close(ctx, &thinking)
 			return nil
 		case <-r.wake:
 			r.take(ctx)
@@ -303,6 +308,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.reminding():
 		case <-r.regarding():
 			r.regard.again = time.Time{}
+		case <-r.quietens():
 		case do := <-r.errands:
 			do(ctx)
 		case end := <-r.ended:
@@ -312,6 +318,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.keep(ctx)
 		}
 		r.next(ctx, &turns)
+		r.mull()
 		r.release()
 	}
 }
@@ -323,14 +330,15 @@ func (r *Room) Leave() {
 	r.mu.Lock()
 	r.leaving = true
 	r.mu.Unlock()
+	r.mind.Let(false)
 	r.floor.Signal(&interrupt.Signal{
 		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
 	})
 }
 
-// close ends the room: the live turn is awaited, what has not been kept is
-// refused.
-func (r *Room) close(ctx context.Context) {
+// close ends the room: the live turn is awaited, and the mind, which writes down
+// what it was thinking; what has not been kept is refused.
+func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	r.mu.Lock()
 	r.closed = true
 	close(r.shut)
@@ -340,6 +348,7 @@ func (r *Room) close(ctx context.Context) {
 	for _, e := range left {
 		r.finish(e, ErrClosed)
 	}
+	thinking.Wait()
 	if live != nil {
 		r.conclude(ctx, <-r.ended)
 	}
@@ -462,6 +471,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 		} else {
 			r.overtake(e)
 			r.pending = append(r.pending, e.asks...)
+			r.consider(e)
 		}
 		r.mu.Lock()
 		r.quiet = (r.quiet || e.quiets) && !e.wakes

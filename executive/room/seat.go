@@ -65,7 +65,7 @@ func (s *seat) learn(e earshot.Event, people *participants.Registry) {
 // line returns what happened as a line of the dialogue. What was said aloud to
 // others is none: people talk all day, and would drive everything else out.
 func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool) {
-	l := line{event: e.ID, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
+	l := line{event: e.ID, sequence: e.Sequence, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		l.about, l.text, l.turn = body.About, body.Text, body.Turn

@@ -72,9 +72,12 @@ func (r *Room) State(a earshot.Audience) State {
 	return s
 }
 
-// Busy reports whether anything is still to be kept, answered or said. It is for
+// Busy reports whether anything is still to be kept, answered, said or thought. It is for
 // who performs a conversation, and not for those who are in it.
 func (r *Room) Busy() bool {
+	if r.mind.Busy() {
+		return true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.live != nil || len(r.waiting)+r.asked > 0

@@ -64,6 +64,9 @@ func (p *part) tools() tool.Table {
 	if r.cfg.Staff != nil {
 		t = append(t, p.delegates())
 	}
+	if p.depth == 0 && len(r.agents()) > 0 && p.who.ID == r.agents()[0].ID {
+		t = append(t, p.ponders())
+	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
 	return append(t, r.cfg.Tools...)
 }

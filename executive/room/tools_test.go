@@ -120,7 +120,7 @@ func TestATool(t *testing.T) {
 // is not allowed is not offered, and refused, explained and kept where the model
 // calls it all the same.
 func TestWhoMayHaveToolsUsed(t *testing.T) {
-	const all, open = "message_agent note remind edit_context read_file", "message_agent note remind edit_context"
+	const all, open = "message_agent ponder note remind edit_context read_file", "message_agent ponder note remind edit_context"
 	bob := func(t *testing.T, c *company) {
 		c.must(t, "bob", "/pause", 0)
 		c.must(t, "bob", "Earshot, hello", 0)

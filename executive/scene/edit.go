@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"earshot"
 )
@@ -163,15 +164,43 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 	return true
 }
 
-// Use notes that a reply has rested on what came from these events.
-func (s *Scene) Use(events ...earshot.EventID) {
+// Use notes which findings a reply has rested on that said this: of those that came from these
+// events, and so stood in its prompt, the ones whose words are for the most part in it.
+func (s *Scene) Use(said earshot.Text, events ...earshot.EventID) {
+	words := make(map[string]bool)
+	for _, w := range telling(said) {
+		words[w] = true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.layer(Reasoning)
 	for k := range l.entries {
 		e := &l.entries[k]
-		e.Used = e.Used || slices.Contains(events, e.Event) || slices.Contains(events, earshot.EventID(e.ID))
+		shown := slices.Contains(events, e.Event) || slices.Contains(events, earshot.EventID(e.ID))
+		e.Used = e.Used || shown && repeats(words, e.Text)
 	}
+}
+
+// repeats reports whether most of the words that tell something in text are among
+// words.
+func repeats(words map[string]bool, text earshot.Text) bool {
+	all, n := telling(text), 0
+	for _, w := range all {
+		if words[w] {
+			n++
+		}
+	}
+	return len(all) > 0 && 3*n >= 2*len(all)
+}
+
+// telling returns the words of text that tell something: the longer ones, and the numbers.
+func telling(text earshot.Text) (all []string) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(string(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(w) > 3 || w[0] >= '0' && w[0] <= '9' {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // Disputed reports whether somebody has changed or taken out what came from one of

@@ -193,7 +193,7 @@ func TestFindings(t *testing.T) {
 		}
 		s.Put(i)
 	}
-	s.Use("f10", "f3")
+	s.Use("Finding 10, and the 3rd, 3: and nothing else of it.", "f10", "f3", "f4")
 	if got := shows(s, scene.Reasoning); got != "finding 0 | finding 1 | finding 2 | finding 4 | finding 5 | finding 6 | finding 7 | finding 9" {
 		t.Errorf("left are %s", got)
 	}

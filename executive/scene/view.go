@@ -143,11 +143,12 @@ func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan st
 }
 
 // Recent returns the entries of all fields as a prompt shows them at now: of
-// what was heard and seen, only what is younger than window.
+// what was heard and seen, only what is younger than window, and of what was found
+// what is not stale.
 func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	for _, f := range Fields() {
 		for _, i := range v.Items(f) {
-			if (f == Audio || f == Visual) && now.Sub(i.At) > window {
+			if (f == Audio || f == Visual) && now.Sub(i.At) > window || i.Stale(now) {
 				continue
 			}
 			items = append(items, i)
@@ -157,11 +158,15 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 }
 
 // Prompt returns items as a model reads them at now: a line an entry, with its
-// age, so that what is stale is said to be.
+// age, so that what is stale is said to be; of what was found, how sure that is.
 func Prompt(items []Item, now time.Time) string {
 	var b strings.Builder
 	for _, i := range items {
-		fmt.Fprintf(&b, "%s (%s): %s\n", i.Field, Age(now.Sub(i.At)), conversation.Defuse(i.Line()))
+		sure := ""
+		if i.Field == Reasoning {
+			sure = fmt.Sprintf(", %.0f %% sure", 100*i.Confidence)
+		}
+		fmt.Fprintf(&b, "%s (%s%s): %s\n", i.Field, Age(now.Sub(i.At)), sure, conversation.Defuse(i.Line()))
 	}
 	return b.String()
 }

@@ -43,12 +43,12 @@ func mergingOf(findings int) json.RawMessage { return schema("merges", "f", find
 
 // schema returns the schema of findings, each with a list of labels.
 func schema(list, prefix string, n int) json.RawMessage {
-	item := `{"type":"string"}`
+	item := `"maxItems":0`
 	if n > 0 {
-		item = `{"enum":[` + strings.Join(labels(prefix, n), ",") + `]}`
+		item = `"items":{"enum":[` + strings.Join(labels(prefix, n), ",") + `]}`
 	}
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"findings":{"type":"array","maxItems":%d,"items":{"type":"object",`+
-		`"properties":{"text":{"type":"string"},"%s":{"type":"array","items":%s},"confidence":{"type":"number"},`+
+		`"properties":{"text":{"type":"string"},"%s":{"type":"array",%s},"confidence":{"type":"number"},`+
 		`"minutes":{"type":"number"},"worth_saying":{"type":"boolean"}},`+
 		`"required":["text","%s","confidence","minutes","worth_saying"],"additionalProperties":false}}},`+
 		`"required":["findings"],"additionalProperties":false}`, mostFindings, list, item, list))

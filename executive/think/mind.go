@@ -189,6 +189,13 @@ func (m *Mind) told(e Event) bool {
 	return any
 }
 
+// Has reports whether there is a thought that fits.
+func (m *Mind) Has(fit func(Question) bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.state.thoughts, func(t *thought) bool { return fit(t.Question) })
+}
+
 // View returns the thoughts as they stand, in the order in which they come.
 func (m *Mind) View() []View {
 	m.mu.Lock()

@@ -53,7 +53,28 @@ func (t *transcript) journal(events []earshot.Event) {
 			t.add(e.At, "notice", "%s", body.Text)
 		case earshot.Reply:
 			t.reply(e, body)
+		case earshot.Thought:
+			t.thought(e, body)
+		case earshot.Finding:
+			t.add(e.At, "found", "%s", string(body.Text))
 		}
+	}
+}
+
+// thought adds a stretch of thought, and what it gave way to.
+func (t *transcript) thought(e earshot.Event, b earshot.Thought) {
+	if b.Text != "" {
+		t.add(e.At, "thinks", "%s", strings.TrimSpace(string(b.Text)))
+	}
+	switch {
+	case b.Cut != nil:
+		by := ""
+		if b.Cut.By != "" {
+			by = " by " + t.people.Name(b.Cut.By)
+		}
+		t.facts = append(t.facts, fact{e.At, b.Cut.At, "parked", b.Cut.Signal + by})
+	case b.Outcome != earshot.Completed:
+		t.add(e.At, string(b.Outcome), "a thought")
 	}
 }
 

@@ -1,0 +1,243 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/scene"
+	"earshot/executive/think"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+const (
+	// mostEvidence is how many lines of the dialogue a finding can point to: as
+	// many as a model can keep apart.
+	mostEvidence = 24
+
+	// longestEvidence is how much of each it is shown again, in bytes.
+	longestEvidence = 160
+
+	// mostNews is how many lines of what came in between a thought is told, and
+	// longestNews how much of each, in bytes. They stand in the dialogue too.
+	mostNews    = 12
+	longestNews = 600
+)
+
+// A muse is the room as its mind sees it. It belongs to the goroutine of the mind,
+// and to the owner of the room while that one waits.
+type muse struct {
+	room  *Room
+	rests map[earshot.EventID]*rest // by thought
+}
+
+// A rest is what a thought rests on: who may see all of it, and what it is erased
+// with.
+type rest struct {
+	visibility earshot.Visibility
+	sources    []earshot.EventID
+	at         time.Time // when its last stretch was asked for
+}
+
+// errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
+var errForgotten = errors.New("what was said before cannot be read")
+
+// Matter implements [think.House].
+func (m *muse) Matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
+	bad := m.room.entrust(ctx, func(ctx context.Context) { matter, err = m.matter(ctx, q, since) })
+	return matter, errors.Join(err, bad)
+}
+
+// matter is Matter for the owner. It begins as a reply in the same circle does.
+func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
+	r, s, now := m.room, m.room.seats[0], m.room.cfg.Now()
+	if !r.roused(ctx, s) {
+		return matter, errForgotten
+	}
+	set := r.cfg.Settings()
+	is := question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}, visibility: q.Visibility}
+	a := r.listeners(is)
+	prefix, used := r.prefix(s, a)
+	going := r.now(set, s, a)
+	is.madeOf(used)
+	is.restsOn(going)
+	rests := m.rests[q.ID]
+	if rests == nil {
+		rests = &rest{visibility: q.Visibility}
+		m.rests[q.ID] = rests
+	}
+	rests.visibility = rests.visibility.And(is.visibility)
+	rests.sources = alsoRests(rests.sources, is.sources...)
+	matter = think.Matter{
+		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
+		Evidence: r.evidence(used, going, now), Kept: r.kept(s, q.Visibility), Refuted: r.refuted(a),
+	}
+	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
+	if matter.Engine == "" {
+		engine, model := s.thinks(set)
+		matter.Engine = engine
+		if matter.Model == "" {
+			matter.Model = model
+		}
+	}
+	if since > 0 {
+		matter.News = r.news(s, used, going, since, rests.at)
+	}
+	rests.at = now
+	return matter, nil
+}
+
+// alsoRests returns list with ids in it, each once.
+func alsoRests(list []earshot.EventID, ids ...earshot.EventID) []earshot.EventID {
+	for _, id := range ids {
+		if id != "" && !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// shown are the tools that stand in the prompt of a reply to those who asked, or to
+// whoever operates the house.
+func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
+	by := q.By
+	if by == "" {
+		by = participants.Owner
+	}
+	who, ok := r.cfg.People.Get(by)
+	if !ok {
+		return nil
+	}
+	p := part{affair: &affair{room: r}, question: &question{seat: s, visibility: q.Visibility}, who: s.Record, home: s.Path}
+	return p.tools().For([]participants.Participant{who})
+}
+
+// evidence is what a finding can rest on: what was said, and what is noted.
+func (r *Room) evidence(used []line, going []scene.Item, now time.Time) (all []think.Evidence) {
+	for _, i := range going {
+		if i.Event != "" && (i.Field == scene.Notes || i.Field == scene.Visual || i.Field == scene.User) {
+			all = append(all, think.Evidence{Event: i.Event, Text: beginning(i.Line(), longestEvidence)})
+		}
+	}
+	for _, l := range used[max(0, len(used)-mostEvidence):] {
+		if l.text != "" {
+			text := r.cfg.People.Name(l.author) + " (" + scene.Age(now.Sub(l.at)) + "): " + string(oneLine(l.text))
+			all = append(all, think.Evidence{Event: l.event, Text: beginning(text, longestEvidence)})
+		}
+	}
+	return all
+}
+
+// beginning returns the beginning of text, in so many bytes.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// kept are the findings that are in the scene, and which of them the same may see
+// as something of visibility v.
+func (r *Room) kept(s *seat, v earshot.Visibility) (all []think.Kept) {
+	for _, i := range r.scene.For(earshot.Audience{Room: r.cfg.ID}.With(s.ID)).Items(scene.Reasoning) {
+		all = append(all, think.Kept{
+			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: together(i.Visibility, v),
+		})
+	}
+	return all
+}
+
+// refuted are the findings that somebody has said are wrong.
+func (r *Room) refuted(a earshot.Audience) (all []string) {
+	for _, v := range r.scene.For(a).Versions() {
+		if edit, ok := v.Edit.Body.(earshot.Edit); ok && edit.Field == string(scene.Reasoning) && edit.Was != "" && !v.Undone {
+			all = append(all, string(oneLine(edit.Was)))
+		}
+	}
+	return all[max(0, len(all)-4):]
+}
+
+// news is what has happened since an event, as a thought of those is told who may
+// see the lines used; at is when its last stretch began. That somebody has written
+// what they may not see is told without a word of it.
+func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at time.Time) (n think.News) {
+	var by, answered, changed []string
+	for _, l := range used {
+		switch text := r.cfg.People.Name(l.author) + ": " + beginning(string(oneLine(l.text)), longestNews); {
+		case l.sequence <= since:
+		case l.announces:
+			changed = append(changed, l.note)
+		case l.text == "":
+		case l.author == s.ID:
+			answered = append(answered, text)
+		default:
+			by = append(by, text)
+		}
+	}
+	if slices.ContainsFunc(s.history.lines, func(l line) bool {
+		return l.sequence > since && l.author != s.ID && l.text != "" && !slices.ContainsFunc(used, func(u line) bool { return u.event == l.event })
+	}) {
+		by = append(by, "Somebody had a private word.")
+	}
+	for _, i := range going {
+		if i.Event != "" && i.At.After(at) && (i.Field == scene.Notes || i.Field == scene.Visual || i.Field == scene.Environment) {
+			changed = append(changed, fmt.Sprintf("%s: %s", i.Field, i.Line()))
+		}
+	}
+	return think.News{By: lately(by), Answered: lately(answered), Changed: lately(changed)}
+}
+
+// lately returns the last of some lines.
+func lately(lines []string) string { return strings.Join(lines[max(0, len(lines)-mostNews):], "\n") }
+
+// Keep implements [think.House].
+func (m *muse) Keep(ctx context.Context, q think.Question, s think.Stretch) {
+	e := m.event(q, s.Thought)
+	e.ID = s.ID
+	if !s.At.IsZero() {
+		e.At = s.At
+	}
+	m.room.record(ctx, e)
+}
+
+// Found implements [think.House].
+func (m *muse) Found(ctx context.Context, q think.Question, a think.Answer) {
+	for _, f := range a.Findings {
+		f.Finding.Thought = a.Stretch
+		e := m.event(q, f.Finding)
+		e.Sources = alsoRests(append(f.Evidence, a.Stretch), f.Merges...)
+		if f.Answers == "" {
+			e.To = nil
+		}
+		m.room.record(ctx, e)
+	}
+}
+
+// Over implements [think.House]. Who waits for an answer is told, if nothing came of
+// it: not who only used a word that makes one think, and was answered already.
+func (m *muse) Over(q think.Question, found int, stopped bool) {
+	delete(m.rests, q.ID)
+	if q.Cause.Asked() && q.Cause != earshot.ByTrigger && found == 0 && !stopped {
+		m.room.tell(q.Via, earshot.Notice{Text: "I have thought about what you asked, and have come to nothing that I could say; ask me again with more to go on"})
+	}
+}
+
+// event is something that came of a thought, for those who may see what it rests on.
+func (m *muse) event(q think.Question, body earshot.Body) earshot.Event {
+	rests := m.rests[q.ID]
+	if rests == nil { // it has not begun
+		rests = &rest{visibility: q.Visibility}
+	}
+	e := m.room.event(rests.visibility, body)
+	e.Author = m.room.agents()[0].ID
+	e.Sources = alsoRests(slices.Clone(rests.sources), q.About)
+	if q.By != "" {
+		e.To = []earshot.ParticipantID{q.By}
+	}
+	return e
+}

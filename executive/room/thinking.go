@@ -1,0 +1,214 @@
+package room
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive"
+	"earshot/executive/think"
+	"earshot/interrupt"
+	"earshot/llm"
+)
+
+// newMind returns the mind of the room, which is that of its main agent. It asks
+// nothing before it runs.
+func (r *Room) newMind() *think.Mind {
+	return &think.Mind{
+		Model: r.cfg.Model, House: &muse{room: r, rests: make(map[earshot.EventID]*rest)},
+		Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log,
+	}
+}
+
+// thinks reports whether there is to be thought at all.
+func (r *Room) thinks() bool {
+	set := r.cfg.Settings()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cfg.Model != nil && set.Enabled && set.Reasoning.Enabled && r.mode.Answers() && !r.leaving && !r.closed
+}
+
+// yield parks the mind where somebody begins to write or to speak, or says something to
+// an agent: a reply must not wait for a thought. It acts on the goroutine of the
+// sense, before anything waits in a queue.
+func (r *Room) yield(in incoming) {
+	if !r.begins(in) || r.spare() {
+		return
+	}
+	by := earshot.Interruption{Signal: interrupt.Addressed.String(), At: in.event.At}
+	if in.event.Visibility.Scope != earshot.Private { // of which nobody else is told
+		by.By = in.who.ID
+	}
+	if in.signal != nil {
+		by.Signal = in.signal.Kind.String()
+	}
+	r.mind.Park(by)
+}
+
+// begins reports whether in is the beginning of something that may be answered.
+func (r *Room) begins(in incoming) bool {
+	switch body := in.event.Body.(type) {
+	case earshot.Typing:
+		return body.Began
+	case earshot.Speech:
+		return body.Stage != earshot.VoiceOver && in.to != conversation.Own && in.to != conversation.Aside && in.signal != nil
+	case earshot.Message:
+		return in.aim.mine
+	case earshot.Utterance:
+		return in.to.ForAgent()
+	}
+	return false
+}
+
+// spare reports whether a thought and a reply can be made at the same time: the
+// engine has a slot to spare, or each has its own.
+func (r *Room) spare() bool {
+	set := r.cfg.Settings()
+	if !set.Parallel.Enabled {
+		return false
+	}
+	main := r.agents()[0]
+	talks, _ := set.LLM.For(string(main.Role), main.Engine, main.Model)
+	engines := set.LLM.List()
+	at := slices.IndexFunc(engines, func(e llm.EngineConfig) bool { return e.Name == talks })
+	is := engines[max(at, 0)]
+	return is.Slots > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
+}
+
+// mull lets the mind think if nobody wants the floor, and parks it otherwise.
+func (r *Room) mull() {
+	r.mind.Let(r.thinks())
+	by, taken := r.taken()
+	switch {
+	case !taken:
+		r.mind.Release()
+	case !r.spare() && !r.mind.Held():
+		r.mind.Park(by)
+	}
+}
+
+// taken reports whether somebody has the floor or is about to want it, and who.
+func (r *Room) taken() (by earshot.Interruption, is bool) {
+	now := r.cfg.Now()
+	types, voice := r.stir.about(now)
+	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.live != nil:
+		by.Signal = "turn"
+	case len(r.pending)+r.coming+len(r.waiting) > 0:
+		by.Signal = interrupt.Addressed.String()
+	case types:
+		by.Signal = interrupt.Typing.String()
+	case voice:
+		by.Signal = interrupt.Voice.String()
+	default:
+		return by, false
+	}
+	return by, true
+}
+
+// quietens returns a channel that yields when a voice may be over that has parked
+// the mind and of which nothing more came; nil if there is none.
+func (r *Room) quietens() <-chan time.Time {
+	if !r.mind.Held() || r.speaking() {
+		return nil
+	}
+	if _, voice := r.stir.about(r.cfg.Now()); !voice {
+		return nil
+	}
+	return time.After(fades)
+}
+
+// about reports whether somebody types at now, and whether somebody speaks.
+func (s *stir) about(now time.Time) (types, voice bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.voices {
+		voice = voice || now.Sub(at) < fades
+	}
+	return len(s.typing) > 0, voice
+}
+
+// wonder lets the mind think about something new, which nobody has asked it to.
+func (r *Room) wonder(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
+	if r.thinks() {
+		_ = r.mind.Ask(think.Question{ // which is always taken
+			ID: r.cfg.NewID(), Cause: cause, About: about, Text: what,
+			Visibility: earshot.Visibility{Scope: earshot.Public}, At: r.cfg.Now(),
+		})
+	}
+}
+
+// longestPause is how old a thought may be that goes on after a start: who asked
+// has forgotten it by then.
+const longestPause = 24 * time.Hour
+
+// resume goes on with the thoughts that somebody had asked for, and that were
+// parked when the program ended.
+func (r *Room) resume(past []earshot.Event) {
+	var order []earshot.EventID
+	open := make(map[earshot.EventID][]earshot.Event)
+	for _, e := range past {
+		body, ok := e.Body.(earshot.Thought)
+		if !ok || !body.Cause.Asked() {
+			continue
+		}
+		id := cmp.Or(body.Of, e.ID)
+		if open[id] == nil {
+			order = append(order, id)
+		}
+		open[id] = append(open[id], e)
+	}
+	for _, id := range order {
+		last := open[id][len(open[id])-1]
+		is := last.Body.(earshot.Thought)
+		parked := is.Outcome == earshot.Interrupted || is.Outcome == earshot.Failed
+		if open[id][0].ID != id || !parked || is.Dropped || r.cfg.Now().Sub(last.At) > longestPause {
+			continue
+		}
+		r.mind.Restore(r.questioned(open[id][0]), stretches(open[id]), last.Sequence)
+	}
+}
+
+// questioned returns what a thought is about whose first stretch is e.
+func (r *Room) questioned(e earshot.Event) think.Question {
+	is := e.Body.(earshot.Thought)
+	q := think.Question{ID: e.ID, Cause: is.Cause, About: is.About, Text: is.Question, Visibility: e.Visibility, At: e.At}
+	if len(e.To) > 0 {
+		q.By, q.Name = e.To[0], r.cfg.People.Name(e.To[0])
+	}
+	return q
+}
+
+func stretches(events []earshot.Event) (all []think.Stretch) {
+	for _, e := range events {
+		all = append(all, think.Stretch{ID: e.ID, At: e.At, Thought: e.Body.(earshot.Thought)})
+	}
+	return all
+}
+
+// triggered reports whether text has one of the words in it that make an agent
+// think: whole words, in any case.
+func triggered(set executive.Reasoning, text earshot.Text) bool {
+	all := wordsIn(string(text))
+	return slices.ContainsFunc(set.Triggers, func(trigger string) bool {
+		words := wordsIn(trigger)
+		for i := 0; i+len(words) <= len(all); i++ {
+			if slices.Equal(all[i:i+len(words)], words) {
+				return len(words) > 0
+			}
+		}
+		return false
+	})
+}
+
+// wordsIn returns the words of text, in small letters.
+func wordsIn(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+}
