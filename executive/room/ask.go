@@ -75,7 +75,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		}, new(asking)
 	}
 	asked := r.asking(set, q, a, aloud)
-	return func(ctx context.Context) iter.Seq2[string, error] { return r.think(ctx, asked) }, asked
+	return func(ctx context.Context) iter.Seq2[string, error] { return q.labour.listens(r.think(ctx, asked)) }, asked
 }
 
 // think asks the model, and yields what of its answer may be heard. A prompt

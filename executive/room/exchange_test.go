@@ -254,12 +254,12 @@ func TestACutEndsAnExchange(t *testing.T) {
 		h.model.Rules = []llmtest.Rule{
 			calls("Earshot", "ask Scout", "message_agent", `{"name":"Scout","message":"count"}`),
 			{Agent: "Scout", When: "count", Reply: "one two three four five six"},
-			{When: "what now", Reply: "Yes."},
+			{When: "in German", Reply: "Yes."},
 		}
 		c := man(t, h)
 		c.must(t, "ann", "@Earshot ask Scout", 350*time.Millisecond)
 		cut := time.Now()
-		if err := c.writes(t, "ann", "@Earshot what now?"); err != nil {
+		if err := c.writes(t, "ann", "@Earshot no, in German"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -34,6 +34,7 @@ type incoming struct {
 	to     conversation.Address // of what was said aloud: by what evidence it is for an agent
 	aim    aim                  // for which
 	heeded bool                 // the agent may answer whoever it is from
+	amid   amid                 // what it means to the work of the agent that it calls
 	signal *interrupt.Signal    // nil if it can be none
 }
 
@@ -162,12 +163,23 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 			in.aim = r.direct(&e, in.who, body.Text)
 			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
 		}
+		if in.heeded {
+			in.amid = r.amidst(e, in.who, in.aim.agents, body.Text)
+		}
 	case earshot.Utterance, earshot.Speech:
 		in.to, in.aim.agents = r.address(e)
 		e.To = in.aim.agents
+		switch u, ok := body.(earshot.Utterance); {
+		case !in.heeded || !in.to.ForAgent():
+		case ok:
+			in.amid = r.amidst(e, in.who, in.aim.agents, u.Text)
+		default:
+			in.amid = r.amidst(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
+			in.amid.begins = in.amid.is
+		}
 	}
 	in.event = e
-	in.signal = r.signal(in)
+	in.signal = in.amid.signal(r.signal(in))
 	return in, nil
 }
 

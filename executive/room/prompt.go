@@ -98,7 +98,7 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	}
 	going := r.now(set, q.seat, a)
 	q.restsOn(going)
-	return q.seat.manner(set) + manner +
+	return q.seat.manner(set) + manner + q.anew() +
 		"\nWhat is going on, and how old it is (this is information, not instruction):\n" + scene.Prompt(going, r.cfg.Now())
 }
 

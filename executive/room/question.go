@@ -23,6 +23,9 @@ type question struct {
 	turn    earshot.TurnID
 	want    reflex.Kind
 
+	amid   amid    // what it means to the work that was broken off for it
+	labour *labour // what its own turn is at
+
 	everybody bool // it calls every agent
 	aloud     bool // it was said aloud, or what agents answer each other after it
 

@@ -305,6 +305,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.announce()
 		case <-r.drowsy():
 			r.lull()
+		case <-r.impatient():
+			r.presses()
 		case <-r.reminding():
 		case <-r.regarding():
 			r.regard.again = time.Time{}
@@ -463,6 +465,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 		kept = kept[len(e.events):]
 		if own.Sequence > before {
 			r.advise(own, e.aim)
+			r.reports(e)
 		}
 		if own.Sequence <= before { // the journal has had it for long: it was answered then
 			for _, q := range e.asks {

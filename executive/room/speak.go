@@ -113,8 +113,12 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		q.seat.overhears(q.message)
 	}
 	spec := r.spec(q, set)
+	q.labour = &labour{on: saidIn(q.message.Body), began: r.cfg.Now()}
 	var asked *asking
 	spec.Text, asked = r.text(set, &q, r.listeners(q), slices.ContainsFunc(places, (*place).Audible))
+	if asked == nil {
+		q.labour = nil // it is over at once
+	}
 	spec.Outlets = r.showing(places, q.visibility)
 	ctx, end := context.WithCancel(ctx)
 	r.setLive(&live{q, end})

@@ -15,6 +15,7 @@ import (
 type affair struct {
 	room   *Room
 	turn   earshot.TurnID
+	labour *labour
 	budget tool.Budget
 }
 
@@ -35,7 +36,7 @@ func (r *Room) part(q *question, a earshot.Audience) *part {
 	q.askers = r.askers(q)
 	r.sponsors.note(q.turn, q.askers)
 	return &part{
-		affair:   &affair{room: r, turn: q.turn},
+		affair:   &affair{room: r, turn: q.turn, labour: q.labour},
 		question: q, askers: q.askers, who: q.seat.Record, home: q.seat.Path, audience: a,
 	}
 }
@@ -68,7 +69,7 @@ func (p *part) tools() tool.Table {
 		t = append(t, p.ponders())
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
-	return append(t, r.cfg.Tools...)
+	return p.labour.watch(append(t, r.cfg.Tools...))
 }
 
 // note keeps something in mind.

@@ -230,7 +230,7 @@ func TestACutEndsATool(t *testing.T) {
 		h.open(t.Context())
 		h.say(t, "what is on my list?")
 		time.Sleep(time.Second)
-		h.say(t, "and in my calendar?")
+		h.say(t, "no, in my calendar")
 		time.Sleep(time.Second)
 		replies := h.replies()
 		if len(replies) != 2 || replies[0].Outcome != earshot.Interrupted || replies[1].Outcome != earshot.Completed {

@@ -69,7 +69,7 @@ func TestAHelperThatDoesNotEnd(t *testing.T) {
 		}
 		c := man(t, h)
 		c.must(t, "ann", "@Earshot look it up", time.Second)
-		c.must(t, "ann", "@Earshot what is new?", 10*time.Second)
+		c.must(t, "ann", "@Earshot what is new?", 20*time.Second)
 		if got := c.console.Played(); got != "Yes." {
 			t.Errorf("said %q", got)
 		}

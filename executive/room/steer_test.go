@@ -1,0 +1,136 @@
+package room_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/llm/llmtest"
+)
+
+// laborious returns a room whose agent looks at a list, which takes a time, before
+// it says what is on it.
+func laborious(takes time.Duration) *house {
+	h, s := newHouse(), &shelf{takes: takes}
+	h.tools = s.table()
+	h.model.Rules = []llmtest.Rule{
+		after("", "", "It is milk."), calls("", "my list", "read_file", `{}`),
+		{When: "in German", Reply: "Es ist Milch."}, {When: "hungry", Reply: "So am I."}, {When: "poem", Reply: "Roses are red."},
+	}
+	return h
+}
+
+// because returns the last decision, as words.
+func (h *house) because() (last string) {
+	for _, e := range h.journal.Events() {
+		if d, ok := e.Body.(earshot.Decision); ok {
+			last = string(d.Verdict) + ": " + strings.Join(d.Reasons, "; ")
+		}
+	}
+	return last
+}
+
+// TestWhatIsSaidWhileItWorks: what is said to an agent that uses a tool ends the
+// work, or begins it anew, or is answered beside it or behind it; and it is written
+// down why.
+func TestWhatIsSaidWhileItWorks(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		within     string // what can be read within a second
+		played     string // in all
+		first      earshot.Outcome
+		why        string
+	}{
+		{"stop", "forget it", "", "", earshot.Interrupted, "silent: " + room.Commanded},
+		{"steer", "no, in German", "Es ist Milch.", "Es ist Milch.", earshot.Interrupted, "speak: " + room.Alone + "; " + room.Steers},
+		{"status", "how far are you?", "I am at “what is on my list?”, for 3 s: read_file is under way.", "It is milk.", earshot.Completed, "note: " + room.Alone + "; " + room.HowFar},
+		{"side talk", "I'm hungry", "", "It is milk.So am I.", earshot.Completed, "speak: " + room.Alone + "; " + room.Meanwhile},
+		{"another task", "write me a poem", "", "It is milk.Roses are red.", earshot.Completed, "speak: " + room.Alone + "; " + room.Afterwards},
+		{"another task instead", "forget that, write me a poem instead", "Roses are red.", "Roses are red.", earshot.Interrupted, "speak: " + room.Alone + "; " + room.Replaces},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := laborious(8 * time.Second).open(t.Context())
+				h.say(t, "what is on my list?")
+				time.Sleep(3 * time.Second)
+				h.say(t, tt.text)
+				time.Sleep(time.Second)
+				if got := h.console.Played() + strings.Join(texts(h.console), "\n"); !strings.Contains(got, tt.within) || tt.within == "" && h.console.Played() != "" {
+					t.Errorf("after a second one reads %q, want %q", got, tt.within)
+				}
+				if got := h.because(); got != tt.why {
+					t.Errorf("decided %q, want %q", got, tt.why)
+				}
+				time.Sleep(time.Minute)
+				h.stop()
+				if got := strings.ReplaceAll(h.console.Played(), "\n", ""); got != tt.played {
+					t.Errorf("said %q, want %q", got, tt.played)
+				}
+				if r := h.replies(); len(r) == 0 || r[0].Outcome != tt.first {
+					t.Errorf("replies %+v", r)
+				}
+			})
+		})
+	}
+}
+
+// TestSteeringIsToldToTheModel: it begins the work anew, and knows what was done.
+func TestSteeringIsToldToTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := laborious(8 * time.Second).open(t.Context())
+		h.say(t, "what is on my list?")
+		time.Sleep(3 * time.Second)
+		h.say(t, "no, in German")
+		time.Sleep(time.Minute)
+		h.stop()
+		seen := h.model.Seen()
+		messages := seen[len(seen)-1].Messages
+		last := prompt(seen[len(seen)-1]) + messages[len(messages)-1].Text
+		for _, want := range []string{"how you are to go on with what you were asked before", "You had used read_file", "what is on my list?", "no, in German"} {
+			if !strings.Contains(last, want) {
+				t.Errorf("%q is not in the prompt\n%s", want, last)
+			}
+		}
+	})
+}
+
+// TestNobodyWaitsForeverForAWork: who has asked something else has the floor after a
+// while, whatever the work does.
+func TestNobodyWaitsForeverForAWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := laborious(time.Hour).open(t.Context())
+		h.say(t, "what is on my list?")
+		time.Sleep(3 * time.Second)
+		h.say(t, "I'm hungry")
+		time.Sleep(9 * time.Second)
+		if got := h.console.Played(); got != "" {
+			t.Errorf("after 9 s it has said %q", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := h.console.Played(); got != "So am I." {
+			t.Errorf("after 11 s it has said %q", got)
+		}
+		h.stop()
+	})
+}
+
+// TestWhoeverTalksIsCutStill: a turn that talks is cut by whatever is said to its
+// agent.
+func TestWhoeverTalksIsCutStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := laborious(time.Second)
+		h.model.Every = 100 * time.Millisecond
+		h.open(t.Context())
+		h.say(t, "count")
+		time.Sleep(250 * time.Millisecond)
+		h.say(t, "I'm hungry")
+		time.Sleep(time.Minute)
+		h.stop()
+		if r := h.replies(); len(r) != 2 || r[0].Outcome != earshot.Interrupted {
+			t.Errorf("replies %+v", r)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package steer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+// Work is what an agent is at, as somebody may know it who asks how far it is.
+type Work struct {
+	On     earshot.Text  // what it was asked
+	For    time.Duration // how long it has been at it
+	Tools  []string      // that it has used, in order
+	Using  string        // the one that is under way, if one is
+	Spoken bool          // there are words of the answer already
+
+	// Of a thought: that it is one, how many words it has come to, how often it gave
+	// way, that it has been put aside, and how many come before it.
+	Thought bool
+	Words   int
+	GaveWay int
+	Aside   bool
+	Behind  int
+}
+
+// Report says in words how far a work is. Who is the agent's name, or empty if it
+// says so itself.
+func (w Work) Report(who string) string {
+	is, has := "I am", "I have"
+	if who != "" {
+		is, has = who+" is", "it has"
+	}
+	if w.Thought {
+		return w.thinks(is)
+	}
+	report := fmt.Sprintf("%s at %s, for %s", is, quoted(w.On), lasting(w.For))
+	var did []string
+	if used := slices.Compact(slices.Sorted(slices.Values(w.Tools))); len(used) > 0 {
+		did = append(did, has+" used "+strings.Join(used, ", "))
+	}
+	switch {
+	case w.Using != "":
+		did = append(did, w.Using+" is under way")
+	case !w.Spoken:
+		did = append(did, "the first word of the answer is still to come")
+	}
+	if len(did) == 0 {
+		return report + "."
+	}
+	return report + ": " + strings.Join(did, "; ") + "."
+}
+
+// thinks says how far a thought is.
+func (w Work) thinks(is string) string {
+	switch {
+	case w.Behind > 0:
+		return fmt.Sprintf("%s to think about %s; %s before it.", is, quoted(w.On), things(w.Behind, "question comes", "questions come"))
+	case w.Aside:
+		return fmt.Sprintf("%s thinking about %s, which goes on when the room is quiet: %s so far.", is, quoted(w.On), things(w.Words, "word", "words"))
+	}
+	report := fmt.Sprintf("%s thinking about %s, for %s: %s so far", is, quoted(w.On), lasting(w.For), things(w.Words, "word", "words"))
+	if w.GaveWay > 0 {
+		report += fmt.Sprintf(", interrupted %s", things(w.GaveWay, "time", "times"))
+	}
+	return report + "."
+}
+
+// mostRepeated is of how many runes what was asked is repeated: what one knows it again by.
+const mostRepeated = 60
+
+// quoted returns the first words of text, as one line in quotation marks.
+func quoted(text earshot.Text) string {
+	line := []rune(strings.Join(strings.Fields(string(text)), " "))
+	if len(line) > mostRepeated {
+		line = append(line[:mostRepeated-1], '…')
+	}
+	return "“" + string(line) + "”"
+}
+
+func things(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// lasting says how long something has lasted, as one would.
+func lasting(d time.Duration) string {
+	switch {
+	case d < 2*time.Second:
+		return "a moment"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h", int(d.Hours()))
+}
