@@ -300,6 +300,9 @@ func TestWhereThereIsRoom(t *testing.T) {
 				h.say(t, "count")
 				time.Sleep(time.Minute)
 				h.wants(t, "command completed one two three four")
+				if seen := h.model.Seen(); seen[0].Messages[0].Text == seen[1].Messages[0].Text {
+					t.Error("it begins as a reply does, and takes its slot in the server")
+				}
 			})
 		})
 	}
