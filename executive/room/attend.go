@@ -105,7 +105,8 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	s := r.scenario(e, by, text)
 	verdict, reasons := decide(s)
-	verdict, reasons = e.amid.of(by).decides(verdict, reasons)
+	meant := r.amidOf(e.amid, by)
+	verdict, reasons = meant.decides(verdict, reasons)
 	if mine := s.aim.mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine {
 		verdict, reasons = r.overheard(e, reasons[0])
 	}
@@ -118,7 +119,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.who}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, amid: e.amid.of(by),
+			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, amid: meant, words: r.atOnce(meant),
 		})
 	}
 	d := r.event(e.event.Visibility, kept)

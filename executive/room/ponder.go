@@ -36,7 +36,7 @@ var (
 // words ask for that and a person wrote them.
 func (r *Room) consider(e *entry) {
 	for _, q := range e.asks {
-		if q.seat != r.seats[0] || q.chain || q.want != reflex.None || !r.thinks() {
+		if q.seat != r.seats[0] || q.chain || q.want != reflex.None || q.words != "" || !r.thinks() {
 			continue
 		}
 		if text := wrote(e.event); triggered(r.cfg.Settings().Reasoning, text) {

@@ -22,6 +22,11 @@
 // conversation in which somebody waits longest before others, and in it the last
 // that was asked of any agent: the talk has gone on.
 //
+// What is said to an agent while it works, by a tool or in thought, is judged by what
+// it means to the work: it stops it, says how it is to go on, or asks how far it is,
+// which disturbs nothing; all else is answered beside a thought and behind a tool,
+// behind which nobody waits for longer than patience. See steer.go.
+//
 // A seat to which nothing happens for a while goes to sleep: its dialogue is in
 // the journal, and comes back when there is something for it to answer.
 //
@@ -466,6 +471,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 		if own.Sequence > before {
 			r.advise(own, e.aim)
 			r.reports(e)
+			r.redirects(e)
 		}
 		if own.Sequence <= before { // the journal has had it for long: it was answered then
 			for _, q := range e.asks {

@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/steer"
+	"earshot/executive/think"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -19,6 +20,8 @@ const (
 	Afterwards = "it is something else to do, so I do it after what I am at"
 	Replaces   = "it comes in place of what I was at"
 	Steers     = "it says how I am to go on with what I was at, so I begin that anew"
+	Considers  = "it concerns what I am thinking about, which takes it in"
+	Thinks     = "so I think no more about what I was asked"
 )
 
 // An amid is what something means that is said to an agent while it works. The zero
@@ -30,6 +33,9 @@ type amid struct {
 	seat *seat   // of the agent
 
 	begins bool // it is still being said
+
+	// Of a thought that somebody has asked for: which it is.
+	thought *think.View
 }
 
 // goesOn reports whether the work goes on.
@@ -42,8 +48,14 @@ func (a amid) goesOn() bool {
 // one that works and says nothing meanwhile is not, unless it is meant; and how far
 // one is may be asked until the first word has come.
 func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) amid {
-	live := r.labouring(e, to)
-	if live == nil || who.Type.Machine() {
+	if who.Type.Machine() {
+		return amid{}
+	}
+	live, busy := r.labouring(e, to)
+	switch {
+	case !busy:
+		return r.whileThinking(e, to, text)
+	case live == nil:
 		return amid{}
 	}
 	a := amid{is: true, live: live.labour, seat: live.seat}
@@ -55,35 +67,99 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 	return amid{}
 }
 
-// labouring returns the live turn, if it is of the same conversation as e, and of one
-// of the agents that e calls.
-func (r *Room) labouring(e earshot.Event, to []earshot.ParticipantID) *live {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.live
-	if l == nil || l.labour == nil || !together(l.message.Visibility, e.Visibility) {
-		return nil
+// whileThinking is the same where nobody talks, and an agent thinks about what it
+// was asked in the same conversation. What has nothing to do with that is said to
+// somebody who has time.
+func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text earshot.Text) amid {
+	main := r.agents()[0]
+	if !slices.Contains(to, main.ID) {
+		return amid{}
 	}
-	for _, id := range to {
-		if id == l.seat.ID {
-			return l
+	var about *think.View
+	for _, v := range r.mind.View() {
+		mine := about == nil || v.By == e.Author || about.By != e.Author
+		if v.Cause.Asked() && mine && together(v.Visibility, e.Visibility) {
+			about = &v
 		}
 	}
-	return nil
-}
-
-// of returns what it means to the work of one agent.
-func (a amid) of(by *seat) amid {
-	if a.seat != by {
+	if about == nil {
+		return amid{}
+	}
+	a := amid{is: true, thought: about, kind: steer.Classify(text, main.Name, about.Question.Text)}
+	if a.kind == steer.Side || a.kind == steer.Task {
 		return amid{}
 	}
 	return a
 }
 
+// labouring returns the live turn, if it is of the same conversation as e, and of one
+// of the agents that e calls; busy says that there is one.
+func (r *Room) labouring(e earshot.Event, to []earshot.ParticipantID) (_ *live, busy bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.live
+	if l == nil || l.labour == nil || !together(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
+		return nil, l != nil
+	}
+	return l, true
+}
+
+// amidOf returns what it means to the work of one agent.
+func (r *Room) amidOf(a amid, by *seat) amid {
+	if a.thought != nil && by == r.seats[0] || a.live != nil && a.seat == by {
+		return a
+	}
+	return amid{}
+}
+
+// atOnce returns what an agent says at once to what concerns its thought, if it does.
+func (r *Room) atOnce(a amid) string {
+	switch {
+	case a.thought == nil:
+	case a.kind == steer.Status:
+		return r.thinksOf(a.thought).Report("")
+	case a.kind == steer.Steer:
+		return "I take that into account, and come back to it."
+	}
+	return ""
+}
+
+// thinksOf returns how far a thought is.
+func (r *Room) thinksOf(v *think.View) steer.Work {
+	w := steer.Work{
+		Thought: true, On: v.Question.Text, For: r.cfg.Now().Sub(v.At), Words: len(strings.Fields(string(v.Text))),
+		GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
+	}
+	for _, other := range r.mind.View() {
+		if other.ID == v.ID {
+			break
+		}
+		if v.Phase == think.Waiting && other.Cause.Asked() {
+			w.Behind++
+		}
+	}
+	return w
+}
+
+// redirects does to a thought what was said about it, once that is kept.
+func (r *Room) redirects(e *entry) {
+	v := e.amid.thought
+	if v == nil {
+		return
+	}
+	is := func(q think.Question) bool { return q.ID == v.ID }
+	switch e.amid.kind {
+	case steer.Stop, steer.Instead:
+		r.mind.Stop(e.event.Author, is)
+	case steer.Steer:
+		r.mind.Steer(e.event.Author, is)
+	}
+}
+
 // signal returns what s is to the floor, given what is worked on.
 func (a amid) signal(s *interrupt.Signal) *interrupt.Signal {
 	switch {
-	case s == nil || !a.is || s.Kind == interrupt.Command:
+	case s == nil || !a.is || a.thought != nil || s.Kind == interrupt.Command:
 	case a.begins:
 		if s.Kind == interrupt.Addressed || s.Kind == interrupt.Words {
 			s.Kind = interrupt.Voice
@@ -98,8 +174,13 @@ func (a amid) signal(s *interrupt.Signal) *interrupt.Signal {
 
 // decides returns what was decided about it, and why, given the work.
 func (a amid) decides(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
-	if !a.is || v != earshot.Speak {
+	switch stops := slices.Contains(reasons, Commanded); {
+	case a.thought != nil && a.kind == steer.Stop && (stops || v == earshot.Speak):
+		return earshot.Silent, []string{Commanded, Thinks}
+	case !a.is || v != earshot.Speak:
 		return v, reasons
+	case a.thought != nil:
+		return v, append(reasons, map[steer.Kind]string{steer.Status: HowFar, steer.Steer: Considers, steer.Instead: Replaces}[a.kind])
 	}
 	switch a.kind {
 	case steer.Stop:

@@ -134,3 +134,43 @@ func TestWhoeverTalksIsCutStill(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsSaidWhileItThinks: it is told how far it is, takes in what it has not
+// known, and stops if it is to; all else is answered, and it goes on.
+func TestWhatIsSaidWhileItThinks(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, played, why string
+		thought                 []string
+	}{
+		{"status", "how far are you?", "I am thinking about “whether to plant roses”, for 2 s: 2 words so far.", "speak: " + room.Alone + "; " + room.HowFar,
+			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
+		{"steer", "but consider the rain", "I take that into account, and come back to it.", "speak: " + room.Alone + "; " + room.Considers,
+			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
+		{"stop", "never mind", "", "silent: " + room.Commanded + "; " + room.Thinks,
+			[]string{"command interrupted Roses need | command"}},
+		{"side talk", "I'm hungry", "So am I.", "speak: " + room.Alone,
+			[]string{"command interrupted Roses need | addressed", "command completed sun and more", "found Plant them."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := thinking(
+					thinks(tt.text, "sun and more"), thinks("", "Roses need sun and water"),
+					one("Plant them."), llmtest.Rule{When: "hungry", Reply: "So am I."},
+				).open(t.Context())
+				defer h.stop()
+				h.give(t, "think", "whether to plant roses")
+				time.Sleep(2500 * time.Millisecond)
+				h.say(t, tt.text)
+				time.Sleep(time.Second)
+				if got := h.because(); got != tt.why {
+					t.Errorf("decided %q, want %q", got, tt.why)
+				}
+				if got := h.console.Played(); got != tt.played {
+					t.Errorf("said %q, want %q", got, tt.played)
+				}
+				time.Sleep(time.Minute)
+				h.wants(t, tt.thought...)
+			})
+		})
+	}
+}
