@@ -14,11 +14,11 @@ func TestOwnSound(t *testing.T) {
 	t.Parallel()
 	p := newParlour(t)
 	p.scripted(talker)
-	p.wakes()
 	// 24 dB softer. At 13 dB its name is still noticed, and "stop talking" is not.
 	if err := p.card.Leak(40); err != nil {
 		t.Fatal(err)
 	}
+	p.wakes()
 	r := rendered(t, tide...)
 	asked, spoken := 0, 0
 	ask := func(over string) earshot.Reply {

@@ -232,19 +232,26 @@ func (s *Server) Default() error {
 }
 
 // Leak lets what comes out of the loudspeaker be heard by the microphone, as in
-// a room, at so many percent of PulseAudio's volume: 60 is 13 dB softer.
+// a room, at so many percent of PulseAudio's volume: 60 is 13 dB softer. The
+// loudspeaker is another one afterwards, whose sound goes the way of the
+// microphone's own: a loopback comes ever later when the machine is busy, as no
+// echo does.
 func (s *Server) Leak(percent int) error {
-	if _, err := s.pactl("load-module", "module-loopback", "source="+Echo, "sink="+Microphone, "latency_msec=5"); err != nil {
+	err := s.Unload(Speaker)
+	if err != nil {
+		return err
+	}
+	if _, err = s.pactl("load-module", "module-remap-sink", "sink_name="+Speaker, "master="+Microphone, "rate=16000", "channels=1", "sink_properties=device.description="+Speaker); err != nil {
 		return err
 	}
 	all, err := s.pactl("list", "short", "sink-inputs")
 	for line := range strings.Lines(all) {
-		if f := strings.Fields(line); strings.Contains(line, "module-loopback") {
+		if f := strings.Fields(line); strings.Contains(line, "module-remap-sink") {
 			_, e := s.pactl("set-sink-input-volume", f[0], fmt.Sprintf("%d%%", percent))
 			err = errors.Join(err, e)
 		}
 	}
-	return err
+	return errors.Join(err, s.Default())
 }
 
 // Suspend suspends the source named, or ends that.
