@@ -120,6 +120,9 @@ func (k *capture) read() error {
 		if err != nil && err != portaudio.InputOverflowed {
 			return err
 		}
+		if err != nil {
+			clock = audio.Clock{} // frames are missing, so it is wrong
+		}
 		f.At = clock.Next(k.captured(time.Now()))
 		f.Lost = 0
 		if err != nil {

@@ -31,14 +31,41 @@ func TestClockIsEven(t *testing.T) {
 	}
 }
 
-// TestClockFollows: after a gap it is right at once.
+// TestClockFollows: half a second after a gap it is right.
 func TestClockFollows(t *testing.T) {
 	var c audio.Clock
 	c.Next(time.Unix(0, 0))
-	want := time.Unix(7, 0)
-	if at := c.Next(want); !at.Equal(want) {
+	var at, want time.Time
+	for i := range 26 {
+		want = time.Unix(7, 0).Add(time.Duration(i) * audio.Time)
+		at = c.Next(want)
+	}
+	if !at.Equal(want) {
 		t.Errorf("after a gap it says %v, want %v", at, want)
 	}
+}
+
+// TestClockWhileLate: frames that waited, for whoever reads them had no
+// processor, have the times at which they were captured.
+func TestClockWhileLate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c audio.Clock
+		began := time.Unix(0, 0)
+		now := began
+		for i := range 500 {
+			captured := began.Add(time.Duration(i) * audio.Time)
+			if now.Before(captured) {
+				now = captured
+				if i > 0 && rapid.IntRange(0, 10).Draw(t, "one in ten") == 0 {
+					now = now.Add(time.Duration(rapid.IntRange(0, 1500).Draw(t, "late")) * time.Millisecond)
+				}
+			}
+			at := c.Next(now)
+			if off := at.Sub(captured); off < 0 || off > 100*time.Millisecond {
+				t.Fatalf("frame %d, which was read %v late, is off by %v", i, now.Sub(captured), off)
+			}
+		}
+	})
 }
 
 func TestClockNeverGoesBack(t *testing.T) {
