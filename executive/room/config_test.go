@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/room"
+	"earshot/llm"
 	"earshot/llm/llmtest"
 )
 
@@ -37,6 +38,14 @@ var effects = []effect{
 	{"conversational.temperature", func(c *executive.Config) { c.Conversational.Temperature = 0.1 }, heat, "0.7", "0.1"},
 	{"conversational.max_tokens", func(c *executive.Config) { c.Conversational.MaxTokens = 2 }, ask, "one two three four", "one two"},
 	{"conversational.system_prompt", func(c *executive.Config) { c.Conversational.SystemPrompt = "Talk like a pirate." }, prompted("Talk like a pirate."), "false", "true"},
+	{"reasoning.enabled", func(c *executive.Config) { c.Reasoning.Enabled = false }, mused, "trigger completed one two three four five", ""},
+	{"reasoning.engine", func(c *executive.Config) { c.Reasoning.Engine = "ollama" }, muser, " of the usual, 0.7", " of ollama, 0.7"},
+	{"reasoning.model", func(c *executive.Config) { c.Reasoning.Model = "large" }, muser, " of the usual, 0.7", "large of the usual, 0.7"},
+	{"reasoning.temperature", func(c *executive.Config) { c.Reasoning.Temperature = 0.1 }, muser, " of the usual, 0.7", " of the usual, 0.1"},
+	{"reasoning.max_tokens", func(c *executive.Config) { c.Reasoning.MaxTokens = 2 }, mused, "trigger completed one two three four five", "trigger completed one two"},
+	{"reasoning.system_prompt", func(c *executive.Config) { c.Reasoning.SystemPrompt = "Think like a pirate." }, mulled, "You are a strategic reasoning agent.", "Think like a pirate."},
+	{"reasoning.triggers", func(c *executive.Config) { c.Reasoning.Triggers = []string{"ponder"} }, mused, "trigger completed one two three four five", ""},
+	{"parallel.enabled", func(c *executive.Config) { c.Parallel.Enabled = false }, heldUp, "trigger interrupted one | addressed\ntrigger completed one two three four five", "trigger interrupted one | addressed"},
 	{"streaming.enabled", func(c *executive.Config) { c.Streaming.Enabled = false }, whole, "false", "true"},
 	{"streaming.display_partial", func(c *executive.Config) { c.Streaming.DisplayPartial = false }, halfway, "true", "false"},
 	{"interruption.enabled", func(c *executive.Config) { c.Interruption.Enabled = false }, cutIn, "interrupted", "completed"},
@@ -80,6 +89,44 @@ func TestKeys(t *testing.T) {
 			})
 		})
 	}
+}
+
+// mused lets the agent think, and returns what is written down of it.
+func mused(t *testing.T, h *house) string {
+	h.model.Rules = []llmtest.Rule{{For: llmtest.ForThought, Reply: "one two three four five", Every: time.Second}}
+	h.open(t.Context())
+	h.say(t, "think of it")
+	time.Sleep(time.Minute)
+	return h.thoughts()
+}
+
+// muser returns which model thinks, of which engine, and how freely.
+func muser(t *testing.T, h *house) string {
+	mused(t, h)
+	for _, req := range h.model.Seen() {
+		if req.Priority == llm.Reasoning {
+			return fmt.Sprintf("%s of %s, %v", req.Model, cmp.Or(req.Engine, "the usual"), req.Temperature)
+		}
+	}
+	return ""
+}
+
+// mulled returns the beginning of what a thought is told to be.
+func mulled(t *testing.T, h *house) string {
+	mused(t, h)
+	line, _, _ := strings.Cut(h.asked(llm.Reasoning)[0], ".")
+	return line + "."
+}
+
+// heldUp says something while the agent thinks.
+func heldUp(t *testing.T, h *house) string {
+	h.model.Rules = []llmtest.Rule{{For: llmtest.ForThought, Reply: "one two three four five", Every: time.Second}}
+	h.open(t.Context())
+	h.say(t, "think of it")
+	time.Sleep(1500 * time.Millisecond)
+	h.say(t, "count")
+	time.Sleep(time.Minute)
+	return h.thoughts()
 }
 
 // amongAgents lets agents talk for ever.

@@ -57,7 +57,7 @@ func nameOf(id earshot.ParticipantID) string {
 }
 
 // TestNoPrivateByteLeaves: whatever people do, what they write reaches nobody
-// whom it was not for: no prompt, no screen, no loudspeaker, no answer to a
+// whom it was not for: no prompt, no screen, no loudspeaker, no thought, no finding, no answer to a
 // command, no log line, no error, and nothing in the journal that somebody else
 // may read. Every text is one of its own, and the model repeats all that it is
 // shown, so that whatever is derived from a text is found as well. In make proof
@@ -201,7 +201,7 @@ func (s *stage) newID() earshot.EventID {
 func (s *stage) act(ctx context.Context) {
 	who := rapid.SampledFrom(persons[:s.most]).Draw(s.rt, "who")
 	at := s.at(who)
-	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "come", "come", "go", "become", "ask", "restart", "mode", "note", "merge", "split", "disk", "seat"}).Draw(s.rt, "deed") {
+	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "come", "come", "go", "become", "ask", "restart", "mode", "note", "merge", "split", "disk", "seat", "think"}).Draw(s.rt, "deed") {
 	case "write":
 		s.write(ctx, who, at)
 	case "again":
@@ -225,7 +225,9 @@ func (s *stage) act(ctx context.Context) {
 			s.admit(ctx, earshot.Event{From: s.people.Handle(at.name), Via: at.name, Body: earshot.Command{Name: "identity", Args: earshot.Text(name)}})
 		}
 	case "ask":
-		s.admit(ctx, s.from(who, at, earshot.Command{Name: rapid.SampledFrom([]string{"why", "context", "who", "identity", "stop", "help"}).Draw(s.rt, "command")}))
+		s.admit(ctx, s.from(who, at, earshot.Command{Name: rapid.SampledFrom([]string{"why", "context", "who", "identity", "stop", "help", "think"}).Draw(s.rt, "command")}))
+	case "think":
+		s.operate(ctx, "think", "what of "+s.text(persons, staff))
 	case "mode":
 		s.operate(ctx, rapid.SampledFrom([]string{"mute", "pause", "offrecord", "offrecord", "resume", "resume"}).Draw(s.rt, "mode"), "")
 	case "note":
@@ -299,6 +301,9 @@ func (s *stage) whisper(ctx context.Context, who string, at *screen) {
 		}
 	}
 	text := s.text(all, all)
+	if often(s.rt, "thought") {
+		text = "think about " + text
+	}
 	s.admit(ctx, s.from(who, at, earshot.Command{Name: "msg", Args: earshot.Text(strings.Join(to, ", ") + ": " + text)}))
 }
 
@@ -380,6 +385,11 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 	opening := []string{"I know:", "@Scout, I know:", "I know:", "@Earshot I know:", "@all I know:"}[len(s.prompts)%5]
 	s.mu.Unlock()
 	return func(yield func(llm.Delta, error) bool) {
+		if req.Schema != nil {
+			yield(llm.Delta{Text: finds(told)}, nil)
+			yield(llm.Delta{Done: &llm.Done{}}, nil)
+			return
+		}
 		if quotes {
 			yield(llm.Delta{}, &llm.Error{Fault: llm.Broken, Engine: "model", Err: errors.New(told)})
 			return
@@ -397,6 +407,17 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 		}
 		yield(llm.Delta{Done: &llm.Done{}}, nil)
 	}
+}
+
+// finds returns what a model answers that finds out what it was told last, and wants to say it.
+func finds(told string) string {
+	all := marks.FindAllString(told, -1)
+	evidence := `"e1"`
+	if !strings.Contains(told, "\ne1: ") {
+		evidence = ""
+	}
+	return fmt.Sprintf(`{"findings":[{"text":"I know %s","evidence":[%s],"confidence":0.9,"minutes":30,"worth_saying":true}]}`,
+		strings.Join(all[max(0, len(all)-20):], " "), evidence)
 }
 
 // check looks at everything that came out.

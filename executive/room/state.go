@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/think"
 	"earshot/participants"
 )
 
@@ -75,7 +76,7 @@ func (r *Room) State(a earshot.Audience) State {
 // Busy reports whether anything is still to be kept, answered, said or thought. It is for
 // who performs a conversation, and not for those who are in it.
 func (r *Room) Busy() bool {
-	if r.mind.Busy() {
+	if types, _ := r.stir.about(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.thinks() {
 		return true
 	}
 	r.mu.Lock()

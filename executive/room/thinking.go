@@ -43,7 +43,7 @@ func (r *Room) yield(in incoming) {
 	if in.event.Visibility.Scope != earshot.Private { // of which nobody else is told
 		by.By = in.who.ID
 	}
-	if in.signal != nil {
+	if in.signal != nil && in.signal.Kind != interrupt.Over { // which is what it was to the floor
 		by.Signal = in.signal.Kind.String()
 	}
 	r.mind.Park(by)

@@ -3,6 +3,7 @@ package think
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -517,13 +518,26 @@ func (s *State) forget(now time.Time) {
 func (s *State) begin(t *thought, sorts bool, now time.Time) {
 	s.gen++
 	s.at, s.sorts, s.stopping = t, sorts, false
-	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: string(t.text), Upto: t.upto, Goes: len(t.text) > 0, Last: t.last}
+	act := Act{Kind: Think, Gen: s.gen, Question: t.Question, Text: t.told(), Upto: t.upto, Goes: len(t.text) > 0, Last: t.last}
 	if sorts {
 		act.Kind, act.Plain = Distil, t.tries > 0
 	} else {
 		t.began = now
 	}
 	s.acts = append(s.acts, act)
+}
+
+// told returns the text as the model is told it: what was given in one stretch and
+// what in the next stand apart.
+func (t *thought) told() string {
+	var b strings.Builder
+	for _, s := range t.spans {
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(strings.TrimSpace(string(t.text[s.From:s.To])))
+	}
+	return b.String()
 }
 
 // Due returns when a step is due although nothing happens; the zero time if none

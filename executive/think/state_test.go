@@ -97,7 +97,7 @@ func (p *play) run(step string) {
 // note writes down what is to be done.
 func (p *play) note(acts []think.Act) {
 	for _, a := range acts {
-		text := strings.ReplaceAll(a.Text, " ", "_")
+		text := strings.ReplaceAll(strings.ReplaceAll(a.Text, " ", "_"), "\n", "/")
 		switch a.Kind {
 		case think.Think:
 			p.gen = a.Gen
@@ -135,19 +135,19 @@ func TestState(t *testing.T) {
 		{"a whole thought", rules, "?q .a .b ended ended", "think(q:) keep(q of :ab, completed) distil(q:ab) over(q)"},
 		{"of nothing comes nothing", rules, "?q ended", "think(q:) keep(q of :, completed) over(q)"},
 		{"interrupted, and it goes on", rules, "?q .a held .b cancelled 1s released .c ended ended",
-			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:abc) over(q)"},
+			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:ab/c) over(q)"},
 		{"released before the model has ended", rules, "?q .a held released .b cancelled .c ended ended",
-			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:abc) over(q)"},
+			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:ab/c) over(q)"},
 		{"parked before it said anything", rules, "?q held cancelled released .a ended ended",
 			"think(q:) cancel think(q:) keep(q of :a, completed) distil(q:a) over(q)"},
 		{"parked by the scheduler", rules, "?q .a parked .b ended ended",
-			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
 		{"what is parked asks nothing", rules, "?q .a held cancelled ?r 10s held +n 10s 9s",
 			"think(q:) cancel keep(q of :a, interrupted by typing)"},
 		{"parked for long, it is distilled once", rules, "?q .a held cancelled 29s 1s ended 30s 1h",
 			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a)"},
 		{"and goes on afterwards, and is distilled again", rules, "?q .a held cancelled 30s ended released .b ended ended",
-			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
 		{"another key while it is distilled", rules, "?q .a held cancelled 30s held cancelled 30s released",
 			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) cancel think(q:a)"},
 		{"asked before unasked", rules, "+n .a ?q .b cancelled .c ended ended",
@@ -161,24 +161,24 @@ func TestState(t *testing.T) {
 		{"sequential: only when asked, and not again", sequential, "+n 1h ?q .a held cancelled released ended",
 			"think(q:) cancel keep(q of :a, interrupted by typing for good) distil(q:a) over(q)"},
 		{"failure, and a good end", rules, "?q .a failed 4s 1s .b ended ended",
-			"think(q:) keep(q of :a, failed) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+			"think(q:) keep(q of :a, failed) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
 		{"three failures", rules, "?q failed 5s failed 20s failed 1h", "think(q:) think(q:) think(q:) keep(q of :, failed for good) over(q)"},
 		{"failures after something", rules, "?q .a failed 5s failed 20s failed ended",
 			"think(q:) keep(q of :a, failed) think(q:a) think(q:a) keep(s1 of q:, failed for good) distil(q:a) over(q)"},
 		{"what cannot be distilled", rules, "?q .a ended failed 5s failed 20s failed", "think(q:) keep(q of :a, completed) distil(q:a) distil(q:a) distil(q:a) over(q)"},
 		{"steered while it thinks", rules, "?q .a steer cancelled .b ended ended",
-			"think(q:) cancel keep(q of :a, interrupted by steering) think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+			"think(q:) cancel keep(q of :a, interrupted by steering) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
 		{"steered while it is distilled", rules, "?q .a ended steer cancelled .b ended ended",
-			"think(q:) keep(q of :a, completed) distil(q:a) cancel think(q:a) keep(s1 of q:b, completed) distil(q:ab) over(q)"},
+			"think(q:) keep(q of :a, completed) distil(q:a) cancel think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
 		{"stopped while it thinks", rules, "?q ?r .a stop .b cancelled", "think(q:) cancel over(r) keep(q of :ab, interrupted by command for good) over(q)"},
 		{"stopped while it is parked", rules, "?q .a held cancelled stop released", "think(q:) cancel keep(q of :a, interrupted by typing) keep(s1 of q:, suppressed for good) over(q)"},
 		{"stopped while it is distilled", rules, "?q .a ended stop cancelled", "think(q:) keep(q of :a, completed) distil(q:a) cancel keep(s1 of q:, suppressed for good) over(q)"},
 		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "think(q:) cancel keep(q of :a, interrupted by off)"},
 		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "think(q:) cancel keep(r of :, interrupted by shutdown) keep(q of :ab, interrupted by shutdown)"},
 		{"interrupted again and again", rules, "?q .a parked .a parked .a parked .a parked .a parked .a parked .a parked .a parked ended",
-			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:a, interrupted by priority) think(q:aa) keep(s2 of q:a, interrupted by priority) " +
-				"think(q:aaa) keep(s3 of q:a, interrupted by priority) think(q:aaaa) keep(s4 of q:a, interrupted by priority) think(q:aaaaa) keep(s5 of q:a, interrupted by priority) " +
-				"think(q:aaaaaa) keep(s6 of q:a, interrupted by priority) think(q:aaaaaaa) keep(s7 of q:a, interrupted by priority for good) distil(q:aaaaaaaa) over(q)"},
+			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:a, interrupted by priority) think(q:a/a) keep(s2 of q:a, interrupted by priority) " +
+				"think(q:a/a/a) keep(s3 of q:a, interrupted by priority) think(q:a/a/a/a) keep(s4 of q:a, interrupted by priority) think(q:a/a/a/a/a) keep(s5 of q:a, interrupted by priority) " +
+				"think(q:a/a/a/a/a/a) keep(s6 of q:a, interrupted by priority) think(q:a/a/a/a/a/a/a) keep(s7 of q:a, interrupted by priority for good) distil(q:a/a/a/a/a/a/a/a) over(q)"},
 	} {
 		p := newPlay(tt.rules)
 		for step := range strings.FieldsSeq(tt.steps) {
@@ -262,7 +262,7 @@ func TestRestored(t *testing.T) {
 	for step := range strings.FieldsSeq(".3 ended ended") {
 		p.run(step)
 	}
-	want := []string{"think(q:one_two)", "keep(s1 of q:3, completed)", "distil(q:one_two3)", "over(q)"}
+	want := []string{"think(q:one/two)", "keep(s1 of q:3, completed)", "distil(q:one/two/3)", "over(q)"}
 	if !slices.Equal(p.out, want) {
 		t.Errorf("%q, want %q", p.out, want)
 	}
