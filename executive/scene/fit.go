@@ -111,7 +111,8 @@ func Corrected(was, correction earshot.Text) (text earshot.Text, out bool) {
 	if !ok || states(right) {
 		return earshot.Text(said), false
 	}
-	if at := strings.Index(strings.ToLower(string(was)), strings.ToLower(wrong)); at >= 0 && len(strings.ToLower(string(was))) == len(was) {
+	lower, part := strings.ToLower(string(was)), strings.ToLower(wrong)
+	if at := strings.Index(lower, part); at >= 0 && len(lower) == len(was) && len(part) == len(wrong) {
 		return was[:at] + earshot.Text(right) + was[at+len(wrong):], false
 	}
 	return earshot.Text(said), false
@@ -133,8 +134,8 @@ func instead(said string) (right, wrong string, ok bool) {
 	if before, after, is := strings.Cut(said, ", not "); is {
 		return bare(before), bare(after), bare(before) != "" && bare(after) != ""
 	}
-	if rest, is := strings.CutPrefix(strings.ToLower(said), "not "); is {
-		if y, x, is := strings.Cut(said[len(said)-len(rest):], " but "); is {
+	if n := len("not "); len(said) > n && strings.EqualFold(said[:n], "not ") {
+		if y, x, is := strings.Cut(said[n:], " but "); is {
 			return bare(x), bare(y), bare(x) != "" && bare(y) != ""
 		}
 	}
