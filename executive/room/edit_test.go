@@ -439,3 +439,42 @@ func TestAClosedRoomIsNotWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// TestRefuted: what somebody says is wrong of what was found is told to the mind when it
+// thinks next, with what is so instead; and no more once that was taken back.
+func TestRefuted(t *testing.T) {
+	const told = "and were told that it is wrong:\n- Ann is under time pressure."
+	for _, tt := range []struct{ does, told string }{
+		{"/correct no, that is wrong", told + "\n"},
+		{"/correct Ann has time, not pressure", told + " (ann says instead: Ann has time, not pressure)"},
+		{"/context", ""},
+		{"/context undo", ""},
+	} {
+		t.Run(tt.does, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := thinking(thinks("", "Ann must finish by four"), one("Ann is under time pressure."))
+				h.journalled()
+				h.open(t.Context())
+				defer h.stop()
+				h.say(t, "please think about my day")
+				time.Sleep(time.Minute)
+				name, args, _ := strings.Cut(tt.does[1:], " ")
+				if tt.does == "/context undo" {
+					h.give(t, "correct", "no, that is wrong")
+				}
+				if got := h.give(t, name, args); strings.HasPrefix(got, "error") || strings.Contains(got, "Which") {
+					t.Fatal(got)
+				}
+				h.say(t, "please think about it again")
+				time.Sleep(time.Minute)
+				all := h.asked(llm.Reasoning)
+				if got := all[len(all)-2]; !strings.Contains(got, tt.told) || strings.Contains(got, "it is wrong") != (tt.told != "") {
+					t.Errorf("the mind was told\n%s", got)
+				}
+				if got := h.give(t, "context", "resync"); got != "It is what the journal says." {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}

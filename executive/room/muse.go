@@ -66,6 +66,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	going := r.now(set, s, a)
 	is.madeOf(used)
 	is.restsOn(going)
+	refuted := r.refuted(a, &is, now)
 	rests := m.rests[q.ID]
 	if rests == nil {
 		rests = &rest{visibility: q.Visibility}
@@ -75,7 +76,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	rests.sources = alsoRests(rests.sources, is.sources...)
 	matter = think.Matter{
 		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
-		Evidence: r.evidence(used, going, now), Kept: r.kept(s, q.Visibility), Refuted: r.refuted(a),
+		Evidence: r.evidence(used, going, now), Kept: r.kept(s, q.Visibility), Refuted: refuted,
 		Apart: r.spare(),
 	}
 	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
@@ -153,14 +154,22 @@ func (r *Room) kept(s *seat, v earshot.Visibility) (all []think.Kept) {
 	return all
 }
 
-// refuted are the findings that somebody has said are wrong.
-func (r *Room) refuted(a earshot.Audience) (all []string) {
-	for _, v := range r.scene.For(a).Versions() {
-		if edit, ok := v.Edit.Body.(earshot.Edit); ok && edit.Field == string(scene.Reasoning) && edit.Was != "" && !v.Undone {
-			all = append(all, string(oneLine(edit.Was)))
+// mostRefuted is how many findings a thought is told are wrong.
+const mostRefuted = 4
+
+// refuted are the findings that somebody has said are wrong, and what they say
+// instead. It notes in is that a thought rests on that.
+func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []string) {
+	list := r.scene.For(a).Refuted(now)
+	for _, had := range list[max(0, len(list)-mostRefuted):] {
+		text := string(oneLine(had.Finding))
+		if had.Instead != "" {
+			text += " (" + had.Name + " says instead: " + string(oneLine(had.Instead)) + ")"
 		}
+		is.derives(had.Visibility, []earshot.EventID{had.Event})
+		all = append(all, text)
 	}
-	return all[max(0, len(all)-4):]
+	return all
 }
 
 // news is what has happened since an event, as a thought of those is told who may

@@ -201,6 +201,10 @@ func TestFindings(t *testing.T) {
 		t.Error("nobody has disputed anything")
 	}
 	s.Edit(edited("e1", "ann", 1, earshot.Edit{Act: earshot.Ended, Field: string(scene.Reasoning), Item: "f1", Was: "finding 1"}))
+	s.Put(scene.Item{Field: scene.Reasoning, Event: "f99", Source: "think", At: noon.Add(time.Hour), Text: "Finding  1", Confidence: 1, Visibility: public})
+	if got := shows(s, scene.Reasoning); strings.Contains(got, "inding 1 ") || strings.Contains(got, "Finding") {
+		t.Errorf("what was denied is found again: %s", got)
+	}
 	if !s.Disputed("f0", "f1") || s.Disputed("f0") {
 		t.Error("f1 alone is disputed")
 	}

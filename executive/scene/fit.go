@@ -144,8 +144,11 @@ func instead(said string) (right, wrong string, ok bool) {
 
 // states reports whether text says by itself how something is.
 func states(text string) bool {
-	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return pointing[w] })
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return pointing[w] || verbs[w] })
 }
+
+// verbs are those by which one mostly says how something is.
+var verbs = set("has have had will would can could does did likes wants needs")
 
 // bare returns text without the words that point at what it says something about.
 func bare(text string) string {
