@@ -95,14 +95,17 @@ func (s *speech) Say(c earshot.Clause) error {
 // stopped reports whether nothing more is said; s.mu is held.
 func (s *speech) stopped() bool { return s.cut || s.ended || s.err != nil }
 
-// Do implements [earshot.Speaking]. The sound is told first.
+// Do implements [earshot.Speaking]. The sound is told before whoever makes it.
 func (s *speech) Do(c earshot.Control) {
-	s.play.Do(c)
 	if c != earshot.Cut {
+		s.play.Do(c)
 		return
 	}
 	s.mu.Lock()
-	s.cut = s.cut || !s.ended
+	s.cut = s.cut || !s.ended // by now: the device may say at once that it is over
+	s.mu.Unlock()
+	s.play.Do(c)
+	s.mu.Lock()
 	s.pcm = nil
 	s.changed.Broadcast()
 	s.mu.Unlock()
