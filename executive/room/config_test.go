@@ -46,6 +46,8 @@ var effects = []effect{
 	{"reasoning.system_prompt", func(c *executive.Config) { c.Reasoning.SystemPrompt = "Think like a pirate." }, mulled, "You are a strategic reasoning agent.", "Think like a pirate."},
 	{"reasoning.triggers", func(c *executive.Config) { c.Reasoning.Triggers = []string{"ponder"} }, mused, "trigger completed one two three four five", ""},
 	{"parallel.enabled", func(c *executive.Config) { c.Parallel.Enabled = false }, heldUp, "trigger interrupted one | addressed\ntrigger completed one two three four five", "trigger interrupted one | addressed"},
+	{"parallel.reasoning_continuous", func(c *executive.Config) { c.Parallel.ReasoningContinuous = false }, wondered, "novelty completed one\nnovelty completed one", ""},
+	{"parallel.reasoning_interval", func(c *executive.Config) { c.Parallel.ReasoningInterval = 60 }, wondered, "novelty completed one\nnovelty completed one", "novelty completed one"},
 	{"streaming.enabled", func(c *executive.Config) { c.Streaming.Enabled = false }, whole, "false", "true"},
 	{"streaming.display_partial", func(c *executive.Config) { c.Streaming.DisplayPartial = false }, halfway, "true", "false"},
 	{"interruption.enabled", func(c *executive.Config) { c.Interruption.Enabled = false }, cutIn, "interrupted", "completed"},
@@ -97,6 +99,18 @@ func mused(t *testing.T, h *house) string {
 	h.open(t.Context())
 	h.say(t, "think of it")
 	time.Sleep(time.Minute)
+	return h.thoughts()
+}
+
+// wondered lets two things happen that nobody asks about, and returns what is thought
+// of them within half a minute.
+func wondered(t *testing.T, h *house) string {
+	h.model.Rules = []llmtest.Rule{{For: llmtest.ForThought, Reply: "one", Every: time.Second}}
+	h.open(t.Context())
+	for range 2 {
+		h.Wonder(earshot.ByNovelty, "", "Bob has come")
+		time.Sleep(10 * time.Second)
+	}
 	return h.thoughts()
 }
 

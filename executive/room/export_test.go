@@ -13,3 +13,8 @@ func Route(r *Room, e earshot.Event) error {
 
 // Scene returns the scene of a room, so that a test can spoil it.
 func Scene(r *Room) *scene.Scene { return r.scene }
+
+// Wonder lets the room think about something new.
+func (r *Room) Wonder(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
+	r.wonder(cause, about, what)
+}
