@@ -9,7 +9,8 @@ import (
 
 // seeds is where it is written what proves that we do what the first designs ask
 // for. Below headings, which begin with #, stands what is asked for, and below
-// each of these, behind a tab, what proves it.
+// each of these, behind a tab, what proves it, or, behind "later: ", what it needs that
+// there is not yet.
 const seeds = "testdata/seeds.txt"
 
 // seedsAreProved wants every proof to exist, and all that is asked for to have
@@ -44,6 +45,9 @@ func seedsAreProved(h *house) (complaints []string) {
 
 // proves returns why a proof is none.
 func (h *house) proves(proof string) string {
+	if what, later := strings.CutPrefix(proof, "later: "); later && what != "" {
+		return "" // of what is not built yet
+	}
 	dir, rest, tests := strings.Cut(proof, " ")
 	if !tests {
 		if _, ok := h.texts[proof]; !ok {
