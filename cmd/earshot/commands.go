@@ -29,6 +29,7 @@ type commands struct {
 	Search  searchCommand  `cmd:"" help:"Search everything that was said."`
 	Why     whyCommand     `cmd:"" help:"Say why agents spoke, or kept silent, of late."`
 	Context contextCommand `cmd:"" help:"Show what is going on, as a prompt would say it."`
+	Think   thinkCommand   `cmd:"" help:"Show what is thought beside the conversation, stop it, or ask for it."`
 	Demo    demoCommand    `cmd:"" help:"See in half a minute what this is; needs no model."`
 	Replay  replayCommand  `cmd:"" help:"Perform a recorded scene."`
 	Devices devicesCommand `cmd:"" help:"List the microphones and loudspeakers that there are."`

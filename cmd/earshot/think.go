@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+type thinkCommand struct {
+	introduction
+	Room     earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
+	Question []string       `arg:"" optional:"" help:"What to think about; show, or nothing, shows what is thought, and stop ends it."`
+}
+
+// Run shows what is thought, ends it, or asks for thought. What comes of that is said
+// in the room.
+func (t thinkCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	c, _, err := a.visit(cfg, t.introduction, t.Room, a.enterAs(a.speaker()))
+	if err != nil {
+		return err
+	}
+	text := strings.Join(t.Question, " ")
+	if text == "show" {
+		text = ""
+	}
+	answer, err := c.Do(a.ctx, "think", earshot.Text(text))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.out, terminal.Safe(answer))
+	return err
+}
