@@ -83,6 +83,10 @@
 // truth about what was heard of it, with a step function for a heart.
 // [earshot/executive/scene] is what is going on, pulled and never pushed.
 // [earshot/executive/reflex] answers what takes no thought, without a model.
+// [earshot/executive/think] is the thought that goes on beside the talk, and gives way
+// to it; [earshot/executive/attention] decides when to think and to speak unasked;
+// [earshot/executive/steer] tells what is said to an agent that works, and
+// [earshot/executive/why] tells in words what was decided.
 // [earshot/executive/command] is the table of /commands, [earshot/executive/tool]
 // that of the tools that agents use, with their files in
 // [earshot/executive/tool/workspace]; [earshot/executive/remind] is the agenda of a
