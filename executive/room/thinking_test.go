@@ -44,6 +44,9 @@ func (h *house) thoughts() string {
 	for _, e := range h.journal.Events() {
 		switch b := e.Body.(type) {
 		case earshot.Thought:
+			if b.Outcome == earshot.Suppressed && b.Text == "" {
+				continue // it was parked already when it was stopped, or was about to be
+			}
 			line := fmt.Sprintf("%s %s %s", b.Cause, b.Outcome, strings.TrimSpace(string(b.Text)))
 			if b.Cut != nil {
 				line += " | " + b.Cut.Signal

@@ -247,6 +247,7 @@ func TestFindingsArePutTogether(t *testing.T) {
 				h.matter.Kept = []think.Kept{kept("a", 500, 0.6), kept("b", 520, 0.4)}
 				h.Ask(fresh("n"))
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				h.wants(t, "keep n of : Hm., completed", tt.want, fmt.Sprintf("over n: %d found, stopped: false", len(h.answers[0].Findings)))
 				if got := told(h.answers[0].Findings); got != tt.found {
 					t.Errorf("%s, want %s", got, tt.found)
