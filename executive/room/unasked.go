@@ -49,7 +49,7 @@ func (r *Room) minds(e earshot.Event) {
 // finds takes in a finding. What several were merged to is for the prompt: each of
 // them is said by itself, or has been.
 func (r *Room) finds(e earshot.Event, body earshot.Finding) {
-	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) {
+	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text) {
 		return
 	}
 	f := &found{event: e, asked: body.Answers != ""}
@@ -88,7 +88,7 @@ func (g *regard) told(e earshot.Event, d earshot.Decision) {
 // shake notes that something is no longer as it was which findings may rest on.
 func (g *regard) shake(event earshot.EventID) {
 	for _, f := range g.found {
-		f.gone = f.gone || event != "" && slices.Contains(f.event.Sources, event)
+		f.gone = f.gone || event != "" && (event == f.event.ID || slices.Contains(f.event.Sources, event))
 	}
 }
 

@@ -193,6 +193,11 @@ func TestAFindingWaits(t *testing.T) {
 			c.must(t, "ann", "/snooze", 0)
 			c.comesBack(t)
 		}, nil, []string{"wait: " + attention.NobodyHere, "silent: " + attention.Stale}},
+		{"somebody says that it is wrong", func(t *testing.T, c *company) {
+			c.must(t, "ann", "/snooze 10m", 0)
+			c.comesBack(t)
+			c.must(t, "ann", "/correct the last train has left", 0)
+		}, nil, []string{"wait: " + attention.NobodyHere, "silent: " + attention.Stale}},
 		{"not worth it", nil, func(f *earshot.Finding, _ *house) { f.Worth = false }, []string{"note: " + attention.NotWorth}},
 		{"not sure", nil, func(f *earshot.Finding, _ *house) { f.Confidence = 0.2 }, []string{"note: " + attention.NotSure}},
 		{"asked, by somebody who is not here", nil, func(f *earshot.Finding, _ *house) { f.Answers = "q" }, []string{"wait: " + attention.NobodyHere}},

@@ -203,19 +203,18 @@ func telling(text earshot.Text) (all []string) {
 	return all
 }
 
-// Disputed reports whether somebody has changed or taken out what came from one of
-// the events, so that nothing can rest on it any more.
-func (s *Scene) Disputed(events ...earshot.EventID) bool {
+// Denied reports whether text is a finding that somebody has said is wrong.
+func (s *Scene) Denied(text earshot.Text) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.made {
-		for _, e := range f.entries {
-			if len(e.before) > 0 && slices.Contains(events, earshot.EventID(e.ID)) {
-				return true
-			}
-		}
-	}
-	return false
+	return s.denied(text)
+}
+
+// denied is Denied for who holds the lock.
+func (s *Scene) denied(text earshot.Text) bool {
+	return slices.ContainsFunc(s.layer(Reasoning).entries, func(e entry) bool {
+		return len(e.before) > 0 && strings.EqualFold(oneLine(e.before[0].Text), oneLine(text))
+	})
 }
 
 // Versions returns the edits that were made of late, as far as they may be seen, the

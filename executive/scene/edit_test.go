@@ -197,16 +197,16 @@ func TestFindings(t *testing.T) {
 	if got := shows(s, scene.Reasoning); got != "finding 0 | finding 1 | finding 2 | finding 4 | finding 5 | finding 6 | finding 7 | finding 9" {
 		t.Errorf("left are %s", got)
 	}
-	if s.Disputed("f1") {
-		t.Error("nobody has disputed anything")
+	if s.Denied("finding 1") {
+		t.Error("nobody has denied anything")
 	}
 	s.Edit(edited("e1", "ann", 1, earshot.Edit{Act: earshot.Ended, Field: string(scene.Reasoning), Item: "f1", Was: "finding 1"}))
 	s.Put(scene.Item{Field: scene.Reasoning, Event: "f99", Source: "think", At: noon.Add(time.Hour), Text: "Finding  1", Confidence: 1, Visibility: public})
 	if got := shows(s, scene.Reasoning); strings.Contains(got, "inding 1 ") || strings.Contains(got, "Finding") {
 		t.Errorf("what was denied is found again: %s", got)
 	}
-	if !s.Disputed("f0", "f1") || s.Disputed("f0") {
-		t.Error("f1 alone is disputed")
+	if !s.Denied("Finding 1") || s.Denied("finding 0") {
+		t.Error("the first alone is denied")
 	}
 }
 

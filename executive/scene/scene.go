@@ -147,16 +147,9 @@ func (s *Scene) Put(i Item) {
 	i = fitted(i)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.denied(i) && s.take(i) {
+	if !(i.Field == Reasoning && s.denied(i.Text)) && s.take(i) {
 		s.changed(i)
 	}
-}
-
-// denied reports whether i is a finding that somebody has said is wrong.
-func (s *Scene) denied(i Item) bool {
-	return i.Field == Reasoning && slices.ContainsFunc(s.layer(Reasoning).entries, func(e entry) bool {
-		return len(e.before) > 0 && strings.EqualFold(oneLine(e.before[0].Text), oneLine(i.Text))
-	})
 }
 
 // fitted returns i with an ID, and no longer than it may be.
