@@ -174,14 +174,15 @@ func (c *Console) reply(r earshot.Reply) {
 
 // decision says that an agent keeps silent, and why, where somebody waits for
 // it: not if the line was to others or to nobody, as most among people are, or
-// from somebody who sees it too. As long as it does for the same reason, that is
-// said once.
+// from somebody who sees it too; and not of what the agent itself has found, which
+// nobody here knows of until it is said. As long as it does for the same reason,
+// that is said once.
 func (c *Console) decision(d earshot.Decision) {
 	if d.Verdict == earshot.Speak {
 		c.silence.Store("")
 		return
 	}
-	if q, ok := c.asked.find(d.About); ok && (!q.waits || !slices.Contains(q.to, d.Agent)) {
+	if q, ok := c.asked.find(d.About); !ok || !q.waits || !slices.Contains(q.to, d.Agent) {
 		return
 	}
 	why := ""

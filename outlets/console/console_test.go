@@ -392,7 +392,7 @@ func TestBoard(t *testing.T) {
 		{"no reply", event(earshot.Reply{Outcome: earshot.Failed}), "(no reply)\n"},
 		{"a reply that was not let finish", event(earshot.Reply{Outcome: earshot.Completed, Truncated: true, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(it had more to say than executive.conversational.max_tokens allows)\n"},
 		{"a reply", event(earshot.Reply{Outcome: earshot.Completed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), ""},
-		{"silence", event(earshot.Decision{Agent: "ai", Verdict: earshot.Silent, Reasons: []string{"not addressed", "late"}}), "(AI says nothing: not addressed, late)\n"},
+		{"what it has found is kept back", event(earshot.Decision{About: "finding", Agent: "ai", Verdict: earshot.Wait, Reasons: []string{"others are talking"}}), ""},
 		{"speech", event(earshot.Decision{Agent: "earshot", Verdict: earshot.Speak, Reasons: []string{"addressed"}}), ""},
 		{"typing", event(earshot.Typing{Began: true}), ""},
 		{"a tool", with(earshot.Use{Tool: "write_file", Arguments: `{"path":"notes.txt\nAnn: I agree"}`}, from("ai")), "AI writes notes.txt Ann: I agree\n"},
@@ -452,19 +452,19 @@ func TestSeveralPeople(t *testing.T) {
 	}
 	secret := asks("4", "bob", "console", "ai")
 	secret.Visibility.Scope = earshot.Private
-	silent := earshot.Decision{Agent: "ai", Verdict: earshot.Silent, Reasons: []string{"late"}}
+	silent := earshot.Decision{Agent: "ai", Verdict: earshot.Silent, Reasons: []string{"late", "paused"}}
 	for _, tt := range []struct {
 		name     string
 		asked    earshot.Event
 		answered string
 		silence  string
 	}{
-		{"from here", asks("1", "bob", "console", "ai"), "AI: yes", "(AI says nothing: late)\n"},
+		{"from here", asks("1", "bob", "console", "ai"), "AI: yes", "(AI says nothing: late, paused)\n"},
 		{"from here to another", asks("1", "bob", "console", "ann"), "AI: yes", ""},
 		{"from here to nobody", asks("1", "bob", "console"), "AI: yes", ""},
-		{"from our other terminal", asks("2", "bob", "terminal-1", "ai"), "you: ?\nAI: yes", "you: ?\n(AI says nothing: late)\n"},
+		{"from our other terminal", asks("2", "bob", "terminal-1", "ai"), "you: ?\nAI: yes", "you: ?\n(AI says nothing: late, paused)\n"},
 		{"from another", asks("3", "ann", "terminal-2", "ai"), "Ann: ?\nAI → Ann: yes", "Ann: ?\n"},
-		{"for us alone", secret, "you (private) → AI: ?\nAI (private) → you: yes", "you (private) → AI: ?\n(AI says nothing: late)\n"},
+		{"for us alone", secret, "you (private) → AI: ?\nAI (private) → you: yes", "you (private) → AI: ?\n(AI says nothing: late, paused)\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := terminaltest.Open(t, 60, 10)
