@@ -2,7 +2,8 @@
 // was measured beside it in the same run: how long a cut takes, what stands
 // between a question and the first word of its answer, what the daemon needs
 // while nothing happens, what it takes to route a message in a room of a hundred
-// people, and that there are many agents; and of its voice, what it understands of four others, how soon it
+// people, that there are many agents, and that the agent thinks beside the talk;
+// and of its voice, what it understands of four others, how soon it
 // falls silent for them, what it needs with all its helpers. make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
@@ -65,6 +66,8 @@ var figures = []figure{
 	{"card", cutOnCard},
 	{"tree", tree},
 	{"ollama", realModel},
+	{"thinking", thinking},
+	{"mulling", mulling},
 }
 
 // A bench is how much is measured, and where.

@@ -61,6 +61,13 @@ func TestEveryFigure(t *testing.T) {
 			"somebody speaks: CPU of the tree", "somebody speaks: memory (PSS)", "somebody speaks: memory (RSS)",
 			"the agent speaks: CPU of the tree", "the agent speaks: memory (PSS)", "the agent speaks: memory (RSS)"}},
 		{"ollama", true, []string{"real Ollama: text → first token", "real Ollama: cut → next first token"}},
+		{"thinking", true, []string{
+			"B13 text → first token", "B13 with a thought, parked at the first key", "B13 with a thought, parked at Enter",
+			"B13 beyond, parked at Enter, p50", "B13 beyond, parked at Enter, p95",
+			"B13 two slots, beside a thought", "B13 beyond, two slots, p50"}},
+		{"mulling", true, []string{
+			"a token of a thought", "a token of a thought, allocations", "an event for attention", "an event for attention, allocations",
+			"idle thinking, memory (VmRSS)", "idle thinking, CPU"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.slow && testing.Short() {
