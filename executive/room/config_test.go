@@ -57,6 +57,7 @@ var effects = []effect{
 	{"speech.heard_as", func(c *executive.Config) { c.Speech.HeardAs = []string{"hair shirt"} }, spoken("hair shirt what is new"), "0 replies", "1 replies"},
 	{"speech.least_confidence", func(c *executive.Config) { c.Speech.LeastConfidence = 0.9 }, afterwards, "2 replies", "1 replies"},
 	{"speech.answer_typed_aloud", func(c *executive.Config) { c.Speech.TypedAloud = true }, typed, "", "one two three four"},
+	{"update_interval_seconds", func(c *executive.Config) { c.UpdateInterval = 60 }, wakesUp, "soon", "late"},
 	{"attention.speak_unasked", func(c *executive.Config) { c.Attention.SpeakUnasked = false }, speaksUp, "true", "false"},
 	{"attention.quiet_hours", func(c *executive.Config) { c.Attention.QuietHours = "08:00-20:00" }, answersRoom(1, time.Minute), "1 replies", "0 replies"},
 	{"attention.hourly_budget", func(c *executive.Config) { c.Attention.HourlyBudget = 2 }, answersRoom(6, 5*time.Minute), "4 replies", "2 replies"},

@@ -18,6 +18,8 @@ const maxOverheard = 32
 // A regard is what the main agent minds of what goes on around it, to know when to
 // speak unasked. It belongs to Run.
 type regard struct {
+	watch   attention.Watch
+	latest  earshot.EventID // of what it has seen
 	lines   []attention.Line
 	spoke   []time.Time // unasked, within the hour
 	toldNo  time.Time

@@ -315,6 +315,8 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.reminding():
 		case <-r.regarding():
 			r.regard.again = time.Time{}
+		case <-r.wondering():
+			r.weigh()
 		case <-r.quietens():
 		case do := <-r.errands:
 			do(ctx)
@@ -504,6 +506,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.newest = max(r.newest, e.Sequence)
 			r.taught(e)
 			r.remember(e)
+			r.glimpse(e)
 			r.show(e)
 		}
 	}

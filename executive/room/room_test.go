@@ -63,15 +63,18 @@ type house struct {
 }
 
 // newHouse returns a room that is not open yet; its console shows a rune in a
-// millisecond.
+// millisecond. Its agent thinks of itself about nothing, so that what it is asked for
+// is what a test asks for.
 func newHouse() *house {
-	return &house{
+	h := &house{
 		journal: new(testkit.Journal),
 		console: &testkit.Voice{Called: "console", Every: time.Millisecond, Flow: true},
 		model:   &llmtest.Script{Reply: "one two three four", Every: 10 * time.Millisecond},
 		config:  executive.DefaultConfig(),
 		logged:  new(strings.Builder),
 	}
+	h.config.Parallel.ReasoningContinuous = false
+	return h
 }
 
 // open opens the room. It must be closed with stop, and is then still.
