@@ -17,8 +17,9 @@
 //
 // A scene in which something is said aloud has a loudspeaker too.
 //
-// The config is a part of the section executive, and may be left out. The model
-// is a script; see [earshot/llm/llmtest]. Ann is whoever operates earshot. Time
+// The config is a part of the section executive, and may be left out. Unless it says
+// parallel.reasoning_continuous, the agent thinks only when it is asked to: what is
+// asked of the model in a scene is what its people ask. The model is a script; see [earshot/llm/llmtest]. Ann is whoever operates earshot. Time
 // is whatever clock the caller is on: tests perform within a synctest bubble.
 //
 // Where there is a part people, each of them has a terminal, and what is to be
@@ -111,7 +112,7 @@ type Scene struct {
 
 // Parse reads an archive.
 func Parse(archive []byte) (*Scene, error) {
-	s := &Scene{Config: executive.DefaultConfig()}
+	s := &Scene{Config: unmoved(executive.DefaultConfig())}
 	parts := txtar.Parse(archive)
 	for _, f := range parts.Files {
 		var err error
@@ -148,12 +149,22 @@ func Parse(archive []byte) (*Scene, error) {
 // configured reads a part of the section executive, as strictly as the
 // configuration itself is read.
 func configured(part []byte) (executive.Config, error) {
+	asksToMuse := strings.Contains(string(part), "reasoning_continuous:")
 	text := "executive:\n  " + strings.ReplaceAll(strings.TrimSpace(string(part)), "\n", "\n  ")
 	cfg, err := config.Parse("scene", []byte(text), nil)
 	if err != nil {
 		return executive.Config{}, err
 	}
+	if !asksToMuse {
+		return unmoved(cfg.Executive), nil
+	}
 	return cfg.Executive, nil
+}
+
+// unmoved returns c with an agent that thinks about nothing which nobody asked for.
+func unmoved(c executive.Config) executive.Config {
+	c.Parallel.ReasoningContinuous = false
+	return c
 }
 
 // Perform performs s, and returns what was said and what the model was asked, in
