@@ -62,6 +62,7 @@ func open(ctx context.Context, f furniture) *house {
 	if f.people == nil {
 		f.people = participants.New(ann, "Ann", f.settings.Name)
 	}
+	f.settings.Parallel.ReasoningContinuous = false // what is measured is what is asked for
 	var seated func() []agents.Record
 	if f.agents != nil {
 		seated = func() []agents.Record { return f.agents }
