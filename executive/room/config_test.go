@@ -79,6 +79,7 @@ func TestKeys(t *testing.T) {
 					want   string
 				}{{func(*executive.Config) {}, e.usual}, {e.change, e.changed}} {
 					h := newHouse()
+					h.config.Parallel.ReasoningContinuous = strings.HasPrefix(e.key, "parallel.")
 					tt.change(&h.config)
 					if err := h.config.Validate(); err != nil {
 						t.Fatal(err)
