@@ -27,8 +27,8 @@ func fits(kept []Kept, found []Finding) bool {
 }
 
 // merging returns what can be put together, for a model: of what is kept, that which
-// the same people may see and which is not stale, then what is new and answers
-// nobody.
+// the same people may see and which is not stale, then what is new, answers nobody
+// and is not worth saying: what stands for others is for prompts, and not said.
 func merging(kept []Kept, found []Finding, now time.Time) (old []Kept, fresh []Finding) {
 	for _, k := range kept {
 		if k.Same && now.Before(k.Until) {
@@ -36,7 +36,7 @@ func merging(kept []Kept, found []Finding, now time.Time) (old []Kept, fresh []F
 		}
 	}
 	for _, f := range found {
-		if f.Answers == "" {
+		if f.Answers == "" && !f.Worth {
 			fresh = append(fresh, f)
 		}
 	}
@@ -73,7 +73,7 @@ func merged(data []byte, old []Kept, fresh, found []Finding, now time.Time) (all
 				continue
 			}
 			is := fresh[i-len(old)]
-			sure, until, f.Worth = max(sure, is.Confidence), later(until, is.Until), f.Worth || is.Worth
+			sure, until = max(sure, is.Confidence), later(until, is.Until)
 			f.Evidence = union(f.Evidence, is.Evidence)
 		}
 		f.Confidence = min(f.Confidence, sure)

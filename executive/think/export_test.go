@@ -6,4 +6,5 @@ var (
 	FollowOn   = followOn
 	Distilling = distilling
 	Condensing = condensing
+	Merging    = merging
 )

@@ -129,3 +129,14 @@ func kept(id string, bytes int, confidence float64) think.Kept {
 func found(text string, confidence float64) think.Finding {
 	return think.Finding{Finding: earshot.Finding{Text: earshot.Text(text), Confidence: confidence, Until: began.Add(time.Hour)}, Evidence: []earshot.EventID{"x"}}
 }
+
+// TestWhatIsWorthSayingIsNotMerged: what is put together with what was said is said
+// no more, so nothing that is still to be said is.
+func TestWhatIsWorthSayingIsNotMerged(t *testing.T) {
+	news := found("The pump leaks.", 0.9)
+	news.Worth = true
+	old, fresh := think.Merging([]think.Kept{kept("k", 4, 0.5)}, []think.Finding{news, found("It rains.", 0.5)}, began)
+	if len(old) != 1 || len(fresh) != 1 || fresh[0].Text != "It rains." {
+		t.Errorf("put together are %v and %v", old, fresh)
+	}
+}

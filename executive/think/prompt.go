@@ -38,7 +38,7 @@ func followOn(set executive.Reasoning, q Question, thought string, m Matter) str
 		{"This has changed:", m.News.Changed},
 	} {
 		if part.text != "" {
-			fmt.Fprintf(&b, "\n%s\n%s\n", part.heading, strings.TrimSpace(part.text))
+			fmt.Fprintf(&b, "\n%s\n%s\n", part.heading, conversation.Defuse(strings.TrimSpace(part.text)))
 		}
 	}
 	b.WriteString("\nContinue your analysis, incorporating this new information.\n")

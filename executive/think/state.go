@@ -474,7 +474,7 @@ func (s *State) advance(now time.Time) {
 	}
 	if s.at != nil {
 		if s.at.unasked() && !s.sorts && s.thoughts[0].Cause.Asked() {
-			s.giveWay(earshot.Interruption{By: s.thoughts[0].By, Signal: ByQuestion, At: now})
+			s.giveWay(s.thoughts[0].instead(now))
 		}
 		return
 	}
@@ -493,6 +493,16 @@ func (s *State) advance(now time.Time) {
 	}
 }
 
+// instead returns that another gives way to t: who asked in private is nobody else's
+// business.
+func (t *thought) instead(now time.Time) earshot.Interruption {
+	by := earshot.Interruption{Signal: ByQuestion, At: now}
+	if t.Visibility.Scope != earshot.Private {
+		by.By = t.By
+	}
+	return by
+}
+
 // settleDown distils what has been parked for a while, once a hold.
 func (s *State) settleDown(now time.Time) {
 	if s.tried || now.Before(s.since.Add(settle)) {
@@ -509,9 +519,11 @@ func (s *State) settleDown(now time.Time) {
 
 // forget drops what nobody asked for and what has been parked for too long.
 func (s *State) forget(now time.Time) {
-	s.thoughts = slices.DeleteFunc(s.thoughts, func(t *thought) bool {
-		return t != s.at && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside
-	})
+	for _, t := range slices.Clone(s.thoughts) {
+		if t != s.at && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside {
+			s.over(t, now)
+		}
+	}
 }
 
 // begin begins a request for t.

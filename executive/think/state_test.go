@@ -156,7 +156,7 @@ func TestState(t *testing.T) {
 		{"not the same at once", rules, "?q ?q ended", "think(q:) keep(q of :, completed) over(q)"},
 		{"what is new waits for the interval", rules, "?q ended +n 4s +m 1s", "think(q:) keep(q of :, completed) over(q) think(m:)"},
 		{"what is new while it thinks about that", rules, "+n +m ended 1h", "think(n:) keep(n of :, completed) over(n)"},
-		{"unasked and parked for too long", rules, "+n .a held cancelled 30s ended 11m released", "think(n:) cancel keep(n of :a, interrupted by typing) distil(n:a)"},
+		{"unasked and parked for too long", rules, "+n .a held cancelled 30s ended 11m released", "think(n:) cancel keep(n of :a, interrupted by typing) distil(n:a) over(n)"},
 		{"only when asked", asking, "+n 1h ?q", "think(q:)"},
 		{"sequential: only when asked, and not again", sequential, "+n 1h ?q .a held cancelled released ended",
 			"think(q:) cancel keep(q of :a, interrupted by typing for good) distil(q:a) over(q)"},
@@ -275,5 +275,40 @@ func TestATokenCostsNothing(t *testing.T) {
 	e := think.Event{Kind: think.Token, Gen: p.gen, Text: "word "}
 	if n := testing.AllocsPerRun(1000, func() { p.Next(e) }); n > 0 {
 		t.Errorf("%v allocations a token", n)
+	}
+}
+
+// TestAPrivateQuestionIsNobodysBusiness: that a thought which all may see gave way to
+// one that somebody has asked for in private is told without who that was.
+func TestAPrivateQuestionIsNobodysBusiness(t *testing.T) {
+	for _, scope := range []earshot.Scope{earshot.Public, earshot.Private} {
+		p := newPlay(rules)
+		p.Next(think.Event{Kind: think.Asked, Now: p.now, Question: fresh("n")})
+		p.Next(think.Event{Kind: think.Token, Gen: 1, Text: "one"})
+		q := asked("q")
+		q.Visibility.Scope = scope
+		p.Next(think.Event{Kind: think.Asked, Now: p.now, Question: q})
+		for _, act := range p.Next(think.Event{Kind: think.Ended, Now: p.now, Gen: 1, Err: errNoModel}) {
+			if act.Kind == think.Keep && (act.Stretch.Cut.By == "ann") != (scope == earshot.Public) {
+				t.Errorf("%s: it gave way to %+v", scope, act.Stretch.Cut)
+			}
+		}
+	}
+}
+
+// TestWhatIsForgottenIsOver: nothing of a thought stays behind that was parked for
+// too long.
+func TestWhatIsForgottenIsOver(t *testing.T) {
+	p := newPlay(rules)
+	p.Next(think.Event{Kind: think.Asked, Now: p.now, Question: fresh("n")})
+	p.Next(think.Event{Kind: think.Token, Gen: 1, Text: "one"})
+	p.Next(think.Event{Kind: think.Held, Now: p.now})
+	p.Next(think.Event{Kind: think.Ended, Now: p.now, Gen: 1, Err: errNoModel})
+	over := false
+	for _, act := range p.Next(think.Event{Kind: think.Ticked, Now: p.now.Add(time.Hour)}) {
+		over = over || act.Kind == think.Over && act.Question.ID == "n"
+	}
+	if !over || len(p.View()) > 0 {
+		t.Errorf("over: %v; left is %v", over, p.View())
 	}
 }
