@@ -26,7 +26,9 @@ type regard struct {
 	snoozed time.Time // until when
 	hangs   *entry    // a question to the room that is left to the people in it
 	found   []*found  // what is to be said, or perhaps
-	again   time.Time // when one of these is looked at again; zero for when something happens
+
+	answered []earshot.EventID // to which an answer was said, the oldest first
+	again    time.Time         // when one of these is looked at again; zero for when something happens
 }
 
 // listens takes in what somebody wrote or said, as far as all may know it.

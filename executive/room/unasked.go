@@ -10,9 +10,16 @@ import (
 	"earshot/executive/scene"
 )
 
-// maxFound is how many findings wait at most to be said: as many as are kept in
-// mind. Beyond it the oldest is not said any more.
-const maxFound = 8
+const (
+	// maxFound is how many findings wait at most to be said: as many as are kept in
+	// mind. Beyond it the oldest is not said any more, of those for which nobody waits
+	// if there are such.
+	maxFound = 8
+
+	// mostAnswered is of how many questions it is known that they were answered: of all
+	// that can still be thought about, and some.
+	mostAnswered = 32
+)
 
 // A found is a finding that may be said.
 type found struct {
@@ -36,14 +43,24 @@ func (r *Room) minds(e earshot.Event) {
 		r.regard.told(e, body)
 	case earshot.Reply:
 		if body.Delivered() != "" {
-			r.regard.drop(func(f *found) bool { return f.turn != "" && f.turn == body.Turn })
+			r.regard.heard(body.Turn)
 		}
 	case earshot.Edit:
-		r.regard.shake(earshot.EventID(body.Item))
+		r.regard.shake(earshot.EventID(body.Item), r.madeBy(body))
 	case earshot.Erased:
 		r.regard.drop(func(f *found) bool { return f.event.ID == e.ID })
 		r.regard.shake(e.ID)
 	}
+}
+
+// madeBy returns the event that has made an entry of the scene what it was before an
+// edit: what rests on it rests on that.
+func (r *Room) madeBy(edit earshot.Edit) earshot.EventID {
+	view := r.scene.For(earshot.Audience{Room: r.cfg.ID}.With(r.seats[0].ID))
+	if i, ok := view.Find(scene.Field(edit.Field), edit.Item); ok {
+		return i.Event
+	}
+	return ""
 }
 
 // finds takes in a finding. What several were merged to is for the prompt: each of
@@ -52,14 +69,49 @@ func (r *Room) finds(e earshot.Event, body earshot.Finding) {
 	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text) {
 		return
 	}
-	f := &found{event: e, asked: body.Answers != ""}
+	f := &found{event: e, asked: body.Answers != "" && !slices.Contains(r.regard.answered, body.Answers)}
 	if f.asked {
 		f.whom = r.asker(e, body.Answers)
+		r.regard.outdated(body.Answers)
 	}
 	r.regard.found = append(r.regard.found, f)
 	r.sooner(r.cfg.Now())
-	r.regard.found = slices.Delete(r.regard.found, 0, max(0, len(r.regard.found)-maxFound))
+	r.regard.bound()
 }
+
+// outdated notes that there is a newer answer to something than what waits.
+func (g *regard) outdated(answers earshot.EventID) {
+	for _, f := range g.found {
+		f.gone = f.gone || f.answers() == answers
+	}
+}
+
+// bound forgets the oldest of too many: first of what nobody waits for.
+func (g *regard) bound() {
+	for len(g.found) > maxFound {
+		i := slices.IndexFunc(g.found, func(f *found) bool { return !f.asked })
+		g.found = slices.Delete(g.found, max(i, 0), max(i, 0)+1)
+	}
+}
+
+// heard notes that what a turn was to say was heard. What it answers is answered.
+func (g *regard) heard(turn earshot.TurnID) {
+	i := slices.IndexFunc(g.found, func(f *found) bool { return f.turn != "" && f.turn == turn })
+	if i < 0 {
+		return
+	}
+	if answers := g.found[i].answers(); answers != "" {
+		g.answered = append(g.answered, answers)
+		g.answered = slices.Delete(g.answered, 0, max(0, len(g.answered)-mostAnswered))
+		for _, f := range g.found {
+			f.asked = f.asked && f.answers() != answers
+		}
+	}
+	g.found = slices.Delete(g.found, i, i+1)
+}
+
+// answers returns what f answers, if it answers anything.
+func (f *found) answers() earshot.EventID { return f.event.Body.(earshot.Finding).Answers }
 
 // asker returns who waits for a finding that answers something: whom it is addressed
 // to, or else the author of what it answers.
@@ -85,10 +137,12 @@ func (g *regard) told(e earshot.Event, d earshot.Decision) {
 	g.drop(func(f *found) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
 }
 
-// shake notes that something is no longer as it was which findings may rest on.
-func (g *regard) shake(event earshot.EventID) {
+// shake notes that something is no longer as it was: findings, or what they may rest on.
+func (g *regard) shake(events ...earshot.EventID) {
 	for _, f := range g.found {
-		f.gone = f.gone || event != "" && (event == f.event.ID || slices.Contains(f.event.Sources, event))
+		f.gone = f.gone || slices.ContainsFunc(events, func(id earshot.EventID) bool {
+			return id != "" && (id == f.event.ID || slices.Contains(f.event.Sources, id))
+		})
 	}
 }
 

@@ -1,0 +1,129 @@
+package room_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/attention"
+	"earshot/executive/scene"
+	"earshot/participants"
+)
+
+// goesOnFrom lets a house go on from some events, the oldest first; what they lack
+// is made up.
+func (h *house) goesOnFrom(t *testing.T, past ...earshot.Event) {
+	t.Helper()
+	for i := range past {
+		if past[i].At.IsZero() {
+			past[i].At = time.Now()
+		}
+		if past[i].Visibility.Scope == "" {
+			past[i].Visibility.Scope = earshot.Public
+		}
+	}
+	kept, err := h.journal.Append(t.Context(), past...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.past = kept
+}
+
+// finding returns one that is true for some hours.
+func finding(id, answers earshot.EventID, text string, sources ...earshot.EventID) earshot.Event {
+	e := earshot.Event{ID: id, Author: "agent", Sources: sources, Body: earshot.Finding{
+		Text: earshot.Text(text), Confidence: 0.9, Worth: true, Until: time.Now().Add(5 * time.Hour), Answers: answers,
+	}}
+	if answers != "" {
+		e.To = []earshot.ParticipantID{participants.Owner}
+	}
+	return e
+}
+
+// TestWhatIsRefutedIsNotSaid: neither a finding that somebody has put right or taken
+// out, nor one that rests on what somebody has, also if that was not the first time.
+func TestWhatIsRefutedIsNotSaid(t *testing.T) {
+	edit := func(id earshot.EventID, item, was, text string, f scene.Field) earshot.Event {
+		b := earshot.Edit{Act: earshot.Changed, Field: string(f), Item: item, Was: earshot.Text(was), Text: earshot.Text(text)}
+		if text == "" {
+			b.Act = earshot.Ended
+		}
+		return earshot.Event{ID: id, Author: participants.Owner, From: ann, Body: b}
+	}
+	memo := earshot.Event{ID: "m", Author: participants.Owner, From: ann, Body: earshot.Memo{Text: "the train is at nine"}}
+	for _, tt := range []struct {
+		name string
+		past []earshot.Event
+		said bool
+	}{
+		{"it stands", []earshot.Event{memo, finding("f", "", "You miss the train.", "m")}, true},
+		{"it is taken out", []earshot.Event{memo, finding("f", "", "You miss the train.", "m"), edit("e", "f", "You miss the train.", "", scene.Reasoning)}, false},
+		{"it is put right", []earshot.Event{memo, finding("f", "", "You miss the train.", "m"), edit("e", "f", "You miss the train.", "You catch the train.", scene.Reasoning)}, false},
+		{"what it rests on is put right", []earshot.Event{memo, finding("f", "", "You miss the train.", "m"), edit("e", "m", "the train is at nine", "the train is at ten", scene.Notes)}, false},
+		{"what it rests on is put right again", []earshot.Event{memo, edit("e", "m", "the train is at nine", "the train is at ten", scene.Notes),
+			finding("f", "", "You miss the train.", "e"), edit("e2", "m", "the train is at ten", "the train is at eleven", scene.Notes)}, false},
+		{"it rests on what was put right before", []earshot.Event{memo, edit("e", "m", "the train is at nine", "the train is at ten", scene.Notes),
+			finding("f", "", "You miss the train.", "e")}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := byDay()
+				h.goesOnFrom(t, tt.past...)
+				c := gather(t, h)
+				time.Sleep(time.Hour)
+				c.stop()
+				if said := strings.Contains(c.console.Played(), "the train"); said != tt.said {
+					t.Errorf("it was said: %v; decided %q", said, c.verdicts())
+				}
+			})
+		})
+	}
+}
+
+// TestAQuestionIsAnsweredOnce: what a thought has come to when it was parked and what
+// at its end are one answer, the later one if none was said.
+func TestAQuestionIsAnsweredOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := byDay()
+		first, then := finding("f", "q", "It is ten miles."), finding("g", "q", "It is eleven miles.")
+		h.goesOnFrom(t, first, then)
+		c := gather(t, h)
+		time.Sleep(time.Hour)
+		c.stop()
+		if got := c.console.Played(); got != "It is eleven miles." {
+			t.Errorf("said was %q, decided %q", got, c.verdicts())
+		}
+		again := byDay()
+		again.journal, again.ids = c.journal, c.ids
+		again.goesOnFrom(t, finding("h", "q", "It is twelve miles."))
+		again.past = again.journal.Events()
+		d := gather(t, again)
+		time.Sleep(time.Hour)
+		d.stop()
+		if got := d.console.Played(); strings.Contains(got, "twelve") && !strings.Contains(strings.Join(d.verdicts(), "\n"), attention.WhatIFound) {
+			t.Errorf("said was %q as an answer, decided %q", got, d.verdicts())
+		}
+	})
+}
+
+// TestAnAnswerOutlastsWhatNobodyAsked: who waits for one is not forgotten for what
+// nobody waits for.
+func TestAnAnswerOutlastsWhatNobodyAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := byDay()
+		past := []earshot.Event{finding("f", "q", "It is ten miles.")}
+		for i := range 12 {
+			past = append(past, finding(earshot.EventID(fmt.Sprint("n", i)), "", fmt.Sprintf("The tide is at %d.", i)))
+		}
+		h.goesOnFrom(t, past...)
+		c := gather(t, h)
+		time.Sleep(time.Hour)
+		c.stop()
+		if got := c.console.Played(); !strings.Contains(got, "ten miles") {
+			t.Errorf("said was %q, decided %q", got, c.verdicts())
+		}
+	})
+}
