@@ -259,7 +259,7 @@ func (m *Mind) under(ctx context.Context, gen int, do func(context.Context) erro
 
 // think asks for a stretch.
 func (m *Mind) think(ctx context.Context, act Act) {
-	upto := act.Upto
+	upto, news := act.Upto, false
 	err := m.under(ctx, act.Gen, func(ctx context.Context) error {
 		matter, err := m.House.Matter(ctx, act.Question, act.Upto)
 		if err != nil {
@@ -269,12 +269,12 @@ func (m *Mind) think(ctx context.Context, act Act) {
 		set := m.Settings()
 		last := longform(set.Reasoning, act.Question, matter)
 		if act.Goes {
-			last = followOn(set.Reasoning, act.Question, act.Text, matter)
+			last, news = followOn(set.Reasoning, act.Question, act.Text, matter), matter.News != (News{})
 		}
 		return m.stream(ctx, request(set, matter, last), func(text string) { m.token(act.Gen, text) })
 	})
 	m.report("a stretch of thought failed", err)
-	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto})
+	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto, News: news})
 }
 
 // done takes in that a request is over. That the program ended is no failure of it.

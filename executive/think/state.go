@@ -72,6 +72,7 @@ type thought struct {
 	text     []byte // of all stretches
 	from     int    // where the last stretch begins
 	spans    []Span
+	heard    int       // how often it went on with something new
 	began    time.Time // the last stretch
 	tokens   int
 	kept     int                  // stretches that are written down
@@ -121,6 +122,7 @@ type Event struct {
 	Gen       int
 	Text      string
 	Upto      int64 // of Ended and Restored: what the last stretch knew of
+	News      bool  // of Ended: the stretch went on with something new
 	Err       error
 	Found     int // of Ended: how many findings it has come to
 	Cut       earshot.Interruption
@@ -245,6 +247,7 @@ func (s *State) restore(e Event) {
 		t.from, t.tokens, t.last = len(t.text), was.Tokens, was.ID
 		t.kept++
 	}
+	t.heard = max(0, len(e.Stretches)-1)
 	t.full = len(t.text) >= MostText
 	t.finished = t.full
 	s.insert(t)
@@ -326,6 +329,9 @@ func (s *State) end(e Event) {
 // stretched takes in that a stretch is over.
 func (s *State) stretched(t *thought, e Event, stopping bool) {
 	st := Stretch{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted}}
+	if e.News {
+		t.heard++
+	}
 	switch {
 	case t.drop:
 		st.Cut, st.Dropped = &t.cut, true
@@ -336,7 +342,7 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 			t.cut = earshot.Interruption{Signal: ByPriority, At: e.Now}
 		}
 		cut := t.cut
-		st.Cut, st.Dropped = &cut, s.Rules.Sequential || len(t.spans)+1 >= MostStretches
+		st.Cut, st.Dropped = &cut, s.Rules.Sequential || t.heard+1 >= MostStretches
 		t.tries, t.finished = 0, st.Dropped
 	default:
 		t.tries++

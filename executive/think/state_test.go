@@ -50,7 +50,7 @@ func newPlay(r think.Rules) *play {
 var errNoModel = errors.New("no model")
 
 // run performs a step: a question "?q", something new "+n", a token ".word", held,
-// released, ended, failed, parked (by the scheduler), cancelled, steer, stop, shut,
+// released, ended, failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut,
 // or a time to pass.
 func (p *play) run(step string) {
 	all := func(think.Question) bool { return true }
@@ -72,8 +72,8 @@ func (p *play) run(step string) {
 		e.Kind, e.Err = think.Ended, errNoModel
 	case step == "cancelled":
 		e.Kind, e.Err = think.Ended, errors.New("cancelled")
-	case step == "parked":
-		e.Kind, e.Err = think.Ended, llm.ErrParked
+	case step == "parked", step == "again":
+		e.Kind, e.Err, e.News = think.Ended, llm.ErrParked, step == "again"
 	case step == "steer":
 		e.Kind, e.Cut = think.Steered, earshot.Interruption{By: "ann", Signal: think.BySteering}
 	case step == "stop":
@@ -175,10 +175,12 @@ func TestState(t *testing.T) {
 		{"stopped while it is distilled", rules, "?q .a ended stop cancelled", "think(q:) keep(q of :a, completed) distil(q:a) cancel keep(s1 of q:, suppressed for good) over(q)"},
 		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "think(q:) cancel keep(q of :a, interrupted by off)"},
 		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "think(q:) cancel keep(r of :, interrupted by shutdown) keep(q of :ab, interrupted by shutdown)"},
-		{"interrupted again and again", rules, "?q .a parked .a parked .a parked .a parked .a parked .a parked .a parked .a parked ended",
+		{"interrupted again and again", rules, "?q .a parked .a again .a again .a again .a again .a again .a again .a again ended",
 			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:a, interrupted by priority) think(q:a/a) keep(s2 of q:a, interrupted by priority) " +
 				"think(q:a/a/a) keep(s3 of q:a, interrupted by priority) think(q:a/a/a/a) keep(s4 of q:a, interrupted by priority) think(q:a/a/a/a/a) keep(s5 of q:a, interrupted by priority) " +
 				"think(q:a/a/a/a/a/a) keep(s6 of q:a, interrupted by priority) think(q:a/a/a/a/a/a/a) keep(s7 of q:a, interrupted by priority for good) distil(q:a/a/a/a/a/a/a/a) over(q)"},
+		{"parked again and again for nothing", rules, "?q" + strings.Repeat(" .a parked", 20) + " .b ended ended",
+			"think(q:) keep(q of :a, interrupted by priority)" + forNothing(20) + " keep(s20 of q:b, completed) distil(q:" + strings.Repeat("a/", 20) + "b) over(q)"},
 	} {
 		p := newPlay(tt.rules)
 		for step := range strings.FieldsSeq(tt.steps) {
@@ -188,6 +190,19 @@ func TestState(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
+}
+
+// forNothing is what comes of a thought that goes on n times, and is parked without
+// news but the last time.
+func forNothing(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			fmt.Fprintf(&b, " keep(s%d of q:a, interrupted by priority)", i)
+		}
+		fmt.Fprintf(&b, " think(q:%s)", strings.Repeat("a/", i)+"a")
+	}
+	return b.String()
 }
 
 // TestTooManyQuestions: what waits is bounded, and the one too many is told.

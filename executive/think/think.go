@@ -35,8 +35,10 @@ const (
 	// 4,000 tokens, of which a prompt can show the beginning and the end.
 	MostText = 16 << 10
 
-	// MostStretches is how often a thought goes on. One that has been interrupted
-	// this often is about what is over.
+	// MostStretches is of how many stretches a thought is that has heard something
+	// new before each but the first: after that many it is about what is over. Those
+	// before which nothing was said, as at a line that was emptied again or a command,
+	// are not counted; there can be as many as its text has room for.
 	MostStretches = 8
 )
 
