@@ -127,8 +127,12 @@ func (r *Room) atOnce(a amid) string {
 // thinksOf returns how far a thought is.
 func (r *Room) thinksOf(v *think.View) steer.Work {
 	w := steer.Work{
-		Thought: true, On: v.Question.Text, For: r.cfg.Now().Sub(v.At), Words: len(strings.Fields(string(v.Text))),
-		GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
+		Thought: true, On: v.Question.Text, For: r.cfg.Now().Sub(v.At), GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
+	}
+	from := 0
+	for _, s := range append(slices.Clone(v.Spans), think.Span{To: len(v.Text)}) { // between which there need be no space
+		w.Words += len(strings.Fields(string(v.Text[from:s.To])))
+		from = s.To
 	}
 	for _, other := range r.mind.View() {
 		if other.ID == v.ID {

@@ -174,3 +174,27 @@ func TestWhatIsSaidWhileItThinks(t *testing.T) {
 		})
 	}
 }
+
+// TestHowFarAfterAnInterruption: the words of all stretches count, each whole.
+func TestHowFarAfterAnInterruption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := thinking(thinks("exactly where it stops", "sun and water"), thinks("", "Roses need")).open(t.Context())
+		defer h.stop()
+		h.give(t, "think", "whether to plant roses")
+		time.Sleep(1500 * time.Millisecond)
+		typing(t, h, true)
+		typing(t, h, false)
+		time.Sleep(2500 * time.Millisecond)
+		h.say(t, "how far are you?")
+		time.Sleep(time.Second)
+		thought := 0
+		for _, e := range h.journal.Events() {
+			if b, ok := e.Body.(earshot.Thought); ok {
+				thought += len(strings.Fields(string(b.Text)))
+			}
+		}
+		if got := h.console.Played(); thought != 3 || !strings.Contains(got, ": 3 words so far") {
+			t.Errorf("after %d words it says %q", thought, got)
+		}
+	})
+}
