@@ -41,8 +41,8 @@ func (r *Room) context(ctx context.Context, c command.Call) (string, error) {
 func (r *Room) listed(c command.Call) string {
 	going := r.going(c.Audience)
 	r.mu.Lock()
-	r.listings = slices.DeleteFunc(r.listings, func(l listing) bool { return l.outlet == c.Event.Via })
-	r.listings = append(r.listings, listing{c.Event.Via, going})
+	r.listings = slices.DeleteFunc(r.listings, func(l listing) bool { return l.of(c) })
+	r.listings = append(r.listings, listing{c.Event.Via, c.By.ID, going})
 	r.listings = slices.Delete(r.listings, 0, max(0, len(r.listings)-mostListed))
 	r.mu.Unlock()
 	var b strings.Builder
@@ -62,7 +62,7 @@ func (r *Room) numbered(c command.Call, number string) (scene.Item, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := slices.IndexFunc(r.listings, func(l listing) bool { return l.outlet == c.Event.Via })
+	k := slices.IndexFunc(r.listings, func(l listing) bool { return l.of(c) })
 	switch {
 	case err != nil:
 		return scene.Item{}, errors.New("which one? write " + contextForms)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/executive/command"
 	"earshot/executive/scene"
 	"earshot/executive/tool"
 	"earshot/participants"
@@ -17,14 +18,20 @@ import (
 // house changes anything: they say what was said, and how an agent's reply ended.
 var editable = []scene.Field{scene.Environment, scene.Visual, scene.User, scene.Notes, scene.Reasoning}
 
-// mostListed is of how many terminals the room remembers what they were shown last.
+// mostListed is of how many people and terminals the room remembers what they were
+// shown last.
 const mostListed = 64
 
-// A listing is what was shown at an outlet, by the numbers that stood there.
+// A listing is what somebody was shown at an outlet, or by a shell, which is none, by
+// the numbers that stood there.
 type listing struct {
 	outlet string
+	who    earshot.ParticipantID
 	items  []scene.Item
 }
+
+// of reports whether it was shown to whoever gives a command, where they do.
+func (l listing) of(c command.Call) bool { return l.outlet == c.Event.Via && l.who == c.By.ID }
 
 // amend writes down an edit if it still fits when its turn has come, so that nobody
 // changes what they have not seen. Whatever it says is for those who may see what it

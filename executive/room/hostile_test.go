@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"earshot"
 	"earshot/executive/attention"
 	"earshot/executive/scene"
+	"earshot/llm/llmtest"
 	"earshot/participants"
 )
 
@@ -125,5 +127,97 @@ func TestAnAnswerOutlastsWhatNobodyAsked(t *testing.T) {
 		if got := c.console.Played(); !strings.Contains(got, "ten miles") {
 			t.Errorf("said was %q, decided %q", got, c.verdicts())
 		}
+	})
+}
+
+// TestAThoughtOutlivesTheProgram: what goes on after a start is erased with all that
+// it was made of before, and what had been thought to its end is looked at for what it
+// has come to, unless that was done.
+func TestAThoughtOutlivesTheProgram(t *testing.T) {
+	at := func(id, of earshot.EventID, how earshot.Outcome) earshot.Event {
+		e := earshot.Event{ID: id, Author: "agent", To: []earshot.ParticipantID{participants.Owner}, Sources: []earshot.EventID{"old" + id}, Body: earshot.Thought{
+			Cause: earshot.ByCommand, Question: "How far?", Text: "Some miles.", Outcome: how, Of: of,
+		}}
+		return e
+	}
+	for _, tt := range []struct {
+		name      string
+		past      []earshot.Event
+		found     int
+		stretches int
+	}{
+		{"parked", []earshot.Event{at("t", "", earshot.Interrupted), at("u", "t", earshot.Interrupted)}, 1, 3},
+		{"at its end", []earshot.Event{at("t", "", earshot.Interrupted), at("u", "t", earshot.Completed)}, 1, 2},
+		{"at its end, and it is known what came of it", []earshot.Event{at("t", "", earshot.Completed), {
+			ID: "f", Author: "agent", Body: earshot.Finding{Thought: "t", Answers: "t", Text: "It is ten miles.", Confidence: 1, Until: time.Now().Add(time.Hour)},
+		}}, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := thinking(thinks("", "Ten."), llmtest.Rule{For: llmtest.ForFindings, Reply: `{"findings":[{"text":"It is ten miles.","evidence":[],"confidence":0.8,"minutes":30,"worth_saying":false}]}`})
+				h.goesOnFrom(t, tt.past...)
+				h.open(t.Context())
+				time.Sleep(time.Minute)
+				h.stop()
+				found, stretches := 0, 0
+				for _, e := range h.journal.Events() {
+					switch e.Body.(type) {
+					case earshot.Finding:
+						found++
+					case earshot.Thought:
+						if stretches++; stretches == 3 && !(slices.Contains(e.Sources, "oldt") && slices.Contains(e.Sources, "oldu")) {
+							t.Errorf("it is erased with %v", e.Sources)
+						}
+					}
+				}
+				if found != tt.found || stretches != tt.stretches {
+					t.Errorf("%d findings in %d stretches: %s", found, stretches, h.thoughts())
+				}
+			})
+		})
+	}
+}
+
+// TestNumbersAreThoseOneWasShown: what another was shown elsewhere than at a terminal
+// are not one's own numbers.
+func TestNumbersAreThoseOneWasShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		c.must(t, "ann", "/note the key is under the mat", time.Second)
+		give := func(name, args string) error {
+			_, err := c.Do(t.Context(), earshot.Event{From: handle(name), Body: earshot.Command{Name: "context", Args: earshot.Text(args)}})
+			return err
+		}
+		if err := give("ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := give("bob", "change 1 gone"); err == nil || !strings.Contains(err.Error(), "no such number") {
+			t.Errorf("by numbers that bob was not shown: %v", err)
+		}
+		c.stop()
+	})
+}
+
+// TestAPrivateWordHoldsNothingBack: that two have just had one is no reason that
+// others may learn of.
+func TestAPrivateWordHoldsNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, byDay(), "bob", "carol")
+		c.must(t, "ann", "/snooze 10m", 0)
+		h := c.house
+		c.stop()
+		past := h.journal.Events()
+		again := byDay()
+		again.journal, again.ids = h.journal, h.ids
+		again.goesOnFrom(t, finding("f", "", "It is ten miles."))
+		again.past = append(past, again.past...)
+		d := gather(t, again, "bob", "carol")
+		time.Sleep(10*time.Minute - time.Second)
+		d.must(t, "bob", "/msg carol not a word to anybody", 0)
+		time.Sleep(1500 * time.Millisecond)
+		if !strings.Contains(d.console.Played(), "ten miles") {
+			t.Errorf("it is not said yet; decided %q", d.verdicts())
+		}
+		d.stop()
 	})
 }

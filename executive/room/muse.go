@@ -41,7 +41,7 @@ type muse struct {
 type rest struct {
 	visibility earshot.Visibility
 	sources    []earshot.EventID
-	at         time.Time // when its last stretch was asked for
+	at         time.Time // when its last stretch began that is written down
 }
 
 // errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
@@ -90,7 +90,6 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	if since > 0 {
 		matter.News = r.news(s, used, going, since, rests.at)
 	}
-	rests.at = now
 	return matter, nil
 }
 
@@ -207,6 +206,9 @@ func lately(lines []string) string { return strings.Join(lines[max(0, len(lines)
 
 // Keep implements [think.House].
 func (m *muse) Keep(ctx context.Context, q think.Question, s think.Stretch) {
+	if rests := m.rests[q.ID]; rests != nil {
+		rests.at = s.At
+	}
 	e := m.event(q, s.Thought)
 	e.ID = s.ID
 	if !s.At.IsZero() {

@@ -185,6 +185,7 @@ type Room struct {
 	scene    *scene.Scene
 	commands command.Table
 	mind     *think.Mind
+	muse     *muse
 	aloud    aloud
 	turns    conversation.Turns
 	names    atomic.Pointer[names]

@@ -43,7 +43,9 @@ func (s *stir) note(e earshot.Event, now time.Time) (stills bool) {
 		s.types(at, body.Began)
 	case earshot.Message:
 		s.types(at, false)
-		s.last = now
+		if e.Visibility.Scope != earshot.Private { // which is nobody else's business
+			s.last = now
+		}
 	case earshot.Presence:
 		stills = s.typing[at]
 		s.types(at, false)

@@ -18,8 +18,9 @@ import (
 // newMind returns the mind of the room, which is that of its main agent. It asks
 // nothing before it runs.
 func (r *Room) newMind() *think.Mind {
+	r.muse = &muse{room: r, rests: make(map[earshot.EventID]*rest)}
 	return &think.Mind{
-		Model: r.cfg.Model, House: &muse{room: r, rests: make(map[earshot.EventID]*rest)},
+		Model: r.cfg.Model, House: r.muse,
 		Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log,
 	}
 }
@@ -150,11 +151,15 @@ func (r *Room) wonder(cause earshot.Cause, about earshot.EventID, what earshot.T
 const longestPause = 24 * time.Hour
 
 // resume goes on with the thoughts that somebody had asked for, and that were
-// parked when the program ended.
+// parked when the program ended, or of which nobody has looked what came of them.
 func (r *Room) resume(past []earshot.Event) {
 	var order []earshot.EventID
 	open := make(map[earshot.EventID][]earshot.Event)
+	sorted := make(map[earshot.EventID]bool)
 	for _, e := range past {
+		if f, is := e.Body.(earshot.Finding); is {
+			sorted[f.Thought] = true
+		}
 		body, ok := e.Body.(earshot.Thought)
 		if !ok || !body.Cause.Asked() {
 			continue
@@ -168,12 +173,24 @@ func (r *Room) resume(past []earshot.Event) {
 	for _, id := range order {
 		last := open[id][len(open[id])-1]
 		is := last.Body.(earshot.Thought)
-		parked := is.Outcome == earshot.Interrupted || is.Outcome == earshot.Failed
-		if open[id][0].ID != id || !parked || is.Dropped || r.cfg.Now().Sub(last.At) > longestPause {
+		open := open[id]
+		goesOn := is.Outcome == earshot.Interrupted || is.Outcome == earshot.Failed || is.Outcome == earshot.Completed && !sorted[last.ID]
+		if open[0].ID != id || !goesOn || is.Dropped || r.cfg.Now().Sub(last.At) > longestPause {
 			continue
 		}
-		r.mind.Restore(r.questioned(open[id][0]), stretches(open[id]), last.Sequence)
+		r.muse.rests[id] = restOf(open)
+		r.mind.Restore(r.questioned(open[0]), stretches(open), last.Sequence)
 	}
+}
+
+// restOf returns what the stretches of a thought rest on.
+func restOf(stretches []earshot.Event) *rest {
+	is := &rest{visibility: stretches[0].Visibility}
+	for _, e := range stretches {
+		is.visibility, is.at = is.visibility.And(e.Visibility), e.At
+		is.sources = alsoRests(is.sources, e.Sources...)
+	}
+	return is
 }
 
 // questioned returns what a thought is about whose first stretch is e.

@@ -242,6 +242,7 @@ func (s *State) restore(e Event) {
 	}
 	t := &thought{Question: e.Question, parked: e.Now, upto: e.Upto}
 	for _, was := range e.Stretches {
+		t.finished = was.Outcome == earshot.Completed
 		t.text = append(t.text, was.Text...)
 		t.spans = append(t.spans, Span{t.from, len(t.text), was.At, was.Cut})
 		t.from, t.tokens, t.last = len(t.text), was.Tokens, was.ID
@@ -249,7 +250,7 @@ func (s *State) restore(e Event) {
 	}
 	t.heard = max(0, len(e.Stretches)-1)
 	t.full = len(t.text) >= MostText
-	t.finished = t.full
+	t.finished = t.finished || t.full
 	s.insert(t)
 }
 
