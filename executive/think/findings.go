@@ -155,3 +155,11 @@ func same(a, b earshot.Text) bool {
 	}
 	return slices.EqualFunc(words(a), words(b), strings.EqualFold)
 }
+
+// knows reports whether something was found earlier, is kept, and is not stale:
+// models say what they were shown again, and people do not want to hear it twice.
+func knows(kept []Kept, f Finding, now time.Time) bool {
+	return slices.ContainsFunc(kept, func(k Kept) bool {
+		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && same(k.Text, f.Text)
+	})
+}

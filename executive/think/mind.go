@@ -353,6 +353,9 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 	if a.Findings, a.Refused, err = ParseFindings([]byte(text), act.Question, matter.Evidence, now); err != nil {
 		return a, err
 	}
+	if !act.Question.Cause.Asked() { // who asked is answered, also with what is known
+		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Kept, f, now) })
+	}
 	if old, fresh := merging(matter.Kept, a.Findings, now); !fits(matter.Kept, a.Findings) && len(old)+len(fresh) > 1 {
 		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)))
 		if err == nil {

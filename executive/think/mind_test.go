@@ -257,6 +257,31 @@ func TestFindingsArePutTogether(t *testing.T) {
 	}
 }
 
+// TestWhatIsKnownIsNotFoundAgain while it is true, unless somebody has asked.
+func TestWhatIsKnownIsNotFoundAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		q     think.Question
+		after time.Duration // the finding is so long stale, or still true if less than none
+		want  string
+	}{
+		"unasked":  {fresh("n"), -time.Hour, "over n: 0 found, stopped: false"},
+		"stale":    {fresh("n"), time.Hour, "found by n: 1, 0 refused\nover n: 1 found, stopped: false"},
+		"asked it": {asked("q"), -time.Hour, "found by q: 1, 0 refused\nover q: 1 found, stopped: false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, thought("", "Hm."), findings("", oneFinding))
+				defer h.stop()
+				h.matter.Kept = []think.Kept{{ID: "a", Text: "ann is under time pressure", Confidence: 0.7, Until: time.Now().Add(-tt.after), Same: true}}
+				h.Ask(tt.q)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				h.wants(t, fmt.Sprintf("keep %s of : Hm., completed", tt.q.ID), tt.want)
+			})
+		})
+	}
+}
+
 // TestItIsNotToThink: while nothing is to be thought, nothing is asked, however
 // long that is.
 func TestItIsNotToThink(t *testing.T) {
