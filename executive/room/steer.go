@@ -51,7 +51,7 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 	if who.Type.Machine() {
 		return amid{}
 	}
-	live, busy := r.labouring(e, to)
+	live, agent, busy := r.labouring(e, to)
 	switch {
 	case !busy:
 		return r.whileThinking(e, to, text)
@@ -59,7 +59,7 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 		return amid{}
 	}
 	a := amid{is: true, live: live.labour, seat: live.seat}
-	a.kind = steer.Classify(text, live.seat.Name, live.labour.on)
+	a.kind = steer.Classify(text, agent, live.labour.on)
 	works, spoken := live.labour.quiet()
 	if works || !spoken && (a.kind == steer.Status || a.kind == steer.Stop) {
 		return a
@@ -93,15 +93,15 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 }
 
 // labouring returns the live turn, if it is of the same conversation as e, and of one
-// of the agents that e calls; busy says that there is one.
-func (r *Room) labouring(e earshot.Event, to []earshot.ParticipantID) (_ *live, busy bool) {
+// of the agents that e calls, and what that is called; busy says that there is one.
+func (r *Room) labouring(e earshot.Event, to []earshot.ParticipantID) (_ *live, agent string, busy bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.live
 	if l == nil || l.labour == nil || !together(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
-		return nil, l != nil
+		return nil, "", l != nil
 	}
-	return l, true
+	return l, l.seat.Name, true
 }
 
 // amidOf returns what it means to the work of one agent.
