@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/llm/ollama/ollamatest"
+	"earshot/store"
+)
+
+// What somebody wants to know, and asks in between.
+const (
+	wonder  = "/think will the boat leave in time?"
+	outcome = "The boat will leave in time, with the tide at six."
+	aside   = "hey, who has the key?"
+	answer  = "Bob has the key."
+	goesOn  = "The hurry is about the boat."
+)
+
+// foundOut is what a model answers that has found it.
+var foundOut = fmt.Sprintf(`{"findings": [{"text": %q, "evidence": ["e1"], "confidence": 0.9, "minutes": 30, "worth_saying": true}]}`, outcome)
+
+// musing is a thought of so many words.
+func musing(words int) string {
+	var all []string
+	for i := range words {
+		all = append(all, fmt.Sprintf("muse%03d", i))
+	}
+	return strings.Join(all, " ")
+}
+
+// interruptsAThought has somebody ask for thought, look at it while it grows, talk
+// about something else in between, hear what it came to, and ask why it was said.
+func interruptsAThought(t *testing.T, h *home) {
+	w := h.open("run")
+	w.says("hello")
+	w.await("Earshot: ", 1)
+	w.says(wonder)
+	w.await("I think about it", 1)
+	testkit.Await(t, soon, "the thought to grow", func() bool {
+		w.says("/think")
+		return strings.Contains(w.still(), "muse001")
+	})
+	answered := strings.Count(w.text(), "Earshot: "+answer)
+	w.says(aside)
+	w.await("Earshot: "+answer, answered+1)
+	w.await("Earshot: "+outcome, 1)
+	w.says("/think")
+	w.await("% sure: "+outcome, 1)
+	if why := h.earshot(nil, "why"); !strings.Contains(why.out, "here is the answer") {
+		t.Errorf("why prints %q, complaints %q", why.out, why.err)
+	}
+	w.says("/exit")
+	w.ended()
+	stretches(t, h)
+	for _, r := range h.replies() {
+		if text := string(r.Offered); strings.Contains(text, "muse") || strings.Contains(text, goesOn) {
+			t.Errorf("it said what it thought: %q", text)
+		}
+	}
+	if log := h.everything("state/earshot/earshot.log"); strings.Contains(log, "muse") || strings.Contains(log, "boat") {
+		t.Error("what was thought is in the log")
+	}
+}
+
+// stretches looks at what is written down of the thought: it gave way to somebody,
+// kept what it had, and went on to its end with what had come in between.
+func stretches(t *testing.T, h *home) {
+	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	var first earshot.EventID
+	var all []earshot.Thought
+	for e, err := range archive.Export(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := e.Body.(earshot.Thought); ok {
+			if len(all) == 0 {
+				first = e.ID
+			} else if s.Of != first {
+				t.Errorf("a stretch is of %s, not of %s", s.Of, first)
+			}
+			all = append(all, s)
+		}
+	}
+	if len(all) < 2 {
+		t.Fatalf("the thought has %d stretches, want one that gave way and one that went on", len(all))
+	}
+	for i, s := range all[:len(all)-1] {
+		if s.Outcome != earshot.Interrupted || s.Cut == nil || s.Dropped {
+			t.Errorf("stretch %d of %d is %s, by %+v", i, len(all), s.Outcome, s.Cut)
+		}
+	}
+	if last := all[len(all)-1]; last.Outcome != earshot.Completed || strings.TrimSpace(string(last.Text)) != goesOn {
+		t.Errorf("the last is %s: %q", last.Outcome, string(last.Text))
+	}
+}
+
+// TestThinking thinks in a real terminal, with the scripted model.
+func TestThinking(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(`every_seconds: 0.05
+reply: Hello there.
+rules:
+  - {when: the key, reply: ` + answer + `}
+  - {for: thought, when: "You were interrupted by:", reply: ` + goesOn + `}
+  - {for: thought, when: "", reply: ` + musing(1500) + `}
+  - {for: findings, when: "", reply: '` + foundOut + `'}
+`)
+	interruptsAThought(t, h)
+}
+
+// TestThinkingOllama does the same with a real server that has one slot for both.
+func TestThinkingOllama(t *testing.T) {
+	t.Parallel()
+	s := ollamatest.Start(t, ollamatest.Options{})
+	model := ollamatest.Model{
+		Tools: true, Instructed: true, Layers: 1, Words: 65536,
+		Says: answer,
+		Routes: []ollamatest.Route{ // words in what the house asks last
+			{Word: "Ponder", Says: musing(480)},
+			{Word: "interrupted by:", Says: goesOn},
+			{Word: "JSON", Says: foundOut},
+		},
+	}
+	if err := s.Make(t.Context(), "thinker", model); err != nil {
+		t.Fatal(err)
+	}
+	interruptsAThought(t, newHome(t,
+		"EARSHOT_EXECUTIVE_LLM_HOST="+s.Host(), "EARSHOT_EXECUTIVE_LLM_MODEL=thinker",
+		"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_REASONING_SYSTEM_PROMPT=Ponder.",
+		// Beside other tests that is a minute for who is here, and more for a dialogue.
+		"EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=170", "EARSHOT_EXECUTIVE_LLM_TOTAL_SECONDS=175"))
+}
