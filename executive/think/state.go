@@ -59,9 +59,8 @@ type State struct {
 	gen      int        // of the last request
 	held     bool       // somebody wants the floor
 	since    time.Time  // when they did
-	cut      earshot.Interruption
-	tried    bool      // what is parked was distilled, or tried to, in this hold
-	rest     time.Time // when the last thought was over
+	tried    bool       // what is parked was distilled, or tried to, in this hold
+	rest     time.Time  // when the last thought was over
 	closed   bool
 	acts     []Act // reused from step to step
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ func mulling(ctx context.Context, b bench) ([]Row, error) {
 		for range mulled {
 			kept = append(kept, text...)
 		}
+		runtime.KeepAlive(kept)
 		return nil
 	})
 	if err != nil {
