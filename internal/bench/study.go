@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"strings"
@@ -95,13 +96,17 @@ func (b bench) settle(ctx context.Context, e llm.Engine, slots int) (*study, err
 // answer begins to be heard. It leaves the house still but for what it thinks.
 func (s *study) ask(ctx context.Context, heard func() error) ([]float64, error) {
 	s.asked++
-	at, err := s.say(ctx, earshot.Text(babble(1000+s.asked, 12)))
+	before := s.tap.asked()
+	at, err := s.say(ctx, earshot.Text(fmt.Sprintf("who has the key of room %d, and where does she keep the lamp?", s.asked)))
 	if err != nil {
 		return nil, err
 	}
 	first, err := await(s.first)
 	if err != nil {
 		return nil, err
+	}
+	if s.tap.asked() == before {
+		return nil, errors.New("a question was answered without the model")
 	}
 	if err := heard(); err != nil {
 		return nil, err
@@ -116,7 +121,7 @@ func (s *study) ask(ctx context.Context, heard func() error) ([]float64, error) 
 func (s *study) ponder(ctx context.Context) error {
 	s.asked++
 	s.tap.fresh()
-	if _, err := s.admit(ctx, earshot.Command{Name: "think", Args: earshot.Text(babble(2000+s.asked, 8))}); err != nil {
+	if _, err := s.admit(ctx, earshot.Command{Name: "think", Args: earshot.Text(fmt.Sprintf("will boat %d leave with the tide?", s.asked))}); err != nil {
 		return err
 	}
 	_, err := await(s.tap.grown)
@@ -139,9 +144,10 @@ type tap struct {
 	grown chan struct{} // a thought has come so far that it can be interrupted
 	ended chan struct{} // the request of one is over
 
-	live  sync.Mutex
-	busys int // requests of thoughts
-	after int // tokens that make a thought grown
+	live    sync.Mutex
+	busys   int // requests of thoughts
+	after   int // tokens that make a thought grown
+	replies int // that were asked for
 }
 
 // fresh makes a new thought count.
@@ -155,6 +161,13 @@ func (t *tap) fresh() {
 	}
 }
 
+// asked returns how many replies were asked for.
+func (t *tap) asked() int {
+	t.live.Lock()
+	defer t.live.Unlock()
+	return t.replies
+}
+
 // busy reports whether a thought is asked for.
 func (t *tap) busy() bool {
 	t.live.Lock()
@@ -165,6 +178,9 @@ func (t *tap) busy() bool {
 // Stream implements [llm.Service].
 func (t *tap) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	if req.Priority > llm.Reasoning {
+		t.live.Lock()
+		t.replies++
+		t.live.Unlock()
 		return t.witness.Stream(ctx, req)
 	}
 	return func(yield func(llm.Delta, error) bool) {

@@ -168,14 +168,13 @@ func (m *samples) alone(ctx context.Context, c *client, rounds int) error {
 	return nil
 }
 
-// warm lets the server read what was said, for replies and for thoughts: with two
-// slots each then has its own.
+// warm lets the server read what was said, for a reply and for a thought: with two
+// slots each has its own when both have been under way at once.
 func (s *study) warm(ctx context.Context) error {
-	_, err := s.ask(ctx, func() error { return nil })
-	err = errors.Join(err, s.ponder(ctx), s.forget(ctx))
-	if err == nil {
-		_, err = s.ask(ctx, func() error { return nil })
+	if _, err := s.ask(ctx, func() error { return nil }); err != nil {
+		return err
 	}
+	_, err := s.round(ctx, atEnter)
 	return err
 }
 
