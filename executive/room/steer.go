@@ -45,8 +45,8 @@ func (a amid) goesOn() bool {
 
 // amidst tells what a text means that was said to some agents, by somebody whom they
 // answer. A turn that talks is cut by whoever talks to its agent, whatever they say;
-// one that works and says nothing meanwhile is not, unless it is meant; and how far
-// one is may be asked until the first word has come.
+// one that works and says nothing meanwhile is not, unless it is meant, or waits for
+// another agent; and how far one is may be asked until the first word has come.
 func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) amid {
 	if who.Type.Machine() {
 		return amid{}
@@ -61,6 +61,9 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 	a := amid{is: true, live: live.labour, seat: live.seat}
 	a.kind = steer.Classify(text, agent, live.labour.on)
 	works, spoken := live.labour.quiet()
+	if (a.kind == steer.Side || a.kind == steer.Task) && live.labour.asks() {
+		return amid{} // a person goes before what agents have to say to each other
+	}
 	if works || !spoken && (a.kind == steer.Status || a.kind == steer.Stop) {
 		return a
 	}
