@@ -21,6 +21,10 @@
 //   - A prompt that is too long is cut silently. It is refused instead, as
 //     [llm.TooLong]; so is shifting the context in mid-reply, after which the
 //     model has forgotten its instructions. The reply ends as truncated there.
+//   - With several slots a request gets the free one that has read most of how
+//     it begins, and what is read twice costs a second. So what should keep a slot
+//     of its own begins with words of its own. OLLAMA_MULTIUSER_CACHE, by which
+//     slots share what they have read, was seen to end the runner (0.17.4).
 //   - Options that change how the model is loaded, such as num_ctx, reload it
 //     when they change. They are never sent; they belong to the server and to
 //     the model's own file.
