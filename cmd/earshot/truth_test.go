@@ -54,15 +54,49 @@ func rendered(t testing.TB, clauses ...string) (r rendition) {
 		}
 		n += len(clause)
 	}
+	pcm, at := gapless(r.pcm)
+	for i, w := range r.words {
+		r.words[i].Sample = at[w.Sample]
+	}
+	r.pcm = pcm
 	return r
+}
+
+// gapless returns pcm without its short pauses, which a busy machine adds to
+// anywhere, and where in it each sample is. Longer ones stay: what follows them
+// may be something else that was said.
+func gapless(pcm []int16) (kept []int16, at []int) {
+	at = make([]int, len(pcm)+1)
+	for i := 0; i < len(pcm); {
+		n := silence(pcm[i:])
+		for j := range max(n, 1) {
+			at[i+j] = len(kept)
+			if n < pause || n > stutter {
+				kept = append(kept, pcm[i+j])
+			}
+		}
+		i += max(n, 1)
+	}
+	at[len(pcm)] = len(kept)
+	return kept, at
+}
+
+// silence returns how many samples pcm begins with that are silent.
+func silence(pcm []int16) (n int) {
+	for n < len(pcm) && pcm[n] == 0 {
+		n++
+	}
+	return n
 }
 
 // The sizes of what is compared, in samples.
 const (
-	grain = rate / 50 // what counts as played
-	shape = rate / 5  // by which a place is found again after a gap
-	patch = 20        // grains that may be missing: a shape across a gap is in no place
-	gap   = 4 * rate  // how long a voice may be held up, by who speaks over it or a busy machine
+	pause   = rate / 200    // silence that is longer is none of the sound
+	grain   = rate / 50     // what counts as played
+	shape   = rate / 5      // by which a place is found again after a gap
+	patch   = 20            // grains that may be missing: a shape across a gap is in no place
+	stutter = patch * grain // shorter than what ends the search
+	gap     = 4 * rate      // how long a voice may be held up, by who speaks over it or a busy machine
 )
 
 // sounded returns how many words of r are in the recording. A word counts when
@@ -83,23 +117,25 @@ func (r rendition) sounded(recording []int16) (words int) {
 
 // end returns up to which sample r is in the recording.
 func (r rendition) end(recording []int16) (end int) {
-	offset, misses := -1, 0
+	recording, _ = gapless(recording)
+	recording = append(recording, make([]int16, shape)...) // behind a cut it is silent
+	offset, begun, misses := 0, false, 0
 	for at := 0; at+shape <= len(r.pcm) && misses < patch; at += grain {
 		if !audible(r.pcm[at : at+grain]) {
 			continue
 		}
-		if offset >= 0 && alike(r.pcm[at:at+grain], recording, at+offset) {
+		if begun && alike(r.pcm[at:at+grain], recording, at+offset) {
 			end, misses = at+grain, 0
 			continue
 		}
-		from := max(0, at+offset)
+		from := max(0, at+offset-pause) // a pause may have been longer here than there
 		to := from + gap
-		if offset < 0 {
-			to = len(recording)
+		if !begun {
+			from, to = 0, len(recording)
 		}
 		if found := find(r.pcm[at:at+shape], recording, from, to); found >= 0 {
-			offset, end, misses = found-at, at+grain, 0
-		} else if offset >= 0 {
+			offset, end, begun, misses = found-at, at+grain, true, 0
+		} else if begun {
 			misses++
 		}
 	}
@@ -117,7 +153,7 @@ func audible(pcm []int16) bool {
 
 // alike reports whether pcm is in the recording at a place, however loud.
 func alike(pcm, recording []int16, at int) bool {
-	return at+len(pcm) <= len(recording) && correlation(pcm, recording[at:at+len(pcm)], 1) > 0.7
+	return at >= 0 && at+len(pcm) <= len(recording) && correlation(pcm, recording[at:at+len(pcm)], 1) > 0.7
 }
 
 // find returns the first place where pcm is in the recording, or -1. Most places
@@ -125,7 +161,7 @@ func alike(pcm, recording []int16, at int) bool {
 func find(pcm, recording []int16, from, to int) int {
 	for at := from; at < min(to, len(recording)-len(pcm)); at++ {
 		here := recording[at : at+len(pcm)]
-		if here[0] != 0 && correlation(pcm, here, 16) > 0.7 && correlation(pcm, here, 1) > 0.93 {
+		if correlation(pcm, here, 16) > 0.7 && correlation(pcm, here, 1) > 0.93 {
 			return at
 		}
 	}
