@@ -2,8 +2,10 @@
 // itself is only the section of the configuration that all of it is set by;
 // what decides lies below it: [earshot/executive/room] does things in one
 // order, [earshot/executive/scene] is what is known at the moment,
-// [earshot/executive/turn] is one reply and the truth about it, and
-// [earshot/executive/reflex] answers what needs no model.
+// [earshot/executive/turn] is one reply and the truth about it,
+// [earshot/executive/reflex] answers what needs no model,
+// [earshot/executive/think] thinks beside the conversation, and
+// [earshot/executive/attention] decides when to, and when to speak unasked.
 //
 // The keys and their defaults are those of seed 003. A key whose feature comes
 // with a later version can be set today, is checked, and says so below.
@@ -159,8 +161,8 @@ type Parallel struct {
 
 // MultiParty is how the agent behaves among several people.
 type MultiParty struct {
-	// Enabled lets more than one person talk with the agent. Takes effect
-	// later, with the rooms that several people share.
+	// Enabled lets more than one person talk with the agent. Without it the agent
+	// answers, among several, only who operates it.
 	Enabled bool `yaml:"enabled"`
 
 	// SpeakerAttribution tells voices apart. Takes effect later, with the

@@ -38,12 +38,6 @@ type Staff interface {
 	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
-// The tools by which an agent asks another.
-const (
-	messageAgent = "message_agent"
-	delegateTask = "delegate"
-)
-
 // messages is the tool by which an agent asks another, in the words of seed 000.
 func (p *part) messages() tool.Tool {
 	type message struct {
@@ -52,7 +46,7 @@ func (p *part) messages() tool.Tool {
 	}
 	return tool.Tool{
 		Tool: llm.Tool{
-			Name:        messageAgent,
+			Name:        "message_agent",
 			Description: "Send a message to another internal agent and get its answer. Never for external actors, such as people: answer those directly.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"of the agent"},` +
 				`"message":{"type":"string","description":"what you want of it, with all it needs to know"}},"required":["name","message"],"additionalProperties":false}`),
@@ -140,7 +134,7 @@ func (p *part) delegates() tool.Tool {
 	}
 	return tool.Tool{
 		Tool: llm.Tool{
-			Name:        delegateTask,
+			Name:        "delegate",
 			Description: "Give one task to a helper that is made for it, knows nothing but what you write, has your tools and files, and ends with its answer.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{"task":{"type":"string","description":"the whole task, with all that must be known for it"}},` +
 				`"required":["task"],"additionalProperties":false}`),

@@ -78,13 +78,6 @@ func (l *labour) quiet() (works, spoken bool) {
 	return l.silent, l.spoken
 }
 
-// asks reports whether it waits for another agent.
-func (l *labour) asks() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Contains(l.using, messageAgent) || slices.Contains(l.using, delegateTask)
-}
-
 // work returns how far it is.
 func (l *labour) work(now time.Time) steer.Work {
 	l.mu.Lock()

@@ -61,13 +61,20 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 	a := amid{is: true, live: live.labour, seat: live.seat}
 	a.kind = steer.Classify(text, agent, live.labour.on)
 	works, spoken := live.labour.quiet()
-	if (a.kind == steer.Side || a.kind == steer.Task) && live.labour.asks() {
+	if (a.kind == steer.Side || a.kind == steer.Task) && r.exchanges() {
 		return amid{} // a person goes before what agents have to say to each other
 	}
 	if works || !spoken && (a.kind == steer.Status || a.kind == steer.Stop) {
 		return a
 	}
 	return amid{}
+}
+
+// exchanges reports whether the agent that has the floor waits for another one.
+func (r *Room) exchanges() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.engaged) > 0
 }
 
 // whileThinking is the same where nobody talks, and an agent thinks about what it

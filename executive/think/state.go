@@ -37,15 +37,6 @@ const (
 	ByEnding   = "shutdown" // the program ended
 )
 
-// Rules are how thoughts share the time with the conversation. They may change
-// from step to step.
-type Rules struct {
-	Off        bool          // nothing is thought at all
-	Sequential bool          // a thought is one step, and nobody thinks unasked
-	Continuous bool          // it is also thought about what nobody asked for
-	Interval   time.Duration // from the end of one thought to one that nobody asked for
-}
-
 // A State is what a mind has to think about. The zero value has nothing.
 type State struct {
 	Rules Rules
@@ -86,73 +77,6 @@ type thought struct {
 	full     bool      // nothing more fits
 	finished bool      // nothing is left but to distil it
 	drop     bool      // somebody has stopped it
-}
-
-// A Span is a stretch of a thought, in its text.
-type Span struct {
-	From, To int
-	At       time.Time
-	Cut      *earshot.Interruption
-}
-
-// An EventKind is what happened to a mind.
-type EventKind int
-
-// The kinds of events.
-const (
-	Asked    EventKind = iota // there is a Question to think about
-	Restored                  // there was one before the program ended, of which this is left: Stretches
-	Token                     // the request of Gen gave Text
-	Held                      // somebody wants the floor: Cut
-	Released                  // nobody does
-	Ended                     // the request of Gen is over; Err is why, nil at a good end
-	Steered                   // more is said about the thoughts that Fit fits: Cut
-	Stopped                   // they are to end
-	Ticked                    // time has passed
-	Closed                    // the program ends
-)
-
-// An Event is one step of a mind.
-type Event struct {
-	Kind      EventKind
-	Now       time.Time
-	Question  Question
-	Stretches []Stretch
-	Gen       int
-	Text      string
-	Upto      int64 // of Ended and Restored: what the last stretch knew of
-	News      bool  // of Ended: the stretch went on with something new
-	Err       error
-	Found     int // of Ended: how many findings it has come to
-	Cut       earshot.Interruption
-	Fit       func(Question) bool
-}
-
-// An ActKind is what a step asks for.
-type ActKind int
-
-// The kinds of acts.
-const (
-	Think  ActKind = iota // begin a stretch
-	Distil                // distil the thought
-	Cancel                // end the request that is under way
-	Keep                  // write Stretch down
-	Over                  // the thought has ended, with Found findings
-)
-
-// An Act is something to be done after a step.
-type Act struct {
-	Kind     ActKind
-	Gen      int // of the request that is to begin
-	Question Question
-	Text     string          // of the thought so far
-	Upto     int64           // what its last stretch knew of
-	Goes     bool            // it goes on; it does not begin
-	Plain    bool            // show no tools: with them the answer was none
-	Last     earshot.EventID // its last stretch
-	Stretch  Stretch         // of Keep
-	Found    int
-	Stopped  bool // of Over: somebody has stopped it
 }
 
 // Next takes in what happened and returns what is to be done about it, in order.
@@ -593,45 +517,3 @@ func later(a, b time.Time) time.Time {
 
 // Busy reports whether there is anything to think about.
 func (s *State) Busy() bool { return !s.closed && (len(s.thoughts) > 0 || s.fresh != nil) }
-
-// A Phase is how far a thought has come.
-type Phase string
-
-// The phases.
-const (
-	Waiting  Phase = "waiting"  // it has not begun
-	Thinking Phase = "thinking" // it grows
-	Parked   Phase = "parked"   // it goes on
-	Sorting  Phase = "sorting"  // it is over, and it is looked what came of it
-)
-
-// A View is a thought as it stands.
-type View struct {
-	Question
-	Phase  Phase
-	Text   earshot.Text
-	Spans  []Span    // of Text, those that are over; the rest is the stretch that grows
-	Began  time.Time // the last stretch
-	Tokens int
-	Tries  int // how often it has failed in a row
-}
-
-// View returns the thoughts in the order in which they come.
-func (s *State) View() (all []View) {
-	for _, t := range s.thoughts {
-		v := View{
-			Question: t.Question, Phase: Waiting, Text: earshot.Text(t.text), Spans: slices.Clone(t.spans),
-			Began: t.began, Tokens: t.tokens, Tries: t.tries,
-		}
-		switch {
-		case t == s.at && !s.sorts && !s.stopping:
-			v.Phase = Thinking
-		case t.finished || t == s.at && s.sorts:
-			v.Phase = Sorting
-		case !t.parked.IsZero() || t == s.at:
-			v.Phase = Parked
-		}
-		all = append(all, v)
-	}
-	return all
-}
