@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -80,6 +81,8 @@ type rig struct {
 	card   *sound.Card
 	dial   helper.Dialer
 
+	stuttered atomic.Bool // the helper has said so, since the machine is busy
+
 	mu      sync.Mutex
 	pids    []int            // of the helpers, the last is the one that runs
 	notices []earshot.Notice // of outages
@@ -89,7 +92,7 @@ func newRig(t testing.TB) *rig {
 	t.Helper()
 	path := realHelper(t)
 	r := &rig{t: t, server: soundtest.Start(t)}
-	log := slog.New(slog.NewTextHandler(testLog{t}, nil))
+	log := slog.New(slog.NewTextHandler(testLog{t, r}, nil))
 	r.dial = func() (helper.Link, error) {
 		p, err := helper.Start(helper.Command{Name: sound.Helper, Path: path, Env: r.server.Env(), Log: log})
 		if err == nil {
@@ -191,10 +194,16 @@ func (r *rig) record(ctx context.Context) *soundtest.Recording {
 	return rec
 }
 
-// testLog writes a log into the test's.
-type testLog struct{ t testing.TB }
+// testLog writes a log into the test's, and reads what it says of the machine.
+type testLog struct {
+	t testing.TB
+	r *rig
+}
 
 func (l testLog) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), "the loudspeaker stuttered") {
+		l.r.stuttered.Store(true)
+	}
 	l.t.Logf("%s", strings.TrimSpace(string(b)))
 	return len(b), nil
 }
