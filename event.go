@@ -257,7 +257,8 @@ const Fired Act = "fired"
 // A Thought is one stretch of what an agent thought beside the conversation: from
 // where it began, or went on, to where it ended or gave way. The stretches of
 // one thought follow one another in the journal, and their texts make up the
-// whole. Its sources are what it was made of.
+// whole. Its sources are what it was made of. What somebody wants to know begins with an
+// empty one, written when they asked.
 type Thought struct {
 	Of       EventID `json:"of,omitempty"`       // the first stretch of the same thought; empty for that itself
 	Cause    Cause   `json:"cause"`              // what made the agent think
@@ -361,6 +362,7 @@ const (
 	Interrupted Outcome = "interrupted" // somebody cut in
 	Failed      Outcome = "failed"      // the model or every outlet broke
 	Suppressed  Outcome = "suppressed"  // nothing was offered, on purpose
+	Asked       Outcome = "asked"       // of a thought: somebody wants it, and it has not begun
 )
 
 // A Reply is the truth about one turn, written once, when it has ended.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"earshot"
@@ -89,10 +90,10 @@ func stretches(t *testing.T, h *home) {
 			all = append(all, s)
 		}
 	}
-	if len(all) < 2 {
-		t.Fatalf("the thought has %d stretches, want one that gave way and one that went on", len(all))
+	if len(all) < 3 || all[0].Outcome != earshot.Asked {
+		t.Fatalf("the thought has the stretches %+v, want that it was asked for, one that gave way, and one that went on", all)
 	}
-	for i, s := range all[:len(all)-1] {
+	for i, s := range all[1 : len(all)-1] {
 		if s.Outcome != earshot.Interrupted || s.Cut == nil || s.Dropped {
 			t.Errorf("stretch %d of %d is %s, by %+v", i, len(all), s.Outcome, s.Cut)
 		}
@@ -138,4 +139,23 @@ func TestThinkingOllama(t *testing.T) {
 		"EARSHOT_EXECUTIVE_CONVERSATIONAL_SYSTEM_PROMPT=Talk.", "EARSHOT_EXECUTIVE_REASONING_SYSTEM_PROMPT=Ponder.",
 		// Beside other tests that is a minute for who is here, and more for a dialogue.
 		"EARSHOT_EXECUTIVE_LLM_FIRST_TOKEN_SECONDS=170", "EARSHOT_EXECUTIVE_LLM_TOTAL_SECONDS=175"))
+}
+
+// TestAKillForgetsNoQuestion: what somebody wants to know is thought about after a
+// start, although the daemon was killed while it had only begun to.
+func TestAKillForgetsNoQuestion(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	script := "reply: Hello there.\nrules:\n  - {for: thought, when: \"\", every_seconds: %v, reply: " + musing(50) + "}\n  - {for: findings, when: \"\", reply: '" + foundOut + "'}\n"
+	h.scripted(fmt.Sprintf(script, 1))
+	d := h.daemon()
+	h.earshot(nil, "say", "hello")
+	if r := h.earshot(nil, "think", "--identity", "Bob", "will the boat leave in time?"); !strings.Contains(r.out, "I think about it") {
+		t.Fatalf("it says %q, %s", r.out, r.err)
+	}
+	testkit.Await(t, soon, "the thought to grow", func() bool { return strings.Contains(h.earshot(nil, "think").out, "muse000") })
+	d.end(syscall.SIGKILL)
+	h.write("model.yaml", fmt.Sprintf(script, 0.001))
+	h.daemon()
+	testkit.Await(t, soon, "what comes of it", func() bool { return strings.Contains(h.earshot(nil, "think").out, "% sure: "+outcome) })
 }

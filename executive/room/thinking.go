@@ -174,7 +174,7 @@ func (r *Room) resume(past []earshot.Event) {
 		last := open[id][len(open[id])-1]
 		is := last.Body.(earshot.Thought)
 		open := open[id]
-		goesOn := is.Outcome == earshot.Interrupted || is.Outcome == earshot.Failed || is.Outcome == earshot.Completed && !sorted[last.ID]
+		goesOn := is.Outcome != earshot.Completed || !sorted[last.ID]
 		if open[0].ID != id || !goesOn || is.Dropped || r.cfg.Now().Sub(last.At) > longestPause {
 			continue
 		}

@@ -44,7 +44,10 @@ func (h *house) thoughts() string {
 	for _, e := range h.journal.Events() {
 		switch b := e.Body.(type) {
 		case earshot.Thought:
-			if b.Outcome == earshot.Suppressed && b.Text == "" {
+			switch {
+			case b.Outcome == earshot.Asked:
+				continue // which it is as soon as it is
+			case b.Outcome == earshot.Suppressed && b.Text == "":
 				continue // it was parked already when it was stopped, or was about to be
 			}
 			line := fmt.Sprintf("%s %s %s", b.Cause, b.Outcome, strings.TrimSpace(string(b.Text)))
@@ -341,7 +344,7 @@ func TestThoughtsGoOnAfterAStart(t *testing.T) {
 		h.command(t, "think", "Why?")
 		time.Sleep(2500 * time.Millisecond)
 		h.stop()
-		h.wants(t, "command interrupted  | shutdown", "command interrupted one two | shutdown")
+		h.wants(t, "command interrupted one two | shutdown")
 		h.past = h.journal.Events()
 		h.open(t.Context())
 		time.Sleep(time.Minute)
@@ -362,6 +365,46 @@ func TestThoughtsGoOnAfterAStart(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// TestAKillForgetsNoQuestion: what somebody has asked for, in whichever way, is
+// thought about after a start, also if the program ended without a word during the
+// first stretch, or before it. What somebody has stopped is not.
+func TestAKillForgetsNoQuestion(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ask  func(*testing.T, *house)
+		want string
+	}{
+		"by command":   {func(t *testing.T, h *house) { h.command(t, "think", "How far?") }, "command completed one two nine\nfound Ten."},
+		"by a word":    {func(t *testing.T, h *house) { h.say(t, "think about it") }, "trigger completed one two nine\nfound Ten."},
+		"by the agent": {func(t *testing.T, h *house) { h.say(t, "how far") }, "delegation completed one two nine\nfound Ten."},
+		"stopped": {func(t *testing.T, h *house) {
+			h.command(t, "think", "How far?")
+			h.command(t, "think", "Why?")
+			h.command(t, "think", "stop")
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := thinking(thinks("", "one two nine"), one("Ten."),
+					llmtest.Rule{When: "how far", Calls: []llm.Call{{Tool: "ponder", Arguments: json.RawMessage(`{"question":"How far?","uncertainty":1}`)}}},
+					llmtest.Rule{When: "how far", Result: new(""), Reply: "I will see."}, llmtest.Rule{When: "think", Reply: "I will see."}).open(t.Context())
+				h.say(t, "hello")
+				time.Sleep(time.Minute)
+				tt.ask(t, h)
+				time.Sleep(1500 * time.Millisecond)
+				h.past = h.journal.Events() // and no more, as after a kill
+				h.stop()
+				h.open(t.Context())
+				defer h.stop()
+				before := h.thoughts()
+				time.Sleep(time.Minute)
+				if got := strings.TrimSpace(strings.TrimPrefix(h.thoughts(), before)); got != tt.want {
+					t.Errorf("%s\nwant\n%s", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // TestNothingIsThought where the room answers nothing, and what was begun waits.

@@ -17,7 +17,8 @@ import (
 
 // TestNothingIsLost: over any sequence of start, token, signal, park, resume, finish
 // and failure no text of a thought is lost or doubled: its stretches are what the
-// model gave. There is never more than one request; what is parked asks nothing,
+// model gave. Whatever was asked and is not over stands written, so that it goes on
+// however the program ends. There is never more than one request; what is parked asks nothing,
 // but to be distilled, once a hold; and at the end everything comes to its end. In
 // make proof there are 10,000 sequences.
 func TestNothingIsLost(t *testing.T) {
@@ -103,6 +104,9 @@ func (l *ledger) do(e think.Event) {
 	for _, v := range l.View() {
 		if v.Cause.Asked() {
 			asks++
+			if _, ok := l.kept[v.ID]; !ok {
+				l.Fatalf("%s was asked, and is not written down", v.ID)
+			}
 		}
 		if got := l.given[v.ID]; string(v.Text) != bounded(got) {
 			l.Fatalf("%d bytes of %s, of %d that were given", len(v.Text), v.ID, len(got))

@@ -89,7 +89,7 @@ func (s *State) Next(e Event) []Act {
 		s.token(e)
 		return s.acts // nothing else follows from it
 	case Asked:
-		s.ask(e.Question)
+		s.ask(e.Question, e.Now)
 	case Restored:
 		s.restore(e)
 	case Held:
@@ -133,13 +133,16 @@ func (s *State) Takes(q Question) error {
 	return nil
 }
 
-// ask takes a question in. What is only new waits for its time, or is news to a
-// thought that is parked.
-func (s *State) ask(q Question) {
+// ask takes a question in. One that somebody has asked is written down before it is
+// thought about, so that it is not forgotten, however the program ends. What is only
+// new waits for its time, or is news to a thought that is parked.
+func (s *State) ask(q Question, now time.Time) {
 	switch {
 	case s.closed || s.Takes(q) != nil:
 	case q.Cause.Asked():
-		s.insert(&thought{Question: q})
+		t := &thought{Question: q}
+		s.insert(t)
+		s.keep(t, Stretch{At: now, Thought: earshot.Thought{Outcome: earshot.Asked}})
 	case !slices.ContainsFunc(s.thoughts, (*thought).unasked):
 		s.fresh = &q
 	}
@@ -166,12 +169,16 @@ func (s *State) restore(e Event) {
 	t := &thought{Question: e.Question, parked: e.Now, upto: e.Upto}
 	for _, was := range e.Stretches {
 		t.finished = was.Outcome == earshot.Completed
+		t.tokens, t.last = was.Tokens, was.ID
+		t.kept++
+		if was.Text == "" {
+			continue
+		}
 		t.text = append(t.text, was.Text...)
 		t.spans = append(t.spans, Span{t.from, len(t.text), was.At, was.Cut})
-		t.from, t.tokens, t.last = len(t.text), was.Tokens, was.ID
-		t.kept++
+		t.from = len(t.text)
 	}
-	t.heard = max(0, len(e.Stretches)-1)
+	t.heard = max(0, len(t.spans)-1)
 	t.full = len(t.text) >= MostText
 	t.finished = t.finished || t.full
 	s.insert(t)
@@ -286,8 +293,7 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 // keep has what a thought has come to since its last stretch written down, if
 // there is anything to be told.
 func (s *State) keep(t *thought, st Stretch) {
-	unbegun := s.closed && t.kept == 0 && t.Cause.Asked()
-	if len(t.text) == t.from && !st.Dropped && st.Outcome != earshot.Completed && !unbegun {
+	if len(t.text) == t.from && !st.Dropped && st.Outcome != earshot.Completed && st.Outcome != earshot.Asked {
 		return
 	}
 	st.Cause, st.About, st.Question, st.Tokens = t.Cause, t.About, t.Question.Text, t.tokens
@@ -373,20 +379,13 @@ func (s *State) abandon(t *thought, now time.Time) {
 	s.over(t, now)
 }
 
-// close lets nothing begin any more. What was asked and has not begun is written
-// down, so that it is not forgotten.
+// close lets nothing begin any more.
 func (s *State) close(now time.Time) {
 	if s.closed {
 		return
 	}
 	s.closed, s.fresh = true, nil
-	cut := earshot.Interruption{Signal: ByEnding, At: now}
-	s.giveWay(cut)
-	for _, t := range s.thoughts {
-		if t != s.at && t.kept == 0 {
-			s.keep(t, Stretch{At: now, Thought: earshot.Thought{Outcome: earshot.Interrupted, Cut: &cut}})
-		}
-	}
+	s.giveWay(earshot.Interruption{Signal: ByEnding, At: now})
 }
 
 // advance begins what is to be done now. There is at most one request.

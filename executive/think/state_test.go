@@ -132,55 +132,55 @@ func TestState(t *testing.T) {
 		steps string
 		want  string
 	}{
-		{"a whole thought", rules, "?q .a .b ended ended", "think(q:) keep(q of :ab, completed) distil(q:ab) over(q)"},
-		{"of nothing comes nothing", rules, "?q ended", "think(q:) keep(q of :, completed) over(q)"},
+		{"a whole thought", rules, "?q .a .b ended ended", "keep(q of :, asked) think(q:) keep(s1 of q:ab, completed) distil(q:ab) over(q)"},
+		{"of nothing comes nothing", rules, "?q ended", "keep(q of :, asked) think(q:) keep(s1 of q:, completed) over(q)"},
 		{"interrupted, and it goes on", rules, "?q .a held .b cancelled 1s released .c ended ended",
-			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:ab/c) over(q)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:ab, interrupted by typing) think(q:ab) keep(s2 of q:c, completed) distil(q:ab/c) over(q)"},
 		{"released before the model has ended", rules, "?q .a held released .b cancelled .c ended ended",
-			"think(q:) cancel keep(q of :ab, interrupted by typing) think(q:ab) keep(s1 of q:c, completed) distil(q:ab/c) over(q)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:ab, interrupted by typing) think(q:ab) keep(s2 of q:c, completed) distil(q:ab/c) over(q)"},
 		{"parked before it said anything", rules, "?q held cancelled released .a ended ended",
-			"think(q:) cancel think(q:) keep(q of :a, completed) distil(q:a) over(q)"},
+			"keep(q of :, asked) think(q:) cancel think(q:) keep(s1 of q:a, completed) distil(q:a) over(q)"},
 		{"parked by the scheduler", rules, "?q .a parked .b ended ended",
-			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, interrupted by priority) think(q:a) keep(s2 of q:b, completed) distil(q:a/b) over(q)"},
 		{"what is parked asks nothing", rules, "?q .a held cancelled ?r 10s held +n 10s 9s",
-			"think(q:) cancel keep(q of :a, interrupted by typing)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing) keep(r of :, asked)"},
 		{"parked for long, it is distilled once", rules, "?q .a held cancelled 29s 1s ended 30s 1h",
-			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing) distil(q:a)"},
 		{"and goes on afterwards, and is distilled again", rules, "?q .a held cancelled 30s ended released .b ended ended",
-			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing) distil(q:a) think(q:a) keep(s2 of q:b, completed) distil(q:a/b) over(q)"},
 		{"another key while it is distilled", rules, "?q .a held cancelled 30s held cancelled 30s released",
-			"think(q:) cancel keep(q of :a, interrupted by typing) distil(q:a) cancel think(q:a)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing) distil(q:a) cancel think(q:a)"},
 		{"asked before unasked", rules, "+n .a ?q .b cancelled .c ended ended",
-			"think(n:) cancel keep(n of :ab, interrupted by question) think(q:) keep(q of :c, completed) distil(q:c) over(q) think(n:ab)"},
-		{"one at a time, in order", rules, "?q ?r .a ended ended", "think(q:) keep(q of :a, completed) distil(q:a) over(q) think(r:)"},
-		{"not the same at once", rules, "?q ?q ended", "think(q:) keep(q of :, completed) over(q)"},
-		{"what is new waits for the interval", rules, "?q ended +n 4s +m 1s", "think(q:) keep(q of :, completed) over(q) think(m:)"},
+			"think(n:) keep(q of :, asked) cancel keep(n of :ab, interrupted by question) think(q:) keep(s1 of q:c, completed) distil(q:c) over(q) think(n:ab)"},
+		{"one at a time, in order", rules, "?q ?r .a ended ended", "keep(q of :, asked) think(q:) keep(r of :, asked) keep(s1 of q:a, completed) distil(q:a) over(q) think(r:)"},
+		{"not the same at once", rules, "?q ?q ended", "keep(q of :, asked) think(q:) keep(s1 of q:, completed) over(q)"},
+		{"what is new waits for the interval", rules, "?q ended +n 4s +m 1s", "keep(q of :, asked) think(q:) keep(s1 of q:, completed) over(q) think(m:)"},
 		{"what is new while it thinks about that", rules, "+n +m ended 1h", "think(n:) keep(n of :, completed) over(n)"},
 		{"unasked and parked for too long", rules, "+n .a held cancelled 30s ended 11m released", "think(n:) cancel keep(n of :a, interrupted by typing) distil(n:a) over(n)"},
-		{"only when asked", asking, "+n 1h ?q", "think(q:)"},
+		{"only when asked", asking, "+n 1h ?q", "keep(q of :, asked) think(q:)"},
 		{"sequential: only when asked, and not again", sequential, "+n 1h ?q .a held cancelled released ended",
-			"think(q:) cancel keep(q of :a, interrupted by typing for good) distil(q:a) over(q)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing for good) distil(q:a) over(q)"},
 		{"failure, and a good end", rules, "?q .a failed 4s 1s .b ended ended",
-			"think(q:) keep(q of :a, failed) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
-		{"three failures", rules, "?q failed 5s failed 20s failed 1h", "think(q:) think(q:) think(q:) keep(q of :, failed for good) over(q)"},
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, failed) think(q:a) keep(s2 of q:b, completed) distil(q:a/b) over(q)"},
+		{"three failures", rules, "?q failed 5s failed 20s failed 1h", "keep(q of :, asked) think(q:) think(q:) think(q:) keep(s1 of q:, failed for good) over(q)"},
 		{"failures after something", rules, "?q .a failed 5s failed 20s failed ended",
-			"think(q:) keep(q of :a, failed) think(q:a) think(q:a) keep(s1 of q:, failed for good) distil(q:a) over(q)"},
-		{"what cannot be distilled", rules, "?q .a ended failed 5s failed 20s failed", "think(q:) keep(q of :a, completed) distil(q:a) distil(q:a) distil(q:a) over(q)"},
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, failed) think(q:a) think(q:a) keep(s2 of q:, failed for good) distil(q:a) over(q)"},
+		{"what cannot be distilled", rules, "?q .a ended failed 5s failed 20s failed", "keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) distil(q:a) distil(q:a) over(q)"},
 		{"steered while it thinks", rules, "?q .a steer cancelled .b ended ended",
-			"think(q:) cancel keep(q of :a, interrupted by steering) think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
+			"keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by steering) think(q:a) keep(s2 of q:b, completed) distil(q:a/b) over(q)"},
 		{"steered while it is distilled", rules, "?q .a ended steer cancelled .b ended ended",
-			"think(q:) keep(q of :a, completed) distil(q:a) cancel think(q:a) keep(s1 of q:b, completed) distil(q:a/b) over(q)"},
-		{"stopped while it thinks", rules, "?q ?r .a stop .b cancelled", "think(q:) cancel over(r) keep(q of :ab, interrupted by command for good) over(q)"},
-		{"stopped while it is parked", rules, "?q .a held cancelled stop released", "think(q:) cancel keep(q of :a, interrupted by typing) keep(s1 of q:, suppressed for good) over(q)"},
-		{"stopped while it is distilled", rules, "?q .a ended stop cancelled", "think(q:) keep(q of :a, completed) distil(q:a) cancel keep(s1 of q:, suppressed for good) over(q)"},
-		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "think(q:) cancel keep(q of :a, interrupted by off)"},
-		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "think(q:) cancel keep(r of :, interrupted by shutdown) keep(q of :ab, interrupted by shutdown)"},
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) cancel think(q:a) keep(s2 of q:b, completed) distil(q:a/b) over(q)"},
+		{"stopped while it thinks", rules, "?q ?r .a stop .b cancelled", "keep(q of :, asked) think(q:) keep(r of :, asked) cancel keep(s1 of r:, suppressed for good) over(r) keep(s2 of q:ab, interrupted by command for good) over(q)"},
+		{"stopped while it is parked", rules, "?q .a held cancelled stop released", "keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing) keep(s2 of q:, suppressed for good) over(q)"},
+		{"stopped while it is distilled", rules, "?q .a ended stop cancelled", "keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) cancel keep(s2 of q:, suppressed for good) over(q)"},
+		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by off) keep(r of :, asked)"},
+		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "keep(q of :, asked) think(q:) keep(r of :, asked) cancel keep(s1 of q:ab, interrupted by shutdown)"},
 		{"interrupted again and again", rules, "?q .a parked .a again .a again .a again .a again .a again .a again .a again ended",
-			"think(q:) keep(q of :a, interrupted by priority) think(q:a) keep(s1 of q:a, interrupted by priority) think(q:a/a) keep(s2 of q:a, interrupted by priority) " +
-				"think(q:a/a/a) keep(s3 of q:a, interrupted by priority) think(q:a/a/a/a) keep(s4 of q:a, interrupted by priority) think(q:a/a/a/a/a) keep(s5 of q:a, interrupted by priority) " +
-				"think(q:a/a/a/a/a/a) keep(s6 of q:a, interrupted by priority) think(q:a/a/a/a/a/a/a) keep(s7 of q:a, interrupted by priority for good) distil(q:a/a/a/a/a/a/a/a) over(q)"},
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, interrupted by priority) think(q:a) keep(s2 of q:a, interrupted by priority) think(q:a/a) keep(s3 of q:a, interrupted by priority) " +
+				"think(q:a/a/a) keep(s4 of q:a, interrupted by priority) think(q:a/a/a/a) keep(s5 of q:a, interrupted by priority) think(q:a/a/a/a/a) keep(s6 of q:a, interrupted by priority) " +
+				"think(q:a/a/a/a/a/a) keep(s7 of q:a, interrupted by priority) think(q:a/a/a/a/a/a/a) keep(s8 of q:a, interrupted by priority for good) distil(q:a/a/a/a/a/a/a/a) over(q)"},
 		{"parked again and again for nothing", rules, "?q" + strings.Repeat(" .a parked", 20) + " .b ended ended",
-			"think(q:) keep(q of :a, interrupted by priority)" + forNothing(20) + " keep(s20 of q:b, completed) distil(q:" + strings.Repeat("a/", 20) + "b) over(q)"},
+			"keep(q of :, asked) think(q:)" + forNothing(20) + " keep(s21 of q:b, completed) distil(q:" + strings.Repeat("a/", 20) + "b) over(q)"},
 	} {
 		p := newPlay(tt.rules)
 		for step := range strings.FieldsSeq(tt.steps) {
@@ -197,10 +197,7 @@ func TestState(t *testing.T) {
 func forNothing(n int) string {
 	var b strings.Builder
 	for i := range n {
-		if i > 0 {
-			fmt.Fprintf(&b, " keep(s%d of q:a, interrupted by priority)", i)
-		}
-		fmt.Fprintf(&b, " think(q:%s)", strings.Repeat("a/", i)+"a")
+		fmt.Fprintf(&b, " keep(s%d of q:a, interrupted by priority) think(q:%s)", i+1, strings.Repeat("a/", i)+"a")
 	}
 	return b.String()
 }
@@ -244,7 +241,7 @@ func TestALongThought(t *testing.T) {
 	p.run("cancelled")
 	last := p.out[len(p.out)-1]
 	v := p.View()[0]
-	if len(v.Text) != think.MostText || v.Phase != think.Sorting || !strings.HasPrefix(last, "distil(") || p.out[1] != "cancel" {
+	if len(v.Text) != think.MostText || v.Phase != think.Sorting || !strings.HasPrefix(last, "distil(") || p.out[2] != "cancel" {
 		t.Errorf("%d bytes, %s, %s", len(v.Text), v.Phase, last[:20])
 	}
 }

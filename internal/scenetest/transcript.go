@@ -73,7 +73,7 @@ func (t *transcript) thought(e earshot.Event, b earshot.Thought) {
 			by = " by " + t.people.Name(b.Cut.By)
 		}
 		t.facts = append(t.facts, fact{e.At, b.Cut.At, "parked", b.Cut.Signal + by})
-	case b.Outcome != earshot.Completed:
+	case b.Outcome != earshot.Completed && b.Outcome != earshot.Asked: // which what was said tells
 		t.add(e.At, string(b.Outcome), "a thought")
 	}
 }
