@@ -71,6 +71,18 @@ func (v Visibility) And(w Visibility) Visibility {
 	return both
 }
 
+// Reaches reports whether all people who may see something of visibility w may also
+// see something of visibility v. Which agents may is not asked.
+func (v Visibility) Reaches(w Visibility) bool {
+	switch {
+	case v.Scope == "" || w.Scope == "":
+		return false
+	case v.Scope != Private:
+		return true
+	}
+	return w.Scope == Private && within(w.Members, v.Members)
+}
+
 // narrower returns the agents in both lists, of which nil is all.
 func narrower(a, b []ParticipantID) []ParticipantID {
 	switch {

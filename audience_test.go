@@ -36,6 +36,27 @@ func TestVisibilityAllows(t *testing.T) {
 	}
 }
 
+// TestReaches: what reaches something else is seen by all people who see that.
+func TestReaches(t *testing.T) {
+	people := rapid.SliceOfDistinct(rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", "cy"}), rapid.ID)
+	visibility := rapid.Custom(func(t *rapid.T) earshot.Visibility {
+		return earshot.Visibility{
+			Scope:   rapid.SampledFrom([]earshot.Scope{"", earshot.Public, earshot.Private, earshot.System}).Draw(t, "scope"),
+			Members: people.Draw(t, "members"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		v, w := visibility.Draw(t, "v"), visibility.Draw(t, "w")
+		a := earshot.Audience{Members: people.Draw(t, "audience"), Unknown: rapid.Bool().Draw(t, "unknown")}
+		if v.Reaches(w) && w.Allows(a) && !v.Allows(a) {
+			t.Errorf("%v reaches %v, which is seen by %v alone", v, w, a)
+		}
+		if both := v.And(w); w.Scope != "" && v.Scope != "" && !v.Reaches(both) {
+			t.Errorf("%v does not reach %v, which comes of it", v, both)
+		}
+	})
+}
+
 // TestDerivedIsSeenByNobodyElse: what came from two events is never seen by
 // somebody who may not see both.
 func TestDerivedIsSeenByNobodyElse(t *testing.T) {

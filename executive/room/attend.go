@@ -95,7 +95,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
-	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.mine || e.to.ForAgent() || r.justSpokeUp(e.event.At)) {
+	if lasts, is := attention.Refusal(text); is && e.heeded && (e.aim.mine || e.to.ForAgent() || r.justSpokeUp(e.event)) {
 		decisions = append(decisions, r.refused(e, lasts)...)
 	}
 	return decisions
@@ -111,7 +111,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		verdict, reasons = r.overheard(e, reasons[0])
 	}
 	private := e.event.Visibility.Scope == earshot.Private
-	e.quiets = e.quiets || s.want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut)
+	e.quiets = e.quiets || s.want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut) && !private
 	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
 	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
 	if verdict == earshot.Speak {

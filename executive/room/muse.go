@@ -76,7 +76,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	rests.sources = alsoRests(rests.sources, is.sources...)
 	matter = think.Matter{
 		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
-		Evidence: r.evidence(used, going, now), Kept: r.kept(s, q.Visibility), Refuted: refuted,
+		Evidence: r.evidence(used, going, now), Kept: r.kept(a, q.Visibility), Refuted: refuted,
 		Apart: r.spare(),
 	}
 	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
@@ -142,10 +142,10 @@ func beginning(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// kept are the findings that are in the scene, and which of them the same may see
-// as something of visibility v.
-func (r *Room) kept(s *seat, v earshot.Visibility) (all []think.Kept) {
-	for _, i := range r.scene.For(earshot.Audience{Room: r.cfg.ID}.With(s.ID)).Items(scene.Reasoning) {
+// kept are the findings that everybody in a may see, and which of them exactly those may
+// see who may see something of visibility v.
+func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.Kept) {
+	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
 		all = append(all, think.Kept{
 			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: together(i.Visibility, v),
 		})

@@ -21,14 +21,14 @@ type regard struct {
 	watch   attention.Watch
 	latest  earshot.EventID // of what it has seen
 	lines   []attention.Line
-	spoke   []time.Time // unasked, within the hour
-	toldNo  time.Time
-	snoozed time.Time // until when
-	hangs   *entry    // a question to the room that is left to the people in it
-	found   []*found  // what is to be said, or perhaps
+	spoke   marks // unasked, within the hour
+	toldNo  marks
+	snoozed marks    // until when
+	hangs   *entry   // a question to the room that is left to the people in it
+	found   []*found // what is to be said, or perhaps
 
-	answered []earshot.EventID // to which an answer was said, the oldest first
-	again    time.Time         // when one of these is looked at again; zero for when something happens
+	answered marks     // to what an answer was said
+	again    time.Time // when one of these is looked at again; zero for when something happens
 }
 
 // listens takes in what somebody wrote or said, as far as all may know it.
@@ -60,7 +60,7 @@ func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attenti
 	types, heard := r.stir.is(now)
 	f := attention.Facts{
 		Now: now.Local(), Set: set.Attention, Style: r.floor.Style, Typing: types,
-		Spoke: r.regard.spoke, ToldNo: r.regard.toldNo, Snoozed: r.regard.snoozed,
+		Spoke: r.regard.spoke.times(v), ToldNo: r.regard.toldNo.last(v), Snoozed: r.regard.snoozed.last(v),
 	}
 	var names []string
 	for _, p := range r.cfg.People.Here(r.cfg.ID) {
@@ -96,7 +96,7 @@ func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
 	case verdict == earshot.Wait:
 		r.regard.hangs, r.regard.again = e, time.Time{}
 	case verdict == earshot.Speak:
-		r.spokeUp(facts.Now)
+		r.spokeUp(facts.Now, e.event.Visibility)
 	}
 	if verdict != earshot.Silent {
 		e.aim.lost = false // it may yet be answered
@@ -108,7 +108,7 @@ func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
 // refused takes in that somebody does not want to hear the agent: for how long, if
 // they say so. It returns what is written down of that.
 func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
-	r.regard.toldNo = e.event.At
+	r.regard.toldNo.note(mark{at: e.event.At, visibility: e.event.Visibility})
 	if lasts == 0 {
 		return nil
 	}
@@ -117,20 +117,20 @@ func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
 	return []earshot.Event{s}
 }
 
-// spokeUp notes that the agent speaks unasked.
-func (r *Room) spokeUp(at time.Time) {
-	r.regard.spoke = slices.DeleteFunc(r.regard.spoke, func(was time.Time) bool { return at.Sub(was) >= time.Hour })
-	r.regard.spoke = append(r.regard.spoke, at)
+// spokeUp notes that the agent says something unasked to those who may see it.
+func (r *Room) spokeUp(at time.Time, v earshot.Visibility) {
+	r.regard.spoke = slices.DeleteFunc(r.regard.spoke, func(was mark) bool { return at.Sub(was.at) >= time.Hour })
+	r.regard.spoke.note(mark{at: at, visibility: v})
 }
 
 // answersTo is how long after the agent spoke unasked "not now" is said to it, whoever
 // it calls.
 const answersTo = 30 * time.Second
 
-// justSpokeUp reports whether the agent spoke unasked just before a time.
-func (r *Room) justSpokeUp(at time.Time) bool {
-	n := len(r.regard.spoke)
-	return n > 0 && at.Sub(r.regard.spoke[n-1]) < answersTo
+// justSpokeUp reports whether the agent spoke unasked just before e, to all who see e.
+func (r *Room) justSpokeUp(e earshot.Event) bool {
+	last := r.regard.spoke.last(e.Visibility)
+	return !last.IsZero() && e.At.Sub(last) < answersTo
 }
 
 // regarding returns a channel that yields when something is looked at again that
@@ -170,7 +170,7 @@ func (r *Room) look(ctx context.Context) {
 		chain: e.who.Type.Machine(), aloud: e.event.Body.Kind() == earshot.KindUtterance,
 	}
 	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {
-		r.spokeUp(facts.Now)
+		r.spokeUp(facts.Now, e.event.Visibility)
 		r.wait(append(r.pending, q))
 	}
 }

@@ -56,7 +56,7 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 			Confidence: body.Confidence, Until: body.Until,
 		})
 	case earshot.Reply:
-		into.Use(body.Delivered(), e.Sources...)
+		into.Use(body.Delivered(), e.Visibility, e.Sources...)
 		replied(into, e, body)
 	}
 }

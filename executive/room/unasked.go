@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxFound is how many findings wait at most to be said: as many as are kept in
-	// mind. Beyond it the oldest is not said any more, of those for which nobody waits
-	// if there are such.
+	// maxFound is how many findings of one conversation wait at most to be said: as many
+	// as are kept in mind. Beyond it the oldest is not said any more, of those for which
+	// nobody waits if there are such.
 	maxFound = 8
 
-	// mostAnswered is of how many questions it is known that they were answered: of all
-	// that can still be thought about, and some.
-	mostAnswered = 32
+	// maxWhispers is how many wait that are private, of whichever conversation; the
+	// oldest goes, too.
+	maxWhispers = 32
 )
 
 // A found is a finding that may be said.
@@ -36,7 +36,7 @@ type found struct {
 func (r *Room) minds(e earshot.Event) {
 	switch body := e.Body.(type) {
 	case earshot.Snooze:
-		r.regard.snoozed = body.Until
+		r.regard.snoozed.note(mark{at: body.Until, visibility: e.Visibility})
 	case earshot.Finding:
 		r.finds(e, body)
 	case earshot.Decision:
@@ -46,7 +46,7 @@ func (r *Room) minds(e earshot.Event) {
 			r.regard.heard(body.Turn)
 		}
 	case earshot.Edit:
-		r.regard.shake(earshot.EventID(body.Item), r.madeBy(body))
+		r.regard.shake(earshot.EventID(body.Item), r.madeBy(body, e.Visibility))
 	case earshot.Erased:
 		r.regard.drop(func(f *found) bool { return f.event.ID == e.ID })
 		r.regard.shake(e.ID)
@@ -55,42 +55,58 @@ func (r *Room) minds(e earshot.Event) {
 
 // madeBy returns the event that has made an entry of the scene what it was before an
 // edit: what rests on it rests on that.
-func (r *Room) madeBy(edit earshot.Edit) earshot.EventID {
-	view := r.scene.For(earshot.Audience{Room: r.cfg.ID}.With(r.seats[0].ID))
-	if i, ok := view.Find(scene.Field(edit.Field), edit.Item); ok {
+func (r *Room) madeBy(edit earshot.Edit, v earshot.Visibility) earshot.EventID {
+	if i, ok := r.scene.For(r.knowers(v)).Find(scene.Field(edit.Field), edit.Item); ok {
 		return i.Event
 	}
 	return ""
 }
 
+// knowers returns who may see something of visibility v, and the agent who does.
+func (r *Room) knowers(v earshot.Visibility) earshot.Audience {
+	return r.listeners(question{seat: r.seats[0], message: earshot.Event{Visibility: v}})
+}
+
 // finds takes in a finding. What several were merged to is for the prompt: each of
 // them is said by itself, or has been.
 func (r *Room) finds(e earshot.Event, body earshot.Finding) {
-	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text) {
+	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text, e.Visibility) {
 		return
 	}
-	f := &found{event: e, asked: body.Answers != "" && !slices.Contains(r.regard.answered, body.Answers)}
+	f := &found{event: e, asked: body.Answers != "" && !r.regard.answered.has(body.Answers, e.Visibility)}
 	if f.asked {
 		f.whom = r.asker(e, body.Answers)
-		r.regard.outdated(body.Answers)
+		r.regard.outdated(body.Answers, e.Visibility)
 	}
 	r.regard.found = append(r.regard.found, f)
 	r.sooner(r.cfg.Now())
-	r.regard.bound()
+	r.regard.bound(maxFound, func(o *found) bool { return together(o.event.Visibility, e.Visibility) })
+	r.regard.bound(maxWhispers, func(o *found) bool { return o.event.Visibility.Scope == earshot.Private })
 }
 
-// outdated notes that there is a newer answer to something than what waits.
-func (g *regard) outdated(answers earshot.EventID) {
+// outdated notes that there is a newer answer to something than what waits, for all
+// whom that is for.
+func (g *regard) outdated(answers earshot.EventID, v earshot.Visibility) {
 	for _, f := range g.found {
-		f.gone = f.gone || f.answers() == answers
+		f.gone = f.gone || f.answers() == answers && v.Reaches(f.event.Visibility)
 	}
 }
 
-// bound forgets the oldest of too many: first of what nobody waits for.
-func (g *regard) bound() {
-	for len(g.found) > maxFound {
-		i := slices.IndexFunc(g.found, func(f *found) bool { return !f.asked })
-		g.found = slices.Delete(g.found, max(i, 0), max(i, 0)+1)
+// bound forgets the oldest of too many that are among some: first of what nobody waits
+// for.
+func (g *regard) bound(most int, among func(*found) bool) {
+	n := 0
+	for _, f := range g.found {
+		if among(f) {
+			n++
+		}
+	}
+	for ; n > most; n-- {
+		i := slices.IndexFunc(g.found, func(f *found) bool { return among(f) && !f.asked })
+		if i < 0 {
+			i = slices.IndexFunc(g.found, among)
+		}
+		g.found = slices.Delete(g.found, i, i+1)
 	}
 }
 
@@ -100,11 +116,10 @@ func (g *regard) heard(turn earshot.TurnID) {
 	if i < 0 {
 		return
 	}
-	if answers := g.found[i].answers(); answers != "" {
-		g.answered = append(g.answered, answers)
-		g.answered = slices.Delete(g.answered, 0, max(0, len(g.answered)-mostAnswered))
+	if answers, to := g.found[i].answers(), g.found[i].event.Visibility; answers != "" {
+		g.answered.note(mark{of: answers, visibility: to})
 		for _, f := range g.found {
-			f.asked = f.asked && f.answers() != answers
+			f.asked = f.asked && !(f.answers() == answers && to.Reaches(f.event.Visibility))
 		}
 	}
 	g.found = slices.Delete(g.found, i, i+1)
@@ -177,7 +192,7 @@ func (r *Room) speakUp(ctx context.Context) (question, bool) {
 			r.sooner(attention.Again(facts))
 		case verdict == earshot.Speak:
 			if !f.asked {
-				r.spokeUp(facts.Now)
+				r.spokeUp(facts.Now, f.event.Visibility)
 			}
 			return q, true
 		}
@@ -196,7 +211,7 @@ func (r *Room) weighed(f *found, now time.Time) *attention.Finding {
 
 // used reports whether a reply has rested on a finding.
 func (r *Room) used(e earshot.Event) bool {
-	all := r.scene.For(earshot.Audience{Room: r.cfg.ID}.With(r.seats[0].ID)).Items(scene.Reasoning)
+	all := r.scene.For(r.knowers(e.Visibility)).Items(scene.Reasoning)
 	return slices.ContainsFunc(all, func(i scene.Item) bool { return i.Event == e.ID && i.Used })
 }
 
@@ -212,7 +227,7 @@ func (r *Room) saying(f *found) question {
 // just now. What nobody heard is tried again.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	if (q.found != nil || q.unasked) && stopped(reply) {
-		r.regard.toldNo = r.cfg.Now()
+		r.regard.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
 	}
 	switch {
 	case q.found == nil:

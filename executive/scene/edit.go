@@ -166,7 +166,9 @@ func (s *Scene) undo(e earshot.Event, b earshot.Edit) bool {
 
 // Use notes which findings a reply has rested on that said this: of those that came from these
 // events, and so stood in its prompt, the ones whose words are for the most part in it.
-func (s *Scene) Use(said earshot.Text, events ...earshot.EventID) {
+// One that others may see than may see the reply, which is of visibility v, is as new to
+// them as it was.
+func (s *Scene) Use(said earshot.Text, v earshot.Visibility, events ...earshot.EventID) {
 	words := make(map[string]bool)
 	for _, w := range telling(said) {
 		words[w] = true
@@ -177,7 +179,7 @@ func (s *Scene) Use(said earshot.Text, events ...earshot.EventID) {
 	for k := range l.entries {
 		e := &l.entries[k]
 		shown := slices.Contains(events, e.Event) || slices.Contains(events, earshot.EventID(e.ID))
-		e.Used = e.Used || shown && repeats(words, e.Text)
+		e.Used = e.Used || shown && v.Reaches(e.Visibility) && repeats(words, e.Text)
 	}
 }
 
@@ -203,17 +205,18 @@ func telling(text earshot.Text) (all []string) {
 	return all
 }
 
-// Denied reports whether text is a finding that somebody has said is wrong.
-func (s *Scene) Denied(text earshot.Text) bool {
+// Denied reports whether text is a finding that somebody has said is wrong, as far as
+// everybody may know of it who may see something of visibility v.
+func (s *Scene) Denied(text earshot.Text, v earshot.Visibility) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.denied(text)
+	return s.denied(text, v)
 }
 
 // denied is Denied for who holds the lock.
-func (s *Scene) denied(text earshot.Text) bool {
+func (s *Scene) denied(text earshot.Text, v earshot.Visibility) bool {
 	return slices.ContainsFunc(s.layer(Reasoning).entries, func(e entry) bool {
-		return len(e.before) > 0 && strings.EqualFold(oneLine(e.before[0].Text), oneLine(text))
+		return len(e.before) > 0 && e.Visibility.Reaches(v) && strings.EqualFold(oneLine(e.before[0].Text), oneLine(text))
 	})
 }
 

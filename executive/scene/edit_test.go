@@ -19,6 +19,9 @@ func edited(id, by string, minutes int, b earshot.Edit) earshot.Event {
 	}
 }
 
+// whispered is what ann alone sees.
+var whispered = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}
+
 // desk is a scene with a note, a finding, and what is observed of ann.
 func desk() *scene.Scene {
 	s := new(scene.Scene)
@@ -193,11 +196,11 @@ func TestFindings(t *testing.T) {
 		}
 		s.Put(i)
 	}
-	s.Use("Finding 10, and the 3rd, 3: and nothing else of it.", "f10", "f3", "f4")
+	s.Use("Finding 10, and the 3rd, 3: and nothing else of it.", public, "f10", "f3", "f4")
 	if got := shows(s, scene.Reasoning); got != "finding 0 | finding 1 | finding 2 | finding 4 | finding 5 | finding 6 | finding 7 | finding 9" {
 		t.Errorf("left are %s", got)
 	}
-	if s.Denied("finding 1") {
+	if s.Denied("finding 1", public) {
 		t.Error("nobody has denied anything")
 	}
 	s.Edit(edited("e1", "ann", 1, earshot.Edit{Act: earshot.Ended, Field: string(scene.Reasoning), Item: "f1", Was: "finding 1"}))
@@ -205,7 +208,12 @@ func TestFindings(t *testing.T) {
 	if got := shows(s, scene.Reasoning); strings.Contains(got, "inding 1 ") || strings.Contains(got, "Finding") {
 		t.Errorf("what was denied is found again: %s", got)
 	}
-	if !s.Denied("Finding 1") || s.Denied("finding 0") {
+	s.Put(scene.Item{Field: scene.Reasoning, Event: "f98", Source: "think", At: noon, Text: "a secret", Visibility: whispered})
+	s.Edit(edited("e2", "ann", 1, earshot.Edit{Act: earshot.Ended, Field: string(scene.Reasoning), Item: "f98", Was: "a secret"}))
+	if !s.Denied("A secret", whispered) || s.Denied("a secret", public) || !s.Denied("finding 1", whispered) {
+		t.Error("what is denied in private is denied there alone, and what is denied before all everywhere")
+	}
+	if !s.Denied("Finding 1", public) || s.Denied("finding 0", public) {
 		t.Error("the first alone is denied")
 	}
 }

@@ -23,7 +23,7 @@ func give(s *scene.Scene, e earshot.Event) {
 	case earshot.Finding:
 		s.Put(scene.Item{Field: scene.Reasoning, Event: e.ID, At: e.At, Text: b.Text, Confidence: b.Confidence, Until: b.Until, Visibility: e.Visibility})
 	case earshot.Reply:
-		s.Use(b.Offered, e.Sources...)
+		s.Use(b.Offered, e.Visibility, e.Sources...)
 		s.Put(scene.Item{Field: scene.Agent, Of: e.Author, Event: e.ID, At: e.At, Text: b.Offered, Visibility: e.Visibility})
 	case earshot.Edit:
 		s.Edit(e)

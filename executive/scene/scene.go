@@ -147,7 +147,7 @@ func (s *Scene) Put(i Item) {
 	i = fitted(i)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !(i.Field == Reasoning && s.denied(i.Text)) && s.take(i) {
+	if !(i.Field == Reasoning && s.denied(i.Text, i.Visibility)) && s.take(i) {
 		s.changed(i)
 	}
 }

@@ -33,10 +33,11 @@ func (v View) shows(i Item) bool {
 	return i.Visibility.Allows(v.to) && (v.by == "" || i.Field != Agent || i.Of == v.by)
 }
 
-// Items returns the entries of f, the oldest first.
+// Items returns the entries of f, the oldest first: of what the view shows the newest,
+// so that nothing has to go for what others alone see.
 func (v View) Items(f Field) []Item {
 	v.scene.mu.Lock()
-	items := slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) })
+	items := trim(slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) }), f)
 	v.scene.mu.Unlock()
 	for k := range items {
 		if items[k].By != "" || f == Audio { // which are somebody's words, whoever it was
@@ -70,7 +71,7 @@ func (s *Scene) items(f Field) (all []Item) {
 	if len(s.seen[f]) > 0 {
 		slices.SortStableFunc(all, func(a, b Item) int { return a.At.Compare(b.At) })
 	}
-	return trim(all, f)
+	return all
 }
 
 // trim drops entries until the field is within its bound: the oldest ones. Of

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// mostKept and keptBytes bound what is found and kept, of everybody together:
+	// mostKept and keptBytes bound what is found and kept, of what the same may see:
 	// what a scene holds, and a prompt can show.
 	mostKept  = 8
 	keptBytes = 1 << 10

@@ -117,20 +117,35 @@ var (
 
 // Takes says why a question cannot be taken, or nothing.
 func (s *State) Takes(q Question) error {
-	n := 0
+	here, private := 0, 0
 	for _, t := range s.thoughts {
 		if !t.Cause.Asked() {
 			continue
 		}
-		if q.Text != "" && same(q.Text, t.Text) && q.Visibility.Scope == t.Visibility.Scope && slices.Equal(q.Visibility.Members, t.Visibility.Members) {
+		if t.Visibility.Scope == earshot.Private {
+			private++
+		}
+		if !together(q, t.Question) {
+			continue
+		}
+		if q.Text != "" && same(q.Text, t.Text) {
 			return ErrAsking
 		}
-		n++
+		here++
 	}
-	if q.Cause.Asked() && n >= MostAsked {
+	if q.Cause.Asked() && (here >= MostAsked || q.Visibility.Scope == earshot.Private && private >= MostPrivate) {
 		return ErrFull
 	}
 	return nil
+}
+
+// together reports whether two questions are of the same conversation: that of all, or
+// a private one of the same.
+func together(q, p Question) bool {
+	if q.Visibility.Scope != earshot.Private || p.Visibility.Scope != earshot.Private {
+		return q.Visibility.Scope == p.Visibility.Scope
+	}
+	return slices.Equal(q.Visibility.Members, p.Visibility.Members)
 }
 
 // ask takes a question in. One that somebody has asked is written down before it is

@@ -230,6 +230,38 @@ func TestTooManyQuestions(t *testing.T) {
 	}
 }
 
+// TestQuestionsOfOthers: how many wait in one conversation is nothing to another, and
+// all that are private are bounded.
+func TestQuestionsOfOthers(t *testing.T) {
+	p := newPlay(rules)
+	of := func(n int, who ...earshot.ParticipantID) think.Question {
+		q := asked(fmt.Sprint(n, who))
+		if len(who) > 0 {
+			q.Visibility = earshot.Visibility{Scope: earshot.Private, Members: who}
+		}
+		return q
+	}
+	n := 0
+	for _, who := range []earshot.ParticipantID{"ann", "bob", "carol", "dan"} {
+		for range think.MostAsked {
+			if err := p.Takes(of(n, who)); err != nil {
+				t.Fatalf("%d, of %s: %v", n, who, err)
+			}
+			p.Next(think.Event{Kind: think.Asked, Now: began, Question: of(n, who)})
+			n++
+		}
+		if err := p.Takes(of(n, who)); !errors.Is(err, think.ErrFull) {
+			t.Errorf("one more of %s: %v", who, err)
+		}
+	}
+	if err := p.Takes(of(n, "eve")); n != think.MostPrivate || !errors.Is(err, think.ErrFull) {
+		t.Errorf("one more in private, after %d: %v", n, err)
+	}
+	if err := p.Takes(of(n)); err != nil {
+		t.Errorf("one of all: %v", err)
+	}
+}
+
 // TestALongThought ends where it is full, with all that was given until then.
 func TestALongThought(t *testing.T) {
 	p := newPlay(rules)

@@ -14,8 +14,8 @@
 // they point to what there is not; see [ParseFindings]. When there are more than
 // can be kept in mind, the model is asked to put them together.
 //
-// At most [MostAsked] questions wait; one more is refused. Of what is only new the
-// latest waits. Nothing that a model has given is dropped, up to [MostText] a
+// At most [MostAsked] questions of a conversation wait, and [MostPrivate] of private ones
+// together; one more is refused. Of what is only new the latest waits. Nothing that a model has given is dropped, up to [MostText] a
 // thought, where it ends.
 package think
 
@@ -27,9 +27,13 @@ import (
 )
 
 const (
-	// MostAsked is how many questions may wait for thought: each takes a model
-	// at home the better part of a minute.
+	// MostAsked is how many questions of one conversation may wait for thought: each
+	// takes a model at home the better part of a minute.
 	MostAsked = 8
+
+	// MostPrivate is how many may wait that were asked in private, by whomever. What
+	// all may know is never refused because of them.
+	MostPrivate = 32
 
 	// MostText is the longest thought in bytes, of all its stretches: some
 	// 4,000 tokens, of which a prompt can show the beginning and the end.
