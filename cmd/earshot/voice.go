@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"sync"
+	"time"
 
 	"earshot"
 	"earshot/config"
@@ -232,7 +233,7 @@ const dictation = "clean English only; for more, dictate into the console by ano
 // lookAtVoice looks for the devices, the helpers and the models.
 func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
 	var looks sounding
-	var roles map[string]finding
+	var roles map[string]role
 	var err error
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -242,7 +243,7 @@ func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
 	g.Wait()
 	looks.card = err == nil
 	mends := !errors.Is(err, errors.ErrUnsupported) // by itself, such as a sound server that is still to start
-	looks.hears, looks.speaks = mends && roles["hear"].Works, mends && roles["say"].Works
+	looks.hears, looks.speaks = mends && roles["hear"].may(), mends && roles["say"].may()
 	looks.ears = without(looks.ears, roles["hear"])
 	if looks.ears.Works {
 		looks.ears.Text += ": say \"" + cfg.Executive.Name + ", …\" (" + dictation + ")"
@@ -252,7 +253,7 @@ func lookAtVoice(ctx context.Context, cfg *config.Config) sounding {
 }
 
 // without returns device, or what keeps it from being of use.
-func without(device, role finding) finding {
+func without(device finding, role role) finding {
 	if !device.Works || role.Works {
 		return device
 	}
@@ -260,39 +261,62 @@ func without(device, role finding) finding {
 	return device
 }
 
+// A role is what the helper for speech can do here.
+type role struct {
+	finding
+	late bool // it has not said so yet
+}
+
+// may reports whether the role works, or may yet.
+func (r role) may() bool { return r.Works || r.late }
+
 // lookAtSpeech asks the helper for speech which of its roles work here.
-func lookAtSpeech(ctx context.Context) map[string]finding {
-	roles := make(map[string]finding)
-	all := func(f finding) map[string]finding {
-		for _, role := range []string{"hear", "say", "media"} {
-			f.Thing = role
-			roles[role] = f
-		}
-		return roles
-	}
+func lookAtSpeech(ctx context.Context) map[string]role {
 	path, err := helper.Find(speechHelper)
 	if err != nil {
 		f := finding{Text: err.Error()}
 		if c, ok := errors.AsType[curable](err); ok {
 			f.Cure = c.Cure()
 		}
-		return all(f)
+		return allRoles(role{finding: f})
 	}
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
 	defer cancel()
+	return askRoles(ctx, path)
+}
+
+// askRoles asks the helper at path. One that has said nothing when ctx ends may be
+// well: a machine that has just started has other things to do.
+func askRoles(ctx context.Context, path string) map[string]role {
 	ask := exec.CommandContext(ctx, path, "check")
 	ask.Env = helper.Environment()
+	ask.WaitDelay = time.Second // for who holds its output open
 	out, err := ask.Output()
 	var said []struct {
 		Role string `json:"role"`
 		finding
 	}
 	if err = errors.Join(err, json.Unmarshal(out, &said)); len(said) == 0 {
-		return all(finding{Text: fmt.Sprintf("%s does not work: %v", speechHelper, err), Cure: "make build, in the source of earshot"})
+		f := finding{Text: fmt.Sprintf("%s does not work: %v", speechHelper, err), Cure: "make build, in the source of earshot"}
+		if ctx.Err() != nil {
+			f.Text, f.Cure = speechHelper+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
+		}
+		return allRoles(role{f, ctx.Err() != nil})
 	}
-	for _, f := range said {
-		f.Thing = f.Role
-		roles[f.Role] = f.finding
+	roles := make(map[string]role)
+	for _, s := range said {
+		s.Thing = s.Role
+		roles[s.Role] = role{finding: s.finding}
+	}
+	return roles
+}
+
+// allRoles returns r for each role.
+func allRoles(r role) map[string]role {
+	roles := make(map[string]role)
+	for _, name := range []string{"hear", "say", "media"} {
+		r.Thing = name
+		roles[name] = r
 	}
 	return roles
 }

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRoles: what the helper for speech says of itself; and one that is slow is not
+// one that does not work.
+func TestRoles(t *testing.T) {
+	for _, tt := range []struct {
+		name, does string
+		may        bool
+		text       string // what is said of hearing
+	}{
+		{"well", `echo '[{"role":"hear","works":true,"text":"en-us"},{"role":"say","works":true}]'`, true, "en-us"},
+		{"without a model", `echo '[{"role":"hear","works":false,"text":"no model"}]'`, false, "no model"},
+		{"broken", "exit 3", false, "does not work"},
+		{"no JSON", "echo hello", false, "does not work"},
+		{"slow", "exec sleep 60", true, "has not answered yet"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), speechHelper)
+			if err := os.WriteFile(path, []byte("#!/bin/sh\n"+tt.does+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			patience := soon
+			if tt.name == "slow" {
+				patience = 200 * time.Millisecond
+			}
+			ctx, stop := context.WithTimeout(t.Context(), patience)
+			defer stop()
+			hear := askRoles(ctx, path)["hear"]
+			if hear.may() != tt.may || !strings.Contains(hear.Text, tt.text) {
+				t.Errorf("hearing may work: %v, and is said to be %q; want %v, %q", hear.may(), hear.Text, tt.may, tt.text)
+			}
+		})
+	}
+}
