@@ -119,7 +119,7 @@ func (r *rig) supervise() {
 				defer r.mu.Unlock()
 				r.notices = append(r.notices, n)
 			},
-			First: 50 * time.Millisecond, Most: 200 * time.Millisecond, Well: 300 * time.Millisecond,
+			First: 50 * time.Millisecond, Most: 200 * time.Millisecond, Well: time.Second, // a busy machine takes its time to fail
 		})
 	})
 	r.t.Cleanup(func() {
