@@ -96,7 +96,7 @@ const (
 	shape   = rate / 5      // by which a place is found again after a gap
 	patch   = 20            // grains that may be missing: a shape across a gap is in no place
 	stutter = patch * grain // shorter than what ends the search
-	gap     = 4 * rate      // how long a voice may be held up, by who speaks over it or a busy machine
+	gap     = 12 * rate     // how long a voice may be held up, by who speaks over it three times on a busy machine
 )
 
 // sounded returns how many words of r are in the recording. A word counts when
