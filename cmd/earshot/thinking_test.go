@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,7 +119,50 @@ rules:
 	interruptsAThought(t, h)
 }
 
-// TestThinkingOllama does the same with a real server that has one slot for both.
+// TestThinkShowsItGrow: at the console /think, which is a command and no talk, shows the
+// thought as it grows. A plain key parks it at once, and an emptied line lets it go on;
+// so does an answer, and it has that in mind.
+func TestThinkShowsItGrow(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(`every_seconds: 0.05
+reply: Hello there.
+rules:
+  - {when: the key, reply: ` + answer + `}
+  - {for: thought, when: "You were interrupted by:", reply: ` + strings.ReplaceAll(musing(1500), "muse", "further") + `}
+  - {for: thought, when: "", reply: ` + musing(1500) + `}
+`)
+	w := h.open("run")
+	w.says("hello")
+	w.await("Earshot: Hello there.", 1)
+	w.says(wonder)
+	w.await("I think about it", 1)
+	shows := func(what, want string) {
+		t.Helper()
+		grows := regexp.MustCompile(want)
+		testkit.Await(t, soon, "the thought "+what, func() bool {
+			w.says("/think")
+			return grows.MatchString(w.still())
+		})
+	}
+	shows("to grow", `Thinking, (\d+) tokens .*muse001.*Thinking, (\d+) tokens .*muse001`)
+	if strings.Contains(w.text(), "Parked") {
+		t.Error("a command has parked it")
+	}
+	w.types("x")
+	testkit.Await(t, soon, "the thought to be parked", func() bool { return strings.HasPrefix(h.earshot(nil, "think").out, "Parked") })
+	w.types("\x7f")
+	shows("to go on", `Thinking, \d+ tokens .*muse001.* … interrupted by \w+, by typing`)
+	w.says(aside)
+	w.await("Earshot: "+answer, 1)
+	shows("to go on with the answer in mind", `Thinking, \d+ tokens .*muse001.* … interrupted by \w+, by (typing|addressed).*further001`)
+	w.says("/think stop")
+	w.await("I think about it no more.", 1)
+	w.says("/exit")
+	w.ended()
+}
+
+// TestThinkingOllama does what TestThinking does with a real server that has one slot for both.
 func TestThinkingOllama(t *testing.T) {
 	t.Parallel()
 	s := ollamatest.Start(t, ollamatest.Options{})

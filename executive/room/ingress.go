@@ -52,7 +52,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		return nil
 	}
 	if r.stir.note(in.event, r.cfg.Now()) {
-		defer r.nudge() // something may have waited for that
+		defer r.nudge() // something may have waited for that, or has to
 	}
 	r.yield(in)
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {

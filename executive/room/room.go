@@ -319,6 +319,8 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.wondering():
 			r.weigh()
 		case <-r.quietens():
+		case <-r.abandoning():
+			r.abandons()
 		case do := <-r.errands:
 			do(ctx)
 		case end := <-r.ended:

@@ -12,6 +12,10 @@ const (
 	// that dies says no goodbye.
 	fades = 10 * time.Second
 
+	// leaves is how long somebody is taken to type of whom no key is heard: they have
+	// left the line as it is. A terminal tells of further keys within ten seconds.
+	leaves = 2 * time.Minute
+
 	// maxStirring bounds who is known to type or speak: more than that is a fault.
 	maxStirring = 256
 )
@@ -20,7 +24,7 @@ const (
 // It is told by the senses, at once. The zero value is still.
 type stir struct {
 	mu     sync.Mutex
-	typing map[terminal]bool
+	typing map[terminal]time.Time       // when a key was heard last
 	voices map[earshot.Handle]time.Time // when each was heard last
 	last   time.Time                    // when anybody was
 }
@@ -31,42 +35,43 @@ type terminal struct {
 	via string
 }
 
-// note takes in what happened at now, and reports whether somebody is still who was
-// not.
-func (s *stir) note(e earshot.Event, now time.Time) (stills bool) {
+// note takes in what happened at now, and reports whether the owner has to look at it:
+// somebody has begun to type, or is still who was not.
+func (s *stir) note(e earshot.Event, now time.Time) (turns bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := terminal{e.From, e.Via}
+	_, typed := s.typing[at]
 	switch body := e.Body.(type) {
 	case earshot.Typing:
-		stills = s.typing[at] && !body.Began
-		s.types(at, body.Began)
+		turns = typed != body.Began
+		s.types(at, now, body.Began)
 	case earshot.Message:
-		s.types(at, false)
+		s.types(at, now, false)
 		if e.Visibility.Scope != earshot.Private { // which is nobody else's business
 			s.last = now
 		}
 	case earshot.Presence:
-		stills = s.typing[at]
-		s.types(at, false)
+		turns = typed
+		s.types(at, now, false)
 	case earshot.Speech:
-		stills = body.Stage == earshot.VoiceOver
-		s.sounds(e.From, now, !stills)
+		turns = body.Stage == earshot.VoiceOver
+		s.sounds(e.From, now, !turns)
 	case earshot.Utterance:
 		s.sounds(e.From, now, false)
 		s.last = now
 	}
-	return stills
+	return turns
 }
 
-func (s *stir) types(at terminal, does bool) {
+func (s *stir) types(at terminal, now time.Time, does bool) {
 	if s.typing == nil {
-		s.typing = make(map[terminal]bool)
+		s.typing = make(map[terminal]time.Time)
 	}
 	if !does {
 		delete(s.typing, at)
-	} else if len(s.typing) < maxStirring {
-		s.typing[at] = true
+	} else if _, known := s.typing[at]; known || len(s.typing) < maxStirring {
+		s.typing[at] = now
 	}
 }
 
@@ -94,5 +99,41 @@ func (s *stir) is(now time.Time) (types bool, heard time.Time) {
 		}
 		heard = now
 	}
-	return len(s.typing) > 0, heard
+	return s.typed(now), heard
+}
+
+// typed reports whether somebody types at now. The caller holds s.mu.
+func (s *stir) typed(now time.Time) bool {
+	for _, at := range s.typing {
+		if now.Sub(at) < leaves {
+			return true
+		}
+	}
+	return false
+}
+
+// left forgets who has left a line at now as it is, and calls do with each. Nobody
+// presses a key meanwhile.
+func (s *stir) left(now time.Time, do func(terminal)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for where, at := range s.typing {
+		if now.Sub(at) >= leaves {
+			delete(s.typing, where)
+			do(where)
+		}
+	}
+}
+
+// leaving returns when the first of those who type will have left, if no further key
+// is heard; the zero time if nobody does.
+func (s *stir) leaving() (first time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.typing {
+		if end := at.Add(leaves); first.IsZero() || end.Before(first) {
+			first = end
+		}
+	}
+	return first
 }

@@ -18,10 +18,11 @@ func TestStir(t *testing.T) {
 		events []earshot.Body // one a second
 		types  bool
 		heard  time.Duration // ago, at the end; -1 for never
-		stills bool          // the last of them made somebody still
+		turns  bool          // somebody began to type with the last of them, or is still
 	}{
 		{"nothing", nil, false, -1, false},
-		{"a key", []earshot.Body{key}, true, -1, false},
+		{"a key", []earshot.Body{key}, true, -1, true},
+		{"and another", []earshot.Body{key, key}, true, -1, false},
 		{"and all deleted", []earshot.Body{key, earshot.Typing{}}, false, -1, true},
 		{"and gone", []earshot.Body{key, earshot.Presence{}}, false, -1, true},
 		{"and sent", []earshot.Body{key, earshot.Message{Text: "x"}}, false, time.Second, false},
@@ -32,10 +33,10 @@ func TestStir(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var s stir
-			now, stills := noon, false
+			now, turns := noon, false
 			for _, body := range tt.events {
 				if body != nil {
-					stills = s.note(earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Body: body}, now)
+					turns = s.note(earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Body: body}, now)
 				}
 				now = now.Add(time.Second)
 			}
@@ -44,9 +45,44 @@ func TestStir(t *testing.T) {
 			if tt.heard < 0 {
 				want = time.Time{}
 			}
-			if types != tt.types || !heard.Equal(want) || stills != tt.stills {
-				t.Errorf("types %v, heard at %v, made still %v", types, heard, stills)
+			if types != tt.types || !heard.Equal(want) || turns != tt.turns {
+				t.Errorf("types %v, heard at %v, turns %v", types, heard, turns)
 			}
 		})
+	}
+}
+
+// TestALineThatIsLeft holds nothing two minutes after the last key, and holds again
+// from the next; that of somebody else holds as long as theirs.
+func TestALineThatIsLeft(t *testing.T) {
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
+	key := func(who string) earshot.Event {
+		return earshot.Event{From: earshot.Handle{Provider: "console", ID: who}, Body: earshot.Typing{Began: true}}
+	}
+	var s stir
+	for _, tt := range []struct {
+		second int
+		key    string // who presses one
+		types  bool
+		gone   int // how many have left since
+	}{
+		{0, "ann", true, 0}, {60, "", true, 0}, {100, "ann", true, 0}, {219, "", true, 0}, {220, "", false, 1},
+		{300, "ann", true, 0}, {310, "bob", true, 0}, {420, "", true, 1}, {430, "", false, 1}, {9999, "", false, 0},
+	} {
+		now, gone := at(tt.second), 0
+		if tt.key != "" {
+			s.note(key(tt.key), now)
+		}
+		due := s.leaving()
+		types, _ := s.is(now)
+		about, _ := s.about(now)
+		s.left(now, func(terminal) { gone++ })
+		if types != tt.types || about != tt.types || gone != tt.gone {
+			t.Errorf("after %d s: types %v, %d have left; want %v, %d", tt.second, types, gone, tt.types, tt.gone)
+		}
+		if waits := !due.IsZero() && due.After(now); !due.IsZero() && waits == (gone > 0) {
+			t.Errorf("after %d s: it is looked again at %v", tt.second, due)
+		}
 	}
 }

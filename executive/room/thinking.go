@@ -133,7 +133,7 @@ func (s *stir) about(now time.Time) (types, voice bool) {
 	for _, at := range s.voices {
 		voice = voice || now.Sub(at) < fades
 	}
-	return len(s.typing) > 0, voice
+	return s.typed(now), voice
 }
 
 // wonder lets the mind think about something new, which nobody has asked it to.

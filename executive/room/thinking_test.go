@@ -149,6 +149,45 @@ func TestAnEmptiedLineInterruptsNothing(t *testing.T) {
 	}
 }
 
+// TestALineThatIsLeftHoldsNothing: two minutes after the last key a thought and a reply
+// go on that it has parked; the next key parks them again.
+func TestALineThatIsLeftHoldsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := thinking(thinks("", strings.Repeat("on ", 1000)), llmtest.Rule{When: "count", Reply: "one two three four", Every: time.Second}).open(t.Context())
+		defer h.stop()
+		shows := func(want string) {
+			t.Helper()
+			if got := h.command(t, "think", ""); !strings.HasPrefix(got, want) {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		h.command(t, "think", "Will I finish?")
+		time.Sleep(2500 * time.Millisecond)
+		typing(t, h, true)
+		time.Sleep(time.Minute)
+		typing(t, h, true) // a further key
+		time.Sleep(119 * time.Second)
+		shows("Parked")
+		time.Sleep(2 * time.Second)
+		shows("Thinking")
+		typing(t, h, true)
+		time.Sleep(time.Second)
+		shows("Parked")
+		h.say(t, "count")
+		time.Sleep(1500 * time.Millisecond)
+		typing(t, h, true)
+		time.Sleep(119 * time.Second)
+		if n := len(h.replies()); n != 0 {
+			t.Errorf("%d replies have ended", n)
+		}
+		time.Sleep(10 * time.Second)
+		if r := h.replies(); len(r) != 1 || r[0].Outcome != earshot.Completed {
+			t.Errorf("the reply is %+v", r)
+		}
+		shows("Thinking")
+	})
+}
+
 // command gives a command at the console, and returns the answer.
 func (h *house) command(t *testing.T, name, args string) string {
 	t.Helper()

@@ -8,8 +8,14 @@ import (
 	"earshot/internal/terminal"
 )
 
-// twice is within what time a second ^C means it.
-const twice = 2 * time.Second
+const (
+	// twice is within what time a second ^C means it.
+	twice = 2 * time.Second
+
+	// goesOn is how long after it was told so a room is told with the next key that
+	// somebody still types: it takes who is silent for two minutes to have left.
+	goesOn = 10 * time.Second
+)
 
 // What is said to the person who types.
 const (
@@ -23,6 +29,7 @@ const (
 type session struct {
 	line   terminal.Editor
 	typing bool      // the room was told so
+	told   time.Time // when it was
 	full   bool      // the last key did not fit, and that was said
 	asked  time.Time // of the last ^C that had nothing else to do
 }
@@ -42,7 +49,7 @@ type doing struct {
 func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
 	switch k.Does {
 	case terminal.Enter:
-		return s.enter()
+		return s.enter(now)
 	case terminal.Interrupt:
 		return s.interrupt(now, busy)
 	case terminal.Clear, terminal.Suspend:
@@ -59,7 +66,7 @@ func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
 		return s.refuse()
 	}
 	s.full = false
-	return doing{say: s.tell()}
+	return doing{say: s.tell(now)}
 }
 
 // refuse says that the line is full: once in words, then only by the bell.
@@ -72,11 +79,11 @@ func (s *session) refuse() doing {
 }
 
 // enter sends the line.
-func (s *session) enter() doing {
+func (s *session) enter(now time.Time) doing {
 	text := s.line.Text()
 	if strings.TrimSpace(text) == "" {
 		s.line.Drop()
-		return doing{say: s.tell()}
+		return doing{say: s.tell(now)}
 	}
 	body := parse(text)
 	command, is := body.(earshot.Command)
@@ -85,10 +92,10 @@ func (s *session) enter() doing {
 		return doing{bell: true, hint: noCommand}
 	case is && (command.Name == "exit" || command.Name == "quit"):
 		s.line.Take()
-		return doing{say: s.tell(), echo: text, over: true}
+		return doing{say: s.tell(now), echo: text, over: true}
 	case is:
 		s.line.Take()
-		return doing{say: append([]earshot.Body{body}, s.tell()...), echo: text}
+		return doing{say: append([]earshot.Body{body}, s.tell(now)...), echo: text}
 	}
 	s.line.Take()
 	s.typing = false // the message says so
@@ -101,7 +108,7 @@ func (s *session) interrupt(now time.Time, busy bool) doing {
 	switch {
 	case s.line.Text() != "":
 		s.line.Drop()
-		return doing{say: s.tell()}
+		return doing{say: s.tell(now)}
 	case busy:
 		return doing{say: []earshot.Body{stop}}
 	case !s.asked.IsZero() && now.Sub(s.asked) < twice:
@@ -114,13 +121,14 @@ func (s *session) interrupt(now time.Time, busy bool) doing {
 // stop is what ^C says.
 var stop = earshot.Command{Name: "stop"}
 
-// tell returns what the room must be told of whether somebody types.
-func (s *session) tell() []earshot.Body {
-	began := s.line.Text() != ""
-	if began == s.typing {
+// tell returns what the room must be told of whether somebody types something that
+// is said.
+func (s *session) tell(now time.Time) []earshot.Body {
+	began := talks(s.line.Text())
+	if began == s.typing && !(began && now.Sub(s.told) >= goesOn) {
 		return nil
 	}
-	s.typing = began
+	s.typing, s.told = began, now
 	return []earshot.Body{earshot.Typing{Began: began}}
 }
 
@@ -136,6 +144,13 @@ func hides(line string) bool {
 		return strings.EqualFold(word, "/msg") || strings.EqualFold(word, "/offrecord")
 	}
 	return false
+}
+
+// talks reports whether a line that is being typed is talk, to which those who are
+// there give way from its first key. A command is none, unless it says something.
+func talks(line string) bool {
+	command, is := parse(line).(earshot.Command)
+	return line != "" && (!is || strings.EqualFold(command.Name, "msg"))
 }
 
 // parse returns what a line says: a message, or a command if it begins with

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"earshot"
 	"earshot/internal/terminal"
 )
 
@@ -35,3 +37,29 @@ func TestTwice(t *testing.T) {
 		})
 	}
 }
+
+// TestTypesOn: whoever goes on typing is known to, key by key, but not with each of
+// them; whoever does not press one is not.
+func TestTypesOn(t *testing.T) {
+	var s session
+	for _, tt := range []struct {
+		second int
+		key    terminal.Key
+		want   []earshot.Body
+	}{
+		{0, insert("a"), []earshot.Body{earshot.Typing{Began: true}}},
+		{9, insert("b"), nil},
+		{10, insert("c"), []earshot.Body{earshot.Typing{Began: true}}},
+		{19, terminal.Key{Does: terminal.Left}, nil},
+		{300, terminal.Key{Does: terminal.Left}, []earshot.Body{earshot.Typing{Began: true}}},
+		{301, terminal.Key{Does: terminal.Interrupt}, []earshot.Body{earshot.Typing{}}},
+		{400, terminal.Key{Does: terminal.Left}, nil},
+	} {
+		d := s.step(time.Unix(int64(tt.second), 0), tt.key, false)
+		if !slices.Equal(d.say, tt.want) {
+			t.Errorf("after %d s the room is told %v, want %v", tt.second, d.say, tt.want)
+		}
+	}
+}
+
+func insert(text string) terminal.Key { return terminal.Key{Does: terminal.Insert, Text: text} }
