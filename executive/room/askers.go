@@ -21,7 +21,7 @@ func (r *Room) askers(q *question) []participants.Participant {
 			return all
 		case mine && !l.replies:
 			answered[l.about] = true
-		case slices.Contains(l.to, q.seat.ID) && !answered[l.event]:
+		case (slices.Contains(l.to, q.seat.ID) || l.event == q.message.ID) && !answered[l.event]:
 			for _, who := range r.behind(l) {
 				all = alsoAsks(all, who)
 			}
@@ -30,12 +30,17 @@ func (r *Room) askers(q *question) []participants.Participant {
 	return all
 }
 
-// behind returns in whose name l was said.
-func (r *Room) behind(l line) []participants.Participant {
+// behind returns in whose name l was said: also in that of who has changed what it says.
+func (r *Room) behind(l line) (all []participants.Participant) {
 	if l.turn != "" {
-		return r.sponsors.of(l.turn)
+		all = r.sponsors.of(l.turn)
+	} else {
+		all = r.writers(l.author, l.from)
 	}
-	return r.writers(l.author, l.from)
+	for _, m := range l.mends {
+		all = append(slices.Clip(all), r.writers(m.by, m.from)...)
+	}
+	return all
 }
 
 // writers returns who somebody is who wrote something by a handle. They may do what

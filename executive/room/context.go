@@ -77,7 +77,7 @@ func (r *Room) contextAdd(ctx context.Context, c command.Call, rest string) (str
 	f := scene.Field(strings.ToLower(field))
 	edit := earshot.Edit{Act: earshot.Created, Field: string(f), Text: oneLine(earshot.Text(text))}
 	if slices.Contains(scene.Fields(), f) { // else the scene says which there are
-		if err := mayEdit(c.By, f, edit.Act); err != nil {
+		if err := mayEdit(c.By, scene.Item{Field: f}, edit.Act); err != nil {
 			return "", err
 		}
 	}
@@ -104,7 +104,7 @@ func (r *Room) contextChange(ctx context.Context, c command.Call, verb, rest str
 
 // change makes an edit of somebody's.
 func (r *Room) change(ctx context.Context, c command.Call, had scene.Item, edit earshot.Edit) error {
-	if err := mayEdit(c.By, had.Field, edit.Act); err != nil {
+	if err := mayEdit(c.By, had, edit.Act); err != nil {
 		return err
 	}
 	e := alters(r.edits(c), edit, had)
@@ -142,12 +142,12 @@ func (r *Room) contextUndo(ctx context.Context, c command.Call, number string) (
 // takeBack takes back one change.
 func (r *Room) takeBack(ctx context.Context, c command.Call, which earshot.Event) error {
 	was := which.Body.(earshot.Edit)
-	if err := mayEdit(c.By, scene.Field(was.Field), earshot.Changed); err != nil {
-		return err
-	}
 	edit := earshot.Edit{Act: earshot.Undone, Field: was.Field, Undoes: which.ID}
 	had, err := r.scene.For(c.Audience).Check(edit)
 	if err != nil {
+		return err
+	}
+	if err := mayEdit(c.By, had, earshot.Changed); err != nil {
 		return err
 	}
 	edit.Was, edit.Text = was.Text, was.Was
@@ -177,9 +177,16 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 	if said == "" {
 		return "", errors.New(`what is wrong? write /correct and what is right, such as: /correct no, that is Bob's cup`)
 	}
-	had, clear, among := scene.About(r.going(c.Audience), said, r.cfg.Now())
+	had, clear, among := scene.About(r.correctable(c.Audience), said, r.cfg.Now())
 	if !clear {
 		return r.which(c, among), nil
+	}
+	if had.Aloud {
+		text, tells := scene.Reheard(had.Text, said)
+		if !tells {
+			return "", errors.New("what was said instead? write it such as: /correct I said ship, not shop")
+		}
+		return "", r.change(ctx, c, had, earshot.Edit{Act: earshot.Changed, Text: text})
 	}
 	text, out := scene.Corrected(had.Text, said)
 	edit := earshot.Edit{Act: earshot.Changed, Text: text}
@@ -187,6 +194,18 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 		edit = earshot.Edit{Act: earshot.Ended}
 	}
 	return "", r.change(ctx, c, had, edit)
+}
+
+// correctable is what a correction can be about: what is going on, and what was said
+// aloud, however long ago that was.
+func (r *Room) correctable(a earshot.Audience) []scene.Item {
+	all := r.going(a)
+	for _, i := range r.scene.For(a).Items(scene.Audio) {
+		if i.Aloud && !slices.ContainsFunc(all, func(had scene.Item) bool { return had.Field == i.Field && had.ID == i.ID }) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // which asks back what a correction is about.

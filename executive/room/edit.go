@@ -14,8 +14,9 @@ import (
 	"earshot/participants"
 )
 
-// editable are the fields that people change; of the others only who operates the
-// house changes anything: they say what was said, and how an agent's reply ended.
+// editable are the fields that people change. Of what was said anybody may say what was
+// misheard; all else of the others only who operates the house changes: what was written,
+// and how an agent's reply ended.
 var editable = []scene.Field{scene.Environment, scene.Visual, scene.User, scene.Notes, scene.Reasoning}
 
 // mostListed is of how many people and terminals the room remembers what they were
@@ -120,13 +121,14 @@ func (r *Room) taught(e earshot.Event) {
 }
 
 // mayEdit says why somebody may not change an entry of a field, or nothing.
-func mayEdit(who participants.Participant, f scene.Field, act earshot.Act) error {
+func mayEdit(who participants.Participant, had scene.Item, act earshot.Act) error {
+	f, misheard := had.Field, had.Aloud && act == earshot.Changed
 	switch {
 	case who.ID == "" || who.ID == participants.Generic:
 		return errors.New("a change needs somebody who made it; say who you are with --identity NAME")
 	case act == earshot.Created && (f == scene.Audio || f == scene.Agent || f == scene.Reasoning || f == scene.Visual):
 		return fmt.Errorf("nothing is added to %s by hand; /context add notes TEXT keeps something in mind, /context add user_state TEXT says how somebody is", f)
-	case !slices.Contains(editable, f) && !who.Can(participants.Operate):
+	case !slices.Contains(editable, f) && !misheard && !who.Can(participants.Operate):
 		return fmt.Errorf("%s says what was said, or how a reply ended; it is changed by who operates this earshot alone", f)
 	}
 	return nil

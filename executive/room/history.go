@@ -7,6 +7,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/reflex"
+	"earshot/executive/scene"
 	"earshot/interrupt"
 	"earshot/llm"
 )
@@ -40,6 +41,52 @@ type line struct {
 	replies   bool           // it is a reply
 	announces bool           // it says in the note that the author has come or gone
 	comes     bool           // they have come
+
+	mends []mend // the newest last
+	gone  bool   // somebody has taken it out
+}
+
+// A mend is that somebody has put right what was heard, and what it was before.
+type mend struct {
+	edit earshot.EventID
+	by   earshot.ParticipantID
+	from earshot.Handle
+	text earshot.Text
+	gone bool
+}
+
+// mostMends is how many of one line can be taken back, as of an entry of the scene.
+const mostMends = 8
+
+// mended takes in that somebody has changed what was said, or taken a change of it back:
+// the model reads the line as it is then.
+func (h *history) mended(e earshot.Event) {
+	b, is := e.Body.(earshot.Edit)
+	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == earshot.EventID(b.Item) && !l.replies && !l.announces })
+	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Audio {
+		return
+	}
+	l := &h.lines[i]
+	switch last := len(l.mends) - 1; b.Act {
+	case earshot.Changed, earshot.Ended:
+		l.mends = append(slices.Clip(l.mends), mend{e.ID, e.Author, e.From, l.text, l.gone})
+		l.mends = slices.Delete(l.mends, 0, max(0, len(l.mends)-mostMends))
+		if l.gone = b.Act == earshot.Ended; !l.gone {
+			l.text = b.Text
+		}
+	case earshot.Undone:
+		if last >= 0 && l.mends[last].edit == b.Undoes {
+			l.text, l.gone, l.mends = l.mends[last].text, l.mends[last].gone, l.mends[:last]
+		}
+	}
+}
+
+// source returns the event that has made the line what it is.
+func (l line) source() earshot.EventID {
+	if n := len(l.mends); n > 0 {
+		return l.mends[n-1].edit
+	}
+	return l.event
 }
 
 // history is the dialogue of a seat, in the order in which the room admitted it;
@@ -94,7 +141,7 @@ func (h *history) bytes() int {
 // it tells whom each message is for.
 func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool) (out []llm.Message, used []line) {
 	for _, l := range h.lines {
-		if !l.visibility.Allows(a) {
+		if !l.visibility.Allows(a) || l.gone {
 			continue
 		}
 		used = append(used, l)
@@ -115,6 +162,9 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 // asked returns a message of somebody else, as the model reads it.
 func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.Message {
 	envelope := conversation.Envelope{From: name(l.author), Text: l.text}
+	if n := len(l.mends); n > 0 && l.mends[n-1].by != l.author { // whose words these are then
+		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.mends[n-1].by) + "'s)")
+	}
 	for _, id := range l.to {
 		if several {
 			envelope.To = append(envelope.To, name(id))
@@ -171,7 +221,7 @@ func outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 func (h *history) lately(a earshot.Audience, name func(earshot.ParticipantID) string) []reflex.Line {
 	var out []reflex.Line
 	for _, l := range h.lines {
-		if l.visibility.Allows(a) && l.text != "" {
+		if l.visibility.Allows(a) && l.text != "" && !l.gone {
 			out = append(out, reflex.Line{Name: name(l.author), Text: l.text, At: l.at})
 		}
 	}

@@ -121,7 +121,7 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 	case earshot.Command:
 		return r.command(ctx, e, who, body)
 	case earshot.Typing:
-		r.userIs(e, who, map[bool]string{true: "typing", false: "here"}[body.Began])
+		r.userIs(e, who, map[bool]string{true: typing, false: "here"}[body.Began])
 	case earshot.Presence:
 		return r.arrive(ctx, e, who, body)
 	}
@@ -440,6 +440,9 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 	return r.ordered(ctx, in.event, in.who, c)
 }
 
+// typing is what somebody is who writes a line.
+const typing = "typing"
+
 // userIs notes in the scene what somebody is doing.
 func (r *Room) userIs(e earshot.Event, who participants.Participant, what string) {
 	if who.ID == "" || who.ID == participants.Generic {
@@ -447,7 +450,7 @@ func (r *Room) userIs(e earshot.Event, who participants.Participant, what string
 	}
 	was, over := r.scene.Observe(scene.Item{
 		Field: scene.User, Of: who.ID, Source: e.From.Provider, At: e.At,
-		Text: earshot.Text(who.Name + " is " + what), Visibility: earshot.Visibility{Scope: earshot.Public},
+		Text: earshot.Text(who.Name + " is " + what), Passing: what == typing, Visibility: earshot.Visibility{Scope: earshot.Public},
 	})
 	if over {
 		r.overruled(was, e.From.Provider)

@@ -128,7 +128,7 @@ func (r *Room) evidence(used []line, going []scene.Item, now time.Time) (all []t
 	for _, l := range used[max(0, len(used)-mostEvidence):] {
 		if l.text != "" {
 			text := r.cfg.People.Name(l.author) + " (" + scene.Age(now.Sub(l.at)) + "): " + string(oneLine(l.text))
-			all = append(all, think.Evidence{Event: l.event, Text: beginning(text, longestEvidence)})
+			all = append(all, think.Evidence{Event: l.source(), Text: beginning(text, longestEvidence)})
 		}
 	}
 	return all

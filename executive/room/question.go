@@ -58,6 +58,9 @@ func (q *question) madeOf(lines []line) {
 		if l.author != q.seat.ID && !l.announces && !slices.Contains(q.sources, l.event) {
 			q.sources = append(q.sources, l.event)
 		}
+		for _, m := range l.mends {
+			q.sources = alsoRests(q.sources, m.edit)
+		}
 	}
 }
 

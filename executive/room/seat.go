@@ -8,6 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/reflex"
+	"earshot/executive/scene"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/participants/paths"
@@ -52,6 +53,7 @@ func sees(v earshot.Visibility, agent earshot.ParticipantID) bool {
 
 // learn takes what happened into the dialogue, if it belongs there.
 func (s *seat) learn(e earshot.Event, people *participants.Registry) {
+	s.history.mended(e)
 	l, ok := s.line(e, people)
 	switch {
 	case !ok:
@@ -101,10 +103,13 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 }
 
 // overhears takes what was said aloud to nobody in particular into the dialogue, since
-// the agent answers it.
-func (s *seat) overhears(e earshot.Event) {
+// the agent answers it, with what has been changed since.
+func (s *seat) overhears(e earshot.Event, changes []scene.Version) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !s.history.has(e.ID) {
 		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility})
+		for _, v := range slices.Backward(changes) {
+			s.history.mended(v.Edit)
+		}
 	}
 }
 
@@ -169,6 +174,11 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 	for _, id := range s.left.lines {
 		if l, ok := s.line(known[id], people); ok {
 			s.history.lines = append(s.history.lines, l)
+		}
+	}
+	for _, e := range events {
+		if e.Sequence <= s.left.until {
+			s.history.mended(e)
 		}
 	}
 	for _, said := range s.left.said {

@@ -110,7 +110,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		return
 	}
 	if q.unasked {
-		q.seat.overhears(q.message)
+		q.seat.overhears(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
 	spec := r.spec(q, set)
 	q.labour = &labour{on: saidIn(q.message.Body), began: r.cfg.Now()}

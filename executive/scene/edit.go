@@ -127,7 +127,12 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	}
 	had.before = append(had.before, state{had.Item, had.gone})
 	had.before = slices.Delete(had.before, 0, max(0, len(had.before)-keepStates))
-	had.Event, had.At, had.By, had.Was = e.ID, e.At, e.Author, had.Text
+	had.Event, had.Was = e.ID, had.Text
+	if had.Field == Audio { // they stay somebody's words, of when they were said
+		had.Mended = e.Author
+	} else {
+		had.At, had.By = e.At, e.Author
+	}
 	if had.gone = b.Act == earshot.Ended; !had.gone {
 		had.Text = fitted(Item{Field: had.Field, Text: b.Text}).Text
 	}
@@ -334,7 +339,7 @@ func (s *Scene) Wrote(b earshot.Edit) string {
 		return ""
 	case had == nil:
 		return b.Source
-	case had.By != "" || len(had.before) > 0:
+	case had.By != "" && !had.Aloud || len(had.before) > 0:
 		return ""
 	}
 	return had.Source

@@ -17,9 +17,62 @@ const fresh = 2 * time.Minute
 // the only one that is a few minutes old, and so it is where a correction names nothing.
 // If it is not clear, the entries are returned between which to choose.
 //
-// What was said, and how an agent's own reply ended, is no matter for a correction.
+// Where that has no word in common with it, or says itself that it is about words, as in
+// "I said ship, not shop", it is about something that was said aloud. What was written, how
+// an agent's own reply ended, and what passes by itself are no matter for a correction.
 func About(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
-	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Field == Audio || i.Field == Agent || i.Source == "clock" })
+	aloud := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Aloud })
+	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool {
+		return i.Field == Audio || i.Field == Agent || i.Source == "clock" || i.Passing
+	})
+	_, quotes := quoted(correction)
+	if len(aloud) > 0 && (quotes || best(items, correction) == 0) && best(aloud, correction) > 0 {
+		items = aloud
+	}
+	return about(items, correction, now)
+}
+
+// best returns how well a correction fits the entry that it fits best.
+func best(items []Item, correction earshot.Text) (best float64) {
+	said := words(correction)
+	for _, i := range items {
+		for w := range words(i.Text) {
+			best = max(best, said[w])
+		}
+	}
+	return best
+}
+
+// quoted returns a correction without the words by which somebody says what was said, and
+// whether it has such.
+func quoted(correction earshot.Text) (string, bool) {
+	said := strings.TrimSpace(string(correction))
+	for first, rest, more := strings.Cut(said, ","); more && denies(first) && len(words(earshot.Text(first))) == 0; first, rest, more = strings.Cut(said, ",") {
+		said = strings.TrimSpace(rest)
+	}
+	all := strings.Fields(said)
+	for n, w := range all[:min(len(all), 3)] {
+		if saying[strings.ToLower(w)] && n > 0 {
+			return strings.Join(all[n+1:], " "), true
+		}
+	}
+	return said, false
+}
+
+// saying are the words by which one tells what somebody has said.
+var saying = set("said meant")
+
+// Reheard returns what words that were said aloud are after somebody's correction, if it
+// tells: "ship, not shop" puts the one in the place of the other, and what follows "I
+// said" in the place of all.
+func Reheard(was, correction earshot.Text) (text earshot.Text, tells bool) {
+	said, quotes := quoted(correction)
+	text, out := Corrected(was, earshot.Text(said))
+	return text, !out && (quotes || text != earshot.Text(said))
+}
+
+// about is About for the entries that it can be about.
+func about(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
 	in := make(map[string]int)
 	for _, i := range items {
 		for w := range words(i.Text) {

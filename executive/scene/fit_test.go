@@ -22,6 +22,12 @@ func TestAbout(t *testing.T) {
 			if rest, is := strings.CutPrefix(text, "said "); is {
 				i.Field, i.Text, i.ID = scene.Audio, earshot.Text(rest), rest
 			}
+			if rest, is := strings.CutPrefix(text, "aloud "); is {
+				i.Field, i.Text, i.ID, i.Aloud = scene.Audio, earshot.Text(rest), rest, true
+			}
+			if rest, is := strings.CutPrefix(text, "passing "); is {
+				i.Field, i.Text, i.ID, i.Passing = scene.User, earshot.Text(rest), rest, true
+			}
 			if n > 0 && strings.HasPrefix(text, "note") {
 				i.Field, i.By = scene.Notes, "ann"
 			}
@@ -44,6 +50,11 @@ func TestAbout(t *testing.T) {
 		{items("Ann is late", "Bob is tired"), "the moon is made of cheese", "Ann is late|Bob is tired?"},
 		{items("said a cup of tea"), "no, coffee, not tea", "?"},
 		{items("Ann wants tea", "note tea is bought"), "no, the tea is not bought", "note tea is bought"},
+		{items("aloud we sail with the shop", "said the shop is big"), "ship, not shop", "we sail with the shop"},
+		{items("aloud we sail with the shop", "a shop is there"), "no, the shop is closed", "a shop is there"},
+		{items("aloud we sail with the shop", "a shop is there"), "no, I said ship, not shop", "we sail with the shop"},
+		{items("aloud we sail with the shop", "aloud a shop"), "Ann said ship, not shop", "we sail with the shop|a shop?"},
+		{items("aloud we sail with the shop", "new passing Ann is typing"), "that is wrong", "?"},
 		{nil, "no", "?"},
 	} {
 		is, clear, among := scene.About(tt.items, earshot.Text(tt.said), now)
@@ -57,6 +68,26 @@ func TestAbout(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%q is about %q, want %q", tt.said, got, tt.want)
+		}
+	}
+}
+
+func TestReheard(t *testing.T) {
+	for _, tt := range []struct{ was, said, want string }{
+		{"we sail with the shop", "ship, not shop", "we sail with the ship"},
+		{"we sail with the shop", "no, I said ship, not shop", "we sail with the ship"},
+		{"we sail with the shop", "I meant not shop but ship", "we sail with the ship"},
+		{"we sail with the shop", "Ann said we sail on Sunday", "we sail on Sunday"},
+		{"we sail with the shop", "shop is wrong", ""},
+		{"we sail with the shop", "no, I said", ""},
+		{"we sail with the shop", "that is wrong", ""},
+	} {
+		got, tells := scene.Reheard(earshot.Text(tt.was), earshot.Text(tt.said))
+		if !tells {
+			got = ""
+		}
+		if string(got) != tt.want {
+			t.Errorf("%q, %q: %q, want %q", tt.was, tt.said, string(got), tt.want)
 		}
 	}
 }

@@ -76,6 +76,11 @@ type Item struct {
 	Name string                // what they are called; a view fills it in
 	Was  earshot.Text          // what it said before it was last changed
 
+	Aloud   bool                  // it was heard, and may have been misheard
+	Passing bool                  // it is over in a moment by itself, as that somebody types
+	Mended  earshot.ParticipantID // of what somebody said: who has put it right
+	Mender  string                // what they are called; a view fills it in
+
 	// Of a finding: how sure it is, 0 to 1, when it is stale, and whether a reply
 	// has rested on it.
 	Confidence float64

@@ -43,6 +43,9 @@ func (v View) Items(f Field) []Item {
 		if items[k].By != "" || f == Audio { // which are somebody's words, whoever it was
 			items[k].Name = v.scene.called(items[k].By)
 		}
+		if items[k].Mended != "" {
+			items[k].Mender = v.scene.called(items[k].Mended)
+		}
 	}
 	return items
 }
@@ -187,7 +190,11 @@ func (i Item) Line() string {
 		text = i.Name + ": " + text
 	}
 	if i.Was != "" {
-		text += ` (corrected; it said "` + strings.ReplaceAll(begin(oneLine(i.Was), keepWas), `"`, "'") + `")`
+		by := ""
+		if i.Mender != "" {
+			by = " by " + i.Mender
+		}
+		text += ` (corrected` + by + `; it said "` + strings.ReplaceAll(begin(oneLine(i.Was), keepWas), `"`, "'") + `")`
 	}
 	return text
 }
