@@ -57,6 +57,7 @@ const (
 	KindFinding   Kind = "finding"
 	KindEdit      Kind = "edit"
 	KindSnooze    Kind = "snooze"
+	KindWhose     Kind = "whose"
 	KindErased    Kind = "erased"
 	KindSettled   Kind = "settled"
 )
@@ -84,38 +85,6 @@ type Typing struct {
 	// Began is true at the first key of a line, and false when the line was
 	// emptied again without being sent.
 	Began bool `json:"began"`
-}
-
-// A Stage is how far a voice that speaks has come.
-type Stage string
-
-// The stages, in the order in which they come. The last ends every voice that
-// does not become an [Utterance].
-const (
-	VoiceBegan Stage = "began" // a voice may have begun; half of these are nothing
-	VoiceLasts Stage = "lasts" // it is still there when a cough would be over
-	VoiceWords Stage = "words" // Words were understood, as far as it goes
-	VoiceCalls Stage = "calls" // Words are a phrase that was listened for, such as "stop talking"
-	VoiceOver  Stage = "over"  // nothing came of it
-)
-
-// Speech says how far a voice has come, before it is known what it says. It is
-// a signal for the floor and is not kept.
-type Speech struct {
-	Stage      Stage   `json:"stage"`
-	Words      Text    `json:"words,omitempty"` // since the voice began; the next may revise them
-	Confidence float64 `json:"confidence"`      // that Stage is right, 0 to 1
-	Own        bool    `json:"own,omitempty"`   // the agent's own sound is audible where it was heard
-}
-
-// An Utterance is one stretch of speech by one voice, as a recogniser
-// understood it. It began at the At of its event.
-type Utterance struct {
-	Text       Text          `json:"text"`
-	Confidence float64       `json:"confidence"`          // in the words, 0 to 1
-	Lasted     time.Duration `json:"lasted"`              // from its first sound to its last
-	Own        float64       `json:"own,omitempty"`       // how much of it fell together with the agent's own sound, 0 to 1
-	Truncated  bool          `json:"truncated,omitempty"` // it was longer than an ear listens to at once
 }
 
 // Presence says that somebody came or went. A person with two terminals comes
@@ -470,6 +439,7 @@ func (Thought) Kind() Kind    { return KindThought }
 func (Finding) Kind() Kind    { return KindFinding }
 func (Edit) Kind() Kind       { return KindEdit }
 func (Snooze) Kind() Kind     { return KindSnooze }
+func (Whose) Kind() Kind      { return KindWhose }
 func (Erased) Kind() Kind     { return KindErased }
 func (Settled) Kind() Kind    { return KindSettled }
 
@@ -515,6 +485,8 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Edit](data)
 	case KindSnooze:
 		return decode[Snooze](data)
+	case KindWhose:
+		return decode[Whose](data)
 	case KindErased:
 		return decode[Erased](data)
 	case KindSettled:

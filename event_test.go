@@ -29,6 +29,8 @@ func TestEventJSON(t *testing.T) {
 		earshot.Finding{Thought: "1", Text: "the tide rises", Confidence: 0.8, Until: at, Answers: "2", Worth: true, Merges: []earshot.EventID{"3"}},
 		earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "1", Was: "one", Text: "two", Undoes: "2"},
 		earshot.Snooze{Until: at},
+		earshot.Utterance{Text: "hello", Confidence: 0.9, Lasted: time.Second, Own: 0.1, Overlaps: true, Speaker: earshot.Handle{Provider: "voice", ID: "3"}, Sure: 0.7},
+		earshot.Whose{Of: "1", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "ann", Sure: 1, By: "bob"},
 		earshot.Erased{Was: earshot.KindMessage},
 		earshot.Settled{About: "1"},
 	} {

@@ -23,6 +23,7 @@ const (
 	second = "testdata/version2.sql"
 	third  = "testdata/version3.sql"
 	fourth = "testdata/version4.sql"
+	fifth  = "testdata/version5.sql"
 )
 
 // fixture returns the statements in a file.
@@ -142,11 +143,25 @@ func TestFourthVersion(t *testing.T) {
 	}
 }
 
+// TestFifthVersion opens a file of the fifth version, in which it is told whose
+// voice something was said with.
+func TestFifthVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, fifth)), Report: heard.report})
+	got, err := s.For(everybody).Events(t.Context(), 19, 10)
+	if err != nil || texts(got) != "utterance|whose" {
+		t.Errorf("read %s, %v", texts(got), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 4): start that one, or choose another store.directory"
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 5): start that one, or choose another store.directory"
 	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
@@ -315,7 +330,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+fourth)
+var update = flag.Bool("update", false, "write "+fifth)
 
 // TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
@@ -355,13 +370,15 @@ func TestFixture(t *testing.T) {
 		e("01J0000000000000000000001S", earshot.Thought{Cause: earshot.ByNovelty, About: message.ID, Text: "it rises every twelve hours", Tokens: 6, Outcome: earshot.Completed}, message.ID),
 		e("01J0000000000000000000001T", earshot.Finding{Thought: "01J0000000000000000000001S", Text: "high again at nine", Confidence: 0.7, Until: began}, "01J0000000000000000000001S", message.ID),
 		e("01J0000000000000000000001V", earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "01J0000000000000000000001J", Was: "springs are high", Text: "neaps are low"}),
-		e("01J0000000000000000000001W", earshot.Snooze{Until: began}))
+		e("01J0000000000000000000001W", earshot.Snooze{Until: began}),
+		e("01J0000000000000000000001X", earshot.Utterance{Text: "and who says so", Confidence: 0.9, Lasted: time.Second, Speaker: earshot.Handle{Provider: "voice", ID: "3"}, Sure: 0.8}),
+		e("01J0000000000000000000001Y", earshot.Whose{Of: "01J0000000000000000000001X", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "bob", Sure: 1, By: "ann"}, "01J0000000000000000000001X"))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(fourth, []byte(dump), 0o644))
+	must(t, os.WriteFile(fifth, []byte(dump), 0o644))
 }
 
 // TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
@@ -369,7 +386,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second, third, fourth} {
+	for _, name := range []string{first, second, third, fourth, fifth} {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -56,6 +56,8 @@ ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; n
 -- 3: the kinds agent, use and reminder; messages of agents to each other
 `, `
 -- 4: the kinds thought, finding, edit and snooze
+`, `
+-- 5: the kind whose
 `}
 
 // ours is the name of the journal's own version among those of projections.
