@@ -43,7 +43,8 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 		sieve: sieve{scrub: conversation.Scrubber{Own: q.seat.Name}, call: r.callback(q)},
 		to:    r.worksFor(r.turns.Of(v), v),
 	}
-	asked.model = r.part(q, a).loop()
+	p := r.part(q, a)
+	asked.model, q.seat.askers = p.loop(), p.askers
 	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
 	return asked
 }

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,19 +104,20 @@ func alsoRests(list []earshot.EventID, ids ...earshot.EventID) []earshot.EventID
 	return list
 }
 
-// shown are the tools that stand in the prompt of a reply to those who asked, or to
-// whoever operates the house.
+// shown are the tools that stand in the prompt of a reply to who asked; of what nobody
+// asked, in that of the last reply, and of whoever operates the house before the first.
+// A server has read the prompt so far then. None is used by what is thought.
 func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
-	by := q.By
-	if by == "" {
-		by = participants.Owner
-	}
-	who, ok := r.cfg.People.Get(by)
-	if !ok {
-		return nil
+	askers := s.askers
+	if q.By != "" || len(askers) == 0 {
+		who, ok := r.cfg.People.Get(cmp.Or(q.By, participants.Owner))
+		if !ok {
+			return nil
+		}
+		askers = []participants.Participant{who}
 	}
 	p := part{affair: &affair{room: r}, question: &question{seat: s, visibility: q.Visibility}, who: s.Record, home: s.Path}
-	return p.tools().For([]participants.Participant{who})
+	return p.tools().For(askers)
 }
 
 // evidence is what a finding can rest on: what was said, and what is noted.

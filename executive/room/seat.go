@@ -26,6 +26,8 @@ type seat struct {
 	said    []spoken // its last replies of which something was offered
 	foreign int      // others' names that its model wrote since it was last told not to
 
+	askers []participants.Participant // to whom its model has last replied
+
 	sections   string // what its prompt says of who is there
 	sectionsOf *participants.Roster
 

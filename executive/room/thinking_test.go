@@ -321,6 +321,32 @@ func TestAThoughtBeginsAsAReply(t *testing.T) {
 	})
 }
 
+// TestWhatNobodyAskedBeginsAsTheLastReply: with the tools of whoever was answered, which
+// for a guest are fewer.
+func TestWhatNobodyAskedBeginsAsTheLastReply(t *testing.T) {
+	for _, last := range []string{"ann", "bob"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := thinking(thinks("", "Hm."))
+			h.tools = new(shelf).table()
+			h.config.Parallel.ReasoningContinuous = true
+			c := gather(t, h, "bob")
+			defer c.stop()
+			c.must(t, "ann", "Earshot, hello", time.Minute)
+			c.must(t, last, "Earshot, hello again", time.Minute)
+			c.Wonder(earshot.ByNovelty, "", "it rains")
+			time.Sleep(time.Minute)
+			seen := c.model.Seen()
+			first, reply, thought := seen[0], seen[1], seen[2]
+			if thought.Priority != llm.Reasoning || fmt.Sprint(thought.Tools) != fmt.Sprint(reply.Tools) {
+				t.Errorf("%s had %d tools, what was thought next %d", last, len(reply.Tools), len(thought.Tools))
+			}
+			if fewer := len(reply.Tools) < len(first.Tools); fewer != (last == "bob") {
+				t.Errorf("%s had %d tools, and ann had %d", last, len(reply.Tools), len(first.Tools))
+			}
+		})
+	}
+}
+
 // TestWhereThereIsRoom nothing gives way: with two slots, or an engine for each.
 func TestWhereThereIsRoom(t *testing.T) {
 	for name, change := range map[string]func(*executive.Config){
