@@ -234,6 +234,8 @@ func (m *Mind) perform(ctx context.Context) bool {
 		m.distil(ctx, act)
 	case Keep:
 		m.House.Keep(ctx, act.Question, act.Stretch)
+	case Give:
+		m.give(ctx, act)
 	case Over:
 		m.House.Over(act.Question, act.Found, act.Stopped)
 	}
@@ -336,11 +338,19 @@ func (m *Mind) distil(ctx context.Context, act Act) {
 	if n := a.Refused; n > 0 {
 		m.Log.Info("some of what a thought has come to was refused", "count", n)
 	}
-	if err == nil && len(a.Findings) > 0 {
-		a.Stretch = act.Last
-		m.House.Found(ctx, act.Question, a)
+	m.done(ctx, Event{Gen: act.Gen, Err: err, Answer: a})
+}
+
+// give tells the house what a thought has come to, unless somebody has stopped it
+// meanwhile.
+func (m *Mind) give(ctx context.Context, act Act) {
+	m.mu.Lock()
+	gives := m.state.Gives(act.Gen)
+	m.mu.Unlock()
+	if gives {
+		m.House.Found(ctx, act.Question, act.Answer)
 	}
-	m.done(ctx, Event{Gen: act.Gen, Err: err, Found: len(a.Findings)})
+	m.step(Event{Kind: Given, Gen: act.Gen})
 }
 
 // answer asks for findings and, if they are too many, to put them together.

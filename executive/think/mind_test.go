@@ -34,6 +34,7 @@ type house struct {
 	mu      sync.Mutex
 	told    []string
 	answers []think.Answer
+	keeps   func(think.Question) // while a stretch is written down
 }
 
 // open returns a house whose model says that.
@@ -59,6 +60,9 @@ func (h *house) Matter(_ context.Context, q think.Question, since int64) (think.
 }
 
 func (h *house) Keep(_ context.Context, q think.Question, s think.Stretch) {
+	if h.keeps != nil {
+		h.keeps(q)
+	}
 	h.note("keep %s of %s: %s, %s", s.ID, s.Of, strings.TrimSpace(string(s.Text)), s.Outcome)
 }
 
@@ -200,6 +204,33 @@ func TestApart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStoppedAtTheLastMoment: what somebody stops when the model has told what it found,
+// and before that is written down, has found nothing.
+func TestStoppedAtTheLastMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, thought("", "Hm."), findings("", oneFinding))
+		defer h.stop()
+		h.keeps = func(q think.Question) {
+			if q.ID == "r" {
+				h.keeps = nil
+				time.Sleep(time.Minute) // a slow disk
+				if v := h.View(); v[0].ID != "q" || v[0].Phase != think.Sorting {
+					t.Errorf("thought is %+v", v)
+				}
+				if !h.Stop("ann", func(think.Question) bool { return true }) {
+					t.Error("there was nothing to stop")
+				}
+			}
+		}
+		h.Ask(asked("q"))
+		time.Sleep(1500 * time.Millisecond) // it is distilled
+		h.Ask(asked("r"))
+		time.Sleep(time.Hour)
+		h.wants(t, "keep q of : , asked", "keep s1 of q: Hm., completed", "keep r of : , asked",
+			"keep s2 of r: , suppressed", "over r: 0 found, stopped: true", "keep s3 of q: , suppressed", "over q: 0 found, stopped: true")
+	})
 }
 
 // TestNoMatter: that what it is about cannot be had is a failure like others.

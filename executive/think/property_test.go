@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,7 @@ type ledger struct {
 	gen   int             // of the request under way, 0 if there is none
 	of    earshot.EventID // whose it is
 	sorts bool
+	gives bool // what came of that is being written down
 	held  bool
 	tried bool                       // something was distilled in this hold
 	given map[earshot.EventID]string // what the model gave to each thought
@@ -62,7 +64,7 @@ func (l *ledger) newID() earshot.EventID {
 func (l *ledger) step() {
 	l.now = l.now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 31 * time.Second, 11 * time.Minute}).Draw(l.T, "pause"))
 	e := think.Event{Now: l.now, Gen: l.gen, Fit: func(q think.Question) bool { return len(q.ID)%2 == 0 }}
-	switch rapid.IntRange(0, 12).Draw(l.T, "event") {
+	switch rapid.IntRange(0, 14).Draw(l.T, "event") {
 	case 0:
 		e.Kind, e.Question = think.Asked, asked("q"+string(l.newID()))
 	case 1:
@@ -79,6 +81,10 @@ func (l *ledger) step() {
 	case 7, 8:
 		e.Kind = think.Ended
 		e.Err = rapid.SampledFrom([]error{nil, errNoModel, llm.ErrParked, errors.New("cancelled")}).Draw(l.T, "how")
+	case 11:
+		e.Kind, e.Answer.Findings = think.Ended, make([]think.Finding, 1)
+	case 12:
+		e.Kind = think.Given
 	case 9:
 		e.Kind = think.Steered
 	case 10:
@@ -94,10 +100,16 @@ func (l *ledger) do(e think.Event) {
 	if e.Kind == think.Token && e.Gen == l.gen && l.gen != 0 && !l.sorts {
 		l.given[l.of] += e.Text
 	}
-	if e.Kind == think.Ended && e.Gen == l.gen {
-		l.gen = 0
+	acts := l.Next(e)
+	gives := slices.ContainsFunc(acts, func(a think.Act) bool { return a.Kind == think.Give })
+	switch {
+	case e.Gen != l.gen:
+	case e.Kind == think.Given && l.gives, e.Kind == think.Ended && !l.gives && !gives:
+		l.gen, l.gives = 0, false
+	case gives:
+		l.gives = true
 	}
-	for _, act := range l.Next(e) {
+	for _, act := range acts {
 		l.look(act)
 	}
 	asks := 0
@@ -151,6 +163,7 @@ func (l *ledger) finish() {
 	for range 100 {
 		l.now = l.now.Add(2 * time.Minute)
 		l.do(think.Event{Kind: think.Ended, Gen: l.gen, Now: l.now})
+		l.do(think.Event{Kind: think.Given, Gen: l.gen, Now: l.now})
 		l.do(think.Event{Kind: think.Ticked, Now: l.now})
 	}
 	if l.Busy() || !l.Due().IsZero() {

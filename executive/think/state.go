@@ -46,6 +46,7 @@ type State struct {
 	fresh    *Question  // what is new and waits for its time
 	at       *thought   // for which a request is under way, or nil
 	sorts    bool       // that request distils it
+	gives    *Answer    // what it has found and is written down now, or nil
 	stopping bool       // it was told to end
 	gen      int        // of the last request
 	held     bool       // somebody wants the floor
@@ -98,6 +99,8 @@ func (s *State) Next(e Event) []Act {
 		s.held, s.tried = false, false
 	case Ended:
 		s.end(e)
+	case Given:
+		s.given(e)
 	case Steered:
 		s.steer(e)
 	case Stopped:
@@ -255,13 +258,19 @@ func (s *State) giveWay(to earshot.Interruption) {
 	s.cancel()
 }
 
-// end takes in that a request is over.
+// end takes in that a request is over. What it has found is written down before
+// anything else begins, and until then it can be stopped.
 func (s *State) end(e Event) {
 	t := s.at
-	if t == nil || e.Gen != s.gen {
+	if t == nil || e.Gen != s.gen || s.gives != nil {
 		return
 	}
 	stopping, sorts := s.stopping, s.sorts
+	if sorts && !t.drop && e.Err == nil && len(e.Answer.Findings) > 0 {
+		s.gives, e.Answer.Stretch = &e.Answer, t.last
+		s.acts = append(s.acts, Act{Kind: Give, Gen: e.Gen, Question: t.Question, Answer: e.Answer})
+		return
+	}
 	s.at, s.stopping, s.sorts = nil, false, false
 	switch {
 	case sorts:
@@ -269,6 +278,23 @@ func (s *State) end(e Event) {
 	default:
 		t.upto = max(t.upto, e.Upto)
 		s.stretched(t, e, stopping)
+	}
+}
+
+// Gives reports whether what the request of gen has found is still to be written
+// down: nobody has stopped it.
+func (s *State) Gives(gen int) bool {
+	return s.gives != nil && s.gen == gen && !s.at.drop
+}
+
+// given takes in that it is written down, or is not since it was stopped.
+func (s *State) given(e Event) {
+	if t := s.at; s.gives != nil && e.Gen == s.gen {
+		if !t.drop {
+			t.found += len(s.gives.Findings)
+		}
+		s.at, s.gives, s.stopping, s.sorts = nil, nil, false, false
+		s.sortedOut(t, e, false)
 	}
 }
 
@@ -328,7 +354,6 @@ func (s *State) keep(t *thought, st Stretch) {
 
 // sortedOut takes in that a thought was distilled, or was not.
 func (s *State) sortedOut(t *thought, e Event, stopping bool) {
-	t.found += e.Found
 	switch {
 	case t.drop:
 		s.abandon(t, e.Now)

@@ -50,7 +50,7 @@ func newPlay(r think.Rules) *play {
 var errNoModel = errors.New("no model")
 
 // run performs a step: a question "?q", something new "+n", a token ".word", held,
-// released, ended, failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut,
+// released, ended, found (that it has come to something), given (that is written down), failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut,
 // or a time to pass.
 func (p *play) run(step string) {
 	all := func(think.Question) bool { return true }
@@ -68,6 +68,11 @@ func (p *play) run(step string) {
 		e.Kind = think.Released
 	case step == "ended":
 		e.Kind = think.Ended
+	case step == "found":
+		e.Kind, e.Answer.Findings = think.Ended, make([]think.Finding, 1)
+	case step == "given":
+		p.out = append(p.out, fmt.Sprintf("gives:%v", p.Gives(p.gen)))
+		e.Kind = think.Given
 	case step == "failed":
 		e.Kind, e.Err = think.Ended, errNoModel
 	case step == "cancelled":
@@ -117,6 +122,8 @@ func (p *play) note(acts []think.Act) {
 				how += " for good"
 			}
 			p.out = append(p.out, fmt.Sprintf("keep(%s of %s:%s, %s)", s.ID, s.Of, string(s.Text), how))
+		case think.Give:
+			p.out = append(p.out, fmt.Sprintf("give(%s by %s)", a.Question.ID, a.Answer.Stretch))
 		case think.Over:
 			p.out = append(p.out, fmt.Sprintf("over(%s)", a.Question.ID))
 		}
@@ -173,6 +180,12 @@ func TestState(t *testing.T) {
 		{"stopped while it thinks", rules, "?q ?r .a stop .b cancelled", "keep(q of :, asked) think(q:) keep(r of :, asked) cancel keep(s1 of r:, suppressed for good) over(r) keep(s2 of q:ab, interrupted by command for good) over(q)"},
 		{"stopped while it is parked", rules, "?q .a held cancelled stop released", "keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by typing) keep(s2 of q:, suppressed for good) over(q)"},
 		{"stopped while it is distilled", rules, "?q .a ended stop cancelled", "keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) cancel keep(s2 of q:, suppressed for good) over(q)"},
+		{"what was found is written down before anything else begins", rules, "?q ?r .a ended found 1h ended given",
+			"keep(q of :, asked) think(q:) keep(r of :, asked) keep(s1 of q:a, completed) distil(q:a) give(q by s1) gives:true over(q) think(r:)"},
+		{"stopped before that is written down", rules, "?q .a ended found stop given",
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) give(q by s1) cancel gives:false keep(s2 of q:, suppressed for good) over(q)"},
+		{"stopped before it is known what was found", rules, "?q .a ended stop found given",
+			"keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) cancel keep(s2 of q:, suppressed for good) over(q) gives:false"},
 		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by off) keep(r of :, asked)"},
 		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "keep(q of :, asked) think(q:) keep(r of :, asked) cancel keep(s1 of q:ab, interrupted by shutdown)"},
 		{"interrupted again and again", rules, "?q .a parked .a again .a again .a again .a again .a again .a again .a again ended",

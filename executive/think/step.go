@@ -25,7 +25,8 @@ const (
 	Token                     // the request of Gen gave Text
 	Held                      // somebody wants the floor: Cut
 	Released                  // nobody does
-	Ended                     // the request of Gen is over; Err is why, nil at a good end
+	Ended                     // the request of Gen is over; Err is why, nil at a good end, and Answer what it found
+	Given                     // what Give asked for is done
 	Steered                   // more is said about the thoughts that Fit fits: Cut
 	Stopped                   // they are to end
 	Ticked                    // time has passed
@@ -43,7 +44,7 @@ type Event struct {
 	Upto      int64 // of Ended and Restored: what the last stretch knew of
 	News      bool  // of Ended: the stretch went on with something new
 	Err       error
-	Found     int // of Ended: how many findings it has come to
+	Answer    Answer
 	Cut       earshot.Interruption
 	Fit       func(Question) bool
 }
@@ -57,6 +58,7 @@ const (
 	Distil                // distil the thought
 	Cancel                // end the request that is under way
 	Keep                  // write Stretch down
+	Give                  // write Answer down, if State.Gives still says so
 	Over                  // the thought has ended, with Found findings
 )
 
@@ -71,6 +73,7 @@ type Act struct {
 	Plain    bool            // show no tools: with them the answer was none
 	Last     earshot.EventID // its last stretch
 	Stretch  Stretch         // of Keep
+	Answer   Answer          // of Give
 	Found    int
 	Stopped  bool // of Over: somebody has stopped it
 }
