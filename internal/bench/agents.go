@@ -92,7 +92,7 @@ func kept(a earshot.Agent) earshot.Event {
 
 // resolves measures the book beside a map that holds the same paths.
 func (b bench) resolves(ctx context.Context) (rows []Row, err error) {
-	populous := min(populous, b.rounds*populous/8)
+	populous := min(populous, b.rounds*populous/usual)
 	b.rounds = min(b.rounds, 8) // each is many paths already
 	r, err := b.openBook(ctx, "agents-many")
 	if err != nil {

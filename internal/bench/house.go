@@ -165,12 +165,13 @@ func (b bench) openStore(ctx context.Context, name string, tables ...earshot.Pro
 func live(ctx context.Context, s *store.Store, turns int) error {
 	v := earshot.Visibility{Scope: earshot.Public}
 	at := time.Now().Add(-time.Duration(turns) * time.Minute)
+	var events []earshot.Event
 	for i := range turns {
 		at = at.Add(time.Minute)
 		id, turn := newID(), earshot.TurnID(newID())
 		say := earshot.Text(fmt.Sprintf("question %d: when does the tide come in at the harbour today?", i))
 		answer := earshot.Text(fmt.Sprintf("At %d past six, as far as I can tell from the table beside the window; it goes out again at noon.", i%60))
-		_, err := s.Append(ctx,
+		events = append(events,
 			earshot.Event{ID: id, At: at, Room: earshot.Desk, From: ann, Author: participants.Owner, Visibility: v, Body: earshot.Message{Text: say}},
 			earshot.Event{At: at, Room: earshot.Desk, Author: participants.Agent, Visibility: v, Sources: []earshot.EventID{id},
 				Body: earshot.Decision{About: id, Agent: participants.Agent, Verdict: earshot.Speak, Reasons: []string{room.Alone}, Turn: turn}},
@@ -178,9 +179,7 @@ func live(ctx context.Context, s *store.Store, turns int) error {
 				Body: earshot.Reply{Turn: turn, About: id, Outcome: earshot.Completed, Offered: answer,
 					Heard: []earshot.Delivery{{Outlet: "console", Bytes: len(answer)}}}},
 		)
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	_, err := s.Append(ctx, events...)
+	return err
 }

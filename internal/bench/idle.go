@@ -132,7 +132,7 @@ func (p process) stop() error {
 	return err
 }
 
-// startDaemon builds earshot and runs it with a past and a configuration, in a
+// startDaemon runs earshot with a past and a configuration, in a
 // directory of its own, and returns when it answers.
 func (b bench) startDaemon(ctx context.Context, name, config string) (process, error) {
 	home := filepath.Join(b.dir, name)
@@ -143,8 +143,8 @@ func (b bench) startDaemon(ctx context.Context, name, config string) (process, e
 	if err := errors.Join(live(ctx, s, turns), s.Close()); err != nil {
 		return process{}, err
 	}
-	binary := filepath.Join(home, "earshot.bin")
-	if err := build(ctx, binary, "earshot/cmd/earshot"); err != nil {
+	binary, err := b.daemon(ctx)
+	if err != nil {
 		return process{}, err
 	}
 	file := filepath.Join(home, "config.yaml")
@@ -186,23 +186,14 @@ const emptyProgram = "package main\n\nimport \"time\"\n\nfunc main() { time.Slee
 
 // startEmpty builds the empty program and runs it.
 func (b bench) startEmpty(ctx context.Context) (process, error) {
-	source, binary := filepath.Join(b.dir, "empty.go"), filepath.Join(b.dir, "empty")
+	source := filepath.Join(b.dir, "empty.go")
 	if err := os.WriteFile(source, []byte(emptyProgram), 0o600); err != nil {
 		return process{}, err
 	}
-	if err := build(ctx, binary, source); err != nil {
+	binary, err := b.build(ctx, "empty", source, "CGO_ENABLED=0")
+	if err != nil {
 		return process{}, err
 	}
 	p := process{exec.Command(binary)}
 	return p, p.Start()
-}
-
-// build builds a program as make build does.
-func build(ctx context.Context, binary, what string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, what)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", what, err, out)
-	}
-	return nil
 }

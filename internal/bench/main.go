@@ -77,16 +77,20 @@ type bench struct {
 	dir     string // for files, on the disk that a journal would be on
 }
 
-// repeats is how often a figure is measured: of five a busy second spoils one
-// or two, and the median is still right.
-const repeats = 5
+const (
+	usual = 60 // rounds in each repeat
+	// repeats is how often a figure is measured: of five a busy second spoils one
+	// or two, and the median is still right.
+	repeats = 5
+)
 
 // run is the whole program, so that a test can be the whole program too. It
 // fails if something could not be measured; a goal that is missed is no error.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(out)
-	rounds := flags.Int("n", 60, "`rounds` in each repeat")
+	rounds := flags.Int("n", usual, "`rounds` in each repeat")
+	again := flags.Int("repeats", repeats, "`repeats`, of which the median counts")
 	only := flags.String("only", "", "measure only these, such as flushed,idle: "+strings.Join(names(), ", "))
 	asJSON := flags.Bool("json", false, "print JSON, for programs")
 	where := flags.String("dir", "", "`directory` for the files that are measured on (default: the user's cache)")
@@ -97,7 +101,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	b := bench{rounds: max(*rounds, 1), repeats: repeats}
+	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1)}
 	if b.dir, err = place(*where); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 // TestEveryFigure measures each figure once and looks at the table, never at a
 // speed: how fast it is depends on who else uses the machine.
 func TestEveryFigure(t *testing.T) {
+	b := bench{rounds: 1, repeats: 1, dir: t.TempDir()} // in which each program is built once
 	for _, tt := range []struct {
 		name string
 		slow bool // builds or starts programs
@@ -73,12 +74,19 @@ func TestEveryFigure(t *testing.T) {
 			if tt.slow && testing.Short() {
 				t.Skip("builds or starts programs")
 			}
-			r := measure(t, tt.name)
-			if len(r.Rows) == 1 && strings.HasPrefix(r.Rows[0].Note, "not measured: ") {
-				t.Skip(r.Rows[0].Note) // what this machine does not have
+			chosen, err := choose(tt.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := chosen[0].measure(t.Context(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rows) == 1 && strings.HasPrefix(rows[0].Note, "not measured: ") {
+				t.Skip(rows[0].Note) // what this machine does not have
 			}
 			var got []string
-			for _, row := range r.Rows {
+			for _, row := range rows {
 				got = append(got, row.Name)
 				plausible(t, row)
 			}
@@ -89,11 +97,22 @@ func TestEveryFigure(t *testing.T) {
 	}
 }
 
+// TestProgram reads what the whole program prints, for programs.
+func TestProgram(t *testing.T) {
+	r := measure(t, "routing")
+	if len(r.Rows) != 4 {
+		t.Errorf("%d rows", len(r.Rows))
+	}
+	for _, row := range r.Rows {
+		plausible(t, row)
+	}
+}
+
 // measure runs the program with one figure, and reads what it prints.
 func measure(t *testing.T, figure string) Report {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-n", "1", "-json", "-dir", t.TempDir(), "-only", figure}, &out); err != nil {
+	if err := run(t.Context(), []string{"-n", "1", "-repeats", "1", "-json", "-dir", t.TempDir(), "-only", figure}, &out); err != nil {
 		t.Fatal(err)
 	}
 	var r Report

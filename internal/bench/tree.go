@@ -95,12 +95,11 @@ type household struct {
 // startVoiced starts a daemon in a home of its own, with a voice if there is a
 // sound server that it can reach by env, and returns when it answers.
 func (b bench) startVoiced(ctx context.Context, name string, env []string) (*household, error) {
-	dir, err := b.bin(ctx)
-	if err != nil {
+	if err := b.helpers(ctx); err != nil {
 		return nil, err
 	}
-	binary := filepath.Join(dir, "earshot")
-	if err := build(ctx, binary, "earshot/cmd/earshot"); err != nil {
+	binary, err := b.daemon(ctx) // beside which it looks for them
+	if err != nil {
 		return nil, err
 	}
 	home := filepath.Join(b.dir, name)

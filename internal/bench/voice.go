@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,20 +38,6 @@ const (
 	speechHelper = "earshot-speech"
 )
 
-// bin builds the helpers, once, and returns the directory that they are in.
-func (b bench) bin(ctx context.Context) (string, error) {
-	dir := filepath.Join(b.dir, "bin")
-	if _, err := os.Stat(filepath.Join(dir, speechHelper)); err == nil {
-		return dir, nil
-	}
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", dir+string(filepath.Separator), "earshot/cmd/"+soundHelper, "earshot/cmd/"+speechHelper)
-	c.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the helpers of the voice: %w\n%s", err, out)
-	}
-	return dir, nil
-}
-
 // A dial says how to start helpers.
 type dial struct {
 	dir string   // where they are
@@ -61,8 +46,7 @@ type dial struct {
 
 // dial builds the helpers and returns how to start them.
 func (b bench) dial(ctx context.Context, env ...string) (dial, error) {
-	dir, err := b.bin(ctx)
-	return dial{dir, env}, err
+	return dial{b.bin(), env}, b.helpers(ctx)
 }
 
 // to returns how to start one helper.
