@@ -145,17 +145,17 @@ rules:
 			return grows.MatchString(w.still())
 		})
 	}
-	shows("to grow", `Thinking, (\d+) tokens .*muse001.*Thinking, (\d+) tokens .*muse001`)
+	shows("to grow", `Thinking, (\d+) tokens? .*muse001.*Thinking, (\d+) tokens? .*muse001`)
 	if strings.Contains(w.text(), "Parked") {
 		t.Error("a command has parked it")
 	}
 	w.types("x")
 	testkit.Await(t, soon, "the thought to be parked", func() bool { return strings.HasPrefix(h.earshot(nil, "think").out, "Parked") })
 	w.types("\x7f")
-	shows("to go on", `Thinking, \d+ tokens .*muse001.* … interrupted by \w+, by typing`)
+	shows("to go on", `Thinking, \d+ tokens? .*muse001.* … \w+ began to type`)
 	w.says(aside)
 	w.await("Earshot: "+answer, 1)
-	shows("to go on with the answer in mind", `Thinking, \d+ tokens .*muse001.* … interrupted by \w+, by (typing|addressed).*further001`)
+	shows("to go on with the answer in mind", `Thinking, \d+ tokens? .*muse001.* … \w+ (began to type|said something).*further001`)
 	w.says("/think stop")
 	w.await("I think about it no more.", 1)
 	w.says("/exit")

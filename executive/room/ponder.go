@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"earshot/executive/scene"
 	"earshot/executive/think"
 	"earshot/executive/tool"
+	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
 )
@@ -175,7 +177,11 @@ func (r *Room) thought(a earshot.Audience) string {
 
 // tellThought tells how far a thought has come, a paragraph a stretch.
 func (r *Room) tellThought(b *strings.Builder, v think.View) {
-	fmt.Fprintf(b, "%s, %d tokens (%s)", phases[v.Phase], v.Tokens, v.Cause)
+	tokens := "tokens"
+	if v.Tokens == 1 {
+		tokens = "token"
+	}
+	fmt.Fprintf(b, "%s, %d %s (%s)", phases[v.Phase], v.Tokens, tokens, v.Cause)
 	if v.Name != "" {
 		fmt.Fprintf(b, ", asked by %s", v.Name)
 	}
@@ -187,7 +193,7 @@ func (r *Room) tellThought(b *strings.Builder, v think.View) {
 	for _, s := range v.Spans {
 		fmt.Fprintf(b, "  %s  %s\n", s.At.Local().Format("15:04:05"), oneThought(v.Text[s.From:s.To]))
 		if s.Cut != nil {
-			fmt.Fprintf(b, "            … interrupted%s, by %s\n", r.interruptedBy(s.Cut.By), s.Cut.Signal)
+			fmt.Fprintf(b, "            … %s\n", r.gaveWay(*s.Cut))
 		}
 		from = s.To
 	}
@@ -203,9 +209,28 @@ var phases = map[think.Phase]string{
 
 func oneThought(text earshot.Text) string { return string(oneLine(text)) }
 
-func (r *Room) interruptedBy(who earshot.ParticipantID) string {
-	if who == "" {
-		return ""
+// gaveWay tells what a thought gave way to.
+func (r *Room) gaveWay(to earshot.Interruption) string {
+	if why, itself := otherwise[to.Signal]; itself {
+		return why
 	}
-	return " by " + r.cfg.People.Name(who)
+	who := "somebody"
+	if to.By != "" {
+		who = r.cfg.People.Name(to.By)
+	}
+	return who + " " + cmp.Or(yieldedTo[to.Signal], "wanted to talk")
 }
+
+// yieldedTo is what somebody did to whom a thought gave way, by the signal, and otherwise
+// what else it was.
+var (
+	yieldedTo = map[string]string{
+		interrupt.Typing.String(): "began to type", interrupt.Addressed.String(): "said something",
+		interrupt.Onset.String(): "began to speak", interrupt.Voice.String(): "began to speak", interrupt.Command.String(): "stopped it",
+		think.BySteering: "had more to say about it", think.ByQuestion: "asked something",
+	}
+	otherwise = map[string]string{
+		"turn": "a reply went first", think.ByPriority: "a reply went first",
+		think.ByRule: "nothing was to be thought", think.ByEnding: "the program ended",
+	}
+)

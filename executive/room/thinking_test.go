@@ -224,7 +224,7 @@ func TestThink(t *testing.T) {
 		shows(`Thinking, 2 tokens (command), asked by ann: "How many?"`, "one two")
 		h.say(t, "count")
 		time.Sleep(1500 * time.Millisecond)
-		shows("Parked", "one two", "interrupted by ann, by addressed")
+		shows("Parked", "one two", "… ann said something")
 		h.say(t, "stop")
 		time.Sleep(1600 * time.Millisecond)
 		shows("Thinking", "one two", "four")
