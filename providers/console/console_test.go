@@ -210,10 +210,10 @@ func TestDiskFull(t *testing.T) {
 	r := room{fail: errors.New("no space left on device")}
 	start(t, w.Terminal, &r)
 	w.Type("precious\r")
-	testkit.Await(t, patience, "the line", func() bool { return strings.HasSuffix(w.Screen(), "> precious|") })
-	if !strings.Contains(w.Screen(), "! not sent, and back in your line: no space left on device") || w.Bells() == 0 {
-		t.Errorf("nothing was said: %s", w.Screen())
-	}
+	testkit.Await(t, patience, "why it was not sent, and the line", func() bool { // which also stands there before it is sent
+		is := w.Screen()
+		return strings.Contains(is, "! not sent, and back in your line: no space left on device") && strings.HasSuffix(is, "> precious|") && w.Bells() > 0
+	})
 	r.set(nil)
 	w.Type("!\r")
 	testkit.Await(t, patience, "the message", func() bool { return r.story() == `types, "precious!"` })
