@@ -173,6 +173,29 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
+// TestAlteredDefinition: a bit that flips in the definition of a table harms no
+// page, and is found all the same before it makes a statement fail.
+func TestAlteredDefinition(t *testing.T) {
+	s := take(t, true)
+	s.files["lock"] = []byte("1\n")
+	for _, was := range []string{"CREATE TABLE messages (sequence", "CREATE INDEX journal_room ON journal (room, sequence", "content_rowid = 'sequence'"} {
+		t.Run(was, func(t *testing.T) {
+			at := bytes.Index(s.files["earshot.db"], []byte(was))
+			if at < 0 {
+				t.Fatal("it is not in the file")
+			}
+			changed := bytes.Clone(s.files["earshot.db"])
+			changed[at+bytes.Index([]byte(was), []byte("seq"))] ^= 1
+			directory := s.lay(t, "earshot.db", changed)
+			saved, err := s.serve(t, directory)
+			if err != nil || saved != len(s.events) {
+				t.Errorf("%d of %d events were saved, %v", saved, len(s.events), err)
+			}
+			s.untouched(t, directory, changed)
+		})
+	}
+}
+
 // touched counts the pages that differ.
 func touched(a, b []byte) (n int) {
 	for at := 0; at < len(a); at += page {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -119,6 +121,73 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// asMade returns an error unless the tables in the open file are defined as this
+// program makes them: a flipped bit in a definition leaves a file that SQLite
+// finds nothing wrong with, and statements that fail one day.
+func (s *Store) asMade(ctx context.Context, db *sql.DB) error {
+	have, err := definitions(ctx, db)
+	if err != nil {
+		return err
+	}
+	want, err := s.made(ctx)
+	if err != nil {
+		return err
+	}
+	for name, as := range want {
+		if have[name] != as {
+			return fmt.Errorf("%s is not defined as it was made", name)
+		}
+	}
+	return nil
+}
+
+// made returns the definitions of a new file.
+func (s *Store) made(ctx context.Context) (map[string]string, error) {
+	db, err := sql.Open("sqlite", "file::memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each connection would have a memory of its own
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	if err := run(ctx, tx, migrations...); err != nil {
+		return nil, err
+	}
+	for _, p := range s.projections {
+		if err := p.Create(ctx, tx); err != nil {
+			return nil, fmt.Errorf("making the view %s: %w", p.Name(), err)
+		}
+	}
+	return definitions(ctx, tx)
+}
+
+// definitions returns how everything in the file is defined, by name, but for the
+// tables behind a virtual one, which its module makes in its own way.
+func definitions(ctx context.Context, db earshot.View) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]string{}
+	for rows.Next() {
+		var name, as string
+		if err := rows.Scan(&name, &as); err != nil {
+			return nil, err
+		}
+		all[name] = as
+	}
+	maps.DeleteFunc(all, func(name, _ string) bool {
+		at := strings.LastIndexByte(name, '_')
+		return at > 0 && strings.HasPrefix(all[name[:at]], "CREATE VIRTUAL TABLE")
+	})
+	return all, rows.Err()
 }
 
 // stamp notes the version of what is called name.

@@ -167,6 +167,11 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 	if err == nil {
 		err = s.refresh(ctx, db)
 	}
+	if err == nil && doubtful {
+		if found := s.asMade(ctx, db); ctx.Err() == nil && found != nil {
+			err = damaged(path, found)
+		}
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
