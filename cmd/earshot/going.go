@@ -16,8 +16,11 @@ type circumstance struct {
 	Field      scene.Field     `json:"field"`
 	ID         string          `json:"id"`           // names it among those of its field
 	Of         string          `json:"of,omitempty"` // whose state it is
+	By         string          `json:"by,omitempty"` // whose words these are, if they are anybody's
 	Text       earshot.Text    `json:"text"`
-	Source     string          `json:"source"` // the sense, or the part of the house, that says so
+	Was        earshot.Text    `json:"was,omitempty"`          // what it said before it was last changed
+	Mender     string          `json:"corrected_by,omitempty"` // who has put right what somebody said
+	Source     string          `json:"source"`                 // the sense, or the part of the house, that says so
 	Event      earshot.EventID `json:"event,omitempty"`
 	At         time.Time       `json:"at"`   // when it was true
 	When       string          `json:"when"` // the same, as one would say it
@@ -35,20 +38,31 @@ func (h house) Context(_ context.Context, p server.Principal) (any, error) {
 	}
 	now, all := time.Now(), []circumstance{}
 	for _, i := range r.Going(p.Audience) {
-		age := max(0, now.Sub(i.At))
-		c := circumstance{
-			Field: i.Field, ID: i.ID, Text: i.Text, Source: i.Source, Event: i.Event,
-			At: i.At, When: scene.Age(age), Age: age.Seconds(), Confidence: i.Confidence, Used: i.Used,
-		}
-		if i.Of != "" {
-			c.Of = h.Name(i.Of)
-		}
-		if !i.Until.IsZero() {
-			c.Until = &i.Until
-		}
-		all = append(all, c)
+		all = append(all, circumstanceOf(i, now, h.Name))
 	}
 	return all, nil
+}
+
+// circumstanceOf returns i as programs are told of it at now.
+func circumstanceOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) string) circumstance {
+	age := max(0, now.Sub(i.At))
+	c := circumstance{
+		Field: i.Field, ID: i.ID, By: i.Name, Text: i.Text, Was: i.Was, Mender: i.Mender, Source: i.Source, Event: i.Event,
+		At: i.At, When: scene.Age(age), Age: age.Seconds(), Confidence: i.Confidence, Used: i.Used,
+	}
+	if i.Of != "" {
+		c.Of = name(i.Of)
+	}
+	if !i.Until.IsZero() {
+		c.Until = &i.Until
+	}
+	return c
+}
+
+// String tells a circumstance to people, as /context does.
+func (c circumstance) String() string {
+	i := scene.Item{Field: c.Field, Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
+	return i.Entry(time.Duration(c.Age * float64(time.Second)))
 }
 
 // Do implements [server.House].

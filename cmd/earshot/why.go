@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,13 +104,4 @@ func (c contextCommand) Run(a *app) error {
 		fmt.Fprintln(a.out, indent(terminal.Safe(is.String())))
 	}
 	return nil
-}
-
-// String tells a circumstance to people: what it is, how old, and who says so.
-func (c circumstance) String() string {
-	who := ""
-	if c.Of != "" {
-		who = " of " + c.Of
-	}
-	return fmt.Sprintf("%s%s, %s, by %s: %s", c.Field, who, c.When, cmp.Or(c.Source, "earshot"), string(c.Text))
 }

@@ -111,7 +111,7 @@ func (r *Room) going(a earshot.Audience) (all []scene.Item) {
 			continue // it has no seat any more
 		}
 		if i.Field == scene.Agent && len(agents) > 1 {
-			i.Text, i.Name = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), ""
+			i.Text, i.Name, i.Was = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), "", ""
 		}
 		all = append(all, i)
 	}

@@ -166,13 +166,21 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 func Prompt(items []Item, now time.Time) string {
 	var b strings.Builder
 	for _, i := range items {
-		sure := ""
-		if i.Field == Reasoning {
-			sure = fmt.Sprintf(", %.0f %% sure", 100*i.Confidence)
-		}
-		fmt.Fprintf(&b, "%s (%s%s): %s\n", i.Field, Age(now.Sub(i.At)), sure, conversation.Defuse(i.Line()))
+		b.WriteString(i.head(now.Sub(i.At)) + conversation.Defuse(i.Line()) + "\n")
 	}
 	return b.String()
+}
+
+// Entry returns i as people read it when it is of an age: what is going on, how old that
+// is, how sure, whose words these are, and what they were before.
+func (i Item) Entry(age time.Duration) string { return i.head(age) + i.Line() }
+
+func (i Item) head(age time.Duration) string {
+	sure := ""
+	if i.Field == Reasoning {
+		sure = fmt.Sprintf(", %.0f %% sure", 100*i.Confidence)
+	}
+	return fmt.Sprintf("%s (%s%s): ", i.Field, Age(age), sure)
 }
 
 // keepWas is how much of what an entry said before is shown beside it, in bytes: so
