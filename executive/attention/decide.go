@@ -30,6 +30,7 @@ const (
 	Hushed       = "I was asked to be quiet"
 	ToldNo       = "I was just told not now"
 	OthersTalk   = "others are talking"
+	AskerTalks   = "whoever asked has only just spoken"
 	SomebodyType = "somebody is typing"
 	NotWorth     = "it is not worth saying"
 	NotSure      = "I am not sure enough of it"
@@ -69,8 +70,9 @@ type Facts struct {
 	Addressed bool // what was last said is for the agent
 
 	Talk   Talk
-	Here   int  // how many are there whom it is for
-	Typing bool // somebody is
+	Others time.Time // when last anybody said something who is not waiting for the finding; zero if nobody did
+	Here   int       // how many are there whom it is for
+	Typing bool      // somebody is
 
 	Spoke   []time.Time // when the agent spoke unasked, of late
 	ToldNo  time.Time   // when somebody last told it not now
@@ -259,7 +261,11 @@ func occupied(f Facts) (all []hold) {
 		all = append(all, hold{Tender, last.Add(tender)})
 	}
 	if f.Style != interrupt.Aggressive && !last.IsZero() && f.Now.Sub(last) < gap {
-		all = append(all, hold{OthersTalk, last.Add(gap)})
+		reason := OthersTalk
+		if f.Finding.Asked && (f.Others.IsZero() || f.Now.Sub(f.Others) >= gap) {
+			reason = AskerTalks
+		}
+		all = append(all, hold{reason, last.Add(gap)})
 	}
 	return all
 }

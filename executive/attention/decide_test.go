@@ -78,7 +78,9 @@ func TestDecide(t *testing.T) {
 		}), earshot.Speak, attention.WasAsked, 0},
 		{"asked, and stale", asked(func(f *attention.Facts) { f.Finding.Stale = true }), earshot.Silent, attention.Stale, 0},
 		{"asked, and told no", asked(func(f *attention.Facts) { f.ToldNo = ago(time.Minute) }), earshot.Wait, attention.ToldNo, time.Minute},
-		{"asked, while others talk", asked(func(f *attention.Facts) { f.Talk.Last = ago(time.Second) }), earshot.Wait, attention.OthersTalk, 2 * time.Second},
+		{"asked, while others talk", asked(func(f *attention.Facts) { f.Talk.Last, f.Others = ago(time.Second), ago(2*time.Second) }), earshot.Wait, attention.OthersTalk, 2 * time.Second},
+		{"asked just now", asked(func(f *attention.Facts) { f.Talk.Last = ago(time.Second) }), earshot.Wait, attention.AskerTalks, 2 * time.Second},
+		{"asked just now, when others had talked", asked(func(f *attention.Facts) { f.Talk.Last, f.Others = ago(time.Second), ago(5*time.Second) }), earshot.Wait, attention.AskerTalks, 2 * time.Second},
 		{"asked, and nobody here", asked(func(f *attention.Facts) { f.Here = 0 }), earshot.Wait, attention.NobodyHere, 0},
 
 		{"to the room", room(func(f *attention.Facts) {}), earshot.Speak, attention.ToTheRoom, 0},

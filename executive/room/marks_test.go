@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/attention"
 	"earshot/executive/scene"
 	"earshot/internal/testkit"
 	"earshot/participants"
@@ -137,4 +138,25 @@ func TestNotNowInPrivate(t *testing.T) {
 		}
 		c.stop()
 	})
+}
+
+// TestWhoHasJustSpoken: if that is only who asked, nobody else is said to talk.
+func TestWhoHasJustSpoken(t *testing.T) {
+	for _, tt := range []struct{ who, want string }{{"ann", attention.AskerTalks}, {"bob", attention.OthersTalk}} {
+		synctest.Test(t, func(t *testing.T) {
+			thought, found := thinks("", "It is at nine."), one("The last train leaves at nine.")
+			thought.Every, found.Every = 10*time.Millisecond, time.Millisecond
+			h := thinking(thought, found)
+			h.config.Attention.QuietHours = ""
+			c := gather(t, h, "bob")
+			c.must(t, "bob", "I take the last train", time.Minute)
+			c.must(t, "ann", "/think When is the last train?", 0)
+			c.must(t, tt.who, "well, well", time.Minute)
+			c.stop()
+			all := c.verdicts()
+			if n := len(all); !slices.Contains(all, "wait: "+tt.want) || all[n-1] != "speak: "+attention.WasAsked {
+				t.Errorf("when %s has just spoken: %q", tt.who, all)
+			}
+		})
+	}
 }

@@ -57,7 +57,7 @@ func overhears(e earshot.Event) bool {
 // v and, if that is not empty, for somebody.
 func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
 	set, now := r.cfg.Settings(), r.cfg.Now()
-	types, heard := r.stir.is(now)
+	types, heard, others := r.stir.is(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
 	f := attention.Facts{
 		Now: now.Local(), Set: set.Attention, Style: r.floor.Style, Typing: types,
 		Spoke: r.regard.spoke.times(v), ToldNo: r.regard.toldNo.last(v), Snoozed: r.regard.snoozed.last(v),
@@ -70,8 +70,11 @@ func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attenti
 		}
 	}
 	f.Talk = attention.Read(r.regard.lines, names, r.seats[0].Name)
-	if heard.After(f.Talk.Last) {
-		f.Talk.Last = heard
+	f.Talk.Last, f.Others = later(f.Talk.Last, heard), others
+	for _, l := range r.regard.lines {
+		if l.Who != string(whom) && !(l.Unknown && (whom == "" || whom == participants.Generic)) {
+			f.Others = later(f.Others, l.At)
+		}
 	}
 	r.mu.Lock()
 	f.Hushed = r.quiet

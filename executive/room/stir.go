@@ -1,6 +1,7 @@
 package room
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type stir struct {
 	mu     sync.Mutex
 	typing map[terminal]time.Time       // when a key was heard last
 	voices map[earshot.Handle]time.Time // when each was heard last
-	last   time.Time                    // when anybody was
+	last   map[earshot.Handle]time.Time // when each had said something, of late
 }
 
 // A terminal is one of somebody's.
@@ -49,7 +50,7 @@ func (s *stir) note(e earshot.Event, now time.Time) (turns bool) {
 	case earshot.Message:
 		s.types(at, now, false)
 		if e.Visibility.Scope != earshot.Private { // which is nobody else's business
-			s.last = now
+			s.said(e.From, now)
 		}
 	case earshot.Presence:
 		turns = typed
@@ -59,9 +60,20 @@ func (s *stir) note(e earshot.Event, now time.Time) (turns bool) {
 		s.sounds(e.From, now, !turns)
 	case earshot.Utterance:
 		s.sounds(e.From, now, false)
-		s.last = now
+		s.said(e.From, now)
 	}
 	return turns
+}
+
+// said notes that somebody has said something, and forgets who did long ago.
+func (s *stir) said(who earshot.Handle, now time.Time) {
+	maps.DeleteFunc(s.last, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
+	if s.last == nil {
+		s.last = make(map[earshot.Handle]time.Time)
+	}
+	if len(s.last) < maxStirring {
+		s.last[who] = now
+	}
 }
 
 func (s *stir) types(at terminal, now time.Time, does bool) {
@@ -86,20 +98,33 @@ func (s *stir) sounds(who earshot.Handle, now time.Time, does bool) {
 	}
 }
 
-// is returns whether somebody types at now, and when somebody was last heard: now,
-// if somebody is.
-func (s *stir) is(now time.Time) (types bool, heard time.Time) {
+// is returns whether somebody types at now, and when somebody was last heard, of late:
+// now, if somebody is. Others is the same of those who are not among some.
+func (s *stir) is(now time.Time, among func(earshot.Handle) bool) (types bool, heard, others time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	heard = s.last
-	for who, at := range s.voices {
-		if now.Sub(at) >= fades {
-			delete(s.voices, who)
-			continue
+	maps.DeleteFunc(s.voices, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
+	was := func(who earshot.Handle, at time.Time) {
+		heard = later(heard, at)
+		if !among(who) {
+			others = later(others, at)
 		}
-		heard = now
 	}
-	return s.typed(now), heard
+	for who, at := range s.last {
+		was(who, at)
+	}
+	for who := range s.voices {
+		was(who, now)
+	}
+	return s.typed(now), heard, others
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // typed reports whether somebody types at now. The caller holds s.mu.

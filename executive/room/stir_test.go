@@ -40,7 +40,10 @@ func TestStir(t *testing.T) {
 				}
 				now = now.Add(time.Second)
 			}
-			types, heard := s.is(now)
+			types, heard, others := s.is(now, func(h earshot.Handle) bool { return h.ID == "ann" })
+			if _, _, all := s.is(now, func(h earshot.Handle) bool { return h.ID == "bob" }); !others.IsZero() || !all.Equal(heard) {
+				t.Errorf("others than ann were heard at %v, and than bob at %v", others, all)
+			}
 			want := now.Add(-tt.heard)
 			if tt.heard < 0 {
 				want = time.Time{}
@@ -75,7 +78,7 @@ func TestALineThatIsLeft(t *testing.T) {
 			s.note(key(tt.key), now)
 		}
 		due := s.leaving()
-		types, _ := s.is(now)
+		types, _, _ := s.is(now, func(earshot.Handle) bool { return false })
 		about, _ := s.about(now)
 		s.left(now, func(terminal) { gone++ })
 		if types != tt.types || about != tt.types || gone != tt.gone {
