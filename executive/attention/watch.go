@@ -197,8 +197,11 @@ func (w *Watch) patience() time.Duration {
 }
 
 // Thinks notes that a thought has begun that knows all that has happened: what it
-// was to look at again is done.
-func (w *Watch) Thinks() { w.left, w.checkIn = 0, time.Time{} }
+// was to look at again is done, and what waits to be weighed is part of that.
+func (w *Watch) Thinks() {
+	w.left, w.checkIn = 0, time.Time{}
+	w.pending, w.waits = 0, false
+}
 
 // Level returns from 0 to 1 how much is going on at now.
 func (w *Watch) Level(now time.Time) float64 { return w.level * left(now.Sub(w.weighed), calms) }

@@ -171,6 +171,27 @@ func TestWatchProperties(t *testing.T) {
 	})
 }
 
+// TestWatchThinksOnce: what has happened just before it looks again is part of that
+// thought, and nothing more comes of it.
+func TestWatchThinksOnce(t *testing.T) {
+	w := attention.Watch{Every: time.Minute}
+	w.Take(attention.Glimpse{At: noon, Text: "zebra quagga okapi"})
+	w.Weigh(noon)
+	again := w.Next()
+	for _, before := range []time.Duration{30 * time.Second, 10 * time.Second} {
+		at := again.Add(-before)
+		w.Take(attention.Glimpse{At: at, Text: "zebra"})
+		w.Weigh(at)
+	}
+	if cause, _ := w.Weigh(again); cause != earshot.ByCheckIn {
+		t.Fatalf("it looks again because of %q", cause)
+	}
+	w.Thinks()
+	if next := w.Next(); !next.IsZero() {
+		t.Errorf("%v after that something is due", next.Sub(again))
+	}
+}
+
 // TestWatchForgets: a year of new words leaves no more in memory than some hours.
 func TestWatchForgets(t *testing.T) {
 	w := attention.Watch{Every: 5 * time.Second}
