@@ -37,6 +37,7 @@ func said(t *testing.T, words string) []int16 {
 // TestRealInput: what is played into the microphone is captured, sample by
 // sample, with the voices in it marked; and when the loop is left, nothing is.
 func TestRealInput(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), soon)
 	defer stop()
@@ -111,6 +112,7 @@ func tail(all []int16, n int) []int16 { return all[max(0, len(all)-n):] }
 // TestRealOwn: while we play, and only then, frames say so; and where nothing
 // came back of a first speech, nothing is taken for echo.
 func TestRealOwn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), soon)
 	defer stop()
