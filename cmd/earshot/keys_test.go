@@ -137,20 +137,20 @@ func ahead(t *testing.T, h *home) {
 	for _, tt := range []struct {
 		size        string
 		least, most int
-	}{{"128", 60, 60}, {"2", 4, 20}} {
+	}{{"128", 30, 140}, {"2", 1, 10}} {
 		h := newHome(t, "EARSHOT_EXECUTIVE_STREAMING_BUFFER_SIZE="+tt.size)
 		h.scripted(strings.Replace(teller, "0.05", "0.02", 1))
 		w := h.open("run")
 		w.says("tell me a story")
-		w.await("word03", 1)
+		w.await("word003", 1)
 		w.types("x")
 		w.still()
 		w.still()
 		w.says("stop")
 		w.await("[cut off]", 1)
 		testkit.Await(t, soon, "the reply on record", func() bool { return len(h.replies()) == 1 })
-		if n := strings.Count(string(h.replies()[0].Offered), "word"); n < tt.least || n > tt.most {
-			t.Errorf("with %s, %d words were offered, want %d to %d", tt.size, n, tt.least, tt.most)
+		if n := strings.Count(string(h.replies()[0].Remainder()), "word"); n < tt.least || n > tt.most {
+			t.Errorf("with %s, it is %d words ahead, want %d to %d", tt.size, n, tt.least, tt.most)
 		}
 	}
 }

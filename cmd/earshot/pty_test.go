@@ -13,14 +13,17 @@ import (
 	"earshot/interrupt"
 )
 
-// story is a reply of some seconds.
+// story is a reply of half a minute, so that it goes on while a busy machine
+// takes its time to interrupt it.
 var story = func() string {
 	var words []string
-	for i := range 60 {
-		words = append(words, fmt.Sprintf("word%02d", i))
+	for i := range storyWords {
+		words = append(words, fmt.Sprintf("word%03d", i))
 	}
 	return strings.Join(words, " ") + "."
 }()
+
+const storyWords = 600
 
 // teller is a script that tells it.
 var teller = "every_seconds: 0.05\nreply: " + story + "\nrules:\n  - when: your name\n    reply: My name is Earshot.\n"
@@ -28,7 +31,7 @@ var teller = "every_seconds: 0.05\nreply: " + story + "\nrules:\n  - when: your 
 // words returns how much of the story can be seen.
 func (w *window) words() int {
 	text, n := w.text(), 0
-	for n < 60 && strings.Contains(text, fmt.Sprintf("word%02d", n)) {
+	for n < storyWords && strings.Contains(text, fmt.Sprintf("word%03d", n)) {
 		n++
 	}
 	return n
@@ -63,16 +66,16 @@ func TestCutByTyping(t *testing.T) {
 	h.scripted(teller)
 	w := h.open("run")
 	w.says("tell me a story")
-	w.await("word03", 1)
+	w.await("word003", 1)
 
 	w.types("x")
 	paused := w.still()
-	if n := w.words(); n == 60 || !strings.HasSuffix(paused, "> x") {
+	if n := w.words(); n == storyWords || !strings.HasSuffix(paused, "> x") {
 		t.Fatalf("the first key did not pause the reply: %s", paused)
 	}
 	before := w.words()
 	w.types("\x7f")
-	w.await(fmt.Sprintf("word%02d", before+2), 1)
+	w.await(fmt.Sprintf("word%03d", before+2), 1)
 
 	w.types("sto")
 	w.still() // meanwhile the model runs ahead
@@ -146,7 +149,7 @@ func TestInterruptKey(t *testing.T) {
 	h.scripted(teller)
 	w := h.open("run")
 	w.says("tell me a story")
-	w.await("word02", 1)
+	w.await("word002", 1)
 	w.types("\x03")
 	w.await("[cut off]", 1)
 	w.types("\x03")
@@ -172,15 +175,15 @@ func TestTwoTerminals(t *testing.T) {
 	b.await(">", 1)
 	a.says("tell me a story")
 	b.await("tell me a story", 1)
-	a.await("word03", 1)
-	b.await("word03", 1)
+	a.await("word003", 1)
+	b.await("word003", 1)
 
 	b.types("x")
 	a.still()
-	if n := a.words(); n == 60 {
+	if n := a.words(); n == storyWords {
 		t.Fatal("a key in the other terminal does not pause the reply")
 	}
-	if n := b.words(); n == 60 {
+	if n := b.words(); n == storyWords {
 		t.Fatal("a key does not pause the reply where it was typed")
 	}
 	a.says("stop")
@@ -219,7 +222,7 @@ func TestDeathOfTheDaemon(t *testing.T) {
 	d := h.daemon()
 	w := h.open("chat")
 	w.says("tell me a story")
-	w.await("word03", 1)
+	w.await("word003", 1)
 	d.end(syscall.SIGKILL)
 	if code := w.ended(); code != failed {
 		t.Errorf("chat ends with %d", code)
@@ -245,7 +248,7 @@ func TestTermination(t *testing.T) {
 			h.scripted(teller)
 			w := h.open("run")
 			w.says("tell me a story")
-			w.await("word03", 1)
+			w.await("word003", 1)
 			w.cmd.Process.Signal(s)
 			select {
 			case <-w.done:
@@ -280,7 +283,7 @@ func TestSayAmongOthers(t *testing.T) {
 	w := h.open("chat")
 	for i := range 2 {
 		w.says("tell me a story")
-		w.await("Earshot: word00 word01 word02", i+1)
+		w.await("Earshot: word000 word001 word002", i+1)
 		args := []string{"say", "what is your name?"}
 		want := "My name is Earshot.\n"
 		if i == 1 {
