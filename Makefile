@@ -29,7 +29,7 @@ endif
 # PortAudio's Go side keeps numbers in pointers, which the race detector's
 # companion does not allow. SQLite itself is C in the shape of Go, with memory of
 # its own in which there is nothing to detect; watching it takes most of the time.
-RACE = -race -shuffle=on -timeout 20m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
+RACE = -race -shuffle=on -parallel 4 -timeout 20m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
 	-gcflags=modernc.org/sqlite/lib=-race=false
 
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.

@@ -18,6 +18,7 @@ type line struct {
 // TestSpokenConversation: ten things that are said aloud, with three cuts, read
 // right in the history, and of what was cut it shows what could be heard.
 func TestSpokenConversation(t *testing.T) {
+	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
 	p.wakes()

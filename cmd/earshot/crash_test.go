@@ -22,7 +22,7 @@ func crashes() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 200
 	}
-	return 20
+	return 10
 }
 
 // TestKilledUnderLoad kills the whole daemon while several clients post, again

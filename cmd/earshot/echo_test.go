@@ -11,7 +11,7 @@ import (
 // "stop talking" over it cuts it off all the same. As anywhere, one may have to
 // say it again.
 func TestOwnSound(t *testing.T) {
-	t.Parallel()
+	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
 	// 24 dB softer. At 13 dB its name is still noticed, and "stop talking" is not.

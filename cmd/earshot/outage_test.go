@@ -105,16 +105,16 @@ func rounds() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 100
 	}
-	return 10
+	return 3
 }
 
 // TestVoiceOutages: whatever of the voice is lost in mid-sentence, people are
 // told of it once and of its return once, what they write is kept and answered
 // meanwhile, and afterwards it hears and speaks.
 func TestVoiceOutages(t *testing.T) {
-	for _, o := range outages {
+	t.Parallel()
+	for _, o := range outages { // one after the other: each needs a whole parlour
 		t.Run(o.name, func(t *testing.T) {
-			t.Parallel()
 			p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
 			p.scripted(talker)
 			p.name = hasty

@@ -29,9 +29,19 @@ func needVoice(t testing.TB) string {
 // rate is how many samples a second has.
 const rate = 16000
 
+// talking is held by a test in which much is said. That is understood in real
+// time, so one talks after the other, beside tests that mostly wait: on a machine
+// that cannot follow, words break in two.
+var talking sync.Mutex
+
+// talks lets t run beside others, and its people talk when nobody else does.
+func talks(t *testing.T) {
+	t.Parallel()
+	talking.Lock()
+	t.Cleanup(talking.Unlock)
+}
+
 // A parlour is a home with a sound card of its own, and people in it who talk.
-// What they say is understood in real time, so tests in which much is said do
-// not run beside others: on a machine that cannot follow, words break in two.
 type parlour struct {
 	*home
 	card *soundtest.Server

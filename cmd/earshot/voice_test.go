@@ -12,6 +12,7 @@ import (
 // TestSpokenQuestion: what is asked aloud is understood, answered aloud, and
 // written down.
 func TestSpokenQuestion(t *testing.T) {
+	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
 	p.wakes()
@@ -31,6 +32,7 @@ func TestSpokenQuestion(t *testing.T) {
 // TestSpokenLate: a question that was asked while others had the processor, from
 // its first word to its last, is understood and answered when they let go of it.
 func TestSpokenLate(t *testing.T) {
+	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
 	d := p.wakes()
@@ -51,6 +53,7 @@ func TestSpokenLate(t *testing.T) {
 
 // TestSpokenOllama asks a model of the real server aloud, and cuts it off.
 func TestSpokenOllama(t *testing.T) {
+	talks(t)
 	needVoice(t)
 	s := ollamatest.Start(t, ollamatest.Options{})
 	if err := s.Make(t.Context(), "speaker", ollamatest.Model{Tools: true, Says: tale}); err != nil {
@@ -74,6 +77,7 @@ func TestSpokenOllama(t *testing.T) {
 // it does not cut off what is being said to somebody else, and is understood
 // meanwhile.
 func TestNotAddressed(t *testing.T) {
+	talks(t)
 	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
 	p.scripted(talker)
 	p.wakes()
