@@ -146,6 +146,13 @@ var about = map[string]note{
 	"outlets.loudspeaker.voice":   {effect: "Which voice: slt, rms, awb or kal16."},
 	"outlets.loudspeaker.speed":   {effect: "How fast it speaks; 1 is as it was taught."},
 
+	"speakers":               {effect: "Whose voice something is said with. A voice proves nothing: nobody may do or see more because of it. See docs/voices.md."},
+	"speakers.enabled":       {effect: "Tells voices apart. Without it nobody is known by voice and nothing is learnt; what is kept stays, and can be forgotten."},
+	"speakers.sure":          {effect: "How sure one must be, from 0.5 to 1, whose voice something was said with. What is less is said by nobody in particular."},
+	"speakers.begin_seconds": {effect: "How much must be heard of a voice that is like none that is known, to count it as one that was not there before."},
+	"speakers.enrol_seconds": {effect: "How much must have been heard of a voice before it can be kept, which \"earshot speakers enroll\" asks for."},
+	"speakers.most_unknown":  {effect: "How many voices are known at once of which nothing is kept. They live in memory only; the one heard longest ago gives way."},
+
 	"store":           {effect: "The journal: what was said, and what was heard of it."},
 	"store.directory": {effect: "The whole path of the folder that holds it, for its owner alone. Empty means earshot in the user's state directory."},
 

@@ -19,6 +19,7 @@ import (
 	"earshot/participants/agents"
 	"earshot/providers/microphone"
 	"earshot/server"
+	"earshot/speakers"
 	"earshot/store"
 )
 
@@ -33,6 +34,7 @@ type Config struct {
 	Rooms          executive.Rooms     `yaml:"rooms"`
 	Providers      Providers           `yaml:"providers"`
 	Outlets        Outlets             `yaml:"outlets"`
+	Speakers       speakers.Config     `yaml:"speakers"`
 	Store          store.Config        `yaml:"store"`
 	Server         server.Config       `yaml:"server"`
 	Log            Log                 `yaml:"log"`
@@ -73,6 +75,7 @@ func Default() *Config {
 		ExternalActors: participants.DefaultConfig(),
 		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig()},
 		Outlets:        Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig()},
+		Speakers:       speakers.DefaultConfig(),
 		Store:          store.DefaultConfig(),
 		Server:         server.DefaultConfig(),
 		Log:            Log{Level: "info"},
@@ -90,6 +93,7 @@ func (c *Config) Validate() error {
 		c.strangers(),
 		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
 		field.Under("outlets.loudspeaker", c.Outlets.Loudspeaker.Validate()),
+		field.Under("speakers", c.Speakers.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),
 		field.Under("log", c.Log.validate()),

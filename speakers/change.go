@@ -1,0 +1,154 @@
+package speakers
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+// An Act is what became otherwise.
+type Act string
+
+// The acts.
+const (
+	Named     Act = "named"     // Voice is Who's, or if Who is empty nobody's again
+	Enrolled  Act = "enrolled"  // the same, and it is kept
+	Merged    Act = "merged"    // what was Other is Voice
+	Divided   Act = "split"     // some of what was Voice is Other
+	Forgotten Act = "forgotten" // Voice is not known any more
+)
+
+// A Change says what became otherwise about whose a voice is.
+type Change struct {
+	Act   Act                   `json:"act"`
+	Voice earshot.Handle        `json:"voice"`
+	Other earshot.Handle        `json:"other,omitzero"`
+	Who   earshot.ParticipantID `json:"who,omitempty"`   // whose Voice is now, or for [Divided] Other
+	Was   earshot.ParticipantID `json:"was,omitempty"`   // whose Voice was
+	Said  Said                  `json:"said"`            // by whom; nobody if the voices told themselves
+	Moved []time.Time           `json:"moved,omitempty"` // when that began to be said which is Other's now
+	Undo  bool                  `json:"undo,omitempty"`  // it takes back another change
+}
+
+// mostPast is how many changes can be taken back.
+const mostPast = 16
+
+// A past is what a change has replaced.
+type past struct {
+	change  Change
+	before  []*voice // as they were
+	touched []string // IDs of those that are otherwise since
+}
+
+// change makes a change to a copy of the state, writes down what is to be kept,
+// and lets it be so.
+func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	was := b.freeze(true)
+	defer b.freeze(false)
+	next := &state{slices.Clone(was.voices), was.own}
+	c, err := make(next)
+	if err == nil {
+		err = b.keep(was, next)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	b.mu.Lock()
+	b.is = next
+	b.remember(c, was)
+	b.pending = append(b.pending, c)
+	b.mu.Unlock()
+	b.tell()
+	return c, nil
+}
+
+// freeze begins or ends the time in which nothing is learnt.
+func (b *Book) freeze(frozen bool) *state {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.frozen = frozen
+	return b.is
+}
+
+// tell tells of the changes that nobody was told of, in their order.
+func (b *Book) tell() {
+	b.telling.Lock()
+	defer b.telling.Unlock()
+	for {
+		b.mu.Lock()
+		if len(b.pending) == 0 {
+			b.mu.Unlock()
+			return
+		}
+		c := b.pending[0]
+		b.pending = b.pending[1:]
+		b.mu.Unlock()
+		if b.cfg.Changed != nil {
+			b.cfg.Changed(c)
+		}
+	}
+}
+
+// keep writes down what is to be kept, if that is otherwise now.
+func (b *Book) keep(was, is *state) error { return nil }
+
+// remember lets a change be taken back, or forgets the one that was.
+func (b *Book) remember(c Change, was *state) {
+	if c.Undo {
+		b.past = b.past[:len(b.past)-1]
+		return
+	}
+	p := past{change: c}
+	for _, v := range was.voices {
+		if !slices.Contains(b.is.voices, v) {
+			p.before = append(p.before, v)
+		}
+	}
+	for _, v := range b.is.voices {
+		if !slices.Contains(was.voices, v) {
+			p.touched = append(p.touched, v.id)
+		}
+	}
+	b.past = append(b.past, p)
+	if len(b.past) > mostPast {
+		b.past = slices.Delete(b.past, 0, 1)
+	}
+}
+
+// edit returns a voice that may be changed in s without one that was there before.
+func (s *state) edit(h earshot.Handle) (*voice, error) {
+	v := s.find(h)
+	if v == nil {
+		return nil, ErrUnknown
+	}
+	i := slices.Index(s.voices, v)
+	s.voices[i] = v.clone()
+	return s.voices[i], nil
+}
+
+// drop removes a voice.
+func (s *state) drop(v *voice) {
+	s.voices = slices.DeleteFunc(s.voices, func(o *voice) bool { return o == v })
+}
+
+// merge lets one voice be another.
+func (s *state) merge(into, from *voice) {
+	for _, p := range from.prints() {
+		into.live = add(into.live, p)
+	}
+	into.recent = append(into.recent, from.recent...)
+	slices.SortStableFunc(into.recent, func(a, b sample) int { return a.at.Compare(b.at) })
+	into.recent = into.recent[max(0, len(into.recent)-mostSamples):]
+	into.known(append(slices.Clone(from.also), from.id)...)
+	if from.last.After(into.last) {
+		into.last = from.last
+	}
+	s.drop(from)
+}
+
+// errOthers is a voice that is somebody else's already.
+var errOthers = errors.New("that voice is somebody else's already; if that is wrong, undo it or forget that voice first: earshot speakers undo")

@@ -1,0 +1,74 @@
+package speakers
+
+import (
+	"errors"
+	"time"
+
+	"earshot"
+	"earshot/internal/field"
+)
+
+// Config is the section speakers of the configuration, and what the program hands
+// over beside it. The zero value is not usable; start from [DefaultConfig].
+type Config struct {
+	// Enabled tells voices apart. Without it nobody is known by voice and nothing
+	// is learnt; what is kept stays, and can be forgotten.
+	Enabled bool `yaml:"enabled"`
+
+	// Sure is how sure one must be, from 0.5 to 1, whose voice something was said
+	// with. What is less is said by nobody in particular.
+	Sure float64 `yaml:"sure"`
+
+	// Begin is how much must be heard of a voice that is like none that is known,
+	// to count it as one that was not there before.
+	Begin field.Seconds `yaml:"begin_seconds"`
+
+	// Enrol is how much must have been heard of a voice that is to be kept.
+	Enrol field.Seconds `yaml:"enrol_seconds"`
+
+	// MostUnknown is how many voices are known at once of which nothing is kept.
+	MostUnknown int `yaml:"most_unknown"`
+
+	// Changed is told of every change, in their order and one at a time, before
+	// the method that makes it returns. It may ask the book and not change it.
+	// Nil means nobody listens.
+	Changed func(Change) `yaml:"-"`
+
+	// Report is told what is wrong with the file. Nil means nobody is.
+	Report func(earshot.Notice) `yaml:"-"`
+
+	// NewID makes the names of voices; nil makes ULIDs. It is never called twice
+	// at once.
+	NewID func() string `yaml:"-"`
+}
+
+const (
+	mostUnknown = 512
+	mostHeard   = 5 * time.Minute // that one can be asked to speak
+)
+
+// DefaultConfig returns the section of somebody who wrote none.
+func DefaultConfig() Config {
+	return Config{Enabled: true, Sure: 0.8, Begin: 1.5, Enrol: 12, MostUnknown: 64}
+}
+
+// Validate reports every fault in c, not only the first.
+func (c Config) Validate() error {
+	var faults []error
+	if !(c.Sure >= 0.5 && c.Sure <= 1) {
+		faults = append(faults, field.Errorf("sure", "is %v; must be from 0.5 to 1", c.Sure))
+	}
+	for _, f := range []struct {
+		key   string
+		is    field.Seconds
+		least field.Seconds
+	}{{"begin_seconds", c.Begin, 0.6}, {"enrol_seconds", c.Enrol, 2}} {
+		if !(f.is >= f.least) || f.is.Duration() > mostHeard {
+			faults = append(faults, field.Errorf(f.key, "is %v; must be from %v to %v seconds", float64(f.is), float64(f.least), mostHeard.Seconds()))
+		}
+	}
+	if c.MostUnknown < 1 || c.MostUnknown > mostUnknown {
+		faults = append(faults, field.Errorf("most_unknown", "is %d; must be from 1 to %d", c.MostUnknown, mostUnknown))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,263 @@
+package speakers
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/models/voiceprint"
+)
+
+// A Judgement says whose voice it is.
+type Judgement struct {
+	Speaker earshot.Handle // empty: nobody can tell
+	Sure    float64        // that it is Speaker's, or the agent's; 0 to 1
+	New     bool           // Speaker was not known before
+	Own     bool           // it is the agent's own voice
+	Again   bool           // the very same sound was heard before: it is played, not said
+}
+
+const (
+	// stranger is how likely somebody speaks who is not known, before the voice
+	// is looked at.
+	stranger = 0.2
+
+	// strange is how likely it must be a stranger's to begin a voice, and teaches
+	// how sure one must be to learn from it. Both are meant to be wrong rarely: a
+	// voice that was begun in vain merges, one that was taught wrongly misleads.
+	strange = 0.6
+	teaches = 0.95
+
+	// absent voices that nobody has named are this much less likely than those
+	// heard in the last while.
+	absent = 0.2
+	while  = 10 * time.Minute
+
+	// one is how sure one must be that two voices that nobody has named are one,
+	// of which enough was heard each.
+	one    = 0.97
+	enough = 4 * time.Second
+
+	// doubt is what is left of a judgement on sound that was heard before.
+	doubt = 0.5
+
+	// same is how far two prints may lie apart, in parts of their length, and be of
+	// the same sound: nobody says a thing twice like this.
+	same       = 1e-3
+	mostRecent = 256
+)
+
+// Whose judges whose voice v is, that began to speak at a time, and learns from
+// it: of voices that it is sure of, and of new ones. It takes microseconds. A nil
+// v, and one of which too little was heard, is nobody's.
+func (b *Book) Whose(v *earshot.Voice, at time.Time) Judgement {
+	p, ok := b.print(v)
+	if !ok {
+		return Judgement{}
+	}
+	b.mu.Lock()
+	j := b.judge(p, at, true)
+	merged := len(b.pending) > 0
+	b.mu.Unlock()
+	if merged {
+		b.tell()
+	}
+	return j
+}
+
+// Guess is Whose for a voice that is still speaking: nothing is learnt.
+func (b *Book) Guess(v *earshot.Voice, at time.Time) Judgement {
+	p, ok := b.print(v)
+	if !ok {
+		return Judgement{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.judge(p, at, false)
+}
+
+// LearnOwn takes in what the agent sounds like, as it is made or as it was heard
+// when nobody else spoke.
+func (b *Book) LearnOwn(v *earshot.Voice) {
+	if p, ok := b.print(v); ok {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.is.own.live = add(b.is.own.live, p)
+	}
+}
+
+// print returns what can be compared of v.
+func (b *Book) print(v *earshot.Voice) (print, bool) {
+	if v == nil || !b.cfg.Enabled || v.Heard < voiceprint.Least || !valid(v.Print) {
+		return print{}, false
+	}
+	return print{v.Channel, slices.Clone(v.Print), v.Heard}, true
+}
+
+// valid reports whether numbers are a print.
+func valid(numbers []float32) bool {
+	return len(numbers) == voiceprint.Size && !slices.ContainsFunc(numbers, func(n float32) bool {
+		return math.IsNaN(float64(n)) || math.Abs(float64(n)) > 1e6
+	})
+}
+
+// judge judges p, and learns from it if that is wanted and nothing is being
+// written down.
+func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
+	s := sample{at, p}
+	odds := b.is.odds(p, at)
+	learns = learns && !b.frozen
+	if b.again(s, learns) {
+		j := b.decide(odds, odds.sure*doubt)
+		j.Again = true
+		return j
+	}
+	j := b.decide(odds, odds.sure)
+	switch {
+	case !learns:
+	case odds.best != nil && odds.best != &b.is.own && odds.sure >= teaches:
+		odds.best.learn(s)
+		b.unite(odds.best, at)
+	case odds.strange >= strange && p.heard >= b.cfg.Begin.Duration():
+		v := b.begin(b.is)
+		v.learn(s)
+		b.crowd()
+		return Judgement{Speaker: v.handle(), Sure: odds.strange, New: true}
+	}
+	return j
+}
+
+// decide returns the judgement that somebody is as sure of as said.
+func (b *Book) decide(o odds, sure float64) Judgement {
+	switch {
+	case o.best == nil || sure < b.cfg.Sure:
+		return Judgement{}
+	case o.best == &b.is.own:
+		return Judgement{Own: true, Sure: sure}
+	}
+	return Judgement{Speaker: o.best.handle(), Sure: sure}
+}
+
+// odds are how likely a voice is whose.
+type odds struct {
+	best    *voice // nil if there is nobody
+	sure    float64
+	strange float64 // that it is nobody's who is known
+}
+
+// odds weighs all voices against each other and against somebody unknown. Each
+// comparison alone says how likely two prints are one voice when nothing else is
+// known; what they say together is what Bayes would make of it.
+func (s *state) odds(p print, at time.Time) odds {
+	all := s.shifts()
+	centred := all.centred(p)
+	var weights, sum, best float64
+	var who *voice
+	for _, v := range append([]*voice{&s.own}, s.voices...) {
+		if v.heard() == 0 {
+			continue
+		}
+		likely := min(max(all.alike(p, centred, v), 1e-6), 1-1e-6)
+		weight := v.weight(at)
+		weights += weight
+		is := weight * likely / (1 - likely)
+		sum += is
+		if is > best {
+			best, who = is, v
+		}
+	}
+	if who == nil {
+		return odds{strange: 1}
+	}
+	share := (1 - stranger) / weights
+	total := stranger + share*sum
+	return odds{who, share * best / total, stranger / total}
+}
+
+// weight says how likely it is that v speaks, beside others.
+func (v *voice) weight(at time.Time) float64 {
+	if v.number > 0 && v.who == "" && at.Sub(v.last) > while {
+		return absent
+	}
+	return 1
+}
+
+// again reports whether the same sound was heard before, and remembers it. What is
+// judged twice while it is spoken was not.
+func (b *Book) again(s sample, learns bool) bool {
+	heard := slices.ContainsFunc(b.recent, func(r sample) bool {
+		return s.at.Sub(r.at).Abs() > min(r.heard, s.heard) && near(r.numbers, s.numbers)
+	})
+	if learns {
+		b.recent = append(b.recent, s)
+		if len(b.recent) > mostRecent {
+			b.recent = slices.Delete(b.recent, 0, 1)
+		}
+	}
+	return heard
+}
+
+// near reports whether two prints are the same but for rounding.
+func near(a, b []float32) bool {
+	var apart, long float64
+	for i, x := range a {
+		d := float64(x - b[i])
+		apart += d * d
+		long += float64(x) * float64(x)
+	}
+	return apart <= same*same*long
+}
+
+// unite merges voices that nobody has named into the older one, where v turns out
+// to be one with them.
+func (b *Book) unite(v *voice, at time.Time) {
+	if v.who != "" || v.heard() < enough {
+		return
+	}
+	all := b.is.shifts()
+	for _, other := range b.is.voices {
+		if other == v || other.who != "" || other.heard() < enough || all.both(v, other) < one {
+			continue
+		}
+		into, from := v, other
+		if other.number < v.number {
+			into, from = other, v
+		}
+		b.is.merge(into, from)
+		b.pending = append(b.pending, Change{Act: Merged, Voice: into.handle(), Other: from.handle(), Said: Said{At: at}})
+		return
+	}
+}
+
+// both returns how likely two voices are one, by what was heard most of both.
+func (s shifts) both(v, other *voice) float64 {
+	prints := v.prints()
+	p := prints[0]
+	for _, q := range prints {
+		if q.heard > p.heard {
+			p = q
+		}
+	}
+	return s.alike(p, s.centred(p), other)
+}
+
+// crowd lets the voice that was heard longest ago give way when there are too
+// many of which nothing is kept: before others one that nobody has named.
+func (b *Book) crowd() {
+	var passing []*voice
+	for _, v := range b.is.voices {
+		if !v.agreed {
+			passing = append(passing, v)
+		}
+	}
+	if len(passing) <= b.cfg.MostUnknown {
+		return
+	}
+	b.is.drop(slices.MinFunc(passing, func(v, w *voice) int {
+		if (v.who == "") != (w.who == "") {
+			return map[bool]int{true: -1, false: 1}[v.who == ""]
+		}
+		return v.last.Compare(w.last)
+	}))
+}

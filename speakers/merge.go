@@ -1,0 +1,161 @@
+package speakers
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/models/voiceprint"
+)
+
+// Merge says that two voices are one. They may not be two people's. What was kept
+// of one stays as it is; what was not is not kept by this.
+func (b *Book) Merge(into, from earshot.Handle, said Said) (Change, error) {
+	return b.change(func(s *state) (Change, error) {
+		if err := said.check(); err != nil {
+			return Change{}, err
+		}
+		v, err := s.edit(into)
+		if err != nil {
+			return Change{}, err
+		}
+		other, err := s.edit(from)
+		switch {
+		case err != nil:
+			return Change{}, err
+		case v.id == other.id:
+			return Change{}, errors.New("these are one voice already")
+		case v.who != "" && other.who != "" && v.who != other.who:
+			return Change{}, errOthers
+		}
+		if other.agreed && !v.agreed {
+			v, other = other, v
+		}
+		c := Change{Act: Merged, Voice: v.handle(), Other: other.handle(), Was: v.who, Said: said}
+		v.take(other)
+		s.merge(v, other)
+		c.Who = v.who
+		return c, nil
+	})
+}
+
+// take lets v be whose another voice is, and keeps what was kept of it.
+func (v *voice) take(other *voice) {
+	if v.who == "" {
+		v.who, v.said = other.who, other.said
+	}
+	for _, p := range other.kept {
+		v.kept = add(v.kept, p)
+	}
+	other.kept = nil
+}
+
+// Split says that a voice is two people's, and begins another for what is less
+// like the rest of it. The name stays with the first.
+func (b *Book) Split(h earshot.Handle, said Said) (Change, error) {
+	return b.change(func(s *state) (Change, error) {
+		if err := said.check(); err != nil {
+			return Change{}, err
+		}
+		v, err := s.edit(h)
+		if err != nil {
+			return Change{}, err
+		}
+		stays, goes := v.halves(s.shifts())
+		if len(goes) == 0 {
+			return Change{}, errors.New("too little of this voice is remembered to tell two apart; let them talk, and try again")
+		}
+		other := b.begin(s)
+		c := Change{Act: Divided, Voice: v.handle(), Other: other.handle(), Was: v.who, Said: said}
+		v.live, v.recent = nil, nil
+		for _, one := range stays {
+			v.learn(one)
+		}
+		for _, one := range goes {
+			other.learn(one)
+			c.Moved = append(c.Moved, one.at)
+		}
+		return c, nil
+	})
+}
+
+// halves parts what was heard of v into two: it begins with the two samples that
+// are least alike, and lets each other one go with the nearer one.
+func (v *voice) halves(all shifts) (stays, goes []sample) {
+	a, b, least := 0, 0, 2.0
+	for i, x := range v.recent {
+		for j, y := range v.recent[:i] {
+			if score := voiceprint.Score(all.centred(x.print), all.centred(y.print)); score < least {
+				a, b, least = j, i, score
+			}
+		}
+	}
+	if a == b {
+		return nil, nil
+	}
+	for _, x := range v.recent {
+		c := all.centred(x.print)
+		if voiceprint.Score(c, all.centred(v.recent[a].print)) >= voiceprint.Score(c, all.centred(v.recent[b].print)) {
+			stays = append(stays, x)
+		} else {
+			goes = append(goes, x)
+		}
+	}
+	if v.fits(all, stays) < v.fits(all, goes) {
+		stays, goes = goes, stays
+	}
+	return stays, goes
+}
+
+// fits says how well samples are v: by what is kept of it or, if nothing is, how
+// much they are.
+func (v *voice) fits(all shifts, samples []sample) float64 {
+	var heard time.Duration
+	var mean float64
+	for _, s := range samples {
+		heard += s.heard
+		if len(v.kept) > 0 {
+			kept := voice{kept: v.kept}
+			mean += all.alike(s.print, all.centred(s.print), &kept) / float64(len(samples))
+		}
+	}
+	if len(v.kept) > 0 {
+		return mean
+	}
+	return heard.Seconds()
+}
+
+// Undo takes back the last change that can be: not that a voice was forgotten.
+func (b *Book) Undo(said Said) (Change, error) {
+	return b.change(func(s *state) (Change, error) {
+		if err := said.check(); err != nil {
+			return Change{}, err
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.past) == 0 {
+			return Change{}, errors.New("there is nothing to undo")
+		}
+		return s.undo(b.past[len(b.past)-1], said), nil
+	})
+}
+
+// undo puts back what a change has replaced.
+func (s *state) undo(p past, said Said) Change {
+	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool { return slices.Contains(p.touched, v.id) })
+	for _, v := range p.before {
+		s.voices = append(s.voices, v.clone())
+	}
+	c := p.change
+	c.Said, c.Undo = said, true
+	switch c.Act {
+	case Merged:
+		c.Act, c.Who, c.Was = Divided, "", c.Who
+	case Divided:
+		c.Act = Merged
+	default:
+		c.Act, c.Who, c.Was = Named, c.Was, c.Who
+	}
+	return c
+}

@@ -1,0 +1,166 @@
+package speakers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+// Name says whose a voice is, until the program ends. Nothing is kept. An empty
+// who takes a name away again from a voice that is not kept.
+func (b *Book) Name(h earshot.Handle, who earshot.ParticipantID, said Said) (Change, error) {
+	return b.change(func(s *state) (Change, error) {
+		if err := said.check(); err != nil {
+			return Change{}, err
+		}
+		v, err := s.edit(h)
+		if err != nil {
+			return Change{}, err
+		}
+		if v.agreed && v.who != who {
+			return Change{}, errOthers
+		}
+		c := Change{Act: Named, Voice: v.handle(), Who: who, Was: v.who, Said: said}
+		v.who = who
+		if !v.agreed {
+			v.said = said
+		}
+		return c, nil
+	})
+}
+
+// Enrol keeps the print of the voices that are somebody's, as one, with the
+// consent of that person, which consent records: who has given it, or says that
+// they have, and when. Voices of which too little was heard are refused. What was
+// kept of the person before, stays and counts as well.
+func (b *Book) Enrol(who earshot.ParticipantID, consent Said, voices ...earshot.Handle) (Change, error) {
+	return b.change(func(s *state) (Change, error) {
+		if who == "" || len(voices) == 0 {
+			return Change{}, errors.New("say whose voice is to be kept, and which; see: earshot speakers")
+		}
+		if err := consent.check(); err != nil {
+			return Change{}, err
+		}
+		v, err := s.gather(who, voices)
+		if err != nil {
+			return Change{}, err
+		}
+		if missing := b.cfg.Enrol.Duration() - v.heard(); missing > 0 {
+			return Change{}, fmt.Errorf("too little was heard of this voice; let them go on talking for %.0f seconds", max(1, missing.Seconds()))
+		}
+		c := Change{Act: Enrolled, Voice: v.handle(), Who: who, Was: v.who, Said: consent}
+		v.who, v.said, v.agreed = who, consent, true
+		v.kept, v.live = v.prints(), nil
+		return c, nil
+	})
+}
+
+// gather makes one voice of those that are named and what is kept of somebody.
+func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voice, error) {
+	for _, v := range s.of(who) {
+		if v.agreed {
+			voices = append([]earshot.Handle{v.handle()}, voices...)
+		}
+	}
+	var into *voice
+	for _, h := range voices {
+		v, err := s.edit(h)
+		switch {
+		case err != nil:
+			return nil, err
+		case v.who != "" && v.who != who:
+			return nil, errOthers
+		case into == nil:
+			into = v
+		case into.id != v.id:
+			into, err = s.edit(into.handle())
+			if err != nil {
+				return nil, err
+			}
+			s.merge(into, v)
+		}
+	}
+	return into, nil
+}
+
+// Teach says that what began to be said at a time was said by somebody: they say
+// so themselves, or others for them. What was learnt from it moves to their voice,
+// in memory.
+func (b *Book) Teach(began time.Time, who earshot.ParticipantID, said Said) (Change, error) {
+	return b.change(func(s *state) (Change, error) {
+		if err := said.check(); err != nil {
+			return Change{}, err
+		}
+		heard := b.sample(began)
+		if heard == nil || who == "" {
+			return Change{}, errors.New("the sound of that is not remembered; say it soon after it was said")
+		}
+		v, i := s.learnt(began)
+		if v == nil {
+			return b.assign(s, *heard, who, said), nil
+		}
+		if v.who == who {
+			return Change{Act: Named, Voice: v.handle(), Who: who, Was: who, Said: said}, nil
+		}
+		if v.who == "" && len(s.of(who)) == 0 {
+			v, _ = s.edit(v.handle())
+			v.who, v.said = who, said
+			return Change{Act: Named, Voice: v.handle(), Who: who, Said: said}, nil
+		}
+		v, _ = s.edit(v.handle())
+		v.unlearn(i)
+		c := b.assign(s, *heard, who, said)
+		c.Act, c.Voice, c.Other, c.Was = Divided, v.handle(), c.Voice, v.who
+		c.Moved = []time.Time{began}
+		return c, nil
+	})
+}
+
+// sample returns what was heard at a time, or nil.
+func (b *Book) sample(began time.Time) *sample {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.recent, func(s sample) bool { return s.at.Equal(began) })
+	if i < 0 {
+		return nil
+	}
+	s := b.recent[i]
+	return &s
+}
+
+// learnt returns the voice that has learnt from what was said at a time, and where
+// it holds it.
+func (s *state) learnt(began time.Time) (*voice, int) {
+	for _, v := range s.voices {
+		if i := slices.IndexFunc(v.recent, func(s sample) bool { return s.at.Equal(began) }); i >= 0 {
+			return v, i
+		}
+	}
+	return nil, -1
+}
+
+// assign lets the voice of somebody learn from what was heard, or begins one.
+func (b *Book) assign(s *state, heard sample, who earshot.ParticipantID, said Said) Change {
+	var v *voice
+	if all := s.of(who); len(all) > 0 {
+		v, _ = s.edit(all[0].handle())
+	} else {
+		v = b.begin(s)
+		v.who, v.said = who, said
+	}
+	v.learn(heard)
+	return Change{Act: Named, Voice: v.handle(), Who: who, Said: said, Moved: []time.Time{heard.at}}
+}
+
+// unlearn takes out what v has learnt from one sample, by learning the others
+// again.
+func (v *voice) unlearn(i int) {
+	rest := slices.Delete(slices.Clone(v.recent), i, i+1)
+	v.live, v.recent = nil, nil
+	for _, s := range rest {
+		v.learn(s)
+	}
+}

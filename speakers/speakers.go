@@ -1,0 +1,162 @@
+// Package speakers knows whose voice it is. One [Book] is asked by every room:
+// it holds the voices that were enrolled, and groups those that nobody has named.
+//
+// That nobody can tell is a frequent and honest answer: a voice that is like two,
+// or of which too little was heard, is nobody's. And a voice proves nothing. It is
+// easily played again, so nobody has a right, or sees anything, because of it.
+//
+// Prints of voices are as fingerprints: they stand in no log and no journal, and
+// what a book tells of a voice holds none. Voices that nobody has agreed to keep
+// live in memory until the program ends, see [Config.MostUnknown]: the one that
+// was heard longest ago gives way. What is kept, with consent, is the print as it
+// was then, in one file; what is learnt of it later lives in memory like the rest.
+//
+// A Book has neither goroutine nor clock: times come in as arguments. Its methods
+// may be called from any goroutine. Nobody who judges waits for a file: while a
+// change is written down, voices are judged and nothing is learnt.
+package speakers
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+)
+
+// provider stands in the handles of voices.
+const provider = "voice"
+
+// A Speaker is a voice that is known, without its print.
+type Speaker struct {
+	Handle earshot.Handle   `json:"handle"`
+	Also   []earshot.Handle `json:"also,omitempty"` // that turned out to be this one
+
+	// Number is what people call a voice by that was not known when the program
+	// began: voice 3. It is of this run alone; 0 is none.
+	Number int `json:"number,omitempty"`
+
+	Who   earshot.ParticipantID `json:"who,omitempty"` // whose it is; empty if nobody has said
+	Kept  bool                  `json:"kept"`          // in the file, with consent
+	Said  Said                  `json:"said,omitzero"` // who named it, or agreed to keep it
+	Heard time.Duration         `json:"heard"`         // that its print is made of
+	Last  time.Time             `json:"last,omitzero"` // when it was heard in this run
+}
+
+// Said is who says so, and when.
+type Said struct {
+	By earshot.ParticipantID `json:"by"`
+	At time.Time             `json:"at"`
+}
+
+// check reports what is missing.
+func (s Said) check() error {
+	if s.By == "" || s.At.IsZero() {
+		return errors.New("nobody has said so; name who does, and when")
+	}
+	return nil
+}
+
+// ErrUnknown is a voice that is not known: it never was, it gave way to others,
+// or it was forgotten.
+var ErrUnknown = errors.New("no such voice is known; see: earshot speakers")
+
+// A Book is the voices that are known.
+type Book struct {
+	cfg  Config
+	path string // of the file; empty keeps nothing
+
+	changing sync.Mutex // held while one change is made and written down
+	telling  sync.Mutex // held while Changed is called
+
+	mu      sync.Mutex
+	is      *state
+	frozen  bool // a change is being written down
+	past    []past
+	pending []Change // of which nobody was told yet
+	recent  []sample // what was judged last, to notice what is played again
+	numbers int
+}
+
+// A state is the voices, in the order in which they came.
+type state struct {
+	voices []*voice
+	own    voice // the agent's
+}
+
+// Open returns the book whose file is in dir. For an empty dir nothing is kept.
+// A file that is damaged is set aside, and said; one of a newer version is an
+// error, for it would be lost.
+func Open(dir string, c Config) (*Book, error) {
+	b := &Book{cfg: c, is: new(state)}
+	if b.cfg.NewID == nil {
+		b.cfg.NewID = func() string { return ulid.Make().String() }
+	}
+	return b, nil
+}
+
+// Known returns the voices that are known, those that are kept first and then the
+// one heard last before others.
+func (b *Book) Known() []Speaker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make([]Speaker, 0, len(b.is.voices))
+	for _, v := range b.is.voices {
+		all = append(all, v.speaker())
+	}
+	slices.SortStableFunc(all, func(a, b Speaker) int {
+		if a.Kept != b.Kept {
+			return map[bool]int{true: -1, false: 1}[a.Kept]
+		}
+		return cmp.Or(b.Last.Compare(a.Last), strings.Compare(a.Handle.ID, b.Handle.ID))
+	})
+	return all
+}
+
+// Speaker returns the voice that h is, also where it was taken for another one
+// when h was given to it.
+func (b *Book) Speaker(h earshot.Handle) (Speaker, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := b.is.find(h)
+	if v == nil {
+		return Speaker{}, false
+	}
+	return v.speaker(), true
+}
+
+// find returns the voice that h is, or nil.
+func (s *state) find(h earshot.Handle) *voice {
+	if h.Provider != provider {
+		return nil
+	}
+	for _, v := range s.voices {
+		if v.id == h.ID || slices.Contains(v.also, h.ID) {
+			return v
+		}
+	}
+	return nil
+}
+
+// of returns the voices that are somebody's.
+func (s *state) of(who earshot.ParticipantID) (all []*voice) {
+	for _, v := range s.voices {
+		if v.who == who && who != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// begin returns a voice that was not there before, and is there now.
+func (b *Book) begin(s *state) *voice {
+	b.numbers++
+	v := &voice{id: b.cfg.NewID(), number: b.numbers}
+	s.voices = append(s.voices, v)
+	return v
+}

@@ -1,0 +1,185 @@
+package speakers
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/models/voiceprint"
+)
+
+const (
+	mostSamples  = 16 // of a voice, to tell two apart that were taken for one
+	mostAlso     = 64
+	mostChannels = 8
+
+	// slow is how much of a voice its print remembers: what is heard after that
+	// replaces what came first, little by little.
+	slow = time.Minute
+)
+
+// A voice is one that is known. What it is made of is replaced, never changed, so
+// that a copy of the struct is one of the voice.
+type voice struct {
+	id     string
+	also   []string // other IDs that it had
+	number int
+	who    earshot.ParticipantID
+	said   Said
+	agreed bool    // said is consent
+	kept   []print // what the file holds of it
+	live   []print // what was learnt since
+	last   time.Time
+	recent []sample
+}
+
+// A print is the mean of what was heard of a voice through one channel. The
+// numbers are as they were heard, not centred.
+type print struct {
+	channel string
+	numbers []float32
+	heard   time.Duration
+}
+
+// A sample is one utterance.
+type sample struct {
+	at time.Time
+	print
+}
+
+// handle returns what a voice is called elsewhere.
+func (v *voice) handle() earshot.Handle { return handleOf(v.id) }
+
+func handleOf(id string) earshot.Handle { return earshot.Handle{Provider: provider, ID: id} }
+
+// speaker returns v without its print.
+func (v *voice) speaker() Speaker {
+	s := Speaker{Handle: v.handle(), Number: v.number, Who: v.who, Kept: v.agreed, Said: v.said, Heard: v.heard(), Last: v.last}
+	for _, id := range v.also {
+		s.Also = append(s.Also, handleOf(id))
+	}
+	return s
+}
+
+// clone returns a copy that shares only what is never changed.
+func (v *voice) clone() *voice {
+	c := *v
+	c.also, c.kept, c.live, c.recent = slices.Clone(v.also), slices.Clone(v.kept), slices.Clone(v.live), slices.Clone(v.recent)
+	return &c
+}
+
+// heard returns how much the print of v is made of.
+func (v *voice) heard() (d time.Duration) {
+	for _, p := range v.prints() {
+		d += p.heard
+	}
+	return d
+}
+
+// prints returns what v sounds like through each channel. What was learnt since a
+// print was kept counts for no more than that: a voice cannot be led away from it.
+func (v *voice) prints() []print {
+	if len(v.kept) == 0 {
+		return v.live
+	}
+	all := slices.Clone(v.kept)
+	for _, p := range v.live {
+		i := slices.IndexFunc(all, func(k print) bool { return k.channel == p.channel })
+		if i < 0 {
+			all = append(all, p)
+			continue
+		}
+		p.heard = min(p.heard, all[i].heard)
+		all[i] = all[i].with(p)
+	}
+	return all
+}
+
+// with returns the mean of two prints through one channel.
+func (p print) with(q print) print {
+	sum := p.heard + q.heard
+	if sum <= 0 || len(p.numbers) != len(q.numbers) {
+		return p
+	}
+	share := float32(q.heard) / float32(sum)
+	numbers := make([]float32, len(p.numbers))
+	for i, n := range p.numbers {
+		numbers[i] = n + share*(q.numbers[i]-n)
+	}
+	return print{p.channel, numbers, sum}
+}
+
+// add puts p into the mean for its channel.
+func add(prints []print, p print) []print {
+	i := slices.IndexFunc(prints, func(k print) bool { return k.channel == p.channel })
+	if i < 0 {
+		if len(prints) == mostChannels {
+			prints = slices.Delete(prints, 0, 1)
+		}
+		return append(prints, p)
+	}
+	mean := prints[i].with(p)
+	mean.heard = min(mean.heard, slow)
+	prints[i] = mean
+	return prints
+}
+
+// learn takes in what v has said.
+func (v *voice) learn(s sample) {
+	v.live = add(v.live, s.print)
+	v.recent = append(v.recent, s)
+	if len(v.recent) > mostSamples {
+		v.recent = slices.Delete(v.recent, 0, 1)
+	}
+	if s.at.After(v.last) {
+		v.last = s.at
+	}
+}
+
+// known adds IDs that v had, the oldest of which give way.
+func (v *voice) known(ids ...string) {
+	v.also = append(v.also, ids...)
+	if n := len(v.also) - mostAlso; n > 0 {
+		v.also = slices.Delete(v.also, 0, n)
+	}
+}
+
+// shifts are what each channel adds to a voice.
+type shifts map[string][]float32
+
+// shifts estimates them from all voices.
+func (s *state) shifts() shifts {
+	heard := make(map[string][][]float32)
+	for _, v := range append([]*voice{&s.own}, s.voices...) {
+		for _, p := range v.prints() {
+			heard[p.channel] = append(heard[p.channel], p.numbers)
+		}
+	}
+	all := make(shifts, len(heard))
+	for channel, prints := range heard {
+		all[channel] = voiceprint.Shift(prints)
+	}
+	return all
+}
+
+// centred returns p without what its channel adds.
+func (s shifts) centred(p print) []float32 { return voiceprint.Centre(p.numbers, s[p.channel]) }
+
+// alike returns how likely p, whose centred numbers are given, is a print of v,
+// where that is as likely as not. What was heard through the same channel counts
+// before all else.
+func (s shifts) alike(p print, centred []float32, v *voice) float64 {
+	var mean print
+	for _, k := range v.prints() {
+		if k.channel == p.channel && k.heard >= voiceprint.Least {
+			return voiceprint.Probability(voiceprint.Score(centred, s.centred(k)), min(p.heard, k.heard))
+		}
+		k.numbers = s.centred(k)
+		if mean.numbers == nil {
+			mean = k
+		} else {
+			mean = mean.with(k)
+		}
+	}
+	return voiceprint.Probability(voiceprint.Score(centred, mean.numbers), min(p.heard, mean.heard))
+}
