@@ -18,10 +18,17 @@ type Config struct {
 	// [Lasts].
 	Begin int `yaml:"begin_frames"`
 
-	// End is how much silence ends an utterance, and EndOpen how much while the
-	// sentence is open.
-	End     field.Seconds `yaml:"end_seconds"`
-	EndOpen field.Seconds `yaml:"end_open_seconds"`
+	// End is how much silence ends an utterance. The others are how much does when
+	// its words say more: EndFinished after what is clearly all, such as a question;
+	// EndOpen in an open sentence, and in the first words of an answer; EndDictated
+	// while somebody thinks, or dictates a number, an address, a date or letters;
+	// EndWait after "one moment". The first is never longer than End, and the last
+	// two never shorter than EndOpen.
+	End         field.Seconds `yaml:"end_seconds"`
+	EndFinished field.Seconds `yaml:"end_finished_seconds"`
+	EndOpen     field.Seconds `yaml:"end_open_seconds"`
+	EndDictated field.Seconds `yaml:"end_dictated_seconds"`
+	EndWait     field.Seconds `yaml:"end_wait_seconds"`
 
 	// PreRoll is how much is kept from before the onset: words begin with
 	// consonants that no detector takes for a voice.
@@ -41,7 +48,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Duck: 3, Begin: 5,
-		End: 0.3, EndOpen: 0.9,
+		End: 0.4, EndFinished: 0.22, EndOpen: 0.9, EndDictated: 2, EndWait: 4,
 		PreRoll: 0.3, Longest: 30,
 		Margin: 9,
 	}
@@ -53,7 +60,10 @@ func (c Config) Validate() error {
 		frames("duck_frames", c.Duck, duckOf),
 		frames("begin_frames", c.Begin, beginOf),
 		span("end_seconds", c.End, 0.1, 3),
+		span("end_finished_seconds", c.EndFinished, 0.1, 3),
 		span("end_open_seconds", c.EndOpen, c.End, 5),
+		span("end_dictated_seconds", c.EndDictated, 0.1, 10),
+		span("end_wait_seconds", c.EndWait, 0.1, 10),
 		span("pre_roll_seconds", c.PreRoll, 0, 1),
 		span("longest_seconds", c.Longest, 5, 30), // a recogniser keeps no more
 		margin(c.Margin),

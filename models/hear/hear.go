@@ -9,11 +9,13 @@
 package hear
 
 import (
+	"cmp"
 	"iter"
 	"math/bits"
 	"time"
 
 	"earshot/internal/audio"
+	"earshot/internal/field"
 )
 
 // An Edge is what one frame revealed.
@@ -73,8 +75,8 @@ const (
 
 // An Ear follows one source of sound. It is used from one goroutine.
 type Ear struct {
-	cfg                         Config
-	end, endOpen, roll, longest int64 // of cfg, in frames
+	cfg                Config
+	end, roll, longest int64 // of cfg, in frames
 
 	state  state
 	now    int64  // the frame stepped last; counts lost ones too
@@ -84,9 +86,9 @@ type Ear struct {
 	first  int64  // its first
 	before int64  // the last voiced frame of the utterance before
 	began  time.Time
-	count  int // of its voiced frames
-	ours   int // of those, how many have Own
-	wait   bool
+	count  int   // of its voiced frames
+	ours   int   // of those, how many have Own
+	wait   int64 // how much silence ends the utterance, in frames; 0 is end
 
 	level level
 	ring  []audio.Frame // the last frames; the newest is at (kept-1) mod len
@@ -100,8 +102,7 @@ func New(c Config) *Ear {
 		panic("hear: " + err.Error())
 	}
 	e := &Ear{
-		cfg: c, end: inFrames(c.End), endOpen: inFrames(c.EndOpen),
-		roll: inFrames(c.PreRoll), longest: inFrames(c.Longest),
+		cfg: c, end: inFrames(c.End), roll: inFrames(c.PreRoll), longest: inFrames(c.Longest),
 		before: -1, now: -1, level: newLevel(),
 	}
 	e.ring = make([]audio.Frame, e.roll+doubt+1)
@@ -158,7 +159,7 @@ func (e *Ear) whileQuiet() Edge {
 		return None
 	}
 	window := e.voiced & (1<<duckOf - 1)
-	e.state, e.wait = onset, false
+	e.state, e.wait = onset, 0
 	e.first = e.now - int64(bits.Len64(window)-1)
 	e.last = e.now - int64(bits.TrailingZeros64(window))
 	e.count = bits.OnesCount64(window)
@@ -205,11 +206,7 @@ func (e *Ear) follow() {
 // whileOpen waits for the end of an utterance.
 func (e *Ear) whileOpen() Edge {
 	e.follow()
-	limit := e.end
-	if e.wait {
-		limit = e.endOpen
-	}
-	still := e.now - e.last
+	limit, still := cmp.Or(e.wait, e.end), e.now-e.last
 	switch {
 	case still > limit, still == limit && e.voiced&1 == 0: // else the next frame tells whether it goes on
 		e.state, e.before = quiet, e.last
@@ -222,10 +219,13 @@ func (e *Ear) whileOpen() Edge {
 	return None
 }
 
-// Open says whether the sentence of the open utterance sounds unfinished, so
-// that more silence belongs to it. It holds until the next call, at most until
+// Wait says how much silence ends the open utterance, as [Config.Patience] has
+// it from its words; 0 is Config.End. It holds until the next call, at most until
 // the utterance ends.
-func (e *Ear) Open(unfinished bool) { e.wait = unfinished }
+func (e *Ear) Wait(silence time.Duration) { e.wait = inFrames(field.Seconds(silence.Seconds())) }
+
+// Still returns for how long the open utterance has been silent.
+func (e *Ear) Still() time.Duration { return inTime(e.now - e.last) }
 
 // PreRoll returns the frames of an utterance up to and including the one that
 // was stepped last: Config.PreRoll before its first voiced one, but nothing

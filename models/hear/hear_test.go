@@ -69,7 +69,7 @@ func edges(e *hear.Ear, picture string) string {
 // short is an ear with little patience, so that pictures are short.
 func short() hear.Config {
 	c := hear.DefaultConfig()
-	c.End, c.EndOpen, c.PreRoll = 0.12, 0.24, 0.06
+	c.End, c.EndFinished, c.PreRoll = 0.12, 0.1, 0.06
 	return c
 }
 
@@ -106,7 +106,7 @@ func TestEdges(t *testing.T) {
 func TestOpenSentence(t *testing.T) {
 	e := hear.New(short())
 	edges(e, "#####")
-	e.Open(true)
+	e.Wait(240 * time.Millisecond)
 	if got, want := edges(e, "........................"), "...........E............"; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -118,18 +118,20 @@ func TestOpenSentence(t *testing.T) {
 func TestDefaultPatience(t *testing.T) {
 	word := strings.Repeat("#", 10)
 	for _, tt := range []struct {
-		name string
-		open bool
-		want time.Duration
+		name, words string
+		want        time.Duration
 	}{
-		{"closed", false, 300 * time.Millisecond},
-		{"open", true, 900 * time.Millisecond},
+		{"no words", "", 400 * time.Millisecond},
+		{"finished", "what time is it", 220 * time.Millisecond},
+		{"open", "tell me about the", 900 * time.Millisecond},
+		{"dictated", "my number is oh two", 2 * time.Second},
+		{"a wish for time", "hold on", 4 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := hear.New(hear.DefaultConfig())
 			edges(e, word)
-			e.Open(tt.open)
-			after := edges(e, strings.Repeat(".", 100))
+			e.Wait(hear.DefaultConfig().Patience(tt.words, hear.Talk{}))
+			after := edges(e, strings.Repeat(".", 300))
 			if got := time.Duration(strings.IndexByte(after, 'E')+1) * audio.Time; got != tt.want {
 				t.Errorf("ended after %v, want %v", got, tt.want)
 			}

@@ -95,7 +95,7 @@ func configs(t *rapid.T) hear.Config {
 	draw := func(key string, from, to float64) field.Seconds {
 		return field.Seconds(rapid.Float64Range(from, to).Draw(t, key))
 	}
-	c.End, c.EndOpen = draw("end", 0.1, 1), draw("open", 1, 2)
+	c.End, c.EndFinished, c.EndOpen = draw("end", 0.1, 0.9), 0.1, draw("open", 1, 2)
 	c.PreRoll, c.Longest = draw("roll", 0, 1), draw("longest", 5, 6)
 	return c
 }
@@ -111,7 +111,7 @@ func TestPromises(t *testing.T) {
 		open := rapid.IntRange(1, 100).Draw(t, "open")
 		for i := range all {
 			if i%open == 0 {
-				j.Open(i/open%2 == 0)
+				j.Wait(time.Duration(i/open%3) * 500 * time.Millisecond)
 			}
 			if err := j.step(&all[i]); err != nil {
 				t.Fatalf("frame %d: %v", i, err)

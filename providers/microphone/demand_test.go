@@ -91,7 +91,7 @@ func TestAskedAgain(t *testing.T) {
 		want    string
 	}{
 		{"a voice", []result{{text: "one more", late: 200 * time.Millisecond}, {text: "two more"}}, "blblUlU"},
-		{"words", []result{{text: "one more", late: 450 * time.Millisecond}, {partials: words, text: "well then"}}, "blblwUlwU"},
+		{"words", []result{{text: "one more", late: 450 * time.Millisecond}, {partials: words, text: "well then"}}, "blblwUlwsU"},
 		{"nothing else", []result{{text: "one more"}, {text: "two more"}}, "blUblU"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

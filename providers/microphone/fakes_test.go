@@ -164,6 +164,7 @@ type room struct {
 
 	mu      sync.Mutex
 	picture []byte
+	at      time.Duration // when the last utterance came
 	events  []earshot.Event
 	notices []string
 	last    string // text of a notice
@@ -176,7 +177,9 @@ func (r *room) emit(ctx context.Context, e earshot.Event) error {
 	for len(r.picture) <= at {
 		r.picture = append(r.picture, '.')
 	}
-	r.picture[at] = letter(e)
+	if r.picture[at] = letter(e); r.picture[at] == 'U' {
+		r.at = time.Since(r.began)
+	}
 	stuck := r.stuck || len(r.events) == r.stuckAt
 	r.mu.Unlock()
 	if stuck {
@@ -199,6 +202,9 @@ func letter(e earshot.Event) byte {
 	case earshot.Utterance:
 		return 'U'
 	case earshot.Speech:
+		if b.Stable {
+			return 's'
+		}
 		return map[earshot.Stage]byte{
 			earshot.VoiceBegan: 'b', earshot.VoiceLasts: 'l', earshot.VoiceWords: 'w', earshot.VoiceCalls: 'C', earshot.VoiceOver: 'o',
 		}[b.Stage]

@@ -23,6 +23,12 @@ const (
 	// mostSessions is how many utterances may be on their way through a
 	// recogniser. A recogniser that is that far behind is of no help.
 	mostSessions = 8
+
+	// unchanged is how long words must have been the same for an answer to be
+	// prepared to them, and silent how long it must have been still: what a
+	// recogniser says at every step has then been said of the last sound, too.
+	unchanged = 150 * time.Millisecond
+	silent    = 100 * time.Millisecond
 )
 
 // How sure the stages are. Half of all onsets are nothing; what lasts is a
@@ -48,11 +54,10 @@ type listener struct {
 
 	settled chan struct{} // of capacity 1: a session has ended
 
-	mu         sync.Mutex
-	voices     int    // that began
-	open       *voice // nil between utterances
-	unfinished bool   // what it has said so far asks for more
-	sessions   []*voice
+	mu       sync.Mutex
+	voices   int    // that began
+	open     *voice // nil between utterances
+	sessions []*voice
 }
 
 // A voice is one utterance.
@@ -62,10 +67,15 @@ type voice struct {
 	lasted    time.Duration
 	own       float64
 	truncated bool
-	over      bool         // the agent's own sound, at some time
-	lost      bool         // there will be no words
-	session   Session      // nil if nobody listens
-	words     earshot.Text // as far as they were understood
+	over      bool          // the agent's own sound, at some time
+	lost      bool          // there will be no words
+	session   Session       // nil if nobody listens
+	words     earshot.Text  // as far as they were understood
+	sure      float64       // of them
+	ending    hear.Ending   // what they sound like
+	patience  time.Duration // how much silence ends it after them; 0 as long as there are none
+	since     time.Duration // how long they have not changed
+	stable    bool          // and that the room was told so
 }
 
 // listen takes frames until there are no more.
@@ -83,7 +93,7 @@ func (l *listener) listen(ctx context.Context) error {
 
 // hear takes one frame.
 func (l *listener) hear(f *audio.Frame) {
-	l.ear.Open(l.goesOn(f))
+	l.ear.Wait(l.patience(f))
 	edge := l.ear.Step(f)
 	if edge != hear.None {
 		l.here = edge == hear.Began || edge == hear.Lasts
@@ -92,6 +102,7 @@ func (l *listener) hear(f *audio.Frame) {
 	switch edge {
 	case hear.None:
 		l.feed(f)
+		l.settles()
 	case hear.Began:
 		l.begin(f)
 	case hear.Lasts:
@@ -105,15 +116,36 @@ func (l *listener) hear(f *audio.Frame) {
 	l.watch()
 }
 
-// goesOn reports whether what is being said asks for more, and notes in it what
-// is known of f.
-func (l *listener) goesOn(f *audio.Frame) bool {
+// patience returns how much silence ends what is being said, and notes in it what
+// is known of f. Who asks for time over the agent's own sound is not waited for:
+// it stops it.
+func (l *listener) patience(f *audio.Frame) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open != nil && f.Own {
-		l.open.over = true
+	v := l.open
+	if v == nil {
+		return 0
 	}
-	return l.unfinished
+	v.over = v.over || f.Own
+	v.since += audio.Time * time.Duration(1+f.Lost)
+	if v.ending == hear.Waits && v.over {
+		return 0
+	}
+	return v.patience
+}
+
+// settles tells the room of words that have not changed for a while, are followed
+// by silence, and sound like all of it: it may prepare an answer.
+func (l *listener) settles() {
+	still := l.ear.Still()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.open
+	if v == nil || v.stable || v.words == "" || v.ending > hear.Unclear || v.since < unchanged || still < silent {
+		return
+	}
+	v.stable = true
+	l.emit(v.number, v.began, v.so())
 }
 
 // listenFor looks for phrases while the agent's own sound plays, while a voice
@@ -178,7 +210,7 @@ func (l *listener) lasts(f *audio.Frame) {
 func (l *listener) take(v *voice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open, l.unfinished = v, false
+	l.open = v
 	v.lost = l.parts.Recogniser == nil || len(l.sessions) >= mostSessions
 	if !v.lost {
 		l.sessions = append(l.sessions, v)
@@ -204,7 +236,7 @@ func (l *listener) end(truncated bool) {
 	_, lasted, own := l.ear.Utterance()
 	l.mu.Lock()
 	v := l.open
-	l.open, l.unfinished = nil, false
+	l.open = nil
 	if v == nil {
 		l.mu.Unlock()
 		return
@@ -260,9 +292,23 @@ func (l *listener) partial(v *voice, r Result) {
 	if v != l.open || r.Text == v.words || noise(string(r.Text), r.Confidence) {
 		return
 	}
-	v.words = r.Text
-	l.unfinished = hear.Unfinished(string(r.Text))
-	l.emit(v.number, v.began, earshot.Speech{Stage: earshot.VoiceWords, Words: r.Text, Confidence: cmp.Or(r.Confidence, sureWords), Own: v.over})
+	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
+	about := l.talk()
+	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), about)
+	l.emit(v.number, v.began, v.so())
+}
+
+// so returns what v has said so far.
+func (v *voice) so() earshot.Speech {
+	return earshot.Speech{Stage: earshot.VoiceWords, Words: v.words, Confidence: v.sure, Own: v.over, Stable: v.stable}
+}
+
+// talk returns what is known of the talk.
+func (l *listener) talk() hear.Talk {
+	if l.parts.Talk == nil {
+		return hear.Talk{}
+	}
+	return l.parts.Talk()
 }
 
 // settle takes v out of the sessions, and reports false if it was out.

@@ -75,6 +75,11 @@ type Parts struct {
 	Capture    Capture
 	Recogniser Recogniser // nil if there is none: voices are noticed, not understood
 
+	// Talk is what the room knows of the talk that the microphone hears, on which
+	// it depends how long one waits for more words. It is asked whenever there are
+	// new ones, so it must not block. If nil, nothing is known.
+	Talk func() hear.Talk
+
 	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block
 }
 

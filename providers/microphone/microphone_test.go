@@ -15,6 +15,7 @@ import (
 	"earshot"
 	"earshot/internal/field"
 	"earshot/internal/helper/helpertest"
+	"earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/providers"
 	"earshot/providers/microphone"
@@ -37,23 +38,31 @@ func TestProvider(t *testing.T) {
 	})
 }
 
+// quick returns the configuration in which an utterance ends after 300 ms.
+func quick() microphone.Config {
+	c := microphone.DefaultConfig()
+	c.Ear.End = 0.3
+	return c
+}
+
 // A performance is one run of a microphone.
 type performance struct {
 	*microphone.Provider
 	rec  *recogniser
 	room *room
+	talk hear.Talk // that the room knows of
 }
 
 func newPerformance(c *take, results ...result) *performance {
 	p := &performance{rec: &recogniser{results: results}, room: &room{began: time.Now()}}
-	p.Provider = microphone.New(microphone.DefaultConfig(), microphone.Parts{
-		Capture: c, Recogniser: p.rec, Notice: p.room.notice,
+	p.Provider = microphone.New(quick(), microphone.Parts{
+		Capture: c, Recogniser: p.rec, Notice: p.room.notice, Talk: func() hear.Talk { return p.talk },
 	})
 	return p
 }
 
 // TestScenes: what is drawn above is captured, below stands what the room sees
-// and when: b began, l lasts, w words, C calls, o over, U utterance. A character
+// and when: b began, l lasts, w words, s words that are stable, C calls, o over, U utterance. A character
 // is 100 ms; an utterance ends 300 ms after its last sound, and is understood 60
 // ms later.
 func TestScenes(t *testing.T) {
@@ -67,7 +76,7 @@ func TestScenes(t *testing.T) {
 			"..bl......U", []result{{text: "what time is it"}}, "what time is it"},
 		{"with words as they come",
 			"..######.......",
-			"..bl.ww....U", []result{{partials: []string{"", "", "", "", "what", "what time"}, text: "what time is it"}}, "what time is it"},
+			"..bl.ww..s.U", []result{{partials: []string{"", "", "", "", "i", "i went there"}, text: "i went there"}}, "i went there"},
 		{"a click",
 			"...", "", nil, ""},
 		{"two sentences",
@@ -75,7 +84,7 @@ func TestScenes(t *testing.T) {
 			"..bl......U...bl......U", []result{{text: "one more"}, {text: "two more"}}, "one more|two more"},
 		{"an open sentence is waited for",
 			"..####....####...........",
-			"..bl.w.....w.....U", []result{{partials: strings.Split(",,,,"+strings.Repeat("turn the,", 6)+"turn the light on", ","), text: "turn the light on"}}, "turn the light on"},
+			"..bl.w.....w...sU", []result{{partials: strings.Split(",,,,"+strings.Repeat("turn the,", 6)+"turn the light on", ","), text: "turn the light on"}}, "turn the light on"},
 		{"nothing was understood",
 			"..#####.......",
 			"..bl......o", []result{{text: ""}}, ""},
@@ -112,6 +121,43 @@ func TestScenes(t *testing.T) {
 	}
 }
 
+// TestPatience: how long one waits for more words, by those that there are, and by
+// what the agent has asked.
+func TestPatience(t *testing.T) {
+	for _, tt := range []struct {
+		name, words string
+		talk        hear.Talk
+		own         bool
+		want        time.Duration // of silence, with the 60 ms in which it is understood
+	}{
+		{"finished", "what time is it", hear.Talk{}, false, 280 * time.Millisecond},
+		{"unclear", "i went there", hear.Talk{}, false, 360 * time.Millisecond},
+		{"open", "i went to the", hear.Talk{}, false, 960 * time.Millisecond},
+		{"dictated", "my number is oh two", hear.Talk{}, false, 2060 * time.Millisecond},
+		{"dictated when asked", "oh two", hear.Talk{Asked: true, Dictation: true}, false, 2060 * time.Millisecond},
+		{"the first words of an answer", "the red", hear.Talk{Asked: true}, false, 960 * time.Millisecond},
+		{"a wish for time", "hold on", hear.Talk{}, false, 4060 * time.Millisecond},
+		{"the same to stop the agent", "hold on", hear.Talk{}, true, 360 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				picture := "..#####" + strings.Repeat(".", 50)
+				if tt.own {
+					picture = strings.ReplaceAll(picture, "#", "@")
+				}
+				p := newPerformance(&take{picture: picture}, result{partials: []string{tt.words}, text: tt.words})
+				p.talk = tt.talk
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.room.at - 700*time.Millisecond; p.room.said() != tt.words || got != tt.want {
+					t.Errorf("%q was ended after %v, want %v", p.room.said(), got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestEvents: what the events of one utterance hold.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -125,6 +171,7 @@ func TestEvents(t *testing.T) {
 			earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 0.5, Own: true},
 			earshot.Speech{Stage: earshot.VoiceLasts, Confidence: 0.8, Own: true},
 			earshot.Speech{Stage: earshot.VoiceWords, Words: "stop", Confidence: 0.7, Own: true},
+			earshot.Speech{Stage: earshot.VoiceWords, Words: "stop", Confidence: 0.7, Own: true, Stable: true},
 			earshot.Utterance{Text: "stop it", Confidence: 0.7, Lasted: 500 * time.Millisecond, Own: 10. / 25},
 		}
 		for i, e := range p.room.events {
@@ -215,7 +262,7 @@ func TestPhrasesBehindAPause(t *testing.T) {
 func TestWithoutRecogniser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{began: time.Now()}
-		p := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: &take{picture: "..####......"}})
+		p := microphone.New(quick(), microphone.Parts{Capture: &take{picture: "..####......"}})
 		if err := p.Run(t.Context(), r.emit); err != nil {
 			t.Fatal(err)
 		}

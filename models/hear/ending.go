@@ -1,0 +1,183 @@
+package hear
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// lastWords is how much of the end of what was said is looked at, in bytes: the
+// longest sentence that anybody asks in.
+const lastWords = 256
+
+// Judge says what words sound like, when nothing follows. They are English, as a
+// recogniser writes them: it may be wrong in a word and knows no punctuation, but
+// what it knows is used. It is a guess, which costs some patience where it is
+// wrong.
+func Judge(words string, about Talk) Ending {
+	words = strings.TrimSpace(words[max(0, len(words)-lastWords):])
+	said := split(words)
+	waits := asksForTime(said)
+	said, calls := uncall(said, about.Name)
+	polite := trimAny(said, courtesies)
+	switch {
+	case len(said) == 0 && calls:
+		return Hanging
+	case waits, asksForTime(polite):
+		return Waits
+	case trails(words, ",", "...", "…"):
+		return Hanging
+	case trails(words, ".", "?", "!"):
+		return Finished
+	case thinks(said), dictates(polite, about):
+		return Hesitates
+	case answers(said):
+		return Finished
+	case hangs(polite):
+		return Hanging
+	case len(polite) < len(said), whole(polite):
+		return Finished
+	case about.Asked && (about.List || len(said) <= fewWords):
+		return Hanging
+	}
+	return Unclear
+}
+
+// fewWords is how many words of an answer are its first.
+const fewWords = 2
+
+// Asks returns what the last sentence of what the agent said lets one expect of
+// the answer: nothing, unless it is a question.
+func Asks(said string) Talk {
+	said = strings.TrimSpace(said)
+	if !strings.HasSuffix(said, "?") {
+		return Talk{}
+	}
+	said = said[strings.LastIndexAny(said[:len(said)-1], ".!?\n")+1:]
+	words := split(said)
+	in := func(of map[string]bool) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return of[w] })
+	}
+	return Talk{Asked: true, Dictation: in(dictated) && len(words) > 0 && !offers[words[0]], List: in(several)}
+}
+
+// split returns the words in lower case, without what stands around them.
+func split(words string) []string {
+	return strings.FieldsFunc(strings.ToLower(words), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	})
+}
+
+func trails(words string, any ...string) bool {
+	return slices.ContainsFunc(any, func(s string) bool { return strings.HasSuffix(words, s) })
+}
+
+// uncall takes the agent's name, and what one says around it, off both ends, and
+// reports whether it did.
+func uncall(said []string, name string) (rest []string, calls bool) {
+	names := split(name)
+	for len(said) > 0 {
+		n := len(names)
+		switch {
+		case n > 0 && len(said) >= n && slices.Equal(said[:n], names):
+			said, calls = said[n:], true
+		case n > 0 && len(said) >= n && slices.Equal(said[len(said)-n:], names):
+			said, calls = said[:len(said)-n], true
+		case len(said) == 1 && summons[said[0]], len(said) > 1 && (summons[said[0]] || leads[said[0]]):
+			calls = calls || summons[said[0]]
+			said = said[1:]
+		default:
+			return said, calls
+		}
+	}
+	return said, calls
+}
+
+// ends returns said without phrase at its end, and whether it stood there.
+func ends(said []string, phrase string) ([]string, bool) {
+	p := strings.Fields(phrase)
+	if n := len(said) - len(p); n >= 0 && slices.Equal(said[n:], p) {
+		return said[:n], true
+	}
+	return said, false
+}
+
+func endsAny(said, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { _, is := ends(said, p); return is })
+}
+
+// trimAny takes any of the phrases off the end.
+func trimAny(said, phrases []string) []string {
+	for _, p := range phrases {
+		if rest, is := ends(said, p); is {
+			return trimAny(rest, phrases)
+		}
+	}
+	return said
+}
+
+// last returns the nth word from the end, or nothing.
+func last(said []string, n int) string {
+	if n > len(said) {
+		return ""
+	}
+	return said[len(said)-n]
+}
+
+// asksForTime reports whether somebody asks the others to wait.
+func asksForTime(said []string) bool {
+	rest, is := ends(said, "wait")
+	if is && (len(rest) == 0 || leads[last(rest, 1)] || answers(rest)) {
+		return true
+	}
+	return endsAny(said, moments)
+}
+
+// thinks reports whether somebody looks for words.
+func thinks(said []string) bool {
+	return fillers[last(said, 1)] || len(said) > 0 && !helps[said[0]] && endsAny(said, pondering)
+}
+
+// dictates reports whether somebody is in the middle of a number, an address, a
+// date, or letters: of one that is announced, whatever has come of it.
+func dictates(said []string, about Talk) bool {
+	l, before := last(said, 1), last(said, 2)
+	switch {
+	case digits[l] && digits[before], joins[l], letter(l) && letter(before), l == "in" && before == "as":
+		return true
+	case about.Dictation && len(said) > 0 && !answers(said) && !whole(said):
+		return true
+	}
+	sentence := strings.Join(said, " ") + " "
+	return !whole(said) && slices.ContainsFunc(announces, func(a string) bool { return strings.Contains(sentence, a+" ") })
+}
+
+func letter(w string) bool { return len(w) == 1 && unicode.IsLetter(rune(w[0])) }
+
+// answers reports whether these few words are an answer, or all that one says.
+func answers(said []string) bool { return slices.Contains(sayings, strings.Join(said, " ")) }
+
+// hangs reports whether the words ask for another.
+func hangs(said []string) bool {
+	l, before := last(said, 1), last(said, 2)
+	switch {
+	case len(said) == 0:
+		return false
+	case hanging[l], takes[l] && (before == "" || !asking[said[0]] || helps[before] || persons[before]):
+		return true
+	case l == "that" && reports[before], giving[before] && persons[l]:
+		return true
+	case helps[before] && persons[l] && len(said) <= 3: // "what do you"
+		return true
+	}
+	return len(said) == 2 && takes[before] && particles[l] // "turn on"
+}
+
+// whole reports whether it is a question or a command that could end here.
+func whole(said []string) bool {
+	switch {
+	case len(said) >= 3 && (asking[said[0]] || helps[said[0]] && persons[said[1]] || being[said[0]]):
+		return true
+	}
+	return len(said) >= 2 && commands[said[0]]
+}

@@ -1,0 +1,110 @@
+package hear
+
+import "strings"
+
+// The words of [Judge]. Where a word is on the edge, it is where a mistake costs
+// less: to wait for nothing costs half a second, to answer too soon a sentence.
+var (
+	// hanging are the words that an English sentence rarely ends with. Particles
+	// that many end with, such as "on" and "up", and words that are an answer by
+	// themselves, such as "well", are not among them: who says "turn it on" should
+	// not wait.
+	hanging = set(`
+		and but or nor so because if unless although whenever whereas since until which whose whether then than
+		a an the my your our their its every
+		of to from with without into onto at by for between among during toward towards via per about
+		is are was were be am i'm it's there's what's that's
+		i we they very
+		could would should can will
+		hey
+	`)
+
+	// takes are verbs that ask for what they are done to.
+	takes = set("want need get give tell show put make set play turn send buy bring take find switch know add pick mean let")
+
+	// giving are those that ask for it also when it is said for whom it is done.
+	giving = set("give tell show ask remind send let bring told asked giving telling")
+
+	reports   = set("said says say think thought know knew believe guess told so sure afraid hope")
+	particles = set("on off up down in out over")
+	persons   = set("i you he she we they me him her us them it")
+
+	// asking are the words that a question begins with, helps and being those that
+	// it begins with before whom it is about.
+	asking = set("what who when where why how which whose what's who's where's when's how's whom")
+	helps  = set("can could do does did will would should shall may might have has must don't can't won't didn't isn't aren't")
+	being  = set("is are was were am")
+
+	// commands are what people begin with who want something done.
+	commands = set(`
+		turn switch set play stop start begin end open close shut read write show tell give say sing count repeat
+		explain describe list name add remove delete remind call ring find look search check make cook put take bring
+		wake dim raise lower pause resume continue go come keep leave let tell translate spell calculate compare
+		cancel mute unmute skip send order buy book lock unlock help record save forget remember note
+	`)
+
+	// leads may stand before what is said, and summons before a name.
+	leads   = set("and but so well oh ah um uh er hm hmm okay ok please now yes no yeah just then actually sorry")
+	summons = set("hey hi hello")
+	fillers = set("um uh er erm uhm hm hmm ehm mm")
+
+	// digits are the words of a number that is dictated digit by digit, and joins
+	// what stands within one, or within an address of the net.
+	digits = set("zero oh one two three four five six seven eight nine double triple")
+	joins  = set("double triple dot point minus plus underscore dash slash")
+
+	// dictated is what one asks for that is dictated, and several what may be more
+	// than one thing. What begins like offers is answered with yes or no.
+	dictated = set("number address postcode code zip email mail birthday born date spell spelled spelt password street")
+	several  = set("list things items ingredients need names else everything everybody everyone")
+	offers   = set("do does did is are shall should have has was were")
+)
+
+var (
+	// sayings are all that one says at times.
+	sayings = lines(`
+		yes|no|yeah|yep|nope|sure|okay|ok|right|exactly|correct|of course|certainly|absolutely|definitely|not really
+		stop|stop it|enough|that is enough|that's enough|cancel|never mind|go on|go ahead|continue|next|again|go|help
+		good morning|good evening|good night|good afternoon|goodbye|bye|bye bye|hello|hi|thanks|thank you|see you
+		that is all|that's all|that will be all|that would be all|nothing|nothing else|no more|all of them|both|neither|none
+		i do not know|i don't know|no idea|maybe|perhaps|please do|yes please|no thanks|no thank you|very good|well done|be quiet
+	`)
+
+	// courtesies end what they stand behind.
+	courtesies = []string{"please", "thanks", "thank you", "thank you very much", "goodbye", "right now", "right away", "over"}
+
+	// moments ask for time, and pondering says that somebody thinks.
+	moments = lines(`
+		hold on|hang on|wait wait|wait a second|wait a minute|wait a moment|wait a bit|hold on a second|hold on a minute
+		hang on a second|hang on a minute|hang on a moment|one moment|one second|one minute|just a moment|just a second|just a minute
+		just one moment|just one second|give me a second|give me a minute|give me a moment|give me one second|give me one moment
+		let me check|let me look|let me look it up|let me have a look|let me get it|bear with me
+	`)
+	pondering = lines(`
+		let me think|let me see|you know|i mean|how should i put it|how shall i put it|how do i put this|how do you say
+		what was i going to say|what was i saying|what was it again|what is it called|what do you call it|the thing is|that is to say
+		where was i|i am thinking|sort of|kind of
+	`)
+
+	// announces are what is said before something that is dictated.
+	announces = lines(`
+		number is|number's|code is|postcode is|address is|email is|mail is|birthday is|date is|password is|spelled|spelt|spell it
+		born on|born in|live at|lives at|that is spelled|it's spelled|serial number
+	`)
+)
+
+func set(words string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// lines returns the phrases of a text in which each line has some, divided by bars.
+func lines(text string) (phrases []string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		phrases = append(phrases, strings.Split(strings.TrimSpace(line), "|")...)
+	}
+	return phrases
+}
