@@ -1,7 +1,9 @@
 package speakers
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -43,7 +45,7 @@ type past struct {
 }
 
 // change makes a change to a copy of the state, writes down what is to be kept,
-// and lets it be so.
+// and lets it be so. An error beside a change is what remained of before.
 func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
@@ -51,9 +53,10 @@ func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
 	defer b.freeze(false)
 	next := &state{slices.Clone(was.voices), was.own}
 	c, err := make(next)
-	if err == nil {
-		err = b.keep(was, next)
+	if err != nil {
+		return Change{}, err
 	}
+	remains, err := b.keep(was, next)
 	if err != nil {
 		return Change{}, err
 	}
@@ -63,7 +66,7 @@ func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
 	b.pending = append(b.pending, c)
 	b.mu.Unlock()
 	b.tell()
-	return c, nil
+	return c, remains
 }
 
 // freeze begins or ends the time in which nothing is learnt.
@@ -93,8 +96,25 @@ func (b *Book) tell() {
 	}
 }
 
-// keep writes down what is to be kept, if that is otherwise now.
-func (b *Book) keep(was, is *state) error { return nil }
+// keep writes down what is to be kept, if that is otherwise now. Once it is
+// written, it is so, also where what was there before could not be erased.
+func (b *Book) keep(was, is *state) (remains, err error) {
+	before, _ := format(was.voices)
+	after, err := format(is.voices)
+	if err != nil || bytes.Equal(before, after) {
+		return nil, err
+	}
+	if b.path == "" {
+		return nil, errors.New("no voice can be kept now; see: earshot doctor")
+	}
+	if err := replace(b.path, after); err != nil {
+		return nil, fmt.Errorf("writing down the voices: %w", err)
+	}
+	if err := erase(b.path + oldEnd); err != nil {
+		return fmt.Errorf("it is done, but what the file held before could not be overwritten; the next change tries it again: %w", err), nil
+	}
+	return nil, nil
+}
 
 // remember lets a change be taken back, or forgets the one that was.
 func (b *Book) remember(c Change, was *state) {
@@ -112,6 +132,9 @@ func (b *Book) remember(c Change, was *state) {
 		if !slices.Contains(was.voices, v) {
 			p.touched = append(p.touched, v.id)
 		}
+	}
+	if p.before == nil && p.touched == nil {
+		return
 	}
 	b.past = append(b.past, p)
 	if len(b.past) > mostPast {

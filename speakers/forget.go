@@ -1,6 +1,7 @@
 package speakers
 
 import (
+	"errors"
 	"slices"
 
 	"earshot"
@@ -20,7 +21,7 @@ func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
 		s.drop(v)
 		return Change{Act: Forgotten, Voice: v.handle(), Was: v.who, Said: said}, nil
 	})
-	if err != nil {
+	if c.Act == "" {
 		return c, err
 	}
 	b.mu.Lock()
@@ -33,7 +34,10 @@ func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
 		}
 	}
 	b.past = nil
-	return c, nil
+	if b.path != "" {
+		err = errors.Join(err, eraseAside(b.path))
+	}
+	return c, err
 }
 
 // erase overwrites what is remembered of v, which is no other voice's.

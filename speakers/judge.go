@@ -89,7 +89,7 @@ func (b *Book) LearnOwn(v *earshot.Voice) {
 
 // print returns what can be compared of v.
 func (b *Book) print(v *earshot.Voice) (print, bool) {
-	if v == nil || !b.cfg.Enabled || v.Heard < voiceprint.Least || !valid(v.Print) {
+	if v == nil || !b.cfg.Enabled || v.Heard < voiceprint.Least || len(v.Channel) > channelBytes || !valid(v.Print) {
 		return print{}, false
 	}
 	return print{v.Channel, slices.Clone(v.Print), v.Heard}, true
@@ -242,8 +242,8 @@ func (s shifts) both(v, other *voice) float64 {
 	return s.alike(p, s.centred(p), other)
 }
 
-// crowd lets the voice that was heard longest ago give way when there are too
-// many of which nothing is kept: before others one that nobody has named.
+// crowd lets the voices that were heard longest ago give way when there are too
+// many of which nothing is kept: before others those that nobody has named.
 func (b *Book) crowd() {
 	var passing []*voice
 	for _, v := range b.is.voices {
@@ -251,13 +251,13 @@ func (b *Book) crowd() {
 			passing = append(passing, v)
 		}
 	}
-	if len(passing) <= b.cfg.MostUnknown {
-		return
-	}
-	b.is.drop(slices.MinFunc(passing, func(v, w *voice) int {
+	slices.SortFunc(passing, func(v, w *voice) int {
 		if (v.who == "") != (w.who == "") {
 			return map[bool]int{true: -1, false: 1}[v.who == ""]
 		}
 		return v.last.Compare(w.last)
-	}))
+	})
+	for _, v := range passing[:max(0, len(passing)-b.cfg.MostUnknown)] {
+		b.is.drop(v)
+	}
 }

@@ -141,19 +141,47 @@ func (b *Book) Undo(said Said) (Change, error) {
 	})
 }
 
-// undo puts back what a change has replaced.
+// undo puts back what a change has replaced. Every voice has its names again, and
+// a name that was given since goes on with what it was taken from.
 func (s *state) undo(p past, said Said) Change {
-	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool { return slices.Contains(p.touched, v.id) })
-	for _, v := range p.before {
-		s.voices = append(s.voices, v.clone())
+	var since []string
+	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
+		gone := slices.Contains(p.touched, v.id)
+		if gone {
+			since = append(since, v.ids()...)
+		}
+		return gone
+	})
+	for i, old := range p.before {
+		v := old.clone()
+		s.release(v.ids())
+		since = slices.DeleteFunc(since, func(id string) bool { return slices.Contains(v.ids(), id) })
+		s.voices = append(s.voices, v)
+		if i == len(p.before)-1 {
+			s.find(handleOf(p.before[0].id)).known(since...)
+		}
 	}
-	c := p.change
+	return p.change.undone(said)
+}
+
+// release takes names away from those who have them from a merger.
+func (s *state) release(ids []string) {
+	for i, v := range s.voices {
+		if slices.ContainsFunc(v.also, func(id string) bool { return slices.Contains(ids, id) }) {
+			s.voices[i] = v.clone()
+			s.voices[i].also = slices.DeleteFunc(s.voices[i].also, func(id string) bool { return slices.Contains(ids, id) })
+		}
+	}
+}
+
+// undone returns the change that takes c back.
+func (c Change) undone(said Said) Change {
 	c.Said, c.Undo = said, true
 	switch c.Act {
 	case Merged:
 		c.Act, c.Who, c.Was = Divided, "", c.Who
 	case Divided:
-		c.Act = Merged
+		c.Act, c.Who = Merged, c.Was
 	default:
 		c.Act, c.Who, c.Was = Named, c.Was, c.Who
 	}

@@ -44,6 +44,9 @@ func (b *Book) Enrol(who earshot.ParticipantID, consent Said, voices ...earshot.
 		if err := consent.check(); err != nil {
 			return Change{}, err
 		}
+		if len(who) > whoBytes || len(consent.By) > whoBytes {
+			return Change{}, errors.New("no participant has so long a name")
+		}
 		v, err := s.gather(who, voices)
 		if err != nil {
 			return Change{}, err

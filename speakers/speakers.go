@@ -91,13 +91,17 @@ type state struct {
 
 // Open returns the book whose file is in dir. For an empty dir nothing is kept.
 // A file that is damaged is set aside, and said; one of a newer version is an
-// error, for it would be lost.
+// error, for it would be lost. No other book may be open there.
 func Open(dir string, c Config) (*Book, error) {
 	b := &Book{cfg: c, is: new(state)}
 	if b.cfg.NewID == nil {
 		b.cfg.NewID = func() string { return ulid.Make().String() }
 	}
-	return b, nil
+	if dir == "" {
+		return b, nil
+	}
+	b.path = Path(dir)
+	return b, b.load()
 }
 
 // Known returns the voices that are known, those that are kept first and then the

@@ -17,6 +17,7 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // A world makes voices: each person has a print, and each utterance differs from
 // it a little.
 type world struct {
+	cfg  speakers.Config
 	book *speakers.Book
 	now  time.Time
 	luck *rand.Rand
@@ -36,7 +37,7 @@ func open(t testing.TB, dir string, c speakers.Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{book: b, now: start, luck: rand.New(rand.NewPCG(1, 2))}
+	return &world{cfg: c, book: b, now: start, luck: rand.New(rand.NewPCG(1, 2))}
 }
 
 // print returns what somebody sounds like: the same for the same name.

@@ -52,6 +52,9 @@ func (v *voice) handle() earshot.Handle { return handleOf(v.id) }
 
 func handleOf(id string) earshot.Handle { return earshot.Handle{Provider: provider, ID: id} }
 
+// ids returns all that v is called.
+func (v *voice) ids() []string { return append([]string{v.id}, v.also...) }
+
 // speaker returns v without its print.
 func (v *voice) speaker() Speaker {
 	s := Speaker{Handle: v.handle(), Number: v.number, Who: v.who, Kept: v.agreed, Said: v.said, Heard: v.heard(), Last: v.last}
@@ -136,7 +139,7 @@ func (v *voice) learn(s sample) {
 	}
 }
 
-// known adds IDs that v had, the oldest of which give way.
+// known adds IDs that v has besides, the oldest of which give way.
 func (v *voice) known(ids ...string) {
 	v.also = append(v.also, ids...)
 	if n := len(v.also) - mostAlso; n > 0 {
