@@ -91,6 +91,7 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphon
 	})
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
 		Capture: c, Recogniser: recogniser{hear}, Notice: d.report,
+		Voices: cfg.Executive.MultiParty.SpeakerAttribution,
 	})
 	d.parts = append(d.parts, part{name: "recognition", run: hear.Run})
 	return mic

@@ -20,6 +20,7 @@ import (
 //	.  a quiet room          #  a voice
 //	o  the agent's sound     @  a voice while that plays
 //	_  no sound at all, not even noise
+//	e  a voice that is mostly the agent's, come back
 type take struct {
 	picture string
 	loops   bool  // for ever
@@ -58,11 +59,15 @@ func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 
 // draw makes frame n of what c stands for.
 func draw(f *audio.Frame, c byte, n int) {
-	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000}[c]
+	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000, 'e': 3000}[c]
 	for i := range f.PCM {
 		f.PCM[i] = loud * int16(1-2*(i&1))
 	}
-	f.At, f.Voiced, f.Own = time.Now(), c == '#' || c == '@', c == 'o' || c == '@'
+	f.At, f.Voiced, f.Own = time.Now(), strings.IndexByte("#@e", c) >= 0, strings.IndexByte("o@e", c) >= 0
+	f.EchoRatio = 0
+	if c == 'e' {
+		f.EchoRatio = 0.9
+	}
 }
 
 // A result is what a recogniser makes of one utterance.

@@ -12,6 +12,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/models/hear"
 	"earshot/models/stt"
+	"earshot/models/voiceprint"
 )
 
 const (
@@ -58,6 +59,7 @@ type listener struct {
 	voices   int    // that began
 	open     *voice // nil between utterances
 	sessions []*voice
+	sampler  *voiceprint.Extractor // of the open utterance; nil if nobody asks for voices
 }
 
 // A voice is one utterance.
@@ -67,15 +69,16 @@ type voice struct {
 	lasted    time.Duration
 	own       float64
 	truncated bool
-	over      bool          // the agent's own sound, at some time
-	lost      bool          // there will be no words
-	session   Session       // nil if nobody listens
-	words     earshot.Text  // as far as they were understood
-	sure      float64       // of them
-	ending    hear.Ending   // what they sound like
-	patience  time.Duration // how much silence ends it after them; 0 as long as there are none
-	since     time.Duration // how long they have not changed
-	stable    bool          // and that the room was told so
+	voice     *earshot.Voice // nil if nobody can tell
+	over      bool           // the agent's own sound, at some time
+	lost      bool           // there will be no words
+	session   Session        // nil if nobody listens
+	words     earshot.Text   // as far as they were understood
+	sure      float64        // of them
+	ending    hear.Ending    // what they sound like
+	patience  time.Duration  // how much silence ends it after them; 0 as long as there are none
+	since     time.Duration  // how long they have not changed
+	stable    bool           // and that the room was told so
 }
 
 // listen takes frames until there are no more.
@@ -145,7 +148,7 @@ func (l *listener) settles() {
 		return
 	}
 	v.stable = true
-	l.emit(v.number, v.began, v.so())
+	l.emit(v.number, v.began, l.so(v))
 }
 
 // listenFor looks for phrases while the agent's own sound plays, while a voice
@@ -178,6 +181,7 @@ func (l *listener) watch() {
 // feed hands f to whoever listens to the open utterance.
 func (l *listener) feed(f *audio.Frame) {
 	if v := l.open; v != nil && v.session != nil {
+		l.sample(f)
 		v.session.Feed(f)
 	}
 }
@@ -201,7 +205,7 @@ func (l *listener) lasts(f *audio.Frame) {
 	}
 	v.session = l.parts.Recogniser.Begin(func(r Result) { l.result(v, r) })
 	for f := range l.ear.PreRoll() {
-		v.session.Feed(f)
+		l.feed(f)
 	}
 }
 
@@ -211,6 +215,9 @@ func (l *listener) take(v *voice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = v
+	if l.sampler != nil {
+		l.sampler.Reset()
+	}
 	v.lost = l.parts.Recogniser == nil || len(l.sessions) >= mostSessions
 	if !v.lost {
 		l.sessions = append(l.sessions, v)
@@ -241,7 +248,7 @@ func (l *listener) end(truncated bool) {
 		l.mu.Unlock()
 		return
 	}
-	v.lasted, v.own, v.truncated = lasted, own, truncated
+	v.lasted, v.own, v.truncated, v.voice = lasted, own, truncated, l.sampled()
 	if v.lost {
 		l.over(v.number, v.began)
 	}
@@ -272,7 +279,7 @@ func (l *listener) result(v *voice, r Result) {
 		return
 	}
 	l.emit(v.number, v.began, earshot.Utterance{
-		Text: r.Text, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated,
+		Text: r.Text, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated, Voice: v.voice,
 	})
 }
 
@@ -295,12 +302,12 @@ func (l *listener) partial(v *voice, r Result) {
 	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
 	about := l.talk()
 	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), about)
-	l.emit(v.number, v.began, v.so())
+	l.emit(v.number, v.began, l.so(v))
 }
 
-// so returns what v has said so far.
-func (v *voice) so() earshot.Speech {
-	return earshot.Speech{Stage: earshot.VoiceWords, Words: v.words, Confidence: v.sure, Own: v.over, Stable: v.stable}
+// so returns what v, which is open, has said so far.
+func (l *listener) so(v *voice) earshot.Speech {
+	return earshot.Speech{Stage: earshot.VoiceWords, Words: v.words, Confidence: v.sure, Own: v.over, Stable: v.stable, Voice: l.sampled()}
 }
 
 // talk returns what is known of the talk.

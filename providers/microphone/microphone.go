@@ -22,6 +22,7 @@
 package microphone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/models/hear"
+	"earshot/models/voiceprint"
 	"earshot/providers"
 )
 
@@ -74,6 +76,10 @@ type Result struct {
 type Parts struct {
 	Capture    Capture
 	Recogniser Recogniser // nil if there is none: voices are noticed, not understood
+
+	// Voices says that somebody asks whose voice it is: what is said comes with
+	// what it sounds like, see [earshot.Voice].
+	Voices bool
 
 	// Talk is what the room knows of the talk that the microphone hears, on which
 	// it depends how long one waits for more words. It is asked whenever there are
@@ -119,6 +125,9 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	sender.Go(func() { p.send(sending, out, emit) })
 
 	l := &listener{Provider: p, ear: hear.New(p.cfg.Ear), out: out, settled: make(chan struct{}, 1)}
+	if p.parts.Voices {
+		l.sampler = voiceprint.New()
+	}
 	p.set(l)
 	err := l.listen(ctx)
 	defer time.AfterFunc(goodbye, giveUp).Stop()
@@ -151,11 +160,12 @@ func (p *Provider) set(l *listener) {
 
 // event makes an event that began at.
 func (p *Provider) event(at time.Time, body earshot.Body) earshot.Event {
-	id := p.cfg.Device
-	if id == "" {
-		id = "default"
-	}
-	return earshot.Event{At: at, From: earshot.Handle{Provider: p.Name(), ID: id}, Via: "loudspeaker", Body: body}
+	return earshot.Event{At: at, From: p.handle(), Via: "loudspeaker", Body: body}
+}
+
+// handle returns the microphone as that of whoever speaks into it.
+func (p *Provider) handle() earshot.Handle {
+	return earshot.Handle{Provider: p.Name(), ID: cmp.Or(p.cfg.Device, "default")}
 }
 
 // send brings events to the room, until the queue is closed and empty or ctx

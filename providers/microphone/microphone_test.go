@@ -453,16 +453,18 @@ func TestNothingIsLogged(t *testing.T) {
 	})
 }
 
-// BenchmarkFrame is what a frame costs while nobody speaks, and while somebody
-// does.
+// BenchmarkFrame is what a frame costs while nobody speaks, while somebody does,
+// and while one asks who.
 func BenchmarkFrame(b *testing.B) {
-	for name, picture := range map[string]string{"silence": ".", "voice": "#"} {
-		b.Run(name, func(b *testing.B) {
+	for _, bb := range []struct {
+		name, picture string
+		voices        bool
+	}{{"silence", ".", true}, {"voice", "#", false}, {"whose voice", "#", true}} {
+		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
-			cfg := microphone.DefaultConfig()
-			p := microphone.New(cfg, microphone.Parts{
-				Capture:    &take{picture: strings.Repeat(picture, b.N/5+1), fast: true},
-				Recogniser: &recogniser{},
+			p := microphone.New(microphone.DefaultConfig(), microphone.Parts{
+				Capture:    &take{picture: strings.Repeat(bb.picture, b.N/5+1), fast: true},
+				Recogniser: &recogniser{}, Voices: bb.voices,
 			})
 			if err := p.Run(b.Context(), func(context.Context, earshot.Event) error { return nil }); err != nil {
 				b.Fatal(err)

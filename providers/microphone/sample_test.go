@@ -1,0 +1,92 @@
+package microphone_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/models/voiceprint"
+	"earshot/providers/microphone"
+)
+
+// asking is a performance whose room asks whose voice it is.
+func asking(c *take, results ...result) *performance {
+	p := &performance{rec: &recogniser{results: results}, room: &room{began: time.Now()}}
+	p.Provider = microphone.New(quick(), microphone.Parts{
+		Capture: c, Recogniser: p.rec, Notice: p.room.notice, Voices: true,
+	})
+	return p
+}
+
+// heard draws for how many tenths of a second each voice was heard that the room
+// was given; 0 is none.
+func (r *room) heard() string {
+	var all []string
+	for _, e := range r.events {
+		switch b := e.Body.(type) {
+		case earshot.Speech:
+			if b.Stage == earshot.VoiceWords {
+				all = append(all, "w"+tenths(b.Voice))
+			}
+		case earshot.Utterance:
+			all = append(all, "U"+tenths(b.Voice))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func tenths(v *earshot.Voice) string {
+	switch {
+	case v == nil:
+		return "0"
+	case v.Channel != "microphone:default" || len(v.Print) != voiceprint.Size:
+		return "?"
+	}
+	return fmt.Sprint(int(v.Heard / (100 * time.Millisecond)))
+}
+
+// TestVoices: what is said comes with what it sounds like, as soon as there was
+// enough of it, and none of the voice before.
+func TestVoices(t *testing.T) {
+	words := strings.Split(",,,,one,one,one two,one two,one two three", ",")
+	for _, tt := range []struct {
+		name, picture, want string
+		results             []result
+	}{
+		{"too little", "..#####.......", "U0", []result{{text: "one more"}}},
+		{"enough", "..##########.......", "U10", []result{{text: "one more"}}},
+		{"as it comes", "..#########.......", "w0 w0 w7 U9", []result{{partials: words, text: "one two three"}}},
+		{"one after the other", "..##########......#######......", "U10 U7", []result{{text: "one more"}, {text: "two more"}}},
+		{"with a pause", "..####..####......", "U8", []result{{text: "one more"}}},
+		{"with much of the agent's own", "..####ee####......", "U8", []result{{text: "one more"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := asking(&take{picture: tt.picture}, tt.results...)
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.room.heard(); got != tt.want {
+					t.Errorf("heard %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestNobodyAsks: where nobody asks whose voice it is, nothing says what it sounds
+// like.
+func TestNobodyAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPerformance(&take{picture: "..##########......"}, result{text: "one more"})
+		if err := p.Run(t.Context(), p.room.emit); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.room.heard(); got != "U0" {
+			t.Errorf("heard %s", got)
+		}
+	})
+}
