@@ -43,6 +43,7 @@ func (r *Registry) Apply(a earshot.Actor) {
 	case earshot.Renamed:
 		r.applyRenamed(a)
 	case earshot.Merged:
+		r.remeet(a.Participant, a.Into)
 		if r.mergeable(a.Into, a.Participant) == nil {
 			r.into[a.Participant] = a.Into
 			r.changed()
@@ -148,6 +149,11 @@ func (r *Registry) alter(ctx context.Context, by Participant, a earshot.Actor, f
 	if !by.Can(Operate) {
 		return Refuse(ErrNotYours, "only the owner may change who somebody is", "ask them")
 	}
+	return r.enter(ctx, by, a, fits)
+}
+
+// enter records a change that fits has nothing against.
+func (r *Registry) enter(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
 	done, err := r.begin(ctx)
 	if err != nil {
 		return err
@@ -171,6 +177,8 @@ func (r *Registry) mergeable(keep, other earshot.ParticipantID) error {
 		}
 	}
 	switch {
+	case OfVoice(keep) && !OfVoice(other):
+		return Refuse(ErrUnknown, fmt.Sprintf("nobody knows who %q is", r.people[keep].Name), "merge the other way round")
 	case already:
 		return Refuse(ErrTaken, fmt.Sprintf("%q was merged already", r.people[other].Name), "split them first")
 	case r.root(keep) == r.root(other):

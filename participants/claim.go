@@ -49,8 +49,8 @@ func (p Participant) Guest() bool { return strings.HasPrefix(string(p.ID), guest
 
 // Claim returns who somebody known by account is when they say that they are
 // called name. An empty name is that of the account, and "anonymous" a new guest
-// where guests are allowed. Nobody is an agent
-// or a guest by saying so. Somebody who
+// where guests are allowed. Nobody is an agent,
+// a guest or a voice by saying so. Somebody who
 // requires a token, or may operate the daemon, must be the account's own person,
 // or proven must report that they have shown a token of that participant; it may
 // be nil, is called at most once, and may block. Whoever is new is created and
@@ -100,7 +100,7 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 		return own, nil
 	}
 	switch {
-	case p.Type == Internal, p.Guest():
+	case p.Type == Internal, p.Guest(), p.Nameless():
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return Participant{}, r.tooNear(p.Name, p.ID)

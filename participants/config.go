@@ -185,6 +185,8 @@ func (a Actor) checkID() error {
 		return field.Errorf("actor_id", "is %q, which %s; such as %q would do", OneLine(id), problem, strings.ReplaceAll(strings.ToLower(example(id)), " ", "-"))
 	case strings.HasPrefix(id, guestPrefix):
 		return field.Errorf("actor_id", "is %q; those that begin with %q are for guests", id, guestPrefix)
+	case OfVoice(a.ID):
+		return field.Errorf("actor_id", "is %q; those that begin with %q are for voices", id, voicePrefix)
 	case strings.Contains(id, " "):
 		return field.Errorf("actor_id", "is %q; must be one word", id)
 	}

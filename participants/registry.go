@@ -230,7 +230,8 @@ func (r *Registry) Find(name string) (Participant, bool) {
 }
 
 // Name returns what id is called, for people; an ID nobody has is "unknown",
-// the empty ID "somebody", and a guest who has left "a guest".
+// the empty ID "somebody", a guest who has left "a guest", and a voice of an earlier
+// run that nobody has named "a voice".
 func (r *Registry) Name(id earshot.ParticipantID) string {
 	if id == "" {
 		return "somebody"
@@ -244,6 +245,9 @@ func (r *Registry) Name(id earshot.ParticipantID) string {
 	if strings.HasPrefix(string(id), guestPrefix) {
 		return "a guest"
 	}
+	if OfVoice(id) {
+		return "a voice"
+	}
 	if r.setup.Label != nil {
 		return cmp.Or(r.setup.Label(id), "unknown")
 	}
@@ -256,11 +260,11 @@ func (r *Registry) Everybody() []Participant {
 }
 
 // Known returns whom somebody can say to be, by name: all external actors but
-// those without a name of their own.
+// those without a name of their own, as guests and voices are.
 func (r *Registry) Known() []Participant {
 	return r.choose(func(p Participant) bool {
 		_, guest := r.guests[p.ID]
-		return p.Type != Internal && !guest
+		return p.Type != Internal && !guest && !p.Nameless()
 	})
 }
 

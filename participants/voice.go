@@ -1,0 +1,241 @@
+package participants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot"
+)
+
+// voicePrefix begins the ID of whoever is known by a voice. The rest of it is that of
+// the handle, which is unique for ever: so that who somebody turned out to be is known
+// again after a restart without a word of the voice being kept.
+const voicePrefix = "voice_"
+
+// byVoice is the provider of the handles of voices.
+const byVoice = "voice"
+
+// mostVoices is how many voices are remembered that nobody has named: more than can be
+// told apart at a time. Beyond it one is forgotten that is not here.
+const mostVoices = 256
+
+// somebodyUnknown is how a voice is described.
+const somebodyUnknown = "somebody unknown, known by voice alone"
+
+// OfVoice reports whether an ID is that of whoever is known by a voice alone. A voice
+// proves nothing: whoever has such an ID has the rights of somebody unknown, also when
+// it turned out whose voice it is, and sees nothing that is private.
+func OfVoice(id earshot.ParticipantID) bool { return strings.HasPrefix(string(id), voicePrefix) }
+
+// Voice reports whether p was led to by a voice.
+func (p Participant) Voice() bool { return OfVoice(p.Reader()) }
+
+// Nameless reports whether nobody knows who p is but by a voice.
+func (p Participant) Nameless() bool { return OfVoice(p.ID) }
+
+// Meet returns who has the voice of a handle. Whoever is met for the first time is
+// somebody unknown who is called name, or name with a number if that is taken. They are
+// in the registry until the end of the process, and recorded nowhere; once somebody
+// says who they are, see [Registry.Recognise].
+func (r *Registry) Meet(h earshot.Handle, name string) Participant {
+	if h.Provider != byVoice || h.ID == "" {
+		return Participant{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.as(r.meet(h, name))
+}
+
+// meet returns the ID of who has the voice of a handle.
+func (r *Registry) meet(h earshot.Handle, name string) earshot.ParticipantID {
+	id := earshot.ParticipantID(voicePrefix + h.ID)
+	if _, known := r.people[id]; known {
+		return id
+	}
+	r.overlook()
+	name = r.names.free(OneLine(name), id)
+	r.people[id] = Participant{ID: id, Name: name, Type: Human, Description: somebodyUnknown, Capabilities: capabilities()}
+	r.names.add(name, id)
+	r.byHandle[h] = id
+	r.changed()
+	return id
+}
+
+// overlook forgets a voice if there are too many: the first that was met, since their
+// IDs sort by time, that nobody has named and that is not here.
+func (r *Registry) overlook() {
+	var all []earshot.ParticipantID
+	for id := range r.people {
+		if _, named := r.into[id]; OfVoice(id) && !named {
+			all = append(all, id)
+		}
+	}
+	if len(all) < mostVoices {
+		return
+	}
+	slices.Sort(all)
+	for _, id := range all {
+		if !r.isHere(id) {
+			r.names.remove(r.people[id].Name, id)
+			delete(r.people, id)
+			delete(r.byHandle, handleOf(id))
+			return
+		}
+	}
+}
+
+// isHere reports whether somebody is in any room.
+func (r *Registry) isHere(id earshot.ParticipantID) bool {
+	for room := range r.here {
+		if r.present(room, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// Recognise records that a voice is that of somebody who is known, because by says so:
+// who may operate the daemon, they themselves, or whoever else is known otherwise than
+// by a voice, which vouches for it. It is a merger, see [Registry.Merge]: the voice has
+// no more rights than before, and old lines have their name.
+func (r *Registry) Recognise(ctx context.Context, by Participant, voice, who earshot.ParticipantID) error {
+	r.mu.Lock()
+	for OfVoice(r.into[voice]) {
+		voice = r.into[voice]
+	}
+	r.mu.Unlock()
+	a := earshot.Actor{Act: earshot.Merged, Participant: voice, Into: who}
+	err := r.vouch(ctx, by, a, func() error {
+		switch p := r.people[who]; {
+		case !OfVoice(voice) || r.people[voice].ID == "":
+			return Refuse(ErrUnknown, "that is not a voice that was heard", "see /voice")
+		case OfVoice(r.root(who)):
+			return Refuse(ErrUnknown, fmt.Sprintf("nobody knows who %q is", p.Name), "say who it is, with a name")
+		case !p.Person():
+			return Refuse(ErrUnknown, fmt.Sprintf("%q is not a person", p.Name), "say whose voice it is")
+		}
+		return r.mergeable(who, voice)
+	})
+	if err != nil {
+		return err
+	}
+	return r.settle(ctx, voice)
+}
+
+// Unrecognise undoes that: who may operate the daemon may, and whom the voice was taken
+// for.
+func (r *Registry) Unrecognise(ctx context.Context, by Participant, voice earshot.ParticipantID) error {
+	a := earshot.Actor{Act: earshot.Split, Participant: voice}
+	return r.vouch(ctx, by, a, func() error {
+		switch into, merged := r.into[voice]; {
+		case !OfVoice(voice) || !merged:
+			return Refuse(ErrUnknown, "that voice was not taken for anybody", "see /voice")
+		case !by.Can(Operate) && r.root(into) != by.ID:
+			return Refuse(ErrNotYours, "only they themselves or the owner may say that it is not theirs", "ask them")
+		}
+		return nil
+	})
+}
+
+// Same says that two voices have turned out to be one, which nobody need have said.
+// That is recorded only if somebody is known by one of them, and does nothing if two
+// different people are.
+func (r *Registry) Same(ctx context.Context, keep, other earshot.Handle) error {
+	r.mu.Lock()
+	k, o := r.byHandle[keep], r.byHandle[other]
+	if _, named := r.into[o]; named && OfVoice(r.root(k)) {
+		k, o = o, k
+	}
+	_, already := r.into[o]
+	same := OfVoice(k) && OfVoice(o) && !already && r.root(k) != r.root(o)
+	known := !OfVoice(r.root(k))
+	if same && !known {
+		r.into[o] = k
+		r.changed()
+	}
+	r.mu.Unlock()
+	if !same || !known {
+		return nil
+	}
+	if err := r.unite(ctx, o, k); err != nil {
+		return err
+	}
+	return r.settle(ctx, o)
+}
+
+// settle records what turned out to be the same as a voice, and was not worth recording
+// until somebody is known by it.
+func (r *Registry) settle(ctx context.Context, voice earshot.ParticipantID) error {
+	r.mu.Lock()
+	var others []earshot.ParticipantID
+	for other, into := range r.into {
+		if into == voice && OfVoice(other) {
+			others = append(others, other)
+		}
+	}
+	r.mu.Unlock()
+	slices.Sort(others)
+	for _, other := range others {
+		if err := errors.Join(r.unite(ctx, other, voice), r.settle(ctx, other)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unite records that two voices are one.
+func (r *Registry) unite(ctx context.Context, other, keep earshot.ParticipantID) error {
+	return r.enter(ctx, Participant{}, earshot.Actor{Act: earshot.Merged, Participant: other, Into: keep}, func() error { return nil })
+}
+
+// Apart undoes that.
+func (r *Registry) Apart(ctx context.Context, other earshot.Handle) error {
+	r.mu.Lock()
+	o := r.byHandle[other]
+	apart, known := OfVoice(r.into[o]), !OfVoice(r.root(o))
+	if apart && !known {
+		delete(r.into, o)
+		r.changed()
+	}
+	r.mu.Unlock()
+	if apart && known {
+		return r.enter(ctx, Participant{}, earshot.Actor{Act: earshot.Split, Participant: o}, func() error { return nil })
+	}
+	return nil
+}
+
+// Readers returns by which IDs somebody sees what is private: all that are theirs but
+// those of voices.
+func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
+	return slices.DeleteFunc(r.Identities(id), OfVoice)
+}
+
+// vouch records what somebody says of a voice. Whoever is known by a voice alone, or
+// not at all, can say nothing of any.
+func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
+	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
+		return Refuse(ErrNotYours, "whose voice it is says somebody who is known otherwise than by a voice", "say who you are, with --identity NAME")
+	}
+	return r.enter(ctx, by, a, fits)
+}
+
+// remeet takes in that two have turned out to be one person. Of voices that happened in
+// an earlier run, or it is to be found in the journal from now on.
+func (r *Registry) remeet(other, into earshot.ParticipantID) {
+	for _, id := range []earshot.ParticipantID{into, other} {
+		if OfVoice(id) {
+			r.meet(handleOf(id), "earlier voice")
+		}
+	}
+	if OfVoice(other) && OfVoice(r.into[other]) {
+		delete(r.into, other)
+	}
+}
+
+// handleOf returns the handle of a voice.
+func handleOf(id earshot.ParticipantID) earshot.Handle {
+	return earshot.Handle{Provider: byVoice, ID: strings.TrimPrefix(string(id), voicePrefix)}
+}

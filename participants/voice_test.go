@@ -1,0 +1,177 @@
+package participants_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/participants"
+)
+
+func voice(id string) earshot.Handle { return earshot.Handle{Provider: "voice", ID: id} }
+
+// listening is a registry of ann, whose account it is, bob and Scout, an agent, and what it
+// has recorded.
+func listening(t interface{ Fatal(...any) }) (*participants.Registry, *[]earshot.Actor) {
+	var kept []earshot.Actor
+	config := participants.DefaultConfig()
+	config.AllowAnonymous = true
+	config.Actors = []participants.Actor{
+		{ID: "ann", Handles: []string{"console:ann"}, Capabilities: []participants.Capability{participants.UseTools}},
+		{ID: "bob", Handles: []string{"console:bob"}},
+	}
+	r, err := participants.Open(participants.Setup{
+		Account: earshot.Handle{Provider: "console", ID: "ann"}, Actors: config,
+		Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot"}},
+		Record: func(_ context.Context, _ earshot.ParticipantID, a earshot.Actor) error {
+			kept = append(kept, a)
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, &kept
+}
+
+// TestMeet: somebody whose voice is heard is somebody unknown, whom nobody can say to be.
+func TestMeet(t *testing.T) {
+	r, kept := listening(t)
+	three := r.Meet(voice("3"), "voice 3")
+	if again := r.Meet(voice("3"), "voice 4"); again.ID != three.ID || again.Name != "voice 3" || r.Resolve(voice("3")).ID != three.ID {
+		t.Errorf("met %+v, and then %+v", three, again)
+	}
+	if four := r.Meet(voice("4"), "voice 3"); four.Name == "voice 3" {
+		t.Error("two voices are called the same")
+	}
+	if !three.Voice() || !three.Nameless() || !three.Can(participants.SendMessages) || len(three.Capabilities) != 1 || len(*kept) > 0 {
+		t.Errorf("it is %+v; recorded %v", three, *kept)
+	}
+	if _, err := r.Claim(t.Context(), earshot.Handle{Provider: "console", ID: "ann"}, "voice 3", nil); err == nil {
+		t.Error("ann may say that she is voice 3")
+	}
+	for _, p := range r.Known() {
+		if p.Nameless() {
+			t.Errorf("%s is known", p.Name)
+		}
+	}
+	if none := r.Meet(earshot.Handle{Provider: "discord", ID: "3"}, "voice 3"); none.ID != "" {
+		t.Errorf("a handle of Discord is the voice %+v", none)
+	}
+	if got := r.Name("voice_0"); got != "a voice" {
+		t.Errorf("a voice of an earlier run is called %q", got)
+	}
+}
+
+// TestRecognise: who may say whose voice it is; it has their name and no right of theirs.
+func TestRecognise(t *testing.T) {
+	for _, tt := range []struct {
+		name, by, who string
+		want          error
+	}{
+		{"the owner of somebody", "console:ann", "bob", nil},
+		{"the owner of herself", "console:ann", "ann", nil},
+		{"they themselves", "console:bob", "bob", nil},
+		{"somebody vouches", "console:bob", "ann", nil},
+		{"the voice itself", "voice:3", "ann", participants.ErrNotYours},
+		{"a voice that is known", "voice:9", "ann", participants.ErrNotYours},
+		{"nobody", "console:nobody", "ann", participants.ErrNotYours},
+		{"an agent", "console:ann", "agent", participants.ErrUnknown},
+		{"another voice", "console:ann", "voice_9x", participants.ErrUnknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, _ := listening(t)
+			ctx := t.Context()
+			three, nine, loose := r.Meet(voice("3"), "voice 3"), r.Meet(voice("9"), "voice 9"), r.Meet(voice("9x"), "voice 10")
+			if err := r.Recognise(ctx, r.Resolve(earshot.Handle{Provider: "console", ID: "bob"}), nine.ID, "bob"); err != nil {
+				t.Fatal(err, loose)
+			}
+			var by earshot.Handle
+			fmt.Sscanf(tt.by, "%s", &by.ID)
+			for _, h := range []earshot.Handle{{Provider: "console", ID: "ann"}, {Provider: "console", ID: "bob"}, voice("3"), voice("9")} {
+				if h.String() == tt.by {
+					by = h
+				}
+			}
+			err := r.Recognise(ctx, r.Resolve(by), three.ID, earshot.ParticipantID(tt.who))
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("%v, want %v", err, tt.want)
+			}
+			is := r.Resolve(voice("3"))
+			if tt.want == nil && (string(is.ID) != tt.who || r.Name(three.ID) != tt.who) || tt.want != nil && is.ID != three.ID {
+				t.Errorf("the voice is %+v", is)
+			}
+			if !is.Voice() || is.Can(participants.Operate) || is.Can(participants.UseTools) || is.Can(participants.ReadMemory) {
+				t.Errorf("by the voice one may %v", is.Capabilities)
+			}
+		})
+	}
+}
+
+// TestUnrecognise: they may say that it is not theirs, and others not.
+func TestUnrecognise(t *testing.T) {
+	r, _ := listening(t)
+	ann, bob := r.Resolve(earshot.Handle{Provider: "console", ID: "ann"}), r.Resolve(earshot.Handle{Provider: "console", ID: "bob"})
+	three := r.Meet(voice("3"), "voice 3")
+	if err := r.Recognise(t.Context(), bob, three.ID, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Unrecognise(t.Context(), bob, three.ID); !errors.Is(err, participants.ErrNotYours) {
+		t.Errorf("bob undoes it: %v", err)
+	}
+	if err := r.Unrecognise(t.Context(), ann, three.ID); err != nil || r.Name(three.ID) != "voice 3" {
+		t.Errorf("%v, and it is called %q", err, r.Name(three.ID))
+	}
+}
+
+// TestVoicesAreRecordedAsOne: whatever turns out to be whose, in any order, a registry
+// that is made again from what was recorded knows whoever was named, and nobody's voice
+// ever has a right, or is among those who may read.
+func TestVoicesAreRecordedAsOne(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r, kept := listening(rt)
+		ctx := t.Context()
+		by := []participants.Participant{r.Resolve(earshot.Handle{Provider: "console", ID: "ann"}), r.Resolve(earshot.Handle{Provider: "console", ID: "bob"})}
+		some := func(what string) earshot.Handle {
+			h := voice(rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(rt, what))
+			r.Meet(h, "voice "+h.ID)
+			return h
+		}
+		for range rapid.IntRange(1, 12).Draw(rt, "deeds") {
+			a, b := some("a"), some("b")
+			id, who := earshot.ParticipantID("voice_"+a.ID), rapid.SampledFrom(by).Draw(rt, "who")
+			switch rapid.IntRange(0, 3).Draw(rt, "deed") {
+			case 0:
+				r.Same(ctx, a, b)
+			case 1:
+				r.Recognise(ctx, rapid.SampledFrom(by).Draw(rt, "by"), id, who.ID)
+			case 2:
+				r.Unrecognise(ctx, who, id)
+			case 3:
+				r.Apart(ctx, a)
+			}
+		}
+		again, _ := listening(rt)
+		for _, a := range *kept {
+			again.Apply(a)
+		}
+		for _, n := range []string{"1", "2", "3", "4"} {
+			is, was := r.Resolve(voice(n)), again.Resolve(voice(n))
+			if is.ID != "" && !is.Nameless() && was.ID != is.ID {
+				rt.Fatalf("voice %s is %s, and after a restart %q", n, is.ID, was.ID)
+			}
+			if is.Can(participants.Operate) || is.Can(participants.UseTools) {
+				rt.Fatalf("voice %s may %v", n, is.Capabilities)
+			}
+			for _, id := range r.Readers(is.ID) {
+				if participants.OfVoice(id) {
+					rt.Fatalf("%s reads", id)
+				}
+			}
+		}
+	})
+}
