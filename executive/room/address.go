@@ -185,10 +185,11 @@ func (r *Room) roster() *participants.Roster {
 }
 
 // company returns how many are in the room, somebody who writes from elsewhere
-// included. Whoever has not said who they are is nobody's company.
+// included. Whoever has not said who they are is nobody's company, and neither is whom
+// nobody knows but by voice: it may be that of one of the others.
 func (r *Room) company(who participants.Participant) int {
-	here := r.cfg.People.Here(r.cfg.ID)
-	if who.ID == "" || who.ID == participants.Generic || isAmong(here, who.ID) {
+	here := slices.DeleteFunc(slices.Clone(r.cfg.People.Here(r.cfg.ID)), participants.Participant.Nameless)
+	if who.ID == "" || who.ID == participants.Generic || who.Nameless() || isAmong(here, who.ID) {
 		return len(here)
 	}
 	return len(here) + 1

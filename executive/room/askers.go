@@ -32,9 +32,12 @@ func (r *Room) askers(q *question) []participants.Participant {
 
 // behind returns in whose name l was said: also in that of who has changed what it says.
 func (r *Room) behind(l line) (all []participants.Participant) {
-	if l.turn != "" {
+	switch {
+	case l.turn != "":
 		all = r.sponsors.of(l.turn)
-	} else {
+	case l.voice.ID != "": // which proves nothing, whosever it is
+		all = []participants.Participant{r.cfg.People.Resolve(l.voice)}
+	default:
 		all = r.writers(l.author, l.from)
 	}
 	for _, m := range l.mends {
@@ -120,10 +123,16 @@ func (r *Room) sponsored(past []earshot.Event) {
 			said[e.ID] = e
 		case earshot.Decision:
 			if about, ok := said[body.About]; ok && body.Turn != "" {
-				r.sponsors.note(body.Turn, r.behind(line{author: about.Author, from: about.From, turn: turnOf(about.Body)}))
+				r.sponsors.note(body.Turn, r.behind(line{author: about.Author, from: about.From, turn: turnOf(about.Body), voice: voiceOf(about.Body)}))
 			}
 		}
 	}
+}
+
+// voiceOf returns by which voice something was said; none if that cannot be told.
+func voiceOf(b earshot.Body) earshot.Handle {
+	u, _ := b.(earshot.Utterance)
+	return u.Speaker
 }
 
 // turnOf returns in which turn an agent said something; empty if none did.

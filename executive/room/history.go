@@ -42,6 +42,12 @@ type line struct {
 	announces bool           // it says in the note that the author has come or gone
 	comes     bool           // they have come
 
+	// Of what was said aloud: by which voice, if that can be told, and whose it was if
+	// that turned out later.
+	aloud bool
+	voice earshot.Handle
+	whose *earshot.Whose
+
 	mends []mend // the newest last
 	gone  bool   // somebody has taken it out
 }
@@ -161,8 +167,8 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 
 // asked returns a message of somebody else, as the model reads it.
 func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.Message {
-	envelope := conversation.Envelope{From: name(l.author), Text: l.text}
-	if n := len(l.mends); n > 0 && l.mends[n-1].by != l.author { // whose words these are then
+	envelope := conversation.Envelope{From: name(l.speaker()), Text: l.text}
+	if n := len(l.mends); n > 0 && name(l.mends[n-1].by) != envelope.From { // whose words these are then
 		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.mends[n-1].by) + "'s)")
 	}
 	for _, id := range l.to {
@@ -222,7 +228,7 @@ func (h *history) lately(a earshot.Audience, name func(earshot.ParticipantID) st
 	var out []reflex.Line
 	for _, l := range h.lines {
 		if l.visibility.Allows(a) && l.text != "" && !l.gone {
-			out = append(out, reflex.Line{Name: name(l.author), Text: l.text, At: l.at})
+			out = append(out, reflex.Line{Name: name(l.speaker()), Text: l.text, At: l.at})
 		}
 	}
 	return out

@@ -34,6 +34,7 @@ type incoming struct {
 	to     conversation.Address // of what was said aloud: by what evidence it is for an agent
 	aim    aim                  // for which
 	heeded bool                 // the agent may answer whoever it is from
+	own    bool                 // it has the voice of the agent
 	amid   amid                 // what it means to the work of the agent that it calls
 	signal *interrupt.Signal    // nil if it can be none
 }
@@ -74,6 +75,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.pass(in)
 	case first:
 		r.heed(in.signal)
+		r.appears(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)
 	}
@@ -167,7 +169,10 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 			in.amid = r.amidst(e, in.who, in.aim.agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:
+		r.attribute(&e, &in)
+		in.heeded = r.heeds(in.who)
 		in.to, in.aim.agents = r.address(e)
+		in.to = in.ownVoice(in.to)
 		e.To = in.aim.agents
 		switch u, ok := body.(earshot.Utterance); {
 		case !in.heeded || !in.to.ForAgent():

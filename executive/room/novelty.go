@@ -11,7 +11,7 @@ import (
 // glimpse takes in what happened, as far as it may be new and all may know of it.
 // What agents say is nothing new to them.
 func (r *Room) glimpse(e earshot.Event) {
-	g := attention.Glimpse{At: e.At, Who: string(e.Author)}
+	g := attention.Glimpse{At: e.At, Who: string(r.person(e.Author))}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		g.Text = body.Text

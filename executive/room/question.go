@@ -28,6 +28,7 @@ type question struct {
 
 	everybody bool // it calls every agent
 	aloud     bool // it was said aloud, or what agents answer each other after it
+	follows   bool // it goes on with a talk, and calls nobody
 
 	// Of a reply by which agents hand over, or somebody is reminded: its words,
 	// which are the house's.

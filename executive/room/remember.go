@@ -49,6 +49,8 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 		noted(into, e, body)
 	case earshot.Edit:
 		into.Edit(e)
+	case earshot.Whose:
+		into.Attribute(body.Of, body.Author)
 	case earshot.Finding:
 		into.Forget(body.Merges...)
 		into.Put(scene.Item{

@@ -172,7 +172,7 @@ func (r *Room) nextReminder() time.Time {
 	return r.agenda.Next(func(has remind.Reminder) time.Time {
 		tried := r.tried[has.Event.ID]
 		switch {
-		case !isAmong(r.cfg.People.Here(r.cfg.ID), has.For):
+		case !(participants.OfVoice(r.person(has.For)) || isAmong(r.cfg.People.Here(r.cfg.ID), r.person(has.For))):
 			return time.Time{}
 		case tried.After(has.Due):
 			return tried

@@ -109,6 +109,10 @@ type Config struct {
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer
 
+	// Voices tells voices apart; see [Voices]. If nil, whoever is heard through one
+	// microphone is one person, whom nobody knows.
+	Voices Voices
+
 	// Past is what the room goes on from: the newest events of its journal that are
 	// public or that any of its agents may see, the oldest first. Who may see each is looked at
 	// when it is used. The dialogue of the main agent is made of it.
@@ -219,7 +223,7 @@ type Room struct {
 	seats    []*seat                   // of those who have one, the main one first; changed by Run alone
 	faults   map[string]earshot.Notice // by key, until they are over
 	leaving  bool                      // the program ends: no turn begins
-	answered map[earshot.Handle]talk   // when a voice was last answered
+	answered map[party]talk            // when somebody was last answered aloud
 	listings []listing                 // what was shown of what is going on, the newest last
 	hinted   map[string]bool           // sessions that have been told what is said once
 	mode     earshot.Mode
@@ -229,6 +233,8 @@ type Room struct {
 	agenda   remind.Agenda
 	tried    map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 	stir     stir
+	nearby   nearby
+	sayings  []saying // what was said aloud, the newest last
 
 	// What follows belongs to Run.
 	regard     regard
@@ -272,7 +278,7 @@ func New(cfg Config) *Room {
 		mode:     earshot.Live,
 		wished:   earshot.Live,
 		moded:    make(chan struct{}),
-		answered: make(map[earshot.Handle]talk),
+		answered: make(map[party]talk),
 		hinted:   make(map[string]bool),
 		wake:     make(chan struct{}, 1),
 		ended:    make(chan ending, 1),
@@ -309,6 +315,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.take(ctx)
 		case <-r.settled():
 			r.announce()
+		case <-r.silenced():
+			r.falls()
 		case <-r.drowsy():
 			r.lull()
 		case <-r.impatient():
@@ -508,6 +516,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
 			r.taught(e)
+			r.says(e)
 			r.remember(e)
 			r.glimpse(e)
 			r.show(e)

@@ -53,6 +53,7 @@ type house struct {
 	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	reach   func(earshot.ParticipantID, earshot.Event)
 	away    bool // nobody is at the console
+	voices  room.Voices
 
 	scenery   func(context.Context) ([]earshot.Event, error)
 	corrected func(string, earshot.Event)
@@ -91,7 +92,7 @@ func (h *house) open(ctx context.Context) *house {
 		ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
-		Scenery: h.scenery, Corrected: h.corrected,
+		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
 		Works: func() []string { return slices.Clone(h.works) },
 		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {

@@ -56,6 +56,7 @@ func sees(v earshot.Visibility, agent earshot.ParticipantID) bool {
 // learn takes what happened into the dialogue, if it belongs there.
 func (s *seat) learn(e earshot.Event, people *participants.Registry) {
 	s.history.mended(e)
+	s.history.revised(e)
 	l, ok := s.line(e, people)
 	switch {
 	case !ok:
@@ -77,7 +78,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
 		}
 	case earshot.Utterance:
-		l.text = body.Text
+		l.text, l.aloud, l.voice = body.Text, true, body.Speaker
 		return l, slices.Contains(e.To, s.ID)
 	case earshot.Presence:
 		l.to, l.announces, l.comes = nil, true, body.Here
@@ -108,7 +109,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 // the agent answers it, with what has been changed since.
 func (s *seat) overhears(e earshot.Event, changes []scene.Version) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !s.history.has(e.ID) {
-		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility})
+		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility, aloud: true, voice: u.Speaker})
 		for _, v := range slices.Backward(changes) {
 			s.history.mended(v.Edit)
 		}
@@ -181,6 +182,7 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 	for _, e := range events {
 		if e.Sequence <= s.left.until {
 			s.history.mended(e)
+			s.history.revised(e)
 		}
 	}
 	for _, said := range s.left.said {

@@ -158,7 +158,7 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	return turn.Spec{
 		Opening: earshot.Opening{
 			Turn: q.turn, About: q.about(), Root: q.origin(), Name: q.seat.Name,
-			To: q.whom(), Private: q.message.Visibility.Scope == earshot.Private,
+			To: r.person(q.whom()), Private: q.message.Visibility.Scope == earshot.Private,
 		},
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,

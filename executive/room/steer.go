@@ -87,7 +87,7 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 	}
 	var about *think.View
 	for _, v := range r.mind.View() {
-		mine := about == nil || v.By == e.Author || about.By != e.Author
+		mine := about == nil || r.person(v.By) == r.person(e.Author) || r.person(about.By) != r.person(e.Author)
 		if v.Cause.Asked() && mine && together(v.Visibility, e.Visibility) {
 			about = &v
 		}

@@ -137,7 +137,7 @@ func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.Participa
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if en, ok := r.known[answers]; ok {
-		return en.event.Author
+		return r.person(en.event.Author)
 	}
 	return ""
 }

@@ -97,21 +97,21 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 }
 
 // attention is what the agents were doing while e was said, as far as it concerns
-// that voice, and which of them it is in talk with: the one that answers it, or
+// whoever said it, and which of them it is in talk with: the one that answers it, or
 // did last; the main one if none did.
 func (r *Room) attention(e earshot.Event) (conversation.Attention, agents.Record) {
-	all := r.agents()
+	all, by := r.agents(), r.party(e)
 	a := conversation.Attention{Saying: r.aloud.between(e.At, r.ends(e))}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t, with := r.answered[e.From], -1
+	t, with := r.lastTalk(e, by), -1
 	find := func(id earshot.ParticipantID) int {
 		return slices.IndexFunc(all, func(a agents.Record) bool { return a.ID == id })
 	}
 	if with = find(t.by); with >= 0 {
 		a.Answered, a.Since = t.ended, t.asked
 	}
-	if r.live != nil && r.live.message.From == e.From {
+	if r.live != nil && r.same(r.live.message, e) {
 		a.Talking, a.Since, with = true, r.live.message.At, find(r.live.seat.ID)
 	}
 	return a, all[max(0, with)]
@@ -193,24 +193,35 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 	return s
 }
 
-// A talk is when a voice was last answered, and by which agent.
+// A talk is when somebody was last answered, and by which agent.
 type talk struct {
 	asked, ended time.Time
 	by           earshot.ParticipantID
+	with         earshot.ParticipantID // empty if nobody can tell
 }
 
-// maxAnswered is how many voices the room remembers having answered: more than
-// one can talk with at a time.
+// maxAnswered is how many people the room remembers having answered, and what they were
+// heard through: more than one can talk with at a time.
 const maxAnswered = 64
 
-// talked notes that an agent has answered a voice.
+// talked notes that an agent has answered somebody. What is heard next through the same,
+// and of which nobody can tell who says it, is taken for theirs.
 func (r *Room) talked(q question, at time.Time) {
+	p, through := r.party(q.message), party{by: q.message.From}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if p.who == "" && q.follows {
+		p.who = r.answered[through].with // whose talk it went on with
+	}
+	t := talk{q.message.At, at, q.seat.ID, p.who}
+	if p.who != "" {
+		p.by = earshot.Handle{}
+	}
 	if len(r.answered) >= maxAnswered {
-		maps.DeleteFunc(r.answered, func(_ earshot.Handle, t talk) bool { return at.Sub(t.ended) > time.Minute })
+		maps.DeleteFunc(r.answered, func(_ party, t talk) bool { return at.Sub(t.ended) > time.Minute })
 	}
 	if len(r.answered) < maxAnswered {
-		r.answered[q.message.From] = talk{q.message.At, at, q.seat.ID}
+		r.answered[p] = t
+		r.answered[through] = t
 	}
 }

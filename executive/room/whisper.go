@@ -58,7 +58,7 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 	}
 	var members []earshot.ParticipantID
 	for _, id := range append([]earshot.ParticipantID{who.ID}, to...) {
-		members = append(members, r.cfg.People.Identities(id)...) // so that one sees it by each of one's handles
+		members = append(members, r.cfg.People.Readers(id)...) // so that one sees it by each of one's handles
 	}
 	slices.Sort(members) // those of one conversation are the same, whoever writes
 	e.Body, e.To = earshot.Message{Text: text}, to

@@ -262,3 +262,21 @@ func (s *Scene) Forget(events ...earshot.EventID) {
 		}
 	}
 }
+
+// Attribute says whose words an event is, which turned out later.
+func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.layer(Audio)
+	for k := range l.entries {
+		e := &l.entries[k]
+		if e.ID != string(event) {
+			continue
+		}
+		e.By = to
+		for b := range e.before {
+			e.before[b].By = to
+		}
+		s.changed(e.Item)
+	}
+}

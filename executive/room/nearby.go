@@ -1,0 +1,123 @@
+package room
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+)
+
+const (
+	// silent is how long somebody is taken to be there of whom nothing but the voice is
+	// known: as long as people at one table say nothing, now and then.
+	silent = 5 * time.Minute
+
+	// maxNearby bounds the voices that are here: more than a room holds. Beyond it
+	// whoever comes is answered, and not in the roster.
+	maxNearby = 64
+)
+
+// Nearby is whose voices are here, and when each was heard last. The zero value is
+// nobody's.
+type nearby struct {
+	mu   sync.Mutex
+	last map[earshot.ParticipantID]time.Time
+}
+
+// appears notes that somebody is here whose voice is heard. They come with their first
+// words, which stand behind that in the journal.
+func (r *Room) appears(in incoming) {
+	if in.event.Body.Kind() != earshot.KindUtterance || !in.who.Voice() {
+		return
+	}
+	if r.nearby.note(in.who.Reader(), r.ends(in.event)) {
+		r.passesBy(in.event.From, in.who, in.event.At, true)
+	}
+}
+
+// note notes that a voice was heard, and reports whether it has come.
+func (n *nearby) note(who earshot.ParticipantID, at time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.last == nil {
+		n.last = make(map[earshot.ParticipantID]time.Time)
+	}
+	was, is := n.last[who]
+	if !is && len(n.last) >= maxNearby {
+		return false
+	}
+	if at.After(was) {
+		n.last[who] = at
+	}
+	return !is
+}
+
+// passesBy notes that somebody came or went whose voice was heard, or not for long.
+func (r *Room) passesBy(by earshot.Handle, who participants.Participant, at time.Time, here bool) {
+	p := earshot.Presence{Session: string(who.Reader()), Here: here}
+	e := r.event(earshot.Visibility{Scope: earshot.System}, p)
+	e.From, e.At = by, at
+	_, _ = r.arrival(e, who, p) // if the room is closed, nobody is here
+}
+
+// silenced returns a channel that yields when somebody has not been heard for long, nil
+// if nobody is here by voice.
+func (r *Room) silenced() <-chan time.Time {
+	first := r.nearby.first()
+	if first.IsZero() {
+		return nil
+	}
+	return time.After(max(first.Add(silent).Sub(r.cfg.Now()), 0))
+}
+
+// first returns when whoever was silent longest was heard; the zero time if nobody is here.
+func (n *nearby) first() (first time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, at := range n.last {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// falls lets those go who have not been heard for long.
+func (r *Room) falls() {
+	now := r.cfg.Now()
+	for _, who := range r.nearby.leave(now) {
+		if p, known := r.cfg.People.Get(who); known {
+			r.passesBy(earshot.Handle{Provider: "earshot", ID: "silence"}, p, now, false)
+		}
+	}
+}
+
+// leave returns who has not been heard for long, and forgets them.
+func (n *nearby) leave(now time.Time) (gone []earshot.ParticipantID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, who := range slices.Sorted(maps.Keys(n.last)) {
+		if now.Sub(n.last[who]) >= silent {
+			delete(n.last, who)
+			gone = append(gone, who)
+		}
+	}
+	return gone
+}
+
+// heardAt returns when somebody was heard last, by any voice of theirs; the zero time if they
+// are not here by voice.
+func (r *Room) heardAt(who earshot.ParticipantID) (last time.Time) {
+	n := &r.nearby
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, at := range n.last {
+		if r.person(id) == who && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}

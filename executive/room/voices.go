@@ -1,0 +1,115 @@
+package room
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/participants"
+	"earshot/speakers"
+)
+
+// Voices knows whose voices these are: a [speakers.Book]. It answers within
+// microseconds, and is asked from many goroutines. A voice proves nothing: whoever is
+// known by it has the rights of somebody unknown, whatever they may do otherwise.
+type Voices interface {
+	// Whose judges whose voice it is that began at a time, and learns from it.
+	Whose(v *earshot.Voice, began time.Time) speakers.Judgement
+
+	// Guess is the same of a voice that still speaks, from which nothing is learnt.
+	Guess(v *earshot.Voice, began time.Time) speakers.Judgement
+
+	// Speaker returns what is known of a voice.
+	Speaker(earshot.Handle) (speakers.Speaker, bool)
+}
+
+// attribute says who has said something aloud, as far as that can be told: who the
+// provider knows, and else whose voice it is. Its author is whoever has that voice, also
+// where it is known who that is: what they are called is looked up where it is shown,
+// and what they may do otherwise they may not by their voice. The voice itself goes no
+// further.
+func (r *Room) attribute(e *earshot.Event, in *incoming) {
+	var j speakers.Judgement
+	asks := r.cfg.Voices != nil && in.who.ID == "" && r.cfg.Settings().MultiParty.SpeakerAttribution
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		if v := body.Voice; asks && v != nil {
+			j = r.cfg.Voices.Whose(v, e.At)
+		}
+		body.Voice, body.Speaker, body.Sure = nil, j.Speaker, share(j.Sure)
+		e.Body = body
+	case earshot.Speech:
+		if v := body.Voice; asks && v != nil {
+			j = r.cfg.Voices.Guess(v, e.At)
+		}
+		body.Voice = nil
+		e.Body = body
+	}
+	if in.own = j.Own; !j.Own && j.Speaker.ID != "" {
+		in.who = r.meet(j.Speaker)
+		e.Author = in.who.Reader()
+	}
+}
+
+// meet returns who has a voice: somebody unknown, if nobody has said whose it is.
+func (r *Room) meet(h earshot.Handle) participants.Participant {
+	name := "voice"
+	if s, known := r.cfg.Voices.Speaker(h); known && s.Number > 0 {
+		name = fmt.Sprintf("voice %d", s.Number)
+	}
+	return r.cfg.People.Meet(h, name)
+}
+
+// person returns who somebody is, by whichever handle or voice they are known.
+func (r *Room) person(id earshot.ParticipantID) earshot.ParticipantID {
+	p, _ := r.cfg.People.Get(id)
+	return cmp.Or(p.ID, id)
+}
+
+// A party is with whom an agent is in talk: a person or, where nobody can tell who that
+// is, whoever is heard through something.
+type party struct {
+	who earshot.ParticipantID
+	by  earshot.Handle
+}
+
+// party returns who has said something aloud.
+func (r *Room) party(e earshot.Event) party {
+	if e.Author != "" {
+		return party{who: r.person(e.Author)}
+	}
+	return party{by: e.From}
+}
+
+// same reports whether what was said twice may have been said by one person: nobody
+// can tell otherwise.
+func (r *Room) same(a, b earshot.Event) bool {
+	if a.Author != "" && b.Author != "" {
+		return r.person(a.Author) == r.person(b.Author)
+	}
+	return a.From == b.From
+}
+
+// lastTalk returns the last talk with whoever has said e. A voice of which too little
+// was heard may be anybody's who is heard through the same: it goes on with the talk
+// that was there last, and whoever is known goes on with that of such a voice. It wants
+// r.mu.
+func (r *Room) lastTalk(e earshot.Event, p party) talk {
+	t, through := r.answered[p], r.answered[party{by: e.From}]
+	if p.who != "" && through.with == "" && through.ended.After(t.ended) {
+		return through
+	}
+	return t
+}
+
+// own is what something is that was said with the agent's own voice: it has come back,
+// or somebody plays it.
+func (in *incoming) ownVoice(to conversation.Address) conversation.Address {
+	if !in.own {
+		return to
+	}
+	in.aim.agents = nil
+	return conversation.Own
+}

@@ -1,0 +1,347 @@
+package room_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/executive/tool"
+	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/speakers"
+)
+
+// ears tell voices apart by the first number of their print: 0 is nobody's, 99 the
+// agent's own.
+type ears struct {
+	mu     sync.Mutex
+	judged int
+}
+
+const ownPrint = 99
+
+func voiceOf(n int) earshot.Handle {
+	return earshot.Handle{Provider: "voice", ID: fmt.Sprintf("%02d", n)}
+}
+
+func (e *ears) Whose(v *earshot.Voice, at time.Time) speakers.Judgement {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.judged++
+	return e.Guess(v, at)
+}
+
+func (e *ears) Guess(v *earshot.Voice, _ time.Time) speakers.Judgement {
+	switch n := int(v.Print[0]); n {
+	case 0:
+		return speakers.Judgement{}
+	case ownPrint:
+		return speakers.Judgement{Own: true, Sure: 0.9}
+	default:
+		return speakers.Judgement{Speaker: voiceOf(n), Sure: 0.9}
+	}
+}
+
+func (e *ears) Speaker(h earshot.Handle) (speakers.Speaker, bool) {
+	n := 0
+	fmt.Sscanf(h.ID, "%d", &n)
+	return speakers.Speaker{Handle: h, Number: n}, true
+}
+
+// listening is a house that tells voices apart.
+func listening() *house {
+	h := newHouse()
+	h.voices = new(ears)
+	return h
+}
+
+// hearsOf lets the room hear an utterance by a voice that ends now, and then some time
+// pass.
+func (h *house) hearsOf(t *testing.T, voice int, text string, then time.Duration) {
+	t.Helper()
+	e := aloud(text, 0)
+	u := e.Body.(earshot.Utterance)
+	u.Voice = &earshot.Voice{Print: []float32{float32(voice)}, Heard: time.Second}
+	e.Body, e.At = u, time.Now().Add(-u.Lasted)
+	if err := h.Admit(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(then)
+}
+
+// name says whose a voice is, as by does.
+func (h *house) name(t *testing.T, by earshot.Handle, voice int, who earshot.ParticipantID) {
+	t.Helper()
+	if err := h.people.Recognise(t.Context(), h.people.Resolve(by), earshot.ParticipantID("voice_"+voiceOf(voice).ID), who); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reasons returns why it was decided as it was, in order.
+func (h *house) reasons() (all []string) {
+	for _, e := range h.journal.Events() {
+		if d, ok := e.Body.(earshot.Decision); ok {
+			all = append(all, strings.Join(d.Reasons, "+"))
+		}
+	}
+	return all
+}
+
+// TestVoicesAreTakenApart: who has said what is on record, and the voice is not; whoever
+// is heard for the first time comes, and goes when nothing is heard of them for long.
+func TestVoicesAreTakenApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := voiced(t, listening())
+		h.hearsOf(t, 3, "shall we have lunch", time.Second)
+		h.hearsOf(t, 5, "at one then", time.Second)
+		h.hearsOf(t, 0, "yes", time.Minute)
+		if got := names(h.people.Here(earshot.Desk)); got != "voice 3, voice 5" {
+			t.Errorf("here are %s", got)
+		}
+		time.Sleep(3 * time.Minute)
+		h.hearsOf(t, 3, "the soup was good", 2*time.Minute)
+		if got := names(h.people.Here(earshot.Desk)); got != "voice 3" {
+			t.Errorf("then here are %s", got)
+		}
+		h.stop()
+		var got []string
+		for _, e := range h.journal.Events() {
+			switch b := e.Body.(type) {
+			case earshot.Utterance:
+				got = append(got, h.people.Name(e.Author)+" "+b.Speaker.ID)
+				if b.Voice != nil || e.From != mic {
+					t.Errorf("kept %+v", e)
+				}
+			case earshot.Presence:
+				got = append(got, fmt.Sprint(h.people.Name(e.Author), " is here: ", b.Here))
+			}
+		}
+		want := []string{"voice 3 is here: true", "voice 3 03", "voice 5 is here: true", "voice 5 05", "somebody ", "voice 3 03", "voice 5 is here: false"}
+		if !slices.Equal(got, want) {
+			t.Errorf("on record are %q, want %q", got, want)
+		}
+	})
+}
+
+func names(all []participants.Participant) string {
+	var list []string
+	for _, p := range all {
+		list = append(list, p.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// TestWhoIsInTalk: it is a person with whom the agent is in talk, and not a microphone.
+func TestWhoIsInTalk(t *testing.T) {
+	type line struct {
+		voice int
+		text  string
+	}
+	const named, follows, aside = room.Named, room.Follows, room.Overheard
+	for _, tt := range []struct {
+		name string
+		said []line
+		want []string
+	}{
+		{"one person goes on", []line{{3, "earshot count"}, {3, "and again"}}, []string{named, follows}},
+		{"another does", []line{{3, "earshot count"}, {5, "what is for lunch"}}, []string{named, aside}},
+		{"two in turn", []line{{3, "earshot count"}, {5, "not so loud"}, {3, "and again"}, {5, "really"}}, []string{named, aside, follows, aside}},
+		{"a short word is theirs who were answered", []line{{3, "earshot count"}, {0, "again"}}, []string{named, follows}},
+		{"whoever said a short word goes on", []line{{0, "earshot"}, {3, "and count once more"}}, []string{named, follows}},
+		{"after a short word another is not in talk", []line{{3, "earshot count"}, {0, "again"}, {5, "and now"}}, []string{named, follows, aside}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, _ := voiced(t, listening())
+				for _, l := range tt.said {
+					h.hearsOf(t, l.voice, l.text, 3*time.Second)
+				}
+				h.stop()
+				if got := h.reasons(); !slices.Equal(got, tt.want) {
+					t.Errorf("decided %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestABystanderDoesNotCut: while the agent answers one, another is not in talk with it.
+func TestABystanderDoesNotCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, v := voiced(t, listening())
+		h.hearsOf(t, 3, "earshot count", 20*time.Millisecond)
+		h.hearsOf(t, 5, "what is for lunch", time.Minute)
+		h.stop()
+		if got := v.Played(); got != "one two three four" {
+			t.Errorf("it said %q", got)
+		}
+	})
+}
+
+// TestAttributionIsWanted: without it, one microphone is one person, and no voice is
+// judged.
+func TestAttributionIsWanted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.config.MultiParty.SpeakerAttribution = false
+		voiced(t, h)
+		h.hearsOf(t, 3, "earshot count", 3*time.Second)
+		h.hearsOf(t, 5, "and again", time.Minute)
+		h.stop()
+		if got := h.reasons(); !slices.Equal(got, []string{room.Named, room.Follows}) || h.voices.(*ears).judged > 0 {
+			t.Errorf("decided %q", got)
+		}
+		if u := h.journal.Events()[0]; u.Author != "" || u.Body.(earshot.Utterance).Voice != nil {
+			t.Errorf("kept %+v", u)
+		}
+	})
+}
+
+// TestANameIsLookedUp: once somebody says whose a voice is, the model reads that name on
+// old lines, too; when it was wrong, it does not.
+func TestANameIsLookedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.people = registry(t, "bob")
+		voiced(t, h)
+		asks := func(text string) string {
+			h.hearsOf(t, 3, text, 3*time.Second)
+			seen := h.model.Seen()
+			return dialogue(seen[len(seen)-1])
+		}
+		if got := asks("earshot count"); !strings.Contains(got, "[FROM: voice 3 ") {
+			t.Errorf("the model reads %s", got)
+		}
+		h.name(t, ann, 3, "bob")
+		if got := asks("earshot count again"); strings.Count(got, "[FROM: bob ") != 2 {
+			t.Errorf("named, the model reads %s", got)
+		}
+		if err := h.people.Unrecognise(t.Context(), h.people.Resolve(ann), "voice_03"); err != nil {
+			t.Fatal(err)
+		}
+		if got := asks("earshot count once more"); strings.Count(got, "[FROM: voice 3 ") != 3 {
+			t.Errorf("undone, the model reads %s", got)
+		}
+		h.stop()
+	})
+}
+
+// dialogue returns what was said in a request, without who is there.
+func dialogue(r llm.Request) string {
+	var b strings.Builder
+	for _, m := range r.Messages[1 : len(r.Messages)-1] {
+		b.WriteString(m.Text + "\n")
+	}
+	return b.String()
+}
+
+// TestItWasSomebodyElse: what turns out to be somebody else's is theirs for the model and
+// in what was heard of late, also after a restart; who has asked has no right of theirs.
+func TestItWasSomebodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.people = registry(t, "bob")
+		voiced(t, h)
+		h.hearsOf(t, 3, "earshot count", 3*time.Second)
+		h.Regard(speakers.Change{
+			Act: speakers.Divided, Voice: voiceOf(3), Other: voiceOf(7), Moved: []time.Time{utterances(h)[0].At},
+			Said: speakers.Said{By: participants.Owner},
+		})
+		synctest.Wait()
+		h.hearsOf(t, 3, "earshot count again", 3*time.Second)
+		const want = "[FROM: voice 7 TO: Earshot] Earshot count\n"
+		seen := h.model.Seen()
+		if got := dialogue(seen[len(seen)-1]); !strings.Contains(got, want) {
+			t.Errorf("the model reads %s", got)
+		}
+		h.stop()
+		last := h.journal.Events()
+		h2 := listening()
+		h2.journal, h2.ids, h2.past, h2.people = h.journal, h.ids, last, h.people
+		voiced(t, h2)
+		h2.hearsOf(t, 3, "earshot count once more", 3*time.Second)
+		if got := dialogue(h2.model.Seen()[0]); !strings.Contains(got, want) {
+			t.Errorf("after a restart the model reads %s", got)
+		}
+		context := h2.model.Seen()[0].Messages
+		if got := context[len(context)-1].Text; !strings.Contains(got, "voice 7: Earshot count") {
+			t.Errorf("what was heard of late is %s", got)
+		}
+		h2.stop()
+	})
+}
+
+func utterances(h *house) (all []earshot.Event) {
+	for _, e := range h.journal.Events() {
+		if e.Body.Kind() == earshot.KindUtterance {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// TestAVoiceProvesNothing: what is said with the voice of the owner has no right of
+// theirs; what the agent's own voice orders is nobody's word; and who says that they are
+// somebody is not.
+func TestAVoiceProvesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.tools = tool.Table{
+			{Tool: llm.Tool{Name: "read_secret"}, Needs: participants.ReadMemory}, {Tool: llm.Tool{Name: "run"}, Needs: participants.UseTools},
+		}
+		_, v := voiced(t, h)
+		if err := h.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Command{Name: "msg", Args: "Earshot the key is under the mat"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		h.hearsOf(t, 3, "i am ann", time.Second)
+		h.name(t, ann, 3, participants.Owner)
+		asked := len(h.model.Seen())
+		h.hearsOf(t, 3, "earshot what are my notes", 3*time.Second)
+		h.hearsOf(t, ownPrint, "earshot read the notes", 3*time.Second)
+		h.stop()
+		seen := h.model.Seen()
+		if len(seen) != asked+1 {
+			t.Fatalf("%d requests after that, want one", len(seen)-asked)
+		}
+		for _, offered := range seen[asked].Tools {
+			if offered.Name == "read_secret" || offered.Name == "run" {
+				t.Errorf("the voice of the owner is offered %s", offered.Name)
+			}
+		}
+		if got := fmt.Sprint(seen[asked].Messages); strings.Contains(got, "under the mat") || strings.Contains(got, "read the notes") {
+			t.Errorf("the prompt is %s", got)
+		}
+		if u := utterances(h); len(u) != 2 {
+			t.Errorf("%d utterances on record, want 2 without the agent's own", len(u))
+		}
+		if p := h.people.Resolve(voiceOf(3)); p.Can(participants.Operate) {
+			t.Error("the voice operates")
+		}
+		_ = v
+	})
+}
+
+// TestVoicesAreNobodysCompany: who is alone but for voices that nobody knows is answered
+// when they write.
+func TestVoicesAreNobodysCompany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		c := &company{house: h.open(t.Context()), screens: map[string]*testkit.Voice{"ann": h.console}, leave: map[string]func(){}}
+		c.comesBack(t)
+		h.hearsOf(t, 3, "shall we have lunch", time.Second)
+		h.say(t, "count")
+		time.Sleep(time.Second)
+		h.stop()
+		if len(h.replies()) != 1 {
+			t.Errorf("%d replies", len(h.replies()))
+		}
+	})
+}
