@@ -111,9 +111,11 @@ func New(cfg Config, parts Parts) *Provider {
 // Name implements [providers.Provider].
 func (p *Provider) Name() string { return "microphone" }
 
-// goodbye is how long words that were already said may take to be understood
-// and kept when the capture has come to its end.
-const goodbye = 5 * time.Second
+// How long words that were already said may take to be understood and kept.
+const (
+	goodbye  = 5 * time.Second // when the capture is lost, and opened again afterwards
+	recorded = time.Minute     // when it has come to its own end, as a recording: a busy machine may be late
+)
 
 // Run implements [providers.Provider]. Its own end is that of the capture, as
 // of a recording; what was said until then is still understood.
@@ -130,7 +132,11 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	}
 	p.set(l)
 	err := l.listen(ctx)
-	defer time.AfterFunc(goodbye, giveUp).Stop()
+	patience := recorded
+	if err != nil {
+		patience = goodbye
+	}
+	defer time.AfterFunc(patience, giveUp).Stop()
 	l.await(sending)
 	p.set(nil)
 	out.close()
