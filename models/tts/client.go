@@ -13,13 +13,17 @@ import (
 )
 
 const (
-	// away is how long a text waits for a helper, and for its next sound. A
-	// helper that died is back within two seconds, and a voice makes sound
-	// twenty times faster than it is heard.
+	// away is how long a text waits for a helper. One that died is back within
+	// two seconds.
 	away = 5 * time.Second
 
 	// load is how long a helper may take to load its voice.
 	load = 20 * time.Second
+
+	// slow is how long it may take for the next sound. A voice makes sound twenty
+	// times faster than it is heard, but where others have the processor a long
+	// number takes it many seconds, and a new helper would take longer.
+	slow = 20 * time.Second
 
 	// tries is how often a text may kill the helper at the same place.
 	tries = 3

@@ -340,6 +340,25 @@ func TestHelperThatIsAtFault(t *testing.T) {
 	}
 }
 
+// TestSlowVoice: a helper that others let make sound only every fifteen seconds is
+// left to it.
+func TestSlowVoice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lives := 0
+		s := tts.New(tts.Config{Log: quiet, Dial: fake(func() script {
+			lives++
+			return func(s *helper.Server, stream uint32, text string, wanted func() bool) error {
+				time.Sleep(15 * time.Second)
+				return letters(s, stream, text, wanted)
+			}
+		})})
+		defer live(t, s)()
+		if got, err := said(t.Context(), s, "a long number", -1); got != "|a |long |number" || err != nil || lives != 1 {
+			t.Errorf("said %q in %d lives, %v", got, lives, err)
+		}
+	})
+}
+
 // TestEndless: a helper that never stops is stopped.
 func TestEndless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

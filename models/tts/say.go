@@ -91,9 +91,9 @@ func (t *telling) by(ctx context.Context, l *life) (over bool, err error) {
 	if !t.marked {
 		t.words = nil
 	}
-	patience := time.NewTimer(away)
+	patience := time.NewTimer(slow)
 	defer patience.Stop()
-	for skip := t.given; ; patience.Reset(away) {
+	for skip := t.given; ; patience.Reset(slow) {
 		select {
 		case p := <-r.pieces:
 			if p.end {
