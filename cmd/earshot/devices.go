@@ -96,6 +96,9 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 	defer cancel()
 	devices, err := sound.List(ctx, dial(quietly, soundHelper))
 	if err != nil {
+		if ctx.Err() != nil {
+			return unanswered(ears, soundHelper), unanswered(mouth, soundHelper), err
+		}
 		ears.Text, mouth.Text = err.Error(), err.Error()
 		if c, ok := errors.AsType[curable](err); ok {
 			ears.Cure, mouth.Cure = c.Cure(), c.Cure()
@@ -103,6 +106,13 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 		return ears, mouth, err
 	}
 	return found(ears, microphone, devices.Inputs), found(mouth, loudspeaker, devices.Outputs), nil
+}
+
+// unanswered says of f that its helper has said nothing yet. It may be well: a
+// machine that has just started has other things to do.
+func unanswered(f finding, helper string) finding {
+	f.Text, f.Cure = helper+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
+	return f
 }
 
 // found looks for a device by its name, or for the default one.

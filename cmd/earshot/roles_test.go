@@ -41,3 +41,20 @@ func TestRoles(t *testing.T) {
 		})
 	}
 }
+
+// TestSoundThatIsSlow: of a helper for sound that has not answered it is said so.
+func TestSoundThatIsSlow(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, soundHelper), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	ears, mouth, err := lookAtSound(ctx, "", "")
+	for _, f := range []finding{ears, mouth} {
+		if err == nil || f.Works || f.Text != "earshot-sound has not answered yet: the machine is busy" || f.Cure == "" {
+			t.Errorf("%+v, %v", f, err)
+		}
+	}
+}

@@ -286,8 +286,7 @@ func lookAtSpeech(ctx context.Context) map[string]role {
 	return askRoles(ctx, path)
 }
 
-// askRoles asks the helper at path. One that has said nothing when ctx ends may be
-// well: a machine that has just started has other things to do.
+// askRoles asks the helper at path.
 func askRoles(ctx context.Context, path string) map[string]role {
 	ask := exec.CommandContext(ctx, path, "check")
 	ask.Env = helper.Environment()
@@ -300,7 +299,7 @@ func askRoles(ctx context.Context, path string) map[string]role {
 	if err = errors.Join(err, json.Unmarshal(out, &said)); len(said) == 0 {
 		f := finding{Text: fmt.Sprintf("%s does not work: %v", speechHelper, err), Cure: "make build, in the source of earshot"}
 		if ctx.Err() != nil {
-			f.Text, f.Cure = speechHelper+" has not answered yet: the machine is busy", "wait; earshot doctor looks again"
+			f = unanswered(f, speechHelper)
 		}
 		return allRoles(role{f, ctx.Err() != nil})
 	}
