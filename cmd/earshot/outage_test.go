@@ -196,11 +196,17 @@ func (p *parlour) answered(posted []earshot.EventID) {
 	})
 }
 
-// reported returns the lines of the log that people are told.
+// reported returns the lines of the log by which people are told of a loss and of
+// the return. What was only late to begin with, on a busy machine, was not lost.
 func (p *parlour) reported() (lines []string) {
+	lost := make(map[string]bool)
 	for line := range strings.Lines(p.log()) {
-		if strings.Contains(line, "msg=reported") {
-			lines = append(lines, strings.TrimSpace(line))
+		_, about, ok := strings.Cut(strings.TrimSpace(line), "msg=reported ")
+		fault, _, _ := strings.Cut(about, " text=")
+		back := strings.HasSuffix(about, "over=true")
+		if ok && (lost[fault] || !back) {
+			lost[fault] = !back
+			lines = append(lines, about)
 		}
 	}
 	return lines
