@@ -14,6 +14,10 @@ ifneq ($(shell git status >/dev/null 2>&1 && echo readable),readable)
 export GOFLAGS += -buildvcs=false
 endif
 
+# How often a property is checked: 60 times (a fifth of 300, since it is short) in
+# test-core, 40 times more in race, where that takes ten times as long, and 1000
+# times in proof, which also has the long counts of killed processes and outages.
+
 # How long each fuzz target runs.
 FUZZTIME ?= 20s
 
@@ -69,10 +73,10 @@ check: ## formatting, go vet, staticcheck
 
 test-core: ## the daemon and its tests in pure Go, in seconds, without a model server
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,ollama go test -short ./...
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,ollama RAPID_CHECKS=300 go test -short ./...
 
 race: ## all tests with the race detector, in random order
-	CGO_ENABLED=1 go test $(RACE) $(PACKAGES)
+	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $(PACKAGES)
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test
