@@ -147,5 +147,5 @@ func kills() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 100
 	}
-	return 4
+	return 10
 }

@@ -70,7 +70,7 @@ func times() int {
 	if os.Getenv("EARSHOT_PROOF") == "1" {
 		return 100
 	}
-	return 3
+	return 10
 }
 
 // A rig is a real helper on a private sound server, kept running as the daemon
