@@ -231,7 +231,7 @@ func (r *Registry) Find(name string) (Participant, bool) {
 
 // Name returns what id is called, for people; an ID nobody has is "unknown",
 // the empty ID "somebody", a guest who has left "a guest", and a voice of an earlier
-// run that nobody has named "a voice".
+// run that nobody has named by the number that it had then.
 func (r *Registry) Name(id earshot.ParticipantID) string {
 	if id == "" {
 		return "somebody"
@@ -246,7 +246,7 @@ func (r *Registry) Name(id earshot.ParticipantID) string {
 		return "a guest"
 	}
 	if OfVoice(id) {
-		return "a voice"
+		return voiceName(id)
 	}
 	if r.setup.Label != nil {
 		return cmp.Or(r.setup.Label(id), "unknown")

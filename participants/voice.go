@@ -10,9 +10,11 @@ import (
 	"earshot"
 )
 
-// voicePrefix begins the ID of whoever is known by a voice. The rest of it is that of
-// the handle, which is unique for ever: so that who somebody turned out to be is known
-// again after a restart without a word of the voice being kept.
+// voicePrefix begins the ID of whoever is known by a voice. Then comes that of the
+// handle, which is unique for ever: so that who somebody turned out to be is known again
+// after a restart without a trace of the voice being kept; and then the number that they
+// were called by first, so that old lines of those whom nobody has named can be told
+// apart.
 const voicePrefix = "voice_"
 
 // byVoice is the provider of the handles of voices.
@@ -51,17 +53,25 @@ func (r *Registry) Meet(h earshot.Handle, name string) Participant {
 
 // meet returns the ID of who has the voice of a handle.
 func (r *Registry) meet(h earshot.Handle, name string) earshot.ParticipantID {
-	id := earshot.ParticipantID(voicePrefix + h.ID)
-	if _, known := r.people[id]; known {
+	if id, known := r.byHandle[h]; known {
 		return id
 	}
+	id := earshot.ParticipantID(voicePrefix + h.ID)
+	if n, numbered := strings.CutPrefix(name, "voice "); numbered {
+		id += earshot.ParticipantID("_" + n)
+	}
+	r.introduceVoice(id, h, name)
+	return id
+}
+
+// introduceVoice adds whoever has a voice.
+func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, name string) {
 	r.overlook()
 	name = r.names.free(OneLine(name), id)
 	r.people[id] = Participant{ID: id, Name: name, Type: Human, Description: somebodyUnknown, Capabilities: capabilities()}
 	r.names.add(name, id)
 	r.byHandle[h] = id
 	r.changed()
-	return id
 }
 
 // overlook forgets a voice if there are too many: the first that was met, since their
@@ -226,8 +236,8 @@ func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, f
 // an earlier run, or it is to be found in the journal from now on.
 func (r *Registry) remeet(other, into earshot.ParticipantID) {
 	for _, id := range []earshot.ParticipantID{into, other} {
-		if OfVoice(id) {
-			r.meet(handleOf(id), "earlier voice")
+		if _, known := r.people[id]; OfVoice(id) && !known {
+			r.introduceVoice(id, handleOf(id), "earlier voice")
 		}
 	}
 	if OfVoice(other) && OfVoice(r.into[other]) {
@@ -237,5 +247,15 @@ func (r *Registry) remeet(other, into earshot.ParticipantID) {
 
 // handleOf returns the handle of a voice.
 func handleOf(id earshot.ParticipantID) earshot.Handle {
-	return earshot.Handle{Provider: byVoice, ID: strings.TrimPrefix(string(id), voicePrefix)}
+	rest, _, _ := strings.Cut(strings.TrimPrefix(string(id), voicePrefix), "_")
+	return earshot.Handle{Provider: byVoice, ID: rest}
+}
+
+// voiceName returns what a voice was called that nobody has named and that is not known
+// any more.
+func voiceName(id earshot.ParticipantID) string {
+	if _, n, numbered := strings.Cut(strings.TrimPrefix(string(id), voicePrefix), "_"); numbered {
+		return "voice " + OneLine(n)
+	}
+	return "a voice"
 }

@@ -51,7 +51,7 @@ func (h historyCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.transcript(slices.DeleteFunc(events, untold), h.JSON, people.Name, "Nothing has been said yet.")
+		return a.transcript(r, slices.DeleteFunc(events, untold), h.JSON, people.Name, "Nothing has been said yet.")
 	})
 }
 
@@ -70,7 +70,7 @@ func (s searchCommand) Run(a *app) error {
 			return err
 		}
 		slices.Reverse(events) // the newest last, where the eye is
-		return a.transcript(events, s.JSON, people.Name, "Nothing was found.")
+		return a.transcript(r, events, s.JSON, people.Name, "Nothing was found.")
 	})
 }
 
@@ -121,20 +121,29 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 	return people, around, err
 }
 
-// transcript prints events, for people or for programs.
-func (a *app) transcript(events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+// transcript prints events, for people or for programs: of what was said aloud also whose
+// it turned out to be later.
+func (a *app) transcript(r *store.Reader, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}
-	events = inOrder(events)
-	for _, e := range events {
-		if asJSON {
-			if err := json.NewEncoder(a.out).Encode(e); err != nil {
-				return err
-			}
-			continue
+	known, err := revisions(a.ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, e := range inOrder(events) {
+		later, revised := known[e.ID]
+		switch {
+		case asJSON && revised:
+			err = errors.Join(json.NewEncoder(a.out).Encode(e), json.NewEncoder(a.out).Encode(later))
+		case asJSON:
+			err = json.NewEncoder(a.out).Encode(e)
+		default:
+			printLine(a.out, known.mark(e, name), name)
 		}
-		printLine(a.out, e, name)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

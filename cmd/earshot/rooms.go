@@ -41,6 +41,7 @@ const (
 var scenery = map[earshot.Kind]int{
 	earshot.KindMessage: recall, earshot.KindUtterance: recall, earshot.KindReply: lately,
 	earshot.KindMemo: recall, earshot.KindFinding: recall, earshot.KindEdit: edits,
+	earshot.KindWhose: recall,
 }
 
 // A chamber is a room, and what the configuration says of it.
@@ -153,7 +154,11 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 		return nil, err
 	}
 	heard, err := reader.Last(ctx, []earshot.Kind{earshot.KindUtterance}, recall)
-	return once(append(written, heard...)), err
+	if err != nil {
+		return nil, err
+	}
+	whose, err := reader.Last(ctx, []earshot.Kind{earshot.KindWhose}, recall)
+	return once(slices.Concat(written, heard, whose)), err
 }
 
 // once returns events in their order, each once.
@@ -175,7 +180,13 @@ type memory struct{ *store.Store }
 
 // Search implements [tool.Memory].
 func (m memory) Search(ctx context.Context, a earshot.Audience, query string, limit int) ([]earshot.Event, error) {
-	return m.For(a).Search(ctx, query, limit)
+	r := m.For(a)
+	found, err := r.Search(ctx, query, limit)
+	if err != nil {
+		return nil, err
+	}
+	known, err := revisions(ctx, r)
+	return known.apply(found), err
 }
 
 // reach shows somebody, in whichever other rooms they are, what an agent says to

@@ -235,7 +235,7 @@ func (r *Room) cuts(text earshot.Text) bool {
 // what is for an agent of the room, or a command word, cuts, whichever talks.
 func (r *Room) signal(in incoming) *interrupt.Signal {
 	e := in.event
-	s := &interrupt.Signal{From: e.From, Via: e.Via, By: in.who.ID, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
+	s := &interrupt.Signal{From: e.From, Via: e.Via, By: e.Author, Operator: in.who.Can(participants.Operate), Confidence: 1, At: e.At}
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return r.wrote(s, body, in)

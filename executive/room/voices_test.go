@@ -79,7 +79,7 @@ func (h *house) hearsOf(t *testing.T, voice int, text string, then time.Duration
 // name says whose a voice is, as by does.
 func (h *house) name(t *testing.T, by earshot.Handle, voice int, who earshot.ParticipantID) {
 	t.Helper()
-	if err := h.people.Recognise(t.Context(), h.people.Resolve(by), earshot.ParticipantID("voice_"+voiceOf(voice).ID), who); err != nil {
+	if err := h.people.Recognise(t.Context(), h.people.Resolve(by), h.people.Resolve(voiceOf(voice)).Reader(), who); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -223,7 +223,7 @@ func TestANameIsLookedUp(t *testing.T) {
 		if got := asks("earshot count again"); strings.Count(got, "[FROM: bob ") != 2 {
 			t.Errorf("named, the model reads %s", got)
 		}
-		if err := h.people.Unrecognise(t.Context(), h.people.Resolve(ann), "voice_03"); err != nil {
+		if err := h.people.Unrecognise(t.Context(), h.people.Resolve(ann), h.people.Resolve(voiceOf(3)).Reader()); err != nil {
 			t.Fatal(err)
 		}
 		if got := asks("earshot count once more"); strings.Count(got, "[FROM: voice 3 ") != 3 {

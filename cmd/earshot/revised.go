@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"earshot"
+	"earshot/store"
+)
+
+// mostRevised is how many revisions are looked at of whose words these were: people take
+// back few, and of older ones the first word stands.
+const mostRevised = 4096
+
+// A revision tells of utterances whose they turned out to be, by the event that says so
+// and is the last of them.
+type revision map[earshot.EventID]earshot.Event
+
+// revisions returns what is known of that to whoever reads.
+func revisions(ctx context.Context, r *store.Reader) (revision, error) {
+	all, err := r.Last(ctx, []earshot.Kind{earshot.KindWhose}, mostRevised)
+	known := make(revision)
+	for _, e := range all { // the newest last
+		if w, ok := e.Body.(earshot.Whose); ok {
+			known[w.Of] = e
+		}
+	}
+	return known, err
+}
+
+// apply returns events with those as their authors who they turned out to be of.
+func (r revision) apply(events []earshot.Event) []earshot.Event {
+	events = slices.Clone(events)
+	for i, e := range events {
+		if later, ok := r[e.ID]; ok {
+			events[i].Author = later.Body.(earshot.Whose).Author
+		}
+	}
+	return events
+}
+
+// mark returns an event as people read it: under the name of whose words these are, and
+// with whose they were taken for first, if that is somebody else.
+func (r revision) mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
+	now := r.apply([]earshot.Event{e})[0]
+	if u, ok := e.Body.(earshot.Utterance); ok && name(now.Author) != name(e.Author) {
+		u.Text += earshot.Text(fmt.Sprintf(" [first taken for %s]", name(e.Author)))
+		now.Body = u
+	}
+	return now
+}
