@@ -32,7 +32,7 @@ type Control int
 // The controls, from the gentlest to the last.
 const (
 	Resume Control = iota // go on where it stopped, at full volume
-	Duck                  // lower the voice; an outlet without one ignores it
+	Duck                  // go on with a lower voice; an outlet without one goes on
 	Pause                 // stop here, keep the rest
 	Cut                   // stop here, throw the rest away
 )
@@ -61,6 +61,11 @@ type Opening struct {
 
 	To      ParticipantID `json:"to,omitempty"`      // who asked; empty if nobody knows
 	Private bool          `json:"private,omitempty"` // not everybody in the room may perceive it
+
+	// Protected is a turn that everybody must hear to its end, such as a notice
+	// about privacy: the floor neither lowers nor pauses nor cuts it, unless the
+	// program ends.
+	Protected bool `json:"protected,omitempty"`
 }
 
 // An Outlet is a place where a reply comes out. It may be opened from many

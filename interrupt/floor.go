@@ -2,6 +2,7 @@ package interrupt
 
 import (
 	"sync"
+	"time"
 
 	"earshot"
 )
@@ -13,35 +14,33 @@ type Floor struct {
 
 	mu      sync.Mutex
 	hold    *Hold
-	demands map[source]demand
+	demands demands
 	state   earshot.Control // what hold was last told; Resume is the normal state
 	stays   earshot.Control // what hold stays at although nobody asks for it any more
 	cuts    Ticket
 	stops   Ticket  // the last of them that was meant for all
+	ends    Ticket  // the last of them that ends the program
 	last    *Signal // that cut
-}
-
-// A source is somebody at one connection: what he does at another terminal
-// takes nothing back that he did at this.
-type source struct {
-	who earshot.Handle
-	via string
-}
-
-// A demand is what a source asks for at present: Duck or Pause.
-type demand struct {
-	earshot.Control
-	sound bool // it is a voice, which what is only read does not disturb
 }
 
 // A Ticket is a place in the order of all cuts. A question draws one when it
 // is asked, so that a cut which comes before its turn has begun still counts.
 type Ticket int64
 
+// Terms are how somebody has the floor.
+type Terms struct {
+	Aloud bool // it is spoken; what is only read is not held back by voices
+
+	// Protected is something that everybody must hear to its end, such as a notice
+	// about privacy: it is neither lowered nor held back, and only the end of the
+	// program cuts it. What cuts meanwhile cuts what was to follow.
+	Protected bool
+}
+
 // A Hold is the floor while somebody has it.
 type Hold struct {
 	floor *Floor
-	aloud bool
+	terms Terms
 	do    func(earshot.Control, *Signal)
 }
 
@@ -50,16 +49,15 @@ type Hold struct {
 // floor's lock, so it must neither block nor call the floor. Somebody who is
 // already typing or speaking holds the new turn back at once, and who has cut
 // since its ticket was drawn has cut it: do may be called before Take returns.
-// After a cut do is called no more. A turn that is not aloud is not held back by
-// voices.
-func (f *Floor) Take(since Ticket, aloud bool, do func(earshot.Control, *Signal)) (*Hold, bool) {
+// After a cut do is called no more.
+func (f *Floor) Take(since Ticket, terms Terms, do func(earshot.Control, *Signal)) (*Hold, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hold != nil {
 		return nil, false
 	}
-	h := &Hold{f, aloud, do}
-	if f.cuts > since {
+	h := &Hold{f, terms, do}
+	if f.cuts > since && !terms.Protected || f.ends > since {
 		do(earshot.Cut, f.last)
 		return h, true
 	}
@@ -124,55 +122,65 @@ func (f *Floor) Signal(s *Signal) Action {
 	action := Judge(f.Style, s.Kind)
 	switch action {
 	case Duck:
-		f.demand(from, demand{earshot.Duck, s.Kind.sounds()})
+		f.demands.add(from, earshot.Duck, s)
 	case Pause:
-		f.demand(from, demand{earshot.Pause, s.Kind.sounds()})
+		f.demands.add(from, f.holds(from, s), s)
 	case Stay:
 		f.stays = f.state
-		delete(f.demands, from)
-	case Resume, Cut:
-		delete(f.demands, from) // who has spoken no longer holds anybody back
-	}
-	if action == Cut {
-		f.cuts, f.last = f.cuts+1, s
-		if s.Kind == Command || s.Kind == Shutdown {
-			f.stops = f.cuts
-		}
-		if f.hold != nil {
-			f.hold.do(earshot.Cut, s)
-			f.hold = nil
-		}
+		f.demands.vain(from, s.At)
+	case Resume:
+		f.demands.vain(from, s.At)
+	case Cut:
+		f.demands.meant(from) // who has spoken no longer holds anybody back
+		f.cut(s)
 		return action
 	}
 	f.settle(s)
 	return action
 }
 
-// maxSources bounds the demands: more sources than a room has people are a
-// fault, or an attack, and those beyond it cannot hold anybody back.
-const maxSources = 256
+// holds returns what a voice or a key does that the gate says pauses: a voice
+// that has held a polite agent back for nothing over and over, such as a
+// television, only lowers it, until it means something.
+func (f *Floor) holds(from source, s *Signal) earshot.Control {
+	if f.Style == Polite && s.Kind.sounds() && f.demands.idle(from, s.At) {
+		return earshot.Duck
+	}
+	return earshot.Pause
+}
 
-func (f *Floor) demand(from source, d demand) {
-	if f.demands == nil {
-		f.demands = make(map[source]demand)
+// cut cuts whoever has the floor.
+func (f *Floor) cut(s *Signal) {
+	f.cuts, f.last = f.cuts+1, s
+	if s.Kind == Command || s.Kind == Shutdown {
+		f.stops = f.cuts
 	}
-	if _, known := f.demands[from]; known || len(f.demands) < maxSources {
-		f.demands[from] = d
+	if s.Kind == Shutdown {
+		f.ends = f.cuts
 	}
+	if f.hold != nil && (!f.hold.terms.Protected || s.Kind == Shutdown) {
+		f.hold.do(earshot.Cut, s)
+		f.hold = nil
+	}
+}
+
+// Tire has those voices hold nobody back any longer at now that have for long,
+// and no words came of them: whoever has the floor goes on, lowered. It returns
+// when the next of them will have, the zero time if none does.
+func (f *Floor) Tire(now time.Time) (next time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next = f.demands.tire(now)
+	f.settle(nil)
+	return next
 }
 
 // settle tells the holder if the sum of all demands has changed.
 func (f *Floor) settle(s *Signal) {
-	if f.hold == nil {
+	if f.hold == nil || f.hold.terms.Protected {
 		return
 	}
-	want := f.stays
-	for _, d := range f.demands {
-		if f.hold.aloud || !d.sound {
-			want = max(want, d.Control)
-		}
-	}
-	if want != f.state {
+	if want := max(f.stays, f.demands.most(f.hold.terms.Aloud)); want != f.state {
 		f.state = want
 		f.hold.do(want, s)
 	}

@@ -17,6 +17,9 @@ var (
 	bob = earshot.Handle{Provider: "discord", ID: "bob"}
 )
 
+// spoken are the terms of what is said aloud.
+var spoken = interrupt.Terms{Aloud: true}
+
 func TestJudge(t *testing.T) {
 	for _, tt := range []struct {
 		kind interrupt.Kind
@@ -66,7 +69,7 @@ func TestFloor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var floor interrupt.Floor
 			var told []string
-			if _, ok := floor.Take(0, true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
+			if _, ok := floor.Take(0, spoken, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) }); !ok {
 				t.Fatal("the floor was not free")
 			}
 			for _, word := range strings.Fields(tt.signals) {
@@ -83,16 +86,16 @@ func TestTakeWhileSomebodyTypes(t *testing.T) {
 	var floor interrupt.Floor
 	floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
 	var told []earshot.Control
-	hold, _ := floor.Take(0, true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	hold, _ := floor.Take(0, spoken, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
 	if len(told) != 1 || told[0] != earshot.Pause {
 		t.Errorf("told %v, want one pause", told)
 	}
-	if _, ok := floor.Take(0, true, func(earshot.Control, *interrupt.Signal) {}); ok {
+	if _, ok := floor.Take(0, spoken, func(earshot.Control, *interrupt.Signal) {}); ok {
 		t.Error("the floor was taken twice")
 	}
 	hold.Release()
 	hold.Release()
-	if _, ok := floor.Take(0, true, func(earshot.Control, *interrupt.Signal) {}); !ok {
+	if _, ok := floor.Take(0, spoken, func(earshot.Control, *interrupt.Signal) {}); !ok {
 		t.Error("the floor was not given back")
 	}
 }
@@ -130,7 +133,7 @@ func TestRenew(t *testing.T) {
 			if (floor.Since(floor.Renew(ticket, later)) != nil) != tt.cut {
 				t.Errorf("since then somebody has cut: %v", !tt.cut)
 			}
-			floor.Take(floor.Renew(ticket, later), false, func(c earshot.Control, _ *interrupt.Signal) { cut = cut || c == earshot.Cut })
+			floor.Take(floor.Renew(ticket, later), interrupt.Terms{}, func(c earshot.Control, _ *interrupt.Signal) { cut = cut || c == earshot.Cut })
 			if cut != tt.cut {
 				t.Errorf("cut is %v, want %v", cut, tt.cut)
 			}
@@ -147,7 +150,7 @@ func TestFloorEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := interrupt.Floor{Style: interrupt.Style(rapid.IntRange(0, 2).Draw(t, "style"))}
 		last, cut := earshot.Resume, false
-		hold, _ := floor.Take(0, true, func(c earshot.Control, s *interrupt.Signal) {
+		hold, _ := floor.Take(0, spoken, func(c earshot.Control, s *interrupt.Signal) {
 			if cut {
 				t.Fatalf("told %v after the cut", c)
 			}
@@ -178,7 +181,7 @@ func TestPassiveStaysPaused(t *testing.T) {
 	floor := interrupt.Floor{Style: interrupt.Passive}
 	var told []string
 	take := func() *interrupt.Hold {
-		h, _ := floor.Take(floor.Ticket(), true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+		h, _ := floor.Take(floor.Ticket(), spoken, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
 		return h
 	}
 	h := take()
@@ -197,7 +200,7 @@ func TestPassiveStaysPaused(t *testing.T) {
 func TestWhatIsReadIsNotDisturbed(t *testing.T) {
 	var floor interrupt.Floor
 	var told []string
-	floor.Take(0, false, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+	floor.Take(0, interrupt.Terms{}, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
 	for _, k := range []interrupt.Kind{interrupt.Onset, interrupt.Voice, interrupt.Typing, interrupt.Over} {
 		floor.Signal(&interrupt.Signal{Kind: k})
 	}
@@ -241,7 +244,7 @@ func TestACutBeforeTheTurn(t *testing.T) {
 		want  []earshot.Control
 	}{{ticket, []earshot.Control{earshot.Cut}}, {floor.Ticket(), nil}} {
 		var told []earshot.Control
-		hold, free := floor.Take(tt.since, true, func(c earshot.Control, s *interrupt.Signal) { told = append(told, c) })
+		hold, free := floor.Take(tt.since, spoken, func(c earshot.Control, s *interrupt.Signal) { told = append(told, c) })
 		if !free || !slices.Equal(told, tt.want) {
 			t.Errorf("since %d: told %v, want %v", tt.since, told, tt.want)
 		}
@@ -254,7 +257,7 @@ func TestACutBeforeTheTurn(t *testing.T) {
 func TestOnePersonAtTwoTerminals(t *testing.T) {
 	var floor interrupt.Floor
 	var told []earshot.Control
-	floor.Take(0, true, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
+	floor.Take(0, spoken, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c) })
 	for _, s := range []interrupt.Signal{
 		{Kind: interrupt.Typing, From: ann, Via: "1"}, {Kind: interrupt.Typing, From: ann, Via: "2"},
 		{Kind: interrupt.Over, From: ann, Via: "2"}, {Kind: interrupt.Over, From: ann, Via: "1"},
@@ -273,7 +276,7 @@ func BenchmarkCut(b *testing.B) {
 	var floor interrupt.Floor
 	s := &interrupt.Signal{Kind: interrupt.Addressed, From: ann}
 	for b.Loop() {
-		hold, _ := floor.Take(floor.Ticket(), true, func(earshot.Control, *interrupt.Signal) {})
+		hold, _ := floor.Take(floor.Ticket(), spoken, func(earshot.Control, *interrupt.Signal) {})
 		floor.Signal(s)
 		hold.Release()
 	}

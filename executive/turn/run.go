@@ -51,7 +51,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	defer stop(nil)
 	r.stop = stop
 
-	hold, free := spec.Floor.Take(spec.Since, slices.Contains(r.manners, Voice), r.control)
+	hold, free := spec.Floor.Take(spec.Since, interrupt.Terms{Aloud: slices.Contains(r.manners, Voice), Protected: spec.Protected}, r.control)
 	if !free {
 		panic("turn: the floor of the room is taken")
 	}

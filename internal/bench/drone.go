@@ -172,7 +172,7 @@ func (r *running) Do(c earshot.Control) {
 		r.over = true
 	case earshot.Pause:
 		r.still = true
-	case earshot.Resume:
+	case earshot.Resume, earshot.Duck:
 		r.still = false
 	}
 	r.mu.Unlock()

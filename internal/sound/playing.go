@@ -118,7 +118,7 @@ func (p *Playing) Do(c earshot.Control) {
 	switch c {
 	case earshot.Pause:
 		p.paused = true
-	case earshot.Resume:
+	case earshot.Resume, earshot.Duck:
 		p.paused = false
 	case earshot.Cut:
 		p.paused, p.cut = false, true

@@ -73,7 +73,7 @@ func (s *speech) Do(c earshot.Control) {
 	switch c {
 	case earshot.Pause:
 		s.paused = true
-	case earshot.Resume:
+	case earshot.Resume, earshot.Duck:
 		s.paused = false
 	case earshot.Cut:
 		s.cut = true

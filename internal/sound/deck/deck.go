@@ -133,28 +133,26 @@ func (d *Deck) Do(play uint32, c earshot.Control) {
 	}
 	switch c {
 	case earshot.Duck:
-		if d.mode == sounding {
-			d.fader.Set(d.volume*audio.Decibels(ducked), ramp)
-		}
+		d.goOn(d.volume * audio.Decibels(ducked))
 	case earshot.Pause:
 		if d.mode == sounding {
 			d.mode = pausing
 		}
 	case earshot.Resume:
-		d.resume()
+		d.goOn(d.volume)
 	case earshot.Cut:
 		d.cut()
 	}
 }
 
-// resume goes on at the sample where the pause began.
-func (d *Deck) resume() {
+// goOn goes on as loud as that; after a pause, at the sample where it began.
+func (d *Deck) goOn(gain float64) {
 	over := ramp
 	if d.mode == paused {
 		over = fade
 	}
 	d.mode = sounding
-	d.fader.Set(d.volume, over)
+	d.fader.Set(gain, over)
 }
 
 // cut fades out, where there is something that sounds.

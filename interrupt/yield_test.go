@@ -1,0 +1,137 @@
+package interrupt_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+// TestYield performs pictures with time: a number lets the clock come to that many
+// seconds, and every other word is a signal.
+func TestYield(t *testing.T) {
+	coughs := func(n int) string { return strings.Repeat("bob:onset bob:voice bob:noise ", n) }
+	vain := "duck pause resume duck pause resume duck pause resume "
+	for _, tt := range []struct{ name, style, signals, want string }{
+		{"a voice without words", "polite", "bob:onset bob:voice 3.9 4.1 9 bob:over", "duck pause duck resume"},
+		{"one that goes on", "polite", "bob:onset bob:voice 4 bob:voice 8 bob:addressed", "duck pause duck cut"},
+		{"a key is no voice", "polite", "bob:typing 60 bob:over", "pause resume"},
+		{"a voice beside a key", "polite", "bob:voice ann:typing 5 ann:over bob:over", "pause duck resume"},
+		{"one that comes back", "polite", "bob:voice 5 bob:over bob:onset bob:voice", "pause duck resume duck pause"},
+		{"passive, too", "passive", "bob:onset 5 bob:over", "pause duck resume"},
+		{"three coughs", "polite", coughs(3) + "bob:onset bob:voice bob:noise", vain + "duck resume"},
+		{"words after three coughs", "polite", coughs(3) + "bob:onset bob:voice bob:words", vain + "duck cut"},
+		{"somebody else after them", "polite", coughs(3) + "ann:onset ann:voice", vain + "duck pause"},
+		{"three coughs, and long after", "polite", coughs(3) + "31 bob:onset bob:voice", vain + "duck pause"},
+		{"passive yields to each", "passive", strings.Repeat("bob:onset bob:noise ", 4), strings.Repeat("pause resume ", 4)},
+		{"aggressive talks on", "aggressive", "bob:onset bob:voice bob:words 9 bob:bystanders bob:addressed", "duck resume cut"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var floor interrupt.Floor
+			floor.Style, _ = interrupt.ParseStyle(tt.style)
+			var told []string
+			floor.Take(0, spoken, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+			noon := time.Unix(1e9, 0)
+			now := noon
+			for _, word := range strings.Fields(tt.signals) {
+				if s, err := strconv.ParseFloat(word, 64); err == nil {
+					now = noon.Add(time.Duration(s * float64(time.Second)))
+					floor.Tire(now)
+					continue
+				}
+				s := parse(t, word)
+				s.At = now
+				floor.Signal(s)
+			}
+			if got, want := strings.Join(told, " "), strings.TrimSpace(tt.want); got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestTireSaysWhen: whoever keeps the time need not look before.
+func TestTireSaysWhen(t *testing.T) {
+	var floor interrupt.Floor
+	noon := time.Unix(1e9, 0)
+	if next := floor.Tire(noon); !next.IsZero() {
+		t.Errorf("nobody speaks, and it tires at %v", next)
+	}
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: bob, At: noon})
+	floor.Signal(&interrupt.Signal{Kind: interrupt.Voice, From: ann, At: noon.Add(time.Second)})
+	first := floor.Tire(noon)
+	if second := floor.Tire(first); second.Sub(first) != time.Second {
+		t.Errorf("tires at %v and then at %v, want a second later", first, second)
+	}
+}
+
+// TestProtected: a notice that everybody must hear is disturbed by nothing, and
+// what cuts meanwhile cuts what follows.
+func TestProtected(t *testing.T) {
+	for _, tt := range []struct {
+		name, signals string
+		told          string // the notice
+		follows       string // what was asked before it
+	}{
+		{"a voice", "bob:onset bob:voice", "", "pause"},
+		{"a command", "bob:command", "", "cut"},
+		{"words", "bob:addressed", "", "cut"},
+		{"a key", "ann:typing", "", "pause"},
+		{"what is over", "bob:onset bob:over", "", ""},
+		{"the end of the program", "bob:shutdown", "cut", "cut"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var floor interrupt.Floor
+			ticket := floor.Ticket()
+			take := func(terms interrupt.Terms) (*interrupt.Hold, *[]string) {
+				var told []string
+				h, free := floor.Take(ticket, terms, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+				if !free {
+					t.Fatal("the floor is not free")
+				}
+				return h, &told
+			}
+			notice, told := take(interrupt.Terms{Aloud: true, Protected: true})
+			for _, w := range strings.Fields(tt.signals) {
+				floor.Signal(parse(t, w))
+			}
+			if got := strings.Join(*told, " "); got != tt.told {
+				t.Errorf("the notice was told %q, want %q", got, tt.told)
+			}
+			notice.Release()
+			if _, told := take(spoken); strings.Join(*told, " ") != tt.follows {
+				t.Errorf("what follows was told %q, want %q", *told, tt.follows)
+			}
+		})
+	}
+}
+
+// TestNobodyWaitsForEver: whatever voices do, once they are silent or long enough
+// have passed, whoever has the floor is not paused any more, unless it is passive
+// and stays so for people who talk to each other.
+func TestNobodyWaitsForEver(t *testing.T) {
+	kinds := []interrupt.Kind{interrupt.Onset, interrupt.Voice, interrupt.Noise, interrupt.Over, interrupt.Echo, interrupt.Backchannel}
+	rapid.Check(t, func(t *rapid.T) {
+		floor := interrupt.Floor{Style: interrupt.Style(rapid.IntRange(0, 2).Draw(t, "style"))}
+		state := earshot.Resume
+		floor.Take(0, spoken, func(c earshot.Control, _ *interrupt.Signal) { state = c })
+		now := time.Unix(1e9, 0)
+		for range rapid.IntRange(0, 60).Draw(t, "signals") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
+			floor.Tire(now)
+			from := rapid.SampledFrom([]earshot.Handle{ann, bob}).Draw(t, "who")
+			floor.Signal(&interrupt.Signal{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), From: from, At: now})
+		}
+		for next := floor.Tire(now); !next.IsZero(); next = floor.Tire(now) {
+			now = next
+		}
+		if state == earshot.Pause {
+			t.Fatalf("%v: still paused at %v", floor.Style, now)
+		}
+	})
+}
