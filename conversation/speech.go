@@ -28,6 +28,9 @@ type Attention struct {
 	// has come.
 	Saying earshot.Text
 
+	Sounding bool // its voice could be heard meanwhile
+	Asked    bool // what it said last was a question
+
 	Talking  bool      // it is answering the one who speaks
 	Answered time.Time // when it had last answered him; zero for never
 
@@ -46,6 +49,9 @@ const (
 	Aside     Address = "aside"     // somebody else
 	Unsure    Address = "unsure"    // nobody can tell: they were hardly understood
 	Own       Address = "own voice" // nobody: they are the agent's own words, come back
+
+	// Backchannel is to the agent, and wants nothing of it: "mm-hm", while it speaks.
+	Backchannel Address = "backchannel"
 )
 
 // ForAgent reports whether a is for the agent.
@@ -63,6 +69,8 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 		return Own
 	case calls:
 		return Called
+	case backchannel(u, about):
+		return Backchannel
 	case u.Confidence < l.Sure, own && n <= echoFew && share > 0, u.Own >= echoMost && n <= echoMisheard:
 		return Unsure
 	case about.talks(at, l.After):
@@ -90,6 +98,9 @@ func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address
 		u.Own, least = 1, 4
 	}
 	to := l.Address(u, at, about)
+	if to == Backchannel {
+		return Unsure // more may follow
+	}
 	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && n < least {
 		return Unsure
 	}

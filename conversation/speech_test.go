@@ -75,7 +75,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestAddressIsTotal: whatever is heard, the answer is one of the five; only a
+// TestAddressIsTotal: whatever is heard, the answer is one of the six; only a
 // name opens a talk; and words that are the agent's own never do.
 func TestAddressIsTotal(t *testing.T) {
 	word := rapid.SampledFrom([]string{"earshot", "ear", "shot", "hey", "the", "moon", "Pulls", "é", "…", "stop"})

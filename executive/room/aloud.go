@@ -37,6 +37,7 @@ type aloud struct {
 // sounded is a word that was spoken.
 type sounded struct {
 	word string
+	asks bool
 	at   time.Time
 }
 
@@ -68,6 +69,20 @@ func (a *aloud) sounds(begin, end time.Time) bool {
 		slices.ContainsFunc(a.past, func(s sounded) bool { return !s.at.Before(begin) && !s.at.After(end) })
 }
 
+// recently is how long after a question "yes" is an answer to it, although more
+// was said since.
+const recently = 3 * time.Second
+
+// asked reports whether what was said shortly before a voice that spoke from one
+// time to another, or while it began, was a question.
+func (a *aloud) asked(begin, end time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.past, func(s sounded) bool {
+		return s.asks && !s.at.Before(begin.Add(-recently)) && !s.at.After(end)
+	})
+}
+
 // A mouth is one speech of one voice. Of several voices that say the same, the
 // one that opened last counts.
 type mouth struct {
@@ -85,6 +100,7 @@ type mouth struct {
 // A word of a reply begins at a byte of it.
 type word struct {
 	word string
+	asks bool // a question ends with it
 	at   int
 }
 
@@ -142,7 +158,14 @@ func wordsOf(c earshot.Clause, start int) (words []word) {
 			}
 			where = min(max(c.Marks[mark].Text, 0), len(c.Text))
 		}
-		words = append(words, word{w, start + where})
+		words = append(words, word{word: w, at: start + where})
+	}
+	for i := range words {
+		end := len(c.Text)
+		if i+1 < len(words) {
+			end = words[i+1].at - start
+		}
+		words[i].asks = strings.Contains(string(c.Text[min(words[i].at-start, end):end]), "?")
 	}
 	return words
 }
@@ -158,7 +181,7 @@ func (m *mouth) come(h earshot.Heard) {
 		heard = min(m.starts[h.Clause]+max(h.Byte, 0), m.length)
 	}
 	for m.spoken < len(m.words) && m.words[m.spoken].at < heard {
-		a.past = append(a.past, sounded{m.words[m.spoken].word, now})
+		a.past = append(a.past, sounded{m.words[m.spoken].word, m.words[m.spoken].asks, now})
 		m.spoken++
 	}
 	a.past = slices.Delete(a.past, 0, max(0, len(a.past)-mostSounded))

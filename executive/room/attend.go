@@ -22,6 +22,7 @@ const (
 	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
 	Follows   = "it was said aloud, just after I had answered"
 	Overheard = "it was said aloud, and not to me"
+	Murmured  = "somebody showed that they listen"
 	Unclear   = "it was said aloud, and I hardly understood it"
 	Stranger  = "I do not know who said it"
 	Hushed    = "I was asked to be quiet"
@@ -62,6 +63,8 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{Commanded}
 	case s.to == conversation.Aside:
 		return earshot.Silent, []string{Overheard}
+	case s.to == conversation.Backchannel:
+		return earshot.Silent, []string{Murmured}
 	case s.to == conversation.Unsure:
 		return earshot.Silent, []string{Unclear}
 	case s.want.Cuts():

@@ -113,7 +113,9 @@ func (r *Room) heed(s *interrupt.Signal) {
 	set := r.cfg.Settings().Interruption
 	if s.Kind == interrupt.Command || s.Kind == interrupt.Over ||
 		set.Enabled && slices.Contains(set.Sources, source(s.From)) {
-		r.floor.Signal(s)
+		if r.floor.Signal(s) == interrupt.Pause {
+			r.nudge() // not for ever
+		}
 	}
 }
 

@@ -321,6 +321,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.lull()
 		case <-r.impatient():
 			r.presses()
+		case <-r.tiring():
+			r.floor.Tire(r.cfg.Now())
 		case <-r.reminding():
 		case <-r.regarding():
 			r.regard.again = time.Time{}

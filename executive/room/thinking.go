@@ -56,7 +56,7 @@ func (r *Room) begins(in incoming) bool {
 	case earshot.Typing:
 		return body.Began
 	case earshot.Speech:
-		return body.Stage != earshot.VoiceOver && in.to != conversation.Own && in.to != conversation.Aside && in.signal != nil
+		return body.Stage != earshot.VoiceOver && in.to != conversation.Own && in.to != conversation.Aside && in.to != conversation.Backchannel && in.signal != nil
 	case earshot.Message:
 		return in.aim.mine
 	case earshot.Utterance:

@@ -101,7 +101,11 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 // did last; the main one if none did.
 func (r *Room) attention(e earshot.Event) (conversation.Attention, agents.Record) {
 	all, by := r.agents(), r.party(e)
-	a := conversation.Attention{Saying: r.aloud.between(e.At, r.ends(e))}
+	a := conversation.Attention{
+		Saying:   r.aloud.between(e.At, r.ends(e)),
+		Sounding: r.aloud.sounds(e.At, r.ends(e)),
+		Asked:    r.aloud.asked(e.At, r.ends(e)),
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t, with := r.lastTalk(e, by), -1
@@ -185,12 +189,24 @@ func uttered(s *interrupt.Signal, body earshot.Utterance, to conversation.Addres
 		s.Kind = interrupt.Command
 	case to.ForAgent():
 		s.Kind = interrupt.Addressed
+	case to == conversation.Backchannel:
+		s.Kind = interrupt.Backchannel
 	case to == conversation.Aside:
 		s.Kind = interrupt.Bystanders
 	default:
 		s.Kind = interrupt.Over
 	}
 	return s
+}
+
+// tiring returns a channel that yields when a voice without words has held the
+// agent back for long enough, nil if none does.
+func (r *Room) tiring() <-chan time.Time {
+	now := r.cfg.Now()
+	if next := r.floor.Tire(now); !next.IsZero() {
+		return time.After(next.Sub(now))
+	}
+	return nil
 }
 
 // A talk is when somebody was last answered, and by which agent.

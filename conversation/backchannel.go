@@ -1,0 +1,53 @@
+package conversation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// murmurs are so short, from their first sound to their last, and so few words:
+	// who says more wants to say something.
+	murmurLasts = 1500 * time.Millisecond
+	murmurWords = 4
+)
+
+// murmurs are what people say while another speaks so that he goes on: sounds,
+// words, and two words. What objects, such as "no", and what asks for more, are
+// not among them.
+var murmurs = []string{
+	"mm", "mmm", "mhm", "hm", "hmm", "uh", "huh", "um", "ah", "aha", "oh", "ooh", "wow",
+	"mm-hm", "mm-hmm", "uh-huh",
+	"yeah", "yes", "yep", "yup", "right", "okay", "ok", "sure", "alright", "really",
+	"exactly", "true", "indeed", "absolutely", "definitely", "totally",
+	"fine", "good", "great", "nice", "cool", "interesting",
+	"i see", "got it", "of course", "go on", "all right",
+}
+
+// backchannel reports whether u only shows that somebody listens: a murmur while
+// the agent speaks. If the agent had just asked something, it is an answer.
+func backchannel(u earshot.Utterance, about Attention) bool {
+	return about.Sounding && !about.Asked && u.Lasted <= murmurLasts && murmured(u.Text)
+}
+
+// murmured reports whether text is nothing but murmurs.
+func murmured(text earshot.Text) bool {
+	said := strings.Fields(folded(string(text)))
+	if len(said) == 0 || len(said) > murmurWords {
+		return false
+	}
+	for len(said) > 0 {
+		switch {
+		case len(said) > 1 && slices.Contains(murmurs, said[0]+" "+said[1]):
+			said = said[2:]
+		case slices.Contains(murmurs, said[0]):
+			said = said[1:]
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+package conversation_test
+
+import (
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+// TestBackchannel: who only shows that he listens does not want the floor; who
+// answers, objects or goes on speaking does.
+func TestBackchannel(t *testing.T) {
+	now := time.Unix(1000, 0)
+	talk := conversation.Attention{Talking: true, Sounding: true, Saying: "The moon pulls at the sea."}
+	asked, silent, others := talk, talk, talk
+	asked.Asked = true
+	silent.Sounding = false
+	others.Talking = false
+	for _, tt := range []struct {
+		said  string
+		lasts time.Duration
+		about conversation.Attention
+		want  conversation.Address
+	}{
+		{"yeah", 300 * time.Millisecond, talk, conversation.Backchannel},
+		{"mm-hm", 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"uh huh", 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"Right.", 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"okay", 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"yeah, yeah", 700 * time.Millisecond, talk, conversation.Backchannel},
+		{"oh I see", 700 * time.Millisecond, talk, conversation.Backchannel},
+		{"all right go on", 900 * time.Millisecond, talk, conversation.Backchannel},
+		{"yeah", 300 * time.Millisecond, others, conversation.Backchannel},
+		{"yes", 300 * time.Millisecond, asked, conversation.Following},
+		{"okay", 300 * time.Millisecond, asked, conversation.Following},
+		{"yes", 300 * time.Millisecond, silent, conversation.Following},
+		{"no", 300 * time.Millisecond, talk, conversation.Following},
+		{"go", 300 * time.Millisecond, talk, conversation.Following},
+		{"i", 300 * time.Millisecond, talk, conversation.Following},
+		{"yeah but why", 900 * time.Millisecond, talk, conversation.Following},
+		{"okay okay okay okay okay", time.Second, talk, conversation.Following},
+		{"really", 3 * time.Second, talk, conversation.Following},
+		{"okay earshot", 700 * time.Millisecond, talk, conversation.Called},
+	} {
+		u := earshot.Utterance{Text: earshot.Text(tt.said), Confidence: 0.9, Lasted: tt.lasts}
+		if got := listener.Address(u, now, tt.about); got != tt.want {
+			t.Errorf("%q within %v is %q, want %q", tt.said, tt.lasts, got, tt.want)
+		}
+	}
+}
+
+// TestAMurmurMayBecomeMore: while it is still being said nobody knows.
+func TestAMurmurMayBecomeMore(t *testing.T) {
+	about := conversation.Attention{Talking: true, Sounding: true}
+	for _, tt := range []struct {
+		said string
+		want conversation.Address
+	}{
+		{"yeah", conversation.Unsure},
+		{"yeah right", conversation.Unsure},
+		{"yeah right but", conversation.Following},
+	} {
+		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said)}, time.Unix(1000, 0), about); got != tt.want {
+			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)
+		}
+	}
+}

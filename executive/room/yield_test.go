@@ -1,0 +1,100 @@
+package room_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+)
+
+// told returns what a voice was told, but for the cut at the end of a turn that
+// came to its own.
+func told(all []earshot.Control) string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.String())
+	}
+	return strings.Join(names, " ")
+}
+
+// TestWhoListensIsNoInterruption: "mm-hm" and "yeah" while the agent speaks are
+// heard and kept, the agent goes on where it paused, and nobody is answered;
+// after its question they are an answer.
+func TestWhoListensIsNoInterruption(t *testing.T) {
+	for _, tt := range []struct{ name, reply, says, told, why string }{
+		{"yeah", "one two three four five six seven eight nine ten", "yeah", "duck pause resume", room.Murmured},
+		{"oh I see", "one two three four five six seven eight nine ten", "oh I see", "duck pause resume", room.Murmured},
+		{"no", "one two three four five six seven eight nine ten", "no", "duck pause cut", room.Follows},
+		{"an answer", "shall I? one two three four five six seven eight", "yes", "duck pause cut", room.Follows},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model.Reply = tt.reply
+				_, v := voiced(t, h)
+				h.hears(t, "earshot count", 0, 250*time.Millisecond)
+				began := time.Now()
+				h.notices(t, earshot.Speech{Stage: earshot.VoiceBegan})
+				h.notices(t, earshot.Speech{Stage: earshot.VoiceLasts})
+				time.Sleep(400 * time.Millisecond)
+				h.notices(t, earshot.Speech{Stage: earshot.VoiceWords, Words: "yeah"})
+				time.Sleep(100 * time.Millisecond)
+				e := aloud(tt.says, 0)
+				e.At = began
+				e.Body = earshot.Utterance{Text: earshot.Text(tt.says), Confidence: 0.8, Lasted: 500 * time.Millisecond}
+				if err := h.Admit(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if got := told(v.Told()); got != tt.told {
+					t.Errorf("it was told %q, want %q", got, tt.told)
+				}
+				time.Sleep(time.Minute)
+				h.stop()
+				var whys []string
+				for _, e := range h.journal.Events() {
+					if d, ok := e.Body.(earshot.Decision); ok {
+						whys = append(whys, d.Reasons...)
+					}
+				}
+				if !slices.Contains(whys, tt.why) {
+					t.Errorf("it decided for %q, want %q", whys, tt.why)
+				}
+			})
+		})
+	}
+}
+
+// TestATelevisionHoldsNobodyBackForEver: a voice that goes on without words lets
+// the agent go on after four seconds, lowered, and as loud as before when it is
+// over.
+func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Reply = strings.Repeat("one two three four ", 40)
+		_, v := voiced(t, h)
+		h.hears(t, "earshot count", 0, 250*time.Millisecond)
+		h.notices(t, earshot.Speech{Stage: earshot.VoiceBegan})
+		h.notices(t, earshot.Speech{Stage: earshot.VoiceLasts})
+		time.Sleep(3900 * time.Millisecond)
+		synctest.Wait()
+		if got := told(v.Told()); got != "duck pause" {
+			t.Errorf("it was told %q before four seconds were over", got)
+		}
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		if got := told(v.Told()); got != "duck pause duck" {
+			t.Errorf("it was told %q after four seconds", got)
+		}
+		time.Sleep(time.Second)
+		h.notices(t, earshot.Speech{Stage: earshot.VoiceOver})
+		if got := told(v.Told()); got != "duck pause duck resume" {
+			t.Errorf("it was told %q when it was over", got)
+		}
+		h.stop()
+	})
+}
