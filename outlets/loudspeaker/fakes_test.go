@@ -301,7 +301,7 @@ func (p *playing) Do(c earshot.Control) {
 	switch c {
 	case earshot.Pause:
 		p.paused = true
-	case earshot.Resume:
+	case earshot.Resume, earshot.Duck:
 		p.paused = false
 	case earshot.Cut:
 		p.end()

@@ -1,0 +1,274 @@
+package loudspeaker_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/sound"
+	"earshot/internal/sound/deck"
+	"earshot/models/tts"
+	"earshot/outlets/loudspeaker"
+)
+
+// strong is how far the samples of a cipher are from zero: lowered and faded they
+// are still told from silence.
+const strong = 16000
+
+// A cipher is a voice of which every sample says where it belongs: up or down, by
+// chance, so that no two stretches are alike whatever their loudness. A word takes
+// 100 ms.
+type cipher struct{ made int }
+
+func (v *cipher) Say(_ context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+	return func(yield func(tts.Chunk, error) bool) {
+		at := 0
+		for i, word := range strings.Fields(spoken) {
+			at += strings.Index(spoken[at:], word)
+			chunk := tts.Chunk{PCM: make([]int16, perWord), Words: []tts.Word{{Byte: at, Sample: i * perWord}}}
+			at += len(word)
+			for j := range chunk.PCM {
+				chunk.PCM[j] = sign(v.made) * strong
+				v.made++
+			}
+			if !yield(chunk, nil) {
+				return
+			}
+		}
+	}
+}
+
+// sign is sample i of all that ciphers say.
+func sign(i int) int16 {
+	x := uint64(i)*0x9E3779B97F4A7C15 + 1
+	x ^= x >> 31
+	x *= 0xBF58476D1CE4E5B9
+	return int16(x>>40&1)*2 - 1
+}
+
+// A machine is a loudspeaker with the real deck, and a device that takes blocks of
+// any length, holds some of them back, and records what it is given.
+type machine struct {
+	*deck.Deck
+	blocks []int // how long they are, over and over
+	held   int64
+
+	mu       sync.Mutex
+	changed  sync.Cond
+	credit   int
+	sent     int64
+	end      bool
+	recorded [][]int16
+	running  sync.WaitGroup
+}
+
+func newMachine(blocks []int, held int64) *machine {
+	m := &machine{Deck: deck.New(1), blocks: blocks, held: held, credit: deck.Most}
+	m.changed.L = &m.mu
+	return m
+}
+
+func (m *machine) open(context.Context, string, float64) (loudspeaker.Player, error) { return m, nil }
+
+func (m *machine) Lost() <-chan struct{} { return nil }
+func (m *machine) Err() error            { return nil }
+func (m *machine) Close()                { m.running.Wait() }
+
+func (m *machine) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
+	m.Deck.Play(1)
+	m.running.Go(func() { m.run(moved) })
+	return spin{m}, nil
+}
+
+// longest is how much the device plays at most, in samples, should the deck never
+// come to its end.
+const longest = 20 * audio.Rate
+
+// run is the device: each block takes its time.
+func (m *machine) run(moved func(sound.Position)) {
+	out := int64(0)
+	for i := 0; ; i++ {
+		pcm := make([]int16, m.blocks[i%len(m.blocks)])
+		m.Next(pcm)
+		out += int64(len(pcm))
+		time.Sleep(time.Duration(len(pcm)) * time.Second / audio.Rate)
+		r, news := m.Played(min(m.held, out))
+		m.mu.Lock()
+		m.recorded = append(m.recorded, pcm)
+		m.credit += r.Credit
+		r.End = r.End || out > longest
+		news, m.end = news || r.End, r.End
+		m.changed.Broadcast()
+		m.mu.Unlock()
+		if news {
+			moved(sound.Position{Samples: r.Samples, End: r.End})
+		}
+		if m.end {
+			return
+		}
+	}
+}
+
+// A spin is what is played on a machine.
+type spin struct{ *machine }
+
+func (s spin) Write(_ context.Context, pcm []int16) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(pcm) > 0 {
+		for s.credit == 0 && !s.end {
+			s.changed.Wait()
+		}
+		if s.end {
+			return sound.ErrOver
+		}
+		n := min(len(pcm), s.credit)
+		if err := s.Add(1, pcm[:n]); err != nil {
+			return err
+		}
+		s.credit, s.sent, pcm = s.credit-n, s.sent+int64(n), pcm[n:]
+	}
+	return nil
+}
+
+func (s spin) Do(c earshot.Control) { s.Deck.Do(1, c) }
+
+func (s spin) Finish() {
+	s.mu.Lock()
+	sent := s.sent
+	s.mu.Unlock()
+	s.Deck.Finish(1, sent)
+}
+
+// mostFaded is how long a fade is, in samples: what fades out is repeated when the
+// speech goes on, and does not count when it does not.
+const mostFaded = 5 * audio.Rate / 1000
+
+// followed returns how far the recording has come in the speech, in samples, at
+// least and at most: a last block that is as short as a fade may have been one. It
+// reports false if something is lost, or twice but for a fade.
+func followed(recorded [][]int16) (least, most int, ok bool) {
+	at := map[int]bool{0: true}
+	for _, block := range recorded {
+		next := make(map[int]bool)
+		for p := range at {
+			n := 0
+			for n < len(block) && block[n] != 0 && block[n] > 0 == (sign(p+n) > 0) {
+				n++
+			}
+			for _, s := range block[n:] {
+				if s != 0 {
+					n = -1
+					break
+				}
+			}
+			switch {
+			case n < 0:
+				continue
+			case n < mostFaded:
+				next[p] = true
+			}
+			next[p+n] = true
+		}
+		if at = next; len(at) == 0 {
+			return 0, 0, false
+		}
+	}
+	least = -1
+	for p := range at {
+		most = max(most, p)
+		if least < 0 || p < least {
+			least = p
+		}
+	}
+	return least, most, true
+}
+
+// A disturbance is what a speech is told, and how long after what was told before.
+type disturbance struct {
+	after time.Duration
+	what  earshot.Control
+}
+
+// disturbances are any, of which the last lets the speech go on or cuts it.
+func disturbances(t *rapid.T) (all []disturbance) {
+	after := rapid.IntRange(0, 300_000)
+	controls := rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Pause, earshot.Resume, earshot.Duck})
+	for range rapid.IntRange(0, 12).Draw(t, "controls") {
+		all = append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, controls.Draw(t, "control")})
+	}
+	last := rapid.SampledFrom([]earshot.Control{earshot.Resume, earshot.Duck, earshot.Cut}).Draw(t, "last")
+	return append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, last})
+}
+
+// TestTheRecordingIsWhatWasHeard: whatever a speech is told, at whatever sample,
+// its recording is the speech up to a word, in order, with nothing lost and nothing
+// twice but for fades; and that word is what was heard.
+func TestTheRecordingIsWhatWasHeard(t *testing.T) {
+	said := clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
+	rapid.Check(t, func(rt *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.IntRange(40, 640), 1, 8).Draw(rt, "blocks")
+		held := rapid.Int64Range(0, 3000).Draw(rt, "held")
+		disturbed := disturbances(rt)
+		var fault string
+		synctest.Test(t, func(t *testing.T) {
+			m := newMachine(lengths, held)
+			end := performOn(t, m, said, disturbed)
+			fault = compare(m.recorded, len(strings.Fields(heard(said, end))), disturbed[len(disturbed)-1].what == earshot.Cut)
+		})
+		if fault != "" {
+			rt.Fatal(fault)
+		}
+	})
+}
+
+// performOn says it all on m, disturbed, and returns how far it was heard.
+func performOn(t *testing.T, m *machine, said []earshot.Clause, disturbed []disturbance) earshot.Heard {
+	l := loudspeaker.New(loudspeaker.DefaultConfig(), m.open, new(cipher))
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { l.Run(ctx, func(earshot.Outlet) func() { return func() {} }) })
+	synctest.Wait()
+	hears := &listener{began: time.Now()}
+	s, err := l.Open(ctx, earshot.Opening{}, hears.hear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := say(t, s, said)
+	for _, d := range disturbed {
+		time.Sleep(d.after)
+		s.Do(d.what)
+	}
+	wait()
+	for at, _ := hears.last(); !at.End; at, _ = hears.last() {
+		time.Sleep(100 * time.Millisecond)
+	}
+	stop()
+	running.Wait()
+	end, _ := hears.last()
+	return end
+}
+
+// compare says what is wrong with a recording of which so many words were heard.
+func compare(recorded [][]int16, words int, cut bool) string {
+	least, most, ok := followed(recorded)
+	low, high := (least+perWord/2)/perWord, (most+perWord/2)/perWord
+	switch {
+	case !ok:
+		return "the recording is not the speech"
+	case words < low || words > high:
+		return fmt.Sprintf("%d to %d samples are in the recording, and %d words were heard, want %d to %d", least, most, words, low, high)
+	case !cut && words != 12:
+		return fmt.Sprintf("nobody cut it, and %d words of 12 were heard", words)
+	}
+	return ""
+}
