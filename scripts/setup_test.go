@@ -39,7 +39,7 @@ func (m machine) but(change func(*machine)) machine {
 // What apt-get is asked for.
 const (
 	packages  = "gcc libc6-dev g++ nlohmann-json3-dev libstb-dev"
-	libraries = "pkg-config portaudio19-dev libpocketsphinx-dev pocketsphinx-en-us flite1-dev " +
+	libraries = "pkg-config portaudio19-dev libspeexdsp-dev libpocketsphinx-dev pocketsphinx-en-us flite1-dev " +
 		"libavcodec-dev libavformat-dev libavutil-dev libavfilter-dev libavdevice-dev libswscale-dev libswresample-dev libasound2-plugins"
 	forTests = "pulseaudio pulseaudio-utils flite espeak-ng ffmpeg"
 )
@@ -72,7 +72,7 @@ func TestSetup(t *testing.T) {
 			"setup: earshot will neither hear nor speak until you run: sudo apt-get install -y --no-install-recommends " + libraries},
 		{"to run, on another system", mute.but(func(m *machine) { m.apt = false }), "run", "", false,
 			"setup: earshot will neither hear nor speak; missing here:\n" +
-				"\tpkg-config, for those helpers\n\tthe library PortAudio, for the sound card\n\tthe library pocketsphinx, to recognise speech\n" +
+				"\tpkg-config, for those helpers\n\tthe library PortAudio, for the sound card\n\tthe library Speex DSP, to remove its own sound from what it hears\n\tthe library pocketsphinx, to recognise speech\n" +
 				"\tits model of English\n\tthe library flite, to speak\n\tthe libraries of FFmpeg, for files of sound\n\tthe way from ALSA to PulseAudio and PipeWire"},
 		{"to run, where nothing can be installed", mute.but(func(m *machine) { m.aptFails = true }), "run", "", false,
 			"setup: installing " + libraries + "\n[apt-get update -qq]\nsetup: apt-get could not install " + libraries + "; read what it says above.\nsetup: earshot will neither hear nor speak."},

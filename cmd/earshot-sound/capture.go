@@ -7,21 +7,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gordonklaus/portaudio"
-	webrtcvad "github.com/maxhawkins/go-webrtcvad"
-
 	"earshot/internal/audio"
 	"earshot/internal/sound"
+	"github.com/gordonklaus/portaudio"
 )
 
 const (
 	// settling is how many frames after opening are thrown away: the detector of
 	// voices reports one in the first, and devices click.
 	settling = int(500 * time.Millisecond / audio.Time)
-
-	// vadMode is how strict that detector is, 0 to 3. At 2 it follows speech and
-	// leaves keyboards alone.
-	vadMode = 2
 
 	// ringed is how many frames wait for the daemon.
 	ringed = int(sound.Late / audio.Time)
@@ -33,7 +27,7 @@ type capture struct {
 	card   *card
 	stream *portaudio.Stream
 	buf    []int16 // what stream reads into
-	vad    *webrtcvad.VAD
+	clean  *cleaner
 	ring   *audio.Ring
 	stop   chan struct{}
 	done   chan struct{}
@@ -46,6 +40,7 @@ type place struct {
 	want     string        // the device that was named, or ""
 	on       string        // the one that it is on, as far as is known
 	monitors string        // the sink that this repeats
+	cleaned  bool          // the server removes the echo from it
 	delay    time.Duration // in the server, on the way
 	away     time.Time     // since when it is not where it should be; zero if it is
 	lost     bool          // it was told to be, and is being closed
@@ -61,15 +56,12 @@ func frameOf(o sound.Open) int {
 
 // startCapture starts the loop of a stream that is open.
 func (c *card) startCapture(at place, s *portaudio.Stream, buf []int16) error {
-	vad, err := webrtcvad.New()
-	if err == nil {
-		err = vad.SetMode(vadMode)
-	}
+	clean, err := newCleaner()
 	if err != nil {
 		return err
 	}
 	k := &capture{
-		place: at, card: c, stream: s, buf: buf, vad: vad, ring: audio.NewRing(ringed),
+		place: at, card: c, stream: s, buf: buf, clean: clean, ring: audio.NewRing(ringed),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.mu.Lock()
@@ -93,6 +85,7 @@ func (k *capture) run() {
 	done := k.card.server.Guard(opening)
 	closeStream(k.stream)
 	done()
+	k.clean.close()
 	k.ring.Close(nil)
 	sender.Wait()
 	k.card.mu.Lock()
@@ -107,8 +100,8 @@ func (k *capture) run() {
 // read puts frames into the ring, and waits for nothing but the device.
 func (k *capture) read() error {
 	var f audio.Frame
-	raw := make([]byte, 0, 2*audio.Samples)
 	var clock audio.Clock
+	var far [audio.Samples]int16
 	var last time.Time
 	for n := 0; ; n++ {
 		select {
@@ -130,9 +123,8 @@ func (k *capture) read() error {
 		}
 		last = f.At
 		copy(f.PCM[:], k.buf)
-		raw = audio.AppendPCM(raw[:0], f.PCM[:])
-		f.Voiced, _ = k.vad.Process(audio.Rate, raw) // it fails only for another rate or length
-		f.Own, f.EchoRatio = k.echo(&f)
+		follows, off := k.reference(&f, &far)
+		k.clean.clean(&f, &far, follows, off)
 		if n >= settling {
 			k.ring.Put(&f)
 		}
@@ -151,12 +143,12 @@ func (k *capture) captured(now time.Time) time.Time {
 	return now.Add(-samples(int64(behind)) - k.delay)
 }
 
-// echo judges what of f is our own sound.
-func (k *capture) echo(f *audio.Frame) (own bool, ratio float32) {
-	level := audio.Level(f.PCM[:])
+// reference returns what the loudspeaker plays meanwhile, whether that follows on
+// what it played last, and whether the sound server removes the echo of it.
+func (k *capture) reference(f *audio.Frame, far *[audio.Samples]int16) (follows, off bool) {
 	k.card.mu.Lock()
 	defer k.card.mu.Unlock()
-	return k.card.echo.Captured(f.At, level)
+	return k.card.far.Captured(f.At, f.Lost, far), k.cleaned
 }
 
 // missing returns how many frames a device that overflowed has lost, when so

@@ -45,9 +45,9 @@ type card struct {
 	loops  sync.WaitGroup
 
 	mu       sync.Mutex
-	capture  *capture  // or nil
-	playback *playback // or nil
-	echo     audio.Echo
+	capture  *capture        // or nil
+	playback *playback       // or nil
+	far      audio.Reference // what is played, as the microphone hears it
 	down     bool
 }
 
@@ -256,7 +256,7 @@ func (c *card) devices() (sound.Devices, error) {
 
 func named(all []pulse.Device) (d []sound.Device) {
 	for _, p := range all {
-		d = append(d, sound.Device{Name: p.Name, Description: p.Description, Default: p.Default, Monitors: p.Monitors})
+		d = append(d, sound.Device{Name: p.Name, Description: p.Description, Default: p.Default, Monitors: p.Monitors, Cleaned: p.Cleaned})
 	}
 	return d
 }

@@ -54,7 +54,7 @@ func (c *card) begin(o sound.Open, on sound.Device) *sound.Fault {
 
 // run starts the loop of a stream, once it is known where that is.
 func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int16) *sound.Fault {
-	at := place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors}
+	at := place{number: o.Number, want: o.Device, on: on.Name, monitors: on.Monitors, cleaned: on.Cleaned}
 	size, err := capacity(s, o.Output) // at once: nothing is in it yet
 	if err != nil {
 		return &sound.Fault{Text: fmt.Sprintf("the %s does not say how much it holds: %s", what(o.Output), describe(err)), Fix: "earshot devices"}

@@ -15,20 +15,24 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 )
 
-func main() { os.Exit(run(context.Background(), os.Stdin, os.Stdout)) }
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout)) }
 
 // run is the program; it returns the exit code.
-func run(ctx context.Context, in, out *os.File) int {
+func run(ctx context.Context, args []string, in, out *os.File) int {
 	for name, value := range environment {
 		os.Setenv(name, value)
 	}
 	hushALSA()
 	err := helper.Serve(ctx, sound.Helper, helper.Stdio(in, out), func(ctx context.Context, s *helper.Server) error {
+		if slices.Equal(args, []string{sound.RehearseArg}) {
+			return rehearse(s)
+		}
 		return newCard(s).work(ctx)
 	})
 	if err != nil {

@@ -34,6 +34,7 @@ type playback struct {
 	halt   sync.Once
 	gaps   gaps
 	rests  bool // the device is stopped; guarded by card.mu
+	gap    bool // what is heard next does not follow on what was heard before
 }
 
 // gaps counts how often the device ran empty.
@@ -56,7 +57,7 @@ func (g *gaps) note(now time.Time) int {
 // startPlayback starts the loop of a stream that is open.
 func (c *card) startPlayback(at place, volume float64, size int, s *portaudio.Stream, buf []int16) {
 	k := &playback{
-		place: at, card: c, stream: s, buf: buf, size: size, deck: deck.New(volume),
+		place: at, card: c, stream: s, buf: buf, size: size, deck: deck.New(volume), gap: true,
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.mu.Lock()
@@ -115,6 +116,7 @@ func (k *playback) put() error {
 	err := k.stream.Write()
 	switch {
 	case err == portaudio.OutputUnderflowed:
+		k.gap = true
 		if n := k.gaps.note(time.Now()); n > 0 {
 			fmt.Fprintf(os.Stderr, "the loudspeaker stuttered %d times: the machine is busy\n", n)
 		}
@@ -144,15 +146,16 @@ func (k *playback) held() int64 {
 // heard tells the microphone what it is going to hear: the block that was
 // written last, behind what is held.
 func (k *playback) heard(held int64) {
-	level := audio.Level(k.buf)
-	until := time.Now().Add(samples(held))
+	at := time.Now().Add(samples(held - int64(len(k.buf))))
 	k.card.mu.Lock()
 	defer k.card.mu.Unlock()
-	k.card.echo.Played(until.Add(-samples(int64(len(k.buf)))), until, level)
+	k.card.far.Played(k.buf, at, k.gap)
+	k.gap = false
 }
 
 // rest stops the device until there is something to play.
 func (k *playback) rest() error {
+	k.gap = true
 	k.resting(true)
 	defer k.resting(false)
 	done := k.card.server.Guard(opening)

@@ -72,7 +72,7 @@ func (c *card) routed(r pulse.Route) {
 func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, output bool, end func() <-chan struct{}) func() {
 	number, before := p.number, p.on
 	if on != nil {
-		p.on, p.monitors, p.delay = on.Name, on.Monitors, delay
+		p.on, p.monitors, p.cleaned, p.delay = on.Name, on.Monitors, on.Cleaned, delay
 	}
 	strays := p.strays(on == nil || on.Suspended && output, time.Now())
 	f := new(sound.Fault)

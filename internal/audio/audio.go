@@ -118,8 +118,18 @@ func Level(pcm []int16) float64 {
 	for _, s := range pcm {
 		sum += float64(s) * float64(s)
 	}
+	return mean(sum, len(pcm))
+}
+
+// mean returns the level of n samples whose squares have that sum.
+func mean(sum float64, n int) float64 {
 	if sum == 0 {
 		return Silence
 	}
-	return max(Silence, 10*math.Log10(sum/float64(len(pcm))/(1<<30)))
+	return max(Silence, decibel(sum/float64(n)/(1<<30)))
 }
+
+// decibel returns the level of a power, power that of a level.
+func decibel(power float64) float64 { return 10 * math.Log10(power) }
+
+func power(level float64) float64 { return math.Pow(10, level/10) }

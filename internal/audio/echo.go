@@ -2,20 +2,26 @@ package audio
 
 import (
 	"math"
-	"time"
+	"slices"
 )
 
 // How an Echo judges, in dB and in steps of one frame.
 const (
-	// faint is the level of own sound that nobody hears any more.
-	faint = -55
+	// late is for how many frames an echo may be on its way unknown to anybody:
+	// 300 ms.
+	late = 15
+
+	// faint is the level of own sound that nobody hears any more, and faintBand
+	// that of a part of it.
+	faint     = -55
+	faintBand = -65
 
 	// decay is how fast a sound dies away in a room: one of 300 ms to -60 dB.
 	decay = 4
 
 	// sureFar is how loud own sound must be to learn from it, and sureFor for how
 	// many frames: by then its echo has come, if there is one.
-	sureFar = -45
+	sureFar = -50
 	sureFor = 8
 
 	// overFloor is how far above the noise of the room something must be to be
@@ -26,16 +32,16 @@ const (
 	none = -70
 
 	// unknown is what is believed before anything was learned, that of a
-	// loudspeaker beside the microphone: whose first words the agent would else
+	// loudspeaker close to the microphone: whose first words the agent would else
 	// take for somebody's.
-	unknown = -15
+	unknown = 0
 
 	// surprise is the most that one frame may contradict what was learned.
 	surprise = 12
 
 	// allowance is what an echo may be louder than was learned and still be one:
 	// the learned coupling is the lower edge of what was seen.
-	allowance = 5
+	allowance = 8
 )
 
 // The speeds of learning, as parts of the difference. A coupling that is too
@@ -46,107 +52,149 @@ const (
 	remember = 0.02 // of the correlation: about a second
 )
 
-// history is how many pieces of own sound are remembered: two and a half seconds
-// of 10 ms, more than any wireless loudspeaker holds back.
-const history = 256
-
-// An Echo estimates how much of what a microphone captures is the sound of our
-// own loudspeaker, from levels alone: it learns how much softer that arrives,
-// and takes what is no louder for echo. It cannot tell two voices of one
-// loudness apart, and removes nothing. It has no clock; the zero value is ready,
-// and it is for one goroutine at a time.
+// An Echo estimates how much of what is captured is the sound of our own
+// loudspeaker, from levels alone: it learns how much softer that arrives, octave
+// by octave, and takes what is no louder for echo. It cannot tell two voices of
+// one loudness apart, and removes nothing. It has no clock; the zero value is
+// ready, and it is for one goroutine at a time.
 type Echo struct {
-	played  [history]piece
-	newest  int
-	far     float64 // envelope of our own sound, dB
+	far   float64 // envelope of our own sound, dB
+	bands [octaves]band
+	begun bool
+}
+
+// Captured judges the next frame of a microphone, or what is left of it, while
+// our own sound was far. It returns whether that was audible, and the part of
+// the frame's energy that it is taken to be, 0 to 1.
+func (e *Echo) Captured(far, near []int16) (own bool, ratio float32) {
+	fars, nears := split(far), split(near)
+	if !e.begun {
+		e.far, e.begun = Silence, true
+		for i := range e.bands {
+			e.bands[i] = band{far: Silence, near: Silence, floor: nears[i], coupled: unknown}
+		}
+	}
+	e.far = max(Level(far), e.far-decay)
+	var all, ours float64
+	for i := range e.bands {
+		echo := e.bands[i].step(fars[i], nears[i])
+		all, ours = all+power(nears[i]), ours+echo
+	}
+	if ours > 0 {
+		ratio = float32(min(1, ours/all))
+	}
+	return e.far >= faint, ratio
+}
+
+// atLeast takes an echo to come back as loud as o has it, if it was softer.
+func (e *Echo) atLeast(o *Echo) {
+	for i := range e.bands {
+		e.bands[i].coupled = max(e.bands[i].coupled, o.bands[i].coupled)
+	}
+}
+
+// A band is an octave of an [Echo].
+type band struct {
+	far     float64       // envelope of our own sound, dB
+	recent  [late]float64 // what it was
+	frames  int
 	near    float64 // envelope of what is captured, dB
 	floor   float64 // of the room, while we are silent, dB
 	coupled float64 // near to far, dB
-	begun   bool
-	loudFor int // frames of loud own sound, on end
+	loudFor int     // frames of loud own sound, on end
 	alike   correlation
 }
 
-// A piece is own sound of one level.
-type piece struct {
-	from, to time.Time
-	level    float64
+// step takes a frame, and returns the power of echo in it.
+func (b *band) step(far, near float64) float64 {
+	b.far = max(far, b.far-decay)
+	b.near = max(near, b.near-decay)
+	held := b.hold()
+	if held < faintBand {
+		b.settle(near)
+		return 0
+	}
+	b.learn(far, held)
+	return b.judge(near, held)
 }
 
-// Played says that own sound of a level, in dB, comes out of the loudspeaker
-// from one time to another. Times only go forward.
-func (e *Echo) Played(from, to time.Time, level float64) {
-	e.newest = (e.newest + 1) % history
-	e.played[e.newest] = piece{from, to, level}
-}
-
-// Captured judges a frame that was captured from at on, of a level in dB. It
-// returns whether own sound was audible then, and the part of the frame's
-// energy that it is taken to be, 0 to 1.
-func (e *Echo) Captured(at time.Time, level float64) (own bool, ratio float32) {
-	if !e.begun {
-		e.far, e.near, e.floor, e.coupled, e.begun = Silence, Silence, level, unknown, true
-	}
-	now := e.farAt(at)
-	e.far = max(now, e.far-decay)
-	e.near = max(level, e.near-decay)
-	if e.far < faint {
-		e.settle(level)
-		return false, 0
-	}
-	e.learn(now)
-	return true, e.judge(level)
-}
-
-// farAt returns the level of own sound around the frame from at on.
-func (e *Echo) farAt(at time.Time) float64 {
-	loudest, until := Silence, at.Add(Time)
-	for _, p := range e.played {
-		if p.from.Before(until) && p.to.After(at) {
-			loudest = max(loudest, p.level)
-		}
-	}
-	return loudest
+// hold returns the loudest that our own sound was lately.
+func (b *band) hold() float64 {
+	b.recent[b.frames%late] = b.far
+	b.frames++
+	return slices.Max(b.recent[:min(b.frames, late)])
 }
 
 // settle follows the noise of the room.
-func (e *Echo) settle(level float64) {
+func (b *band) settle(level float64) {
 	speed := 0.02
-	if level < e.floor {
+	if level < b.floor {
 		speed = 0.2
 	}
-	e.floor += speed * (level - e.floor)
+	b.floor += speed * (level - b.floor)
 }
 
 // learn takes in how loud our own sound arrives.
-func (e *Echo) learn(now float64) {
-	sure := e.alike.add(e.far, e.near)
-	e.loudFor++
-	if now < sureFar || now < e.far-decay {
-		e.loudFor = 0
+func (b *band) learn(now, held float64) {
+	sure := b.alike.add(held, b.near)
+	b.loudFor++
+	if now < sureFar || now < b.far-decay {
+		b.loudFor = 0
 	}
-	if e.loudFor < sureFor {
+	if b.loudFor < sureFor {
 		return
 	}
-	seen := e.near - e.far
-	if e.near < e.floor+overFloor {
+	seen := b.near - held
+	if b.near < b.floor+overFloor {
 		seen = none
 	}
-	wrong, speed := seen-e.coupled, falling
+	wrong, speed := seen-b.coupled, falling
 	if wrong > 0 {
 		speed = rising * sure
 	}
-	e.coupled += speed * max(-surprise, min(wrong, surprise))
+	b.coupled += speed * max(-surprise, min(wrong, surprise))
 }
 
-// judge returns which part of a frame of that level the expected echo is.
-func (e *Echo) judge(level float64) float32 {
-	if level < max(faint, e.floor+overFloor) { // nothing is heard
+// judge returns how much of a frame of that level the expected echo is.
+func (b *band) judge(level, held float64) float64 {
+	if level < max(faintBand, b.floor+overFloor) { // nothing is heard
 		return 0
 	}
-	over := e.coupled + allowance + e.far - level
-	return float32(min(1, math.Pow(10, over/10)))
+	return power(min(level, b.coupled+allowance+held))
 }
+
+// octaves is how many parts sound is split in: above 4, 2 and 1 kHz, and below.
+const octaves = 4
+
+// split returns the levels of the octaves of pcm, each at least [Silence].
+func split(pcm []int16) (levels [octaves]float64) {
+	var low [Samples]float64
+	n := min(len(pcm), Samples)
+	for i, s := range pcm[:n] {
+		low[i] = float64(s)
+	}
+	for i := range octaves - 1 {
+		energy := 0.0
+		n = n/2 - 1
+		for j := range n {
+			x := low[2*j : 2*j+4 : 2*j+4]
+			high := daub[3]*x[0] - daub[2]*x[1] + daub[1]*x[2] - daub[0]*x[3]
+			low[j] = daub[0]*x[0] + daub[1]*x[1] + daub[2]*x[2] + daub[3]*x[3]
+			energy += high * high
+		}
+		levels[i] = mean(energy, len(pcm))
+	}
+	energy := 0.0
+	for _, s := range low[:n] {
+		energy += s * s
+	}
+	levels[octaves-1] = mean(energy, len(pcm))
+	return levels
+}
+
+// daub are the weights of the shortest wavelet of Daubechies that does not take
+// the slope of a low sound for a high one.
+var daub = [4]float64{0.48296291314453414, 0.8365163037378079, 0.2241438680420134, -0.12940952255126037}
 
 // A correlation tells whether two levels go up and down together: what is not
 // our own sound does not follow it.

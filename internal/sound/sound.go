@@ -57,6 +57,10 @@ type Device struct {
 	// Monitors is the output whose sound this input repeats, if it is no
 	// microphone.
 	Monitors string `json:"monitors,omitempty"`
+
+	// Cleaned says of an input that the sound server removes from it what comes
+	// back of the loudspeaker.
+	Cleaned bool `json:"cleaned,omitempty"`
 }
 
 // Devices are all that there are.

@@ -61,7 +61,7 @@ const (
 
 	// echo is the share of a frame's energy that makes it our own sound rather
 	// than somebody's voice.
-	echo = 0.5
+	echo = 0.874
 )
 
 // A state is where in an utterance the ear is.

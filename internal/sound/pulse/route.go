@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jfreymuth/pulse/proto"
@@ -20,6 +21,10 @@ type Device struct {
 	// Monitors is the sink whose sound this source repeats, if it does: it is no
 	// microphone.
 	Monitors string
+
+	// Cleaned says of a source that the server removes from it what comes back of
+	// the loudspeaker.
+	Cleaned bool
 }
 
 // suspended is the state of a device that takes and gives no sound.
@@ -56,7 +61,20 @@ func (s *Server) Devices() (sources, sinks []Device, err error) {
 // where a sink has its monitor's.
 func source(in *proto.GetSourceInfoReply, byDefault string) Device {
 	return Device{Name: in.SourceName, Description: in.Device, Default: in.SourceName == byDefault,
-		Suspended: in.State == suspended, Monitors: in.MonitorSourceName}
+		Suspended: in.State == suspended, Monitors: in.MonitorSourceName,
+		Cleaned: cleaned(in.SourceName, in.Driver, in.Properties["node.name"].String(), in.Properties["media.name"].String())}
+}
+
+// cleaned reports whether one of the names of a source says that it is one
+// without echo: PulseAudio has its driver module-echo-cancel, PipeWire calls the
+// node so, unless somebody has called it otherwise.
+func cleaned(names ...string) bool {
+	for _, name := range names {
+		if name = strings.ToLower(name); strings.Contains(name, "echo-cancel") || strings.Contains(name, "echo_cancel") {
+			return true
+		}
+	}
+	return false
 }
 
 // A Route is where the streams of a process end: at most one each way.

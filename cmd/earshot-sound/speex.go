@@ -1,0 +1,68 @@
+//go:build cgo
+
+package main
+
+/*
+#cgo pkg-config: speexdsp
+#include <speex/speex_echo.h>
+#include <speex/speex_preprocess.h>
+
+static void echo_set(SpeexEchoState *s, int what, int v) { speex_echo_ctl(s, what, &v); }
+static void clean_set(SpeexPreprocessState *s, int what, int v) { speex_preprocess_ctl(s, what, &v); }
+static void clean_after(SpeexPreprocessState *s, SpeexEchoState *e) { speex_preprocess_ctl(s, SPEEX_PREPROCESS_SET_ECHO_STATE, e); }
+*/
+import "C"
+
+import (
+	"time"
+
+	"earshot/internal/audio"
+)
+
+const (
+	// step is how many samples the canceller takes at a time: 10 ms, by which
+	// what it cleans is late.
+	step = audio.Samples / 2
+
+	// tail is for how long a sound may come back: 200 ms late by what no device
+	// tells, and then ring in the room.
+	tail = 400 * time.Millisecond
+
+	// What is left of an echo is lowered by so many dB, and where somebody speaks
+	// as well by so many: more would lower him too.
+	suppress      = -45
+	suppressAside = -15
+)
+
+// A canceller removes the echo of what a loudspeaker plays from what a microphone
+// captures, by the library Speex. It is for one goroutine; close frees it.
+type canceller struct {
+	echo  *C.SpeexEchoState
+	clean *C.SpeexPreprocessState
+}
+
+func newCanceller() *canceller {
+	k := &canceller{
+		echo:  C.speex_echo_state_init(step, C.int(tail*audio.Rate/time.Second)),
+		clean: C.speex_preprocess_state_init(step, audio.Rate),
+	}
+	C.echo_set(k.echo, C.SPEEX_ECHO_SET_SAMPLING_RATE, audio.Rate)
+	C.clean_after(k.clean, k.echo)
+	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_DENOISE, 0) // recognisers know noise, and not what removing it leaves
+	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_ECHO_SUPPRESS, suppress)
+	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_ECHO_SUPPRESS_ACTIVE, suppressAside)
+	return k
+}
+
+// cancel fills out with mic without what came back of far.
+func (k *canceller) cancel(mic, far, out *[audio.Samples]int16) {
+	for at := 0; at < audio.Samples; at += step {
+		C.speex_echo_cancellation(k.echo, (*C.spx_int16_t)(&mic[at]), (*C.spx_int16_t)(&far[at]), (*C.spx_int16_t)(&out[at]))
+		C.speex_preprocess_run(k.clean, (*C.spx_int16_t)(&out[at]))
+	}
+}
+
+func (k *canceller) close() {
+	C.speex_preprocess_state_destroy(k.clean)
+	C.speex_echo_state_destroy(k.echo)
+}

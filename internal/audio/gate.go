@@ -1,0 +1,78 @@
+package audio
+
+const (
+	// smooth is the part that a frame has in the energies that are compared:
+	// about 40 ms, so that a cut is not held up.
+	smooth = 0.4
+
+	// steady is the same of what must not be by chance: half a second.
+	steady = 0.04
+
+	// helping is by how much, in dB, a canceller must have lowered some of the
+	// last sound to be of use: less it does by chance.
+	helping = 3
+
+	// forgetting is how fast that is forgotten, in dB a frame of own sound: in ten
+	// seconds what was good help is none.
+	forgetting = 0.03
+)
+
+// A Gate judges what an echo canceller makes of each frame: whether there is any
+// echo, so that what it made is to be used; and how much of the frame is echo.
+// It has no clock; the zero value is ready, and it is for one goroutine at a time.
+type Gate struct {
+	raw, left Echo // in what is captured, and in what the canceller leaves
+	now, long energies
+	best      float64 // how much the canceller lowered lately, dB
+}
+
+// Energies are those of what is captured and of what the canceller makes of it,
+// smoothed.
+type energies struct{ in, out float64 }
+
+func (e *energies) add(in, out, part float64) {
+	e.in += part * (in - e.in)
+	e.out += part * (out - e.out)
+}
+
+// Judge judges a frame while our own sound was far, of which the canceller made
+// out; where it is not at work out is nil. It sets Own and EchoRatio, and reports
+// whether out is better than the frame.
+func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
+	left := f.PCM[:]
+	in := power(Level(left))
+	made := in
+	if out != nil {
+		made = power(Level(out))
+	}
+	g.now.add(in, made, smooth)
+	g.long.add(in, made, steady)
+	own, ratio := g.raw.Captured(far, left)
+	if better = out != nil && g.now.out < g.now.in && g.best >= helping; better {
+		left = out
+	}
+	_, rest := g.left.Captured(far, left)
+	f.Own, f.EchoRatio = own, max(ratio, rest)
+	if own && out != nil {
+		g.best = max(g.best-forgetting, min(g.lowered(), 2*helping))
+	}
+	if better {
+		f.EchoRatio = 1 - float32(g.now.out/g.now.in)*(1-rest)
+	}
+	return better
+}
+
+// Forget takes the canceller to have to learn the room again: until then it
+// leaves what is captured.
+func (g *Gate) Forget() { g.left.atLeast(&g.raw) }
+
+// lowered returns by how much the canceller lowers what is heard, in dB.
+func (g *Gate) lowered() float64 {
+	if g.long.in <= audible {
+		return 0
+	}
+	return decibel(g.long.in) - decibel(max(g.long.out, audible))
+}
+
+// audible is the power of what is more than the noise of a microphone: -60 dB.
+const audible = 1e-6

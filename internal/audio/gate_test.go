@@ -1,0 +1,73 @@
+package audio_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"earshot/internal/audio"
+)
+
+// TestGate draws a room: own sound ('o') whose echo the canceller lowers by so
+// much, somebody who speaks ('#'), both ('@'), and nothing ('.'); and wants of
+// each frame whether it is somebody, for an ear that takes 0.874 for echo.
+func TestGate(t *testing.T) {
+	const echo, somebody = 0.874, -26
+	for _, tt := range []struct {
+		name        string
+		back, lower float64 // the echo, and by how much it is lowered, dB
+		played      string
+		want        string // in tens of frames
+		better      bool   // the canceller is of use at the end
+	}{
+		{"a loudspeaker", -6, 20, "....ooooooo@@@oo..##", "...........###....##", true},
+		{"a soft one", -25, 15, "....ooooooo@@@oo..##", "...........###....##", true},
+		{"one that distorts", -6, 6, "....oooooooooooo..##", "..................##", true},
+		{"headphones", -200, 0, "....ooooooo@@@oo..##", "...........###....##", false},
+		{"an echo that is not learned yet", -6, 0, "....oooooooooooo..##", "..................##", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			var g audio.Gate
+			var f audio.Frame
+			got, better := "", false
+			for i, c := range tt.played {
+				voiced := 0
+				for range 10 {
+					far, own, talk := audio.Silence, audio.Silence, audio.Silence
+					if c == 'o' || c == '@' {
+						far, own = -18, -18+tt.back
+					}
+					if c == '#' || c == '@' {
+						talk = somebody
+					}
+					copy(f.PCM[:], sound(r, -66, own, talk))
+					use := g.Judge(&f, sound(r, far), sound(r, -66, own-tt.lower, talk))
+					better = use || better && (c == '.' || c == '#')
+					if f.EchoRatio < echo && audio.Level(f.PCM[:]) > -45 {
+						voiced++
+					}
+				}
+				got += map[bool]string{true: "#", false: "."}[voiced >= 7]
+				if c == '#' && f.Own {
+					t.Errorf("ten frames %d are our own", i)
+				}
+			}
+			if got != tt.want || better != tt.better {
+				t.Errorf("played %s\nheard  %s\nwant   %s; of use: %v", tt.played, got, tt.want, better)
+			}
+		})
+	}
+}
+
+// TestGateWithoutCanceller: what others clean stays what it is.
+func TestGateWithoutCanceller(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var g audio.Gate
+	var f audio.Frame
+	for range 100 {
+		copy(f.PCM[:], sound(r, -66))
+		if g.Judge(&f, sound(r, -20), nil) || f.EchoRatio > 0 || !f.Own {
+			t.Fatalf("own %v, echo %v", f.Own, f.EchoRatio)
+		}
+	}
+}

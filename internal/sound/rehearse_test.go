@@ -1,0 +1,170 @@
+package sound_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot/internal/audio"
+	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
+	"earshot/internal/sound"
+	"earshot/internal/sound/soundtest"
+	"earshot/models/hear"
+)
+
+// rehearsed starts the real helper for a rehearsal.
+func rehearsed(t testing.TB) helper.Dialer {
+	path := realHelper(t)
+	return func() (helper.Link, error) {
+		return helper.Start(helper.Command{Name: sound.Helper, Path: path, Args: []string{sound.RehearseArg}, Log: slog.New(slog.DiscardHandler)})
+	}
+}
+
+// then is when a rehearsal begins.
+var then = time.Unix(1e6, 0)
+
+// perform rehearses a room, and returns its frames.
+func perform(t testing.TB, room soundtest.Room, far, captured []int16) (all []audio.Frame) {
+	t.Helper()
+	for f, err := range sound.Rehearse(t.Context(), rehearsed(t), room.Takes(then, far, captured)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, *f)
+	}
+	if want := len(captured) / audio.Samples; len(all) != want {
+		t.Fatalf("%d frames of %d came back", len(all), want)
+	}
+	return all
+}
+
+// sounds returns the samples of frames.
+func sounds(frames []audio.Frame) (pcm []int16) {
+	for i := range frames {
+		pcm = append(pcm, frames[i].PCM[:]...)
+	}
+	return pcm
+}
+
+// monologue is twenty seconds in which the agent speaks, and dialogue what
+// somebody says into it, from the twelfth second on.
+func monologue(t testing.TB) (far, near []int16) {
+	const whole = 20 * audio.Rate
+	near = make([]int16, whole)
+	for len(far) < whole {
+		far = append(far, said(t, "the tide comes in twice a day, because the moon pulls at the sea and the earth turns below it. every harbour has its own hour, and the fishermen know it by heart.")...)
+	}
+	for i, s := range said(t, "stop talking, and tell me about the moon") {
+		near[12*audio.Rate+i] = s / 3
+	}
+	return far[:whole], near
+}
+
+// voices returns at which frames an ear hears utterances begin.
+func voices(frames []audio.Frame) (at []int) {
+	ear := hear.New(hear.DefaultConfig())
+	for i := range frames {
+		if ear.Step(&frames[i]) == hear.Lasts {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// TestRehearseRooms: of the agent's own voice an ear hears nothing, in rooms of
+// every kind, and of somebody who speaks over it, his utterance.
+func TestRehearseRooms(t *testing.T) {
+	far, near := monologue(t)
+	for _, tt := range []struct {
+		name string
+		room soundtest.Room
+		erle float64 // dB, at least, after eight seconds
+	}{
+		{"close", soundtest.Room{Echo: -6, Delay: 20 * time.Millisecond}, 12},
+		{"late", soundtest.Room{Echo: -10, Delay: 200 * time.Millisecond}, 8},
+		{"clipping", soundtest.Room{Echo: -6, Delay: 40 * time.Millisecond, Clips: true}, 8},
+		{"drifting", soundtest.Room{Echo: -6, Delay: 40 * time.Millisecond, PPM: 100}, 6},
+		{"soft", soundtest.Room{Echo: -20, Delay: 100 * time.Millisecond, PPM: -30}, 3},
+		{"headphones", soundtest.Room{Echo: -200}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.room.Jitter, tt.room.Seed = 5*time.Millisecond, 1
+			captured := tt.room.Captured(far, near)
+			frames := perform(t, tt.room, far, captured)
+			pcm := sounds(frames)
+			const from, to = 8 * audio.Rate, 12 * audio.Rate
+			if erle := audio.Level(captured[from:to]) - audio.Level(pcm[from:to]); erle < tt.erle {
+				t.Errorf("what comes back is lowered by %.1f dB, want %.0f", erle, tt.erle)
+			} else {
+				t.Logf("what comes back is lowered by %.1f dB", erle)
+			}
+			if at := voices(frames); len(at) == 0 || at[0] < 600 || at[0] > 650 {
+				t.Errorf("utterances begin at the frames %v, want one soon after 600", at)
+			}
+			if tt.name == "headphones" && !slices.Equal(pcm, captured) {
+				t.Error("samples were changed although nothing comes back")
+			}
+		})
+	}
+}
+
+// TestRehearseSilence: while nothing is played nothing is changed.
+func TestRehearseSilence(t *testing.T) {
+	_, near := monologue(t)
+	room := soundtest.Room{Echo: -6}
+	captured := room.Captured(nil, near)
+	for i, f := range perform(t, room, nil, captured) {
+		if f.Own || f.EchoRatio != 0 || !slices.Equal(f.PCM[:], captured[i*audio.Samples:(i+1)*audio.Samples]) {
+			t.Fatalf("frame %d: own %v, echo %v, or its samples were changed", i, f.Own, f.EchoRatio)
+		}
+		if want := then.Add(time.Duration(i) * audio.Time); f.At.Sub(want).Abs() > time.Microsecond {
+			t.Fatalf("frame %d has the time %v, want %v", i, f.At, want)
+		}
+	}
+}
+
+// TestRehearseEnds: a rehearsal ends when it is left, and says so when its
+// helper fails or lies.
+func TestRehearseEnds(t *testing.T) {
+	room := soundtest.Room{}
+	takes := room.Takes(then, nil, make([]int16, 10*audio.Samples))
+	parrot := func(data []byte) helper.Dialer {
+		return helpertest.Dialer(sound.Helper, func(_ context.Context, s *helper.Server) error {
+			go s.Controls(func(helper.Control) error { return nil })
+			return s.Sounds(func(m helper.Sound) error {
+				if data == nil {
+					data = m.Data
+				}
+				return s.SendSound(m.Stream, data)
+			})
+		})
+	}
+	n := 0
+	for _, err := range sound.Rehearse(t.Context(), parrot(nil), takes) {
+		if n++; err != nil || n == 3 {
+			break
+		}
+	}
+	if n != 3 {
+		t.Errorf("left after %d frames", n)
+	}
+	gone := errors.New("gone")
+	for name, dial := range map[string]helper.Dialer{
+		"cannot be started": func() (helper.Link, error) { return nil, gone },
+		"lies":              parrot([]byte("no frame")),
+	} {
+		var last error
+		for _, err := range sound.Rehearse(t.Context(), dial, takes) {
+			last = err
+		}
+		if last == nil || !strings.HasPrefix(last.Error(), "rehearsing: ") {
+			t.Errorf("one that %s: %v", name, last)
+		}
+	}
+}
+
