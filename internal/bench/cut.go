@@ -45,7 +45,7 @@ func cut(ctx context.Context, b bench) (rows []Row, err error) {
 		dev, roll := newDeck(), make(chan time.Time, 1)
 		var began time.Time
 		err = s.play(ctx, scene{
-			loud: loudspeaker.New(loudspeaker.DefaultConfig(), dev.open, drone{}), capture: rolling{t, roll},
+			loud: loudspeaker.New(loudspeaker.DefaultConfig(), dev.open, drone{}), capture: rolling{t, roll, true},
 			act: func(ctx context.Context) error {
 				began = time.Now()
 				roll <- began
@@ -156,11 +156,12 @@ func (t *tape) alone() (began, lasts float64) {
 type rolling struct {
 	*tape
 	roll <-chan time.Time
+	own  bool // the agent speaks meanwhile
 }
 
 // Frames implements [microphone.Capture]. Each frame comes when its last sample
-// would have been captured, while the agent speaks and is not heard by a
-// microphone that is close to a mouth.
+// would have been captured. The agent, if it speaks, is not heard by a microphone
+// that is close to a mouth.
 func (r rolling) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 	return func(yield func(*audio.Frame, error) bool) {
 		var began time.Time
@@ -170,7 +171,7 @@ func (r rolling) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 			return
 		}
 		for i, f := range r.frames {
-			f.At, f.Own = began.Add(time.Duration(i)*audio.Time), true
+			f.At, f.Own = began.Add(time.Duration(i)*audio.Time), r.own
 			due := time.NewTimer(time.Until(f.At.Add(audio.Time)))
 			select {
 			case <-due.C:

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,10 +56,11 @@ func (drone) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error]
 }
 
 // A deck is a device that plays as fast as a real one, and notes when it was
-// told what. Only its first speech counts.
+// told what. Of its first speech that counts, of all when they began.
 type deck struct {
 	mu   sync.Mutex
 	told map[earshot.Control]time.Time // when it first was
+	came []time.Time                   // the first sample of each speech
 	busy sync.WaitGroup
 	runs *running
 	cut  chan struct{} // closed when the first speech is cut
@@ -66,6 +68,21 @@ type deck struct {
 
 func newDeck() *deck {
 	return &deck{told: make(map[earshot.Control]time.Time), cut: make(chan struct{})}
+}
+
+// begins notes that a speech does.
+func (d *deck) begins() {
+	at := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.came = append(d.came, at)
+}
+
+// began returns when the speeches did.
+func (d *deck) began() []time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.came)
 }
 
 // when returns when the first speech was first told any of these, if it was.
@@ -150,8 +167,12 @@ func (r *running) Write(ctx context.Context, pcm []int16) error {
 			r.mu.Unlock()
 			return sound.ErrOver
 		case r.given-r.played < ahead:
+			first := r.given == 0
 			r.given += int64(len(pcm))
 			r.mu.Unlock()
+			if first {
+				r.of.begins()
+			}
 			return nil
 		}
 		r.mu.Unlock()

@@ -62,6 +62,7 @@ var figures = []figure{
 	{"words", words},
 	{"phrases", phrases},
 	{"speak", speak},
+	{"gap", measureGap},
 	{"cut", cut},
 	{"card", cutOnCard},
 	{"tree", tree},
