@@ -41,6 +41,10 @@ type Utterance struct {
 	Truncated  bool          `json:"truncated,omitempty"` // it was longer than an ear listens to at once
 	Overlaps   bool          `json:"overlaps,omitempty"`  // somebody else spoke at the same time
 
+	// Continues is the utterance before it of the same voice, which had only paused:
+	// both are one sentence, and are answered as one. The room fills it in.
+	Continues EventID `json:"continues,omitempty"`
+
 	// Voice is what it sounded like; nil if there was too little of it. The room
 	// asks whose it is, and writes it down nowhere.
 	Voice *Voice `json:"-"`

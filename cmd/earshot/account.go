@@ -77,10 +77,14 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 	case earshot.Message:
 		return string(body.Text), true
 	case earshot.Utterance:
-		if len(e.To) == 0 {
-			return string(body.Text) + " [not to me]", true
+		text := string(body.Text)
+		if body.Continues != "" {
+			text = "… " + text
 		}
-		return string(body.Text), true
+		if len(e.To) == 0 {
+			text += " [not to me]"
+		}
+		return text, true
 	case earshot.Reply:
 		return string(body.Delivered()) + " " + ended(body, name) + handed(body, name), body.Outcome != earshot.Suppressed || body.Offered != ""
 	case earshot.Presence:

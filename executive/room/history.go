@@ -48,6 +48,8 @@ type line struct {
 	voice earshot.Handle
 	whose *earshot.Whose
 
+	continues earshot.EventID // the line before, of the same sentence
+
 	mends []mend // the newest last
 	gone  bool   // somebody has taken it out
 }
@@ -103,6 +105,9 @@ type history struct{ lines []line }
 
 func (h *history) add(l line) {
 	i := len(h.lines)
+	if at := slices.IndexFunc(h.lines, func(x line) bool { return l.continues != "" && x.event == l.continues }); at >= 0 {
+		i = at + 1
+	}
 	if l.about != "" {
 		at := slices.IndexFunc(h.lines, func(x line) bool { return x.event == l.about })
 		if at < 0 && i > 0 {
@@ -152,6 +157,9 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 		}
 		used = append(used, l)
 		if l.author != self && !l.announces {
+			if l.text = whole(used); l.text != used[len(used)-1].text {
+				out = out[:len(out)-1] // the same sentence, as far as it had come
+			}
 			out = append(out, l.asked(name, several))
 			continue
 		}
@@ -179,6 +187,19 @@ func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.M
 	return llm.Message{Role: llm.User, Text: envelope.String()}
 }
 
+// whole returns the text of the sentence that ends with the last of some lines.
+func whole(lines []line) earshot.Text {
+	n := len(lines) - 1
+	l := lines[n]
+	if n == 0 || l.continues == "" || l.continues != lines[n-1].event {
+		return l.text
+	}
+	if by, before := l.speaker(), lines[n-1].speaker(); by != before && by != "" && before != "" {
+		return l.text // they turned out to be two
+	}
+	return joined(whole(lines[:n]), lines[n].text)
+}
+
 // waited returns the line e out of those that a prompt is made of, if the last
 // word is that of the agent self: while e waited, another agent asked it.
 func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line, ok bool) {
@@ -187,7 +208,9 @@ func waited(used []line, e earshot.EventID, self earshot.ParticipantID) (l line,
 		return line{}, false
 	}
 	last := used[len(used)-1]
-	return used[i], last.author == self && !last.announces
+	l = used[i]
+	l.text = whole(used[:i+1])
+	return l, last.author == self && !last.announces
 }
 
 // ended returns what the model is told of how its reply ended, or "" if it
@@ -226,10 +249,17 @@ func outcome(r earshot.Reply) (by earshot.ParticipantID, note string) {
 // lately returns the dialogue as it is read out.
 func (h *history) lately(a earshot.Audience, name func(earshot.ParticipantID) string) []reflex.Line {
 	var out []reflex.Line
+	var said []line
 	for _, l := range h.lines {
-		if l.visibility.Allows(a) && l.text != "" && !l.gone {
-			out = append(out, reflex.Line{Name: name(l.speaker()), Text: l.text, At: l.at})
+		if !l.visibility.Allows(a) || l.text == "" || l.gone {
+			continue
 		}
+		said = append(said, l)
+		if text := whole(said); text != l.text {
+			out[len(out)-1].Text = text
+			continue
+		}
+		out = append(out, reflex.Line{Name: name(l.speaker()), Text: l.text, At: l.at})
 	}
 	return out
 }

@@ -37,6 +37,9 @@ type incoming struct {
 	own    bool                 // it has the voice of the agent
 	amid   amid                 // what it means to the work of the agent that it calls
 	signal *interrupt.Signal    // nil if it can be none
+
+	before earshot.Text // what was said before it that it goes on with
+	held   bool         // it goes on with what was said before, as far as anybody can tell
 }
 
 // Admit lets an event in. For one that is kept it returns after the commit, or
@@ -74,6 +77,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	case first && entry.passes:
 		r.pass(in)
 	case first:
+		r.spokeTo(in)
 		r.heed(in.signal)
 		r.appears(in)
 		entry.ticket = r.floor.Ticket()
@@ -175,6 +179,7 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 		in.heeded = r.heeds(in.who)
 		in.to, in.aim.agents = r.address(e)
 		in.to = in.ownVoice(in.to)
+		r.rejoin(&in, &e)
 		e.To = in.aim.agents
 		switch u, ok := body.(earshot.Utterance); {
 		case !in.heeded || !in.to.ForAgent():
@@ -186,7 +191,7 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 		}
 	}
 	in.event = e
-	in.signal = in.amid.signal(r.signal(in))
+	in.signal = in.holds(in.amid.signal(r.signal(in)))
 	return in, nil
 }
 

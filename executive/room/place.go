@@ -105,6 +105,7 @@ func (p *place) replace(old, now earshot.ParticipantID) {
 type showing struct {
 	*place
 	visibility earshot.Visibility
+	heard      func() // something was
 
 	speech   sync.Mutex
 	speaking earshot.Speaking
@@ -119,7 +120,12 @@ func (s *showing) Open(ctx context.Context, o earshot.Opening, heard func(earsho
 	if !s.fits() {
 		return nil, errOthers
 	}
-	speaking, err := s.place.Open(ctx, o, heard)
+	speaking, err := s.place.Open(ctx, o, func(h earshot.Heard) {
+		if h.Clause > 0 || h.Byte > 0 {
+			s.heard()
+		}
+		heard(h)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -208,33 +208,34 @@ type Room struct {
 	errands chan errand   // what the owner does for the live turn
 	shut    chan struct{} // closed when the room is
 
-	mu       sync.Mutex
-	closed   bool
-	coming   int // entries that will wait in a moment; they count already
-	waiting  []*entry
-	known    map[earshot.EventID]*entry // by ID, so that one sent twice is one
-	recent   []earshot.EventID          // the keys of known, the oldest first
-	places   []*place
-	showings []*showing // of the live turn, or the last one
-	quiet    bool
-	live     *live                     // the turn that is, or nil
-	asked    int                       // questions that wait for a turn
-	engaged  []*engaged                // seats that other agents wait for
-	seats    []*seat                   // of those who have one, the main one first; changed by Run alone
-	faults   map[string]earshot.Notice // by key, until they are over
-	leaving  bool                      // the program ends: no turn begins
-	answered map[party]talk            // when somebody was last answered aloud
-	listings []listing                 // what was shown of what is going on, the newest last
-	hinted   map[string]bool           // sessions that have been told what is said once
-	mode     earshot.Mode
-	moded    chan struct{}   // closed, and made new, when mode changes
-	dropped  int             // sounds that came although the room does not listen
-	late     []earshot.Event // of the house, which were not taken; Run keeps them
-	agenda   remind.Agenda
-	tried    map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
-	stir     stir
-	nearby   nearby
-	sayings  []saying // what was said aloud, the newest last
+	mu        sync.Mutex
+	closed    bool
+	coming    int // entries that will wait in a moment; they count already
+	waiting   []*entry
+	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
+	recent    []earshot.EventID          // the keys of known, the oldest first
+	places    []*place
+	showings  []*showing // of the live turn, or the last one
+	quiet     bool
+	live      *live                       // the turn that is, or nil
+	asked     int                         // questions that wait for a turn
+	engaged   []*engaged                  // seats that other agents wait for
+	seats     []*seat                     // of those who have one, the main one first; changed by Run alone
+	faults    map[string]earshot.Notice   // by key, until they are over
+	leaving   bool                        // the program ends: no turn begins
+	sentences map[earshot.Handle]sentence // what a voice has said to agents of late
+	answered  map[party]talk              // when somebody was last answered aloud
+	listings  []listing                   // what was shown of what is going on, the newest last
+	hinted    map[string]bool             // sessions that have been told what is said once
+	mode      earshot.Mode
+	moded     chan struct{}   // closed, and made new, when mode changes
+	dropped   int             // sounds that came although the room does not listen
+	late      []earshot.Event // of the house, which were not taken; Run keeps them
+	agenda    remind.Agenda
+	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
+	stir      stir
+	nearby    nearby
+	sayings   []saying // what was said aloud, the newest last
 
 	// What follows belongs to Run.
 	regard     regard
@@ -270,21 +271,22 @@ type entry struct {
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:      cfg,
-		floor:    &interrupt.Floor{Style: style},
-		faults:   make(map[string]earshot.Notice),
-		known:    make(map[earshot.EventID]*entry),
-		scene:    &scene.Scene{Name: cfg.People.Name},
-		mode:     earshot.Live,
-		wished:   earshot.Live,
-		moded:    make(chan struct{}),
-		answered: make(map[party]talk),
-		hinted:   make(map[string]bool),
-		wake:     make(chan struct{}, 1),
-		ended:    make(chan ending, 1),
-		errands:  make(chan errand),
-		shut:     make(chan struct{}),
-		agenda:   cfg.Agenda,
+		cfg:       cfg,
+		floor:     &interrupt.Floor{Style: style},
+		faults:    make(map[string]earshot.Notice),
+		known:     make(map[earshot.EventID]*entry),
+		scene:     &scene.Scene{Name: cfg.People.Name},
+		mode:      earshot.Live,
+		wished:    earshot.Live,
+		moded:     make(chan struct{}),
+		answered:  make(map[party]talk),
+		sentences: make(map[earshot.Handle]sentence),
+		hinted:    make(map[string]bool),
+		wake:      make(chan struct{}, 1),
+		ended:     make(chan ending, 1),
+		errands:   make(chan errand),
+		shut:      make(chan struct{}),
+		agenda:    cfg.Agenda,
 	}
 	r.commands = r.table()
 	r.mind = r.newMind()
@@ -420,8 +422,9 @@ func (r *Room) take(ctx context.Context) {
 				e.events = append(e.events, r.attend(e, body.Text)...)
 			}
 		case earshot.Utterance:
-			r.listens(e, body.Text)
-			e.events = append(e.events, r.attend(e, body.Text)...)
+			text := joined(e.before, body.Text)
+			r.listens(e, text)
+			e.events = append(e.events, r.attend(e, text)...)
 		}
 	}
 	how := make([]error, len(batch))

@@ -78,7 +78,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
 		}
 	case earshot.Utterance:
-		l.text, l.aloud, l.voice = body.Text, true, body.Speaker
+		l.text, l.aloud, l.voice, l.continues = body.Text, true, body.Speaker, body.Continues
 		return l, slices.Contains(e.To, s.ID)
 	case earshot.Presence:
 		l.to, l.announces, l.comes = nil, true, body.Here

@@ -119,7 +119,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if asked == nil {
 		q.labour = nil // it is over at once
 	}
-	spec.Outlets = r.showing(places, q.visibility)
+	spec.Outlets = r.showing(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.setLive(&live{q, end})
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)
@@ -168,11 +168,12 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 	}
 }
 
-// showing makes some places the outlets of a turn.
-func (r *Room) showing(places []*place, v earshot.Visibility) (outlets []earshot.Outlet) {
+// showing makes some places the outlets of a turn. Heard is called when something
+// has come out of one.
+func (r *Room) showing(places []*place, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
 	var showings []*showing
 	for _, p := range places {
-		s := &showing{place: p, visibility: v}
+		s := &showing{place: p, visibility: v, heard: heard}
 		showings, outlets = append(showings, s), append(outlets, s)
 	}
 	r.mu.Lock()
@@ -186,6 +187,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	r.setLive(nil)
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
+	}
+	if r.premature(e) {
+		e.reply = earshot.Reply{Outcome: earshot.Suppressed, Turn: e.reply.Turn, About: e.reply.About, Reflex: e.reply.Reflex}
 	}
 	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
 		e.reply.Reflex = true
@@ -210,7 +214,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 			Cure: "choose a model with a larger context, or give it one (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && e.reply.Delivered() != "" {
+	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
 		r.talked(e.question, r.cfg.Now())
 	}
 	if e.reply.Offered != "" && e.reply.Handover == nil {

@@ -22,6 +22,7 @@ const maxUtterance = 4 << 10
 func utterance(u earshot.Utterance) (earshot.Utterance, error) {
 	text, err := wording(u.Text, maxUtterance)
 	u.Text = text
+	u.Continues = ""
 	u.Confidence, u.Own = share(u.Confidence), share(u.Own)
 	u.Lasted = min(max(u.Lasted, 0), time.Hour)
 	return u, err

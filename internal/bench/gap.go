@@ -278,7 +278,10 @@ func (t *talker) answer(s *story, began time.Time, sounds []time.Time, utterance
 
 // goesOn reports whether an utterance stands in the dialogue as a part of the one
 // before.
-func goesOn(earshot.Event) bool { return false }
+func goesOn(e earshot.Event) bool {
+	u, ok := e.Body.(earshot.Utterance)
+	return ok && u.Continues != ""
+}
 
 // A heardOf is a journal that keeps what was said aloud.
 type heardOf struct {

@@ -55,6 +55,9 @@ func TestEveryFigure(t *testing.T) {
 		{"phrases", true, []string{
 			"stop phrases missed", "sentences taken for a stop phrase", "to seek phrases in a second of speech"}},
 		{"speak", true, []string{"clause → first sample to the device", "to make a second of speech"}},
+		{"gap", true, []string{
+			"B1 end of speech → first sound", "B1 after a finished sentence", "B1, of that: silence", "B1, of that: recogniser", "B1, of that: room",
+			"B1, of that: voice", "B1 pauses taken for the end"}},
 		{"cut", true, []string{"onset of a voice → duck", "onset of a voice → silence", "onset of a voice → cut by its words"}},
 		{"card", true, []string{"through a sound card: onset → duck", "through a sound card: onset → silence"}},
 		{"tree", true, []string{

@@ -1,0 +1,112 @@
+package room
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/interrupt"
+)
+
+// rejoins is how soon after their last word somebody must go on to have only
+// paused: longer, and they have waited for an answer.
+const rejoins = 1500 * time.Millisecond
+
+// A sentence is what a voice has said to agents of late, and what has come of it.
+type sentence struct {
+	last  earshot.Event     // its last utterance
+	parts []earshot.EventID // those before it
+	text  earshot.Text      // of all
+	ends  time.Time
+	whom  []earshot.ParticipantID
+	heard bool // something of the answer was
+}
+
+// goesOn returns what the voice of e has said that e goes on with: it spoke to
+// agents a moment ago, and nothing of the answer was heard yet.
+func (r *Room) goesOn(e earshot.Event) (s sentence, ok bool) {
+	r.mu.Lock()
+	s, ok = r.sentences[e.From]
+	r.mu.Unlock()
+	pause := e.At.Sub(s.ends)
+	return s, ok && !s.heard && pause >= 0 && pause <= rejoins && r.same(s.last, e)
+}
+
+// rejoin makes of an utterance that only goes on with the one before a part of it,
+// for whom that was. Its words hold the answer back that is on its way, and the
+// whole takes its place: nobody has heard anything of it. Who calls an agent by
+// its name begins anew.
+func (r *Room) rejoin(in *incoming, e *earshot.Event) {
+	if in.to == conversation.Called || in.to == conversation.Own {
+		return
+	}
+	s, ok := r.goesOn(*e)
+	if !ok {
+		return
+	}
+	switch body := e.Body.(type) {
+	case earshot.Speech:
+		in.held = body.Stage == earshot.VoiceWords
+	case earshot.Utterance:
+		body.Continues = s.last.ID
+		e.Body, in.before = body, s.text
+		in.to, in.aim.agents = conversation.Following, s.whom
+	}
+}
+
+// holds returns s as it is of words that go on with a sentence: they hold the
+// answer back until it is known what they are.
+func (in *incoming) holds(s *interrupt.Signal) *interrupt.Signal {
+	if in.held && s != nil && s.Kind != interrupt.Command {
+		s.Kind = interrupt.Voice
+	}
+	return s
+}
+
+// spokeTo notes that something was said to agents, which may be gone on with.
+func (r *Room) spokeTo(in incoming) {
+	u, aloud := in.event.Body.(earshot.Utterance)
+	if !aloud || !in.to.ForAgent() || !in.heeded || in.signal == nil || in.signal.Kind == interrupt.Command {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, before := r.cfg.Now(), r.sentences[in.event.From]
+	maps.DeleteFunc(r.sentences, func(_ earshot.Handle, s sentence) bool { return now.Sub(s.ends) > time.Minute })
+	is := sentence{last: in.event, text: joined(in.before, u.Text), ends: in.event.At.Add(u.Lasted), whom: slices.Clone(in.aim.agents)}
+	if u.Continues != "" && u.Continues == before.last.ID {
+		is.parts = append(slices.Clone(before.parts), before.last.ID)
+	}
+	if len(r.sentences) < maxAnswered {
+		r.sentences[in.event.From] = is
+	}
+}
+
+// isHeard notes that something of the answer to e was.
+func (r *Room) isHeard(e earshot.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, ok := r.sentences[e.From]; ok && s.last.ID == e.ID {
+		s.heard = true
+		r.sentences[e.From] = s
+	}
+}
+
+// premature reports whether a turn has answered somebody who had only paused, and
+// was not heard. It is thrown away as if it had not begun.
+func (r *Room) premature(e ending) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return e.reply.Outcome == earshot.Interrupted && e.reply.Delivered() == "" &&
+		slices.Contains(r.sentences[e.question.message.From].parts, e.question.message.ID)
+}
+
+// joined returns two parts of a sentence as one.
+func joined(a, b earshot.Text) earshot.Text {
+	if a == "" {
+		return b
+	}
+	return a + " " + b
+}
