@@ -223,13 +223,50 @@ func (r *Registry) Readers(id earshot.ParticipantID) []earshot.ParticipantID {
 	return slices.DeleteFunc(r.Identities(id), OfVoice)
 }
 
-// vouch records what somebody says of a voice. Whoever is known by a voice alone, or
-// not at all, can say nothing of any.
-func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
+// Vouches says why somebody may not say whose a voice is: who is known by a voice alone,
+// or not at all, can say nothing of any.
+func (r *Registry) Vouches(by Participant) error {
 	if by.ID == "" || by.ID == Generic || by.Guest() || by.Voice() || !by.Person() {
 		return Refuse(ErrNotYours, "whose voice it is says somebody who is known otherwise than by a voice", "say who you are, with --identity NAME")
 	}
+	return nil
+}
+
+// vouch records what somebody says of a voice.
+func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, fits func() error) error {
+	if err := r.Vouches(by); err != nil {
+		return err
+	}
 	return r.enter(ctx, by, a, fits)
+}
+
+// Own records that a voice is somebody's, which somebody has said who was asked whether
+// they may: nobody, for an empty who. What is so already is not recorded again.
+func (r *Registry) Own(ctx context.Context, by earshot.ParticipantID, h earshot.Handle, who earshot.ParticipantID) error {
+	r.mu.Lock()
+	voice, known := r.byHandle[h]
+	for OfVoice(r.into[voice]) {
+		voice = r.into[voice]
+	}
+	was, p := r.into[voice], r.people[who]
+	r.mu.Unlock()
+	if !known || was != "" && r.root(was) == who || was == "" && who == "" {
+		return nil
+	}
+	says := Participant{ID: by}
+	if was != "" {
+		if err := r.enter(ctx, says, earshot.Actor{Act: earshot.Split, Participant: voice}, func() error { return nil }); err != nil {
+			return err
+		}
+	}
+	if who == "" || !p.Person() || p.Nameless() {
+		return nil
+	}
+	a := earshot.Actor{Act: earshot.Merged, Participant: voice, Into: who}
+	if err := r.enter(ctx, says, a, func() error { return r.mergeable(who, voice) }); err != nil {
+		return err
+	}
+	return r.settle(ctx, voice)
 }
 
 // remeet takes in that two have turned out to be one person. Of voices that happened in

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"slices"
 
 	"earshot"
@@ -117,12 +118,16 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	e.quiets = e.quiets || s.want == reflex.Quiet && (s.known || e.to.ForAgent() || s.cut) && !private
 	e.wakes = e.wakes || verdict == earshot.Speak && !private // what only some know of is no reason to talk to all
 	kept := earshot.Decision{About: e.event.ID, Agent: by.ID, Verdict: verdict, Reasons: reasons}
+	words := r.atOnce(meant)
+	if verdict == earshot.Speak && by == r.seats[0] {
+		words = cmp.Or(r.keepsVoice(e, text, by.Name), words)
+	}
 	if verdict == earshot.Speak {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.who}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, amid: meant, words: r.atOnce(meant),
+			chain: e.who.Type.Machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, amid: meant, words: words,
 		})
 	}
 	d := r.event(e.event.Visibility, kept)

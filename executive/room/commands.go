@@ -20,6 +20,7 @@ func (r *Room) table() command.Table {
 	t = command.Table{
 		{Group: people, Name: "who", Help: "who is here, and what this room lets in", Do: r.who},
 		{Group: people, Name: "identity", Args: "[NAME]", Help: "who you are to me, or become somebody else", Do: r.identify},
+		{Group: people, Name: "voice", Args: "[name N NAME | …]", Help: "whose voices I hear; say whose one is, have yours kept or forgotten", Do: r.voice},
 		{Group: people, Name: whispers, Args: "NAME text", Help: "tell them alone; commas between several names", Needs: participants.SendMessages, Do: said},
 		{Group: letsIn, Name: "mute", Help: "take in no sound; text goes on", Needs: participants.SendMessages, Do: r.changes(earshot.Muted)},
 		{Group: letsIn, Name: "pause", Help: "and answer nothing; text is kept", Needs: participants.SendMessages, Do: r.changes(earshot.Paused)},

@@ -177,6 +177,11 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 	if said == "" {
 		return "", errors.New(`what is wrong? write /correct and what is right, such as: /correct no, that is Bob's cup`)
 	}
+	if who, is := r.spokenBy(c.By, said); is {
+		if s, ok := r.saidLast(who.ID); ok {
+			return r.reattribute(c, s, who)
+		}
+	}
 	had, clear, among := scene.About(r.correctable(c.Audience), said, r.cfg.Now())
 	if !clear {
 		return r.which(c, among), nil

@@ -239,6 +239,7 @@ type Room struct {
 
 	// What follows belongs to Run.
 	regard     regard
+	consent    consent
 	pending    []question
 	sponsors   sponsors
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/command"
+	"earshot/participants"
 	"earshot/speakers"
 )
 
@@ -16,17 +18,27 @@ const maxSaid = 256
 type saying struct {
 	event      earshot.EventID
 	began      time.Time
+	by         earshot.ParticipantID
 	visibility earshot.Visibility
 }
 
 // says remembers what was said aloud, and is on record.
 func (r *Room) says(e earshot.Event) {
-	if e.Body.Kind() != earshot.KindUtterance {
+	w, later := e.Body.(earshot.Whose)
+	if !later && e.Body.Kind() != earshot.KindUtterance {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sayings = append(r.sayings, saying{e.ID, e.At, e.Visibility})
+	if later {
+		for i := range r.sayings {
+			if r.sayings[i].event == w.Of {
+				r.sayings[i].by = w.Author
+			}
+		}
+		return
+	}
+	r.sayings = append(r.sayings, saying{e.ID, e.At, e.Author, e.Visibility})
 	r.sayings = slices.Delete(r.sayings, 0, max(0, len(r.sayings)-maxSaid))
 }
 
@@ -47,6 +59,38 @@ func (r *Room) Regard(c speakers.Change) {
 		}
 	}
 }
+
+// reattribute says that something was said by somebody, in the words of who corrects it:
+// whoever is known otherwise than by a voice.
+func (r *Room) reattribute(c command.Call, s saying, who participants.Participant) (string, error) {
+	if err := r.cfg.People.Vouches(c.By); err != nil {
+		return "", err
+	}
+	var taught speakers.Change
+	if book, ok := r.cfg.Voices.(VoiceBook); ok {
+		taught, _ = book.Teach(s.began, who.ID, r.said(c)) // of what was too short nothing is learnt
+	}
+	if !slices.ContainsFunc(taught.Moved, s.began.Equal) {
+		r.revise(s, earshot.Whose{Author: who.ID, Sure: 1, By: c.By.ID})
+	}
+	return "I see: " + who.Name + " said that.", nil
+}
+
+// saidLast returns what was said aloud last by anybody else than who, within the last
+// minutes.
+func (r *Room) saidLast(who earshot.ParticipantID) (saying, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range slices.Backward(r.sayings) {
+		if r.person(s.by) != who {
+			return s, r.cfg.Now().Sub(s.began) <= remembersWhose
+		}
+	}
+	return saying{}, false
+}
+
+// remembersWhose is how long after something was said "that was Bob" can be about it.
+const remembersWhose = 5 * time.Minute
 
 // saidAt returns what began to be said at a time.
 func (r *Room) saidAt(began time.Time) (saying, bool) {
