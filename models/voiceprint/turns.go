@@ -1,0 +1,204 @@
+package voiceprint
+
+import (
+	"math"
+
+	"earshot/internal/audio"
+)
+
+// How a change of voice is looked for: as the place where what was said before
+// and what was said after are told apart best by the shape of their sound. Both
+// are described by the mean and the covariance of their cepstra, and what two
+// such descriptions gain over one is weighed against how many numbers they need
+// more (the Bayesian information criterion).
+const (
+	shapes = 20 // cepstra that are looked at
+
+	// step is how many frames lie between the places that are tried: 100 ms.
+	step = 5
+
+	// least is how many windows of 10 ms must be on either side: a second of
+	// voice. In less, what is said differs more than who says it.
+	least = 100
+
+	// behind is how many must follow the best place for it to be believed to be
+	// that, and far how many the search goes back.
+	behind = 60
+	far    = 250
+
+	// gain is how much better two voices must explain what was heard than one.
+	// Tuned on flite and espeak-ng voices: one alone that says six sentences
+	// came to 346 at most.
+	gain = 400
+
+	// decide is how many steps a change is looked at before it is believed, since
+	// its place is not known well at first: 300 ms.
+	decide = 3
+
+	// longest is how many steps an utterance may have: more than an ear lets pass.
+	longest = 340
+
+	// foreign is how much of a frame's energy may be the agent's own sound.
+	foreign = 0.5
+)
+
+// Turns looks for the place in one utterance where another voice takes over. It
+// is used from one goroutine; a Step does not wait and allocates nothing.
+type Turns struct {
+	spectrum spectrum
+	tail     [window + 1]float64
+	peak     float64
+
+	frames int     // that were stepped
+	now    tally   // of all
+	before []tally // the same at each step
+	found  int     // the step at which there seemed to be a change; 0 if none
+}
+
+// NewTurns returns one that has heard nothing.
+func NewTurns() *Turns {
+	return &Turns{before: make([]tally, 0, longest)}
+}
+
+// Reset forgets what was heard: another utterance begins.
+func (t *Turns) Reset() {
+	*t = Turns{before: t.before[:0]}
+}
+
+// Step takes in 20 ms. It reports whether somebody else is speaking than at the
+// beginning, and since how many frames, f included. What is not voiced, or sounds
+// together with the agent, tells nothing.
+func (t *Turns) Step(f *audio.Frame) (since int, changed bool) {
+	t.hear(f)
+	if t.frames++; t.frames%step != 0 || len(t.before) == cap(t.before) {
+		return 0, false
+	}
+	t.before = append(t.before, t.now)
+	at, gained := t.best(least)
+	switch {
+	case t.found == 0 && gained > gain:
+		t.found = len(t.before)
+	case t.found > 0 && len(t.before) >= t.found+decide:
+		at, gained = t.best(behind)
+		return t.frames - step*at, gained > gain
+	}
+	return 0, false
+}
+
+// hear counts the windows of f.
+func (t *Turns) hear(f *audio.Frame) {
+	if f.Lost > 0 {
+		t.tail = [window + 1]float64{}
+	}
+	for at := 0; at < audio.Samples; at += hop {
+		kept := copy(t.tail[:], t.tail[hop:])
+		energy := 1.0
+		for i, s := range f.PCM[at : at+hop] {
+			t.tail[kept+i] = float64(s)
+		}
+		for _, v := range &t.tail {
+			energy += v * v
+		}
+		level := 10 * math.Log10(energy)
+		t.peak = max(t.peak-0.03, level)
+		var c [cepstra]float64
+		if f.Voiced && !f.Own && f.EchoRatio < foreign && level > t.peak-30 && t.spectrum.cepstrum(&c, &t.tail) {
+			t.now.add(&c)
+		}
+	}
+}
+
+// Last is Step at the end of an utterance, when nothing follows that would tell
+// better.
+func (t *Turns) Last() (since int, changed bool) {
+	if t.found == 0 {
+		return 0, false
+	}
+	at, gained := t.best(behind)
+	return t.frames - step*at, gained > gain
+}
+
+// best returns the step after which another voice began most probably, with so
+// many windows on its side, and what is gained by that.
+func (t *Turns) best(after float64) (at int, gained float64) {
+	for i := len(t.before) - 1; i >= 0; i-- {
+		first, second := &t.before[i], t.now.without(&t.before[i])
+		if first.n < least || second.n > far {
+			break
+		}
+		if second.n < after {
+			continue
+		}
+		if g := t.now.gain(first, &second); at == 0 || g > gained {
+			at, gained = i+1, g
+		}
+	}
+	return at, gained
+}
+
+// A tally is what describes windows: how many there are, their sum, and the sum
+// of their products, the lower half of it.
+type tally struct {
+	n        float64
+	sum      [shapes]float64
+	products [shapes * (shapes + 1) / 2]float64
+}
+
+func (t *tally) add(c *[cepstra]float64) {
+	t.n++
+	k := 0
+	for i := range t.sum {
+		v := c[i]
+		t.sum[i] += v
+		for j := 0; j <= i; j++ {
+			t.products[k] += v * c[j]
+			k++
+		}
+	}
+}
+
+// without returns t but for what is in part.
+func (t *tally) without(part *tally) tally {
+	rest := tally{n: t.n - part.n}
+	for i := range rest.sum {
+		rest.sum[i] = t.sum[i] - part.sum[i]
+	}
+	for i := range rest.products {
+		rest.products[i] = t.products[i] - part.products[i]
+	}
+	return rest
+}
+
+// gain returns how much better first and second describe t than it does itself.
+func (t *tally) gain(first, second *tally) float64 {
+	const numbers = shapes + shapes*(shapes+1)/2
+	return 0.5 * (t.n*t.volume() - first.n*first.volume() - second.n*second.volume() - numbers*math.Log(t.n))
+}
+
+// wobble is added to the variance of each number, so that what never changes is
+// no certainty.
+const wobble = 0.01
+
+// volume returns the logarithm of the determinant of the covariance, from its
+// Cholesky decomposition.
+func (t *tally) volume() (log float64) {
+	var lower [shapes][shapes]float64
+	k := 0
+	for i := range shapes {
+		for j := 0; j <= i; j++ {
+			v := t.products[k]/t.n - t.sum[i]/t.n*t.sum[j]/t.n
+			k++
+			for m := range j {
+				v -= lower[i][m] * lower[j][m]
+			}
+			if i != j {
+				lower[i][j] = v / lower[j][j]
+				continue
+			}
+			v = max(v+wobble, wobble)
+			lower[i][i] = math.Sqrt(v)
+			log += math.Log(v)
+		}
+	}
+	return log
+}
