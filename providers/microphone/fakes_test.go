@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 //	o  the agent's sound     @  a voice while that plays
 //	_  no sound at all, not even noise
 //	e  a voice that is mostly the agent's, come back
+//	A  a low voice that says vowels         B  a high one
 type take struct {
 	picture string
 	loops   bool  // for ever
@@ -59,6 +61,10 @@ func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 
 // draw makes frame n of what c stands for.
 func draw(f *audio.Frame, c byte, n int) {
+	if c == 'A' || c == 'B' {
+		hum(f, n, c == 'B')
+		return
+	}
 	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000, 'e': 3000}[c]
 	for i := range f.PCM {
 		f.PCM[i] = loud * int16(1-2*(i&1))
@@ -67,6 +73,25 @@ func draw(f *audio.Frame, c byte, n int) {
 	f.EchoRatio = 0
 	if c == 'e' {
 		f.EchoRatio = 0.9
+	}
+}
+
+// hum makes frame n of a voice: the harmonics of its pitch, as a mouth of its size
+// lets them pass that forms another vowel every 100 ms.
+func hum(f *audio.Frame, n int, high bool) {
+	pitch, size := 110.0, 1.0
+	if high {
+		pitch, size = 210, 1.3
+	}
+	syllable := n / 5
+	pitch += float64(syllable % 5)
+	vowel := size * []float64{300, 700, 500, 850, 400, 620}[syllable*syllable%6]
+	*f = audio.Frame{At: time.Now(), Voiced: true}
+	for h := pitch; h < 4000; h += pitch {
+		loud := 7000 / (1 + math.Pow((h-vowel)/150, 2)) / (1 + h/1000)
+		for i := range f.PCM {
+			f.PCM[i] += int16(loud * math.Sin(2*math.Pi*h*float64(n*audio.Samples+i)/audio.Rate))
+		}
 	}
 }
 

@@ -55,6 +55,9 @@ type listener struct {
 
 	settled chan struct{} // of capacity 1: a session has ended
 
+	turns *voiceprint.Turns // of the open utterance; nil if nobody asks for voices
+	tape  []audio.Frame     // of it: all that its session was fed
+
 	mu       sync.Mutex
 	voices   int    // that began
 	open     *voice // nil between utterances
@@ -70,6 +73,7 @@ type voice struct {
 	own       float64
 	truncated bool
 	voice     *earshot.Voice // nil if nobody can tell
+	later     bool           // it began while another was listened to
 	over      bool           // the agent's own sound, at some time
 	lost      bool           // there will be no words
 	session   Session        // nil if nobody listens
@@ -181,8 +185,8 @@ func (l *listener) watch() {
 // feed hands f to whoever listens to the open utterance.
 func (l *listener) feed(f *audio.Frame) {
 	if v := l.open; v != nil && v.session != nil {
-		l.sample(f)
 		v.session.Feed(f)
+		l.sample(f)
 	}
 }
 
@@ -200,29 +204,39 @@ func (l *listener) lasts(f *audio.Frame) {
 	began, _, own := l.ear.Utterance()
 	v := &voice{number: l.voices, began: began, over: own > 0}
 	l.emit(v.number, v.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: f.Own})
-	if !l.take(v) {
+	l.take(v)
+	if !l.attend(v) {
 		return
 	}
-	v.session = l.parts.Recogniser.Begin(func(r Result) { l.result(v, r) })
 	for f := range l.ear.PreRoll() {
 		l.feed(f)
 	}
 }
 
-// take makes v the open utterance, and reports whether there is somebody to
-// understand it.
-func (l *listener) take(v *voice) bool {
+// take makes v the open utterance.
+func (l *listener) take(v *voice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = v
-	if l.sampler != nil {
-		l.sampler.Reset()
-	}
+	l.forget()
+	l.admit(v)
+}
+
+// admit makes v one that is on its way through a recogniser, if there is one for
+// it.
+func (l *listener) admit(v *voice) {
 	v.lost = l.parts.Recogniser == nil || len(l.sessions) >= mostSessions
 	if !v.lost {
 		l.sessions = append(l.sessions, v)
 	}
-	return !v.lost
+}
+
+// attend has a recogniser listen to v, and reports whether there is one for it.
+func (l *listener) attend(v *voice) bool {
+	if !v.lost {
+		v.session = l.parts.Recogniser.Begin(func(r Result) { l.result(v, r) })
+	}
+	return v.session != nil
 }
 
 // emit queues an event of that voice, or for 0 of none.
@@ -240,6 +254,7 @@ func (l *listener) over(number int, at time.Time) {
 
 // end ends the open utterance, if there is one.
 func (l *listener) end(truncated bool) {
+	l.lastTurn()
 	_, lasted, own := l.ear.Utterance()
 	l.mu.Lock()
 	v := l.open
@@ -249,6 +264,9 @@ func (l *listener) end(truncated bool) {
 		return
 	}
 	v.lasted, v.own, v.truncated, v.voice = lasted, own, truncated, l.sampled()
+	if v.later {
+		_, v.lasted, v.own = extent(l.tape)
+	}
 	if v.lost {
 		l.over(v.number, v.began)
 	}

@@ -1,5 +1,8 @@
 // Package microphone is the sense that hears what is said at this machine:
-// frames of sound become stages of a voice, and utterances.
+// frames of sound become stages of a voice, and utterances. Where somebody asks
+// whose voice it is, each comes with what it sounds like; and where another voice
+// takes over without a pause, there are two utterances: what a recogniser has
+// understood of both is thrown away, and each is listened to anew.
 //
 // Frames are never kept waiting, neither by recognition nor by the room; who
 // captures them has a ring in front of them anyway. What they make waits in a
@@ -128,7 +131,7 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 
 	l := &listener{Provider: p, ear: hear.New(p.cfg.Ear), out: out, settled: make(chan struct{}, 1)}
 	if p.parts.Voices {
-		l.sampler = voiceprint.New()
+		l.sampler, l.turns = voiceprint.New(), voiceprint.NewTurns()
 	}
 	p.set(l)
 	err := l.listen(ctx)

@@ -5,18 +5,47 @@ import (
 	"earshot/internal/audio"
 )
 
-// foreign is how much of a frame's energy may be the agent's own sound for it to
-// tell what somebody else sounds like.
-const foreign = 0.5
+const (
+	// foreign is how much of a frame's energy may be the agent's own sound for it
+	// to tell what somebody else sounds like.
+	foreign = 0.5
 
-// sample adds f to what the open utterance sounds like.
+	// sampleOf is how many frames are enough to tell what a voice sounds like that
+	// has already ended: 5 s.
+	sampleOf = 250
+)
+
+// sample takes f, which the open utterance was fed, into what it sounds like. If
+// somebody else has begun to speak, the utterance is split.
 func (l *listener) sample(f *audio.Frame) {
-	if l.sampler == nil || f.EchoRatio >= foreign {
+	if l.sampler == nil {
 		return
 	}
+	l.tape = append(l.tape, *f)
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sampler.Step(f)
+	l.study(f)
+	l.mu.Unlock()
+	if since, changed := l.turns.Step(f); changed {
+		l.split(len(l.tape) - since)
+	}
+}
+
+// lastTurn splits the open utterance, which ends, if it can be told only now that
+// somebody else had begun to speak.
+func (l *listener) lastTurn() {
+	if l.open == nil || l.open.session == nil || l.turns == nil {
+		return
+	}
+	if since, changed := l.turns.Last(); changed {
+		l.split(len(l.tape) - since)
+	}
+}
+
+// study adds f to what somebody sounds like.
+func (l *listener) study(f *audio.Frame) {
+	if f.EchoRatio < foreign {
+		l.sampler.Step(f)
+	}
 }
 
 // sampled returns what the open utterance sounds like so far; nil if nobody asks,
@@ -30,4 +59,13 @@ func (l *listener) sampled() *earshot.Voice {
 		return nil
 	}
 	return &v
+}
+
+// forget makes room for what the next utterance sounds like.
+func (l *listener) forget() {
+	if l.sampler != nil {
+		l.sampler.Reset()
+		l.turns.Reset()
+		l.tape = l.tape[:0]
+	}
 }

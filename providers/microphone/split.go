@@ -1,0 +1,112 @@
+package microphone
+
+import (
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+)
+
+// around is how many frames beside the place where a voice seems to change may be
+// the place where it does: 240 ms.
+const around = 12
+
+// split makes two utterances of the open one, since another voice began near
+// frame at of its tape. What was understood of both together is not wanted any
+// more: each is listened to anew, the first to its end.
+func (l *listener) split(at int) {
+	at = pause(l.tape, at)
+	first, second := l.tape[:at], l.tape[at:]
+	l.open.session.Cancel()
+	ended, goesOn := l.part(first, second)
+	if l.attend(ended) {
+		play(ended.session, first)
+		ended.session.End()
+	}
+	if l.attend(goesOn) {
+		play(goesOn.session, second)
+	}
+	l.turns.Reset()
+	for i := range second {
+		l.turns.Step(&second[i])
+	}
+	l.tape = append(l.tape[:0], second...)
+}
+
+func play(s Session, frames []audio.Frame) {
+	for i := range frames {
+		s.Feed(&frames[i])
+	}
+}
+
+// part puts two voices in the place of the open one, of which the first has
+// ended, and tells the room of the second.
+func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.open
+	l.settle(was)
+	l.voices++
+	ended = &voice{number: was.number, began: was.began, over: was.over}
+	_, ended.lasted, ended.own = extent(first)
+	ended.voice = l.soundOf(first[max(0, len(first)-sampleOf):])
+	goesOn = &voice{number: l.voices, later: true}
+	goesOn.began, _, goesOn.own = extent(second)
+	goesOn.over = goesOn.own > 0
+	l.soundOf(second)
+	l.admit(ended)
+	l.admit(goesOn)
+	l.open = goesOn
+	l.emit(goesOn.number, goesOn.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: goesOn.over})
+	return ended, goesOn
+}
+
+// soundOf listens to nothing but frames, and returns what they sound like.
+func (l *listener) soundOf(frames []audio.Frame) *earshot.Voice {
+	l.sampler.Reset()
+	for i := range frames {
+		l.study(&frames[i])
+	}
+	return l.sampled()
+}
+
+// pause returns the frame near at which is the quietest together with its
+// neighbours, as nobody breaks into the middle of a vowel.
+func pause(tape []audio.Frame, at int) int {
+	from, to := max(1, at-around), min(at+around, len(tape)-2)
+	best, quiet := at, 0.0 // no sound is louder
+	for i := from; i <= to; i++ {
+		loud := 0.0
+		for j := i - 1; j <= i+1; j++ {
+			loud += audio.Level(tape[j].PCM[:])
+		}
+		if loud < quiet {
+			best, quiet = i, loud
+		}
+	}
+	return best
+}
+
+// extent returns when the first frame of tape began that a voice is in, how long
+// it is to the end of the last, and how much of that voice fell together with the
+// agent's own sound, from 0 to 1.
+func extent(tape []audio.Frame) (began time.Time, lasted time.Duration, own float64) {
+	voiced, ours := 0, 0
+	for i := range tape {
+		f := &tape[i]
+		if !f.Voiced || f.EchoRatio >= foreign {
+			continue
+		}
+		if voiced++; voiced == 1 {
+			began = f.At
+		}
+		if f.Own {
+			ours++
+		}
+		lasted = f.At.Sub(began) + audio.Time
+	}
+	if voiced == 0 {
+		return tape[0].At, 0, 0
+	}
+	return began, lasted, float64(ours) / float64(voiced)
+}
