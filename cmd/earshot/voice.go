@@ -15,6 +15,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
+	hearing "earshot/models/hear"
 	"earshot/models/stt"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
@@ -91,6 +92,11 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphon
 	})
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
 		Capture: c, Recogniser: recogniser{hear}, Notice: d.report,
+		Talk: func() hearing.Talk {
+			about := hearing.Asks(string(d.desk.Asked()))
+			about.Name = cfg.Executive.Name
+			return about
+		},
 		Voices: cfg.Executive.MultiParty.SpeakerAttribution,
 	})
 	d.parts = append(d.parts, part{name: "recognition", run: hear.Run})

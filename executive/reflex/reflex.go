@@ -30,15 +30,18 @@ const (
 	Repeat      // say that again
 	Resume      // what were you saying
 	Help
+	Moment // wait, I have not said it yet
 )
 
 // Cuts reports whether k is a command word: it takes the floor from whoever
 // has it.
-func (k Kind) Cuts() bool { return k == Stop || k == Quiet }
+func (k Kind) Cuts() bool { return k == Stop || k == Quiet || k == Moment }
 
 // phrases are what people say, folded as by fold.
 var phrases = map[Kind][]string{
-	Stop:   {"stop", "stop it", "stop talking", "enough", "that is enough", "thats enough", "cancel", "never mind", "nevermind", "wait"},
+	Stop: {"stop", "stop it", "stop talking", "enough", "that is enough", "thats enough", "cancel", "never mind", "nevermind"},
+	Moment: {"wait", "wait a moment", "wait a minute", "wait a second", "hold on", "hold on a second", "hold on a minute", "hang on", "one moment", "just a moment", "just a second",
+		"just a minute", "one second", "one minute", "give me a second", "give me a minute", "give me a moment", "bear with me"},
 	Quiet:  {"be quiet", "quiet", "silence", "shut up", "hush", "be silent", "shush"},
 	Wake:   {"you can talk", "you can talk again", "you may talk", "you may speak", "you can speak", "you can speak again", "speak", "speak up", "wake up"},
 	Clock:  {"what time is it", "whats the time", "what is the time", "time", "what time is it now", "tell me the time"},

@@ -78,6 +78,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.pass(in)
 	case first:
 		r.spokeTo(in)
+		r.grants(in)
 		r.heed(in.signal)
 		r.appears(in)
 		entry.ticket = r.floor.Ticket()

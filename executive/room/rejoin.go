@@ -68,6 +68,11 @@ func (in *incoming) holds(s *interrupt.Signal) *interrupt.Signal {
 // spokeTo notes that something was said to agents, which may be gone on with.
 func (r *Room) spokeTo(in incoming) {
 	u, aloud := in.event.Body.(earshot.Utterance)
+	if aloud {
+		r.mu.Lock()
+		r.lastSaid = saidLast{} // which this may have answered
+		r.mu.Unlock()
+	}
 	if !aloud || !in.to.ForAgent() || !in.heeded || in.signal == nil || in.signal.Kind == interrupt.Command {
 		return
 	}

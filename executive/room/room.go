@@ -217,12 +217,13 @@ type Room struct {
 	places    []*place
 	showings  []*showing // of the live turn, or the last one
 	quiet     bool
-	live      *live                       // the turn that is, or nil
-	asked     int                         // questions that wait for a turn
-	engaged   []*engaged                  // seats that other agents wait for
-	seats     []*seat                     // of those who have one, the main one first; changed by Run alone
-	faults    map[string]earshot.Notice   // by key, until they are over
-	leaving   bool                        // the program ends: no turn begins
+	live      *live                     // the turn that is, or nil
+	asked     int                       // questions that wait for a turn
+	engaged   []*engaged                // seats that other agents wait for
+	seats     []*seat                   // of those who have one, the main one first; changed by Run alone
+	faults    map[string]earshot.Notice // by key, until they are over
+	leaving   bool                      // the program ends: no turn begins
+	lastSaid  saidLast
 	sentences map[earshot.Handle]sentence // what a voice has said to agents of late
 	answered  map[party]talk              // when somebody was last answered aloud
 	listings  []listing                   // what was shown of what is going on, the newest last

@@ -217,6 +217,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
 		r.talked(e.question, r.cfg.Now())
 	}
+	r.saidAloud(e)
 	if e.reply.Offered != "" && e.reply.Handover == nil {
 		e.question.seat.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
 	}

@@ -231,6 +231,9 @@ func (r *Room) talked(q question, at time.Time) {
 		p.who = r.answered[through].with // whose talk it went on with
 	}
 	t := talk{q.message.At, at, q.seat.ID, p.who}
+	if had := r.answered[through]; had.ended.After(at) && had.by == t.by {
+		t.ended = had.ended // a moment was asked for
+	}
 	if p.who != "" {
 		p.by = earshot.Handle{}
 	}
