@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"earshot/internal/audio"
+	"earshot/models/voiceprint/acoustic"
 )
 
 // How a change of voice is looked for: as the place where what was said before
@@ -12,7 +13,7 @@ import (
 // such descriptions gain over one is weighed against how many numbers they need
 // more (the Bayesian information criterion).
 const (
-	shapes = 20 // cepstra that are looked at
+	shapes = acoustic.Cepstra // that are looked at
 
 	// step is how many frames lie between the places that are tried: 100 ms.
 	step = 5
@@ -45,9 +46,7 @@ const (
 // Turns looks for the place in one utterance where another voice takes over. It
 // is used from one goroutine; a Step does not wait and allocates nothing.
 type Turns struct {
-	spectrum spectrum
-	tail     [window + 1]float64
-	peak     float64
+	analyser acoustic.Analyser
 
 	frames int     // that were stepped
 	now    tally   // of all
@@ -87,24 +86,9 @@ func (t *Turns) Step(f *audio.Frame) (since int, changed bool) {
 
 // hear counts the windows of f.
 func (t *Turns) hear(f *audio.Frame) {
-	if f.Lost > 0 {
-		t.tail = [window + 1]float64{}
-	}
-	for at := 0; at < audio.Samples; at += hop {
-		kept := copy(t.tail[:], t.tail[hop:])
-		energy := 1.0
-		for i, s := range f.PCM[at : at+hop] {
-			t.tail[kept+i] = float64(s)
-		}
-		for _, v := range &t.tail {
-			energy += v * v
-		}
-		level := 10 * math.Log10(energy)
-		t.peak = max(t.peak-0.03, level)
-		var c [cepstra]float64
-		if f.Voiced && !f.Own && f.EchoRatio < foreign && level > t.peak-30 && t.spectrum.cepstrum(&c, &t.tail) {
-			t.now.add(&c)
-		}
+	windows := t.analyser.Step(f, f.Voiced && !f.Own && f.EchoRatio < foreign)
+	for i := range windows {
+		t.now.add(&windows[i])
 	}
 }
 
@@ -144,7 +128,7 @@ type tally struct {
 	products [shapes * (shapes + 1) / 2]float64
 }
 
-func (t *tally) add(c *[cepstra]float64) {
+func (t *tally) add(c *[shapes]float64) {
 	t.n++
 	k := 0
 	for i := range t.sum {

@@ -1,6 +1,7 @@
 package voiceprint_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -23,12 +24,33 @@ func turn(frames []audio.Frame) (at, known int) {
 	return -1, -1
 }
 
-// babble is a voice that hums syllables: as buzz, with a second resonance that
-// wanders as in vowels.
+// hum is d of a voice that hums: pulses at so many hertz through one resonance.
+func hum(pitch, formant float64, d time.Duration) []audio.Frame {
+	frames := make([]audio.Frame, d/audio.Time)
+	var y1, y2, phase float64
+	r, theta := 0.97, 2*math.Pi*formant/audio.Rate
+	for i := range frames {
+		frames[i].Voiced = true
+		for j := range frames[i].PCM {
+			pulse := 0.0
+			if phase += pitch / audio.Rate; phase >= 1 {
+				phase--
+				pulse = 3000
+			}
+			y := pulse + 2*r*math.Cos(theta)*y1 - r*r*y2
+			y1, y2 = y, y1
+			frames[i].PCM[j] = int16(max(-32768, min(32767, y)))
+		}
+	}
+	return frames
+}
+
+// babble is a voice that hums syllables: as hum, with a resonance that wanders as
+// in vowels.
 func babble(pitch, size float64, d time.Duration) (frames []audio.Frame) {
 	vowels := []float64{300, 700, 500, 850, 400, 620}
 	for i := 0; time.Duration(len(frames))*audio.Time < d; i++ {
-		frames = append(frames, buzz(pitch*(1+0.02*float64(i%5)), size*vowels[i*i%len(vowels)], 100*time.Millisecond)...)
+		frames = append(frames, hum(pitch*(1+0.02*float64(i%5)), size*vowels[i*i%len(vowels)], 100*time.Millisecond)...)
 	}
 	return frames[:d/audio.Time]
 }

@@ -10,73 +10,66 @@
 package voiceprint
 
 import (
-	"math"
+	_ "embed"
 	"time"
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/models/voiceprint/acoustic"
 )
 
 // Size is how many numbers a print has.
-const Size = 48
-
-// cepstra is how many numbers say what a window of sound is like.
-const cepstra = 24
+const Size = acoustic.Size
 
 // Least is how much of a voice must have been heard for a print of it.
 const Least = 600 * time.Millisecond
 
+// What else a voice must have had: windows of 10 ms that were loud enough, as a
+// third of what a detector of voices lets through are pauses; and frames with a
+// pitch, which noise, clicks and whispers have not.
+const (
+	enough = 40
+	sung   = 8
+)
+
+//go:generate go run ./train -o voices.bin
+
+//go:embed voices.bin
+var voices []byte
+
+// model is what is known about voices. It is part of the program, so it can only
+// be wrong if the program was built wrong.
+var model = func() *acoustic.Model {
+	m, err := acoustic.Decode(voices)
+	if err != nil {
+		panic("voiceprint: " + err.Error() + "; go generate ./models/voiceprint makes it anew")
+	}
+	return m
+}()
+
+// deaf is what every extractor begins as.
+var deaf = model.Mixture.Listen()
+
 // An Extractor listens to one voice. It is used from one goroutine.
 type Extractor struct {
-	spectrum spectrum
-	tail     [window + 1]float64 // the last samples, oldest first
-
-	frames  int // that were voiced
-	windows float64
-	sum     [cepstra]float64
-	squares [cepstra]float64
+	listener *acoustic.Listener
+	frames   int // that were voiced
 }
 
 // New returns an extractor that has heard nothing.
-func New() *Extractor { return new(Extractor) }
+func New() *Extractor { return &Extractor{listener: deaf.Again()} }
 
 // Reset forgets what was heard.
-func (x *Extractor) Reset() { *x = Extractor{} }
+func (x *Extractor) Reset() {
+	x.listener.Reset()
+	x.frames = 0
+}
 
 // Step takes in 20 ms, unless no voice is in it.
 func (x *Extractor) Step(f *audio.Frame) {
-	if f.Lost > 0 {
-		x.tail = [window + 1]float64{}
-	}
-	for at := 0; at < audio.Samples; at += hop {
-		x.shift(f.PCM[at : at+hop])
-		if f.Voiced {
-			x.take()
-		}
-	}
+	x.listener.Step(f)
 	if f.Voiced {
 		x.frames++
-	}
-}
-
-// shift appends pcm to the tail.
-func (x *Extractor) shift(pcm []int16) {
-	kept := copy(x.tail[:], x.tail[hop:])
-	for i, s := range pcm {
-		x.tail[kept+i] = float64(s)
-	}
-}
-
-// take counts the window that the tail is.
-func (x *Extractor) take() {
-	var c [cepstra]float64
-	if !x.spectrum.cepstrum(&c, &x.tail) {
-		return
-	}
-	x.windows++
-	for q, v := range &c {
-		x.sum[q] += v
-		x.squares[q] += v * v
 	}
 }
 
@@ -84,14 +77,12 @@ func (x *Extractor) take() {
 // little, see [Least]. More may follow it.
 func (x *Extractor) Voice(channel string) (earshot.Voice, bool) {
 	heard := time.Duration(x.frames) * audio.Time
-	if heard < Least || x.windows < Least.Seconds()*audio.Rate/hop {
+	if heard < Least || x.listener.Windows() < enough || x.listener.Hums() < sung {
 		return earshot.Voice{}, false
 	}
+	var raw [acoustic.Raw]float64
+	x.listener.Raw(&raw)
 	print := make([]float32, Size)
-	for q := range x.sum {
-		mean := x.sum[q] / x.windows
-		print[q] = float32(mean)
-		print[cepstra+q] = float32(math.Sqrt(max(0, x.squares[q]/x.windows-mean*mean)))
-	}
+	model.Print(print, &raw)
 	return earshot.Voice{Heard: heard, Print: print, Channel: channel}, true
 }

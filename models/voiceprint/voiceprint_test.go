@@ -2,6 +2,7 @@ package voiceprint_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -9,25 +10,44 @@ import (
 	"earshot/models/voiceprint"
 )
 
-// buzz is d of a voice that hums: pulses at so many hertz through one resonance.
-func buzz(pitch, formant float64, d time.Duration) []audio.Frame {
-	frames := make([]audio.Frame, d/audio.Time)
-	var y1, y2, phase float64
-	r, theta := 0.97, 2*math.Pi*formant/audio.Rate
-	for i := range frames {
-		frames[i].Voiced = true
-		for j := range frames[i].PCM {
-			pulse := 0.0
-			if phase += pitch / audio.Rate; phase >= 1 {
-				phase--
-				pulse = 3000
-			}
-			y := pulse + 2*r*math.Cos(theta)*y1 - r*r*y2
-			y1, y2 = y, y1
-			frames[i].PCM[j] = int16(max(-32768, min(32767, y)))
+// buzz is d of a voice that says vowels: pulses at about so many hertz through
+// two resonances, which move.
+func buzz(pitch, low, high float64, d time.Duration) []audio.Frame {
+	luck := rand.New(rand.NewPCG(uint64(pitch), uint64(low)))
+	wave := make([]float64, int(d/audio.Time)*audio.Samples)
+	phase := 0.0
+	for i := range wave {
+		if phase += pitch * (1 + 0.1*math.Sin(float64(i)/5000)) / audio.Rate; phase >= 1 {
+			phase--
+			wave[i] = 2000
+		}
+		wave[i] += 10 * luck.NormFloat64()
+	}
+	resonate(wave, low, 2100)
+	resonate(wave, high, 1700)
+	return frames(wave)
+}
+
+// resonate lets a resonance go up and down by 30 % in so many samples.
+func resonate(wave []float64, at, moves float64) {
+	const r = 0.96
+	last, before := 0.0, 0.0
+	for i, v := range wave {
+		c := 2 * r * math.Cos(2*math.Pi*at*(1+0.3*math.Sin(float64(i)/moves))/audio.Rate)
+		last, before = 0.3*v+c*last-r*r*before, last
+		wave[i] = last
+	}
+}
+
+func frames(wave []float64) []audio.Frame {
+	all := make([]audio.Frame, len(wave)/audio.Samples)
+	for i := range all {
+		all[i].Voiced = true
+		for j := range all[i].PCM {
+			all[i].PCM[j] = int16(min(max(wave[i*audio.Samples+j], math.MinInt16), math.MaxInt16))
 		}
 	}
-	return frames
+	return all
 }
 
 func listen(x *voiceprint.Extractor, frames []audio.Frame) {
@@ -36,13 +56,17 @@ func listen(x *voiceprint.Extractor, frames []audio.Frame) {
 	}
 }
 
+// ann and bob hum as differently as a woman and a man.
+func ann(d time.Duration) []audio.Frame { return buzz(210, 850, 2900, d) }
+func bob(d time.Duration) []audio.Frame { return buzz(105, 600, 2100, d) }
+
 func TestVoice(t *testing.T) {
 	x := voiceprint.New()
-	listen(x, buzz(120, 700, voiceprint.Least-audio.Time))
+	listen(x, bob(voiceprint.Least-audio.Time))
 	if _, ok := x.Voice("mic"); ok {
 		t.Error("there is a print of too little")
 	}
-	listen(x, buzz(120, 700, audio.Time))
+	listen(x, bob(audio.Time))
 	v, ok := x.Voice("mic")
 	if !ok || v.Heard != voiceprint.Least || v.Channel != "mic" || len(v.Print) != voiceprint.Size {
 		t.Errorf("got %v of %v through %q with %d numbers, %v", v, v.Heard, v.Channel, len(v.Print), ok)
@@ -50,5 +74,144 @@ func TestVoice(t *testing.T) {
 	x.Reset()
 	if _, ok := x.Voice("mic"); ok {
 		t.Error("there is a print of nothing")
+	}
+}
+
+// TestNotVoiced says that what is not voiced changes nothing.
+func TestNotVoiced(t *testing.T) {
+	x, y := voiceprint.New(), voiceprint.New()
+	pause := ann(time.Second)
+	for i := range pause {
+		pause[i].Voiced = false
+	}
+	listen(x, bob(time.Second))
+	listen(y, bob(time.Second))
+	listen(y, pause)
+	a, _ := x.Voice("")
+	b, ok := y.Voice("")
+	if !ok || a.Heard != b.Heard {
+		t.Fatalf("heard %v and %v", a.Heard, b.Heard)
+	}
+	for i := range a.Print {
+		if a.Print[i] != b.Print[i] {
+			t.Fatal("a pause is in the print")
+		}
+	}
+}
+
+func TestApart(t *testing.T) {
+	hear := func(frames []audio.Frame) []float32 {
+		x := voiceprint.New()
+		listen(x, frames)
+		v, ok := x.Voice("")
+		if !ok {
+			t.Fatal("no print")
+		}
+		return v.Print
+	}
+	a, b := hear(ann(2*time.Second)), hear(bob(2*time.Second))
+	again := hear(buzz(104, 610, 2120, 2*time.Second))
+	same, other := voiceprint.Score(b, again), voiceprint.Score(a, b)
+	if same < 0 || other > 0 {
+		t.Errorf("one voice scores %.2f with itself and %.2f with another", same, other)
+	}
+	if p, q := voiceprint.Probability(same, 2*time.Second), voiceprint.Probability(other, 2*time.Second); p < 0.8 || q > 0.1 {
+		t.Errorf("they are one with %.2f, and two are one with %.2f", p, q)
+	}
+}
+
+// TestNobody says that what is no voice has no print.
+func TestNobody(t *testing.T) {
+	luck := rand.New(rand.NewPCG(1, 1))
+	const n = 2 * audio.Rate
+	noise, square, constant, clicks := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		noise[i] = 3000 * luck.NormFloat64()
+		square[i] = math.Copysign(40000, math.Sin(2*math.Pi*120*float64(i)/audio.Rate))
+		constant[i] = 12000
+		if luck.IntN(4000) == 0 {
+			clicks[i] = 30000
+		}
+	}
+	for name, wave := range map[string][]float64{
+		"silence": make([]float64, n), "noise": noise, "what is cut off": square, "a constant": constant, "clicks": clicks,
+	} {
+		x := voiceprint.New()
+		listen(x, frames(wave))
+		if _, ok := x.Voice(""); ok {
+			t.Errorf("%s has a print", name)
+		}
+	}
+}
+
+func TestStepAllocatesNothing(t *testing.T) {
+	x, frames := voiceprint.New(), bob(time.Second)
+	if n := testing.AllocsPerRun(100, func() {
+		x.Step(&frames[7])
+		x.Reset()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	x, frames := voiceprint.New(), bob(time.Second)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		x.Step(&frames[i%len(frames)])
+	}
+}
+
+// FuzzStep says that no sound makes a print that is none.
+func FuzzStep(f *testing.F) {
+	f.Add([]byte("\x00\x80\xff\x7f"), true)
+	f.Add([]byte{}, false)
+	f.Fuzz(func(t *testing.T, sound []byte, lost bool) {
+		x := voiceprint.New()
+		var pcm [audio.Samples]int16
+		n := max(audio.DecodePCM(pcm[:], sound), 1)
+		for i := range 40 {
+			frame := audio.Frame{Voiced: true}
+			for j := range frame.PCM {
+				frame.PCM[j] = pcm[(i+j)%n]
+			}
+			if lost && i%8 == 0 {
+				frame.Lost = 3
+			}
+			x.Step(&frame)
+		}
+		v, _ := x.Voice("")
+		for _, number := range v.Print {
+			if !(math.Abs(float64(number)) <= 8) {
+				t.Fatalf("a number of a print is %v", number)
+			}
+		}
+	})
+}
+
+func TestCrowd(t *testing.T) {
+	hear := func(frames []audio.Frame) bool {
+		c := new(voiceprint.Crowd)
+		for i := range frames {
+			c.Step(&frames[i])
+		}
+		return c.Overlap()
+	}
+	a, b := buzz(190, 850, 2900, time.Second), buzz(112, 600, 2100, time.Second)
+	mixed := buzz(190, 850, 2900, time.Second)
+	for i := range mixed {
+		for j, s := range b[i].PCM {
+			mixed[i].PCM[j] = mixed[i].PCM[j]/2 + s/2
+		}
+	}
+	if hear(a) || hear(b) || hear(nil) {
+		t.Error("one voice is two")
+	}
+	if !hear(mixed) {
+		t.Error("two voices are one")
+	}
+	c := new(voiceprint.Crowd)
+	if n := testing.AllocsPerRun(100, func() { c.Step(&mixed[9]) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -67,7 +67,7 @@ func draw(f *audio.Frame, c byte, n int) {
 	}
 	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000, 'e': 3000}[c]
 	for i := range f.PCM {
-		f.PCM[i] = loud * int16(1-2*(i&1))
+		f.PCM[i] = loud * int16(1-2*(i/80&1)) // 100 Hz
 	}
 	f.At, f.Voiced, f.Own = time.Now(), strings.IndexByte("#@e", c) >= 0, strings.IndexByte("o@e", c) >= 0
 	f.EchoRatio = 0

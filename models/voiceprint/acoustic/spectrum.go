@@ -1,4 +1,4 @@
-package voiceprint
+package acoustic
 
 import "math"
 
@@ -27,7 +27,7 @@ type tables struct {
 	swap    [half]uint16     // the order of the bits reversed
 	band    [half + 1]int8   // the band that a point belongs to from below, -1 outside
 	share   [half + 1]float64
-	cosines [cepstra][bands]float64
+	cosines [Cepstra][bands]float64
 }
 
 var shared = newTables()
@@ -75,7 +75,7 @@ func (t *tables) spread() {
 	}
 }
 
-// A spectrum turns windows of sound into cepstra. It holds what is worked with.
+// A spectrum turns windows of sound into Cepstra. It holds what is worked with.
 type spectrum struct {
 	work   [half]complex128
 	energy [bands]float64
@@ -83,7 +83,7 @@ type spectrum struct {
 
 // cepstrum fills c with the shape of the spectrum of pcm, and reports whether
 // there was one: silence has none. The level of pcm leaves no trace in it.
-func (s *spectrum) cepstrum(c *[cepstra]float64, pcm *[window + 1]float64) bool {
+func (s *spectrum) cepstrum(c *[Cepstra]float64, pcm *[window + 1]float64) bool {
 	s.transform(pcm)
 	s.sum()
 	total := 0.0
@@ -147,7 +147,7 @@ func (s *spectrum) sum() {
 		}
 		one, other := s.work[k], s.work[half-k]
 		other = complex(real(other), -imag(other))
-		v := (one+other)/2 + t.turn[k]*(one-other)/complex(0, 2)
+		v := one + other + t.turn[k]*(one-other)*complex(0, -1) // twice as much: no level counts
 		e := real(v)*real(v) + imag(v)*imag(v)
 		if b >= 0 {
 			s.energy[b] += e * (1 - t.share[k])

@@ -1,0 +1,45 @@
+package acoustic
+
+import (
+	"math"
+	"time"
+)
+
+// Evidence returns how much two prints speak for one voice, in nats: the
+// logarithm of how much likelier they are if it is one than if they are two,
+// where voices and utterances vary as the model says.
+func (m *Model) Evidence(a, b []float32) float64 {
+	sum := 0.0
+	for p, w := range &m.Within {
+		x, y := float64(a[p]), float64(b[p])
+		total := 1 + w // of one print; what two of one voice share is 1
+		apart := total*total - 1
+		sum += math.Log(total) - math.Log(apart)/2 -
+			((total*(x*x+y*y)-2*x*y)/apart-(x*x+y*y)/total)/2
+	}
+	return sum
+}
+
+// Odds are what the log odds that two prints are of one voice consist of: a
+// constant, what a doubling of the length adds, what the evidence counts, and
+// what a doubling of the length adds to that.
+type Odds [4]float64
+
+// Of returns the logarithm of the odds, which are even before, that two prints
+// with that evidence are of one voice; heard is the length of the shorter one.
+func (o *Odds) Of(evidence float64, heard time.Duration) float64 {
+	sum := 0.0
+	for i, v := range Factors(evidence, heard) {
+		sum += o[i] * v
+	}
+	return sum
+}
+
+// Factors returns what each of the Odds is multiplied with.
+func Factors(evidence float64, heard time.Duration) Odds {
+	doublings := math.Log2(min(max(heard.Seconds(), shortHeard), longHeard))
+	return Odds{1, doublings, evidence, evidence * doublings}
+}
+
+// Beyond these lengths, in seconds, nothing was learnt.
+const shortHeard, longHeard = 0.6, 5

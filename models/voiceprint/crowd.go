@@ -1,0 +1,41 @@
+package voiceprint
+
+import (
+	"earshot/internal/audio"
+	"earshot/models/voiceprint/acoustic"
+)
+
+// A Crowd listens for two people who speak at the same time, by their pitches. It
+// is used from one goroutine; its zero value has heard nothing. Two whose pitches
+// are an octave or a fifth apart, or the same, are one to it, and so is somebody
+// who is much softer than the other.
+type Crowd struct {
+	listener acoustic.Crowd
+	one, two int // frames
+}
+
+const (
+	// both is the share of the frames with a pitch that must have two, and
+	// several how many they must be. Of one voice in thirty it is more.
+	both    = 0.03
+	several = 3
+)
+
+// Step takes in 20 ms, unless no voice is in it. It allocates nothing.
+func (c *Crowd) Step(f *audio.Frame) {
+	one, two := c.listener.Step(f)
+	if one {
+		c.one++
+	}
+	if two {
+		c.two++
+	}
+}
+
+// Overlap reports whether two people were heard at the same time since Reset.
+func (c *Crowd) Overlap() bool {
+	return c.two >= several && float64(c.two) > both*float64(c.one)
+}
+
+// Reset forgets what was heard.
+func (c *Crowd) Reset() { *c = Crowd{} }
