@@ -119,6 +119,24 @@ func (c *Client) Order(ctx context.Context, o agents.Order) (json.RawMessage, er
 	return agent, err
 }
 
+// Voices returns the voices that are known, as JSON.
+func (c *Client) Voices(ctx context.Context) (json.RawMessage, error) {
+	var list json.RawMessage
+	err := c.ask(ctx, "GET", "/v1/voices", nil, &list)
+	return list, err
+}
+
+// Tell says something about voices, and returns what became otherwise, as JSON.
+func (c *Client) Tell(ctx context.Context, t Telling) (json.RawMessage, error) {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	var change json.RawMessage
+	err = c.ask(ctx, "POST", "/v1/voices", bytes.NewReader(body), &change)
+	return change, err
+}
+
 // Events yields what happens after a sequence, first what has happened
 // already, until ctx ends or the connection is lost. An error is yielded at
 // most once, last; after one, ask again from the last event's sequence.

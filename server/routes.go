@@ -39,6 +39,8 @@ var routes = []route{
 	{"POST", "/v1/attach", resident, (*Server).attach},
 	{"GET", "/v1/agents", operator, (*Server).agents},
 	{"POST", "/v1/agents", operator, (*Server).order},
+	{"GET", "/v1/voices", operator, (*Server).voices},
+	{"POST", "/v1/voices", operator, (*Server).tell},
 }
 
 // A fault is why a request was refused, with its status of HTTP.

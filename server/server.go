@@ -65,6 +65,7 @@ type House interface {
 	remote.House
 	Journal
 	Office
+	Choir
 	Counter
 
 	// Identify returns who somebody is whom the kernel knows by account, when

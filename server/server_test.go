@@ -42,6 +42,7 @@ type house struct {
 	name   func(earshot.ParticipantID) string // nil calls everybody by their ID
 	enter  func(earshot.Outlet)               // nil lets them stand around
 	order  func(participants.Participant, agents.Order) (any, error)
+	tell   func(participants.Participant, server.Telling) (any, error)
 
 	mu     sync.Mutex
 	kept   []earshot.Event

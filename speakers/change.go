@@ -167,6 +167,7 @@ func (s *state) merge(into, from *voice) {
 	slices.SortStableFunc(into.recent, func(a, b sample) int { return a.at.Compare(b.at) })
 	into.recent = into.recent[max(0, len(into.recent)-mostSamples):]
 	into.known(append(slices.Clone(from.also), from.id)...)
+	into.spoken += from.spoken
 	if from.last.After(into.last) {
 		into.last = from.last
 	}

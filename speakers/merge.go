@@ -68,7 +68,7 @@ func (b *Book) Split(h earshot.Handle, said Said) (Change, error) {
 		}
 		other := b.begin(s)
 		c := Change{Act: Divided, Voice: v.handle(), Other: other.handle(), Was: v.who, Said: said}
-		v.live, v.recent = nil, nil
+		v.live, v.recent, v.spoken = nil, nil, 0
 		for _, one := range stays {
 			v.learn(one)
 		}

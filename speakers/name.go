@@ -162,7 +162,7 @@ func (b *Book) assign(s *state, heard sample, who earshot.ParticipantID, said Sa
 // again.
 func (v *voice) unlearn(i int) {
 	rest := slices.Delete(slices.Clone(v.recent), i, i+1)
-	v.live, v.recent = nil, nil
+	v.live, v.recent, v.spoken = nil, nil, 0
 	for _, s := range rest {
 		v.learn(s)
 	}

@@ -45,7 +45,10 @@ type Speaker struct {
 	Kept  bool                  `json:"kept"`          // in the file, with consent
 	Said  Said                  `json:"said,omitzero"` // who named it, or agreed to keep it
 	Heard time.Duration         `json:"heard"`         // that its print is made of
-	Last  time.Time             `json:"last,omitzero"` // when it was heard in this run
+
+	// Spoken is how long it was learnt from in this run, and Last when that was.
+	Spoken time.Duration `json:"spoken,omitempty"`
+	Last   time.Time     `json:"last,omitzero"`
 }
 
 // Said is who says so, and when.

@@ -26,9 +26,10 @@ type voice struct {
 	number int
 	who    earshot.ParticipantID
 	said   Said
-	agreed bool    // said is consent
-	kept   []print // what the file holds of it
-	live   []print // what was learnt since
+	agreed bool          // said is consent
+	kept   []print       // what the file holds of it
+	live   []print       // what was learnt since
+	spoken time.Duration // in this run
 	last   time.Time
 	recent []sample
 }
@@ -57,7 +58,7 @@ func (v *voice) ids() []string { return append([]string{v.id}, v.also...) }
 
 // speaker returns v without its print.
 func (v *voice) speaker() Speaker {
-	s := Speaker{Handle: v.handle(), Number: v.number, Who: v.who, Kept: v.agreed, Said: v.said, Heard: v.heard(), Last: v.last}
+	s := Speaker{Handle: v.handle(), Number: v.number, Who: v.who, Kept: v.agreed, Said: v.said, Heard: v.heard(), Spoken: v.spoken, Last: v.last}
 	for _, id := range v.also {
 		s.Also = append(s.Also, handleOf(id))
 	}
@@ -130,6 +131,7 @@ func add(prints []print, p print) []print {
 // learn takes in what v has said.
 func (v *voice) learn(s sample) {
 	v.live = add(v.live, s.print)
+	v.spoken += s.heard
 	v.recent = append(v.recent, s)
 	if len(v.recent) > mostSamples {
 		v.recent = slices.Delete(v.recent, 0, 1)

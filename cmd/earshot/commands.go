@@ -21,24 +21,25 @@ import (
 type commands struct {
 	Config string `help:"Configuration file, instead of those in the usual places." placeholder:"FILE" type:"path"`
 
-	Run     runCommand     `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
-	Chat    chatCommand    `cmd:"" help:"Attach this terminal to the earshot that runs."`
-	Say     sayCommand     `cmd:"" help:"Say one thing to the earshot that runs, and print what comes to it."`
-	Who     whoCommand     `cmd:"" help:"Say who is there."`
-	History historyCommand `cmd:"" help:"Show what was said of late, and how much of it was heard."`
-	Search  searchCommand  `cmd:"" help:"Search everything that was said."`
-	Why     whyCommand     `cmd:"" help:"Say why agents spoke, or kept silent, of late."`
-	Context contextCommand `cmd:"" help:"Show what is going on, as a prompt would say it."`
-	Think   thinkCommand   `cmd:"" help:"Show what is thought beside the conversation, stop it, or ask for it."`
-	Demo    demoCommand    `cmd:"" help:"See in half a minute what this is; needs no model."`
-	Replay  replayCommand  `cmd:"" help:"Perform a recorded scene."`
-	Devices devicesCommand `cmd:"" help:"List the microphones and loudspeakers that there are."`
-	Doctor  doctorCommand  `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
-	Check   checkCommand   `cmd:"" help:"Check the configuration."`
-	Agents  agentsCommand  `cmd:"" help:"See, make, change and end the agents."`
-	Token   tokenCommand   `cmd:"" help:"Give and take the tokens by which people prove who they are."`
-	Store   storeCommand   `cmd:"" help:"Look after what is kept."`
-	Version versionCommand `cmd:"" help:"Say which version this is."`
+	Run      runCommand      `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
+	Chat     chatCommand     `cmd:"" help:"Attach this terminal to the earshot that runs."`
+	Say      sayCommand      `cmd:"" help:"Say one thing to the earshot that runs, and print what comes to it."`
+	Who      whoCommand      `cmd:"" help:"Say who is there."`
+	History  historyCommand  `cmd:"" help:"Show what was said of late, and how much of it was heard."`
+	Search   searchCommand   `cmd:"" help:"Search everything that was said."`
+	Why      whyCommand      `cmd:"" help:"Say why agents spoke, or kept silent, of late."`
+	Context  contextCommand  `cmd:"" help:"Show what is going on, as a prompt would say it."`
+	Think    thinkCommand    `cmd:"" help:"Show what is thought beside the conversation, stop it, or ask for it."`
+	Demo     demoCommand     `cmd:"" help:"See in half a minute what this is; needs no model."`
+	Replay   replayCommand   `cmd:"" help:"Perform a recorded scene."`
+	Devices  devicesCommand  `cmd:"" help:"List the microphones and loudspeakers that there are."`
+	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
+	Check    checkCommand    `cmd:"" help:"Check the configuration."`
+	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`
+	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
+	Token    tokenCommand    `cmd:"" help:"Give and take the tokens by which people prove who they are."`
+	Store    storeCommand    `cmd:"" help:"Look after what is kept."`
+	Version  versionCommand  `cmd:"" help:"Say which version this is."`
 }
 
 // An app is what every command is given.

@@ -24,6 +24,7 @@ import (
 	"earshot/participants/agents"
 	"earshot/providers"
 	"earshot/server"
+	"earshot/speakers"
 	"earshot/store"
 )
 
@@ -39,6 +40,7 @@ type daemon struct {
 	gate  gate
 
 	book    *agents.Book             // of all agents
+	voices  *speakers.Book           // of all voices
 	account earshot.Handle           // that runs it
 	owner   participants.Participant // whose account that is
 
@@ -65,6 +67,9 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 		return nil, err
 	}
 	if err := d.people(ctx, name); err != nil {
+		return nil, errors.Join(err, d.store.Close())
+	}
+	if err := d.listen(); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
 	all, err := d.furnish(ctx)

@@ -1,0 +1,369 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/server"
+	"earshot/speakers"
+	"earshot/store"
+)
+
+type speakersCommand struct {
+	List   speakersList   `cmd:"" default:"withargs" help:"List the voices that are known."`
+	Enroll speakersEnroll `cmd:"" help:"Keep what somebody's voice sounds like, with their consent."`
+	Name   speakersName   `cmd:"" help:"Say whose a voice is, as long as earshot runs. Nothing is kept."`
+	Merge  speakersMerge  `cmd:"" help:"Say that two voices are one."`
+	Split  speakersSplit  `cmd:"" help:"Say that a voice is two people's."`
+	Forget speakersForget `cmd:"" help:"Erase what is known of a voice. That cannot be undone."`
+	Undo   speakersUndo   `cmd:"" help:"Take back the last change that was not to forget."`
+}
+
+type speakersList struct {
+	introduction
+	JSON bool `help:"Print them as JSON."`
+}
+
+// Run lists the voices, or while earshot does not run those that are kept.
+func (l speakersList) Run(a *app) error {
+	list, err := a.voices(l.introduction)
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return a.json(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.err, "No voice is known.")
+		return nil
+	}
+	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "VOICE\tWHO\tHEARD\tLAST\tKEPT")
+	for _, s := range list {
+		fmt.Fprintln(t, terminal.Safe(strings.Join([]string{s.Called, s.person(), seconds(s.Heard), s.lately(), s.since()}, "\t")))
+	}
+	return t.Flush()
+}
+
+// person returns whose a voice is.
+func (s singer) person() string {
+	if s.Name == "" {
+		return "unknown"
+	}
+	return s.Name
+}
+
+// lately returns when a voice was heard in this run.
+func (s singer) lately() string {
+	if s.Last.IsZero() {
+		return "-"
+	}
+	return when(s.Last)
+}
+
+// since returns since when a voice is kept, and who has said so.
+func (s singer) since() string {
+	if !s.Kept {
+		return "no"
+	}
+	return "since " + s.Said.At.Local().Format(time.DateOnly) + ", by " + s.SaidBy
+}
+
+// seconds writes a length of time.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+
+// voices returns the voices that are known to the earshot that runs or, where none
+// does, those that are kept.
+func (a *app) voices(i introduction) ([]singer, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
+	if errors.Is(err, server.ErrNotRunning) {
+		return a.keptVoices(cfg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.Voices(a.ctx)
+	return answered[[]singer](data, err)
+}
+
+// keptVoices returns the voices that are kept.
+func (a *app) keptVoices(cfg *config.Config) ([]singer, error) {
+	kept, err := speakers.Read(cfg.Store.Directory)
+	if err != nil {
+		return nil, err
+	}
+	people, err := a.people(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return singers(kept, people.Name), nil
+}
+
+// tell says something about voices to the earshot that runs, and prints what came
+// of it.
+func (a *app) tell(i introduction, t server.Telling, asJSON bool) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	return a.tellTo(c, t, asJSON)
+}
+
+func (a *app) tellTo(c *server.Client, t server.Telling, asJSON bool) error {
+	data, err := c.Tell(a.ctx, t)
+	came, err := answered[turnout](data, err)
+	switch {
+	case err != nil && strings.Contains(err.Error(), speakers.ErrUnknown.Error()):
+		return &verdict{notFound, err}
+	case err != nil:
+		return err
+	case asJSON:
+		return a.json(came)
+	}
+	_, err = fmt.Fprintln(a.out, terminal.Safe(strings.ToUpper(came.Text[:1])+came.Text[1:]+"."))
+	return err
+}
+
+type speakersName struct {
+	introduction
+	Voice string `arg:"" help:"Which voice, such as 3; see: earshot speakers."`
+	Who   string `arg:"" name:"name" help:"Whose it is."`
+	JSON  bool   `help:"Print what became otherwise as JSON."`
+}
+
+// Run says whose a voice is.
+func (n speakersName) Run(a *app) error {
+	return a.tell(n.introduction, server.Telling{Act: "name", Voices: []string{n.Voice}, Who: n.Who}, n.JSON)
+}
+
+type speakersMerge struct {
+	introduction
+	Voice string `arg:"" help:"One of the two, such as 3."`
+	Other string `arg:"" help:"The other one."`
+	JSON  bool   `help:"Print what became otherwise as JSON."`
+}
+
+// Run says that two voices are one.
+func (m speakersMerge) Run(a *app) error {
+	return a.tell(m.introduction, server.Telling{Act: "merge", Voices: []string{m.Voice, m.Other}}, m.JSON)
+}
+
+type speakersSplit struct {
+	introduction
+	Voice string `arg:"" help:"Which voice, such as 3, or the name of the person."`
+	JSON  bool   `help:"Print what became otherwise as JSON."`
+}
+
+// Run says that a voice is two people's.
+func (s speakersSplit) Run(a *app) error {
+	return a.tell(s.introduction, server.Telling{Act: "split", Voices: []string{s.Voice}}, s.JSON)
+}
+
+type speakersUndo struct {
+	introduction
+	JSON bool `help:"Print what became otherwise as JSON."`
+}
+
+// Run takes back the last change.
+func (u speakersUndo) Run(a *app) error {
+	return a.tell(u.introduction, server.Telling{Act: "undo"}, u.JSON)
+}
+
+type speakersForget struct {
+	introduction
+	Voice string `arg:"" help:"Which voice, such as 3, or the name of the person."`
+	Yes   bool   `help:"Do not ask whether it is meant."`
+	JSON  bool   `help:"Print what became otherwise as JSON."`
+}
+
+// Run erases what is known of a voice, also while earshot does not run.
+func (f speakersForget) Run(a *app) error {
+	if !f.Yes {
+		if err := a.agrees("The voice of "+f.Voice+" is erased for ever. Is that meant?", "--yes"); err != nil {
+			return err
+		}
+	}
+	err := a.tell(f.introduction, server.Telling{Act: "forget", Voices: []string{f.Voice}}, f.JSON)
+	if !errors.Is(err, server.ErrNotRunning) {
+		return err
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	people, err := a.people(cfg)
+	if err != nil {
+		return err
+	}
+	return a.write(func(*store.Store) error { return f.here(a, cfg, people) })
+}
+
+// here erases it in the file that no earshot holds.
+func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Registry) error {
+	book, err := speakers.Open(cfg.Store.Directory, cfg.Speakers)
+	if err != nil {
+		return err
+	}
+	h, err := pick(book.Known(), f.Voice, people.Name)
+	if err != nil {
+		return &verdict{notFound, err}
+	}
+	account, _ := self()
+	c, err := book.Forget(h, speakers.Said{By: people.Resolve(account).ID, At: time.Now()})
+	switch {
+	case err != nil:
+		return err
+	case f.JSON:
+		return a.json(turnout{c, "the voice of " + people.Name(c.Was) + " is forgotten"})
+	}
+	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(c.Was)+" is forgotten."))
+	return err
+}
+
+// agrees asks a question of whoever is at the terminal; where nobody is, it wants
+// the flag.
+func (a *app) agrees(question, flag string) error {
+	if !term.IsTerminal(int(a.in.Fd())) {
+		return &verdict{misused, fmt.Errorf("%s Nobody can be asked here\n  → say %s", terminal.Safe(question), flag)}
+	}
+	fmt.Fprint(a.err, terminal.Safe(question), " [y/N] ")
+	line, err := readLine(a.ctx, a.in)
+	if err != nil {
+		fmt.Fprintln(a.err)
+	}
+	if word := strings.ToLower(strings.TrimSpace(line)); err != nil || word != "y" && word != "yes" {
+		return &verdict{failed, errors.New("nothing was changed")}
+	}
+	return nil
+}
+
+type speakersEnroll struct {
+	introduction
+	Who      string `arg:"" name:"name" help:"Whose voice it is."`
+	Voice    string `help:"One that was heard already, such as 3, instead of listening now." placeholder:"VOICE"`
+	Consents bool   `help:"They agree: do not ask."`
+	JSON     bool   `help:"Print what became otherwise as JSON."`
+}
+
+// Run keeps somebody's voice, if they agree: one that was heard, or the one that is
+// heard now.
+func (e speakersEnroll) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	c, _, err := a.visit(cfg, e.introduction, "", a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	name := participants.OneLine(e.Who)
+	fmt.Fprint(a.err, terminal.Safe(fmt.Sprintf(consent, name, short(speakers.Path(cfg.Store.Directory)))))
+	if !e.Consents {
+		if err := a.agrees("Does "+name+" agree?", "--consents, if they do"); err != nil {
+			return err
+		}
+	}
+	voice := e.Voice
+	if voice == "" {
+		if voice, err = a.hears(c, name, cfg.Speakers.Enrol.Duration()); err != nil {
+			return err
+		}
+	}
+	return a.tellTo(c, server.Telling{Act: "enroll", Voices: []string{voice}, Who: e.Who, Consents: true}, e.JSON)
+}
+
+// consent is what somebody is told before they agree. It is also in docs/voices.md.
+const consent = `What is kept of %[1]s: what their voice sounds like, as some dozens of numbers for each
+microphone, who has agreed, and when. No sound and no word.
+Where: in %[2]s, on this machine alone, for your account alone.
+What for: to write down who has said what. It gives nobody any right.
+To erase it: earshot speakers forget %[1]s
+`
+
+// turnTime is how long somebody is given to speak.
+const turnTime = 3 * time.Minute
+
+// hears waits until enough was heard of one voice, tells how far it is, and returns
+// the voice.
+func (a *app) hears(c *server.Client, name string, need time.Duration) (string, error) {
+	fmt.Fprintln(a.err, terminal.Safe(fmt.Sprintf("%s, please talk; nobody else. About %s are needed.", name, seconds(need))))
+	l := listening{need: need}
+	tick := time.NewTicker(300 * time.Millisecond) // as often as somebody looks at it
+	defer tick.Stop()
+	end := time.After(turnTime)
+	for {
+		data, err := c.Voices(a.ctx)
+		list, err := answered[[]singer](data, err)
+		if err != nil {
+			return "", err
+		}
+		line, voice := l.step(list)
+		if line != "" {
+			fmt.Fprintln(a.err, terminal.Safe(line))
+		}
+		if voice.ID != "" {
+			return voice.String(), nil
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			return "", &verdict{notFound, errors.New("too little was heard of one voice\n  → see: earshot doctor, and speak nearer to the microphone")}
+		case <-a.ctx.Done():
+			return "", a.ctx.Err()
+		}
+	}
+}
+
+// A listening is how far it has come to hear enough of one voice.
+type listening struct {
+	need   time.Duration
+	before map[earshot.Handle]time.Duration // how long each had spoken
+	told   string
+}
+
+// step returns what is to be said of the voices as they are now, if it is another
+// thing than before, and the voice of which enough was heard since the first step.
+func (l *listening) step(list []singer) (line string, enough earshot.Handle) {
+	if l.before == nil {
+		l.before = make(map[earshot.Handle]time.Duration)
+		for _, s := range list {
+			l.before[s.Handle] = s.Spoken
+		}
+	}
+	spoke := func(s singer) time.Duration { return s.Spoken - l.before[s.Handle] }
+	list = slices.DeleteFunc(slices.Clone(list), func(s singer) bool { return spoke(s) <= 0 })
+	if len(list) == 0 {
+		return "", earshot.Handle{}
+	}
+	most := slices.MaxFunc(list, func(a, b singer) int { return int(spoke(a) - spoke(b)) })
+	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.need).Seconds(), seconds(l.need))
+	if len(list) > 1 {
+		line += fmt.Sprintf(" (%d others speak, too)", len(list)-1)
+	}
+	if spoke(most) >= l.need && most.Heard >= l.need {
+		enough = most.Handle
+	}
+	if line == l.told {
+		return "", enough
+	}
+	l.told = line
+	return line, enough
+}

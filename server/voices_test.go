@@ -1,0 +1,68 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"earshot/participants"
+	"earshot/server"
+	"earshot/server/wire"
+)
+
+func (h *house) Voices(context.Context) (any, error) { return []string{"voice 3"}, nil }
+
+func (h *house) Tell(_ context.Context, by participants.Participant, t server.Telling) (any, error) {
+	return h.tell(by, t)
+}
+
+// TestVoices: who operates the house is told of voices, and may say whose they are,
+// and nobody else.
+func TestVoices(t *testing.T) {
+	h := newHouse()
+	h.who = operating
+	var by participants.Participant
+	var got server.Telling
+	h.tell = func(p participants.Participant, t server.Telling) (any, error) {
+		if t.Act == "undo" {
+			return nil, errors.New("there is nothing to undo")
+		}
+		by, got = p, t
+		return t, nil
+	}
+	at, _ := serve(t, h)
+	c := &server.Client{Socket: at, Identity: "ann"}
+	var list []string
+	if data, err := c.Voices(t.Context()); err != nil || json.Unmarshal(data, &list) != nil || len(list) != 1 {
+		t.Errorf("listed %s, %v", data, err)
+	}
+	want := server.Telling{Act: "enroll", Voices: []string{"voice 3"}, Who: "Ann", Consents: true}
+	if _, err := c.Tell(t.Context(), want); err != nil || by.ID != "ann" || !reflect.DeepEqual(got, want) {
+		t.Errorf("told %+v by %s: %v", got, by.ID, err)
+	}
+	if _, err := c.Tell(t.Context(), server.Telling{Act: "undo"}); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+		t.Errorf("refused with %v", err)
+	}
+	got = server.Telling{}
+	eve := &server.Client{Socket: at, Identity: "eve"}
+	_, listed := eve.Voices(t.Context())
+	_, told := eve.Tell(t.Context(), want)
+	for _, err := range []error{listed, told} {
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "whoever operates") {
+			t.Errorf("Eve is told %v", err)
+		}
+	}
+	if got.Act != "" {
+		t.Error("what Eve said was carried out")
+	}
+	for _, body := range []string{"", `{"acts":"undo"}`, `{}{}`} {
+		resp := get(t, "unix", at, fmt.Sprintf("POST /v1/voices HTTP/1.1\r\nHost: x\r\nEarshot-Identity: ann\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+		if resp.StatusCode != 400 {
+			t.Errorf("%q: %d", body, resp.StatusCode)
+		}
+	}
+}
