@@ -31,13 +31,14 @@ type turnout struct {
 
 // listen opens what is known about voices. Where the file cannot be used they are
 // told apart all the same, and nothing is kept.
-func (d *daemon) listen() error {
+func (d *daemon) listen(ctx context.Context) error {
 	c := d.cfg.Speakers
-	c.Report, c.Changed = d.report, d.heardOtherwise
+	c.Report = d.report
+	c.Changed = func(c speakers.Change) { d.heardOtherwise(context.WithoutCancel(ctx), c) }
 	var err error
 	d.voices, err = speakers.Open(d.cfg.Store.Directory, c)
 	if err == nil {
-		return nil
+		return d.acquaint(ctx)
 	}
 	n := earshot.Notice{Key: "voices", Text: err.Error(), Cure: "earshot doctor"}
 	if bad, ok := errors.AsType[*speakers.ErrDamaged](err); ok {
@@ -48,8 +49,79 @@ func (d *daemon) listen() error {
 	return err
 }
 
-// heardOtherwise takes in that it became otherwise whose a voice is.
-func (d *daemon) heardOtherwise(speakers.Change) {}
+// acquaint lets the registry know whose the voices are that are kept, where the
+// journal does not: it may be another one.
+func (d *daemon) acquaint(ctx context.Context) error {
+	for _, s := range d.voices.Known() {
+		if err := d.recognise(ctx, s.Handle, s.Said.By); err != nil {
+			d.log.Warn("a voice is kept of somebody who is not known", "err", err)
+		}
+	}
+	return nil
+}
+
+// heardOtherwise takes in that it became otherwise whose a voice is: who exists is
+// told first, so that a room that looks it up finds it.
+func (d *daemon) heardOtherwise(ctx context.Context, c speakers.Change) {
+	if err := d.join(ctx, c); err != nil {
+		d.log.Warn("whose a voice is cannot be written down", "err", err)
+	}
+	for _, r := range d.rooms {
+		r.Regard(c)
+	}
+}
+
+// join lets the registry know which voices are one, and whose.
+func (d *daemon) join(ctx context.Context, c speakers.Change) error {
+	var faults []error
+	switch {
+	case c.Act == speakers.Forgotten:
+		return nil // what was said stays theirs
+	case c.Act == speakers.Merged:
+		d.meet(c.Voice)
+		d.meet(c.Other)
+		faults = append(faults, d.Same(ctx, c.Voice, c.Other))
+	case c.Act == speakers.Divided && c.Undo:
+		faults = append(faults, d.Apart(ctx, c.Other))
+	}
+	for _, h := range []earshot.Handle{c.Voice, c.Other} {
+		if h.ID != "" && c.Said.By != "" {
+			faults = append(faults, d.recognise(ctx, h, c.Said.By))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// recognise lets the registry know whose a voice is, because somebody says so.
+func (d *daemon) recognise(ctx context.Context, h earshot.Handle, says earshot.ParticipantID) error {
+	s, known := d.voices.Speaker(h)
+	is := d.meet(h)
+	by, ok := d.Get(says)
+	if !ok || says == "" {
+		by = d.owner
+	}
+	if !known || s.Who == is.ID || s.Who == "" && is.Nameless() {
+		return nil
+	}
+	if !is.Nameless() {
+		if err := d.Unrecognise(ctx, by, is.Reader()); err != nil {
+			return err
+		}
+	}
+	if s.Who == "" {
+		return nil
+	}
+	return d.Recognise(ctx, by, is.Reader(), s.Who)
+}
+
+// meet returns who has a voice.
+func (d *daemon) meet(h earshot.Handle) participants.Participant {
+	name := "voice"
+	if s, known := d.voices.Speaker(h); known && s.Number > 0 {
+		name = "voice " + strconv.Itoa(s.Number)
+	}
+	return d.Meet(h, name)
+}
 
 // singers returns voices as they are told of.
 func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []singer {

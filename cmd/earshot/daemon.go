@@ -69,7 +69,7 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	if err := d.people(ctx, name); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
-	if err := d.listen(); err != nil {
+	if err := d.listen(ctx); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
 	all, err := d.furnish(ctx)

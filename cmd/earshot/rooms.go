@@ -77,7 +77,7 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 		}
 		all = append(all, chamber{is: is, Room: room.New(room.Config{
 			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
-			People: d.Registry, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
+			People: d.Registry, Voices: d.voices, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
 			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: tools, Staff: d.book,
 			Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
 			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
