@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,11 +146,13 @@ func (h house) Voices(context.Context) (any, error) { return singers(h.voices.Kn
 
 // Tell implements [server.Choir].
 func (h house) Tell(ctx context.Context, by participants.Participant, t server.Telling) (any, error) {
+	before := h.labels()
 	c, err := h.tell(ctx, by, t)
 	if c.Act == "" {
 		return nil, err
 	}
-	return turnout{c, h.outcome(c)}, err
+	maps.Copy(before, h.labels()) // what is gone is called as it was
+	return turnout{c, h.outcome(c, before)}, err
 }
 
 // tell carries out what somebody says about voices.
@@ -210,8 +213,8 @@ func (d *daemon) whoever(ctx context.Context, name string) (participants.Partici
 // pick returns the voice that is called so: "3", "voice 3", its handle, or the name
 // of the person whose it is, if only one is.
 func pick(all []speakers.Speaker, text string, name func(earshot.ParticipantID) string) (earshot.Handle, error) {
-	key := participants.Key(text)
-	number, _ := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(key, participants.Key("voice"))))
+	key := participants.Key(text) // in which a one is an l
+	number, _ := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "voice ")))
 	var found []speakers.Speaker
 	for _, s := range all {
 		also := append([]earshot.Handle{s.Handle}, s.Also...)
@@ -232,7 +235,7 @@ func pick(all []speakers.Speaker, text string, name func(earshot.ParticipantID) 
 }
 
 // outcome says what became otherwise, to people.
-func (d *daemon) outcome(c speakers.Change) string {
+func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) string {
 	text := map[speakers.Act]string{
 		speakers.Named:     "%[1]s is %[3]s, as long as earshot runs",
 		speakers.Enrolled:  "the voice of %[3]s is kept from now on",
@@ -247,18 +250,14 @@ func (d *daemon) outcome(c speakers.Change) string {
 	if c.Undo {
 		text = "undone: " + text
 	}
-	return fmt.Sprintf(text+"%.0[1]s%.0[2]s%.0[3]s", d.theVoice(c.Voice, c.Was), d.theVoice(c.Other, ""), who)
+	return fmt.Sprintf(text+"%.0[1]s%.0[2]s%.0[3]s", called[c.Voice], called[c.Other], who)
 }
 
-// theVoice returns what people call a voice, which may be known no longer and was
-// somebody's.
-func (d *daemon) theVoice(h earshot.Handle, was earshot.ParticipantID) string {
-	s, known := d.voices.Speaker(h)
-	switch {
-	case known && s.Number > 0:
-		return "voice " + strconv.Itoa(s.Number)
-	case known || was == "":
-		return "the voice"
+// labels returns what people call the voices that are known.
+func (d *daemon) labels() map[earshot.Handle]string {
+	all := make(map[earshot.Handle]string)
+	for _, s := range singers(d.voices.Known(), d.Name) {
+		all[s.Handle] = s.Called
 	}
-	return "the voice of " + d.Name(was)
+	return all
 }

@@ -13,6 +13,7 @@ import (
 	"earshot/config"
 	"earshot/participants/agents"
 	"earshot/server"
+	"earshot/speakers"
 	"earshot/store"
 )
 
@@ -28,6 +29,7 @@ func (d doctorCommand) Run(a *app) error {
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
 	findings = append(findings, lookAtTokens(cfg)...)
+	findings = append(findings, lookAtVoices(cfg)...)
 	findings = append(findings, lookAtAgents(a.ctx, cfg)...)
 	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
@@ -134,6 +136,24 @@ func lookAtTokens(cfg *config.Config) []finding {
 		return nil
 	}
 	f.Text = count(len(all), "token") + " given; see: earshot token list"
+	return []finding{f}
+}
+
+// lookAtVoices finds something only where voices are kept: most people keep none.
+func lookAtVoices(cfg *config.Config) []finding {
+	f := finding{Thing: "voices", Works: true}
+	kept, err := speakers.Read(cfg.Store.Directory)
+	if err != nil {
+		f.Works, f.Text = false, err.Error()
+		if c, ok := errors.AsType[curable](err); ok {
+			f.Cure = c.Cure()
+		}
+		return []finding{f}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	f.Text = count(len(kept), "voice") + " kept; see: earshot speakers"
 	return []finding{f}
 }
 

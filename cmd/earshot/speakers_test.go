@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/testkit"
+	"earshot/models/voiceprint"
+	"earshot/server"
+	"earshot/speakers"
+)
+
+// A choirmaster lets people with voices that are only numbers speak to a daemon, and
+// asks it by the command line.
+type choirmaster struct {
+	*home
+	d    *daemon
+	stop func()
+	now  time.Time
+	luck *rand.Rand
+}
+
+func newChoirmaster(t *testing.T) *choirmaster {
+	t.Helper()
+	m := &choirmaster{home: newHome(t), now: time.Now().Add(-2 * time.Minute), luck: rand.New(rand.NewPCG(3, 4))}
+	m.scripted("reply: Good day.\n")
+	cfg := config.Default()
+	cfg.Executive.Reasoning.Enabled = false
+	cfg.Store.Directory = filepath.Join(m.dir, "state/earshot/journal")
+	for _, entry := range m.env {
+		if dir, ok := strings.CutPrefix(entry, "XDG_RUNTIME_DIR="); ok {
+			cfg.Server.Socket = filepath.Join(dir, "earshot", "earshot.sock")
+		}
+	}
+	account, _ := self()
+	var err error
+	if m.d, err = newDaemon(t.Context(), cfg, quietly, account, "zoe"); err != nil {
+		t.Fatal(err)
+	}
+	l, err := server.Listen(cfg.Server.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	var house sync.WaitGroup
+	house.Go(func() {
+		if err := m.d.serve(ctx, l); err != nil {
+			t.Error(err)
+		}
+	})
+	m.stop = sync.OnceFunc(func() {
+		leave()
+		house.Wait()
+		m.d.close()
+	})
+	t.Cleanup(m.stop)
+	return m
+}
+
+// says lets somebody say something for three seconds.
+func (m *choirmaster) says(name, text string) {
+	m.t.Helper()
+	person := rand.New(rand.NewPCG(uint64(name[0]), uint64(name[1])))
+	v := &earshot.Voice{Heard: 3 * time.Second, Print: make([]float32, voiceprint.Size), Channel: "desk"}
+	for i := range v.Print {
+		v.Print[i] = float32(person.NormFloat64() + 0.2*m.luck.NormFloat64())
+	}
+	m.now = m.now.Add(10 * time.Second)
+	err := m.d.Admit(m.t.Context(), earshot.Event{
+		ID: m.d.id(), At: m.now, From: earshot.Handle{Provider: "microphone", ID: "default"}, Via: "microphone",
+		Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: 3 * time.Second, Voice: v},
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// does runs a command, which must end with a code and print what it should.
+func (m *choirmaster) does(code int, want string, args ...string) {
+	m.t.Helper()
+	if r := m.earshot(nil, args...); r.code != code || !strings.Contains(r.out+r.err, want) {
+		m.t.Errorf("earshot %s ended with %d, want %d with %q\n%s%s", strings.Join(args, " "), r.code, code, want, r.out, r.err)
+	}
+}
+
+// file returns what is kept of voices.
+func (m *choirmaster) file() string {
+	data, err := os.ReadFile(speakers.Path(m.d.cfg.Store.Directory))
+	if err != nil && !os.IsNotExist(err) {
+		m.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestSpeakers is what one can do about voices at a command line.
+func TestSpeakers(t *testing.T) {
+	t.Parallel()
+	m := newChoirmaster(t)
+	for range 5 {
+		m.says("ann", "the tide is rising")
+	}
+	m.says("bob", "and the moon is full")
+	m.says("bob", "so it must be")
+
+	m.does(success, "voice 1  unknown", "speakers")
+	m.does(success, "voice 2  unknown", "speakers")
+	var list []singer
+	r := m.earshot(nil, "speakers", "list", "--json")
+	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 2 || strings.Contains(strings.ToLower(r.out), "print") {
+		t.Errorf("listed %s: %v", r.out, err)
+	}
+
+	m.does(success, "Voice 2 is Bob, as long as earshot runs.", "speakers", "name", "voice 2", "Bob")
+	m.shown("Bob        and the moon is full")
+	m.does(success, "Undone: voice 2 is nobody who is known", "speakers", "undo")
+	m.shown("voice and the moon is full")
+	m.does(success, "", "speakers", "name", "2", "Bob")
+
+	m.does(misused, "To erase it: earshot speakers forget Ann", "speakers", "enroll", "Ann", "--voice", "1")
+	m.does(failed, "let them go on talking for 6 seconds", "speakers", "enroll", "Bob", "--voice", "2", "--consents")
+	if m.file() != "" {
+		t.Error("something is kept")
+	}
+	m.does(success, "The voice of Ann is kept from now on.", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
+	m.does(success, "undone", "speakers", "undo", "--json")
+	m.does(success, "kept", "speakers", "enroll", "Ann", "--voice", "1", "--consents")
+	m.shown("Ann        the tide is rising")
+	if got := m.file(); strings.Count(got, `"who"`) != 1 {
+		t.Errorf("the file is %s", got)
+	}
+
+	m.does(failed, "somebody else's already", "speakers", "merge", "1", "2")
+	m.does(success, "Some of voice 2 is voice 3.", "speakers", "split", "Bob")
+	m.does(success, "Voice 3 is the same as voice 2.", "speakers", "merge", "2", "3")
+	m.does(notFound, "no such voice is known", "speakers", "forget", "9", "--yes")
+	m.does(misused, "Nobody can be asked here", "speakers", "forget", "Bob")
+	m.does(success, "Voice 2 is forgotten.", "speakers", "forget", "Bob", "--yes") // its number, then its name
+	m.does(success, "Ann", "speakers")
+
+	m.stop()
+	m.does(success, "the voice of Ann  Ann", "speakers")
+	m.does(notRunning, "", "speakers", "name", "1", "Bob")
+	m.does(success, "The voice of Ann is forgotten.", "speakers", "forget", "Ann", "--yes")
+	m.does(success, "No voice is known.", "speakers")
+	if strings.Contains(m.file(), `"who"`) {
+		t.Error("the voice is still in the file")
+	}
+}
+
+// shown waits until the history shows a line.
+func (m *choirmaster) shown(line string) {
+	m.t.Helper()
+	testkit.Await(m.t, soon, line, func() bool { return strings.Contains(m.earshot(nil, "history").out, line) })
+}
