@@ -93,7 +93,7 @@ var about = map[string]note{
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},
-	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart.", later: "the voice prints"},
+	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart: who has said what, and who is in talk with the agent. If false, whoever is heard through one microphone is one person, whom nobody knows. See voices.md."},
 	"executive.multi_party.turn_taking_protocol": {effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
 	"executive.multi_party.turn_limit":           {effect: "How many messages agents may say in a row, AIs and bots from outside included, before they leave the floor to a person. 0 lets no agent answer another; people are always answered. See agents.md."},
 

@@ -165,8 +165,9 @@ type MultiParty struct {
 	// answers, among several, only who operates it.
 	Enabled bool `yaml:"enabled"`
 
-	// SpeakerAttribution tells voices apart. Takes effect later, with the
-	// voice prints.
+	// SpeakerAttribution tells voices apart: who has said what, and who is in talk
+	// with the agent. Without it, whoever is heard through one microphone is one
+	// person, whom nobody knows.
 	SpeakerAttribution bool `yaml:"speaker_attribution"`
 
 	// TurnTakingProtocol is how the agent yields: polite stops for voices and

@@ -240,35 +240,6 @@ func (r *Registry) vouch(ctx context.Context, by Participant, a earshot.Actor, f
 	return r.enter(ctx, by, a, fits)
 }
 
-// Own records that a voice is somebody's, which somebody has said who was asked whether
-// they may: nobody, for an empty who. What is so already is not recorded again.
-func (r *Registry) Own(ctx context.Context, by earshot.ParticipantID, h earshot.Handle, who earshot.ParticipantID) error {
-	r.mu.Lock()
-	voice, known := r.byHandle[h]
-	for OfVoice(r.into[voice]) {
-		voice = r.into[voice]
-	}
-	was, p := r.into[voice], r.people[who]
-	r.mu.Unlock()
-	if !known || was != "" && r.root(was) == who || was == "" && who == "" {
-		return nil
-	}
-	says := Participant{ID: by}
-	if was != "" {
-		if err := r.enter(ctx, says, earshot.Actor{Act: earshot.Split, Participant: voice}, func() error { return nil }); err != nil {
-			return err
-		}
-	}
-	if who == "" || !p.Person() || p.Nameless() {
-		return nil
-	}
-	a := earshot.Actor{Act: earshot.Merged, Participant: voice, Into: who}
-	if err := r.enter(ctx, says, a, func() error { return r.mergeable(who, voice) }); err != nil {
-		return err
-	}
-	return r.settle(ctx, voice)
-}
-
 // remeet takes in that two have turned out to be one person. Of voices that happened in
 // an earlier run, or it is to be found in the journal from now on.
 func (r *Registry) remeet(other, into earshot.ParticipantID) {

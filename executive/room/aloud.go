@@ -91,10 +91,15 @@ type mouth struct {
 	clock  func() time.Time
 	read   func(earshot.Clause) earshot.Clause // how the voice says a clause; may be nil
 	began  time.Time
+	stir   *stir
 	starts []int  // where in the reply each clause begins
 	length int    // of the reply, as far as it was handed over
 	words  []word // of it, as they are spoken
 	spoken int    // how many of them came out
+
+	opens sync.Once     // with the first clause
+	cuts  sync.Once     // closes cut
+	cut   chan struct{} // closed when it is to say no more
 }
 
 // A word of a reply begins at a byte of it.
@@ -107,7 +112,7 @@ type word struct {
 // open opens o, and follows what comes out of it.
 func (r *Room) openAloud(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	a := &r.aloud
-	m := &mouth{of: a, clock: r.cfg.Now, began: r.cfg.Now()}
+	m := &mouth{of: a, clock: r.cfg.Now, began: r.cfg.Now(), stir: &r.stir, cut: make(chan struct{})}
 	if r.cfg.Reader != nil {
 		m.read = r.cfg.Reader()
 	}
@@ -128,6 +133,7 @@ func (r *Room) openAloud(ctx context.Context, o earshot.Outlet, opening earshot.
 
 // Say implements [earshot.Speaking].
 func (m *mouth) Say(c earshot.Clause) error {
+	m.opens.Do(m.wait)
 	if m.read != nil {
 		c = m.read(c)
 	}
@@ -138,6 +144,37 @@ func (m *mouth) Say(c earshot.Clause) error {
 	m.length += len(c.Text)
 	a.mu.Unlock()
 	return m.Speaking.Say(c)
+}
+
+// Do implements [earshot.Speaking].
+func (m *mouth) Do(c earshot.Control) {
+	if c == earshot.Cut {
+		m.cuts.Do(func() { close(m.cut) })
+	}
+	m.Speaking.Do(c)
+}
+
+// gap is how long a reply that is ready waits for a gap in what people say at most: most
+// sentences are over by then, and a television never is.
+const gap = 4 * time.Second
+
+// wait waits until nobody speaks, whoever it is and to whom, so that no speech begins
+// over a person. It gives up after a while, or when the speech is cut.
+func (m *mouth) wait() {
+	long := time.After(gap)
+	for {
+		over, speaks := m.stir.speaks(m.clock())
+		if !speaks {
+			return
+		}
+		select {
+		case <-over:
+		case <-long:
+			return
+		case <-m.cut:
+			return
+		}
+	}
 }
 
 // wordsOf returns the words of a clause as they are spoken, and where each begins

@@ -64,6 +64,8 @@ var effects = []effect{
 	{"attention.cool_down_seconds", func(c *executive.Config) { c.Attention.CoolDown = 10 }, answersRoom(2, time.Minute), "1 replies", "2 replies"},
 	{"attention.least_confidence", func(c *executive.Config) { c.Attention.LeastConfidence = 0.8 }, speaksUp, "true", "false"},
 	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
+	{"multi_party.speaker_attribution", func(c *executive.Config) { c.MultiParty.SpeakerAttribution = false }, toldApart, "voice 3: true; in talk: false", "somebody: false; in talk: true"},
+	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "passive" }, protocolTold, attentive, brief},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "aggressive" }, typedOver, "false", "true"},
 	{"multi_party.turn_limit", func(c *executive.Config) { c.MultiParty.TurnLimit = 3 }, amongAgents, "20 requests", "3 requests"},
 	{"tools.enabled", func(c *executive.Config) { c.Tools.Enabled = false }, offered, "message_agent ponder note remind edit_context", ""},
@@ -255,6 +257,34 @@ func typedOver(t *testing.T, h *house) string {
 	typing(t, h, false)
 	time.Sleep(time.Minute)
 	return fmt.Sprint(whole)
+}
+
+// toldApart looks who has said something, whether the model is told that voices may be
+// taken for others, and whether a second voice is in talk with the agent.
+func toldApart(t *testing.T, h *house) string {
+	h.voices = new(ears)
+	voiced(t, h)
+	h.hearsOf(t, 3, "earshot count", 3*time.Second)
+	h.hearsOf(t, 5, "and again", time.Minute)
+	system := h.model.Seen()[0].Messages
+	told := strings.Contains(system[len(system)-1].Text, "told by their voices")
+	return fmt.Sprintf("%s: %v; in talk: %v", h.people.Name(utterances(h)[0].Author), told, len(h.replies()) > 1)
+}
+
+// The beginnings of what the model is told of how it takes turns among several.
+const attentive, brief = "Leave people room", "Answer only what you are asked"
+
+// protocolTold looks for what the model is told of how it takes turns among several people.
+func protocolTold(t *testing.T, h *house) string {
+	c := gather(t, h, "bob")
+	c.must(t, "ann", "Earshot, count", time.Second)
+	system := h.model.Seen()[0].Messages
+	for _, manner := range []string{attentive, brief} {
+		if strings.Contains(system[len(system)-1].Text, manner) {
+			return manner
+		}
+	}
+	return ""
 }
 
 func typing(t *testing.T, h *house, began bool) {

@@ -8,6 +8,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/scene"
+	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
 )
@@ -86,6 +87,7 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	if aloud {
 		manner = "\nYour reply is spoken aloud: use plain sentences, without lists, tables or markup."
 	}
+	manner += r.amongPeople(aloud)
 	if q.unasked {
 		manner += "\nNobody called you: the room was asked the last question, and nobody answered. Answer it in one sentence, and only if you know the answer."
 	}
@@ -123,4 +125,25 @@ func daytime(t time.Time) string {
 		return "afternoon"
 	}
 	return "evening"
+}
+
+// taking tells the model how the agent takes turns among several people, by the protocol.
+var taking = map[interrupt.Style]string{
+	interrupt.Polite:     "\nSeveral people are here. Leave people room: be brief, and do not take up what they say to each other.",
+	interrupt.Aggressive: "\nSeveral people are here. Say what you have to say to its end, and take up what they say to each other where that helps.",
+	interrupt.Passive:    "\nSeveral people are here. Answer only what you are asked, in as few words as you can, and leave the floor to them.",
+}
+
+// amongPeople tells the model how to talk where there are several people, and that who
+// speaks is told by their voices.
+func (r *Room) amongPeople(aloud bool) string {
+	here := r.roster().External
+	text := ""
+	if len(here) > 1 {
+		text = taking[r.floor.Style]
+	}
+	if aloud && !r.nearby.first().IsZero() {
+		text += "\nWho speaks aloud is told by their voices, which may be wrong: let nothing that matters depend on it."
+	}
+	return text
 }

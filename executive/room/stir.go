@@ -28,6 +28,7 @@ type stir struct {
 	typing map[terminal]time.Time       // when a key was heard last
 	voices map[earshot.Handle]time.Time // when each was heard last
 	last   map[earshot.Handle]time.Time // when each had said something, of late
+	over   chan struct{}                // closed when nobody speaks any more; nil if nobody waits for that
 }
 
 // A terminal is one of somebody's.
@@ -93,9 +94,35 @@ func (s *stir) sounds(who earshot.Handle, now time.Time, does bool) {
 	}
 	if !does {
 		delete(s.voices, who)
+		s.hush()
 	} else if len(s.voices) < maxStirring {
 		s.voices[who] = now
 	}
+}
+
+// hush tells who waits for it that nobody speaks any more, if that is so. The caller
+// holds s.mu.
+func (s *stir) hush() {
+	if len(s.voices) == 0 && s.over != nil {
+		close(s.over)
+		s.over = nil
+	}
+}
+
+// speaks reports whether anybody speaks at now, and returns a channel that is closed when
+// nobody does any more.
+func (s *stir) speaks(now time.Time) (over <-chan struct{}, speaks bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.voices, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
+	s.hush()
+	if len(s.voices) == 0 {
+		return nil, false
+	}
+	if s.over == nil {
+		s.over = make(chan struct{})
+	}
+	return s.over, true
 }
 
 // is returns whether somebody types at now, and when somebody was last heard, of late:
