@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/models/tts"
+	"earshot/models/voiceprint"
+	"earshot/outlets/loudspeaker"
+)
+
+const (
+	// voicedFrom is the level in dB from which a frame of made speech has a voice in it:
+	// between its words there is nothing at all.
+	voicedFrom = -45.0
+
+	// ownEnough is how much of the agent's own voice is taken in: one and the same
+	// voice says everything, so more would teach nothing.
+	ownEnough = 30 * time.Second
+)
+
+// A mirrored voice tells what it sounds like, so that it is known again when it comes
+// back, or when somebody plays it.
+type mirrored struct {
+	loudspeaker.Fickle
+	learn func(*earshot.Voice) // called from one goroutine at a time
+	heard time.Duration
+}
+
+// Say implements [loudspeaker.Voice].
+func (m *mirrored) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+	if m.heard >= ownEnough {
+		return m.Fickle.Say(ctx, spoken)
+	}
+	return func(yield func(tts.Chunk, error) bool) {
+		r := reflection{ear: voiceprint.New()}
+		defer func() { m.see(&r) }()
+		for c, err := range m.Fickle.Say(ctx, spoken) {
+			r.take(c.PCM)
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// see learns from what was said.
+func (m *mirrored) see(r *reflection) {
+	if v, ok := r.ear.Voice("synthesis"); ok {
+		m.heard += v.Heard
+		m.learn(&v)
+	}
+}
+
+// A reflection is what one text sounds like.
+type reflection struct {
+	ear    *voiceprint.Extractor
+	frame  audio.Frame
+	filled int
+}
+
+// take hears sound.
+func (r *reflection) take(pcm []int16) {
+	for len(pcm) > 0 {
+		n := copy(r.frame.PCM[r.filled:], pcm)
+		pcm, r.filled = pcm[n:], r.filled+n
+		if r.filled == len(r.frame.PCM) {
+			r.frame.Voiced = audio.Level(r.frame.PCM[:]) > voicedFrom
+			r.ear.Step(&r.frame)
+			r.filled = 0
+		}
+	}
+}
