@@ -22,7 +22,7 @@ import (
 //	o  the agent's sound     @  a voice while that plays
 //	_  no sound at all, not even noise
 //	e  a voice that is mostly the agent's, come back
-//	A  a low voice that says vowels         B  a high one
+//	A  a low voice that says vowels         B  a high one        M  both
 type take struct {
 	picture string
 	loops   bool  // for ever
@@ -61,8 +61,14 @@ func (c *take) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
 
 // draw makes frame n of what c stands for.
 func draw(f *audio.Frame, c byte, n int) {
-	if c == 'A' || c == 'B' {
-		hum(f, n, c == 'B')
+	if strings.IndexByte("ABM", c) >= 0 {
+		*f = audio.Frame{At: time.Now(), Voiced: true}
+		if c != 'B' {
+			hum(f, n, 110, 1)
+		}
+		if c != 'A' {
+			hum(f, n, 240, 1.3)
+		}
 		return
 	}
 	loud := map[byte]int16{'.': 4, 'o': 40, '#': 3000, '@': 3000, 'e': 3000}[c]
@@ -76,17 +82,12 @@ func draw(f *audio.Frame, c byte, n int) {
 	}
 }
 
-// hum makes frame n of a voice: the harmonics of its pitch, as a mouth of its size
+// hum adds frame n of a voice: the harmonics of its pitch, as a mouth of its size
 // lets them pass that forms another vowel every 100 ms.
-func hum(f *audio.Frame, n int, high bool) {
-	pitch, size := 110.0, 1.0
-	if high {
-		pitch, size = 210, 1.3
-	}
+func hum(f *audio.Frame, n int, pitch, size float64) {
 	syllable := n / 5
 	pitch += float64(syllable % 5)
 	vowel := size * []float64{300, 700, 500, 850, 400, 620}[syllable*syllable%6]
-	*f = audio.Frame{At: time.Now(), Voiced: true}
 	for h := pitch; h < 4000; h += pitch {
 		loud := 7000 / (1 + math.Pow((h-vowel)/150, 2)) / (1 + h/1000)
 		for i := range f.PCM {

@@ -63,6 +63,7 @@ type listener struct {
 	open     *voice // nil between utterances
 	sessions []*voice
 	sampler  *voiceprint.Extractor // of the open utterance; nil if nobody asks for voices
+	crowd    voiceprint.Crowd      // that is heard in it
 }
 
 // A voice is one utterance.
@@ -74,6 +75,7 @@ type voice struct {
 	truncated bool
 	voice     *earshot.Voice // nil if nobody can tell
 	later     bool           // it began while another was listened to
+	overlaps  bool           // somebody else is heard in it
 	over      bool           // the agent's own sound, at some time
 	lost      bool           // there will be no words
 	session   Session        // nil if nobody listens
@@ -264,6 +266,7 @@ func (l *listener) end(truncated bool) {
 		return
 	}
 	v.lasted, v.own, v.truncated, v.voice = lasted, own, truncated, l.sampled()
+	v.overlaps = l.sampler != nil && l.crowd.Overlap()
 	if v.later {
 		_, v.lasted, v.own = extent(l.tape)
 	}
@@ -297,7 +300,7 @@ func (l *listener) result(v *voice, r Result) {
 		return
 	}
 	l.emit(v.number, v.began, earshot.Utterance{
-		Text: r.Text, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated, Voice: v.voice,
+		Text: r.Text, Confidence: r.Confidence, Lasted: v.lasted, Own: v.own, Truncated: v.truncated, Overlaps: v.overlaps, Voice: v.voice,
 	})
 }
 

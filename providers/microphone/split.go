@@ -5,20 +5,30 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/models/voiceprint"
 )
 
 // around is how many frames beside the place where a voice seems to change may be
 // the place where it does: 240 ms.
 const around = 12
 
-// split makes two utterances of the open one, since another voice began near
-// frame at of its tape. What was understood of both together is not wanted any
-// more: each is listened to anew, the first to its end.
-func (l *listener) split(at int) {
+// turn splits the open utterance near frame at of its tape, where another voice
+// seems to begin, if it sounds like another when it is listened to alone. What
+// was understood of both together is not wanted any more: each is listened to
+// anew, the first to its end.
+func (l *listener) turn(at int) {
 	at = pause(l.tape, at)
+	before, crowded := l.soundOf(l.tape[:at])
+	after, _ := l.soundOf(l.tape[at:])
+	if voiceprint.Change(before, after) < another {
+		l.turns.Refuse()
+		l.soundOf(l.tape)
+		return
+	}
 	first, second := l.tape[:at], l.tape[at:]
 	l.open.session.Cancel()
 	ended, goesOn := l.part(first, second)
+	ended.voice, ended.overlaps = before, crowded
 	if l.attend(ended) {
 		play(ended.session, first)
 		ended.session.End()
@@ -26,11 +36,16 @@ func (l *listener) split(at int) {
 	if l.attend(goesOn) {
 		play(goesOn.session, second)
 	}
+	l.keep(second)
+}
+
+// keep forgets all of the tape but its last frames.
+func (l *listener) keep(last []audio.Frame) {
 	l.turns.Reset()
-	for i := range second {
-		l.turns.Step(&second[i])
+	for i := range last {
+		l.turns.Step(&last[i])
 	}
-	l.tape = append(l.tape[:0], second...)
+	l.tape = append(l.tape[:0], last...)
 }
 
 func play(s Session, frames []audio.Frame) {
@@ -49,11 +64,9 @@ func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	l.voices++
 	ended = &voice{number: was.number, began: was.began, over: was.over}
 	_, ended.lasted, ended.own = extent(first)
-	ended.voice = l.soundOf(first[max(0, len(first)-sampleOf):])
 	goesOn = &voice{number: l.voices, later: true}
 	goesOn.began, _, goesOn.own = extent(second)
 	goesOn.over = goesOn.own > 0
-	l.soundOf(second)
 	l.admit(ended)
 	l.admit(goesOn)
 	l.open = goesOn
@@ -61,13 +74,17 @@ func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	return ended, goesOn
 }
 
-// soundOf listens to nothing but frames, and returns what they sound like.
-func (l *listener) soundOf(frames []audio.Frame) *earshot.Voice {
+// soundOf listens to nothing but the last of frames, and returns what they sound
+// like, and whether somebody else is heard in them.
+func (l *listener) soundOf(frames []audio.Frame) (v *earshot.Voice, crowded bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.sampler.Reset()
-	for i := range frames {
+	l.crowd.Reset()
+	for i := max(0, len(frames)-sampleOf); i < len(frames); i++ {
 		l.study(&frames[i])
 	}
-	return l.sampled()
+	return l.sampled(), l.crowd.Overlap()
 }
 
 // pause returns the frame near at which is the quietest together with its

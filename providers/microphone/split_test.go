@@ -81,3 +81,23 @@ func TestNotSplit(t *testing.T) {
 		}
 	})
 }
+
+// TestOverlaps: two who speak at the same time are told from one.
+func TestOverlaps(t *testing.T) {
+	for picture, want := range map[string]bool{
+		"..AAAAAAAAAAAAAAA......":      false,
+		"..AAAAAAAAAAMMMMMMMMMM......": true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := asking(&take{picture: picture}, result{text: "one of us"})
+			if err := p.Run(t.Context(), p.room.emit); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range p.room.events {
+				if u, ok := e.Body.(earshot.Utterance); ok && u.Overlaps != want {
+					t.Errorf("%s overlaps: %v, want %v", picture, u.Overlaps, want)
+				}
+			}
+		})
+	}
+}
