@@ -90,6 +90,9 @@ func TestNoPrivateByteLeaves(t *testing.T) {
 	})
 }
 
+// secretPrint is a number that every print of a voice has in it.
+const secretPrint = 271828
+
 // A secret is who may know one text, and whether it may be kept.
 type secret struct {
 	people, agents []string
@@ -144,7 +147,7 @@ func (s *stage) open(ctx context.Context) {
 	config.AgentsSleepAfter = 2
 	s.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return config },
-		People: s.people, Journal: s.journal, Model: s, Past: past, Agents: s.sitting, Recall: s.recall, Now: time.Now, NewID: s.newID,
+		People: s.people, Voices: new(choir), Journal: s.journal, Model: s, Past: past, Agents: s.sitting, Recall: s.recall, Now: time.Now, NewID: s.newID,
 		Log: slog.New(slog.NewTextHandler(s.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	var running sync.WaitGroup
@@ -201,7 +204,7 @@ func (s *stage) newID() earshot.EventID {
 func (s *stage) act(ctx context.Context) {
 	who := rapid.SampledFrom(persons[:s.most]).Draw(s.rt, "who")
 	at := s.at(who)
-	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "come", "come", "go", "become", "ask", "restart", "mode", "note", "merge", "split", "disk", "seat", "think"}).Draw(s.rt, "deed") {
+	switch rapid.SampledFrom([]string{"write", "write", "write", "again", "again", "whisper", "whisper", "whisper", "speak", "speak", "voice", "ask aloud", "come", "come", "go", "become", "ask", "restart", "mode", "note", "merge", "split", "disk", "seat", "think"}).Draw(s.rt, "deed") {
 	case "write":
 		s.write(ctx, who, at)
 	case "again":
@@ -212,7 +215,17 @@ func (s *stage) act(ctx context.Context) {
 	case "speak":
 		s.admit(ctx, earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Via: "loudspeaker", Body: earshot.Utterance{
 			Text: earshot.Text(rapid.SampledFrom([]string{"earshot ", "scout ", ""}).Draw(s.rt, "called") + s.text(persons, staff)), Confidence: 1,
+			Voice: &earshot.Voice{Heard: time.Second, Print: []float32{float32(rapid.SampledFrom([]int{0, 3, 3, 5, 5, ownPrint}).Draw(s.rt, "voice")), secretPrint}},
 		}})
+	case "ask aloud":
+		q := rapid.SampledFrom([]string{"earshot what are my notes", "earshot what did i write", "earshot remember my voice", "yes"}).Draw(s.rt, "question")
+		s.admit(ctx, earshot.Event{From: earshot.Handle{Provider: "microphone", ID: "1"}, Via: "loudspeaker", Body: earshot.Utterance{
+			Text: earshot.Text(q), Confidence: 1, Voice: &earshot.Voice{Heard: time.Second, Print: []float32{float32(rapid.SampledFrom([]int{3, 5}).Draw(s.rt, "voice")), secretPrint}},
+		}})
+	case "voice":
+		s.admit(ctx, s.from(who, at, earshot.Command{Name: rapid.SampledFrom([]string{"voice", "correct"}).Draw(s.rt, "command"), Args: earshot.Text(rapid.SampledFrom([]string{
+			"name 3 ann", "name 3 bob", "name 5 me", "unname 3", "keep 5 yes", "forget 3", "", "that was bob", "that was me",
+		}).Draw(s.rt, "args"))}))
 	case "come":
 		s.come(ctx, who, at)
 	case "go":
@@ -296,7 +309,7 @@ func (s *stage) whisper(ctx context.Context, who string, at *screen) {
 	var all []string // a person by each of their handles
 	for _, name := range members {
 		p, _ := s.people.Find(name)
-		for _, id := range s.people.Identities(p.ID) {
+		for _, id := range s.people.Readers(p.ID) {
 			all = append(all, nameOf(id))
 		}
 	}
@@ -439,6 +452,9 @@ func (s *stage) check() {
 		}
 	}
 	for _, e := range s.journal.Events() {
+		if slices.ContainsFunc(e.Visibility.Members, participants.OfVoice) {
+			s.rt.Fatalf("a voice sees a %s", e.Body.Kind())
+		}
 		text, err := json.Marshal(e)
 		if err != nil {
 			s.rt.Fatal(err)
@@ -462,6 +478,18 @@ func (s *stage) check() {
 				s.knows(where, string(text), nil, []string{a})
 			}
 		}
+	}
+	var everything strings.Builder
+	everything.WriteString(s.logged.String())
+	for _, p := range s.prompts {
+		everything.WriteString(p.text)
+	}
+	for _, e := range s.journal.Events() {
+		text, _ := json.Marshal(e)
+		everything.Write(text)
+	}
+	if strings.Contains(everything.String(), fmt.Sprint(secretPrint)) {
+		s.rt.Fatal("a print of a voice came out")
 	}
 	if marks.MatchString(s.logged.String()) {
 		s.rt.Fatalf("it was logged: %s", s.logged)

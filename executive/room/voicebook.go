@@ -27,6 +27,8 @@ type VoiceBook interface {
 	Forget(h earshot.Handle, said speakers.Said) (speakers.Change, error)
 }
 
+var _ VoiceBook = (*speakers.Book)(nil)
+
 const voiceForms = "/voice [name N NAME | unname N | keep N | forget N]"
 
 var errNoVoices = errors.New("voices are not told apart here; executive.multi_party.speaker_attribution must be true, and there must be a microphone")

@@ -29,6 +29,8 @@ func (c *choir) Known() (all []speakers.Speaker) {
 }
 
 func (c *choir) tell(what string, h earshot.Handle, who earshot.ParticipantID, said speakers.Said) (speakers.Change, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.told = append(c.told, fmt.Sprintf("%s %s %s by %s", what, h.ID, who, said.By))
 	return speakers.Change{Voice: h, Who: who, Said: said}, nil
 }

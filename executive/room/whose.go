@@ -73,7 +73,8 @@ func (r *Room) reattribute(c command.Call, s saying, who participants.Participan
 	if !slices.ContainsFunc(taught.Moved, s.began.Equal) {
 		r.revise(s, earshot.Whose{Author: who.ID, Sure: 1, By: c.By.ID})
 	}
-	return "I see: " + who.Name + " said that.", nil
+	r.show(r.event(s.visibility, earshot.Notice{Text: who.Name + " said that (says " + c.By.Name + ")."}))
+	return "", nil
 }
 
 // saidLast returns what was said aloud last by anybody else than who, within the last
