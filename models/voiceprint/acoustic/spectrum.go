@@ -124,7 +124,10 @@ func (s *spectrum) transform(pcm *[window + 1]float64) {
 		}
 		s.work[t.swap[i]] = v
 	}
-	for size := 2; size <= half; size *= 2 {
+	for i := 0; i < half; i += 2 { // all turns are 1
+		s.work[i], s.work[i+1] = s.work[i]+s.work[i+1], s.work[i]-s.work[i+1]
+	}
+	for size := 4; size <= half; size *= 2 {
 		stride := points / size
 		for from := 0; from < half; from += size {
 			low, high := s.work[from:from+size/2], s.work[from+size/2:from+size]
