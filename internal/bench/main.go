@@ -3,8 +3,9 @@
 // between a question and the first word of its answer, what the daemon needs
 // while nothing happens, what it takes to route a message in a room of a hundred
 // people, that there are many agents, and that the agent thinks beside the talk;
-// and of its voice, what it understands of four others, how soon it
-// falls silent for them, what it needs with all its helpers. make bench runs it.
+// and of its voice, what it understands of four others, how well it tells many
+// apart, how soon it falls silent for them, what it needs with all its helpers.
+// make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
 // store, ladder, engine, console, microphone and loudspeaker, and for the idle
@@ -66,6 +67,7 @@ var figures = []figure{
 	{"cut", cut},
 	{"card", cutOnCard},
 	{"tree", tree},
+	{"voices", tellApart},
 	{"ollama", realModel},
 	{"thinking", thinking},
 	{"mulling", mulling},

@@ -64,6 +64,10 @@ func TestEveryFigure(t *testing.T) {
 			"microphone open, silence: CPU of the tree", "microphone open, silence: memory (PSS)", "microphone open, silence: memory (RSS)",
 			"somebody speaks: CPU of the tree", "somebody speaks: memory (PSS)", "somebody speaks: memory (RSS)",
 			"the agent speaks: CPU of the tree", "the agent speaks: memory (PSS)", "the agent speaks: memory (RSS)"}},
+		{"voices", true, []string{
+			"B12 voices, equal error rate", "B12 the same, across channels",
+			"B12 the same, of 0.8 s", "B12 the same, of 1.2 s", "B12 the same, of 1.5 s", "B12 wrong when 90 % sure",
+			"B12 known people not found, 1 % false", "B12 known people not found, 5 % false", "B12 a frame for a print"}},
 		{"ollama", true, []string{"real Ollama: text → first token", "real Ollama: cut → next first token"}},
 		{"thinking", true, []string{
 			"B13 text → first token", "B13 with a thought, parked at the first key", "B13 with a thought, parked at Enter",
