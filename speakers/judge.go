@@ -49,7 +49,8 @@ const (
 )
 
 // Whose judges whose voice v is, that began to speak at a time, and learns from
-// it: of voices that it is sure of, and of new ones. It takes microseconds. A nil
+// it: of voices that it is sure of, and of new ones. It takes some microseconds for
+// each voice that is known. A nil
 // v, and one of which too little was heard, is nobody's.
 func (b *Book) Whose(v *earshot.Voice, at time.Time) Judgement {
 	p, ok := b.print(v)

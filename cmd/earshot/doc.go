@@ -73,6 +73,13 @@
 // whether something that was said aloud is for the agent. A voice is somebody
 // unknown so far.
 //
+// # Whose voice it is
+//
+// [earshot/speakers] is a book of voices: those that somebody has agreed to keep, in
+// a file, and those that nobody has named, in memory. [earshot/models/voiceprint]
+// makes the numbers that it compares. A voice proves nothing, so nothing is allowed
+// by it; docs/voices.md tells people what is kept.
+//
 // # The executive
 //
 // [earshot/executive] decides; the package itself is only its configuration.

@@ -356,7 +356,7 @@ func (l *listening) step(list []singer) (line string, enough earshot.Handle) {
 	most := slices.MaxFunc(list, func(a, b singer) int { return int(spoke(a) - spoke(b)) })
 	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.need).Seconds(), seconds(l.need))
 	if len(list) > 1 {
-		line += fmt.Sprintf(" (%d others speak, too)", len(list)-1)
+		line += fmt.Sprintf(" (%s besides)", count(len(list)-1, "voice"))
 	}
 	if spoke(most) >= l.need && most.Heard >= l.need {
 		enough = most.Handle

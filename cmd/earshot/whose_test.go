@@ -1,0 +1,59 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/models/voiceprint"
+	"earshot/speakers"
+)
+
+// TestWhoseVoice: three people who say another thing each time are told apart from
+// their second sentence on, and no sentence is taken for somebody else's. A recording
+// of one whose voice is kept, played again, is nobody's.
+func TestWhoseVoice(t *testing.T) {
+	testkit.Need(t, "voice")
+	t.Parallel()
+	book, err := speakers.Open(t.TempDir(), speakers.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	handles := make(map[person]earshot.Handle)
+	var last earshot.Voice
+	for round, text := range []string{
+		"the tide is rising in the harbour tonight", "shall we have lunch together at the little place",
+		"I have never seen so many birds on one roof", "please close the window before the rain comes in",
+		"he said that the train would be late again today", "my brother plays the piano every single morning",
+	} {
+		for _, who := range []person{ann, bob, eve} {
+			r := reflection{ear: voiceprint.New()}
+			r.take(who.sound(t, text))
+			v, ok := r.ear.Voice("microphone:default")
+			if !ok {
+				t.Fatalf("%s said nothing", who)
+			}
+			now = now.Add(10 * time.Second)
+			j := book.Whose(&v, now)
+			switch {
+			case round == 0 && !j.New:
+				t.Errorf("%s, whom nobody knows, is %+v", who, j)
+			case round == 0:
+				handles[who] = j.Speaker
+			case j.Speaker != handles[who] || j.New || j.Sure < 0.8:
+				t.Errorf("%s is %+v in round %d, and was %v", who, j, round, handles[who])
+			}
+			if who == eve {
+				last = v
+			}
+		}
+	}
+	if _, err := book.Enrol("eve", speakers.Said{By: "eve", At: now}, handles[eve]); err != nil {
+		t.Error(err)
+	}
+	if j := book.Whose(&last, now.Add(time.Minute)); !j.Again || j.Speaker.ID != "" {
+		t.Errorf("what was played again is %+v", j)
+	}
+}
