@@ -115,13 +115,18 @@ type tape struct {
 // lead is how long it is quiet on a tape before anybody speaks.
 const lead = 600 * time.Millisecond
 
-// tape returns how a voice says text, annotated by the role media.
+// tape returns how a voice says text.
 func (b bench) tape(ctx context.Context, d dial, voice, text string) (*tape, error) {
 	r, err := b.reel(ctx, voice, text)
 	if err != nil {
 		return nil, err
 	}
 	r.pcm = r.pcm[inSamples(gap-lead):]
+	return b.annotate(ctx, d, r)
+}
+
+// annotate returns a recording as a tape, annotated by the role media.
+func (b bench) annotate(ctx context.Context, d dial, r *reel) (*tape, error) {
 	source, err := b.source(r, "tape")
 	if err != nil {
 		return nil, err

@@ -209,7 +209,7 @@ func (t *talker) tell(ctx context.Context, s *story, dev *deck, loud *loudspeake
 	b := new(heardOf)
 	h := open(ctx, furniture{model: ladder(&engine{pieces: 1}), journal: b, outlet: loud, settings: executive.DefaultConfig()})
 	defer h.leave()
-	if err := h.hold(ctx); err != nil {
+	if err := h.hold(ctx, nil); err != nil {
 		return nil, err
 	}
 	if err := h.over(); err != nil {

@@ -53,6 +53,7 @@ type furniture struct {
 	settings executive.Config
 	people   *participants.Registry // if nil, of Ann alone
 	agents   []agents.Record        // if nil, the one of the settings
+	voices   room.Voices            // if nil, all that is heard is one person's
 	recall   func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 }
 
@@ -70,7 +71,7 @@ func open(ctx context.Context, f furniture) *house {
 	h.Room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return f.settings }, People: f.people,
 		Journal: notary{f.journal, h.replies}, Model: f.model, Past: f.past,
-		Agents: seated, Recall: f.recall,
+		Agents: seated, Recall: f.recall, Voices: f.voices,
 		Now: time.Now, NewID: newID, Log: silent,
 	})
 	out := h.Enter(h.outlet(), around)

@@ -65,6 +65,7 @@ var figures = []figure{
 	{"speak", speak},
 	{"gap", measureGap},
 	{"cut", cut},
+	{"yield", yielding},
 	{"card", cutOnCard},
 	{"tree", tree},
 	{"voices", tellApart},

@@ -11,6 +11,7 @@ import (
 	"earshot/models/stt"
 	"earshot/outlets/loudspeaker"
 	"earshot/providers/microphone"
+	"earshot/speakers"
 )
 
 // somebody talks with the agent at the microphone.
@@ -38,6 +39,11 @@ type scene struct {
 	loud    *loudspeaker.Loudspeaker
 	capture microphone.Capture
 
+	// voices tells voices apart, of which asker is that of who asks for the reply; nil
+	// if nobody does.
+	voices *speakers.Book
+	asker  *earshot.Voice
+
 	// act is called when the agent can be heard, with a context that ends when
 	// the capture does. The scene is over when it returns.
 	act func(context.Context) error
@@ -61,9 +67,13 @@ func (s *stage) play(ctx context.Context, c scene) error {
 
 // perform does so, in a house with that voice.
 func (s *stage) perform(ctx context.Context, c scene) error {
-	h := open(ctx, furniture{model: ladder(new(engine)), journal: new(blank), outlet: c.loud, settings: executive.DefaultConfig()})
+	f := furniture{model: ladder(new(engine)), journal: new(blank), outlet: c.loud, settings: executive.DefaultConfig()}
+	if c.voices != nil {
+		f.voices = c.voices
+	}
+	h := open(ctx, f)
 	defer h.leave()
-	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: c.capture, Recogniser: s.pupil})
+	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: c.capture, Recogniser: s.pupil, Voices: c.voices != nil})
 	s.mic.Store(mic)
 	defer s.mic.Store(nil)
 	hearing, end := context.WithCancel(ctx)
@@ -75,7 +85,7 @@ func (s *stage) perform(ctx context.Context, c scene) error {
 		}
 		end()
 	})
-	err := h.hold(hearing)
+	err := h.hold(hearing, c.asker)
 	if err == nil {
 		err = c.act(hearing)
 	}
@@ -84,10 +94,10 @@ func (s *stage) perform(ctx context.Context, c scene) error {
 	return cmp.Or(err, fault)
 }
 
-// hold has the agent hold a speech for somebody at the microphone, and returns
-// when it can be heard.
-func (h *house) hold(ctx context.Context) error {
-	ask := earshot.Event{ID: newID(), From: somebody, Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1}}
+// hold has the agent hold a speech for somebody at the microphone, of that voice if
+// it is known, and returns when it can be heard.
+func (h *house) hold(ctx context.Context, asker *earshot.Voice) error {
+	ask := earshot.Event{ID: newID(), From: somebody, Body: earshot.Utterance{Text: "earshot tell me about the tides", Confidence: 1, Voice: asker}}
 	if err := h.Admit(ctx, ask); err != nil {
 		return err
 	}

@@ -16,17 +16,13 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/sound"
 	"earshot/internal/sound/deck"
+	"earshot/internal/sound/soundtest"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
 )
 
-// strong is how far the samples of a cipher are from zero: lowered and faded they
-// are still told from silence.
-const strong = 16000
-
-// A cipher is a voice of which every sample says where it belongs: up or down, by
-// chance, so that no two stretches are alike whatever their loudness. A word takes
-// 100 ms.
+// A cipher is a voice of which every stretch of sound says where it belongs. A word
+// takes 100 ms.
 type cipher struct{ made int }
 
 func (v *cipher) Say(_ context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
@@ -36,23 +32,13 @@ func (v *cipher) Say(_ context.Context, spoken string) iter.Seq2[tts.Chunk, erro
 			at += strings.Index(spoken[at:], word)
 			chunk := tts.Chunk{PCM: make([]int16, perWord), Words: []tts.Word{{Byte: at, Sample: i * perWord}}}
 			at += len(word)
-			for j := range chunk.PCM {
-				chunk.PCM[j] = sign(v.made) * strong
-				v.made++
-			}
+			soundtest.Cipher(chunk.PCM, v.made)
+			v.made += perWord
 			if !yield(chunk, nil) {
 				return
 			}
 		}
 	}
-}
-
-// sign is sample i of all that ciphers say.
-func sign(i int) int16 {
-	x := uint64(i)*0x9E3779B97F4A7C15 + 1
-	x ^= x >> 31
-	x *= 0xBF58476D1CE4E5B9
-	return int16(x>>40&1)*2 - 1
 }
 
 // A machine is a loudspeaker with the real deck, and a device that takes blocks of
@@ -149,50 +135,6 @@ func (s spin) Finish() {
 	s.Deck.Finish(1, sent)
 }
 
-// mostFaded is how long a fade is, in samples: what fades out is repeated when the
-// speech goes on, and does not count when it does not.
-const mostFaded = 5 * audio.Rate / 1000
-
-// followed returns how far the recording has come in the speech, in samples, at
-// least and at most: a last block that is as short as a fade may have been one. It
-// reports false if something is lost, or twice but for a fade.
-func followed(recorded [][]int16) (least, most int, ok bool) {
-	at := map[int]bool{0: true}
-	for _, block := range recorded {
-		next := make(map[int]bool)
-		for p := range at {
-			n := 0
-			for n < len(block) && block[n] != 0 && block[n] > 0 == (sign(p+n) > 0) {
-				n++
-			}
-			for _, s := range block[n:] {
-				if s != 0 {
-					n = -1
-					break
-				}
-			}
-			switch {
-			case n < 0:
-				continue
-			case n < mostFaded:
-				next[p] = true
-			}
-			next[p+n] = true
-		}
-		if at = next; len(at) == 0 {
-			return 0, 0, false
-		}
-	}
-	least = -1
-	for p := range at {
-		most = max(most, p)
-		if least < 0 || p < least {
-			least = p
-		}
-	}
-	return least, most, true
-}
-
 // A disturbance is what a speech is told, and how long after what was told before.
 type disturbance struct {
 	after time.Duration
@@ -260,7 +202,7 @@ func performOn(t *testing.T, m *machine, said []earshot.Clause, disturbed []dist
 
 // compare says what is wrong with a recording of which so many words were heard.
 func compare(recorded [][]int16, words int, cut bool) string {
-	least, most, ok := followed(recorded)
+	least, most, ok := soundtest.Follow(recorded)
 	low, high := (least+perWord/2)/perWord, (most+perWord/2)/perWord
 	switch {
 	case !ok:

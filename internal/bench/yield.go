@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/sound/soundtest"
+	"earshot/models/voiceprint"
+	"earshot/outlets/loudspeaker"
+	"earshot/speakers"
+)
+
+// overtures are how people begin to speak over an agent.
+var overtures = []string{
+	"no tell me about the moon", "stop talking", "wait i meant the tides of the river",
+	"but why does it happen twice a day", "that is not what i wanted to know",
+}
+
+// yielding measures B2: how soon the agent falls silent for somebody who speaks over
+// it, and how often it stops for what is no interruption, a cough or a television.
+// All of it is recorded, annotated by the voice detector, and comes as it would from
+// a microphone, through the ear, a real recogniser, the room, which tells voices
+// apart, and the floor to a real deck; without the buffers of devices. The agent can
+// be heard the while, and who asks is known by their voice.
+func yielding(ctx context.Context, b bench) (rows []Row, err error) {
+	if rows := withoutVoice("yield", []string{"speech"}, "flite", "espeak-ng", "sox"); rows != nil {
+		return rows, nil
+	}
+	d, err := b.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := newStage(d)
+	ctx, stop := beside(ctx, s.Run)
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	over, err := b.overtures(ctx, d, s)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := b.falseStops(ctx, d, s)
+	return append(over, rest...), err
+}
+
+// A reaction is what came of something that was heard while the agent spoke.
+type reaction struct {
+	of        string
+	began     time.Time // when the tape did
+	told      []controlled
+	cut, held bool // it was cut, or paused and never went on
+	broken    bool // what was played is not what was said
+}
+
+// yield plays a tape while the agent speaks to somebody of that voice.
+func (b bench) yield(ctx context.Context, s *stage, t *tape, asker *earshot.Voice) (y reaction, err error) {
+	book, err := speakers.Open("", speakers.DefaultConfig())
+	if err != nil {
+		return y, err
+	}
+	table, roll := newTurntable(), make(chan time.Time, 1)
+	err = s.play(ctx, scene{
+		loud: loudspeaker.New(loudspeaker.DefaultConfig(), table.open, new(cipher)), capture: rolling{t, roll, true},
+		voices: book, asker: asker,
+		act: func(ctx context.Context) error {
+			y.began = time.Now()
+			roll <- y.began
+			<-ctx.Done() // the tape is over, and what was on it understood
+			y.held = !table.goesOn()
+			y.told = table.told()
+			_, _, whole := soundtest.Follow(table.recorded())
+			y.broken = !whole
+			return nil
+		},
+	})
+	y.cut = slices.ContainsFunc(y.told, func(c controlled) bool { return c.what == earshot.Cut })
+	return y, err
+}
+
+// longest is how long a pause may last of which nothing comes.
+const longestPause = 6 * time.Second
+
+// goesOn waits until the speech does, and reports whether it did.
+func (t *turntable) goesOn() bool {
+	look := time.NewTicker(audio.Time)
+	defer look.Stop()
+	for end := time.Now().Add(longestPause); time.Now().Before(end); {
+		<-look.C
+		told := t.told()
+		if len(told) == 0 {
+			return true
+		}
+		if last := told[len(told)-1]; last.what == earshot.Cut || last.what != earshot.Pause && time.Since(last.at) > lead {
+			return last.what != earshot.Cut
+		}
+	}
+	return false
+}
+
+// when returns how long after a sample of the tape it was first told one of these,
+// in milliseconds.
+func (y reaction) when(sample int, any ...earshot.Control) (after float64, ok bool) {
+	for _, c := range y.told {
+		if slices.Contains(any, c.what) {
+			return micros(c.at.Sub(y.began.Add(inTime(sample)))) / 1000, true
+		}
+	}
+	return 0, false
+}
+
+// overtures measures how soon the agent ducks, and is silent, for people who speak
+// over it: those who ask themselves.
+func (b bench) overtures(ctx context.Context, d dial, s *stage) ([]Row, error) {
+	var duck, still, word []float64
+	broken, all := 0, 0
+	for i := range min(b.rounds, len(overtures)*len(voices)) {
+		voice := voices[i%len(voices)]
+		t, err := b.tape(ctx, d, voice, overtures[i/len(voices)])
+		if err != nil {
+			return nil, err
+		}
+		asker, err := b.asker(ctx, d, voice)
+		if err != nil {
+			return nil, err
+		}
+		y, err := b.yield(ctx, s, t, asker)
+		if err != nil {
+			return nil, err
+		}
+		all++
+		if y.broken {
+			broken++
+		}
+		add := func(to *[]float64, any ...earshot.Control) {
+			if after, ok := y.when(t.onset, any...); ok {
+				*to = append(*to, after)
+			}
+		}
+		add(&duck, earshot.Duck, earshot.Pause, earshot.Cut)
+		add(&still, earshot.Pause, earshot.Cut)
+		add(&word, earshot.Cut)
+	}
+	if len(duck) == 0 || len(still) == 0 {
+		return nil, fmt.Errorf("nothing that was said interrupted anything, %d times", all)
+	}
+	const peers = "beside it LiveKit's agents: 582 to 587 ms by default, 221 ms tuned"
+	rows := []Row{
+		Row{Name: "B2 onset → duck, median", Unit: "ms", Ours: spread(duck), Note: fmt.Sprintf("%d of %d", len(duck), all)}.goal("p50", spread(duck).P50, 100),
+		Row{Name: "B2 onset → duck", Unit: "ms", Ours: spread(duck), Note: "p95 " + number(most(duck))}.goal("p95", most(duck), 150),
+		Row{Name: "B2 onset → silence", Unit: "ms", Ours: spread(still), Note: fmt.Sprintf("p95 %s; %d of %d; %s", number(most(still)), len(still), all, peers)}.goal("p95", most(still), 250),
+		{Name: "B2 onset → cut by words", Unit: "ms", Note: "none of them cut"},
+	}
+	if len(word) > 0 {
+		rows[3].Ours, rows[3].Note = spread(word), fmt.Sprintf("%d of %d cut; %d recordings are not what was said", len(word), all, broken)
+	}
+	return rows, nil
+}
+
+// most returns the 95th percentile.
+func most(samples []float64) float64 {
+	slices.Sort(samples)
+	return samples[int(0.95*float64(len(samples)-1)+0.5)]
+}
+
+// asker returns what a voice sounds like, that has said a sentence.
+func (b bench) asker(ctx context.Context, d dial, voice string) (*earshot.Voice, error) {
+	t, err := b.tape(ctx, d, voice, "earshot please tell me about the tides and why they come and go twice every day")
+	if err != nil {
+		return nil, err
+	}
+	x := voiceprint.New()
+	for i := range t.frames {
+		x.Step(&t.frames[i])
+	}
+	v, ok := x.Voice(somebody.String())
+	if !ok {
+		return nil, errors.New("a sentence is too short for a print of a voice")
+	}
+	return &v, nil
+}
+
+// falseStops measures for how many of the distractions the agent stops, and whether
+// it goes on at the sample where it paused.
+func (b bench) falseStops(ctx context.Context, d dial, s *stage) ([]Row, error) {
+	all, err := b.distractions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asker, err := b.asker(ctx, d, voices[0])
+	if err != nil {
+		return nil, err
+	}
+	var halves [2]struct{ heard, paused, stopped, broken int }
+	var which []string
+	for i, one := range all[:min(len(all), b.rounds)] {
+		y, err := b.distract(ctx, d, s, one, asker)
+		if err != nil {
+			return nil, fmt.Errorf("distraction %d, %s: %w", i, one.kind, err)
+		}
+		half := &halves[i%2]
+		half.heard++
+		if _, paused := y.when(0, earshot.Pause); paused {
+			half.paused++
+		}
+		if y.broken {
+			half.broken++
+		}
+		if y.cut || y.held {
+			half.stopped++
+			which = append(which, fmt.Sprintf("%d %s", i, one.kind))
+		}
+	}
+	rows := make([]Row, 3)
+	for i, name := range []string{"tuned on", "not tuned on"} {
+		h := halves[i]
+		rows[i] = count("B2 false stops, "+name, h.stopped, fmt.Sprintf("of %d; %d paused it, %d went on at another sample", h.heard, h.paused, h.broken))
+	}
+	stops := halves[0].stopped + halves[1].stopped
+	rows[2] = count("B2 false stops", stops, strings.Join(append([]string{"goal of 60"}, which...), ", ")).goal("max", float64(stops), 2)
+	return rows, nil
+}
+
+// count is a row of one number.
+func count(name string, n int, note string) Row {
+	return Row{Name: name, Unit: "times", Ours: Spread{float64(n), float64(n), float64(n)}, Note: note}
+}
+
+// distract plays a distraction while the agent speaks.
+func (b bench) distract(ctx context.Context, d dial, s *stage, one distraction, asker *earshot.Voice) (reaction, error) {
+	r := &reel{pcm: slices.Concat(make([]int16, inSamples(lead)), one.pcm, make([]int16, inSamples(gap)))}
+	breathe(r.pcm)
+	t, err := b.annotate(ctx, d, r)
+	if err != nil {
+		return reaction{}, err
+	}
+	return b.yield(ctx, s, t, asker)
+}

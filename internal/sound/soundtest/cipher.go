@@ -1,0 +1,78 @@
+package soundtest
+
+import "earshot/internal/audio"
+
+const (
+	// strong is how far the samples of a cipher are from zero: lowered and faded they
+	// are still told from silence.
+	strong = 16000
+
+	// faded is how long a fade is at most, in samples: what fades out is repeated when
+	// a speech goes on, and does not count when it does not.
+	faded = 5 * audio.Rate / 1000
+)
+
+// Cipher fills pcm with sound that says where it belongs, of which the first sample
+// is number from: up or down, as by chance, so that no two stretches of it are
+// alike, however soft they are.
+func Cipher(pcm []int16, from int) {
+	for i := range pcm {
+		pcm[i] = strong
+		if !up(from + i) {
+			pcm[i] = -strong
+		}
+	}
+}
+
+// up reports whether sample i of a cipher is.
+func up(i int) bool {
+	x := uint64(i)*0x9E3779B97F4A7C15 + 1
+	x ^= x >> 31
+	x *= 0xBF58476D1CE4E5B9
+	return x>>40&1 == 1
+}
+
+// Follow returns how far a recording has come in a cipher from its beginning, in
+// samples, at least and at most: a last block that is as short as a fade may have
+// been one. The recording is in the blocks that a device was given. Follow reports
+// false if something is lost, or twice but for fades.
+func Follow(recorded [][]int16) (least, most int, ok bool) {
+	at := map[int]bool{0: true}
+	for _, block := range recorded {
+		next := make(map[int]bool)
+		for from := range at {
+			n, is := follows(block, from)
+			if is && n < faded {
+				next[from] = true // it may have faded out
+			}
+			if is {
+				next[from+n] = true
+			}
+		}
+		if at = next; len(at) == 0 {
+			return 0, 0, false
+		}
+	}
+	least = -1
+	for p := range at {
+		most = max(most, p)
+		if least < 0 || p < least {
+			least = p
+		}
+	}
+	return least, most, true
+}
+
+// follows returns how much of a cipher a block has, which goes on at from, and
+// reports whether it has nothing else.
+func follows(block []int16, from int) (n int, ok bool) {
+	for n < len(block) && block[n] != 0 && block[n] > 0 == up(from+n) {
+		n++
+	}
+	for _, s := range block[n:] {
+		if s != 0 {
+			return 0, false
+		}
+	}
+	return n, true
+}
