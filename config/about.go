@@ -77,7 +77,8 @@ var about = map[string]note{
 	"executive.speech.heard_as":          {effect: "More ways in which a recogniser writes its name, such as [ear shot]. Those that are known for Earshot need not be listed."},
 	"executive.speech.least_confidence":  {effect: "How sure a recogniser must be, from 0 to 1, of words that are to be answered without the name in them."},
 
-	"executive.speech.answer_typed_aloud": {effect: "Says answers to what was typed aloud too; the screen then shows them at the pace of speech. Without it, who types reads and who speaks hears."},
+	"executive.speech.announce_new_voices": {effect: "Says aloud that what is said is written down, when a voice is heard for the first time since earshot was started. Nothing interrupts that; stop ends what was to follow. Needs multi_party.speaker_attribution."},
+	"executive.speech.answer_typed_aloud":  {effect: "Says answers to what was typed aloud too; the screen then shows them at the pace of speech. Without it, who types reads and who speaks hears."},
 
 	"executive.parallel":                      {effect: "How thinking and talking share the time."},
 	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply, when somebody has asked for it; whoever speaks ends it."},

@@ -142,6 +142,11 @@ type Speech struct {
 	// TypedAloud says answers to what was typed aloud too, at the pace of
 	// speech. Without it, who types reads.
 	TypedAloud bool `yaml:"answer_typed_aloud"`
+
+	// AnnounceVoices says aloud that what is said is written down, when a voice is
+	// heard for the first time. Nothing interrupts that. It needs
+	// multi_party.speaker_attribution.
+	AnnounceVoices bool `yaml:"announce_new_voices"`
 }
 
 // Parallel is how thinking and talking share the time.

@@ -32,6 +32,7 @@ const (
 	OnHold    = "the room is paused"
 	Unheard   = "the room is off the record"
 	Due       = "a reminder is due"
+	NewVoice  = "somebody new must know that what is said is written down"
 )
 
 // scenario is what "shall I speak?" is decided from.

@@ -29,14 +29,15 @@ var (
 // An incoming event is one of which it is known who it is from, to whom it is,
 // and who may see it.
 type incoming struct {
-	event  earshot.Event
-	who    participants.Participant
-	to     conversation.Address // of what was said aloud: by what evidence it is for an agent
-	aim    aim                  // for which
-	heeded bool                 // the agent may answer whoever it is from
-	own    bool                 // it has the voice of the agent
-	amid   amid                 // what it means to the work of the agent that it calls
-	signal *interrupt.Signal    // nil if it can be none
+	event   earshot.Event
+	who     participants.Participant
+	to      conversation.Address // of what was said aloud: by what evidence it is for an agent
+	aim     aim                  // for which
+	heeded  bool                 // the agent may answer whoever it is from
+	strange bool                 // it is the first that was heard of a voice
+	own     bool                 // it has the voice of the agent
+	amid    amid                 // what it means to the work of the agent that it calls
+	signal  *interrupt.Signal    // nil if it can be none
 
 	before earshot.Text // what was said before it that it goes on with
 	held   bool         // it goes on with what was said before, as far as anybody can tell

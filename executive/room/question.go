@@ -27,6 +27,7 @@ type question struct {
 	labour *labour // what its own turn is at
 
 	everybody bool // it calls every agent
+	protected bool // it is said whole; see [earshot.Opening]
 	aloud     bool // it was said aloud, or what agents answer each other after it
 	follows   bool // it goes on with a talk, and calls nobody
 

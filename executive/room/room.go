@@ -242,6 +242,7 @@ type Room struct {
 	regard     regard
 	consent    consent
 	pending    []question
+	strangers  []earshot.Event // in which voices were heard for the first time, of which nobody has been told
 	sponsors   sponsors
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
 	unsaved    []earshot.Event
@@ -446,6 +447,9 @@ func (r *Room) take(ctx context.Context) {
 			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went all the same
 		}
 		if how[i] == nil {
+			if e.strange {
+				r.strange(e.event)
+			}
 			r.await(e.event)
 		}
 		r.finish(e, how[i])

@@ -43,13 +43,16 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.keep(ctx)
 }
 
-// choose takes the question that is answered next from those that wait. What
-// people asked goes first, then what somebody is to be reminded of, then what was
+// choose takes the question that is answered next from those that wait. A notice that
+// everybody must hear goes first, what people asked next, then what somebody is to be reminded of, then what was
 // found out, then what agents asked; and the conversation in which somebody waits longest before
 // others; there, of those to several agents, the most urgent, and of equals the
 // newest: the talk has gone on. It is counted among those that wait until its turn
 // is live, or will not be.
 func (r *Room) choose(ctx context.Context) (q question, ok bool) {
+	if q, ok := r.notify(ctx); ok {
+		return q, true
+	}
 	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
 		if q, ok := r.due(ctx); ok {
 			return q, true
@@ -89,7 +92,7 @@ func (r *Room) comes(q question) bool {
 
 // begin begins the turn of q, or ends it where it cannot.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
-	if cut := r.floor.Since(q.ticket); cut != nil { // before it began, so the model need not be asked
+	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected { // before it began, so the model need not be asked
 		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
 			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: cut.By, Signal: cut.Kind.String(), At: cut.At},
 		}))
@@ -159,6 +162,7 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 		Opening: earshot.Opening{
 			Turn: q.turn, About: q.about(), Root: q.origin(), Name: q.seat.Name,
 			To: r.person(q.whom()), Private: q.message.Visibility.Scope == earshot.Private,
+			Protected: q.protected,
 		},
 		Floor: r.floor, Since: q.ticket, Ahead: set.Streaming.BufferSize,
 		Whole: !set.Streaming.DisplayPartial, Drain: drain, Stall: stall,
@@ -214,7 +218,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 			Cure: "choose a model with a larger context, or give it one (for Ollama: OLLAMA_CONTEXT_LENGTH)",
 		})
 	}
-	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
+	if _, aloud := e.question.message.Body.(earshot.Utterance); aloud && !e.question.protected && (e.reply.Delivered() != "" || e.reply.Cut != nil) {
 		r.talked(e.question, r.cfg.Now())
 	}
 	r.saidAloud(e)

@@ -37,6 +37,7 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 	case earshot.Utterance:
 		if v := body.Voice; asks && v != nil {
 			j = r.cfg.Voices.Whose(v, e.At)
+			in.strange = j.New
 		}
 		body.Voice, body.Speaker, body.Sure = nil, j.Speaker, share(j.Sure)
 		e.Body = body

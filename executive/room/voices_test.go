@@ -23,6 +23,7 @@ import (
 type ears struct {
 	mu     sync.Mutex
 	judged int
+	known  map[float32]bool
 }
 
 const ownPrint = 99
@@ -35,7 +36,14 @@ func (e *ears) Whose(v *earshot.Voice, at time.Time) speakers.Judgement {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.judged++
-	return e.Guess(v, at)
+	j := e.Guess(v, at)
+	if j.New = j.Speaker.ID != "" && !e.known[v.Print[0]]; j.New && e.known == nil {
+		e.known = make(map[float32]bool)
+	}
+	if j.New {
+		e.known[v.Print[0]] = true
+	}
+	return j
 }
 
 func (e *ears) Guess(v *earshot.Voice, _ time.Time) speakers.Judgement {

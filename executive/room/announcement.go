@@ -1,0 +1,39 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"earshot"
+)
+
+// recorded is what the main agent says when a voice is heard for the first time, if
+// it is to. It is said whole, whoever speaks: that they can be heard is what it is
+// about.
+const recorded = "I hear somebody new. What is said here is written down."
+
+// strange notes that a voice was heard for the first time, in something that is kept.
+func (r *Room) strange(e earshot.Event) {
+	if r.cfg.Settings().Speech.AnnounceVoices && len(r.strangers) < maxCircles {
+		r.strangers = append(r.strangers, e)
+	}
+}
+
+// notify returns the notice that is due, if somebody can hear it: one, for all who
+// are new.
+func (r *Room) notify(ctx context.Context) (q question, ok bool) {
+	if len(r.strangers) == 0 {
+		return q, false
+	}
+	e := r.strangers[len(r.strangers)-1]
+	r.strangers = nil
+	e.From, e.Author, e.To = earshot.Handle{}, "", nil // it answers nobody, and opens no talk
+	q = question{
+		seat: r.seats[0], message: e, aloud: true, protected: true, words: recorded,
+		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), visibility: e.Visibility, sources: []earshot.EventID{e.ID},
+	}
+	if !r.is().Answers() || !slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*place).Audible) {
+		return q, false
+	}
+	return q, r.settle(ctx, r.decision(q, earshot.Speak, NewVoice))
+}
