@@ -79,6 +79,7 @@ var about = map[string]note{
 
 	"executive.speech.announce_new_voices": {effect: "Says aloud that what is said is written down, when a voice is heard for the first time since earshot was started. Nothing interrupts that; stop ends what was to follow. Needs multi_party.speaker_attribution."},
 	"executive.speech.answer_typed_aloud":  {effect: "Says answers to what was typed aloud too; the screen then shows them at the pace of speech. Without it, who types reads and who speaks hears."},
+	"executive.speech.prepare_reply":       {effect: "Asks the model already when somebody sounds done, so that the answer comes sooner. Words that are added make it ask again, which costs a server some work for nothing."},
 
 	"executive.parallel":                      {effect: "How thinking and talking share the time."},
 	"executive.parallel.enabled":              {effect: "Thinks beside the conversation. Without it a thought is one step after a reply, when somebody has asked for it; whoever speaks ends it."},

@@ -139,6 +139,10 @@ type Speech struct {
 	// that are to be answered without the agent's name in them.
 	LeastConfidence float64 `yaml:"least_confidence"`
 
+	// PrepareReply asks the model already when somebody sounds done, and waits with
+	// the answer until they are. What they add then makes it ask again.
+	PrepareReply bool `yaml:"prepare_reply"`
+
 	// TypedAloud says answers to what was typed aloud too, at the pace of
 	// speech. Without it, who types reads.
 	TypedAloud bool `yaml:"answer_typed_aloud"`
@@ -219,7 +223,7 @@ func DefaultConfig() Config {
 		},
 		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true},
-		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4},
+		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		Attention:    attention.DefaultConfig(),
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},

@@ -57,6 +57,7 @@ var effects = []effect{
 	{"speech.heard_as", func(c *executive.Config) { c.Speech.HeardAs = []string{"hair shirt"} }, spoken("hair shirt what is new"), "0 replies", "1 replies"},
 	{"speech.least_confidence", func(c *executive.Config) { c.Speech.LeastConfidence = 0.9 }, afterwards, "2 replies", "1 replies"},
 	{"speech.announce_new_voices", func(c *executive.Config) { c.Speech.AnnounceVoices = true }, strangers, "", "I hear somebody new. What is said here is written down."},
+	{"speech.prepare_reply", func(c *executive.Config) { c.Speech.PrepareReply = false }, foretold, "after 1.5s", "after 1.6s"},
 	{"speech.answer_typed_aloud", func(c *executive.Config) { c.Speech.TypedAloud = true }, typed, "", "one two three four"},
 	{"update_interval_seconds", func(c *executive.Config) { c.UpdateInterval = 60 }, wakesUp, "soon", "late"},
 	{"attention.speak_unasked", func(c *executive.Config) { c.Attention.SpeakUnasked = false }, speaksUp, "true", "false"},

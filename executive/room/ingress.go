@@ -62,6 +62,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	r.yield(in)
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.heed(in.signal)
+		r.foresee(in)
 		return r.act(ctx, in.event, in.who)
 	}
 	if in.to == conversation.Own {

@@ -2,6 +2,7 @@ package room
 
 import (
 	"slices"
+	"time"
 
 	"earshot"
 	"earshot/executive"
@@ -25,6 +26,9 @@ type question struct {
 
 	amid   amid    // what it means to the work that was broken off for it
 	labour *labour // what its own turn is at
+
+	asOf     time.Time // what its prompt calls now; zero is when it is made
+	foreseen bool      // its message is still being said
 
 	everybody bool // it calls every agent
 	protected bool // it is said whole; see [earshot.Opening]

@@ -208,6 +208,9 @@ type Room struct {
 	errands chan errand   // what the owner does for the live turn
 	shut    chan struct{} // closed when the room is
 
+	head     *llm.HeadStart // before the model; nil if there is none
+	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
+
 	mu        sync.Mutex
 	closed    bool
 	coming    int // entries that will wait in a moment; they count already
@@ -239,6 +242,7 @@ type Room struct {
 	sayings   []saying // what was said aloud, the newest last
 
 	// What follows belongs to Run.
+	foresaw    foresight
 	regard     regard
 	consent    consent
 	pending    []question
@@ -289,7 +293,11 @@ func New(cfg Config) *Room {
 		ended:     make(chan ending, 1),
 		errands:   make(chan errand),
 		shut:      make(chan struct{}),
+		foreseen:  make(chan incoming, 1),
 		agenda:    cfg.Agenda,
+	}
+	if cfg.Model != nil {
+		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
 	r.commands = r.table()
 	r.mind = r.newMind()
@@ -303,6 +311,7 @@ func New(cfg Config) *Room {
 // over and written down, and nothing is left running.
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
+	defer r.lookAway()
 	defer turns.Wait()
 	r.mend(ctx)
 	r.mull()
@@ -318,6 +327,8 @@ func (r *Room) Run(ctx context.Context) error {
 			return nil
 		case <-r.wake:
 			r.take(ctx)
+		case in := <-r.foreseen:
+			r.prepare(ctx, in)
 		case <-r.settled():
 			r.announce()
 		case <-r.silenced():

@@ -59,7 +59,8 @@ type house struct {
 	corrected func(string, earshot.Event)
 	reader    func() func(earshot.Clause) earshot.Clause
 	logged    *strings.Builder
-	ids       int // that there are already
+	voice     time.Time // when the voice that is heard began
+	ids       int       // that there are already
 	stop      func()
 }
 

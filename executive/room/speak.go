@@ -115,6 +115,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if q.unasked {
 		q.seat.overhears(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
+	q.asOf = r.asOf(q)
 	spec := r.spec(q, set)
 	q.labour = &labour{on: saidIn(q.message.Body), began: r.cfg.Now()}
 	var asked *asking

@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/executive/tool"
+	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
 )
@@ -43,7 +44,16 @@ func (r *Room) part(q *question, a earshot.Audience) *part {
 
 // loop returns the model of the agent, with the tools that it may use.
 func (p *part) loop() *tool.Loop {
-	return &tool.Loop{Model: p.room.cfg.Model, Tools: p.tools(), Scope: p.scope(), Used: p.used}
+	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Used: p.used}
+}
+
+// model returns who generates replies: who can begin one ahead of time, if there is
+// a model.
+func (r *Room) model() llm.Service {
+	if r.head == nil {
+		return nil
+	}
+	return r.head
 }
 
 // scope is for whom tools are used.

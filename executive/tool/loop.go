@@ -56,7 +56,7 @@ const enough = "You have used the tools as much as one may in one turn. They are
 func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		for {
-			calls, done, err := l.ask(ctx, l.request(req), yield)
+			calls, done, err := l.ask(ctx, l.Request(req), yield)
 			switch {
 			case err == errLeft:
 				return
@@ -79,8 +79,8 @@ func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// request returns what is asked now.
-func (l *Loop) request(req *llm.Request) *llm.Request {
+// Request returns what the model is asked next, of a reply to req.
+func (l *Loop) Request(req *llm.Request) *llm.Request {
 	r := *req
 	r.Tools = l.Tools.For(l.Scope.Askers)
 	r.Messages = slices.Concat(req.Messages, l.behind)

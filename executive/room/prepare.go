@@ -1,0 +1,123 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/reflex"
+	"earshot/executive/scene"
+	"earshot/llm"
+)
+
+// A foresight is what an answer was prepared to.
+type foresight struct {
+	from  earshot.Handle
+	began time.Time // the voice
+	at    time.Time // when it was prepared, which is what its prompt calls now
+}
+
+// foresee has an answer prepared to words that sound like all of it, and gives up
+// what was prepared to others, or to a voice of which nothing came. Of several the
+// newest counts.
+func (r *Room) foresee(in incoming) {
+	s, is := in.event.Body.(earshot.Speech)
+	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
+		return
+	}
+	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.agents) != 1 {
+		r.head.Drop()
+		return
+	}
+	select {
+	case <-r.foreseen:
+	default:
+	}
+	select {
+	case r.foreseen <- in:
+	default: // another voice was quicker
+	}
+}
+
+// prepare begins the request to the model that the words of a voice will make if
+// nothing is added to them, so that its answer comes the sooner. Nobody sees
+// anything of it, nothing is kept of it, and what it calls is not done: the turn
+// takes it over when the words are on record, if its request is the same.
+func (r *Room) prepare(ctx context.Context, in incoming) {
+	set, s := r.cfg.Settings(), r.seatOf(in.aim.agents[0])
+	if !set.Speech.PrepareReply || s == nil || !s.awake || r.speaking() || len(r.pending) > 0 {
+		return
+	}
+	e := in.event
+	text := r.correct(e.Body.(earshot.Speech).Words)
+	e.ID, e.Body = "", earshot.Utterance{Text: text}
+	in.event = e
+	if would := r.scenario(&entry{incoming: in}, s, text); !answers(would) {
+		return
+	}
+	now := r.cfg.Now()
+	q := question{
+		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.who), visibility: e.Visibility,
+		chain: in.who.Type.Machine(), asOf: now, foreseen: true,
+	}
+	r.foresaw = foresight{e.From, e.At, now}
+	r.head.Begin(ctx, r.foretold(set, &q))
+}
+
+// answers reports whether a model would be asked.
+func answers(s scenario) bool {
+	verdict, _ := decide(s)
+	return verdict == earshot.Speak && s.want == reflex.None
+}
+
+// foretold returns what the model will be asked for q, as if its message were on
+// record.
+func (r *Room) foretold(set executive.Config, q *question) *llm.Request {
+	s := q.seat
+	had, foreign := s.history, s.foreign
+	defer func() { s.history, s.foreign = had, foreign }()
+	s.history.lines = slices.Clone(had.lines)
+	if l, ok := s.line(q.message, r.cfg.People); ok {
+		s.history.add(l)
+	}
+	a := r.listeners(*q)
+	req := r.request(set, q, a, slices.ContainsFunc(r.outlets(*q, set), (*place).Audible))
+	p := &part{affair: &affair{room: r}, question: q, askers: r.askers(q), who: s.Record, home: s.Path, audience: a}
+	return p.loop().Request(req)
+}
+
+// with returns what is going on when the message of q is on record, too.
+func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) string) []scene.Item {
+	u, aloud := q.message.Body.(earshot.Utterance)
+	if !q.foreseen || !aloud {
+		return going
+	}
+	e, at := q.message, 0
+	for i, item := range going {
+		if item.Field == scene.Environment || item.Field == scene.Audio {
+			at = i + 1
+		}
+	}
+	return slices.Insert(going, at, scene.Item{
+		Field: scene.Audio, Aloud: true, Source: e.From.Provider, At: e.At, Text: u.Text, By: e.Author, Name: name(e.Author), Visibility: e.Visibility,
+	})
+}
+
+// asOf returns when the request of q is made, for what it says of time: when it was
+// prepared, if it was.
+func (r *Room) asOf(q question) time.Time {
+	if f := r.foresaw; q.aloud && f.from == q.message.From && f.began.Equal(q.message.At) {
+		return f.at
+	}
+	return r.cfg.Now()
+}
+
+// lookAway gives up what was prepared, and waits until it has ended.
+func (r *Room) lookAway() {
+	if r.head != nil {
+		r.head.Drop()
+		r.head.Wait()
+	}
+}

@@ -1,0 +1,162 @@
+package llm
+
+import (
+	"context"
+	"iter"
+	"reflect"
+	"sync"
+	"time"
+)
+
+const (
+	// unread is how many pieces of a reply wait for somebody to ask for it; then
+	// the engine waits. Nobody takes longer to finish a sentence.
+	unread = 64
+
+	// untaken is how long a head start lasts that nobody takes.
+	untaken = 5 * time.Second
+)
+
+// A HeadStart is a service that can begin a reply before it is known whether it
+// is wanted, such as while somebody may still be speaking. At most one has begun:
+// the next request takes it over from its first piece if it is the same, and else
+// gives it up. Nothing of it is seen by anybody before.
+//
+// What is begun has the slot and the priority of the reply itself. It may be used
+// from many goroutines.
+type HeadStart struct {
+	Service Service
+
+	mu           sync.Mutex
+	run          *headRun
+	running      sync.WaitGroup
+	begun, taken int
+}
+
+// A headRun is one reply that has begun.
+type headRun struct {
+	req    Request
+	pieces chan piece
+	cancel context.CancelFunc
+	expiry *time.Timer
+	done   chan struct{}
+}
+
+// A piece is what a stream yields.
+type piece struct {
+	Delta
+	err error
+}
+
+// Begin begins a reply in the background, until ctx ends, in place of one that had
+// begun. The same again changes nothing. It does not wait.
+func (h *HeadStart) Begin(ctx context.Context, req *Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.run != nil && reflect.DeepEqual(h.run.req, *req) {
+		return
+	}
+	h.drop()
+	ctx, cancel := context.WithCancel(ctx)
+	r := &headRun{req: *req, pieces: make(chan piece, unread), cancel: cancel, done: make(chan struct{})}
+	r.expiry = time.AfterFunc(untaken, func() { h.abandon(r) })
+	h.run = r
+	h.begun++
+	h.running.Go(func() { r.stream(ctx, h.Service) })
+}
+
+// stream lets the reply come.
+func (r *headRun) stream(ctx context.Context, s Service) {
+	defer close(r.done)
+	defer r.cancel()
+	defer close(r.pieces)
+	for d, err := range s.Stream(ctx, &r.req) {
+		select {
+		case r.pieces <- piece{d, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Drop gives up what has begun, if anything.
+func (h *HeadStart) Drop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drop()
+}
+
+// Wait waits until nothing runs that was begun and given up.
+func (h *HeadStart) Wait() { h.running.Wait() }
+
+// Counts returns how many replies were begun so, and how many of them taken.
+func (h *HeadStart) Counts() (begun, taken int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begun, h.taken
+}
+
+// abandon gives up r, if nobody has taken it.
+func (h *HeadStart) abandon(r *headRun) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.run == r {
+		h.drop()
+	}
+}
+
+// drop is Drop under the lock.
+func (h *HeadStart) drop() {
+	if h.run != nil {
+		h.run.expiry.Stop()
+		h.run.cancel()
+		h.run = nil
+	}
+}
+
+// take returns what has begun if it is what is asked for, and gives it up else.
+func (h *HeadStart) take(req *Request) *headRun {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.run
+	if r == nil || !reflect.DeepEqual(r.req, *req) {
+		h.drop()
+		return nil
+	}
+	r.expiry.Stop()
+	h.run = nil
+	h.taken++
+	return r
+}
+
+// Stream implements [Service].
+func (h *HeadStart) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		if r := h.take(req); r != nil {
+			r.follow(ctx, yield)
+			return
+		}
+		for d, err := range h.Service.Stream(ctx, req) {
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// follow yields what has come and what comes, and lets the request go before it
+// returns.
+func (r *headRun) follow(ctx context.Context, yield func(Delta, error) bool) {
+	defer func() { r.cancel(); <-r.done }()
+	for {
+		select {
+		case p, more := <-r.pieces:
+			if !more || !yield(p.Delta, p.err) {
+				return
+			}
+		case <-ctx.Done():
+			yield(Delta{}, context.Cause(ctx))
+			return
+		}
+	}
+}
