@@ -54,15 +54,31 @@ func TestBackchannel(t *testing.T) {
 func TestAMurmurMayBecomeMore(t *testing.T) {
 	about := conversation.Attention{Talking: true, Sounding: true}
 	for _, tt := range []struct {
-		said string
-		want conversation.Address
+		said   string
+		stable bool
+		want   conversation.Address
 	}{
-		{"yeah", conversation.Unsure},
-		{"yeah right", conversation.Unsure},
-		{"yeah right but", conversation.Following},
+		{"yeah", false, conversation.Unsure},
+		{"yeah", true, conversation.Backchannel},
+		{"yeah right", false, conversation.Unsure},
+		{"yeah right but", false, conversation.Following},
 	} {
-		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said)}, time.Unix(1000, 0), about); got != tt.want {
+		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said), Stable: tt.stable}, time.Unix(1000, 0), about); got != tt.want {
 			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)
+		}
+	}
+}
+
+// TestAStrangerMustBeKnownFirst: while it is in talk with one voice, words of which
+// nobody can tell whose they are cut nothing yet, unless they call it.
+func TestAStrangerMustBeKnownFirst(t *testing.T) {
+	about := conversation.Attention{Talking: true, Sounding: true, Stranger: true}
+	for said, want := range map[earshot.Text]conversation.Address{
+		"did you buy the milk":   conversation.Unsure,
+		"earshot what about now": conversation.Called,
+	} {
+		if got := listener.Words(earshot.Speech{Words: said}, time.Unix(1000, 0), about); got != want {
+			t.Errorf("%q is %q, want %q", string(said), got, want)
 		}
 	}
 }

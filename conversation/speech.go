@@ -31,6 +31,10 @@ type Attention struct {
 	Sounding bool // its voice could be heard meanwhile
 	Asked    bool // what it said last was a question
 
+	// Stranger says that it is in talk with somebody whose voice is known, and that
+	// nobody can tell yet whose this is.
+	Stranger bool
+
 	Talking  bool      // it is answering the one who speaks
 	Answered time.Time // when it had last answered him; zero for never
 
@@ -98,10 +102,10 @@ func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address
 		u.Own, least = 1, 4
 	}
 	to := l.Address(u, at, about)
-	if to == Backchannel {
-		return Unsure // more may follow
+	if to == Backchannel && !s.Stable || to == Following && about.Stranger {
+		return Unsure // more may follow; and who it is may be known soon
 	}
-	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && n < least {
+	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && to != Backchannel && n < least {
 		return Unsure
 	}
 	if share, _ := echo(string(s.Words), string(about.Saying)); s.Own && to == Following && share >= echoDoubt {

@@ -15,6 +15,11 @@ const (
 	// speaks to it has said some long before. It is a television, or a machine.
 	patience = 4 * time.Second
 
+	// longPatience is the same of a voice that says words, of which nobody can tell
+	// what they are: it may be long before that, in a sentence that is addressed to
+	// the agent by somebody who is hard to know by their voice.
+	longPatience = 10 * time.Second
+
 	// idle voices have held the agent back so many times for nothing, each within so
 	// long of the last. Whoever coughs once, and speaks then, still pauses it.
 	idleTimes  = 3
@@ -35,6 +40,7 @@ type demand struct {
 	sound           bool      // it is a voice, which what is only read does not disturb
 	since           time.Time // when it began to pause
 	tired           bool      // it has paused for long enough
+	speaks          bool      // it says words
 
 	times int       // it has paused for nothing
 	last  time.Time // when it did so last
@@ -82,6 +88,21 @@ func (d *demands) add(from source, c earshot.Control, s *Signal) {
 	one.Control, one.sound = c, s.Kind.sounds()
 }
 
+// speaks notes that a source says words.
+func (d *demands) speaks(from source) {
+	if one := (*d)[from]; one != nil && one.Control == earshot.Pause {
+		one.speaks = true
+	}
+}
+
+// patience is how long one may last.
+func (d *demand) patience() time.Duration {
+	if d.speaks {
+		return longPatience
+	}
+	return patience
+}
+
 // meant takes back what a source asked for, which has spoken.
 func (d *demands) meant(from source) { delete(*d, from) }
 
@@ -97,7 +118,7 @@ func (d *demands) vain(from source, at time.Time) {
 		}
 		one.times, one.last = one.times+1, at
 	}
-	one.Control, one.tired = earshot.Resume, false
+	one.Control, one.tired, one.speaks = earshot.Resume, false, false
 	if one.times == 0 {
 		delete(*d, from)
 	}
@@ -116,7 +137,7 @@ func (d *demands) tire(now time.Time) (next time.Time) {
 		if one.Control != earshot.Pause || !one.sound {
 			continue
 		}
-		if end := one.since.Add(patience); !now.Before(end) {
+		if end := one.since.Add(one.patience()); !now.Before(end) {
 			one.Control, one.tired = earshot.Duck, true
 		} else if next.IsZero() || end.Before(next) {
 			next = end

@@ -120,6 +120,9 @@ func (f *Floor) Signal(s *Signal) Action {
 	defer f.mu.Unlock()
 	from := source{s.From, s.Via}
 	action := Judge(f.Style, s.Kind)
+	if s.Kind == Unclear {
+		f.demands.speaks(from)
+	}
 	switch action {
 	case Duck:
 		f.demands.add(from, earshot.Duck, s)

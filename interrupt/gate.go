@@ -59,6 +59,7 @@ var gate = map[Kind][3]Action{
 	Bystanders:  {Resume, Resume, Stay},
 	Onset:       {Duck, Leave, Pause},
 	Voice:       {Pause, Duck, Pause},
+	Unclear:     {Leave, Leave, Leave}, // what they paused stays so for longer
 	Typing:      {Pause, Leave, Pause},
 	Words:       {Cut, Duck, Cut},
 	Addressed:   {Cut, Cut, Cut},

@@ -31,6 +31,7 @@ func TestJudge(t *testing.T) {
 		{interrupt.Words, "cut duck cut"},
 		{interrupt.Typing, "pause leave pause"},
 		{interrupt.Voice, "pause duck pause"},
+		{interrupt.Unclear, "leave leave leave"},
 		{interrupt.Onset, "duck leave pause"},
 		{interrupt.Bystanders, "resume resume stay"},
 		{interrupt.Backchannel, "resume resume resume"},

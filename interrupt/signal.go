@@ -27,6 +27,7 @@ const (
 	Bystanders              // people talk to each other
 	Onset                   // a voice begins
 	Voice                   // it is still there when a cough would be over
+	Unclear                 // it has said words, and nobody can tell yet what they are
 	Typing                  // the first key of a line
 	Words                   // real words, not addressed to the agent
 	Addressed               // a message or speech to the agent
@@ -38,7 +39,7 @@ const (
 var kinds = [...]string{
 	Ambient: "ambient", OtherAgent: "other agent", Echo: "echo", Noise: "noise",
 	Backchannel: "backchannel", Bystanders: "bystanders", Onset: "onset", Voice: "voice",
-	Typing: "typing", Words: "words", Addressed: "addressed", Command: "command", Shutdown: "shutdown", Over: "over",
+	Unclear: "unclear", Typing: "typing", Words: "words", Addressed: "addressed", Command: "command", Shutdown: "shutdown", Over: "over",
 }
 
 // String returns the kind as it stands in the journal.

@@ -20,6 +20,8 @@ func TestYield(t *testing.T) {
 	for _, tt := range []struct{ name, style, signals, want string }{
 		{"a voice without words", "polite", "bob:onset bob:voice 3.9 4.1 9 bob:over", "duck pause duck resume"},
 		{"one that goes on", "polite", "bob:onset bob:voice 4 bob:voice 8 bob:addressed", "duck pause duck cut"},
+		{"one that says words", "polite", "bob:onset bob:voice bob:unclear 9.9 10.1 bob:over", "duck pause duck resume"},
+		{"words of which nothing was paused", "polite", "bob:unclear 60", ""},
 		{"a key is no voice", "polite", "bob:typing 60 bob:over", "pause resume"},
 		{"a voice beside a key", "polite", "bob:voice ann:typing 5 ann:over bob:over", "pause duck resume"},
 		{"one that comes back", "polite", "bob:voice 5 bob:over bob:onset bob:voice", "pause duck resume duck pause"},

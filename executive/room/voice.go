@@ -116,7 +116,9 @@ func (r *Room) attention(e earshot.Event) (conversation.Attention, agents.Record
 	if with = find(t.by); with >= 0 {
 		a.Answered, a.Since = t.ended, t.asked
 	}
+	a.Stranger = e.Author == "" && t.with != ""
 	if r.live != nil && r.same(r.live.message, e) {
+		a.Stranger = e.Author == "" && r.live.message.Author != ""
 		a.Talking, a.Since, with = true, r.live.message.At, find(r.live.seat.ID)
 	}
 	return a, all[max(0, with)]
@@ -173,8 +175,10 @@ func worded(s *interrupt.Signal, to conversation.Address) *interrupt.Signal {
 		s.Kind = interrupt.Echo
 	case conversation.Aside:
 		s.Kind = interrupt.Bystanders
+	case conversation.Backchannel:
+		s.Kind = interrupt.Backchannel
 	default:
-		return nil // what it paused stays paused until one knows more
+		s.Kind = interrupt.Unclear
 	}
 	return s
 }
