@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,6 +151,68 @@ func TestRealCut(t *testing.T) {
 				t.Error("it is not silent after the cut")
 			}
 		})
+	}
+}
+
+// TestRealPauses: on a sound card, too, the recording of a speech that is lowered,
+// paused and cut at any time is the speech up to the word that was heard.
+func TestRealPauses(t *testing.T) {
+	rounds := 3
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		rounds = 60
+	}
+	dir, server, log := helpertest.Build(t, "earshot-sound"), soundtest.Start(t), slog.New(slog.DiscardHandler)
+	card := sound.New(func() (helper.Link, error) {
+		return helper.Start(helper.Command{Name: "earshot-sound", Path: filepath.Join(dir, "earshot-sound"), Env: server.Env(), Log: log})
+	}, log)
+	voice, entered := new(cipher), make(chan struct{})
+	l := loudspeaker.New(loudspeaker.DefaultConfig(), loudspeaker.OnCard(card), voice)
+	perform(t, card.Run)
+	perform(t, func(ctx context.Context) error {
+		return l.Run(ctx, func(earshot.Outlet) func() { close(entered); return func() {} })
+	})
+	select {
+	case <-entered:
+	case <-time.After(patience):
+		t.Fatal("the loudspeaker does not open")
+	}
+	said := clauses(strings.Repeat("one two three four five six ", 4))
+	for round := range rounds {
+		voice.made = 0
+		dice := rand.New(rand.NewPCG(7, uint64(round)))
+		recording, err := server.Record(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hears := &listener{began: time.Now()}
+		s, err := l.Open(t.Context(), earshot.Opening{}, hears.hear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait := say(t, s, said)
+		testkit.Await(t, patience, "the first word", func() bool { at, _ := hears.last(); return at.Byte > 0 })
+		does := func(any ...earshot.Control) {
+			s.Do(any[dice.IntN(len(any))])
+			at := recording.Len() + dice.IntN(2*perWord) // its time is that of the recording
+			testkit.Await(t, patience, "some sound, or silence", func() bool { return recording.Len() > at })
+		}
+		for word := range 4 {
+			does(earshot.Duck, earshot.Pause)
+			does(earshot.Pause, earshot.Duck, earshot.Resume)
+			does(earshot.Resume, earshot.Duck)
+			testkit.Await(t, patience, "a word", func() bool { at, _ := hears.last(); return at.Byte > 8*word })
+		}
+		s.Do([]earshot.Control{earshot.Cut, earshot.Resume}[round%2])
+		wait()
+		testkit.Await(t, patience, "the end", func() bool { at, _ := hears.last(); return at.End })
+		at := recording.Len()
+		testkit.Await(t, patience, "the sound after it", func() bool { return recording.Len() > at+8000 })
+		end, _ := hears.last()
+		least, most, ok := soundtest.FollowRuns(recording.Stop())
+		words := len(strings.Fields(heard(said, end)))
+		if low, high := (least+perWord/2)/perWord-1, (most+perWord/2)/perWord+1; !ok || words < low || words > high {
+			t.Errorf("round %d: %d to %d samples are in the recording (%v), and %d words were heard", round, least, most, ok, words)
+		}
 	}
 }
 

@@ -63,6 +63,43 @@ func Follow(recorded [][]int16) (least, most int, ok bool) {
 	return least, most, true
 }
 
+// FollowRuns is the same for a recording of which the blocks are not known: between
+// silences what was played goes on where it was, or a fade before.
+func FollowRuns(recorded []int16) (least, most int, ok bool) {
+	at := map[int]bool{0: true}
+	for len(recorded) > 0 {
+		n := 0
+		for n < len(recorded) && recorded[n] != 0 {
+			n++
+		}
+		if n > 0 {
+			next := make(map[int]bool)
+			for from := range at {
+				for back := range min(faded, from) + 1 {
+					if got, is := follows(recorded[:n], from-back); is && got == n {
+						next[from-back+n] = true
+					}
+				}
+			}
+			if at = next; len(at) == 0 {
+				return 0, 0, false
+			}
+		}
+		recorded = recorded[n:]
+		for len(recorded) > 0 && recorded[0] == 0 {
+			recorded = recorded[1:]
+		}
+	}
+	least = -1
+	for p := range at {
+		most = max(most, p)
+		if p = max(0, p-faded); least < 0 || p < least { // the last of it may have faded out
+			least = p
+		}
+	}
+	return least, most, true
+}
+
 // follows returns how much of a cipher a block has, which goes on at from, and
 // reports whether it has nothing else.
 func follows(block []int16, from int) (n int, ok bool) {
