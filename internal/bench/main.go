@@ -67,6 +67,7 @@ var figures = []figure{
 	{"cut", cut},
 	{"yield", yielding},
 	{"card", cutOnCard},
+	{"echo", echoes},
 	{"tree", tree},
 	{"voices", tellApart},
 	{"ollama", realModel},
