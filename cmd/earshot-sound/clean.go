@@ -25,7 +25,7 @@ type cleaner struct {
 	quiet     int // frames since our own sound
 	used      bool
 	raw       []byte
-	out       [audio.Samples]int16
+	left, out [audio.Samples]int16 // what the canceller makes of a frame
 }
 
 func newCleaner() (*cleaner, error) {
@@ -55,8 +55,8 @@ func (c *cleaner) clean(f *audio.Frame, far *[audio.Samples]int16, follows, off 
 	}
 	use := false
 	if c.quiet <= resting && !off {
-		c.canceller.cancel(&f.PCM, far, &c.out)
-		use = c.gate.Judge(f, far[:], c.out[:]) && c.quiet < resting
+		c.canceller.cancel(&f.PCM, far, &c.left, &c.out)
+		use = c.gate.Judge(f, far[:], c.left[:]) && c.quiet < resting
 	} else {
 		c.gate.Judge(f, far[:], nil)
 	}

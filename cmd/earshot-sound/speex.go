@@ -48,16 +48,21 @@ func newCanceller() *canceller {
 	}
 	C.echo_set(k.echo, C.SPEEX_ECHO_SET_SAMPLING_RATE, audio.Rate)
 	C.clean_after(k.clean, k.echo)
-	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_DENOISE, 0) // recognisers know noise, and not what removing it leaves
+	// What lowers noise must be on for echo to be lowered. It lowers none:
+	// recognisers know noise, and not what removing it leaves.
+	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_DENOISE, 1)
+	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_NOISE_SUPPRESS, 0)
 	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_ECHO_SUPPRESS, suppress)
 	C.clean_set(k.clean, C.SPEEX_PREPROCESS_SET_ECHO_SUPPRESS_ACTIVE, suppressAside)
 	return k
 }
 
-// cancel fills out with mic without what came back of far.
-func (k *canceller) cancel(mic, far, out *[audio.Samples]int16) {
+// cancel fills left with mic without what came back of far, as well as it is
+// known, and out with the same, where what is still left of that is lowered.
+func (k *canceller) cancel(mic, far, left, out *[audio.Samples]int16) {
 	for at := 0; at < audio.Samples; at += step {
-		C.speex_echo_cancellation(k.echo, (*C.spx_int16_t)(&mic[at]), (*C.spx_int16_t)(&far[at]), (*C.spx_int16_t)(&out[at]))
+		C.speex_echo_cancellation(k.echo, (*C.spx_int16_t)(&mic[at]), (*C.spx_int16_t)(&far[at]), (*C.spx_int16_t)(&left[at]))
+		copy(out[at:at+step], left[at:at+step])
 		C.speex_preprocess_run(k.clean, (*C.spx_int16_t)(&out[at]))
 	}
 }

@@ -60,6 +60,9 @@ func TestEveryFigure(t *testing.T) {
 			"B1, of that: voice", "B1 pauses taken for the end"}},
 		{"cut", true, []string{"onset of a voice → duck", "onset of a voice → silence", "onset of a voice → cut by its words"}},
 		{"card", true, []string{"through a sound card: onset → duck", "through a sound card: onset → silence"}},
+		{"echo", true, []string{
+			"B11 self-turns", "B11 pauses for nobody", "B11 real cuts missed", "B11 onset over our own voice → an utterance",
+			"B11 echo lowered by", "B11 to clean a second of sound"}},
 		{"tree", true, []string{
 			"microphone open, silence: CPU of the tree", "microphone open, silence: memory (PSS)", "microphone open, silence: memory (RSS)",
 			"somebody speaks: CPU of the tree", "somebody speaks: memory (PSS)", "somebody speaks: memory (RSS)",

@@ -31,14 +31,31 @@ func phrases(ctx context.Context, b bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	link, err := d.to(speechHelper, "hear")()
+	s, stop, err := seek(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	s := &search{link: link, ready: make(chan struct{}), found: make(map[uint32][]string)}
-	ctx, stop := beside(ctx, func(ctx context.Context) error { return link.Run(ctx, helper.Handler{Control: s.control}) })
 	rows, err := s.measure(ctx, b)
 	return rows, errors.Join(err, stop())
+}
+
+// seek starts a search, which stop ends.
+func seek(ctx context.Context, d dial) (s *search, stop func() error, err error) {
+	link, err := d.to(speechHelper, "hear")()
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &search{link: link, ready: make(chan struct{}), found: make(map[uint32][]string)}
+	ctx, stop = beside(ctx, func(ctx context.Context) error { return link.Run(ctx, helper.Handler{Control: s.control}) })
+	if err := link.Send(wire.OpenName, wire.OpenHear{Names: []string{executive.DefaultConfig().Name}, Phrases: stops}); err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	select {
+	case <-s.ready:
+		return s, stop, nil
+	case <-ctx.Done():
+		return nil, nil, errors.Join(context.Cause(ctx), stop())
+	}
 }
 
 // A search is a helper that looks for phrases.
@@ -73,16 +90,7 @@ func (s *search) control(c helper.Control) error {
 
 // measure plays every phrase and every sentence, in all voices.
 func (s *search) measure(ctx context.Context, b bench) ([]Row, error) {
-	name := executive.DefaultConfig().Name
-	if err := s.link.Send(wire.OpenName, wire.OpenHear{Names: []string{name}, Phrases: stops}); err != nil {
-		return nil, err
-	}
-	select {
-	case <-s.ready:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	sought := append([]string{strings.ToLower(name)}, stops...)
+	sought := append([]string{strings.ToLower(executive.DefaultConfig().Name)}, stops...)
 	said := strings.Split(strings.TrimSpace(sentencesText), "\n")
 	said = append(said[:min(len(said), b.rounds)], sought...)
 	var texts []string // of the streams, from 1
