@@ -53,6 +53,7 @@ func (d devicesCommand) Run(a *app) error {
 	err = listDevices(a.out, cfg.Providers.Microphone.Device, devices.Inputs)
 	fmt.Fprintln(a.out, "Loudspeakers:")
 	err = errors.Join(err, listDevices(a.out, cfg.Outlets.Loudspeaker.Device, devices.Outputs))
+	fmt.Fprintln(a.out, "\nearshot removes from what it hears what comes back of its own voice, unless the sound server does.")
 	fmt.Fprintln(a.out, "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
 	return err
 }
@@ -72,6 +73,9 @@ func listDevices(w io.Writer, chosen string, list []sound.Device) error {
 		about := d.Description
 		if d.Monitors != "" {
 			about += " (what comes out of a loudspeaker, not a microphone)"
+		}
+		if d.Cleaned {
+			about += " (without echo, by the sound server)"
 		}
 		fmt.Fprintf(t, "  %s %s\t%s\n", star, terminal.Safe(d.Name), terminal.Safe(about))
 	}
@@ -125,6 +129,9 @@ func found(f finding, name string, list []sound.Device) finding {
 			}
 			if d.Monitors != "" && f.Thing == "microphone" {
 				f.Text += " (this is no microphone: it hears what a loudspeaker plays)"
+			}
+			if d.Cleaned {
+				f.Text += " (without echo, by the sound server)"
 			}
 			return f
 		}
