@@ -38,7 +38,7 @@ const (
 	briefest, longest, step = 300 * time.Millisecond, 800 * time.Millisecond, 100 * time.Millisecond
 
 	// lanes is how many tapes play at the same time, each to a house of its own.
-	lanes = 2
+	lanes = 1
 )
 
 // measureGap measures B1: from the last sound of somebody's sentence to the first
