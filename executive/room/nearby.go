@@ -107,17 +107,3 @@ func (n *nearby) leave(now time.Time) (gone []earshot.ParticipantID) {
 	}
 	return gone
 }
-
-// heardAt returns when somebody was heard last, by any voice of theirs; the zero time if they
-// are not here by voice.
-func (r *Room) heardAt(who earshot.ParticipantID) (last time.Time) {
-	n := &r.nearby
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for id, at := range n.last {
-		if r.person(id) == who && at.After(last) {
-			last = at
-		}
-	}
-	return last
-}

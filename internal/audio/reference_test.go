@@ -19,7 +19,6 @@ type bench struct {
 	r         *rand.Rand
 	played    int64
 	captured  int64
-	newest    time.Duration // until when it was played
 	gap, drop bool
 }
 

@@ -81,12 +81,11 @@ func (t *Turns) Step(f *audio.Frame) (since int, changed bool) {
 	if len(t.before) < t.quiet {
 		return 0, false
 	}
-	at, gained := t.best(least)
-	switch {
+	switch _, gained := t.best(least); {
 	case t.found == 0 && gained > gain:
 		t.found = len(t.before)
 	case t.found > 0 && len(t.before) >= t.found+decide:
-		at, gained = t.best(behind)
+		at, gained := t.best(behind)
 		return t.frames - step*at, gained > gain
 	}
 	return 0, false
