@@ -185,6 +185,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	began, journal, model := time.Now(), new(testkit.Journal), &prompter{script: s.Model, window: s.Window}
 	cfg := room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return s.Config }, People: people,
+		Voices:  new(voices),
 		Tools:   (&workspace.Store{Dir: dir}).Tools(),
 		Journal: journal, Decided: func(a earshot.Audience) why.Journal { return journal.For(a) }, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ const longest = 24 * time.Hour
 //	6.1s  microphone/default  (voice lasts)
 //	6.8s  microphone/default  (words) earshot what
 //	7.4s  microphone/default  (aloud) earshot what time is it
+//	8.2s  microphone/default  (aloud as 3) and tomorrow
 //	9.0s  console/ann  (goes)
 //
 // A line is when, who (the provider and its name for them), and what: a
@@ -38,7 +40,8 @@ const longest = 24 * time.Hour
 // go: (comes), (goes). A message that begins with a slash is written with two, and
 // one of several lines with \n between them. A voice begins, lasts, or was nothing
 // after all, (voice over); its (words) are understood while it speaks, a phrase
-// that is listened for (calls), and what it said (aloud) comes when it has ended.
+// that is listened for (calls), and what it said (aloud) comes when it has ended;
+// (aloud as 3) is by voice 3, and (aloud as 0) by the agent's own, from elsewhere.
 // What came together with the agent's own sound is (own words) and (own voice).
 // Lines are in the order of time.
 //
@@ -184,6 +187,7 @@ func parseVoice(s string) (earshot.Body, bool) {
 	kind += ")"
 	text := earshot.Text(strings.TrimSpace(words))
 	own := strings.HasPrefix(kind, "(own ")
+	kind, voice := whose(kind)
 	switch kind {
 	case "(aloud)", "(own voice)":
 		if text == "" {
@@ -193,6 +197,10 @@ func parseVoice(s string) (earshot.Body, bool) {
 		if own {
 			u.Own = 1
 		}
+		if voice != nil {
+			voice.Heard = u.Lasted
+			u.Voice = voice
+		}
 		return u, true
 	case "(own words)":
 		kind = "(words)"
@@ -200,6 +208,20 @@ func parseVoice(s string) (earshot.Body, bool) {
 	stage, ok := stages[kind]
 	return earshot.Speech{Stage: stage, Words: text, Confidence: sure, Own: own}, ok
 }
+
+// whose returns a kind without the number of the voice that speaks, and that voice: its
+// print is the number.
+func whose(kind string) (string, *earshot.Voice) {
+	number, is := strings.CutPrefix(kind, "(aloud as ")
+	n, err := strconv.Atoi(strings.TrimSuffix(number, ")"))
+	if !is || err != nil || n < 0 || n > mostVoices {
+		return kind, nil
+	}
+	return "(aloud)", &earshot.Voice{Print: []float32{float32(n)}, Channel: "scene"}
+}
+
+// mostVoices is how many voices a scene can have.
+const mostVoices = 99
 
 func parseCommand(s string) (earshot.Body, error) {
 	name, args := word(s)
