@@ -207,8 +207,9 @@ func (p play) spoken(from, to int) bool {
 
 // Echoed is what came of it.
 type echoed struct {
-	dial  dial
-	pupil *pupil
+	dial    dial
+	pupil   *pupil
+	hearing sync.Mutex // held while pupil hears
 
 	mu       sync.Mutex
 	minutes  float64
@@ -363,15 +364,21 @@ func (e *echoed) understand(ctx context.Context, p play, all []remark) (turns, k
 	return turns, knowing, examined, nil
 }
 
-// recognise has the recogniser hear a remark.
+// enough is how much of a remark the recogniser is given, in frames: five seconds.
+const enough = 250
+
+// recognise has the recogniser hear a remark, one at a time: two would be too
+// slow for it.
 func (e *echoed) recognise(ctx context.Context, r remark) (u earshot.Utterance, err error) {
+	e.hearing.Lock()
+	defer e.hearing.Unlock()
 	done := make(chan microphone.Result, 1)
 	s := e.pupil.Begin(func(r microphone.Result) {
 		if r.Final {
 			done <- r
 		}
 	})
-	for i := range r.frames {
+	for i := range r.frames[:min(len(r.frames), enough)] {
 		s.Feed(&r.frames[i])
 	}
 	s.End()
