@@ -10,6 +10,7 @@ import (
 // Forget erases a voice: in memory, and in the file with what was there before.
 // It cannot be undone, and nothing before it can.
 func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
+	var ids []string
 	c, err := b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -18,26 +19,41 @@ func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
 		if v == nil {
 			return Change{}, ErrUnknown
 		}
+		ids = v.ids()
 		s.drop(v)
 		return Change{Act: Forgotten, Voice: v.handle(), Was: v.who, Said: said}, nil
 	})
 	if c.Act == "" {
 		return c, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.past {
-		for _, v := range p.before {
-			if v.id == c.Voice.ID {
-				v.erase()
-			}
-		}
-	}
-	b.past = nil
 	if b.path != "" {
 		err = errors.Join(err, eraseAside(b.path))
 	}
+	b.wipe(ids)
 	return c, err
+}
+
+// wipe overwrites what is remembered of a voice beside the voices.
+func (b *Book) wipe(ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.past {
+		p.erase(ids)
+	}
+	b.past = nil
+	for _, s := range b.recent { // nobody remembers whose each was
+		clear(s.numbers)
+	}
+	b.recent = nil
+}
+
+// erase overwrites what a change has replaced of a voice.
+func (p past) erase(ids []string) {
+	for _, v := range p.before {
+		if slices.Contains(ids, v.id) {
+			v.erase()
+		}
+	}
 }
 
 // erase overwrites what is remembered of v, which is no other voice's.

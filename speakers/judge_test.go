@@ -271,3 +271,24 @@ func BenchmarkWhose(b *testing.B) {
 		w.book.Guess(v, w.now.Add(time.Duration(i)*time.Second))
 	}
 }
+
+// TestForgetOne: what is erased of a voice is not erased of those who have something
+// that was once taken for it.
+func TestForgetOne(t *testing.T) {
+	w := open(t, "", config())
+	ann := w.says("ann", 4*time.Second).Speaker
+	if _, err := w.book.Name(ann, "ann", w.said()); err != nil {
+		t.Fatal(err)
+	}
+	w.says("ann", 4*time.Second)
+	c, err := w.book.Teach(w.now, "zoe", w.said())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.book.Forget(ann, w.said()); err != nil {
+		t.Fatal(err)
+	}
+	if j := w.says("ann", 4*time.Second); j.Speaker != c.Other || j.Sure < 0.99 {
+		t.Errorf("Zoe, who sounds like her, is %+v", j)
+	}
+}

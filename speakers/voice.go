@@ -128,9 +128,10 @@ func add(prints []print, p print) []print {
 	return prints
 }
 
-// learn takes in what v has said.
+// learn takes in what v has said. The numbers are its own, so that they can be erased.
 func (v *voice) learn(s sample) {
-	v.live = add(v.live, s.print)
+	s.numbers = slices.Clone(s.numbers)
+	v.live = add(v.live, print{s.channel, slices.Clone(s.numbers), s.heard})
 	v.spoken += s.heard
 	v.recent = append(v.recent, s)
 	if len(v.recent) > mostSamples {

@@ -218,7 +218,9 @@ func (f speakersForget) Run(a *app) error {
 
 // here erases it in the file that no earshot holds.
 func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Registry) error {
-	book, err := speakers.Open(cfg.Store.Directory, cfg.Speakers)
+	c := cfg.Speakers
+	c.Report = func(n earshot.Notice) { fmt.Fprintf(a.err, "earshot: %s\n", n.Text) }
+	book, err := speakers.Open(cfg.Store.Directory, c)
 	if err != nil {
 		return err
 	}
@@ -227,14 +229,14 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 		return &verdict{notFound, err}
 	}
 	account, _ := self()
-	c, err := book.Forget(h, speakers.Said{By: people.Resolve(account).ID, At: time.Now()})
+	came, err := book.Forget(h, speakers.Said{By: people.Resolve(account).ID, At: time.Now()})
 	switch {
 	case err != nil:
 		return err
 	case f.JSON:
-		return a.json(turnout{c, "the voice of " + people.Name(c.Was) + " is forgotten"})
+		return a.json(turnout{came, "the voice of " + people.Name(came.Was) + " is forgotten"})
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(c.Was)+" is forgotten."))
+	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(came.Was)+" is forgotten."))
 	return err
 }
 
