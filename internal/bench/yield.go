@@ -52,7 +52,6 @@ func yielding(ctx context.Context, b bench) (rows []Row, err error) {
 
 // A reaction is what came of something that was heard while the agent spoke.
 type reaction struct {
-	of        string
 	began     time.Time // when the tape did
 	told      []controlled
 	cut, held bool // it was cut, or paused and never went on
@@ -197,34 +196,27 @@ func (b bench) falseStops(ctx context.Context, d dial, s *stage) ([]Row, error) 
 	if err != nil {
 		return nil, err
 	}
-	var halves [2]struct{ heard, paused, stopped, broken int }
+	var heard, paused, stopped, broken int
 	var which []string
 	for i, one := range all[:min(len(all), b.rounds)] {
 		y, err := b.distract(ctx, d, s, one, asker)
 		if err != nil {
 			return nil, fmt.Errorf("distraction %d, %s: %w", i, one.kind, err)
 		}
-		half := &halves[i%2]
-		half.heard++
-		if _, paused := y.when(0, earshot.Pause); paused {
-			half.paused++
+		heard++
+		if _, was := y.when(0, earshot.Pause); was {
+			paused++
 		}
 		if y.broken {
-			half.broken++
+			broken++
 		}
 		if y.cut || y.held {
-			half.stopped++
+			stopped++
 			which = append(which, fmt.Sprintf("%d %s", i, one.kind))
 		}
 	}
-	rows := make([]Row, 3)
-	for i, name := range []string{"tuned on", "not tuned on"} {
-		h := halves[i]
-		rows[i] = count("B2 false stops, "+name, h.stopped, fmt.Sprintf("of %d; %d paused it, %d went on at another sample", h.heard, h.paused, h.broken))
-	}
-	stops := halves[0].stopped + halves[1].stopped
-	rows[2] = count("B2 false stops", stops, strings.Join(append([]string{"goal of 60"}, which...), ", ")).goal("max", float64(stops), 2)
-	return rows, nil
+	note := fmt.Sprintf("of %d, all of them known when the rules were written; %d paused it, %d went on at another sample", heard, paused, broken)
+	return []Row{count("B2 false stops", stopped, strings.Join(append([]string{note}, which...), "; ")).goal("max", float64(stopped), 2)}, nil
 }
 
 // count is a row of one number.
