@@ -97,7 +97,7 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphon
 			about.Name = cfg.Executive.Name
 			return about
 		},
-		Voices: cfg.Executive.MultiParty.SpeakerAttribution,
+		Voices: cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled,
 	})
 	d.parts = append(d.parts, part{name: "recognition", run: hear.Run})
 	return mic
