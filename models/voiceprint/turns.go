@@ -28,9 +28,8 @@ const (
 	far    = 250
 
 	// gain is how much better two voices must explain what was heard than one.
-	// Of two that follow each other, 19 of 20 come to more in a quiet place and 3
-	// of 4 in a loud one; of one that says some sentences, 1 in 10: who asks
-	// compares the prints of both sides, see [Change], and refuses those.
+	// It is low: one voice that says some sentences comes to more at times, and
+	// who asks compares the prints of both sides, see [Change], and refuses those.
 	gain = 300
 
 	// decide is how many steps a change is looked at before it is believed, since
