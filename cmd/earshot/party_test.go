@@ -118,7 +118,7 @@ func voicesOf(said []earshot.Utterance) (all []earshot.Handle) {
 // sounds like the agent is nobody's.
 func TestSpokenParty(t *testing.T) {
 	talks(t)
-	p := &party{parlour: newParlour(t, "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0")}
+	p := &party{parlour: newParlour(t, attribution+"=true", "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0")}
 	p.scripted(talker)
 	p.wakes()
 	p.speaks("bob", "earshot, what is the weather like today in the city")
