@@ -40,6 +40,10 @@ func discriminate(takes []take, mixture *acoustic.Mixture) *acoustic.Model {
 	return m
 }
 
+// useless is how little voices may differ in a number, beside how each varies:
+// between few people there are not as many differences as a print has numbers.
+const useless = 0.01
+
 // scale makes the prints of m vary by 1 from person to person, and measures how
 // they vary otherwise.
 func scale(m *acoustic.Model, takes []take) {
@@ -62,6 +66,7 @@ func scale(m *acoustic.Model, takes []take) {
 	drift := drifts(takes, off, within[:])
 	for p := range m.Project {
 		voices := among[p]/(people-1) - within[p]*people/float64(len(takes))
+		voices = max(voices, within[p]*useless)
 		for i := range m.Project[p] {
 			m.Project[p][i] /= sqrt(voices)
 		}

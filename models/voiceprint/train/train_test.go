@@ -81,7 +81,7 @@ func TestSameBytes(t *testing.T) {
 	}
 	var people []cast.Person
 	for i, p := range cast.Background() {
-		if i%9 == 0 {
+		if i%14 == 0 {
 			people = append(people, p)
 		}
 	}
