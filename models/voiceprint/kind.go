@@ -1,6 +1,8 @@
 package voiceprint
 
+import "hash/crc32"
+
 // Kind says what the numbers of a print mean: prints of two kinds cannot be
-// compared, so who keeps prints keeps it beside them. It grows with every change
-// to how an [Extractor] makes them, also of its weights.
-const Kind = 1
+// compared, so who keeps prints keeps it beside them. It is another one for each
+// model, which says itself for which kind of measuring it was made.
+var Kind = int(crc32.ChecksumIEEE(voices))
