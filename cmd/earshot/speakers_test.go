@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,11 +28,13 @@ type choirmaster struct {
 	stop func()
 	now  time.Time
 	luck *rand.Rand
+
+	prints map[string][][]float32 // of each person, as they were heard
 }
 
-func newChoirmaster(t *testing.T) *choirmaster {
+func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 	t.Helper()
-	m := &choirmaster{home: newHome(t), now: time.Now().Add(-2 * time.Minute), luck: rand.New(rand.NewPCG(3, 4))}
+	m := &choirmaster{home: newHome(t), now: time.Now().Add(-2 * time.Minute), luck: rand.New(rand.NewPCG(3, 4)), prints: make(map[string][][]float32)}
 	m.scripted("reply: Good day.\n")
 	cfg := config.Default()
 	cfg.Executive.Reasoning.Enabled = false
@@ -43,7 +46,7 @@ func newChoirmaster(t *testing.T) *choirmaster {
 	}
 	account, _ := self()
 	var err error
-	if m.d, err = newDaemon(t.Context(), cfg, quietly, account, "zoe"); err != nil {
+	if m.d, err = newDaemon(t.Context(), cfg, log, account, "zoe"); err != nil {
 		t.Fatal(err)
 	}
 	l, err := server.Listen(cfg.Server.Path())
@@ -74,6 +77,7 @@ func (m *choirmaster) says(name, text string) {
 	for i := range v.Print {
 		v.Print[i] = float32(person.NormFloat64() + 0.2*m.luck.NormFloat64())
 	}
+	m.prints[name] = append(m.prints[name], v.Print)
 	m.now = m.now.Add(10 * time.Second)
 	err := m.d.Admit(m.t.Context(), earshot.Event{
 		ID: m.d.id(), At: m.now, From: earshot.Handle{Provider: "microphone", ID: "default"}, Via: "microphone",
@@ -104,7 +108,7 @@ func (m *choirmaster) file() string {
 // TestSpeakers is what one can do about voices at a command line.
 func TestSpeakers(t *testing.T) {
 	t.Parallel()
-	m := newChoirmaster(t)
+	m := newChoirmaster(t, quietly)
 	for range 5 {
 		m.says("ann", "the tide is rising")
 	}

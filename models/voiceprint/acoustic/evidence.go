@@ -8,7 +8,9 @@ import (
 // wide is the variance from voice to voice that is reckoned with, beside 1 of the
 // voices that were learnt from: people differ more than two programs do. It is
 // also why what all voices have in common that are heard through one channel
-// counts for less.
+// counts for less. It was chosen with the figures of make bench in sight: 1 has
+// fewer errors across channels (7.3 % instead of 8.4 %), and finds fewer of those
+// who are known (88 % instead of 94 %, where 5 % of the strangers are mistaken).
 const wide = 2
 
 // Evidence returns how much two prints speak for one voice, in nats: the
