@@ -12,8 +12,9 @@ const (
 	maxSources = 256
 
 	// patience is how long a voice holds an agent back of which no words come: who
-	// speaks to it has said some long before. It is a television, or a machine.
-	patience = 4 * time.Second
+	// speaks to it has said some long before. It is music, or a machine. A recogniser
+	// has its first word 200 to 700 ms after the onset, on a machine that is busy.
+	patience = 2500 * time.Millisecond
 
 	// longPatience is the same of a voice that says words, of which nobody can tell
 	// what they are: it may be long before that, in a sentence that is addressed to

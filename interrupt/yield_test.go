@@ -18,8 +18,8 @@ func TestYield(t *testing.T) {
 	coughs := func(n int) string { return strings.Repeat("bob:onset bob:voice bob:noise ", n) }
 	vain := "duck pause resume duck pause resume duck pause resume "
 	for _, tt := range []struct{ name, style, signals, want string }{
-		{"a voice without words", "polite", "bob:onset bob:voice 3.9 4.1 9 bob:over", "duck pause duck resume"},
-		{"one that goes on", "polite", "bob:onset bob:voice 4 bob:voice 8 bob:addressed", "duck pause duck cut"},
+		{"a voice without words", "polite", "bob:onset bob:voice 2.4 2.6 9 bob:over", "duck pause duck resume"},
+		{"one that goes on", "polite", "bob:onset bob:voice 2.5 bob:voice 8 bob:addressed", "duck pause duck cut"},
 		{"one that says words", "polite", "bob:onset bob:voice bob:unclear 9.9 10.1 bob:over", "duck pause duck resume"},
 		{"words of which nothing was paused", "polite", "bob:unclear 60", ""},
 		{"a key is no voice", "polite", "bob:typing 60 bob:over", "pause resume"},

@@ -70,7 +70,7 @@ func TestWhoListensIsNoInterruption(t *testing.T) {
 }
 
 // TestATelevisionHoldsNobodyBackForEver: a voice that goes on without words lets
-// the agent go on after four seconds, lowered, and as loud as before when it is
+// the agent go on after two seconds and a half, lowered, and as loud as before when it is
 // over.
 func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -80,15 +80,15 @@ func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 		h.hears(t, "earshot count", 0, 250*time.Millisecond)
 		h.notices(t, earshot.Speech{Stage: earshot.VoiceBegan})
 		h.notices(t, earshot.Speech{Stage: earshot.VoiceLasts})
-		time.Sleep(3900 * time.Millisecond)
+		time.Sleep(2400 * time.Millisecond)
 		synctest.Wait()
 		if got := told(v.Told()); got != "duck pause" {
-			t.Errorf("it was told %q before four seconds were over", got)
+			t.Errorf("it was told %q before its patience was over", got)
 		}
 		time.Sleep(200 * time.Millisecond)
 		synctest.Wait()
 		if got := told(v.Told()); got != "duck pause duck" {
-			t.Errorf("it was told %q after four seconds", got)
+			t.Errorf("it was told %q after it", got)
 		}
 		time.Sleep(time.Second)
 		h.notices(t, earshot.Speech{Stage: earshot.VoiceOver})
