@@ -33,9 +33,23 @@ func backchannel(u earshot.Utterance, about Attention) bool {
 	return about.Sounding && !about.Asked && u.Lasted <= murmurLasts && murmured(u.Text)
 }
 
+// hummed returns words in which a run of letters that are hummed is one "mm": a
+// recogniser that knows no "mm-hm" spells it.
+func hummed(said []string) (words []string) {
+	for _, w := range said {
+		switch last := len(words) - 1; {
+		case w != "m" && w != "h" && w != "n":
+			words = append(words, w)
+		case last < 0 || words[last] != "mm":
+			words = append(words, "mm")
+		}
+	}
+	return words
+}
+
 // murmured reports whether text is nothing but murmurs.
 func murmured(text earshot.Text) bool {
-	said := strings.Fields(folded(string(text)))
+	said := hummed(strings.Fields(folded(string(text))))
 	if len(said) == 0 || len(said) > murmurWords {
 		return false
 	}

@@ -31,6 +31,10 @@ func TestBackchannel(t *testing.T) {
 		{"yeah, yeah", 700 * time.Millisecond, talk, conversation.Backchannel},
 		{"oh I see", 700 * time.Millisecond, talk, conversation.Backchannel},
 		{"all right go on", 900 * time.Millisecond, talk, conversation.Backchannel},
+		{"m m h m", 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"n h m", 400 * time.Millisecond, talk, conversation.Backchannel},
+		{"m m h m but", 600 * time.Millisecond, talk, conversation.Following},
+		{"n or m", 600 * time.Millisecond, talk, conversation.Following},
 		{"yeah", 300 * time.Millisecond, others, conversation.Backchannel},
 		{"yes", 300 * time.Millisecond, asked, conversation.Following},
 		{"okay", 300 * time.Millisecond, asked, conversation.Following},
@@ -80,5 +84,25 @@ func TestAStrangerMustBeKnownFirst(t *testing.T) {
 		if got := listener.Words(earshot.Speech{Words: said}, time.Unix(1000, 0), about); got != want {
 			t.Errorf("%q is %q, want %q", string(said), got, want)
 		}
+	}
+}
+
+// TestSomebodyElseTalks: what is said by somebody else than whom the agent is in talk
+// with is for others from its first word on, unless it calls the agent.
+func TestSomebodyElseTalks(t *testing.T) {
+	about := conversation.Attention{Talking: true, Sounding: true, Stranger: true, Other: true}
+	for said, want := range map[earshot.Text]conversation.Address{
+		"did":                    conversation.Unsure, // which may be its own sound, misheard
+		"did you buy the milk":   conversation.Aside,
+		"earshot what about now": conversation.Called,
+		"yeah":                   conversation.Unsure, // which may be said to the agent
+	} {
+		if got := listener.Words(earshot.Speech{Words: said, Own: true}, time.Unix(1000, 0), about); got != want {
+			t.Errorf("%q is %q, want %q", string(said), got, want)
+		}
+	}
+	u := earshot.Utterance{Text: "did you buy the milk", Confidence: 0.9, Own: 1}
+	if got := listener.Address(u, time.Unix(1000, 0), about); got != conversation.Aside {
+		t.Errorf("it is %q when it is over", got)
 	}
 }

@@ -35,6 +35,10 @@ type Attention struct {
 	// nobody can tell yet whose this is.
 	Stranger bool
 
+	// Other says that it is in talk with somebody, and that this is said by somebody
+	// else: as their voice says, or because it answers what somebody else has said.
+	Other bool
+
 	Talking  bool      // it is answering the one who speaks
 	Answered time.Time // when it had last answered him; zero for never
 
@@ -86,7 +90,7 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 // talks reports whether somebody who began to speak at was in talk with the
 // agent.
 func (a Attention) talks(at time.Time, after time.Duration) bool {
-	if at.Before(a.Since) {
+	if a.Other || at.Before(a.Since) {
 		return false
 	}
 	return a.Talking || after > 0 && !a.Answered.IsZero() && at.Sub(a.Answered) <= after
@@ -102,6 +106,9 @@ func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address
 		u.Own, least = 1, 4
 	}
 	to := l.Address(u, at, about)
+	if to == Aside && about.Other {
+		return to
+	}
 	if to == Backchannel && !s.Stable || to == Following && about.Stranger {
 		return Unsure // more may follow; and who it is may be known soon
 	}

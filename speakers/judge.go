@@ -16,6 +16,7 @@ type Judgement struct {
 	New     bool           // Speaker was not known before
 	Own     bool           // it is the agent's own voice
 	Again   bool           // the very same sound was heard before: it is played, not said
+	Strange bool           // it is like no voice that is known, and too little was heard to begin one, or nothing is learnt
 }
 
 const (
@@ -126,6 +127,7 @@ func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 		b.crowd()
 		return Judgement{Speaker: v.handle(), Sure: odds.strange, New: true}
 	}
+	j.Strange = j.Speaker.ID == "" && !j.Own && odds.strange >= strange
 	return j
 }
 

@@ -48,7 +48,10 @@ func TestGuess(t *testing.T) {
 	}
 	is := w.says("ann", 5*time.Second)
 	before := w.book.Known()[0].Heard
-	if j := w.book.Guess(w.voice("ann", 5*time.Second, "desk"), w.now); j.Speaker != is.Speaker || w.book.Known()[0].Heard != before {
+	if j := w.book.Guess(w.voice("bob", 5*time.Second, "desk"), w.now); !j.Strange || j.Speaker.ID != "" || len(w.book.Known()) > 1 {
+		t.Errorf("a guess at somebody unknown is %+v", j)
+	}
+	if j := w.book.Guess(w.voice("ann", 5*time.Second, "desk"), w.now); j.Strange || j.Speaker != is.Speaker || w.book.Known()[0].Heard != before {
 		t.Errorf("a guess at Ann is %+v", j)
 	}
 }

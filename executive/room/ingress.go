@@ -36,6 +36,7 @@ type incoming struct {
 	heeded  bool                 // the agent may answer whoever it is from
 	strange bool                 // it is the first that was heard of a voice
 	own     bool                 // it has the voice of the agent
+	unlike  bool                 // it has a voice like none that is known
 	amid    amid                 // what it means to the work of the agent that it calls
 	signal  *interrupt.Signal    // nil if it can be none
 
@@ -80,6 +81,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.pass(in)
 	case first:
 		r.spokeTo(in)
+		r.overhears(in)
 		r.grants(in)
 		r.heed(in.signal)
 		r.appears(in)
@@ -180,7 +182,7 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(&e, &in)
 		in.heeded = r.heeds(in.who)
-		in.to, in.aim.agents = r.address(e)
+		in.to, in.aim.agents = r.address(e, in.unlike)
 		in.to = in.ownVoice(in.to)
 		r.rejoin(&in, &e)
 		e.To = in.aim.agents

@@ -229,6 +229,7 @@ type Room struct {
 	lastSaid  saidLast
 	sentences map[earshot.Handle]sentence // what a voice has said to agents of late
 	answered  map[party]talk              // when somebody was last answered aloud
+	aside     remark                      // what was said to somebody else, last
 	listings  []listing                   // what was shown of what is going on, the newest last
 	hinted    map[string]bool             // sessions that have been told what is said once
 	mode      earshot.Mode

@@ -46,9 +46,9 @@ func share(v float64) float64 {
 
 // address says whom e is for, if it was said aloud: which agents, and by what
 // evidence. Several can be called at once; who calls none goes on with the one
-// that he is in talk with.
-func (r *Room) address(e earshot.Event) (to conversation.Address, whom []earshot.ParticipantID) {
-	about, with := r.attention(e)
+// that he is in talk with. Unlike says that it has a voice like none that is known.
+func (r *Room) address(e earshot.Event, unlike bool) (to conversation.Address, whom []earshot.ParticipantID) {
+	about, with := r.attention(e, unlike)
 	for _, a := range r.agents() {
 		if r.hears(a, e, about) == conversation.Called {
 			whom = append(whom, a.ID)
@@ -100,7 +100,7 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 // attention is what the agents were doing while e was said, as far as it concerns
 // whoever said it, and which of them it is in talk with: the one that answers it, or
 // did last; the main one if none did.
-func (r *Room) attention(e earshot.Event) (conversation.Attention, agents.Record) {
+func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, agents.Record) {
 	all, by := r.agents(), r.party(e)
 	a := conversation.Attention{
 		Saying:   r.aloud.between(e.At, r.ends(e)),
@@ -121,6 +121,7 @@ func (r *Room) attention(e earshot.Event) (conversation.Attention, agents.Record
 		a.Stranger = e.Author == "" && r.live.message.Author != ""
 		a.Talking, a.Since, with = true, r.live.message.At, find(r.live.seat.ID)
 	}
+	a.Other = a.Talking && a.Stranger && (unlike || r.retorts(e)) || r.live != nil && r.another(r.live.message, e)
 	return a, all[max(0, with)]
 }
 

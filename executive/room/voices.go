@@ -48,6 +48,7 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 		body.Voice = nil
 		e.Body = body
 	}
+	in.unlike = j.Strange
 	if in.own = j.Own; !j.Own && j.Speaker.ID != "" {
 		in.who = r.meet(j.Speaker)
 		e.Author = in.who.Reader()

@@ -18,15 +18,18 @@ import (
 	"earshot/speakers"
 )
 
-// ears tell voices apart by the first number of their print: 0 is nobody's, 99 the
-// agent's own.
+// ears tell voices apart by the first number of their print: 0 is nobody's, 98 like
+// none that is known, 99 the agent's own.
 type ears struct {
 	mu     sync.Mutex
 	judged int
 	known  map[float32]bool
 }
 
-const ownPrint = 99
+const (
+	unlikePrint = 98
+	ownPrint    = 99
+)
 
 func voiceOf(n int) earshot.Handle {
 	return earshot.Handle{Provider: "voice", ID: fmt.Sprintf("%02d", n)}
@@ -50,6 +53,8 @@ func (e *ears) Guess(v *earshot.Voice, _ time.Time) speakers.Judgement {
 	switch n := int(v.Print[0]); n {
 	case 0:
 		return speakers.Judgement{}
+	case unlikePrint:
+		return speakers.Judgement{Strange: true}
 	case ownPrint:
 		return speakers.Judgement{Own: true, Sure: 0.9}
 	default:
@@ -175,6 +180,52 @@ func TestWhoIsInTalk(t *testing.T) {
 				if got := h.reasons(); !slices.Equal(got, tt.want) {
 					t.Errorf("decided %q, want %q", got, tt.want)
 				}
+			})
+		})
+	}
+}
+
+// TestBystandersByVoice: while the agent answers one person, a voice like none that is
+// known is somebody else's, and what follows it at once, of which nobody can tell whose
+// it is, answers that. A short word that does not, and one that comes later, may be of
+// whom it answers.
+func TestBystandersByVoice(t *testing.T) {
+	type line struct {
+		voice int
+		text  string
+		after time.Duration // of the last
+	}
+	const second = time.Second
+	for _, tt := range []struct {
+		name string
+		said []line
+		cut  bool
+	}{
+		{"a voice like none that is known", []line{{unlikePrint, "is there any coffee", 0}}, false},
+		{"and an answer to it", []line{{unlikePrint, "is there any coffee", 0}, {0, "there is a packet in the cupboard", second}}, false},
+		{"an answer to somebody who is known", []line{{5, "is there any coffee", 0}, {0, "there is a packet in the cupboard", second}}, false},
+		{"an answer, and what comes after it", []line{{5, "is there any coffee", 0}, {0, "there is some", second}, {0, "how about tea", 2 * second}}, true},
+		{"long after it", []line{{5, "is there any coffee", 0}, {0, "and what about the moon", 4 * second}}, true},
+		{"whom it answers", []line{{5, "is there any coffee", 0}, {3, "and what about the moon", second}}, true},
+		{"anybody", []line{{0, "and what about the moon", 0}}, true},
+		{"the name", []line{{unlikePrint, "earshot what about the moon", 0}}, true},
+		{"a stop", []line{{unlikePrint, "stop", 0}}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := listening()
+				h.model.Reply = strings.Repeat("one two three four five six seven ", 40)
+				_, v := voiced(t, h)
+				h.hearsOf(t, 3, "earshot count", 2*time.Second)
+				for _, l := range tt.said {
+					time.Sleep(l.after)
+					h.hearsOf(t, l.voice, l.text, 0)
+				}
+				time.Sleep(100 * time.Millisecond)
+				if cut := slices.Contains(v.Told(), earshot.Cut); cut != tt.cut {
+					t.Errorf("it was cut: %v", cut)
+				}
+				h.stop()
 			})
 		})
 	}
