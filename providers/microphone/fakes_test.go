@@ -22,6 +22,7 @@ import (
 //	o  the agent's sound     @  a voice while that plays
 //	_  no sound at all, not even noise
 //	e  a voice that is mostly the agent's, come back
+//	h  breath while the agent's sound plays, such as a cough
 //	A  a low voice that says vowels         B  a high one        M  both
 type take struct {
 	picture string
@@ -75,7 +76,14 @@ func draw(f *audio.Frame, c byte, n int) {
 	for i := range f.PCM {
 		f.PCM[i] = loud * int16(1-2*(i/80&1)) // 100 Hz
 	}
-	f.At, f.Voiced, f.Own = time.Now(), strings.IndexByte("#@e", c) >= 0, strings.IndexByte("o@e", c) >= 0
+	if c == 'h' {
+		for i := range f.PCM {
+			x := uint32(n*len(f.PCM)+i)*2654435761 + 1
+			x = (x ^ x>>15) * 2246822519
+			f.PCM[i] = 3000 * int16(1-2*int(x>>13&1))
+		}
+	}
+	f.At, f.Voiced, f.Own = time.Now(), strings.IndexByte("#@eh", c) >= 0, strings.IndexByte("o@eh", c) >= 0
 	f.EchoRatio = 0
 	if c == 'e' {
 		f.EchoRatio = 0.9

@@ -45,10 +45,11 @@ const (
 // others.
 type listener struct {
 	*Provider
-	ear  *hear.Ear // the frames'
-	out  *queue
-	spot int  // frames for which one still listens for phrases
-	here bool // a voice is, or it is in doubt
+	ear    *hear.Ear // the frames'
+	out    *queue
+	throat throat
+	spot   int  // frames for which one still listens for phrases
+	here   bool // a voice is, or it is in doubt
 
 	zero   time.Duration // how long there was no sound at all, at the last frame
 	sounds bool          // there was some, at the last frame
@@ -61,6 +62,7 @@ type listener struct {
 	mu       sync.Mutex
 	voices   int    // that began
 	open     *voice // nil between utterances
+	late     *voice // the last that was heard over the agent, and is over, while its words are not known
 	sessions []*voice
 	sampler  *voiceprint.Extractor // of the open utterance; nil if nobody asks for voices
 	crowd    voiceprint.Crowd      // that is heard in it
@@ -85,6 +87,7 @@ type voice struct {
 	patience  time.Duration  // how much silence ends it after them; 0 as long as there are none
 	since     time.Duration  // how long they have not changed
 	stable    bool           // and that the room was told so
+	doubt     doubt          // as long as there are no words
 }
 
 // listen takes frames until there are no more.
@@ -107,10 +110,13 @@ func (l *listener) hear(f *audio.Frame) {
 	if edge != hear.None {
 		l.here = edge == hear.Began || edge == hear.Lasts
 	}
+	l.throat.step(f, l.here && f.Voiced)
 	l.listenFor(f)
+	l.waits()
 	switch edge {
 	case hear.None:
 		l.feed(f)
+		l.doubts(f)
 		l.settles()
 	case hear.Began:
 		l.begin(f)
@@ -204,8 +210,8 @@ func (l *listener) begin(f *audio.Frame) {
 // lasts begins an utterance.
 func (l *listener) lasts(f *audio.Frame) {
 	began, _, own := l.ear.Utterance()
-	v := &voice{number: l.voices, began: began, over: own > 0}
-	l.emit(v.number, v.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: f.Own})
+	v := &voice{number: l.voices, began: began, over: own > 0 || f.Own}
+	l.begins(v)
 	l.take(v)
 	if !l.attend(v) {
 		return
@@ -272,6 +278,8 @@ func (l *listener) end(truncated bool) {
 	}
 	if v.lost {
 		l.over(v.number, v.began)
+	} else if v.over && v.doubt.told == earshot.VoiceLasts {
+		l.late = v
 	}
 	l.mu.Unlock()
 	if v.session != nil {
@@ -320,6 +328,9 @@ func (l *listener) partial(v *voice, r Result) {
 	if v != l.open || r.Text == v.words || noise(string(r.Text), r.Confidence) {
 		return
 	}
+	if v.doubt.told != earshot.VoiceLasts {
+		l.believe(v)
+	}
 	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
 	about := l.talk()
 	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), about)
@@ -341,6 +352,9 @@ func (l *listener) talk() hear.Talk {
 
 // settle takes v out of the sessions, and reports false if it was out.
 func (l *listener) settle(v *voice) bool {
+	if l.late == v {
+		l.late = nil
+	}
 	for i, s := range l.sessions {
 		if s == v {
 			l.sessions = append(l.sessions[:i], l.sessions[i+1:]...)

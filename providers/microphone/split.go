@@ -70,7 +70,7 @@ func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	l.admit(ended)
 	l.admit(goesOn)
 	l.open = goesOn
-	l.emit(goesOn.number, goesOn.began, earshot.Speech{Stage: earshot.VoiceLasts, Confidence: sureVoice, Own: goesOn.over})
+	l.believe(goesOn)
 	return ended, goesOn
 }
 

@@ -39,6 +39,23 @@ func (t *Tuner) Step(f *audio.Frame, sought bool) float64 {
 	return low.pitch(hums)
 }
 
+// Repeats takes in 20 ms and returns how much like itself what is heard is after the
+// best of the lags that voices have, from 0 to 1: the correlation that a pitch is known
+// by. It is 0 if sought is not true. It allocates nothing.
+func (t *Tuner) Repeats(f *audio.Frame, sought bool) float64 {
+	if f.Lost > 0 {
+		t.low = slow{}
+	}
+	deepen(t.low[:], f)
+	if !sought {
+		return 0
+	}
+	low := t.low
+	low.balance()
+	var alike [longest + 2]float64
+	return max(0, low.correlate(&alike))
+}
+
 // slow are the last samples at a quarter of the rate, oldest first.
 type slow [memory]float64
 

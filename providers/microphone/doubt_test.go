@@ -1,0 +1,70 @@
+package microphone_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestDoubt: over its own sound the agent is told soon that nothing has come of what was
+// heard, and is not told that it is a voice as long as it is only breath. Words, and
+// whoever goes on, are told of at once; the utterance is one all the same.
+func TestDoubt(t *testing.T) {
+	words := func(first int, text string) result { // that are understood after so many 100 ms
+		return result{partials: strings.Split(strings.Repeat(",", first-1)+text, ","), text: text}
+	}
+	late := func(r result) result { r.late = 2 * time.Second; return r }
+	nothing := result{text: ""}
+	for _, tt := range []struct {
+		name, picture, want string
+		result              result
+	}{
+		{"breath",
+			"oohhooooooooo",
+			"..b...oo", nothing},
+		{"a hum",
+			"oo@@ooooooooo",
+			"..bl..oo", nothing},
+		{"breath that lasts is somebody who whispers",
+			"oohhhhhhhhhhooooooooo",
+			"..b......l....oo", nothing},
+		{"breath with a rest",
+			"oohhhohhhohhhooooooo",
+			"..b............oo", nothing},
+		{"whispered words",
+			"oohhhhhooooooo",
+			"..b...w.sU", words(6, "come here")},
+		{"a consonant, and its vowel",
+			"oohh@@@@ooooooo",
+			"..b.l.....oo", nothing},
+		{"behind an echo nobody knows",
+			"oo@@eeeeeeeeeeooooo",
+			"..bl...o", nothing},
+		{"words are waited for",
+			"oo@@ooooooooo",
+			"..bl.w.......U", words(5, "go on then")},
+		{"nobody waits for a recogniser that is far behind",
+			"oo@@oooooooooooooooooooooooooo",
+			"..bl.w.................o.........U", late(words(5, "go on then"))},
+		{"who goes on pauses it again",
+			"oo@@@oo@@@@ooooooooo",
+			"..bl...l.....oo", nothing},
+		{"while the agent is silent nothing is in doubt",
+			"..###..###.......",
+			"..bl.........o", nothing},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: tt.picture}, tt.result)
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Error(err)
+				}
+				got := string(p.room.picture)
+				if strings.TrimRight(got, ".") != strings.TrimRight(tt.want, ".") {
+					t.Errorf("heard %s\nroom  %s\nwant  %s", tt.picture, got, tt.want)
+				}
+			})
+		})
+	}
+}
