@@ -287,7 +287,7 @@ func parse(t *testing.T, word string) *interrupt.Signal {
 	t.Helper()
 	who, what, _ := strings.Cut(word, ":")
 	for k := interrupt.Ambient; k <= interrupt.Over; k++ {
-		if k.String() == what {
+		if k.String() == strings.ReplaceAll(what, "-", " ") {
 			return &interrupt.Signal{Kind: k, From: map[string]earshot.Handle{"ann": ann, "bob": bob}[who]}
 		}
 	}

@@ -31,6 +31,13 @@ func TestYield(t *testing.T) {
 		{"somebody else after them", "polite", coughs(3) + "ann:onset ann:voice", vain + "duck pause"},
 		{"three coughs, and long after", "polite", coughs(3) + "31 bob:onset bob:voice", vain + "duck pause"},
 		{"passive yields to each", "passive", strings.Repeat("bob:onset bob:noise ", 4), strings.Repeat("pause resume ", 4)},
+		{"passive stays silent after others have talked", "passive", "bob:onset bob:bystanders 60 bob:over", "pause"},
+		{"passive, with a word", "passive", "bob:onset bob:backchannel ann:onset ann:words", "pause resume pause cut"},
+		{"passive beside another agent", "passive", "bob:other-agent bob:over", "pause resume"},
+		{"aggressive has nothing to pause for", "aggressive", "bob:onset bob:noise ann:typing ann:over", ""},
+		{"aggressive, for a machine", "aggressive", "bob:onset bob:voice 60 bob:over", "duck resume"},
+		{"aggressive, for a command", "aggressive", "bob:onset bob:voice bob:command", "duck cut"},
+		{"aggressive, for a message", "aggressive", "ann:typing ann:addressed", "cut"},
 		{"aggressive talks on", "aggressive", "bob:onset bob:voice bob:words 9 bob:bystanders bob:addressed", "duck resume cut"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
