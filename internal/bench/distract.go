@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"time"
 
 	"earshot/internal/audio"
+	"earshot/models/voiceprint/cast"
 )
 
 // A distraction is something that is heard while the agent speaks and is no
@@ -69,7 +67,7 @@ func (b bench) murmur(ctx context.Context, text string, i int) (distraction, err
 		pcm, err := b.recite(ctx, voices[i%6], text)
 		return distraction{text, pcm}, err
 	}
-	pcm, err := b.espeak(ctx, []string{"en-us+f2", "en-gb+m3"}[i%2], text)
+	pcm, err := says(ctx, cast.Person{Engine: cast.Espeak, Voice: []string{"en-us+f2", "en-gb+m3"}[i%2], Tract: 1, Pitch: 1, Pace: 1.13}, text)
 	return distraction{text, pcm}, err
 }
 
@@ -89,27 +87,6 @@ func (b bench) talk(ctx context.Context, i int) (distraction, error) {
 		kind, pcm = "television", loudAs(tinny(pcm), -32)
 	}
 	return distraction{kind, pcm}, nil
-}
-
-// espeak returns how a voice of espeak-ng says text.
-func (b bench) espeak(ctx context.Context, voice, text string) ([]int16, error) {
-	f, err := os.CreateTemp(b.dir, "espeak-*.wav")
-	if err != nil {
-		return nil, err
-	}
-	f.Close()
-	in, out := f.Name(), f.Name()+".16k.wav"
-	if said, err := exec.CommandContext(ctx, "espeak-ng", "-v", voice, "-w", in, text).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("espeak-ng: %w: %s", err, said)
-	}
-	if said, err := exec.CommandContext(ctx, "sox", in, "-r", "16000", "-c", "1", "-b", "16", "-e", "signed-integer", out).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("sox: %w: %s", err, said)
-	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		return nil, err
-	}
-	return parseWAV(data)
 }
 
 // loudAs returns sound of a level in dB over all.

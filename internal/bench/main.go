@@ -66,6 +66,8 @@ var figures = []figure{
 	{"gap", measureGap},
 	{"cut", cut},
 	{"yield", yielding},
+	{"yield-echo", yieldingAcross},
+	{"yield-styles", mannerly},
 	{"card", cutOnCard},
 	{"echo", echoes},
 	{"tree", tree},

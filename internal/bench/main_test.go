@@ -59,6 +59,9 @@ func TestEveryFigure(t *testing.T) {
 			"B1 end of speech → first sound", "B1 after a finished sentence", "B1, of that: silence", "B1, of that: recogniser", "B1, of that: room",
 			"B1, of that: voice", "B1 pauses taken for the end"}},
 		{"cut", true, []string{"onset of a voice → duck", "onset of a voice → silence", "onset of a voice → cut by its words"}},
+		{"yield", true, []string{
+			"B2 onset → duck, median", "B2 onset → duck", "B2 onset → silence", "B2 onset → cut by words",
+			"B2 false stops, known when the rules were written", "B2 false stops, not known", "B2 paused for nothing → goes on"}},
 		{"card", true, []string{"through a sound card: onset → duck", "through a sound card: onset → silence"}},
 		{"echo", true, []string{
 			"B11 self-turns", "B11 pauses for nobody", "B11 real cuts missed", "B11 onset over our own voice → an utterance",

@@ -44,6 +44,9 @@ type scene struct {
 	voices *speakers.Book
 	asker  *earshot.Voice
 
+	style string               // how the agent yields; politely if empty
+	notes func(*earshot.Event) // is shown what the microphone tells the room; may be nil
+
 	// act is called when the agent can be heard, with a context that ends when
 	// the capture does. The scene is over when it returns.
 	act func(context.Context) error
@@ -71,8 +74,16 @@ func (s *stage) perform(ctx context.Context, c scene) error {
 	if c.voices != nil {
 		f.voices = c.voices
 	}
+	f.settings.MultiParty.TurnTakingProtocol = cmp.Or(c.style, f.settings.MultiParty.TurnTakingProtocol)
 	h := open(ctx, f)
 	defer h.leave()
+	admit := h.Admit
+	if c.notes != nil {
+		admit = func(ctx context.Context, e earshot.Event) error {
+			c.notes(&e)
+			return h.Admit(ctx, e)
+		}
+	}
 	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: c.capture, Recogniser: s.pupil, Voices: c.voices != nil})
 	s.mic.Store(mic)
 	defer s.mic.Store(nil)
@@ -80,7 +91,7 @@ func (s *stage) perform(ctx context.Context, c scene) error {
 	var fault error
 	var listening sync.WaitGroup
 	listening.Go(func() {
-		if err := mic.Run(hearing, h.Admit); hearing.Err() == nil {
+		if err := mic.Run(hearing, admit); hearing.Err() == nil {
 			fault = err
 		}
 		end()

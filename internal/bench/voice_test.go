@@ -217,3 +217,28 @@ func read(t testing.TB, path string) []byte {
 	}
 	return data
 }
+
+// TestCrops: each crop is sixty distractions, which are no others than those of the
+// other, and can be heard.
+func TestCrops(t *testing.T) {
+	if withoutVoice("yield", []string{"speech"}, "flite", "espeak-ng") != nil || testing.Short() {
+		t.Skip("starts programs that speak")
+	}
+	b, seen := bench{dir: t.TempDir()}, make(map[string]bool)
+	for _, n := range []crop{tuning, unseen} {
+		all, err := n.distractions(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) != 60 {
+			t.Errorf("there are %d", len(all))
+		}
+		for i, d := range all {
+			sound := string(audio.AppendPCM(nil, d.pcm))
+			if seen[sound] || audio.Level(d.pcm) < -45 {
+				t.Errorf("crop %d: %d, %s, was there before, or cannot be heard", n, i, d.kind)
+			}
+			seen[sound] = true
+		}
+	}
+}

@@ -28,8 +28,13 @@ var overtures = []string{
 // a microphone, through the ear, a real recogniser, the room, which tells voices
 // apart, and the floor to a real deck; without the buffers of devices. The agent can
 // be heard the while, and who asks is known by their voice.
-func yielding(ctx context.Context, b bench) (rows []Row, err error) {
-	if rows := withoutVoice("yield", []string{"speech"}, "flite", "espeak-ng", "sox"); rows != nil {
+func yielding(ctx context.Context, b bench) ([]Row, error) {
+	return b.onStage(ctx, "yield", b.overtures, b.falseStops)
+}
+
+// onStage measures what is measured on a stage, with people of other voices.
+func (b bench) onStage(ctx context.Context, name string, acts ...func(context.Context, dial, *stage) ([]Row, error)) (rows []Row, err error) {
+	if rows := withoutVoice(name, []string{"speech"}, "flite", "espeak-ng"); rows != nil {
 		return rows, nil
 	}
 	d, err := b.dial(ctx)
@@ -37,17 +42,25 @@ func yielding(ctx context.Context, b bench) (rows []Row, err error) {
 		return nil, err
 	}
 	s := newStage(d)
-	ctx, stop := beside(ctx, s.Run)
+	ctx, stop := beside(ctx, func(ctx context.Context) error { // on a busy machine it is taken for dead
+		for {
+			began := time.Now()
+			if err := s.Run(ctx); ctx.Err() != nil || time.Since(began) < lead {
+				return err
+			}
+		}
+	})
 	defer func() { err = errors.Join(err, stop()) }()
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
-	over, err := b.overtures(ctx, d, s)
-	if err != nil {
-		return nil, err
+	for _, act := range acts {
+		more, err := act(ctx, d, s)
+		if rows = append(rows, more...); err != nil {
+			return rows, err
+		}
 	}
-	rest, err := b.falseStops(ctx, d, s)
-	return append(over, rest...), err
+	return rows, nil
 }
 
 // A reaction is what came of something that was heard while the agent spoke.
@@ -56,20 +69,41 @@ type reaction struct {
 	told      []controlled
 	cut, held bool // it was cut, or paused and never went on
 	broken    bool // what was played is not what was said
+	noted     *noted
 }
 
-// yield plays a tape while the agent speaks to somebody of that voice.
-func (b bench) yield(ctx context.Context, s *stage, t *tape, asker *earshot.Voice) (y reaction, err error) {
+// waits returns how long it was paused each time before it went on, in milliseconds.
+func (y reaction) waits() (all []float64) {
+	var since time.Time
+	for _, c := range y.told {
+		switch {
+		case c.what == earshot.Pause && since.IsZero():
+			since = c.at
+		case c.what != earshot.Pause && !since.IsZero():
+			if c.what != earshot.Cut {
+				all = append(all, micros(c.at.Sub(since))/1000)
+			}
+			since = time.Time{}
+		}
+	}
+	return all
+}
+
+// yield plays a tape while the agent, which yields in some style, speaks to somebody of
+// that voice.
+func (b bench) yield(ctx context.Context, s *stage, t *tape, asker *earshot.Voice, style string) (y reaction, err error) {
 	book, err := speakers.Open("", speakers.DefaultConfig())
 	if err != nil {
 		return y, err
 	}
 	table, roll := newTurntable(), make(chan time.Time, 1)
+	y.noted = &noted{book: book}
 	err = s.play(ctx, scene{
 		loud: loudspeaker.New(loudspeaker.DefaultConfig(), table.open, new(cipher)), capture: rolling{t, roll, true},
-		voices: book, asker: asker,
+		voices: book, asker: asker, style: style, notes: y.noted.note,
 		act: func(ctx context.Context) error {
 			y.began = time.Now()
+			y.noted.begin(y.began, asker)
 			roll <- y.began
 			<-ctx.Done() // the tape is over, and what was on it understood
 			y.held = !table.goesOn()
@@ -118,7 +152,7 @@ func (y reaction) when(sample int, any ...earshot.Control) (after float64, ok bo
 // over it: those who ask themselves.
 func (b bench) overtures(ctx context.Context, d dial, s *stage) ([]Row, error) {
 	var duck, still, word []float64
-	broken, all := 0, 0
+	broken, all, hesitated := 0, 0, 0
 	for i := range min(b.rounds, len(overtures)*len(voices)) {
 		voice := voices[i%len(voices)]
 		t, err := b.tape(ctx, d, voice, overtures[i/len(voices)])
@@ -129,11 +163,15 @@ func (b bench) overtures(ctx context.Context, d dial, s *stage) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		y, err := b.yield(ctx, s, t, asker)
+		y, err := b.yield(ctx, s, t, asker, "")
 		if err != nil {
 			return nil, err
 		}
 		all++
+		if err := y.noted.enter(fmt.Sprintf("cuts: %s %q", voice, overtures[i/len(voices)])); err != nil {
+			return nil, err
+		}
+		hesitated += min(1, len(y.waits()))
 		if y.broken {
 			broken++
 		}
@@ -157,7 +195,7 @@ func (b bench) overtures(ctx context.Context, d dial, s *stage) ([]Row, error) {
 		{Name: "B2 onset → cut by words", Unit: "ms", Note: "none of them cut"},
 	}
 	if len(word) > 0 {
-		rows[3].Ours, rows[3].Note = spread(word), fmt.Sprintf("%d of %d cut; %d recordings are not what was said", len(word), all, broken)
+		rows[3].Ours, rows[3].Note = spread(word), fmt.Sprintf("%d of %d cut; %d had gone on before; %d recordings are not what was said", len(word), all, hesitated, broken)
 	}
 	return rows, nil
 }
@@ -185,25 +223,59 @@ func (b bench) asker(ctx context.Context, d dial, voice string) (*earshot.Voice,
 	return &v, nil
 }
 
-// falseStops measures for how many of the distractions the agent stops, and whether
-// it goes on at the sample where it paused.
-func (b bench) falseStops(ctx context.Context, d dial, s *stage) ([]Row, error) {
-	all, err := b.distractions(ctx)
-	if err != nil {
-		return nil, err
+// A collection is distractions, and who is in talk with the agent while they are heard.
+type collection struct {
+	name, asker string
+	make        func(context.Context, bench) ([]distraction, error)
+}
+
+// collections are those of which there are figures.
+var collections = []collection{
+	{"known when the rules were written", voices[0], func(ctx context.Context, b bench) ([]distraction, error) { return b.distractions(ctx) }},
+	{"not known", unseen.asker(), unseen.distractions},
+}
+
+// falseStops measures for how many of the distractions the agent stops, whether it goes
+// on at the sample where it paused, and how soon.
+func (b bench) falseStops(ctx context.Context, d dial, s *stage) (rows []Row, err error) {
+	var waits []float64
+	for _, c := range collections {
+		r, w, err := b.collected(ctx, d, s, c)
+		if err != nil {
+			return nil, fmt.Errorf("distractions %s: %w", c.name, err)
+		}
+		rows, waits = append(rows, r), append(waits, w...)
 	}
-	asker, err := b.asker(ctx, d, voices[0])
-	if err != nil {
-		return nil, err
+	on := Row{Name: "B2 paused for nothing → goes on", Note: "not measured: nothing paused it"}
+	if len(waits) > 0 {
+		on.Unit, on.Ours = "ms", spread(waits)
+		on.Note = fmt.Sprintf("p95 %s; %d pauses, each as long as what it was for and the doubt after it", number(most(waits)), len(waits))
 	}
+	return append(rows, on), nil
+}
+
+// collected measures one collection, and returns how long the agent was paused each time.
+func (b bench) collected(ctx context.Context, d dial, s *stage, c collection) (Row, []float64, error) {
+	all, err := c.make(ctx, b)
+	if err != nil {
+		return Row{}, nil, err
+	}
+	asker, err := b.asker(ctx, d, c.asker)
+	if err != nil {
+		return Row{}, nil, err
+	}
+	var waits []float64
 	var heard, paused, stopped, broken int
 	var which []string
 	for i, one := range all[:min(len(all), b.rounds)] {
-		y, err := b.distract(ctx, d, s, one, asker)
+		y, err := b.distract(ctx, d, s, one, asker, "")
 		if err != nil {
-			return nil, fmt.Errorf("distraction %d, %s: %w", i, one.kind, err)
+			return Row{}, nil, fmt.Errorf("%d, %s: %w", i, one.kind, err)
 		}
-		heard++
+		if err := y.noted.enter(fmt.Sprintf("goes on: %s, %d %s", c.name, i, one.kind)); err != nil {
+			return Row{}, nil, err
+		}
+		heard, waits = heard+1, append(waits, y.waits()...)
 		if _, was := y.when(0, earshot.Pause); was {
 			paused++
 		}
@@ -215,8 +287,8 @@ func (b bench) falseStops(ctx context.Context, d dial, s *stage) ([]Row, error) 
 			which = append(which, fmt.Sprintf("%d %s", i, one.kind))
 		}
 	}
-	note := fmt.Sprintf("of %d, all of them known when the rules were written; %d paused it, %d went on at another sample", heard, paused, broken)
-	return []Row{count("B2 false stops", stopped, strings.Join(append([]string{note}, which...), "; ")).goal("max", float64(stopped), 2)}, nil
+	note := fmt.Sprintf("of %d; %d paused it, %d went on at another sample", heard, paused, broken)
+	return count("B2 false stops, "+c.name, stopped, strings.Join(append([]string{note}, which...), "; ")).goal("max", float64(stopped), 2), waits, nil
 }
 
 // count is a row of one number.
@@ -225,12 +297,12 @@ func count(name string, n int, note string) Row {
 }
 
 // distract plays a distraction while the agent speaks.
-func (b bench) distract(ctx context.Context, d dial, s *stage, one distraction, asker *earshot.Voice) (reaction, error) {
+func (b bench) distract(ctx context.Context, d dial, s *stage, one distraction, asker *earshot.Voice, style string) (reaction, error) {
 	r := &reel{pcm: slices.Concat(make([]int16, inSamples(lead)), one.pcm, make([]int16, inSamples(gap)))}
 	breathe(r.pcm)
 	t, err := b.annotate(ctx, d, r)
 	if err != nil {
 		return reaction{}, err
 	}
-	return b.yield(ctx, s, t, asker)
+	return b.yield(ctx, s, t, asker, style)
 }
