@@ -8,8 +8,8 @@ import (
 )
 
 // replies is how soon people answer each other, from the end of what one says to the
-// beginning of what the other does. Four of five answers in a talk come within 0.7 s,
-// and hardly any later than this.
+// beginning of what the other does. Most answers in a talk come within half a second;
+// who takes longer than this may as well have turned to the agent.
 const replies = 1500 * time.Millisecond
 
 // A remark is the last that was said to somebody else, as far as the voices tell.

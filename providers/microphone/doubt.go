@@ -21,7 +21,8 @@ const (
 
 	// repeats is how much like itself a sound must be, a pitch later, that comes from a
 	// throat: a vowel is by 0.8 and more, of a hoarse voice or beside an echo by less;
-	// breath, coughs and sneezes are by 0.3 at most, keys by 0.6 now and then.
+	// breath is by 0.3 at most, keys by 0.6 now and then. Found with synthetic voices and
+	// sounds; a cough may have a voice in it, and then pauses.
 	repeats = 0.45
 
 	// breath is how long it takes until what has no pitch is taken for a voice, without
