@@ -19,7 +19,8 @@ type Config struct {
 	Begin int `yaml:"begin_frames"`
 
 	// End is how much silence ends an utterance. The others are how much does when
-	// its words say more: EndFinished after what is clearly all, such as a question;
+	// its words say more: EndFinished after what is clearly all, such as a question,
+	// if the words have settled;
 	// EndOpen in an open sentence, and in the first words of an answer; EndDictated
 	// while somebody thinks, or dictates a number, an address, a date or letters;
 	// EndWait after "one moment". The first is never longer than End, and the last
@@ -43,12 +44,14 @@ type Config struct {
 }
 
 // DefaultConfig returns what was measured to be quick and not nervous: a voice
-// is noticed after 60 ms and believed after 100 ms, and a sentence is over when
-// a breath would be.
+// is noticed after 60 ms and believed after 100 ms, and a sentence is over at once
+// when it is clearly finished, and else when a pause for thought would be: with the
+// tenth of a second that an answer takes, 0.7 s is as long as most pauses within
+// sentences, which last 0.3 to 0.8 s.
 func DefaultConfig() Config {
 	return Config{
 		Duck: 3, Begin: 5,
-		End: 0.4, EndFinished: 0.22, EndOpen: 0.9, EndDictated: 2, EndWait: 4,
+		End: 0.7, EndFinished: 0.22, EndOpen: 0.9, EndDictated: 2, EndWait: 4,
 		PreRoll: 0.3, Longest: 30,
 		Margin: 9,
 	}

@@ -35,7 +35,9 @@ func Judge(words string, about Talk) Ending {
 		return Finished
 	case hangs(polite):
 		return Hanging
-	case len(polite) < len(said), whole(polite):
+	case len(polite) < len(said), whole(polite) && !lacks(polite):
+		return Finished
+	case closes(polite):
 		return Finished
 	case about.Asked && (about.List || len(said) <= fewWords):
 		return Hanging
@@ -180,4 +182,60 @@ func whole(said []string) bool {
 		return true
 	}
 	return len(said) >= 2 && commands[said[0]]
+}
+
+// lacks reports whether a question or a command, which could end here, rarely does:
+// its verb has not been given all that it asks for, it has only come to who does what,
+// or it has just been said which one is meant.
+func lacks(said []string) bool {
+	return wants(said) || bare(said) || relates(said)
+}
+
+// wants reports whether a command has not yet what its verb asks for, such as the
+// time of a timer.
+func wants(said []string) bool {
+	said = ordered(said)
+	if len(said) == 0 {
+		return false
+	}
+	with, is := complements[said[0]]
+	return is && !slices.ContainsFunc(said[1:], func(w string) bool { return slices.Contains(with, w) })
+}
+
+// ordered returns the command in a question such as "could you".
+func ordered(said []string) []string {
+	for len(said) > 0 && leads[said[0]] {
+		said = said[1:]
+	}
+	if len(said) > 2 && helps[said[0]] && said[1] == "you" {
+		said = said[2:]
+	}
+	for len(said) > 0 && leads[said[0]] {
+		said = said[1:]
+	}
+	return said
+}
+
+// bare reports whether the last that was said is who does what, after "does" or
+// "because", and not yet what.
+func bare(said []string) bool {
+	begins := func(n int) bool {
+		w := last(said, n)
+		return subordinates[w] && !(w == "that" && being[last(said, n+1)]) // "is that the door" is all
+	}
+	return articles[last(said, 2)] && (does[last(said, 3)] || begins(3)) || articles[last(said, 3)] && begins(4)
+}
+
+// relates reports whether a clause that says which one is meant has only come to its
+// verb, as in "the song that we heard".
+func relates(said []string) bool {
+	return relatives[last(said, 3)] && subjects[last(said, 2)] && len(said) > 3
+}
+
+// closes reports whether a statement has come to when it was, with which most end.
+func closes(said []string) bool {
+	if len(said) < 4 || subordinates[said[0]] {
+		return false
+	}
+	return times[last(said, 1)] || near[last(said, 2)] && spans[last(said, 1)]
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"earshot/models/hear"
 )
 
@@ -59,6 +61,73 @@ func TestEndings(t *testing.T) {
 	if agreed[0] < of[0]*95/100 || agreed[1] < of[1]*85/100 || of[0]+of[1] < 100 {
 		t.Error("that is too little")
 	}
+}
+
+// TestLacks: what could end here, and rarely does, is not taken for finished; what
+// differs from it by little is.
+func TestLacks(t *testing.T) {
+	for _, tt := range []struct {
+		words string
+		want  hear.Ending
+	}{
+		// a verb without what it asks for
+		{"set a timer", hear.Unclear},
+		{"set a timer for ten minutes", hear.Finished},
+		{"could you please set an alarm", hear.Unclear},
+		{"could you please set an alarm for seven", hear.Finished},
+		{"and then put the milk", hear.Unclear},
+		{"put the milk on the list", hear.Finished},
+		{"turn the lights", hear.Unclear},
+		{"turn the lights off", hear.Finished},
+		{"set a timer please", hear.Finished}, // who is polite is done
+		{"repeat that sentence", hear.Finished},
+
+		// who, and not yet what
+		{"when does the train", hear.Unclear},
+		{"when does the train leave", hear.Finished},
+		{"do you know whether the next train", hear.Unclear},
+		{"what happened after the war", hear.Finished},
+		{"is that the door", hear.Finished},
+		{"do you know whether the train leaves soon", hear.Finished},
+		{"tell them that we left because the children", hear.Unclear},
+
+		// which one, and no more
+		{"play the song that we heard", hear.Unclear},
+		{"play the song that we heard yesterday", hear.Finished},
+		{"do you remember what we said", hear.Finished},
+
+		// a statement with its time
+		{"i went to the market", hear.Unclear},
+		{"i went to the market this morning", hear.Finished},
+		{"he told me about it yesterday", hear.Finished},
+		{"because we met today", hear.Unclear},
+		{"yesterday we met", hear.Unclear},
+		{"the red one today", hear.Finished},
+		{"not today", hear.Unclear},
+		{"they close every sunday", hear.Finished},
+	} {
+		if got := hear.Judge(tt.words, hear.Talk{}); got != tt.want {
+			t.Errorf("%q is %v, want %v", tt.words, got, tt.want)
+		}
+	}
+}
+
+// TestJudgeIsPolite: "please" ends whatever question or command it stands behind, and
+// an "and" opens it, whatever that is.
+func TestJudgeIsPolite(t *testing.T) {
+	var words []string
+	for _, l := range endings(t) {
+		words = append(words, strings.Fields(l.words)...)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		said := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "said"), " ")
+		if got := hear.Judge(said+" and", hear.Talk{}); got < hear.Hanging {
+			t.Errorf("%q and is %v", said, got)
+		}
+		if bare, polite := hear.Judge(said, hear.Talk{}), hear.Judge(said+" please", hear.Talk{}); bare == hear.Finished && polite != hear.Finished {
+			t.Errorf("%q is finished, and with please it is %v", said, polite)
+		}
+	})
 }
 
 // TestAsks: what a question of the agent lets one expect.

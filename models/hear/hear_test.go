@@ -119,18 +119,23 @@ func TestDefaultPatience(t *testing.T) {
 	word := strings.Repeat("#", 10)
 	for _, tt := range []struct {
 		name, words string
+		changed     time.Duration // how long it had been silent by then
 		want        time.Duration
 	}{
-		{"no words", "", 400 * time.Millisecond},
-		{"finished", "what time is it", 220 * time.Millisecond},
-		{"open", "tell me about the", 900 * time.Millisecond},
-		{"dictated", "my number is oh two", 2 * time.Second},
-		{"a wish for time", "hold on", 4 * time.Second},
+		{"no words", "", 0, 700 * time.Millisecond},
+		{"finished", "what time is it", 0, 220 * time.Millisecond},
+		{"finished when it was heard", "what time is it", 140 * time.Millisecond, 220 * time.Millisecond},
+		{"finished by a late word", "what time is it", 160 * time.Millisecond, 700 * time.Millisecond},
+		{"without what it needs", "set a timer", 0, 700 * time.Millisecond},
+		{"open", "tell me about the", 0, 900 * time.Millisecond},
+		{"open by a late word", "tell me about the", 300 * time.Millisecond, 900 * time.Millisecond},
+		{"dictated", "my number is oh two", 0, 2 * time.Second},
+		{"a wish for time", "hold on", 0, 4 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := hear.New(hear.DefaultConfig())
 			edges(e, word)
-			e.Wait(hear.DefaultConfig().Patience(tt.words, hear.Talk{}))
+			e.Wait(hear.DefaultConfig().Patience(tt.words, tt.changed, hear.Talk{}))
 			after := edges(e, strings.Repeat(".", 300))
 			if got := time.Duration(strings.IndexByte(after, 'E')+1) * audio.Time; got != tt.want {
 				t.Errorf("ended after %v, want %v", got, tt.want)

@@ -48,6 +48,21 @@ var (
 	summons = set("hey hi hello")
 	fillers = set("um uh er erm uhm hm hmm ehm mm")
 
+	// does are those that a verb follows after whom it is about. Subordinates begin a
+	// clause and nothing else, as "after" does, and articles whom it is about.
+	// Relatives begin one that says which of several is meant, and subjects whom that
+	// is about.
+	does         = set("do does did")
+	subordinates = set("because if whether although though unless while when that so")
+	articles     = set("a an the my your our their its his her this that some")
+	relatives    = set("that which who whom")
+	subjects     = set("i you he she we they")
+
+	// times end what they stand behind: when it was. Spans do so after near.
+	times = set("today tonight tomorrow yesterday now already again together")
+	near  = set("this last next every")
+	spans = set("morning afternoon evening night week weekend month year time monday tuesday wednesday thursday friday saturday sunday")
+
 	// digits are the words of a number that is dictated digit by digit, and joins
 	// what stands within one, or within an address of the net.
 	digits = set("zero oh one two three four five six seven eight nine double triple")
@@ -59,6 +74,22 @@ var (
 	several  = set("list things items ingredients need names else everything everybody everyone")
 	offers   = set("do does did is are shall should have has was were")
 )
+
+// complements are what must follow a verb somewhere for a command with it to be all:
+// one sets a timer for some time, and puts something on a list.
+var complements = map[string][]string{
+	"set":       {"for", "to", "at", "on", "in"},
+	"put":       {"in", "on", "at", "to", "into", "onto", "under", "back", "away", "down", "up", "off", "out"},
+	"add":       {"to"},
+	"send":      {"to"},
+	"remind":    {"to", "of", "about", "that", "at", "in"},
+	"wake":      {"at", "in", "when", "before", "after"},
+	"turn":      {"on", "off", "up", "down", "to", "into", "around", "left", "right"},
+	"switch":    {"on", "off", "to"},
+	"translate": {"to", "into"},
+	"book":      {"for", "at", "to", "on"},
+	"move":      {"to", "into", "from"},
+}
 
 var (
 	// sayings are all that one says at times.

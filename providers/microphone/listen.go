@@ -86,6 +86,7 @@ type voice struct {
 	ending    hear.Ending    // what they sound like
 	patience  time.Duration  // how much silence ends it after them; 0 as long as there are none
 	since     time.Duration  // how long they have not changed
+	still     time.Duration  // how long it had been silent at the last frame
 	stable    bool           // and that the room was told so
 	doubt     doubt          // as long as there are no words
 }
@@ -149,14 +150,18 @@ func (l *listener) patience(f *audio.Frame) time.Duration {
 	return v.patience
 }
 
-// settles tells the room of words that have not changed for a while, are followed
+// settles notes how long it has been silent, and tells the room of words that have not changed for a while, are followed
 // by silence, and sound like all of it: it may prepare an answer.
 func (l *listener) settles() {
 	still := l.ear.Still()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := l.open
-	if v == nil || v.stable || v.words == "" || v.ending > hear.Unclear || v.since < unchanged || still < silent {
+	if v == nil {
+		return
+	}
+	v.still = still
+	if v.stable || v.words == "" || v.ending > hear.Unclear || v.since < unchanged || still < silent {
 		return
 	}
 	v.stable = true
@@ -333,7 +338,7 @@ func (l *listener) partial(v *voice, r Result) {
 	}
 	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
 	about := l.talk()
-	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), about)
+	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), v.still, about)
 	l.emit(v.number, v.began, l.so(v))
 }
 

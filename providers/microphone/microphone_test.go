@@ -158,6 +158,33 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// TestLateWords: words that sound like all, and have become so only when it had been
+// silent for a while, are not taken for it at once.
+func TestLateWords(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		partials string // one after each 100 ms; the voice ends with the seventh
+		want     time.Duration
+	}{
+		{"with the voice", ",,,,,,where is it", 280 * time.Millisecond},
+		{"soon after it", ",,,,,,where,where is it", 280 * time.Millisecond},
+		{"late", ",,,,,,where,where is the,where is it", 360 * time.Millisecond},
+		{"said again, unchanged", ",,,,,,where is it,where is it,where is it", 280 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: "..#####" + strings.Repeat(".", 50)}, result{partials: strings.Split(tt.partials, ","), text: "where is it"})
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.room.at - 700*time.Millisecond; got != tt.want {
+					t.Errorf("it was ended after %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestEvents: what the events of one utterance hold.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
