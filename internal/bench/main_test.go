@@ -56,8 +56,13 @@ func TestEveryFigure(t *testing.T) {
 			"stop phrases missed", "sentences taken for a stop phrase", "to seek phrases in a second of speech"}},
 		{"speak", true, []string{"clause → first sample to the device", "to make a second of speech"}},
 		{"gap", true, []string{
-			"B1 end of speech → first sound", "B1 after a finished sentence", "B1, of that: silence", "B1, of that: recogniser", "B1, of that: room",
-			"B1, of that: voice", "B1 pauses taken for the end"}},
+			"B1 end of speech → first sound", "B1 after a finished sentence", "B1 after anything else",
+			"B1 of that: silence", "B1 of that: recogniser", "B1 of that: room", "B1 of that: voice",
+			"B1 pauses taken for the end", "B1 pauses mended unheard",
+			"B1 second set: end of speech → first sound", "B1 second set: after a finished sentence", "B1 second set: after anything else",
+			"B1 second set: of that: silence", "B1 second set: of that: recogniser", "B1 second set: of that: room", "B1 second set: of that: voice",
+			"B1 second set: pauses taken for the end", "B1 second set: pauses mended unheard",
+			"B1 with a model that takes 300 ms", "B1 prepared replies thrown away"}},
 		{"cut", true, []string{"onset of a voice → duck", "onset of a voice → silence", "onset of a voice → cut by its words"}},
 		{"yield", true, []string{
 			"B2 onset → duck, median", "B2 onset → duck", "B2 onset → silence", "B2 onset → cut by words",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"sync/atomic"
+	"time"
 
 	"earshot/llm"
 )
@@ -14,8 +15,10 @@ const piece = " tide"
 // An engine is a model that takes no time. It says piece until it has said it
 // so many times, or until its reader leaves.
 type engine struct {
-	pieces int  // of a reply; 0 is without end
-	hang   bool // until the reader leaves, after the last piece
+	pieces int           // of a reply; 0 is without end
+	hang   bool          // until the reader leaves, after the last piece
+	first  time.Duration // until the first piece
+	asked  atomic.Int64  // for how many replies
 	said   atomic.Int64
 }
 
@@ -28,6 +31,11 @@ func (e *engine) Probe(context.Context) (llm.Status, error) { return llm.Status{
 // Stream implements [llm.Service].
 func (e *engine) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
+		e.asked.Add(1)
+		if err := ponder(ctx, e.first); err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
 		for i := 0; e.pieces == 0 || i < e.pieces; i++ {
 			if ctx.Err() != nil {
 				yield(llm.Delta{}, context.Cause(ctx))
@@ -44,6 +52,21 @@ func (e *engine) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Delta
 			return
 		}
 		yield(llm.Delta{Done: &llm.Done{ReplyTokens: e.pieces}}, nil)
+	}
+}
+
+// ponder waits for d, or until ctx ends, and says why it did.
+func ponder(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
