@@ -49,9 +49,13 @@ type past struct {
 func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
-	was := b.freeze(true)
-	defer b.freeze(false)
-	next := &state{slices.Clone(was.voices), was.own}
+	return b.alter(make)
+}
+
+// alter is change, for a caller that holds b.changing.
+func (b *Book) alter(make func(*state) (Change, error)) (Change, error) {
+	was, next := b.freeze()
+	defer b.thaw()
 	c, err := make(next)
 	if err != nil {
 		return Change{}, err
@@ -61,6 +65,7 @@ func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
 		return Change{}, err
 	}
 	b.mu.Lock()
+	next.own = b.is.own // which goes on being learnt
 	b.is = next
 	b.remember(c, was)
 	b.pending = append(b.pending, c)
@@ -69,12 +74,20 @@ func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
 	return c, remains
 }
 
-// freeze begins or ends the time in which nothing is learnt.
-func (b *Book) freeze(frozen bool) *state {
+// freeze begins the time in which nothing is learnt of people, and returns the state
+// with a copy of it.
+func (b *Book) freeze() (is, next *state) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.frozen = frozen
-	return b.is
+	b.frozen = true
+	return b.is, &state{slices.Clone(b.is.voices), b.is.own}
+}
+
+// thaw ends it.
+func (b *Book) thaw() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.frozen = false
 }
 
 // tell tells of the changes that nobody was told of, in their order.

@@ -10,8 +10,10 @@ import (
 // Forget erases a voice: in memory, and in the file with what was there before.
 // It cannot be undone, and nothing before it can.
 func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
+	b.changing.Lock()
+	defer b.changing.Unlock() // until nothing is left that could be undone
 	var ids []string
-	c, err := b.change(func(s *state) (Change, error) {
+	c, err := b.alter(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
 		}

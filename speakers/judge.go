@@ -85,7 +85,7 @@ func (b *Book) LearnOwn(v *earshot.Voice) {
 	if p, ok := b.print(v); ok {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.is.own.live = add(b.is.own.live, p)
+		b.is.own.live = add(slices.Clone(b.is.own.live), p)
 	}
 }
 

@@ -1,0 +1,65 @@
+package speakers_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"earshot/speakers"
+)
+
+// TestForgottenForGood: whoever undoes in the moment in which a voice is forgotten finds
+// nothing to undo.
+func TestForgottenForGood(t *testing.T) {
+	for range 50 {
+		var book *speakers.Book
+		var undone error
+		var undoing sync.WaitGroup
+		c := config()
+		c.Changed = func(c speakers.Change) {
+			if c.Act == speakers.Forgotten {
+				undoing.Go(func() { _, undone = book.Undo(speakers.Said{By: "bob", At: start}) })
+			}
+		}
+		w := open(t, t.TempDir(), c)
+		book = w.book
+		j := w.says("ann", 3*time.Second)
+		if _, err := book.Name(j.Speaker, "ann", w.said()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := book.Forget(j.Speaker, w.said()); err != nil {
+			t.Fatal(err)
+		}
+		undoing.Wait()
+		if _, known := book.Speaker(j.Speaker); known || undone == nil {
+			t.Fatalf("known %v, and to undo it said %v", known, undone)
+		}
+	}
+}
+
+// TestSplitBesideTheAgent: that the agent hears itself meanwhile neither disturbs a
+// change, nor is it lost by one.
+func TestSplitBesideTheAgent(t *testing.T) {
+	w := open(t, "", config())
+	own := w.voice("earshot", time.Second, "desk")
+	w.book.LearnOwn(own)
+	var last speakers.Judgement
+	for range 8 {
+		last = w.says("ann", 2*time.Second)
+	}
+	var learning sync.WaitGroup
+	learning.Go(func() {
+		for range 2000 {
+			w.book.LearnOwn(own)
+		}
+	})
+	for range 20 {
+		if _, err := w.book.Split(last.Speaker, w.said()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.book.Undo(w.said()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	learning.Wait()
+}
