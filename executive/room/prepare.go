@@ -27,13 +27,13 @@ func (r *Room) foresee(in incoming) {
 	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
 	}
-	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.agents) != 1 {
-		r.head.Drop()
-		return
-	}
 	select {
 	case <-r.foreseen:
 	default:
+	}
+	if s.Stage == earshot.VoiceOver || !s.Stable || in.held || !in.heeded || !in.to.ForAgent() || len(in.aim.agents) != 1 {
+		r.head.Drop()
+		return
 	}
 	select {
 	case r.foreseen <- in:
