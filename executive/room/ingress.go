@@ -189,7 +189,7 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 		switch u, ok := body.(earshot.Utterance); {
 		case !in.heeded || !in.to.ForAgent():
 		case ok:
-			in.amid = r.amidst(e, in.who, in.aim.agents, u.Text)
+			in.amid = in.apart(r.amidst(e, in.who, in.aim.agents, u.Text))
 		default:
 			in.amid = r.amidst(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
 			in.amid.begins = in.amid.is

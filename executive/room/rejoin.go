@@ -1,12 +1,16 @@
 package room
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/attention"
+	"earshot/executive/steer"
 	"earshot/interrupt"
 )
 
@@ -21,7 +25,8 @@ type sentence struct {
 	text  earshot.Text      // of all
 	ends  time.Time
 	whom  []earshot.ParticipantID
-	heard bool // something of the answer was
+	heard bool     // something of the answer was
+	done  []string // the tools that were used for answers to the parts, in order
 }
 
 // goesOn returns what the voice of e has said that e goes on with: it spoke to
@@ -37,9 +42,9 @@ func (r *Room) goesOn(e earshot.Event) (s sentence, ok bool) {
 // rejoin makes of an utterance that only goes on with the one before a part of it,
 // for whom that was. Its words hold the answer back that is on its way, and the
 // whole takes its place: nobody has heard anything of it. Who calls an agent by
-// its name begins anew.
+// its name begins anew, and who tells it to be silent has told it all.
 func (r *Room) rejoin(in *incoming, e *earshot.Event) {
-	if in.to == conversation.Called || in.to == conversation.Own {
+	if in.to == conversation.Called || in.to == conversation.Own || r.silences(e.Body) {
 		return
 	}
 	s, ok := r.goesOn(*e)
@@ -54,6 +59,22 @@ func (r *Room) rejoin(in *incoming, e *earshot.Event) {
 		e.Body, in.before = body, s.text
 		in.to, in.aim.agents = conversation.Following, s.whom
 	}
+}
+
+// silences reports whether something was said that tells an agent to be silent.
+func (r *Room) silences(b earshot.Body) bool {
+	u, aloud := b.(earshot.Utterance)
+	_, refuses := attention.Refusal(u.Text)
+	return aloud && (refuses || r.cuts(u.Text))
+}
+
+// apart returns what in is to the work of an agent: where it goes on with the question
+// that is worked on, it is nothing apart from that.
+func (in *incoming) apart(a amid) amid {
+	if in.before != "" && (a.kind == steer.Side || a.kind == steer.Task || a.kind == steer.Steer) {
+		return amid{}
+	}
+	return a
 }
 
 // holds returns s as it is of words that go on with a sentence: they hold the
@@ -82,7 +103,7 @@ func (r *Room) spokeTo(in incoming) {
 	maps.DeleteFunc(r.sentences, func(_ earshot.Handle, s sentence) bool { return now.Sub(s.ends) > time.Minute })
 	is := sentence{last: in.event, text: joined(in.before, u.Text), ends: in.event.At.Add(u.Lasted), whom: slices.Clone(in.aim.agents)}
 	if u.Continues != "" && u.Continues == before.last.ID {
-		is.parts = append(slices.Clone(before.parts), before.last.ID)
+		is.parts, is.done = append(slices.Clone(before.parts), before.last.ID), before.done
 	}
 	if len(r.sentences) < maxAnswered {
 		r.sentences[in.event.From] = is
@@ -100,12 +121,33 @@ func (r *Room) isHeard(e earshot.Event) {
 }
 
 // premature reports whether a turn has answered somebody who had only paused, and
-// was not heard. It is thrown away as if it had not begun.
+// was not heard. It is thrown away as if it had not begun; what it has done by tools is
+// done, and noted.
 func (r *Room) premature(e ending) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return e.reply.Outcome == earshot.Interrupted && e.reply.Delivered() == "" &&
-		slices.Contains(r.sentences[e.question.message.From].parts, e.question.message.ID)
+	from := e.question.message.From
+	s := r.sentences[from]
+	if e.reply.Outcome != earshot.Interrupted || e.reply.Delivered() != "" || !slices.Contains(s.parts, e.question.message.ID) {
+		return false
+	}
+	if l := e.question.labour; l != nil {
+		s.done = append(slices.Clip(s.done), l.work(r.cfg.Now()).Tools...)
+		r.sentences[from] = s
+	}
+	return true
+}
+
+// doneBefore tells the model what was done already for the sentence that e ends.
+func (r *Room) doneBefore(e earshot.Event) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sentences[e.From]
+	if s.last.ID != e.ID || len(s.done) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nYou had begun to answer the last message before all of it was said, and had used %s for it: what was done by that is done. "+
+		"Do what is missing, and change what they want otherwise.", strings.Join(s.done, ", "))
 }
 
 // joined returns two parts of a sentence as one.
