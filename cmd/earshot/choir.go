@@ -93,15 +93,16 @@ func (d *daemon) join(ctx context.Context, c speakers.Change) error {
 	return errors.Join(faults...)
 }
 
-// recognise lets the registry know whose a voice is, because somebody says so.
+// recognise lets the registry know whose a voice is, because somebody says so: nobody's,
+// if it began with what was taken back.
 func (d *daemon) recognise(ctx context.Context, h earshot.Handle, says earshot.ParticipantID) error {
-	s, known := d.voices.Speaker(h)
+	s, _ := d.voices.Speaker(h)
 	is := d.meet(h)
 	by, ok := d.Get(says)
 	if !ok || says == "" {
 		by = d.owner
 	}
-	if !known || s.Who == is.ID || s.Who == "" && is.Nameless() {
+	if s.Who == is.ID || s.Who == "" && is.Nameless() {
 		return nil
 	}
 	if !is.Nameless() {

@@ -131,8 +131,12 @@ func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceBook, v 
 	return "", nil
 }
 
-// unnameVoice says that a voice is nobody's who is known.
+// unnameVoice says that a voice is nobody's who is known. One that is kept is somebody's
+// until it is forgotten.
 func (r *Room) unnameVoice(ctx context.Context, c command.Call, book VoiceBook, v speakers.Speaker) (string, error) {
+	if v.Kept {
+		return "", fmt.Errorf("%s is kept, as that of %s; /voice forget %d erases it", voiceLabel(v), r.cfg.People.Name(v.Who), v.Number)
+	}
 	if err := r.cfg.People.Unrecognise(ctx, c.By, r.meet(v.Handle).Reader()); err != nil {
 		return "", err
 	}

@@ -53,9 +53,13 @@ func (r *Room) Regard(c speakers.Change) {
 	if c.Act == speakers.Forgotten || h.ID == "" {
 		return
 	}
+	w := earshot.Whose{Sure: 1, By: c.Said.By} // nobody's, if the voice began with what was taken back
+	if _, known := r.cfg.Voices.Speaker(h); known {
+		w.Speaker, w.Author = h, r.meet(h).Reader()
+	}
 	for _, began := range c.Moved {
 		if s, ok := r.saidAt(began); ok {
-			r.revise(s, earshot.Whose{Speaker: h, Author: r.meet(h).Reader(), Sure: 1, By: c.Said.By})
+			r.revise(s, w)
 		}
 	}
 }
