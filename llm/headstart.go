@@ -37,6 +37,7 @@ type HeadStart struct {
 type headRun struct {
 	req    Request
 	pieces chan piece
+	broken error // why pieces has ended before the reply; set before it is closed
 	cancel context.CancelFunc
 	expiry *time.Timer
 	done   chan struct{}
@@ -74,6 +75,7 @@ func (r *headRun) stream(ctx context.Context, s Service) {
 		select {
 		case r.pieces <- piece{d, err}:
 		case <-ctx.Done():
+			r.broken = context.Cause(ctx)
 			return
 		}
 	}
@@ -151,6 +153,9 @@ func (r *headRun) follow(ctx context.Context, yield func(Delta, error) bool) {
 	for {
 		select {
 		case p, more := <-r.pieces:
+			if !more && r.broken != nil {
+				yield(Delta{}, r.broken)
+			}
 			if !more || !yield(p.Delta, p.err) {
 				return
 			}

@@ -108,3 +108,18 @@ func TestHeadStartIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// TestHeadStartThatIsEnded: a reply that was taken over and cannot go on is not one that
+// has come to its end.
+func TestHeadStartThatIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &llm.HeadStart{Service: &llmtest.Script{Reply: "one two three", Every: time.Second}}
+		ctx, cancel := context.WithCancel(t.Context())
+		h.Begin(ctx, asks("count"))
+		time.AfterFunc(1500*time.Millisecond, cancel)
+		if _, text, err := first(t.Context(), h, asks("count")); !errors.Is(err, context.Canceled) || text != "one" {
+			t.Errorf("%q, then %v", text, err)
+		}
+		h.Wait()
+	})
+}
