@@ -58,7 +58,9 @@ func (s *stir) note(e earshot.Event, now time.Time) (turns bool) {
 		s.types(at, now, false)
 	case earshot.Speech:
 		turns = body.Stage == earshot.VoiceOver
-		s.sounds(e.From, now, !turns)
+		if body.Stage != earshot.VoiceCalls { // which is over when it is heard, and nobody says so
+			s.sounds(e.From, now, !turns)
+		}
 	case earshot.Utterance:
 		s.sounds(e.From, now, false)
 		s.said(e.From, now)
