@@ -165,16 +165,7 @@ func TestPreparedDoesNothing(t *testing.T) {
 				h.model = &llmtest.Script{Reply: "Done.", Rules: []llmtest.Rule{{
 					When: "keep the bread in mind", Calls: []llm.Call{{Tool: "ponder", Arguments: []byte(`{"question":"the bread"}`)}},
 				}}, Every: time.Millisecond}
-				actors := participants.DefaultConfig()
-				actors.Actors = []participants.Actor{{ID: "bob", Type: participants.Human, DisplayName: "Bob", Handles: []string{"microphone:default"}, Capabilities: []participants.Capability{participants.SendMessages}}}
-				people, err := participants.Open(participants.Setup{
-					Actors: actors, Account: ann, AccountName: "ann", Now: time.Now,
-					Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot", Type: participants.Internal}},
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				h.people = people
+				h.people = heardBob(t)
 				voiced(t, h)
 				talkedBefore(t, h)
 				h.stable(t, "keep the bread in mind")
@@ -195,6 +186,21 @@ func TestPreparedDoesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// heardBob is a registry in which Bob alone speaks into the microphone.
+func heardBob(t *testing.T) *participants.Registry {
+	t.Helper()
+	actors := participants.DefaultConfig()
+	actors.Actors = []participants.Actor{{ID: "bob", Type: participants.Human, DisplayName: "Bob", Handles: []string{"microphone:default"}, Capabilities: []participants.Capability{participants.SendMessages}}}
+	people, err := participants.Open(participants.Setup{
+		Actors: actors, Account: ann, AccountName: "ann", Now: time.Now,
+		Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot", Type: participants.Internal}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return people
 }
 
 // uses returns how often a tool was used.

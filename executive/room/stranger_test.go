@@ -12,7 +12,6 @@ import (
 	"earshot/executive/room"
 	"earshot/llm"
 	"earshot/llm/llmtest"
-	"earshot/participants"
 )
 
 // TestForeseenInVain: of words that have come to nothing by the time at which the room
@@ -107,21 +106,6 @@ func TestDoneIsDone(t *testing.T) {
 			})
 		})
 	}
-}
-
-// heardBob is a registry in which Bob alone speaks into the microphone.
-func heardBob(t *testing.T) *participants.Registry {
-	t.Helper()
-	actors := participants.DefaultConfig()
-	actors.Actors = []participants.Actor{{ID: "bob", Type: participants.Human, DisplayName: "Bob", Handles: []string{"microphone:default"}, Capabilities: []participants.Capability{participants.SendMessages}}}
-	people, err := participants.Open(participants.Setup{
-		Actors: actors, Account: ann, AccountName: "ann", Now: time.Now,
-		Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot", Type: participants.Internal}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return people
 }
 
 // TestAPhraseIsNoVoice: a phrase that was listened for over the agent's own sound holds
