@@ -27,6 +27,10 @@ type Speech struct {
 	// it: an answer to them may be prepared.
 	Stable bool `json:"stable,omitempty"`
 
+	// LikeAgent says that it sounds like the agent's own voice, and is not its sound
+	// come back. The room fills it in.
+	LikeAgent bool `json:"like_agent,omitempty"`
+
 	// Voice is what it sounds like so far; nil if nobody can tell yet.
 	Voice *Voice `json:"-"`
 }
@@ -54,6 +58,11 @@ type Utterance struct {
 	// [Whose] may know better later.
 	Speaker Handle  `json:"speaker,omitzero"`
 	Sure    float64 `json:"sure,omitempty"`
+
+	// LikeAgent says that it sounded like the agent's own voice while that was silent:
+	// a recording of it, or a machine with the same voice. It is nobody's who is known.
+	// The room fills it in.
+	LikeAgent bool `json:"like_agent,omitempty"`
 }
 
 // A Voice is what somebody sounds like, for who compares voices: how long it
@@ -63,6 +72,10 @@ type Voice struct {
 	Heard   time.Duration // of voice alone
 	Print   []float32
 	Channel string // what it was heard through, such as one microphone: the same voice differs between two
+
+	// Overlapped says that somebody else was heard at the same time: it may be a mixture
+	// of both, from which nothing is to be learnt.
+	Overlapped bool
 }
 
 // String returns nothing of the voice: a print is a secret.

@@ -30,7 +30,7 @@ var murmurs = []string{
 // backchannel reports whether u only shows that somebody listens: a murmur while
 // the agent speaks. If the agent had just asked something, it is an answer.
 func backchannel(u earshot.Utterance, about Attention) bool {
-	return about.Sounding && !about.Asked && u.Lasted <= murmurLasts && murmured(u.Text)
+	return about.Sounding && !about.Asked && u.Lasted <= murmurLasts && Murmured(u.Text)
 }
 
 // hummed returns words in which a run of letters that are hummed is one "mm": a
@@ -47,8 +47,9 @@ func hummed(said []string) (words []string) {
 	return words
 }
 
-// murmured reports whether text is nothing but murmurs.
-func murmured(text earshot.Text) bool {
+// Murmured reports whether text is nothing but what people say while another speaks so
+// that he goes on.
+func Murmured(text earshot.Text) bool {
 	said := hummed(strings.Fields(folded(string(text))))
 	if len(said) == 0 || len(said) > murmurWords {
 		return false

@@ -188,7 +188,7 @@ func (r recorded) print() (print, bool) {
 	if err != nil || len(data) != 4*voiceprint.Size || len(r.Channel) > channelBytes || r.Heard < voiceprint.Least || r.Heard > longest {
 		return print{}, false
 	}
-	p := print{r.Channel, make([]float32, voiceprint.Size), r.Heard}
+	p := print{channel: r.Channel, numbers: make([]float32, voiceprint.Size), heard: r.Heard}
 	for i := range p.numbers {
 		p.numbers[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 	}

@@ -14,7 +14,7 @@ type Judgement struct {
 	Speaker earshot.Handle // empty: nobody can tell
 	Sure    float64        // that it is Speaker's, or the agent's; 0 to 1
 	New     bool           // Speaker was not known before
-	Own     bool           // it is the agent's own voice
+	Own     bool           // it is like the agent's own voice; whether it is that, its sound tells
 	Again   bool           // the very same sound was heard before: it is played, not said
 	Strange bool           // it is like no voice that is known, and too little was heard to begin one, or nothing is learnt
 }
@@ -40,8 +40,10 @@ const (
 	one    = 0.97
 	enough = 4 * time.Second
 
-	// doubt is what is left of a judgement on sound that was heard before.
-	doubt = 0.5
+	// doubt is what is left of a judgement on sound that was heard before, and
+	// confused of one on a voice beside which somebody else is heard.
+	doubt    = 0.5
+	confused = 0.85
 
 	// same is how far two prints may lie apart, in parts of their length, and be of
 	// the same sound: nobody says a thing twice like this.
@@ -94,7 +96,7 @@ func (b *Book) print(v *earshot.Voice) (print, bool) {
 	if v == nil || !b.cfg.Enabled || v.Heard < voiceprint.Least || len(v.Channel) > channelBytes || !valid(v.Print) {
 		return print{}, false
 	}
-	return print{v.Channel, slices.Clone(v.Print), v.Heard}, true
+	return print{v.Channel, slices.Clone(v.Print), v.Heard, v.Overlapped}, true
 }
 
 // valid reports whether numbers are a print.
@@ -109,7 +111,10 @@ func valid(numbers []float32) bool {
 func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 	s := sample{at, p}
 	odds := b.is.odds(p, at)
-	learns = learns && !b.frozen
+	learns = learns && !b.frozen && !p.mixed
+	if p.mixed {
+		odds.sure *= confused
+	}
 	if b.again(s, learns) {
 		j := b.decide(odds, odds.sure*doubt)
 		j.Again = true
@@ -127,7 +132,7 @@ func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 		b.crowd()
 		return Judgement{Speaker: v.handle(), Sure: odds.strange, New: true}
 	}
-	j.Strange = j.Speaker.ID == "" && !j.Own && odds.strange >= strange
+	j.Strange = j.Speaker.ID == "" && !j.Own && !p.mixed && odds.strange >= strange
 	return j
 }
 

@@ -71,6 +71,62 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// TestOwnIsNobodys: of what sounds like the agent nobody's voice learns, whoever says
+// that it was theirs; and a voice that came before it was known is not kept.
+func TestOwnIsNobodys(t *testing.T) {
+	w := open(t, t.TempDir(), config())
+	early := w.says("agent", 20*time.Second)
+	if early.Own || !early.New {
+		t.Fatalf("before it was learnt it is %+v", early)
+	}
+	said := speakers.Said{By: "ann", At: w.now}
+	for range 3 {
+		w.book.LearnOwn(w.voice("agent", 5*time.Second, "desk"))
+	}
+	if _, err := w.book.Enrol("ann", said, early.Speaker); err == nil {
+		t.Error("it was kept as Ann's")
+	}
+	w = open(t, "", config())
+	for range 3 {
+		w.book.LearnOwn(w.voice("agent", 5*time.Second, "synthesis"))
+	}
+	w.says("cleo", 5*time.Second)
+	if j := w.says("agent", 5*time.Second); !j.Own {
+		t.Fatalf("it is %+v", j)
+	}
+	if c, err := w.book.Teach(w.now, "ann", said); err == nil {
+		t.Errorf("Ann's voice was taught: %+v", c)
+	}
+	if j := w.says("agent", 5*time.Second); !j.Own || len(w.book.Known()) != 1 {
+		t.Errorf("then it is %+v, and known are %+v", j, w.book.Known())
+	}
+}
+
+// TestOverlapped: of two who are heard at once less is known of who it is, and nothing
+// is learnt; somebody unknown does not begin so.
+func TestOverlapped(t *testing.T) {
+	w := open(t, "", config())
+	for range 3 {
+		w.says("ann", 5*time.Second)
+	}
+	w.says("cleo", 5*time.Second)
+	alone, spoken := w.says("ann", 5*time.Second), w.book.Known()
+	both := w.voice("ann", 5*time.Second, "desk")
+	both.Overlapped = true
+	w.now = w.now.Add(10 * time.Second)
+	switch j := w.book.Whose(both, w.now); {
+	case j.Sure >= alone.Sure, j.Speaker != alone.Speaker && j.Speaker.ID != "":
+		t.Errorf("alone she is %+v, and with others %+v", alone, j)
+	case !slices.EqualFunc(w.book.Known(), spoken, func(a, b speakers.Speaker) bool { return a.Spoken == b.Spoken }):
+		t.Errorf("learnt was %+v", w.book.Known())
+	}
+	odd := w.voice("dan", 5*time.Second, "desk")
+	odd.Overlapped = true
+	if j := w.book.Whose(odd, w.now.Add(10*time.Second)); j.New || len(w.book.Known()) != len(spoken) {
+		t.Errorf("somebody has begun: %+v", j)
+	}
+}
+
 // TestAgain: what was heard to many digits before was played; it is nobody's, and
 // teaches nothing. What is judged twice while it is spoken was not.
 func TestAgain(t *testing.T) {

@@ -34,8 +34,8 @@ func (b *Book) Name(h earshot.Handle, who earshot.ParticipantID, said Said) (Cha
 
 // Enrol keeps the print of the voices that are somebody's, as one, with the
 // consent of that person, which consent records: who has given it, or says that
-// they have, and when. Voices of which too little was heard are refused. What was
-// kept of the person before, stays and counts as well.
+// they have, and when. Voices of which too little was heard are refused, and so is one
+// like the agent's own. What was kept of the person before, stays and counts as well.
 func (b *Book) Enrol(who earshot.ParticipantID, consent Said, voices ...earshot.Handle) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if who == "" || len(voices) == 0 {
@@ -50,6 +50,9 @@ func (b *Book) Enrol(who earshot.ParticipantID, consent Said, voices ...earshot.
 		v, err := s.gather(who, voices)
 		if err != nil {
 			return Change{}, err
+		}
+		if v.heard() > 0 && s.own.heard() > 0 && s.shifts().both(v, &s.own) >= one {
+			return Change{}, errOwn
 		}
 		if missing := b.cfg.Enrol.Duration() - v.heard(); missing > 0 {
 			return Change{}, fmt.Errorf("too little was heard of this voice; let them go on talking for %.0f seconds", max(1, missing.Seconds()))
@@ -91,7 +94,7 @@ func (s *state) gather(who earshot.ParticipantID, voices []earshot.Handle) (*voi
 
 // Teach says that what began to be said at a time was said by somebody: they say
 // so themselves, or others for them. What was learnt from it moves to their voice,
-// in memory.
+// in memory. Nobody's voice learns from what sounded like the agent's own.
 func (b *Book) Teach(began time.Time, who earshot.ParticipantID, said Said) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
@@ -100,6 +103,9 @@ func (b *Book) Teach(began time.Time, who earshot.ParticipantID, said Said) (Cha
 		heard := b.sample(began)
 		if heard == nil || who == "" {
 			return Change{}, errors.New("the sound of that is not remembered; say it soon after it was said")
+		}
+		if s.odds(heard.print, began).best == &s.own {
+			return Change{}, errOwn
 		}
 		v, i := s.learnt(began)
 		if v == nil {
@@ -121,6 +127,9 @@ func (b *Book) Teach(began time.Time, who earshot.ParticipantID, said Said) (Cha
 		return c, nil
 	})
 }
+
+// errOwn is a voice that is taken for the agent's.
+var errOwn = errors.New("that sounds like the agent's own voice, which is nobody's")
 
 // sample returns what was heard at a time, or nil.
 func (b *Book) sample(began time.Time) *sample {

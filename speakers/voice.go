@@ -40,6 +40,7 @@ type print struct {
 	channel string
 	numbers []float32
 	heard   time.Duration
+	mixed   bool // somebody else is heard in it: it is part of no voice
 }
 
 // A sample is one utterance.
@@ -110,7 +111,7 @@ func (p print) with(q print) print {
 	for i, n := range p.numbers {
 		numbers[i] = n + share*(q.numbers[i]-n)
 	}
-	return print{p.channel, numbers, sum}
+	return print{channel: p.channel, numbers: numbers, heard: sum}
 }
 
 // add puts p into the mean for its channel.
@@ -131,7 +132,7 @@ func add(prints []print, p print) []print {
 // learn takes in what v has said. The numbers are its own, so that they can be erased.
 func (v *voice) learn(s sample) {
 	s.numbers = slices.Clone(s.numbers)
-	v.live = add(v.live, print{s.channel, slices.Clone(s.numbers), s.heard})
+	v.live = add(v.live, print{channel: s.channel, numbers: slices.Clone(s.numbers), heard: s.heard})
 	v.spoken += s.heard
 	v.recent = append(v.recent, s)
 	if len(v.recent) > mostSamples {

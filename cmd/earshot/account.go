@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 )
@@ -62,6 +63,10 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 			who += " → " + name(e.To[0])
 			text = outlet.Uncalled(text, name(e.To[0]))
 		}
+	case earshot.Utterance:
+		if e.Author != "" && body.Sure > 0 && body.Sure < doubtful {
+			who += "?"
+		}
 	case earshot.Agent:
 		who, secret = name(body.ID), false // the profile is; that it is there all know
 	}
@@ -81,7 +86,14 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 		if body.Continues != "" {
 			text = "… " + text
 		}
-		if len(e.To) == 0 {
+		if body.LikeAgent {
+			text += " [sounds like me]"
+		}
+		switch {
+		case len(e.To) > 0:
+		case body.Own > 0 && conversation.Murmured(body.Text):
+			text += " [while I spoke]"
+		default:
 			text += " [not to me]"
 		}
 		return text, true

@@ -153,7 +153,9 @@ func (h house) Tell(ctx context.Context, by participants.Participant, t server.T
 		return nil, err
 	}
 	maps.Copy(before, h.labels()) // what is gone is called as it was
-	return turnout{c, h.outcome(c, before)}, err
+	text := h.outcome(c, before)
+	h.desk.Mention(fmt.Sprintf("%s (says %s).", text, by.Name)) // where the microphone is
+	return turnout{c, text}, err
 }
 
 // tell carries out what somebody says about voices.

@@ -131,6 +131,7 @@ func (a *app) transcript(r *store.Reader, events []earshot.Event, asJSON bool, n
 	if err != nil {
 		return err
 	}
+	beside := besides(known.apply(events))
 	for _, e := range inOrder(events) {
 		later, revised := known[e.ID]
 		switch {
@@ -139,7 +140,7 @@ func (a *app) transcript(r *store.Reader, events []earshot.Event, asJSON bool, n
 		case asJSON:
 			err = json.NewEncoder(a.out).Encode(e)
 		default:
-			printLine(a.out, known.mark(e, name), name)
+			printLine(a.out, beside.mark(known.mark(e, name), name), name)
 		}
 		if err != nil {
 			return err

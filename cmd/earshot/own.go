@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"sync"
 	"time"
 
 	"earshot"
@@ -27,12 +28,14 @@ const (
 type mirrored struct {
 	loudspeaker.Fickle
 	learn func(*earshot.Voice) // called from one goroutine at a time
+
+	mu    sync.Mutex
 	heard time.Duration
 }
 
 // Say implements [loudspeaker.Voice].
 func (m *mirrored) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
-	if m.heard >= ownEnough {
+	if m.known() {
 		return m.Fickle.Say(ctx, spoken)
 	}
 	return func(yield func(tts.Chunk, error) bool) {
@@ -47,8 +50,38 @@ func (m *mirrored) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, 
 	}
 }
 
+// rehearsal is said to nobody: some seconds in which most sounds of a language are.
+const rehearsal = "The quick brown fox jumps over the lazy dog, while she sells sea shells by the shore, and nobody hears a word of that."
+
+// rehearse learns what the voice sounds like before it has said anything, so that nobody
+// comes to be known by a recording of it. A voice that breaks off is learnt when it speaks.
+func (m *mirrored) rehearse(ctx context.Context) error {
+	for {
+		ready, changed := m.Ready()
+		if ready {
+			for range m.Say(ctx, rehearsal) { // which is all that is wanted of it
+			}
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// known reports whether enough of it was taken in.
+func (m *mirrored) known() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heard >= ownEnough
+}
+
 // see learns from what was said.
 func (m *mirrored) see(r *reflection) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if v, ok := r.ear.Voice("synthesis"); ok {
 		m.heard += v.Heard
 		m.learn(&v)

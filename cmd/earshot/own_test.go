@@ -53,6 +53,9 @@ func TestOwnVoice(t *testing.T) {
 	}
 	learnt := 0
 	m := &mirrored{Fickle: parrot{hum(12 * time.Second)}, learn: func(v *earshot.Voice) { learnt++; book.LearnOwn(v) }}
+	if err := m.rehearse(t.Context()); err != nil || learnt != 1 {
+		t.Errorf("%v; before it speaks it is learnt from %d times", err, learnt)
+	}
 	for range 5 {
 		heard := 0
 		for c, err := range m.Say(t.Context(), "hello") {

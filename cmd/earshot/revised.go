@@ -48,5 +48,11 @@ func (r revision) mark(e earshot.Event, name func(earshot.ParticipantID) string)
 		u.Text += earshot.Text(fmt.Sprintf(" [first taken for %s]", name(e.Author)))
 		now.Body = u
 	}
+	if u, ok := now.Body.(earshot.Utterance); ok {
+		if later, revised := r[e.ID]; revised {
+			u.Sure = later.Body.(earshot.Whose).Sure
+		}
+		now.Body = u
+	}
 	return now
 }

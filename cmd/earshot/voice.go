@@ -51,9 +51,11 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 	d.parts = append(d.parts, part{name: "sound card", run: card.Run, lost: !looks.card})
 	if mouth {
 		say := tts.New(tts.Config{Dial: dial(d.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: d.log})
-		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), &mirrored{Fickle: say, learn: d.voices.LearnOwn})
+		own := &mirrored{Fickle: say, learn: d.voices.LearnOwn}
+		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), own)
 		d.parts = append(d.parts,
 			part{name: "synthesis", run: say.Run},
+			part{name: "own voice", run: own.rehearse},
 			part{
 				name: loud.Name(), lost: !looks.mouth.Works,
 				run: onCard(func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) }),

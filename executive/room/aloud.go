@@ -69,6 +69,24 @@ func (a *aloud) sounds(begin, end time.Time) bool {
 		slices.ContainsFunc(a.past, func(s sounded) bool { return !s.at.Before(begin) && !s.at.After(end) })
 }
 
+// half is how long before the middle of a word its sound may begin: the longest last a
+// second.
+const half = 500 * time.Millisecond
+
+// echoes reports whether a voice that was heard from one time to another may be what
+// came out of the voices of the room: they had sounded when it began, or just before,
+// and when it ended. Just before is what a word, a device, the room and another device
+// take together, as in between. Who goes on after that, or has begun before the first
+// word, is somebody else.
+func (a *aloud) echoes(begin, end time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sounded := func(t time.Time) bool {
+		return slices.ContainsFunc(a.past, func(s sounded) bool { return !s.at.Before(t.Add(-before)) && !s.at.After(t.Add(half)) })
+	}
+	return sounded(begin) && sounded(end)
+}
+
 // recently is how long after a question "yes" is an answer to it, although more
 // was said since.
 const recently = 3 * time.Second

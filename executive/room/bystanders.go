@@ -23,7 +23,7 @@ type remark struct {
 // can tell whose it is, answers that, and not the agent.
 func (r *Room) overhears(in incoming) {
 	u, is := in.event.Body.(earshot.Utterance)
-	if !is || in.to != conversation.Aside || in.event.Author == "" && !in.unlike {
+	if !is || in.to != conversation.Aside || !attributed(in.event) && !in.unlike {
 		return
 	}
 	r.mu.Lock()
@@ -39,5 +39,9 @@ func (r *Room) retorts(e earshot.Event) bool {
 
 // another reports whether two people have said these, as far as anybody knows.
 func (r *Room) another(a, b earshot.Event) bool {
-	return a.Author != "" && b.Author != "" && a.From == b.From && !r.same(a, b)
+	return attributed(a) && attributed(b) && a.From == b.From && !r.same(a, b)
 }
+
+// attributed reports whether it can be told who has said something, or that it was somebody
+// who sounds like the agent.
+func attributed(e earshot.Event) bool { return e.Author != "" || likeAgent(e) }

@@ -44,9 +44,10 @@ type line struct {
 
 	// Of what was said aloud: by which voice, if that can be told, and whose it was if
 	// that turned out later.
-	aloud bool
-	voice earshot.Handle
-	whose *earshot.Whose
+	aloud  bool
+	voice  earshot.Handle
+	whose  *earshot.Whose
+	manner earshot.Text // what the model is told of how it sounded
 
 	continues earshot.EventID // the line before, of the same sentence
 
@@ -175,7 +176,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 
 // asked returns a message of somebody else, as the model reads it.
 func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.Message {
-	envelope := conversation.Envelope{From: name(l.speaker()), Text: l.text}
+	envelope := conversation.Envelope{From: name(l.speaker()), Text: l.text + l.manner}
 	if n := len(l.mends); n > 0 && name(l.mends[n-1].by) != envelope.From { // whose words these are then
 		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.mends[n-1].by) + "'s)")
 	}

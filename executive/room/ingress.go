@@ -35,7 +35,7 @@ type incoming struct {
 	aim     aim                  // for which
 	heeded  bool                 // the agent may answer whoever it is from
 	strange bool                 // it is the first that was heard of a voice
-	own     bool                 // it has the voice of the agent
+	own     bool                 // it is the voice of the agent, come back
 	unlike  bool                 // it has a voice like none that is known
 	amid    amid                 // what it means to the work of the agent that it calls
 	signal  *interrupt.Signal    // nil if it can be none

@@ -180,6 +180,11 @@ func (r *Room) Report(n earshot.Notice) {
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
 }
 
+// Mention shows a line to everybody in the room. It is kept nowhere.
+func (r *Room) Mention(text string) {
+	r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: text}))
+}
+
 // Know keeps a fault in mind that people have been told of already.
 func (r *Room) Know(n earshot.Notice) {
 	r.mu.Lock()

@@ -51,8 +51,9 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 		return
 	}
 	e := in.event
-	text := r.correct(e.Body.(earshot.Speech).Words)
-	e.ID, e.Body = "", earshot.Utterance{Text: text}
+	said := e.Body.(earshot.Speech)
+	text := r.correct(said.Words)
+	e.ID, e.Body = "", earshot.Utterance{Text: text, LikeAgent: said.LikeAgent}
 	in.event = e
 	if would := r.scenario(&entry{incoming: in}, s, text); !answers(would) {
 		return

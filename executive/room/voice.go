@@ -22,7 +22,7 @@ const maxUtterance = 4 << 10
 func utterance(u earshot.Utterance) (earshot.Utterance, error) {
 	text, err := wording(u.Text, maxUtterance)
 	u.Text = text
-	u.Continues = ""
+	u.Continues, u.LikeAgent = "", false
 	u.Confidence, u.Own = share(u.Confidence), share(u.Own)
 	u.Lasted = min(max(u.Lasted, 0), time.Hour)
 	return u, err
@@ -32,7 +32,7 @@ func utterance(u earshot.Utterance) (earshot.Utterance, error) {
 func speech(s earshot.Speech) earshot.Speech {
 	s.Words = s.Words[:min(len(s.Words), maxUtterance)]
 	s.Words = earshot.Text(strings.ToValidUTF8(string(s.Words), "\uFFFD"))
-	s.Confidence = share(s.Confidence)
+	s.Confidence, s.LikeAgent = share(s.Confidence), false
 	return s
 }
 
@@ -220,6 +220,7 @@ type talk struct {
 	asked, ended time.Time
 	by           earshot.ParticipantID
 	with         earshot.ParticipantID // empty if nobody can tell
+	like         bool                  // with whom sounds like the agent
 }
 
 // maxAnswered is how many people the room remembers having answered, and what they were
@@ -232,10 +233,10 @@ func (r *Room) talked(q question, at time.Time) {
 	p, through := r.party(q.message), party{by: q.message.From}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p.who == "" && q.follows {
+	if p.who == "" && !p.like && q.follows {
 		p.who = r.answered[through].with // whose talk it went on with
 	}
-	t := talk{q.message.At, at, q.seat.ID, p.who}
+	t := talk{q.message.At, at, q.seat.ID, p.who, p.like}
 	if had := r.answered[through]; had.ended.After(at) && had.by == t.by {
 		t.ended = had.ended // a moment was asked for
 	}

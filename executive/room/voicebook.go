@@ -125,9 +125,7 @@ func (r *Room) nameVoice(ctx context.Context, c command.Call, book VoiceBook, v 
 	if _, err := book.Name(v.Handle, who.ID, r.said(c)); err != nil {
 		return "", errors.Join(err, r.cfg.People.Unrecognise(ctx, c.By, voice))
 	}
-	r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{
-		Text: fmt.Sprintf("%s is %s (says %s).", voiceLabel(v), who.Name, c.By.Name),
-	}))
+	r.Mention(fmt.Sprintf("%s is %s (says %s).", voiceLabel(v), who.Name, c.By.Name))
 	return "", nil
 }
 

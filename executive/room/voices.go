@@ -14,6 +14,11 @@ import (
 // Voices knows whose voices these are: a [speakers.Book]. It answers within
 // microseconds, and is asked from many goroutines. A voice proves nothing: whoever is
 // known by it has the rights of somebody unknown, whatever they may do otherwise.
+//
+// That a voice is the agent's own is evidence, and no verdict: while its sound is there,
+// or was a moment ago, that sound has come back, and is nobody's word. At any other time
+// it is somebody unknown who sounds like the agent: a recording of it, or another machine
+// with the same voice. They are heard, as anybody is, and are nobody who is known.
 type Voices interface {
 	// Whose judges whose voice it is that began at a time, and learns from it.
 	Whose(v *earshot.Voice, began time.Time) speakers.Judgement
@@ -24,6 +29,12 @@ type Voices interface {
 	// Speaker returns what is known of a voice.
 	Speaker(earshot.Handle) (speakers.Speaker, bool)
 }
+
+// comesBack is how much of what was said with the agent's own voice must have fallen
+// together with its sound, as the sense has heard it, for it to be that sound. An echo
+// is all of it but for its tail; whoever makes the agent pause talks in silence most of
+// the time.
+const comesBack = 0.5
 
 // attribute says who has said something aloud, as far as that can be told: who the
 // provider knows, and else whose voice it is. Its author is whoever has that voice, also
@@ -39,20 +50,39 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 			j = r.cfg.Voices.Whose(v, e.At)
 			in.strange = j.New
 		}
+		in.own = j.Own && (body.Own >= comesBack || r.aloud.echoes(e.At, r.ends(*e)))
+		body.LikeAgent = j.Own && !in.own
 		body.Voice, body.Speaker, body.Sure = nil, j.Speaker, share(j.Sure)
+		if j.Speaker.ID == "" {
+			body.Sure = 0
+		}
 		e.Body = body
 	case earshot.Speech:
 		if v := body.Voice; asks && v != nil {
 			j = r.cfg.Voices.Guess(v, e.At)
 		}
+		in.own = j.Own && r.aloud.echoes(e.At, r.ends(*e))
+		body.LikeAgent = j.Own && !in.own
 		body.Voice = nil
 		e.Body = body
 	}
 	in.unlike = j.Strange
-	if in.own = j.Own; !j.Own && j.Speaker.ID != "" {
+	if !j.Own && j.Speaker.ID != "" {
 		in.who = r.meet(j.Speaker)
 		e.Author = in.who.Reader()
 	}
+}
+
+// manner returns what a model is told beside words that were said aloud: why they may be
+// somebody else's than it seems.
+func manner(u earshot.Utterance) earshot.Text {
+	switch {
+	case u.LikeAgent:
+		return " (in a voice like yours)"
+	case u.Overlaps:
+		return " (somebody else spoke at the same time: who said it, and what, may be mistaken)"
+	}
+	return ""
 }
 
 // meet returns who has a voice: somebody unknown, if nobody has said whose it is.
@@ -71,10 +101,22 @@ func (r *Room) person(id earshot.ParticipantID) earshot.ParticipantID {
 }
 
 // A party is with whom an agent is in talk: a person or, where nobody can tell who that
-// is, whoever is heard through something.
+// is, whoever is heard through something. Who sounds like the agent is another one.
 type party struct {
-	who earshot.ParticipantID
-	by  earshot.Handle
+	who  earshot.ParticipantID
+	by   earshot.Handle
+	like bool
+}
+
+// likeAgent reports whether something was said by somebody who sounds like the agent.
+func likeAgent(e earshot.Event) bool {
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		return body.LikeAgent
+	case earshot.Speech:
+		return body.LikeAgent
+	}
+	return false
 }
 
 // party returns who has said something aloud.
@@ -82,7 +124,7 @@ func (r *Room) party(e earshot.Event) party {
 	if e.Author != "" {
 		return party{who: r.person(e.Author)}
 	}
-	return party{by: e.From}
+	return party{by: e.From, like: likeAgent(e)}
 }
 
 // same reports whether what was said twice may have been said by one person: nobody
@@ -91,23 +133,22 @@ func (r *Room) same(a, b earshot.Event) bool {
 	if a.Author != "" && b.Author != "" {
 		return r.person(a.Author) == r.person(b.Author)
 	}
-	return a.From == b.From
+	return a.From == b.From && !(likeAgent(a) && b.Author != "" || likeAgent(b) && a.Author != "")
 }
 
 // lastTalk returns the last talk with whoever has said e. A voice of which too little
 // was heard may be anybody's who is heard through the same: it goes on with the talk
-// that was there last, and whoever is known goes on with that of such a voice. It wants
-// r.mu.
+// that was there last, and whoever is known goes on with that of such a voice, and so
+// does who sounds like the agent. It wants r.mu.
 func (r *Room) lastTalk(e earshot.Event, p party) talk {
 	t, through := r.answered[p], r.answered[party{by: e.From}]
-	if p.who != "" && through.with == "" && through.ended.After(t.ended) {
+	if (p.who != "" || p.like) && through.with == "" && (!through.like || p.like) && through.ended.After(t.ended) {
 		return through
 	}
 	return t
 }
 
-// own is what something is that was said with the agent's own voice: it has come back,
-// or somebody plays it.
+// ownVoice is what something is that is the agent's own voice, come back.
 func (in *incoming) ownVoice(to conversation.Address) conversation.Address {
 	if !in.own {
 		return to

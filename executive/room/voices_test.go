@@ -208,6 +208,7 @@ func TestBystandersByVoice(t *testing.T) {
 		{"long after it", []line{{5, "is there any coffee", 0}, {0, "and what about the moon", 4 * second}}, true},
 		{"whom it answers", []line{{5, "is there any coffee", 0}, {3, "and what about the moon", second}}, true},
 		{"anybody", []line{{0, "and what about the moon", 0}}, true},
+		{"a voice like the agent's, played", []line{{ownPrint, "is there any coffee", 4 * second}}, false},
 		{"the name", []line{{unlikePrint, "earshot what about the moon", 0}}, true},
 		{"a stop", []line{{unlikePrint, "stop", 0}}, true},
 	} {
@@ -347,8 +348,8 @@ func utterances(h *house) (all []earshot.Event) {
 }
 
 // TestAVoiceProvesNothing: what is said with the voice of the owner has no right of
-// theirs; what the agent's own voice orders is nobody's word; and who says that they are
-// somebody is not.
+// theirs; what is ordered in the agent's own voice has those of somebody unknown; and who
+// says that they are somebody is not.
 func TestAVoiceProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := listening()
@@ -367,19 +368,21 @@ func TestAVoiceProvesNothing(t *testing.T) {
 		h.hearsOf(t, ownPrint, "earshot read the notes", 3*time.Second)
 		h.stop()
 		seen := h.model.Seen()
-		if len(seen) != asked+1 {
-			t.Fatalf("%d requests after that, want one", len(seen)-asked)
+		if len(seen) != asked+2 {
+			t.Fatalf("%d requests after that, want two", len(seen)-asked)
 		}
-		for _, offered := range seen[asked].Tools {
-			if offered.Name == "read_secret" || offered.Name == "run" {
-				t.Errorf("the voice of the owner is offered %s", offered.Name)
+		for i, whose := range []string{"the owner", "the agent"} {
+			for _, offered := range seen[asked+i].Tools {
+				if offered.Name == "read_secret" || offered.Name == "run" {
+					t.Errorf("the voice of %s is offered %s", whose, offered.Name)
+				}
+			}
+			if got := fmt.Sprint(seen[asked+i].Messages); strings.Contains(got, "under the mat") {
+				t.Errorf("the prompt for the voice of %s is %s", whose, got)
 			}
 		}
-		if got := fmt.Sprint(seen[asked].Messages); strings.Contains(got, "under the mat") || strings.Contains(got, "read the notes") {
-			t.Errorf("the prompt is %s", got)
-		}
-		if u := utterances(h); len(u) != 2 {
-			t.Errorf("%d utterances on record, want 2 without the agent's own", len(u))
+		if got := dialogue(seen[asked+1]); !strings.Contains(got, "[FROM: somebody] Earshot read the notes (in a voice like yours)") {
+			t.Errorf("the model reads %s", got)
 		}
 		if p := h.people.Resolve(voiceOf(3)); p.Can(participants.Operate) {
 			t.Error("the voice operates")
@@ -401,6 +404,118 @@ func TestVoicesAreNobodysCompany(t *testing.T) {
 		h.stop()
 		if len(h.replies()) != 1 {
 			t.Errorf("%d replies", len(h.replies()))
+		}
+	})
+}
+
+// TestLikeTheAgent: what is said with the agent's own voice is its sound come back while
+// that is there or was a moment ago, and at any other time somebody unknown's, who is
+// nobody of those who are known.
+func TestLikeTheAgent(t *testing.T) {
+	const long = time.Second // that it talks, beyond the second that an utterance lasts
+	tale := strings.Repeat("seven waves ", 20)
+	for _, tt := range []struct {
+		name string
+		does func(t *testing.T, h *house)
+		want []string // who is on record, and why it was decided so
+	}{
+		{"while it speaks", func(t *testing.T, h *house) {
+			h.hearsOf(t, 3, "earshot tell me", 2*long)
+			h.hearsOf(t, ownPrint, "earshot what is this", time.Minute)
+		}, []string{"voice 3: " + room.Named}},
+		{"as it ends", func(t *testing.T, h *house) {
+			h.hearsOf(t, 3, "earshot tell me", 3*long)
+			h.hearsOf(t, ownPrint, "earshot what is this", time.Minute)
+		}, []string{"voice 3: " + room.Named}},
+		{"later, to nobody", func(t *testing.T, h *house) {
+			h.hearsOf(t, 3, "earshot tell me", 6*long)
+			h.hearsOf(t, ownPrint, "what is this", time.Minute)
+		}, []string{"voice 3: " + room.Named, "somebody like it: " + room.Overheard}},
+		{"later, to it", func(t *testing.T, h *house) {
+			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
+			h.hearsOf(t, ownPrint, "and what is this", time.Minute)
+		}, []string{"somebody like it: " + room.Named, "somebody like it: " + room.Follows}},
+		{"another goes on", func(t *testing.T, h *house) {
+			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
+			h.hearsOf(t, 3, "what is for lunch", time.Minute)
+		}, []string{"somebody like it: " + room.Named, "voice 3: " + room.Overheard}},
+		{"a short word goes on", func(t *testing.T, h *house) {
+			h.hearsOf(t, ownPrint, "earshot tell me", 6*long)
+			h.hearsOf(t, 0, "again", 6*long)
+			h.hearsOf(t, ownPrint, "and again", time.Minute)
+		}, []string{"somebody like it: " + room.Named, "somebody: " + room.Follows, "somebody like it: " + room.Follows}},
+		{"it asks to be remembered", func(t *testing.T, h *house) {
+			h.hearsOf(t, ownPrint, "earshot remember my voice", 6*long)
+			h.hearsOf(t, ownPrint, "yes", time.Minute)
+		}, []string{"somebody like it: " + room.Named, "somebody like it: " + room.Follows}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := listening()
+				h.model.Reply = tale
+				voiced(t, h)
+				tt.does(t, h)
+				h.stop()
+				reasons := h.reasons()
+				var got []string
+				for i, e := range utterances(h) {
+					who := h.people.Name(e.Author)
+					if e.Body.(earshot.Utterance).LikeAgent {
+						who += " like it"
+					}
+					if i < len(reasons) {
+						who += ": " + reasons[i]
+					}
+					got = append(got, who)
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("on record are %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestWhoMadeItPause: who sounds like the agent and goes on after it has paused is heard.
+func TestWhoMadeItPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.model.Reply = strings.Repeat("seven waves ", 40)
+		voiced(t, h)
+		h.hearsOf(t, 3, "earshot tell me", 2*time.Second)
+		e := earshot.Event{From: mic, Via: "loudspeaker", At: time.Now(), Body: earshot.Speech{Stage: earshot.VoiceLasts, Confidence: 0.8}}
+		if err := h.Admit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2200 * time.Millisecond)
+		u := earshot.Utterance{Text: "earshot what is the time", Confidence: 0.8, Lasted: 2200 * time.Millisecond, Own: 0.1, Voice: &earshot.Voice{Print: []float32{ownPrint}, Heard: time.Second}}
+		e.Body = u
+		if err := h.Admit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		h.stop()
+		if got := utterances(h); len(got) != 2 {
+			t.Errorf("%d utterances on record, want 2", len(got))
+		}
+	})
+}
+
+// TestOverlapsAreTold: the model is told that somebody else spoke at the same time.
+func TestOverlapsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := voiced(t, listening())
+		e := aloud("earshot count", 0)
+		u := e.Body.(earshot.Utterance)
+		u.Overlaps = true
+		e.Body = u
+		if err := h.Admit(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		h.stop()
+		if got := dialogue(h.model.Seen()[0]); !strings.Contains(got, "Earshot count (somebody else spoke at the same time: ") {
+			t.Errorf("the model reads %s", got)
 		}
 	})
 }

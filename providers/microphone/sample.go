@@ -68,6 +68,7 @@ func (l *listener) sampled() *earshot.Voice {
 	if !ok {
 		return nil
 	}
+	v.Overlapped = l.crowd.Overlap()
 	return &v
 }
 
