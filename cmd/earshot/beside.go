@@ -17,19 +17,27 @@ const (
 	// less is one who begins as the other ends.
 	together = 300 * time.Millisecond
 
+	// around is how far apart the one who listens for a phrase and the one who listens
+	// for words may see its beginning.
+	around = 500 * time.Millisecond
+
 	// longest is twice what an ear listens to at once.
 	longest = time.Minute
 )
 
-// A chorus is who spoke at the same time as somebody: by the event in which that is
-// written down.
+// A chorus is who spoke at the same time as somebody, or over a reply: by the event in
+// which that is written down.
 type chorus map[earshot.EventID][]earshot.ParticipantID
 
 // besides returns who spoke at the same time through different senses, where that is
-// known to the moment.
+// known to the moment, and who has cut off a reply, where that came out only when they
+// had ended.
 func besides(events []earshot.Event) chorus {
 	all := make(chorus)
 	for i, a := range events {
+		if by := cutter(a, events[i:]); by != "" {
+			all[a.ID] = append(all[a.ID], by)
+		}
 		for _, b := range slices.Backward(events[:i]) {
 			if a.At.Sub(b.At) > longest {
 				break
@@ -41,6 +49,21 @@ func besides(events []earshot.Event) chorus {
 		}
 	}
 	return all
+}
+
+// cutter returns who said what has cut off a reply of which it is only known when.
+func cutter(e earshot.Event, later []earshot.Event) earshot.ParticipantID {
+	r, ok := e.Body.(earshot.Reply)
+	if !ok || r.Cut == nil || r.Cut.By != "" {
+		return ""
+	}
+	for _, e := range later {
+		u, is := e.Body.(earshot.Utterance)
+		if is && !r.Cut.At.Before(e.At.Add(-around)) && !r.Cut.At.After(e.At.Add(u.Lasted)) {
+			return e.Author
+		}
+	}
+	return ""
 }
 
 // shared returns how long two things were said at the same time.
@@ -60,9 +83,16 @@ func shared(a, b earshot.Event) time.Duration {
 	return end.Sub(begin)
 }
 
-// mark returns an event as people read it: with who spoke at the same time. Of two who
-// are heard through one microphone nobody can tell who the other is.
+// mark returns an event as people read it: with who spoke at the same time, or cut it
+// off. Of two who are heard through one microphone nobody can tell who the other is.
 func (c chorus) mark(e earshot.Event, name func(earshot.ParticipantID) string) earshot.Event {
+	if r, ok := e.Body.(earshot.Reply); ok && len(c[e.ID]) > 0 {
+		cut := *r.Cut
+		cut.By = c[e.ID][0]
+		r.Cut = &cut
+		e.Body = r
+		return e
+	}
 	u, ok := e.Body.(earshot.Utterance)
 	if !ok {
 		return e

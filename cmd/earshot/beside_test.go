@@ -9,9 +9,9 @@ import (
 )
 
 // TestHistoryOfOverlaps: history says who spoke at the same time as whom, where that is
-// known, that somebody did where it is not, and of whom it is not sure.
+// known, that somebody did where it is not, of whom it is not sure, and who has cut it off.
 func TestHistoryOfOverlaps(t *testing.T) {
-	names := map[earshot.ParticipantID]string{"ann": "Ann", "bob": "Bob", "cleo": "Cleo", "": "somebody"}
+	names := map[earshot.ParticipantID]string{"agent": "Earshot", "ann": "Ann", "bob": "Bob", "cleo": "Cleo", "": "somebody"}
 	name := func(id earshot.ParticipantID) string { return names[id] }
 	began := time.Now()
 	at := func(second float64, author earshot.ParticipantID, u earshot.Utterance, to ...earshot.ParticipantID) earshot.Event {
@@ -33,6 +33,11 @@ func TestHistoryOfOverlaps(t *testing.T) {
 		at(60, "bob", earshot.Utterance{Text: "ten", Sure: 0.82}),
 	}
 	events[8].ID = "named"
+	told := earshot.Event{ID: "told", At: began.Add(70 * time.Second), Author: "agent", Visibility: events[0].Visibility, Body: earshot.Reply{
+		Outcome: earshot.Interrupted, Offered: "one two", Heard: []earshot.Delivery{{Outlet: "loudspeaker", Bytes: 3}},
+		Cut: &earshot.Interruption{At: began.Add(70 * time.Second)},
+	}}
+	events = append(events, told, at(70, "cleo", earshot.Utterance{Text: "what", Own: 0.5}, "agent"))
 	known := revision{"named": earshot.Event{Body: earshot.Whose{Of: "named", Author: "bob", Sure: 1}}}
 	beside := besides(events)
 	var b strings.Builder
@@ -52,7 +57,9 @@ func TestHistoryOfOverlaps(t *testing.T) {
   Bob        mm-hm [while I spoke]
   Bob        right
   somebody   earshot what time is it [sounds like me]
-  Bob        ten [not to me]`
+  Bob        ten [not to me]
+  Earshot    one [cut off by Cleo; not heard: two]
+  Cleo       what`
 	if "\n"+strings.Join(got, "\n") != want {
 		t.Errorf("history shows\n%s\nwant%s", strings.Join(got, "\n"), want)
 	}

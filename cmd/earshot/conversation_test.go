@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,13 +27,14 @@ func TestSpokenConversation(t *testing.T) {
 	p.wakes()
 	r := rendered(t, tide...)
 	flow := strings.Join(tide, "")
+	called := map[person]string{ann: "somebody", bob: "voice 1", eve: "voice 2"} // at most
 	var want []line
 	replies := 0
 	var checks []func() // how true it was, which takes long: who waits is no longer talked to
 	says := func(who person, text, answer string) {
 		t.Helper()
 		p.says(who, text)
-		want = append(want, line{"somebody", text, false})
+		want = append(want, line{called[who], text, false})
 		if answer != "" {
 			want, replies = append(want, line{"Earshot", answer, false}), replies+1
 			p.replied(replies)
@@ -44,7 +48,7 @@ func TestSpokenConversation(t *testing.T) {
 		p.says(who, text)
 		replies++
 		p.replied(replies)
-		want = append(want, line{"somebody", "Earshot tell me about the tide", false}, line{"Earshot", flow, true}, line{"somebody", text, false})
+		want = append(want, line{called[ann], "Earshot tell me about the tide", false}, line{"Earshot", flow, true}, line{called[who], text, false})
 		if answer != "" {
 			want, replies = append(want, line{"Earshot", answer, false}), replies+1
 			p.replied(replies)
@@ -58,9 +62,9 @@ func TestSpokenConversation(t *testing.T) {
 	says(bob, "earshot, what is the weather like today", "It is warm and dry today.")
 	says(bob, "and what about the morning", "The morning will be cold.")
 	cut(1500, bob, "stop talking", "")
-	cut(2500, eve, "what about the weather", "It is warm and dry today.")
+	cut(2500, eve, "earshot, what about the weather", "It is warm and dry today.")
 	cut(800, bob, "hey earshot", "Yes?")
-	says(eve, "what about the weather tomorrow", "It is warm and dry today.")
+	says(bob, "what about the weather tomorrow", "It is warm and dry today.")
 	p.sounds(hush(9000)) // longer than one is still talked to
 	says(bob, "shall we have lunch together", "")
 	p.heard(10)
@@ -69,7 +73,7 @@ func TestSpokenConversation(t *testing.T) {
 	}
 
 	shown := p.earshot(nil, "history", "-n", "100").out
-	got := strings.Split(strings.TrimSpace(shown), "\n")
+	got := slices.DeleteFunc(strings.Split(strings.TrimSpace(shown), "\n"), func(row string) bool { return strings.HasSuffix(row, "[has joined]") })
 	if len(got) != len(want) {
 		t.Fatalf("history has %d lines, want %d:\n%s", len(got), len(want), shown)
 	}
@@ -100,16 +104,22 @@ func cutOff(events []earshot.Event) (last earshot.Reply) {
 // fits compares a line of history with what it should be, and returns how many
 // words of a person were misunderstood.
 func (l line) fits(got string) (slips int, err error) {
-	fields := strings.SplitN(got, "  ", 2)
-	who, text, ok := strings.Cut(strings.TrimSpace(fields[len(fields)-1]), " ")
-	text = strings.TrimSpace(text)
-	if who != l.who || !ok {
+	row := lineOfHistory.FindStringSubmatch(got)
+	if row == nil {
+		return 0, errors.New("it is no line")
+	}
+	who, text := strings.TrimSuffix(row[1], "?"), row[2]
+	if who != l.who && (who != "somebody" || l.who == "Earshot") { // nobody can tell of a word or two
 		return 0, fmt.Errorf("it is by %q, not by %q", who, l.who)
 	}
-	if who != "Earshot" {
-		return wrong(strings.TrimSuffix(text, " [not to me]"), strings.ReplaceAll(l.text, ",", "")), nil
+	if l.who != "Earshot" {
+		return wrong(marks.ReplaceAllString(text, ""), strings.ReplaceAll(l.text, ",", "")), nil
 	}
-	heard, rest, cut := strings.Cut(strings.TrimSuffix(text, "]"), "[cut off by somebody; not heard: ")
+	parts := cutMark.FindStringSubmatchIndex(text)
+	cut, heard, rest := parts != nil, text, ""
+	if cut {
+		heard, rest = text[:parts[0]], text[parts[2]:parts[3]]
+	}
 	if cut != l.cut {
 		return 0, fmt.Errorf("that it was cut off is %v", cut)
 	}
@@ -118,3 +128,10 @@ func (l line) fits(got string) (slips int, err error) {
 	}
 	return 0, nil
 }
+
+// marks are what stands behind what somebody has said, and cutMark behind a reply that
+// was cut off.
+var (
+	marks   = regexp.MustCompile(`( \[[^]]*\])+$`)
+	cutMark = regexp.MustCompile(`\[cut off by [^;]*; not heard: (.*)\]$`)
+)

@@ -57,13 +57,9 @@ func newParlour(t testing.TB, environ ...string) *parlour {
 		"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=true",
 		// Nothing comes from the virtual microphone while nobody speaks.
 		"EARSHOT_PROVIDERS_MICROPHONE_DEAF_SECONDS=0",
-		attribution + "=false", // Ann speaks with the voice that the agent has
 	}, environ)
 	return p
 }
-
-// attribution has voices told apart.
-const attribution = "EARSHOT_EXECUTIVE_MULTI_PARTY_SPEAKER_ATTRIBUTION"
 
 // in returns the same parlour, in a test within the test.
 func (p *parlour) in(t testing.TB) *parlour {
@@ -109,7 +105,7 @@ func (p *parlour) listens() {
 // A person is a voice of flite's.
 type person string
 
-// Those who talk; the agent itself is slt.
+// Those who talk. Ann has the voice of the agent itself, and so is nobody who is known.
 const (
 	ann person = "slt"
 	bob person = "rms"

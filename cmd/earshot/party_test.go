@@ -1,15 +1,18 @@
 package main
 
 import (
-	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"earshot"
-	"earshot/internal/testkit"
 	actors "earshot/models/voiceprint/cast"
+	"earshot/speakers"
 )
 
 // A guest is somebody at a party, with a voice that is made and not recorded.
@@ -24,7 +27,6 @@ var guests = map[string]guest{
 	"bob":  {"bob", actors.Person{Engine: actors.Flite, Voice: "rms", Tract: 1, Pitch: 1, Pace: 1}},
 	"eve":  {"eve", actors.Person{Engine: actors.Flite, Voice: "awb", Tract: 1, Pitch: 1, Pace: 1}},
 	"dave": {"dave", actors.Person{Engine: actors.Espeak, Voice: "en-us+f3", Tract: 1, Pitch: 1, Pace: 1}},
-	"slt":  {"slt", actors.Person{Engine: actors.Flite, Voice: "slt", Tract: 1, Pitch: 1, Pace: 1}}, // the agent itself
 }
 
 // sound returns the sound of what a guest says, without the silence around it.
@@ -46,165 +48,228 @@ func (g guest) sound(t testing.TB, text string) []int16 {
 	return pcm[max(0, first):last]
 }
 
-// A turn is who spoke from one time to another.
-type turn struct {
-	who      string
-	from, to time.Time
-}
-
-// A party is a parlour with guests, and who has spoken there when.
+// A party is a parlour with guests, and what the history should say of it.
 type party struct {
 	*parlour
-	turns []turn
+	want []verse
 }
 
-// A remark is what a guest says.
-type remark struct{ who, text string }
+// A verse is one line of the golden reading, or some that follow each other, by
+// whoever it was.
+type verse struct {
+	who   string // the same wherever it is said of one line that they have
+	text  string // of a guest, what was said; of the agent, what was heard
+	slips int    // how many words a recogniser may misunderstand; unheard is all of them
+	mark  string // how the line ends
+}
 
-// speaks lets a guest say something, and notes when.
-func (p *party) speaks(who, text string) {
+// unheard is for words of which only the speaker counts.
+const unheard = 100
+
+// speaks lets a guest say something, and returns when it has been said.
+func (p *party) speaks(who, text string) []int16 {
 	p.t.Helper()
-	p.speak(remark{who, text})
+	pcm := guests[who].sound(p.t, text)
+	p.hears(pcm)
+	return pcm
 }
 
-// speak lets guests say something one after the other, without a pause between
-// them, and notes when: each from the middle of what was said before.
-func (p *party) speak(remarks ...remark) {
+// hears lets the microphone hear a sound, with silence around it.
+func (p *party) hears(pcm []int16) {
 	p.t.Helper()
-	pcm, ends := hush(200), make([]int, len(remarks))
-	for i, s := range remarks {
-		pcm = append(pcm, guests[s.who].sound(p.t, s.text)...)
-		ends[i] = len(pcm)
-	}
-	pcm = append(pcm, hush(600)...)
-	from := time.Now()
-	p.sounds(pcm)
-	over := time.Now()
-	for i, s := range remarks {
-		to := over
-		if i+1 < len(remarks) {
-			to = over.Add(-time.Duration(len(pcm)-ends[i]/2) * time.Second / rate)
-		}
-		p.turns = append(p.turns, turn{s.who, from, to})
-		from = to
-	}
+	p.sounds(slices.Concat(hush(200), pcm, hush(600)))
 }
 
-// said returns all that is written down of what a guest has said.
-func (p *party) said(who string) (all []earshot.Utterance) {
-	for _, e := range p.journal() {
-		u, ok := e.Body.(earshot.Utterance)
-		if ok && slices.ContainsFunc(p.turns, func(t turn) bool { return t.who == who && !e.At.Before(t.from) && e.At.Before(t.to) }) {
-			all = append(all, u)
-		}
+// mixed returns two sounds at once.
+func mixed(a, b []int16) []int16 {
+	both := make([]int16, max(len(a), len(b)))
+	copy(both, a)
+	for i, s := range b {
+		both[i] = int16(max(-32768, min(32767, int(both[i])+int(s))))
 	}
-	return all
+	return both
 }
 
-// voices returns whose voice each of those was taken for, without those of which
-// nobody can tell.
-func voicesOf(said []earshot.Utterance) (all []earshot.Handle) {
-	for _, u := range said {
-		if u.Speaker != (earshot.Handle{}) {
-			all = append(all, u.Speaker)
-		}
-	}
-	return all
-}
+// reads adds to what the history should say.
+func (p *party) reads(lines ...verse) { p.want = append(p.want, lines...) }
 
-// TestSpokenParty: three people talk with the agent and with each other through
-// one microphone, at times without a pause between them. Each is told from the
-// others, who is named later is named in what was said before, too, and what
-// sounds like the agent is nobody's.
+// partyTalk is a model that writes a file when it is asked for, if it may.
+var partyTalk = talker + "  - {when: drawer, reply: I try., calls: [{tool: write_file, arguments: {path: drawer.txt, content: open}}]}\n"
+
+// TestSpokenParty: three people and the agent talk through one microphone. They
+// interrupt it and each other, go on without a pause, say "mm-hm" while it speaks, and
+// speak at the same time; somebody plays what the agent has said, and what its owner
+// has. The history reads right, who is named late is named in what was said before, and
+// a voice can do nothing that its owner can.
 func TestSpokenParty(t *testing.T) {
 	talks(t)
-	p := &party{parlour: newParlour(t, attribution+"=true", "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0")}
-	p.scripted(talker)
+	p := &party{parlour: newParlour(t, "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0", "EARSHOT_SPEAKERS_ENROL_SECONDS=4")}
+	p.scripted(partyTalk)
 	p.wakes()
-	p.speaks("bob", "earshot, what is the weather like today in the city")
-	p.replied(1)
-	p.speaks("dave", "i think we should go to the store after lunch and buy some bread")
-	p.speaks("eve", "the meeting was moved to three thirty on monday, and then to tuesday")
-	p.speaks("bob", "i will call you back in ten minutes, when the report is done")
-	p.speaks("dave", "please send the report to john before friday, or on saturday morning")
-	p.interrupted("eve")
-	p.speaks("slt", "please put the large box of books on the table in the other room")
-	p.speaks("eve", "add milk and eggs to the shopping list, and bring some apples too")
-	p.speak(remark{"bob", "the build was finished at noon, and everybody went home after that"},
-		remark{"dave", "how long will it take to get there if we leave in the evening"})
-	testkit.Await(t, soon, "the last words", func() bool { return len(p.said("bob")) >= 3 && len(p.said("dave")) >= 3 })
+	_, owner := self()
+	p.enrols("bob", owner)
 
-	whose := p.tellsApart()
-	if heard := voicesOf(p.said("slt")); len(heard) > 0 {
-		t.Errorf("the agent's own voice is somebody's: %v", heard)
-	}
-	p.names("dave", "Dave", whose)
+	p.speaks("eve", "the meeting was moved to three thirty on monday, and then to tuesday")
+	p.reads(verse{"voice 2", "the meeting was moved to three thirty on monday and then to tuesday", 5, "[not to me]"})
+	p.speaks("dave", "i think we should go to the store after lunch and buy some bread")
+	p.reads(verse{"voice 3", "", unheard, "[not to me]"})
+
+	told := p.interrupted()
+	p.hears(slices.Concat(guests["bob"].sound(t, "the build was finished at noon, and everybody went home after that"),
+		guests["dave"].sound(t, "how long will it take to get there if we leave in the evening")))
+	p.reads(verse{owner, "the build was finished at noon and everybody went home after that", 5, "[not to me]"},
+		verse{"voice 3", "", unheard, "[not to me]"})
+	p.hears(mixed(guests["eve"].sound(t, "the build was finished at noon and everybody went home"),
+		guests["bob"].sound(t, "add milk and eggs to the shopping list please")))
+	p.reads(verse{"", "", unheard, "[while somebody else spoke] [not to me]"})
+
+	p.hears(told)
+	p.reads(verse{"somebody", "", unheard, "[sounds like me] [not to me]"})
+	p.operates(owner)
+	p.names("voice 3", "Dave")
+	p.golden()
 }
 
-// interrupted lets a guest, to whom the agent tells a story, stop it.
-func (p *party) interrupted(who string) {
+// enrols has what a guest sounds like kept, while they talk.
+func (p *party) enrols(who, name string) {
+	p.t.Helper()
+	listens := make(chan result)
+	go func() { listens <- p.earshot(nil, "speakers", "enroll", name, "--consents") }()
+	said := []string{"i will call you back in ten minutes, when the report is done", "add milk and eggs to the shopping list, and bring some apples too"}
+	var r result
+	for _, text := range said {
+		p.speaks(who, text)
+		p.reads(verse{name, strings.ReplaceAll(text, ",", ""), 5, "[not to me]"})
+	}
+	r = <-listens
+	if r.code != success || !strings.Contains(r.out, "The voice of "+name+" is kept from now on.") || !strings.Contains(r.err, "voice 1: 4 of 4 s") {
+		p.t.Fatalf("it ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	if _, err := os.Stat(speakers.Path(filepath.Join(p.dir, "state/earshot/journal"))); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// interrupted lets Eve ask for a story, somebody listen to it audibly, and Eve ask
+// something else over it. It returns what the agent has said in between.
+func (p *party) interrupted() []int16 {
 	p.t.Helper()
 	recording, before := p.records(), len(p.replied(0))
-	p.speaks(who, "earshot, tell me about the tide")
-	p.speaking(recording, 1500)
-	p.speaks(who, "stop talking")
-	if told := p.replied(before + 1)[before]; told.Outcome != earshot.Interrupted {
-		p.t.Errorf("%s stopped a reply, which was %s", who, told.Outcome)
+	p.speaks("eve", "earshot, tell me about the tide")
+	p.reads(verse{"voice 2", "Earshot tell me about the tide", 3, ""})
+	p.speaking(recording, 2000)
+	told := recording.PCM(0)
+	p.speaks("bob", "right")
+	if n := len(p.replied(0)); n != before {
+		p.t.Error("who only shows that they listen cuts it off")
+	}
+	p.speaks("eve", "earshot, what about the weather")
+	replies := p.replied(before + 2)[before:]
+	cut, answer := replies[0], replies[1]
+	if cut.Outcome != earshot.Interrupted || cut.Delivered() == "" || answer.Outcome != earshot.Completed {
+		p.t.Errorf("the story was %s after %q, and the answer %s", cut.Outcome, string(cut.Delivered()), answer.Outcome)
+	}
+	p.reads(verse{"Earshot", string(cut.Delivered()), 0, fmt.Sprintf("[cut off by voice 2; not heard: %s]", strings.TrimSpace(string(cut.Remainder())))},
+		verse{"voice 2", "Earshot what about the weather", 3, ""}, verse{"Earshot", "It is warm and dry today.", 0, ""})
+	return told
+}
+
+// operates has the owner ask aloud for what takes rights, plays that again, and has them
+// write it.
+func (p *party) operates(owner string) {
+	p.t.Helper()
+	before := len(p.replied(0))
+	ask := func() { p.speaks("bob", "earshot, will you please open the drawer over there") }
+	for range 2 { // said, and played
+		ask()
+		before++
+		p.replied(before)
+		p.reads(verse{owner, "Earshot will you please open the drawer over there", 4, ""}, verse{"Earshot", "", unheard, ""})
+		if p.opened() {
+			p.t.Error("a voice opens the drawer")
+		}
+	}
+	p.post("Earshot, open the drawer")
+	p.replied(before + 1)
+	p.reads(verse{owner, "Earshot, open the drawer", 0, ""}, verse{"Earshot", "", unheard, ""})
+	if !p.opened() {
+		p.t.Error("its owner writes, and the drawer is not open")
 	}
 }
 
-// tellsApart checks that each guest is told from the others, and returns the voice
-// of each.
-func (p *party) tellsApart() map[string]earshot.Handle {
-	p.t.Helper()
-	voices, whose := make(map[string]earshot.Handle), make(map[earshot.Handle]string)
-	for _, who := range []string{"bob", "eve", "dave"} {
-		heard := voicesOf(p.said(who))
-		if len(heard) < 2 {
-			p.t.Errorf("of %s %d things were understood, and whose they are was known of %d", who, len(p.said(who)), len(heard))
-			continue
-		}
-		for _, h := range heard {
-			if other := whose[h]; other != "" && other != who {
-				p.t.Errorf("%s and %s are one", who, other)
-			}
-			whose[h], voices[who] = who, h
-		}
-	}
-	return voices
+// opened reports whether the model has written its file.
+func (p *party) opened() (found bool) {
+	filepath.WalkDir(p.dir, func(_ string, d fs.DirEntry, _ error) error {
+		found = found || d != nil && d.Name() == "drawer.txt"
+		return nil
+	})
+	return found
 }
 
-// names says who a guest is, whose name is in the history from then on wherever
-// they had been somebody unknown.
-func (p *party) names(who, name string, whose map[string]earshot.Handle) {
+// names says who a voice is, also in what was said before.
+func (p *party) names(voice, name string) {
 	p.t.Helper()
-	lines := func(of string) int {
-		shown := p.earshot(nil, "history", "-n", "100").out
-		return strings.Count(shown, "  "+of+" ")
-	}
-	called := p.called(whose[who])
-	before := lines(called)
-	if r := p.earshot(nil, "speakers", "name", called, name); r.code != success {
+	if r := p.earshot(nil, "speakers", "name", voice, name); r.code != success {
 		p.t.Fatalf("it ended with %d: %s", r.code, r.err)
 	}
-	if after := lines(name); before == 0 || after != before || lines(called) > 0 {
-		p.t.Errorf("%d lines of %s have become %d of %s:\n%s", before, called, after, name, p.earshot(nil, "history", "-n", "100").out)
+	for i := range p.want {
+		if p.want[i].who == voice {
+			p.want[i].who = name
+		}
 	}
 }
 
-// called returns what a voice is called while nobody knows whose it is.
-func (p *party) called(h earshot.Handle) string {
+// golden compares the history with what it should say. What a breath has parted is one
+// line, and a breath itself, of which a recogniser makes a word of nobody's, is none.
+func (p *party) golden() {
 	p.t.Helper()
-	var list []singer
-	r := p.earshot(nil, "speakers", "list", "--json")
-	if err := json.Unmarshal([]byte(r.out), &list); err != nil {
-		p.t.Fatalf("%v: %s%s", err, r.out, r.err)
+	shown := p.earshot(nil, "history", "-n", "100").out
+	p.t.Logf("history shows\n%s", shown)
+	var got []verse
+	for row := range strings.Lines(shown) {
+		m := lineOfHistory.FindStringSubmatch(strings.TrimRight(row, "\n"))
+		switch {
+		case m == nil && len(got) > 0: // a further row of a reply
+			got[len(got)-1].text += " " + strings.TrimSpace(row)
+			continue
+		case m == nil, strings.HasPrefix(m[2], "[has joined"), strings.HasPrefix(m[2], "[writes"), strings.HasSuffix(m[2], "[while I spoke]"):
+			continue
+		case m[1] == "somebody" && breath.MatchString(m[2]):
+			continue
+		}
+		text, goesOn := strings.CutPrefix(m[2], "… ")
+		if n := len(got) - 1; goesOn && n >= 0 {
+			got[n].text += " " + text
+			continue
+		}
+		got = append(got, verse{who: strings.TrimSuffix(m[1], "?"), text: text})
 	}
-	for _, s := range list {
-		if s.Handle == h {
-			return s.Called
+	if len(got) != len(p.want) {
+		p.t.Fatalf("history has %d lines, want %d", len(got), len(p.want))
+	}
+	for i, want := range p.want {
+		if err := want.fits(got[i]); err != nil {
+			p.t.Errorf("line %d: %v", i+1, err)
 		}
 	}
-	p.t.Fatalf("%v is not among %s", h, r.out)
-	return ""
+}
+
+// lineOfHistory is when, by whom, and what.
+var lineOfHistory = regexp.MustCompile(`^\S+  (\S+(?: \S+)?) +(.*)$`)
+
+// breath is three words at most, to nobody.
+var breath = regexp.MustCompile(`^(\S+ ){1,3}\[not to me]$`)
+
+// fits compares a line of history with what it should be.
+func (v verse) fits(got verse) error {
+	text, marked := strings.CutSuffix(got.text, v.mark)
+	switch text = strings.TrimSpace(text); {
+	case v.who != "" && got.who != v.who:
+		return fmt.Errorf("it is by %q, not by %q", got.who, v.who)
+	case !marked:
+		return fmt.Errorf("it ends otherwise than with %q: %q", v.mark, got.text)
+	case v.slips < unheard && wrong(text, v.text) > v.slips:
+		return fmt.Errorf("it is not %q: %q", v.text, text)
+	}
+	return nil
 }

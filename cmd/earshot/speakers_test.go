@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -123,7 +124,15 @@ func TestSpeakers(t *testing.T) {
 		t.Errorf("listed %s: %v", r.out, err)
 	}
 
+	board := &testkit.Voice{Called: "board"}
+	m.d.desk.Enter(board, earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{m.d.owner.ID}})
 	m.does(success, "Voice 2 is Bob, as long as earshot runs.", "speakers", "name", "voice 2", "Bob")
+	if !slices.ContainsFunc(board.Shown(), func(e earshot.Event) bool {
+		n, is := e.Body.(earshot.Notice)
+		return is && strings.HasPrefix(n.Text, "voice 2 is Bob, as long as earshot runs (says ")
+	}) {
+		t.Errorf("at the desk it shows %v", board.Shown())
+	}
 	m.shown("Bob        and the moon is full")
 	m.does(success, "Undone: voice 2 is nobody who is known", "speakers", "undo")
 	m.shown("voice and the moon is full")

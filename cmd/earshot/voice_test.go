@@ -24,7 +24,8 @@ func TestSpokenQuestion(t *testing.T) {
 	}
 	rendered(t, "It is warm and dry today.").truthful(t, reply, p.recorded(recording))
 	shown := p.earshot(nil, "history").out
-	if lines := strings.Split(strings.TrimSpace(shown), "\n"); len(lines) != 2 || wrong(lines[0], "somebody Earshot what is the weather like today") > 3 || !strings.Contains(lines[1], "Earshot    It is warm and dry today.") {
+	if lines := strings.Split(strings.TrimSpace(shown), "\n"); len(lines) != 3 || !strings.Contains(lines[0], "voice 1    [has joined]") ||
+		wrong(lines[1], "voice 1 Earshot what is the weather like today") > 3 || !strings.Contains(lines[2], "Earshot    It is warm and dry today.") {
 		t.Errorf("history shows\n%s", shown)
 	}
 }
