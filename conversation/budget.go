@@ -50,12 +50,16 @@ const (
 
 // MoveOf returns what an event is to turn control. Kind says what a participant
 // is. AIs and other systems from outside count as agents; a person's words count
-// where they call an agent or nobody, and not where people talk to each other.
+// where they call an agent or nobody, and not where people talk to each other. So does
+// who sounds like an agent.
 func MoveOf(e earshot.Event, kind func(earshot.ParticipantID) participants.Type) Move {
 	switch body := e.Body.(type) {
 	case earshot.Message:
 		return written(e, body, kind)
 	case earshot.Utterance:
+		if body.LikeAgent && len(e.To) > 0 { // another machine with the same voice, for all that is known
+			return Move{Kind: Word, By: e.Author, Text: body.Text}
+		}
 		if slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return kind(id).Machine() }) {
 			return Move{Kind: Begin, By: e.Author}
 		}

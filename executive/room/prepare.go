@@ -61,7 +61,7 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 	now := r.cfg.Now()
 	q := question{
 		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.who), visibility: e.Visibility,
-		chain: in.who.Type.Machine(), asOf: now, foreseen: true,
+		chain: in.machine(), asOf: now, foreseen: true,
 	}
 	r.foresaw = foresight{e.From, e.At, now}
 	r.head.Begin(ctx, r.foretold(set, &q))

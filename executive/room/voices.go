@@ -73,6 +73,10 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 	}
 }
 
+// machine reports whether something is from a machine, as far as that can be told: two
+// machines with one voice are not to talk for ever.
+func (in incoming) machine() bool { return in.who.Type.Machine() || likeAgent(in.event) }
+
 // manner returns what a model is told beside words that were said aloud: why they may be
 // somebody else's than it seems.
 func manner(u earshot.Utterance) earshot.Text {

@@ -519,3 +519,26 @@ func TestOverlapsAreTold(t *testing.T) {
 		}
 	})
 }
+
+// TestTwoMachinesEnd: another machine with the agent's voice, which answers whatever is
+// said, does not keep it talking for ever.
+func TestTwoMachinesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.config.MultiParty.TurnLimit = 6
+		voiced(t, h)
+		for i := range 20 {
+			h.hearsOf(t, ownPrint, fmt.Sprintf("earshot here is thing number %d of a %s list", i, strings.Repeat("very ", i)), 5*time.Second)
+		}
+		h.stop()
+		n := 0
+		for _, r := range h.replies() {
+			if r.Handover == nil && r.Offered != "" {
+				n++
+			}
+		}
+		if n == 0 || n > 6 {
+			t.Errorf("it answered %d times", n)
+		}
+	})
+}
