@@ -94,7 +94,7 @@ func TestOverlaps(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range p.room.events {
-				if u, ok := e.Body.(earshot.Utterance); ok && u.Overlaps != want {
+				if u, ok := e.Body.(earshot.Utterance); ok && (u.Overlaps != want || u.Voice != nil && u.Voice.Overlapped != want) {
 					t.Errorf("%s overlaps: %v, want %v", picture, u.Overlaps, want)
 				}
 			}
