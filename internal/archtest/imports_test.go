@@ -26,7 +26,11 @@ var may = map[string]string{
 	"internal/supervise":             ".",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
-	"internal/discord":               ". internal/audio internal/codec internal/supervise",
+	"internal/discord":               ". internal/audio internal/codec internal/supervise internal/discord/voice",
+	"internal/discord/voice":         "internal/discord/dave",
+	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
+	"internal/discord/mls":           "",
+	"internal/discord/discordtest":   "internal/discord/mls",
 	"internal/scenetest":             "./...",
 	"internal/bench":                 "./...",
 	"llm/...":                        "", // an engine knows words, not us
@@ -58,6 +62,7 @@ var tried = map[string]string{
 // programs that are tests themselves.
 var doubles = []string{
 	"internal/archtest",
+	"internal/discord/discordtest",
 	"internal/helper/helpertest",
 	"internal/sound/soundtest",
 	"internal/testkit",
@@ -70,11 +75,12 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":              "cmd/... internal/scenetest internal/bench", // the scripted model ships
-	"llm/ollama/ollamatest":    "internal/scenetest internal/bench",
-	"internal/testkit":         "internal/scenetest internal/bench",
-	"internal/sound/soundtest": "internal/bench",
-	"internal/scenetest":       "cmd/... internal/bench", // demo and replay perform scenes
+	"llm/llmtest":                  "cmd/... internal/scenetest internal/bench", // the scripted model ships
+	"llm/ollama/ollamatest":        "internal/scenetest internal/bench",
+	"internal/testkit":             "internal/scenetest internal/bench",
+	"internal/discord/discordtest": "internal/bench",
+	"internal/sound/soundtest":     "internal/bench",
+	"internal/scenetest":           "cmd/... internal/bench", // demo and replay perform scenes
 }
 
 // linked are the doubles that a command may link, so testing stays out.

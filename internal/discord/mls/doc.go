@@ -1,0 +1,17 @@
+// Package mls is the part of the Messaging Layer Security protocol (RFC 9420)
+// that Discord's end-to-end encryption of calls needs, on the standard library
+// alone: one cipher suite, MLS_128_DHKEMP256_AES128GCM_SHA256_P256; basic
+// credentials; Add and Remove, proposed by one external sender; commits and
+// welcomes in both roles; the exporter. There are no pre-shared keys, no
+// external commits, no updates, no application messages.
+//
+// A [Group] is one member's view of one epoch. It does not change: a commit, its
+// own or another's, makes the group of the next epoch, and whoever holds the old
+// one may still use it until it is cleared. So a commit that loses against
+// another is simply forgotten.
+//
+// Everything here is pure: no goroutine, no clock, no network. A group is read
+// from any goroutine. Whatever comes from outside is bounded before it is
+// allocated, and is an [Error] if it is wrong; names, section numbers and labels
+// are the RFC's.
+package mls
