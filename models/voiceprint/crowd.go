@@ -1,19 +1,11 @@
 package voiceprint
 
-import (
-	"earshot/internal/audio"
-	"earshot/models/voiceprint/acoustic"
-)
-
 // A Crowd listens for two people who speak at the same time, by their pitches. It
 // is used from one goroutine; its zero value has heard nothing. Two whose pitches
 // are an octave or a fifth apart, or the same, are one to it, and so is somebody
 // who is much softer than the other: of two synthetic voices at 0 to 6 dB it
 // notices half through a good microphone, and a third in a room.
-type Crowd struct {
-	listener acoustic.Crowd
-	one, two int // frames
-}
+type Crowd struct{ one, two int } // frames
 
 const (
 	// both is the share of the frames with a pitch that must have two, and
@@ -22,13 +14,12 @@ const (
 	several = 3
 )
 
-// Step takes in 20 ms, unless no voice is in it. It allocates nothing.
-func (c *Crowd) Step(f *audio.Frame) {
-	one, two := c.listener.Step(f)
-	if one {
+// Take takes in 20 ms. It allocates nothing.
+func (c *Crowd) Take(s *Sound) {
+	if s.Pitch > 0 {
 		c.one++
 	}
-	if two {
+	if s.Two {
 		c.two++
 	}
 }

@@ -3,7 +3,6 @@ package voiceprint
 import (
 	"math"
 
-	"earshot/internal/audio"
 	"earshot/models/voiceprint/acoustic"
 )
 
@@ -41,26 +40,30 @@ const (
 
 	// longest is how many steps an utterance may have: more than an ear lets pass.
 	longest = 340
-
-	// foreign is how much of a frame's energy may be the agent's own sound.
-	foreign = 0.5
 )
 
 // Turns looks for the place in one utterance where another voice takes over. It
-// is used from one goroutine; a Step does not wait and allocates nothing.
+// is used from one goroutine; a Take does not wait and allocates nothing.
 type Turns struct {
-	analyser acoustic.Analyser
+	gate acoustic.Gate
 
-	frames int     // that were stepped
-	now    tally   // of all
-	before []tally // the same at each step
-	found  int     // the step at which there seemed to be a change; 0 if none
-	quiet  int     // the step up to which none is looked for
+	frames int    // that were stepped
+	now    tally  // of all
+	before []past // the same at each step
+	found  int    // the step at which there seemed to be a change; 0 if none
+	quiet  int    // the step up to which none is looked for
+}
+
+// A past is what there was at a step, with its volume, which is asked for again as long
+// as another voice may have begun there.
+type past struct {
+	tally
+	volume float64
 }
 
 // NewTurns returns one that has heard nothing.
 func NewTurns() *Turns {
-	return &Turns{before: make([]tally, 0, longest)}
+	return &Turns{before: make([]past, 0, longest)}
 }
 
 // Reset forgets what was heard: another utterance begins.
@@ -68,15 +71,17 @@ func (t *Turns) Reset() {
 	*t = Turns{before: t.before[:0]}
 }
 
-// Step takes in 20 ms. It reports whether somebody else seems to speak than at
-// the beginning, and since how many frames, f included. What is not voiced, or sounds
-// together with the agent, tells nothing.
-func (t *Turns) Step(f *audio.Frame) (since int, changed bool) {
-	t.hear(f)
+// Take takes in 20 ms, in which nil is what tells nothing, such as what sounds
+// together with the agent. It reports whether somebody else seems to speak than at
+// the beginning, and since how many frames, this one included.
+func (t *Turns) Take(s *Sound) (since int, changed bool) {
+	if s != nil {
+		t.hear(s)
+	}
 	if t.frames++; t.frames%step != 0 || len(t.before) == cap(t.before) {
 		return 0, false
 	}
-	t.before = append(t.before, t.now)
+	t.before = append(t.before, past{t.now, t.now.volume()})
 	if len(t.before) < t.quiet {
 		return 0, false
 	}
@@ -90,18 +95,20 @@ func (t *Turns) Step(f *audio.Frame) (since int, changed bool) {
 	return 0, false
 }
 
-// hear counts the windows of f.
-func (t *Turns) hear(f *audio.Frame) {
-	windows := t.analyser.Step(f, f.Voiced && !f.Own && f.EchoRatio < foreign)
+// hear counts the windows of s.
+func (t *Turns) hear(s *Sound) {
+	windows := s.Windows()
 	for i := range windows {
-		t.now.add(&windows[i])
+		if w := &windows[i]; t.gate.Passes(w) {
+			t.now.add(&w.Shape)
+		}
 	}
 }
 
 // Refuse says that the change that was just found is none.
 func (t *Turns) Refuse() { t.found, t.quiet = 0, len(t.before)+rest }
 
-// Last is Step at the end of an utterance, when nothing follows that would tell
+// Last is Take at the end of an utterance, when nothing follows that would tell
 // better.
 func (t *Turns) Last() (since int, changed bool) {
 	if t.found == 0 {
@@ -114,20 +121,28 @@ func (t *Turns) Last() (since int, changed bool) {
 // best returns the step after which another voice began most probably, with so
 // many windows on its side, and what is gained by that.
 func (t *Turns) best(after float64) (at int, gained float64) {
+	if len(t.before) == 0 {
+		return 0, 0
+	}
+	whole := t.now.n * t.now.volume()
 	for i := len(t.before) - 1; i >= 0; i-- {
-		first, second := &t.before[i], t.now.without(&t.before[i])
+		first, second := &t.before[i], t.now.without(&t.before[i].tally)
 		if first.n < least || second.n > far {
 			break
 		}
 		if second.n < after {
 			continue
 		}
-		if g := t.now.gain(first, &second); at == 0 || g > gained {
+		apart := first.n*first.volume + second.n*second.volume()
+		if g := 0.5 * (whole - apart - numbers*math.Log(t.now.n)); at == 0 || g > gained {
 			at, gained = i+1, g
 		}
 	}
 	return at, gained
 }
+
+// numbers is how many describe one voice: the mean and half of the covariance.
+const numbers = shapes + shapes*(shapes+1)/2
 
 // A tally is what describes windows: how many there are, their sum, and the sum
 // of their products, the lower half of it.
@@ -162,19 +177,16 @@ func (t *tally) without(part *tally) tally {
 	return rest
 }
 
-// gain returns how much better first and second describe t than it does itself.
-func (t *tally) gain(first, second *tally) float64 {
-	const numbers = shapes + shapes*(shapes+1)/2
-	return 0.5 * (t.n*t.volume() - first.n*first.volume() - second.n*second.volume() - numbers*math.Log(t.n))
-}
-
 // wobble is added to the variance of each number, so that what never changes is
 // no certainty.
 const wobble = 0.01
 
 // volume returns the logarithm of the determinant of the covariance, from its
-// Cholesky decomposition.
+// Cholesky decomposition. Nothing has none: 0.
 func (t *tally) volume() (log float64) {
+	if t.n == 0 {
+		return 0
+	}
 	var lower [shapes][shapes]float64
 	k := 0
 	for i := range shapes {

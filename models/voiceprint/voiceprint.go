@@ -13,7 +13,11 @@
 // A print tells who somebody is, as a fingerprint does. It stands in no log and
 // in no journal; who keeps it has asked.
 //
-// Nobody can be slow: a Step does not wait and allocates nothing.
+// An [Extractor] says what somebody sounds like, [Turns] where another takes over, a
+// [Crowd] whether two speak at once. Who asks for more than one of them measures each
+// frame once, with an [Analyser], and lets them take that.
+//
+// Nobody can be slow: a Step and a Take do not wait and allocate nothing.
 package voiceprint
 
 import (
@@ -57,6 +61,13 @@ var model = func() *acoustic.Model {
 // deaf is what every extractor begins as.
 var deaf = model.Mixture.Listen()
 
+// A Sound is what is measured of 20 ms. See there for what stands in it.
+type Sound = acoustic.Sound
+
+// An Analyser measures sound, 20 ms with each Step. Its zero value has heard nothing;
+// it is used from one goroutine.
+type Analyser = acoustic.Analyser
+
 // An Extractor listens to one voice. It is used from one goroutine.
 type Extractor struct {
 	listener *acoustic.Listener
@@ -75,7 +86,18 @@ func (x *Extractor) Reset() {
 // Step takes in 20 ms, unless no voice is in it.
 func (x *Extractor) Step(f *audio.Frame) {
 	x.listener.Step(f)
-	if f.Voiced {
+	x.count(f.Voiced)
+}
+
+// Take is Step for what an [Analyser] has measured. An extractor is given frames in one
+// of the two ways.
+func (x *Extractor) Take(s *Sound) {
+	x.listener.Take(s)
+	x.count(s.Voiced)
+}
+
+func (x *Extractor) count(voiced bool) {
+	if voiced {
 		x.frames++
 	}
 }

@@ -3,6 +3,7 @@ package voiceprint_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -144,11 +145,48 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-func TestStepAllocatesNothing(t *testing.T) {
-	x, frames := voiceprint.New(), bob(time.Second)
-	if n := testing.AllocsPerRun(100, func() {
-		x.Step(&frames[7])
-		x.Reset()
+// ears are all that listens to a frame of the microphone.
+type ears struct {
+	voiceprint.Analyser
+	*voiceprint.Extractor
+	*voiceprint.Turns
+	voiceprint.Crowd
+}
+
+func newEars() *ears { return &ears{Extractor: voiceprint.New(), Turns: voiceprint.NewTurns()} }
+
+func (e *ears) hear(f *audio.Frame) {
+	s := e.Analyser.Step(f)
+	e.Extractor.Take(s)
+	e.Turns.Take(s)
+	e.Crowd.Take(s)
+}
+
+// TestTogether: who takes what was measured once for all hears what it hears alone.
+func TestTogether(t *testing.T) {
+	alone, e := voiceprint.New(), newEars()
+	for _, f := range ann(time.Second) {
+		alone.Step(&f)
+		e.hear(&f)
+	}
+	a, _ := alone.Voice("")
+	b, ok := e.Voice("")
+	if !ok || a.Heard != b.Heard || !slices.Equal(a.Print, b.Print) {
+		t.Errorf("alone it hears %v, and together %v", a.Heard, b.Heard)
+	}
+}
+
+func TestAllocatesNothing(t *testing.T) {
+	x, e, frames := voiceprint.New(), newEars(), bob(time.Second)
+	i := 0
+	if n := testing.AllocsPerRun(1000, func() {
+		i = (i + 1) % len(frames)
+		x.Step(&frames[i])
+		e.hear(&frames[i])
+		if i == 0 {
+			x.Reset()
+			e.Turns.Reset()
+		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -159,6 +197,18 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		x.Step(&frames[i%len(frames)])
+	}
+}
+
+// BenchmarkTogether is what a frame of the microphone costs, for all who listen to it.
+func BenchmarkTogether(b *testing.B) {
+	e, frames := newEars(), babble(110, 1, 20*time.Second)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%len(frames) == 0 {
+			e.Turns.Reset()
+		}
+		e.hear(&frames[i%len(frames)])
 	}
 }
 
@@ -192,8 +242,9 @@ func FuzzStep(f *testing.F) {
 func TestCrowd(t *testing.T) {
 	hear := func(frames []audio.Frame) bool {
 		c := new(voiceprint.Crowd)
+		var a voiceprint.Analyser
 		for i := range frames {
-			c.Step(&frames[i])
+			c.Take(a.Step(&frames[i]))
 		}
 		return c.Overlap()
 	}
@@ -209,9 +260,5 @@ func TestCrowd(t *testing.T) {
 	}
 	if !hear(mixed) {
 		t.Error("two voices are one")
-	}
-	c := new(voiceprint.Crowd)
-	if n := testing.AllocsPerRun(100, func() { c.Step(&mixed[9]) }); n != 0 {
-		t.Errorf("%v allocations", n)
 	}
 }

@@ -56,8 +56,10 @@ type listener struct {
 
 	settled chan struct{} // of capacity 1: a session has ended
 
-	turns *voiceprint.Turns // of the open utterance; nil if nobody asks for voices
-	tape  []audio.Frame     // of it: all that its session was fed
+	analyser voiceprint.Analyser // for all who ask for voices
+	turns    *voiceprint.Turns   // of the open utterance; nil if nobody asks
+	tape     []audio.Frame       // of it: all that its session was fed
+	measured []voiceprint.Sound  // of the same frames
 
 	mu       sync.Mutex
 	voices   int    // that began

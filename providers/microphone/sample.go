@@ -3,6 +3,7 @@ package microphone
 import (
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/models/voiceprint"
 )
 
 const (
@@ -28,12 +29,22 @@ func (l *listener) sample(f *audio.Frame) {
 		return
 	}
 	l.tape = append(l.tape, *f)
+	l.measured = append(l.measured, *l.analyser.Step(f))
+	s := &l.measured[len(l.measured)-1]
 	l.mu.Lock()
-	l.study(f)
+	l.study(f, s)
 	l.mu.Unlock()
-	if since, changed := l.turns.Step(f); changed {
+	if since, changed := l.turns.Take(alone(f, s)); changed {
 		l.turn(len(l.tape) - since)
 	}
+}
+
+// alone returns s if the agent is not heard in it, which would be another voice.
+func alone(f *audio.Frame, s *voiceprint.Sound) *voiceprint.Sound {
+	if f.Own || f.EchoRatio >= foreign {
+		return nil
+	}
+	return s
 }
 
 // lastTurn splits the open utterance, which ends, if it can be told only now that
@@ -47,14 +58,14 @@ func (l *listener) lastTurn() {
 	}
 }
 
-// study adds f to what somebody sounds like, and to whether somebody else is
-// heard at the same time, who is not the agent.
-func (l *listener) study(f *audio.Frame) {
+// study adds f, of which s was measured, to what somebody sounds like, and to whether
+// somebody else is heard at the same time, who is not the agent.
+func (l *listener) study(f *audio.Frame, s *voiceprint.Sound) {
 	if f.EchoRatio < foreign {
-		l.sampler.Step(f)
+		l.sampler.Take(s)
 	}
 	if !f.Own {
-		l.crowd.Step(f)
+		l.crowd.Take(s)
 	}
 }
 
@@ -75,9 +86,10 @@ func (l *listener) sampled() *earshot.Voice {
 // forget makes room for what the next utterance sounds like.
 func (l *listener) forget() {
 	if l.sampler != nil {
+		l.analyser = voiceprint.Analyser{}
 		l.sampler.Reset()
 		l.crowd.Reset()
 		l.turns.Reset()
-		l.tape = l.tape[:0]
+		l.tape, l.measured = l.tape[:0], l.measured[:0]
 	}
 }

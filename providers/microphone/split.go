@@ -1,6 +1,7 @@
 package microphone
 
 import (
+	"slices"
 	"time"
 
 	"earshot"
@@ -18,11 +19,11 @@ const around = 12
 // anew, the first to its end.
 func (l *listener) turn(at int) {
 	at = pause(l.tape, at)
-	before, crowded := l.soundOf(l.tape[:at])
-	after, _ := l.soundOf(l.tape[at:])
+	before, crowded := l.soundOf(0, at)
+	after, _ := l.soundOf(at, len(l.tape))
 	if voiceprint.Change(before, after) < another {
 		l.turns.Refuse()
-		l.soundOf(l.tape)
+		l.soundOf(0, len(l.tape))
 		return
 	}
 	first, second := l.tape[:at], l.tape[at:]
@@ -36,16 +37,16 @@ func (l *listener) turn(at int) {
 	if l.attend(goesOn) {
 		play(goesOn.session, second)
 	}
-	l.keep(second)
+	l.keep(at)
 }
 
-// keep forgets all of the tape but its last frames.
-func (l *listener) keep(last []audio.Frame) {
+// keep forgets of the tape what was before frame at.
+func (l *listener) keep(at int) {
+	l.tape, l.measured = slices.Delete(l.tape, 0, at), slices.Delete(l.measured, 0, at)
 	l.turns.Reset()
-	for i := range last {
-		l.turns.Step(&last[i])
+	for i := range l.tape {
+		l.turns.Take(alone(&l.tape[i], &l.measured[i]))
 	}
-	l.tape = append(l.tape[:0], last...)
 }
 
 func play(s Session, frames []audio.Frame) {
@@ -74,15 +75,15 @@ func (l *listener) part(first, second []audio.Frame) (ended, goesOn *voice) {
 	return ended, goesOn
 }
 
-// soundOf listens to nothing but the last of frames, and returns what they sound
-// like, and whether somebody else is heard in them.
-func (l *listener) soundOf(frames []audio.Frame) (v *earshot.Voice, crowded bool) {
+// soundOf listens to nothing but the last frames of the tape from one to another, and
+// returns what they sound like, and whether somebody else is heard in them.
+func (l *listener) soundOf(from, to int) (v *earshot.Voice, crowded bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sampler.Reset()
 	l.crowd.Reset()
-	for i := max(0, len(frames)-sampleOf); i < len(frames); i++ {
-		l.study(&frames[i])
+	for i := max(from, to-sampleOf); i < to; i++ {
+		l.study(&l.tape[i], &l.measured[i])
 	}
 	return l.sampled(), l.crowd.Overlap()
 }

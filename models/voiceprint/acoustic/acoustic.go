@@ -18,40 +18,63 @@ const Version = 1
 // Cepstra is how many numbers say what a window of sound is like.
 const Cepstra = 20
 
-// An Analyser cuts a voice into windows. Its zero value has heard nothing; it is
-// used from one goroutine.
-type Analyser struct {
-	spectrum spectrum
-	tail     [window + 1]float64 // the last samples, oldest first
-	peak     float64             // the level of the voice, in dB over one
-	taken    [audio.Samples / hop][Cepstra]float64
+// A Sound is what is measured of 20 ms, once for all who listen to it: what a
+// voice is like, how high it is, and whether there are two.
+type Sound struct {
+	// Voiced is that of the frame.
+	Voiced bool
+
+	// Pitch is how high a voice is, in octaves over 60 Hz; 0 if there is none.
+	Pitch float64
+
+	// Two reports whether a second voice hums at another pitch.
+	Two bool
+
+	windows [audio.Samples / hop]Window
+	n       int // of them
 }
 
-const (
-	// soft is how much softer than its peak a window of a voice may be, in dB.
-	// What is softer is a pause that the detector of voices has let through.
-	soft = 30
+// A Window is 25 ms of a voice, of which there is one every 10 ms.
+type Window struct {
+	Shape [Cepstra]float64 // of its spectrum, whatever its level
+	Level float64          // in dB over one, of all its samples together
+}
 
-	// sinks is by how much the peak falls in a window, in dB: 3 dB a second.
-	sinks = 0.03
-)
+// Windows returns those that were measured, which are s's: none if no voice was in the
+// frame, or if it was so loud that it was cut off, which sounds like nobody.
+func (s *Sound) Windows() []Window { return s.windows[:s.n] }
 
-// Step takes in 20 ms and returns the windows of it that hold a voice, valid
-// until the next Step. There are none if voiced is not true, or if the frame is so
-// loud that it was cut off, which sounds like nobody. It allocates nothing.
-func (a *Analyser) Step(f *audio.Frame, voiced bool) [][Cepstra]float64 {
+// An Analyser measures sound. Its zero value has heard nothing; it is used from one
+// goroutine.
+type Analyser struct {
+	spectrum spectrum
+	tail     [window + 1]float64           // the last samples, oldest first
+	low      [memory + longest + 1]float64 // the last at a quarter of the rate
+	sound    Sound
+}
+
+// Step takes in 20 ms and returns what they are like, valid until the next Step. It
+// allocates nothing.
+func (a *Analyser) Step(f *audio.Frame) *Sound {
 	if f.Lost > 0 {
-		a.tail = [window + 1]float64{}
+		clear(a.tail[:])
+		clear(a.low[:])
 	}
-	n := 0
-	voiced = voiced && !clipped(&f.PCM)
+	s := &a.sound
+	s.Voiced, s.Pitch, s.Two, s.n = f.Voiced, 0, false, 0
+	voiced := f.Voiced && !clipped(&f.PCM)
 	for at := 0; at < audio.Samples; at += hop {
 		a.shift(f.PCM[at : at+hop])
-		if voiced && a.loud() && a.spectrum.cepstrum(&a.taken[n], &a.tail) {
-			n++
+		if voiced && a.spectrum.cepstrum(&s.windows[s.n].Shape, &a.tail) {
+			s.windows[s.n].Level = a.level()
+			s.n++
 		}
 	}
-	return a.taken[:n]
+	deepen(a.low[:], f)
+	if voiced {
+		s.Pitch, s.Two = a.pitches()
+	}
+	return s
 }
 
 // shift appends pcm to the tail.
@@ -60,6 +83,15 @@ func (a *Analyser) shift(pcm []int16) {
 	for i, s := range pcm {
 		a.tail[kept+i] = float64(s)
 	}
+}
+
+// level returns how loud the tail is.
+func (a *Analyser) level() float64 {
+	energy := 1.0
+	for _, v := range &a.tail {
+		energy += v * v
+	}
+	return 10 * math.Log10(energy)
 }
 
 // clipped reports whether one in 32 samples is as large as samples get.
@@ -73,13 +105,21 @@ func clipped(pcm *[audio.Samples]int16) bool {
 	return n > audio.Samples/32
 }
 
-// loud reports whether the tail is about as loud as the voice has been.
-func (a *Analyser) loud() bool {
-	energy := 1.0
-	for _, v := range &a.tail {
-		energy += v * v
-	}
-	level := 10 * math.Log10(energy)
-	a.peak = max(a.peak-sinks, level)
-	return level >= a.peak-soft
+// A Gate lets the windows pass in which a voice is about as loud as it has been. Its
+// zero value has heard nothing.
+type Gate struct{ peak float64 } // the level of the voice
+
+const (
+	// soft is how much softer than its peak a window of a voice may be, in dB.
+	// What is softer is a pause that the detector of voices has let through.
+	soft = 30
+
+	// sinks is by how much the peak falls in a window, in dB: 3 dB a second.
+	sinks = 0.03
+)
+
+// Passes reports whether w does.
+func (g *Gate) Passes(w *Window) bool {
+	g.peak = max(g.peak-sinks, w.Level)
+	return w.Level >= g.peak-soft
 }

@@ -35,10 +35,10 @@ func hum(pitch, formant, loud float64, d time.Duration) []audio.Frame {
 
 func TestPitch(t *testing.T) {
 	for _, hertz := range []float64{75, 100, 131, 180, 240, 320} {
-		var a acoustic.Tuner
+		var a acoustic.Analyser
 		frames := hum(hertz, 700, 3000, 400*time.Millisecond)
 		for i := range frames {
-			got := a.Step(&frames[i], true)
+			got := a.Step(&frames[i]).Pitch
 			if i < 5 {
 				continue // until there is enough to compare with
 			}
@@ -55,16 +55,19 @@ func TestLevel(t *testing.T) {
 	var a, b acoustic.Analyser
 	loud, soft := hum(120, 900, 4000, 200*time.Millisecond), hum(120, 900, 400, 200*time.Millisecond)
 	for i := range loud {
-		x, y := a.Step(&loud[i], true), b.Step(&soft[i], true)
+		x, y := a.Step(&loud[i]).Windows(), b.Step(&soft[i]).Windows()
 		if i < 2 {
 			continue
 		}
 		if len(x) != 2 || len(y) != 2 {
 			t.Fatalf("%d and %d windows in a frame", len(x), len(y))
 		}
-		for q := range x[0] {
-			if math.Abs(x[0][q]-y[0][q]) > 0.2 {
-				t.Errorf("cepstrum %d of frame %d is %.2f loud and %.2f soft", q+1, i, x[0][q], y[0][q])
+		if d := x[0].Level - y[0].Level; math.Abs(d-20) > 0.5 {
+			t.Errorf("frame %d is %.1f dB louder, want 20", i, d)
+		}
+		for q := range x[0].Shape {
+			if math.Abs(x[0].Shape[q]-y[0].Shape[q]) > 0.2 {
+				t.Errorf("cepstrum %d of frame %d is %.2f loud and %.2f soft", q+1, i, x[0].Shape[q], y[0].Shape[q])
 			}
 		}
 	}
@@ -83,7 +86,7 @@ func TestNothingHeard(t *testing.T) {
 	for name, frames := range map[string][]audio.Frame{"clipped": clip, "silent": silence, "unvoiced": unvoiced} {
 		var a acoustic.Analyser
 		for i := range frames {
-			if n := len(a.Step(&frames[i], frames[i].Voiced)); n > 0 {
+			if n := len(a.Step(&frames[i]).Windows()); n > 0 {
 				t.Errorf("%s: %d windows", name, n)
 			}
 		}

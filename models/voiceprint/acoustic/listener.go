@@ -5,7 +5,7 @@ import "earshot/internal/audio"
 // A Listener takes in a voice. It is used from one goroutine.
 type Listener struct {
 	analyser   Analyser
-	tuner      Tuner
+	gate       Gate
 	statistics statistics
 	mixture    *prepared
 }
@@ -20,12 +20,21 @@ func (l *Listener) Again() *Listener { return &Listener{mixture: l.mixture} }
 func (l *Listener) Reset() { *l = Listener{mixture: l.mixture} }
 
 // Step takes in 20 ms, unless no voice is in it. It allocates nothing.
-func (l *Listener) Step(f *audio.Frame) {
-	windows := l.analyser.Step(f, f.Voiced)
+func (l *Listener) Step(f *audio.Frame) { l.Take(l.analyser.Step(f)) }
+
+// Take is Step for what was measured already.
+func (l *Listener) Take(s *Sound) {
+	voice := false
+	windows := s.Windows()
 	for i := range windows {
-		l.mixture.take(&l.statistics, &windows[i])
+		if w := &windows[i]; l.gate.Passes(w) {
+			l.mixture.take(&l.statistics, &w.Shape)
+			voice = true
+		}
 	}
-	l.statistics.hum(l.tuner.Step(f, len(windows) > 0))
+	if voice {
+		l.statistics.hum(s.Pitch)
+	}
 }
 
 // Windows returns how many windows of 10 ms were taken in.

@@ -21,23 +21,9 @@ const (
 	first = 0.85 // of the best correlation: the shortest lag that has so much is it, the others are octaves below
 )
 
-// A Tuner hears how high a voice is. Its zero value has heard nothing; it is used
-// from one goroutine.
+// A Tuner hears whether something has a pitch, for who needs nothing else of an
+// [Analyser]. Its zero value has heard nothing; it is used from one goroutine.
 type Tuner struct{ low slow }
-
-// Step takes in 20 ms and returns how high a voice in it is, in octaves over
-// 60 Hz; 0 if there is none, or if sought is not true. It allocates nothing.
-func (t *Tuner) Step(f *audio.Frame, sought bool) float64 {
-	if f.Lost > 0 {
-		t.low = slow{}
-	}
-	deepen(t.low[:], f)
-	if !sought {
-		return 0
-	}
-	low := t.low
-	return low.pitch(hums)
-}
 
 // Repeats takes in 20 ms and returns how much like itself what is heard is after the
 // best of the lags that voices have, from 0 to 1: the correlation that a pitch is known

@@ -47,12 +47,16 @@ func learnMixture(ctx context.Context, people []cast.Person) (*acoustic.Mixture,
 // sample returns each tenth window of a voice.
 func sample(pcm []float64) (some []window) {
 	var a acoustic.Analyser
+	var g acoustic.Gate
 	n := 0
 	frames := cast.Frames(pcm)
 	for i := range frames {
-		for _, w := range a.Step(&frames[i], frames[i].Voiced) {
+		for _, w := range a.Step(&frames[i]).Windows() {
+			if !g.Passes(&w) {
+				continue
+			}
 			if n%10 == 0 {
-				some = append(some, w)
+				some = append(some, w.Shape)
 			}
 			n++
 		}
