@@ -168,9 +168,7 @@ func (l *life) teach(t *rapid.T) {
 	if len(l.said) > 0 {
 		// What somebody who refuses has said is not taken for what another has.
 		c, err := l.book.Teach(rapid.SampledFrom(l.said).Draw(t, "when"), "eve", l.world.said())
-		if err == nil && c.Other.ID != "" {
-			l.truth[c.Other] = people[3]
-		} else if err == nil {
+		if err == nil {
 			l.truth[c.Voice] = people[3]
 		}
 	}

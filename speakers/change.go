@@ -19,6 +19,7 @@ const (
 	Enrolled  Act = "enrolled"  // the same, and it is kept
 	Merged    Act = "merged"    // what was Other is Voice
 	Divided   Act = "split"     // some of what was Voice is Other
+	Taught    Act = "taught"    // what was said once is Voice's, and was Other's; an empty one is nobody
 	Forgotten Act = "forgotten" // Voice is not known any more
 )
 
@@ -30,7 +31,7 @@ type Change struct {
 	Who   earshot.ParticipantID `json:"who,omitempty"`   // whose Voice is now, or for [Divided] Other
 	Was   earshot.ParticipantID `json:"was,omitempty"`   // whose Voice was
 	Said  Said                  `json:"said"`            // by whom; nobody if the voices told themselves
-	Moved []time.Time           `json:"moved,omitempty"` // when that began to be said which is Other's now
+	Moved []time.Time           `json:"moved,omitempty"` // when that began to be said which is Other's now; of [Taught], Voice's
 	Undo  bool                  `json:"undo,omitempty"`  // it takes back another change
 }
 

@@ -1,8 +1,10 @@
 package speakers_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -253,10 +255,10 @@ func TestTeach(t *testing.T) {
 	w.says("ann", 4*time.Second) // it was Zoe, who sounds like her
 	second := w.now
 	c, err := w.book.Teach(second, "zoe", w.said())
-	if err != nil || c.Act != speakers.Divided || c.Voice != ann || c.Who != "zoe" || !slices.Equal(c.Moved, []time.Time{second}) {
+	if err != nil || c.Act != speakers.Taught || c.Other != ann || c.Who != "zoe" || c.Was != "ann" || !slices.Equal(c.Moved, []time.Time{second}) {
 		t.Errorf("the second is %+v, %v", c, err)
 	}
-	if s, ok := w.book.Speaker(c.Other); !ok || s.Who != "zoe" || s.Kept {
+	if s, ok := w.book.Speaker(c.Voice); !ok || s.Who != "zoe" || s.Kept {
 		t.Errorf("Zoe is %+v", s)
 	}
 	if _, err := w.book.Teach(start, "zoe", w.said()); err == nil {
@@ -264,6 +266,64 @@ func TestTeach(t *testing.T) {
 	}
 	if _, err := w.book.Teach(second, "zoe", speakers.Said{}); err == nil {
 		t.Error("nobody says so, and it is so")
+	}
+}
+
+// TestTeachUndone: that somebody has said something can be taken back, of whichever voice
+// it was taken from and to whichever it went. All is as before, and nobody else is it.
+func TestTeachUndone(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		known    bool // Zoe has a voice already
+		heard    time.Duration
+		voice    string
+		from, to bool // a voice that is known had it, has it then
+	}{
+		{"of another, to one that was not known", false, 4 * time.Second, "ann", true, true},
+		{"of another, to one that is known", true, 4 * time.Second, "ann", true, true},
+		{"of nobody, to one that was not known", false, time.Second, "cleo", false, false},
+		{"of nobody, to one that is known", true, time.Second, "cleo", false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := open(t, "", config())
+			ann := w.says("ann", 4*time.Second).Speaker
+			if tt.known {
+				zoe := w.says("zoe", 4*time.Second).Speaker
+				if _, err := w.book.Name(zoe, "zoe", w.said()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.says(tt.voice, tt.heard)
+			began, before := w.now, fmt.Sprint(w.book.Known())
+			if _, err := w.book.Name(ann, "ann", w.said()); err != nil {
+				t.Fatal(err)
+			}
+			taught, err := w.book.Teach(began, "zoe", w.said())
+			if err != nil || taught.Act != speakers.Taught || taught.Who != "zoe" || taught.Other.ID != "" != tt.from {
+				t.Fatalf("it is %+v, %v", taught, err)
+			}
+			if s, ok := w.book.Speaker(taught.Voice); !ok || s.Who != "zoe" || s.Spoken < tt.heard {
+				t.Errorf("Zoe is %+v", s)
+			}
+			c, err := w.book.Undo(w.said())
+			if err != nil || c.Act != speakers.Taught || !c.Undo || c.Voice != taught.Other || c.Other != taught.Voice || !slices.Equal(c.Moved, []time.Time{began}) {
+				t.Errorf("undone it is %+v, %v", c, err)
+			}
+			if _, ok := w.book.Speaker(taught.Voice); ok != tt.to {
+				t.Errorf("who had it is known: %v", ok)
+			}
+			if _, err := w.book.Undo(w.said()); err != nil {
+				t.Error(err)
+			}
+			s, _ := w.book.Speaker(ann)
+			was := fmt.Sprint(w.book.Known())
+			for _, h := range s.Also { // the voice that it went to in between
+				was = strings.Replace(was, fmt.Sprintf(" [%v] ", h), " [] ", 1)
+			}
+			if was != before {
+				t.Errorf("before\n%s\nafter\n%s", before, was)
+			}
+		})
 	}
 }
 
@@ -326,7 +386,8 @@ func BenchmarkWhose(b *testing.B) {
 		w.says(string(rune('a'+i))+"x", 5*time.Second)
 	}
 	v := w.voice("ax", 3*time.Second, "desk")
-	for i := range b.N {
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
 		w.book.Guess(v, w.now.Add(time.Duration(i)*time.Second))
 	}
 }
@@ -347,7 +408,7 @@ func TestForgetOne(t *testing.T) {
 	if _, err := w.book.Forget(ann, w.said()); err != nil {
 		t.Fatal(err)
 	}
-	if j := w.says("ann", 4*time.Second); j.Speaker != c.Other || j.Sure < 0.99 {
+	if j := w.says("ann", 4*time.Second); j.Speaker != c.Voice || j.Sure < 0.99 {
 		t.Errorf("Zoe, who sounds like her, is %+v", j)
 	}
 }

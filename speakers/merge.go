@@ -182,6 +182,8 @@ func (c Change) undone(said Said) Change {
 		c.Act, c.Who, c.Was = Divided, "", c.Who
 	case Divided:
 		c.Act, c.Who = Merged, c.Was
+	case Taught:
+		c.Voice, c.Other, c.Who, c.Was = c.Other, c.Voice, c.Was, c.Who
 	default:
 		c.Act, c.Who, c.Was = Named, c.Was, c.Who
 	}

@@ -108,22 +108,23 @@ func (b *Book) Teach(began time.Time, who earshot.ParticipantID, said Said) (Cha
 			return Change{}, errOwn
 		}
 		v, i := s.learnt(began)
-		if v == nil {
-			return b.assign(s, *heard, who, said), nil
-		}
-		if v.who == who {
+		switch {
+		case v != nil && v.who == who:
 			return Change{Act: Named, Voice: v.handle(), Who: who, Was: who, Said: said}, nil
-		}
-		if v.who == "" && len(s.of(who)) == 0 {
+		case v != nil && v.who == "" && len(s.of(who)) == 0:
 			v, _ = s.edit(v.handle())
 			v.who, v.said = who, said
 			return Change{Act: Named, Voice: v.handle(), Who: who, Said: said}, nil
 		}
-		v, _ = s.edit(v.handle())
-		v.unlearn(i)
-		c := b.assign(s, *heard, who, said)
-		c.Act, c.Voice, c.Other, c.Was = Divided, v.handle(), c.Voice, v.who
-		c.Moved = []time.Time{began}
+		c := Change{Act: Taught, Who: who, Said: said, Moved: []time.Time{began}}
+		if v != nil {
+			v, _ = s.edit(v.handle())
+			v.unlearn(i)
+			c.Other, c.Was = v.handle(), v.who
+		}
+		to := b.belongs(s, who, said)
+		to.learn(*heard)
+		c.Voice = to.handle()
 		return c, nil
 	})
 }
@@ -154,17 +155,16 @@ func (s *state) learnt(began time.Time) (*voice, int) {
 	return nil, -1
 }
 
-// assign lets the voice of somebody learn from what was heard, or begins one.
-func (b *Book) assign(s *state, heard sample, who earshot.ParticipantID, said Said) Change {
-	var v *voice
+// belongs returns a voice of somebody, which may be changed. If there is none, it begins
+// one.
+func (b *Book) belongs(s *state, who earshot.ParticipantID, said Said) *voice {
 	if all := s.of(who); len(all) > 0 {
-		v, _ = s.edit(all[0].handle())
-	} else {
-		v = b.begin(s)
-		v.who, v.said = who, said
+		v, _ := s.edit(all[0].handle())
+		return v
 	}
-	v.learn(heard)
-	return Change{Act: Named, Voice: v.handle(), Who: who, Said: said, Moved: []time.Time{heard.at}}
+	v := b.begin(s)
+	v.who, v.said = who, said
+	return v
 }
 
 // unlearn takes out what v has learnt from one sample, by learning the others

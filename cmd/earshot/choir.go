@@ -244,6 +244,7 @@ func (d *daemon) outcome(c speakers.Change, called map[earshot.Handle]string) st
 		speakers.Enrolled:  "the voice of %[3]s is kept from now on",
 		speakers.Merged:    "%[2]s is the same as %[1]s",
 		speakers.Divided:   "some of %[1]s is %[2]s",
+		speakers.Taught:    "that was said by %[3]s",
 		speakers.Forgotten: "%[1]s is forgotten",
 	}[c.Act]
 	who := d.Name(c.Who)

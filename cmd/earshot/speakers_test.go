@@ -169,6 +169,31 @@ func TestSpeakers(t *testing.T) {
 	}
 }
 
+// TestThatWasSaidBy: who has said something is corrected in a conversation, where both are
+// known, and taken back. Nobody is somebody else because of it.
+func TestThatWasSaidBy(t *testing.T) {
+	t.Parallel()
+	m := newChoirmaster(t, quietly)
+	for range 3 {
+		m.says("ann", "the tide is rising")
+		m.says("bob", "the moon is full")
+	}
+	m.does(success, "", "speakers", "name", "2", "Bob")
+	m.shown("Bob        the moon is full")
+	m.says("ann", "all boats are out")
+	correct := earshot.Event{ID: m.d.id(), From: m.d.account, Via: "console", Body: earshot.Command{Name: "correct", Args: "that was Bob"}}
+	if err := m.d.Admit(t.Context(), correct); err != nil {
+		t.Fatal(err)
+	}
+	m.shown("Bob        all boats are out")
+	m.does(success, "Undone: that was said by nobody who is known", "speakers", "undo")
+	m.shown("voice 1    all boats are out")
+	m.does(success, "voice 1  unknown", "speakers")
+	m.does(success, "voice 2  Bob", "speakers")
+	m.shown("voice 1    the tide is rising")
+	m.shown("Bob        the moon is full")
+}
+
 // shown waits until the history shows a line.
 func (m *choirmaster) shown(line string) {
 	m.t.Helper()

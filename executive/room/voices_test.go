@@ -338,6 +338,32 @@ func TestItWasSomebodyElse(t *testing.T) {
 	})
 }
 
+// TestItWasThemAfterAll: what was said to be somebody's is whose it was before when that
+// is taken back.
+func TestItWasThemAfterAll(t *testing.T) {
+	for _, tt := range []struct {
+		was  earshot.Handle
+		want string
+	}{{voiceOf(7), "[FROM: voice 7 TO: Earshot] Earshot count\n"}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := listening()
+			h.people = registry(t, "bob")
+			voiced(t, h)
+			h.hearsOf(t, 3, "earshot count", 3*time.Second)
+			moved, said := []time.Time{utterances(h)[0].At}, speakers.Said{By: participants.Owner}
+			h.Regard(speakers.Change{Act: speakers.Taught, Voice: voiceOf(5), Other: tt.was, Moved: moved, Said: said})
+			h.Regard(speakers.Change{Act: speakers.Taught, Voice: tt.was, Other: voiceOf(5), Moved: moved, Said: said, Undo: true})
+			synctest.Wait()
+			h.hearsOf(t, 3, "earshot count again", 3*time.Second)
+			h.stop()
+			seen := h.model.Seen()
+			if got := dialogue(seen[len(seen)-1]); !strings.Contains(got, tt.want) {
+				t.Errorf("the model reads %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func utterances(h *house) (all []earshot.Event) {
 	for _, e := range h.journal.Events() {
 		if e.Body.Kind() == earshot.KindUtterance {
