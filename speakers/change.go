@@ -65,6 +65,7 @@ func (b *Book) alter(make func(*state) (Change, error)) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	next.added = nil
 	b.mu.Lock()
 	next.own = b.is.own // which goes on being learnt
 	b.is = next
@@ -81,7 +82,7 @@ func (b *Book) freeze() (is, next *state) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.frozen = true
-	return b.is, &state{slices.Clone(b.is.voices), b.is.own}
+	return b.is, &state{voices: slices.Clone(b.is.voices), own: b.is.own}
 }
 
 // thaw ends it.

@@ -90,6 +90,10 @@ type Book struct {
 type state struct {
 	voices []*voice
 	own    voice // the agent's
+
+	// added is what each channel adds to a voice, nil if that is to be estimated anew: it
+	// is the same until something is learnt.
+	added shifts
 }
 
 // Open returns the book whose file is in dir. For an empty dir nothing is kept.

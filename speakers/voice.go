@@ -156,30 +156,35 @@ type shifts map[string][]float32
 
 // shifts estimates them from all voices.
 func (s *state) shifts() shifts {
+	if s.added != nil {
+		return s.added
+	}
 	heard := make(map[string][][]float32)
 	for _, v := range append([]*voice{&s.own}, s.voices...) {
 		for _, p := range v.prints() {
 			heard[p.channel] = append(heard[p.channel], p.numbers)
 		}
 	}
-	all := make(shifts, len(heard))
+	s.added = make(shifts, len(heard))
 	for channel, prints := range heard {
-		all[channel] = voiceprint.Shift(prints)
+		s.added[channel] = voiceprint.Shift(prints)
 	}
-	return all
+	return s.added
 }
 
 // centred returns p without what its channel adds.
-func (s shifts) centred(p print) []float32 { return voiceprint.Centre(p.numbers, s[p.channel]) }
+func (s shifts) centred(p print) []float32 { return voiceprint.Centre(nil, p.numbers, s[p.channel]) }
 
 // alike returns how likely p, whose centred numbers are given, is a print of v,
 // where that is as likely as not. What was heard through the same channel counts
 // before all else.
 func (s shifts) alike(p print, centred []float32, v *voice) float64 {
 	var mean print
+	var room [voiceprint.Size]float32 // so that nothing is allocated for each voice that is known
 	for _, k := range v.prints() {
 		if k.channel == p.channel && k.heard >= voiceprint.Least {
-			return voiceprint.Probability(voiceprint.Score(centred, s.centred(k)), min(p.heard, k.heard))
+			its := voiceprint.Centre(room[:0], k.numbers, s[k.channel])
+			return voiceprint.Probability(voiceprint.Score(centred, its), min(p.heard, k.heard))
 		}
 		k.numbers = s.centred(k)
 		if mean.numbers == nil {

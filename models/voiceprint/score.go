@@ -10,6 +10,9 @@ import (
 // half is the evidence, in nats, that is a score of one half.
 const half = 8
 
+// scales are those of the model.
+var scales = model.Scales()
+
 // Score says how alike two prints are, which may have been centred, see [Centre]:
 // from -1 to 1, higher is more alike, the same whichever comes first. Beyond 0
 // they are likelier of one voice than of two, as the model of voices has it; what
@@ -18,7 +21,7 @@ func Score(a, b []float32) float64 {
 	if len(a) != Size || len(b) != Size {
 		return 0
 	}
-	e := model.Evidence(a, b)
+	e := scales.Evidence(a, b)
 	if math.IsNaN(e) {
 		return 0
 	}
@@ -82,13 +85,13 @@ func Shift(voices [][]float32) []float32 {
 	return shift
 }
 
-// Centre returns print without what the channel added to it. A nil shift takes
-// nothing away.
-func Centre(print, shift []float32) []float32 {
-	centred := make([]float32, len(print))
-	copy(centred, print)
+// Centre appends print to one that may be empty, without what the channel added to it.
+// A nil shift takes nothing away.
+func Centre(to, print, shift []float32) []float32 {
+	to = append(to, print...)
+	centred := to[len(to)-len(print):]
 	for i := range min(len(centred), len(shift)) {
 		centred[i] -= shift[i]
 	}
-	return centred
+	return to
 }

@@ -102,8 +102,8 @@ func TestShift(t *testing.T) {
 	if all := sum(voiceprint.Shift(many)); alone > 0.5 || all <= alone || all > 1 {
 		t.Errorf("one voice of 1 shifts by %.2f, fifty by %.2f", alone, all)
 	}
-	centred := voiceprint.Centre(one, one)
-	if sum(centred) != 0 || sum(one) != 1 || sum(voiceprint.Centre(one, nil)) != 1 {
+	centred := voiceprint.Centre(nil, one, one)
+	if sum(centred) != 0 || sum(one) != 1 || sum(voiceprint.Centre(nil, one, nil)) != 1 {
 		t.Errorf("centred it is %v of %v", centred, one)
 	}
 }

@@ -144,7 +144,7 @@ func TestModelRoundTrip(t *testing.T) {
 // itself when that is far out.
 func TestEvidence(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		m := some(r)
+		m := some(r).Scales()
 		numbers := rapid.SliceOfN(rapid.Float32Range(-8, 8), acoustic.Size, acoustic.Size)
 		a, b := numbers.Draw(r, "a"), numbers.Draw(r, "b")
 		if x, y := m.Evidence(a, b), m.Evidence(b, a); math.Abs(x-y) > 1e-9*(1+math.Abs(x)) {

@@ -13,17 +13,33 @@ import (
 // who are known (88 % instead of 94 %, where 5 % of the strangers are mistaken).
 const wide = 2
 
-// Evidence returns how much two prints speak for one voice, in nats: the
-// logarithm of how much likelier they are if it is one than if they are two,
-// where utterances of a voice vary as the model says, and voices as wide.
-func (m *Model) Evidence(a, b []float32) float64 {
-	sum := 0.0
+// Scales weigh two prints against each other. They may be used from many goroutines.
+type Scales struct {
+	even          float64       // what two prints speak for one voice that are both usual
+	far, together [Size]float64 // what they weigh that each is unusual, and that they are alike in it
+}
+
+// Scales returns those of m, in which utterances of a voice vary as the model says, and
+// voices as wide.
+func (m *Model) Scales() *Scales {
+	s := new(Scales)
 	for p, w := range &m.Within {
-		x, y := float64(a[p]), float64(b[p])
 		total := wide + w // of one print; what two of one voice share is wide
 		apart := total*total - wide*wide
-		sum += math.Log(total) - math.Log(apart)/2 -
-			((total*(x*x+y*y)-2*wide*x*y)/apart-(x*x+y*y)/total)/2
+		s.even += math.Log(total) - math.Log(apart)/2
+		s.far[p], s.together[p] = (total/apart-1/total)/2, wide/apart
+	}
+	return s
+}
+
+// Evidence returns how much two prints speak for one voice, in nats: the logarithm of
+// how much likelier they are if it is one than if they are two.
+func (s *Scales) Evidence(a, b []float32) float64 {
+	sum := s.even
+	a, b = a[:Size], b[:Size]
+	for p := range Size {
+		x, y := float64(a[p]), float64(b[p])
+		sum += s.together[p]*x*y - s.far[p]*(x*x+y*y)
 	}
 	return sum
 }

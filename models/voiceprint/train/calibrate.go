@@ -79,6 +79,7 @@ const stride = 97
 
 // pairs compares pieces of different lines, of equal lengths.
 func pairs(m *acoustic.Model, pieces map[[2]int][]piece) (trials []trial) {
+	scales := m.Scales()
 	for _, n := range cuts {
 		all := pieces[[2]int{n, 0}]
 		for i := range all {
@@ -86,7 +87,7 @@ func pairs(m *acoustic.Model, pieces map[[2]int][]piece) (trials []trial) {
 				a, b := &all[i], &all[j]
 				same := a.take.person == b.take.person
 				if same && a.take.line != b.take.line || !same && (j-i)%stride == 0 {
-					trials = append(trials, trial{same, m.Evidence(a.print, b.print), a.heard})
+					trials = append(trials, trial{same, scales.Evidence(a.print, b.print), a.heard})
 				}
 			}
 		}
@@ -97,12 +98,13 @@ func pairs(m *acoustic.Model, pieces map[[2]int][]piece) (trials []trial) {
 // neighbours compares the two halves of takes, with each other and with those of
 // others who spoke through the same channel.
 func neighbours(m *acoustic.Model, pieces map[[2]int][]piece) (trials []trial) {
+	scales := m.Scales()
 	for _, n := range cuts {
 		for _, a := range pieces[[2]int{n, 0}] {
 			for i, b := range pieces[[2]int{n, 1}] {
 				same := a.take == b.take
 				if same || a.take.person != b.take.person && a.take.channel == b.take.channel && i%23 == 0 {
-					trials = append(trials, trial{same, m.Evidence(a.print, b.print), a.heard})
+					trials = append(trials, trial{same, scales.Evidence(a.print, b.print), a.heard})
 				}
 			}
 		}
