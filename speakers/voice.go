@@ -175,13 +175,30 @@ func (s *state) shifts() shifts {
 // centred returns p without what its channel adds.
 func (s shifts) centred(p print) []float32 { return voiceprint.Centre(nil, p.numbers, s[p.channel]) }
 
+// even is the likelihood at which a print that was agreed to says of a voice that it is
+// as likely another's.
+const even = 0.5
+
 // alike returns how likely p, whose centred numbers are given, is a print of v,
-// where that is as likely as not. What was heard through the same channel counts
-// before all else.
+// where that is as likely as not. What was learnt of a voice since it was kept makes it
+// surer, but it is no one's voice that what was agreed to alone takes for another's: else
+// somebody could lead it to theirs, a little each time.
 func (s shifts) alike(p print, centred []float32, v *voice) float64 {
+	likely := s.among(p, centred, v.prints())
+	if len(v.kept) > 0 && len(v.live) > 0 {
+		if alone := s.among(p, centred, v.kept); alone < even {
+			return min(likely, alone)
+		}
+	}
+	return likely
+}
+
+// among is the same for the prints of one voice. What was heard through the same channel
+// counts before all else.
+func (s shifts) among(p print, centred []float32, prints []print) float64 {
 	var mean print
 	var room [voiceprint.Size]float32 // so that nothing is allocated for each voice that is known
-	for _, k := range v.prints() {
+	for _, k := range prints {
 		if k.channel == p.channel && k.heard >= voiceprint.Least {
 			its := voiceprint.Centre(room[:0], k.numbers, s[k.channel])
 			return voiceprint.Probability(voiceprint.Score(centred, its), min(p.heard, k.heard))
