@@ -2,13 +2,21 @@ package speakers_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"earshot"
+	"earshot/models/voiceprint"
 	"earshot/speakers"
 )
 
@@ -139,6 +147,106 @@ func TestDamaged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// forged is a file that holds voices, as JSON, and says that nothing has happened to it.
+func forged(voices string) []byte {
+	var text bytes.Buffer
+	if err := json.Compact(&text, []byte(voices)); err != nil {
+		text.Reset()
+		text.WriteString(voices)
+	}
+	return fmt.Appendf(nil, `{"version": 1, "kind": %d, "sha256": "%x", "voices": %s}`, voiceprint.Kind, sha256.Sum256(text.Bytes()), voices)
+}
+
+// numbers is a print in which all numbers are n, as it stands in the file.
+func numbers(count int, n float32) string {
+	data, _ := binary.Append(nil, binary.LittleEndian, slices.Repeat([]float32{n}, count))
+	return base64.StdEncoding.EncodeToString(data)
+}
+
+// TestForged reads files that somebody has made who knows how. What no voice can be is
+// refused as a whole, and nothing of the file is told.
+func TestForged(t *testing.T) {
+	const voice = `{"id": "V1", "who": "ann", "consent": {"by": "ann", "at": "2030-01-02T03:04:05Z"}, "prints": [{"channel": "desk", "heard_ns": 12000000000, "numbers": "NUMBERS"}]}`
+	whole := strings.Replace(voice, "NUMBERS", numbers(voiceprint.Size, 1), 1)
+	with := func(old, now string) string { return "[" + strings.Replace(whole, old, now, 1) + "]" }
+	holds := func(n float32, count int) string {
+		return "[" + strings.Replace(voice, "NUMBERS", numbers(count, n), 1) + "]"
+	}
+	one := whole[strings.Index(whole, `[{`)+1 : len(whole)-2]
+	var many, channels []string
+	for i := range 65 {
+		many = append(many, strings.Replace(whole, "V1", fmt.Sprint("V", i), 1))
+	}
+	for i := range 9 {
+		channels = append(channels, strings.Replace(one, "desk", fmt.Sprint("desk", i), 1))
+	}
+	for _, tt := range []struct{ name, voices, problem string }{
+		{"whole", "[" + whole + "]", ""},
+		{"as many as there may be", "[" + strings.Join(many[:64], ",") + "]", ""},
+		{"one more", "[" + strings.Join(many, ",") + "]", "it holds 65 voices, and there may be 64"},
+		{"no voices", "null", ""},
+		{"no list", "{}", "it is not the JSON that it should be"},
+		{"a voice that is none", "[null]", "voice 1 has no name of its own"},
+		{"no number", holds(float32(math.NaN()), voiceprint.Size), "a print of voice 1 is not whole"},
+		{"infinite", holds(float32(math.Inf(-1)), voiceprint.Size), "a print of voice 1 is not whole"},
+		{"louder than all voices", holds(math.MaxFloat32, voiceprint.Size), "a print of voice 1 is not whole"},
+		{"a number too few", holds(1, voiceprint.Size-1), "a print of voice 1 is not whole"},
+		{"no numbers", with(numbers(voiceprint.Size, 1), "%"), "a print of voice 1 is not whole"},
+		{"many numbers", holds(1, 1<<16), "a print of voice 1 is not whole"},
+		{"twice", "[" + whole + "," + whole + "]", "voice 2 has no name of its own"},
+		{"another's name besides", "[" + whole + "," + strings.Replace(whole, `"id": "V1"`, `"id": "V2", "also": ["V1"]`, 1) + "]", "voice 2 has no name of its own"},
+		{"its own name besides", with(`"id": "V1"`, `"id": "V1", "also": ["V1"]`), "voice 1 has no name of its own"},
+		{"a name that is a path", with(`"V1"`, `"../V1"`), "voice 1 has no name of its own"},
+		{"a long name", with(`"V1"`, `"`+strings.Repeat("V", 65)+`"`), "voice 1 has no name of its own"},
+		{"nobody's", with(`"ann"`, `""`), "voice 1 is not whole"},
+		{"no consent", with(`"by": "ann"`, `"by": ""`), "voice 1 is not whole"},
+		{"no time of it", with("2030-01-02T03:04:05Z", "0001-01-01T00:00:00Z"), "voice 1 is not whole"},
+		{"a person with a long name", with(`"who": "ann"`, `"who": "`+strings.Repeat("a", 257)+`"`), "voice 1 is not whole"},
+		{"heard for less than nothing", with("12000000000", "-12000000000"), "a print of voice 1 is not whole"},
+		{"heard for ever", with("12000000000", "9000000000000000000"), "a print of voice 1 is not whole"},
+		{"heard for longer", with("12000000000", "1e30"), "it is not the JSON that it should be"},
+		{"a channel twice", with(one, one+","+one), "a print of voice 1 is not whole"},
+		{"many channels", with(one, strings.Join(channels, ",")), "voice 1 is not whole"},
+		{"no print", with(one, ""), "voice 1 has no print"},
+		{"a long channel", with("desk", strings.Repeat("d", 201)), "a print of voice 1 is not whole"},
+		{"deep", strings.Repeat("[", 1<<16) + strings.Repeat("]", 1<<16), "it is not the JSON that it should be"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, speakers.Path(dir), forged(tt.voices))
+			_, err := speakers.Read(dir)
+			if tt.problem == "" != (err == nil) || err != nil && !strings.HasSuffix(err.Error(), ": "+tt.problem) {
+				t.Errorf("reading it says %v, want %q", err, tt.problem)
+			}
+			w := open(t, dir, config())
+			if n := len(w.book.Known()); tt.problem != "" && n > 0 {
+				t.Errorf("%d voices are known", n)
+			}
+			if j := w.says("bob", 3*time.Second); math.IsNaN(j.Sure) {
+				t.Errorf("Bob is %+v", j)
+			}
+		})
+	}
+}
+
+// FuzzForged is FuzzFile for what a checksum would hold back.
+func FuzzForged(f *testing.F) {
+	f.Add("[]")
+	f.Add(`[{"id": "V1", "who": "ann", "consent": {"by": "ann", "at": "2030-01-02T03:04:05Z"}, "prints": [{"channel": "desk", "heard_ns": 12000000000, "numbers": "` + numbers(voiceprint.Size, 1) + `"}]}]`)
+	f.Fuzz(func(t *testing.T, voices string) {
+		dir := t.TempDir()
+		put(t, speakers.Path(dir), forged(voices))
+		before, err := speakers.Read(dir)
+		w := open(t, dir, config())
+		if got := len(w.book.Known()); err == nil && got != len(before) || err != nil && got > 0 {
+			t.Errorf("%d voices are read with %v, and %d known", len(before), err, got)
+		}
+		if j := w.says("zoe", 3*time.Second); math.IsNaN(j.Sure) || j.Sure < 0 || j.Sure > 1 {
+			t.Errorf("Zoe is %+v", j)
+		}
+	})
 }
 
 // TestNewer leaves a file alone that is of a newer version.
