@@ -3,8 +3,6 @@ package voiceprint
 import (
 	"math"
 	"time"
-
-	"earshot"
 )
 
 // half is the evidence, in nats, that is a score of one half.
@@ -51,19 +49,6 @@ func sure(logOdds float64, heard time.Duration, score float64) float64 {
 		return 0.5
 	}
 	return 1 / (1 + math.Exp(-logOdds))
-}
-
-// Change says how likely another voice is heard in b than in a, two pieces of
-// sound that follow each other on one channel, where that is as likely as not
-// before they are compared. Of a second each it is wrong about as often as the
-// package comment says. Either being nil or too little, it is 0.5.
-func Change(a, b *earshot.Voice) float64 {
-	if a == nil || b == nil || len(a.Print) != Size || len(b.Print) != Size {
-		return 0.5
-	}
-	score := Score(a.Print, b.Print)
-	heard := min(a.Heard, b.Heard)
-	return 1 - sure(model.Near.Of(evidence(score), heard), heard, score)
 }
 
 // Shift estimates what a channel adds to every voice, from prints of the voices

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"earshot"
+	"earshot/internal/audio"
 	"earshot/models/voiceprint"
 )
 
@@ -57,25 +57,31 @@ func TestProbability(t *testing.T) {
 }
 
 func TestChange(t *testing.T) {
-	hear := func(x *voiceprint.Extractor) *earshot.Voice {
-		v, _ := x.Voice("")
-		return &v
-	}
-	x, y, z := voiceprint.New(), voiceprint.New(), voiceprint.New()
-	listen(x, bob(time.Second))
-	listen(y, bob(time.Second))
-	listen(z, ann(time.Second))
-	if p := voiceprint.Change(hear(x), hear(y)); p > 0.2 {
+	const gained = 400
+	x, z, nothing := measured(bob(2*time.Second)), measured(ann(2*time.Second)), measured(bob(200*time.Millisecond))
+	if p := voiceprint.Change(x[:50], x[50:], gained); p > 0.2 {
 		t.Errorf("one voice changes with %.2f", p)
 	}
-	if p := voiceprint.Change(hear(x), hear(z)); p < 0.8 {
+	if p := voiceprint.Change(x, z, gained); p < 0.8 {
 		t.Errorf("another voice is a change with %.2f", p)
 	}
-	for _, v := range []*earshot.Voice{nil, hear(voiceprint.New())} {
-		if p := voiceprint.Change(hear(x), v); p != 0.5 {
-			t.Errorf("nothing is a change with %v", p)
+	if little, much := voiceprint.Change(x, z, gained), voiceprint.Change(x, z, 2*gained); much <= little {
+		t.Errorf("a change that gains more is one with %.2f, and one that gains less with %.2f", much, little)
+	}
+	for _, v := range [][]voiceprint.Sound{nil, nothing} {
+		if p, q := voiceprint.Change(x, v, gained), voiceprint.Change(v, x, gained); p != 0.5 || q != 0.5 {
+			t.Errorf("nothing is a change with %v and %v", p, q)
 		}
 	}
+}
+
+// measured returns what is measured of frames.
+func measured(frames []audio.Frame) (all []voiceprint.Sound) {
+	var a voiceprint.Analyser
+	for i := range frames {
+		all = append(all, *a.Step(&frames[i]))
+	}
+	return all
 }
 
 // TestShift says that what many voices have in common is the channel's, and that

@@ -71,28 +71,39 @@ func (t *Turns) Reset() {
 	*t = Turns{before: t.before[:0]}
 }
 
+// A Turn is where another voice seems to begin.
+type Turn struct {
+	Since  int     // so many frames ago, the last included
+	Gained float64 // how much better two voices explain what was heard than one, in nats
+}
+
 // Take takes in 20 ms, in which nil is what tells nothing, such as what sounds
 // together with the agent. It reports whether somebody else seems to speak than at
-// the beginning, and since how many frames, this one included.
-func (t *Turns) Take(s *Sound) (since int, changed bool) {
+// the beginning, see [Change].
+func (t *Turns) Take(s *Sound) (turn Turn, changed bool) {
 	if s != nil {
 		t.hear(s)
 	}
 	if t.frames++; t.frames%step != 0 || len(t.before) == cap(t.before) {
-		return 0, false
+		return Turn{}, false
 	}
 	t.before = append(t.before, past{t.now, t.now.volume()})
 	if len(t.before) < t.quiet {
-		return 0, false
+		return Turn{}, false
 	}
 	switch _, gained := t.best(least); {
 	case t.found == 0 && gained > gain:
 		t.found = len(t.before)
 	case t.found > 0 && len(t.before) >= t.found+decide:
-		at, gained := t.best(behind)
-		return t.frames - step*at, gained > gain
+		return t.turn()
 	}
-	return 0, false
+	return Turn{}, false
+}
+
+// turn returns where another voice begins, as far as that can be told now.
+func (t *Turns) turn() (turn Turn, changed bool) {
+	at, gained := t.best(behind)
+	return Turn{t.frames - step*at, gained}, gained > gain
 }
 
 // hear counts the windows of s.
@@ -110,12 +121,11 @@ func (t *Turns) Refuse() { t.found, t.quiet = 0, len(t.before)+rest }
 
 // Last is Take at the end of an utterance, when nothing follows that would tell
 // better.
-func (t *Turns) Last() (since int, changed bool) {
+func (t *Turns) Last() (turn Turn, changed bool) {
 	if t.found == 0 {
-		return 0, false
+		return Turn{}, false
 	}
-	at, gained := t.best(behind)
-	return t.frames - step*at, gained > gain
+	return t.turn()
 }
 
 // best returns the step after which another voice began most probably, with so

@@ -19,12 +19,12 @@ func turn(frames []audio.Frame) (at, known int) {
 		if frames[i].Own {
 			s = nil
 		}
-		if since, ok := t.Take(s); ok {
-			return i + 1 - since, i + 1
+		if turn, ok := t.Take(s); ok {
+			return i + 1 - turn.Since, i + 1
 		}
 	}
-	if since, ok := t.Last(); ok {
-		return len(frames) - since, len(frames)
+	if turn, ok := t.Last(); ok {
+		return len(frames) - turn.Since, len(frames)
 	}
 	return -1, -1
 }

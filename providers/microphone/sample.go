@@ -11,11 +11,9 @@ const (
 	// to tell what somebody else sounds like.
 	foreign = 0.5
 
-	// another is how likely it must be that what follows is another voice. Chosen
-	// on synthetic voices, and measured on them: of 1040 recordings of one voice
-	// that says two sentences or six, 11 are split, most of them by a few voices
-	// of espeak-ng; of 400 where another takes over without a pause, 345 are.
-	another = 0.25
+	// another is how likely it must be that what follows is another voice, so that one
+	// voice in a hundred is split: see make bench, figure voices.
+	another = 0.87
 
 	// sampleOf is how many frames are enough to tell what a voice sounds like that
 	// has already ended: 5 s.
@@ -29,19 +27,22 @@ func (l *listener) sample(f *audio.Frame) {
 		return
 	}
 	l.tape = append(l.tape, *f)
-	l.measured = append(l.measured, *l.analyser.Step(f))
-	s := &l.measured[len(l.measured)-1]
+	s := *l.analyser.Step(f)
+	if f.EchoRatio >= foreign {
+		s = voiceprint.Sound{} // it tells what the agent sounds like
+	}
+	l.measured = append(l.measured, s)
 	l.mu.Lock()
-	l.study(f, s)
+	l.study(f, &s)
 	l.mu.Unlock()
-	if since, changed := l.turns.Take(alone(f, s)); changed {
-		l.turn(len(l.tape) - since)
+	if t, changed := l.turns.Take(alone(f, &s)); changed {
+		l.turn(t)
 	}
 }
 
 // alone returns s if the agent is not heard in it, which would be another voice.
 func alone(f *audio.Frame, s *voiceprint.Sound) *voiceprint.Sound {
-	if f.Own || f.EchoRatio >= foreign {
+	if f.Own {
 		return nil
 	}
 	return s
@@ -53,17 +54,15 @@ func (l *listener) lastTurn() {
 	if l.open == nil || l.open.session == nil || l.turns == nil {
 		return
 	}
-	if since, changed := l.turns.Last(); changed {
-		l.turn(len(l.tape) - since)
+	if t, changed := l.turns.Last(); changed {
+		l.turn(t)
 	}
 }
 
 // study adds f, of which s was measured, to what somebody sounds like, and to whether
 // somebody else is heard at the same time, who is not the agent.
 func (l *listener) study(f *audio.Frame, s *voiceprint.Sound) {
-	if f.EchoRatio < foreign {
-		l.sampler.Take(s)
-	}
+	l.sampler.Take(s)
 	if !f.Own {
 		l.crowd.Take(s)
 	}

@@ -13,23 +13,22 @@ import (
 // the place where it does: 240 ms.
 const around = 12
 
-// turn splits the open utterance near frame at of its tape, where another voice
-// seems to begin, if it sounds like another when it is listened to alone. What
-// was understood of both together is not wanted any more: each is listened to
-// anew, the first to its end.
-func (l *listener) turn(at int) {
-	at = pause(l.tape, at)
-	before, crowded := l.soundOf(0, at)
-	after, _ := l.soundOf(at, len(l.tape))
-	if voiceprint.Change(before, after) < another {
+// turn splits the open utterance near where another voice seems to begin, if it sounds
+// like another when it is listened to alone. What was understood of both together is not
+// wanted any more: each is listened to anew, the first to its end.
+func (l *listener) turn(t voiceprint.Turn) {
+	at := pause(l.tape, len(l.tape)-t.Since)
+	before, after := l.measured[max(0, at-sampleOf):at], l.measured[max(at, len(l.measured)-sampleOf):]
+	if voiceprint.Change(before, after, t.Gained) < another {
 		l.turns.Refuse()
-		l.soundOf(0, len(l.tape))
 		return
 	}
+	was, crowded := l.soundOf(0, at)
+	l.soundOf(at, len(l.tape))
 	first, second := l.tape[:at], l.tape[at:]
 	l.open.session.Cancel()
 	ended, goesOn := l.part(first, second)
-	ended.voice, ended.overlaps = before, crowded
+	ended.voice, ended.overlaps = was, crowded
 	if l.attend(ended) {
 		play(ended.session, first)
 		ended.session.End()
