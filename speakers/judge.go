@@ -21,12 +21,19 @@ type Judgement struct {
 
 const (
 	// stranger is how likely somebody speaks who is not known, before the voice
-	// is looked at.
-	stranger = 0.2
+	// is looked at. It is more than at a desk, as the voices of strangers lie nearer to
+	// those that are known than the model has it: of what was said to be 90 % sure, 80 of
+	// 100 were right with 0.2, 91 with this, 95 with 0.65 and 98 with 0.8. More than this
+	// leaves short sentences nobody's of those who have not said much yet.
+	stranger = 0.5
 
 	// strange is how likely it must be a stranger's to begin a voice, and teaches
 	// how sure one must be to learn from it. Both are meant to be wrong rarely: a
-	// voice that was begun in vain merges, one that was taught wrongly misleads.
+	// voice that was begun in vain merges, one that was taught wrongly misleads. Of what
+	// is as sure as teaches, 92 of 100 are right. Strange is more than what is
+	// reckoned with before, so that a voice must speak for it. With both, of what four
+	// people say whom nobody knows, 9 of 100 are taken for another's through a good
+	// microphone and 18 in a room; with a stranger of 0.2 it was 15 and 27.
 	strange = 0.6
 	teaches = 0.95
 

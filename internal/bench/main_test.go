@@ -78,7 +78,12 @@ func TestEveryFigure(t *testing.T) {
 		{"voices", true, []string{
 			"B12 voices, equal error rate", "B12 the same, across channels",
 			"B12 the same, of 0.8 s", "B12 the same, of 1.2 s", "B12 the same, of 1.5 s", "B12 wrong when 90 % sure",
-			"B12 known people not found, 1 % false", "B12 known people not found, 5 % false", "B12 a frame for a print"}},
+			"B12 known people not found, 1 % false", "B12 known people not found, 5 % false",
+			"B12 known people named right", "B12 unknown people taken for known", "B12 right when 90 % sure who it is",
+			"B12 known people named right, through another microphone", "B12 unknown people taken for known, through another microphone",
+			"B12 right when 90 % sure who it is, through another microphone",
+			"B12 one voice taken for two that follow each other", "B12 one voice taken for two at once",
+			"B12 another voice that takes over, missed", "B12 two at once, missed", "B12 a frame for a print"}},
 		{"ollama", true, []string{"real Ollama: text → first token", "real Ollama: cut → next first token"}},
 		{"thinking", true, []string{
 			"B13 text → first token", "B13 with a thought, parked at the first key", "B13 with a thought, parked at Enter",

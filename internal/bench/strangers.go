@@ -30,6 +30,9 @@ const (
 	mostSaid  = 5 * time.Second
 )
 
+// channels are those that people are heard through.
+var channels = []cast.Channel{cast.Clean, cast.Dull, cast.Room}
+
 // strangers has people speak that no print was learnt from, through three
 // channels.
 func strangers(ctx context.Context, lines int) ([]saying, error) {
@@ -60,7 +63,7 @@ func stranger(ctx context.Context, who int, p cast.Person, lines int) (all []say
 		if ofVoice(cast.Frames(pcm)) < leastSaid {
 			continue
 		}
-		for _, c := range []cast.Channel{cast.Clean, cast.Dull, cast.Room} {
+		for _, c := range channels {
 			luck := rand.New(rand.NewPCG(uint64(who), uint64(what)))
 			s := saying{who: who, what: what, channel: c.Name, frames: cast.Frames(c.Through(pcm, luck))}
 			s.print, s.heard = printOf(s.frames, mostSaid)

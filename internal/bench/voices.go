@@ -30,7 +30,15 @@ func tellApart(ctx context.Context, b bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(errorRates(all), byLength(all), []Row{calibration(all)}, identification(all), []Row{b.stepping(all)}), nil
+	open, err := openSet(all, min(gathered, 4*b.rounds))
+	if err != nil {
+		return nil, err
+	}
+	mixed, err := mixtures(ctx, all, min(mixes, 2*b.rounds))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(errorRates(all), byLength(all), []Row{calibration(all)}, identification(all), open, mixed, []Row{b.stepping(all)}), nil
 }
 
 // A trial is two sayings that are compared.
