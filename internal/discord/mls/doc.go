@@ -14,4 +14,9 @@
 // from any goroutine. Whatever comes from outside is bounded before it is
 // allocated, and is an [Error] if it is wrong; names, section numbers and labels
 // are the RFC's.
+//
+// Keys and secrets come from the reader that is given; the ephemeral keys of
+// encryptions are always crypto/rand's, and signatures are deterministic (RFC
+// 6979). Secrets are overwritten when they are over; the copies that the standard
+// library makes while it computes are beyond our reach.
 package mls

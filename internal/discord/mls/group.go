@@ -1,48 +1,54 @@
 package mls
 
 import (
-	"errors"
+	"bytes"
 	"io"
 )
 
-var errUnbuilt = errors.New("not built yet")
-
-// A Signer is a signature key pair of a member or an external sender (§5.1):
-// ECDSA over P-256. It is used from any goroutine.
-type Signer struct{ _ int }
-
-// NewSigner makes one. The reader is crypto/rand's unless a test says otherwise.
-func NewSigner(rand io.Reader) (*Signer, error) { return nil, errUnbuilt }
-
-// Public returns the public key, as an uncompressed point of 65 bytes.
-func (s *Signer) Public() []byte { return nil }
-
-// A KeyPackage is an invitation to be added to a group, with the private keys by
-// which a [Join] is possible (§10). It may be joined with once.
-type KeyPackage struct{ _ int }
-
-// NewKeyPackage makes one whose credential is identity, valid at all times.
-func NewKeyPackage(rand io.Reader, s *Signer, identity []byte) (*KeyPackage, error) {
-	return nil, errUnbuilt
-}
-
-// Marshal returns what is published of it: a bare KeyPackage, not an MLSMessage.
-func (k *KeyPackage) Marshal() []byte { return nil }
-
-// Clear forgets its private keys.
-func (k *KeyPackage) Clear() {}
-
-// An ExternalSender is who may propose without being a member (§12.1.8.1).
+// An ExternalSender is who may propose without being a member (section 12.1.8.1).
 type ExternalSender struct {
 	SignatureKey []byte // an uncompressed point
 	Identity     []byte // of a basic credential
 }
 
 // ParseExternalSender reads one and nothing behind it.
-func ParseExternalSender(b []byte) (ExternalSender, error) { return ExternalSender{}, errUnbuilt }
+func ParseExternalSender(b []byte) (ExternalSender, error) {
+	e, err := read(b, readExternalSender)
+	if err == nil {
+		err = checkPoint(e.SignatureKey)
+	}
+	if err != nil {
+		return ExternalSender{}, err
+	}
+	return e, nil
+}
+
+func readExternalSender(r *reader) (e ExternalSender) {
+	e.SignatureKey = r.sized(pointSize, "a signature key")
+	e.Identity = readCredential(r)
+	return e
+}
 
 // Marshal is its wire form.
-func (e ExternalSender) Marshal() []byte { return nil }
+func (e ExternalSender) Marshal() []byte {
+	var w writer
+	w.opaque(e.SignatureKey)
+	writeCredential(&w, e.Identity)
+	return w
+}
+
+// Equal reports whether both are the same.
+func (e ExternalSender) Equal(o ExternalSender) bool {
+	return bytes.Equal(e.SignatureKey, o.SignatureKey) && bytes.Equal(e.Identity, o.Identity)
+}
+
+func externalSendersOf(extensions []extension) ([]ExternalSender, error) {
+	data, ok := find(extensions, extensionExternalSenders)
+	if !ok {
+		return nil, nil
+	}
+	return read(data, func(r *reader) []ExternalSender { return vector(r, readExternalSender) })
+}
 
 // A Member is a leaf of the tree that is not blank.
 type Member struct {
@@ -51,70 +57,123 @@ type Member struct {
 	SignatureKey []byte
 }
 
-// A Group is a member's view of an epoch.
-type Group struct{ _ int }
-
-// New creates a group of one member, at epoch 0 (§11).
-func New(rand io.Reader, k *KeyPackage, id []byte, e ExternalSender) (*Group, error) {
-	return nil, errUnbuilt
+// A Group is a member's view of an epoch. It does not change but for [Group.Clear],
+// and is used from any goroutine as long as nobody clears it.
+type Group struct {
+	signer          *Signer
+	own             leafIndex
+	context         groupContext
+	externalSenders []ExternalSender // of the context's extensions
+	tree            ratchetTree
+	privateKeys     privateKeys
+	secrets         *epochSecrets // nil once cleared
+	confirmationTag []byte
+	interim         []byte // interim_transcript_hash
 }
 
-// Join enters the group that a Welcome leads to, whose tree it must carry
-// (§12.4.3.1). What the group is like, such as who its external sender is, is for
-// the caller to judge.
-func Join(welcome []byte, k *KeyPackage) (*Group, error) { return nil, errUnbuilt }
+// New creates a group of one member, at epoch 0 (section 11). It uses the leaf of k
+// and not its init key, so that a [Join] with k is still possible. The reader is
+// crypto/rand's if it is nil.
+func New(rand io.Reader, k *KeyPackage, id []byte, e ExternalSender) (*Group, error) {
+	if len(id) > maxGroupID {
+		return nil, faultf("8.1", "a group identifier of %d bytes", len(id))
+	}
+	if k.leaf == nil {
+		return nil, ErrCleared
+	}
+	if err := checkPoint(e.SignatureKey); err != nil {
+		return nil, err
+	}
+	var senders writer
+	senders.opaque(e.Marshal())
+	g := &Group{
+		signer: k.signer,
+		context: groupContext{
+			groupID:    bytes.Clone(id),
+			extensions: []extension{{extensionExternalSenders, senders}},
+		},
+		externalSenders: []ExternalSender{{bytes.Clone(e.SignatureKey), bytes.Clone(e.Identity)}},
+		tree:            ratchetTree{{leaf: k.public.leaf}},
+		privateKeys:     privateKeys{0: bytes.Clone(k.leaf)},
+	}
+	g.context.treeHash = g.tree.hash()
+	epoch, err := random(rand)
+	if err != nil {
+		return nil, err
+	}
+	defer epoch.clear()
+	g.secrets = deriveEpochSecrets(epoch)
+	g.confirmationTag = mac(g.secrets.confirmation, nil)
+	g.interim = interimTranscriptHash(nil, g.confirmationTag)
+	return g, nil
+}
 
 // ID returns the group's identifier.
-func (g *Group) ID() []byte { return nil }
+func (g *Group) ID() []byte { return bytes.Clone(g.context.groupID) }
 
 // Epoch returns the number of commits so far.
-func (g *Group) Epoch() uint64 { return 0 }
+func (g *Group) Epoch() uint64 { return g.context.epoch }
 
 // Own returns the leaf of whose view it is.
-func (g *Group) Own() Member { return Member{} }
+func (g *Group) Own() Member { return g.tree.leaf(g.own).member(g.own) }
 
 // Members returns everybody, in the order of their leaves.
-func (g *Group) Members() []Member { return nil }
+func (g *Group) Members() []Member {
+	var list []Member
+	for l, leaf := range g.tree.occupied {
+		list = append(list, leaf.member(l))
+	}
+	return list
+}
 
 // ExternalSenders returns who may propose.
-func (g *Group) ExternalSenders() []ExternalSender { return nil }
-
-// A Proposal is a change that an external sender of this group has proposed, and
-// that can be committed: its signature, group and epoch are right (§12.1).
-type Proposal struct {
-	Ref    []byte  // by which a commit names it, 32 bytes
-	Add    *Member // whom it adds, without a leaf; nil if it removes
-	Remove uint32  // the leaf that it removes
+func (g *Group) ExternalSenders() []ExternalSender {
+	var list []ExternalSender
+	for _, e := range g.externalSenders {
+		list = append(list, ExternalSender{bytes.Clone(e.SignatureKey), bytes.Clone(e.Identity)})
+	}
+	return list
 }
 
-// Proposal reads an MLSMessage with a proposal.
-func (g *Group) Proposal(message []byte) (*Proposal, error) { return nil, errUnbuilt }
-
-// Commit makes a commit of proposals, in this order, and the group of the next
-// epoch, in which the caller is if the commit is the one that everybody follows
-// (§12.4). The welcome is nil if nobody is added; it carries the tree. The commit is
-// an MLSMessage, the welcome a bare Welcome.
-func (g *Group) Commit(rand io.Reader, proposals []*Proposal) (commit, welcome []byte, next *Group, err error) {
-	return nil, nil, nil, errUnbuilt
+// Extensions returns the types of the extensions of the group context: of a group
+// that [New] has made, 5 alone, external_senders.
+func (g *Group) Extensions() []uint16 {
+	var list []uint16
+	for _, e := range g.context.extensions {
+		list = append(list, e.kind)
+	}
+	return list
 }
 
-// Apply follows another member's commit, all of whose proposals must be references
-// to known ones. It returns [ErrRemoved] if that removes the caller.
-func (g *Group) Apply(commit []byte, known []*Proposal) (next *Group, err error) {
-	return nil, errUnbuilt
-}
+// maxExport is as far as the key derivation goes, 255 hashes.
+const maxExport = 255 * hashSize
 
-// ErrRemoved is that a commit has removed the one who applies it.
-var ErrRemoved = errors.New("mls: removed from the group")
-
-// Export derives a secret of length bytes (§8.5).
+// Export derives a secret of length bytes (section 8.5).
 func (g *Group) Export(label string, context []byte, length int) ([]byte, error) {
-	return nil, errUnbuilt
+	if g.secrets == nil {
+		return nil, ErrCleared
+	}
+	if length < 1 || length > maxExport {
+		return nil, faultf("8.5", "an exported secret of %d bytes", length)
+	}
+	return g.secrets.export(label, context, length), nil
 }
 
 // EpochAuthenticator is the same for all members of an epoch, and for nobody else
-// (§8.7). It is 32 bytes.
-func (g *Group) EpochAuthenticator() []byte { return nil }
+// (section 8.7). It is 32 bytes, or nil after [Group.Clear].
+func (g *Group) EpochAuthenticator() []byte {
+	if g.secrets == nil {
+		return nil
+	}
+	return bytes.Clone(g.secrets.authenticator)
+}
 
-// Clear overwrites the secrets of the epoch. The group is of no use after it.
-func (g *Group) Clear() {}
+// Clear overwrites the secrets of the epoch and the private keys of this view. What
+// needs them is [ErrCleared] after it. It must not run beside other methods.
+func (g *Group) Clear() {
+	if g.secrets != nil {
+		g.secrets.clear()
+		g.secrets = nil
+	}
+	g.privateKeys.clear()
+}
