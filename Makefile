@@ -73,7 +73,7 @@ check: ## formatting, go vet, staticcheck
 
 test-core: ## the daemon and its tests in pure Go, in seconds, without a model server
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,ollama RAPID_CHECKS=300 go test -short ./...
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,ollama,discord RAPID_CHECKS=300 go test -short ./...
 
 race: ## all tests with the race detector, in random order
 	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $(PACKAGES)
@@ -92,5 +92,5 @@ scenes: ## perform the scenes: what was heard, what must be said
 bench: ## what it costs, as multiples of the bare thing
 	go run ./internal/bench
 
-clean: ## remove what was built; the Ollama server of the tests stays in the user's cache
+clean: ## remove what was built; the Ollama server and the Discord clients of the tests stay in the user's cache
 	rm -rf bin .cache

@@ -21,14 +21,16 @@ type machine struct {
 	apt       bool
 	user      string // as id -u says
 	server    bool   // the Ollama server is built
-	voice     bool   // the libraries of the helpers are there
-	tools     bool   // and what their tests need
+	clients   bool   // the Discord clients are installed
+	npm       bool
+	voice     bool // the libraries of the helpers are there
+	tools     bool // and what their tests need
 	aptFails  bool
 	buildFail bool
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, voice: true, tools: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, clients: true, npm: true, voice: true, tools: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -122,8 +124,17 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,ollama."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,ollama,discord."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
+		{"the clients are missing", debian.but(func(m *machine) { m.clients = false }), "test", "", false,
+			"setup: installing the Discord clients that the tests call, once\n[build]"},
+		{"and npm", debian.but(func(m *machine) { m.clients, m.npm = false, false }), "test", "", false,
+			apt("npm") + "\nsetup: installing the Discord clients that the tests call, once\n[build]"},
+		{"npm is not needed any more", debian.but(func(m *machine) { m.npm = false }), "test", "", false, ""},
+		{"the clients cannot be installed", debian.but(func(m *machine) { m.clients, m.buildFail = false, true }), "test", "", true,
+			"setup: installing the Discord clients that the tests call, once\n[build]\n" +
+				"setup: the Discord clients could not be installed; read what it says above, or do without: EARSHOT_WITHOUT=discord."},
+		{"without the clients", debian.but(func(m *machine) { m.clients, m.npm = false, false }), "test", "EARSHOT_WITHOUT=discord", false, ""},
 		{"no word", debian, "", "", true, "setup: say what for: scripts/setup run, or scripts/setup test"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -149,7 +160,9 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 		t.Fatal(err)
 	}
 	program(t, filepath.Join(dir, "scripts", "setup"), string(script))
-	program(t, filepath.Join(dir, "scripts", "ollama", "build"), m.build(dir))
+	program(t, filepath.Join(dir, "scripts", "ollama", "build"), m.build(m.server, filepath.Join(dir, "scripts", "setup"))) // a file that can be executed
+	program(t, filepath.Join(dir, "clients", "node_modules", "node", "bin", "node"), "")
+	program(t, filepath.Join(dir, "scripts", "discord", "build"), m.build(m.clients, filepath.Join(dir, "clients")))
 	program(t, filepath.Join(dir, "go.mod"), "module earshot\n\ngo 1.26.0\n")
 	program(t, filepath.Join(bin, "id"), "#!/bin/sh\necho "+m.user+"\n")
 	for _, tool := range []string{"sh", "dirname", "sed", "sort", "head", "tr"} {
@@ -163,6 +176,9 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	}
 	if m.goVersion != "" {
 		program(t, filepath.Join(bin, "go"), m.goProgram())
+	}
+	if m.npm {
+		program(t, filepath.Join(bin, "npm"), "#!/bin/sh\n")
 	}
 	for _, name := range strings.Fields(m.compilers) {
 		program(t, filepath.Join(bin, name), "#!/bin/sh\n"+result(m.headers))
@@ -196,11 +212,10 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// build stands in for scripts/ollama/build.
-func (m machine) build(dir string) string {
-	where := filepath.Join(dir, "none")
-	if m.server {
-		where = filepath.Join(dir, "scripts", "setup") // a file that can be executed
+// build stands in for scripts/ollama/build and scripts/discord/build.
+func (m machine) build(built bool, where string) string {
+	if !built {
+		where = "/nowhere"
 	}
 	return "#!/bin/sh\n[ \"${1:-}\" != --where ] || { echo " + where + "; exit 0; }\necho '[build]' >&2\n" + result(!m.buildFail)
 }
@@ -234,7 +249,7 @@ func program(t *testing.T, path, text string) {
 
 // TestScriptsParse has the shell read every script without running it.
 func TestScriptsParse(t *testing.T) {
-	for _, path := range []string{"setup", "fuzz", "ollama/build", "../.ci/run"} {
+	for _, path := range []string{"setup", "fuzz", "ollama/build", "discord/build", "../.ci/run"} {
 		if out, err := exec.CommandContext(t.Context(), "sh", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}

@@ -31,6 +31,7 @@ var may = map[string]string{
 	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
 	"internal/discord/mls":           "",
 	"internal/discord/discordtest":   "internal/discord/mls",
+	"internal/discord/peers":         "",
 	"internal/scenetest":             "./...",
 	"internal/bench":                 "./...",
 	"llm/...":                        "", // an engine knows words, not us
@@ -63,6 +64,7 @@ var tried = map[string]string{
 var doubles = []string{
 	"internal/archtest",
 	"internal/discord/discordtest",
+	"internal/discord/peers",
 	"internal/helper/helpertest",
 	"internal/sound/soundtest",
 	"internal/testkit",
@@ -79,6 +81,7 @@ var also = map[string]string{
 	"llm/ollama/ollamatest":        "internal/scenetest internal/bench",
 	"internal/testkit":             "internal/scenetest internal/bench",
 	"internal/discord/discordtest": "internal/bench",
+	"internal/discord/peers":       "internal/bench",
 	"internal/sound/soundtest":     "internal/bench",
 	"internal/scenetest":           "cmd/... internal/bench", // demo and replay perform scenes
 }

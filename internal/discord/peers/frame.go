@@ -1,0 +1,58 @@
+package peers
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Words are in every tagged frame, and in nothing else. Where they are found on a
+// wire, somebody has said something that everybody can read.
+const Words = "nobody may read this but those who are in the same call!"
+
+const (
+	celt = 0xfc // one frame of 20 ms, full band, mono (RFC 6716 §3.1)
+	size = 6 + len(Words)
+)
+
+// Silence is the frame that Discord's clients end with, and never encrypt.
+var Silence = []byte{0xf8, 0xff, 0xfe}
+
+// Frame makes the nth frame of who has a tag.
+func Frame(tag byte, n uint32) []byte {
+	f := append(make([]byte, 0, size), celt, tag)
+	f = binary.BigEndian.AppendUint32(f, n)
+	return append(f, Words...)
+}
+
+// ReadFrame returns whose a frame is, if it is a tagged one and whole.
+func ReadFrame(f []byte) (tag byte, n uint32, ok bool) {
+	if len(f) != size || f[0] != celt || string(f[6:]) != Words {
+		return 0, 0, false
+	}
+	return f[1], binary.BigEndian.Uint32(f[2:]), true
+}
+
+// A Heard is what somebody has heard of one user.
+type Heard struct {
+	Silence int
+	Tags    map[byte]int // whole tagged frames
+	Last    int64        // the number of the last of them, or -1
+	Other   int          // what is neither: damaged, or not decrypted
+}
+
+// Count adds a frame.
+func (h *Heard) Count(frame []byte) {
+	tag, n, ok := ReadFrame(frame)
+	switch {
+	case bytes.Equal(frame, Silence):
+		h.Silence++
+	case !ok:
+		h.Other++
+	default:
+		if h.Tags == nil {
+			h.Tags = make(map[byte]int)
+		}
+		h.Tags[tag]++
+		h.Last = int64(n)
+	}
+}

@@ -1,0 +1,122 @@
+// A participant that knows nothing of earshot: discord.js, @discordjs/voice and
+// @snazzah/davey, none of them changed. It does what the lines on its standard input
+// say, and says what it sees as lines of JSON. Its arguments are the address of REST,
+// a token and a guild.
+'use strict';
+const { Client, GatewayIntentBits, Events } = require('discord.js');
+const voice = require('@discordjs/voice');
+const { Readable } = require('node:stream');
+
+const [base, token, guildID] = process.argv.slice(-3);
+const say = (event, more) => process.stdout.write(JSON.stringify({ event, ...more }) + '\n');
+
+// A frame is 62 bytes that pass for Opus: what it is, whose it is, its number, and
+// words that nobody else says. peers.Frame makes the same.
+const words = Buffer.from('nobody may read this but those who are in the same call!');
+function frame(tag, n) {
+  const f = Buffer.alloc(62);
+  f[0] = 0xfc;
+  f[1] = tag;
+  f.writeUInt32BE(n >>> 0, 2);
+  words.copy(f, 6);
+  return f;
+}
+
+const client = new Client({
+  intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildVoiceStates],
+  rest: { api: base + 'api' },
+});
+client.on('error', (e) => say('error', { what: 'client: ' + e.message }));
+client.once(Events.ClientReady, () => say('ready', { user: client.user.id }));
+
+let connection = null;
+let heard = {};
+const player = voice.createAudioPlayer();
+player.on('error', (e) => say('error', { what: 'player: ' + e.message }));
+
+function count(user, packet) {
+  const h = (heard[user] ??= { silence: 0, other: 0, tags: {}, last: -1 });
+  if (packet.length === 3 && packet.readUIntBE(0, 3) === 0xf8fffe) h.silence++;
+  else if (packet.length === 62 && packet[0] === 0xfc && packet.subarray(6).equals(words)) {
+    h.tags[packet[1]] = (h.tags[packet[1]] ?? 0) + 1;
+    h.last = packet.readUInt32BE(2);
+  } else h.other++;
+}
+
+function listen() {
+  const receiver = connection.receiver;
+  const subscribe = (user) => {
+    if (user === client.user.id || receiver.subscriptions.has(user)) return;
+    const s = receiver.subscribe(user, { end: { behavior: voice.EndBehaviorType.Manual } });
+    s.on('data', (p) => count(user, p));
+    s.on('error', (e) => say('error', { what: 'hearing: ' + e.message }));
+  };
+  receiver.ssrcMap.on('create', (d) => subscribe(d.userId));
+  receiver.speaking.on('start', subscribe);
+}
+
+// join does as the guide of discord.js says: a connection that is lost gets five
+// seconds to come back by itself.
+function join(channel) {
+  const guild = client.guilds.cache.get(guildID);
+  const made = voice.joinVoiceChannel({
+    channelId: channel,
+    guildId: guildID,
+    adapterCreator: guild.voiceAdapterCreator,
+    selfDeaf: false,
+    selfMute: false,
+    debug: Boolean(process.env.PARTICIPANT_DEBUG),
+  });
+  if (made === connection) return; // moved
+  connection = made;
+  made.on('error', (e) => say('error', { what: 'voice: ' + e.message }));
+  made.on('debug', (m) => process.stderr.write(m + '\n'));
+  made.on('stateChange', (was, is) => was.status !== is.status && say('state', { status: is.status }));
+  made.on(voice.VoiceConnectionStatus.Disconnected, async () => {
+    try {
+      await Promise.race([
+        voice.entersState(made, voice.VoiceConnectionStatus.Signalling, 5000),
+        voice.entersState(made, voice.VoiceConnectionStatus.Connecting, 5000),
+      ]);
+    } catch {
+      if (made.state.status !== voice.VoiceConnectionStatus.Destroyed) made.destroy();
+    }
+  });
+  made.subscribe(player);
+  listen();
+}
+
+function play(tag) {
+  let n = 0;
+  const frames = new Readable({ objectMode: true, read() { this.push(frame(tag, n++)); } });
+  player.play(voice.createAudioResource(frames, { inputType: voice.StreamType.Opus }));
+}
+
+const commands = {
+  join: (channel) => join(channel),
+  leave: () => { connection?.destroy(); connection = null; },
+  play: (tag) => play(Number(tag)),
+  stop: () => player.stop(),
+  forget: () => { heard = {}; },
+  report: (number) => say('report', {
+    number: Number(number),
+    status: connection?.state.status ?? 'none',
+    code: connection?.voicePrivacyCode ?? '',
+    heard,
+  }),
+  verify: async (number, user) => {
+    try {
+      say('report', { number: Number(number), code: await connection.getVerificationCode(user) });
+    } catch (e) {
+      say('report', { number: Number(number), what: e.message });
+    }
+  },
+  quit: () => { connection?.destroy(); client.destroy(); setTimeout(() => process.exit(0), 50); },
+};
+
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const [name, ...args] = line.split(' ');
+  Promise.resolve(commands[name]?.(...args)).catch((e) => say('error', { what: name + ': ' + e.message }));
+}).on('close', () => commands.quit());
+process.on('unhandledRejection', (e) => say('error', { what: String(e) }));
+client.login(token).catch((e) => { say('error', { what: 'login: ' + e.message }); process.exit(1); });

@@ -1,0 +1,279 @@
+package peers
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"earshot/internal/testkit"
+)
+
+//go:embed participant.cjs
+var participant string
+
+//go:embed package-lock.json
+var lock []byte
+
+// Folder returns where scripts/discord/build puts the clients.
+func Folder() string {
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		cache = filepath.Join(os.Getenv("HOME"), ".cache")
+	}
+	sum := sha256.Sum256(lock)
+	return filepath.Join(cache, "earshot", fmt.Sprintf("discord-%x", sum[:6]))
+}
+
+// ErrMissing is that there are no clients.
+var ErrMissing = errors.New("no Discord clients to test with: install them with scripts/discord/build, or do without by EARSHOT_WITHOUT=discord")
+
+// Command returns a command that runs a script with the clients at hand.
+func Command(ctx context.Context, script string, args ...string) (*exec.Cmd, error) {
+	modules := filepath.Join(Folder(), "node_modules")
+	node := filepath.Join(modules, "node", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		return nil, ErrMissing
+	}
+	c := exec.CommandContext(ctx, node, append([]string{"-e", script, "--"}, args...)...)
+	c.Env = append(os.Environ(), "NODE_PATH="+modules)
+	return c, nil
+}
+
+// A Config is what a peer is made of.
+type Config struct {
+	Base   string // where REST is, with a slash at the end
+	CAFile string // the authority that signed the voice gateway's certificate
+	Token  string
+	Guild  uint64
+}
+
+// A Peer is somebody in a process of their own, who is logged in. Its methods may be
+// called from any goroutine.
+type Peer struct {
+	User uint64
+
+	command *exec.Cmd
+	stdin   io.WriteCloser
+	output  tail
+	wg      sync.WaitGroup
+	gone    chan struct{}
+
+	mu      sync.Mutex
+	number  int
+	waiting map[int]chan Report
+	ready   chan uint64
+	errors  []string
+}
+
+// A Report is what a peer knows.
+type Report struct {
+	Number int
+	Status string // of its connection: "ready" in a call, "none" or "destroyed" without one
+	Code   string // the voice privacy code, without spaces
+	Heard  map[string]Heard
+	What   string // why there is no report
+}
+
+// Of returns what was heard of a user.
+func (r Report) Of(user uint64) Heard { return r.Heard[strconv.FormatUint(user, 10)] }
+
+// Start runs a peer until the test ends, and returns when it is logged in.
+func Start(t testing.TB, cfg Config) *Peer {
+	t.Helper()
+	testkit.Need(t, "discord")
+	p, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Close()
+		if t.Failed() {
+			t.Logf("the peer %d said:\n%s", p.User, p.output.String())
+		}
+	})
+	return p
+}
+
+// Run runs a peer until it is closed, or ctx ends.
+func Run(ctx context.Context, cfg Config) (*Peer, error) {
+	c, err := Command(ctx, participant, cfg.Base, cfg.Token, strconv.FormatUint(cfg.Guild, 10))
+	if err != nil {
+		return nil, err
+	}
+	c.Env = append(c.Env, "NODE_EXTRA_CA_CERTS="+cfg.CAFile)
+	p := &Peer{command: c, gone: make(chan struct{}), waiting: make(map[int]chan Report), ready: make(chan uint64, 1)}
+	c.Stderr = &p.output
+	if p.stdin, err = c.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("starting a peer: %w", err)
+	}
+	p.wg.Go(func() {
+		defer close(p.gone)
+		p.read(stdout)
+		_ = c.Wait()
+	})
+	select {
+	case p.User = <-p.ready:
+		return p, nil
+	case <-p.gone:
+	case <-time.After(startWithin):
+	}
+	p.Close()
+	return nil, fmt.Errorf("a peer could not log in: %s", p.output.String())
+}
+
+const (
+	startWithin  = 30 * time.Second // a loaded machine reads some hundred files
+	answerWithin = 10 * time.Second
+	quitWithin   = 3 * time.Second
+)
+
+// read takes what the peer says until it ends.
+func (p *Peer) read(r io.Reader) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Fprintln(&p.output, lines.Text())
+		var said struct {
+			Event string
+			User  uint64 `json:",string"`
+			What  string
+		}
+		if json.Unmarshal(lines.Bytes(), &said) != nil {
+			continue
+		}
+		switch said.Event {
+		case "ready":
+			p.ready <- said.User
+		case "report":
+			p.report(lines.Bytes())
+		case "error":
+			p.mu.Lock()
+			p.errors = append(p.errors, said.What)
+			p.mu.Unlock()
+		}
+	}
+	_, _ = io.Copy(io.Discard, r) // a line that is too long does not stop it
+}
+
+func (p *Peer) report(line []byte) {
+	var r Report
+	if err := json.Unmarshal(line, &r); err != nil {
+		r.What = err.Error()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if to := p.waiting[r.Number]; to != nil {
+		delete(p.waiting, r.Number)
+		to <- r
+	}
+}
+
+func (p *Peer) tell(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.stdin, format+"\n", args...)
+}
+
+// Join enters a voice channel, or moves there; Leave leaves it.
+func (p *Peer) Join(channel uint64) { p.tell("join %d", channel) }
+func (p *Peer) Leave()              { p.tell("leave") }
+
+// Play begins to play tagged frames; Stop ends it, with five frames of silence.
+func (p *Peer) Play(tag byte) { p.tell("play %d", tag) }
+func (p *Peer) Stop()         { p.tell("stop") }
+
+// Forget begins to count anew what is heard.
+func (p *Peer) Forget() { p.tell("forget") }
+
+// Report asks what the peer knows.
+func (p *Peer) Report() (Report, error) { return p.ask("report %d") }
+
+// Verify asks for the code by which the peer and a user prove to each other whose
+// keys they have.
+func (p *Peer) Verify(user uint64) (string, error) {
+	r, err := p.ask("verify %d " + strconv.FormatUint(user, 10))
+	return r.Code, err
+}
+
+func (p *Peer) ask(question string) (Report, error) {
+	answer := make(chan Report, 1)
+	p.mu.Lock()
+	p.number++
+	number := p.number
+	p.waiting[number] = answer
+	p.mu.Unlock()
+	p.tell(question, number)
+	select {
+	case r := <-answer:
+		if r.What != "" {
+			return r, errors.New("a peer says: " + r.What)
+		}
+		return r, nil
+	case <-p.gone:
+		return Report{}, errors.New("a peer has ended")
+	case <-time.After(answerWithin):
+		return Report{}, errors.New("a peer does not answer")
+	}
+}
+
+// Errors returns what the peer has complained about.
+func (p *Peer) Errors() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.errors...)
+}
+
+// Close has the peer leave and end.
+func (p *Peer) Close() {
+	p.stdin.Close()
+	select {
+	case <-p.gone:
+	case <-time.After(quitWithin):
+		_ = p.command.Process.Kill()
+	}
+	p.wg.Wait()
+}
+
+// A tail keeps the last of what is written, for when a test has failed.
+type tail struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+const tailSize = 1 << 16
+
+func (w *tail) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.text.Len()+len(b) > tailSize {
+		kept := w.text.String()[w.text.Len()/2:]
+		w.text.Reset()
+		w.text.WriteString(kept)
+	}
+	w.text.Write(b[:min(len(b), tailSize/2)])
+	return len(b), nil
+}
+
+func (w *tail) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
