@@ -24,7 +24,7 @@ func ParseExternalSender(b []byte) (ExternalSender, error) {
 }
 
 func readExternalSender(r *reader) (e ExternalSender) {
-	e.SignatureKey = r.sized(pointSize, "a signature key")
+	e.SignatureKey = r.opaque()
 	e.Identity = readCredential(r)
 	return e
 }

@@ -23,7 +23,7 @@ func readKeyPackage(r *reader) *keyPackage {
 	if version, suite := r.uint16(), r.uint16(); r.err == nil && (version != protocolVersion || suite != cipherSuite) {
 		r.fail("10.1", "a key package of version %d and cipher suite %d", version, suite)
 	}
-	k := &keyPackage{initKey: r.sized(pointSize, "an init key"), leaf: readLeafNode(r), extensions: readExtensions(r)}
+	k := &keyPackage{initKey: r.opaque(), leaf: readLeafNode(r), extensions: readExtensions(r)}
 	k.signed = r.since(from)
 	k.signature = r.opaque()
 	k.raw = r.since(from)

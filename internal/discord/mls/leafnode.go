@@ -139,8 +139,8 @@ type leafNode struct {
 func readLeafNode(r *reader) *leafNode {
 	from := r.at
 	l := &leafNode{
-		encryptionKey: r.sized(pointSize, "an encryption key"),
-		signatureKey:  r.sized(pointSize, "a signature key"),
+		encryptionKey: r.opaque(),
+		signatureKey:  r.opaque(),
 		identity:      readCredential(r),
 		capabilities:  readCapabilities(r),
 		source:        leafSource(r.uint8()),

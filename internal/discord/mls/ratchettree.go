@@ -17,7 +17,7 @@ type parentNode struct {
 
 func readParentNode(r *reader) *parentNode {
 	return &parentNode{
-		encryptionKey:  r.sized(pointSize, "an encryption key"),
+		encryptionKey:  r.opaque(),
 		parentHash:     r.sizedOrEmpty(hashSize, "a parent hash"),
 		unmergedLeaves: vector(r, func(r *reader) leafIndex { return leafIndex(r.uint32()) }),
 	}

@@ -138,7 +138,8 @@ func random(r io.Reader) (secret, error) {
 	return s, err
 }
 
-// checkPoint returns an error unless key is an uncompressed point of the curve.
+// checkPoint returns an error unless key is an uncompressed point of the curve. Keys
+// are of any length when a message is read; what uses one or keeps it checks it.
 func checkPoint(key []byte) error {
 	if _, err := ecdh.P256().NewPublicKey(key); err != nil {
 		return faultf("5.1.1", "a public key that is no point of the curve")

@@ -19,7 +19,7 @@ type updatePathNode struct {
 
 func readUpdatePath(r *reader) *updatePath {
 	return &updatePath{readLeafNode(r), vector(r, func(r *reader) updatePathNode {
-		return updatePathNode{r.sized(pointSize, "an encryption key"), vector(r, readHPKECiphertext)}
+		return updatePathNode{r.opaque(), vector(r, readHPKECiphertext)}
 	})}
 }
 
