@@ -90,7 +90,7 @@ func TestNotAddressed(t *testing.T) {
 		t.Errorf("nobody spoke to it, and %d samples came out", n)
 	}
 	p.post("tell me about the tide")
-	p.speaking(recording, 5000) // until it has learned that nothing comes back
+	p.speaking(recording, 1000) // long enough to learn that nothing comes back
 	p.says(bob, "shall we have lunch together")
 	reply := p.replied(1)[0]
 	if reply.Outcome != earshot.Completed {

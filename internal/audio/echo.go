@@ -86,22 +86,17 @@ func (e *Echo) Captured(far, near []int16) (own bool, ratio float32) {
 	return e.far >= faint, ratio
 }
 
-// atLeast takes an echo to come back as loud as o has it, if it was softer.
-func (e *Echo) atLeast(o *Echo) {
-	for i := range e.bands {
-		e.bands[i].coupled = max(e.bands[i].coupled, o.bands[i].coupled)
-	}
-}
-
 // A band is an octave of an [Echo].
 type band struct {
 	far     float64       // envelope of our own sound, dB
 	recent  [late]float64 // what it was
 	frames  int
+	held    float64 // the loudest of those
 	near    float64 // envelope of what is captured, dB
 	floor   float64 // of the room, while we are silent, dB
 	coupled float64 // near to far, dB
 	loudFor int     // frames of loud own sound, on end
+	still   stillness
 	alike   correlation
 }
 
@@ -109,13 +104,16 @@ type band struct {
 func (b *band) step(far, near float64) float64 {
 	b.far = max(far, b.far-decay)
 	b.near = max(near, b.near-decay)
-	held := b.hold()
-	if held < faintBand {
+	b.held = b.hold()
+	if most, ok := b.still.add(far, near, near < max(faintBand, b.floor+overFloor)); ok {
+		b.coupled = min(b.coupled, max(none, most))
+	}
+	if b.held < faintBand {
 		b.settle(near)
 		return 0
 	}
-	b.learn(far, held)
-	return b.judge(near, held)
+	b.learn(far, b.held)
+	return b.judge(near, b.held)
 }
 
 // hold returns the loudest that our own sound was lately.
@@ -161,6 +159,34 @@ func (b *band) judge(level, held float64) float64 {
 		return 0
 	}
 	return power(min(level, b.coupled+allowance+held))
+}
+
+// A stillness is for how long nothing was heard: what was said in it, and would
+// have come back by now however late, does not come back.
+type stillness struct {
+	recent [late]float64 // how loud our own sound was, dB
+	frames int
+	near   float64 // the most that was captured meanwhile, dB
+	far    float64 // the loudest of our own sound that would be back, dB
+}
+
+// add takes in a frame, in which nothing is heard or something, and returns how
+// loud at most our own sound comes back, near to far, if that shows it.
+func (s *stillness) add(far, near float64, nothing bool) (most float64, shown bool) {
+	if !nothing {
+		s.frames = 0
+		return 0, false
+	}
+	if s.frames == 0 {
+		s.near, s.far = near, Silence
+	}
+	s.near = max(s.near, near)
+	if s.frames >= late {
+		s.far = max(s.far, s.recent[s.frames%late])
+	}
+	s.recent[s.frames%late] = far
+	s.frames++
+	return s.near - s.far, s.far >= sureFar
 }
 
 // octaves is how many parts sound is split in: above 4, 2 and 1 kHz, and below.

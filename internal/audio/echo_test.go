@@ -127,6 +127,66 @@ func TestEchoAtFirst(t *testing.T) {
 	}
 }
 
+// TestEchoOfNothing: with headphones, half a second of own sound is enough to let
+// in who speaks over it; also when they were just put on.
+func TestEchoOfNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		learned int // frames of a loudspeaker before
+		noise   float64
+	}{
+		{"from the beginning", 0, -60},
+		{"on a virtual card", 0, audio.Silence},
+		{"beside a fan", 0, -48},
+		{"after a loudspeaker", 300, -60},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(7, 8))
+			var e audio.Echo
+			for range 50 {
+				e.Captured(sound(r), sound(r, tt.noise))
+			}
+			for _, level := range babble(r, tt.learned, -18) {
+				e.Captured(sound(r, level), sound(r, level-6, tt.noise))
+			}
+			for range 20 {
+				e.Captured(sound(r), sound(r, tt.noise))
+			}
+			for range 25 {
+				e.Captured(sound(r, -18), sound(r, tt.noise))
+			}
+			voices := 0
+			for range 20 {
+				if _, ratio := e.Captured(sound(r, -18), sound(r, -30, tt.noise)); ratio < 0.5 {
+					voices++
+				}
+			}
+			if voices < 18 {
+				t.Errorf("%d of 20 frames were taken for a voice", voices)
+			}
+		})
+	}
+}
+
+// TestEchoComesLate: what is still on its way is not taken for what never comes.
+func TestEchoComesLate(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var e audio.Echo
+	for range 50 {
+		e.Captured(sound(r), sound(r, -60))
+	}
+	const late = 14 // frames
+	for i := range 50 {
+		echo := math.Inf(-1)
+		if i >= late {
+			echo = -30
+		}
+		if _, ratio := e.Captured(sound(r, -18), sound(r, -60, echo)); i >= late && ratio < 0.9 {
+			t.Fatalf("frame %d: ratio %v of an echo", i, ratio)
+		}
+	}
+}
+
 // TestEchoOfHiss: what was learned of one octave says nothing of another.
 func TestEchoOfHiss(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

@@ -21,7 +21,8 @@ const (
 // echo, so that what it made is to be used; and how much of the frame is echo.
 // It has no clock; the zero value is ready, and it is for one goroutine at a time.
 type Gate struct {
-	raw, left Echo // in what is captured, and in what the canceller leaves
+	raw       Echo    // in what is captured
+	left      residue // in what the canceller leaves
 	now, long energies
 	best      float64 // how much the canceller lowered lately, dB
 }
@@ -39,32 +40,30 @@ func (e *energies) add(in, out, part float64) {
 // out; where it is not at work out is nil. It sets Own and EchoRatio, and reports
 // whether out is better than the frame.
 func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
-	left := f.PCM[:]
-	in := power(Level(left))
+	in := power(Level(f.PCM[:]))
 	made := in
 	if out != nil {
 		made = power(Level(out))
 	}
 	g.now.add(in, made, smooth)
 	g.long.add(in, made, steady)
-	own, ratio := g.raw.Captured(far, left)
-	if better = out != nil && g.now.out < g.now.in && g.best >= helping; better {
-		left = out
+	f.Own, f.EchoRatio = g.raw.Captured(far, f.PCM[:])
+	if out == nil {
+		return false
 	}
-	_, rest := g.left.Captured(far, left)
-	f.Own, f.EchoRatio = own, max(ratio, rest)
-	if own && out != nil {
+	better = g.now.out < g.now.in && g.best >= helping
+	if rest := g.left.judge(&g.raw, f.PCM[:], out); better {
+		f.EchoRatio = rest
+	}
+	if f.Own {
 		g.best = max(g.best-forgetting, min(g.lowered(), 2*helping))
-	}
-	if better {
-		f.EchoRatio = 1 - float32(g.now.out/g.now.in)*(1-rest)
 	}
 	return better
 }
 
 // Forget takes the canceller to have to learn the room again: until then it
 // leaves what is captured.
-func (g *Gate) Forget() { g.left.atLeast(&g.raw) }
+func (g *Gate) Forget() { g.left = residue{} }
 
 // lowered returns by how much the canceller lowers what is heard, in dB.
 func (g *Gate) lowered() float64 {

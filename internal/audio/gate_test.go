@@ -22,6 +22,7 @@ func TestGate(t *testing.T) {
 		{"a loudspeaker", -6, 20, "....ooooooo@@@oo..##", "...........###....##", true},
 		{"a soft one", -25, 15, "....ooooooo@@@oo..##", "...........###....##", true},
 		{"one that distorts", -6, 6, "....oooooooooooo..##", "..................##", true},
+		{"somebody much softer than a loud one", +4, 25, "....ooooooooooooooo@@@oo..##", "...................###....##", true},
 		{"headphones", -200, 0, "....ooooooo@@@oo..##", "...........###....##", false},
 		{"an echo that is not learned yet", -6, 0, "....oooooooooooo..##", "..................##", false},
 	} {
@@ -41,7 +42,11 @@ func TestGate(t *testing.T) {
 						talk = somebody
 					}
 					copy(f.PCM[:], sound(r, -66, own, talk))
-					use := g.Judge(&f, sound(r, far), sound(r, -66, own-tt.lower, talk))
+					out := sound(r, -66, own-tt.lower, talk)
+					use := g.Judge(&f, sound(r, far), out)
+					if use {
+						copy(f.PCM[:], out)
+					}
 					better = use || better && (c == '.' || c == '#')
 					if f.EchoRatio < echo && audio.Level(f.PCM[:]) > -45 {
 						voiced++

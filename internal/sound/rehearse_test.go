@@ -122,6 +122,43 @@ func TestRehearseRooms(t *testing.T) {
 	}
 }
 
+// TestRehearseHeadphones: where nothing comes back, who speaks over the first
+// reply is heard half a second into it.
+func TestRehearseHeadphones(t *testing.T) {
+	whole, said := monologue(t)
+	far := append(make([]int16, audio.Rate), whole[:4*audio.Rate]...)
+	near := make([]int16, len(far))
+	copy(near[audio.Rate*3/2:], said[12*audio.Rate:])
+	room := soundtest.Room{Echo: -200, Jitter: 5 * time.Millisecond, Seed: 1}
+	if at := voices(perform(t, room, far, room.Captured(far, near))); len(at) == 0 || at[0] < 75 || at[0] > 95 {
+		t.Errorf("utterances begin at the frames %v, want one soon after 75", at)
+	}
+}
+
+// TestRehearsePlugged: headphones are put on in the middle of a reply, and taken
+// off again. Who speaks meanwhile is heard; and its own voice once at most, when
+// it comes back where it had not: levels do not tell that from somebody.
+func TestRehearsePlugged(t *testing.T) {
+	const on, off = 8 * audio.Rate, 16 * audio.Rate
+	far, near := monologue(t)
+	open := soundtest.Room{Echo: -8, Delay: 60 * time.Millisecond, Jitter: 5 * time.Millisecond, Seed: 1}
+	worn := soundtest.Room{Echo: -200, Seed: 1}
+	captured := open.Captured(far, near)
+	copy(captured[on:off], worn.Captured(far, near)[on:off])
+	frames := perform(t, open, far, captured)
+	at := voices(frames)
+	if len(at) == 0 || at[0] < 600 || at[0] > 630 {
+		t.Fatalf("utterances begin at the frames %v, want one soon after 600", at)
+	}
+	again := slices.DeleteFunc(at[1:], func(n int) bool { return n < off/audio.Samples })
+	if len(again) > 1 || len(again) == 1 && again[0] > off/audio.Samples+50 {
+		t.Errorf("its own voice is heard at the frames %v, when the headphones are off again", again)
+	}
+	if pcm := sounds(frames[500:600]); !slices.Equal(pcm, captured[500*audio.Samples:600*audio.Samples]) {
+		t.Error("samples were changed although nothing comes back any more")
+	}
+}
+
 // TestRehearseSilence: while nothing is played nothing is changed.
 func TestRehearseSilence(t *testing.T) {
 	_, near := monologue(t)
