@@ -52,6 +52,7 @@ func (c *cleaner) clean(f *audio.Frame, far *[audio.Samples]int16, follows, off 
 	}
 	if !follows {
 		c.gate.Forget()
+		c.canceller.forget()
 	}
 	use := false
 	if c.quiet <= resting && !off {

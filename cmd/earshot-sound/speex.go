@@ -67,6 +67,10 @@ func (k *canceller) cancel(mic, far, left, out *[audio.Samples]int16) {
 	}
 }
 
+// forget has it learn the room again, which takes it seconds, and longer from
+// what it knew of another.
+func (k *canceller) forget() { C.speex_echo_state_reset(k.echo) }
+
 func (k *canceller) close() {
 	C.speex_preprocess_state_destroy(k.clean)
 	C.speex_echo_state_destroy(k.echo)

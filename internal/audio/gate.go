@@ -25,6 +25,7 @@ type Gate struct {
 	left      residue // in what the canceller leaves
 	now, long energies
 	best      float64 // how much the canceller lowered lately, dB
+	unsettled int     // frames until what is left is learned again
 }
 
 // Energies are those of what is captured and of what the canceller makes of it,
@@ -51,6 +52,10 @@ func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
 	if out == nil {
 		return false
 	}
+	if g.unsettled > 0 {
+		g.unsettled--
+		g.left = residue{}
+	}
 	better = g.now.out < g.now.in && g.best >= helping
 	if rest := g.left.judge(&g.raw, f.PCM[:], out); better {
 		f.EchoRatio = rest
@@ -62,8 +67,9 @@ func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
 }
 
 // Forget takes the canceller to have to learn the room again: until then it
-// leaves what is captured.
-func (g *Gate) Forget() { g.left = residue{} }
+// leaves what is captured. The echo of what was played before, which it knew,
+// may still be on its way.
+func (g *Gate) Forget() { g.unsettled = late }
 
 // lowered returns by how much the canceller lowers what is heard, in dB.
 func (g *Gate) lowered() float64 {

@@ -35,6 +35,7 @@ type Reference struct {
 	near     Pace
 	at       float64 // where in the loudspeaker's samples the next frame begins
 	placed   bool
+	gap      int64 // the first sample after the last gap
 }
 
 // Played says what the loudspeaker plays next, and when its first sample is
@@ -42,6 +43,7 @@ type Reference struct {
 func (r *Reference) Played(pcm []int16, at time.Time, gap bool) {
 	if gap {
 		r.far.Leap()
+		r.gap = r.written
 	}
 	r.far.Note(r.written, at)
 	for i, s := range pcm {
@@ -52,7 +54,8 @@ func (r *Reference) Played(pcm []int16, at time.Time, gap bool) {
 
 // Captured fills pcm with what the loudspeaker plays while the next frame is
 // captured, which begins at, when so many frames are missing before it. It
-// reports whether that follows on what it returned last.
+// reports whether that follows on what it returned last, and is heard as much
+// later as that was: behind a gap it is not, and nobody knows how long that was.
 func (r *Reference) Captured(at time.Time, lost uint16, pcm *[Samples]int16) (follows bool) {
 	if lost > 0 {
 		r.near.Leap()
@@ -60,7 +63,7 @@ func (r *Reference) Captured(at time.Time, lost uint16, pcm *[Samples]int16) (fo
 		r.at += float64(lost) * Samples
 	}
 	r.near.Note(r.captured, at)
-	follows = r.place() && lost == 0
+	follows = r.place() && lost == 0 && !r.gaping()
 	speed := r.near.Speed()
 	if r.far.Known() {
 		speed = r.far.Speed() / speed
@@ -76,6 +79,9 @@ func (r *Reference) Captured(at time.Time, lost uint16, pcm *[Samples]int16) (fo
 	r.captured += Samples
 	return follows
 }
+
+// gaping reports whether a gap is on its way, or in the next frame.
+func (r *Reference) gaping() bool { return r.gap > 0 && r.at <= float64(r.gap) }
 
 // want returns where the next frame should begin.
 func (r *Reference) want() float64 {

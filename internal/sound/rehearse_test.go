@@ -122,6 +122,32 @@ func TestRehearseRooms(t *testing.T) {
 	}
 }
 
+// TestRehearseStutter: a loudspeaker that runs empty every seven seconds, because
+// the machine is busy, moves its echo; the agent does not hear itself for it, and
+// goes on hearing others.
+func TestRehearseStutter(t *testing.T) {
+	far, near := monologue(t)
+	for _, tt := range []struct {
+		name string
+		room soundtest.Room
+	}{
+		{"a loudspeaker", soundtest.Room{Echo: -8, Delay: 40 * time.Millisecond}},
+		{"a virtual card", soundtest.Room{Echo: -20, Ring: 10 * time.Millisecond, Noise: audio.Silence}},
+	} {
+		for _, gap := range []time.Duration{2 * time.Millisecond, 5 * time.Millisecond, 15 * time.Millisecond, 19 * time.Millisecond, 60 * time.Millisecond} {
+			t.Run(tt.name+" "+gap.String(), func(t *testing.T) {
+				tt.room.Jitter, tt.room.Seed, tt.room.Gap = 3*time.Millisecond, 1, gap
+				if at := voices(perform(t, tt.room, far, tt.room.Captured(far, make([]int16, len(far))))); len(at) > 0 {
+					t.Errorf("its own voice is heard at the frames %v", at)
+				}
+				if at := voices(perform(t, tt.room, far, tt.room.Captured(far, near))); len(at) == 0 || at[0] < 600 || at[0] > 725 {
+					t.Errorf("utterances begin at the frames %v, want one while somebody speaks, from 600 on", at)
+				}
+			})
+		}
+	}
+}
+
 // TestRehearseHeadphones: where nothing comes back, who speaks over the first
 // reply is heard half a second into it.
 func TestRehearseHeadphones(t *testing.T) {

@@ -20,8 +20,12 @@ type Room struct {
 	Clips  bool          // the loudspeaker is small, and distorts what is loud
 	Noise  float64       // level of the microphone's, dB; 0 means -66
 	Jitter time.Duration // by how much the devices say wrong when something is heard
+	Gap    time.Duration // of silence, whenever the loudspeaker stutters
 	Seed   uint64
 }
+
+// stutters is after how much sound it does so, in samples: every seven seconds.
+const stutters = 7 * audio.Rate
 
 // density is how many reflections a second come back: more cannot be told from a
 // tail that is dense.
@@ -52,12 +56,23 @@ func (m Room) play(far []int16) []float64 {
 	const clips = 9000
 	out := make([]float64, len(far))
 	for i := range out {
-		out[i] = at(far, float64(i)*(1+m.PPM*1e-6))
+		if t, ok := m.at(float64(i) * (1 + m.PPM*1e-6)); ok {
+			out[i] = at(far, t)
+		}
 		if m.Clips {
 			out[i] = clips * math.Tanh(out[i]/clips)
 		}
 	}
 	return out
+}
+
+// at returns which of its samples a loudspeaker plays that has moved n times, if
+// it does not stutter.
+func (m Room) at(n float64) (t float64, ok bool) {
+	gap := m.Gap.Seconds() * audio.Rate
+	whole := math.Floor(n / (stutters + gap))
+	rest := n - whole*(stutters+gap)
+	return whole*stutters + rest, rest < stutters
 }
 
 // at returns a sample between samples.
@@ -121,11 +136,15 @@ func (m Room) Takes(from time.Time, far, captured []int16) iter.Seq[sound.Take] 
 		played := 0
 		for n := 0; n+audio.Samples <= len(captured); n += audio.Samples {
 			for ; played+audio.Samples <= len(far); played += audio.Samples {
-				heard := span(float64(played) / (1 + m.PPM*1e-6))
+				gaps := float64(played/stutters) * m.Gap.Seconds() * audio.Rate
+				heard := span((float64(played) + gaps) / (1 + m.PPM*1e-6))
 				if heard > span(float64(n))+written {
 					break
 				}
 				f = audio.Frame{At: from.Add(heard + wrong())}
+				if m.Gap > 0 && played > 0 && played%stutters == 0 {
+					f.Lost = 1
+				}
 				copy(f.PCM[:], far[played:])
 				if !yield(sound.Take{Far: true, Frame: &f}) {
 					return
