@@ -56,4 +56,7 @@ func TestOwnSound(t *testing.T) {
 	if n := len(heard); n > spoken {
 		t.Errorf("%d things were said, and %d written down", spoken, n)
 	}
+	for _, u := range p.heard(asked) {
+		t.Logf("heard for %v, %.0f %% of it over its own sound: %q", u.Lasted, 100*u.Own, string(u.Text))
+	}
 }
