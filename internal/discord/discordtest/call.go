@@ -1,0 +1,114 @@
+package discordtest
+
+import (
+	"cmp"
+	"net"
+	"slices"
+)
+
+// A call is what goes on in a channel: who is there, the socket by which they hear
+// each other, and how they agree upon keys.
+type call struct {
+	*Server
+	channel  *Channel
+	region   *region
+	udp      *net.UDPConn
+	members  map[uint64]*member
+	delivery *delivery
+}
+
+// callIn returns the call in a channel, and starts one if there is none.
+func (s *Server) callIn(channel uint64) *call {
+	if c := s.calls[channel]; c != nil {
+		return c
+	}
+	return s.startCall(s.channel(channel), s.regions[0])
+}
+
+func (s *Server) startCall(channel *Channel, r *region) *call {
+	udp, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		panic(err) // there is no loopback: no test can go on
+	}
+	_ = udp.SetReadBuffer(1 << 20)
+	c := &call{Server: s, channel: channel, region: r, udp: udp, members: make(map[uint64]*member)}
+	c.delivery = newDelivery(channel.ID, service{
+		json: func(to uint64, op int, d object) {
+			if m := c.members[to]; m != nil {
+				m.json(op, d)
+			}
+		},
+		binary: func(to uint64, op byte, body []byte) {
+			if m := c.members[to]; m != nil {
+				m.binary(op, body)
+			}
+		},
+		after: s.after,
+		rules: func() rules { return s.faults.rules },
+		dice:  s.dice.IntN,
+	}, s.cfg.Transition)
+	if channel.Kind == StageChannel {
+		c.delivery.version = 0
+	}
+	s.calls[channel.ID] = c
+	if s.closed {
+		udp.Close()
+		return c
+	}
+	s.wg.Go(c.forward)
+	return c
+}
+
+// endCall throws everybody out of a call, which is over.
+func (c *call) end(code int, reason string) {
+	for _, m := range c.sorted() {
+		c.leave(m, code, reason)
+	}
+	c.udp.Close()
+	delete(c.calls, c.channel.ID)
+}
+
+func (c *call) encrypted() bool { return c.channel.Kind != StageChannel }
+
+// sorted returns the members in an order that is the same each time.
+func (c *call) sorted() []*member {
+	var list []*member
+	for _, m := range c.members {
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b *member) int { return cmp.Compare(a.account.user.ID, b.account.user.ID) })
+	return list
+}
+
+// leave takes somebody out of a call, and closes its connection if there is a code.
+func (c *call) leave(m *member, code int, reason string) {
+	user := m.account.user.ID
+	if c.members[user] != m {
+		return
+	}
+	if m.link != nil && code != 0 {
+		m.link.close(code, reason)
+	}
+	m.link = nil
+	delete(c.members, user)
+	if !m.selected {
+		return
+	}
+	for _, o := range c.sorted() {
+		if o.selected {
+			o.json(voiceDisconnect, object{"user_id": id(user)})
+		}
+	}
+	if c.encrypted() {
+		c.delivery.disconnected(user)
+	}
+}
+
+// leaveCall takes somebody out of the call they are in, if they are in one.
+func (s *Server) leaveCall(a *account, code int, reason string) {
+	if c := s.calls[a.voice]; c != nil {
+		if m := c.members[a.user.ID]; m != nil {
+			c.leave(m, code, reason)
+		}
+	}
+}

@@ -1,0 +1,393 @@
+package discordtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Faults are what is not well, and what has been noticed.
+type faults struct {
+	rules
+	modes     []string
+	early     bool          // op 25 before op 4
+	speaking  time.Duration // how late op 5 is; never if it is negative
+	extension bool
+
+	loss, pad, reorder, duplicate float64
+
+	deaf, muffled, heldVoice map[uint64]bool
+	refuse                   map[uint64]int
+	counts                   map[fault]int
+
+	identified   map[uint64][]time.Time
+	resumed      map[uint64]int
+	voiceResumed map[uint64]int
+	wire         []Forwarded
+}
+
+// A fault happens to somebody a number of times.
+type fault struct {
+	user uint64
+	kind faultKind
+}
+
+type faultKind int
+
+const (
+	insteadOfReady faultKind = iota
+	dropDiscovery
+	refuseResume
+)
+
+// well is a Discord that is well.
+func well() faults {
+	return faults{
+		rules:        rules{spoil: make(map[uint64]bool)},
+		modes:        []string{ModeAES, ModeXChaCha20},
+		extension:    true,
+		deaf:         make(map[uint64]bool),
+		muffled:      make(map[uint64]bool),
+		heldVoice:    make(map[uint64]bool),
+		refuse:       make(map[uint64]int),
+		counts:       make(map[fault]int),
+		identified:   make(map[uint64][]time.Time),
+		resumed:      make(map[uint64]int),
+		voiceResumed: make(map[uint64]int),
+	}
+}
+
+// garbage is something that is no JSON.
+var garbage = outgoing{kind: websocket.MessageText, data: []byte(`{"op":0,"d":{"id`)}
+
+// take reports whether a fault happens this time.
+func (f *faults) take(user uint64, kind faultKind) bool {
+	if f.counts[fault{user, kind}] <= 0 {
+		return false
+	}
+	f.counts[fault{user, kind}]--
+	return true
+}
+
+// with does something with the mutex held.
+func (s *Server) with(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		f()
+	}
+}
+
+// sessionsOf does something with each connected session of a user's.
+func (s *Server) sessionsOf(user uint64, f func(g *gatewaySession)) {
+	s.with(func() {
+		for _, g := range slices.Clone(s.sessions) {
+			if g.account.user.ID == user && g.link != nil {
+				f(g)
+			}
+		}
+	})
+}
+
+// Reconnect sends op 7 to a user's main gateway.
+func (s *Server) Reconnect(user uint64) {
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.text(object{"op": 7, "d": nil}) })
+}
+
+// ReconnectInsteadOfReady sends it in place of READY, the next times.
+func (s *Server) ReconnectInsteadOfReady(user uint64, times int) {
+	s.with(func() { s.faults.counts[fault{user, insteadOfReady}] = times })
+}
+
+// Invalid sends op 9. If the session is not resumable it is over.
+func (s *Server) Invalid(user uint64, resumable bool) {
+	s.sessionsOf(user, func(g *gatewaySession) {
+		g.link.text(object{"op": 9, "d": resumable})
+		if !resumable {
+			s.forget(g)
+		}
+	})
+}
+
+// Forget ends a user's sessions, so that they cannot be resumed. It says nothing.
+func (s *Server) Forget(user uint64) {
+	s.with(func() {
+		for _, g := range slices.Clone(s.sessions) {
+			if g.account.user.ID == user && g.line == nil {
+				s.forget(g)
+			}
+		}
+	})
+}
+
+// HoldAcks has heartbeats on the main gateway acknowledged no longer, or again.
+func (s *Server) HoldAcks(user uint64, hold bool) {
+	s.sessionsOf(user, func(g *gatewaySession) { g.held = hold })
+}
+
+// Drop cuts a user's main gateway without a word. The session can be resumed.
+func (s *Server) Drop(user uint64) {
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.drop() })
+}
+
+// CloseGateway closes it with a code.
+func (s *Server) CloseGateway(user uint64, code int) {
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.close(code, "As a test wants it.") })
+}
+
+// Garbage sends something that is no JSON on the main gateway.
+func (s *Server) Garbage(user uint64) {
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.queue(garbage) })
+}
+
+// Identified returns when a user has identified, and Resumed how often it has tried to
+// resume.
+func (s *Server) Identified(user uint64) []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.faults.identified[user])
+}
+
+func (s *Server) Resumed(user uint64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults.resumed[user]
+}
+
+// Connected reports whether a user is at the main gateway, past READY.
+func (s *Server) Connected(user uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.sessions, func(g *gatewaySession) bool { return g.account.user.ID == user && g.link != nil && !g.gone })
+}
+
+// memberOf does something with a user's part in its call.
+func (s *Server) memberOf(user uint64, f func(m *member)) {
+	s.with(func() {
+		if a := s.accounts[user]; a != nil && s.calls[a.voice] != nil {
+			if m := s.calls[a.voice].members[user]; m != nil {
+				f(m)
+			}
+		}
+	})
+}
+
+// Kick closes a user's voice gateway with a code. After 4015 and codes below 4000 it
+// can be resumed; after others the user has left the call, though not the channel: that
+// is [Server.Disconnect].
+func (s *Server) Kick(user uint64, code int) {
+	s.memberOf(user, func(m *member) {
+		if code >= 4000 && code != 4015 {
+			m.call.leave(m, code, "As a test wants it.")
+		} else if m.link != nil {
+			m.link.close(code, "As a test wants it.")
+		}
+	})
+}
+
+// DropVoice cuts a user's voice gateway without a word. It can be resumed.
+func (s *Server) DropVoice(user uint64) {
+	s.memberOf(user, func(m *member) {
+		if m.link != nil {
+			m.link.drop()
+		}
+	})
+}
+
+// Refuse closes a user's next identifying in a call with a code.
+func (s *Server) Refuse(user uint64, code int) {
+	s.with(func() { s.faults.refuse[user] = code })
+}
+
+// RefuseResume has the next attempts to resume a call fail.
+func (s *Server) RefuseResume(user uint64, times int) {
+	s.with(func() { s.faults.counts[fault{user, refuseResume}] = times })
+}
+
+// Disconnect throws a user out of its channel, as a moderator does: its call is closed
+// with 4014, and the main gateway says that it is in none.
+func (s *Server) Disconnect(user uint64) { s.Move(user, 0) }
+
+// Move puts a user into another channel, as a moderator does: its call is closed with
+// 4014, and the main gateway tells it of another.
+func (s *Server) Move(user, channel uint64) {
+	s.with(func() { s.place(s.accounts[user], s.accounts[user].session, channel) })
+}
+
+// Region moves the call in a channel to another region. All connections are closed
+// with 4014; the main gateway says that there is no endpoint, and then which there is.
+func (s *Server) Region(channel uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.addRegion()
+	if err != nil {
+		return err
+	}
+	c := s.callIn(channel)
+	var there []*account
+	for _, u := range s.users {
+		if a := s.accounts[u.ID]; a.voice == channel {
+			there = append(there, a)
+			s.tellUser(u.ID, "VOICE_SERVER_UPDATE", object{"token": a.token, "guild_id": id(s.guild.ID), "endpoint": nil})
+		}
+	}
+	c.end(4014, "Disconnected.")
+	s.startCall(c.channel, r)
+	for _, a := range there {
+		s.invite(a)
+	}
+	return nil
+}
+
+// EndCall ends the call in a channel for all: 4022, and nobody is in it.
+func (s *Server) EndCall(channel uint64) {
+	s.with(func() {
+		s.callIn(channel).end(4022, "Disconnected.")
+		for _, u := range s.users {
+			if a := s.accounts[u.ID]; a.voice == channel {
+				s.place(a, a.session, 0)
+			}
+		}
+	})
+}
+
+// HoldVoiceAcks has heartbeats on a user's voice gateway acknowledged no longer, or
+// again.
+func (s *Server) HoldVoiceAcks(user uint64, hold bool) {
+	s.with(func() { s.faults.heldVoice[user] = hold })
+}
+
+// DropUDP has no datagram from or to a user come through, or again.
+func (s *Server) DropUDP(user uint64, drop bool) {
+	s.with(func() { s.faults.deaf[user] = drop })
+}
+
+// Muffle has no voice packet come to a user any more, or again, though it is told who
+// speaks.
+func (s *Server) Muffle(user uint64, muffle bool) {
+	s.with(func() { s.faults.muffled[user] = muffle })
+}
+
+// DropDiscovery has a user's next questions for its address go unanswered.
+func (s *Server) DropDiscovery(user uint64, times int) {
+	s.with(func() { s.faults.counts[fault{user, dropDiscovery}] = times })
+}
+
+// Modes are the transport encryptions that are offered from now on.
+func (s *Server) Modes(modes ...string) { s.with(func() { s.faults.modes = modes }) }
+
+// EarlyExternalSender has op 25 come before op 4.
+func (s *Server) EarlyExternalSender(early bool) { s.with(func() { s.faults.early = early }) }
+
+// LateSpeaking has op 5 come so much later; never if it is negative.
+func (s *Server) LateSpeaking(late time.Duration) { s.with(func() { s.faults.speaking = late }) }
+
+// Batch has changes of a group collected for so long before they are proposed.
+func (s *Server) Batch(window time.Duration) { s.with(func() { s.faults.batch = window }) }
+
+// Compete has the delivery service wait for everybody's commit, and draw lots.
+func (s *Server) Compete(compete bool) { s.with(func() { s.faults.compete = compete }) }
+
+// Overlap has it propose more while something is not committed yet.
+func (s *Server) Overlap(overlap bool) { s.with(func() { s.faults.overlap = overlap }) }
+
+// Spoil damages the next commit or welcome that a user is sent.
+func (s *Server) Spoil(user uint64) { s.with(func() { s.faults.spoil[user] = true }) }
+
+// Loss, Pad, Reorder and Duplicate are the shares of packets to each client, from 0 to
+// 1, that are lost, padded, late by 25 ms, and sent twice.
+func (s *Server) Loss(share float64)      { s.with(func() { s.faults.loss = share }) }
+func (s *Server) Pad(share float64)       { s.with(func() { s.faults.pad = share }) }
+func (s *Server) Reorder(share float64)   { s.with(func() { s.faults.reorder = share }) }
+func (s *Server) Duplicate(share float64) { s.with(func() { s.faults.duplicate = share }) }
+
+// Extension has packets have the header extension of the real server, which they have
+// unless a test says otherwise.
+func (s *Server) Extension(there bool) { s.with(func() { s.faults.extension = there }) }
+
+// Downgrade has the call in a channel be encrypted end to end no longer, and Upgrade
+// has it be so again.
+func (s *Server) Downgrade(channel uint64) {
+	s.with(func() { s.callIn(channel).delivery.downgrade() })
+}
+
+func (s *Server) Upgrade(channel uint64) { s.with(func() { s.callIn(channel).delivery.upgrade() }) }
+
+// Reset has everybody in a call begin with a group of their own.
+func (s *Server) Reset(channel uint64) { s.with(func() { s.callIn(channel).delivery.reset() }) }
+
+// A Group is what the delivery service knows of a call's encryption.
+type Group struct {
+	Version     int // that has been executed; 0 is no encryption
+	Established bool
+	Epoch       uint64
+	Members     []uint64 // in the order of their leaves
+	Proposed    int      // changes that are not committed
+	Pending     int      // transitions that are not executed
+	Resets      int
+}
+
+// Group returns it.
+func (s *Server) Group(channel uint64) (g Group) {
+	s.with(func() {
+		d := s.callIn(channel).delivery
+		g = Group{
+			Version: d.version, Established: d.established, Epoch: d.epoch, Resets: d.resets,
+			Members:  slices.DeleteFunc(slices.Clone(d.leaves), func(user uint64) bool { return user == 0 }),
+			Proposed: len(d.live) + len(d.queue), Pending: len(d.pending),
+		}
+	})
+	return g
+}
+
+// InCall returns who has a description of the call in a channel, and is not lost.
+func (s *Server) InCall(channel uint64) (users []uint64) {
+	s.with(func() {
+		for _, m := range s.callIn(channel).sorted() {
+			if m.selected && m.link != nil {
+				users = append(users, m.account.user.ID)
+			}
+		}
+	})
+	return users
+}
+
+// VoiceResumed returns how often a user has resumed a call.
+func (s *Server) VoiceResumed(user uint64) (n int) {
+	s.with(func() { n = s.faults.voiceResumed[user] })
+	return n
+}
+
+// Traffic returns what became of a user's packets since it came into the call.
+func (s *Server) Traffic(user uint64) (t Traffic) {
+	s.memberOf(user, func(m *member) { t = m.count })
+	return t
+}
+
+// Wire returns what was forwarded, the newest 65,536 packets.
+func (s *Server) Wire() (wire []Forwarded) {
+	s.with(func() { wire = slices.Clone(s.faults.wire) })
+	return wire
+}
+
+// Plain returns those of a user that were neither encrypted nor silence though
+// encryption was due.
+func (s *Server) Plain(user uint64) []Forwarded {
+	return slices.DeleteFunc(s.Wire(), func(f Forwarded) bool {
+		return f.User != user || !f.Due || f.Encrypted() || f.Silent()
+	})
+}
+
+// Voices returns where everybody is who is in a voice channel.
+func (s *Server) Voices() map[uint64]uint64 {
+	where := make(map[uint64]uint64)
+	s.with(func() {
+		for user, a := range s.accounts {
+			if a.voice != 0 {
+				where[user] = a.voice
+			}
+		}
+	})
+	return where
+}

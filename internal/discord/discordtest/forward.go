@@ -1,0 +1,297 @@
+package discordtest
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"time"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// The modes of the encryption between a client and the server.
+const (
+	ModeAES       = "aead_aes256_gcm_rtpsize"
+	ModeXChaCha20 = "aead_xchacha20_poly1305_rtpsize"
+)
+
+// A transport is how one member's packets come and go.
+type transport struct {
+	ssrc       uint32
+	mode       string
+	key        [32]byte
+	aead       cipher.AEAD
+	discovered netip.AddrPort // what discovery has told the client
+	nonces     map[uint32]bool
+	nonce      uint32 // of the last packet to the client
+	announced  bool   // it has said that it speaks
+	count      Traffic
+}
+
+// Traffic is what became of a member's packets.
+type Traffic struct {
+	In, Out int // taken from it, and sent to it
+
+	Refused     int // not to be opened, or no voice packet at all
+	Reused      int // with a nonce that had been there
+	Unannounced int // before its first op 5
+	Lost        int // those to it that the dice took
+}
+
+// choose makes a key for a mode.
+func (t *transport) choose(mode string) (err error) {
+	rand.Read(t.key[:])
+	t.mode, t.nonce = mode, 0
+	clear(t.nonces)
+	switch mode {
+	case ModeAES:
+		block, err := aes.NewCipher(t.key[:])
+		if err != nil {
+			return err
+		}
+		t.aead, err = cipher.NewGCM(block)
+		return err
+	case ModeXChaCha20:
+		t.aead, err = chacha20poly1305.NewX(t.key[:])
+		return err
+	}
+	return errors.New("unknown mode")
+}
+
+// A Forwarded packet is one that a member has sent and the server has passed on. Its
+// frame is what the server could read of it: nothing, if it is encrypted end to end.
+type Forwarded struct {
+	At        time.Time
+	Channel   uint64
+	User      uint64
+	SSRC      uint32
+	Sequence  uint16
+	Timestamp uint32
+	Frame     []byte
+
+	// Due says that encryption was due: the call had a version that is not 0, and no
+	// transition from or to 0 was under way.
+	Due bool
+}
+
+var (
+	silence = []byte{0xf8, 0xff, 0xfe}
+	marker  = []byte{0xfa, 0xfa} // ends every frame that is encrypted end to end
+)
+
+// Encrypted reports whether it looks encrypted end to end.
+func (f Forwarded) Encrypted() bool { return bytes.HasSuffix(f.Frame, marker) }
+
+// Silent reports whether it is the frame of silence that is never encrypted.
+func (f Forwarded) Silent() bool { return bytes.Equal(f.Frame, silence) }
+
+// kept is how many packets of the wire are kept: twenty minutes of one speaker.
+const kept = 1 << 16
+
+// forward passes packets on until the socket is closed.
+func (c *call) forward() {
+	buf := make([]byte, 2048)
+	for {
+		n, from, err := c.udp.ReadFromUDPAddrPort(buf)
+		if err != nil {
+			return
+		}
+		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+		c.mu.Lock()
+		if !c.closed {
+			c.datagram(buf[:n], from)
+		}
+		c.mu.Unlock()
+	}
+}
+
+func (c *call) datagram(p []byte, from netip.AddrPort) {
+	switch {
+	case len(p) == 74 && binary.BigEndian.Uint16(p) == 1 && binary.BigEndian.Uint16(p[2:]) == 70:
+		c.discover(p, from)
+	case len(p) == 8: // a keep-alive is said back
+		if m := c.at(from); m != nil && !c.faults.deaf[m.account.user.ID] {
+			_, _ = c.udp.WriteToUDPAddrPort(p, from)
+		}
+	case len(p) >= 12 && p[0]>>6 == 2 && p[1]&0x7f == 0x78: // version 2; the voice's payload type
+		c.voicePacket(p, from)
+	case len(p) >= 12 && p[0]>>6 == 2 && p[1] >= 200 && p[1] <= 207: // RTCP goes no further
+	default:
+		if m := c.at(from); m != nil {
+			m.count.Refused++
+		}
+	}
+}
+
+func (c *call) at(addr netip.AddrPort) *member {
+	for _, m := range c.members {
+		if m.discovered == addr {
+			return m
+		}
+	}
+	return nil
+}
+
+func (c *call) bySSRC(ssrc uint32) *member {
+	for _, m := range c.members {
+		if m.ssrc == ssrc {
+			return m
+		}
+	}
+	return nil
+}
+
+// discover tells a client how it is seen from here.
+func (c *call) discover(p []byte, from netip.AddrPort) {
+	m := c.bySSRC(binary.BigEndian.Uint32(p[4:]))
+	if m == nil || c.faults.deaf[m.account.user.ID] || c.faults.take(m.account.user.ID, dropDiscovery) {
+		return
+	}
+	m.discovered = from
+	answer := make([]byte, 74)
+	binary.BigEndian.PutUint16(answer, 2)
+	binary.BigEndian.PutUint16(answer[2:], 70)
+	binary.BigEndian.PutUint32(answer[4:], m.ssrc)
+	copy(answer[8:72], from.Addr().String())
+	binary.BigEndian.PutUint16(answer[72:], from.Port())
+	_, _ = c.udp.WriteToUDPAddrPort(answer, from)
+}
+
+// voicePacket opens a packet and seals it for everybody else.
+func (c *call) voicePacket(p []byte, from netip.AddrPort) {
+	m := c.bySSRC(binary.BigEndian.Uint32(p[8:]))
+	if m == nil || !m.selected || m.discovered != from {
+		return // nobody's, or not from where it was discovered
+	}
+	user := m.account.user.ID
+	if c.faults.deaf[user] {
+		return
+	}
+	frame, err := m.open(p)
+	switch {
+	case err != nil:
+		m.count.Refused++
+		return
+	case m.nonces[nonceOf(p)]:
+		m.count.Reused++
+		return
+	}
+	m.nonces[nonceOf(p)] = true
+	switch {
+	case !m.announced:
+		m.count.Unannounced++
+		return
+	case m.account.suppressed:
+		return // in the audience of a stage
+	}
+	m.count.In++
+	c.remember(Forwarded{
+		At: time.Now(), Channel: c.channel.ID, User: user, SSRC: m.ssrc,
+		Sequence: binary.BigEndian.Uint16(p[2:]), Timestamp: binary.BigEndian.Uint32(p[4:]),
+		Frame: bytes.Clone(frame), Due: c.delivery.due(),
+	})
+	for _, o := range c.sorted() {
+		if o != m && o.selected && o.discovered.IsValid() && !o.account.deaf {
+			c.pass(o, [12]byte(p[:12]), frame)
+		}
+	}
+}
+
+func (s *Server) remember(f Forwarded) {
+	if s.faults.wire = append(s.faults.wire, f); len(s.faults.wire) > kept {
+		s.faults.wire = s.faults.wire[1:]
+	}
+}
+
+// pass sends a frame to one member, as the dice say.
+func (c *call) pass(o *member, header [12]byte, frame []byte) {
+	if c.faults.deaf[o.account.user.ID] || c.faults.muffled[o.account.user.ID] {
+		return
+	}
+	if c.roll(c.faults.loss) {
+		o.count.Lost++
+		return
+	}
+	packet := o.seal(header, frame, c.faults.extension, c.roll(c.faults.pad))
+	send := func() {
+		if c.members[o.account.user.ID] == o {
+			o.count.Out++
+			_, _ = c.udp.WriteToUDPAddrPort(packet, o.discovered)
+		}
+	}
+	if c.roll(c.faults.reorder) {
+		c.after(25*time.Millisecond, send) // after the packet that comes in 20 ms
+	} else {
+		send()
+	}
+	if c.roll(c.faults.duplicate) {
+		send()
+	}
+}
+
+func (s *Server) roll(p float64) bool { return p > 0 && s.dice.Float64() < p }
+
+// nonceOf returns the number at a packet's end.
+func nonceOf(p []byte) uint32 { return binary.BigEndian.Uint32(p[len(p)-4:]) }
+
+func (t *transport) nonceFor(counter []byte) []byte {
+	return append(append(make([]byte, 0, t.aead.NonceSize()), counter...), make([]byte, t.aead.NonceSize()-4)...)
+}
+
+var errPacket = errors.New("no packet of this transport")
+
+// open returns what is in a client's packet. What is not encrypted is the header, the
+// list of contributors, and the first four bytes of an extension.
+func (t *transport) open(p []byte) ([]byte, error) {
+	clear := 12 + 4*int(p[0]&0x0f)
+	if p[0]&0x10 != 0 {
+		clear += 4
+	}
+	if t.aead == nil || len(p) < clear+t.aead.Overhead()+4 {
+		return nil, errPacket
+	}
+	body, err := t.aead.Open(nil, t.nonceFor(p[len(p)-4:]), p[clear:len(p)-4], p[:clear])
+	if err != nil {
+		return nil, err
+	}
+	if p[0]&0x10 != 0 {
+		words := int(binary.BigEndian.Uint16(p[clear-2:]))
+		if len(body) < 4*words {
+			return nil, errPacket
+		}
+		body = body[4*words:]
+	}
+	if p[0]&0x20 != 0 {
+		if len(body) == 0 || int(body[len(body)-1]) > len(body) || body[len(body)-1] == 0 {
+			return nil, errPacket
+		}
+		body = body[:len(body)-int(body[len(body)-1])]
+	}
+	return body, nil
+}
+
+// seal makes a packet for a client, whose header is the sender's but for what is added:
+// an extension of two words, as the real server adds it, and padding.
+func (t *transport) seal(header [12]byte, frame []byte, extension, padding bool) []byte {
+	head := append(make([]byte, 0, 64+len(frame)), header[:]...)
+	head[0] = 0x80
+	var body []byte
+	if extension {
+		head[0] |= 0x10
+		head = append(head, 0xbe, 0xde, 0, 2)
+		body = append(body, 0x32, 1, 2, 3, 0x10, 0x55, 0, 0)
+	}
+	body = append(body, frame...)
+	if padding {
+		head[0] |= 0x20
+		body = append(body, 0, 0, 0, 0, 5)
+	}
+	t.nonce++
+	counter := binary.BigEndian.AppendUint32(nil, t.nonce)
+	clear := len(head)
+	return append(t.aead.Seal(head, t.nonceFor(counter), body, head[:clear]), counter...)
+}

@@ -1,0 +1,349 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// The intents that are looked at, Discord's bits.
+const (
+	intentGuilds         = 1 << 0
+	intentMembers        = 1 << 1
+	intentVoiceStates    = 1 << 7
+	intentPresences      = 1 << 8
+	intentMessages       = 1 << 9
+	intentTyping         = 1 << 11
+	intentMessageContent = 1 << 15
+
+	privileged = intentMembers | intentPresences | intentMessageContent
+	known      = 1<<26 - 1
+)
+
+// remembered is how many events a session keeps to be resumed with.
+const remembered = 1 << 14
+
+// A gatewaySession is what a client can come back to: what it was told, by number.
+type gatewaySession struct {
+	account *account
+	id      string
+	intents int
+	seq     int      // of the last event
+	events  [][]byte // the last ones up to it
+	link    *link    // nil while it is not connected
+	line    *Line    // or it is no websocket at all
+	gone    bool     // cannot be resumed
+	held    bool     // its heartbeats are not acknowledged
+}
+
+func (g *gatewaySession) end() {
+	g.gone = true
+	if g.line != nil {
+		g.line.end()
+	}
+}
+
+// tell appends an event, and sends it if somebody is there.
+func (g *gatewaySession) tell(event string, data any) {
+	if g.gone {
+		return
+	}
+	if g.line != nil {
+		g.line.tell(event, data)
+		return
+	}
+	g.seq++
+	b, err := json.Marshal(object{"op": 0, "s": g.seq, "t": event, "d": data})
+	if err != nil {
+		panic(err) // ours
+	}
+	if g.events = append(g.events, b); len(g.events) > remembered {
+		g.events = g.events[1:]
+	}
+	if g.link != nil {
+		g.link.queue(outgoing{kind: websocket.MessageText, data: b})
+	}
+}
+
+// wants reports whether it has asked for events of an intent.
+func (g *gatewaySession) wants(intent int) bool { return intent == 0 || g.intents&intent != 0 }
+
+// broadcast tells everybody who wants to know.
+func (s *Server) broadcast(event string, data any, intent int) {
+	for _, g := range s.sessions {
+		if g.wants(intent) {
+			g.tell(event, data)
+		}
+	}
+}
+
+// tellUser tells one user, whatever it has asked for.
+func (s *Server) tellUser(user uint64, event string, data any) {
+	for _, g := range s.sessions {
+		if g.account.user.ID == user {
+			g.tell(event, data)
+		}
+	}
+}
+
+// A gateway is one connection to the main gateway.
+type gateway struct {
+	*Server
+	session *gatewaySession
+	beaten  time.Time
+}
+
+// gatewayURL is where the main gateway is.
+func (s *Server) gatewayURL() string { return "ws://" + s.rest.Addr().String() + "/gateway" }
+
+func (s *Server) openGateway(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("compress") != "" {
+		http.Error(w, "no transport compression here", http.StatusBadRequest)
+		return
+	}
+	g := &gateway{Server: s}
+	if v := q.Get("v"); v != "9" && v != "10" || q.Get("encoding") != "json" {
+		s.accept(w, r, refusal{4012, "Invalid API version"})
+		return
+	}
+	s.accept(w, r, g)
+}
+
+// A refusal closes a connection as soon as it is open.
+type refusal struct {
+	code   int
+	reason string
+}
+
+func (x refusal) opened(l *link)                             { l.close(x.code, x.reason) }
+func (refusal) message(*link, websocket.MessageType, []byte) {}
+func (refusal) ended(l *link, code websocket.StatusCode)     {}
+
+func (g *gateway) opened(l *link) {
+	l.text(object{"op": 10, "s": nil, "t": nil, "d": object{"heartbeat_interval": g.cfg.Heartbeat.Milliseconds(), "_trace": []string{"[\"here\"]"}}})
+	g.beaten = time.Now()
+	g.listen(l)
+}
+
+// listen closes the connection of somebody who has no heart beat any more.
+func (g *gateway) listen(l *link) {
+	g.after(2*g.cfg.Heartbeat, func() {
+		switch {
+		case l.closing != 0:
+		case time.Since(g.beaten) >= 2*g.cfg.Heartbeat:
+			l.close(4009, "Session timed out.")
+		default:
+			g.listen(l)
+		}
+	})
+}
+
+func (g *gateway) message(l *link, kind websocket.MessageType, data []byte) {
+	var m struct {
+		Op *int
+		D  json.RawMessage
+	}
+	if kind != websocket.MessageText || json.Unmarshal(data, &m) != nil || m.Op == nil {
+		l.close(4002, "Error while decoding payload.")
+		return
+	}
+	if old := g.session; old != nil && old.gone { // after op 9
+		old.link, g.session = nil, nil
+		g.forget(old)
+	}
+	switch *m.Op {
+	case 1:
+		g.beaten = time.Now()
+		if g.session == nil || !g.session.held {
+			l.text(object{"op": 11, "s": nil, "t": nil, "d": nil})
+		}
+		return
+	case 2:
+		g.identify(l, m.D)
+		return
+	case 6:
+		g.resume(l, m.D)
+		return
+	}
+	if g.session == nil {
+		l.close(4003, "Not authenticated.")
+		return
+	}
+	switch *m.Op {
+	case 3: // presence
+	case 4:
+		g.voice(l, m.D)
+	case 8:
+		g.members(l, m.D)
+	default:
+		l.close(4001, "Unknown opcode.")
+	}
+}
+
+func (g *gateway) identify(l *link, data json.RawMessage) {
+	var d struct {
+		Token      string
+		Intents    *int
+		Shard      []int
+		Properties map[string]any
+	}
+	switch {
+	case g.session != nil:
+		l.close(4005, "Already authenticated.")
+		return
+	case json.Unmarshal(data, &d) != nil || d.Properties == nil:
+		l.close(4002, "Error while decoding payload.")
+		return
+	}
+	user := g.userByToken(strings.TrimPrefix(d.Token, "Bot "))
+	switch {
+	case user == nil:
+		l.close(4004, "Authentication failed.")
+		return
+	case len(d.Shard) != 0 && (len(d.Shard) != 2 || d.Shard[0] != 0 || d.Shard[1] != 1):
+		l.close(4010, "Invalid shard.")
+		return
+	case d.Intents == nil || *d.Intents&^known != 0:
+		l.close(4013, "Invalid intent(s).")
+		return
+	case *d.Intents&privileged != 0 && !user.Privileged:
+		l.close(4014, "Disallowed intent(s).")
+		return
+	}
+	last, now := g.faults.identified[user.ID], time.Now()
+	g.faults.identified[user.ID] = append(last, now)
+	switch {
+	case g.cfg.IdentifyEvery > 0 && len(last) > 0 && now.Sub(last[len(last)-1]) < g.cfg.IdentifyEvery:
+		l.text(object{"op": 9, "d": false})
+		return
+	case g.faults.take(user.ID, insteadOfReady):
+		l.text(object{"op": 7, "d": nil})
+		return
+	}
+	g.session = g.newSession(user, *d.Intents)
+	g.session.link = l
+	g.session.tell("READY", object{
+		"v": 10, "user": user.object(), "session_type": "normal", "session_id": g.session.id,
+		"guilds":             []object{{"id": id(g.guild.ID), "unavailable": true}},
+		"resume_gateway_url": g.gatewayURL(), "shard": []int{0, 1},
+		"application":      object{"id": id(user.ID), "flags": 0},
+		"private_channels": []any{}, "relationships": []any{}, "_trace": []any{},
+	})
+	if *d.Intents&intentGuilds != 0 {
+		g.session.tell("GUILD_CREATE", g.guildCreate())
+	}
+}
+
+// newSession makes a session. It does not end an older one of the same user.
+func (s *Server) newSession(user *User, intents int) *gatewaySession {
+	g := &gatewaySession{account: s.accounts[user.ID], id: secret(), intents: intents}
+	s.sessions = append(s.sessions, g)
+	return g
+}
+
+func (g *gateway) resume(l *link, data json.RawMessage) {
+	var d struct {
+		Token     string
+		SessionID string `json:"session_id"`
+		Seq       *int
+	}
+	if json.Unmarshal(data, &d) != nil || d.Seq == nil {
+		l.close(4002, "Error while decoding payload.")
+		return
+	}
+	user := g.userByToken(strings.TrimPrefix(d.Token, "Bot "))
+	if user == nil {
+		l.close(4004, "Authentication failed.")
+		return
+	}
+	g.faults.resumed[user.ID]++
+	for _, old := range g.sessions {
+		if old.id != d.SessionID || old.account.user != user || old.gone || old.line != nil {
+			continue
+		}
+		first := old.seq - len(old.events) // the number before the first that is kept
+		switch {
+		case *d.Seq > old.seq:
+			l.close(4007, "Invalid seq.")
+			return
+		case *d.Seq < first:
+			g.forget(old)
+			l.text(object{"op": 9, "d": false})
+			return
+		}
+		if old.link != nil {
+			old.link.drop()
+		}
+		g.session, old.link = old, l
+		for _, event := range old.events[*d.Seq-first:] {
+			l.queue(outgoing{kind: websocket.MessageText, data: event})
+		}
+		old.tell("RESUMED", object{"_trace": []any{}})
+		return
+	}
+	l.text(object{"op": 9, "d": false})
+}
+
+// forget ends a session: it cannot be resumed, and its user is in no call by it. It is
+// told nothing more, but its connection is open until somebody closes it.
+func (s *Server) forget(g *gatewaySession) {
+	g.end()
+	if a := g.account; a.voice != 0 && a.session == g.id {
+		s.place(a, g.id, 0)
+	}
+	if g.link == nil {
+		s.sessions = slices.DeleteFunc(s.sessions, func(other *gatewaySession) bool { return other == g })
+	}
+}
+
+func (g *gateway) ended(l *link, code websocket.StatusCode) {
+	old := g.session
+	if old == nil || old.link != l {
+		return // resumed elsewhere
+	}
+	old.link = nil
+	byClient := l.closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)
+	if old.gone || byClient || slices.Contains(final, int(l.closing)) {
+		g.forget(old)
+	}
+}
+
+// final are the codes after which nothing can be resumed.
+var final = []int{4003, 4004, 4005, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
+
+func (g *gateway) voice(l *link, data json.RawMessage) {
+	var d struct {
+		GuildID   string  `json:"guild_id"`
+		ChannelID *string `json:"channel_id"`
+		Mute      bool    `json:"self_mute"`
+		Deaf      bool    `json:"self_deaf"`
+	}
+	if json.Unmarshal(data, &d) != nil || number(d.GuildID) != g.guild.ID {
+		l.close(4002, "Error while decoding payload.")
+		return
+	}
+	var channel uint64
+	if d.ChannelID != nil {
+		channel = number(*d.ChannelID)
+	}
+	g.join(g.session, channel, d.Mute, d.Deaf)
+}
+
+func (g *gateway) members(l *link, data json.RawMessage) {
+	var d struct {
+		Nonce any
+	}
+	if json.Unmarshal(data, &d) != nil {
+		l.close(4002, "Error while decoding payload.")
+		return
+	}
+	g.session.tell("GUILD_MEMBERS_CHUNK", object{
+		"guild_id": id(g.guild.ID), "members": g.memberObjects(), "chunk_index": 0, "chunk_count": 1,
+		"not_found": []any{}, "nonce": d.Nonce,
+	})
+}

@@ -1,0 +1,504 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Message is one in a text channel.
+type Message struct {
+	ID      uint64
+	Channel uint64
+	Author  uint64
+	Content string
+	ReplyTo uint64 // 0 if it answers none
+	Files   []File
+	Edited  bool
+	Deleted bool
+
+	// Allowed is what was said of whom it may mention, as it was said; nil if nothing
+	// was, which lets it mention everybody.
+	Allowed json.RawMessage
+}
+
+// A File is attached to a message.
+type File struct {
+	Name string
+	Data []byte
+}
+
+const (
+	longestContent = 2000     // characters
+	largestRequest = 26 << 20 // bytes
+)
+
+var apiPrefix = regexp.MustCompile(`^/api(/v(9|10))?/`)
+
+// routes answers REST, and opens the main gateway, which has the same address.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	with := func(pattern string, f func(x *exchange)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.exchange(w, r, f) })
+	}
+	with("GET /gateway", func(x *exchange) { x.ok(object{"url": s.gatewayURL()}) })
+	with("GET /gateway/bot", func(x *exchange) {
+		x.ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
+			"total": 1000, "remaining": 1000 - len(s.faults.identified[x.user.ID]), "reset_after": 86400000, "max_concurrency": 1,
+		}})
+	})
+	with("GET /users/@me", func(x *exchange) { x.ok(x.user.object()) })
+	with("GET /users/{user}", func(x *exchange) { x.ok(x.someone("user").object()) })
+	with("GET /users/@me/guilds", func(x *exchange) {
+		x.ok([]object{{"id": id(s.guild.ID), "name": s.guild.Name, "icon": nil, "owner": false, "permissions": id(everything), "features": []string{}}})
+	})
+	for _, path := range []string{"GET /applications/@me", "GET /oauth2/applications/@me"} {
+		with(path, func(x *exchange) { x.ok(s.applicationObject(x.user)) })
+	}
+	with("GET /applications/{application}/commands", func(x *exchange) { x.ok(s.commands) })
+	with("PUT /applications/{application}/commands", (*exchange).putCommands)
+	with("POST /applications/{application}/commands", (*exchange).addCommand)
+	with("GET /applications/{application}/guilds/{guild}/commands", func(x *exchange) { x.ok(s.commands) })
+	with("PUT /applications/{application}/guilds/{guild}/commands", (*exchange).putCommands)
+	with("POST /applications/{application}/guilds/{guild}/commands", (*exchange).addCommand)
+
+	with("GET /guilds/{guild}", func(x *exchange) { x.inGuild(func() { x.ok(s.guildObject()) }) })
+	with("GET /guilds/{guild}/channels", func(x *exchange) { x.inGuild(func() { x.ok(s.channelObjects()) }) })
+	with("GET /guilds/{guild}/roles", func(x *exchange) { x.inGuild(func() { x.ok(s.roleObjects()) }) })
+	with("GET /guilds/{guild}/members", func(x *exchange) { x.inGuild(func() { x.ok(s.memberObjects()) }) })
+	with("GET /guilds/{guild}/members/{user}", func(x *exchange) { x.inGuild(func() { x.ok(s.memberObject(x.someone("user"))) }) })
+	with("GET /guilds/{guild}/voice-states/{user}", func(x *exchange) {
+		x.inGuild(func() { x.ok(s.voiceState(s.accounts[x.someone("user").ID])) })
+	})
+	with("PATCH /guilds/{guild}/voice-states/@me", (*exchange).raiseHand)
+
+	with("GET /channels/{channel}", func(x *exchange) { x.inChannel(ViewChannel, func(c *Channel) { x.ok(s.channelObject(c)) }) })
+	with("GET /channels/{channel}/messages", func(x *exchange) { x.inChannel(ReadMessageHistory, x.history) })
+	with("POST /channels/{channel}/messages", func(x *exchange) { x.inChannel(SendMessages, x.post) })
+	with("GET /channels/{channel}/messages/{message}", func(x *exchange) {
+		x.ofMessage(func(m *Message) { x.ok(s.messageObject(m, true)) })
+	})
+	with("PATCH /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.edit) })
+	with("DELETE /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.remove) })
+	with("PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", func(x *exchange) {
+		x.ofMessage(func(*Message) { x.nothing() })
+	})
+	with("POST /channels/{channel}/typing", func(x *exchange) {
+		x.inChannel(SendMessages, func(c *Channel) {
+			s.broadcast("TYPING_START", object{"channel_id": id(c.ID), "guild_id": id(s.guild.ID), "user_id": id(x.user.ID),
+				"timestamp": time.Now().Unix(), "member": s.memberObject(x.user)}, intentTyping)
+			x.nothing()
+		})
+	})
+	with("/", func(x *exchange) { x.fail(http.StatusNotFound, 0, "404: Not Found") })
+
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		prefix := apiPrefix.FindString(r.URL.Path)
+		switch {
+		case r.URL.Path == "/gateway" || r.URL.Path == "/gateway/" || r.URL.Path == "/":
+			s.openGateway(w, r)
+		case prefix == "":
+			http.NotFound(w, r)
+		default:
+			r.URL.Path = r.URL.Path[len(prefix)-1:]
+			r.URL.RawPath = ""
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+// An exchange is a request and its answer.
+type exchange struct {
+	*Server
+	w    http.ResponseWriter
+	r    *http.Request
+	user *User // who asks; nil where nobody needs to be known
+
+	body  []byte
+	files []File
+
+	status int
+	answer []byte
+}
+
+// exchange answers a request.
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request, answer func(x *exchange)) {
+	x := &exchange{Server: s, w: w, r: r}
+	err := x.read()
+	s.mu.Lock()
+	s.decide(x, err, answer)
+	s.mu.Unlock()
+	w.WriteHeader(x.status)
+	_, _ = w.Write(x.answer)
+}
+
+// decide finds the answer, which is written when the mutex is free.
+func (s *Server) decide(x *exchange, bodyErr error, answer func(x *exchange)) {
+	r := x.r
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	if len(s.requests) > kept {
+		s.requests = s.requests[1:]
+	}
+	if open := r.URL.Path == "/gateway"; !open {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if x.user = s.userByToken(token); scheme != "Bot" || x.user == nil {
+			x.fail(http.StatusUnauthorized, 0, "401: Unauthorized")
+			return
+		}
+	}
+	if len(s.limits) > 0 {
+		wait := s.limits[0]
+		s.limits = s.limits[1:]
+		x.limit(wait)
+		return
+	}
+	if bodyErr != nil {
+		x.fail(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
+		return
+	}
+	answer(x)
+}
+
+// read reads the body: JSON, or a form with JSON and files.
+func (x *exchange) read() (err error) {
+	body := http.MaxBytesReader(x.w, x.r.Body, largestRequest)
+	kind, params, _ := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	if kind != "multipart/form-data" {
+		if x.body, err = io.ReadAll(body); err == nil && len(x.body) > 0 && !json.Valid(x.body) {
+			err = errPacket
+		}
+		return err
+	}
+	form := multipart.NewReader(body, params["boundary"])
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(part)
+		switch {
+		case err != nil:
+			return err
+		case part.FormName() == "payload_json":
+			x.body = data
+		default:
+			x.files = append(x.files, File{Name: part.FileName(), Data: data})
+		}
+	}
+}
+
+func (x *exchange) write(code int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // ours
+	}
+	x.w.Header().Set("Content-Type", "application/json")
+	x.status, x.answer = code, b
+}
+
+func (x *exchange) ok(v any) { x.write(http.StatusOK, v) }
+
+func (x *exchange) nothing() { x.status, x.answer = http.StatusNoContent, nil }
+
+func (x *exchange) fail(status, code int, message string) {
+	x.write(status, object{"message": message, "code": code})
+}
+
+// limit tells a client that it asks too often.
+func (x *exchange) limit(wait time.Duration) {
+	h := x.w.Header()
+	h.Set("X-RateLimit-Limit", "5")
+	h.Set("X-RateLimit-Remaining", "0")
+	h.Set("X-RateLimit-Reset-After", strconv.FormatFloat(wait.Seconds(), 'f', 3, 64))
+	h.Set("X-RateLimit-Reset", strconv.FormatFloat(float64(time.Now().Add(wait).UnixMilli())/1000, 'f', 3, 64))
+	h.Set("X-RateLimit-Bucket", "bucket")
+	h.Set("X-RateLimit-Scope", "user")
+	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	x.write(http.StatusTooManyRequests, object{"message": "You are being rate limited.", "retry_after": wait.Seconds(), "global": false})
+}
+
+// someone is the user that a path names, who is asking if it is "@me" or nobody's.
+func (x *exchange) someone(key string) *User {
+	if a := x.accounts[number(x.r.PathValue(key))]; a != nil {
+		return a.user
+	}
+	return x.user
+}
+
+func (x *exchange) inGuild(f func()) {
+	if number(x.r.PathValue("guild")) != x.guild.ID {
+		x.fail(http.StatusNotFound, 10004, "Unknown Guild")
+		return
+	}
+	f()
+}
+
+func (x *exchange) inChannel(permission uint64, f func(c *Channel)) {
+	c := x.channel(number(x.r.PathValue("channel")))
+	switch {
+	case c == nil:
+		x.fail(http.StatusNotFound, 10003, "Unknown Channel")
+	case c.deny[x.user.ID]&ViewChannel != 0:
+		x.fail(http.StatusForbidden, 50001, "Missing Access")
+	case c.deny[x.user.ID]&permission != 0:
+		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
+	default:
+		f(c)
+	}
+}
+
+func (x *exchange) ofMessage(f func(m *Message)) {
+	x.inChannel(ViewChannel, func(c *Channel) {
+		for i := range x.messages {
+			if m := &x.messages[i]; m.Channel == c.ID && m.ID == number(x.r.PathValue("message")) && !m.Deleted {
+				f(m)
+				return
+			}
+		}
+		x.fail(http.StatusNotFound, 10008, "Unknown Message")
+	})
+}
+
+func (s *Server) applicationObject(u *User) object {
+	flags := 0
+	if u.Privileged {
+		flags = 1<<13 | 1<<15 | 1<<19 // presences, members, content; each the limited form
+	}
+	return object{
+		"id": id(u.ID), "name": u.Name, "icon": nil, "description": "", "bot_public": true, "bot_require_code_grant": false,
+		"owner": s.accounts[s.guild.Owner].user.object(), "verify_key": "", "team": nil, "flags": flags, "summary": "",
+	}
+}
+
+func (x *exchange) putCommands() {
+	x.commands = nil
+	if json.Unmarshal(x.body, &x.commands) != nil {
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	}
+	for _, c := range x.commands {
+		x.register(c)
+	}
+	x.ok(x.commands)
+}
+
+func (x *exchange) addCommand() {
+	var c object
+	if json.Unmarshal(x.body, &c) != nil || c == nil {
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	}
+	x.register(c)
+	x.commands = append(x.commands, c)
+	x.write(http.StatusCreated, c)
+}
+
+func (x *exchange) register(c object) {
+	c["id"], c["application_id"], c["version"] = id(x.snowflake()), id(x.user.ID), id(x.snowflake())
+}
+
+// raiseHand asks to speak in a stage channel, or speaks or stops speaking there.
+func (x *exchange) raiseHand() {
+	var d struct {
+		Suppress *bool
+		Raised   *string `json:"request_to_speak_timestamp"`
+	}
+	a := x.accounts[x.user.ID]
+	switch {
+	case json.Unmarshal(x.body, &d) != nil:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	case a.voice == 0 || x.channel(a.voice).Kind != StageChannel:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	case d.Suppress != nil && !*d.Suppress && x.channel(a.voice).deny[x.user.ID]&Speak != 0:
+		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
+		return
+	}
+	if d.Suppress != nil {
+		a.suppressed = *d.Suppress
+	}
+	if a.raised = (time.Time{}); d.Raised != nil {
+		a.raised = time.Now()
+	}
+	x.tellState(a)
+	x.nothing()
+}
+
+// post is a message from a bot.
+func (x *exchange) post(c *Channel) {
+	var d struct {
+		Content   string
+		Embeds    []any
+		Allowed   json.RawMessage `json:"allowed_mentions"`
+		Reference *struct {
+			Message string `json:"message_id"`
+		} `json:"message_reference"`
+		Nonce any
+	}
+	switch {
+	case json.Unmarshal(x.body, &d) != nil:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	case utf8.RuneCountInString(d.Content) > longestContent:
+		x.write(http.StatusBadRequest, object{"message": "Invalid Form Body", "code": 50035, "errors": object{"content": object{
+			"_errors": []object{{"code": "BASE_TYPE_MAX_LENGTH", "message": "Must be 2000 or fewer in length."}},
+		}}})
+		return
+	case strings.TrimSpace(d.Content) == "" && len(d.Embeds) == 0 && len(x.files) == 0:
+		x.fail(http.StatusBadRequest, 50006, "Cannot send an empty message")
+		return
+	}
+	m := Message{Channel: c.ID, Author: x.user.ID, Content: d.Content, Allowed: slices.Clone(d.Allowed), Files: x.files}
+	if d.Reference != nil {
+		m.ReplyTo = number(d.Reference.Message)
+	}
+	o := x.messageObject(x.say(m), true)
+	if d.Nonce != nil {
+		o["nonce"] = d.Nonce
+	}
+	x.ok(o)
+}
+
+// say keeps a message, and tells everybody who wants to know.
+func (s *Server) say(m Message) *Message {
+	m.ID = s.snowflake()
+	s.messages = append(s.messages, m)
+	kept := &s.messages[len(s.messages)-1]
+	s.tellMessage("MESSAGE_CREATE", kept)
+	return kept
+}
+
+// tellMessage tells everybody of a message. Who has no intent for content gets none,
+// but of its own messages and those that mention it.
+func (s *Server) tellMessage(event string, m *Message) {
+	for _, g := range s.sessions {
+		me := g.account.user.ID
+		if !g.wants(intentMessages) || s.channel(m.Channel).deny[me]&ViewChannel != 0 {
+			continue
+		}
+		content := g.wants(intentMessageContent) || m.Author == me || strings.Contains(m.Content, "<@"+id(me)+">")
+		o := s.messageObject(m, content)
+		o["guild_id"] = id(s.guild.ID)
+		member := s.memberObject(s.accounts[m.Author].user)
+		delete(member, "user")
+		o["member"] = member
+		g.tell(event, o)
+	}
+}
+
+func (s *Server) messageObject(m *Message, content bool) object {
+	mentions := []object{}
+	for _, u := range s.users {
+		if strings.Contains(m.Content, "<@"+id(u.ID)+">") {
+			mentions = append(mentions, u.object())
+		}
+	}
+	files := []object{}
+	for i, f := range m.Files {
+		files = append(files, object{"id": id(m.ID + uint64(i) + 1), "filename": f.Name, "size": len(f.Data),
+			"url": s.Base() + "attachments/" + f.Name, "proxy_url": s.Base() + "attachments/" + f.Name})
+	}
+	o := object{
+		"id": id(m.ID), "channel_id": id(m.Channel), "author": s.accounts[m.Author].user.object(),
+		"content": m.Content, "timestamp": stamp(time.Now()), "edited_timestamp": nil, "tts": false,
+		"mention_everyone": false, "mentions": mentions, "mention_roles": []string{},
+		"attachments": files, "embeds": []any{}, "components": []any{}, "pinned": false, "type": 0, "flags": 0,
+	}
+	if m.Edited {
+		o["edited_timestamp"] = stamp(time.Now())
+	}
+	if m.ReplyTo != 0 {
+		o["type"] = 19
+		o["message_reference"] = object{"type": 0, "message_id": id(m.ReplyTo), "channel_id": id(m.Channel), "guild_id": id(s.guild.ID)}
+	}
+	if !content {
+		o["content"], o["attachments"] = "", []any{}
+	}
+	return o
+}
+
+func (x *exchange) history(c *Channel) {
+	limit, _ := strconv.Atoi(x.r.URL.Query().Get("limit"))
+	if limit < 1 || limit > 100 {
+		limit = 50
+	}
+	before := number(x.r.URL.Query().Get("before"))
+	list := []object{}
+	for i := range slices.Backward(x.messages) {
+		m := &x.messages[i]
+		if m.Channel == c.ID && !m.Deleted && (before == 0 || m.ID < before) && len(list) < limit {
+			list = append(list, x.messageObject(m, true))
+		}
+	}
+	x.ok(list)
+}
+
+func (x *exchange) edit(m *Message) {
+	var d struct{ Content *string }
+	switch {
+	case m.Author != x.user.ID:
+		x.fail(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
+		return
+	case json.Unmarshal(x.body, &d) != nil || d.Content != nil && utf8.RuneCountInString(*d.Content) > longestContent:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	}
+	if d.Content != nil {
+		m.Content, m.Edited = *d.Content, true
+	}
+	x.tellMessage("MESSAGE_UPDATE", m)
+	x.ok(x.messageObject(m, true))
+}
+
+func (x *exchange) remove(m *Message) {
+	if m.Author != x.user.ID {
+		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
+		return
+	}
+	m.Deleted = true
+	x.broadcast("MESSAGE_DELETE", object{"id": id(m.ID), "channel_id": id(m.Channel), "guild_id": id(x.guild.ID)}, intentMessages)
+	x.nothing()
+}
+
+// Say has a user say something in a text channel, as people do: not by REST.
+func (s *Server) Say(user, channel uint64, text string) Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *s.say(Message{Channel: channel, Author: user, Content: text})
+}
+
+// Messages returns what there is in a text channel, the deleted too.
+func (s *Server) Messages(channel uint64) (list []Message) {
+	s.with(func() {
+		for _, m := range s.messages {
+			if m.Channel == channel {
+				list = append(list, m)
+			}
+		}
+	})
+	return list
+}
+
+// RateLimit has the next requests refused with 429, each with a time to wait.
+func (s *Server) RateLimit(waits ...time.Duration) {
+	s.with(func() { s.limits = append(s.limits, waits...) })
+}
+
+// Requests returns what REST was asked for: the method and the path.
+func (s *Server) Requests() (list []string) {
+	s.with(func() { list = slices.Clone(s.requests) })
+	return list
+}

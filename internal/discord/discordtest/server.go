@@ -1,0 +1,197 @@
+package discordtest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Config is what a server is made of. Its zero value is a Discord that is well.
+type Config struct {
+	Log  *slog.Logger // nil is none
+	Seed uint64       // of the dice that lose, pad, reorder and choose
+
+	Heartbeat      time.Duration // of the main gateway; 0 is 41.25 s
+	VoiceHeartbeat time.Duration // of the voice gateway; 0 is 13.75 s
+	Transition     time.Duration // how long a transition waits for who is not ready; 0 is 2 s
+	Hold           time.Duration // how long a lost connection to a call can be resumed; 0 is 15 s
+
+	// IdentifyEvery refuses who identifies sooner after the last time, as Discord does
+	// at 5 s. If 0 nobody is refused; the times are kept in any case.
+	IdentifyEvery time.Duration
+
+	// FirstSeq is the first number that the voice gateway gives a message less one, so
+	// that a test sees it wrap.
+	FirstSeq uint16
+}
+
+// A Server is a Discord. Its methods may be called from any goroutine.
+type Server struct {
+	cfg  Config
+	log  *slog.Logger
+	ca   *authority
+	rest net.Listener
+	http *http.Client
+
+	ctx  context.Context // of all connections; ends with Close
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	dice    *mathrand.Rand
+	ids     uint64 // of the last snowflake
+	timers  map[*time.Timer]struct{}
+	servers []*http.Server
+	regions []*region
+
+	guild    Guild
+	channels []*Channel
+	users    []*User
+	accounts map[uint64]*account
+
+	messages []Message
+	commands []object
+	limits   []time.Duration // the next requests are told to wait so long
+	requests []string
+
+	sessions []*gatewaySession
+	calls    map[uint64]*call // by channel
+	faults   faults
+}
+
+// New starts a server that is closed when the test ends.
+func New(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	s, err := start(cfg, t.TempDir())
+	if err != nil {
+		t.Fatalf("starting a Discord: %v", err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func start(cfg Config, dir string) (*Server, error) {
+	or := func(d *time.Duration, normal time.Duration) {
+		if *d == 0 {
+			*d = normal
+		}
+	}
+	or(&cfg.Heartbeat, 41250*time.Millisecond)
+	or(&cfg.VoiceHeartbeat, 13750*time.Millisecond)
+	or(&cfg.Transition, 2*time.Second)
+	or(&cfg.Hold, 15*time.Second)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	ca, err := newAuthority(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Log, ca: ca,
+		dice:     mathrand.New(mathrand.NewPCG(cfg.Seed, 1)),
+		ids:      1 << 60,
+		timers:   make(map[*time.Timer]struct{}),
+		accounts: make(map[uint64]*account),
+		calls:    make(map[uint64]*call),
+		faults:   well(),
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.pool}}}
+	s.populate()
+	if s.rest, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	s.serve(s.rest, s.routes())
+	if _, err := s.addRegion(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// serve answers requests until the server is closed.
+func (s *Server) serve(l net.Listener, h http.Handler) {
+	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)}
+	s.servers = append(s.servers, srv)
+	s.wg.Go(func() { _ = srv.Serve(l) })
+}
+
+// Close ends all connections, and returns when nothing of the server is running.
+func (s *Server) Close() {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		s.wg.Wait()
+		return
+	}
+	s.closed = true
+	for timer := range s.timers {
+		if timer.Stop() {
+			s.wg.Done()
+		}
+	}
+	for _, srv := range s.servers {
+		_ = srv.Close()
+	}
+	for _, c := range s.calls {
+		c.udp.Close()
+	}
+	for _, session := range s.sessions {
+		session.end()
+	}
+	s.mu.Unlock()
+	s.stop()
+	s.http.CloseIdleConnections()
+	s.wg.Wait()
+}
+
+// after calls f with the mutex held, unless the server is closed before.
+func (s *Server) after(d time.Duration, f func()) {
+	if s.closed {
+		return
+	}
+	s.wg.Add(1)
+	var timer *time.Timer
+	timer = time.AfterFunc(d, func() {
+		defer s.wg.Done()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.timers, timer)
+		if !s.closed {
+			f()
+		}
+	})
+	s.timers[timer] = struct{}{}
+}
+
+// Base is where REST is: http, with a slash at the end.
+func (s *Server) Base() string { return "http://" + s.rest.Addr().String() + "/" }
+
+// HTTP is a client that trusts the voice gateway's certificate.
+func (s *Server) HTTP() *http.Client { return s.http }
+
+// CAFile is a PEM file of the authority that signed it, for other processes.
+func (s *Server) CAFile() string { return s.ca.file }
+
+// snowflake makes a number that nobody has.
+func (s *Server) snowflake() uint64 {
+	s.ids += 1<<22 | 1 // a millisecond later
+	return s.ids
+}
+
+// secret makes a word that cannot be guessed: a session, a token.
+func secret() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,452 @@
+package discordtest
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// The opcodes of the voice gateway.
+const (
+	voiceIdentify      = 0
+	voiceSelect        = 1
+	voiceReady         = 2
+	voiceHeartbeat     = 3
+	voiceDescription   = 4
+	voiceSpeaking      = 5
+	voiceHeartbeatAck  = 6
+	voiceResume        = 7
+	voiceHello         = 8
+	voiceResumed       = 9
+	voiceConnect       = 11
+	voiceVideo         = 12
+	voiceDisconnect    = 13
+	voiceSinkWants     = 15
+	voiceBackend       = 16
+	voicePlatform      = 20
+	davePrepare        = 21
+	daveExecute        = 22
+	daveReady          = 23
+	daveEpoch          = 24
+	daveExternalSender = 25
+	daveKeyPackage     = 26
+	daveProposals      = 27
+	daveCommitWelcome  = 28
+	daveAnnounceCommit = 29
+	daveWelcome        = 30
+	daveInvalid        = 31
+)
+
+// unnumbered are the messages that have no sequence number, since they answer something
+// that a new connection asks anew.
+var unnumbered = []int{voiceReady, voiceDescription, voiceHeartbeatAck, voiceHello, voiceResumed}
+
+// A member is somebody in a call, from identifying to being gone for good.
+type member struct {
+	call    *call
+	account *account
+	session string
+	token   string
+	link    *link // nil while the connection is lost and may be resumed
+
+	seq  uint16
+	sent []numbered // what can be said again, the oldest first
+
+	selected bool // has had its session description
+	dave     int
+	transport
+}
+
+type numbered struct {
+	seq uint16
+	m   outgoing
+}
+
+// json tells the member something. What has a number is kept, and told to whoever
+// resumes.
+func (m *member) json(op int, d any) {
+	o := object{"op": op, "d": d}
+	if slices.Contains(unnumbered, op) {
+		if m.link != nil {
+			m.link.text(o)
+		}
+		return
+	}
+	m.seq++
+	o["seq"] = m.seq
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // ours
+	}
+	m.keep(outgoing{kind: websocket.MessageText, data: b})
+}
+
+func (m *member) binary(op byte, body []byte) {
+	m.seq++
+	b := append(binary.BigEndian.AppendUint16(nil, m.seq), op)
+	m.keep(outgoing{kind: websocket.MessageBinary, data: append(b, body...)})
+}
+
+func (m *member) keep(out outgoing) {
+	if m.sent = append(m.sent, numbered{m.seq, out}); len(m.sent) > backlog {
+		m.sent = m.sent[1:]
+	}
+	if m.link != nil {
+		m.link.queue(out)
+	}
+}
+
+// A voiceLink is one connection to a voice gateway.
+type voiceLink struct {
+	*Server
+	region *region
+	member *member // nil before it has identified
+	beaten time.Time
+}
+
+func (s *Server) voiceGateway(r *region) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Query().Get("v") != "8" {
+			s.accept(w, req, refusal{4012, "Unknown protocol."})
+			return
+		}
+		s.accept(w, req, &voiceLink{Server: s, region: r})
+	})
+}
+
+func (v *voiceLink) opened(l *link) {
+	l.text(object{"op": voiceHello, "d": object{"v": 8, "heartbeat_interval": v.cfg.VoiceHeartbeat.Milliseconds()}})
+	v.beaten = time.Now()
+	v.listen(l)
+}
+
+// listen closes the connection of somebody who has no heart beat any more.
+func (v *voiceLink) listen(l *link) {
+	v.after(2*v.cfg.VoiceHeartbeat, func() {
+		switch {
+		case l.closing != 0:
+		case time.Since(v.beaten) >= 2*v.cfg.VoiceHeartbeat:
+			l.close(4009, "Session timeout.")
+		default:
+			v.listen(l)
+		}
+	})
+}
+
+func (v *voiceLink) message(l *link, kind websocket.MessageType, data []byte) {
+	if kind == websocket.MessageBinary {
+		v.binary(l, data)
+		return
+	}
+	var m struct {
+		Op *int
+		D  json.RawMessage
+	}
+	if json.Unmarshal(data, &m) != nil || m.Op == nil {
+		l.close(4002, "Failed to decode payload.")
+		return
+	}
+	switch *m.Op {
+	case voiceIdentify:
+		v.identify(l, m.D)
+	case voiceResume:
+		v.resume(l, m.D)
+	case voiceHeartbeat:
+		v.heartbeat(l, m.D)
+	default:
+		if v.member == nil {
+			l.close(4003, "Not authenticated.")
+			return
+		}
+		v.json(l, *m.Op, m.D)
+	}
+}
+
+func (v *voiceLink) json(l *link, op int, data json.RawMessage) {
+	switch op {
+	case voiceSelect:
+		v.choose(l, data)
+	case voiceSpeaking:
+		v.speaking(l, data)
+	case daveReady, daveInvalid:
+		var d struct {
+			Transition *uint16 `json:"transition_id"`
+		}
+		switch {
+		case json.Unmarshal(data, &d) != nil || d.Transition == nil || !v.member.selected:
+			l.close(4020, "Bad request.")
+		case op == daveReady:
+			v.member.call.delivery.ready(v.member.account.user.ID, *d.Transition)
+		default:
+			v.member.call.delivery.invalid(v.member.account.user.ID)
+		}
+	case voiceVideo, voiceSinkWants, voiceBackend:
+	default:
+		l.close(4001, "Unknown opcode.")
+	}
+}
+
+func (v *voiceLink) binary(l *link, data []byte) {
+	switch {
+	case v.member == nil:
+		l.close(4003, "Not authenticated.")
+	case len(data) == 0 || !v.member.selected:
+		l.close(4020, "Bad request.")
+	case data[0] == daveKeyPackage:
+		if err := v.member.call.delivery.keyPackage(v.member.account.user.ID, data[1:]); err != nil {
+			v.log.Debug("refusing a key package", "user", v.member.account.user.Name, "error", err)
+			l.close(4020, "Bad request.")
+		}
+	case data[0] == daveCommitWelcome:
+		if err := v.member.call.delivery.commit(v.member.account.user.ID, data[1:]); err != nil {
+			v.log.Debug("passing over a commit", "user", v.member.account.user.Name, "error", err)
+		}
+	default:
+		l.close(4001, "Unknown opcode.")
+	}
+}
+
+func (v *voiceLink) identify(l *link, data json.RawMessage) {
+	var d struct {
+		ServerID  string `json:"server_id"`
+		UserID    string `json:"user_id"`
+		SessionID string `json:"session_id"`
+		Token     string
+		Dave      int `json:"max_dave_protocol_version"`
+	}
+	switch {
+	case v.member != nil:
+		l.close(4005, "Already authenticated.")
+		return
+	case json.Unmarshal(data, &d) != nil:
+		l.close(4002, "Failed to decode payload.")
+		return
+	case number(d.ServerID) != v.guild.ID:
+		l.close(4011, "Server not found.")
+		return
+	}
+	a := v.accounts[number(d.UserID)]
+	switch {
+	case a == nil || !a.tokens[d.Token]:
+		l.close(4004, "Authentication failed.")
+		return
+	case a.voice == 0 || a.session != d.SessionID || a.token != d.Token || a.region != v.region:
+		l.close(4006, "Session is no longer valid.")
+		return
+	}
+	c := v.callIn(a.voice)
+	if code, refused := v.faults.refuse[a.user.ID]; refused {
+		delete(v.faults.refuse, a.user.ID)
+		l.close(code, "As a test wants it.")
+		return
+	}
+	if d.Dave < 1 && c.channel.Kind != StageChannel {
+		l.close(4017, "E2EE/DAVE protocol required.")
+		return
+	}
+	if old := c.members[a.user.ID]; old != nil {
+		c.leave(old, 4006, "Session is no longer valid.")
+	}
+	m := &member{call: c, account: a, session: d.SessionID, token: d.Token, link: l, seq: v.cfg.FirstSeq, dave: d.Dave}
+	m.ssrc = rand.Uint32N(1<<30) + 1
+	m.nonces = make(map[uint32]bool)
+	v.member, c.members[a.user.ID] = m, m
+	here := c.udp.LocalAddr().(interface{ AddrPort() netip.AddrPort }).AddrPort()
+	m.json(voiceReady, object{
+		"ssrc": m.ssrc, "ip": here.Addr().Unmap().String(), "port": here.Port(), "modes": v.faults.modes, "experiments": []string{},
+		"streams": []any{},
+	})
+	if v.faults.early && c.encrypted() {
+		m.binary(daveExternalSender, c.delivery.externalSender())
+	}
+}
+
+func (v *voiceLink) resume(l *link, data json.RawMessage) {
+	var d struct {
+		ServerID  string `json:"server_id"`
+		SessionID string `json:"session_id"`
+		Token     string
+		Ack       *int `json:"seq_ack"`
+	}
+	switch {
+	case v.member != nil:
+		l.close(4005, "Already authenticated.")
+		return
+	case json.Unmarshal(data, &d) != nil:
+		l.close(4002, "Failed to decode payload.")
+		return
+	}
+	m := v.lost(d.SessionID, d.Token)
+	if m == nil || number(d.ServerID) != v.guild.ID || m.call.region != v.region || v.faults.take(m.account.user.ID, refuseResume) {
+		l.close(4006, "Session is no longer valid.")
+		return
+	}
+	missed := 0 // messages, from the end
+	if d.Ack != nil && *d.Ack >= 0 {
+		missed = int(m.seq - uint16(*d.Ack))
+	} else {
+		missed = len(m.sent)
+	}
+	if missed > len(m.sent) {
+		l.close(4006, "Session is no longer valid.")
+		return
+	}
+	if m.link != nil {
+		m.link.drop()
+	}
+	v.member, m.link = m, l
+	v.faults.voiceResumed[m.account.user.ID]++
+	m.json(voiceResumed, nil)
+	for _, n := range m.sent[len(m.sent)-missed:] {
+		l.queue(n.m)
+	}
+}
+
+// lost finds the member who a client says that it is.
+func (s *Server) lost(session, token string) *member {
+	for _, c := range s.calls {
+		for _, m := range c.members {
+			if m.session == session && m.token == token && m.account.token == token {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+func (v *voiceLink) heartbeat(l *link, data json.RawMessage) {
+	var d struct {
+		T   json.Number
+		Ack *int `json:"seq_ack"`
+	}
+	if json.Unmarshal(data, &d) != nil || d.Ack == nil {
+		l.close(4020, "Bad request.")
+		return
+	}
+	v.beaten = time.Now()
+	if v.member == nil || !v.faults.heldVoice[v.member.account.user.ID] {
+		l.text(object{"op": voiceHeartbeatAck, "d": object{"t": d.T}})
+	}
+}
+
+// choose is the client's choice of an address and a mode.
+func (v *voiceLink) choose(l *link, data json.RawMessage) {
+	var d struct {
+		Protocol string
+		Data     struct {
+			Address string
+			Port    uint16
+			Mode    string
+		}
+	}
+	m := v.member
+	switch {
+	case json.Unmarshal(data, &d) != nil:
+		l.close(4002, "Failed to decode payload.")
+		return
+	case d.Protocol != "udp":
+		l.close(4012, "Unknown protocol.")
+		return
+	case !slices.Contains(v.faults.modes, d.Data.Mode) || m.choose(d.Data.Mode) != nil:
+		l.close(4016, "Unknown encryption mode.")
+		return
+	case m.discovered.IsValid() && d.Data.Address != m.discovered.Addr().String() || m.discovered.IsValid() && d.Data.Port != m.discovered.Port():
+		l.close(4020, "Bad request.") // not what discovery has told it
+		return
+	}
+	c := m.call
+	key := make([]int, len(m.key))
+	for i, b := range m.key {
+		key[i] = int(b)
+	}
+	again := m.selected
+	m.selected = true
+	m.json(voiceDescription, object{
+		"mode": m.mode, "secret_key": key, "audio_codec": "opus", "video_codec": nil,
+		"media_session_id": secret(), "dave_protocol_version": c.delivery.version,
+	})
+	if again {
+		return
+	}
+	var others []string
+	for _, o := range c.sorted() {
+		if o != m && o.selected {
+			others = append(others, id(o.account.user.ID))
+			o.json(voiceConnect, object{"user_ids": []string{id(m.account.user.ID)}})
+			o.json(voicePlatform, object{"user_id": id(m.account.user.ID), "platform": nil})
+		}
+	}
+	if len(others) > 0 {
+		m.json(voiceConnect, object{"user_ids": others})
+	}
+	m.json(voiceSinkWants, object{"any": 100})
+	for _, o := range c.sorted() {
+		if o != m && o.announced {
+			v.announce(o, m, 0)
+		}
+	}
+	if c.encrypted() {
+		if !v.faults.early {
+			m.binary(daveExternalSender, c.delivery.externalSender())
+		}
+		c.delivery.connected(m.account.user.ID)
+	}
+}
+
+func (v *voiceLink) speaking(l *link, data json.RawMessage) {
+	var d struct {
+		Speaking int
+		SSRC     *uint32
+	}
+	m := v.member
+	if json.Unmarshal(data, &d) != nil || d.SSRC == nil || *d.SSRC != m.ssrc || !m.selected {
+		l.close(4020, "Bad request.")
+		return
+	}
+	m.announced = true
+	for _, o := range m.call.sorted() {
+		if o != m && o.selected {
+			v.announce(m, o, d.Speaking)
+		}
+	}
+}
+
+// announce tells one member that another speaks, now, later or never.
+func (s *Server) announce(who, to *member, speaking int) {
+	tell := func() {
+		if who.call.members[who.account.user.ID] == who && to.call.members[to.account.user.ID] == to {
+			to.json(voiceSpeaking, object{"user_id": id(who.account.user.ID), "ssrc": who.ssrc, "speaking": speaking})
+		}
+	}
+	switch late := s.faults.speaking; {
+	case late < 0:
+	case late == 0:
+		tell()
+	default:
+		s.after(late, tell)
+	}
+}
+
+func (v *voiceLink) ended(l *link, code websocket.StatusCode) {
+	m := v.member
+	if m == nil || m.link != l {
+		return // gone already, or resumed elsewhere
+	}
+	m.link = nil
+	byClient := l.closing == 0 && (code == websocket.StatusNormalClosure || code == websocket.StatusGoingAway)
+	if byClient || l.closing >= 4000 && l.closing != 4015 {
+		m.call.leave(m, 0, "")
+		return
+	}
+	v.after(v.cfg.Hold, func() {
+		if m.link == nil {
+			m.call.leave(m, 0, "")
+		}
+	})
+}

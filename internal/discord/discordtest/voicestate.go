@@ -1,0 +1,191 @@
+package discordtest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+)
+
+// A region is a place where calls can be: a voice gateway of its own.
+type region struct {
+	listener net.Listener
+	endpoint string
+}
+
+// addRegion opens another one.
+func (s *Server) addRegion() (*region, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	r := &region{listener: l, endpoint: "localhost:" + port}
+	s.regions = append(s.regions, r)
+	s.serve(tls.NewListener(l, s.ca.config()), s.voiceGateway(r))
+	return r, nil
+}
+
+// join is what a client asks with op 4. What is not allowed is not answered, as
+// Discord does not answer it.
+func (s *Server) join(g *gatewaySession, channel uint64, mute, deaf bool) {
+	a := g.account
+	if channel != 0 && !s.may(a, channel) {
+		return
+	}
+	changed := a.mute != mute || a.deaf != deaf
+	a.mute, a.deaf = mute, deaf
+	if channel != 0 && channel == a.voice && a.session == g.id && changed {
+		s.tellState(a)
+		return
+	}
+	s.place(a, g.id, channel)
+}
+
+// may reports whether somebody is allowed into a channel.
+func (s *Server) may(a *account, channel uint64) bool {
+	c := s.channel(channel)
+	if c == nil || c.Kind == TextChannel || c.deny[a.user.ID]&(ViewChannel|Connect) != 0 {
+		return false
+	}
+	if c.Limit == 0 || a.voice == channel {
+		return true
+	}
+	inside := 0
+	for _, other := range s.accounts {
+		if other.voice == channel {
+			inside++
+		}
+	}
+	return inside < c.Limit
+}
+
+// place puts somebody into a channel, or takes them out of all if it is 0, and says so
+// to everybody. The old connection to a call is of no use afterwards.
+func (s *Server) place(a *account, session string, channel uint64) {
+	if a.voice == 0 && channel == 0 {
+		return
+	}
+	if a.voice != 0 {
+		s.leaveCall(a, 4014, "Disconnected.")
+	}
+	a.voice, a.session, a.token = channel, session, ""
+	a.suppressed = channel != 0 && s.channel(channel).Kind == StageChannel
+	s.tellState(a)
+	if channel != 0 {
+		s.invite(a)
+	}
+}
+
+// invite gives somebody a new token to the call of their channel.
+func (s *Server) invite(a *account) {
+	c := s.callIn(a.voice)
+	a.token, a.region = secret(), c.region
+	a.tokens[a.token] = true
+	s.tellUser(a.user.ID, "VOICE_SERVER_UPDATE", object{
+		"token": a.token, "guild_id": id(s.guild.ID), "endpoint": c.region.endpoint,
+	})
+}
+
+// tellState tells everybody of a voice state, its owner in any case.
+func (s *Server) tellState(a *account) {
+	state := s.voiceState(a)
+	for _, g := range s.sessions {
+		if g.account == a || g.wants(intentVoiceStates) {
+			g.tell("VOICE_STATE_UPDATE", state)
+		}
+	}
+}
+
+// A Line is the main gateway of a user, without one: for a voice client alone.
+type Line struct {
+	s       *Server
+	session *gatewaySession
+	user    User
+
+	mu     sync.Mutex // of what follows; never held while the server's is waited for
+	state  func(channel uint64, session string)
+	server func(token, endpoint string)
+	queue  []func()
+	wake   chan struct{}
+	done   chan struct{}
+}
+
+// Line logs a user in without a gateway. State is told of the user's own voice state,
+// the channel it is in and the name of the session; server of where the call is. Both
+// are called in order, by one goroutine.
+func (s *Server) Line(user User, state func(channel uint64, session string), server func(token, endpoint string)) *Line {
+	l := &Line{s: s, user: user, state: state, server: server, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.session = s.newSession(s.accounts[user.ID].user, 0)
+	l.session.line = l
+	if s.closed {
+		l.session.end()
+		return l
+	}
+	s.wg.Go(l.run)
+	return l
+}
+
+// Move asks to be in a channel, or in none if it is 0.
+func (l *Line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	switch {
+	case l.session.gone:
+		return errors.New("the server is closed")
+	case guild != l.s.guild.ID:
+		return errors.New("no such guild")
+	}
+	l.s.join(l.session, channel, mute, deaf)
+	return ctx.Err()
+}
+
+// end is called with the server's mutex held, once.
+func (l *Line) end() { close(l.done) }
+
+func (l *Line) tell(event string, data any) {
+	d, _ := data.(object)
+	var f func()
+	switch event {
+	case "VOICE_STATE_UPDATE":
+		if d["user_id"] != id(l.user.ID) {
+			return
+		}
+		channel, _ := d["channel_id"].(string)
+		session, _ := d["session_id"].(string)
+		f = func() { l.state(number(channel), session) }
+	case "VOICE_SERVER_UPDATE":
+		token, _ := d["token"].(string)
+		endpoint, _ := d["endpoint"].(string)
+		f = func() { l.server(token, endpoint) }
+	default:
+		return
+	}
+	l.mu.Lock()
+	l.queue = append(l.queue, f)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Line) run() {
+	for {
+		select {
+		case <-l.done:
+			return
+		case <-l.wake:
+		}
+		l.mu.Lock()
+		queue := l.queue
+		l.queue = nil
+		l.mu.Unlock()
+		for _, f := range queue {
+			f()
+		}
+	}
+}
