@@ -3,20 +3,22 @@ package voice
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-var errUnbuilt = errors.New("not built yet")
-
-// A Packet is 20 ms of what one speaker said.
+// A Packet is what one speaker said in 20 ms, as nearly every client sends it.
 type Packet struct {
-	User uint64    // 0 as long as nobody knows whose it is
+	User uint64    // who; what is nobody's is not handed over
 	SSRC uint32    // the stream it came by
-	At   time.Time // when it was due to be heard: 20 ms after the one before
+	At   time.Time // when it was due: 20 ms after the one before, while somebody speaks
 	Lost int       // how many before it are missing and get silence instead
-	Opus []byte    // valid until the batch is taken; empty if it is only lost ones
+	Opus []byte    // one packet of Opus, valid until the batch is taken; empty if it only ends
 	Ends bool      // the speaker has stopped: nothing follows for a while
 }
 
@@ -37,7 +39,8 @@ type Config struct {
 	// Heard takes a batch every 20 ms in which somebody speaks. It must not wait.
 	Heard func(batch []Packet)
 
-	// Changed is told of each change of the status. It must not wait. It may be nil.
+	// Changed is told of each change of the status, but not of its numbers, within
+	// 20 ms. It must not wait. It may be nil.
 	Changed func(Status)
 
 	// HTTP opens websockets; nil is http.DefaultClient. Tests have certificates of
@@ -47,52 +50,454 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// A Call is the agent in one voice channel.
-type Call struct{ _ int }
+const (
+	answerWithin = 15 * time.Second // of the main gateway, to the wish to be in a channel
+	moveWithin   = 5 * time.Second  // of a connection that was closed as for a move
+	serverWithin = 30 * time.Second // of a voice server that was announced
+	leaveWithin  = 2 * time.Second
+	asks         = 3 // without an answer, once a call has been there
+	wellAfter    = 30 * time.Second
+	longestPause = 30 * time.Second // between attempts
+	longestFrame = 1275             // bytes of an Opus frame (RFC 6716 §3.2.1)
+)
 
-// New returns a call that does nothing until it runs.
-func New(cfg Config) *Call { return nil }
+var (
+	errDeaf  = errors.New("voice: nothing can be heard")
+	errMoved = errors.New("voice: there are new credentials")
+	errOver  = errors.New("voice: the call is over")
+)
 
-// Run joins and stays until ctx ends, which leaves the channel; or until it ends
-// otherwise, with an [*Ended]. It returns only after all its goroutines have.
-func (c *Call) Run(ctx context.Context) error { return errUnbuilt }
+// A Call is the agent in one voice channel. Its methods may be called from any
+// goroutine.
+type Call struct {
+	cfg Config
+
+	// connect runs a link; a test has another.
+	connect func(context.Context, *link) error
+
+	dirty atomic.Bool // the status may have changed since it was told
+
+	mu    sync.Mutex
+	door  door
+	news  chan struct{} // closed and made anew when the door changes
+	over  chan struct{} // closed when Run has ended
+	phase string
+	deaf  string
+	live  *media
+	link  *link
+	past  counts // of sessions that are over
+	stats struct {
+		held              int64
+		resumed, rejoined int
+		trip              time.Duration
+		waited            [steps]float64
+	}
+	ending batch // of speakers of a session that is over
+
+	schedule *schedule
+	room     chan struct{} // closed and made anew when a frame has left
+
+	guard watchdog
+}
+
+// New returns a call that does nothing until it runs, once.
+func New(cfg Config) *Call {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Heard == nil {
+		cfg.Heard = func([]Packet) {}
+	}
+	return &Call{
+		cfg: cfg, connect: func(ctx context.Context, l *link) error { return l.run(ctx) },
+		news: make(chan struct{}), over: make(chan struct{}), room: make(chan struct{}),
+		schedule: newSchedule(time.Now()), phase: "joining",
+	}
+}
+
+// Run joins and stays until ctx ends, which leaves the channel and is no error; or
+// until it ends otherwise, with an [*Ended]. It returns only after all its goroutines
+// have.
+func (c *Call) Run(ctx context.Context) error {
+	within, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var loops sync.WaitGroup
+	loops.Go(func() { c.speak(within) })
+	loops.Go(func() { c.listen(within) })
+	err := c.stay(ctx)
+	c.mu.Lock()
+	c.phase = "left"
+	c.dirty.Store(true)
+	c.mu.Unlock()
+	stop() // only now: who spoke when the session ended has to be told of
+	loops.Wait()
+	close(c.over)
+
+	if !c.removed() {
+		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+		defer cancel()
+		if err := c.cfg.Line.Move(leaving, c.cfg.Place.Guild, 0, false, false); err != nil {
+			c.cfg.Log.Warn("voice channel not left in order", "err", err)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// stay keeps a session with a voice server.
+func (c *Call) stay(ctx context.Context) error {
+	var (
+		do      = ask
+		code    int
+		fails   int // connections in a row that came to nothing
+		asked   int // times in a row without an answer
+		been    bool
+		t       ticket
+		serial  int
+		session *media
+		seq     int64
+	)
+	defer func() { c.retire(session) }() // whichever is the last
+	for {
+		if do != continued {
+			c.retire(session)
+			session, seq = nil, -1
+		}
+		var err error
+		switch do {
+		case ask:
+			t, serial, err = c.ask(ctx)
+		case await:
+			within := moveWithin
+			if c.promised() {
+				within = serverWithin
+			}
+			t, serial, err = c.await(ctx, serial, within)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errLate) && do == await && c.promised():
+			do = ask
+			continue
+		case errors.Is(err, errLate) && do == await:
+			return ended(code)
+		case errors.As(err, new(*Ended)):
+			return err
+		case err != nil: // nobody answers, or the main gateway is away
+			asked++
+			if !been || asked >= asks && errors.Is(err, errLate) {
+				return unanswered(been, err)
+			}
+			do = ask
+			if err := rest(ctx, asked); err != nil {
+				return err
+			}
+			continue
+		}
+		asked = 0
+
+		if session == nil {
+			session = newMedia(c.cfg.Place.Self, t.channel)
+			c.enter(session)
+		}
+		l := newLink(Place{c.cfg.Place.Guild, t.channel, c.cfg.Place.Self}, t, session, seq, do == continued)
+		began, up := time.Now(), false
+		err = c.follow(ctx, l, serial, &up)
+		seq = l.seq.Load()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		been = been || up
+		switch {
+		case errors.Is(err, errMoved):
+		case up && time.Since(began) >= wellAfter:
+			fails = 1
+		default:
+			fails++
+		}
+		do, code = next(err, session.ready.Load(), fails)
+		switch {
+		case c.newer(serial):
+			do = await // it is there already
+		case do == end:
+			return ended(code)
+		case !been && fails == 2*tries:
+			return &Ended{code, "Discord's voice server cannot be reached: " + err.Error()}
+		}
+		c.lost(do, err)
+		if fails > 1 && do != await {
+			if err := rest(ctx, fails-1); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// next says what to do after a connection has ended with an error.
+func next(err error, resumable bool, fails int) (action, int) {
+	var by *closed
+	switch {
+	case errors.Is(err, errMoved):
+		return await, 0
+	case errors.Is(err, errDeaf), errors.Is(err, errSpent):
+		return ask, 0
+	case errors.As(err, &by):
+		return after(by.code, resumable, fails), by.code
+	}
+	return after(0, resumable, fails), 0
+}
+
+// follow runs a link until it ends, or until there are newer credentials.
+func (c *Call) follow(ctx context.Context, l *link, serial int, up *bool) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l.http, l.log = c.cfg.HTTP, c.cfg.Log
+	l.changed = func() { c.dirty.Store(true) }
+	l.speaks = c.announced
+	l.up = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		*up = true
+		c.phase = "in the call"
+		if l.resume {
+			c.stats.resumed++
+		}
+		c.dirty.Store(true)
+	}
+	c.mu.Lock()
+	c.link = l
+	if !l.resume {
+		c.phase = "connecting"
+	}
+	c.dirty.Store(true)
+	c.mu.Unlock()
+
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for {
+			c.mu.Lock()
+			news, newer, gone := c.news, c.door.serial != serial, c.door.gone
+			c.mu.Unlock()
+			if newer || gone {
+				stop(errMoved)
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-news:
+			}
+		}
+	})
+	err := c.connect(ctx, l)
+	if moved := context.Cause(ctx); errors.Is(moved, errMoved) {
+		err = moved
+	}
+	stop(nil)
+	watch.Wait()
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.link = nil
+	c.stats.trip = l.roundTrip()
+	return err
+}
+
+// ask asks to be in the channel, and waits for what the main gateway says.
+func (c *Call) ask(ctx context.Context) (ticket, int, error) {
+	c.mu.Lock()
+	c.door.ask()
+	serial, channel := c.door.serial, c.door.channel
+	c.mu.Unlock()
+	if channel == 0 {
+		channel = c.cfg.Place.Channel
+	}
+	asking, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := c.cfg.Line.Move(asking, c.cfg.Place.Guild, channel, false, false); err != nil {
+		return ticket{}, 0, fmt.Errorf("asking to be in the voice channel: %w", err)
+	}
+	return c.await(ctx, serial, answerWithin)
+}
+
+// await waits for a ticket that is newer.
+func (c *Call) await(ctx context.Context, serial int, within time.Duration) (ticket, int, error) {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	for {
+		c.mu.Lock()
+		t, ok := c.door.ticket()
+		now, gone, news := c.door.serial, c.door.gone, c.news
+		c.mu.Unlock()
+		if gone {
+			return ticket{}, 0, ended(4014)
+		}
+		if ok && now > serial {
+			return t, now, nil
+		}
+		select {
+		case <-ctx.Done():
+			return ticket{}, 0, ctx.Err()
+		case <-late.C:
+			return ticket{}, 0, errLate
+		case <-news:
+		}
+	}
+}
+
+// newer reports whether there are credentials after those of a serial number, or
+// none any more.
+func (c *Call) newer(serial int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.door.serial > serial || c.door.gone
+}
+
+// promised reports whether a voice server is to come that is not known yet.
+func (c *Call) promised() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.door.promised
+}
+
+func (c *Call) removed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.door.gone
+}
+
+// unanswered is the end of a call that nobody lets in.
+func unanswered(been bool, err error) error {
+	switch {
+	case !errors.Is(err, errLate):
+		return &Ended{0, "the voice channel could not be asked for: " + err.Error()}
+	case been:
+		return &Ended{0, "Discord does not answer the wish to be in the voice channel again; ask the bot to join again"}
+	}
+	return &Ended{0, "Discord did not let the bot into the voice channel: it may lack the right to view it or to connect, or the channel is full or gone"}
+}
+
+// rest waits before another attempt: 1 s, 2 s, 4 s and so on, give or take a quarter.
+func rest(ctx context.Context, attempt int) error {
+	pause := min(longestPause, time.Second<<min(attempt-1, 10))
+	t := time.NewTimer(time.Duration(float64(pause) * (0.75 + rand.Float64()/2)))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// enter makes a session the one that is heard and spoken by.
+func (c *Call) enter(m *media) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live = m
+	c.guard.quiet()
+	c.dirty.Store(true)
+}
+
+// retire ends a session. Who spoke in it has stopped.
+func (c *Call) retire(m *media) {
+	if m == nil {
+		return
+	}
+	m.close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live, c.deaf = nil, ""
+	m.finish(time.Now(), &c.ending)
+	c.past.add(m.counts(&c.stats.waited))
+	c.dirty.Store(true)
+}
+
+// lost says that a connection has ended.
+func (c *Call) lost(do action, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if do != continued {
+		c.stats.rejoined++
+	}
+	switch {
+	case errors.Is(err, errMoved):
+		c.phase = "joining"
+	default:
+		c.phase = "lost: " + err.Error()
+		c.cfg.Log.Warn("voice connection lost", "err", err, "then", do)
+	}
+	c.dirty.Store(true)
+}
 
 // State takes our own VOICE_STATE_UPDATE: in which channel we are, 0 for none, and
 // the session's name. Server takes a VOICE_SERVER_UPDATE; an empty endpoint means
 // that another will come. Neither waits.
-func (c *Call) State(channel uint64, session string) {}
-func (c *Call) Server(token, endpoint string)        {}
+func (c *Call) State(channel uint64, session string) {
+	c.learn(func(now time.Time) bool { return c.door.state(now, channel, session) })
+}
+
+func (c *Call) Server(token, endpoint string) {
+	c.learn(func(now time.Time) bool { return c.door.server(now, token, endpoint) })
+}
+
+func (c *Call) learn(change func(now time.Time) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if change(time.Now()) {
+		close(c.news)
+		c.news = make(chan struct{})
+		c.dirty.Store(true)
+	}
+}
 
 // Say hands over one Opus frame of 20 ms, and waits until there is room for it: at
 // most 200 ms are ahead. Hush drops what has not left yet and returns how many frames
 // that were; five frames of silence follow, as they do when Say is not called in
 // time.
-func (c *Call) Say(ctx context.Context, opus []byte) error { return errUnbuilt }
-func (c *Call) Hush() (dropped int)                        { return 0 }
+func (c *Call) Say(ctx context.Context, opus []byte) error {
+	if len(opus) == 0 || len(opus) > longestFrame {
+		return fmt.Errorf("voice: a frame of %d bytes", len(opus))
+	}
+	for {
+		select {
+		case <-c.over:
+			return errOver
+		default:
+		}
+		c.mu.Lock()
+		ok, room := c.schedule.say(opus), c.room
+		c.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.over:
+			return errOver
+		case <-room:
+		}
+	}
+}
+
+func (c *Call) Hush() (dropped int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.room)
+	c.room = make(chan struct{})
+	return c.schedule.hush()
+}
 
 // Sent returns how many frames have left, or would have if they had been allowed to:
 // the position of what is being heard.
-func (c *Call) Sent() int64 { return 0 }
-
-// A Status is what a person may want to know of a call.
-type Status struct {
-	Phase     string // "joining", "connecting", "securing", "in the call", "lost: …"
-	Channel   uint64
-	Encrypted bool
-	Code      string // the voice privacy code
-	People    []uint64
-	Deaf      string // why nothing can be heard though somebody speaks; "" if it can
-
-	Packets, Decrypted, Delivered int64         // received, of those opened, of those handed over
-	Lost, Late, Refused           int64         // not come, come too late, not to be opened
-	SentFrames, HeldFrames        int64         // and those that were not allowed to leave
-	Delay                         time.Duration // that the jitter buffer adds, at the median
-	RoundTrip                     time.Duration // of a heartbeat
-	Resumed, Rejoined             int
+func (c *Call) Sent() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.schedule.sent
 }
-
-// Status returns it.
-func (c *Call) Status() Status { return Status{} }
 
 // An Ended call has come to an end that trying again does not mend.
 type Ended struct {

@@ -1,0 +1,61 @@
+package voice
+
+import "fmt"
+
+// An action is what is done after a connection to the voice gateway has ended.
+type action int
+
+const (
+	ask       action = iota // the main gateway for new credentials
+	await                   // what the main gateway says: this is how a move looks
+	again                   // identify with the same credentials
+	continued               // resume the session
+	end                     // nothing: trying again does not mend it
+)
+
+func (a action) String() string {
+	return [...]string{"ask", "await", "again", "resume", "end"}[a]
+}
+
+// tries is how often the same is tried before something else is.
+const tries = 3
+
+// after says what to do when a connection has ended with a code, or with 0 if it just
+// broke: a session that was there can be resumed, and fails connections in a row have
+// come to nothing.
+func after(code int, resumable bool, fails int) action {
+	switch {
+	case code == 4014, code == 4022:
+		return await
+	case endings[code] != "":
+		return end
+	case code >= 4000 && code != 4015, fails >= tries:
+		return ask
+	case resumable:
+		return continued
+	}
+	return again
+}
+
+// endings has what a person can do about the codes after which nothing helps.
+var endings = map[int]string{
+	4004: "Discord did not accept the bot in the voice channel (authentication failed); if joining again does not help, make a new token for the bot",
+	4011: "Discord's voice server was not found; join again in a minute",
+	4012: "Discord does not speak version 8 of its voice gateway any more; install a newer earshot",
+	4016: "Discord offers no way of encrypting packets that is known here; install a newer earshot",
+	4017: "Discord wants a newer kind of end-to-end encryption; install a newer earshot",
+	4021: "Discord refuses more voice connections for now (rate limited); join again in some minutes",
+}
+
+// ended is the end of a call by a code.
+func ended(code int) *Ended {
+	switch {
+	case code == 4014:
+		return &Ended{code, "somebody removed the bot from the voice channel, or the channel is gone; ask it to join again"}
+	case code == 4022:
+		return &Ended{code, "Discord ended the call; ask the bot to join again"}
+	case endings[code] != "":
+		return &Ended{code, endings[code]}
+	}
+	return &Ended{code, fmt.Sprintf("Discord closed the voice connection (%d)", code)}
+}

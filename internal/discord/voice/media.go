@@ -1,0 +1,293 @@
+package voice
+
+import (
+	"crypto/rand"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot/internal/discord/dave"
+)
+
+const (
+	streams   = 256              // of one connection
+	forgotten = 30 * time.Second // after its last packet, a stream is
+	keepAlive = 5 * time.Second  // between datagrams that keep a way through a router open
+)
+
+// media is the sound of one session with a voice server: a socket, keys, and who
+// speaks. It outlives the websocket, since a session can be resumed.
+type media struct {
+	self uint64
+	dave *dave.Session
+
+	ssrc  uint32   // ours
+	conn  net.Conn // nil before discovery
+	seal  *sealer  // for the goroutine that sends
+	ready atomic.Bool
+
+	loops sync.WaitGroup
+
+	mu      sync.Mutex
+	bind    *binding
+	streams []*stream
+	count   counts
+	clear   []byte // of a frame that has been opened
+	over    bool   // it has been finished
+}
+
+// A stream is what one speaker sends.
+type stream struct {
+	ssrc uint32
+	user uint64
+	jitter
+}
+
+// counts is what has happened to packets.
+type counts struct {
+	packets, decrypted, delivered, lost, late, duplicates, dropped, refused, unknown int64
+}
+
+func (c *counts) add(o counts) {
+	c.packets += o.packets
+	c.decrypted += o.decrypted
+	c.delivered += o.delivered
+	c.lost += o.lost
+	c.late += o.late
+	c.duplicates += o.duplicates
+	c.dropped += o.dropped
+	c.refused += o.refused
+	c.unknown += o.unknown
+}
+
+func newMedia(self, channel uint64) *media {
+	return &media{self: self, dave: dave.New(rand.Reader, self, channel), bind: newBinding(self)}
+}
+
+// begin takes the key of the transport, and listens.
+func (m *media) begin(mode string, key []byte) error {
+	aead, err := newCipher(mode, key)
+	if err != nil {
+		return err
+	}
+	m.seal = newSealer(aead)
+	m.ready.Store(true)
+	m.loops.Go(func() { m.receive(newOpener(aead)) })
+	return nil
+}
+
+// close ends it, and waits for its goroutine.
+func (m *media) close() {
+	m.ready.Store(false)
+	if m.conn != nil {
+		m.conn.Close()
+	}
+	m.loops.Wait()
+	m.dave.Close()
+}
+
+// receive takes packets until the socket is closed.
+func (m *media) receive(o *opener) {
+	b := make([]byte, 2048) // no datagram of Discord's is longer
+	for {
+		n, err := m.conn.Read(b)
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // such as that nobody listens there for the moment
+			time.Sleep(frame)
+			continue
+		}
+		if p, err := o.open(b[:n]); err == nil {
+			m.take(time.Now(), p)
+		} else if !errors.Is(err, errOther) {
+			m.mu.Lock()
+			m.count.packets++
+			m.count.refused++
+			m.mu.Unlock()
+		}
+	}
+}
+
+// take takes a packet of somebody.
+func (m *media) take(now time.Time, p packet) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count.packets++
+	if len(p.payload) == 0 {
+		return // padding alone, by which a server measures the way
+	}
+	user := m.bind.owner(p.ssrc)
+	if user != 0 {
+		if m.open(now, now, user, p) {
+			return
+		}
+	}
+	// Nobody's, or not of whom it was said to be of: then the keys tell.
+	who, opus, ok := m.dave.Whose(m.clear[:0], m.bind.candidates(), p.payload, now)
+	switch {
+	case ok:
+		m.clear = opus[:0]
+		m.bound(now, p.ssrc, who)
+		m.count.decrypted++
+		m.put(now, who, p, opus)
+	case user == 0:
+		m.bind.hold(now, p)
+	default:
+		m.count.refused++
+	}
+}
+
+// open opens a packet of a user that came at a time, and puts it in its order.
+func (m *media) open(now, came time.Time, user uint64, p packet) bool {
+	opus, err := m.dave.Open(m.clear[:0], user, p.payload, now)
+	if err != nil {
+		return false
+	}
+	m.clear = opus[:0]
+	m.count.decrypted++
+	m.put(came, user, p, opus)
+	return true
+}
+
+// put puts a frame in the order of its stream.
+func (m *media) put(now time.Time, user uint64, p packet, opus []byte) {
+	var s *stream
+	for _, o := range m.streams {
+		if o.ssrc == p.ssrc && o.user == user {
+			s = o
+		}
+	}
+	if s == nil {
+		if len(m.streams) == streams {
+			m.count.dropped++
+			return
+		}
+		s = &stream{ssrc: p.ssrc, user: user}
+		m.streams = append(m.streams, s)
+	}
+	s.put(now, p.seq, p.time, opus)
+}
+
+// bound says whose a stream is, and takes what was held of it.
+func (m *media) bound(now time.Time, ssrc uint32, user uint64) {
+	for _, h := range m.bind.bind(ssrc, user) {
+		if !m.open(now, h.came, user, h.packet) {
+			m.count.refused++
+		}
+	}
+}
+
+// speaking takes a speaking event: a stream is of a user.
+func (m *media) speaking(now time.Time, ssrc uint32, user uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bind.arrived(user)
+	if ssrc != 0 && user != 0 && user != m.self && m.bind.owner(ssrc) != user {
+		m.bound(now, ssrc, user)
+	}
+}
+
+func (m *media) arrived(users ...uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bind.arrived(users...)
+}
+
+func (m *media) left(user uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bind.left(user)
+}
+
+// A batch is what is handed over at once. It owns its bytes.
+type batch struct {
+	packets []Packet
+	bytes   []byte
+}
+
+func (b *batch) reset() { b.packets, b.bytes = b.packets[:0], b.bytes[:0] }
+
+// step adds what can be handed over now. It allocates nothing once a batch has its
+// size.
+func (m *media) step(now time.Time, b *batch) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over {
+		return
+	}
+	m.bind.expire(now)
+	keep := m.streams[:0]
+	for _, s := range m.streams {
+		for {
+			p, ok := s.step(now)
+			if !ok {
+				break
+			}
+			m.add(b, s, p)
+		}
+		if now.Sub(s.came) < forgotten {
+			keep = append(keep, s)
+		} else {
+			m.count.add(s.counts())
+		}
+	}
+	clear(m.streams[len(keep):])
+	m.streams = keep
+}
+
+// add adds a packet to a batch. Growing leaves the bytes of earlier packets where
+// they are.
+func (m *media) add(b *batch, s *stream, p Packet) {
+	p.User, p.SSRC = s.user, s.ssrc
+	if len(p.Opus) > 0 {
+		m.count.delivered++
+		from := len(b.bytes)
+		b.bytes = append(b.bytes, p.Opus...)
+		p.Opus = b.bytes[from:len(b.bytes):len(b.bytes)]
+	}
+	b.packets = append(b.packets, p)
+}
+
+// finish adds what still waits and the end of everybody who speaks, and is the last.
+func (m *media) finish(now time.Time, b *batch) {
+	m.step(now.Add(longest), b) // nothing that is missing will come
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = true
+	for _, s := range m.streams {
+		if s.jitter.speaking {
+			s.jitter.speaking = false
+			m.add(b, s, Packet{At: s.at(s.expect), Ends: true})
+		}
+	}
+}
+
+func (s *stream) counts() counts {
+	return counts{lost: s.lost, late: s.late, duplicates: s.duplicates, dropped: s.dropped}
+}
+
+// counts returns what has happened so far, and how long packets waited.
+func (m *media) counts(waited *[steps]float64) counts {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.count
+	c.unknown = m.bind.lost
+	for _, s := range m.streams {
+		c.add(s.counts())
+		for i, n := range s.waited {
+			waited[i] += n
+		}
+	}
+	return c
+}
+
+// people returns who is in the call with us.
+func (m *media) people() []uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.bind.here)
+}

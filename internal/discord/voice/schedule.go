@@ -1,0 +1,82 @@
+package voice
+
+import "time"
+
+const (
+	ahead  = 10 // frames that are handed over in advance: 200 ms
+	tail   = 5  // frames of silence at the end of speech, so that nobody's decoder goes on
+	makeUp = 2  // frames that are late and still sent, at once; more would be a burst
+)
+
+// silence is a frame of Opus without any sound.
+var silence = []byte{0xF8, 0xFF, 0xFE}
+
+// A schedule says which frame leaves when: one in each 20 ms since it began, whatever
+// happened in between, so that no delay adds up. RTP timestamps are this time, also
+// where nothing is said and where nothing may leave. It has no clock.
+type schedule struct {
+	zero  time.Time
+	done  int64 // slots of 20 ms that are over
+	queue [ahead][]byte
+	first int // of the queue
+	count int
+
+	rest int   // frames of silence to come
+	sent int64 // frames of speech that have been taken
+}
+
+func newSchedule(zero time.Time) *schedule { return &schedule{zero: zero} }
+
+// say queues a frame, which it copies, and reports false if there is no room.
+func (s *schedule) say(opus []byte) bool {
+	if s.count == ahead {
+		return false
+	}
+	q := &s.queue[(s.first+s.count)%ahead]
+	*q = append((*q)[:0], opus...)
+	s.count++
+	return true
+}
+
+// hush drops what is queued.
+func (s *schedule) hush() int {
+	n := s.count
+	s.count = 0
+	return n
+}
+
+// A slot is what a step of the schedule says to do.
+type slot struct {
+	opus  []byte // to send, valid until the next step; nil if nothing is
+	stamp uint32 // since the schedule began, in samples
+	mine  bool   // it is speech, not the silence after it
+	last  bool   // nothing follows
+}
+
+// step returns the next slot that is due, and false if none is; it is called until
+// there is none. What was due long ago is not sent later: the frames wait, and the
+// time of what was missed passes.
+func (s *schedule) step(now time.Time) (slot, bool) {
+	due := int64(now.Sub(s.zero)/frame) + 1 // slots that have begun
+	if s.done >= due {
+		return slot{}, false
+	}
+	if s.done < due-1-makeUp {
+		s.done = due - 1
+	}
+	out := slot{stamp: uint32(s.done * samples)}
+	s.done++
+	switch {
+	case s.count > 0:
+		out.opus, out.mine = s.queue[s.first], true
+		s.first = (s.first + 1) % ahead
+		s.count--
+		s.rest = tail
+		s.sent++
+	case s.rest > 0:
+		out.opus = silence
+		s.rest--
+		out.last = s.rest == 0
+	}
+	return out, true
+}

@@ -1,0 +1,66 @@
+package voice
+
+import (
+	"slices"
+	"time"
+)
+
+// A Status is what a person may want to know of a call.
+type Status struct {
+	Phase     string // "joining", "connecting", "securing", "in the call", "lost: …", "left"
+	Channel   uint64 // where the main gateway says that we are; 0 for nowhere
+	Encrypted bool   // end to end
+	Code      string // the voice privacy code
+	People    []uint64
+	Deaf      string // why nothing can be heard though somebody speaks; "" if it can
+
+	Packets, Decrypted, Delivered int64         // received, of those opened, of those handed over
+	Lost, Late, Refused           int64         // not come, come too late, not to be opened
+	Duplicates, Dropped, Unknown  int64         // come twice, for want of room, and of nobody that is known
+	SentFrames, HeldFrames        int64         // and those that were not allowed to leave
+	Delay                         time.Duration // that the jitter buffer adds, at the median, up to 10 ms more
+	RoundTrip                     time.Duration // of a heartbeat
+	Resumed, Rejoined             int
+}
+
+// like reports whether two statuses differ at most in their numbers.
+func (s Status) like(o Status) bool {
+	return s.Phase == o.Phase && s.Channel == o.Channel && s.Encrypted == o.Encrypted && s.Code == o.Code &&
+		s.Deaf == o.Deaf && slices.Equal(s.People, o.People)
+}
+
+// Status returns it.
+func (c *Call) Status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Status{
+		Phase: c.phase, Channel: c.door.channel, Deaf: c.deaf,
+		HeldFrames: c.stats.held, SentFrames: c.schedule.sent - c.stats.held,
+		RoundTrip: c.stats.trip, Resumed: c.stats.resumed, Rejoined: c.stats.rejoined,
+	}
+	n, waited := c.past, c.stats.waited
+	if m := c.live; m != nil {
+		n.add(m.counts(&waited))
+		s.People = m.people()
+		if m.ready.Load() {
+			d := m.dave.State()
+			s.Encrypted, s.Code = d.Version > 0 && d.Ready, d.Code
+			if d.Version > 0 && !d.Ready && len(s.People) > 0 && s.Phase == "in the call" {
+				s.Phase = "securing"
+			}
+		}
+	}
+	if c.link != nil {
+		s.RoundTrip = max(s.RoundTrip, 0)
+		if trip := c.link.roundTrip(); trip > 0 {
+			s.RoundTrip = trip
+		}
+	}
+	s.Packets, s.Decrypted, s.Delivered = n.packets, n.decrypted, n.delivered
+	s.Lost, s.Late, s.Refused = n.lost, n.late, n.refused
+	s.Duplicates, s.Dropped, s.Unknown = n.duplicates, n.dropped, n.unknown
+	if waited != [steps]float64{} {
+		s.Delay = quantile(&waited, 0.5)
+	}
+	return s
+}

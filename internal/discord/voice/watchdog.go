@@ -1,0 +1,71 @@
+package voice
+
+import "time"
+
+const (
+	deafAfter   = 5 * time.Second  // of nothing, somebody ought to know
+	rejoinAfter = 10 * time.Second // of nothing, it is worth the interruption
+	rejoinEvery = time.Minute      // at most, and twice as long each time that it did not help
+	rejoinMost  = 16 * time.Minute
+	enough      = 50 // packets of which none could be opened, that tell of a fault
+)
+
+// A watchdog notices that a call is joined and deaf: somebody is said to speak and no
+// packet comes, or packets come and none can be opened. It has no clock.
+type watchdog struct {
+	packets, opened int64     // when it last looked
+	refused         int64     // packets in a row of which none could be opened
+	since           time.Time // the first of them
+	came            time.Time // when the last packet did
+	said            time.Time // when somebody was last said to begin to speak, and no packet has come yet
+
+	rejoined time.Time
+	pause    time.Duration
+}
+
+// speaking says that somebody begins to speak.
+func (w *watchdog) speaking(now time.Time) {
+	if w.said.IsZero() {
+		w.said = now
+	}
+}
+
+// quiet says that nobody does who has been announced.
+func (w *watchdog) quiet() { w.said = time.Time{} }
+
+// look takes how many packets of others have come in a call, and how many of them
+// could be opened. It returns why nothing can be heard, "" if nothing is known to be
+// wrong, and whether to join anew.
+func (w *watchdog) look(now time.Time, packets, opened int64) (deaf string, rejoin bool) {
+	if packets < w.packets { // another connection
+		w.packets, w.opened = 0, 0
+	}
+	if packets > w.packets {
+		w.came, w.said = now, time.Time{}
+		if w.refused == 0 {
+			w.since = now
+		}
+		w.refused += packets - w.packets
+	}
+	if opened > w.opened {
+		w.refused, w.pause = 0, 0
+	}
+	w.packets, w.opened = packets, opened
+
+	var wrong time.Duration
+	switch {
+	case w.refused >= enough && now.Sub(w.came) < deafAfter:
+		deaf, wrong = "sound comes and cannot be decrypted", w.came.Sub(w.since)
+	case !w.said.IsZero():
+		deaf, wrong = "somebody speaks and no sound comes; a firewall may keep UDP away", now.Sub(w.said)
+	}
+	if wrong < deafAfter {
+		return "", false
+	}
+	if wrong < rejoinAfter || !w.rejoined.IsZero() && now.Sub(w.rejoined) < w.pause {
+		return deaf, false
+	}
+	w.rejoined, w.pause = now, min(rejoinMost, max(rejoinEvery, 2*w.pause))
+	w.refused, w.said = 0, time.Time{}
+	return deaf, true
+}
