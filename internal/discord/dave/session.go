@@ -1,9 +1,16 @@
 package dave
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"sync"
 	"time"
+
+	"earshot/internal/discord/mls"
 )
 
 // Version is the highest version of the protocol that is spoken here.
@@ -49,47 +56,182 @@ var (
 )
 
 // A Session is one member's part in the encryption of one call. Its methods may be
-// called from any goroutine.
-type Session struct{ _ int }
+// called from any goroutine. Frames do not wait for what the gateway says to be
+// worked out.
+type Session struct {
+	self, channel uint64
+	rand          io.Reader
+	frames        passage
 
-// New returns a session of a user in a voice channel, both Discord's numbers.
-func New(rand io.Reader, self, channel uint64) *Session { return nil }
+	mu          sync.Mutex
+	fault       error // of the source of randomness: without one nothing goes on
+	closed      bool
+	signer      *mls.Signer
+	external    *mls.ExternalSender // of op 25
+	users       map[uint64]bool     // who may be added
+	pack        *mls.KeyPackage     // published, and nobody has welcomed us by it yet
+	group       *mls.Group          // the newest; at epoch 0 it is ours alone
+	newest      *epoch              // its keys, once somebody may use them
+	proposals   []*mls.Proposal     // for group
+	commits     []commit            // ours of them, each of which may be the one that is followed
+	transitions transitions
+	executed    int
+	resets      int
+}
 
-// Select takes the version of op 4: 0 is no encryption.
-func (s *Session) Select(version uint16, now time.Time) []Answer { return nil }
+// A commit is one that we have sent, with the group that it leads to.
+type commit struct {
+	message []byte
+	refs    [][]byte
+	next    *mls.Group
+}
+
+func (c *commit) has(ref []byte) bool {
+	return slices.ContainsFunc(c.refs, func(r []byte) bool { return bytes.Equal(r, ref) })
+}
+
+// Bounds of what a gateway can make a session keep in one epoch.
+const (
+	maxMessage   = 1 << 20
+	maxProposals = 1 << 10
+	maxCommits   = 64
+	maxUsers     = 1 << 14 // a stage may have ten thousand listeners
+)
+
+// New returns a session of a user in a voice channel, both Discord's numbers. Its
+// signature key is new, and the same for as long as the session is.
+func New(rand io.Reader, self, channel uint64) *Session {
+	s := &Session{self: self, channel: channel, rand: rand, users: make(map[uint64]bool)}
+	s.signer, s.fault = mls.NewSigner(rand)
+	return s
+}
+
+// Select takes the version of op 4: 0 is no encryption. All begins anew, but for who
+// is connected.
+func (s *Session) Select(version uint16, now time.Time) []Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.forget()
+	s.transitions = nil
+	s.frames.execute(version, nil, nil, now)
+	return s.begin(version)
+}
 
 // Connected and Disconnected take ops 11 and 13. Nobody else may be added.
-func (s *Session) Connected(users ...uint64) {}
-func (s *Session) Disconnected(user uint64)  {}
+func (s *Session) Connected(users ...uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range users {
+		if len(s.users) < maxUsers {
+			s.users[u] = true
+		}
+	}
+}
+
+func (s *Session) Disconnected(user uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.users, user)
+}
 
 // Prepare, Execute and Epoch take ops 21, 22 and 24.
-func (s *Session) Prepare(transition, version uint16, now time.Time) []Answer { return nil }
-func (s *Session) Execute(transition uint16, now time.Time) []Answer          { return nil }
-func (s *Session) Epoch(epoch uint64, version uint16, now time.Time) []Answer { return nil }
+func (s *Session) Prepare(id, version uint16, now time.Time) []Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	var e *epoch
+	if spoken(version) {
+		e = s.keys(now)
+	}
+	t := s.transitions.prepare(id, version, e)
+	if id == 0 {
+		s.execute(0, now)
+		return nil
+	}
+	switch {
+	case version == 0:
+		s.frames.leave(now)
+	case t.epoch == nil:
+		return nil // its commit or welcome is still to come
+	}
+	return t.ready()
+}
+
+func (s *Session) Execute(id uint16, now time.Time) []Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.execute(id, now)
+	}
+	return nil
+}
+
+func (s *Session) Epoch(number uint64, version uint16, now time.Time) []Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || number != 1 {
+		return nil // the group stays as it is; a transition says which version it is for
+	}
+	// What is executed, or is going to be, is used until the new group is.
+	s.forget()
+	return s.begin(version)
+}
 
 // Binary takes a binary message of the gateway: its opcode and what follows it. An
 // error is for the log: what is to be done about it is among the answers.
-func (s *Session) Binary(op byte, body []byte, now time.Time) ([]Answer, error) { return nil, nil }
+func (s *Session) Binary(op byte, body []byte, now time.Time) ([]Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, ErrNotReady
+	case s.fault != nil:
+		return nil, fmt.Errorf("dave: %w", s.fault)
+	case len(body) > maxMessage:
+		return nil, fmt.Errorf("dave: a message of %d bytes", len(body))
+	}
+	switch op {
+	case OpExternalSender:
+		return nil, s.meet(body)
+	case OpProposals:
+		return s.propose(body)
+	case OpAnnounceCommit, OpWelcome:
+		if len(body) < 2 {
+			return nil, errors.New("dave: a transition without a number")
+		}
+		id, message := binary.BigEndian.Uint16(body), body[2:]
+		if op == OpWelcome {
+			return s.welcome(id, message, now)
+		}
+		return s.announce(id, message, now)
+	}
+	return nil, fmt.Errorf("dave: opcode %d is not known", op)
+}
 
 // Seal appends a sealed Opus frame to dst, or the frame itself where the call is not
-// encrypted.
-func (s *Session) Seal(dst, opus []byte) ([]byte, error) { return nil, ErrNotReady }
+// encrypted. They must not overlap.
+func (s *Session) Seal(dst, opus []byte) ([]byte, error) { return s.frames.seal(dst, opus) }
 
 // Open appends to dst the Opus frame that a user has sealed.
 func (s *Session) Open(dst []byte, user uint64, frame []byte, now time.Time) ([]byte, error) {
-	return nil, ErrClosed
+	return s.frames.open(dst, user, frame, now)
 }
 
 // Whose tries the key of each of users on a frame of which it is not known who sent
 // it. Only the key of who did opens it.
 func (s *Session) Whose(dst []byte, users []uint64, frame []byte, now time.Time) (user uint64, opus []byte, ok bool) {
-	return 0, nil, false
+	return s.frames.whose(dst, users, frame, now)
 }
 
 // A State is what a status shows of a session.
 type State struct {
 	Version     uint16 // 0: the call is not encrypted
-	Ready       bool   // frames can be sealed
+	Ready       bool   // frames can be sealed, or need not be
 	Epoch       uint64
 	Members     []uint64
 	Code        string // the voice privacy code: six groups of five digits; "" before the first epoch
@@ -98,11 +240,375 @@ type State struct {
 }
 
 // State returns it.
-func (s *Session) State() State { return State{} }
+func (s *Session) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := State{Transitions: s.executed, Resets: s.resets}
+	p := &s.frames
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st.Version, st.Ready = p.version, p.plain
+	if e := p.live; e != nil {
+		st.Ready, st.Epoch, st.Members, st.Code = true, e.number, slices.Clone(e.members), e.code
+	}
+	return st
+}
 
 // Fingerprint returns the code by which two users prove to each other whose keys
-// they have: nine groups of five digits. It takes 50 ms.
-func (s *Session) Fingerprint(user uint64) (string, error) { return "", ErrNotReady }
+// they have: nine groups of five digits. It takes 50 ms. It is [ErrNotReady] for who
+// is not in the epoch that is executed.
+func (s *Session) Fingerprint(user uint64) (string, error) {
+	s.frames.mu.Lock()
+	var own, other []byte
+	if e := s.frames.live; e != nil {
+		own, other = e.keys[s.self], e.keys[user]
+	}
+	s.frames.mu.Unlock()
+	if own == nil || other == nil || user == s.self {
+		return "", ErrNotReady
+	}
+	return fingerprint(s.self, own, user, other)
+}
 
-// Close forgets all keys.
-func (s *Session) Close() {}
+// Close forgets all keys. Nothing is sealed or opened after it.
+func (s *Session) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	s.transitions = nil
+	s.closed = true
+	s.frames.close()
+}
+
+// spoken reports whether version is encrypted in a way that is known here.
+func spoken(version uint16) bool { return version >= 1 && version <= Version }
+
+// forget leaves the group, and what belongs to it. Epochs that it had stay.
+func (s *Session) forget() {
+	if s.pack != nil {
+		s.pack.Clear()
+		s.pack = nil
+	}
+	s.advance(nil)
+}
+
+// advance makes next the group, with nothing proposed.
+func (s *Session) advance(next *mls.Group) {
+	for _, c := range s.commits {
+		if c.next != next {
+			c.next.Clear()
+		}
+	}
+	if s.group != nil {
+		s.group.Clear()
+	}
+	s.group, s.newest, s.proposals, s.commits = next, nil, nil, nil
+}
+
+// begin makes a pending member of us, where the call is encrypted: one that has
+// published a key package, and has a group of its own ("Initial Group Creation").
+func (s *Session) begin(version uint16) []Answer {
+	if !spoken(version) || s.fault != nil {
+		return nil
+	}
+	s.pack, s.fault = mls.NewKeyPackage(s.rand, s.signer, binary.BigEndian.AppendUint64(nil, s.self))
+	if s.fault != nil {
+		s.pack = nil
+		return nil
+	}
+	s.fault = s.found()
+	return []Answer{{Op: OpKeyPackage, Body: s.pack.Marshal()}}
+}
+
+// found creates the group of a pending member as soon as it knows who proposes.
+func (s *Session) found() error {
+	if s.pack == nil || s.external == nil {
+		return nil
+	}
+	g, err := mls.New(s.rand, s.pack, binary.BigEndian.AppendUint64(nil, s.channel), *s.external)
+	if err != nil {
+		return fmt.Errorf("creating a group: %w", err)
+	}
+	s.advance(g)
+	return nil
+}
+
+// established reports whether the group is one that others are in, or were.
+func (s *Session) established() bool { return s.group != nil && s.group.Epoch() > 0 }
+
+// meet takes op 25. It may come before op 4, and once more at any time. A group that
+// is established keeps who it has.
+func (s *Session) meet(body []byte) error {
+	e, err := mls.ParseExternalSender(body)
+	if err != nil {
+		return fmt.Errorf("reading the external sender: %w", err)
+	}
+	if s.external != nil && same(*s.external, e) {
+		return nil
+	}
+	s.external = &e
+	if s.established() {
+		return nil
+	}
+	return s.found()
+}
+
+func same(a, b mls.ExternalSender) bool {
+	return bytes.Equal(a.SignatureKey, b.SignatureKey) && bytes.Equal(a.Identity, b.Identity)
+}
+
+// propose takes op 27.
+func (s *Session) propose(body []byte) ([]Answer, error) {
+	if s.group == nil {
+		return nil, errors.New("dave: proposals for a group that there is not yet")
+	}
+	if len(body) == 0 {
+		return nil, errors.New("dave: proposals without an operation")
+	}
+	list, rest, ok := vector(body[1:])
+	if !ok || len(rest) > 0 {
+		return nil, errors.New("dave: proposals that are no list")
+	}
+	var err error
+	changed := false
+	switch body[0] {
+	case 0:
+		changed, err = s.append(list)
+	case 1:
+		changed, err = s.revoke(list)
+	default:
+		err = fmt.Errorf("dave: operation %d on proposals", body[0])
+	}
+	if !changed || len(s.proposals) == 0 {
+		return nil, err
+	}
+	answers, cannot := s.commit()
+	return answers, errors.Join(err, cannot)
+}
+
+// append takes the proposals of list, as far as they may be followed.
+func (s *Session) append(list []byte) (changed bool, err error) {
+	for len(list) > 0 {
+		var message []byte
+		var wrong error
+		if message, list, wrong = mls.Next(list); wrong != nil {
+			return changed, errors.Join(err, fmt.Errorf("reading a list of proposals: %w", wrong))
+		}
+		p, wrong := s.group.Proposal(message)
+		if wrong == nil {
+			wrong = s.wanted(p)
+		}
+		switch {
+		case wrong != nil:
+			err = errors.Join(err, fmt.Errorf("reading a proposal: %w", wrong))
+		case slices.ContainsFunc(s.proposals, func(k *mls.Proposal) bool { return bytes.Equal(k.Ref, p.Ref) }):
+		case len(s.proposals) == maxProposals:
+			return changed, errors.Join(err, errors.New("dave: too many proposals"))
+		default:
+			s.replace(p)
+			s.proposals = append(s.proposals, p)
+			changed = true
+		}
+	}
+	return changed, err
+}
+
+// wanted refuses to add who is not connected ("Member Add").
+func (s *Session) wanted(p *mls.Proposal) error {
+	if p.Add == nil {
+		return nil
+	}
+	user, err := userOf(p.Add.Identity)
+	if err == nil && (user == s.self || !s.users[user]) {
+		err = errors.New("dave: it adds somebody who is not connected")
+	}
+	return err
+}
+
+// replace drops the proposal to add whom p adds, too: nobody uses two key packages at
+// a time ("Key Packages"), and both can never be committed.
+func (s *Session) replace(p *mls.Proposal) {
+	if p.Add == nil {
+		return
+	}
+	for _, old := range slices.Clone(s.proposals) {
+		if old.Add != nil && bytes.Equal(old.Add.Identity, p.Add.Identity) {
+			s.drop(old.Ref)
+		}
+	}
+}
+
+// revoke drops the proposals whose references list has.
+func (s *Session) revoke(list []byte) (changed bool, err error) {
+	refs, err := references(list)
+	for _, ref := range refs {
+		changed = s.drop(ref) || changed
+	}
+	return changed, err
+}
+
+// drop forgets a proposal, and the commits that have it.
+func (s *Session) drop(ref []byte) bool {
+	i := slices.IndexFunc(s.proposals, func(p *mls.Proposal) bool { return bytes.Equal(p.Ref, ref) })
+	if i < 0 {
+		return false
+	}
+	s.proposals = slices.Delete(s.proposals, i, i+1)
+	s.commits = slices.DeleteFunc(s.commits, func(c commit) bool {
+		has := c.has(ref)
+		if has {
+			c.next.Clear()
+		}
+		return has
+	})
+	return true
+}
+
+// commit commits all proposals that are known. The gateway takes the first commit of
+// all of them that it gets from anybody; so ours before may still be the one.
+func (s *Session) commit() ([]Answer, error) {
+	refs := make([][]byte, len(s.proposals))
+	for i, p := range s.proposals {
+		if p.Add == nil && p.Remove == s.group.Own().Leaf {
+			return nil, nil // nobody commits that they are removed; somebody else will
+		}
+		refs[i] = p.Ref
+	}
+	message, welcome, next, err := s.group.Commit(s.rand, s.proposals)
+	if err != nil {
+		return nil, fmt.Errorf("committing: %w", err)
+	}
+	if err := distinct(next.Members(), s.self); err != nil {
+		next.Clear()
+		return nil, fmt.Errorf("committing: %w", err)
+	}
+	if len(s.commits) == maxCommits {
+		s.commits[0].next.Clear()
+		s.commits = slices.Delete(s.commits, 0, 1)
+	}
+	s.commits = append(s.commits, commit{message: message, refs: refs, next: next})
+	return []Answer{{Op: OpCommitWelcome, Body: slices.Concat(message, welcome)}}, nil
+}
+
+// announce takes op 29: the commit that everybody follows.
+func (s *Session) announce(id uint16, message []byte, now time.Time) ([]Answer, error) {
+	if i := slices.IndexFunc(s.commits, func(c commit) bool { return bytes.Equal(c.message, message) }); i >= 0 {
+		return s.follow(id, s.commits[i].next, now)
+	}
+	// A pending member is told of no commit but its own. Others are for those who are
+	// in the group already, and a welcome will come.
+	if !s.established() {
+		return nil, errors.New("dave: a commit for a group that we are not in")
+	}
+	h, _, err := mls.Inspect(message)
+	if err == nil && h.Epoch < s.group.Epoch() && bytes.Equal(h.Group, s.group.ID()) {
+		return nil, errors.New("dave: a commit for an epoch that is over")
+	}
+	next, err := s.group.Apply(message, s.proposals)
+	if errors.Is(err, mls.ErrRemoved) {
+		return s.leave(now), nil
+	}
+	if err != nil {
+		return s.invalid(id, now), fmt.Errorf("following a commit: %w", err)
+	}
+	return s.follow(id, next, now)
+}
+
+// welcome takes op 30.
+func (s *Session) welcome(id uint16, message []byte, now time.Time) ([]Answer, error) {
+	if s.pack == nil {
+		return s.invalid(id, now), errors.New("dave: a welcome for nobody")
+	}
+	next, err := mls.Join(message, s.pack)
+	if err == nil {
+		err = s.expected(next)
+	}
+	if err != nil {
+		if next != nil {
+			next.Clear()
+		}
+		return s.invalid(id, now), fmt.Errorf("following a welcome: %w", err)
+	}
+	return s.follow(id, next, now)
+}
+
+// expected judges a group that a welcome leads to ("Invalid Groups"). That its
+// members were announced is not asked: who has left since is in it, too.
+func (s *Session) expected(g *mls.Group) error {
+	senders := g.ExternalSenders()
+	switch {
+	case !bytes.Equal(g.ID(), binary.BigEndian.AppendUint64(nil, s.channel)):
+		return errors.New("dave: a group of another call")
+	case s.external == nil || len(senders) != 1 || !same(senders[0], *s.external):
+		return errors.New("dave: a group with another external sender")
+	case g.Epoch() == 0:
+		return errors.New("dave: a group that nobody has committed to")
+	}
+	user, err := userOf(g.Own().Identity)
+	if err == nil && user != s.self {
+		err = errors.New("dave: a group in which we are somebody else")
+	}
+	return err
+}
+
+// follow makes next the group, and prepares the transition to its keys.
+func (s *Session) follow(id uint16, next *mls.Group, now time.Time) ([]Answer, error) {
+	e, err := newEpoch(next, s.self, now)
+	if err != nil {
+		next.Clear()
+		return s.invalid(id, now), fmt.Errorf("following to an epoch: %w", err)
+	}
+	if s.pack != nil {
+		s.pack.Clear()
+		s.pack = nil
+	}
+	s.advance(next)
+	s.newest = e
+	s.frames.add(e, now)
+	t := s.transitions.lead(id, e)
+	if id == 0 {
+		s.execute(0, now)
+		return nil, nil
+	}
+	return t.ready(), nil
+}
+
+// keys returns the keys of the group as it is, nil if there is none.
+func (s *Session) keys(now time.Time) *epoch {
+	if s.newest == nil && s.group != nil {
+		e, err := newEpoch(s.group, s.self, now)
+		if err != nil {
+			return nil
+		}
+		s.newest = e
+		s.frames.add(e, now)
+	}
+	return s.newest
+}
+
+// execute executes a transition, and gives those up that it has overtaken. One that
+// is not known is over already.
+func (s *Session) execute(id uint16, now time.Time) {
+	t, ok := s.transitions.execute(id)
+	if !ok {
+		return
+	}
+	s.frames.execute(t.version, t.epoch, s.transitions.epochs(), now)
+	s.executed++
+}
+
+// invalid answers a commit or a welcome that cannot be followed ("Recovery from
+// Invalid Commit or Welcome"). The others go on to an epoch that we do not know; so
+// nothing is sent until there is one that we do.
+func (s *Session) invalid(id uint16, now time.Time) []Answer {
+	s.resets++
+	return append([]Answer{{Op: OpInvalid, Transition: id}}, s.leave(now)...)
+}
+
+// leave makes a pending member of us who is in no group.
+func (s *Session) leave(now time.Time) []Answer {
+	s.forget()
+	s.transitions = nil
+	s.frames.execute(Version, nil, nil, now)
+	return s.begin(Version)
+}

@@ -1,0 +1,73 @@
+package dave_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestAnyOrder lets people come and go, versions change and messages arrive in any
+// order that the protocol allows, and asks after each step what must always be so.
+func TestAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, uint16(rapid.SampledFrom([]int{1, 1, 1, 0}).Draw(t, "version")))
+		next := uint64(100)
+		actions := map[string]func(*rapid.T){
+			"join": func(t *rapid.T) {
+				if len(w.peers) >= 6 {
+					t.Skip()
+				}
+				id := next
+				if len(w.gone) > 0 && rapid.Bool().Draw(t, "again") {
+					id = w.gone[rapid.IntRange(0, len(w.gone)-1).Draw(t, "who")].id
+				}
+				if w.peers[id] != nil {
+					t.Skip()
+				}
+				next = max(next, id+1)
+				w.join(id, rapid.Bool().Draw(t, "early"))
+			},
+			"leave": func(t *rapid.T) { w.leave(somebody(t, w).id) },
+			"arrive": func(t *rapid.T) {
+				p := somebody(t, w)
+				for n := rapid.IntRange(1, 6).Draw(t, "n"); n > 0 && len(p.in) > 0; n-- {
+					w.deliver(p)
+				}
+			},
+			"answer": func(t *rapid.T) {
+				p := somebody(t, w)
+				for n := rapid.IntRange(1, 6).Draw(t, "n"); n > 0 && len(p.out) > 0; n-- {
+					w.answer(p)
+				}
+			},
+			"batch":  func(t *rapid.T) { w.batch = !w.batch; w.flush() },
+			"settle": func(t *rapid.T) { w.settle(); w.together() },
+			"late":   func(t *rapid.T) { w.now = w.now.Add(2 * time.Second); w.execute(true) },
+			"version": func(t *rapid.T) {
+				w.settle() // who comes at this very moment has to be added twice, which is another test
+				if w.version > 0 {
+					w.downgrade()
+				} else {
+					w.upgrade()
+				}
+			},
+			"": func(t *rapid.T) {
+				w.now = w.now.Add(100 * time.Millisecond)
+				w.check()
+			},
+		}
+		t.Repeat(actions)
+		w.settle()
+		w.together()
+		w.now = w.now.Add(time.Minute)
+		w.check()
+	})
+}
+
+func somebody(t *rapid.T, w *world) *peer {
+	if len(w.peers) == 0 {
+		t.Skip()
+	}
+	return rapid.SampledFrom(w.others(0)).Draw(t, "who")
+}
