@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"earshot"
 )
@@ -43,7 +44,7 @@ func TestOwnSound(t *testing.T) {
 	if reply := ask(""); reply.Outcome != earshot.Completed {
 		t.Errorf("nobody else spoke, and the reply was %s", reply.Outcome)
 	}
-	if n := len(p.heard(1)); n != 1 {
+	if n := len(things(p.heard(1))); n != 1 {
 		t.Errorf("one thing was said, and %d written down", n)
 	}
 	for _, over := range []string{"stop talking", "hey earshot"} {
@@ -52,11 +53,21 @@ func TestOwnSound(t *testing.T) {
 		}
 	}
 	p.answered(nil)
-	heard := slices.DeleteFunc(p.heard(asked), func(u earshot.Utterance) bool { return u.Continues != "" }) // a breath had split them
-	if n := len(heard); n > spoken {
+	if n := len(things(p.heard(asked))); n > spoken {
 		t.Errorf("%d things were said, and %d written down", spoken, n)
 	}
 	for _, u := range p.heard(asked) {
 		t.Logf("heard for %v, %.0f %% of it over its own sound: %q", u.Lasted, 100*u.Own, string(u.Text))
 	}
+}
+
+// click is how long something is that is no word, though one may be found in it: when
+// the loudspeaker stutters, some of its sound is out before its time is known.
+const click = 200 * time.Millisecond
+
+// things returns what was said, each once, also where a breath had split it.
+func things(heard []earshot.Utterance) []earshot.Utterance {
+	return slices.DeleteFunc(slices.Clone(heard), func(u earshot.Utterance) bool {
+		return u.Continues != "" || u.Lasted <= click
+	})
 }
