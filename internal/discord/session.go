@@ -1,19 +1,26 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
-	"earshot/internal/discord/voice"
 	"earshot/internal/field"
 )
 
-var errUnbuilt = errors.New("not built yet")
+// home is where Discord's REST interface is.
+const home = "https://discord.com/"
 
 // Config is what a session is made of.
 type Config struct {
@@ -43,26 +50,245 @@ type Lost struct {
 	Minor    int // presence and typing
 }
 
+// A Status is what a person may want to know of a session.
+type Status struct {
+	Open      bool
+	Since     time.Time     // when it became so, or began
+	Why       string        // if it is not open, why
+	RoundTrip time.Duration // of a heartbeat
+
+	Identified, Resumed int   // how often it began anew, and how often it went on
+	Repeated            int64 // events that came again, and were not handled again
+	Waiting             int   // events that the receiver has not taken yet
+	Lost                Lost  // in all
+}
+
 // A Session is one bot. Its methods may be called from any goroutine.
-type Session struct{ _ int }
+type Session struct {
+	intents discordgo.Intent
+	base    *url.URL
+	token   func() string // a function, since a string would be printed with the session
+	events  func(any)
+	http    *http.Client // for websockets; knows no token
+	rest    *http.Client // for REST; adds the token
+	dg      *discordgo.Session
+	log     *slog.Logger
+	within  time.Duration
+	jitter  func() float64 // from 0 to 1
 
-// New returns a session that does nothing until it runs.
-func New(cfg Config) *Session { return nil }
+	running sync.Mutex // held by Run
+	course  course     // of the goroutine of Run
 
-// Run opens the gateway and keeps it open until ctx ends, or until trying again is of
-// no use, which is a [*Fault]. It resumes where that is allowed. It returns only
-// after all its goroutines have.
-func (s *Session) Run(ctx context.Context) error { return errUnbuilt }
+	mu      sync.Mutex
+	conn    *connection   // nil if it is not open
+	changed chan struct{} // closed when conn or self changes
+	self    uint64        // who we are; 0 until it was open once
+	calls   map[uint64]*seat
+	status  Status
+
+	inbox inbox
+}
+
+// New returns a session that does nothing until it runs. It panics if the base is no
+// address.
+func New(cfg Config) *Session {
+	base, err := url.Parse(cmp.Or(cfg.Base, home))
+	if err != nil || base.Host == "" {
+		panic("discord: Config.Base is not an address")
+	}
+	s := &Session{
+		intents: cfg.Intents,
+		base:    base,
+		token:   func() string { return strings.TrimPrefix(strings.TrimSpace(cfg.Token.Reveal()), "Bot ") },
+		events:  cfg.Events,
+		http:    cmp.Or(cfg.HTTP, http.DefaultClient),
+		log:     cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)),
+		within:  cmp.Or(cfg.Within, 20*time.Second),
+		jitter:  random,
+		changed: make(chan struct{}),
+		calls:   make(map[uint64]*seat),
+		status:  Status{Since: time.Now()},
+		inbox:   inbox{queue: newQueue(), more: make(chan struct{}, 1)},
+	}
+	s.rest = client(s.http, s.base, s.token)
+	s.dg = library(s.rest)
+	return s
+}
+
+// Format prints that it is one, for every verb: what it is made of changes all the time.
+func (s *Session) Format(f fmt.State, _ rune) { io.WriteString(f, "[discord session]") }
+
+// Run opens the gateway and keeps it open until ctx ends, which is no error, or until
+// trying again is of no use, which is a [*Fault]. It resumes where that is allowed. It
+// returns only after all its goroutines have, so it waits for the receiver of events.
+// It may be called again, but not twice at the same time.
+func (s *Session) Run(ctx context.Context) error {
+	if !s.running.TryLock() {
+		panic("discord: a session runs twice")
+	}
+	defer s.running.Unlock()
+	ctx, stop := context.WithCancel(ctx)
+	handed := make(chan struct{})
+	go func() {
+		defer close(handed)
+		s.deliver(ctx)
+	}()
+	defer func() {
+		stop()
+		<-handed
+	}()
+
+	c := &s.course
+	c.intents, c.jitter = s.intents, s.jitter
+	c.forget() // the farewell of a run before ended what could be resumed
+	for how := c.begin(); ; {
+		if how.fault != nil {
+			return s.explain(ctx, how.fault)
+		}
+		if !pause(ctx, how.wait) {
+			return nil
+		}
+		e := s.attend(ctx, c, how)
+		if ctx.Err() != nil {
+			s.note("stopped")
+			return nil
+		}
+		how = c.next(time.Now(), e)
+		s.tell(e, how)
+	}
+}
+
+// pause waits for d, and reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return ctx.Err() == nil
+	}
+}
 
 // REST is discordgo's client of the REST interface, to be used as it is; nothing else
-// of discordgo's session may be touched.
-func (s *Session) REST() *discordgo.Session { return nil }
+// of discordgo's session may be touched: it knows no token, and its gateway is not
+// ours.
+func (s *Session) REST() *discordgo.Session { return s.dg }
 
-// Call joins a voice channel and is in it until ctx ends, or until the call has come
-// to an end otherwise, which is a [*voice.Ended]. Use is handed the call before it
-// begins. The session fills in the line and who we are. There is one call a guild.
-func (s *Session) Call(ctx context.Context, cfg voice.Config, use func(*voice.Call)) error {
-	return errUnbuilt
+// Status returns it.
+func (s *Session) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.status
+	if s.conn != nil {
+		st.RoundTrip = time.Duration(s.conn.round.Load())
+	}
+	st.Waiting, st.Lost = s.inbox.counts()
+	return st
+}
+
+// opened says that conn is open, as the user self, or as before.
+func (s *Session) opened(conn *connection, self string, resumed bool) {
+	s.mu.Lock()
+	was := s.status.Why
+	s.conn = conn
+	s.status.Open, s.status.Why, s.status.Since = true, "", time.Now()
+	if resumed {
+		s.status.Resumed++
+	} else {
+		s.status.Identified++
+		s.self = number(self)
+		for _, c := range s.calls {
+			c.owed = c.wish.channel != 0
+		}
+	}
+	s.change()
+	s.mu.Unlock()
+	s.inbox.fresh(!resumed)
+	if was != "" {
+		s.log.Info("discord gateway is back", "resumed", resumed)
+	}
+}
+
+// closed says that conn has ended.
+func (s *Session) closed(conn *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == conn {
+		s.conn = nil
+		s.change()
+	}
+}
+
+// change wakes up who waits for another connection. The caller holds the lock.
+func (s *Session) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// open waits for an open connection.
+func (s *Session) open(ctx context.Context, but *connection) (*connection, uint64, error) {
+	for {
+		s.mu.Lock()
+		conn, self, changed := s.conn, s.self, s.changed
+		s.mu.Unlock()
+		if conn != nil && conn != but {
+			return conn, self, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, 0, fmt.Errorf("waiting for the gateway: %w", ctx.Err())
+		case <-changed:
+		}
+	}
+}
+
+// tell says once that the gateway is lost, and counts.
+func (s *Session) tell(e ending, how step) {
+	text := e.cause.String()
+	if e.err != nil {
+		text = s.clean(e.err)
+	}
+	if s.note(text) && how.fault == nil {
+		s.log.Warn("discord gateway is lost", "cause", e.cause.String(), "err", text, "wait", how.wait, "resume", how.resume)
+		return
+	}
+	s.log.Debug("discord gateway is still lost", "cause", e.cause.String(), "err", text, "wait", how.wait, "resume", how.resume)
+}
+
+// note remembers why the session is not open, and reports whether it was until now.
+func (s *Session) note(why string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.status.Why == ""
+	if s.status.Open {
+		s.status.Open, s.status.Since = false, time.Now()
+	}
+	s.status.Why = why
+	return first
+}
+
+// count changes the status.
+func (s *Session) count(change func(*Status)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.status)
+}
+
+// clean returns the text of an error without the token, which a server that errors
+// come from could have repeated.
+func (s *Session) clean(err error) string {
+	text := err.Error()
+	if token := s.token(); token != "" {
+		text = strings.ReplaceAll(text, token, "[secret]")
+	}
+	return text
+}
+
+// number reads one of Discord's numbers; 0 if it is none.
+func number(id string) uint64 {
+	n, _ := strconv.ParseUint(id, 10, 64)
+	return n
 }
 
 // A Fault is what keeps a session from being open, and the cure for it.
@@ -76,3 +302,7 @@ func (f *Fault) Error() string { return f.What + "; " + f.Fix }
 
 // Cure says what mends it.
 func (f *Fault) Cure() string { return f.Fix }
+
+// Is says that a fault is what no restart mends: another try with it costs one of the
+// 1,000 session starts of the day.
+func (f *Fault) Is(target error) bool { return target == errors.ErrUnsupported }

@@ -1,0 +1,169 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"earshot/internal/discord/voice"
+)
+
+// A seat is our place in the voice channels of one guild.
+type seat struct {
+	call *voice.Call
+	wish wish // what was asked for last
+	owed bool // the session has begun anew since, and does not know of it
+}
+
+// A wish is where we want to be: in no channel if it is 0.
+type wish struct {
+	channel    uint64
+	mute, deaf bool
+}
+
+// ErrBusy means that there is a call in the guild already.
+var ErrBusy = errors.New("there is a call in this guild already")
+
+// Call joins a voice channel and is in it until ctx ends, or until the call has come
+// to an end otherwise, which is a [*voice.Ended]. It waits for the session to be open.
+// Use is handed the call before it begins. The session fills in the line and who we
+// are. There is one call a guild; another one is [ErrBusy].
+func (s *Session) Call(ctx context.Context, cfg voice.Config, use func(*voice.Call)) error {
+	_, self, err := s.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	cfg.Place.Self = self
+	cfg.Line = line{s}
+	if cfg.Log == nil {
+		cfg.Log = s.log
+	}
+	if cfg.HTTP == nil {
+		cfg.HTTP = s.http
+	}
+	call := voice.New(cfg)
+	guild := cfg.Place.Guild
+	if !s.sit(guild, call) {
+		return ErrBusy
+	}
+	defer s.rise(guild)
+	if use != nil {
+		use(call)
+	}
+	return call.Run(ctx)
+}
+
+func (s *Session) sit(guild uint64, call *voice.Call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[guild] != nil {
+		return false
+	}
+	s.calls[guild] = &seat{call: call}
+	return true
+}
+
+func (s *Session) rise(guild uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, guild)
+}
+
+// A line is what a call needs of the session.
+type line struct{ s *Session }
+
+// Move implements [voice.Line]. It waits for the session to be open, and does not know
+// whether Discord does what it is asked for: that comes as an event.
+func (l line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error {
+	w := wish{channel, mute, deaf}
+	var failed *connection
+	for {
+		conn, _, err := l.s.open(ctx, failed)
+		if err != nil {
+			return err
+		}
+		l.s.want(guild, w)
+		if err := l.s.move(ctx, conn, guild, w); err == nil {
+			return nil
+		} else if ctx.Err() != nil {
+			return err
+		}
+		failed = conn // has ended, or is about to
+	}
+}
+
+// want remembers what is asked for, so that it can be asked for again.
+func (s *Session) want(guild uint64, w wish) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.calls[guild]; c != nil {
+		c.wish, c.owed = w, false
+	}
+}
+
+// move sends what is asked for. This is what discordgo's ChannelVoiceJoinManual sends,
+// which needs discordgo's own connection.
+func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w wish) error {
+	s.mu.Lock()
+	wait := conn.room.take(time.Now())
+	s.mu.Unlock()
+	if !pause(ctx, wait) {
+		return fmt.Errorf("waiting to send: %w", ctx.Err())
+	}
+	var channel *string
+	if w.channel != 0 {
+		id := strconv.FormatUint(w.channel, 10)
+		channel = &id
+	}
+	// A websocket that is written to under a context which ends is cut.
+	return conn.write(context.WithoutCancel(ctx), opVoiceState, map[string]any{
+		"guild_id": strconv.FormatUint(guild, 10), "channel_id": channel, "self_mute": w.mute, "self_deaf": w.deaf,
+	})
+}
+
+// rejoin asks again for what a session that has ended was asked for, once the guild is
+// there: until then Discord ignores it.
+func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
+	id := number(guild)
+	s.mu.Lock()
+	c := s.calls[id]
+	var w wish
+	owed := c != nil && c.owed
+	if owed {
+		w, c.owed = c.wish, false
+	}
+	s.mu.Unlock()
+	if owed {
+		_ = s.move(ctx, conn, id, w) // the reader finds out if the connection has ended
+	}
+}
+
+// voiceState tells a call where we are.
+func (s *Session) voiceState(e *discordgo.VoiceStateUpdate) {
+	s.mu.Lock()
+	c := s.calls[number(e.GuildID)]
+	if c == nil || s.self == 0 || number(e.UserID) != s.self {
+		s.mu.Unlock()
+		return
+	}
+	channel := number(e.ChannelID)
+	if channel != 0 && c.wish.channel != 0 {
+		c.wish.channel = channel // somebody may have moved us
+	}
+	s.mu.Unlock()
+	c.call.State(channel, e.SessionID)
+}
+
+// voiceServer tells a call which server it is on.
+func (s *Session) voiceServer(e *discordgo.VoiceServerUpdate) {
+	s.mu.Lock()
+	c := s.calls[number(e.GuildID)]
+	s.mu.Unlock()
+	if c != nil {
+		c.call.Server(e.Token, e.Endpoint)
+	}
+}
