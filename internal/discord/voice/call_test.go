@@ -256,6 +256,28 @@ func TestCall(t *testing.T) {
 			want: "0s move 7, 0s identify 7 t1 e:443, 0s move 0",
 		},
 		{
+			name:   "joined and deaf",
+			answer: letIn,
+			link: func(h *house, ctx context.Context, n int, l *link) error {
+				if n > 1 {
+					return open(h, ctx, l, forever, nil)
+				}
+				l.speaks(5, true)
+				go func() {
+					time.Sleep(8 * time.Second)
+					if s := h.c.Status(); !strings.Contains(s.Deaf, "UDP") {
+						h.note("not deaf: %q", s.Deaf)
+					}
+				}()
+				if err := open(h, ctx, l, 0, nil); err != nil {
+					return err
+				}
+				return <-l.fault
+			},
+			code: -1,
+			want: "0s move 7, 0s identify 7 t1 e:443, 10s move 7, 10s identify 7 t2 e:443, 1m0s move 0",
+		},
+		{
 			name: "credentials that come while the old ones are refused",
 			answer: func(h *house, n int, channel uint64) {
 				h.c.Server("old", "e:443")

@@ -101,8 +101,7 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) fate 
 
 	p := &j.ring[n%places]
 	switch {
-	case p.seq == n && (p.full || n < j.next):
-		j.duplicates++
+	case j.seen(seq):
 		return duplicate
 	case n < j.next:
 		if busy && j.anchor {
@@ -124,6 +123,17 @@ func (j *jitter) put(now time.Time, seq uint16, stamp uint32, opus []byte) fate 
 		j.high, j.when = n, when
 	}
 	return taken
+}
+
+// seen reports whether a packet has come before, as far as is remembered, and counts
+// it if so.
+func (j *jitter) seen(seq uint16) bool {
+	n := j.high + int64(int16(seq-uint16(j.high)))
+	if p := &j.ring[n%places]; !j.live || p.seq != n || !p.full && n >= j.next {
+		return false
+	}
+	j.duplicates++
+	return true
 }
 
 // begin makes a packet the first of its stream.

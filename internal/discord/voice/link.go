@@ -151,15 +151,15 @@ func (l *link) run(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 		loops.Go(func() { ws.Close(websocket.StatusNormalClosure, "") })
-		patience := time.AfterFunc(closeWithin, cut)
-		defer patience.Stop()
+		select {
+		case <-l.fault: // such as that the gateway has closed it, too
+		case <-time.After(closeWithin):
+		}
 	case err = <-l.fault:
-		cut()
-		ws.CloseNow()
 	}
-	loops.Wait()
 	cut()
 	ws.CloseNow()
+	loops.Wait()
 	return err
 }
 

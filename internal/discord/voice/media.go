@@ -36,6 +36,7 @@ type media struct {
 	streams []*stream
 	count   counts
 	clear   []byte // of a frame that has been opened
+	found   []byte // the same, of one by which it turned out whose it is
 	over    bool   // it has been finished
 }
 
@@ -122,15 +123,18 @@ func (m *media) take(now time.Time, p packet) {
 	}
 	user := m.bind.owner(p.ssrc)
 	if user != 0 {
+		if s := m.stream(user, p.ssrc); s != nil && s.seen(p.seq) {
+			return // which would be taken for a forgery
+		}
 		if m.open(now, now, user, p) {
 			return
 		}
 	}
 	// Nobody's, or not of whom it was said to be of: then the keys tell.
-	who, opus, ok := m.dave.Whose(m.clear[:0], m.bind.candidates(), p.payload, now)
+	who, opus, ok := m.dave.Whose(m.found[:0], m.bind.candidates(), p.payload, now)
 	switch {
 	case ok:
-		m.clear = opus[:0]
+		m.found = opus[:0]
 		m.bound(now, p.ssrc, who)
 		m.count.decrypted++
 		m.put(now, who, p, opus)
@@ -155,12 +159,7 @@ func (m *media) open(now, came time.Time, user uint64, p packet) bool {
 
 // put puts a frame in the order of its stream.
 func (m *media) put(now time.Time, user uint64, p packet, opus []byte) {
-	var s *stream
-	for _, o := range m.streams {
-		if o.ssrc == p.ssrc && o.user == user {
-			s = o
-		}
-	}
+	s := m.stream(user, p.ssrc)
 	if s == nil {
 		if len(m.streams) == streams {
 			m.count.dropped++
@@ -170,6 +169,16 @@ func (m *media) put(now time.Time, user uint64, p packet, opus []byte) {
 		m.streams = append(m.streams, s)
 	}
 	s.put(now, p.seq, p.time, opus)
+}
+
+// stream returns that of a user, nil if nothing has come of it.
+func (m *media) stream(user uint64, ssrc uint32) *stream {
+	for _, s := range m.streams {
+		if s.ssrc == ssrc && s.user == user {
+			return s
+		}
+	}
+	return nil
 }
 
 // bound says whose a stream is, and takes what was held of it.
