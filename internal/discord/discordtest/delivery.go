@@ -131,17 +131,14 @@ func (d *delivery) disconnected(user uint64) {
 	switch {
 	case len(d.clients) == 0:
 		d.forget()
-	case d.established && (len(d.clients) == 1 || !d.anybody()):
+	case d.established && len(d.clients) == 1:
 		d.reset()
-	case d.leaf(user) >= 0:
+	case d.leaf(user) >= 0 && !d.leaving(user):
 		d.queue = append(d.queue, change{user, true})
+		fallthrough
+	default:
 		d.drain()
 	}
-}
-
-// anybody reports whether a member of the group is connected.
-func (d *delivery) anybody() bool {
-	return slices.ContainsFunc(d.leaves, func(user uint64) bool { return d.clients[user] != nil })
 }
 
 func (d *delivery) leaf(user uint64) int { return slices.Index(d.leaves, user) }
@@ -248,14 +245,16 @@ func (d *delivery) invalid(user uint64) {
 	d.excuse(user)
 	if d.leaf(user) >= 0 && !d.leaving(user) {
 		d.queue = append(d.queue, change{user, true})
-		d.drain()
 	}
+	d.drain()
 }
 
 // drain proposes what is to be proposed, at once or when enough time has passed.
 func (d *delivery) drain() {
 	batch := d.rules().batch
 	switch {
+	case d.established && !slices.ContainsFunc(d.leaves, d.committing):
+		d.reset() // nobody is left who could commit
 	case len(d.queue) == 0 || d.collecting:
 	case d.established && len(d.live) > 0 && !d.rules().overlap: // until these are committed
 	case batch > 0:
@@ -293,12 +292,10 @@ func (d *delivery) propose() {
 		}
 	}
 	d.queue = nil
-	anybody := false
 	for _, user := range d.sorted() {
 		if !d.committing(user) {
 			continue
 		}
-		anybody = true
 		var messages []byte
 		for _, p := range d.live {
 			if !p.told[user] && p.user != user {
@@ -309,9 +306,6 @@ func (d *delivery) propose() {
 		if len(messages) > 0 {
 			d.binary(user, daveProposals, append([]byte{0}, vector(messages)...))
 		}
-	}
-	if !anybody && d.established {
-		d.reset() // nobody is left who could commit
 	}
 }
 

@@ -6,7 +6,7 @@
 // It is written from the public descriptions of the protocols, and checked by clients
 // that know nothing of this project. It is strict: what Discord would refuse, it
 // refuses, with the same codes. A client gets nothing that it has no intent or
-// address for; a voice packet of somebody who has not announced to speak is dropped.
+// address for; nobody is heard who has not announced to speak.
 //
 // A [Server] has one guild, whose channels and users are there from the start or are
 // added. A client is pointed at [Server.Base], and trusts [Server.CAFile] or uses

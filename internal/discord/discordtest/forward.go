@@ -29,6 +29,7 @@ type transport struct {
 	nonces     map[uint32]bool
 	nonce      uint32 // of the last packet to the client
 	announced  bool   // it has said that it speaks
+	early      []voicePacket
 	count      Traffic
 }
 
@@ -38,14 +39,20 @@ type Traffic struct {
 
 	Refused     int // not to be opened, or no voice packet at all
 	Reused      int // with a nonce that had been there
-	Unannounced int // before its first op 5
+	Unannounced int // before its first op 5; the last 50 are passed on when that comes
 	Lost        int // those to it that the dice took
 }
 
 // choose makes a key for a mode.
-func (t *transport) choose(mode string) (err error) {
-	rand.Read(t.key[:])
-	t.mode, t.nonce = mode, 0
+func (t *transport) choose(mode string) error {
+	var key [32]byte
+	rand.Read(key[:])
+	return t.use(mode, key)
+}
+
+// use begins with a key.
+func (t *transport) use(mode string, key [32]byte) (err error) {
+	t.mode, t.key, t.nonce = mode, key, 0
 	clear(t.nonces)
 	switch mode {
 	case ModeAES:
@@ -118,7 +125,7 @@ func (c *call) datagram(p []byte, from netip.AddrPort) {
 			_, _ = c.udp.WriteToUDPAddrPort(p, from)
 		}
 	case len(p) >= 12 && p[0]>>6 == 2 && p[1]&0x7f == 0x78: // version 2; the voice's payload type
-		c.voicePacket(p, from)
+		c.voice(p, from)
 	case len(p) >= 12 && p[0]>>6 == 2 && p[1] >= 200 && p[1] <= 207: // RTCP goes no further
 	default:
 		if m := c.at(from); m != nil {
@@ -161,8 +168,8 @@ func (c *call) discover(p []byte, from netip.AddrPort) {
 	_, _ = c.udp.WriteToUDPAddrPort(answer, from)
 }
 
-// voicePacket opens a packet and seals it for everybody else.
-func (c *call) voicePacket(p []byte, from netip.AddrPort) {
+// voice opens a packet and seals it for everybody else.
+func (c *call) voice(p []byte, from netip.AddrPort) {
 	m := c.bySSRC(binary.BigEndian.Uint32(p[8:]))
 	if m == nil || !m.selected || m.discovered != from {
 		return // nobody's, or not from where it was discovered
@@ -181,22 +188,37 @@ func (c *call) voicePacket(p []byte, from netip.AddrPort) {
 		return
 	}
 	m.nonces[nonceOf(p)] = true
-	switch {
-	case !m.announced:
+	packet := voicePacket{[12]byte(p[:12]), bytes.Clone(frame)}
+	if !m.announced {
 		m.count.Unannounced++
+		if m.early = append(m.early, packet); len(m.early) > 50 {
+			m.early = m.early[1:]
+		}
 		return
-	case m.account.suppressed:
+	}
+	c.passOn(m, packet)
+}
+
+// A voicePacket is what there is of one when its transport is taken away.
+type voicePacket struct {
+	header [12]byte
+	frame  []byte
+}
+
+// passOn keeps a packet and sends it to everybody else.
+func (c *call) passOn(m *member, p voicePacket) {
+	if m.account.suppressed {
 		return // in the audience of a stage
 	}
 	m.count.In++
 	c.remember(Forwarded{
-		At: time.Now(), Channel: c.channel.ID, User: user, SSRC: m.ssrc,
-		Sequence: binary.BigEndian.Uint16(p[2:]), Timestamp: binary.BigEndian.Uint32(p[4:]),
-		Frame: bytes.Clone(frame), Due: c.delivery.due(),
+		At: time.Now(), Channel: c.channel.ID, User: m.account.user.ID, SSRC: m.ssrc,
+		Sequence: binary.BigEndian.Uint16(p.header[2:]), Timestamp: binary.BigEndian.Uint32(p.header[4:]),
+		Frame: p.frame, Due: c.delivery.due(),
 	})
 	for _, o := range c.sorted() {
 		if o != m && o.selected && o.discovered.IsValid() && !o.account.deaf {
-			c.pass(o, [12]byte(p[:12]), frame)
+			c.pass(o, p)
 		}
 	}
 }
@@ -208,7 +230,7 @@ func (s *Server) remember(f Forwarded) {
 }
 
 // pass sends a frame to one member, as the dice say.
-func (c *call) pass(o *member, header [12]byte, frame []byte) {
+func (c *call) pass(o *member, p voicePacket) {
 	if c.faults.deaf[o.account.user.ID] || c.faults.muffled[o.account.user.ID] {
 		return
 	}
@@ -216,7 +238,7 @@ func (c *call) pass(o *member, header [12]byte, frame []byte) {
 		o.count.Lost++
 		return
 	}
-	packet := o.seal(header, frame, c.faults.extension, c.roll(c.faults.pad))
+	packet := o.seal(p.header, p.frame, c.faults.extension, c.roll(c.faults.pad))
 	send := func() {
 		if c.members[o.account.user.ID] == o {
 			o.count.Out++

@@ -415,6 +415,10 @@ func (v *voiceLink) speaking(l *link, data json.RawMessage) {
 			v.announce(m, o, d.Speaking)
 		}
 	}
+	for _, p := range m.early {
+		m.call.passOn(m, p)
+	}
+	m.early = nil
 }
 
 // announce tells one member that another speaks, now, later or never.
