@@ -173,6 +173,9 @@ func TestLoopbackREST(t *testing.T) {
 	if m := server.Messages(general.ID); len(m) != 1 || m[0].Content != "noon" || m[0].Author != bot.ID {
 		t.Errorf("sent %+v", m)
 	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("a bot that is well: %v", err)
+	}
 	if s.REST().Token != "" || s.REST().Identify.Token != "" {
 		t.Error("discordgo holds the token")
 	}

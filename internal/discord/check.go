@@ -1,0 +1,131 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// needs are the permissions without which a bot cannot take part, and what Discord
+// calls them where they are given.
+var needs = []struct {
+	bit  int64
+	name string
+}{
+	{discordgo.PermissionViewChannel, "View Channels"},
+	{discordgo.PermissionSendMessages, "Send Messages"},
+	{discordgo.PermissionReadMessageHistory, "Read Message History"},
+	{discordgo.PermissionVoiceConnect, "Connect"},
+	{discordgo.PermissionVoiceSpeak, "Speak"},
+	{discordgo.PermissionVoiceUseVAD, "Use Voice Activity"},
+}
+
+// mostGuilds is how many guilds a check looks at: one page of the interface.
+const mostGuilds = 200
+
+// Check says what is wrong with the token, the intents and the permissions, without
+// opening the gateway, so it costs no session start. What is wrong comes joined, each a
+// [*Fault] with its cure; permissions are those of the guild, which a channel may
+// change. If Discord cannot be asked, that is the error, and no Fault.
+func (s *Session) Check(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, s.within)
+	defer done()
+	if err := s.checkToken(ctx); err != nil {
+		return err // the rest cannot be asked
+	}
+	var app application
+	if _, _, err := s.fetch(ctx, "applications/@me", &app); err != nil {
+		return s.unasked("the application", err)
+	}
+	var faults []error
+	if not := off(s.intents, app.Flags); not != 0 {
+		faults = append(faults, missing(4014, not))
+	}
+	var guilds []guild
+	if _, _, err := s.fetch(ctx, "users/@me/guilds", &guilds); err != nil {
+		return errors.Join(append(faults, s.unasked("its guilds", err))...)
+	}
+	if len(guilds) == 0 {
+		faults = append(faults, &Fault{What: "the bot is in no guild", Fix: "open " + invitation(app.ID) + " and choose one"})
+	}
+	for _, g := range guilds[:min(len(guilds), mostGuilds)] {
+		if f := g.lacks(app.ID); f != nil {
+			faults = append(faults, f)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// checkToken says whether the token is one, and a bot's.
+func (s *Session) checkToken(ctx context.Context) error {
+	if s.token() == "" {
+		return &Fault{What: "there is no token", Fix: "make a bot at https://discord.com/developers/applications and copy its token under Bot, Reset Token"}
+	}
+	var me struct {
+		Bot bool `json:"bot"`
+	}
+	code, _, err := s.fetch(ctx, "users/@me", &me)
+	switch {
+	case code == http.StatusUnauthorized:
+		return refusal(code, s.intents)
+	case err != nil:
+		return s.unasked("who it is", err)
+	case !me.Bot:
+		return &Fault{What: "the token is a person's, which Discord forbids to programs", Fix: "make a bot at https://discord.com/developers/applications and use its token"}
+	}
+	return nil
+}
+
+// unasked says that Discord could not be asked about something.
+func (s *Session) unasked(what string, err error) error {
+	return errors.New("asking Discord about " + what + ": " + s.clean(err))
+}
+
+// A guild is what the interface says of one that we are in.
+type guild struct {
+	ID          string `json:"id"`
+	Permissions string `json:"permissions"`
+	Owner       bool   `json:"owner"`
+}
+
+// lacks returns the fault of what the bot may not do in g, or nil. The guild is named
+// by its number: how people call it is theirs.
+func (g guild) lacks(app string) *Fault {
+	have, _ := strconv.ParseInt(g.Permissions, 10, 64)
+	if g.Owner || have&discordgo.PermissionAdministrator != 0 {
+		return nil
+	}
+	var names []string
+	for _, n := range needs {
+		if have&n.bit == 0 {
+			names = append(names, n.name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return &Fault{
+		What: fmt.Sprintf("the bot may not, in guild %d: %s", number(g.ID), strings.Join(names, ", ")),
+		Fix:  "give its role these permissions, or open " + invitation(app) + " once more",
+	}
+}
+
+// invitation returns the address that invites a bot into a guild with what it needs.
+func invitation(app string) string {
+	var all int64
+	for _, n := range needs {
+		all |= n.bit
+	}
+	q := url.Values{
+		"client_id":   {strconv.FormatUint(number(app), 10)},
+		"scope":       {"bot applications.commands"},
+		"permissions": {strconv.FormatInt(all, 10)},
+	}
+	return "https://discord.com/oauth2/authorize?" + q.Encode()
+}
