@@ -80,7 +80,8 @@ func TestEar(t *testing.T) {
 				}
 				began, lasts, end := edges[0].at-quiet, edges[1].at-quiet, edges[2].at-(length-quiet)
 				t.Logf("began after %v, believed after %v, over %v after the end", began, lasts, end)
-				if began < 0 || lasts > 350*time.Millisecond || end < 150*time.Millisecond || end > 600*time.Millisecond {
+				patience := ear.DefaultConfig().End.Duration()
+				if began < 0 || lasts > 350*time.Millisecond || end < 150*time.Millisecond || end > patience+150*time.Millisecond {
 					t.Errorf("began after %v, believed after %v, over %v after the end", began, lasts, end)
 				}
 			})
