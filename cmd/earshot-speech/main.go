@@ -5,7 +5,7 @@
 //
 //	hear   recognition, by pocketsphinx
 //	say    synthesis, by flite
-//	media  sound files and streams, by FFmpeg
+//	media  sound files and streams, and the Opus of calls, by FFmpeg
 //
 // It decides nothing: the daemon says what is to be done, over the protocol of
 // package helper. With check instead of a role it says, as JSON, what works on

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/asticode/go-astiav"
@@ -14,28 +15,41 @@ import (
 	"earshot/internal/helper"
 )
 
-// media turns one file or stream into frames; see the messages of package
-// codec. When the client is slow it waits, and so does what it reads from. It
-// stays until its input closes, so that what is still in the pipe is read.
+// media turns one file or stream into frames, or is the codec of a call; see the
+// messages of package codec. When the client is slow it waits, and so does what it
+// reads from. It stays until its input closes, so that what is still in the pipe is
+// read.
 func media(ctx context.Context, s *helper.Server, _ []string) error {
 	astiav.SetLogLevel(astiav.LogLevelQuiet) // FFmpeg's log has titles and addresses in it
 	ctx, stop := context.WithCancel(ctx)
-	var playing sync.WaitGroup
-	defer playing.Wait()
-	defer stop()
+	var working sync.WaitGroup
+	var fault error // of a call
 	asked := false
-	return s.Controls(func(c helper.Control) error {
-		var r codec.Request
-		if c.Name != codec.MsgOpen || asked {
+	err := s.Controls(func(c helper.Control) error {
+		if asked {
 			return fmt.Errorf("%w: %q at this point", helper.ErrProtocol, c.Name)
 		}
-		if err := c.Decode(&r); err != nil {
-			return err
-		}
 		asked = true
-		playing.Go(func() { performMedia(ctx, s, r) })
+		switch c.Name {
+		case codec.MsgOpen:
+			var r codec.Request
+			if err := c.Decode(&r); err != nil {
+				return err
+			}
+			working.Go(func() { performMedia(ctx, s, r) })
+		case codec.MsgCall:
+			working.Go(func() { fault = performCall(s) })
+		default:
+			return fmt.Errorf("%w: %q is not known", helper.ErrProtocol, c.Name)
+		}
 		return nil
 	})
+	stop()
+	working.Wait()
+	if fault != nil && errors.Is(err, io.EOF) { // which is why there is no more control
+		return fault
+	}
+	return err
 }
 
 // performMedia plays a source and says how it ended. What cannot be sent, nobody
@@ -111,6 +125,9 @@ func checkMedia([]string) finding {
 			return finding{Text: "this FFmpeg does not read " + id.Name(), Cure: "apt-get install libavcodec59"}
 		}
 		f.Text += " " + id.Name()
+	}
+	if newCall(nil) == nil {
+		f.Text += "; it cannot code calls, since it has no libopus"
 	}
 	return f
 }

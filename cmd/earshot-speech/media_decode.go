@@ -34,15 +34,20 @@ func newMediaDecoder(p *astiav.CodecParameters) (*mediaDecoder, error) {
 	if c == nil {
 		return nil, &trouble{codec.NoDecoder, p.CodecID().Name()}
 	}
+	return openMediaDecoder(c, p.ToCodecContext)
+}
+
+// openMediaDecoder opens c for what set says about a stream.
+func openMediaDecoder(c *astiav.Codec, set func(*astiav.CodecContext) error) (*mediaDecoder, error) {
 	d := &mediaDecoder{codec: astiav.AllocCodecContext(c), frame: astiav.AllocFrame()}
 	d.codec.SetThreadCount(1)
-	err := p.ToCodecContext(d.codec)
+	err := set(d.codec)
 	if err == nil {
 		err = d.codec.Open(c, nil)
 	}
 	if err != nil {
 		d.close()
-		return nil, &trouble{codec.NoDecoder, fmt.Sprintf("%s: %v", p.CodecID().Name(), err)}
+		return nil, &trouble{codec.NoDecoder, fmt.Sprintf("%s: %v", c.Name(), err)}
 	}
 	return d, nil
 }
@@ -92,7 +97,7 @@ func (d *mediaDecoder) convert(f *astiav.Frame, take func([]int16) error) error 
 			return &trouble{codec.TooMuch, "changes of its kind of sound"}
 		}
 		var err error
-		if d.filter, err = newResampler(kindOf(f)); err != nil {
+		if d.filter, err = newResampler(kindOf(f), audio.Rate); err != nil {
 			return err
 		}
 	}
@@ -133,7 +138,7 @@ func kindOf(f *astiav.Frame) soundKind {
 	return k
 }
 
-// A resampler makes 16 kHz, mono, of sound of one kind. This version of the
+// A resampler makes mono samples at some rate of sound of one kind. This version of the
 // binding has no resampler but the one in a filter graph.
 type resampler struct {
 	takes    soundKind
@@ -142,7 +147,7 @@ type resampler struct {
 	frame    *astiav.Frame
 }
 
-func newResampler(k soundKind) (_ *resampler, err error) {
+func newResampler(k soundKind, rate int) (_ *resampler, err error) {
 	if err := tooMuch(k.rate, k.channels); err != nil {
 		return nil, err
 	}
@@ -160,7 +165,7 @@ func newResampler(k soundKind) (_ *resampler, err error) {
 	if r.to, err = r.graph.NewFilterContext(astiav.FindFilterByName("abuffersink"), "out", nil); err != nil {
 		return nil, err
 	}
-	return r, r.connect()
+	return r, r.connect(rate)
 }
 
 // args describes k to a filter.
@@ -172,7 +177,7 @@ func (k soundKind) args() astiav.FilterArgs {
 	}
 }
 
-func (r *resampler) connect() error {
+func (r *resampler) connect(rate int) error {
 	outs, ins := astiav.AllocFilterInOut(), astiav.AllocFilterInOut()
 	defer outs.Free()
 	defer ins.Free()
@@ -181,7 +186,7 @@ func (r *resampler) connect() error {
 	ins.SetName("out")
 	ins.SetFilterContext(r.to)
 	const chain = "aformat=sample_fmts=s16:sample_rates=%d:channel_layouts=mono"
-	if err := r.graph.Parse(fmt.Sprintf(chain, audio.Rate), ins, outs); err != nil {
+	if err := r.graph.Parse(fmt.Sprintf(chain, rate), ins, outs); err != nil {
 		return err
 	}
 	return r.graph.Configure()

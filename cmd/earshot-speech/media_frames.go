@@ -25,8 +25,8 @@ type framer struct {
 	vad  *webrtcvad.VAD
 	send func([]byte) error // takes an encoded frame
 
-	frame  audio.Frame
-	filled int // samples of frame
+	frame  audio.Frame // whose At is when it is due
+	filled int         // samples of frame
 	sent   int64
 	most   int64  // frames
 	raw    []byte // the samples of frame
@@ -42,7 +42,7 @@ func newFramer(longest time.Duration, send func([]byte) error) (*framer, error) 
 		return nil, err
 	}
 	return &framer{
-		vad: vad, send: send, most: int64(longest / audio.Time),
+		vad: vad, send: send, most: int64(longest / audio.Time), frame: audio.Frame{At: time.Unix(0, 0)},
 		raw: make([]byte, 0, 2*audio.Samples), coded: make([]byte, 0, audio.Size),
 	}, nil
 }
@@ -94,8 +94,8 @@ func (f *framer) flush() error {
 		return err
 	}
 	f.frame.Voiced = voiced && f.sent >= vadBlind
-	f.frame.At = time.Unix(0, 0).Add(time.Duration(f.sent) * audio.Time)
 	f.coded = f.frame.Append(f.coded[:0])
+	f.frame.At = f.frame.At.Add(audio.Time)
 	f.filled = 0
 	f.sent++
 	return f.send(f.coded)

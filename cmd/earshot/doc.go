@@ -35,8 +35,9 @@
 // say of themselves when they were captured and whether a voice is in them.
 // [earshot/internal/sound] is the client of the sound card, with the deck that
 // plays and the routes that streams take below it;
-// [earshot/internal/codec] is that of files. [earshot/internal/sound/soundtest] is a
-// sound server for tests, with devices that can be pulled out.
+// [earshot/internal/codec] is that of files, and of the Opus of calls.
+// [earshot/internal/sound/soundtest] is a sound server for tests, with devices that
+// can be pulled out.
 //
 // # On-device models
 //

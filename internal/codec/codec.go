@@ -1,11 +1,16 @@
 // Package codec is the client of the media role of earshot-speech: it turns a
-// sound file or a stream from the network into the frames that a microphone
-// makes, 16 kHz, mono, each marked as voiced or not.
+// sound file or a stream from the network ([Open]), or what many say in a call
+// ([Opus]), into the frames that a microphone makes, 16 kHz, mono, each marked as
+// voiced or not; and for the call it encodes what is said.
 //
-// When the reader is slow, the source waits: nothing of a recording is lost.
-// What is ahead of the reader is at most [ahead] frames here and the pipe of the
-// helper, less than three seconds. A live stream that waits too long is ended by
+// When the reader of a source is slow, the source waits: nothing of a recording is
+// lost. What is ahead of the reader is at most [ahead] frames here and the pipe of
+// the helper, less than three seconds. A live stream that waits too long is ended by
 // its server, which is an error like any other.
+//
+// What is heard in a call waits for nobody: a busy helper is two seconds behind at
+// most, then the oldest packets are dropped and counted. Who encodes waits for who
+// takes the Opus frames, which is 400 ms behind at most.
 package codec
 
 import (

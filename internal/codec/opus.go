@@ -1,14 +1,19 @@
 package codec
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 )
 
-// A Packet is 20 ms of one speaker of a call, as Opus.
+// A Packet is 20 ms of one speaker of a call, as Opus. One that is shorter or
+// longer is decoded too; the frames follow each other as its sound does.
 type Packet struct {
 	Speaker uint32    // a decoder each
 	At      time.Time // of its first sample
@@ -16,10 +21,8 @@ type Packet struct {
 	Data    []byte    // of one Opus packet; empty if there are only lost ones
 }
 
-// An Opus is a helper that decodes what is heard in a call, and encodes what is said.
-type Opus struct{ _ int }
-
-// OpusConfig is what an Opus is made of.
+// OpusConfig is what an Opus is made of. Its functions are called from goroutines
+// of Run, one for each.
 type OpusConfig struct {
 	Dial helper.Dialer
 
@@ -32,28 +35,83 @@ type OpusConfig struct {
 	Encoded func(ctx context.Context, opus []byte)
 }
 
+// An Opus is a helper that decodes what is heard in a call, and encodes what is
+// said. Its methods may be called from any goroutine, whether it runs or not.
+type Opus struct {
+	cfg OpusConfig
+	hearing
+	speaking
+}
+
 // NewOpus returns one that does nothing until it runs.
-func NewOpus(cfg OpusConfig) *Opus { return nil }
+func NewOpus(cfg OpusConfig) *Opus {
+	o := &Opus{cfg: cfg}
+	o.hearing.init()
+	o.speaking.init()
+	return o
+}
 
-// Run keeps a helper until ctx ends or the helper dies. Decoders are made when a
-// speaker's first packet comes.
-func (o *Opus) Run(ctx context.Context) error { return nil }
+// Run is one life of a helper: it returns what it died of, or nil when ctx has
+// ended. Then nothing of the helper is left. Decoders are made when a speaker's
+// first packet comes, so another life goes on with the next one. It is not called
+// twice at a time.
+func (o *Opus) Run(ctx context.Context) error {
+	link, err := o.cfg.Dial()
+	if err != nil {
+		return fmt.Errorf("opening Opus: %w", err)
+	}
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	var parts sync.WaitGroup
+	o.hearing.begin()
+	o.speaking.begin(link)
+	parts.Go(func() {
+		if link.Send(MsgCall, nil) == nil {
+			o.hearing.send(inner, link)
+		}
+	})
+	parts.Go(func() { o.speaking.deliver(inner, o.cfg.Encoded) })
+	err = link.Run(inner, helper.Handler{Control: unable, Sound: o.sound})
+	stop()
+	o.hearing.end()
+	o.speaking.end()
+	parts.Wait()
+	return err
+}
 
-// Decode hands over a batch. It does not wait: what a busy helper has not taken is
-// dropped at two seconds, and counted.
-func (o *Opus) Decode(batch []Packet) {}
+// sound takes what the helper made.
+func (o *Opus) sound(s helper.Sound) error {
+	if s.Stream == 0 {
+		return o.hearing.take(s.Data, o.cfg.Heard)
+	}
+	return o.speaking.take(s.Stream, s.Data)
+}
 
-// Forget gives up a speaker's decoder.
-func (o *Opus) Forget(speaker uint32) {}
+// unable takes the one thing that the helper may say.
+func unable(c helper.Control) error {
+	if c.Name != MsgUnable {
+		return fmt.Errorf("%w: %q is not known", helper.ErrProtocol, c.Name)
+	}
+	return errLacking
+}
 
-// Encode hands over mono samples at a rate, 8 to 48 kHz, which are encoded when 20 ms
-// of them are there. It waits for a helper, and while 400 ms are ahead of Encoded. Flush
-// fills up the last frame with silence, and waits until Encoded has taken it. Both are
-// for one goroutine at a time. Drop gives up what is ahead: when it returns, Encoded is
-// not called with it any more. It must not be called from within Encoded.
-func (o *Opus) Encode(ctx context.Context, rate int, pcm []int16) error { return nil }
-func (o *Opus) Flush(ctx context.Context) error                         { return nil }
-func (o *Opus) Drop()                                                   {}
+// errLacking is that there is no libopus.
+var errLacking error = lacking{}
+
+type lacking struct{}
+
+func (lacking) Error() string { return "this FFmpeg has no libopus, by which calls are coded" }
+
+// Cure says how to mend it.
+func (lacking) Cure() string { return "apt-get install libavcodec59" }
+
+// Is reports that the error is lasting.
+func (lacking) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// encrypted reports whether data still seems to be a frame of Discord's end-to-end
+// encryption, which ends in this marker. Those were opened long before; this is the
+// last belt. One good packet in 65,536 ends like that, too.
+func encrypted(data []byte) bool { return bytes.HasSuffix(data, []byte{0xfa, 0xfa}) }
 
 // Counts are what has become of everything since the Opus was made.
 type Counts struct {
@@ -65,4 +123,4 @@ type Counts struct {
 }
 
 // Counts returns them.
-func (o *Opus) Counts() Counts { return Counts{} }
+func (o *Opus) Counts() Counts { return o.hearing.counted() }

@@ -2,7 +2,9 @@ package codec
 
 import "time"
 
-// What is said between the client and the media role of earshot-speech.
+// What is said between the client and the media role of earshot-speech about a
+// file or a stream; a process of that role has one source, or one call (see
+// [MsgCall]).
 //
 // The client says open, once. The helper answers with opened, then the frames
 // as sound of stream 0, and at last with ended; or with ended at once. All
