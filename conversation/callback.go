@@ -118,7 +118,7 @@ func (d *Directory) opens(text string, from earshot.ParticipantID, last bool) be
 	switch {
 	case listing(text) && !last:
 		return open
-	case fenceOf(line) != "" || quoted(line):
+	case fenceOf(line) != "" || quoted(line) || strings.Contains(line, "`"): // whose other end may come, and take a name in
 		return bare
 	}
 	c := caller{d: d, from: from}
@@ -143,6 +143,9 @@ func (c *caller) opening(line string, last bool) (clear bool) {
 		case word:
 			c.word(t.text)
 		case name:
+			if !last && strings.TrimSpace(lex.line[lex.at:]) == "" {
+				return false // the next word may belong to the name
+			}
 			c.name(t)
 		case comma:
 			c.comma()

@@ -67,6 +67,8 @@ func TestCallback(t *testing.T) {
 		{"a numbered list", "1. one\n2. two", "@alice,\n1. one\n2. two"},
 		{"a list of those called", "- Bob, write", "- Bob, write"},
 		{"a table", "| a | b |", "@alice,\n| a | b |"},
+		{"code behind a name", "Bob`, `", "@alice, Bob`, `"},
+		{"an address in two words", "@Ann Smith@", "@alice, @Ann Smith@"},
 		{"a heading", "# Plan\n", "@alice,\n# Plan\n"},
 		{"greetings for ever", strings.Repeat("hi ", 100), "@alice, " + strings.Repeat("hi ", 100)},
 	} {
