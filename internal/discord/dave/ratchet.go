@@ -152,9 +152,9 @@ func (s *sender) clear() {
 
 // A receiver opens the frames of one other in one epoch, each once.
 type receiver struct {
-	since   time.Time // when the epoch began for us
-	ratchet ratchet   // at the newest generation of which a frame was opened
-	kept    []generation
+	since   time.Time    // when the epoch began for us
+	ratchet ratchet      // at the newest generation of which a frame was opened
+	kept    []generation // that one's key last
 	seen    window
 }
 
@@ -166,18 +166,18 @@ type generation struct {
 }
 
 func newReceiver(base []byte, now time.Time) *receiver {
-	return &receiver{since: now, ratchet: newRatchet(base)}
+	r := newRatchet(base)
+	return &receiver{since: now, ratchet: r, kept: []generation{{key: r.key()}}}
 }
 
 // open returns the plaintext of a frame, in memory of s, and whether its key opens it.
 // Only a frame that it opens changes anything.
 func (r *receiver) open(s *scratch, f *frame, now time.Time) ([]byte, bool) {
 	r.expire(now)
-	oldest := r.ratchet.next
-	if len(r.kept) > 0 {
-		oldest = r.kept[0].number
+	if len(r.kept) == 0 {
+		return nil, false // it is cleared
 	}
-	number := unwrap(oldest, f.nonce>>generationShift)
+	number := unwrap(r.kept[0].number, f.nonce>>generationShift)
 	nonce := number<<generationShift | uint64(f.nonce&(1<<generationShift-1))
 	if !r.seen.fresh(nonce) {
 		return nil, false
@@ -202,9 +202,7 @@ func (r *receiver) open(s *scratch, f *frame, now time.Time) ([]byte, bool) {
 		return nil, false
 	}
 	r.seen.take(nonce)
-	if n := len(r.kept); n > 0 {
-		r.kept[n-1].until = now.Add(Keep)
-	}
+	r.kept[len(r.kept)-1].until = now.Add(Keep)
 	r.kept = append(r.kept, generation{number: number, key: key})
 	r.ratchet.clear()
 	r.ratchet = ahead
