@@ -1,15 +1,24 @@
 package dave_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"earshot/internal/discord/dave"
 )
 
 // TestAnyOrder lets people come and go, versions change and messages arrive in any
 // order that the protocol allows, and asks after each step what must always be so.
-func TestAnyOrder(t *testing.T) {
+func TestAnyOrder(t *testing.T) { anyOrder(t, false) }
+
+// TestRecovery damages commits and welcomes on their way as well: who cannot follow
+// says so, and comes back.
+func TestRecovery(t *testing.T) { anyOrder(t, true) }
+
+func anyOrder(t *testing.T, damage bool) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, uint16(rapid.SampledFrom([]int{1, 1, 1, 0}).Draw(t, "version")))
 		next := uint64(100)
@@ -56,6 +65,19 @@ func TestAnyOrder(t *testing.T) {
 				w.now = w.now.Add(100 * time.Millisecond)
 				w.check()
 			},
+		}
+		if damage {
+			w.lenient = true
+			actions["damage"] = func(t *rapid.T) {
+				p := somebody(t, w)
+				for i, m := range p.in {
+					if m.op == dave.OpAnnounceCommit || m.op == dave.OpWelcome {
+						at := rapid.IntRange(2, len(m.body)-1).Draw(t, "at")
+						p.in[i].body = slices.Clone(m.body) // others are sent it, too
+						p.in[i].body[at] ^= 1
+					}
+				}
+			}
 		}
 		t.Repeat(actions)
 		w.settle()
