@@ -38,22 +38,6 @@ func (c *groupContext) marshal() []byte {
 	return w
 }
 
-// confirmedTranscriptHash and interimTranscriptHash are section 8.2.
-
-func confirmedTranscriptHash(interim []byte, commit *publicMessage) []byte {
-	var w writer
-	w.uint16(wirePublicMessage)
-	w.bytes(commit.raw)
-	w.opaque(commit.signature)
-	return hash(interim, w)
-}
-
-func interimTranscriptHash(confirmed, confirmationTag []byte) []byte {
-	var w writer
-	w.opaque(confirmationTag)
-	return hash(confirmed, w)
-}
-
 // epochSecrets are those secrets of section 8 that something here needs.
 type epochSecrets struct {
 	init          secret
