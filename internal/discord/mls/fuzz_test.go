@@ -39,6 +39,11 @@ func FuzzProposal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, err := c.victim().Proposal(b)
 		refusedOr(t, err)
+		message, rest, err := Next(b)
+		refusedOr(t, err)
+		if err == nil {
+			written(t, append(message[:len(message):len(message)], rest...), b)
+		}
 		if m, err := read(b, readPublicMessage); err == nil {
 			written(t, m.marshal(), b)
 			again := *m

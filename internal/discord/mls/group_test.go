@@ -204,6 +204,9 @@ func (w *world) agree() {
 		if e := g.ExternalSenders(); len(e) != 1 || !e[0].Equal(w.sender) {
 			w.t.Fatalf("user %d sees other external senders", user)
 		}
+		if e := g.Extensions(); !slices.Equal(e, []uint16{5}) {
+			w.t.Fatalf("user %d sees extensions %d", user, e)
+		}
 	}
 }
 
@@ -222,5 +225,25 @@ func TestGroup(t *testing.T) {
 	w.commit(13, w.propose([]uint64{10, 11, 12}, nil))
 	if got := w.epoch(); got != 6 {
 		t.Errorf("epoch %d after six commits", got)
+	}
+}
+
+// A list of messages has no lengths in it; Next says where one ends.
+func TestNext(t *testing.T) {
+	w := newWorld(t, 1)
+	c := w.propose([]uint64{2, 3}, []uint64{1})
+	list := bytes.Join(c.messages, nil)
+	for _, want := range c.messages {
+		message, rest, err := mls.Next(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(message, want) {
+			t.Errorf("a message of %d bytes, want %d", len(message), len(want))
+		}
+		list = rest
+	}
+	if _, _, err := mls.Next(list); err == nil {
+		t.Error("there is a message behind the last")
 	}
 }

@@ -208,11 +208,12 @@ func must3(t *testing.T) func([]byte, []byte, *Group, error) []byte {
 
 // A plan is what a villain does differently when it commits.
 type plan struct {
-	refs  [][]byte                                   // what it names, if not what it applies
-	leaf  func(*leafNode)                            // changes its leaf before it is signed
-	path  func(*freshPath, *updatePath) bool         // changes the path; false takes it away
-	final func(*publicMessage, *Group)               // changes the message, before the membership tag
-	tree  func(ratchetTree, []*Proposal) ratchetTree // instead of what the proposals do
+	refs    [][]byte                                   // what it names beyond what it applies
+	leaf    func(*leafNode)                            // changes its leaf before it is signed
+	secrets func(*freshPath)                           // changes the path secrets before they are encrypted
+	path    func(*freshPath, *updatePath) bool         // changes the path; false takes it away
+	final   func(*publicMessage, *Group)               // changes the message, before the membership tag
+	tree    func(ratchetTree, []*Proposal) ratchetTree // instead of what the proposals do
 }
 
 // forge is [Group.Commit] of a villain.
@@ -248,6 +249,9 @@ func (g *Group) forge(t *testing.T, list []*Proposal, p plan) []byte {
 	}
 	for _, r := range refs {
 		c.proposals = append(c.proposals, proposalOrRef{ref: r})
+	}
+	if p.secrets != nil {
+		p.secrets(fresh)
 	}
 	c.path = must[*updatePath](t)(fresh.seal(tree, added, context.marshal()))
 	if p.path != nil && !p.path(fresh, c.path) {
@@ -306,6 +310,9 @@ func TestHostileCommits(t *testing.T) {
 			n.encryptedPathSecret = append(n.encryptedPathSecret, n.encryptedPathSecret[0])
 			return true
 		}}, "7.6"},
+		{"a path secret that does not give the key", nil, plan{secrets: func(f *freshPath) { f.pathSecrets[0] = make(secret, hashSize) }}, "7.5"},
+		{"a path secret too short", nil, plan{secrets: func(f *freshPath) { f.pathSecrets[0] = secret{1} }}, "7.5"},
+		{"no path secret", nil, plan{secrets: func(f *freshPath) { f.pathSecrets[0] = nil }}, "7.5"},
 		{"another's ciphertext", nil, plan{path: func(_ *freshPath, p *updatePath) bool {
 			p.nodes[0].encryptedPathSecret[0] = p.nodes[1].encryptedPathSecret[0]
 			return true
@@ -381,9 +388,12 @@ func TestHostileWelcomes(t *testing.T) {
 		name    string
 		tree    func(ratchetTree)   // changes the tree; its hash will be right
 		info    func(*Group, *cast) // changes the rest
+		path    secret              // for the node that is common with the villain
 		section string
 	}{
 		{name: "nothing wrong"},
+		{name: "a path secret that does not give the key", path: make(secret, hashSize), section: "7.5"},
+		{name: "a path secret too short", path: secret{1}, section: "5.1"},
 		{name: "another tree hash", info: func(g *Group, _ *cast) { g.context.treeHash = make([]byte, hashSize) }, section: "12.4.3.1"},
 		{name: "signed by nobody", info: func(g *Group, _ *cast) { g.own = 7 }, section: "12.4.3.1"},
 		{name: "signed by nobody in the tree", info: func(g *Group, _ *cast) { g.own = 1<<32 - 1 }, section: "12.4.3.1"},
@@ -395,6 +405,12 @@ func TestHostileWelcomes(t *testing.T) {
 		{name: "external senders in disorder", info: func(g *Group, _ *cast) {
 			g.context.extensions = []extension{{extensionExternalSenders, []byte{5}}}
 		}, section: "2"},
+		{name: "required capabilities that all have", info: func(g *Group, _ *cast) {
+			g.context.extensions = []extension{{extensionRequiredCapabilities, []byte{2, 0, 5, 2, 0, 3, 2, 0, 1}}}
+		}},
+		{name: "required credentials that nobody has", info: func(g *Group, _ *cast) {
+			g.context.extensions = []extension{{extensionRequiredCapabilities, []byte{0, 0, 2, 0, 2}}}
+		}, section: "11.1"},
 		{name: "required capabilities that nobody has", info: func(g *Group, _ *cast) {
 			g.context.extensions = []extension{{extensionRequiredCapabilities, []byte{0, 2, 0, 9, 0}}}
 		}, section: "11.1"},
@@ -477,7 +493,11 @@ func TestHostileWelcomes(t *testing.T) {
 			if bytes.Equal(tag, make([]byte, hashSize)) {
 				signing.confirmationTag = tag
 			}
-			w := must[[]byte](t)((&signing).welcome(joiner, &freshPath{}, list, []leafIndex{5}))
+			fresh := new(freshPath)
+			if tt.path != nil {
+				fresh = &freshPath{path: []nodeIndex{7}, pathSecrets: []secret{tt.path}}
+			}
+			w := must[[]byte](t)((&signing).welcome(joiner, fresh, list, []leafIndex{5}))
 			joined, err := Join(w, c.spare)
 			if tt.section == "" {
 				if err != nil || len(joined.Members()) != 6 {
@@ -563,6 +583,7 @@ func TestDamagedMessages(t *testing.T) {
 		{"welcome", w, func(b []byte) error { _, err := Join(b, c.spare); return err }, false},
 		{"key package", c.spare.Marshal(), func(b []byte) error { _, _, err := ReadKeyPackage(b); return err }, false},
 		{"commit, inspected", commit, func(b []byte) error { _, _, err := Inspect(b); return err }, true},
+		{"proposal, found", add, func(b []byte) error { _, _, err := Next(b); return err }, true},
 		{"welcome, divided", w, func(b []byte) error { _, err := WelcomeFor(b, c.spare.Ref()); return err }, true},
 		{"external sender", ExternalSender{c.service.Public(), identityOf(1)}.Marshal(),
 			func(b []byte) error { _, err := ParseExternalSender(b); return err }, true},

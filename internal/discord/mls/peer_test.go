@@ -10,6 +10,7 @@ import (
 	"github.com/thomas-vilte/mls-go/ciphersuite"
 	"github.com/thomas-vilte/mls-go/group"
 	"github.com/thomas-vilte/mls-go/keypackages"
+	"pgregory.net/rapid"
 
 	"earshot/internal/discord/mls"
 )
@@ -187,4 +188,175 @@ func TestPeerFounds(t *testing.T) {
 	if e := g.ExternalSenders(); len(e) != 1 || !e[0].Equal(w.sender) {
 		t.Error("its external sender is another")
 	}
+}
+
+// A party is a member of a mixed group, ours or a peer.
+type party interface {
+	leaf() uint32
+	hear(proposal []byte)
+	commit() (commit, welcome []byte)
+	follow(commit []byte)
+	join(welcome []byte)
+	authenticator() []byte
+}
+
+// A local is a party of ours.
+type local struct {
+	r     *rapid.T
+	key   *mls.KeyPackage
+	group *mls.Group
+	known []*mls.Proposal
+}
+
+func (l *local) leaf() uint32          { return l.group.Own().Leaf }
+func (l *local) authenticator() []byte { return l.group.EpochAuthenticator() }
+
+func (l *local) hear(proposal []byte) {
+	p, err := l.group.Proposal(proposal)
+	if err != nil {
+		l.r.Fatal(err)
+	}
+	l.known = append(l.known, p)
+}
+
+func (l *local) commit() (commit, welcome []byte) {
+	commit, welcome, next, err := l.group.Commit(nil, l.known)
+	if err != nil {
+		l.r.Fatal(err)
+	}
+	l.group, l.known = next, nil
+	return commit, welcome
+}
+
+func (l *local) follow(commit []byte) {
+	next, err := l.group.Apply(commit, l.known)
+	if err != nil {
+		l.r.Fatal(err)
+	}
+	l.group, l.known = next, nil
+}
+
+func (l *local) join(welcome []byte) {
+	part, err := mls.WelcomeFor(welcome, l.key.Ref())
+	if err == nil {
+		l.group, err = mls.Join(part, l.key)
+	}
+	if err != nil {
+		l.r.Fatal(err)
+	}
+}
+
+// A foreigner is a party that is a peer.
+type foreigner struct {
+	*peer
+	r *rapid.T
+}
+
+func (f foreigner) try(err error) {
+	if err != nil {
+		f.r.Fatalf("the peer: %v", err)
+	}
+}
+
+func (f foreigner) leaf() uint32 {
+	l, err := f.client.OwnLeafIndex(context.Background(), channel)
+	f.try(err)
+	return l
+}
+
+func (f foreigner) authenticator() []byte {
+	a, err := f.client.EpochAuthenticator(context.Background(), channel)
+	f.try(err)
+	return a
+}
+
+func (f foreigner) hear(proposal []byte) {
+	f.try(f.client.ProcessPublicMessage(context.Background(), channel, proposal))
+}
+
+func (f foreigner) commit() (commit, welcome []byte) {
+	commit, welcome, err := f.client.CommitPendingProposalsWithOptions(context.Background(), channel,
+		peermls.CommitPendingProposalsOptions{GroupInfoOptions: []group.InfoOption{group.WithExternalPub(false)}})
+	f.try(err)
+	return commit, bare(welcome)
+}
+
+func (f foreigner) follow(commit []byte) {
+	f.try(f.client.ProcessCommit(context.Background(), channel, commit))
+}
+
+func (f foreigner) join(welcome []byte) {
+	_, err := f.client.JoinGroup(context.Background(), welcome)
+	f.try(err)
+}
+
+// Whatever is added and removed in a group of both, by whomever, all agree.
+func TestMixedHistories(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		service := newSigner(t)
+		founder := &local{r: r, key: newKeyPackage(t, 1)}
+		var err error
+		founder.group, err = mls.New(nil, founder.key, channel, mls.ExternalSender{SignatureKey: service.Public(), Identity: identity(0)})
+		if err != nil {
+			r.Fatal(err)
+		}
+		there, epoch, user := []party{founder}, uint64(0), uint64(1)
+		for range rapid.IntRange(1, 4).Draw(r, "commits") {
+			var proposals [][]byte
+			committer := rapid.IntRange(0, len(there)-1).Draw(r, "committer")
+			var stay, joining []party
+			for i, p := range there {
+				if i == committer || rapid.IntRange(0, 2).Draw(r, "leaves") > 0 {
+					stay = append(stay, p)
+					continue
+				}
+				m, _, err := mls.ProposeRemove(service, channel, epoch, p.leaf())
+				if err != nil {
+					r.Fatal(err)
+				}
+				proposals = append(proposals, m)
+			}
+			for range rapid.IntRange(0, min(4, 8-len(stay))).Draw(r, "joins") {
+				user++
+				var p party
+				var k []byte
+				if rapid.Bool().Draw(r, "ours") {
+					l := &local{r: r, key: newKeyPackage(t, user)}
+					p, k = l, l.key.Marshal()
+				} else {
+					f := foreigner{newPeer(t, user), r}
+					p, k = f, f.keyPackage
+				}
+				m, _, err := mls.ProposeAdd(service, channel, epoch, k)
+				if err != nil {
+					r.Fatal(err)
+				}
+				proposals, joining = append(proposals, m), append(joining, p)
+			}
+			if len(proposals) == 0 {
+				continue
+			}
+			for _, p := range stay {
+				for _, m := range proposals {
+					p.hear(m)
+				}
+			}
+			commit, welcome := there[committer].commit()
+			for _, p := range stay {
+				if p != there[committer] {
+					p.follow(commit)
+				}
+			}
+			for _, p := range joining {
+				p.join(welcome)
+			}
+			there = append(stay, joining...)
+			epoch++
+			for _, p := range there {
+				if !bytes.Equal(p.authenticator(), there[0].authenticator()) {
+					r.Fatal("a member has another epoch authenticator")
+				}
+			}
+		}
+	})
 }

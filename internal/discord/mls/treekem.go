@@ -212,6 +212,10 @@ func (p *updatePath) open(t ratchetTree, l, own leafIndex, keys privateKeys, add
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(s) != hashSize {
+		s.clear()
+		return nil, nil, faultf("7.5", "a path secret of %d bytes", len(s))
+	}
 	return t.derivePath(path[from:], s)
 }
 

@@ -282,9 +282,6 @@ func (i *groupInfo) group(k *KeyPackage) (*Group, error) {
 // takePath derives the private keys above a new member from the path secret that the
 // committer has sent it.
 func (g *Group) takePath(committer leafIndex, s secret) error {
-	if committer == g.own {
-		return faultf("12.4.3.1", "a welcome of our own")
-	}
 	path, _ := g.tree.filteredDirectPath(committer)
 	from := slices.Index(path, commonAncestor(committer, g.own))
 	if from < 0 {
