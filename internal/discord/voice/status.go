@@ -18,7 +18,7 @@ type Status struct {
 	Lost, Late, Refused           int64         // not come, come too late, not to be opened
 	Duplicates, Dropped, Unknown  int64         // come twice, for want of room, and of nobody that is known
 	SentFrames, HeldFrames        int64         // and those that were not allowed to leave
-	Delay                         time.Duration // that the jitter buffer adds, at the median, up to 10 ms more
+	Delay                         time.Duration // that the jitter buffer adds at the median, in steps of 10 ms
 	RoundTrip                     time.Duration // of a heartbeat
 	Resumed, Rejoined             int
 }
@@ -32,14 +32,15 @@ func (s Status) like(o Status) bool {
 // Status returns it.
 func (c *Call) Status() Status {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	s := Status{
 		Phase: c.phase, Channel: c.door.channel, Deaf: c.deaf,
 		HeldFrames: c.stats.held, SentFrames: c.schedule.sent - c.stats.held,
 		RoundTrip: c.stats.trip, Resumed: c.stats.resumed, Rejoined: c.stats.rejoined,
 	}
-	n, waited := c.past, c.stats.waited
-	if m := c.live; m != nil {
+	n, waited, m, l := c.past, c.stats.waited, c.live, c.link
+	c.mu.Unlock() // encryption may take its time to answer, and what is said must not
+
+	if m != nil {
 		n.add(m.counts(&waited))
 		s.People = m.people()
 		if m.ready.Load() {
@@ -50,9 +51,8 @@ func (c *Call) Status() Status {
 			}
 		}
 	}
-	if c.link != nil {
-		s.RoundTrip = max(s.RoundTrip, 0)
-		if trip := c.link.roundTrip(); trip > 0 {
+	if l != nil {
+		if trip := l.roundTrip(); trip > 0 {
 			s.RoundTrip = trip
 		}
 	}

@@ -8,6 +8,7 @@ const (
 	rejoinEvery = time.Minute      // at most, and twice as long each time that it did not help
 	rejoinMost  = 16 * time.Minute
 	enough      = 50 // packets of which none could be opened, that tell of a fault
+	doubts      = 3  // times that nothing came, though packets came before: some announce themselves and are mute
 )
 
 // A watchdog notices that a call is joined and deaf: somebody is said to speak and no
@@ -18,6 +19,7 @@ type watchdog struct {
 	since           time.Time // the first of them
 	came            time.Time // when the last packet did
 	said            time.Time // when somebody was last said to begin to speak, and no packet has come yet
+	unheard         int       // times in a row that nothing came
 
 	rejoined time.Time
 	pause    time.Duration
@@ -41,7 +43,7 @@ func (w *watchdog) look(now time.Time, packets, opened int64) (deaf string, rejo
 		w.packets, w.opened = 0, 0
 	}
 	if packets > w.packets {
-		w.came, w.said = now, time.Time{}
+		w.came, w.said, w.unheard = now, time.Time{}, 0
 		if w.refused == 0 {
 			w.since = now
 		}
@@ -62,10 +64,19 @@ func (w *watchdog) look(now time.Time, packets, opened int64) (deaf string, rejo
 	if wrong < deafAfter {
 		return "", false
 	}
-	if wrong < rejoinAfter || !w.rejoined.IsZero() && now.Sub(w.rejoined) < w.pause {
+	if wrong < rejoinAfter {
+		return deaf, false
+	}
+	if w.refused < enough && packets > 0 {
+		if w.unheard++; w.unheard < doubts {
+			w.said = time.Time{} // whoever it was may have a microphone that is off
+			return "", false
+		}
+	}
+	if !w.rejoined.IsZero() && now.Sub(w.rejoined) < w.pause {
 		return deaf, false
 	}
 	w.rejoined, w.pause = now, min(rejoinMost, max(rejoinEvery, 2*w.pause))
-	w.refused, w.said = 0, time.Time{}
+	w.refused, w.said, w.unheard = 0, time.Time{}, 0
 	return deaf, true
 }

@@ -7,9 +7,15 @@ import (
 
 func TestWatchdog(t *testing.T) {
 	type second struct{ packets, opened int64 } // that come in it
+	early := func(i int) second {
+		if i == 0 {
+			return second{50, 50}
+		}
+		return second{}
+	}
 	for _, tt := range []struct {
 		name    string
-		said    int // when somebody is announced; -1 for never
+		said    int // when somebody is announced; -1 for never, -20 for every 20 s
 		seconds func(i int) second
 		deaf    int   // the first second in which it says so; -1 for never
 		rejoins []int // seconds
@@ -24,6 +30,8 @@ func TestWatchdog(t *testing.T) {
 			}
 			return second{}
 		}, 7, nil},
+		{"announced, and mute", 2, early, 7, nil},
+		{"announced again and again, and nothing comes any more", -20, early, 25, []int{70}},
 		{"nothing can be opened", -1, func(int) second { return second{50, 0} }, 5, []int{10, 70, 190}},
 		{"nothing could be opened, long ago", -1, func(i int) second {
 			if i < 4 {
@@ -39,7 +47,7 @@ func TestWatchdog(t *testing.T) {
 			deaf, rejoins := -1, []int(nil)
 			for i := range 200 {
 				now := noon.Add(time.Duration(i) * time.Second)
-				if i == tt.said {
+				if i == tt.said || tt.said < -1 && i > 0 && i%-tt.said == 0 && i < 100 {
 					w.speaking(now)
 				}
 				s := tt.seconds(i)
