@@ -3,6 +3,7 @@ package discordtest
 import (
 	"cmp"
 	"net"
+	"net/netip"
 	"slices"
 )
 
@@ -59,13 +60,19 @@ func (s *Server) startCall(channel *Channel, r *region) *call {
 	return c
 }
 
-// endCall throws everybody out of a call, which is over.
+// end throws everybody out of a call, which is over.
 func (c *call) end(code int, reason string) {
 	for _, m := range c.sorted() {
 		c.leave(m, code, reason)
 	}
 	c.udp.Close()
 	delete(c.calls, c.channel.ID)
+}
+
+// address is where packets are sent to.
+func (c *call) address() netip.AddrPort {
+	here := c.udp.LocalAddr().(*net.UDPAddr).AddrPort()
+	return netip.AddrPortFrom(here.Addr().Unmap(), here.Port())
 }
 
 func (c *call) encrypted() bool { return c.channel.Kind != StageChannel }

@@ -159,8 +159,8 @@ func (s *stage) hear(p *person) {
 			s.begin(p)
 		}
 	case davePrepare:
-		if id := m.d["transition_id"].(int); id != 0 {
-			s.t.Fatalf("an unexpected transition %d", id)
+		if id, numbered := m.d["transition_id"].(uint16); numbered {
+			s.say(p, func() { s.d.ready(p.user, id) })
 		}
 	case daveExecute:
 		if g := p.prepared[m.d["transition_id"].(uint16)]; g != nil {
@@ -429,6 +429,43 @@ func TestEpochs(t *testing.T) {
 				t.Errorf("ended at epoch %d after %d resets, want %d after %d", s.d.epoch, s.d.resets, tt.epoch, tt.resets)
 			}
 		})
+	}
+}
+
+// TestVersions has a call be encrypted no longer, and again.
+func TestVersions(t *testing.T) {
+	s := newStage(t, rules{})
+	s.join(1)
+	s.join(2)
+	s.settle()
+	s.d.downgrade()
+	if !s.d.due() {
+		t.Error("nobody was ready, and nothing need be encrypted")
+	}
+	s.settle()
+	if s.d.due() || s.d.established {
+		t.Error("still encrypted")
+	}
+	s.join(3)
+	s.settle()
+	s.d.upgrade()
+	for s.step(0) {
+	}
+	if s.d.version != 1 || s.d.due() {
+		t.Error("what was on its way must pass for a moment")
+	}
+	s.settle()
+	if s.agree(); !s.d.due() {
+		t.Error("not encrypted again")
+	}
+	s.d.downgrade()
+	s.settle()
+	s.leave(1)
+	s.leave(2)
+	s.d.upgrade()
+	s.settle()
+	if s.agree(); !s.d.due() {
+		t.Error("who is alone has nothing to be ready for")
 	}
 }
 

@@ -179,6 +179,7 @@ func (s *Server) memberOf(user uint64, f func(m *member)) {
 func (s *Server) Kick(user uint64, code int) {
 	s.memberOf(user, func(m *member) {
 		if code >= 4000 && code != 4015 {
+			m.account.token = "" // it has to be asked for anew
 			m.call.leave(m, code, "As a test wants it.")
 		} else if m.link != nil {
 			m.link.close(code, "As a test wants it.")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -257,9 +256,9 @@ func (v *voiceLink) identify(l *link, data json.RawMessage) {
 	m.ssrc = rand.Uint32N(1<<30) + 1
 	m.nonces = make(map[uint32]bool)
 	v.member, c.members[a.user.ID] = m, m
-	here := c.udp.LocalAddr().(interface{ AddrPort() netip.AddrPort }).AddrPort()
+	here := c.address()
 	m.json(voiceReady, object{
-		"ssrc": m.ssrc, "ip": here.Addr().Unmap().String(), "port": here.Port(), "modes": v.faults.modes, "experiments": []string{},
+		"ssrc": m.ssrc, "ip": here.Addr().String(), "port": here.Port(), "modes": v.faults.modes, "experiments": []string{},
 		"streams": []any{},
 	})
 	if v.faults.early && c.encrypted() {

@@ -98,11 +98,13 @@ func (s *Server) Channel(name string) Channel {
 	panic("discordtest: no channel " + name)
 }
 
-// AddChannel adds one. What is empty is filled in.
+// AddChannel adds one, and tells everybody. What is empty is filled in.
 func (s *Server) AddChannel(c Channel) Channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return *s.addChannel(c)
+	added := s.addChannel(c)
+	s.broadcast("CHANNEL_CREATE", s.channelObject(added), intentGuilds)
+	return *added
 }
 
 func (s *Server) addChannel(c Channel) *Channel {
@@ -114,11 +116,15 @@ func (s *Server) addChannel(c Channel) *Channel {
 	return &c
 }
 
-// AddUser adds a member of the guild. What is empty is filled in.
+// AddUser adds a member of the guild, and tells everybody. What is empty is filled in.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return *s.addUser(u)
+	added := s.addUser(u)
+	o := s.memberObject(added)
+	o["guild_id"] = id(s.guild.ID)
+	s.broadcast("GUILD_MEMBER_ADD", o, intentMembers)
+	return *added
 }
 
 func (s *Server) addUser(u User) *User {
