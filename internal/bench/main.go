@@ -71,6 +71,7 @@ var figures = []figure{
 	{"card", cutOnCard},
 	{"echo", echoes},
 	{"tree", tree},
+	{"opus", callCodec},
 	{"voices", tellApart},
 	{"ollama", realModel},
 	{"thinking", thinking},

@@ -75,6 +75,9 @@ func TestEveryFigure(t *testing.T) {
 			"microphone open, silence: CPU of the tree", "microphone open, silence: memory (PSS)", "microphone open, silence: memory (RSS)",
 			"somebody speaks: CPU of the tree", "somebody speaks: memory (PSS)", "somebody speaks: memory (RSS)",
 			"the agent speaks: CPU of the tree", "the agent speaks: memory (PSS)", "the agent speaks: memory (RSS)"}},
+		{"opus", true, []string{
+			"G: 8 speakers, decoding", "G: 8 speakers, decoding, in the daemon", "G: 8 speakers, decoding, in the helper",
+			"G: encoding, in the daemon", "G: encoding, in the helper"}},
 		{"voices", true, []string{
 			"B12 voices, equal error rate", "B12 the same, across channels",
 			"B12 the same, of 0.8 s", "B12 the same, of 1.2 s", "B12 the same, of 1.5 s", "B12 wrong when 90 % sure",
