@@ -80,8 +80,10 @@ type course struct {
 	identified time.Time
 }
 
-// begin returns the first step.
-func (c *course) begin() step { return step{ask: true} }
+// begin returns the first step of a run at now.
+func (c *course) begin(now time.Time) step {
+	return step{ask: true, wait: max(c.identified.Add(apart).Sub(now), 0)}
+}
 
 // identifying says that an identify is sent at now: whatever came before has ended.
 func (c *course) identifying(now time.Time) {

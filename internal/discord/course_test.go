@@ -125,7 +125,7 @@ func TestCourseNeverHammers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rapid.Float64Range(0, 1)
 		c := &course{jitter: func() float64 { return random.Draw(t, "jitter") }}
-		now, how := noon, c.begin()
+		now, how := noon, c.begin(noon)
 		var identified []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "endings") {
 			now = now.Add(how.wait)

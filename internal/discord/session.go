@@ -54,7 +54,7 @@ type Lost struct {
 type Status struct {
 	Open      bool
 	Since     time.Time     // when it became so, or began
-	Why       string        // if it is not open, why
+	Why       string        // it is not open; empty while it opens for the first time
 	RoundTrip time.Duration // of a heartbeat
 
 	Identified, Resumed int   // how often it began anew, and how often it went on
@@ -138,10 +138,11 @@ func (s *Session) Run(ctx context.Context) error {
 		<-handed
 	}()
 
+	s.count(func(st *Status) { st.Why = "" })
 	c := &s.course
 	c.intents, c.jitter = s.intents, s.jitter
 	c.forget() // the farewell of a run before ended what could be resumed
-	for how := c.begin(); ; {
+	for how := c.begin(time.Now()); ; {
 		if how.fault != nil {
 			return s.explain(ctx, how.fault)
 		}

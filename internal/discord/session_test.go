@@ -91,6 +91,9 @@ func TestSessionOpens(t *testing.T) {
 		if got := r.ids(); !slices.Equal(got, []int{0, 1, 2}) {
 			t.Errorf("messages %v", got)
 		}
+		if strings.Contains(r.text.String(), "what somebody wrote") {
+			t.Errorf("what was said is in the log:\n%s", r.text.String())
+		}
 		ready := r.events[0].(*discordgo.Ready)
 		if ready.SessionID != "" || ready.ResumeGatewayURL != "" {
 			t.Error("READY is handed over with what a session can be taken over by")
@@ -112,9 +115,12 @@ func TestSessionOutages(t *testing.T) {
 		"op 9":           func(c *peer) { c.write(9, false); c.stay() },
 		"zombie":         func(c *peer) { c.deaf.Store(true); c.stay() },
 		"cut":            func(c *peer) { c.ws.CloseNow() },
-		"garbage":        func(c *peer) { c.ws.Write(c.ctx, websocket.MessageText, []byte("{nonsense")); c.stay() },
-		"binary":         func(c *peer) { c.ws.Write(c.ctx, websocket.MessageBinary, []byte{1, 2, 3}); c.stay() },
-		"silent":         func(c *peer) { c.stay() },
+		"garbage": func(c *peer) {
+			c.ws.Write(c.ctx, websocket.MessageText, []byte(`{"op":0,"s":"what somebody wrote"`))
+			c.stay()
+		},
+		"binary": func(c *peer) { c.ws.Write(c.ctx, websocket.MessageBinary, []byte{1, 2, 3}); c.stay() },
+		"silent": func(c *peer) { c.stay() },
 	}
 	for _, tt := range []struct {
 		name   string
@@ -172,6 +178,9 @@ func TestSessionOutages(t *testing.T) {
 				}
 				if took := g.at[len(g.at)-1].Sub(began); took > tt.within {
 					t.Errorf("back after %v, want at most %v", took, tt.within)
+				}
+				if strings.Contains(r.text.String(), "what somebody wrote") {
+					t.Errorf("what was said is in the log:\n%s", r.text.String())
 				}
 				if st := s.Status(); st.Identified+st.Resumed < 1 {
 					t.Errorf("status %+v", st)
@@ -235,6 +244,29 @@ func TestSessionFaults(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A session may run again: it begins anew, and not sooner than Discord allows.
+func TestSessionRunsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, func(n int, g *gateway, c *peer) { begin(n, g, c); c.stay() })
+		r := new(record)
+		cfg := g.config(r.take)
+		cfg.Log = slog.New(slog.NewTextHandler(r, nil))
+		s := New(cfg)
+		for range 5 {
+			ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+			if err := s.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			stop()
+		}
+		synctest.Wait()
+		if len(g.intros) < 2 || strings.Contains(g.intros, "R") || r.text.Len() > 0 {
+			t.Errorf("introduced %s, logged %s", g.intros, r.text.String())
+		}
+		apartEnough(t, g)
+	})
 }
 
 // Without a session start left it waits for the next day of Discord's; told to wait, it
