@@ -359,34 +359,35 @@ func TestExternalSenderFirst(t *testing.T) {
 func TestConnectionsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
+		beat time.Duration // 0 for Discord's own
 		do   func(s *discordtest.Server, bob *party)
 		ok   func(s voice.Status) bool
 	}{
-		{"4006", func(s *discordtest.Server, bob *party) { s.Kick(bob.user.ID, 4006) },
+		{"4006", 0, func(s *discordtest.Server, bob *party) { s.Kick(bob.user.ID, 4006) },
 			func(s voice.Status) bool { return s.Rejoined == 1 && s.Resumed == 0 }},
-		{"4015", func(s *discordtest.Server, bob *party) { s.Kick(bob.user.ID, 4015) },
+		{"4015", 0, func(s *discordtest.Server, bob *party) { s.Kick(bob.user.ID, 4015) },
 			func(s voice.Status) bool { return s.Resumed == 1 && s.Rejoined == 0 }},
-		{"1001", func(s *discordtest.Server, bob *party) { s.Kick(bob.user.ID, 1001) },
+		{"1001", 0, func(s *discordtest.Server, bob *party) { s.Kick(bob.user.ID, 1001) },
 			func(s voice.Status) bool { return s.Resumed == 1 && s.Rejoined == 0 }},
-		{"cut", func(s *discordtest.Server, bob *party) { s.DropVoice(bob.user.ID) },
+		{"cut", 0, func(s *discordtest.Server, bob *party) { s.DropVoice(bob.user.ID) },
 			func(s voice.Status) bool { return s.Resumed == 1 && s.Rejoined == 0 }},
-		{"cut, and resuming is refused", func(s *discordtest.Server, bob *party) {
+		{"cut, and resuming is refused", 0, func(s *discordtest.Server, bob *party) {
 			s.RefuseResume(bob.user.ID, 1)
 			s.DropVoice(bob.user.ID)
 		}, func(s voice.Status) bool { return s.Resumed == 0 && s.Rejoined == 1 }},
-		{"no answers to heartbeats", func(s *discordtest.Server, bob *party) {
+		{"no answers to heartbeats", 400 * time.Millisecond, func(s *discordtest.Server, bob *party) {
 			s.HoldVoiceAcks(bob.user.ID, true)
 			testkit.Await(bob.t, within, "a resumed call", func() bool { return s.VoiceResumed(bob.user.ID) > 0 })
 			s.HoldVoiceAcks(bob.user.ID, false)
 		}, func(s voice.Status) bool { return s.Resumed > 0 && s.Rejoined == 0 }},
-		{"another region", func(s *discordtest.Server, bob *party) {
+		{"another region", 0, func(s *discordtest.Server, bob *party) {
 			if err := s.Region(s.Channel("voice").ID); err != nil {
 				bob.t.Error(err)
 			}
 		}, func(s voice.Status) bool { return s.Rejoined == 1 }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newServer(t, discordtest.Config{VoiceHeartbeat: 200 * time.Millisecond})
+			s := newServer(t, discordtest.Config{VoiceHeartbeat: tt.beat})
 			ann, bob := join(t, s, "voice", "ann"), join(t, s, "voice", "bob")
 			secure(ann, bob)
 			ann.say(0, 5)
@@ -457,7 +458,7 @@ func TestDiscoveryIsAskedAgain(t *testing.T) {
 
 // The status says what there is to say, and is told when it changes.
 func TestStatus(t *testing.T) {
-	s := newServer(t, discordtest.Config{VoiceHeartbeat: 100 * time.Millisecond})
+	s := newServer(t, discordtest.Config{VoiceHeartbeat: 400 * time.Millisecond})
 	ann, bob := join(t, s, "voice", "ann"), join(t, s, "voice", "bob")
 	secure(ann, bob)
 	ann.say(0, 10)

@@ -80,6 +80,7 @@ func (c *Call) watch(now time.Time) *media {
 
 // announced takes that somebody is said to speak.
 func (c *Call) announced(_ uint64, on bool) {
+	c.dirty.Store(true) // somebody may be there of whom nothing else was said
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if on {
