@@ -241,6 +241,9 @@ func (p *Peer) Errors() []string {
 	return append([]string(nil), p.errors...)
 }
 
+// Output returns the last of what the peer has said, in its own words.
+func (p *Peer) Output() string { return p.output.String() }
+
 // Close has the peer leave and end.
 func (p *Peer) Close() {
 	p.stdin.Close()
