@@ -4,7 +4,8 @@
 // while nothing happens, what it takes to route a message in a room of a hundred
 // people, that there are many agents, and that the agent thinks beside the talk;
 // and of its voice, what it understands of four others, how well it tells many
-// apart, how soon it falls silent for them, what it needs with all its helpers.
+// apart, how soon it falls silent for them, what it needs with all its helpers; and
+// of a call on Discord, what it takes to hear eight at once.
 // make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
@@ -76,6 +77,7 @@ var figures = []figure{
 	{"ollama", realModel},
 	{"thinking", thinking},
 	{"mulling", mulling},
+	{"discord", discordCall},
 }
 
 // A bench is how much is measured, and where.

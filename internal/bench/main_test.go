@@ -95,6 +95,9 @@ func TestEveryFigure(t *testing.T) {
 		{"mulling", true, []string{
 			"a token of a thought", "a token of a thought, allocations", "an event for attention", "an event for attention, allocations",
 			"idle thinking, memory (VmRSS)", "idle thinking, CPU"}},
+		{"discord", true, []string{
+			"hearing 8 who speak, CPU", "hearing 8 who speak, a frame", "hearing 8 who speak, allocations",
+			"delay that the jitter buffer adds", "a commit in a group of 25"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.slow && testing.Short() {

@@ -68,6 +68,9 @@ type Server struct {
 	faults   faults
 }
 
+// Start starts a server, for programs that are no tests. It keeps a certificate in dir.
+func Start(cfg Config, dir string) (*Server, error) { return start(cfg, dir) }
+
 // New starts a server that is closed when the test ends.
 func New(t testing.TB, cfg Config) *Server {
 	t.Helper()
