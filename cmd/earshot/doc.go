@@ -39,6 +39,14 @@
 // [earshot/internal/sound/soundtest] is a sound server for tests, with devices that
 // can be pulled out.
 //
+// # Discord
+//
+// [earshot/internal/discord] is a session of a bot, with its calls in voice channels:
+// [earshot/internal/discord/voice], which are encrypted end to end by
+// [earshot/internal/discord/dave], on [earshot/internal/discord/mls].
+// [earshot/internal/discord/discordtest] is a Discord on loopback, and
+// [earshot/internal/discord/peers] has other people's clients call us there.
+//
 // # On-device models
 //
 // [earshot/models] is the catalogue. [earshot/models/hear] finds in frames when
