@@ -203,7 +203,7 @@ var always = []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255
 // keyPackage takes op 26. A new one takes the place of an older one.
 func (d *delivery) keyPackage(user uint64, b []byte) error {
 	c := d.clients[user]
-	if c == nil || d.version == 0 && !d.upgrading {
+	if c == nil || d.version == 0 && !d.upgrading && !d.established {
 		return nil
 	}
 	who, ref, err := mls.ReadKeyPackage(b)
