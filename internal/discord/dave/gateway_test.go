@@ -72,7 +72,7 @@ func TestTransitions(t *testing.T) {
 	w := together(t, 100, 200)
 	p, q := w.peers[100], w.peers[200]
 	before := func() []byte { return must(q.s.Seal(nil, opus)) }
-	var old [16][]byte // each frame is opened once
+	var old [18][]byte // each frame is opened once
 	for i := range old {
 		old[i] = before()
 	}
@@ -97,7 +97,9 @@ func TestTransitions(t *testing.T) {
 		{what: "a while later", after: 9 * time.Second, send: "plain", plain: "plain", old: "sealed"},
 		{what: "the keys are forgotten", after: time.Second, send: "plain", plain: "plain", old: "nothing"},
 		{what: "an upgrade", do: func(s *dave.Session) []dave.Answer { return s.Epoch(1, 1, w.now) }, say: "26", send: "plain", plain: "plain", old: "nothing"},
+		{what: "which is announced before its commit", do: func(s *dave.Session) []dave.Answer { return s.Prepare(44, 1, w.now) }, send: "plain", plain: "plain", old: "nothing"},
 		{what: "before there are keys", do: func(s *dave.Session) []dave.Answer { return s.Prepare(43, 2, w.now) }, send: "plain", plain: "plain", old: "nothing"},
+		{what: "and executed without one", do: func(s *dave.Session) []dave.Answer { return s.Execute(44, w.now) }, send: "silence", plain: "nothing", old: "nothing"},
 		{what: "a version that nobody knows", do: func(s *dave.Session) []dave.Answer { return s.Execute(43, w.now) }, send: "silence", plain: "nothing", old: "nothing"},
 		{what: "all begins anew", do: func(s *dave.Session) []dave.Answer { return s.Select(1, w.now) }, say: "26", send: "silence", plain: "nothing", old: "nothing"},
 		{what: "all is over", do: func(s *dave.Session) []dave.Answer { s.Close(); return s.Select(0, w.now) }, send: "silence", plain: "nothing", old: "nothing"},

@@ -145,7 +145,7 @@ func (s *Session) Prepare(id, version uint16, now time.Time) []Answer {
 		return nil
 	}
 	var e *epoch
-	if spoken(version) {
+	if spoken(version) && (id == 0 || s.established()) { // the group of one who is pending is for who is alone
 		e = s.keys(now)
 	}
 	t := s.transitions.prepare(id, version, e)

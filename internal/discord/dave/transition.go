@@ -42,7 +42,7 @@ func (ts *transitions) prepare(id, version uint16, e *epoch) *transition {
 // leads to a call that is not encrypted.
 func (ts *transitions) lead(id uint16, e *epoch) *transition {
 	t := ts.get(id)
-	t.version, t.epoch = Version, e
+	t.version, t.epoch, t.told = Version, e, false
 	return t
 }
 
