@@ -41,6 +41,7 @@ type Traffic struct {
 	Reused      int // with a nonce that had been there
 	Unannounced int // before its first op 5; the last 50 are passed on when that comes
 	Lost        int // those to it that the dice took
+	Late        int // those to it that are held up, and will be sent
 }
 
 // choose makes a key for a mode.
@@ -246,7 +247,11 @@ func (c *call) pass(o *member, p voicePacket) {
 		}
 	}
 	if c.roll(c.faults.reorder) {
-		c.after(25*time.Millisecond, send) // after the packet that comes in 20 ms
+		o.count.Late++
+		c.after(25*time.Millisecond, func() { // after the packet that comes in 20 ms
+			o.count.Late--
+			send()
+		})
 	} else {
 		send()
 	}
