@@ -1,0 +1,188 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Message is one in a text channel.
+type Message struct {
+	ID      uint64
+	Channel uint64
+	Author  uint64
+	Content string
+	ReplyTo uint64 // 0 if it answers none
+	Files   []File
+	Edited  bool
+	Deleted bool
+
+	// Allowed is what was said of whom it may mention, as it was said; nil if nothing
+	// was, which lets it mention everybody.
+	Allowed json.RawMessage
+}
+
+// A File is attached to a message.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// post is a message from a bot.
+func (x *exchange) post(c *Channel) {
+	var d struct {
+		Content   string
+		Embeds    []any
+		Allowed   json.RawMessage `json:"allowed_mentions"`
+		Reference *struct {
+			Message string `json:"message_id"`
+		} `json:"message_reference"`
+		Nonce any
+	}
+	switch {
+	case json.Unmarshal(x.body, &d) != nil:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	case utf8.RuneCountInString(d.Content) > longestContent:
+		x.write(http.StatusBadRequest, object{"message": "Invalid Form Body", "code": 50035, "errors": object{"content": object{
+			"_errors": []object{{"code": "BASE_TYPE_MAX_LENGTH", "message": "Must be 2000 or fewer in length."}},
+		}}})
+		return
+	case strings.TrimSpace(d.Content) == "" && len(d.Embeds) == 0 && len(x.files) == 0:
+		x.fail(http.StatusBadRequest, 50006, "Cannot send an empty message")
+		return
+	}
+	m := Message{Channel: c.ID, Author: x.user.ID, Content: d.Content, Allowed: slices.Clone(d.Allowed), Files: x.files}
+	if d.Reference != nil {
+		m.ReplyTo = number(d.Reference.Message)
+	}
+	o := x.messageObject(x.say(m), true)
+	if d.Nonce != nil {
+		o["nonce"] = d.Nonce
+	}
+	x.ok(o)
+}
+
+// say keeps a message, and tells everybody who wants to know.
+func (s *Server) say(m Message) *Message {
+	m.ID = s.snowflake()
+	s.messages = append(s.messages, m)
+	kept := &s.messages[len(s.messages)-1]
+	s.tellMessage("MESSAGE_CREATE", kept)
+	return kept
+}
+
+// tellMessage tells everybody of a message. Who has no intent for content gets none,
+// but of its own messages and those that mention it.
+func (s *Server) tellMessage(event string, m *Message) {
+	for _, g := range s.sessions {
+		me := g.account.user.ID
+		if !g.wants(intentMessages) || s.channel(m.Channel).deny[me]&ViewChannel != 0 {
+			continue
+		}
+		content := g.wants(intentMessageContent) || m.Author == me || strings.Contains(m.Content, "<@"+id(me)+">")
+		o := s.messageObject(m, content)
+		o["guild_id"] = id(s.guild.ID)
+		member := s.memberObject(s.accounts[m.Author].user)
+		delete(member, "user")
+		o["member"] = member
+		g.tell(event, o)
+	}
+}
+
+func (s *Server) messageObject(m *Message, content bool) object {
+	mentions := []object{}
+	for _, u := range s.users {
+		if strings.Contains(m.Content, "<@"+id(u.ID)+">") {
+			mentions = append(mentions, u.object())
+		}
+	}
+	files := []object{}
+	for i, f := range m.Files {
+		files = append(files, object{"id": id(m.ID + uint64(i) + 1), "filename": f.Name, "size": len(f.Data),
+			"url": s.Base() + "attachments/" + f.Name, "proxy_url": s.Base() + "attachments/" + f.Name})
+	}
+	o := object{
+		"id": id(m.ID), "channel_id": id(m.Channel), "author": s.accounts[m.Author].user.object(),
+		"content": m.Content, "timestamp": stamp(time.Now()), "edited_timestamp": nil, "tts": false,
+		"mention_everyone": false, "mentions": mentions, "mention_roles": []string{},
+		"attachments": files, "embeds": []any{}, "components": []any{}, "pinned": false, "type": 0, "flags": 0,
+	}
+	if m.Edited {
+		o["edited_timestamp"] = stamp(time.Now())
+	}
+	if m.ReplyTo != 0 {
+		o["type"] = 19
+		o["message_reference"] = object{"type": 0, "message_id": id(m.ReplyTo), "channel_id": id(m.Channel), "guild_id": id(s.guild.ID)}
+	}
+	if !content {
+		o["content"], o["attachments"] = "", []any{}
+	}
+	return o
+}
+
+func (x *exchange) history(c *Channel) {
+	limit, _ := strconv.Atoi(x.r.URL.Query().Get("limit"))
+	if limit < 1 || limit > 100 {
+		limit = 50
+	}
+	before := number(x.r.URL.Query().Get("before"))
+	list := []object{}
+	for i := range slices.Backward(x.messages) {
+		m := &x.messages[i]
+		if m.Channel == c.ID && !m.Deleted && (before == 0 || m.ID < before) && len(list) < limit {
+			list = append(list, x.messageObject(m, true))
+		}
+	}
+	x.ok(list)
+}
+
+func (x *exchange) edit(m *Message) {
+	var d struct{ Content *string }
+	switch {
+	case m.Author != x.user.ID:
+		x.fail(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
+		return
+	case json.Unmarshal(x.body, &d) != nil || d.Content != nil && utf8.RuneCountInString(*d.Content) > longestContent:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
+	}
+	if d.Content != nil {
+		m.Content, m.Edited = *d.Content, true
+	}
+	x.tellMessage("MESSAGE_UPDATE", m)
+	x.ok(x.messageObject(m, true))
+}
+
+func (x *exchange) remove(m *Message) {
+	if m.Author != x.user.ID {
+		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
+		return
+	}
+	m.Deleted = true
+	x.broadcast("MESSAGE_DELETE", object{"id": id(m.ID), "channel_id": id(m.Channel), "guild_id": id(x.guild.ID)}, intentMessages)
+	x.nothing()
+}
+
+// Say has a user say something in a text channel, as people do: not by REST.
+func (s *Server) Say(user, channel uint64, text string) Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *s.say(Message{Channel: channel, Author: user, Content: text})
+}
+
+// Messages returns what there is in a text channel, the deleted too.
+func (s *Server) Messages(channel uint64) (list []Message) {
+	s.with(func() {
+		for _, m := range s.messages {
+			if m.Channel == channel {
+				list = append(list, m)
+			}
+		}
+	})
+	return list
+}

@@ -1,0 +1,88 @@
+package discordtest
+
+import "time"
+
+// number is the next transition's. 0 is no number: it is executed at once.
+func (d *delivery) number() uint16 {
+	if d.last++; d.last == 0 {
+		d.last = 1
+	}
+	return d.last
+}
+
+// await executes a transition when everybody is ready, or it takes too long.
+func (d *delivery) await(next *transition) {
+	d.pending = append(d.pending, next)
+	d.later(d.wait, func() {
+		next.overdue = true
+		d.advance()
+	})
+	d.advance()
+}
+
+// ready takes op 23.
+func (d *delivery) ready(user uint64, id uint16) {
+	for _, next := range d.pending {
+		if next.id == id {
+			delete(next.waiting, user)
+		}
+	}
+	d.advance()
+}
+
+// excuse waits for somebody no longer.
+func (d *delivery) excuse(user uint64) {
+	for _, next := range d.pending {
+		delete(next.waiting, user)
+	}
+	d.advance()
+}
+
+// advance executes what is ready, in order.
+func (d *delivery) advance() {
+	for len(d.pending) > 0 && (d.pending[0].overdue || len(d.pending[0].waiting) == 0) {
+		next := d.pending[0]
+		d.pending = d.pending[1:]
+		for _, user := range next.to {
+			if d.clients[user] != nil {
+				d.json(user, daveExecute, object{"transition_id": next.id})
+			}
+		}
+		switch {
+		case next.version == 0:
+			d.version = 0
+			d.forget()
+		case next.version > 0 && d.version == 0:
+			d.version, d.settling = next.version, true
+			d.after(settle, func() { d.settling = false })
+		}
+	}
+}
+
+// settle is how long frames that were not encrypted may still be on their way after a
+// call has become encrypted.
+const settle = 250 * time.Millisecond
+
+// downgrade has the call be encrypted no longer, and upgrade has it be encrypted
+// (protocol.md, "Initial Transitory Phase").
+func (d *delivery) downgrade() {
+	next := &transition{id: d.number(), waiting: make(map[uint64]bool), to: d.sorted()}
+	for _, user := range next.to {
+		next.waiting[user] = true
+		d.json(user, davePrepare, object{"protocol_version": 0, "transition_id": next.id})
+	}
+	d.await(next)
+}
+
+func (d *delivery) upgrade() {
+	d.forget()
+	if len(d.clients) == 1 {
+		d.version = 1
+		d.reset()
+		return
+	}
+	d.upgrading = true
+	for _, user := range d.sorted() {
+		d.json(user, daveEpoch, object{"protocol_version": 1, "epoch": 1})
+	}
+}
