@@ -145,94 +145,111 @@ func (c *Call) Run(ctx context.Context) error {
 	return err
 }
 
+// A life is what a call remembers from one connection to the next.
+type life struct {
+	do     action // next
+	code   int    // of the last close
+	fails  int    // connections in a row that came to nothing, or to little
+	asked  int    // times in a row without an answer
+	been   bool   // in the call, ever
+	ticket ticket
+	serial int // of the ticket
+
+	session *media
+	seq     int64 // of the session: up to which message we have heard
+}
+
 // stay keeps a session with a voice server.
 func (c *Call) stay(ctx context.Context) error {
-	var (
-		do      = ask
-		code    int
-		fails   int // connections in a row that came to nothing
-		asked   int // times in a row without an answer
-		been    bool
-		t       ticket
-		serial  int
-		session *media
-		seq     int64
-	)
-	defer func() { c.retire(session) }() // whichever is the last
+	v := life{do: ask}
+	defer func() { c.retire(v.session) }() // whichever is the last
 	for {
-		if do != continued {
-			c.retire(session)
-			session, seq = nil, -1
+		if v.do != continued {
+			c.retire(v.session)
+			v.session, v.seq = nil, -1
 		}
-		var err error
-		switch do {
-		case ask:
-			t, serial, err = c.ask(ctx)
-		case await:
-			within := moveWithin
-			if c.promised() {
-				within = serverWithin
-			}
-			t, serial, err = c.await(ctx, serial, within)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, errLate) && do == await && c.promised():
-			do = ask
-			continue
-		case errors.Is(err, errLate) && do == await:
-			return ended(code)
-		case errors.As(err, new(*Ended)):
+		in, err := c.admit(ctx, &v)
+		if err != nil {
 			return err
-		case err != nil: // nobody answers, or the main gateway is away
-			asked++
-			if !been || asked >= asks && errors.Is(err, errLate) {
-				return unanswered(been, err)
-			}
-			do = ask
-			if err := rest(ctx, asked); err != nil {
-				return err
-			}
+		}
+		if !in {
 			continue
 		}
-		asked = 0
-
-		if session == nil {
-			session = newMedia(c.cfg.Place.Self, t.channel)
-			c.enter(session)
+		if v.session == nil {
+			v.session = newMedia(c.cfg.Place.Self, v.ticket.channel)
+			c.enter(v.session)
 		}
-		l := newLink(Place{c.cfg.Place.Guild, t.channel, c.cfg.Place.Self}, t, session, seq, do == continued)
-		began, up := time.Now(), false
-		err = c.follow(ctx, l, serial, &up)
-		seq = l.seq.Load()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		been = been || up
-		switch {
-		case errors.Is(err, errMoved):
-		case up && time.Since(began) >= wellAfter:
-			fails = 1
-		default:
-			fails++
-		}
-		do, code = next(err, session.ready.Load(), fails)
-		switch {
-		case c.newer(serial):
-			do = await // it is there already
-		case do == end:
-			return ended(code)
-		case !been && fails == 2*tries:
-			return &Ended{code, "Discord's voice server cannot be reached: " + err.Error()}
-		}
-		c.lost(do, err)
-		if fails > 1 && do != await {
-			if err := rest(ctx, fails-1); err != nil {
-				return err
-			}
+		began := time.Now()
+		up, err := c.follow(ctx, &v)
+		if err := c.judge(ctx, &v, up && time.Since(began) >= wellAfter, err); err != nil {
+			return err
 		}
 	}
+}
+
+// admit gets the ticket for what is to be done next. It reports false if something
+// else is to be done instead.
+func (c *Call) admit(ctx context.Context, v *life) (in bool, err error) {
+	switch v.do {
+	case ask:
+		v.ticket, v.serial, err = c.ask(ctx)
+	case await:
+		within := moveWithin
+		if c.promised() {
+			within = serverWithin
+		}
+		v.ticket, v.serial, err = c.await(ctx, v.serial, within)
+	}
+	late := errors.Is(err, errLate)
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case err == nil:
+		v.asked = 0
+		return true, nil
+	case errors.As(err, new(*Ended)):
+		return false, err
+	case late && v.do == await && c.promised():
+		v.do = ask
+		return false, nil
+	case late && v.do == await:
+		return false, ended(v.code)
+	}
+	// Nobody answers, or the main gateway is away.
+	v.asked++
+	if !v.been || v.asked >= asks && late {
+		return false, unanswered(v.been, err)
+	}
+	v.do = ask
+	return false, rest(ctx, v.asked)
+}
+
+// judge decides what to do after a connection has ended with an error, and waits as
+// long as is polite. Well says that the connection was there for a while.
+func (c *Call) judge(ctx context.Context, v *life, well bool, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errMoved):
+	case well:
+		v.fails = 1
+	default:
+		v.fails++
+	}
+	v.do, v.code = next(err, v.session.ready.Load(), v.fails)
+	switch {
+	case c.newer(v.serial):
+		v.do = await // it is there already
+	case v.do == end:
+		return ended(v.code)
+	case !v.been && v.fails == 2*tries:
+		return &Ended{v.code, "Discord's voice server cannot be reached: " + err.Error()}
+	}
+	c.lost(v.do, err)
+	if v.fails > 1 && v.do != await {
+		return rest(ctx, v.fails-1)
+	}
+	return nil
 }
 
 // next says what to do after a connection has ended with an error.
@@ -249,8 +266,10 @@ func next(err error, resumable bool, fails int) (action, int) {
 	return after(0, resumable, fails), 0
 }
 
-// follow runs a link until it ends, or until there are newer credentials.
-func (c *Call) follow(ctx context.Context, l *link, serial int, up *bool) error {
+// follow runs a link until it ends, or until there are newer credentials, and reports
+// whether the session was there by it.
+func (c *Call) follow(ctx context.Context, v *life) (up bool, err error) {
+	l := newLink(Place{c.cfg.Place.Guild, v.ticket.channel, c.cfg.Place.Self}, v.ticket, v.session, v.seq, v.do == continued)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	l.http, l.log = c.cfg.HTTP, c.cfg.Log
@@ -259,7 +278,7 @@ func (c *Call) follow(ctx context.Context, l *link, serial int, up *bool) error 
 	l.up = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		*up = true
+		up = true
 		c.phase = "in the call"
 		if l.resume {
 			c.stats.resumed++
@@ -278,7 +297,7 @@ func (c *Call) follow(ctx context.Context, l *link, serial int, up *bool) error 
 	watch.Go(func() {
 		for {
 			c.mu.Lock()
-			news, newer, gone := c.news, c.door.serial != serial, c.door.gone
+			news, newer, gone := c.news, c.door.serial != v.serial, c.door.gone
 			c.mu.Unlock()
 			if newer || gone {
 				stop(errMoved)
@@ -291,7 +310,7 @@ func (c *Call) follow(ctx context.Context, l *link, serial int, up *bool) error 
 			}
 		}
 	})
-	err := c.connect(ctx, l)
+	err = c.connect(ctx, l)
 	if moved := context.Cause(ctx); errors.Is(moved, errMoved) {
 		err = moved
 	}
@@ -302,7 +321,9 @@ func (c *Call) follow(ctx context.Context, l *link, serial int, up *bool) error 
 	defer c.mu.Unlock()
 	c.link = nil
 	c.stats.trip = l.roundTrip()
-	return err
+	v.seq = l.seq.Load()
+	v.been = v.been || up
+	return up, err
 }
 
 // ask asks to be in the channel, and waits for what the main gateway says.
