@@ -74,8 +74,9 @@ func (p *parlour) wakes() *process {
 	d := p.daemon()
 	p.t.Cleanup(func() {
 		if p.t.Failed() {
+			shown := p.earshot(nil, "history", "-n", "100").out
 			d.end(syscall.SIGINT)
-			p.t.Logf("the daemon said:\n%s%s", d.out.String(), p.log())
+			p.t.Logf("the daemon said:\n%s%s\nand history has\n%s", d.out.String(), p.log(), shown)
 		}
 	})
 	p.listens()
