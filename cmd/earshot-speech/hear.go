@@ -203,7 +203,7 @@ func (h *hearer) hear(pcm []int16) error {
 			continue
 		}
 		h.said = text
-		if err := h.s.Send(wire.PartialName, wire.Hypothesis{Stream: h.stream, Text: earshot.Text(text)}); err != nil {
+		if err := h.s.Send(wire.PartialName, wire.Hypothesis{Stream: h.stream, Text: earshot.Text(text), Heard: h.heard}); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ type recogniser struct{ *stt.Recogniser }
 // Begin implements [microphone.Recogniser].
 func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
 	return r.Recogniser.Begin(func(s stt.Result) {
-		on(microphone.Result{Text: s.Text, Confidence: s.Confidence, Final: s.Final, Err: s.Err})
+		on(microphone.Result{Text: s.Text, Heard: s.Heard, Confidence: s.Confidence, Final: s.Final, Err: s.Err})
 	})
 }
 

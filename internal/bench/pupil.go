@@ -41,7 +41,7 @@ func newPupil(d dial, on func(stt.Phrase), phrases ...string) *pupil {
 func (p *pupil) Begin(on func(microphone.Result)) microphone.Session {
 	p.count(1)
 	return p.Recogniser.Begin(func(r stt.Result) {
-		on(microphone.Result{Text: r.Text, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
+		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
 		if r.Final {
 			p.count(-1)
 		}

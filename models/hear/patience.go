@@ -35,12 +35,12 @@ type Talk struct {
 // waiting costs less than a wrong answer. The value was chosen on gaps.txt, where
 // together with the other rules it left none of 36 pauses to be taken for the end;
 // of 26 pauses of five of those sentences by the other voices it leaves 2. What is
-// less makes more people wait, and a slower machine acts like a lower value.
+// less makes more people wait.
 const unsettled = 160 * time.Millisecond
 
 // Patience returns how much silence ends what somebody says, who has said these
 // words so far. They are English, with or without punctuation. They have last
-// changed when it had been silent for that long: who sounds finished only because
+// changed when it had been silent for that long in what the recogniser had heard: who sounds finished only because
 // of a word that has changed late is given the time of somebody of whom nobody can
 // tell.
 func (c Config) Patience(words string, changed time.Duration, about Talk) time.Duration {

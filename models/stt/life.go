@@ -227,7 +227,7 @@ func falsely(lie bool) error {
 
 // result returns h as it is told.
 func result(h wire.Hypothesis, final bool) Result {
-	res := Result{Text: h.Text, Confidence: h.Confidence, Final: final}
+	res := Result{Text: h.Text, Heard: lasts(h.Heard), Confidence: h.Confidence, Final: final}
 	for _, w := range h.Words {
 		res.Words = append(res.Words, Word{w.Text, lasts(w.From), lasts(w.To), w.Confidence})
 	}

@@ -87,11 +87,12 @@ type Phrase struct {
 
 // A Result is what was understood of an utterance.
 type Result struct {
-	Text       earshot.Text // from its beginning; the next may revise it
-	Confidence float64      // in the words, 0 to 1; only if Final
-	Words      []Word       // only if Final
-	Final      bool         // it is the last of its session
-	Err        error        // why there is none; only if Final
+	Text       earshot.Text  // from its beginning; the next may revise it
+	Heard      time.Duration // how much of the utterance had been heard when it became so; 0 is not known
+	Confidence float64       // in the words, 0 to 1; only if Final
+	Words      []Word        // only if Final
+	Final      bool          // it is the last of its session
+	Err        error         // why there is none; only if Final
 }
 
 // A Word is one word of a result.

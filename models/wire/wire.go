@@ -70,6 +70,7 @@ type OpenHear struct {
 type Hypothesis struct {
 	Stream     uint32       `json:"stream"`
 	Text       earshot.Text `json:"text"`
+	Heard      int          `json:"heard,omitempty"` // how many samples of it had been heard when it became so; 0 is not known
 	Confidence float64      `json:"confidence"`      // 0 to 1; only in the end
 	Words      []Word       `json:"words,omitempty"` // only in the end
 	Means      []float32    `json:"means,omitempty"` // only in the end
@@ -102,7 +103,7 @@ func DecodeHypothesis(c helper.Control) (h Hypothesis, err error) {
 	if err := c.Decode(&h); err != nil {
 		return h, err
 	}
-	ok := probable(h.Confidence) && len(h.Text) <= earshot.MaxText && len(h.Words) <= MaxWords && len(h.Means) <= MaxMeans
+	ok := probable(h.Confidence) && h.Heard >= 0 && len(h.Text) <= earshot.MaxText && len(h.Words) <= MaxWords && len(h.Means) <= MaxMeans
 	for _, m := range h.Means {
 		ok = ok && -maxMean < m && m < maxMean
 	}

@@ -21,6 +21,8 @@ func TestDecodeHypothesis(t *testing.T) {
 	}{
 		{`{"stream":3,"text":"what time is it","confidence":0.8,"words":[{"text":"what","from":0,"to":160,"confidence":1}],"means":[41,-5]}`, true},
 		{`{"stream":3,"text":""}`, true},
+		{`{"stream":3,"text":"what","heard":1600}`, true},
+		{`{"stream":3,"text":"what","heard":-1}`, false},
 		{`{"stream":-1}`, false},
 		{`{"confidence":1.1}`, false},
 		{`{"confidence":-0.1}`, false},

@@ -106,7 +106,8 @@ func hum(f *audio.Frame, n int, pitch, size float64) {
 
 // A result is what a recogniser makes of one utterance.
 type result struct {
-	partials []string // one after each 100 ms
+	partials []string      // one after each 100 ms
+	behind   time.Duration // by so much is what they are of before the moment at which they are told
 	text     string
 	sure     float64 // 0 means 0.9
 	err      error
@@ -163,7 +164,11 @@ func (s *session) Feed(*audio.Frame) {
 	}
 	if n%5 == 0 && len(s.will.partials) > 0 {
 		text := s.will.partials[min(n/5, len(s.will.partials))-1]
-		s.on(microphone.Result{Text: earshot.Text(text), Confidence: s.sure()})
+		r := microphone.Result{Text: earshot.Text(text), Confidence: s.sure()}
+		if s.will.behind > 0 {
+			r.Heard = max(1, time.Duration(n)*audio.Time-s.will.behind)
+		}
+		s.on(r)
 	}
 }
 

@@ -89,6 +89,7 @@ type voice struct {
 	patience  time.Duration  // how much silence ends it after them; 0 as long as there are none
 	since     time.Duration  // how long they have not changed
 	still     time.Duration  // how long it had been silent at the last frame
+	fed       time.Duration  // what its session was given
 	stable    bool           // and that the room was told so
 	doubt     doubt          // as long as there are no words
 }
@@ -200,6 +201,9 @@ func (l *listener) watch() {
 // feed hands f to whoever listens to the open utterance.
 func (l *listener) feed(f *audio.Frame) {
 	if v := l.open; v != nil && v.session != nil {
+		l.mu.Lock()
+		v.fed += audio.Time
+		l.mu.Unlock()
 		v.session.Feed(f)
 		l.sample(f)
 	}
@@ -340,8 +344,17 @@ func (l *listener) partial(v *voice, r Result) {
 	}
 	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
 	about := l.talk()
-	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), v.still, about)
+	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), v.silent(r), about)
 	l.emit(v.number, v.began, l.so(v))
+}
+
+// silent returns how long v had been silent in what had been heard when r became so,
+// however late the recogniser says it.
+func (v *voice) silent(r Result) time.Duration {
+	if r.Heard == 0 {
+		return v.still
+	}
+	return max(0, v.still-max(0, v.fed-r.Heard))
 }
 
 // so returns what v, which is open, has said so far.

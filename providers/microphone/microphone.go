@@ -70,9 +70,10 @@ type Session interface {
 // A Result is what was understood of an utterance.
 type Result struct {
 	Text       earshot.Text
-	Confidence float64 // in Text, 0 to 1; 0 is unknown, as it is of most that are not final
-	Final      bool    // nothing follows
-	Err        error   // why there is no text; only of a final one
+	Heard      time.Duration // how much of what was fed had been heard when it became so; 0 is not known
+	Confidence float64       // in Text, 0 to 1; 0 is unknown, as it is of most that are not final
+	Final      bool          // nothing follows
+	Err        error         // why there is no text; only of a final one
 }
 
 // Parts are what a microphone is made of.

@@ -164,16 +164,19 @@ func TestLateWords(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		partials string // one after each 100 ms; the voice ends with the seventh
+		behind   time.Duration
 		want     time.Duration
 	}{
-		{"with the voice", ",,,,,,where is it", 280 * time.Millisecond},
-		{"soon after it", ",,,,,,where,where is it", 280 * time.Millisecond},
-		{"late", ",,,,,,where,where is the,where is it", 360 * time.Millisecond},
-		{"said again, unchanged", ",,,,,,where is it,where is it,where is it", 280 * time.Millisecond},
+		{"with the voice", ",,,,,,where is it", 0, 280 * time.Millisecond},
+		{"soon after it", ",,,,,,where,where is it", 0, 280 * time.Millisecond},
+		{"late", ",,,,,,where,where is the,where is it", 0, 360 * time.Millisecond},
+		{"said again, unchanged", ",,,,,,where is it,where is it,where is it", 0, 280 * time.Millisecond},
+		{"told late by a busy recogniser", ",,,,,,where,where is the,where is it", 200 * time.Millisecond, 280 * time.Millisecond},
+		{"late, and told at once", ",,,,,,where,where is the,where is it", time.Millisecond, 360 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPerformance(&take{picture: "..#####" + strings.Repeat(".", 50)}, result{partials: strings.Split(tt.partials, ","), text: "where is it"})
+				p := newPerformance(&take{picture: "..#####" + strings.Repeat(".", 50)}, result{partials: strings.Split(tt.partials, ","), behind: tt.behind, text: "where is it"})
 				if err := p.Run(t.Context(), p.room.emit); err != nil {
 					t.Fatal(err)
 				}

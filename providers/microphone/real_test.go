@@ -29,7 +29,7 @@ type understands struct{ *stt.Recogniser }
 
 func (u understands) Begin(on func(microphone.Result)) microphone.Session {
 	return u.Recogniser.Begin(func(r stt.Result) {
-		on(microphone.Result{Text: r.Text, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
+		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
 	})
 }
 
