@@ -210,6 +210,7 @@ func must3(t *testing.T) func([]byte, []byte, *Group, error) []byte {
 type plan struct {
 	refs    [][]byte                                   // what it names beyond what it applies
 	leaf    func(*leafNode)                            // changes its leaf before it is signed
+	signer  *Signer                                    // of that leaf, if it is not its own
 	secrets func(*freshPath)                           // changes the path secrets before they are encrypted
 	path    func(*freshPath, *updatePath) bool         // changes the path; false takes it away
 	final   func(*publicMessage, *Group)               // changes the message, before the membership tag
@@ -233,7 +234,11 @@ func (g *Group) forge(t *testing.T, list []*Proposal, p plan) []byte {
 	if p.leaf != nil {
 		leaf := *fresh.leaf
 		p.leaf(&leaf)
-		if err := leaf.sign(g.signer, g.context.groupID, g.own); err != nil {
+		signer := g.signer
+		if p.signer != nil {
+			signer = p.signer
+		}
+		if err := leaf.sign(signer, g.context.groupID, g.own); err != nil {
 			t.Fatal(err)
 		}
 		fresh.leaf = &leaf
@@ -299,6 +304,9 @@ func TestHostileCommits(t *testing.T) {
 		{"a leaf of another source", nil, plan{leaf: func(l *leafNode) { l.source = sourceUpdate }}, "12.4.2"},
 		{"its old key", nil, plan{leaf: func(l *leafNode) { l.encryptionKey = c.villain().tree[0].encryptionKey() }}, "12.4.2"},
 		{"the victim's key", nil, plan{leaf: func(l *leafNode) { l.encryptionKey = c.victim().tree[2].encryptionKey() }}, "12.4.2"},
+		{"another identity", nil, plan{leaf: func(l *leafNode) { l.identity = identityOf(9) }}, "5.3.1"},
+		{"the identity of the victim", nil, plan{leaf: func(l *leafNode) { l.identity = identityOf(1) }}, "5.3.1"},
+		{"another signature key", nil, plan{leaf: func(l *leafNode) { l.signatureKey = c.spare.signer.public }, signer: c.spare.signer}, "7.3"},
 		{"a wrong parent hash", nil, plan{leaf: func(l *leafNode) { l.parentHash = make([]byte, hashSize) }}, "7.9.2"},
 		{"no parent hash", nil, plan{leaf: func(l *leafNode) { l.parentHash = nil }}, "7.9.2"},
 		{"a path too short", nil, plan{path: func(_ *freshPath, p *updatePath) bool { p.nodes = p.nodes[1:]; return true }}, "7.6"},

@@ -162,6 +162,15 @@ func (p *updatePath) merge(t ratchetTree, l leafIndex, group []byte, need []exte
 	if err := p.leaf.validate(group, l, need); err != nil {
 		return err
 	}
+	// Who a member is stays as it was when it was added: DAVE allows no commit to change
+	// the credential or the signature key of who makes it, by which a member could take
+	// the name of somebody whom nobody has added.
+	switch old := t.leaf(l); {
+	case !bytes.Equal(p.leaf.identity, old.identity):
+		return faultf("5.3.1", "a path with another identity")
+	case !bytes.Equal(p.leaf.signatureKey, old.signatureKey):
+		return faultf("7.3", "a path with another signature key")
+	}
 	path, copath := t.filteredDirectPath(l)
 	if len(p.nodes) != len(path) {
 		return faultf("7.6", "a path of %d nodes, not %d", len(p.nodes), len(path))
