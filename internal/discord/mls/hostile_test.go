@@ -165,6 +165,7 @@ func TestHostileProposals(t *testing.T) {
 		section string
 	}{
 		{"a leaf where nobody is", sent(&proposal{remove: 6}, nil), "12.1.3"},
+		{"a leaf beyond what a place can be", sent(&proposal{remove: 1 << 31}, nil), "12.1.3"},
 		{"a leaf beyond the tree", sent(&proposal{remove: 1<<32 - 1}, nil), "12.1.3"},
 		{"another group", sent(remove, func(m *publicMessage) { m.group = []byte("x") }), "6"},
 		{"the epoch before", sent(remove, func(m *publicMessage) { m.epoch-- }), "6"},
@@ -184,6 +185,8 @@ func TestHostileProposals(t *testing.T) {
 		{"an extension it does not know, outside", sent(forged(func(k *keyPackage, _ *leafNode) { k.extensions = []extension{{kind: 77}} }), nil), "10"},
 		{"an extension twice", sent(forged(func(k *keyPackage, _ *leafNode) { k.extensions = []extension{{kind: 1}, {kind: 1}} }), nil), "13.4"},
 		{"an identity without end", sent(forged(func(_ *keyPackage, l *leafNode) { l.identity = make([]byte, maxIdentity+1) }), nil), "5.3"},
+		{"a leaf without end", sent(forged(func(_ *keyPackage, l *leafNode) { l.extensions = []extension{{kind: 1, data: make([]byte, 1<<19)}} }), nil), "7.2"},
+		{"a key package without end", sent(forged(func(k *keyPackage, _ *leafNode) { k.extensions = []extension{{kind: 1, data: make([]byte, 1<<19)}} }), nil), "10"},
 		{"a commit", must3(t)(g.Commit(nil, nil)), "12.1.8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -304,6 +307,7 @@ func TestHostileCommits(t *testing.T) {
 		{"a leaf of another source", nil, plan{leaf: func(l *leafNode) { l.source = sourceUpdate }}, "12.4.2"},
 		{"its old key", nil, plan{leaf: func(l *leafNode) { l.encryptionKey = c.villain().tree[0].encryptionKey() }}, "12.4.2"},
 		{"the victim's key", nil, plan{leaf: func(l *leafNode) { l.encryptionKey = c.victim().tree[2].encryptionKey() }}, "12.4.2"},
+		{"a leaf without end", nil, plan{leaf: func(l *leafNode) { l.extensions = []extension{{kind: 1, data: make([]byte, 1<<19)}} }}, "7.2"},
 		{"another identity", nil, plan{leaf: func(l *leafNode) { l.identity = identityOf(9) }}, "5.3.1"},
 		{"the identity of the victim", nil, plan{leaf: func(l *leafNode) { l.identity = identityOf(1) }}, "5.3.1"},
 		{"another signature key", nil, plan{leaf: func(l *leafNode) { l.signatureKey = c.spare.signer.public }, signer: c.spare.signer}, "7.3"},

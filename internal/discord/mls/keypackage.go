@@ -7,6 +7,9 @@ import (
 	"slices"
 )
 
+// maxKeyPackage bounds a key package, of which many may be proposed at a time.
+const maxKeyPackage = 1 << 13
+
 // A keyPackage is KeyPackage of section 10, as others see it.
 type keyPackage struct {
 	initKey    []byte
@@ -37,6 +40,9 @@ func (k *keyPackage) validate(need []extension) error {
 	}
 	if err := k.leaf.validate(nil, 0, need); err != nil {
 		return err
+	}
+	if len(k.raw) > maxKeyPackage {
+		return faultf("10", "a key package of %d bytes", len(k.raw))
 	}
 	for _, e := range k.extensions {
 		if !k.leaf.capabilities.understands(e.kind) {

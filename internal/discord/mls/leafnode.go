@@ -20,6 +20,10 @@ const (
 // maxIdentity bounds the identity of a credential. Discord's have eight bytes.
 const maxIdentity = 1 << 10
 
+// maxLeafNode bounds a leaf node, of which a group keeps one for each member. Those of
+// Discord's clients have 300 bytes.
+const maxLeafNode = 1 << 12
+
 // maxExtensions bounds a list of extensions.
 const maxExtensions = 64
 
@@ -202,6 +206,9 @@ func (l *leafNode) sign(s *Signer, group []byte, index leafIndex) (err error) {
 // been read, lifetimes are not for members to check (DAVE), and what has to be
 // unique is for the tree to see.
 func (l *leafNode) validate(group []byte, index leafIndex, need []extension) error {
+	if len(l.raw) > maxLeafNode {
+		return faultf("7.2", "a leaf node of %d bytes", len(l.raw))
+	}
 	if err := checkPoint(l.encryptionKey); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (t ratchetTree) root() nodeIndex { return rootOf(t.leaves()) }
 
 // leaf returns a leaf, or nil if it is blank or beyond the tree.
 func (t ratchetTree) leaf(l leafIndex) *leafNode {
-	if int(l) >= t.leaves() {
+	if uint64(l) >= uint64(t.leaves()) { // an int may have 32 bits
 		return nil
 	}
 	return t[l.node()].leaf
