@@ -413,6 +413,65 @@ func TestProposals(t *testing.T) {
 	}
 }
 
+// TestManyFaults: a list of nothing but faults is told of in a few words, whose length
+// does not grow with it.
+func TestManyFaults(t *testing.T) {
+	w := together(t, 100, 200)
+	removal, _, err := mls.ProposeRemove(w.service, []byte("another"), w.epoch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := slices.Repeat([][]byte{removal}, 4000)
+	_, err = w.peers[100].s.Binary(dave.OpProposals, proposals(0, list...), w.now)
+	if err == nil {
+		t.Fatal("proposals for another group are taken")
+	}
+	if n := len(err.Error()); n > 1000 {
+		t.Errorf("%d bytes are told of %d faults", n, len(list))
+	}
+}
+
+// TestSameEpochAgain: a gateway may go back to the epoch that was before a while without
+// encryption, as long as its keys are there. Who has forgotten them does not say to be
+// ready, and keeps silent; who has them does not use a nonce twice.
+func TestSameEpochAgain(t *testing.T) {
+	for _, tt := range []struct {
+		pause time.Duration
+		say   string
+		send  string
+	}{
+		{time.Second, "23(51)", "sealed"},
+		{dave.Keep - time.Second, "23(51)", "sealed"}, // forgotten in between otherwise
+		{dave.Keep, "", "silence"},
+		{10 * time.Minute, "", "silence"},
+	} {
+		w := together(t, 100, 200)
+		p, q := w.peers[100], w.peers[200]
+		before := must(p.s.Seal(nil, opus))
+		both := func(want string, do func(*dave.Session) []dave.Answer) {
+			t.Helper()
+			for _, x := range []*peer{p, q} {
+				if say := ops(do(x.s)); say != want {
+					t.Errorf("after %v: it says %q, want %q", tt.pause, say, want)
+				}
+			}
+		}
+		both("23(50)", func(s *dave.Session) []dave.Answer { return s.Prepare(50, 0, w.now) })
+		both("", func(s *dave.Session) []dave.Answer { return s.Execute(50, w.now) })
+		w.now = w.now.Add(tt.pause)
+		both(tt.say, func(s *dave.Session) []dave.Answer { return s.Prepare(51, 1, w.now) })
+		w.now = w.now.Add(2 * time.Second)
+		w.hear(q, p, opus)
+		both("", func(s *dave.Session) []dave.Answer { return s.Execute(51, w.now) })
+		if got := w.talk(p, q); got != tt.send {
+			t.Errorf("after %v: %s, want %s", tt.pause, got, tt.send)
+		}
+		if got, err := p.s.Seal(nil, opus); err == nil && bytes.Equal(got, before) {
+			t.Errorf("after %v a nonce is used twice", tt.pause)
+		}
+	}
+}
+
 // TestRevokedCommit: a commit of our own with what was revoked is not followed, nor is
 // one that removes whom nobody proposed to remove.
 func TestRevokedCommit(t *testing.T) {

@@ -39,6 +39,19 @@ func (p *passage) add(e *epoch, now time.Time) {
 	}
 }
 
+// keep reports whether an epoch is not forgotten yet, and sees to it that it is not
+// until the next is executed.
+func (p *passage) keep(e *epoch, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sweep(now)
+	if !slices.Contains(p.epochs, e) {
+		return false
+	}
+	e.until = time.Time{}
+	return true
+}
+
 // execute makes version the one that is spoken, with the keys of e, which may be nil.
 // All epochs but e and those that are still to come are forgotten after [Keep].
 func (p *passage) execute(version uint16, e *epoch, coming []*epoch, now time.Time) {

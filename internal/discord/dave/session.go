@@ -388,29 +388,54 @@ func (s *Session) propose(body []byte) ([]Answer, error) {
 
 // append takes the proposals of list, as far as they may be followed.
 func (s *Session) append(list []byte) (changed bool, err error) {
+	var wrong faults
 	for len(list) > 0 {
 		var message []byte
-		var wrong error
-		if message, list, wrong = mls.Next(list); wrong != nil {
-			return changed, errors.Join(err, fmt.Errorf("reading a list of proposals: %w", wrong))
+		if message, list, err = mls.Next(list); err != nil {
+			wrong.add(fmt.Errorf("reading a list of proposals: %w", err))
+			break
 		}
-		p, wrong := s.group.Proposal(message)
-		if wrong == nil {
-			wrong = s.wanted(p)
+		p, err := s.group.Proposal(message)
+		if err == nil {
+			err = s.wanted(p)
 		}
-		switch {
-		case wrong != nil:
-			err = errors.Join(err, fmt.Errorf("reading a proposal: %w", wrong))
-		case slices.ContainsFunc(s.proposals, func(k *mls.Proposal) bool { return bytes.Equal(k.Ref, p.Ref) }):
-		case len(s.proposals) == maxProposals:
-			return changed, errors.Join(err, errors.New("dave: too many proposals"))
-		default:
-			s.replace(p)
-			s.proposals = append(s.proposals, p)
-			changed = true
+		if err != nil {
+			wrong.add(fmt.Errorf("reading a proposal: %w", err))
+			continue
 		}
+		if slices.ContainsFunc(s.proposals, func(k *mls.Proposal) bool { return bytes.Equal(k.Ref, p.Ref) }) {
+			continue
+		}
+		if len(s.proposals) == maxProposals {
+			wrong.add(errors.New("dave: too many proposals"))
+			break
+		}
+		s.replace(p)
+		s.proposals = append(s.proposals, p)
+		changed = true
 	}
-	return changed, err
+	return changed, wrong.err()
+}
+
+// A faults is what was wrong with a list: the first fault and how many there were, so
+// that what is told of a long list stays short.
+type faults struct {
+	first error
+	count int
+}
+
+func (f *faults) add(err error) {
+	if f.first == nil {
+		f.first = err
+	}
+	f.count++
+}
+
+func (f *faults) err() error {
+	if f.count < 2 {
+		return f.first
+	}
+	return fmt.Errorf("%w (the first of %d faults)", f.first, f.count)
 }
 
 // wanted refuses to add who is not connected ("Member Add").
@@ -573,8 +598,12 @@ func (s *Session) follow(id uint16, next *mls.Group, now time.Time) ([]Answer, e
 	return t.ready(), nil
 }
 
-// keys returns the keys of the group as it is, nil if there is none.
+// keys returns the keys of the group as it is, nil if there is none, or if they have
+// been forgotten since: they are never derived twice, as nonces would be used twice.
 func (s *Session) keys(now time.Time) *epoch {
+	if s.newest != nil && !s.frames.keep(s.newest, now) {
+		return nil
+	}
 	if s.newest == nil && s.group != nil {
 		e, err := newEpoch(s.group, s.self, now)
 		if err != nil {
