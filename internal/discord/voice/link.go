@@ -62,7 +62,7 @@ type link struct {
 	out   chan outgoing
 	beat  chan time.Duration
 	fault chan error
-	skip  int64        // when resuming: up to which number we had heard before
+	skip  int64        // when resumed: up to which number we have heard; -1 for nothing
 	seq   atomic.Int64 // up to which number we have heard; -1 for nothing
 
 	beats struct {
@@ -187,8 +187,8 @@ func (l *link) read(ctx, reading context.Context, ws *websocket.Conn) error {
 			return err
 		}
 		if m.seq >= 0 {
-			if l.resume && l.skip >= 0 && int16(uint16(m.seq)-uint16(l.skip)) <= 0 {
-				continue // said again, though we had heard it
+			if l.repeated(m.seq) {
+				continue
 			}
 			l.seq.Store(int64(m.seq))
 		}
@@ -201,6 +201,20 @@ func (l *link) read(ctx, reading context.Context, ws *websocket.Conn) error {
 			l.up()
 		}
 	}
+}
+
+// repeated reports whether a message is said again, though we had heard it before the
+// session was resumed. It compares with the last one that is new, since numbers have
+// 16 bits: half of them later all would seem to be old.
+func (l *link) repeated(seq int) bool {
+	if !l.resume || l.skip < 0 {
+		return false
+	}
+	if int16(uint16(seq)-uint16(l.skip)) <= 0 {
+		return true
+	}
+	l.skip = int64(seq)
+	return false
 }
 
 // take takes a message, and reports whether the session is there by it.
