@@ -10,6 +10,8 @@ const (
 	holds     = kept            // packets that are held of each
 	patience  = 2 * time.Second // for which they are
 	strangers = 128             // users whose keys are tried on a frame
+	mostHere  = 1 << 14         // users; a stage may have ten thousand listeners
+	mostOwned = 1 << 14         // streams of which it is known whose they are
 )
 
 // A binding knows whose the streams of a call are. Speaking events say so, which may
@@ -43,7 +45,7 @@ func newBinding(self uint64) *binding {
 // arrived and left say who is in the call. Who left owns nothing any more.
 func (b *binding) arrived(users ...uint64) {
 	for _, u := range users {
-		if at, found := slices.BinarySearch(b.here, u); !found && u != 0 && u != b.self {
+		if at, found := slices.BinarySearch(b.here, u); !found && u != 0 && u != b.self && len(b.here) < mostHere {
 			b.here = slices.Insert(b.here, at, u)
 		}
 	}
@@ -68,6 +70,12 @@ func (b *binding) owner(ssrc uint32) uint64 { return b.owners[ssrc] }
 // bind says whose a stream is, and returns what is held of it, valid until the next
 // packet is held.
 func (b *binding) bind(ssrc uint32, user uint64) []heldPacket {
+	if b.owners[ssrc] == 0 && len(b.owners) == mostOwned {
+		for other := range b.owners { // no real call has as many; the keys tell again
+			delete(b.owners, other)
+			break
+		}
+	}
 	b.owners[ssrc] = user
 	b.order = b.order[:0]
 	for i, s := range b.held {

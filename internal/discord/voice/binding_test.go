@@ -86,4 +86,14 @@ func TestBindingIsBounded(t *testing.T) {
 	if n := len(b.candidates()); n != strangers {
 		t.Errorf("%d keys are tried", n)
 	}
+	for n := range uint64(3 * mostHere) {
+		b.arrived(n + 1)
+		b.bind(uint32(n), n%50+1)
+	}
+	if len(b.here) > mostHere || len(b.owners) > mostOwned {
+		t.Errorf("%d are here and own %d streams", len(b.here), len(b.owners))
+	}
+	if last := uint32(3*mostHere - 1); b.owner(last) == 0 || b.bind(last, 8) != nil || b.owner(last) != 8 {
+		t.Error("the newest stream is nobody's")
+	}
 }
