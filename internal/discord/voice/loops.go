@@ -66,7 +66,7 @@ func (c *Call) watch(now time.Time) *media {
 		return nil
 	}
 	n := c.live.counts(new([steps]float64))
-	deaf, rejoin := c.guard.look(now, n.packets, n.decrypted)
+	deaf, rejoin := c.guard.look(now, n.packets, n.decrypted-n.silent, n.blank)
 	if deaf != c.deaf {
 		c.deaf = deaf
 		c.dirty.Store(true)

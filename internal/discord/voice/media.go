@@ -50,6 +50,9 @@ type stream struct {
 // counts is what has happened to packets.
 type counts struct {
 	packets, decrypted, delivered, lost, late, duplicates, dropped, refused, unknown int64
+
+	blank  int64 // of the packets, those that say nothing of keys: padding, duplicates, and silence in plain
+	silent int64 // of those decrypted, the last
 }
 
 func (c *counts) add(o counts) {
@@ -62,6 +65,8 @@ func (c *counts) add(o counts) {
 	c.dropped += o.dropped
 	c.refused += o.refused
 	c.unknown += o.unknown
+	c.blank += o.blank
+	c.silent += o.silent
 }
 
 func newMedia(self, channel uint64) *media {
@@ -119,11 +124,18 @@ func (m *media) take(now time.Time, p packet) {
 	defer m.mu.Unlock()
 	m.count.packets++
 	if len(p.payload) == 0 {
+		m.count.blank++
 		return // padding alone, by which a server measures the way
+	}
+	if plain(p) {
+		m.count.blank++
 	}
 	user := m.bind.owner(p.ssrc)
 	if user != 0 {
 		if s := m.stream(user, p.ssrc); s != nil && s.seen(p.seq) {
+			if !plain(p) {
+				m.count.blank++
+			}
 			return // which would be taken for a forgery
 		}
 		if m.open(now, now, user, p) {
@@ -145,6 +157,10 @@ func (m *media) take(now time.Time, p packet) {
 	}
 }
 
+// plain reports whether a packet is silence that is let through as it is: servers make
+// it, and there are clients that do not encrypt it.
+func plain(p packet) bool { return string(p.payload) == string(silence) }
+
 // open opens a packet of a user that came at a time, and puts it in its order.
 func (m *media) open(now, came time.Time, user uint64, p packet) bool {
 	opus, err := m.dave.Open(m.clear[:0], user, p.payload, now)
@@ -153,6 +169,9 @@ func (m *media) open(now, came time.Time, user uint64, p packet) bool {
 	}
 	m.clear = opus[:0]
 	m.count.decrypted++
+	if plain(p) {
+		m.count.silent++
+	}
 	m.put(came, user, p, opus)
 	return true
 }

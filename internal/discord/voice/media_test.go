@@ -60,6 +60,25 @@ func TestMediaFinishes(t *testing.T) {
 	}
 }
 
+// Neither padding nor silence in plain, nor what comes twice, tells whether there are
+// the right keys: a call is not deaf by them, and does not hear by them.
+func TestMediaCountsWhatSaysNothing(t *testing.T) {
+	m := begun(1)
+	for _, p := range []packet{
+		{10, 1, 0, nil},
+		{10, 2, 960, silence},
+		{10, 2, 960, silence},
+		{20, 2, 960, silence}, // of nobody
+		{10, 3, 1920, sound(1)},
+		{10, 3, 1920, sound(1)},
+	} {
+		m.take(noon, p)
+	}
+	if c := m.counts(new([steps]float64)); c.packets != 6 || c.blank != 5 || c.decrypted-c.silent != 1 {
+		t.Errorf("%d packets, %d say nothing, %d were opened, of which %d are silence", c.packets, c.blank, c.decrypted, c.silent)
+	}
+}
+
 // Whoever makes up streams costs no more than the ones that there may be.
 func TestMediaIsBounded(t *testing.T) {
 	m := begun(0)

@@ -15,9 +15,10 @@ const (
 // packet comes, or packets come and none can be opened. It has no clock.
 type watchdog struct {
 	packets, opened int64     // when it last looked
+	blank           int64     // as well
 	refused         int64     // packets in a row of which none could be opened
 	since           time.Time // the first of them
-	came            time.Time // when the last packet did
+	came            time.Time // when the last did that should have been
 	said            time.Time // when somebody was last said to begin to speak, and no packet has come yet
 	unheard         int       // times in a row that nothing came
 
@@ -35,24 +36,27 @@ func (w *watchdog) speaking(now time.Time) {
 // quiet says that nobody does who has been announced.
 func (w *watchdog) quiet() { w.said = time.Time{} }
 
-// look takes how many packets of others have come in a call, and how many of them
-// could be opened. It returns why nothing can be heard, "" if nothing is known to be
-// wrong, and whether to join anew.
-func (w *watchdog) look(now time.Time, packets, opened int64) (deaf string, rejoin bool) {
-	if packets < w.packets { // another connection
-		w.packets, w.opened = 0, 0
+// look takes how many packets of others have come in a call, how many of them could be
+// opened, and how many are blank: those from which neither can be told, as they hold
+// nothing that is encrypted. It returns why nothing can be heard, "" if nothing is
+// known to be wrong, and whether to join anew.
+func (w *watchdog) look(now time.Time, packets, opened, blank int64) (deaf string, rejoin bool) {
+	if packets < w.packets || blank < w.blank { // another connection
+		w.packets, w.opened, w.blank = 0, 0, 0
 	}
 	if packets > w.packets {
-		w.came, w.said, w.unheard = now, time.Time{}, 0
+		w.said, w.unheard = time.Time{}, 0
+	}
+	if n := packets - w.packets - (blank - w.blank); n > 0 {
 		if w.refused == 0 {
 			w.since = now
 		}
-		w.refused += packets - w.packets
+		w.refused, w.came = w.refused+n, now
 	}
 	if opened > w.opened {
 		w.refused, w.pause = 0, 0
 	}
-	w.packets, w.opened = packets, opened
+	w.packets, w.opened, w.blank = packets, opened, blank
 
 	var wrong time.Duration
 	switch {
