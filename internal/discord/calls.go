@@ -19,6 +19,9 @@ type seat struct {
 	owed bool // the session has begun anew since, and does not know of it
 }
 
+// mostComing bounds the guilds that are waited for; Discord allows a session 2,500.
+const mostComing = 1 << 13
+
 // A wish is where we want to be: in no channel if it is 0.
 type wish struct {
 	channel    uint64
@@ -86,7 +89,9 @@ func (l line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) 
 		if err != nil {
 			return err
 		}
-		l.s.want(guild, w)
+		if l.s.want(guild, w) {
+			return nil
+		}
 		if err := l.s.move(ctx, conn, guild, w); err == nil {
 			return nil
 		} else if ctx.Err() != nil {
@@ -96,12 +101,28 @@ func (l line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) 
 	}
 }
 
-// want remembers what is asked for, so that it can be asked for again.
-func (s *Session) want(guild uint64, w wish) {
+// want remembers what is asked for, so that it can be asked for again, and reports
+// whether it will be by itself: Discord ignores it until the guild is there.
+func (s *Session) want(guild uint64, w wish) (later bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.calls[guild]; c != nil {
-		c.wish, c.owed = w, false
+	c := s.calls[guild]
+	if c != nil {
+		later = w.channel != 0 && s.coming[guild]
+		c.wish, c.owed = w, later
+	}
+	return later
+}
+
+// expect takes which guilds READY names. Each comes as an event of its own.
+func (s *Session) expect(guilds []*discordgo.Guild) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.coming)
+	for _, g := range guilds {
+		if g != nil && len(s.coming) < mostComing {
+			s.coming[number(g.ID)] = true
+		}
 	}
 }
 
@@ -130,6 +151,7 @@ func (s *Session) move(ctx context.Context, conn *connection, guild uint64, w wi
 func (s *Session) rejoin(ctx context.Context, conn *connection, guild string) {
 	id := number(guild)
 	s.mu.Lock()
+	delete(s.coming, id)
 	c := s.calls[id]
 	var w wish
 	owed := c != nil && c.owed

@@ -279,6 +279,7 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *course, e e
 	case *discordgo.Ready:
 		conn.open = true
 		c.ready(event.SessionID, event.ResumeGatewayURL)
+		s.expect(event.Guilds)
 		s.opened(conn, event.User.ID, false)
 		opened()
 		event.SessionID, event.ResumeGatewayURL = "", "" // with them a session can be taken over
@@ -301,8 +302,15 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *course, e e
 			v.SessionID = ""
 		}
 	case *discordgo.Event:
-		if e.Type == "READY" {
+		switch e.Type {
+		case "READY":
 			return errors.New("READY does not say which session it is")
+		case "GUILD_CREATE":
+			var d struct {
+				ID string `json:"id"`
+			}
+			json.Unmarshal(e.Data, &d) // it is there, whatever it is like
+			s.rejoin(ctx, conn, d.ID)
 		}
 	}
 	s.hand(waiting{event, kindOf(event), size})

@@ -84,6 +84,7 @@ type Session struct {
 	changed chan struct{} // closed when conn or self changes
 	self    uint64        // who we are; 0 until it was open once
 	calls   map[uint64]*seat
+	coming  map[uint64]bool // guilds that READY named and that are not there yet
 	status  Status
 
 	inbox inbox
@@ -107,6 +108,7 @@ func New(cfg Config) *Session {
 		jitter:  random,
 		changed: make(chan struct{}),
 		calls:   make(map[uint64]*seat),
+		coming:  make(map[uint64]bool),
 		status:  Status{Since: time.Now()},
 		inbox:   inbox{queue: newQueue(), more: make(chan struct{}, 1)},
 	}

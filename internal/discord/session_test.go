@@ -3,6 +3,7 @@ package discord
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -468,6 +469,53 @@ func TestSessionSlowReceiver(t *testing.T) {
 			t.Errorf("status has %+v, the receiver was told %+v", st.Lost, lost)
 		}
 	})
+}
+
+// Who wants to move before the guild is there moves when it is: Discord ignores it
+// until then. One that READY does not name is not waited for.
+func TestSessionMovesWhenTheGuildIsThere(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		guild string // what comes of it
+		early int    // op 4 before the guild is there
+		known string // the guild that READY names
+	}{
+		{"one that comes", `{"id":"7"}`, 0, "7"},
+		{"one that is not understood", `{"id":"7","members":[null]}`, 0, "7"},
+		{"one that is not named", `{"id":"7"}`, 1, "9"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				early := 0
+				g := newGateway(t, func(n int, g *gateway, c *peer) {
+					c.event("READY", map[string]any{"v": 9, "user": map[string]any{"id": "42"}, "session_id": "s",
+						"guilds": []any{nil, map[string]any{"id": tt.known, "unavailable": true}}})
+					time.Sleep(3 * time.Second)
+					g.mu.Lock()
+					early = len(g.moves)
+					g.mu.Unlock()
+					c.event("GUILD_CREATE", json.RawMessage(tt.guild))
+					c.stay()
+				})
+				s := New(g.config(nil))
+				s.sit(7, nil)
+				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+				defer stop()
+				done := make(chan error)
+				go func() { done <- s.Run(ctx) }()
+				if err := (line{s}).Move(ctx, 7, 8, false, false); err != nil {
+					t.Fatal(err)
+				}
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if early != tt.early || len(g.moves) != 1 {
+					t.Errorf("asked %d times before the guild was there, %d in all", early, len(g.moves))
+				}
+			})
+		})
+	}
 }
 
 // Who wants to move while the gateway is away moves when it is back, and a session that
