@@ -305,6 +305,8 @@ func (s *Session) dispatch(ctx context.Context, conn *connection, c *course, e e
 		switch e.Type {
 		case "READY":
 			return errors.New("READY does not say which session it is")
+		case "VOICE_SERVER_UPDATE", "VOICE_STATE_UPDATE":
+			return nil // not understood, and it may hold what lets into a call
 		case "GUILD_CREATE":
 			var d struct {
 				ID string `json:"id"`

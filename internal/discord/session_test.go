@@ -518,6 +518,30 @@ func TestSessionMovesWhenTheGuildIsThere(t *testing.T) {
 	}
 }
 
+// What lets into a call is for the call alone, in whatever form it comes.
+func TestVoiceCredentialsAreNotHandedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, func(n int, g *gateway, c *peer) {
+			begin(n, g, c)
+			c.event("VOICE_SERVER_UPDATE", map[string]any{"guild_id": "7", "token": "a voice token", "endpoint": "e"})
+			c.event("VOICE_SERVER_UPDATE", map[string]any{"guild_id": 7, "token": "a voice token", "endpoint": "e"})
+			c.event("VOICE_STATE_UPDATE", map[string]any{"guild_id": "7", "user_id": "42", "channel_id": "8", "session_id": "a voice session"})
+			c.event("VOICE_STATE_UPDATE", map[string]any{"guild_id": 7, "user_id": "42", "channel_id": "8", "session_id": "a voice session"})
+			c.message(1)
+			c.stay()
+		})
+		r, _, err := perform(t, g, time.Minute, nil)
+		if err != nil || len(r.ids()) != 1 {
+			t.Fatalf("%v, messages %v", err, r.ids())
+		}
+		for _, event := range r.events {
+			if text, _ := json.Marshal(event); bytes.Contains(text, []byte("a voice ")) {
+				t.Errorf("handed over: %T %s", event, text)
+			}
+		}
+	})
+}
+
 // Who wants to move while the gateway is away moves when it is back, and a session that
 // begins anew is told where we want to be.
 func TestSessionMoves(t *testing.T) {
