@@ -50,10 +50,10 @@ func (r *Room) Regard(c speakers.Change) {
 	if c.Act == speakers.Divided {
 		h = c.Other
 	}
-	if c.Act == speakers.Forgotten || h.ID == "" {
+	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
 		return
 	}
-	w := earshot.Whose{Sure: 1, By: c.Said.By} // nobody's, if the voice began with what was taken back
+	w := earshot.Whose{Sure: 1, By: c.Said.By} // nobody's, if it was before it was taught
 	if _, known := r.cfg.Voices.Speaker(h); known {
 		w.Speaker, w.Author = h, r.meet(h).Reader()
 	}
