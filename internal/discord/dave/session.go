@@ -223,7 +223,8 @@ func (s *Session) Open(dst []byte, user uint64, frame []byte, now time.Time) ([]
 }
 
 // Whose tries the key of each of users on a frame of which it is not known who sent
-// it. Only the key of who did opens it.
+// it. Only the key of who did opens it; but a member who lies can have sealed it with
+// the key of another, since each can derive those of all.
 func (s *Session) Whose(dst []byte, users []uint64, frame []byte, now time.Time) (user uint64, opus []byte, ok bool) {
 	return s.frames.whose(dst, users, frame, now)
 }
