@@ -242,7 +242,7 @@ func (c *Call) judge(ctx context.Context, v *life, well bool, err error) error {
 		v.do = await // it is there already
 	case v.do == end:
 		return ended(v.code)
-	case !v.been && v.fails == 2*tries:
+	case !v.been && v.fails >= 2*tries:
 		return &Ended{v.code, "Discord's voice server cannot be reached: " + err.Error()}
 	}
 	c.lost(v.do, err)

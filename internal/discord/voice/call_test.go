@@ -367,6 +367,21 @@ func TestCallThatNeverBegins(t *testing.T) {
 	})
 }
 
+// Nor does one that is moved just when it would be given up.
+func TestCallThatNeverBeginsAndIsMoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &house{answer: letIn, link: func(h *house, _ context.Context, n int, _ *link) error {
+			if n == 2*tries {
+				h.c.Server("moved", "f:443")
+			}
+			return errors.New("refused")
+		}}
+		if err := h.run(t, time.Hour); !errors.As(err, new(*Ended)) {
+			t.Errorf("after %d attempts: %v", len(h.log), err)
+		}
+	})
+}
+
 // What is said leaves at its pace, also where it may not leave: then its time passes.
 func TestSayKeepsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
