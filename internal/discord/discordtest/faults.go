@@ -11,8 +11,9 @@ import (
 type faults struct {
 	rules
 	modes     []string
-	early     bool          // op 25 before op 4
-	speaking  time.Duration // how late op 5 is; never if it is negative
+	early     bool              // op 25 before op 4
+	speaking  time.Duration     // how late op 5 is; never if it is negative
+	mistaken  map[uint64]uint64 // whom op 5 takes somebody's stream for
 	extension bool
 
 	loss, pad, reorder, duplicate float64
@@ -49,6 +50,7 @@ func well() faults {
 		extension:    true,
 		deaf:         make(map[uint64]bool),
 		muffled:      make(map[uint64]bool),
+		mistaken:     make(map[uint64]uint64),
 		heldVoice:    make(map[uint64]bool),
 		refuse:       make(map[uint64]int),
 		counts:       make(map[fault]int),
@@ -283,6 +285,9 @@ func (s *Server) EarlyExternalSender(early bool) { s.with(func() { s.faults.earl
 
 // LateSpeaking has op 5 come so much later; never if it is negative.
 func (s *Server) LateSpeaking(late time.Duration) { s.with(func() { s.faults.speaking = late }) }
+
+// Mistake has op 5 say that the stream of one user is another's.
+func (s *Server) Mistake(user, as uint64) { s.with(func() { s.faults.mistaken[user] = as }) }
 
 // Batch has changes of a group collected for so long before they are proposed.
 func (s *Server) Batch(window time.Duration) { s.with(func() { s.faults.batch = window }) }

@@ -424,7 +424,11 @@ func (v *voiceLink) speaking(l *link, data json.RawMessage) {
 func (s *Server) announce(who, to *member, speaking int) {
 	tell := func() {
 		if who.call.members[who.account.user.ID] == who && to.call.members[to.account.user.ID] == to {
-			to.json(voiceSpeaking, object{"user_id": id(who.account.user.ID), "ssrc": who.ssrc, "speaking": speaking})
+			user := who.account.user.ID
+			if as, mistaken := s.faults.mistaken[user]; mistaken {
+				user = as
+			}
+			to.json(voiceSpeaking, object{"user_id": id(user), "ssrc": who.ssrc, "speaking": speaking})
 		}
 	}
 	switch late := s.faults.speaking; {

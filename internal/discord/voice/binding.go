@@ -15,16 +15,23 @@ const (
 )
 
 // A binding knows whose the streams of a call are. Speaking events say so, which may
-// come early, late, or never; that the key of a user opens a frame says so, too, and
-// counts for more. It has no clock.
+// come early, late, or never; where they do not, that the key of a user opens a frame
+// does. Against them it says nothing: every member can make the keys of all others. It
+// has no clock.
 type binding struct {
-	self   uint64            // ours is nobody's here
-	owners map[uint32]uint64 // by SSRC
-	here   []uint64          // who is in the call, ascending
-	order  []uint64          // the same, those without a stream first; made when needed
+	self   uint64           // ours is nobody's here
+	owners map[uint32]owner // by SSRC
+	here   []uint64         // who is in the call, ascending
+	order  []uint64         // the same, those without a stream first; made when needed
 	held   []*unknown
 	spare  []*unknown
 	lost   int64 // packets that were dropped because nobody knew whose they were
+}
+
+// An owner is whose a stream is.
+type owner struct {
+	user uint64
+	said bool // by the gateway; else a key has told
 }
 
 // An unknown stream waits to be somebody's.
@@ -39,7 +46,7 @@ type heldPacket struct {
 }
 
 func newBinding(self uint64) *binding {
-	return &binding{self: self, owners: make(map[uint32]uint64)}
+	return &binding{self: self, owners: make(map[uint32]owner)}
 }
 
 // arrived and left say who is in the call. Who left owns nothing any more.
@@ -56,27 +63,27 @@ func (b *binding) left(user uint64) {
 	if at, found := slices.BinarySearch(b.here, user); found {
 		b.here = slices.Delete(b.here, at, at+1)
 	}
-	for ssrc, u := range b.owners {
-		if u == user {
+	for ssrc, o := range b.owners {
+		if o.user == user {
 			delete(b.owners, ssrc)
 		}
 	}
 	b.order = b.order[:0]
 }
 
-// owner returns whose a stream is, 0 if that is unknown.
-func (b *binding) owner(ssrc uint32) uint64 { return b.owners[ssrc] }
+// owner returns whose a stream is: user 0 if that is unknown.
+func (b *binding) owner(ssrc uint32) owner { return b.owners[ssrc] }
 
 // bind says whose a stream is, and returns what is held of it, valid until the next
 // packet is held.
-func (b *binding) bind(ssrc uint32, user uint64) []heldPacket {
-	if b.owners[ssrc] == 0 && len(b.owners) == mostOwned {
+func (b *binding) bind(ssrc uint32, o owner) []heldPacket {
+	if b.owners[ssrc].user == 0 && len(b.owners) == mostOwned {
 		for other := range b.owners { // no real call has as many; the keys tell again
 			delete(b.owners, other)
 			break
 		}
 	}
-	b.owners[ssrc] = user
+	b.owners[ssrc] = o
 	b.order = b.order[:0]
 	for i, s := range b.held {
 		if s.ssrc == ssrc {
@@ -94,8 +101,8 @@ func (b *binding) candidates() []uint64 {
 		return b.order
 	}
 	owns := make(map[uint64]bool, len(b.owners))
-	for _, u := range b.owners {
-		owns[u] = true
+	for _, o := range b.owners {
+		owns[o.user] = true
 	}
 	for _, with := range []bool{false, true} {
 		for _, u := range b.here {

@@ -7,8 +7,8 @@
 // that silence of the exact length stands in its place. What is in order waits for
 // nothing; only where a packet is missing are later ones held back, for 20 to 120 ms,
 // as long as packets have lately been late. Nothing that could not be decrypted is
-// ever among them, and nothing of which nobody knows whose it is: the key that opens
-// a frame says who sent it, whatever the gateway says.
+// ever among them, and nothing of which nobody knows whose it is: where the gateway does
+// not say, the key that opens a frame does.
 //
 // What is said goes in as Opus frames and leaves on an absolute schedule of 20 ms;
 // while encryption is due and not ready, or nobody is connected, nothing leaves and

@@ -345,6 +345,26 @@ func TestSpeakingEvents(t *testing.T) {
 	}
 }
 
+// A key proves nothing against what Discord says, since every member can make the keys
+// of all others: what is opened by another's than it says is nobody's.
+func TestKeysDoNotContradict(t *testing.T) {
+	s := newServer(t, discordtest.Config{})
+	a, c := s.Bot("ann"), s.Bot("cid")
+	s.Mistake(a.ID, c.ID)
+	ann, bob, cid := begin(t, s, s.Channel("voice").ID, a), join(t, s, "voice", "bob"), begin(t, s, s.Channel("voice").ID, c)
+	secure(ann, bob, cid)
+	ann.say(0, 10)
+	bob.await("refuse what ann says", func(s voice.Status) bool { return s.Refused >= 10 })
+	cid.say(200, 210)
+	bob.hears(cid, 209)
+	if got := bob.of(ann); len(got) != 0 {
+		t.Errorf("heard %v of ann, whose stream is said to be cid's", got)
+	}
+	if got := bob.of(cid); !slices.Equal(got, numbers(200, 210)) {
+		t.Errorf("of cid: %v", got)
+	}
+}
+
 func TestExternalSenderFirst(t *testing.T) {
 	s := newServer(t, discordtest.Config{})
 	s.EarlyExternalSender(true)

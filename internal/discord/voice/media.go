@@ -130,27 +130,30 @@ func (m *media) take(now time.Time, p packet) {
 	if plain(p) {
 		m.count.blank++
 	}
-	user := m.bind.owner(p.ssrc)
-	if user != 0 {
-		if s := m.stream(user, p.ssrc); s != nil && s.seen(p.seq) {
+	of := m.bind.owner(p.ssrc)
+	if of.user != 0 {
+		if s := m.stream(of.user, p.ssrc); s != nil && s.seen(p.seq) {
 			if !plain(p) {
 				m.count.blank++
 			}
 			return // which would be taken for a forgery
 		}
-		if m.open(now, now, user, p) {
+		if m.open(now, now, of.user, p) {
 			return
 		}
 	}
-	// Nobody's, or not of whom it was said to be of: then the keys tell.
+	if of.said { // another's key that opens it proves nothing against that
+		m.count.refused++
+		return
+	}
 	who, opus, ok := m.dave.Whose(m.found[:0], m.bind.candidates(), p.payload, now)
 	switch {
 	case ok:
 		m.found = opus[:0]
-		m.bound(now, p.ssrc, who)
+		m.bound(now, p.ssrc, owner{user: who})
 		m.count.decrypted++
 		m.put(now, who, p, opus)
-	case user == 0:
+	case of.user == 0:
 		m.bind.hold(now, p)
 	default:
 		m.count.refused++
@@ -201,9 +204,9 @@ func (m *media) stream(user uint64, ssrc uint32) *stream {
 }
 
 // bound says whose a stream is, and takes what was held of it.
-func (m *media) bound(now time.Time, ssrc uint32, user uint64) {
-	for _, h := range m.bind.bind(ssrc, user) {
-		if !m.open(now, h.came, user, h.packet) {
+func (m *media) bound(now time.Time, ssrc uint32, o owner) {
+	for _, h := range m.bind.bind(ssrc, o) {
+		if !m.open(now, h.came, o.user, h.packet) {
 			m.count.refused++
 		}
 	}
@@ -214,8 +217,8 @@ func (m *media) speaking(now time.Time, ssrc uint32, user uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.bind.arrived(user)
-	if ssrc != 0 && user != 0 && user != m.self && m.bind.owner(ssrc) != user {
-		m.bound(now, ssrc, user)
+	if o := (owner{user, true}); ssrc != 0 && user != 0 && user != m.self && m.bind.owner(ssrc) != o {
+		m.bound(now, ssrc, o)
 	}
 }
 
