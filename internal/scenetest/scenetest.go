@@ -207,7 +207,10 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	running.Go(func() { house.room.Run(ctx) })
 	sense := &replay.Provider{Events: s.Heard, Via: "console"}
 	err = sense.Run(ctx, house.admit)
-	for err == nil && house.room.Busy() {
+	for calm := 0; err == nil && calm < 2; calm++ { // between a thought and what is said of it nothing may seem to be left
+		if house.room.Busy() {
+			calm = -1
+		}
 		time.Sleep(pace)
 	}
 	leave()
