@@ -22,7 +22,7 @@ type pupil struct {
 	*stt.Recogniser
 
 	mu   sync.Mutex
-	open int           // utterances
+	open int           // utterances that are over and not understood yet
 	rest chan struct{} // of capacity 1: open has become 0
 }
 
@@ -39,19 +39,52 @@ func newPupil(d dial, on func(stt.Phrase), phrases ...string) *pupil {
 
 // Begin implements [microphone.Recogniser].
 func (p *pupil) Begin(on func(microphone.Result)) microphone.Session {
-	p.count(1)
-	return p.Recogniser.Begin(func(r stt.Result) {
+	u := &utterance{of: p}
+	u.Session = p.Recogniser.Begin(func(r stt.Result) {
 		on(microphone.Result{Text: r.Text, Heard: r.Heard, Confidence: r.Confidence, Final: r.Final, Err: r.Err})
 		if r.Final {
-			p.count(-1)
+			u.settle()
 		}
 	})
+	return u
 }
 
-func (p *pupil) count(n int) {
+// An utterance is one that a pupil listens to.
+type utterance struct {
+	microphone.Session
+	of             *pupil
+	ended, settled bool
+}
+
+// End implements [microphone.Session].
+func (u *utterance) End() {
+	u.of.mu.Lock()
+	if !u.ended && !u.settled {
+		u.ended = true
+		u.of.open++
+	}
+	u.of.mu.Unlock()
+	u.Session.End()
+}
+
+// Cancel implements [microphone.Session].
+func (u *utterance) Cancel() {
+	u.settle()
+	u.Session.Cancel()
+}
+
+// settle notes that nothing more comes of u.
+func (u *utterance) settle() {
+	p := u.of
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.open += n; p.open > 0 {
+	if u.settled {
+		return
+	}
+	if u.settled = true; !u.ended {
+		return
+	}
+	if p.open--; p.open > 0 {
 		return
 	}
 	select {
@@ -60,7 +93,8 @@ func (p *pupil) count(n int) {
 	}
 }
 
-// rested waits until all that was heard is understood.
+// rested waits until all is understood that somebody has finished saying. What is still
+// being said only goes on with the sound.
 func (p *pupil) rested(ctx context.Context) error {
 	for {
 		p.mu.Lock()
