@@ -428,8 +428,8 @@ func TestVectorsTranscriptHashes(t *testing.T) {
 	ran(t, n, 1)
 }
 
-// The proposal as a public message alone: private ones are not implemented, and the
-// commit of the vector brings a pre-shared key.
+// The proposal as a public message alone: DAVE has no private ones, and the commit of the
+// vector brings a pre-shared key.
 func TestVectorsMessageProtection(t *testing.T) {
 	n := 0
 	for _, v := range vectors[struct {

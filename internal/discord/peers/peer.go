@@ -15,10 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
-
-	"earshot/internal/testkit"
 )
 
 //go:embed participant.cjs
@@ -89,23 +86,6 @@ type Report struct {
 
 // Of returns what was heard of a user.
 func (r Report) Of(user uint64) Heard { return r.Heard[strconv.FormatUint(user, 10)] }
-
-// Start runs a peer until the test ends, and returns when it is logged in.
-func Start(t testing.TB, cfg Config) *Peer {
-	t.Helper()
-	testkit.Need(t, "discord")
-	p, err := Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Close()
-		if t.Failed() {
-			t.Logf("the peer %d said:\n%s", p.User, p.output.String())
-		}
-	})
-	return p
-}
 
 // Run runs a peer until it is closed, or ctx ends.
 func Run(ctx context.Context, cfg Config) (*Peer, error) {

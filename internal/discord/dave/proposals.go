@@ -1,0 +1,179 @@
+package dave
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"earshot/internal/discord/mls"
+)
+
+// A commit is one that we have sent, with the group that it leads to.
+type commit struct {
+	message []byte
+	refs    [][]byte
+	next    *mls.Group
+}
+
+func (c *commit) has(ref []byte) bool {
+	return slices.ContainsFunc(c.refs, func(r []byte) bool { return bytes.Equal(r, ref) })
+}
+
+// propose takes op 27.
+func (s *Session) propose(body []byte) ([]Answer, error) {
+	if s.group == nil {
+		return nil, errors.New("dave: proposals for a group that there is not yet")
+	}
+	if len(body) == 0 {
+		return nil, errors.New("dave: proposals without an operation")
+	}
+	list, rest, ok := vector(body[1:])
+	if !ok || len(rest) > 0 {
+		return nil, errors.New("dave: proposals that are no list")
+	}
+	var err error
+	changed := false
+	switch body[0] {
+	case 0:
+		changed, err = s.append(list)
+	case 1:
+		changed, err = s.revoke(list)
+	default:
+		err = fmt.Errorf("dave: operation %d on proposals", body[0])
+	}
+	if !changed || len(s.proposals) == 0 {
+		return nil, err
+	}
+	answers, cannot := s.commit()
+	return answers, errors.Join(err, cannot)
+}
+
+// append takes the proposals of list, as far as they may be followed.
+func (s *Session) append(list []byte) (changed bool, err error) {
+	var wrong faults
+	for len(list) > 0 {
+		var message []byte
+		if message, list, err = mls.Next(list); err != nil {
+			wrong.add(fmt.Errorf("reading a list of proposals: %w", err))
+			break
+		}
+		p, err := s.group.Proposal(message)
+		if err == nil {
+			err = s.wanted(p)
+		}
+		if err != nil {
+			wrong.add(fmt.Errorf("reading a proposal: %w", err))
+			continue
+		}
+		if slices.ContainsFunc(s.proposals, func(k *mls.Proposal) bool { return bytes.Equal(k.Ref, p.Ref) }) {
+			continue
+		}
+		if len(s.proposals) == maxProposals {
+			wrong.add(errors.New("dave: too many proposals"))
+			break
+		}
+		s.replace(p)
+		s.proposals = append(s.proposals, p)
+		changed = true
+	}
+	return changed, wrong.err()
+}
+
+// A faults is what was wrong with a list: the first fault and how many there were, so
+// that what is told of a long list stays short.
+type faults struct {
+	first error
+	count int
+}
+
+func (f *faults) add(err error) {
+	if f.first == nil {
+		f.first = err
+	}
+	f.count++
+}
+
+func (f *faults) err() error {
+	if f.count < 2 {
+		return f.first
+	}
+	return fmt.Errorf("%w (the first of %d faults)", f.first, f.count)
+}
+
+// wanted refuses to add who is not connected ("Member Add").
+func (s *Session) wanted(p *mls.Proposal) error {
+	if p.Add == nil {
+		return nil
+	}
+	user, err := userOf(p.Add.Identity)
+	if err == nil && (user == s.self || !s.users[user]) {
+		err = errors.New("dave: it adds somebody who is not connected")
+	}
+	return err
+}
+
+// replace drops the proposal to add whom p adds, too: nobody uses two key packages at
+// a time ("Key Packages"), and both can never be committed.
+func (s *Session) replace(p *mls.Proposal) {
+	if p.Add == nil {
+		return
+	}
+	for _, old := range slices.Clone(s.proposals) {
+		if old.Add != nil && bytes.Equal(old.Add.Identity, p.Add.Identity) {
+			s.drop(old.Ref)
+		}
+	}
+}
+
+// revoke drops the proposals whose references list has.
+func (s *Session) revoke(list []byte) (changed bool, err error) {
+	refs, err := references(list)
+	for _, ref := range refs {
+		changed = s.drop(ref) || changed
+	}
+	return changed, err
+}
+
+// drop forgets a proposal, and the commits that have it.
+func (s *Session) drop(ref []byte) bool {
+	i := slices.IndexFunc(s.proposals, func(p *mls.Proposal) bool { return bytes.Equal(p.Ref, ref) })
+	if i < 0 {
+		return false
+	}
+	s.proposals = slices.Delete(s.proposals, i, i+1)
+	s.commits = slices.DeleteFunc(s.commits, func(c commit) bool {
+		has := c.has(ref)
+		if has {
+			c.next.Clear()
+		}
+		return has
+	})
+	return true
+}
+
+// commit commits all proposals that are known. The gateway takes the first commit of
+// all of them that it gets from anybody; so ours before may still be the one.
+func (s *Session) commit() ([]Answer, error) {
+	refs := make([][]byte, len(s.proposals))
+	for i, p := range s.proposals {
+		if p.Add == nil && p.Remove == s.group.Own().Leaf {
+			return nil, nil // nobody commits that they are removed; somebody else will
+		}
+		refs[i] = p.Ref
+	}
+	message, welcome, next, err := s.group.Commit(s.rand, s.proposals)
+	if err != nil {
+		return nil, fmt.Errorf("committing: %w", err)
+	}
+	if err := distinct(next.Members(), s.self); err != nil {
+		next.Clear()
+		return nil, fmt.Errorf("committing: %w", err)
+	}
+	if len(s.commits) == maxCommits {
+		s.commits[0].next.Clear()
+		s.commits = slices.Delete(s.commits, 0, 1)
+	}
+	s.commits = append(s.commits, commit{message: message, refs: refs, next: next})
+	return []Answer{{Op: OpCommitWelcome, Body: slices.Concat(message, welcome)}}, nil
+}
