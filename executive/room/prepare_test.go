@@ -212,3 +212,27 @@ func uses(h *house) (n int) {
 	}
 	return n
 }
+
+// TestForeseenInVain: of words that have come to nothing by the time at which the room
+// can look at them no model is told.
+func TestForeseenInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		voiced(t, h)
+		talkedBefore(t, h)
+		before := len(h.model.Seen())
+		h.journal.Slow(500 * time.Millisecond)
+		other := aloud("shall we have lunch", 0)
+		other.From.ID = "kitchen"
+		go h.Admit(t.Context(), other)
+		synctest.Wait()
+		h.stable(t, "and what else is new")
+		h.notices(t, earshot.Speech{Stage: earshot.VoiceOver})
+		h.journal.Slow(0)
+		time.Sleep(time.Minute)
+		if n := len(h.model.Seen()) - before; n != 0 {
+			t.Errorf("the model was asked %d times about nothing", n)
+		}
+		h.stop()
+	})
+}

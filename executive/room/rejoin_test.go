@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,7 +10,10 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/attention"
+	"earshot/executive/room"
 	"earshot/llm"
+	"earshot/llm/llmtest"
 )
 
 // says lets the room hear something that lasted half a second and has been over
@@ -185,6 +189,76 @@ func TestRejoinAfterAKill(t *testing.T) {
 				}
 				if got := h.told()[0]; parts > 0 && got != want {
 					t.Errorf("the model read %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestACommandGoesOnWithNothing: who tells the agent to be silent right after a question
+// tells it just that.
+func TestACommandGoesOnWithNothing(t *testing.T) {
+	for _, tt := range []struct{ says, why, then string }{
+		{"be quiet", room.Commanded, room.Hushed},
+		{"wait", room.Commanded, room.Follows},
+		{"not now", attention.ToldNo, room.Follows},
+	} {
+		t.Run(tt.says, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, _ := voiced(t, newHouse())
+				h.model.Every = time.Second
+				h.says(t, "earshot what is the weather")
+				h.begins(t, tt.says)
+				time.Sleep(500 * time.Millisecond)
+				h.says(t, tt.says)
+				time.Sleep(5 * time.Second)
+				h.hears(t, "and what is new", 0, time.Minute)
+				h.stop()
+				if got, want := h.reasons(), []string{room.Named, tt.why, tt.then}; !slices.Equal(got, want) {
+					t.Errorf("decided %q, want %q", got, want)
+				}
+				if got := continued(h.journal.Events()); got != "---" {
+					t.Errorf("utterances %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestDoneIsDone: what a tool has done for a part of a sentence is done; the answer that
+// goes on is thrown away all the same, however far it is, and the one to the whole knows.
+func TestDoneIsDone(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after time.Duration // from the first part to the second; the tool is used at 0.8 s
+		told  bool          // the model is, that it was
+	}{
+		{"before the tool", 700 * time.Millisecond, false}, {"before the next word", time.Second, true}, {"after it", 1900 * time.Millisecond, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model = &llmtest.Script{Reply: "It is done.", Rules: []llmtest.Rule{{
+					When: "remind me", Calls: []llm.Call{{Tool: "remind", Arguments: []byte(`{"action":"set","text":"something","in_seconds":600}`)}},
+				}}, Every: 800 * time.Millisecond}
+				h.people = heardBob(t)
+				voiced(t, h)
+				h.says(t, "earshot remind me in ten minutes")
+				h.begins(t, "to call ann")
+				time.Sleep(tt.after)
+				h.says(t, "to call ann")
+				time.Sleep(time.Minute)
+				h.stop()
+				if got := outcomesOf(h); got != "suppressed completed" {
+					t.Errorf("turns %q", got)
+				}
+				seen := h.model.Seen()
+				last := seen[len(seen)-1]
+				told := slices.ContainsFunc(last.Messages, func(m llm.Message) bool {
+					return m.Role == llm.System && strings.Contains(m.Text, "had used remind for it")
+				})
+				if told != tt.told {
+					t.Errorf("the model reads %s", dialogue(last))
 				}
 			})
 		})

@@ -98,3 +98,25 @@ func TestATelevisionHoldsNobodyBackForEver(t *testing.T) {
 		h.stop()
 	})
 }
+
+// TestAPhraseIsNoVoice: a phrase that was listened for over the agent's own sound holds
+// no later reply back: nothing comes of it that would say that it is over.
+func TestAPhraseIsNoVoice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.Speech.TypedAloud = true
+		_, v := voiced(t, h)
+		h.say(t, "count")
+		time.Sleep(60 * time.Millisecond)
+		h.notices(t, earshot.Speech{Stage: earshot.VoiceCalls, Words: "stop talking", Own: true})
+		time.Sleep(time.Second)
+		before := v.Played()
+		h.say(t, "count again")
+		time.Sleep(time.Second)
+		if v.Played() == before {
+			t.Error("a second later nothing is said")
+		}
+		time.Sleep(time.Minute)
+		h.stop()
+	})
+}
