@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -247,6 +249,18 @@ func (e *echoed) perform(ctx context.Context, room soundtest.Room, p play) error
 	if err != nil {
 		return err
 	}
+	if err := e.judge(ctx, p, ours, bare, clean, captured); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cost = append(e.cost, micros(took)/1000/inTime(len(captured)).Seconds())
+	return nil
+}
+
+// judge notes what an ear found in what was left of a dialogue, and what it found bare
+// in what was captured of it.
+func (e *echoed) judge(ctx context.Context, p play, ours, bare []remark, clean, captured []int16) error {
 	turns, knowing, examined, err := e.understand(ctx, p, ours)
 	if err != nil {
 		return err
@@ -269,19 +283,30 @@ func (e *echoed) perform(ctx context.Context, room soundtest.Room, p play) error
 	e.pauses, e.barely = e.pauses+p.nobody(ours), e.barely+p.nobody(bare)
 	e.turns, e.knowing, e.examined = e.turns+turns, e.knowing+knowing, e.examined+examined
 	e.erle = append(e.erle, p.lowered(captured, clean)...)
-	e.cost = append(e.cost, micros(took)/1000/inTime(len(captured)).Seconds())
 	return nil
 }
 
 // listen returns what an ear finds in a room, and what it was given.
 func (e *echoed) listen(ctx context.Context, room soundtest.Room, far, captured []int16) (all []remark, pcm []int16, err error) {
 	base := time.Unix(0, 0)
+	all, pcm, err = overhear(sound.Rehearse(ctx, e.dial.to(soundHelper, sound.RehearseArg), room.Takes(base, far, captured)))
+	return all, pcm, cmp.Or(err, ctx.Err())
+}
+
+// overhear returns what an ear finds in frames, and all that is in them. Where some
+// were lost it is silent.
+func overhear(frames iter.Seq2[*audio.Frame, error]) (all []remark, pcm []int16, err error) {
 	ear := hear.New(hear.DefaultConfig())
 	var open *remark
-	for f, err := range sound.Rehearse(ctx, e.dial.to(soundHelper, sound.RehearseArg), room.Takes(base, far, captured)) {
+	var base time.Time
+	for f, err := range frames {
 		if err != nil {
 			return nil, nil, err
 		}
+		if base.IsZero() {
+			base = f.At
+		}
+		pcm = append(pcm, make([]int16, int(f.Lost)*audio.Samples)...)
 		pcm = append(pcm, f.PCM[:]...)
 		edge := ear.Step(f)
 		if edge == hear.Lasts {
@@ -299,7 +324,7 @@ func (e *echoed) listen(ctx context.Context, room soundtest.Room, far, captured 
 			all, open = append(all, *open), nil
 		}
 	}
-	return all, pcm, ctx.Err()
+	return all, pcm, nil
 }
 
 // noticed returns after how many milliseconds an interruption was noticed, if it
@@ -327,7 +352,7 @@ func (p play) nobody(all []remark) (n int) {
 // after the first.
 func (p play) lowered(captured, clean []int16) (dB []float64) {
 	for _, r := range p.replies[min(2, len(p.replies)):] {
-		if !p.spoken(r.from, r.to) && r.to <= len(clean) {
+		if !p.spoken(r.from, r.to) && r.to <= min(len(clean), len(captured)) {
 			dB = append(dB, audio.Level(captured[r.from:r.to])-audio.Level(clean[r.from:r.to]))
 		}
 	}

@@ -71,6 +71,7 @@ var figures = []figure{
 	{"yield-styles", mannerly},
 	{"card", cutOnCard},
 	{"echo", echoes},
+	{"echo-card", echoesOnCard},
 	{"tree", tree},
 	{"opus", callCodec},
 	{"voices", tellApart},

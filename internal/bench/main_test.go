@@ -71,6 +71,9 @@ func TestEveryFigure(t *testing.T) {
 		{"echo", true, []string{
 			"B11 self-turns", "B11 pauses for nobody", "B11 real cuts missed", "B11 onset over our own voice → an utterance",
 			"B11 echo lowered by", "B11 to clean a second of sound"}},
+		{"echo-card", true, []string{
+			"B11 through PulseAudio", "B11 with PulseAudio's canceller: self-turns", "B11 with PulseAudio's canceller: pauses for nobody",
+			"B11 with PulseAudio's canceller: real cuts missed", "B11 with PulseAudio's canceller: echo lowered by"}},
 		{"tree", true, []string{
 			"microphone open, silence: CPU of the tree", "microphone open, silence: memory (PSS)", "microphone open, silence: memory (RSS)",
 			"somebody speaks: CPU of the tree", "somebody speaks: memory (PSS)", "somebody speaks: memory (RSS)",

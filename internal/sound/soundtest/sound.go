@@ -16,9 +16,10 @@ import (
 var format = []string{"--raw", "--rate=16000", "--channels=1", "--format=s16le"}
 
 // whole is how much sound the server takes at once, in milliseconds: all that is
-// said in a test. So nobody stutters, however late the player or the server is;
-// the sound still comes in its own time.
-const whole = "60000"
+// said in most tests. So nobody stutters, however late the player or the server is;
+// the sound still comes in its own time. The player waits for no more than half a
+// minute until all is played that the server has.
+const whole = "20000"
 
 // Play plays pcm into the virtual microphone, and returns when it was played or
 // ctx has ended. It arrives in one piece, unless the machine stands still for

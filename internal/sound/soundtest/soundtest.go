@@ -244,14 +244,41 @@ func (s *Server) Leak(percent int) error {
 	if _, err = s.pactl("load-module", "module-remap-sink", "sink_name="+Speaker, "master="+Microphone, "rate=16000", "channels=1", "sink_properties=device.description="+Speaker); err != nil {
 		return err
 	}
+	return errors.Join(s.soften("module-remap-sink", percent), s.Default())
+}
+
+// LeakCancelled does so too, and has the server itself take it out again, as many
+// desktops do. Who uses the default devices uses that. It is by a loopback, since a
+// canceller between a loudspeaker and a microphone of one thread gives nothing.
+func (s *Server) LeakCancelled(percent int) error {
+	const cancelled = ".echo-cancel"
+	_, err := s.pactl("load-module", "module-loopback", "source="+Echo, "sink="+Microphone, "rate=16000", "channels=1", "latency_msec=20")
+	if err != nil {
+		return err
+	}
+	if err := s.soften("module-loopback", percent); err != nil {
+		return err
+	}
+	_, err = s.pactl("load-module", "module-echo-cancel", "aec_method=webrtc", "rate=16000", "channels=1",
+		"source_name="+Source+cancelled, "source_master="+Source, "sink_name="+Speaker+cancelled, "sink_master="+Speaker)
+	if err != nil {
+		return err
+	}
+	_, err = s.pactl("set-default-source", Source+cancelled)
+	_, err2 := s.pactl("set-default-sink", Speaker+cancelled)
+	return errors.Join(err, err2)
+}
+
+// soften sets at how many percent a module plays.
+func (s *Server) soften(module string, percent int) error {
 	all, err := s.pactl("list", "short", "sink-inputs")
 	for line := range strings.Lines(all) {
-		if f := strings.Fields(line); strings.Contains(line, "module-remap-sink") {
+		if f := strings.Fields(line); strings.Contains(line, module) {
 			_, e := s.pactl("set-sink-input-volume", f[0], fmt.Sprintf("%d%%", percent))
 			err = errors.Join(err, e)
 		}
 	}
-	return errors.Join(err, s.Default())
+	return err
 }
 
 // Suspend suspends the source named, or ends that.
