@@ -38,28 +38,30 @@ type Kind string
 
 // The kinds of events.
 const (
-	KindMessage   Kind = "message"
-	KindTyping    Kind = "typing"
-	KindSpeech    Kind = "speech"
-	KindUtterance Kind = "utterance"
-	KindPresence  Kind = "presence"
-	KindCommand   Kind = "command"
-	KindDecision  Kind = "decision"
-	KindReply     Kind = "reply"
-	KindNotice    Kind = "notice"
-	KindMemo      Kind = "memo"
-	KindMode      Kind = "mode"
-	KindActor     Kind = "actor"
-	KindAgent     Kind = "agent"
-	KindUse       Kind = "use"
-	KindReminder  Kind = "reminder"
-	KindThought   Kind = "thought"
-	KindFinding   Kind = "finding"
-	KindEdit      Kind = "edit"
-	KindSnooze    Kind = "snooze"
-	KindWhose     Kind = "whose"
-	KindErased    Kind = "erased"
-	KindSettled   Kind = "settled"
+	KindMessage    Kind = "message"
+	KindRevision   Kind = "revision"
+	KindWithdrawal Kind = "withdrawal"
+	KindTyping     Kind = "typing"
+	KindSpeech     Kind = "speech"
+	KindUtterance  Kind = "utterance"
+	KindPresence   Kind = "presence"
+	KindCommand    Kind = "command"
+	KindDecision   Kind = "decision"
+	KindReply      Kind = "reply"
+	KindNotice     Kind = "notice"
+	KindMemo       Kind = "memo"
+	KindMode       Kind = "mode"
+	KindActor      Kind = "actor"
+	KindAgent      Kind = "agent"
+	KindUse        Kind = "use"
+	KindReminder   Kind = "reminder"
+	KindThought    Kind = "thought"
+	KindFinding    Kind = "finding"
+	KindEdit       Kind = "edit"
+	KindSnooze     Kind = "snooze"
+	KindWhose      Kind = "whose"
+	KindErased     Kind = "erased"
+	KindSettled    Kind = "settled"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
@@ -77,6 +79,14 @@ type Message struct {
 	// which turn that is and, if it answers one, which message.
 	Turn  TurnID  `json:"turn,omitempty"`
 	About EventID `json:"about,omitempty"`
+
+	// ReplyTo is the event that it answers, if whoever wrote it said so.
+	ReplyTo     EventID      `json:"reply_to,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"` // at most [MaxAttachments]
+
+	// Revised is when its author changed it last; the text is what it was changed to,
+	// and what it was before is kept nowhere. The journal fills it in.
+	Revised time.Time `json:"revised,omitzero"`
 }
 
 // Typing says that somebody began to write, before it is known what. It is a
@@ -421,6 +431,8 @@ type Erased struct {
 }
 
 func (Message) Kind() Kind    { return KindMessage }
+func (Revision) Kind() Kind   { return KindRevision }
+func (Withdrawal) Kind() Kind { return KindWithdrawal }
 func (Typing) Kind() Kind     { return KindTyping }
 func (Speech) Kind() Kind     { return KindSpeech }
 func (Utterance) Kind() Kind  { return KindUtterance }
@@ -449,6 +461,10 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 	switch kind {
 	case KindMessage:
 		return decode[Message](data)
+	case KindRevision:
+		return decode[Revision](data)
+	case KindWithdrawal:
+		return decode[Withdrawal](data)
 	case KindTyping:
 		return decode[Typing](data)
 	case KindSpeech:

@@ -16,6 +16,9 @@ func TestEventJSON(t *testing.T) {
 	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, body := range []earshot.Body{
 		earshot.Message{Text: "hello"},
+		earshot.Message{Text: "hello", ReplyTo: "1", Attachments: []earshot.Attachment{{Name: "photo.png", Type: "image/png", Size: 120_000}}, Revised: at},
+		earshot.Revision{Of: "1", Text: "hello again"},
+		earshot.Withdrawal{Of: "1"},
 		earshot.Typing{Began: true},
 		earshot.Presence{Session: "tty1", Here: true},
 		earshot.Command{Name: "why", Args: "now"},

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -215,7 +216,7 @@ func TestPost(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := h.all()
-	if len(kept) != 2 || kept[1].ID != id || kept[1].Body != (earshot.Message{Text: "héllo\n\x00"}) {
+	if len(kept) != 2 || kept[1].ID != id || !reflect.DeepEqual(kept[1].Body, earshot.Message{Text: "héllo\n\x00"}) {
 		t.Errorf("kept %v", kept)
 	}
 	want := handleOf(self(), "ann")

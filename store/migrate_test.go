@@ -24,6 +24,7 @@ const (
 	third  = "testdata/version3.sql"
 	fourth = "testdata/version4.sql"
 	fifth  = "testdata/version5.sql"
+	sixth  = "testdata/version6.sql"
 )
 
 // fixture returns the statements in a file.
@@ -157,11 +158,25 @@ func TestFifthVersion(t *testing.T) {
 	}
 }
 
+// TestSixthVersion opens a file of the sixth version, in which messages are changed
+// and taken back.
+func TestSixthVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, sixth)), Report: heard.report})
+	got, err := s.For(everybody).Events(t.Context(), 21, 10)
+	if err != nil || texts(got) != "look at this|revision|withdrawal" {
+		t.Errorf("read %s, %v", texts(got), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 5): start that one, or choose another store.directory"
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 6): start that one, or choose another store.directory"
 	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
@@ -330,7 +345,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+fifth)
+var update = flag.Bool("update", false, "write "+sixth)
 
 // TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
@@ -372,13 +387,16 @@ func TestFixture(t *testing.T) {
 		e("01J0000000000000000000001V", earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "01J0000000000000000000001J", Was: "springs are high", Text: "neaps are low"}),
 		e("01J0000000000000000000001W", earshot.Snooze{Until: began}),
 		e("01J0000000000000000000001X", earshot.Utterance{Text: "and who says so", Confidence: 0.9, Lasted: time.Second, Speaker: earshot.Handle{Provider: "voice", ID: "3"}, Sure: 0.8}),
-		e("01J0000000000000000000001Y", earshot.Whose{Of: "01J0000000000000000000001X", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "bob", Sure: 1, By: "ann"}, "01J0000000000000000000001X"))
+		e("01J0000000000000000000001Y", earshot.Whose{Of: "01J0000000000000000000001X", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "bob", Sure: 1, By: "ann"}, "01J0000000000000000000001X"),
+		e("01J0000000000000000000001Z", earshot.Message{Text: "look at this", ReplyTo: message.ID, Attachments: []earshot.Attachment{{Name: "tide.png", Type: "image/png", Size: 120_000}}}),
+		e("01J00000000000000000000020", earshot.Revision{Of: message.ID, Text: "The tide is high"}, message.ID),
+		e("01J00000000000000000000021", earshot.Withdrawal{Of: "01J0000000000000000000001E"}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(fifth, []byte(dump), 0o644))
+	must(t, os.WriteFile(sixth, []byte(dump), 0o644))
 }
 
 // TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
@@ -386,7 +404,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second, third, fourth, fifth} {
+	for _, name := range []string{first, second, third, fourth, fifth, sixth} {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

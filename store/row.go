@@ -93,6 +93,8 @@ const (
 	maxName        = 256
 	maxDescription = 4096
 
+	maxAttachment = 1024 // a name of a file has at most 255 bytes
+
 	maxPath = 512 // see package participants/paths
 )
 
@@ -120,7 +122,11 @@ func fits(b earshot.Body) error {
 		if len(b.Text) > earshot.MaxText {
 			return fmt.Errorf("the message has %d bytes; at most %d are kept: send it in pieces", len(b.Text), earshot.MaxText)
 		}
-		return short("the ID", max(len(b.Turn), len(b.About)), maxID)
+		return fitsMessage(b)
+	case earshot.Revision:
+		return errors.Join(short("the ID", len(b.Of), maxID), short("the message", len(b.Text), earshot.MaxText))
+	case earshot.Withdrawal:
+		return short("the ID", len(b.Of), maxID)
 	case earshot.Utterance:
 		return short("the utterance", len(b.Text), earshot.MaxText)
 	case earshot.Memo:
@@ -147,6 +153,18 @@ func fits(b earshot.Body) error {
 		return short("the reply", len(b.Offered), maxReply)
 	}
 	return nil
+}
+
+// fitsMessage says why what belongs to a message cannot be kept, if it cannot.
+func fitsMessage(m earshot.Message) error {
+	if n := len(m.Attachments); n > earshot.MaxAttachments {
+		return fmt.Errorf("the message has %d attachments; at most %d are kept", n, earshot.MaxAttachments)
+	}
+	faults := []error{short("the ID", max(len(m.Turn), len(m.About), len(m.ReplyTo)), maxID)}
+	for _, a := range m.Attachments {
+		faults = append(faults, short("the name of an attachment", max(len(a.Name), len(a.Type)), maxAttachment))
+	}
+	return errors.Join(faults...)
 }
 
 // fitsAgent says why what happened to an agent cannot be kept, if it cannot.

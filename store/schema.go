@@ -60,6 +60,8 @@ ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; n
 -- 4: the kinds thought, finding, edit and snooze
 `, `
 -- 5: the kind whose
+`, `
+-- 6: the kinds revision and withdrawal; messages that answer others, and with attachments
 `}
 
 // ours is the name of the journal's own version among those of projections.

@@ -1,0 +1,31 @@
+package earshot
+
+// MaxAttachments is how many files of one message are named at most.
+const MaxAttachments = 10
+
+// An Attachment is a file that hangs at a message. Only what it is called is known
+// here, which is what its sender says, and not to be trusted: nothing of it was read.
+type Attachment struct {
+	Name Text   `json:"name"` // somebody's words, as those of the message are
+	Type string `json:"type,omitempty"`
+	Size int64  `json:"size,omitempty"` // in bytes
+}
+
+// A Revision says that who wrote a message changed it. From then on the message is
+// Text everywhere: in the journal, in what is found, shown and told to models. What
+// it was before is kept nowhere. Only its author can do so, through the same sense;
+// nobody answers a revision as such.
+//
+// A revision is seen by whom the message is. It is derived from it, and goes with it.
+// One that another follows loses its text.
+type Revision struct {
+	Of   EventID `json:"of"`
+	Text Text    `json:"text,omitempty"`
+}
+
+// A Withdrawal says that a message was taken back: by its author, or, if its handle
+// has a provider and no identifier, by whoever keeps order there. What was said in
+// it, and all that was derived from it, is kept nowhere from then on.
+type Withdrawal struct {
+	Of EventID `json:"of"`
+}
