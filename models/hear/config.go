@@ -45,13 +45,12 @@ type Config struct {
 
 // DefaultConfig returns what was measured to be quick and not nervous: a voice
 // is noticed after 60 ms and believed after 100 ms, and a sentence is over at once
-// when it is clearly finished, and else when a pause for thought would be: with the
-// tenth of a second that an answer takes, 0.7 s is as long as most pauses within
-// sentences, which last 0.3 to 0.8 s.
+// when it is clearly finished, and else when a pause for thought would be: most within
+// sentences last 0.3 to 0.8 s.
 func DefaultConfig() Config {
 	return Config{
 		Duck: 3, Begin: 5,
-		End: 0.7, EndFinished: 0.22, EndOpen: 0.9, EndDictated: 2, EndWait: 4,
+		End: 0.86, EndFinished: 0.22, EndOpen: 0.9, EndDictated: 2, EndWait: 4,
 		PreRoll: 0.3, Longest: 30,
 		Margin: 9,
 	}

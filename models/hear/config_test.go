@@ -24,7 +24,7 @@ func TestValidate(t *testing.T) {
 		{"duck_frames", func(c *hear.Config) { c.Duck = 6 }, "is 6; must be from 1 to 5"},
 		{"begin_frames", func(c *hear.Config) { c.Begin = 0 }, "is 0; must be from 1 to 8"},
 		{"end_seconds", func(c *hear.Config) { c.End = 0 }, "is 0s; must be from 0.1s to 3s"},
-		{"end_open_seconds", func(c *hear.Config) { c.EndOpen = 0.2 }, "is 0.2s; must be from 0.7s to 5s"},
+		{"end_open_seconds", func(c *hear.Config) { c.EndOpen = 0.2 }, "is 0.2s; must be from 0.86s to 5s"},
 		{"end_finished_seconds", func(c *hear.Config) { c.EndFinished = 0 }, "is 0s; must be from 0.1s to 3s"},
 		{"end_dictated_seconds", func(c *hear.Config) { c.EndDictated = 0 }, "is 0s; must be from 0.1s to 10s"},
 		{"end_wait_seconds", func(c *hear.Config) { c.EndWait = 11 }, "is 11s; must be from 0.1s to 10s"},

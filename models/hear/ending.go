@@ -167,7 +167,9 @@ func hangs(said []string) bool {
 		return false
 	case hanging[l], takes[l] && (before == "" || !asking[said[0]] || helps[before] || persons[before]):
 		return true
-	case l == "that" && reports[before], giving[before] && persons[l]:
+	case l == "that" && (reports[before] || giving[last(said, 3)] && persons[before]), giving[before] && persons[l]:
+		return true
+	case clauses[l] && asking[said[0]] && len(said) > 2: // "what happens when"
 		return true
 	case helps[before] && persons[l] && len(said) <= 3: // "what do you"
 		return true
@@ -175,10 +177,11 @@ func hangs(said []string) bool {
 	return len(said) == 2 && takes[before] && particles[l] // "turn on"
 }
 
-// whole reports whether it is a question or a command that could end here.
+// whole reports whether it is a question or a command that could end here. "When you
+// have time" is no question.
 func whole(said []string) bool {
 	switch {
-	case len(said) >= 3 && (asking[said[0]] || helps[said[0]] && persons[said[1]] || being[said[0]]):
+	case len(said) >= 3 && (asking[said[0]] && !subjects[said[1]] || helps[said[0]] && persons[said[1]] || being[said[0]]):
 		return true
 	}
 	return len(said) >= 2 && commands[said[0]]
@@ -223,7 +226,18 @@ func bare(said []string) bool {
 		w := last(said, n)
 		return subordinates[w] && !(w == "that" && being[last(said, n+1)]) // "is that the door" is all
 	}
-	return articles[last(said, 2)] && (does[last(said, 3)] || begins(3)) || articles[last(said, 3)] && begins(4)
+	return articles[last(said, 2)] && (does[last(said, 3)] || begins(3)) || articles[last(said, 3)] && begins(4) || verbless(said)
+}
+
+// verbless reports whether a question with "does" has come to who, and to where they
+// are or go, and not yet to a verb, as in "when does the next train to the city".
+func verbless(said []string) bool {
+	from := slices.IndexFunc(said, func(w string) bool { return does[w] })
+	if from < 0 || from > 1 || len(said) < from+6 || !articles[said[from+1]] || !articles[last(said, 2)] || !places[last(said, 3)] {
+		return false
+	}
+	between := said[from+2 : len(said)-3]
+	return len(between) <= 2 && !slices.ContainsFunc(between, func(w string) bool { return commands[w] || takes[w] || moves[w] })
 }
 
 // relates reports whether a clause that says which one is meant has only come to its

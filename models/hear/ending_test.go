@@ -85,11 +85,22 @@ func TestLacks(t *testing.T) {
 		// who, and not yet what
 		{"when does the train", hear.Unclear},
 		{"when does the train leave", hear.Finished},
+		{"when does the next train to the city", hear.Unclear},
+		{"when does the next train to the city leave", hear.Finished},
+		{"when does the train go to the city", hear.Finished},
+		{"where does the dog sleep in the summer", hear.Finished},
+		{"do the keys on the table", hear.Unclear},
 		{"do you know whether the next train", hear.Unclear},
 		{"what happened after the war", hear.Finished},
 		{"is that the door", hear.Finished},
 		{"do you know whether the train leaves soon", hear.Finished},
 		{"tell them that we left because the children", hear.Unclear},
+
+		{"tell him that", hear.Hanging},
+		{"what happens when", hear.Hanging},
+		{"tell me when", hear.Finished},
+		{"when you have time", hear.Unclear},
+		{"when do you have time", hear.Finished},
 
 		// which one, and no more
 		{"play the song that we heard", hear.Unclear},

@@ -118,24 +118,26 @@ func TestOpenSentence(t *testing.T) {
 func TestDefaultPatience(t *testing.T) {
 	word := strings.Repeat("#", 10)
 	for _, tt := range []struct {
-		name, words string
-		changed     time.Duration // how long it had been silent by then
-		want        time.Duration
+		name, before, words string
+		changed             time.Duration // how long it had been silent by then
+		want                time.Duration
 	}{
-		{"no words", "", 0, 700 * time.Millisecond},
-		{"finished", "what time is it", 0, 220 * time.Millisecond},
-		{"finished when it was heard", "what time is it", 140 * time.Millisecond, 220 * time.Millisecond},
-		{"finished by a late word", "what time is it", 160 * time.Millisecond, 700 * time.Millisecond},
-		{"without what it needs", "set a timer", 0, 700 * time.Millisecond},
-		{"open", "tell me about the", 0, 900 * time.Millisecond},
-		{"open by a late word", "tell me about the", 300 * time.Millisecond, 900 * time.Millisecond},
-		{"dictated", "my number is oh two", 0, 2 * time.Second},
-		{"a wish for time", "hold on", 0, 4 * time.Second},
+		{"no words", "", "", 0, 860 * time.Millisecond},
+		{"finished", "what time is", "what time is it", 0, 220 * time.Millisecond},
+		{"finished when it was heard", "what time is", "what time is it", 100 * time.Millisecond, 220 * time.Millisecond},
+		{"finished by a late word", "what time is a", "what time is it", 120 * time.Millisecond, 860 * time.Millisecond},
+		{"finished by either of two words", "when does the train leave", "when does the train leaves", 240 * time.Millisecond, 400 * time.Millisecond},
+		{"finished again after long", "turn the lights on", "turn the lights off", 2 * time.Second, 860 * time.Millisecond},
+		{"without what it needs", "set a", "set a timer", 0, 860 * time.Millisecond},
+		{"open", "tell me about", "tell me about the", 0, 900 * time.Millisecond},
+		{"open by a late word", "tell me about it", "tell me about the", 300 * time.Millisecond, 900 * time.Millisecond},
+		{"dictated", "my number is oh", "my number is oh two", 0, 2 * time.Second},
+		{"a wish for time", "hold", "hold on", 0, 4 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := hear.New(hear.DefaultConfig())
 			edges(e, word)
-			e.Wait(hear.DefaultConfig().Patience(tt.words, tt.changed, hear.Talk{}))
+			e.Wait(hear.DefaultConfig().Patience(tt.words, tt.before, tt.changed, hear.Talk{}))
 			after := edges(e, strings.Repeat(".", 300))
 			if got := time.Duration(strings.IndexByte(after, 'E')+1) * audio.Time; got != tt.want {
 				t.Errorf("ended after %v, want %v", got, tt.want)

@@ -49,14 +49,21 @@ var (
 	fillers = set("um uh er erm uhm hm hmm ehm mm")
 
 	// does are those that a verb follows after whom it is about. Subordinates begin a
-	// clause and nothing else, as "after" does, and articles whom it is about.
+	// clause and nothing else, as "after" does, clauses one within a question, and
+	// articles whom it is about.
 	// Relatives begin one that says which of several is meant, and subjects whom that
 	// is about.
 	does         = set("do does did")
 	subordinates = set("because if whether although though unless while when that so")
+	clauses      = set("when where how why")
 	articles     = set("a an the my your our their its his her this that some")
 	relatives    = set("that which who whom")
 	subjects     = set("i you he she we they")
+
+	// places stand before where something is or goes, and moves are what people ask
+	// of it most, beside what commands and takes hold.
+	places = set("to in on at from of for by with near behind under over through")
+	moves  = set("get run work live drive fly walk sit stand lie lead belong happen look sound arrive taste like love hate cost mean eat drink sleep")
 
 	// times end what they stand behind: when it was. Spans do so after near.
 	times = set("today tonight tomorrow yesterday now already again together")

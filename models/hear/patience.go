@@ -28,26 +28,31 @@ type Talk struct {
 	List      bool   // it has asked for what may be several things
 }
 
-// unsettled is how far into a silence words may still change and be believed in at
-// once. That they change late does not tell a pause from an end: of what is said in
-// internal/bench it happens at 21 of 130 ends and in 12 of 87 pauses, by four voices
-// of flite. It only means that the last word is not to be relied on, and that
-// waiting costs less than a wrong answer. The value was chosen on gaps.txt, where
-// together with the other rules it left none of 36 pauses to be taken for the end;
-// of 26 pauses of five of those sentences by the other voices it leaves 2. What is
-// less makes more people wait.
-const unsettled = 160 * time.Millisecond
+const (
+	// unsettled is how far into a silence words may still change and be believed in at
+	// once. That they change late does not tell a pause from an end: of what is said in
+	// internal/bench it happens at one of six ends and in one of seven pauses. It means
+	// that the last word is not to be relied on. Both values were chosen on what is in
+	// testdata/pauses.txt.
+	unsettled = 120 * time.Millisecond
+
+	// settling is how long words that have changed late must stay the same.
+	settling = 160 * time.Millisecond
+)
 
 // Patience returns how much silence ends what somebody says, who has said these
-// words so far. They are English, with or without punctuation. They have last
-// changed when it had been silent for that long in what the recogniser had heard: who sounds finished only because
-// of a word that has changed late is given the time of somebody of whom nobody can
-// tell.
-func (c Config) Patience(words string, changed time.Duration, about Talk) time.Duration {
+// words so far. They are English, with or without punctuation. They have last changed
+// when it had been silent for that long in what the recogniser had heard, and were
+// others before. Who sounds finished only because of a word that has changed late is
+// given the time of somebody of whom nobody can tell; who does so either way is not.
+func (c Config) Patience(words, before string, changed time.Duration, about Talk) time.Duration {
 	switch Judge(words, about) {
 	case Finished:
-		if changed < unsettled {
+		switch {
+		case changed < unsettled:
 			return min(c.EndFinished, c.End).Duration()
+		case Judge(before, about) == Finished:
+			return min(max(c.EndFinished.Duration(), changed+settling), c.End.Duration())
 		}
 	case Hanging:
 		return c.EndOpen.Duration()

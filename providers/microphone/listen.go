@@ -153,8 +153,9 @@ func (l *listener) patience(f *audio.Frame) time.Duration {
 	return v.patience
 }
 
-// settles notes how long it has been silent, and tells the room of words that have not changed for a while, are followed
-// by silence, and sound like all of it: it may prepare an answer.
+// settles notes how long it has been silent, and tells the room of words that have not
+// changed for a while, are followed by silence, and sound like all of it: it may prepare
+// an answer.
 func (l *listener) settles() {
 	still := l.ear.Still()
 	l.mu.Lock()
@@ -342,9 +343,10 @@ func (l *listener) partial(v *voice, r Result) {
 	if v.doubt.told != earshot.VoiceLasts {
 		l.believe(v)
 	}
-	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
 	about := l.talk()
-	v.ending, v.patience = hear.Judge(string(r.Text), about), l.cfg.Ear.Patience(string(r.Text), v.silent(r), about)
+	v.ending = hear.Judge(string(r.Text), about)
+	v.patience = l.cfg.Ear.Patience(string(r.Text), string(v.words), v.silent(r), about)
+	v.words, v.sure, v.since, v.stable = r.Text, cmp.Or(r.Confidence, sureWords), 0, false
 	l.emit(v.number, v.began, l.so(v))
 }
 
