@@ -16,6 +16,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/internal/audio"
 	"earshot/internal/codec"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
@@ -23,7 +24,7 @@ import (
 )
 
 // gapsText is what is said to be answered: forty sentences in one piece, and
-// twenty with pauses, each of which is a bar. What ends in a full stop is clearly
+// twenty-four with pauses, each of which is a bar. What ends in a full stop is clearly
 // finished, as a person sees it: a question or a command. The rules of what is
 // taken for finished, and how long one waits, were chosen on these.
 //
@@ -65,19 +66,22 @@ func measureGap(ctx context.Context, b bench) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	said := sayings(gapsText)
+	said, held := sayings(gapsText), sayings(gapsHeld)
 	all, err := b.answers(ctx, d, pick(said, len(said)*b.rounds/usual), telling{prepare: true})
 	if err != nil {
+		return nil, err
+	}
+	others, err := b.answers(ctx, d, pick(held, len(held)*b.rounds/usual), telling{prepare: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.transcribe(all, others); err != nil {
 		return nil, err
 	}
 	if rows, err = gapRows("B1", all); err != nil {
 		return nil, err
 	}
-	held := sayings(gapsHeld)
-	if all, err = b.answers(ctx, d, pick(held, len(held)*b.rounds/usual), telling{prepare: true}); err != nil {
-		return nil, err
-	}
-	more, err := gapRows("B1 second set:", all)
+	more, err := gapRows("B1 second set:", others)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +176,16 @@ type talker struct {
 
 	mu                    sync.Mutex
 	ended, understood, of time.Time // when the last utterance was over, when it was words, and when they were to be spoken
+	partials              []partial // of the story that is told
+}
+
+// hears returns what was understood since it was last asked.
+func (t *talker) hears() []partial {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.partials
+	t.partials = nil
+	return all
 }
 
 func newTalker(d dial) *talker {
@@ -186,22 +200,43 @@ func (t *talker) note(at *time.Time) {
 
 // Begin implements [microphone.Recogniser].
 func (t *talker) Begin(on func(microphone.Result)) microphone.Session {
-	return closing{t.pupil.Begin(func(r microphone.Result) {
+	c := &closing{of: t}
+	c.Session = t.pupil.Begin(func(r microphone.Result) {
 		if r.Final {
 			t.note(&t.understood)
 		}
+		c.heard(r)
 		on(r)
-	}), t}
+	})
+	return c
 }
 
-// A closing session notes when it is over.
+// A closing session notes what was understood of which sound, and when it is over.
 type closing struct {
 	microphone.Session
-	of *talker
+	of   *talker
+	from time.Time // when its first frame was captured; of.mu is held
+}
+
+// Feed implements [microphone.Session].
+func (c *closing) Feed(f *audio.Frame) {
+	c.of.mu.Lock()
+	if c.from.IsZero() {
+		c.from = f.At
+	}
+	c.of.mu.Unlock()
+	c.Session.Feed(f)
+}
+
+// heard notes a result.
+func (c *closing) heard(r microphone.Result) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.of.partials = append(c.of.partials, partial{c.from.Add(r.Heard), string(r.Text), r.Final})
 }
 
 // End implements [microphone.Session].
-func (c closing) End() {
+func (c *closing) End() {
 	c.of.note(&c.of.ended)
 	c.Session.End()
 }
@@ -272,6 +307,9 @@ type answered struct {
 	over, apart, mended map[int]bool
 
 	begun, taken int // requests to the model, and those of which something was heard
+
+	began    time.Time // when its first sample was heard
+	partials []partial
 }
 
 // converse tells a story to an agent that has just answered the one who tells it.
@@ -313,12 +351,14 @@ func (t *talker) tell(ctx context.Context, s *story, dev *deck, loud *loudspeake
 	roll := make(chan time.Time, 1)
 	mic := microphone.New(microphone.DefaultConfig(), microphone.Parts{Capture: rolling{&s.tape, roll, false}, Recogniser: t})
 	before, asked, began := len(dev.began()), model.asked.Load(), time.Now()
+	t.hears()
 	roll <- began
 	if err := mic.Run(ctx, h.Admit); err != nil {
 		return nil, err
 	}
 	sounds := dev.began()[before:]
 	a := t.answer(s, began, sounds, b.after(began))
+	a.began, a.partials = began, t.hears()
 	a.begun, a.taken = int(model.asked.Load()-asked), len(sounds)
 	return a, nil
 }
