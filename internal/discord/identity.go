@@ -1,0 +1,56 @@
+package discord
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+)
+
+// epoch is the first millisecond that Discord's numbers count, since 1970.
+const epoch = 1420070400000
+
+// Number reads a number of Discord's (a snowflake) as it is written in JSON, and
+// reports whether it is one; 0 is none.
+func Number(id string) (uint64, bool) {
+	n, err := strconv.ParseUint(id, 10, 64)
+	return n, err == nil && n != 0
+}
+
+// Made returns when a number of Discord's was made, to the millisecond.
+func Made(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + epoch) }
+
+// EventOf returns the name of the event that a message in a channel is. It is the same
+// whoever asks and whenever, so that what comes twice is kept once, and an edit or a
+// deletion finds its message without a table: the time at which Discord made the
+// message, then 80 bits of a hash of both numbers.
+func EventOf(channel, message uint64) earshot.EventID { return eventID(channel, message, 0) }
+
+// RevisionOf returns the name of the event that an edit of a message is, made at a
+// time; it sorts by that time.
+func RevisionOf(channel, message uint64, at time.Time) earshot.EventID {
+	return eventID(channel, message, at.UnixMicro())
+}
+
+// eventID names a message, or its edit at a time in microseconds, which is not 0.
+func eventID(channel, message uint64, edited int64) earshot.EventID {
+	at := Made(message)
+	if edited != 0 {
+		at = time.UnixMicro(edited)
+	}
+	b := append([]byte(nil), "discord message\x00"...)
+	b = binary.BigEndian.AppendUint64(b, channel)
+	b = binary.BigEndian.AppendUint64(b, message)
+	if edited != 0 {
+		b = binary.BigEndian.AppendUint64(b, uint64(edited))
+	}
+	sum := sha256.Sum256(b)
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(at) & (1<<48 - 1)) // fails beyond 48 bits alone
+	_ = id.SetEntropy(sum[:10])                      // fails for another length alone
+	return earshot.EventID(id.String())
+}

@@ -1,0 +1,49 @@
+package discord_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"pgregory.net/rapid"
+
+	"earshot/internal/discord"
+)
+
+// TestEventOf holds what the journals of users depend on: a name never changes.
+func TestEventOf(t *testing.T) {
+	const channel, message = 927310423890473011, 1130650140672000000
+	if got := discord.EventOf(channel, message); got != "01H5K4QW00K6EDX893QQM64Q16" {
+		t.Errorf("the event is %s", got)
+	}
+	if got, want := discord.Made(message), time.UnixMilli(message>>22+1420070400000); !got.Equal(want) {
+		t.Errorf("made at %v, want %v", got, want)
+	}
+}
+
+func TestEventOfIsTheirsAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.Uint64Range(1, 1<<63)
+		channel, message := number.Draw(t, "channel"), number.Draw(t, "message")
+		id := discord.EventOf(channel, message)
+		made, err := ulid.ParseStrict(string(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ulid.Time(made.Time()).Equal(discord.Made(message)) {
+			t.Errorf("it sorts at %v, and was made at %v", ulid.Time(made.Time()), discord.Made(message))
+		}
+		edited := discord.Made(message).Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "after")))
+		for _, other := range []any{
+			discord.EventOf(channel+1, message), discord.EventOf(channel, message+1), discord.EventOf(message, channel+1),
+			discord.RevisionOf(channel, message, edited),
+		} {
+			if other == any(id) {
+				t.Errorf("two have the name %s", id)
+			}
+		}
+		if discord.EventOf(channel, message) != id {
+			t.Error("another name the second time")
+		}
+	})
+}
