@@ -169,6 +169,9 @@ type Actor struct {
 	Type        string        `json:"type,omitempty"` // see package participants
 	Description string        `json:"description,omitempty"`
 	Into        ParticipantID `json:"into,omitempty"`
+
+	// Called is what a provider calls them, if it is why this happened.
+	Called string `json:"called,omitempty"`
 }
 
 // The acts by which an agent changes; see also [Created].

@@ -1,6 +1,7 @@
 package participants
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,6 +66,7 @@ func (r *Registry) applyCreated(a earshot.Actor) {
 		p.Type = Other
 	}
 	p.Name = r.names.free(usable(a.Name), p.ID)
+	r.arrives(&p, a.Called)
 	r.people[p.ID] = p
 	r.names.add(p.Name, p.ID)
 	r.changed()
@@ -72,6 +74,9 @@ func (r *Registry) applyCreated(a earshot.Actor) {
 
 func (r *Registry) applyRenamed(a earshot.Actor) {
 	p, known := r.people[a.Participant]
+	if is := r.arrivals[a.Participant]; is != nil {
+		is.called, is.named = cmp.Or(a.Called, is.called), a.Called == ""
+	}
 	if name := usable(a.Name); known && p.Name != name && !r.predeclared(p.ID) {
 		r.names.remove(p.Name, p.ID)
 		p.Name = r.names.free(name, p.ID)

@@ -107,13 +107,22 @@ func (r *Registry) admit(account earshot.Handle, p Participant, proven func(ears
 	case !p.guarded():
 		return p, nil
 	case proven == nil || !proven(p.ID):
-		return Participant{}, Refuse(ErrToken, fmt.Sprintf("to be %q takes a token", p.Name),
-			"ask the owner for one (earshot token create), or say another name")
+		return Participant{}, r.unproven(p)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shown[grant{account, p.ID}] = r.now()
 	return p, nil
+}
+
+// unproven is why somebody is not p who has not shown a token.
+func (r *Registry) unproven(p Participant) error {
+	h := arrivedBy(p.ID)
+	if h == (earshot.Handle{}) {
+		return Refuse(ErrToken, fmt.Sprintf("to be %q takes a token", p.Name), "ask the owner for one (earshot token create), or say another name")
+	}
+	return Refuse(ErrToken, fmt.Sprintf("%q is known by %s, and is nobody else by saying so", p.Name, vouching[h.Provider]),
+		fmt.Sprintf("if that is you, the owner can write %s among the handles of who you are here (external_actors), or give you a token (earshot token create %q); or say another name", h, p.Name))
 }
 
 // showed reports whether a token was shown just now.
@@ -160,7 +169,7 @@ func (r *Registry) room(name string) error {
 	if other, near := r.names.near(name, ""); near {
 		return r.tooNear(name, other)
 	}
-	if len(r.people) >= mostActors+len(r.setup.Actors.Actors) {
+	if len(r.people)-len(r.arrivals) >= mostActors+len(r.setup.Actors.Actors) {
 		return Refuse(ErrFull, "too many people are known to let in somebody new", "say the name of somebody who is known")
 	}
 	return nil

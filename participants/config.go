@@ -187,6 +187,8 @@ func (a Actor) checkID() error {
 		return field.Errorf("actor_id", "is %q; those that begin with %q are for guests", id, guestPrefix)
 	case OfVoice(a.ID):
 		return field.Errorf("actor_id", "is %q; those that begin with %q are for voices", id, voicePrefix)
+	case arrivedBy(a.ID) != (earshot.Handle{}):
+		return field.Errorf("actor_id", "is %q, which is for whom a provider knows; choose another, and write handles: [%s]", id, arrivedBy(a.ID))
 	case strings.Contains(id, " "):
 		return field.Errorf("actor_id", "is %q; must be one word", id)
 	}

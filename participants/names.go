@@ -162,8 +162,11 @@ func letters(s string) string {
 
 // OneLine returns name as it may stand within a line of a prompt or a screen:
 // without control characters, brackets or needless space, and not long.
-func OneLine(name string) string {
-	name = strings.Map(func(r rune) rune {
+func OneLine(name string) string { return line(name, maxName) }
+
+// line returns the beginning of text as it may stand within a line, in so many bytes.
+func line(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
 		switch {
 		case r < ' ' || r == 0x7f || r == '\uFFFD':
 			return ' '
@@ -171,8 +174,8 @@ func OneLine(name string) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(name, ""))
-	return cut(strings.Join(strings.Fields(name), " "), maxName)
+	}, strings.ToValidUTF8(text, ""))
+	return cut(strings.Join(strings.Fields(text), " "), most)
 }
 
 // cut returns the beginning of name, in whole characters, of at most so many

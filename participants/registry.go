@@ -19,6 +19,10 @@ type Setup struct {
 	Agents      []Participant  // the internal agents
 	Actors      Config         // the section external_actors
 
+	// Operators are the handles that may operate the daemon, of those that providers
+	// vouch for: see [Registry.Arrive]. No others of these may.
+	Operators []earshot.Handle
+
 	// Record keeps a change of the registry that somebody made; nobody did who
 	// is empty. It returns when the change is on disk. If nil, changes are
 	// forgotten with the process.
@@ -51,6 +55,8 @@ type Registry struct {
 	said     map[earshot.Handle]said // of sessions that are not of the account's own person
 	shown    map[grant]time.Time     // when a token was shown last
 	guests   map[earshot.ParticipantID]time.Time
+	arrivals map[earshot.ParticipantID]*arrival
+	numbered map[string]int // the last number that was given to a name, by that folded; see distinct
 	sessions map[string]attached
 	here     map[earshot.RoomID]map[string]earshot.ParticipantID // by session
 	rosters  map[earshot.RoomID]*Roster                          // of this version
@@ -81,7 +87,8 @@ func Open(s Setup) (*Registry, error) {
 		people: make(map[earshot.ParticipantID]Participant), dormant: make(map[earshot.ParticipantID]bool),
 		into: make(map[earshot.ParticipantID]earshot.ParticipantID), names: makeNames(),
 		byHandle: make(map[earshot.Handle]earshot.ParticipantID), said: make(map[earshot.Handle]said),
-		shown: make(map[grant]time.Time), guests: make(map[earshot.ParticipantID]time.Time), sessions: make(map[string]attached),
+		shown: make(map[grant]time.Time), guests: make(map[earshot.ParticipantID]time.Time),
+		arrivals: make(map[earshot.ParticipantID]*arrival), numbered: make(map[string]int), sessions: make(map[string]attached),
 		here: make(map[earshot.RoomID]map[string]earshot.ParticipantID), rosters: make(map[earshot.RoomID]*Roster),
 	}
 	r.people[Generic] = Participant{ID: Generic, Name: string(Generic), Type: Human, Capabilities: capabilities()}
@@ -175,7 +182,7 @@ func (r *Registry) Resolve(h earshot.Handle) Participant {
 
 func (r *Registry) resolve(h earshot.Handle) Participant {
 	if id, ok := r.byHandle[h]; ok {
-		return r.as(id)
+		return r.entitled(h, r.as(id))
 	}
 	s := r.said[h]
 	if p := r.people[s.who]; !p.Type.external() || p.guarded() && !s.proven {
@@ -260,11 +267,12 @@ func (r *Registry) Everybody() []Participant {
 }
 
 // Known returns whom somebody can say to be, by name: all external actors but
-// those without a name of their own, as guests and voices are.
+// those without a name of their own, as guests and voices are, and those who are known
+// because a provider knows them.
 func (r *Registry) Known() []Participant {
 	return r.choose(func(p Participant) bool {
 		_, guest := r.guests[p.ID]
-		return p.Type != Internal && !guest && !p.Nameless()
+		return p.Type != Internal && !guest && !p.Nameless() && !p.Arrived()
 	})
 }
 

@@ -65,12 +65,22 @@ func (n names) near(name string, who earshot.ParticipantID) (earshot.Participant
 
 // free returns a name for who that nobody has: name, or name with a number.
 func (n names) free(name string, who earshot.ParticipantID) string {
-	for i, candidate := 2, name; ; i++ {
-		if _, near := n.near(candidate, who); !near {
-			return candidate
-		}
+	if _, near := n.near(name, who); !near {
+		return name
+	}
+	free, _ := n.freeFrom(name, who, 2)
+	return free
+}
+
+// freeFrom returns the first name for who with a number, from i on, that nobody has, and
+// the number.
+func (n names) freeFrom(name string, who earshot.ParticipantID, i int) (string, int) {
+	for ; ; i++ {
 		suffix := fmt.Sprintf(" %d", i)
-		candidate = cut(name, maxName-len(suffix)) + suffix
+		candidate := cut(name, maxName-len(suffix)) + suffix
+		if _, near := n.near(candidate, who); !near {
+			return candidate, i
+		}
 	}
 }
 

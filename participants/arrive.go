@@ -1,0 +1,300 @@
+package participants
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"earshot"
+)
+
+// vouching are the providers that know for certain who somebody is, and what they call
+// them, for people. Whoever arrives by one has the ID that is made of its name, a hyphen
+// and their ID there; nobody is given such an ID otherwise.
+var vouching = map[string]string{"discord": "Discord"}
+
+const (
+	// mostArrived is how many people are known by providers: a large community, and
+	// less than takes a second to read again.
+	mostArrived = 5000
+
+	// renaming is how often a name is followed: people change theirs for fun, and
+	// each change is on record for ever.
+	renaming = 10 * time.Minute
+
+	// longestArrival is the longest ID of a provider, in digits: one of 64 bits.
+	longestArrival = 20
+
+	// longestAbout is the longest description of somebody by a provider, in bytes:
+	// some roles.
+	longestAbout = 120
+)
+
+// A Newcomer is somebody as a provider knows them that has made sure who they are.
+// What it says may be anything that people make up there.
+type Newcomer struct {
+	Names       []string // what they are called, the one that people read first
+	Type        Type     // Human, if it is none of somebody from outside
+	Description string   // such as their roles
+}
+
+// An arrival is what is remembered of somebody whom a provider knows.
+type arrival struct {
+	called  string    // there, as far as it stands in a line
+	named   bool      // who operates the daemon has said what they are called here
+	renamed time.Time // last, in this run
+}
+
+// VouchedFor reports whether the provider of h knows for certain who somebody is, so
+// that they need to prove nothing else.
+func VouchedFor(h earshot.Handle) bool { return vouching[h.Provider] != "" }
+
+// ArrivedAs returns the ID of whoever arrives by h, unless the configuration says whose
+// handle it is. It is empty where nobody arrives by h.
+func ArrivedAs(h earshot.Handle) earshot.ParticipantID {
+	if !VouchedFor(h) || h.ID == "" || len(h.ID) > longestArrival || strings.Trim(h.ID, "0123456789") != "" {
+		return ""
+	}
+	return earshot.ParticipantID(h.Provider + "-" + h.ID)
+}
+
+// arrivedBy returns the handle of which an ID was made; the zero Handle if it was made
+// of none.
+func arrivedBy(id earshot.ParticipantID) earshot.Handle {
+	provider, own, _ := strings.Cut(string(id), "-")
+	if h := (earshot.Handle{Provider: provider, ID: own}); ArrivedAs(h) == id && id != "" {
+		return h
+	}
+	return earshot.Handle{}
+}
+
+// Arrived reports whether p is known because a provider knows them: nobody is p by
+// saying so.
+func (p Participant) Arrived() bool { return arrivedBy(p.ID) != (earshot.Handle{}) }
+
+// Arrive returns who is known by h, whom the provider vouches for. Whoever is new is
+// created and recorded; whoever is called something else there now is renamed, at most
+// every ten minutes, unless who operates the daemon has said what they are called here.
+// Their name is the first that can be one, without what cannot stand in a name, and with
+// a number where somebody else could be taken for them. Somebody whose handle is in the
+// configuration stays who it says.
+//
+// They may send messages, and what [Setup].Operators says. The errors are [ErrUnknown]
+// for a handle that nobody vouches for and [ErrFull], or what recording met. It may be
+// called from many goroutines, and for each thing that somebody does: where nothing is
+// new it only looks.
+func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Participant, error) {
+	id := ArrivedAs(h)
+	if id == "" {
+		return Participant{}, Refuse(ErrUnknown, fmt.Sprintf("nobody vouches for who is known as %s", OneLine(h.String())), "say who you are, with --identity NAME")
+	}
+	if p, settled := r.settledIn(h, id, n); settled {
+		return p, nil
+	}
+	done, err := r.begin(ctx)
+	if err != nil {
+		return Participant{}, err
+	}
+	defer done()
+	if p, settled := r.settledIn(h, id, n); settled { // somebody else has noticed, too
+		return p, nil
+	}
+	a, err := r.news(h, id, n)
+	if err != nil {
+		return Participant{}, err
+	}
+	if err := r.record(ctx, "", a); err != nil {
+		return Participant{}, err
+	}
+	if a.Act == earshot.Renamed {
+		r.follows(id)
+	}
+	p, _ := r.settledIn(h, id, n)
+	return p, nil
+}
+
+// follows notes that somebody was renamed just now.
+func (r *Registry) follows(id earshot.ParticipantID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arrivals[id].renamed = r.now()
+}
+
+// settledIn returns who is known by h, and whether there is nothing to record of them.
+func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (Participant, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	is, known := r.byHandle[h]
+	if !known {
+		return Participant{}, false
+	}
+	if is != id {
+		return r.resolve(h), true // the configuration says who that is
+	}
+	r.redescribe(id, n.Description)
+	was := r.arrivals[id]
+	called := n.called()
+	if called == was.called || was.named || !was.renamed.IsZero() && r.now().Sub(was.renamed) < renaming {
+		return r.resolve(h), true
+	}
+	if r.distinct(n.presentable(h), id) == r.people[id].Name { // it is written in another way
+		was.called = called
+		return r.resolve(h), true
+	}
+	return Participant{}, false
+}
+
+// news returns what is new of somebody.
+func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (earshot.Actor, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := earshot.Actor{Act: earshot.Renamed, Participant: id, Name: r.distinct(n.presentable(h), id), Called: n.called()}
+	if _, known := r.people[id]; known {
+		return a, nil
+	}
+	if len(r.arrivals) >= mostArrived {
+		return a, Refuse(ErrFull, fmt.Sprintf("%d people are known by %s, and there may be no more", len(r.arrivals), vouching[h.Provider]),
+			"let in fewer, by the lists of channels and users of providers."+h.Provider)
+	}
+	a.Act, a.Type, a.Description = earshot.Created, string(n.kind()), about(n.Description)
+	return a, nil
+}
+
+// redescribe notes what a provider says of somebody now. It is not recorded: it is said
+// again after a restart.
+func (r *Registry) redescribe(id earshot.ParticipantID, description string) {
+	p := r.people[id]
+	if now := about(description); p.Description != now {
+		p.Description = now
+		r.people[id] = p
+		r.changed()
+	}
+}
+
+// arrives takes in that somebody is known by a provider, as was recorded. If the
+// configuration says meanwhile whose handle theirs is, they are that person, on old
+// lines too.
+func (r *Registry) arrives(p *Participant, called string) {
+	h := arrivedBy(p.ID)
+	if h == (earshot.Handle{}) {
+		return
+	}
+	p.RequiresAuth = true
+	r.arrivals[p.ID] = &arrival{called: called}
+	is, known := r.byHandle[h]
+	switch {
+	case !known:
+		r.know(h, p.ID)
+	case is != p.ID && r.people[is].Type.external():
+		r.into[p.ID] = is
+	}
+}
+
+// distinct returns name as that of somebody, with a number if others could be taken for
+// them. Who has it with a number already keeps that.
+func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
+	if _, near := r.names.near(name, who); !near {
+		return name
+	}
+	has := r.people[who].Name
+	if number, is := strings.CutPrefix(has, name+" "); is && strings.Trim(number, "0123456789") == "" {
+		return has
+	}
+	base := fold(name)
+	free, n := r.names.freeFrom(name, who, max(2, r.numbered[base]))
+	r.numbered[base] = n
+	return free
+}
+
+// entitled returns p with the rights that a handle has for which a provider vouches: to
+// operate the daemon is given to a handle alone, whoever else may by another.
+func (r *Registry) entitled(h earshot.Handle, p Participant) Participant {
+	if !VouchedFor(h) || p.ID == "" {
+		return p
+	}
+	if slices.Contains(r.setup.Operators, h) {
+		p.Capabilities = capabilities(UseTools, ReadMemory, Operate)
+		return p
+	}
+	p.Capabilities = slices.DeleteFunc(slices.Clone(p.Capabilities), func(c Capability) bool { return c == Operate })
+	return p
+}
+
+// kind returns what a newcomer is.
+func (n Newcomer) kind() Type {
+	if n.Type.external() {
+		return n.Type
+	}
+	return Human
+}
+
+// called returns what a newcomer is called, as it stands in a line.
+func (n Newcomer) called() string {
+	for _, name := range n.Names {
+		if line := OneLine(seen(name)); line != "" {
+			return line
+		}
+	}
+	return "-"
+}
+
+// presentable returns the first of the names of a newcomer that can be one here, without
+// what cannot stand in it. Who has none is a user of the provider.
+func (n Newcomer) presentable(h earshot.Handle) string {
+	for _, name := range n.Names {
+		if shown, problem := check(tidy(name)); problem == "" {
+			return shown
+		}
+	}
+	return cmp.Or(vouching[h.Provider], "Somebody") + " user"
+}
+
+// mostMarks is how many marks one letter may have on it: some scripts need two.
+const mostMarks = 2
+
+// tidy returns what of a name can stand in one.
+func tidy(name string) string {
+	marks := 0
+	name = strings.Map(func(c rune) rune {
+		if !unicode.Is(unicode.Mn, c) {
+			marks = 0
+		} else if marks++; marks > mostMarks {
+			return -1
+		}
+		switch {
+		case solid(c), strings.ContainsRune("-'._", c):
+			return c
+		case hidden(c), c == '\u200c', c == '\u200d':
+			return -1
+		}
+		return ' '
+	}, norm.NFKC.String(seen(name)))
+	name = cut(strings.Join(strings.Fields(name), " "), maxName)
+	return strings.TrimFunc(name, func(c rune) bool { return !unicode.In(c, unicode.L, unicode.Nd) && !unicode.Is(unicode.M, c) })
+}
+
+// seen returns the beginning of s, as much as may be looked at, as valid text.
+func seen(s string) string {
+	const most = 16 * maxName
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// about returns a description as it may stand in a prompt: one line, without brackets
+// and without what cannot be seen.
+func about(description string) string {
+	return line(strings.Map(func(c rune) rune {
+		if hidden(c) && !unicode.IsSpace(c) {
+			return -1
+		}
+		return c
+	}, seen(description)), longestAbout)
+}
