@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"earshot/internal/discord/dave"
 )
 
 // A Packet is what one speaker said in 20 ms, as nearly every client sends it.
@@ -96,6 +98,8 @@ type Call struct {
 
 	schedule *schedule
 	room     chan struct{} // closed and made anew when a frame has left
+
+	leaving sync.Mutex // held while a frame leaves; taken before mu
 
 	guard watchdog
 }
@@ -475,9 +479,8 @@ func (c *Call) learn(change func(now time.Time) bool) {
 }
 
 // Say hands over one Opus frame of 20 ms, and waits until there is room for it: at
-// most 200 ms are ahead. Hush drops what has not left yet and returns how many frames
-// that were; five frames of silence follow, as they do when Say is not called in
-// time.
+// most 200 ms are ahead. While frames may not leave they wait. Five frames of silence
+// follow when Say is not called in time.
 func (c *Call) Say(ctx context.Context, opus []byte) error {
 	if len(opus) == 0 || len(opus) > longestFrame {
 		return fmt.Errorf("voice: a frame of %d bytes", len(opus))
@@ -504,20 +507,52 @@ func (c *Call) Say(ctx context.Context, opus []byte) error {
 	}
 }
 
+// Hush drops what has not left yet, and returns how many frames that were: none of it
+// leaves any more, and [Call.Sent] stays what it is. Five frames of silence follow.
 func (c *Call) Hush() (dropped int) {
+	c.leaving.Lock()
+	defer c.leaving.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	close(c.room)
-	c.room = make(chan struct{})
+	c.stir()
 	return c.schedule.hush()
 }
 
-// Sent returns how many frames have left, or would have if they had been allowed to:
-// the position of what is being heard.
+// stir wakes who waits for frames to leave; c.mu is held.
+func (c *Call) stir() {
+	close(c.room)
+	c.room = make(chan struct{})
+}
+
+// Sent returns how many frames have left: the position of what is being heard.
 func (c *Call) Sent() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.schedule.sent
+}
+
+// Moved returns what is closed when the next frame has left, or is hushed.
+func (c *Call) Moved() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.room
+}
+
+// Over returns what is closed when Run has ended.
+func (c *Call) Over() <-chan struct{} { return c.over }
+
+// Fingerprint returns the code by which somebody in the call and we prove to each
+// other that each has the key which the other has: nine groups of five digits, which
+// a client of Discord shows as well. It takes 50 ms. It is an error while there are no
+// keys.
+func (c *Call) Fingerprint(user uint64) (string, error) {
+	c.mu.Lock()
+	m := c.live
+	c.mu.Unlock()
+	if m == nil {
+		return "", dave.ErrNotReady
+	}
+	return m.dave.Fingerprint(user)
 }
 
 // An Ended call has come to an end that trying again does not mend.

@@ -11,8 +11,8 @@
 // not say, the key that opens a frame does.
 //
 // What is said goes in as Opus frames and leaves on an absolute schedule of 20 ms;
-// while encryption is due and not ready, or nobody is connected, nothing leaves and
-// the time goes on.
+// while encryption is due and not ready, or nobody is connected, nothing leaves: what
+// is said waits, and the time goes on.
 //
 // When the reader is slow: packets wait in a ring of two seconds a speaker, of which
 // the oldest are dropped and counted, and as many of each of 16 streams that are

@@ -116,15 +116,13 @@ type mouth struct {
 }
 
 // utter sends the next frame that is due, and reports whether there was one. While it
-// may not leave, its time passes all the same.
+// may not leave it waits, and the time passes all the same.
 func (c *Call) utter(v *mouth, now time.Time) bool {
+	c.leaving.Lock()
+	defer c.leaving.Unlock()
 	c.mu.Lock()
 	s, due := c.schedule.step(now)
 	m, l := c.live, c.link
-	if s.mine {
-		close(c.room)
-		c.room = make(chan struct{})
-	}
 	if s.opus != nil {
 		v.opus = append(v.opus[:0], s.opus...)
 	}
@@ -133,12 +131,22 @@ func (c *Call) utter(v *mouth, now time.Time) bool {
 		return due
 	}
 	sent := m != nil && m.ready.Load() && v.send(m, l, s)
-	if s.mine && !sent {
-		c.mu.Lock()
-		c.stats.held++
-		c.mu.Unlock()
+	if s.mine {
+		c.uttered(sent)
 	}
 	return true
+}
+
+// uttered notes what became of a frame of speech.
+func (c *Call) uttered(sent bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !sent {
+		c.stats.held++
+		return
+	}
+	c.schedule.left()
+	c.stir()
 }
 
 // send sends a frame, if that is allowed.

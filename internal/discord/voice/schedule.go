@@ -22,7 +22,7 @@ type schedule struct {
 	count int
 
 	rest int   // frames of silence to come
-	sent int64 // frames of speech that have been taken
+	sent int64 // frames of speech that have left
 }
 
 func newSchedule(zero time.Time) *schedule { return &schedule{zero: zero} }
@@ -54,8 +54,9 @@ type slot struct {
 }
 
 // step returns the next slot that is due, and false if none is; it is called until
-// there is none. What was due long ago is not sent later: the frames wait, and the
-// time of what was missed passes.
+// there is none. A frame of speech stays the next one until left says that it has
+// left. What was due long ago is not sent later: the frames wait, and the time of what
+// was missed passes.
 func (s *schedule) step(now time.Time) (slot, bool) {
 	due := int64(now.Sub(s.zero)/frame) + 1 // slots that have begun
 	if s.done >= due {
@@ -69,14 +70,18 @@ func (s *schedule) step(now time.Time) (slot, bool) {
 	switch {
 	case s.count > 0:
 		out.opus, out.mine = s.queue[s.first], true
-		s.first = (s.first + 1) % ahead
-		s.count--
-		s.rest = tail
-		s.sent++
 	case s.rest > 0:
 		out.opus = silence
 		s.rest--
 		out.last = s.rest == 0
 	}
 	return out, true
+}
+
+// left says that the frame of the last slot has left.
+func (s *schedule) left() {
+	s.first = (s.first + 1) % ahead
+	s.count--
+	s.rest = tail
+	s.sent++
 }

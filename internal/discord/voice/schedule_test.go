@@ -9,10 +9,12 @@ import (
 
 // A picture of a schedule: each field is a step, at 20 ms after the one before, or at
 // +N ms after it. Letters are frames that are handed over before the step. What comes
-// out is drawn alike: ~ is silence, | the last of it, - nothing.
+// out is drawn alike: ~ is silence, | the last of it, - nothing. From ( to ) nothing may
+// leave, and = is a frame that was to.
 func drawSchedule(picture string) string {
 	s := newSchedule(noon)
 	now := noon.Add(-frame)
+	held := false
 	var out []string
 	for _, field := range strings.Fields(picture) {
 		step := frame
@@ -29,6 +31,8 @@ func drawSchedule(picture string) string {
 			case '-':
 			case '!':
 				s.hush()
+			case '(', ')':
+				held = r == '('
 			default:
 				s.say([]byte{byte(r)})
 			}
@@ -40,8 +44,11 @@ func drawSchedule(picture string) string {
 				break
 			}
 			switch {
+			case slot.mine && held:
+				drawn += "="
 			case slot.mine:
 				drawn += string(slot.opus)
+				s.left()
 			case slot.last:
 				drawn += "|"
 			case slot.opus != nil:
@@ -62,6 +69,8 @@ func TestSchedule(t *testing.T) {
 		{"frames leave one by one", "abc - - - - - - - - -", "a b c ~ ~ ~ ~ | - -"},
 		{"late, and not silent", "a - b - - - - - -", "a ~ b ~ ~ ~ ~ | -"},
 		{"hush", "abcde - ! - - - - -", "a b ~ ~ ~ ~ | -"},
+		{"what may not leave waits", "a (b - c ) - - - - - -", "a = = = b c ~ ~ ~ ~ |"},
+		{"what waits can be hushed", "a (b - ! ) c - - - - - -", "a = = ~ ~ c ~ ~ ~ ~ | -"},
 		{"a step that is late by a frame is made up for", "abcd +40:- - -", "a bc d ~"},
 		{"after a stall there is no burst", "abcdef +500:- - -", "a b c d"},
 		{"steps that jitter lose nothing", "abcdef +25:- +15:- +39:- +1:- - ", "a b c d e f"},

@@ -17,7 +17,8 @@ type Status struct {
 	Packets, Decrypted, Delivered int64         // received, of those opened, of those handed over
 	Lost, Late, Refused           int64         // not come, come too late, not to be opened
 	Duplicates, Dropped, Unknown  int64         // come twice, for want of room, and of nobody that is known
-	SentFrames, HeldFrames        int64         // and those that were not allowed to leave
+	SentFrames                    int64         // that have left
+	HeldFrames                    int64         // times 20 ms for which one was not allowed to
 	Delay                         time.Duration // that the jitter buffer adds at the median, in steps of 10 ms
 	RoundTrip                     time.Duration // of a heartbeat
 	Resumed, Rejoined             int
@@ -34,7 +35,7 @@ func (c *Call) Status() Status {
 	c.mu.Lock()
 	s := Status{
 		Phase: c.phase, Channel: c.door.channel, Deaf: c.deaf,
-		HeldFrames: c.stats.held, SentFrames: c.schedule.sent - c.stats.held,
+		HeldFrames: c.stats.held, SentFrames: c.schedule.sent,
 		RoundTrip: c.stats.trip, Resumed: c.stats.resumed, Rejoined: c.stats.rejoined,
 	}
 	n, waited, m, l := c.past, c.stats.waited, c.live, c.link
