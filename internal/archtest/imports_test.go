@@ -26,6 +26,7 @@ var may = map[string]string{
 	"internal/supervise":             ".",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
+	"internal/playback":              ". internal/audio internal/sound models/tts",
 	"internal/discord":               ". internal/audio internal/codec internal/supervise internal/discord/voice",
 	"internal/discord/voice":         "internal/discord/dave",
 	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day

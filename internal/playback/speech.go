@@ -1,4 +1,4 @@
-package loudspeaker
+package playback
 
 import (
 	"context"
@@ -27,15 +27,16 @@ const (
 )
 
 // errLost is the end of a speech that nobody cut.
-var errLost = errors.New("the loudspeaker was lost")
+var errLost = errors.New("what it is said on was lost")
 
 // A speech is one reply on its way to the device. One goroutine has the voice
 // make sound of it, another writes the sound; the device tells where it is.
 type speech struct {
-	play   Playing
-	cancel context.CancelFunc
-	over   chan struct{} // closed when the end has been told
-	reader tts.Reader    // the voice's
+	play      Playing
+	protected bool // the next one waits for its end
+	cancel    context.CancelFunc
+	over      chan struct{} // closed when the end has been told
+	reader    tts.Reader    // the voice's
 
 	mu       sync.Mutex
 	changed  sync.Cond // anything below

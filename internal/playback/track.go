@@ -1,4 +1,4 @@
-package loudspeaker
+package playback
 
 import (
 	"unicode/utf8"
