@@ -114,6 +114,14 @@ type Audible interface {
 	Audible() bool
 }
 
+// A Written outlet is a chat beside a call. Where there is a voice in the room, what
+// answers something that was said aloud does not come out of it as well. It is
+// optional; callers test for it.
+type Written interface {
+	Outlet
+	Written() bool
+}
+
 // A Board is an outlet that also shows what is not a reply: what others wrote,
 // why the agent kept silent, notices. It is optional; callers test for it.
 type Board interface {

@@ -38,10 +38,13 @@ func (r *Room) table() command.Table {
 		{Group: operators, Name: "merge", Args: "KEEP OTHER", Help: "two are one person; names of several words in quotes", Needs: participants.Operate, Do: r.merge},
 		{Group: operators, Name: "split", Args: "NAME", Help: "they are not", Needs: participants.Operate, Do: r.split},
 		{Group: operators, Name: "rename", Args: "NAME TO NAME", Help: "call somebody something else", Needs: participants.Operate, Do: r.rename},
+	}
+	t = append(t, r.cfg.Commands...)
+	t = append(t, command.Table{
 		{Group: "Else", Name: "help", Help: "this list", Do: func(_ context.Context, c command.Call) (string, error) {
 			return t.Help(c.By) + "\n  /exit                    leave", nil
 		}},
-	}
+	}...)
 	return t
 }
 

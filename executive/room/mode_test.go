@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/command"
 	"earshot/internal/testkit"
 	"earshot/participants"
 )
@@ -403,5 +405,24 @@ func TestNote(t *testing.T) {
 		if last := messages[len(messages)-1].Text; !strings.Contains(last, "ann: the door code is on the fridge") {
 			t.Errorf("the model reads %q", last)
 		}
+	})
+}
+
+// TestCommandsOfARoom: a room may have commands that others do not have, for whom they
+// are for; help lists them.
+func TestCommandsOfARoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.extra = command.Table{{Group: "This call", Name: "leave", Help: "leave it", Do: func(_ context.Context, c command.Call) (string, error) {
+			return "left, as " + c.By.Name + " says", nil
+		}}}
+		h.open(t.Context())
+		if got := h.give(t, "leave", ""); got != "left, as ann says" {
+			t.Errorf("it answered %q", got)
+		}
+		if got := h.give(t, "help", ""); !strings.Contains(got, "This call\n  /leave ") || !strings.Contains(got, "/help") || !strings.Contains(got, "/who") {
+			t.Errorf("help is\n%s", got)
+		}
+		h.stop()
 	})
 }

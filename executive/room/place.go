@@ -61,6 +61,12 @@ func (p *place) Flows() bool {
 // Audible implements [earshot.Audible].
 func (p *place) Audible() bool { return p.aloud != nil }
 
+// Written implements [earshot.Written].
+func (p *place) Written() bool {
+	w, ok := p.Outlet.(earshot.Written)
+	return ok && w.Written()
+}
+
 // Open implements [earshot.Outlet].
 func (p *place) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	p.mu.RLock()

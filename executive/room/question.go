@@ -117,12 +117,16 @@ func (q question) before(earlier question) bool {
 
 // outlets returns where the answer to q comes out: where all who are
 // around may see it. What was written is not answered aloud, unless that is
-// wanted, as a reminder is; and what is private never.
+// wanted, as a reminder is; and what is private never. What was said aloud is answered
+// in writing too, but for a chat beside a call.
 func (r *Room) outlets(q question, set executive.Config) []*place {
 	v := q.message.Visibility
 	places := r.around(v)
 	if v.Scope == earshot.Private || !q.aloud && !set.Speech.TypedAloud {
 		places = slices.DeleteFunc(places, (*place).Audible)
+	}
+	if q.aloud && slices.ContainsFunc(places, (*place).Audible) {
+		places = slices.DeleteFunc(places, (*place).Written)
 	}
 	return places
 }

@@ -174,6 +174,9 @@ type Config struct {
 	Tools tool.Table
 	Staff Staff
 
+	// Commands are what can be asked of the program here beside what can be everywhere.
+	Commands command.Table
+
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 

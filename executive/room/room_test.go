@@ -18,6 +18,7 @@ import (
 
 	"earshot"
 	"earshot/executive"
+	"earshot/executive/command"
 	"earshot/executive/room"
 	"earshot/executive/tool"
 	"earshot/executive/why"
@@ -45,6 +46,7 @@ type house struct {
 	works   []string
 	enters  func(participants.Participant) error
 	tools   tool.Table
+	extra   command.Table
 	staff   room.Staff
 	llm     llm.Service // if nil, model
 	agents  func() []agents.Record
@@ -94,8 +96,8 @@ func (h *house) open(ctx context.Context) *house {
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
-		Works: func() []string { return slices.Clone(h.works) },
-		Now:   time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Works: func() []string { return slices.Clone(h.works) }, Commands: h.extra,
+		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()
 			defer mu.Unlock()

@@ -215,6 +215,49 @@ func TestBystanders(t *testing.T) {
 	})
 }
 
+// A chat is a console that is beside a call.
+type chat struct{ *testkit.Voice }
+
+func (chat) Written() bool { return true }
+
+// TestAChatBesideACall: what was said aloud is answered aloud, and what was written in
+// writing; without a voice everything is written.
+func TestAChatBesideACall(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		call            bool
+		aloud           bool
+		spoken, written string
+	}{
+		{"said in a call", true, true, "one two three four", ""},
+		{"written in a call", true, false, "", "one two three four"},
+		{"said, and the call is over", false, true, "", "one two three four"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.away = true
+				h.open(t.Context())
+				v := &testkit.Voice{Called: "discord voice", Every: 10 * time.Millisecond, Aloud: true}
+				if tt.call {
+					h.Enter(v, earshot.Audience{Unknown: true})
+				}
+				h.Enter(chat{h.console}, earshot.Audience{Unknown: true})
+				if tt.aloud {
+					h.hears(t, "earshot count", 0, time.Minute)
+				} else {
+					h.say(t, "earshot count")
+					time.Sleep(time.Minute)
+				}
+				h.stop()
+				if v.Played() != tt.spoken || h.console.Played() != tt.written {
+					t.Errorf("the voice said %q and the chat shows %q", v.Played(), h.console.Played())
+				}
+			})
+		})
+	}
+}
+
 // TestOwnVoice: what comes back of its own voice is nobody's word, and is not
 // written down.
 func TestOwnVoice(t *testing.T) {

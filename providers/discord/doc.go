@@ -1,0 +1,2 @@
+// Package discord is the sense that reads and hears on Discord.
+package discord

@@ -1,0 +1,51 @@
+package discord
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"earshot/internal/field"
+)
+
+// Variable is the variable of the environment that holds the bot's token.
+const Variable = "EARSHOT_DISCORD_TOKEN"
+
+// A TokenError is why there is no token, and the cure for it. It never says what was found.
+type TokenError struct {
+	What string
+	Fix  string
+}
+
+func (e *TokenError) Error() string { return e.What + "; " + e.Fix }
+
+// Cure says what mends it.
+func (e *TokenError) Cure() string { return e.Fix }
+
+// Is says that no restart mends it: somebody has to.
+func (e *TokenError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// Secret returns the bot's token: that of the environment, or the first line of the
+// file. A file that others can read is refused, since whoever has the token is the bot.
+// Its error is a [*TokenError].
+func (c Config) Secret() (field.Secret, error) {
+	switch {
+	case c.Token != "":
+		return c.Token, nil
+	case c.TokenFile == "":
+		return "", &TokenError{"there is no token", "write it into a file and name that in providers.discord.token_file, or set " + Variable}
+	}
+	about, err := os.Stat(c.TokenFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &TokenError{fmt.Sprintf("there is no file %q", c.TokenFile), "write the bot's token into it, and: chmod 600 " + c.TokenFile}
+	case err == nil && about.Mode().IsRegular() && about.Mode().Perm()&0o077 != 0:
+		return "", &TokenError{fmt.Sprintf("others can read the token in %q", c.TokenFile), "chmod 600 " + c.TokenFile}
+	}
+	var s field.Secret
+	if err := s.UnmarshalText([]byte("file:" + c.TokenFile)); err != nil {
+		return "", &TokenError{"the token " + err.Error(), "write the bot's token into it, and: chmod 600 " + c.TokenFile}
+	}
+	return s, nil
+}
