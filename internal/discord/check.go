@@ -20,6 +20,7 @@ var needs = []struct {
 }{
 	{discordgo.PermissionViewChannel, "View Channels"},
 	{discordgo.PermissionSendMessages, "Send Messages"},
+	{discordgo.PermissionSendMessagesInThreads, "Send Messages in Threads"},
 	{discordgo.PermissionReadMessageHistory, "Read Message History"},
 	{discordgo.PermissionVoiceConnect, "Connect"},
 	{discordgo.PermissionVoiceSpeak, "Speak"},

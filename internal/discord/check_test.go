@@ -14,7 +14,7 @@ import (
 
 // A check says all that is wrong, each with its cure, and costs no session start.
 func TestCheck(t *testing.T) {
-	const all = "36768768" // what an invitation asks for
+	const all = "274914675712" // what an invitation asks for
 	for _, tt := range []struct {
 		name    string
 		me      string
@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		{name: "refused", me: "401", want: []string{"(401)"}},
 		{name: "no intent", me: `{"bot":true}`, guilds: `[{"id":"7","permissions":"8"}]`, want: []string{"Message Content Intent"}},
 		{name: "no guild", me: `{"bot":true}`, flags: 1 << 19, guilds: `[]`, want: []string{"permissions=" + all}},
-		{name: "no voice", me: `{"bot":true}`, flags: 1 << 19, guilds: `[{"id":"7","permissions":"68608"}]`, want: []string{"guild 7: Connect, Speak, Use Voice Activity"}},
+		{name: "no voice", me: `{"bot":true}`, flags: 1 << 19, guilds: `[{"id":"7","permissions":"274877975552"}]`, want: []string{"guild 7: Connect, Speak, Use Voice Activity"}},
 		{name: "two things", me: `{"bot":true}`, guilds: `[]`, want: []string{"Message Content Intent", "no guild"}},
 		{name: "broken", me: "502", unasked: true},
 		{name: "nonsense", me: "<html>" + token, unasked: true},

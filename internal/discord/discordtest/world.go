@@ -52,7 +52,7 @@ const (
 
 // everything is what the role of everybody allows: all but what administrators need.
 const everything = ViewChannel | SendMessages | ReadMessageHistory | Connect | Speak |
-	1<<6 /* reactions */ | 1<<9 /* stream */ | 1<<14 /* embeds */ | 1<<15 /* files */ | 1<<25 /* voice activity */ | 1<<31 /* commands */ | 1<<32 /* ask to speak */
+	1<<6 /* reactions */ | 1<<9 /* stream */ | 1<<14 /* embeds */ | 1<<15 /* files */ | 1<<25 /* voice activity */ | 1<<31 /* commands */ | 1<<32 /* ask to speak */ | 1<<38 /* threads */
 
 // An account is where a user is, as far as the guild knows.
 type account struct {
