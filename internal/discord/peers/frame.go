@@ -3,6 +3,7 @@ package peers
 import (
 	"bytes"
 	"encoding/binary"
+	"time"
 )
 
 // Words are in every tagged frame, and in nothing else. Where they are found on a
@@ -55,4 +56,33 @@ func (h *Heard) Count(frame []byte) {
 		h.Tags[tag]++
 		h.Last = int64(n)
 	}
+}
+
+// Packets returns packets of Opus as a peer plays them from a file.
+func Packets(packets [][]byte) (file []byte) {
+	for _, p := range packets {
+		file = binary.BigEndian.AppendUint16(file, uint16(len(p)))
+		file = append(file, p...)
+	}
+	return file
+}
+
+// A Packet is one of Opus that a peer has heard, and when.
+type Packet struct {
+	At   time.Time
+	Opus []byte
+}
+
+// ReadRecord reads what a peer has recorded so far, by the clock of this machine. What
+// is being written is left out.
+func ReadRecord(file []byte) (all []Packet) {
+	for len(file) >= 10 {
+		at, n := time.UnixMilli(int64(binary.BigEndian.Uint64(file))), int(binary.BigEndian.Uint16(file[8:]))
+		if len(file) < 10+n {
+			break
+		}
+		all = append(all, Packet{at, file[10 : 10+n]})
+		file = file[10+n:]
+	}
+	return all
 }

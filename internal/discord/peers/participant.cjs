@@ -6,6 +6,7 @@
 const { Client, GatewayIntentBits, Events } = require('discord.js');
 const voice = require('@discordjs/voice');
 const { Readable } = require('node:stream');
+const fs = require('node:fs');
 
 const [base, token, guildID] = process.argv.slice(-3);
 const say = (event, more) => process.stdout.write(JSON.stringify({ event, ...more }) + '\n');
@@ -31,10 +32,17 @@ client.once(Events.ClientReady, () => say('ready', { user: client.user.id }));
 
 let connection = null;
 let heard = {};
+let records = null; // of the user whom it records: packets of Opus as they come
 const player = voice.createAudioPlayer();
 player.on('error', (e) => say('error', { what: 'player: ' + e.message }));
 
 function count(user, packet) {
+  if (records?.user === user) {
+    const head = Buffer.alloc(10);
+    head.writeBigUInt64BE(BigInt(Date.now()), 0);
+    head.writeUInt16BE(packet.length, 8);
+    fs.writeSync(records.file, Buffer.concat([head, packet]));
+  }
   const h = (heard[user] ??= { silence: 0, other: 0, tags: {}, last: -1 });
   if (packet.length === 3 && packet.readUIntBE(0, 3) === 0xf8fffe) h.silence++;
   else if (packet.length === 62 && packet[0] === 0xfc && packet.subarray(6).equals(words)) {
@@ -92,7 +100,27 @@ function play(tag) {
   player.play(voice.createAudioResource(frames, { inputType: voice.StreamType.Opus }));
 }
 
+// speak plays the packets of Opus in a file, each behind its length in two bytes, and
+// says when the last of them has been handed over.
+function speak(path) {
+  const all = fs.readFileSync(path);
+  let at = 0;
+  const packets = new Readable({
+    objectMode: true,
+    read() {
+      if (at >= all.length) return this.push(null);
+      const n = all.readUInt16BE(at);
+      this.push(all.subarray(at + 2, at + 2 + n));
+      at += 2 + n;
+    },
+  });
+  player.once(voice.AudioPlayerStatus.Idle, () => say('spoken', {}));
+  player.play(voice.createAudioResource(packets, { inputType: voice.StreamType.Opus }));
+}
+
 const commands = {
+  speak: (path) => speak(path),
+  record: (user, path) => { records = { user, file: fs.openSync(path, 'w') }; },
   join: (channel) => join(channel),
   leave: () => { connection?.destroy(); connection = null; },
   play: (tag) => play(Number(tag)),

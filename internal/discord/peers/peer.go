@@ -72,6 +72,7 @@ type Peer struct {
 	number  int
 	waiting map[int]chan Report
 	ready   chan uint64
+	spoken  chan struct{}
 	errors  []string
 }
 
@@ -94,7 +95,7 @@ func Run(ctx context.Context, cfg Config) (*Peer, error) {
 		return nil, err
 	}
 	c.Env = append(c.Env, "NODE_EXTRA_CA_CERTS="+cfg.CAFile)
-	p := &Peer{command: c, gone: make(chan struct{}), waiting: make(map[int]chan Report), ready: make(chan uint64, 1)}
+	p := &Peer{command: c, gone: make(chan struct{}), waiting: make(map[int]chan Report), ready: make(chan uint64, 1), spoken: make(chan struct{}, 16)}
 	c.Stderr = &p.output
 	if p.stdin, err = c.StdinPipe(); err != nil {
 		return nil, err
@@ -144,6 +145,11 @@ func (p *Peer) read(r io.Reader) {
 		switch said.Event {
 		case "ready":
 			p.ready <- said.User
+		case "spoken":
+			select {
+			case p.spoken <- struct{}{}:
+			default:
+			}
 		case "report":
 			p.report(lines.Bytes())
 		case "error":
@@ -179,6 +185,15 @@ func (p *Peer) Leave()              { p.tell("leave") }
 // Play begins to play tagged frames; Stop ends it, with five frames of silence.
 func (p *Peer) Play(tag byte) { p.tell("play %d", tag) }
 func (p *Peer) Stop()         { p.tell("stop") }
+
+// Speak plays packets of Opus, 20 ms each, from a file as [Packets] makes it. Spoken
+// yields for each that was played to its end.
+func (p *Peer) Speak(file string)       { p.tell("speak %s", file) }
+func (p *Peer) Spoken() <-chan struct{} { return p.spoken }
+
+// Record begins to write what is heard of a user into a file, from which [ReadRecord]
+// reads it.
+func (p *Peer) Record(user uint64, file string) { p.tell("record %d %s", user, file) }
 
 // Forget begins to count anew what is heard.
 func (p *Peer) Forget() { p.tell("forget") }
