@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"earshot/config"
+)
+
+// optouts are the users of Discord who do not want to be heard. They are kept beside
+// the journal, which they would be erased from with what they said. Its methods may be
+// called from any goroutine.
+type optouts struct {
+	path string
+
+	mu  sync.Mutex
+	all map[uint64]bool
+}
+
+// An optoutsError is why it is not known who does not want to be heard.
+type optoutsError struct {
+	path string
+	err  error
+}
+
+func (e *optoutsError) Error() string {
+	return fmt.Sprintf("who does not want to be heard cannot be read, so nobody is: %v", e.err)
+}
+
+func (e *optoutsError) Unwrap() error { return e.err }
+
+// Cure says what mends it.
+func (e *optoutsError) Cure() string {
+	return "mend " + e.path + ", or remove it and ask everybody to say it again"
+}
+
+// Is says that no restart mends it.
+func (e *optoutsError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// openOptouts reads them. Without a file there are none; one that cannot be read is an
+// error, since nobody may be heard who has said no.
+func openOptouts(cfg *config.Config) (*optouts, error) {
+	o := &optouts{path: filepath.Join(cfg.Store.Directory, "optouts.json"), all: make(map[uint64]bool)}
+	data, err := os.ReadFile(o.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	var users []uint64
+	if err == nil {
+		err = json.Unmarshal(data, &users)
+	}
+	if err != nil {
+		return nil, &optoutsError{o.path, err}
+	}
+	for _, user := range users {
+		o.all[user] = true
+	}
+	return o, nil
+}
+
+// Out reports whether a user does not want to be heard. It does not wait for a disk.
+func (o *optouts) Out(user uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all[user]
+}
+
+// Set notes that a user does not want to be heard, or does again. The first holds at
+// once, whether or not it can be kept; the second only if it can.
+func (o *optouts) Set(user uint64, out bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all[user] == out {
+		return nil
+	}
+	next := maps.Clone(o.all)
+	next[user] = true
+	if !out {
+		delete(next, user)
+	} else {
+		o.all = next
+	}
+	if err := o.write(next); err != nil {
+		return fmt.Errorf("keeping who does not want to be heard: %w", err)
+	}
+	o.all = next
+	return nil
+}
+
+// write keeps them, whole or not at all.
+func (o *optouts) write(all map[uint64]bool) error {
+	var data bytes.Buffer
+	if err := json.NewEncoder(&data).Encode(slices.Sorted(maps.Keys(all))); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(o.path), filepath.Base(o.path)+".*") // with 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already, if all is well
+	_, err = f.Write(data.Bytes())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), o.path)
+}

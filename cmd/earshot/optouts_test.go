@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"earshot/config"
+)
+
+// TestOptouts: who has said no is not heard after a restart either, until they say
+// otherwise; nobody is while it is not known who has.
+func TestOptouts(t *testing.T) {
+	cfg := config.Default()
+	cfg.Store.Directory = t.TempDir()
+	open := func() *optouts {
+		t.Helper()
+		o, err := openOptouts(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	const ann, bob = 80351110224678912, 80351110224678913
+	o := open()
+	for _, err := range []error{o.Set(ann, true), o.Set(bob, true), o.Set(bob, false), o.Set(bob, false), o.Set(ann, true)} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for range 2 {
+		if !o.Out(ann) || o.Out(bob) {
+			t.Errorf("ann %v, bob %v", o.Out(ann), o.Out(bob))
+		}
+		o = open()
+	}
+	file := filepath.Join(cfg.Store.Directory, "optouts.json")
+	if about, err := os.Stat(file); err != nil || about.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", about.Mode(), err)
+	}
+
+	if err := os.RemoveAll(cfg.Store.Directory); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Set(bob, true); err == nil || !o.Out(bob) {
+		t.Errorf("without a disk: %v, out %v", err, o.Out(bob))
+	}
+	if err := o.Set(ann, false); err == nil || !o.Out(ann) {
+		t.Errorf("without a disk one is heard again: %v, out %v", err, o.Out(ann))
+	}
+
+	if err := os.MkdirAll(cfg.Store.Directory, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("[12, "), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := openOptouts(cfg)
+	if c, ok := errors.AsType[curable](err); !ok || c.Cure() == "" || !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a damaged file: %v", err)
+	}
+}
