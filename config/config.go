@@ -14,9 +14,11 @@ import (
 
 	"earshot/executive"
 	"earshot/internal/field"
+	speaking "earshot/outlets/discord"
 	"earshot/outlets/loudspeaker"
 	"earshot/participants"
 	"earshot/participants/agents"
+	"earshot/providers/discord"
 	"earshot/providers/microphone"
 	"earshot/server"
 	"earshot/speakers"
@@ -44,12 +46,14 @@ type Config struct {
 type Providers struct {
 	Console    Part              `yaml:"console"`
 	Microphone microphone.Config `yaml:"microphone"`
+	Discord    discord.Config    `yaml:"discord"`
 }
 
 // Outlets places the section of each place where a reply comes out.
 type Outlets struct {
 	Console     Part               `yaml:"console"`
 	Loudspeaker loudspeaker.Config `yaml:"loudspeaker"`
+	Discord     speaking.Config    `yaml:"discord"`
 }
 
 // A Part is the section of a sense or an outlet that can only be there or not.
@@ -73,8 +77,8 @@ func Default() *Config {
 	return &Config{
 		Executive:      executive.DefaultConfig(),
 		ExternalActors: participants.DefaultConfig(),
-		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig()},
-		Outlets:        Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig()},
+		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig(), Discord: discord.DefaultConfig()},
+		Outlets:        Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig(), Discord: speaking.DefaultConfig()},
 		Speakers:       speakers.DefaultConfig(),
 		Store:          store.DefaultConfig(),
 		Server:         server.DefaultConfig(),
@@ -92,7 +96,9 @@ func (c *Config) Validate() error {
 		c.Rooms.Validate(),
 		c.strangers(),
 		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
+		field.Under("providers.discord", c.Providers.Discord.Validate()),
 		field.Under("outlets.loudspeaker", c.Outlets.Loudspeaker.Validate()),
+		field.Under("outlets.discord", c.Outlets.Discord.Validate()),
 		field.Under("speakers", c.Speakers.Validate()),
 		field.Under("store", c.Store.Validate()),
 		field.Under("server", c.Server.Validate()),

@@ -136,7 +136,7 @@ func TestWrongFiles(t *testing.T) {
 				"c.yaml:2: providers.microphone.ear.duck_frames: is 9; must be from 1 to 5\n" +
 				"c.yaml:4: outlets.loudspeaker.volume: is 2; must be from 0 to 1\n" +
 				"c.yaml:4: outlets.loudspeaker.speed: is 9; must be from 0.5 to 2.5"},
-		{"unknown part", "providers:\n  webcam:\n    enabled: true\n", "c.yaml:2: providers.webcam: is not a key; there are console, microphone"},
+		{"unknown part", "providers:\n  webcam:\n    enabled: true\n", "c.yaml:2: providers.webcam: is not a key; there are console, microphone, discord"},
 
 		// types
 		{"list for a section", "executive: [1]\n", "c.yaml:1: executive: is a list; must be a section, with keys below it"},

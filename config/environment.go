@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"earshot/internal/field"
+	"earshot/providers/discord"
 )
 
 // prefix begins every environment variable that is ours.
@@ -15,6 +18,7 @@ const prefix = "EARSHOT_"
 // reserved are the variables that are no keys.
 var reserved = []string{
 	"EARSHOT_CONFIG",  // the file, see Find
+	discord.Variable,  // the token of a bot, which stands in no file of ours
 	"EARSHOT_TOKEN",   // that somebody is who they say, see docs/people.md
 	"EARSHOT_PROOF",   // tests: the long counts
 	"EARSHOT_OLLAMA",  // tests: the model server
@@ -39,6 +43,9 @@ func override(c *Config, environ []string) (by map[string]string, faults []Fault
 	by = make(map[string]string)
 	for _, entry := range environ {
 		name, text, _ := strings.Cut(entry, "=")
+		if name == discord.Variable {
+			c.Providers.Discord.Token = field.Secret(strings.TrimSpace(text))
+		}
 		if !strings.HasPrefix(name, prefix) || slices.Contains(reserved, name) {
 			continue
 		}

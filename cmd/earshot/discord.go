@@ -18,7 +18,7 @@ const patienceWithDiscord = 10 * time.Second
 // sessionOn returns the session of the bot that cfg names.
 func sessionOn(cfg *config.Config, token field.Secret, log *slog.Logger, events func(any)) *gateway.Session {
 	return gateway.New(gateway.Config{
-		Token: token, Intents: discord.Intents, Base: cfg.Providers.Discord.Base, Events: events, Log: log,
+		Token: token, Intents: discord.Intents(cfg.Providers.Discord), Base: cfg.Providers.Discord.Base, Events: events, Log: log,
 	})
 }
 

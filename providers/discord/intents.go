@@ -2,8 +2,13 @@ package discord
 
 import "github.com/bwmarrin/discordgo"
 
-// Intents are what a session must ask for, so that the sense is told what it needs. One
-// of them, the content of messages, has to be switched on for the bot.
-const Intents = discordgo.IntentGuilds | discordgo.IntentGuildVoiceStates |
-	discordgo.IntentGuildMessages | discordgo.IntentGuildMessageTyping | discordgo.IntentMessageContent |
-	discordgo.IntentDirectMessages | discordgo.IntentDirectMessageTyping
+// Intents are what a session must ask for. Of what members and messages hold Discord
+// lets a bot see nothing unless its owner has switched that on.
+func Intents(cfg Config) discordgo.Intent {
+	in := discordgo.IntentGuilds | discordgo.IntentGuildMembers | discordgo.IntentGuildVoiceStates |
+		discordgo.IntentGuildMessages | discordgo.IntentGuildMessageTyping | discordgo.IntentMessageContent
+	if cfg.DirectMessages {
+		in |= discordgo.IntentDirectMessages | discordgo.IntentDirectMessageTyping
+	}
+	return in
+}
