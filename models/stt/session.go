@@ -39,7 +39,7 @@ func (r *Recogniser) Begin(on func(Result)) *Session {
 	} else {
 		s.pcm = make([]int16, 0, samplesIn(Longest))
 	}
-	r.sessions = append(r.sessions, s)
+	r.sessions, r.used = append(r.sessions, s), time.Now()
 	s.busy = len(r.sessions) > most
 	s.patience = time.AfterFunc(slow, s.late)
 	s.arm()
@@ -166,6 +166,7 @@ func (s *Session) leave() {
 // without the sound in it. Two are enough: one ends while the next begins.
 func (s *Session) unlist() {
 	r := s.r
+	r.used = time.Now()
 	r.sessions = slices.DeleteFunc(r.sessions, func(other *Session) bool { return other == s })
 	clear(s.pcm)
 	if s.pcm != nil && len(r.spare) < 2 {

@@ -113,6 +113,7 @@ type Recogniser struct {
 	life     *life      // of the helper; nil if there is none
 	since    time.Time  // when there was none
 	loaded   time.Time  // when the one that is loading must be ready; zero if none is
+	used     time.Time  // when a session began or was over
 	means    []float32  // what the last helper had learnt about the microphone
 	spots    spots
 }
