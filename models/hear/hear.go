@@ -243,6 +243,12 @@ func (e *Ear) PreRoll() iter.Seq[*audio.Frame] {
 	}
 }
 
+// Wipe overwrites the frames that are kept. The ear is of no use afterwards.
+func (e *Ear) Wipe() {
+	clear(e.ring)
+	e.kept = 0
+}
+
 // remembered returns the frames that are kept, the oldest first, with their
 // numbers.
 func (e *Ear) remembered() iter.Seq2[*audio.Frame, int64] {

@@ -91,6 +91,14 @@ type Parts struct {
 	Talk func() hear.Talk
 
 	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block
+
+	// Name is that of the sense; "" is "microphone". From is who is heard; the zero
+	// handle is the device, as that of whoever speaks into it. Via is the outlet that
+	// answers what is heard; "" is "loudspeaker". Another sense, in which everybody has
+	// a track of their own, such as a call, makes one of these for each of them.
+	Name string
+	From earshot.Handle
+	Via  string
 }
 
 // A Provider is the sense. Its methods may be called from any goroutine; it
@@ -113,7 +121,7 @@ func New(cfg Config, parts Parts) *Provider {
 }
 
 // Name implements [providers.Provider].
-func (p *Provider) Name() string { return "microphone" }
+func (p *Provider) Name() string { return cmp.Or(p.parts.Name, "microphone") }
 
 // How long words that were already said may take to be understood and kept.
 const (
@@ -145,6 +153,7 @@ func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
 	p.set(nil)
 	out.close()
 	sender.Wait()
+	l.wipe()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -170,12 +179,12 @@ func (p *Provider) set(l *listener) {
 
 // event makes an event that began at.
 func (p *Provider) event(at time.Time, body earshot.Body) earshot.Event {
-	return earshot.Event{At: at, From: p.handle(), Via: "loudspeaker", Body: body}
+	return earshot.Event{At: at, From: p.handle(), Via: cmp.Or(p.parts.Via, "loudspeaker"), Body: body}
 }
 
-// handle returns the microphone as that of whoever speaks into it.
+// handle returns who is heard.
 func (p *Provider) handle() earshot.Handle {
-	return earshot.Handle{Provider: p.Name(), ID: cmp.Or(p.cfg.Device, "default")}
+	return cmp.Or(p.parts.From, earshot.Handle{Provider: p.Name(), ID: cmp.Or(p.cfg.Device, "default")})
 }
 
 // send brings events to the room, until the queue is closed and empty or ctx

@@ -507,3 +507,35 @@ func BenchmarkFrame(b *testing.B) {
 		})
 	}
 }
+
+// TestWhoIsHeard: a microphone is that of a machine, unless it is said whose track it
+// hears.
+func TestWhoIsHeard(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		parts     microphone.Parts
+		from, via string
+	}{
+		{"microphone", microphone.Parts{}, "microphone:default", "loudspeaker"},
+		{"discord", microphone.Parts{Name: "discord", From: earshot.Handle{Provider: "discord", ID: "7"}, Via: "discord voice"}, "discord:7", "discord voice"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &room{began: time.Now()}
+				tt.parts.Capture, tt.parts.Recogniser = &take{picture: "..#####......."}, &recogniser{results: []result{{text: "what time is it"}}}
+				mic := microphone.New(quick(), tt.parts)
+				if err := mic.Run(t.Context(), r.emit); err != nil || mic.Name() != tt.name {
+					t.Errorf("%s ended with %v", mic.Name(), err)
+				}
+				if len(r.events) != 3 {
+					t.Fatalf("the room saw %s", r.saw())
+				}
+				for _, e := range r.events {
+					if e.From.String() != tt.from || e.Via != tt.via {
+						t.Errorf("%s is from %v via %q", e.Body.Kind(), e.From, e.Via)
+					}
+				}
+			})
+		})
+	}
+}

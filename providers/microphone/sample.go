@@ -92,3 +92,10 @@ func (l *listener) forget() {
 		l.tape, l.measured = l.tape[:0], l.measured[:0]
 	}
 }
+
+// wipe overwrites what was heard and is kept: nobody asks for it any more.
+func (l *listener) wipe() {
+	l.ear.Wipe()
+	clear(l.tape[:cap(l.tape)])
+	clear(l.measured[:cap(l.measured)])
+}
