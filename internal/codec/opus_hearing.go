@@ -96,10 +96,11 @@ func (h *hearing) inspected(p Packet) Packet {
 }
 
 // Forget gives up a speaker's decoder. No frame of it comes any more, but one that
-// is being taken.
+// is being taken. What still waits of it is overwritten.
 func (h *hearing) Forget(speaker uint32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.overwrite(speaker)
 	if h.known[speaker] == nil {
 		return
 	}
@@ -107,6 +108,20 @@ func (h *hearing) Forget(speaker uint32) {
 	if h.runs {
 		h.next().add(Packet{Speaker: speaker})
 		h.wake()
+	}
+}
+
+// overwrite takes the packets of a speaker out of the batches that wait, and what they
+// held out of memory. What is left of them gives the decoder up, which is no loss.
+func (h *hearing) overwrite(speaker uint32) {
+	for i := range h.kept {
+		packets := h.queue[(h.first+i)%len(h.queue)].packets
+		for j := range packets {
+			if p := &packets[j]; p.Speaker == speaker {
+				clear(p.Data)
+				p.Data, p.Lost = nil, 0
+			}
+		}
 	}
 }
 

@@ -156,6 +156,34 @@ func TestOpusForget(t *testing.T) {
 	})
 }
 
+// What waits of somebody who is given up is not decoded, and in no memory any more.
+func TestOpusForgetsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		c := begins(t, calls(func(s *helper.Server, m helper.Sound) error {
+			codec.EachPacket(m.Data, func(p codec.Packet) error {
+				sent = append(sent, fmt.Sprintf("%d:%d", p.Speaker, p.Data))
+				return nil
+			})
+			time.Sleep(time.Second) // busy
+			return plain(s, m)
+		}))
+		for n := range 3 {
+			c.Decode([]codec.Packet{packet(1, n), packet(2, n)})
+		}
+		synctest.Wait()
+		c.Forget(1)
+		time.Sleep(time.Minute)
+		if got := strings.Join(sent, " "); strings.Contains(got, "1:[2 1]") || !strings.Contains(got, "1:[]") { // the batch before it was on its way
+			t.Errorf("sent %s", got)
+		}
+		if got := strings.Join(c.heard, " "); got != "2:0 2:1 2:2" {
+			t.Errorf("heard %s", got)
+		}
+		c.ends(t)
+	})
+}
+
 // A helper that is busy for three seconds gets the last two; nobody waits.
 func TestOpusBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
