@@ -28,6 +28,7 @@ var may = map[string]string{
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/playback":              ". internal/audio internal/sound models/tts",
 	"internal/discord":               ". internal/audio internal/codec internal/supervise internal/discord/voice",
+	"internal/discord/compose":       "", // likewise
 	"internal/discord/voice":         "internal/discord/dave",
 	"internal/discord/dave":          "internal/discord/mls", // these two are for anybody, one day
 	"internal/discord/mls":           "",
