@@ -27,8 +27,21 @@ func Made(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + epoch) }
 // EventOf returns the name of the event that a message in a channel is. It is the same
 // whoever asks and whenever, so that what comes twice is kept once, and an edit or a
 // deletion finds its message without a table: the time at which Discord made the
-// message, then 80 bits of a hash of both numbers.
+// message, then the other 22 bits of its number and 56 of a hash of both numbers.
+// [MessageOf] is the way back.
 func EventOf(channel, message uint64) earshot.EventID { return eventID(channel, message, 0) }
+
+// MessageOf returns which message in a channel the event of that name is, and reports
+// whether it is one.
+func MessageOf(channel uint64, event earshot.EventID) (message uint64, ok bool) {
+	id, err := ulid.ParseStrict(string(event))
+	if err != nil {
+		return 0, false
+	}
+	low := id.Entropy()
+	message = (id.Time()-epoch)<<22 | uint64(low[0])<<16 | uint64(low[1])<<8 | uint64(low[2])
+	return message, EventOf(channel, message) == event
+}
 
 // RevisionOf returns the name of the event that an edit of a message is, made at a
 // time; it sorts by that time.
@@ -49,6 +62,10 @@ func eventID(channel, message uint64, edited int64) earshot.EventID {
 		b = binary.BigEndian.AppendUint64(b, uint64(edited))
 	}
 	sum := sha256.Sum256(b)
+	if edited == 0 {
+		low := message & (1<<22 - 1)
+		sum[0], sum[1], sum[2] = byte(low>>16), byte(low>>8), byte(low)
+	}
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(at) & (1<<48 - 1)) // fails beyond 48 bits alone
 	_ = id.SetEntropy(sum[:10])                      // fails for another length alone

