@@ -7,127 +7,161 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"math"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// A Refusal is an answer of the REST interface that is no success. It says nothing of
-// what was asked for, which may hold the token of an interaction.
-type Refusal struct {
-	Status int // of HTTP
-	Code   int // Discord's own; 0 if it said none
-}
-
-func (r *Refusal) Error() string {
-	what := http.StatusText(r.Status)
-	if s, known := refusals[r.Code]; known {
-		what = s
-	}
-	if r.Code == 0 {
-		return fmt.Sprintf("Discord answered %d: %s", r.Status, what)
-	}
-	return fmt.Sprintf("Discord answered %d: %s (%d)", r.Status, what, r.Code)
-}
-
-// refusals are codes that somebody may read about, in our words.
-var refusals = map[int]string{
-	10003: "there is no such channel any more",
-	10008: "there is no such message any more",
-	10062: "the command has waited for too long",
-	50001: "the bot may not see this channel; give its role View Channel there",
-	50007: "this person takes no direct messages from it",
-	50013: "the bot lacks a permission in this channel",
-}
-
 const (
-	mostTries = 5                      // of one request
-	firstWait = 500 * time.Millisecond // before it is tried again; doubled and jittered
-	mostWait  = 60 * time.Second       // that Discord may ask for
+	// attempts is how often a request is sent at most.
+	attempts = 5
+	// answers is how long Discord may take to answer one.
+	answers = 15 * time.Second
+	// tolerable is the longest wait that Discord may ask for: less than the half minute
+	// after which a reply that does not move is given up.
+	tolerable = 25 * time.Second
+	// retry is the wait before a request is sent again that was not answered well; it
+	// doubles.
+	retry = 500 * time.Millisecond
 )
 
-// Ask asks the REST interface for what is at a path below its version, such as
-// "channels/1/messages?limit=100", and reads the answer into into. Body and into may be
-// nil. What Discord says to ask later is asked later, as is a request that can be made
-// twice if there was no answer, at most five times and until ctx ends. An answer that is
-// no success is a [*Refusal]. Errors hold neither the path nor anybody's words. It may
-// be called from many goroutines.
+// A Request is one to the REST interface.
+type Request struct {
+	Method string
+	Path   string // below the version, such as "channels/1/messages?limit=100"
+	Body   any    // is sent as JSON; nil is none
+	Into   any    // takes the answer's JSON; nil is none
+
+	// Again says that Discord does the same once if it gets a POST twice, such as a
+	// message with an enforced nonce, so that it may be sent again when an answer was
+	// lost. All other methods may.
+	Again bool
+
+	// Grace is how long an answer is waited for after the context has ended, so that what
+	// became of the request is known.
+	Grace time.Duration
+}
+
+// A Limited is a request that was given up since Discord wants more time to pass than
+// anybody waits for.
+type Limited struct {
+	After time.Duration
+	Slow  bool // the channel is in slow mode
+}
+
+func (l *Limited) Error() string {
+	if l.Slow {
+		return fmt.Sprintf("the channel is in slow mode: not before %v", l.After)
+	}
+	return fmt.Sprintf("Discord wants no more such requests for %v", l.After)
+}
+
+// Cure says what mends it.
+func (l *Limited) Cure() string {
+	if l.Slow {
+		return "give the bot's role the permission to bypass slow mode in the channel"
+	}
+	return "wait; if it comes again, the bot is in more channels than Discord lets it serve"
+}
+
+// Ask is [Session.Do] of the method, path, body and answer alone.
+func (s *Session) Ask(ctx context.Context, method, path string, body, into any) error {
+	return s.Do(ctx, Request{Method: method, Path: path, Body: body, Into: into})
+}
+
+// Do sends a request of the REST interface and waits for the answer: before it is sent,
+// for as long as Discord's limits want, and before it is sent again, which it is at most
+// four times, after 429, 5xx and lost answers. What is no success is a [*Refusal]; if
+// Discord wants more time to pass than is worth it, a [*Limited]. Errors hold neither
+// the path nor anybody's words. It may be called from any goroutine.
 //
 // It stands beside discordgo's client since that sleeps without a context, and its
 // errors tell the address.
-func (s *Session) Ask(ctx context.Context, method, path string, body, into any) error {
-	var sent []byte
-	if body != nil {
+func (s *Session) Do(ctx context.Context, r Request) error {
+	var body []byte
+	if r.Body != nil {
 		var err error
-		if sent, err = json.Marshal(body); err != nil {
-			return err
+		if body, err = json.Marshal(r.Body); err != nil {
+			return fmt.Errorf("encoding a request: %w", err)
 		}
 	}
-	wait := firstWait
-	for try := 1; ; try++ {
-		after, err := s.askOnce(ctx, method, path, sent, into)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if try == mostTries || !again(method, err) {
-			return err
-		}
-		if after == 0 {
-			after = wait/2 + rand.N(wait/2)
-			wait *= 2
-		}
-		select {
-		case <-time.After(min(after, mostWait)):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// again reports whether a request may be made once more.
-func again(method string, err error) bool {
-	var r *Refusal
-	if errors.As(err, &r) && (r.Status == http.StatusTooManyRequests || r.Status < 500) {
-		return r.Status == http.StatusTooManyRequests
-	}
-	return method != http.MethodPost // which may have been done
-}
-
-// askOnce asks once. After is how long Discord wants us to wait.
-func (s *Session) askOnce(ctx context.Context, method, path string, body []byte, into any) (after time.Duration, err error) {
-	path, query, _ := strings.Cut(path, "?")
+	path, query, _ := strings.Cut(r.Path, "?")
 	to := s.base.JoinPath("api/v"+version, path)
 	to.RawQuery = query
-	r, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
-	if err != nil {
-		return 0, errors.New("asking Discord: the request is malformed")
+	route := r.Method + " " + path
+	var last error
+	for n := range attempts {
+		wait := s.limits.wait(time.Now(), route)
+		if wait > tolerable {
+			return &Limited{After: wait}
+		}
+		if n > 0 && wait == 0 {
+			wait = time.Duration(float64(retry<<(n-1)) * (1 + s.jitter()/2))
+			if r := (*Refusal)(nil); errors.As(last, &r) && r.Status == http.StatusTooManyRequests {
+				wait = 0 // it was asked for, and has passed
+			}
+		}
+		if !pause(ctx, wait) {
+			return context.Cause(ctx)
+		}
+		again, err := s.send(ctx, r, to.String(), route, body)
+		if err == nil || !again {
+			return err
+		}
+		last = err
 	}
-	r.Header.Set("User-Agent", s.dg.UserAgent)
+	return last
+}
+
+// send sends a request once, and reports whether it is worth sending again.
+func (s *Session) send(ctx context.Context, r Request, to, route string, body []byte) (again bool, err error) {
+	flight, land := context.WithTimeout(context.WithoutCancel(ctx), answers)
+	defer land()
+	defer context.AfterFunc(ctx, func() {
+		if !pause(flight, r.Grace) {
+			return
+		}
+		land()
+	})()
+	out, err := http.NewRequestWithContext(flight, r.Method, to, bytes.NewReader(body))
+	if err != nil {
+		return false, errors.New("asking Discord: the request is malformed")
+	}
+	out.Header.Set("User-Agent", s.dg.UserAgent)
 	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
+		out.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := s.rest.Do(r)
+	repeatable := r.Method != http.MethodPost || r.Again
+	answer, err := s.rest.Do(out)
 	if err != nil {
-		return 0, errors.New("asking Discord: " + s.clean(bare(err)))
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		return repeatable, errors.New("asking Discord: " + s.clean(bare(err)))
 	}
 	defer answer.Body.Close()
-	got, err := io.ReadAll(io.LimitReader(answer.Body, mostPage))
-	if err != nil {
-		return 0, errors.New("asking Discord: the answer broke off")
+	said, err := io.ReadAll(io.LimitReader(answer.Body, mostPage))
+	switch code := answer.StatusCode; {
+	case code == http.StatusTooManyRequests:
+		after, slow := s.limits.refused(time.Now(), route, answer.Header, said)
+		if after > tolerable {
+			return false, &Limited{after, slow}
+		}
+		return true, &Refusal{Status: code}
+	case code/100 != 2:
+		var why struct{ Code int }
+		_ = json.Unmarshal(said, &why) // a proxy answers otherwise
+		return code >= 500 && repeatable, &Refusal{Status: code, Code: why.Code}
+	case err != nil:
+		return repeatable, errors.New("asking Discord: the answer broke off")
 	}
-	if answer.StatusCode/100 != 2 {
-		return refused(answer, got)
+	s.limits.answered(time.Now(), route, answer.Header)
+	if r.Into != nil && json.Unmarshal(said, r.Into) != nil {
+		return false, fmt.Errorf("asking Discord: it answered %d bytes that are not its own", len(said))
 	}
-	if into != nil && json.Unmarshal(got, into) != nil {
-		return 0, fmt.Errorf("asking Discord: it answered %d bytes that are not its own", len(got))
-	}
-	return 0, nil
+	return false, nil
 }
 
 // bare returns err without the address, which may hold a token.
@@ -143,19 +177,52 @@ func bare(err error) error {
 // thousand characters with all that hangs at them.
 const mostPage = 8 << 20
 
-// refused reads a refusal, and how long to wait.
-func refused(answer *http.Response, body []byte) (after time.Duration, err error) {
-	var d struct {
-		Code  int     `json:"code"`
-		After float64 `json:"retry_after"`
+// A Refusal is an answer of the REST interface that is no success. It says nothing of
+// what was asked for, which may hold what somebody said, or the token of an interaction.
+type Refusal struct {
+	Status int // of HTTP
+	Code   int // Discord's own; 0 if it said none
+}
+
+func (r *Refusal) Error() string {
+	what := http.StatusText(r.Status)
+	if known, ok := refusals[r.Code]; ok {
+		what = known.what
 	}
-	_ = json.Unmarshal(body, &d) // a proxy answers otherwise
-	seconds := d.After
-	if seconds <= 0 {
-		seconds, _ = strconv.ParseFloat(answer.Header.Get("Retry-After"), 64)
+	if r.Code == 0 {
+		return fmt.Sprintf("Discord answered %d: %s", r.Status, what)
 	}
-	if seconds > 0 { // not a NaN either
-		after = time.Duration(min(seconds, mostWait.Seconds()) * float64(time.Second))
+	return fmt.Sprintf("Discord answered %d: %s (%d)", r.Status, what, r.Code)
+}
+
+// Cure says what mends it; empty if nobody knows.
+func (r *Refusal) Cure() string {
+	if r.Status == http.StatusUnauthorized {
+		return refusal(r.Status, 0).Fix
 	}
-	return after, &Refusal{Status: answer.StatusCode, Code: d.Code}
+	return refusals[r.Code].cure
+}
+
+// refusals are Discord's codes that somebody may read about, in our words.
+var refusals = map[int]struct{ what, cure string }{
+	10003: {"there is no such channel any more", "take it out of providers.discord.channels"},
+	10008: {"there is no such message any more", ""},
+	10062: {"the command has waited for too long", "give it again"},
+	50001: {"the bot may not see this channel", "give its role View Channel there"},
+	50007: {"this person takes no direct messages from it", "they have to allow direct messages from members of the server, and must not have blocked the bot"},
+	50013: {"the bot lacks a permission in this channel", "give its role View Channel, Send Messages and, for threads, Send Messages in Threads there"},
+	50083: {"the thread is archived", "somebody has to open it again"},
+}
+
+// bound returns a number of seconds that Discord wrote as a time that is one.
+func bound(seconds float64) time.Duration {
+	if math.IsNaN(seconds) || seconds < 0 {
+		return 0
+	}
+	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
+}
+
+// slowMode reports whether a refusal is that of a channel in slow mode.
+func slowMode(code int, message string) bool {
+	return code == 20016 || strings.Contains(message, "slowmode")
 }

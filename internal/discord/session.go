@@ -75,6 +75,7 @@ type Session struct {
 	log     *slog.Logger
 	within  time.Duration
 	jitter  func() float64 // from 0 to 1
+	limits  limits
 
 	running sync.Mutex // held by Run
 	course  course     // of the goroutine of Run

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,6 +25,8 @@ type Message struct {
 	// Allowed is what was said of whom it may mention, as it was said; nil if nothing
 	// was, which lets it mention everybody.
 	Allowed json.RawMessage
+
+	Nonce string // by which Discord knows it from another one of its author; empty if it has none
 }
 
 // A File is attached to a message.
@@ -40,8 +43,10 @@ func (x *exchange) post(c *Channel) {
 		Allowed   json.RawMessage `json:"allowed_mentions"`
 		Reference *struct {
 			Message string `json:"message_id"`
+			Fail    *bool  `json:"fail_if_not_exists"`
 		} `json:"message_reference"`
-		Nonce any
+		Nonce   any
+		Enforce bool `json:"enforce_nonce"`
 	}
 	switch {
 	case json.Unmarshal(x.body, &d) != nil:
@@ -55,16 +60,66 @@ func (x *exchange) post(c *Channel) {
 	case strings.TrimSpace(d.Content) == "" && len(d.Embeds) == 0 && len(x.files) == 0:
 		x.fail(http.StatusBadRequest, 50006, "Cannot send an empty message")
 		return
+	case !allows(d.Allowed), d.Nonce != nil && len(fmt.Sprint(d.Nonce)) > longestNonce:
+		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+		return
 	}
-	m := Message{Channel: c.ID, Author: x.user.ID, Content: d.Content, Allowed: slices.Clone(d.Allowed), Files: x.files}
+	m := Message{Channel: c.ID, Author: x.user.ID, Content: strings.TrimSpace(d.Content), Allowed: slices.Clone(d.Allowed), Files: x.files}
 	if d.Reference != nil {
 		m.ReplyTo = number(d.Reference.Message)
+		there := slices.ContainsFunc(x.messages, func(to Message) bool { return to.ID == m.ReplyTo && to.Channel == c.ID && !to.Deleted })
+		switch {
+		case !there && (d.Reference.Fail == nil || *d.Reference.Fail):
+			x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
+			return
+		case !there:
+			m.ReplyTo = 0
+		}
+	}
+	if d.Nonce != nil {
+		m.Nonce = fmt.Sprint(d.Nonce)
+		before := slices.IndexFunc(x.messages, func(b Message) bool { return b.Author == m.Author && b.Nonce == m.Nonce })
+		if d.Enforce && before >= 0 {
+			x.ok(x.messageObject(&x.messages[before], true))
+			return
+		}
 	}
 	o := x.messageObject(x.say(m), true)
 	if d.Nonce != nil {
 		o["nonce"] = d.Nonce
 	}
 	x.ok(o)
+}
+
+const (
+	longestNonce = 25  // characters
+	mostAllowed  = 100 // users, or roles, that a message may mention
+)
+
+// allows reports whether Discord takes what a message says of whom it may mention.
+func allows(said json.RawMessage) bool {
+	var d struct {
+		Parse        []string
+		Users, Roles []string
+	}
+	if len(said) == 0 {
+		return true
+	}
+	if json.Unmarshal(said, &d) != nil || len(d.Users) > mostAllowed || len(d.Roles) > mostAllowed {
+		return false
+	}
+	for _, kind := range d.Parse {
+		if kind != "users" && kind != "roles" && kind != "everyone" || kind == "users" && len(d.Users) > 0 || kind == "roles" && len(d.Roles) > 0 {
+			return false
+		}
+	}
+	for _, list := range [][]string{d.Users, d.Roles, d.Parse} {
+		slices.Sort(list)
+		if len(slices.Compact(slices.Clone(list))) < len(list) {
+			return false
+		}
+	}
+	return true
 }
 
 // say keeps a message, and tells everybody who wants to know.

@@ -113,7 +113,14 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, answer func(x 
 	err := x.read()
 	s.mu.Lock()
 	s.decide(x, err, answer)
+	lost := x.user != nil && s.lose > 0
+	if lost {
+		s.lose--
+	}
 	s.mu.Unlock()
+	if lost {
+		panic(http.ErrAbortHandler) // the connection is cut
+	}
 	w.WriteHeader(x.status)
 	_, _ = w.Write(x.answer)
 }
@@ -136,6 +143,11 @@ func (s *Server) decide(x *exchange, bodyErr error, answer func(x *exchange)) {
 		wait := s.limits[0]
 		s.limits = s.limits[1:]
 		x.limit(wait)
+		return
+	}
+	if s.broken > 0 {
+		s.broken--
+		x.fail(http.StatusServiceUnavailable, 0, "503: Service Unavailable")
 		return
 	}
 	if bodyErr != nil {
@@ -318,6 +330,12 @@ func (x *exchange) raiseHand() {
 func (s *Server) RateLimit(waits ...time.Duration) {
 	s.with(func() { s.limits = append(s.limits, waits...) })
 }
+
+// Break has the next requests answered with 503, and not done.
+func (s *Server) Break(times int) { s.with(func() { s.broken = times }) }
+
+// LoseAnswers has the next requests done and their answers lost.
+func (s *Server) LoseAnswers(times int) { s.with(func() { s.lose = times }) }
 
 // Requests returns what REST was asked for: the method and the path.
 func (s *Server) Requests() (list []string) {

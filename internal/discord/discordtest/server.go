@@ -61,6 +61,8 @@ type Server struct {
 	messages []Message
 	commands []object
 	limits   []time.Duration // the next requests are told to wait so long
+	broken   int             // so many of the next are answered with 503
+	lose     int             // the answers of so many of the next are lost
 	requests []string
 
 	sessions []*gatewaySession
