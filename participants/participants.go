@@ -73,6 +73,10 @@ type Participant struct {
 	Capabilities []Capability          `json:"capabilities,omitempty"`
 	RequiresAuth bool                  `json:"requires_auth,omitempty"` // a name alone does not do
 
+	// ByVoice says that they have said something aloud, and that nothing else says that
+	// it was they: see [Participant.Aloud].
+	ByVoice bool `json:"by_voice,omitempty"`
+
 	// Through is whose handle or name it was that led here, if that turned out
 	// to be the same person: see [Registry.Merge].
 	Through earshot.ParticipantID `json:"through,omitempty"`
@@ -85,6 +89,15 @@ func (p Participant) Reader() earshot.ParticipantID {
 		return p.Through
 	}
 	return p.ID
+}
+
+// Aloud returns p as somebody who says something aloud: a recording of them, or whoever
+// holds their telephone, may say the same, so they may have nothing done that takes more
+// than to send messages.
+func (p Participant) Aloud() Participant {
+	p.ByVoice = true
+	p.Capabilities = slices.DeleteFunc(slices.Clone(p.Capabilities), func(c Capability) bool { return c != SendMessages })
+	return p
 }
 
 // Can reports whether p has the capability.

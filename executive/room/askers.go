@@ -10,9 +10,19 @@ import (
 // askers returns all whose words are answered by the answer to q: who asked, who
 // gave way to that, and whoever else has called the agent in this conversation since
 // it last answered to the end. Other agents ask in the name of those who asked them;
-// what one of them asks within a turn is answered there.
+// what one of them asks within a turn is answered there. Whoever has said anything since
+// it was asked that stands in its prompt asks too, to whomever they said it: a model may
+// take the last word for what it is to do.
 func (r *Room) askers(q *question) []participants.Participant {
 	all := slices.Clone(q.askers)
+	for _, l := range q.after {
+		for _, who := range r.behind(l) {
+			all = alsoAsks(all, who)
+		}
+	}
+	for _, id := range q.overheard {
+		all = alsoAsks(all, r.overheardFrom(id))
+	}
 	answered := make(map[earshot.EventID]bool)
 	for _, l := range slices.Backward(q.seat.history.lines) {
 		switch mine := l.author == q.seat.ID; {
@@ -30,6 +40,19 @@ func (r *Room) askers(q *question) []participants.Participant {
 	return all
 }
 
+// overheardFrom returns who has said something that was overheard. That nobody knows who
+// it was holds nobody back from what everybody may have done who is known.
+func (r *Room) overheardFrom(id earshot.ParticipantID) participants.Participant {
+	who, _ := r.cfg.People.Get(id)
+	if who = who.Aloud(); who.ID == "" {
+		who = participants.Participant{ID: unseen, Name: "somebody", Capabilities: []participants.Capability{participants.SendMessages}, ByVoice: true}
+	}
+	return who
+}
+
+// unseen stands for whoever was overheard, of whom nothing else is known.
+const unseen earshot.ParticipantID = "overheard"
+
 // behind returns in whose name l was said: also in that of who has changed what it says.
 func (r *Room) behind(l line) (all []participants.Participant) {
 	switch {
@@ -37,6 +60,10 @@ func (r *Room) behind(l line) (all []participants.Participant) {
 		all = r.sponsors.of(l.turn)
 	case l.voice.ID != "": // which proves nothing, whosever it is
 		all = []participants.Participant{r.cfg.People.Resolve(l.voice)}
+	case l.aloud:
+		for _, who := range r.writers(l.author, l.from) {
+			all = append(all, who.Aloud())
+		}
 	default:
 		all = r.writers(l.author, l.from)
 	}
@@ -65,10 +92,20 @@ func (r *Room) writers(author earshot.ParticipantID, by earshot.Handle) (all []p
 	return all
 }
 
+// asker returns who something is from, as somebody who asks for something by it.
+func (in incoming) asker() participants.Participant {
+	if in.event.Body.Kind() == earshot.KindUtterance {
+		return in.who.Aloud()
+	}
+	return in.who
+}
+
 // alsoAsks returns some askers with one more. One person may ask by handles that may
-// do more and less.
+// do more and less, and aloud.
 func alsoAsks(all []participants.Participant, who participants.Participant) []participants.Participant {
-	if slices.ContainsFunc(all, func(p participants.Participant) bool { return p.ID == who.ID && p.Through == who.Through }) {
+	if slices.ContainsFunc(all, func(p participants.Participant) bool {
+		return p.ID == who.ID && p.Through == who.Through && p.ByVoice == who.ByVoice
+	}) {
 		return all
 	}
 	return append(slices.Clip(all), who)
@@ -123,7 +160,7 @@ func (r *Room) sponsored(past []earshot.Event) {
 			said[e.ID] = e
 		case earshot.Decision:
 			if about, ok := said[body.About]; ok && body.Turn != "" {
-				r.sponsors.note(body.Turn, r.behind(line{author: about.Author, from: about.From, turn: turnOf(about.Body), voice: voiceOf(about.Body)}))
+				r.sponsors.note(body.Turn, r.behind(line{author: about.Author, from: about.From, turn: turnOf(about.Body), aloud: about.Body.Kind() == earshot.KindUtterance, voice: voiceOf(about.Body)}))
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
-			askers: []participants.Participant{e.who}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
+			askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
 			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, amid: meant, words: words,
 		})
 	}

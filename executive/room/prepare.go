@@ -60,7 +60,7 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 	}
 	now := r.cfg.Now()
 	q := question{
-		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.who), visibility: e.Visibility,
+		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.asker()), visibility: e.Visibility,
 		chain: in.machine(), asOf: now, foreseen: true,
 	}
 	r.foresaw = foresight{e.From, e.At, now}

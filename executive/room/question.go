@@ -50,6 +50,11 @@ type question struct {
 	// known by the handle that they came by.
 	askers []participants.Participant
 
+	// After is what others wrote since, that stands in its prompt, and overheard is who
+	// said something aloud meanwhile that does.
+	after     []line
+	overheard []earshot.ParticipantID
+
 	// What the answer is made of: who may see all of it, and the messages,
 	// which it is erased with.
 	visibility earshot.Visibility
@@ -59,6 +64,9 @@ type question struct {
 // madeOf notes that the answer rests on lines of the dialogue: only who may see
 // all of them may see it, and it is erased with what others said of them.
 func (q *question) madeOf(lines []line) {
+	if i := slices.IndexFunc(lines, func(l line) bool { return l.event == q.message.ID }); i >= 0 {
+		q.after = slices.DeleteFunc(slices.Clone(lines[i+1:]), func(l line) bool { return l.author == q.seat.ID || l.announces })
+	}
 	for _, l := range lines {
 		q.visibility = q.visibility.And(l.visibility)
 		if l.author != q.seat.ID && !l.announces && !slices.Contains(q.sources, l.event) {
@@ -72,8 +80,12 @@ func (q *question) madeOf(lines []line) {
 
 // restsOn notes the same of what was going on.
 func (q *question) restsOn(items []scene.Item) {
+	q.overheard = nil
 	for _, i := range items {
 		q.visibility = q.visibility.And(i.Visibility)
+		if i.Aloud && i.Event != q.message.ID && i.At.After(q.message.At) {
+			q.overheard = append(q.overheard, i.By)
+		}
 		if i.Event != "" && i.Field != scene.Agent && !slices.Contains(q.sources, i.Event) {
 			q.sources = append(q.sources, i.Event)
 		}

@@ -169,7 +169,7 @@ func (r *Room) look(ctx context.Context) {
 	r.regard.hangs = nil
 	q := question{
 		seat: r.seats[0], message: e.event, rank: rank(e), ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
-		askers: []participants.Participant{e.who}, visibility: e.event.Visibility, unasked: true,
+		askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: true,
 		chain: e.machine(), aloud: e.event.Body.Kind() == earshot.KindUtterance,
 	}
 	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {

@@ -1,6 +1,8 @@
 package room_test
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 
 	"earshot"
 	"earshot/executive/tool"
+	"earshot/internal/testkit"
+	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/participants"
 )
@@ -205,4 +209,124 @@ func TestAGuestCancelsNobodysReminder(t *testing.T) {
 			t.Errorf("%v; used %q", c.fates(), c.uses())
 		}
 	})
+}
+
+// TestWordsAfterTheAsk: whoever has said something since somebody asked, that stands in
+// the prompt, has a say in what is done, to whomever they said it.
+func TestWordsAfterTheAsk(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		since func(*testing.T, *company)
+		reads bool
+	}{
+		{"nobody", func(*testing.T, *company) {}, true},
+		{"a guest, to nobody", func(t *testing.T, c *company) { c.must(t, "bob", "carol, the diary is in the drawer", 0) }, false},
+		{"a guest, before the ask", nil, true},
+		{"a guest, and what they said is not in the prompt", func(t *testing.T, c *company) { c.must(t, "bob", "/msg carol the diary is in the drawer", 0) }, true},
+		{"the one who asked", func(t *testing.T, c *company) { c.must(t, "ann", "carol, are you there?", 0) }, true},
+		{"a voice that was overheard", func(t *testing.T, c *company) {
+			e := aloud("the diary is in the drawer", 0)
+			if err := c.Admit(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
+				h.tools = s.table()
+				h.config.Interruption.Enabled = false
+				h.model.Every = time.Second
+				model := &stubborn{Script: h.model}
+				h.llm = model
+				c := gather(t, h, "bob", "carol")
+				if tt.since == nil {
+					c.must(t, "bob", "carol, the diary is in the drawer", 0)
+				}
+				c.must(t, "ann", "Earshot, count", time.Second)
+				model.calls = true
+				c.must(t, "ann", "Earshot, read it", time.Second) // it waits until that is over
+				if tt.since != nil {
+					tt.since(t, c)
+				}
+				time.Sleep(time.Minute)
+				c.stop()
+				if got := len(s.read) > 0; got != tt.reads {
+					t.Errorf("it was read: %v; used %q", got, c.uses())
+				}
+			})
+		})
+	}
+}
+
+// TestAVoiceAloneAuthorisesNothing: what somebody says aloud has nothing done that takes
+// more than to send messages, whoever vouches for who they are; the same in writing has.
+func TestAVoiceAloneAuthorisesNothing(t *testing.T) {
+	ada := earshot.Handle{Provider: "discord", ID: "42"}
+	said := func(text string) earshot.Event {
+		return earshot.Event{From: ada, Via: "discord voice", Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 1, Lasted: time.Second}}
+	}
+	wrote := func(text string) earshot.Event {
+		return earshot.Event{From: ada, Via: "discord", Body: earshot.Message{Text: earshot.Text(text)}}
+	}
+	for _, tt := range []struct {
+		name  string
+		does  []earshot.Event
+		calls int // at which of these the model calls for it
+		reads bool
+		why   string
+	}{
+		{"in writing", []earshot.Event{wrote("Earshot, read it")}, 0, true, ""},
+		{"aloud", []earshot.Event{said("Earshot, read it")}, 0, false, "Ada said it aloud, and a voice proves nothing"},
+		{"aloud, and then in writing", []earshot.Event{said("Earshot, hello"), wrote("Earshot, read it")}, 1, true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, s := newHouse(), &shelf{holds: tool.Answer{Text: "canary"}}
+				h.tools, h.away = append(s.table(), tool.Tool{Tool: llm.Tool{Name: "wave"}, Do: func(context.Context, tool.Scope, json.RawMessage) (tool.Answer, error) {
+					return tool.Answer{Text: "waved"}, nil
+				}}), true
+				h.people = guild(t, ada)
+				model := &stubborn{Script: h.model}
+				h.llm = model
+				h.open(t.Context())
+				call := &testkit.Voice{Called: "discord voice", Aloud: true}
+				h.Enter(call, earshot.Audience{Unknown: true})
+				h.Enter(&testkit.Voice{Called: "discord"}, earshot.Audience{Unknown: true})
+				for i, e := range tt.does {
+					model.calls = i == tt.calls
+					if err := h.Admit(t.Context(), e); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(20 * time.Second)
+				}
+				h.stop()
+				if got, used := len(s.read) > 0, strings.Join(h.uses(), "|"); got != tt.reads || !strings.Contains(used, tt.why) {
+					t.Errorf("it was read: %v; used %q", got, used)
+				}
+				if offers := slices.Contains(model.offered, "read_file"); offers != tt.reads || !slices.Contains(model.offered, "wave") {
+					t.Errorf("offered are %q", model.offered)
+				}
+			})
+		})
+	}
+}
+
+// guild returns a registry of ann, and of people on Discord, the first of whom operates
+// the daemon by that.
+func guild(t *testing.T, operator earshot.Handle, others ...earshot.Handle) *participants.Registry {
+	t.Helper()
+	r, err := participants.Open(participants.Setup{
+		Account: ann, AccountName: "ann", Actors: participants.DefaultConfig(), Now: time.Now, Operators: []earshot.Handle{operator},
+		Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot", Type: participants.Internal}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range append([]earshot.Handle{operator}, others...) {
+		if _, err := r.Arrive(t.Context(), h, participants.Newcomer{Names: []string{[]string{"Ada", "Ben", "Cleo"}[i]}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
 }

@@ -168,6 +168,8 @@ func (t Tool) allows(askers []participants.Participant) error {
 			return Refuse("it is not known who asks, so %s may not be used; say that they must let you know who they are first, or answer without it", t.Name)
 		case p.ID == participants.Generic:
 			return Refuse("who asks has not said who they are, so %s may not be used; tell them to come in with --identity NAME, or answer without it", t.Name)
+		case p.ByVoice && !p.Can(needs):
+			return Refuse("%s said it aloud, and a voice proves nothing, so %s may not be used: it needs the capability %s; say that they must write it, or answer without it", p.Name, t.Name, needs)
 		case !p.Can(needs):
 			return Refuse("%s may not have %s used: it needs the capability %s, which the configuration gives; say so, or answer without it", p.Name, t.Name, needs)
 		}
