@@ -23,10 +23,17 @@ type Room struct {
 	ID     earshot.RoomID          `yaml:"id"`
 	Name   string                  `yaml:"name"`   // for people; empty means the ID
 	Actors []earshot.ParticipantID `yaml:"actors"` // who may enter; empty means everybody
+
+	// Provider is the one by which people are in it, of a room that was opened for it,
+	// such as "discord". Nobody enters by saying who they are.
+	Provider string `yaml:"-"`
 }
 
+// reserved are the beginnings of the IDs of rooms that are opened for a provider.
+var reserved = []string{"discord-"}
+
 // Open reports whether everybody may enter.
-func (r Room) Open() bool { return len(r.Actors) == 0 }
+func (r Room) Open() bool { return len(r.Actors) == 0 && r.Provider == "" }
 
 // Rooms is the section rooms of the configuration.
 type Rooms []Room
@@ -76,6 +83,11 @@ func (r Room) validate() error {
 		faults = append(faults, field.Errorf("id", "has %d bytes; must have at most %d", len(id), longestRoom))
 	case strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || strings.HasPrefix(id, "-"):
 		faults = append(faults, field.Errorf("id", "is %q; must be made of small letters, digits, - and _, such as kitchen", id))
+	}
+	for _, start := range reserved {
+		if strings.HasPrefix(string(r.ID), start) {
+			faults = append(faults, field.Errorf("id", "is %q; those that begin with %q are opened by themselves", r.ID, start))
+		}
 	}
 	if n := utf8.RuneCountInString(r.Name); n > longestRoom || strings.ContainsFunc(r.Name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		faults = append(faults, field.Errorf("name", "must be at most %d characters that can be seen", longestRoom))

@@ -67,7 +67,7 @@ func (d *daemon) heardOtherwise(ctx context.Context, c speakers.Change) {
 	if err := d.join(ctx, c); err != nil {
 		d.log.Warn("whose a voice is cannot be written down", "err", err)
 	}
-	for _, r := range d.rooms {
+	for _, r := range d.rooms.now() {
 		r.Regard(c)
 	}
 }

@@ -35,7 +35,7 @@ type daemon struct {
 	store *store.Store
 	llm   *llm.Ladder
 	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
-	rooms rooms      // all, the desk too
+	rooms plan       // all, the desk too
 	id    func() earshot.EventID
 	gate  gate
 
@@ -78,7 +78,8 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.rooms, d.desk = all, all[0].Room
+	d.rooms.set(all)
+	d.desk = all[0].Room
 	return d, nil
 }
 
@@ -98,6 +99,7 @@ func (d *daemon) people(ctx context.Context, name string) error {
 		return fmt.Errorf("ending the agents whose tasks were cut off: %w", err)
 	}
 	d.gate = newGate(d.cfg, d.Registry)
+	d.gate.rooms = d.rooms.are
 	return nil
 }
 
@@ -144,14 +146,10 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 			}
 		})
 	}
-	for _, r := range d.rooms {
-		g.Go(func() error { return r.Run(within) })
-	}
+	d.rooms.start(within, &g)
 	g.Go(func() error {
 		<-ctx.Done()
-		for _, r := range d.rooms {
-			r.Leave() // before the outlets go, which would seem to be lost
-		}
+		d.rooms.leave() // before the outlets go, which would seem to be lost
 		stopParts()
 		rest.Wait()
 		closeRooms()

@@ -22,12 +22,12 @@ import (
 type gate struct {
 	people *participants.Registry
 	tokens *token.Store
-	rooms  []executive.Room
+	rooms  func() []executive.Room // that there are
 }
 
 // newGate returns the gate of what cfg says.
 func newGate(cfg *config.Config, people *participants.Registry) gate {
-	return gate{people: people, tokens: tokensOf(cfg), rooms: cfg.Rooms.All()}
+	return gate{people: people, tokens: tokensOf(cfg), rooms: cfg.Rooms.All}
 }
 
 // tokensOf returns the tokens that were given to people; they are kept with the
@@ -56,10 +56,13 @@ func (g gate) pass(ctx context.Context, account earshot.Handle, c server.Claim) 
 // enters reports why somebody may not enter a room.
 func (g gate) enters(p participants.Participant, id earshot.RoomID) error {
 	open := g.open(p)
-	if !slices.ContainsFunc(open, func(r executive.Room) bool { return r.ID == id }) {
-		return noRoom(id, open)
+	if slices.ContainsFunc(open, func(r executive.Room) bool { return r.ID == id }) {
+		return nil
 	}
-	return nil
+	if is, ok := g.channel(id); ok && g.admits(p, is) {
+		return nil // what was said in one that is not open can be read
+	}
+	return noRoom(id, open)
 }
 
 // who returns who somebody is. A token that is wrong is said to be wrong, rather
@@ -82,15 +85,29 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 	return p, err
 }
 
-// open returns the rooms that somebody may enter. A handle that came by a merger
-// opens those that it has opened before.
+// open returns the rooms that somebody may enter.
 func (g gate) open(p participants.Participant) (rooms []executive.Room) {
-	for _, r := range g.rooms {
-		if r.Open() || slices.Contains(r.Actors, p.Reader()) || p.Can(participants.Operate) {
+	for _, r := range g.rooms() {
+		if g.admits(p, r) {
 			rooms = append(rooms, r)
 		}
 	}
 	return rooms
+}
+
+// admits reports whether somebody may enter a room from this machine. A handle that came
+// by a merger opens what it has opened before. A channel elsewhere is for who operates
+// earshot, and direct messages for nobody but whom they are with, if they have proven
+// that.
+func (g gate) admits(p participants.Participant, is executive.Room) bool {
+	among := slices.Contains(is.Actors, p.Reader())
+	switch {
+	case is.Provider == "":
+		return is.Open() || among || p.Can(participants.Operate)
+	case len(is.Actors) == 0:
+		return p.Can(participants.Operate)
+	}
+	return among && (p.RequiresAuth || p.Can(participants.Operate))
 }
 
 // noRoom is the error of whoever asks for a room that is not there for them.

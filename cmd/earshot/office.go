@@ -101,7 +101,7 @@ func (h house) Order(ctx context.Context, by participants.Participant, o agents.
 // states returns what tells whether an agent is active in any room.
 func (d *daemon) states() func(earshot.ParticipantID) string {
 	active := make(map[earshot.ParticipantID]bool)
-	for _, r := range d.rooms {
+	for _, r := range d.rooms.now() {
 		for _, s := range r.State(earshot.Audience{}).Agents {
 			active[s.ID] = active[s.ID] || s.State == room.Active
 		}
@@ -130,7 +130,7 @@ func (d *daemon) order(ctx context.Context, by participants.Participant, o agent
 		At: time.Now(), Author: by.ID, Visibility: earshot.Visibility{Scope: earshot.System},
 		Body: earshot.Agent{Act: o.Act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind)},
 	}
-	for _, there := range d.rooms {
+	for _, there := range d.rooms.now() {
 		if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
 			there.Announce(e)
 		}

@@ -48,6 +48,8 @@ var scenery = map[earshot.Kind]int{
 type chamber struct {
 	*room.Room
 	is executive.Room
+
+	*lease // of one that was opened while the house runs; else nil
 }
 
 // rooms are all there are, the desk first.
@@ -65,32 +67,40 @@ func (r rooms) find(id earshot.RoomID) (chamber, bool) {
 // furnish makes the rooms, each with what was said there before.
 func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	var all rooms
-	tools := d.tools()
 	for _, is := range d.cfg.Rooms.All() {
-		past, err := d.past(ctx, is.ID)
+		c, err := d.chamber(ctx, is)
 		if err != nil {
-			return nil, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
+			return nil, err
 		}
-		agenda, err := d.agenda(ctx, is.ID)
-		if err != nil {
-			return nil, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
-		}
-		all = append(all, chamber{is: is, Room: room.New(room.Config{
-			ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
-			People: d.Registry, Voices: d.voices, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
-			Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: tools, Staff: d.book,
-			Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
-			Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
-				return d.recall(ctx, is.ID, agent)
-			},
-			Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
-			Corrected: d.corrected,
-			Enters:    func(p participants.Participant) error { return d.gate.enters(p, is.ID) },
-			Decided:   func(a earshot.Audience) why.Journal { return d.store.For(a) },
-			Reader:    reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
-		})})
+		all = append(all, c)
 	}
 	return all, nil
+}
+
+// chamber makes a room, with what was said there before.
+func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error) {
+	past, err := d.past(ctx, is.ID)
+	if err != nil {
+		return chamber{}, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
+	}
+	agenda, err := d.agenda(ctx, is.ID)
+	if err != nil {
+		return chamber{}, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
+	}
+	return chamber{is: is, Room: room.New(room.Config{
+		ID: is.ID, Settings: func() executive.Config { return d.cfg.Executive },
+		People: d.Registry, Voices: d.voices, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
+		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,
+		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
+		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
+			return d.recall(ctx, is.ID, agent)
+		},
+		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
+		Corrected: d.corrected,
+		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, is) },
+		Decided:   func(a earshot.Audience) why.Journal { return d.store.For(a) },
+		Reader:    reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
+	})}, nil
 }
 
 // past returns what a room goes on from: the newest events, the mode that it was
@@ -198,14 +208,14 @@ func (d *daemon) reach(from executive.Room, who earshot.ParticipantID, e earshot
 	if !ok || said == "" || !e.Visibility.Allows(earshot.Audience{Room: from.ID, Members: []earshot.ParticipantID{who}}) {
 		return
 	}
-	if p, known := d.Get(who); !known || d.gate.enters(p, from.ID) != nil {
-		return
+	if p, known := d.Get(who); !known || p.Arrived() || d.gate.enters(p, from.ID) != nil {
+		return // whoever is known by a provider alone is where that is
 	}
 	n := earshot.Notice{
 		Text: fmt.Sprintf("%s calls you in the room %s: %s", d.Name(e.Author), cmp.Or(from.Name, string(from.ID)), strings.TrimSpace(string(said))),
 		Cure: "earshot chat --room " + string(from.ID),
 	}
-	for _, r := range d.rooms {
+	for _, r := range d.rooms.now() {
 		if r.is.ID != from.ID {
 			r.TellAlone(who, n)
 		}

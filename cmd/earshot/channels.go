@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/executive"
+	"earshot/executive/remind"
+	"earshot/participants"
+)
+
+// The rooms that are opened while the house runs are named after where they are: that of
+// a channel on Discord is discord-ID, and that of direct messages discord-dm-ID, with
+// the ID of whom they are with.
+const (
+	byDiscord  = "discord"
+	ofChannels = byDiscord + "-"
+	ofDirect   = ofChannels + "dm-"
+)
+
+const (
+	// mostOpened is how many rooms may be open besides those of the configuration:
+	// each keeps a dialogue in memory.
+	mostOpened = 64
+
+	// longestTitle is the longest name of such a room, in characters.
+	longestTitle = 40
+)
+
+var (
+	errEnding = errors.New("no room is opened any more: earshot is ending")
+	errCrowd  = errors.New("too many rooms are open, and there is somebody or something in each")
+)
+
+// A lease is what a room has that was opened while the house runs.
+type lease struct {
+	touched atomic.Int64  // when it was asked for last, in nanoseconds
+	end     func()        // ends the room, if it runs
+	shut    chan struct{} // closed when it has ended
+}
+
+// touch notes that somebody has asked for the room.
+func (c chamber) touch() {
+	if c.lease != nil {
+		c.lease.touched.Store(time.Now().UnixNano())
+	}
+}
+
+// shut returns a channel that is closed when the room is no more, nil if it stays.
+func (c chamber) shut() <-chan struct{} {
+	if c.lease == nil {
+		return nil
+	}
+	return c.lease.shut
+}
+
+// A plan is which rooms there are now. It may be used from many goroutines.
+type plan struct {
+	opening sync.Mutex // held by who opens or closes a room
+	crowded bool       // the last could not be opened; belongs to who holds that
+
+	mu   sync.RWMutex
+	all  rooms // never changed, only replaced
+	run  func(chamber)
+	over bool // no room is opened any more
+}
+
+// now returns all rooms that there are, the desk first.
+func (p *plan) now() rooms {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.all
+}
+
+// find returns the room that is called id; the desk if nothing is.
+func (p *plan) find(id earshot.RoomID) (chamber, bool) {
+	c, ok := p.now().find(id)
+	if ok {
+		c.touch()
+	}
+	return c, ok
+}
+
+// are returns what the rooms are, the desk first.
+func (p *plan) are() (all []executive.Room) {
+	for _, c := range p.now() {
+		all = append(all, c.is)
+	}
+	return all
+}
+
+// set makes these the rooms that there are.
+func (p *plan) set(all rooms) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = all
+}
+
+// start runs all rooms in g until ctx ends, and those that are added from now on.
+func (p *plan) start(ctx context.Context, g *errgroup.Group) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.run = func(c chamber) {
+		ctx, end := context.WithCancel(ctx)
+		if c.lease != nil {
+			c.lease.end = end
+		}
+		g.Go(func() error {
+			defer end()
+			if c.lease != nil {
+				defer close(c.lease.shut)
+			}
+			return c.Run(ctx)
+		})
+	}
+	for _, c := range p.all {
+		p.run(c)
+	}
+}
+
+// leave lets no room be opened any more, and says to all that the program ends.
+func (p *plan) leave() {
+	p.mu.Lock()
+	p.over, p.run = true, nil
+	all := p.all
+	p.mu.Unlock()
+	for _, c := range all {
+		c.Leave()
+	}
+}
+
+// add adds a room, which runs if the others do.
+func (p *plan) add(c chamber) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return errEnding
+	}
+	p.all = append(slices.Clip(p.all), c)
+	if p.run != nil {
+		p.run(c)
+	}
+	return nil
+}
+
+// rename gives a room another name.
+func (p *plan) rename(id earshot.RoomID, name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = slices.Clone(p.all)
+	for i := range p.all {
+		if p.all[i].is.ID == id {
+			p.all[i].is.Name = name
+		}
+	}
+}
+
+// remove takes a room away, and returns when it has ended.
+func (p *plan) remove(c chamber) {
+	p.mu.Lock()
+	p.all = slices.DeleteFunc(slices.Clone(p.all), func(other chamber) bool { return other.is.ID == c.is.ID })
+	runs := c.lease.end != nil
+	p.mu.Unlock()
+	if !runs {
+		close(c.lease.shut)
+		return
+	}
+	c.Leave()
+	c.lease.end()
+	<-c.lease.shut
+}
+
+// openRoom returns the room of a channel or of direct messages on Discord, by its ID; the
+// name is what people call it. One that is not open is opened, and goes on from what the
+// journal has of it. If too many are, the one is closed that nobody has asked for for
+// longest, of those in which nobody is and nothing is to be done. It may be called from
+// many goroutines, and for each thing that happens there.
+//
+// Outlets belong to the room that was open when they entered: when its channel shut is
+// closed they have nothing to say any more.
+func (d *daemon) openRoom(ctx context.Context, is executive.Room) (chamber, error) {
+	name := title(is.Name)
+	is, ok := d.gate.channel(is.ID)
+	if !ok {
+		return chamber{}, noRoom(is.ID, nil)
+	}
+	if name != "" {
+		is.Name = name
+	}
+	if c, open := d.rooms.find(is.ID); open && (name == "" || c.is.Name == name) {
+		return c, nil
+	}
+	d.rooms.opening.Lock()
+	defer d.rooms.opening.Unlock()
+	if _, open := d.rooms.find(is.ID); open {
+		if name != "" {
+			d.rooms.rename(is.ID, name)
+		}
+		c, _ := d.rooms.find(is.ID)
+		return c, nil
+	}
+	if err := d.makeRoom(ctx); err != nil {
+		return chamber{}, fmt.Errorf("opening the room of %s: %w", is.Name, err)
+	}
+	c, err := d.chamber(ctx, is)
+	if err != nil {
+		return chamber{}, err
+	}
+	c.lease = &lease{shut: make(chan struct{})}
+	c.touch()
+	return c, d.rooms.add(c)
+}
+
+// makeRoom closes a room that is idle if there are too many to open another.
+func (d *daemon) makeRoom(ctx context.Context) error {
+	var opened rooms
+	for _, c := range d.rooms.now() {
+		if c.lease != nil {
+			opened = append(opened, c)
+		}
+	}
+	if len(opened) < mostOpened {
+		d.spacious()
+		return nil
+	}
+	slices.SortFunc(opened, func(a, b chamber) int { return int(a.lease.touched.Load() - b.lease.touched.Load()) })
+	for _, c := range opened {
+		if len(d.Here(c.is.ID)) > 0 || c.Busy() {
+			continue
+		}
+		waits, err := d.agenda(ctx, c.is.ID)
+		if err != nil || !waits.Next(func(r remind.Reminder) time.Time { return r.Due }).IsZero() {
+			continue
+		}
+		d.rooms.remove(c)
+		d.spacious()
+		return nil
+	}
+	if !d.rooms.crowded {
+		d.rooms.crowded = true
+		d.report(earshot.Notice{
+			Key: crowd, Text: fmt.Sprintf("%d channels are open, with somebody or something in each, and no other is opened", mostOpened),
+			Cure: "list fewer in providers.discord.channels",
+		})
+	}
+	return errCrowd
+}
+
+// crowd is the key of the notice that too many rooms are open.
+const crowd = "channels"
+
+// spacious says that a room can be opened again, if that was not so.
+func (d *daemon) spacious() {
+	if d.rooms.crowded {
+		d.rooms.crowded = false
+		d.report(earshot.Notice{Key: crowd, Text: "channels are opened again", Over: true})
+	}
+}
+
+// channel returns the room of a channel or of direct messages that is called id, whether
+// or not it is open.
+func (g gate) channel(id earshot.RoomID) (executive.Room, bool) {
+	is := executive.Room{ID: id, Name: string(id), Provider: byDiscord}
+	who, direct := strings.CutPrefix(string(id), ofDirect)
+	if !direct {
+		who, _ = strings.CutPrefix(string(id), ofChannels)
+	}
+	h := earshot.Handle{Provider: byDiscord, ID: who}
+	as := participants.ArrivedAs(h) // which only an ID that there can be has
+	if as == "" || string(id) != ofDirect+who && string(id) != ofChannels+who {
+		return executive.Room{ID: id}, false
+	}
+	if direct {
+		is.Actors = []earshot.ParticipantID{as}
+		if p := g.people.Resolve(h); p.ID != "" && p.Reader() != as {
+			is.Actors = append(is.Actors, p.Reader())
+		}
+	}
+	return is, true
+}
+
+// belongs reports why somebody cannot be in a room: a channel is for those who come by
+// where it is, and for who may enter it from elsewhere.
+func (g gate) belongs(p participants.Participant, is executive.Room) error {
+	if is.Provider == "" {
+		return g.enters(p, is.ID)
+	}
+	comes := slices.ContainsFunc(g.people.Handles(p.ID), func(h earshot.Handle) bool { return h.Provider == is.Provider })
+	if comes && (len(is.Actors) == 0 || slices.Contains(is.Actors, p.Reader())) || g.admits(p, is) {
+		return nil
+	}
+	return noRoom(is.ID, nil)
+}
+
+// title returns what a channel is called as it may stand in a line.
+func title(name string) string {
+	shown := []rune(participants.OneLine(strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, name)))
+	return strings.TrimSpace(string(shown[:min(len(shown), longestTitle)]))
+}
