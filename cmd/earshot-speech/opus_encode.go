@@ -4,9 +4,12 @@ package main
 
 import (
 	"errors"
+	"time"
 	"unsafe"
 
 	"github.com/asticode/go-astiav"
+
+	"earshot/internal/codec"
 )
 
 // How speech is encoded.
@@ -20,9 +23,8 @@ var opusOptions = map[string]string{
 const (
 	opusBits = 64000 // a second
 
-	// opusDelay is by how many samples the decoded sound is later than what was
-	// encoded: 6.5 ms, libopus's lookahead for voice.
-	opusDelay = 312
+	// opusDelay is [codec.OpusDelay] in samples.
+	opusDelay = int(codec.OpusDelay * opusRate / time.Second)
 )
 
 // An opusMouth is an encoder for one utterance.

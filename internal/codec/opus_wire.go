@@ -38,6 +38,10 @@ const (
 	MinSpeech, MaxSpeech = 8000, 48000 // samples a second of what is to be said
 )
 
+// OpusDelay is by how much what is heard is later than what was encoded: the
+// lookahead of libopus for voice, 2.5 ms and 4 ms.
+const OpusDelay = 6500 * time.Microsecond
+
 const (
 	packetHead = 4 + 8 + 2 + 2 // speaker, time, lost, length
 	frameSize  = 4 + 2 + audio.Size

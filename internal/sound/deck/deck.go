@@ -23,17 +23,17 @@ import (
 const Most = audio.Rate / 5
 
 const (
-	// fade is how long a pause or a cut takes to be silent, and a resumed
+	// Fade is how long a pause or a cut takes to be silent, and a resumed
 	// speech to be loud: too short to be heard as a fade, and no click.
-	fade        = 5 * time.Millisecond
-	fadeSamples = int(fade * audio.Rate / time.Second)
+	Fade        = 5 * time.Millisecond
+	fadeSamples = int(Fade * audio.Rate / time.Second)
 
-	// ramp is how long ducking takes. At once it would be heard as a fault.
-	ramp = 20 * time.Millisecond
+	// Ramp is how long ducking takes. At once it would be heard as a fault.
+	Ramp = 20 * time.Millisecond
 
-	// ducked is how much lower a ducked voice is, in dB: understood still, and
+	// Ducked is how much lower a ducked voice is, in dB: understood still, and
 	// easily spoken over.
-	ducked = -12
+	Ducked = -12
 )
 
 // ErrFull is sound beyond the credit.
@@ -133,7 +133,7 @@ func (d *Deck) Do(play uint32, c earshot.Control) {
 	}
 	switch c {
 	case earshot.Duck:
-		d.goOn(d.volume * audio.Decibels(ducked))
+		d.goOn(d.volume * audio.Decibels(Ducked))
 	case earshot.Pause:
 		if d.mode == sounding {
 			d.mode = pausing
@@ -147,9 +147,9 @@ func (d *Deck) Do(play uint32, c earshot.Control) {
 
 // goOn goes on as loud as that; after a pause, at the sample where it began.
 func (d *Deck) goOn(gain float64) {
-	over := ramp
+	over := Ramp
 	if d.mode == paused {
-		over = fade
+		over = Fade
 	}
 	d.mode = sounding
 	d.fader.Set(gain, over)

@@ -1,0 +1,310 @@
+package discord_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/codec"
+	"earshot/internal/helper"
+	"earshot/internal/helper/helpertest"
+	"earshot/internal/sound/soundtest"
+	"earshot/models/tts"
+	"earshot/outlets/discord"
+)
+
+// perWord is how long a word is said, in samples.
+const perWord = audio.Rate / 10
+
+// A cipher is a voice of which every stretch of sound says where it belongs. A word
+// takes 100 ms, and before each clause it thinks for a while.
+type cipher struct {
+	made  int
+	takes func() time.Duration // nil for at once
+}
+
+func (v *cipher) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+	return func(yield func(tts.Chunk, error) bool) {
+		if v.takes != nil {
+			select {
+			case <-time.After(v.takes()):
+			case <-ctx.Done():
+				yield(tts.Chunk{}, context.Cause(ctx))
+				return
+			}
+		}
+		at := 0
+		for i, word := range strings.Fields(spoken) {
+			at += strings.Index(spoken[at:], word)
+			chunk := tts.Chunk{PCM: make([]int16, perWord), Words: []tts.Word{{Byte: at, Sample: i * perWord}}}
+			at += len(word)
+			soundtest.Cipher(chunk.PCM, v.made)
+			v.made += perWord
+			if !yield(chunk, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A plain is a media helper that encodes nothing: a frame is its samples, as late as
+// libopus makes them. It takes a while for each message, and dies at the messages of
+// these numbers.
+type plain struct {
+	takes func() time.Duration
+	dies  map[int]bool
+
+	n int // messages, over all lives
+}
+
+// lookahead and kept are how many samples come before a run, and how many the
+// resampler of a real one keeps back.
+const (
+	lookahead = int(codec.OpusDelay * audio.Rate / time.Second)
+	kept      = audio.Rate / 1000
+)
+
+var errDies = errors.New("it dies")
+
+func (p *plain) dialer() helper.Dialer {
+	return helpertest.Dialer("fake", func(_ context.Context, s *helper.Server) error {
+		var sounds sync.WaitGroup
+		var fault error
+		err := s.Controls(func(helper.Control) error {
+			sounds.Go(func() {
+				run, pcm := uint32(0), []int16(nil)
+				fault = s.Sounds(func(m helper.Sound) error {
+					if m.Stream != run {
+						run, pcm = m.Stream, make([]int16, lookahead)
+					}
+					return p.take(s, m, &pcm)
+				})
+			})
+			return nil
+		})
+		sounds.Wait()
+		if fault != nil {
+			return fault
+		}
+		return err
+	})
+}
+
+// take takes a message, of a run of which pcm is not encoded yet.
+func (p *plain) take(s *helper.Server, m helper.Sound, pcm *[]int16) error {
+	if p.takes != nil {
+		time.Sleep(p.takes())
+	}
+	if p.n++; p.dies[p.n] {
+		return errDies
+	}
+	keep := kept
+	if len(m.Data) > 0 {
+		_, more, err := codec.DecodeSpeech(*pcm, m.Data)
+		if err != nil {
+			return err
+		}
+		*pcm = more
+	} else {
+		keep = 0
+		*pcm = append(*pcm, make([]int16, (audio.Samples-len(*pcm)%audio.Samples)%audio.Samples)...)
+	}
+	for len(*pcm) >= audio.Samples+keep {
+		if err := s.SendSound(m.Stream, audio.AppendPCM(nil, (*pcm)[:audio.Samples])); err != nil {
+			return err
+		}
+		*pcm = (*pcm)[audio.Samples:]
+	}
+	if len(m.Data) == 0 {
+		return s.SendSound(m.Stream, nil)
+	}
+	return nil
+}
+
+// A call sends a frame every 20 ms, of those that are ahead, unless it is held, and
+// records them. It must be made in the bubble that it is used in.
+type call struct {
+	over chan struct{}
+
+	mu       sync.Mutex
+	held     bool
+	queue    [][]byte
+	moved    chan struct{}
+	sent     int64
+	recorded []int16
+}
+
+func newCall() *call { return &call{over: make(chan struct{}), moved: make(chan struct{})} }
+
+// run is the call until ctx ends.
+func (c *call) run(ctx context.Context) {
+	tick := time.NewTicker(audio.Time)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			c.step()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *call) step() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held {
+		return
+	}
+	if len(c.queue) == 0 {
+		c.recorded = append(c.recorded, make([]int16, audio.Samples)...)
+		return
+	}
+	for b := c.queue[0]; len(b) > 0; b = b[2:] {
+		c.recorded = append(c.recorded, int16(binary.LittleEndian.Uint16(b)))
+	}
+	c.queue, c.sent = c.queue[1:], c.sent+1
+	c.stir()
+}
+
+func (c *call) stir() {
+	close(c.moved)
+	c.moved = make(chan struct{})
+}
+
+var errFull = errors.New("more than ten frames are ahead")
+
+func (c *call) Say(_ context.Context, opus []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 10 {
+		return errFull
+	}
+	c.queue = append(c.queue, append([]byte(nil), opus...))
+	return nil
+}
+
+func (c *call) Hush() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(c.queue)
+	c.queue = nil
+	c.stir()
+	return n
+}
+
+func (c *call) Sent() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent
+}
+
+func (c *call) Moved() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.moved
+}
+
+func (c *call) Over() <-chan struct{} { return c.over }
+
+// record returns what was sent so far.
+func (c *call) record() []int16 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.recorded[:len(c.recorded):len(c.recorded)]
+}
+
+func (c *call) hold(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = on
+}
+
+// A listener keeps what a speech reports.
+type listener struct {
+	mu  sync.Mutex
+	at  earshot.Heard
+	end int // how often it came
+}
+
+func (l *listener) hear(h earshot.Heard) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at = h; h.End {
+		l.end++
+	}
+}
+
+func (l *listener) last() earshot.Heard {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
+}
+
+// A stage is a voice in a call, with a real client of the codec.
+type stage struct {
+	*discord.Voice
+	call *call
+	opus *codec.Opus
+	in   bool // the room
+	stop context.CancelFunc
+	all  sync.WaitGroup
+}
+
+// play opens a stage in a bubble.
+func play(t *testing.T, v *cipher, p *plain) *stage {
+	s := &stage{Voice: discord.NewVoice(v), call: newCall()}
+	s.opus = codec.NewOpus(codec.OpusConfig{Dial: p.dialer(), Encoded: s.Encoded})
+	ctx, stop := context.WithCancel(t.Context())
+	s.stop = stop
+	s.all.Go(func() { s.call.run(ctx) })
+	s.all.Go(func() {
+		for ctx.Err() == nil {
+			s.opus.Run(ctx)
+			time.Sleep(300 * time.Millisecond) // what supervises it is patient
+		}
+	})
+	s.all.Go(func() {
+		s.Run(ctx, s.call, s.opus, func(earshot.Outlet) func() {
+			s.in = true
+			return func() { s.in = false }
+		})
+	})
+	synctest.Wait()
+	return s
+}
+
+func (s *stage) close() {
+	s.stop()
+	s.all.Wait()
+}
+
+// clauses returns texts as clauses.
+func clauses(texts ...string) (all []earshot.Clause) {
+	for n, text := range texts {
+		all = append(all, earshot.Clause{N: n, Text: earshot.Text(text)})
+	}
+	return all
+}
+
+// heard returns the text that was.
+func heard(said []earshot.Clause, h earshot.Heard) string {
+	var b strings.Builder
+	for _, c := range said {
+		switch {
+		case c.N < h.Clause:
+			b.WriteString(string(c.Text))
+		case c.N == h.Clause:
+			b.WriteString(string(c.Text[:h.Byte]))
+		}
+	}
+	return b.String()
+}

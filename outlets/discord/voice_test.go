@@ -1,0 +1,322 @@
+package discord_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/playback"
+	"earshot/internal/sound/soundtest"
+)
+
+var twelve = clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
+
+// speak says it all, and returns the speech and what waits for whoever says it.
+func speak(t *testing.T, s *stage, said []earshot.Clause) (earshot.Speaking, *listener, func()) {
+	t.Helper()
+	l := new(listener)
+	speech, err := s.Open(t.Context(), earshot.Opening{}, l.hear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saying sync.WaitGroup
+	saying.Go(func() {
+		for _, c := range said {
+			if speech.Say(c) != nil {
+				return
+			}
+		}
+		speech.Finish()
+	})
+	return speech, l, saying.Wait
+}
+
+// ended waits for the end.
+func ended(t *testing.T, l *listener, within time.Duration) {
+	t.Helper()
+	for began := time.Now(); !l.last().End; time.Sleep(audio.Time) {
+		if time.Since(began) > within {
+			t.Fatalf("not over after %v: %+v", within, l.last())
+		}
+	}
+}
+
+// TestVoice: all of a reply is sent, without a gap, and told as it leaves.
+func TestVoice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, new(cipher), new(plain))
+		defer s.close()
+		if !s.in || s.Name() != "discord voice" || !s.Audible() {
+			t.Error("not a voice in the room")
+		}
+		began := time.Now()
+		_, l, wait := speak(t, s, twelve)
+		ended(t, l, 5*time.Second)
+		took := time.Since(began)
+		wait()
+		if got := heard(twelve, l.last()); got != heard(twelve, earshot.Heard{Clause: 4}) || l.end != 1 {
+			t.Errorf("heard %q, ended %d times", got, l.end)
+		}
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*perWord {
+			t.Errorf("sent %d samples, in order: %v", most, ok)
+		}
+		if took > 1300*time.Millisecond {
+			t.Errorf("1.2 s took %v", took)
+		}
+	})
+}
+
+// TestVoiceIsSilentAtOnce: after a pause or a cut no frame leaves, and a speech that
+// goes on does so at the sample that had not left.
+func TestVoiceIsSilentAtOnce(t *testing.T) {
+	for _, c := range []earshot.Control{earshot.Pause, earshot.Cut} {
+		t.Run(c.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := play(t, new(cipher), new(plain))
+				defer s.close()
+				speech, l, wait := speak(t, s, twelve)
+				time.Sleep(517 * time.Millisecond)
+				speech.Do(c)
+				sent := s.call.Sent()
+				time.Sleep(2 * time.Second)
+				if now := s.call.Sent(); now != sent {
+					t.Errorf("%d frames left after it", now-sent)
+				}
+				if at := l.last(); len(strings.Fields(heard(twelve, at))) != 5 || at.End != (c == earshot.Cut) {
+					t.Errorf("heard %q, %v", heard(twelve, at), at.End)
+				}
+				speech.Do(earshot.Resume)
+				wait()
+				if c == earshot.Pause {
+					ended(t, l, 2*time.Second)
+				}
+				least, most, ok := soundtest.FollowRuns(s.call.record())
+				if want := 12 * perWord; !ok || c == earshot.Pause && most != want || c == earshot.Cut && (most > int(sent)*audio.Samples || least == 0) {
+					t.Errorf("sent %d to %d samples, in order: %v", least, most, ok)
+				}
+			})
+		})
+	}
+}
+
+// TestVoiceDucks: it begins to be softer 100 ms later at most, and is 20 ms after that.
+func TestVoiceDucks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, new(cipher), new(plain))
+		defer s.close()
+		speech, l, wait := speak(t, s, twelve)
+		time.Sleep(400 * time.Millisecond)
+		speech.Do(earshot.Duck)
+		time.Sleep(100*time.Millisecond + 2*audio.Time)
+		got := s.call.record()
+		last := got[len(got)-audio.Samples/2:]
+		if loudest := slices.Max(last); loudest < 3900 || loudest > 4100 {
+			t.Errorf("at most %d, want 16000 less 12 dB", loudest)
+		}
+		speech.Do(earshot.Resume)
+		ended(t, l, 5*time.Second)
+		wait()
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*perWord {
+			t.Errorf("sent %d samples, in order: %v", most, ok)
+		}
+	})
+}
+
+// TestVoiceWaitsToBeLetOut: what may not leave, since encryption is not ready, is not
+// heard, and is said afterwards; but not when nobody remembers why.
+func TestVoiceWaitsToBeLetOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, new(cipher), new(plain))
+		defer s.close()
+		s.call.hold(true)
+		_, l, wait := speak(t, s, twelve)
+		time.Sleep(4 * time.Second)
+		if at := l.last(); at != (earshot.Heard{}) {
+			t.Errorf("heard %+v", at)
+		}
+		s.call.hold(false)
+		time.Sleep(500 * time.Millisecond)
+		if at := l.last(); heard(twelve, at) == "" {
+			t.Error("nothing is heard")
+		}
+		s.call.hold(true)
+		time.Sleep(5500 * time.Millisecond)
+		wait()
+		if at := l.last(); !at.End || l.end != 1 || heard(twelve, at) == "" || at.Clause > 2 {
+			t.Errorf("it ended with %+v", at)
+		}
+		s.call.hold(false)
+		time.Sleep(time.Second)
+		sent := s.call.Sent()
+		if _, again, _ := speak(t, s, twelve[:1]); true {
+			ended(t, again, 2*time.Second)
+		}
+		if s.call.Sent() == sent {
+			t.Error("nothing is said after it")
+		}
+	})
+}
+
+// TestVoiceOutlivesItsEncoder: where the helper dies the speech goes on, at the sample
+// where it was.
+func TestVoiceOutlivesItsEncoder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, new(cipher), &plain{dies: map[int]bool{3: true, 20: true, 31: true}})
+		defer s.close()
+		_, l, wait := speak(t, s, twelve)
+		ended(t, l, 5*time.Second)
+		wait()
+		if got := heard(twelve, l.last()); got != heard(twelve, earshot.Heard{Clause: 4}) {
+			t.Errorf("heard %q", got)
+		}
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*perWord {
+			t.Errorf("sent %d samples, in order: %v", most, ok)
+		}
+	})
+}
+
+// TestVoiceLosesTheCall: a speech ends with what was heard of it.
+func TestVoiceLosesTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, new(cipher), new(plain))
+		defer s.close()
+		_, l, wait := speak(t, s, twelve)
+		time.Sleep(500 * time.Millisecond)
+		close(s.call.over)
+		wait()
+		synctest.Wait()
+		if at := l.last(); !at.End || l.end != 1 || heard(twelve, at) == "" || at.Clause > 1 || s.in {
+			t.Errorf("it ended with %+v, in the room: %v", at, s.in)
+		}
+		if _, err := s.Open(t.Context(), earshot.Opening{}, func(earshot.Heard) {}); !errors.Is(err, playback.ErrClosed) {
+			t.Errorf("opened without a call: %v", err)
+		}
+	})
+}
+
+// TestAnnounce: it waits for a call, and a reply waits for it.
+func TestAnnounce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, new(cipher), new(plain))
+		defer s.close()
+		told := make(chan error, 1)
+		go func() { told <- s.Announce(t.Context(), "somebody listens here") }()
+		synctest.Wait()
+		_, l, wait := speak(t, s, clauses("and answers"))
+		if err := <-told; err != nil {
+			t.Error(err)
+		}
+		ended(t, l, 2*time.Second)
+		wait()
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 5*perWord {
+			t.Errorf("sent %d samples, in order: %v", most, ok)
+		}
+		close(s.call.over)
+		synctest.Wait()
+		go func() { told <- s.Announce(t.Context(), "nobody hears it") }()
+		synctest.Wait()
+		select {
+		case err := <-told:
+			t.Errorf("told outside a call: %v", err)
+		default:
+		}
+	})
+}
+
+// A disturbance is what a speech is told, and how long after what was told before.
+type disturbance struct {
+	after time.Duration
+	what  earshot.Control
+}
+
+// disturbances are any, of which the last lets the speech go on or cuts it.
+func disturbances(t *rapid.T) (all []disturbance) {
+	after := rapid.IntRange(0, 300_000)
+	controls := rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Pause, earshot.Resume, earshot.Duck})
+	for range rapid.IntRange(0, 12).Draw(t, "controls") {
+		all = append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, controls.Draw(t, "control")})
+	}
+	last := rapid.SampledFrom([]earshot.Control{earshot.Resume, earshot.Duck, earshot.Cut}).Draw(t, "last")
+	return append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, last})
+}
+
+// TestWhatLeftIsWhatWasHeard: whatever a speech is told, at whatever time, however
+// late voice and encoder are, also where the encoder dies or the call may not send for
+// a while: what has left is the speech up to a word, in order, with nothing lost and
+// nothing twice; and that word is what was heard.
+func TestWhatLeftIsWhatWasHeard(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		thinks := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "voice, ms")
+		late := rapid.SliceOfN(rapid.IntRange(0, 30_000), 1, 6).Draw(rt, "encoder, µs")
+		dies := rapid.SliceOfN(rapid.IntRange(1, 80), 0, 2).Draw(rt, "dies")
+		holds := rapid.SliceOfN(rapid.IntRange(1, 900), 0, 3).Draw(rt, "held, ms")
+		disturbed := disturbances(rt)
+		cut := disturbed[len(disturbed)-1].what == earshot.Cut
+		var fault string
+		synctest.Test(t, func(t *testing.T) {
+			p := &plain{takes: each(late, time.Microsecond), dies: make(map[int]bool)}
+			for _, n := range dies {
+				p.dies[n] = true
+			}
+			s := play(t, &cipher{takes: each(thinks, time.Millisecond)}, p)
+			defer s.close()
+			speech, l, wait := speak(t, s, twelve)
+			var holding sync.WaitGroup
+			holding.Go(func() {
+				for i, ms := range holds {
+					time.Sleep(time.Duration(ms) * time.Millisecond)
+					s.call.hold(i%2 == 0)
+				}
+				s.call.hold(false)
+			})
+			for _, d := range disturbed {
+				time.Sleep(d.after)
+				speech.Do(d.what)
+			}
+			ended(t, l, 20*time.Second)
+			wait()
+			holding.Wait()
+			time.Sleep(time.Second)
+			fault = compare(s.call.record(), len(strings.Fields(heard(twelve, l.last()))), cut)
+			if l.end != 1 {
+				fault = fmt.Sprintf("it ended %d times", l.end)
+			}
+		})
+		if fault != "" {
+			rt.Fatal(fault)
+		}
+	})
+}
+
+// each returns all in turn, over and over.
+func each(all []int, unit time.Duration) func() time.Duration {
+	n := -1
+	return func() time.Duration {
+		n++
+		return time.Duration(all[n%len(all)]) * unit
+	}
+}
+
+// compare says what is wrong with a recording of which so many words were heard.
+func compare(recorded []int16, words int, cut bool) string {
+	least, most, ok := soundtest.FollowRuns(recorded)
+	low, high := (least+perWord/2)/perWord, (most+perWord/2)/perWord
+	switch {
+	case !ok:
+		return "what was sent is not the speech"
+	case words < low || words > high:
+		return fmt.Sprintf("%d to %d samples were sent, and %d words were heard, want %d to %d", least, most, words, low, high)
+	case !cut && words != 12:
+		return fmt.Sprintf("nobody cut it, and %d words of 12 were heard", words)
+	}
+	return ""
+}
