@@ -118,6 +118,8 @@
 // console is both: [earshot/providers/console] and [earshot/outlets/console],
 // on one terminal, in the daemon and in a client alike.
 // [earshot/providers/microphone] hears and [earshot/outlets/loudspeaker] speaks.
+// [earshot/providers/discord/calls] comes into the voice channels of Discord, with an
+// ear for each person there.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
 // against the real room.

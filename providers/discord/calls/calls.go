@@ -1,0 +1,400 @@
+// Package calls is the part of the sense on Discord that hears: it comes into voice
+// channels and leaves them as people ask, or by itself as they come and go, and has an
+// ear of its own for each of them.
+//
+// From the bottom up: an attendance decides where to be, a track makes of somebody's
+// packets a sound with silence in it, a crowd knows who spoke at the same time; these
+// have neither a clock nor a goroutine. The halls are what is known of the voice
+// channels. A hearing is the ears of one room, a visit one stay in a call, and [Calls]
+// all of them.
+//
+// When a reader is slow: packets that the decoder does not take are dropped by it, and
+// counted; frames that an ear does not take wait for two seconds, then the oldest are
+// dropped. Nothing waits for what is said in text.
+package calls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	gateway "earshot/internal/discord"
+	"earshot/internal/discord/voice"
+	"earshot/providers"
+	"earshot/providers/discord"
+)
+
+// Parts are what calls are made of. None of the functions may be nil, unless it says
+// so.
+type Parts struct {
+	// Call joins a voice channel, as [gateway.Session.Call] does.
+	Call func(ctx context.Context, cfg voice.Config, use func(Call)) error
+
+	// Ear makes what listens to one person, and Decoder what makes frames of what
+	// everybody says in one call. Heard is called from one goroutine, and does not wait.
+	Ear     func(from earshot.Handle, c Capture) Ear
+	Decoder func(heard func(speaker uint32, f *audio.Frame)) Decoder
+
+	// Room opens the room of a channel. Listens reports whether one may listen there at
+	// present, and returns a channel that is closed when that may have changed.
+	Room    func(ctx context.Context, guild, channel uint64) (earshot.RoomID, error)
+	Listens func(room earshot.RoomID) (bool, <-chan struct{})
+
+	// Arrive makes somebody known to the house before anything is that they say.
+	Arrive func(ctx context.Context, guild, user uint64) error
+
+	// Tell says something in the text of a channel; nobody may be pinged by it. Numbers
+	// of users and channels stand there as Discord writes them: <@1>, <#2>.
+	Tell func(ctx context.Context, channel uint64, text string) error
+
+	// Enter gives the agent a voice in a call that it has come into. It may be nil.
+	Enter func(ctx context.Context, call Call, room earshot.RoomID) (Mouth, error)
+
+	// OptOuts are who does not want to be heard.
+	OptOuts interface {
+		Out(user uint64) bool
+		Set(user uint64, out bool) error
+	}
+
+	Report func(earshot.Notice) // is told of what is wrong; must not wait; may be nil
+	Log    *slog.Logger         // nil is none
+}
+
+// A Call is one that has begun, a [*voice.Call].
+type Call interface{ Status() voice.Status }
+
+// A Mouth is the agent's voice in one room of a call.
+type Mouth interface {
+	Announce(ctx context.Context, text earshot.Text) error // says it aloud; it is not cut
+	Leave()                                                // the agent has no voice there any more
+}
+
+// A Status is what a person may want to know of a call.
+type Status struct {
+	Guild, Channel uint64
+	Room           earshot.RoomID // empty while it is not there yet
+	Listens        bool
+	Trouble        []string // what is wrong, with the cure
+	Voice          voice.Status
+}
+
+// Calls are the voice channels that the agent is in: at most one a guild. It comes and
+// leaves as people ask, or by itself as they do, and listens to each of them. Its
+// methods may be called from any goroutine.
+type Calls struct {
+	cfg   discord.Config
+	parts Parts
+	world *world
+	news  chan struct{} // of capacity 1: look again
+
+	mu     sync.Mutex
+	guilds map[uint64]*attendance
+	visits map[uint64]*visit
+
+	told map[uint64]string // of the goroutine of Run: why it does not come where people are
+}
+
+// New returns calls that join nothing until they run.
+func New(cfg discord.Config, parts Parts) *Calls {
+	if parts.Log == nil {
+		parts.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Calls{
+		cfg: cfg, parts: parts, world: newWorld(), news: make(chan struct{}, 1),
+		guilds: make(map[uint64]*attendance), visits: make(map[uint64]*visit), told: make(map[uint64]string),
+	}
+}
+
+// Take takes an event of the gateway, in order. It does not wait, and keeps nothing of
+// the event.
+func (c *Calls) Take(event any) {
+	if c.world.take(event) {
+		c.wake()
+	}
+}
+
+func (c *Calls) wake() {
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+// Run comes into voice channels and leaves them until ctx ends. Then it has left them
+// all.
+func (c *Calls) Run(ctx context.Context, emit providers.Emit) error {
+	var all sync.WaitGroup
+	defer all.Wait()
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	for {
+		wait := c.look(ctx, &all, emit, time.Now())
+		again.Stop()
+		if wait > 0 {
+			again.Reset(wait)
+		}
+		select {
+		case <-c.news:
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// look looks at every guild at now, and returns when it must look again.
+func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Emit, now time.Time) (wait time.Duration) {
+	for _, guild := range c.world.guilds() {
+		if !allowed(c.cfg.Guilds, guild) {
+			continue
+		}
+		places := c.places(guild)
+		c.mu.Lock()
+		a := c.attendance(guild)
+		v := c.visits[guild]
+		move := move{}
+		if v == nil || !v.leaving() {
+			move = a.step(now, places)
+		}
+		if move.leave && v != nil {
+			v.leave("")
+		}
+		if a.in != 0 && v == nil {
+			v = c.visit(guild, a.in, emit)
+			c.visits[guild] = v
+			all.Go(func() { c.attend(ctx, v) })
+		}
+		c.mu.Unlock()
+		if v != nil {
+			v.wake()
+		}
+		if move.wait > 0 && (wait == 0 || move.wait < wait) {
+			wait = move.wait
+		}
+		c.complain(ctx, all, places)
+	}
+	return wait
+}
+
+// attendance returns that of a guild. The caller holds the lock.
+func (c *Calls) attendance(guild uint64) *attendance {
+	a := c.guilds[guild]
+	if a == nil {
+		a = &attendance{people: c.cfg.Join == discord.JoinPeople}
+		c.guilds[guild] = a
+	}
+	return a
+}
+
+// attend is one visit, from coming to leaving.
+func (c *Calls) attend(ctx context.Context, v *visit) {
+	err := v.run(ctx)
+	var ended *voice.Ended
+	thrown := errors.As(err, &ended) && (ended.Code == 4014 || ended.Code == 4022)
+	c.mu.Lock()
+	delete(c.visits, v.guild)
+	channel := v.channel
+	if a := c.attendance(v.guild); !v.leaving() {
+		a.ended(time.Now(), thrown)
+	} else if a.in != 0 { // it left of itself, since it may not be there
+		a.sent()
+	}
+	c.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		c.parts.Log.Warn("call has ended", "guild", v.guild, "channel", channel, "err", err)
+		c.say(ctx, channel, sentence(err.Error()))
+	}
+	c.wake()
+}
+
+// places returns the voice channels of a guild as the policy sees them.
+func (c *Calls) places(guild uint64) (all []place) {
+	seats, _ := c.world.seats(guild)
+	for _, h := range c.world.halls(guild) {
+		p := place{channel: h.channel, why: c.unfit(h)}
+		for _, s := range seats {
+			if s.channel == h.channel && !s.bot && allowed(c.cfg.Users, s.user) {
+				p.people++
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// unfit says why it may not come into a channel, and what helps; "" if it may.
+func (c *Calls) unfit(h hall) string {
+	switch {
+	case len(c.cfg.VoiceChannels) > 0 && !allowed(c.cfg.VoiceChannels, h.channel):
+		return unlisted
+	case h.stage:
+		return "I do not come onto stages yet; ask me into a voice channel"
+	case len(h.lacks) > 0:
+		return fmt.Sprintf("I may not come into <#%d>: give my role there, under Edit Channel, Permissions: %s", h.channel, strings.Join(h.lacks, ", "))
+	case h.full > 0:
+		return fmt.Sprintf("<#%d> is full, with %d people; raise its limit, or give my role Move Members", h.channel, h.full)
+	}
+	return ""
+}
+
+// unlisted is why it does not come into a channel that the configuration does not name.
+// Nobody has to be told of that who has not asked.
+const unlisted = "I may not come into that voice channel; whoever runs me can add it to providers.discord.voice_channels"
+
+// complain says once why it does not come where people are, if it would come by itself.
+func (c *Calls) complain(ctx context.Context, all *sync.WaitGroup, places []place) {
+	if c.cfg.Join != discord.JoinPeople {
+		return
+	}
+	for _, p := range places {
+		if p.people == 0 || p.why == unlisted || c.told[p.channel] == p.why {
+			continue
+		}
+		n := earshot.Notice{Key: fmt.Sprintf("discord channel %d", p.channel), Text: p.why}
+		if c.told[p.channel] = p.why; p.why == "" {
+			n.Text, n.Over = "a voice channel can be joined again", true
+		} else {
+			all.Go(func() { c.say(ctx, p.channel, sentence(p.why)) })
+		}
+		c.report(n)
+	}
+}
+
+func (c *Calls) report(n earshot.Notice) {
+	if c.parts.Report != nil {
+		c.parts.Report(n)
+	}
+}
+
+// sayWithin is how long something may take to be said in text.
+const sayWithin = 30 * time.Second
+
+// say says something in the text of a channel. Who may not write there says it nowhere.
+func (c *Calls) say(ctx context.Context, channel uint64, text string) {
+	ctx, done := context.WithTimeout(ctx, sayWithin)
+	defer done()
+	if err := c.parts.Tell(ctx, channel, text); err != nil && ctx.Err() == nil {
+		c.parts.Log.Warn("not said in a channel", "channel", channel, "err", err)
+	}
+}
+
+// Join has it come into a channel of a guild; if that is 0, into the one where a user is.
+// It returns what to answer. What goes wrong later is said in the text of the channel.
+func (c *Calls) Join(guild, channel, user uint64) string {
+	if c.cfg.Join == discord.JoinNever || !allowed(c.cfg.Guilds, guild) {
+		return "I do not come into voice channels here; whoever runs me can allow it by providers.discord.join"
+	}
+	if channel == 0 {
+		seats, _ := c.world.seats(guild)
+		i := slices.IndexFunc(seats, func(s seat) bool { return s.user == user })
+		if i < 0 {
+			return "You are in no voice channel: go into one and ask again, or name one"
+		}
+		channel = seats[i].channel
+	}
+	places := c.places(guild)
+	i := slices.IndexFunc(places, func(p place) bool { return p.channel == channel })
+	switch {
+	case i < 0:
+		return "There is no such voice channel that I can see"
+	case places[i].why != "":
+		return sentence(places[i].why)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.attendance(guild)
+	switch v := c.visits[guild]; {
+	case v != nil && v.leaving():
+		return "I am just leaving; ask me again in a moment"
+	case a.in == channel:
+		return fmt.Sprintf("I am in <#%d> already", channel)
+	case a.in != 0:
+		return fmt.Sprintf("I am in <#%d>, and can be in one voice channel only; send me away there first, with /leave", a.in)
+	}
+	a.joins(time.Now(), channel)
+	c.wake()
+	return fmt.Sprintf("I am coming into <#%d>", channel)
+}
+
+// Leave sends it out of the voice channel of a guild, and returns what to answer.
+func (c *Calls) Leave(guild uint64) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, v := c.attendance(guild), c.visits[guild]
+	if a.in == 0 {
+		return "I am in no voice channel"
+	}
+	was := a.in
+	a.sent()
+	if v != nil {
+		v.leave("")
+	}
+	c.wake()
+	return fmt.Sprintf("I have left <#%d>", was)
+}
+
+// OptOut says whether a user wants not to be heard in any call, and returns what to
+// answer. It holds at once: what they are just saying is thrown away.
+func (c *Calls) OptOut(user uint64, out bool) string {
+	err := c.parts.OptOuts.Set(user, out)
+	if out {
+		c.mu.Lock()
+		for _, v := range c.visits {
+			v.unhear(user)
+		}
+		c.mu.Unlock()
+	}
+	switch {
+	case err != nil && out:
+		c.parts.Log.Error("who does not want to be heard cannot be kept", "err", err)
+		return "I do not listen to you any more. That could not be written down: when I am started again, ask me again"
+	case err != nil:
+		c.parts.Log.Error("who wants to be heard again cannot be kept", "err", err)
+		return "I listen to you again, but could not write that down"
+	case out:
+		return "I do not listen to you any more, in no voice channel: what you say is dropped as it comes. /optout off ends this"
+	}
+	return "I listen to you again in voice channels"
+}
+
+// OptedOut reports whether a user wants not to be heard.
+func (c *Calls) OptedOut(user uint64) bool { return c.parts.OptOuts.Out(user) }
+
+// Status returns the calls that there are.
+func (c *Calls) Status() (all []Status) {
+	c.mu.Lock()
+	visits := make([]*visit, 0, len(c.visits))
+	for _, v := range c.visits {
+		visits = append(visits, v)
+	}
+	c.mu.Unlock()
+	for _, v := range visits {
+		all = append(all, v.status())
+	}
+	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.Guild, b.Guild) })
+	return all
+}
+
+// allowed reports whether a list of numbers has one; an empty list has all.
+func allowed(list []string, id uint64) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool {
+		n, ok := gateway.Number(s)
+		return ok && n == id
+	})
+}
+
+// sentence begins s with a capital letter and ends it with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}

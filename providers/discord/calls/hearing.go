@@ -1,0 +1,259 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/internal/audio"
+	"earshot/internal/codec"
+	"earshot/internal/discord/voice"
+	"earshot/providers"
+)
+
+// An Ear listens to one person. It is what cmd makes of a microphone's provider.
+type Ear interface {
+	Run(ctx context.Context, emit providers.Emit) error
+}
+
+// A Decoder makes frames of packets, as [codec.Opus] does.
+type Decoder interface {
+	Decode(batch []codec.Packet)
+	Forget(speaker uint32)
+	Run(ctx context.Context) error
+}
+
+// A hearing is what is heard in one room: an ear for each person who speaks there. Who
+// that is stands fixed when their first packet comes, so that words which are understood
+// late are still theirs.
+//
+// Packets of whom nobody may listen to are dropped before they are decoded, and nothing
+// of them is counted or kept.
+type hearing struct {
+	room    earshot.RoomID
+	ear     func(from earshot.Handle, c Capture) Ear
+	decoder Decoder
+	emit    providers.Emit
+	deaf    func(user uint64) bool                       // nobody may listen to them; must not wait
+	arrive  func(ctx context.Context, user uint64) error // makes them known to the house
+	failed  func(err error)                              // an ear has ended by itself
+
+	ears  sync.WaitGroup
+	crowd crowd
+
+	mu     sync.Mutex
+	begin  func(user uint64) *speaker // has an ear for somebody; nil while nobody may listen
+	number *uint32                    // of decoders, across the hearings of one decoder
+	people map[uint64]*speaker
+	tracks map[uint32]*speaker // by decoder
+	batch  []codec.Packet
+}
+
+// A speaker is one person who is listened to.
+type speaker struct {
+	user  uint64
+	ssrc  uint32 // the stream by which they were heard last
+	track *track
+	coder uint32 // which decoder is theirs
+	stop  context.CancelCauseFunc
+	gone  atomic.Bool // nobody may listen to them any more
+}
+
+// errUnheard ends an ear whose person does not want to be heard, or that may not listen.
+var errUnheard = errors.New("nobody listens any more")
+
+// listen begins to listen, until ctx ends or [hearing.hush] ends it.
+func (h *hearing) listen(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begin = func(user uint64) *speaker { return h.follow(ctx, user) }
+}
+
+// heard takes a batch of a call. It does not wait.
+func (h *hearing) heard(now time.Time, batch []voice.Packet) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.begin == nil {
+		return
+	}
+	h.batch = h.batch[:0]
+	for i := range batch {
+		p := &batch[i]
+		if h.deaf(p.User) {
+			continue
+		}
+		s := h.speaker(p)
+		if s == nil {
+			continue
+		}
+		if len(p.Opus) > 0 {
+			h.batch = append(h.batch, codec.Packet{Speaker: s.coder, At: p.At, Lost: p.Lost, Data: p.Opus})
+		}
+		if p.Ends {
+			over := p.At
+			if len(p.Opus) > 0 {
+				over = over.Add(audio.Time)
+			}
+			s.track.ends(now, over)
+		}
+	}
+	if len(h.batch) > 0 {
+		h.decoder.Decode(h.batch)
+	}
+	clear(h.batch)
+}
+
+// speaker returns who said p, and listens to them from now on if nobody has; nil if there
+// are too many, or if p is only the end of what nobody listened to.
+func (h *hearing) speaker(p *voice.Packet) *speaker {
+	s := h.people[p.User]
+	switch {
+	case s == nil && (len(p.Opus) == 0 || len(h.people) >= codec.MaxSpeakers):
+		return nil
+	case s == nil:
+		s = h.begin(p.User)
+	case s.ssrc == p.SSRC:
+		return s
+	default:
+		h.forget(s)
+	}
+	*h.number++
+	s.ssrc, s.coder = p.SSRC, *h.number
+	h.tracks[s.coder] = s
+	return s
+}
+
+// follow has an ear for a person, until ctx ends. The caller holds the lock.
+func (h *hearing) follow(ctx context.Context, user uint64) *speaker {
+	ctx, stop := context.WithCancelCause(ctx)
+	s := &speaker{user: user, track: newTrack(), stop: stop}
+	if h.people == nil {
+		h.people, h.tracks = make(map[uint64]*speaker), make(map[uint32]*speaker)
+	}
+	h.people[user] = s
+	h.ears.Go(func() {
+		defer stop(nil)
+		defer s.track.wipe()
+		err := h.arrive(ctx, user)
+		if err == nil {
+			err = h.ear(HandleOf(user), s.track).Run(ctx, h.emits(s))
+		}
+		if ctx.Err() == nil && !errors.Is(err, errLeft) {
+			h.failed(err)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.people[user] == s {
+			h.drop(s)
+		}
+	})
+	return s
+}
+
+// HandleOf returns the handle of a user.
+func HandleOf(user uint64) earshot.Handle {
+	return earshot.Handle{Provider: "discord", ID: strconv.FormatUint(user, 10)}
+}
+
+// emits returns how what an ear makes of a person gets to the room.
+func (h *hearing) emits(s *speaker) providers.Emit {
+	return func(ctx context.Context, e earshot.Event) error {
+		e.Room = h.room
+		switch body := e.Body.(type) {
+		case earshot.Utterance:
+			if s.gone.Load() {
+				return errUnheard
+			}
+			body.Overlaps = h.crowd.overlaps(s.user, e.At, e.At.Add(body.Lasted))
+			e.Body = body
+		case earshot.Speech:
+			if s.gone.Load() && body.Stage != earshot.VoiceOver {
+				return errUnheard
+			}
+		}
+		return h.emit(ctx, e)
+	}
+}
+
+// decoded takes a frame of a decoder. It does not wait.
+func (h *hearing) decoded(coder uint32, f *audio.Frame) {
+	h.mu.Lock()
+	s := h.tracks[coder]
+	h.mu.Unlock()
+	if s == nil || s.gone.Load() {
+		return
+	}
+	if f.Voiced {
+		h.crowd.speaks(s.user, f.At, audio.Time)
+	}
+	s.track.put(f)
+}
+
+// left says that somebody is no longer there. What they said is still understood.
+func (h *hearing) left(user uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.people[user]; s != nil {
+		h.drop(s)
+		s.track.leave()
+	}
+}
+
+// unhear stops listening to somebody at once: what they are saying is thrown away.
+func (h *hearing) unhear(user uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.people[user]; s != nil {
+		h.silence(s)
+	}
+	h.crowd.forget(user)
+}
+
+// hush stops listening to everybody at once, and returns when no ear is left.
+func (h *hearing) hush() {
+	h.mu.Lock()
+	h.begin = nil
+	for _, s := range h.people {
+		h.silence(s)
+		h.crowd.forget(s.user)
+	}
+	h.mu.Unlock()
+	h.ears.Wait()
+}
+
+// finish ends everybody's track, and returns when what they said has been understood, or
+// cannot be any more.
+func (h *hearing) finish() {
+	h.mu.Lock()
+	h.begin = nil
+	for _, s := range h.people {
+		h.drop(s)
+		s.track.leave()
+	}
+	h.mu.Unlock()
+	h.ears.Wait()
+}
+
+// silence throws away what somebody is saying. The caller holds the lock.
+func (h *hearing) silence(s *speaker) {
+	s.gone.Store(true)
+	h.drop(s)
+	s.stop(errUnheard)
+	s.track.wipe()
+}
+
+// drop takes somebody out of those who are listened to.
+func (h *hearing) drop(s *speaker) {
+	delete(h.people, s.user)
+	h.forget(s)
+}
+
+// forget gives up the decoder of somebody.
+func (h *hearing) forget(s *speaker) {
+	delete(h.tracks, s.coder)
+	h.decoder.Forget(s.coder)
+}

@@ -1,0 +1,213 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"sync"
+	"time"
+
+	"earshot/internal/audio"
+)
+
+const (
+	// ahead is how many frames of somebody wait for their ear: two seconds, for which
+	// who they are may have to be asked for first. Then the oldest are dropped.
+	ahead = 100
+
+	// bridged is how many frames of silence stand in a gap at most; for more of them one
+	// frame says how many are missing, which is the same to an ear.
+	bridged = 25
+
+	// unsaid is how long nothing comes until somebody is taken to be silent whose end of
+	// speech nobody has told: longer than a call waits for a packet, with the decoder.
+	unsaid = 400 * time.Millisecond
+
+	// decoding is how long the decoder may take for the last frames before an end of
+	// speech that was told.
+	decoding = 100 * time.Millisecond
+
+	// lingers is for how long silence goes on after the last word: longer than an ear
+	// waits for more of them, which is 10 s at most. After that a track rests.
+	lingers = 11 * time.Second
+)
+
+// errLeft ends a track whose speaker has left.
+var errLeft = errors.New("they left the call")
+
+// A Capture is the track of one person in a call, as an ear takes it.
+type Capture interface {
+	// Frames yields 20 ms at a time, valid until the next, until ctx ends or the person
+	// has left, which is an error.
+	Frames(ctx context.Context) iter.Seq2[*audio.Frame, error]
+}
+
+// A track is what one person says in a call. Nothing is sent while they are silent, so
+// the track makes the silence: that nothing comes is evidence of it as soon as the call
+// says that they have stopped, and so is a gap of which nobody has said anything for a
+// while. When the silence has lasted it makes none, and costs nothing.
+//
+// Its own methods are steps; time is an argument. Frames is the loop around them.
+type track struct {
+	more chan struct{} // of capacity 1: look again
+
+	mu    sync.Mutex
+	ring  [ahead]audio.Frame
+	first int
+	kept  int
+	next  time.Time // when the frame is due that follows what was taken; zero before the first
+	spoke time.Time // when the last one that was sent was over
+	ended time.Time // when they stopped, if that was told; zero if not
+	told  time.Time // when that was told
+	left  bool
+}
+
+func newTrack() *track { return &track{more: make(chan struct{}, 1)} }
+
+// Frames implements [Capture].
+func (t *track) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		var f audio.Frame
+		defer func() { f = audio.Frame{} }()
+		due := time.NewTimer(time.Hour)
+		defer due.Stop()
+		for ctx.Err() == nil {
+			ok, wait := t.take(time.Now(), &f)
+			if ok {
+				if !yield(&f, nil) {
+					return
+				}
+				continue
+			}
+			if t.over() {
+				yield(nil, errLeft)
+				return
+			}
+			due.Stop()
+			if wait > 0 {
+				due.Reset(wait)
+			}
+			select {
+			case <-t.more:
+			case <-due.C:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// put takes a frame that was sent. It does not wait.
+func (t *track) put(f *audio.Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left {
+		return
+	}
+	if t.kept == len(t.ring) {
+		t.first = (t.first + 1) % len(t.ring)
+		t.kept--
+	}
+	t.ring[(t.first+t.kept)%len(t.ring)] = *f
+	t.kept++
+	t.wake()
+}
+
+// ends says at now that the speaker had stopped at a time.
+func (t *track) ends(now, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended, t.told = at, now
+	t.wake()
+}
+
+// leave says that nothing comes any more. What came is still taken.
+func (t *track) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left = true
+	t.wake()
+}
+
+// wipe overwrites what waits, and ends the track.
+func (t *track) wipe() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.ring[:])
+	t.kept, t.left = 0, true
+	t.wake()
+}
+
+func (t *track) over() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left && t.kept == 0
+}
+
+func (t *track) wake() {
+	select {
+	case t.more <- struct{}{}:
+	default:
+	}
+}
+
+// take puts the frame into f that is next at now, and reports false if there is none;
+// then it says how long nothing will be due, or 0 for as long as nothing comes.
+func (t *track) take(now time.Time, f *audio.Frame) (ok bool, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.kept > 0 {
+		t.sent(f)
+		return true, 0
+	}
+	if t.next.IsZero() || t.left || t.next.Sub(t.spoke) >= lingers {
+		return false, 0
+	}
+	if silent := t.silent(); now.Before(silent) {
+		return false, silent.Sub(now)
+	}
+	if due := t.next.Add(audio.Time); now.Before(due) {
+		return false, due.Sub(now)
+	}
+	t.blank(f)
+	return true, 0
+}
+
+// sent puts the oldest frame that was sent into f, or silence that belongs before it.
+func (t *track) sent(f *audio.Frame) {
+	head := &t.ring[t.first]
+	missing := 0
+	if !t.next.IsZero() {
+		missing = int((head.At.Sub(t.next) + audio.Time/2) / audio.Time)
+	}
+	if missing > 0 && missing <= bridged {
+		t.blank(f)
+		return
+	}
+	*f, *head = *head, audio.Frame{}
+	t.first = (t.first + 1) % len(t.ring)
+	t.kept--
+	f.Lost = uint16(min(max(0, missing), math.MaxUint16)) // its time says all that is missing
+	t.next = f.At.Add(audio.Time)
+	t.spoke = t.next
+	if !f.At.Before(t.ended) {
+		t.ended = time.Time{} // they speak again
+	}
+}
+
+// silent returns from when on it counts as silence that nothing comes.
+func (t *track) silent() time.Time {
+	switch {
+	case t.ended.IsZero():
+		return t.spoke.Add(unsaid)
+	case t.spoke.Before(t.ended.Add(-audio.Time / 2)):
+		return t.told.Add(decoding)
+	}
+	return t.told
+}
+
+// blank puts 20 ms of silence into f.
+func (t *track) blank(f *audio.Frame) {
+	*f = audio.Frame{At: t.next}
+	t.next = t.next.Add(audio.Time)
+}
