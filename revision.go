@@ -28,4 +28,7 @@ type Revision struct {
 // it, and all that was derived from it, is kept nowhere from then on.
 type Withdrawal struct {
 	Of EventID `json:"of"`
+
+	// With is what was derived from it and is gone too. The journal fills it in.
+	With []EventID `json:"with,omitempty"`
 }

@@ -1,9 +1,12 @@
 package earshot
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -44,6 +47,54 @@ func (u Use) Deed() Text {
 		return Text("uses " + brief(u.Tool))
 	}
 	return Text(strings.TrimSpace(d.does + " " + brief(u.argument(d.to))))
+}
+
+// Whole returns what a message says, with the files that hang at it.
+func (m Message) Whole() Text {
+	text := string(m.Text)
+	for i, a := range m.Attachments {
+		if i == MaxAttachments {
+			break
+		}
+		text += "\n" + string(a.Line())
+	}
+	return Text(strings.TrimPrefix(text, "\n"))
+}
+
+// Line says what hangs at a message, in one line, such as
+// "[attached: photo.png, image/png, 120 kB]". A name can neither end it nor begin another.
+func (a Attachment) Line() Text {
+	text := "[attached: " + cmp.Or(bracketed(string(a.Name)), "a file")
+	if kind := bracketed(a.Type); kind != "" {
+		text += ", " + kind
+	}
+	switch size := float64(a.Size); {
+	case a.Size <= 0:
+	case a.Size < 1000:
+		text += fmt.Sprintf(", %d bytes", a.Size)
+	case a.Size < 1_000_000:
+		text += fmt.Sprintf(", %.0f kB", size/1e3)
+	default:
+		text += fmt.Sprintf(", %.1f MB", size/1e6)
+	}
+	return Text(text + "]")
+}
+
+// bracketed returns text as it can stand within brackets: in one short line of what can
+// be seen, without brackets.
+func bracketed(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Ps, r), unicode.Is(unicode.Pe, r), r == '<', r == '>', r == '|', r == utf8.RuneError:
+			return '_'
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, text)
+	return brief(text)
 }
 
 // argument returns the text that is called name among the arguments, or nothing.

@@ -24,12 +24,16 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.E
 	} else if old, err := find(ctx, tx, e); err == nil || !errors.Is(err, sql.ErrNoRows) {
 		return old, false, err
 	}
+	e.Sources = rests(e)
 	orphan, err := orphaned(ctx, tx, e.Sources)
 	if err != nil {
 		return e, false, err
 	}
 	if orphan {
 		e = erased(e)
+	}
+	if e, err = s.changes(ctx, tx, e); err != nil {
+		return e, false, err
 	}
 	e, err = insert(ctx, tx, e)
 	if err != nil {

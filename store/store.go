@@ -1,7 +1,12 @@
 // Package store keeps what happened. The journal is the truth: one file of
 // SQLite, to which events are added and never changed, except that a deleted
-// one loses its content. The views on it, such as the search, are made from
+// one loses its content and a revised message gets another. The views on it, such as the search, are made from
 // the journal and can be made again at any time.
+//
+// Two kinds of events change what was kept before, as the step adds them: what an
+// [earshot.Revision] is about says from then on what that says, and what an
+// [earshot.Withdrawal] is about is erased with all that was derived from it. What was
+// there before is gone with the commit, and its traces in the files a moment later.
 //
 // An event is acknowledged after it has been forced to the disk. Decisions
 // that need the past, such as whether a name is free, are taken inside the
@@ -40,6 +45,7 @@ type Store struct {
 	archive     *Archive
 	write       *writer
 	running     sync.WaitGroup
+	tidier      tidier
 	lock        *lock
 	reports     *reporter
 	projections []earshot.Projection
@@ -87,6 +93,7 @@ func newStore(c Config, l *lock) *Store {
 		now:         c.Now,
 		newID:       c.NewID,
 		grown:       make(chan struct{}),
+		tidier:      newTidier(),
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -127,6 +134,7 @@ func (s *Store) open(ctx context.Context, last past) error {
 	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), ended: s.ended}
 	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
 	s.finish(ctx)
+	go s.tidy(context.WithoutCancel(ctx)) // Close waits for it
 	return nil
 }
 
@@ -187,6 +195,8 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
+		close(s.tidier.leaving)
+		<-s.tidier.done
 		close(s.write.quit)
 		s.running.Wait()
 		err = errors.Join(s.archive.Close(), s.write.db.Close())

@@ -41,7 +41,7 @@ func odd(err error) error {
 type messages struct{}
 
 func (messages) Name() string { return "messages" }
-func (messages) Version() int { return 3 }
+func (messages) Version() int { return 4 }
 
 func (messages) Create(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx,
@@ -57,7 +57,7 @@ func (messages) Reset(ctx context.Context, tx *sql.Tx) error {
 func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
 	switch b := e.Body.(type) {
 	case earshot.Message:
-		err = m.index(ctx, tx, e.Sequence, b.Text)
+		err = m.index(ctx, tx, e.Sequence, b.Whole())
 	case earshot.Utterance:
 		err = m.index(ctx, tx, e.Sequence, b.Text)
 	case earshot.Memo:

@@ -2,6 +2,8 @@ package testkit
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,22 +46,105 @@ func (j *Journal) Append(ctx context.Context, events ...earshot.Event) ([]earsho
 			return nil, err
 		}
 	}
+	before := slices.Clone(j.events)
 	var kept []earshot.Event
 	for _, e := range events {
-		kept = append(kept, j.keep(e))
+		e, err := j.keep(e)
+		if err != nil {
+			j.events = before
+			return nil, err
+		}
+		kept = append(kept, e)
 	}
 	return kept, nil
 }
 
-func (j *Journal) keep(e earshot.Event) earshot.Event {
-	for _, had := range j.events {
-		if had.ID == e.ID {
-			return had
-		}
+func (j *Journal) keep(e earshot.Event) (earshot.Event, error) {
+	if i := j.find(e.ID); i >= 0 {
+		return j.events[i], nil
+	}
+	var err error
+	switch b := e.Body.(type) {
+	case earshot.Revision:
+		e.Sources = append(slices.Clip(e.Sources), b.Of)
+		err = j.revise(e, b)
+	case earshot.Withdrawal:
+		b, err = j.withdraw(b)
+		e.Body = b
+	}
+	if err != nil {
+		return e, err
 	}
 	e.Sequence = j.from + int64(len(j.events)) + 1
+	if slices.ContainsFunc(e.Sources, j.gone) {
+		erase(&e)
+	}
 	j.events = append(j.events, e)
-	return e
+	return e, nil
+}
+
+// find returns where an event is, -1 if it is not there.
+func (j *Journal) find(id earshot.EventID) int {
+	return slices.IndexFunc(j.events, func(e earshot.Event) bool { return e.ID == id })
+}
+
+// gone reports whether an event was erased.
+func (j *Journal) gone(id earshot.EventID) bool {
+	i := j.find(id)
+	return i >= 0 && j.events[i].Body.Kind() == earshot.KindErased
+}
+
+// erase leaves of e that it was there.
+func erase(e *earshot.Event) {
+	*e = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Erased{Was: e.Body.Kind()}}
+}
+
+var errNothing = errors.New("it is about a message that this room has not")
+
+// revise makes a message what it was revised to.
+func (j *Journal) revise(by earshot.Event, b earshot.Revision) error {
+	i := j.find(b.Of)
+	if i < 0 {
+		return errNothing
+	}
+	m, ok := j.events[i].Body.(earshot.Message)
+	switch {
+	case j.gone(b.Of): // and so is what is derived from it
+		return nil
+	case !ok:
+		return errNothing
+	}
+	m.Text, m.Revised = b.Text, by.At
+	j.events[i].Body = m
+	for k := range j.events {
+		switch had := j.events[k].Body.(type) {
+		case earshot.Revision:
+			if had.Of == b.Of {
+				j.events[k].Body = earshot.Revision{Of: had.Of}
+			}
+		case earshot.Edit:
+			if had.Item == string(b.Of) {
+				erase(&j.events[k])
+			}
+		}
+	}
+	return nil
+}
+
+// withdraw erases a message and all that was derived from it.
+func (j *Journal) withdraw(b earshot.Withdrawal) (earshot.Withdrawal, error) {
+	i := j.find(b.Of)
+	if i < 0 {
+		return b, errNothing
+	}
+	erase(&j.events[i])
+	for k := range j.events { // what is derived comes later
+		if slices.ContainsFunc(j.events[k].Sources, j.gone) {
+			erase(&j.events[k])
+			b.With = append(b.With, j.events[k].ID)
+		}
+	}
+	return b, nil
 }
 
 // Slow makes every later commit take d.
