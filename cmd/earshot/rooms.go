@@ -95,6 +95,9 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 			return d.recall(ctx, is.ID, agent)
 		},
+		Event: func(ctx context.Context, id earshot.EventID) (earshot.Event, bool, error) {
+			return d.store.Event(ctx, is.ID, id)
+		},
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
 		Corrected: d.corrected,
 		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, is) },

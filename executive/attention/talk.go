@@ -17,6 +17,8 @@ type Line struct {
 	// loudspeaker's: of what it asks, only what it asks of everybody counts.
 	Unknown bool
 	Text    earshot.Text
+
+	Event earshot.EventID // in which it was said
 }
 
 // A Talk is what the last words of people amount to, as far as words tell.

@@ -1,13 +1,15 @@
 package room
 
 import (
+	"context"
+
 	"earshot"
 	"earshot/executive/scene"
 )
 
 // Route does to an event what [Room.Admit] does before it acts.
 func Route(r *Room, e earshot.Event) error {
-	_, err := r.resolve(e)
+	_, err := r.resolve(context.Background(), e)
 	return err
 }
 

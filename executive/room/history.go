@@ -49,6 +49,10 @@ type line struct {
 	whose  *earshot.Whose
 	manner earshot.Text // what the model is told of how it sounded
 
+	answers  earshot.EventID      // the message that its author answers, as they say
+	quoted   *citation            // that, as it stands in the prompt
+	attached []earshot.Attachment // part of the text
+
 	continues earshot.EventID // the line before, of the same sentence
 
 	mends []mend // the newest last
@@ -102,7 +106,10 @@ func (l line) source() earshot.EventID {
 // a clock that jumps does not change it. A reply stands behind what it answers,
 // other replies to that and what agents asked one another for it, and so before
 // the message that cut it off.
-type history struct{ lines []line }
+type history struct {
+	lines  []line
+	recent func(earshot.EventID) (citation, bool) // what is remembered besides; may be nil
+}
 
 func (h *history) add(l line) {
 	i := len(h.lines)
@@ -156,6 +163,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 		if !l.visibility.Allows(a) || l.gone {
 			continue
 		}
+		l.quoted = h.cites(l, a)
 		used = append(used, l)
 		if l.author != self && !l.announces {
 			if l.text = whole(used); l.text != used[len(used)-1].text {
@@ -176,7 +184,7 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 
 // asked returns a message of somebody else, as the model reads it.
 func (l line) asked(name func(earshot.ParticipantID) string, several bool) llm.Message {
-	envelope := conversation.Envelope{From: name(l.speaker()), Text: l.text + l.manner}
+	envelope := conversation.Envelope{From: name(l.speaker()), Text: l.quoted.among(name) + l.text + l.manner}
 	if n := len(l.mends); n > 0 && name(l.mends[n-1].by) != envelope.From { // whose words these are then
 		envelope.Text += earshot.Text(" (corrected: these words are " + name(l.mends[n-1].by) + "'s)")
 	}

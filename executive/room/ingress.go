@@ -40,6 +40,8 @@ type incoming struct {
 	amid    amid                 // what it means to the work of the agent that it calls
 	signal  *interrupt.Signal    // nil if it can be none
 
+	change change // what it does to a message that was let in before
+
 	before earshot.Text // what was said before it that it goes on with
 	held   bool         // it goes on with what was said before, as far as anybody can tell
 }
@@ -50,8 +52,11 @@ type incoming struct {
 // sending it again with the same ID is safe, and waits for the same commit.
 // Admit may be called from many goroutines.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
-	in, err := r.resolve(e)
+	in, err := r.resolve(ctx, e)
 	if err != nil {
+		if needless(e.Body, err) {
+			return nil
+		}
 		return err
 	}
 	if r.deaf(in.event) {
@@ -73,7 +78,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	entry, first, err := r.reserve(in)
 	if err != nil {
-		r.heed(in.signal) // what cannot be kept may still cut
+		r.disturb(in) // what cannot be kept may still cut
 		return err
 	}
 	switch {
@@ -83,7 +88,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.spokeTo(in)
 		r.overhears(in)
 		r.grants(in)
-		r.heed(in.signal)
+		r.disturb(in)
 		r.appears(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)
@@ -142,11 +147,13 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 }
 
 // resolve fixes, for good, who said it, to whom, and who may see it.
-func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
+func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err error) {
 	if e.Body, err = r.body(e.Body); err != nil {
 		return in, err
 	}
-	in.who = r.cfg.People.Resolve(e.From)
+	if e.From.ID != "" { // else it is from the sense itself
+		in.who = r.cfg.People.Resolve(e.From)
+	}
 	if b, is := e.Body.(earshot.Edit); is {
 		if e.Body, err = told(e.From, in.who, b); err != nil {
 			return in, err
@@ -165,6 +172,11 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 			return in, err
 		}
 	}
+	if _, does := changing(e.Body); does {
+		err := r.bearsOn(ctx, &e, &in)
+		in.event = e
+		return in, err
+	}
 	in.heeded = r.heeds(in.who)
 	switch body := e.Body.(type) {
 	case earshot.Presence:
@@ -173,7 +185,7 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 		if e.Visibility.Scope == earshot.Private {
 			in.aim = r.whispered(e)
 		} else {
-			in.aim = r.direct(&e, in.who, body.Text)
+			in.aim = r.answering(&e, body, in.who, r.direct(&e, in.who, body.Text))
 			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
 		}
 		if in.heeded {
@@ -204,8 +216,12 @@ func (r *Room) resolve(e earshot.Event) (in incoming, err error) {
 func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 	switch body := b.(type) {
 	case earshot.Message:
-		text, err := wording(body.Text, earshot.MaxText)
-		return earshot.Message{Text: text}, err
+		return written(body)
+	case earshot.Revision:
+		body.Text = valid(body.Text)
+		return body, nil
+	case earshot.Withdrawal:
+		return earshot.Withdrawal{Of: body.Of}, nil
 	case earshot.Utterance:
 		body, err := utterance(body)
 		if err == nil {
@@ -231,11 +247,16 @@ func wording(text earshot.Text, most int) (earshot.Text, error) {
 	if len(text) > most {
 		return "", fmt.Errorf("a message of %d bytes is too long: at most %d; send it in parts", len(text), most)
 	}
-	text = earshot.Text(strings.ToValidUTF8(string(text), "\uFFFD"))
+	text = valid(text)
 	if strings.TrimSpace(string(text)) == "" {
 		return "", errors.New("an empty message says nothing")
 	}
 	return text, nil
+}
+
+// valid returns text as UTF-8.
+func valid(text earshot.Text) earshot.Text {
+	return earshot.Text(strings.ToValidUTF8(string(text), "\uFFFD"))
 }
 
 // cuts reports whether text is a command word, to whichever agent.
@@ -360,7 +381,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 }
 
 // unkept is what people and agents do that is refused off the record.
-var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true}
+var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true}
 
 // is reports whether e may be the event of en, sent again: of what was off the
 // record or was deleted nobody knows.
@@ -371,9 +392,11 @@ func (en *entry) is(e earshot.Event) bool {
 	return en.event.From == e.From && en.event.Author == e.Author && en.event.Body.Kind() == e.Body.Kind()
 }
 
-// governs reports whether events of kind k say how the room is. They are few,
-// whatever people do, and never refused.
-func governs(k earshot.Kind) bool { return k == earshot.KindPresence || k == earshot.KindMode }
+// governs reports whether events of kind k say how the room is, or that something be
+// forgotten. They are few, whatever people do, and never refused.
+func governs(k earshot.Kind) bool {
+	return k == earshot.KindPresence || k == earshot.KindMode || k == earshot.KindWithdrawal
+}
 
 // know remembers an entry by its ID, and forgets the oldest. It wants r.mu.
 func (r *Room) know(en *entry) {
@@ -445,7 +468,7 @@ func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Pa
 // shell, and returns the answer. A private message is sent, and has none. It may be
 // called from many goroutines.
 func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
-	in, err := r.resolve(e)
+	in, err := r.resolve(ctx, e)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"earshot"
@@ -33,7 +34,9 @@ const (
 // A muse is the room as its mind sees it. It belongs to the goroutine of the mind,
 // and to the owner of the room while that one waits.
 type muse struct {
-	room  *Room
+	room *Room
+
+	mu    sync.Mutex                // held for what rests has, by who changes it and by the owner
 	rests map[earshot.EventID]*rest // by thought
 }
 
@@ -68,6 +71,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	is.madeOf(used)
 	is.restsOn(going)
 	refuted := r.refuted(a, &is, now)
+	m.mu.Lock()
 	rests := m.rests[q.ID]
 	if rests == nil {
 		rests = &rest{visibility: q.Visibility}
@@ -75,6 +79,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	}
 	rests.visibility = rests.visibility.And(is.visibility)
 	rests.sources = alsoRests(rests.sources, is.sources...)
+	m.mu.Unlock()
 	matter = think.Matter{
 		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
 		Evidence: r.evidence(used, going, now), Kept: r.kept(a, q.Visibility), Refuted: refuted,
@@ -235,7 +240,9 @@ func (m *muse) Found(ctx context.Context, q think.Question, a think.Answer) {
 // Over implements [think.House]. Who waits for an answer is told, if nothing came of
 // it: not who only used a word that makes one think, and was answered already.
 func (m *muse) Over(q think.Question, found int, stopped bool) {
+	m.mu.Lock()
 	delete(m.rests, q.ID)
+	m.mu.Unlock()
 	if q.Cause.Asked() && q.Cause != earshot.ByTrigger && found == 0 && !stopped {
 		m.room.tell(q.Via, earshot.Notice{Text: "I have thought about what you asked, and have come to nothing that I could say; ask me again with more to go on"})
 	}

@@ -75,6 +75,12 @@ func (q *question) madeOf(lines []line) {
 		for _, m := range l.mends {
 			q.sources = alsoRests(q.sources, m.edit)
 		}
+		if c := l.quoted; c != nil {
+			q.visibility = q.visibility.And(c.visibility)
+			if c.by != q.seat.ID {
+				q.sources = alsoRests(q.sources, c.event)
+			}
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (r *Room) listens(e *entry, text earshot.Text) {
 	}
 	unknown := e.event.Author == "" || e.event.Author == participants.Generic
 	l := attention.Line{
-		At: r.ends(e.event), Who: string(r.person(e.event.Author)), Here: true, Text: text,
+		Event: e.event.ID, At: r.ends(e.event), Who: string(r.person(e.event.Author)), Here: true, Text: text,
 		Unknown: (unknown || e.who.Nameless()) && e.event.Body.Kind() == earshot.KindUtterance,
 	}
 	if unknown {

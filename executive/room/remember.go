@@ -42,7 +42,9 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 	into.Took(e.Sequence)
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		heard(into, e, body.Text)
+		heard(into, e, body.Whole())
+	case earshot.Revision:
+		into.Reword(body.Of, r.rewritten(body).Whole())
 	case earshot.Utterance:
 		heard(into, e, body.Text)
 	case earshot.Memo:

@@ -127,6 +127,11 @@ type Config struct {
 	// [Room.Reseat]. If nil, the agent that Settings names sits there alone.
 	Agents func() []agents.Record
 
+	// Event returns an event of the room, and whether it is there, for what changes one
+	// or takes it back. It may wait for a disk. If nil, that can be done to those alone
+	// that the room remembers.
+	Event func(ctx context.Context, id earshot.EventID) (earshot.Event, bool, error)
+
 	// Former returns what agents were called that have ended, so that who calls one is
 	// told. It answers at once. If nil, their names are nobody's.
 	Former func() []string
@@ -439,6 +444,8 @@ func (r *Room) take(ctx context.Context) {
 				r.listens(e, body.Text)
 				e.events = append(e.events, r.attend(e, body.Text)...)
 			}
+		case earshot.Revision:
+			e.events = append(e.events, r.reask(e, body)...)
 		case earshot.Utterance:
 			text := joined(e.before, body.Text)
 			r.listens(e, text)
@@ -511,6 +518,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 			r.advise(own, e.aim)
 			r.reports(e)
 			r.redirects(e)
+			r.takesIn(ctx, own)
 		}
 		if own.Sequence <= before { // the journal has had it for long: it was answered then
 			for _, q := range e.asks {
@@ -538,15 +546,23 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 		return nil, err
 	}
 	before := r.newest
-	for _, e := range kept {
+	var orphans []earshot.EventID
+	for i, e := range kept {
+		if e.Body.Kind() == earshot.KindErased && i < len(events) && events[i].Body.Kind() != earshot.KindErased {
+			orphans = append(orphans, e.ID) // what it was made of was taken back meanwhile
+		}
 		if e.Sequence > before {
 			r.newest = max(r.newest, e.Sequence)
 			r.taught(e)
 			r.says(e)
 			r.remember(e)
+			r.recalls(e)
 			r.glimpse(e)
 			r.show(e)
 		}
+	}
+	if len(orphans) > 0 {
+		r.forget(ctx, "", orphans...)
 	}
 	if !r.scene.Counts(r.perceived) {
 		r.mend(ctx)

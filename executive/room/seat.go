@@ -73,7 +73,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	l := line{event: e.ID, sequence: e.Sequence, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		l.about, l.text, l.turn = body.About, body.Text, body.Turn
+		l.about, l.text, l.turn, l.answers, l.attached = body.About, body.Whole(), body.Turn, body.ReplyTo, body.Attachments
 		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // which it did not say aloud
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
 		}
@@ -162,7 +162,7 @@ func (s *seat) sleep(newest int64) {
 	for _, said := range s.said {
 		left.said = append(left.said, past{said.reply.ID, said.thought})
 	}
-	s.history, s.said, s.sections, s.sectionsOf, s.left = history{}, nil, "", nil, left
+	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", nil, left
 }
 
 // wake makes the dialogue again of the newest events that the agent may see: what
@@ -257,7 +257,7 @@ func (r *Room) seating() (changed bool) {
 		s := had[a.ID]
 		if s == nil {
 			changed = true
-			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now()}
+			s = &seat{awake: r.cfg.Recall == nil, touched: r.cfg.Now(), history: history{recent: r.recallable}}
 		}
 		s.Record = a
 		now = append(now, s)

@@ -263,6 +263,28 @@ func (s *Scene) Forget(events ...earshot.EventID) {
 	}
 }
 
+// Reword says what a message says that its author has changed. What others made of the
+// old one is over.
+func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.layer(Audio)
+	k := slices.IndexFunc(l.entries, func(e entry) bool { return e.ID == string(event) })
+	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return v.Edit.Body.(earshot.Edit).Item == string(event) })
+	for i := range s.log {
+		if s.log[i].ID == string(event) {
+			s.log[i].Text, s.log[i].Was = "", "" // the positions stay
+		}
+	}
+	if k < 0 {
+		return
+	}
+	e := &l.entries[k]
+	now := fitted(Item{Field: Audio, ID: e.ID, Text: text})
+	e.Text, e.Was, e.Event, e.Mended, e.gone, e.before, e.wrong = now.Text, "", event, "", false, nil, nil
+	s.changed(e.Item)
+}
+
 // Attribute says whose words an event is, which turned out later.
 func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
 	s.mu.Lock()

@@ -24,6 +24,10 @@ func (c *Console) Show(e earshot.Event) {
 			return
 		}
 		c.message(e, b)
+	case earshot.Revision:
+		c.term.Note(terminal.Line{Head: c.head(e, e.Visibility.Scope == earshot.Private, false) + " (edited): ", Text: string(b.Text)})
+	case earshot.Withdrawal:
+		c.quietly(c.who(e) + " took a message back")
 	case earshot.Utterance:
 		c.asked.add(e, len(e.To) > 0)
 		c.term.Note(terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(b.Text), Quiet: len(e.To) == 0})
@@ -68,7 +72,7 @@ func (c *Console) message(e earshot.Event, m earshot.Message) {
 	if e.Via == c.cfg.Outlet && !secret {
 		return
 	}
-	c.term.Note(terminal.Line{Head: c.head(e, secret, unkept) + ": ", Text: string(m.Text)})
+	c.term.Note(terminal.Line{Head: c.head(e, secret, unkept) + ": ", Text: string(m.Whole())})
 }
 
 // head says who wrote e, how, and if it is secret to whom: last, since of what

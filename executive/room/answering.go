@@ -1,0 +1,159 @@
+package room
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// Replied is the reason for a decision about what answers a message of the agent's own.
+const Replied = "it answers what I wrote"
+
+// longestCitation is how much is quoted of a message that another answers, in bytes: enough
+// to know it again.
+const longestCitation = 120
+
+// A citation is a message that another answers.
+type citation struct {
+	event      earshot.EventID
+	by         earshot.ParticipantID
+	text       earshot.Text
+	visibility earshot.Visibility
+}
+
+// among returns the citation as it stands before what answers it; nothing if there is none.
+func (c *citation) among(name func(earshot.ParticipantID) string) earshot.Text {
+	if c == nil || c.text == "" {
+		return ""
+	}
+	return earshot.Text("(in answer to "+name(c.by)+", who wrote ") + earshot.Text(quotation(earshot.Text(beginning(string(c.text), longestCitation)))) + ") "
+}
+
+// cites returns what a line answers, if everybody in a may see that; nil if it answers
+// nothing that is remembered.
+func (h *history) cites(l line, a earshot.Audience) *citation {
+	if l.answers == "" {
+		return nil
+	}
+	c, known := citation{}, false
+	if i := slices.IndexFunc(h.lines, func(x line) bool { return x.event == l.answers && !x.gone }); i >= 0 {
+		x := h.lines[i]
+		c, known = citation{x.event, x.speaker(), x.text, x.visibility}, true
+	} else if h.recent != nil {
+		c, known = h.recent(l.answers)
+	}
+	if !known || !c.visibility.Allows(a) {
+		return nil
+	}
+	return &c
+}
+
+// recallable returns a message that the room remembers, as others can quote it.
+func (r *Room) recallable(id earshot.EventID) (citation, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	en, ok := r.known[id]
+	if !ok {
+		return citation{}, false
+	}
+	e := en.event
+	c := citation{event: e.ID, by: e.Author, visibility: e.Visibility}
+	switch body := e.Body.(type) {
+	case earshot.Message:
+		c.text = body.Whole()
+	case earshot.Utterance:
+		c.text = body.Text
+	case earshot.Reply:
+		c.text = body.Delivered()
+	}
+	return c, c.text != ""
+}
+
+// recalls remembers a reply, which somebody may answer.
+func (r *Room) recalls(e earshot.Event) {
+	if e.Body.Kind() != earshot.KindReply {
+		return
+	}
+	done := make(chan struct{})
+	close(done)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.known[e.ID]; !known {
+		r.know(&entry{incoming: incoming{event: e}, done: done})
+	}
+}
+
+// answering is the aim of a message that answers another. What answers an agent of the
+// room is for that one, unless its words call somebody; what answers somebody else is
+// for them. A reply may be named by its turn, which is what an outlet knows of it; the
+// message then says which it is.
+func (r *Room) answering(e *earshot.Event, m earshot.Message, who participants.Participant, a aim) aim {
+	if m.ReplyTo == "" {
+		return a
+	}
+	id, by := r.wroteThat(m.ReplyTo)
+	m.ReplyTo = cmp.Or(id, m.ReplyTo)
+	e.Body = m
+	p, known := r.cfg.People.Get(by)
+	if !known || by == who.ID || a.named || a.why == ToOthers {
+		return a
+	}
+	agents := r.sitting([]earshot.ParticipantID{by}, r.agents())
+	if len(agents) == 0 {
+		if p.Type.Machine() {
+			return a
+		}
+		e.To = []earshot.ParticipantID{by}
+		return aim{why: ToOthers, hint: a.hint}
+	}
+	e.To, e.Visibility.Agents = slices.Clone(agents), slices.Clone(agents)
+	return aim{agents: agents, mine: true, named: true, why: Replied, hint: a.hint}
+}
+
+// wroteThat returns which event is called id, and who wrote it: a message, a reply, or
+// what is being said just now, of which there is no event yet.
+func (r *Room) wroteThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if en, ok := r.known[id]; ok {
+		return id, en.event.Author
+	}
+	turn := earshot.TurnID(id)
+	if r.live != nil && r.live.turn == turn {
+		return "", r.live.seat.ID
+	}
+	for _, en := range r.known {
+		if reply, ok := en.event.Body.(earshot.Reply); ok && reply.Turn == turn {
+			return en.event.ID, en.event.Author
+		}
+	}
+	return "", ""
+}
+
+// written returns a message as it may be kept: of words, or with something that hangs at
+// it. Of that no more is kept than people can look through.
+func written(m earshot.Message) (earshot.Message, error) {
+	kept := earshot.Message{Text: valid(m.Text), ReplyTo: m.ReplyTo}
+	for _, a := range m.Attachments[:min(len(m.Attachments), earshot.MaxAttachments)] {
+		kept.Attachments = append(kept.Attachments, earshot.Attachment{
+			Name: earshot.Text(cut(string(a.Name))), Type: cut(a.Type), Size: max(0, a.Size),
+		})
+	}
+	if len(kept.Attachments) > 0 && strings.TrimSpace(string(kept.Text)) == "" {
+		kept.Text = ""
+		return kept, nil
+	}
+	_, err := wording(m.Text, earshot.MaxText)
+	return kept, err
+}
+
+// longestFile is the longest name of a file in bytes, as file systems have it.
+const longestFile = 255
+
+// cut returns text as UTF-8, no longer than the name of a file.
+func cut(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), longestFile)], "")
+}
