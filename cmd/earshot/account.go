@@ -80,7 +80,7 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, bool) {
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		return string(body.Text), true
+		return edited(body), true
 	case earshot.Utterance:
 		text := string(body.Text)
 		if body.Continues != "" {

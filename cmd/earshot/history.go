@@ -131,6 +131,10 @@ func (a *app) transcript(r *store.Reader, events []earshot.Event, asJSON bool, n
 	if err != nil {
 		return err
 	}
+	answered, err := cited(a.ctx, r, events)
+	if err != nil {
+		return err
+	}
 	beside := besides(known.apply(events))
 	for _, e := range inOrder(events) {
 		later, revised := known[e.ID]
@@ -140,7 +144,7 @@ func (a *app) transcript(r *store.Reader, events []earshot.Event, asJSON bool, n
 		case asJSON:
 			err = json.NewEncoder(a.out).Encode(e)
 		default:
-			printLine(a.out, beside.mark(known.mark(e, name), name), name)
+			printLine(a.out, answered.mark(beside.mark(known.mark(e, name), name), name), name)
 		}
 		if err != nil {
 			return err

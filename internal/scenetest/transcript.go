@@ -138,7 +138,11 @@ func (t *transcript) seen(s sight) string {
 		if e.Via == s.outlet && e.Visibility.Scope != earshot.Private {
 			return ""
 		}
-		return fmt.Sprintf("(sees) %s: %s", t.heading(e), string(b.Text))
+		return fmt.Sprintf("(sees) %s: %s", t.heading(e), string(b.Whole()))
+	case earshot.Revision:
+		return fmt.Sprintf("(sees) %s (edited): %s", t.heading(e), string(b.Text))
+	case earshot.Withdrawal:
+		return fmt.Sprintf("(sees) %s took a message back", t.heading(e))
 	case earshot.Utterance:
 		return fmt.Sprintf("(sees) %s: %s", t.people.Name(e.Author), string(b.Text))
 	case earshot.Memo:

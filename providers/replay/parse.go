@@ -33,6 +33,11 @@ const longest = 24 * time.Hour
 //	7.4s  microphone/default  (aloud) earshot what time is it
 //	8.2s  microphone/default  (aloud as 3) and tomorrow
 //	9.0s  console/ann  (goes)
+//	10s   discord/bob  (as m1) (attaches a.png image/png 12000) look at this
+//	11s   discord/ann  (answers m1) how nice
+//	12s   discord/bob  (edits m1) look at that
+//	13s   discord/bob  (deletes m1)
+//	14s   discord/     (deletes m1)
 //
 // A line is when, who (the provider and its name for them), and what: a
 // message, a command after a slash, (typing) for the first key of a line,
@@ -42,6 +47,10 @@ const longest = 24 * time.Hour
 // after all, (voice over); its (words) are understood while it speaks, a phrase
 // that is listened for (calls), and what it said (aloud) comes when it has ended;
 // (aloud as 3) is by voice 3, and (aloud as 0) by the agent's own, from elsewhere.
+// A message that others speak of has a name, (as m1). It can answer another, or anything
+// else by its ID, (answers m1), and files can hang at it, (attaches NAME TYPE BYTES), also
+// without words. It is changed, (edits m1), and taken back, (deletes m1), by its author
+// or, if nobody is named, by the provider itself.
 // What came together with the agent's own sound is (own words) and (own voice).
 // Lines are in the order of time.
 //
@@ -107,10 +116,16 @@ func parseLine(line string) (At, error) {
 	if err != nil || offset < 0 || offset > longest {
 		return At{}, fmt.Errorf("%q is not a time from 0s to %v", when, longest)
 	}
+	provider, keepsOrder := strings.CutSuffix(who, "/")
+	of, deletes := named(what, "deletes")
+	if deletes && keepsOrder && provider != "" && !strings.Contains(provider, "/") && utf8.ValidString(line) {
+		return At{offset, earshot.Event{From: earshot.Handle{Provider: provider}, Body: earshot.Withdrawal{Of: of}}}, nil
+	}
 	from, err := parseHandle(who)
 	if err != nil {
 		return At{}, err
 	}
+	id, what := parseName(what)
 	body, err := parseBody(what)
 	if err != nil {
 		return At{}, err
@@ -119,7 +134,7 @@ func parseLine(line string) (At, error) {
 		p.Session = from.ID
 		body = p
 	}
-	return At{offset, earshot.Event{From: from, Body: body}}, nil
+	return At{offset, earshot.Event{ID: id, From: from, Body: body}}, nil
 }
 
 // word parts the first word of s from the rest.
@@ -163,7 +178,67 @@ func parseBody(s string) (earshot.Body, error) {
 	if body, ok := parseVoice(s); ok {
 		return body, nil
 	}
-	return earshot.Message{Text: earshot.Text(strings.ReplaceAll(s, `\n`, "\n"))}, nil
+	if of, ok := named(s, "deletes"); ok {
+		return earshot.Withdrawal{Of: of}, nil
+	}
+	if of, text, ok := labelled(s, "edits"); ok {
+		return earshot.Revision{Of: of, Text: lines(text)}, nil
+	}
+	return parseMessage(s), nil
+}
+
+// lines returns a text with its ends of lines.
+func lines(s string) earshot.Text { return earshot.Text(strings.ReplaceAll(s, `\n`, "\n")) }
+
+// labelled returns the name behind a word in brackets with which s begins, and what comes
+// after it.
+func labelled(s, word string) (name earshot.EventID, rest string, ok bool) {
+	head, rest, closed := strings.Cut(s, ")")
+	label, is := strings.CutPrefix(head, "("+word+" ")
+	if !closed || !is || label == "" || len(label) > mostName || strings.ContainsAny(label, " \t(") {
+		return "", s, false
+	}
+	return earshot.EventID(label), strings.TrimLeft(rest, " \t"), true
+}
+
+// named is labelled for what nothing comes after.
+func named(s, word string) (name earshot.EventID, ok bool) {
+	name, rest, ok := labelled(s, word)
+	return name, ok && rest == ""
+}
+
+// mostName is the longest name of a message in a scene, in bytes.
+const mostName = 64
+
+// parseName returns how a message is called, if it is, and the rest of it.
+func parseName(s string) (earshot.EventID, string) {
+	id, rest, ok := labelled(s, "as")
+	if !ok || rest == "" || rest[0] == '/' { // a command has no name
+		return "", s
+	}
+	return id, rest
+}
+
+// parseMessage returns a message: what it answers, what hangs at it, and its words.
+func parseMessage(s string) earshot.Message {
+	var m earshot.Message
+	m.ReplyTo, s, _ = labelled(s, "answers")
+	for len(m.Attachments) < earshot.MaxAttachments {
+		head, rest, _ := strings.Cut(s, ")")
+		list, is := strings.CutPrefix(head, "(attaches ")
+		parts := strings.Fields(list)
+		if !is || len(parts) != 3 {
+			break
+		}
+		size, err := strconv.ParseInt(parts[2], 10, 64)
+		if err != nil || size < 0 {
+			break
+		}
+		m.Attachments = append(m.Attachments, earshot.Attachment{Name: earshot.Text(parts[0]), Type: parts[1], Size: size})
+		s = strings.TrimLeft(rest, " \t")
+	}
+	m.Text = lines(s)
+	return m
 }
 
 const (

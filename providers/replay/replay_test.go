@@ -97,6 +97,13 @@ func TestParse(t *testing.T) {
 65s   console/ann  two\nlines
 66s   console/ann  (comes)
 67s   console/ann  (goes)
+68s   discord/bob#1/x  (as m1) (attaches a.png image/png 12) look\nat this
+69s   discord/bob#1/x  (answers m1) (attaches b c 0)
+70s   discord/bob#1/x  (edits m1) look
+71s   discord/bob#1/x  (deletes m1)
+72s   discord/  (deletes m1)
+73s   console/ann  (deletes m1) is no deletion
+74s   console/ann  (as m1) /etc
 -- said --
 0.9s  speaker      The tides
 `))
@@ -120,6 +127,13 @@ func TestParse(t *testing.T) {
 		{65 * time.Second, earshot.Event{From: ann, Body: earshot.Message{Text: "two\nlines"}}},
 		{66 * time.Second, earshot.Event{From: ann, Body: earshot.Presence{Session: "ann", Here: true}}},
 		{67 * time.Second, earshot.Event{From: ann, Body: earshot.Presence{Session: "ann"}}},
+		{68 * time.Second, earshot.Event{ID: "m1", From: bob, Body: earshot.Message{Text: "look\nat this", Attachments: []earshot.Attachment{{Name: "a.png", Type: "image/png", Size: 12}}}}},
+		{69 * time.Second, earshot.Event{From: bob, Body: earshot.Message{ReplyTo: "m1", Attachments: []earshot.Attachment{{Name: "b", Type: "c"}}}}},
+		{70 * time.Second, earshot.Event{From: bob, Body: earshot.Revision{Of: "m1", Text: "look"}}},
+		{71 * time.Second, earshot.Event{From: bob, Body: earshot.Withdrawal{Of: "m1"}}},
+		{72 * time.Second, earshot.Event{From: earshot.Handle{Provider: "discord"}, Body: earshot.Withdrawal{Of: "m1"}}},
+		{73 * time.Second, earshot.Event{From: ann, Body: earshot.Message{Text: "(deletes m1) is no deletion"}}},
+		{74 * time.Second, earshot.Event{From: ann, Body: earshot.Message{Text: "(as m1) /etc"}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %#v\nwant %#v", got, want)
@@ -139,6 +153,7 @@ func TestParseFaults(t *testing.T) {
 		{"nobody", "-- heard --\n0s\n", `line 2: "" is not PROVIDER/NAME`},
 		{"no provider", "-- heard --\n0s /ann hello\n", `line 2: "/ann" is not PROVIDER/NAME`},
 		{"nothing", "-- heard --\n0s a/b\n", "line 2: nothing is said"},
+		{"nobody who may", "-- heard --\n0s a/ b\n", `line 2: "a/" is not PROVIDER/NAME`},
 		{"no command", "-- heard --\n0s a/b / now\n", "line 2: a slash without a command"},
 		{"not text", "-- heard --\n0s a/b \xff\n", "line 2: what is said is not UTF-8"},
 		{"too long", "-- heard --\n0s a/b " + strings.Repeat("x", earshot.MaxText+1), "line 2: what is said has 65537 bytes; a room admits 65536"},
@@ -158,6 +173,7 @@ func TestParseFaults(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("-- heard --\n0.0s  console/ann  tell me about the tides\n"))
 	f.Add([]byte("c\n-- heard --\r\n0s a/b (typing)\r\n1s a/b (emptied)\r\n2s a/b /why\n-- said --\nx"))
+	f.Add([]byte("-- heard --\n0s a/b (as m) (answers n) (attaches x y 1) z\n0s a/b (edits m) w\n0s a/ (deletes m)\n"))
 	f.Add([]byte("-- heard --\n0s a/b //x\n\n# y\n-1s a b\n"))
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		events, err := replay.Parse(archive)
@@ -169,7 +185,7 @@ func FuzzParse(f *testing.F) {
 		}
 		last := time.Duration(0)
 		for _, at := range events {
-			if at.Offset < last || at.Event.Body == nil || at.Event.From.Provider == "" || at.Event.From.ID == "" {
+			if at.Offset < last || at.Event.Body == nil || at.Event.From.Provider == "" || at.Event.From.ID == "" && at.Event.Body.Kind() != earshot.KindWithdrawal {
 				t.Errorf("a strange event at %v: %v", at.Offset, at.Event)
 			}
 			if _, err := at.Event.MarshalJSON(); err != nil {
