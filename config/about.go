@@ -69,7 +69,7 @@ var about = map[string]note{
 
 	"executive.interruption":              {effect: "Who may cut the agent off, and what becomes of the rest."},
 	"executive.interruption.enabled":      {effect: "Lets the agent be interrupted. Without it a message that comes while it talks is answered afterwards."},
-	"executive.interruption.sources":      {effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Discord takes effect later, with its sense."},
+	"executive.interruption.sources":      {effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Discord is what is written and said there."},
 	"executive.interruption.save_partial": {effect: "Keeps the part of an interrupted reply that nobody heard, so that \"what were you saying?\" can be answered with it. Without it only what was heard is remembered."},
 
 	"executive.speech":                   {effect: "When the agent answers what is said aloud: when it is called by its name, and while it is in talk with the one who speaks. Whatever else it hears is written down and left alone."},

@@ -13,9 +13,10 @@ import (
 	"earshot/store"
 )
 
-// mostChanges is how many changes of who exists are looked at: each of them was
-// made by somebody by hand.
-const mostChanges = 10_000
+// mostChanges is how many changes of who exists are looked at: each of them was made by
+// somebody by hand, or is that somebody arrived by a provider or is called something else
+// there. Whose arrival is older arrives anew.
+const mostChanges = 20_000
 
 // A census finds out who exists, the same for the daemon and for a command that
 // reads beside it.
@@ -33,7 +34,7 @@ type census struct {
 func (c census) registry(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	s := participants.Setup{
 		Account: c.account, AccountName: c.name, Actors: c.ExternalActors, Agents: c.agents(),
-		Record: c.record, Now: time.Now, NewID: c.newID,
+		Record: c.record, Now: time.Now, NewID: c.newID, Operators: c.operators(),
 	}
 	if c.book != nil {
 		s.Label = c.book.Label
@@ -55,6 +56,14 @@ func (c census) registry(ctx context.Context, journal func(earshot.Audience) *st
 		}
 	}
 	return r, nil
+}
+
+// operators are the handles on Discord that may operate the daemon.
+func (c census) operators() (all []earshot.Handle) {
+	for _, id := range c.Providers.Discord.Operators {
+		all = append(all, earshot.Handle{Provider: byDiscord, ID: id})
+	}
+	return all
 }
 
 // of returns who exists as a journal says that somebody else writes.

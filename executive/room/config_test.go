@@ -52,6 +52,8 @@ var effects = []effect{
 	{"streaming.display_partial", func(c *executive.Config) { c.Streaming.DisplayPartial = false }, halfway, "true", "false"},
 	{"interruption.enabled", func(c *executive.Config) { c.Interruption.Enabled = false }, cutIn, "interrupted", "completed"},
 	{"interruption.sources", func(c *executive.Config) { c.Interruption.Sources = []string{"audio"} }, cutIn, "interrupted", "completed"},
+	{"interruption.sources", func(c *executive.Config) { c.Interruption.Sources = []string{"text", "audio"} }, cutInFrom(earshot.Message{Text: "Earshot, and backwards?"}), "interrupted", "completed"},
+	{"interruption.sources", func(c *executive.Config) { c.Interruption.Sources = []string{"text", "audio"} }, cutInFrom(earshot.Utterance{Text: "Earshot, and backwards?", Confidence: 1, Lasted: time.Second}), "interrupted", "completed"},
 	{"interruption.save_partial", func(c *executive.Config) { c.Interruption.SavePartial = false }, leftover, "true", "false"},
 	{"speech.follow_up_seconds", func(c *executive.Config) { c.Speech.FollowUp = 0 }, afterwards, "2 replies", "1 replies"},
 	{"speech.heard_as", func(c *executive.Config) { c.Speech.HeardAs = []string{"hair shirt"} }, spoken("hair shirt what is new"), "0 replies", "1 replies"},
@@ -231,6 +233,22 @@ func cutIn(t *testing.T, h *house) string {
 	h.say(t, "and backwards?")
 	time.Sleep(time.Minute)
 	return string(h.replies()[0].Outcome)
+}
+
+// cutInFrom lets somebody on Discord write or say something while the agent talks.
+func cutInFrom(body earshot.Body) func(*testing.T, *house) string {
+	return func(t *testing.T, h *house) string {
+		ada := earshot.Handle{Provider: "discord", ID: "42"}
+		h.people = guild(t, ada)
+		h.open(t.Context())
+		h.say(t, "count")
+		time.Sleep(25 * time.Millisecond)
+		if err := h.Admit(t.Context(), earshot.Event{From: ada, Via: "discord", Body: body}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		return string(h.replies()[0].Outcome)
+	}
 }
 
 // leftover asks for what a cut left unsaid.

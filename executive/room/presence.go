@@ -30,7 +30,7 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	}
 	r.arrivals.Lock()
 	defer r.arrivals.Unlock()
-	if !r.count(who.Reader(), p) {
+	if !r.count(who.Reader(), e, p) {
 		return nil, nil
 	}
 	r.comings.Same(who.ID, r.cfg.People.Identities(who.ID))
@@ -47,7 +47,10 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 
 // count counts a session of somebody, by the ID that is theirs whether or not
 // they are one person with somebody else when it ends.
-func (r *Room) count(who earshot.ParticipantID, p earshot.Presence) bool {
+func (r *Room) count(who earshot.ParticipantID, e earshot.Event, p earshot.Presence) bool {
+	if participants.VouchedFor(e.From) { // by one connection, everybody who comes by it
+		p.Session += "/" + e.From.ID
+	}
 	if p.Here {
 		return r.cfg.People.Come(r.cfg.ID, who, p.Session)
 	}

@@ -1,0 +1,143 @@
+package room_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/internal/testkit"
+	"earshot/llm/llmtest"
+)
+
+// A channel is a room on Discord: a text channel with a call, and people in it.
+type channel struct {
+	*house
+	text, call *testkit.Voice
+	people     map[string]earshot.Handle
+}
+
+// channelOf opens h as a channel with Ada, Ben and Cleo in it.
+func channelOf(t *testing.T, h *house) *channel {
+	t.Helper()
+	c := &channel{house: h, people: make(map[string]earshot.Handle), text: &testkit.Voice{Called: "discord"}, call: &testkit.Voice{Called: "discord voice", Aloud: true, Every: 50 * time.Millisecond}}
+	for i, name := range []string{"Ada", "Ben", "Cleo"} {
+		c.people[name] = earshot.Handle{Provider: "discord", ID: fmt.Sprint(42 + i)}
+	}
+	h.away, h.people = true, guild(t, c.people["Ada"], c.people["Ben"], c.people["Cleo"])
+	h.open(t.Context())
+	h.Enter(c.text, earshot.Audience{Unknown: true})
+	h.Enter(c.call, earshot.Audience{Unknown: true})
+	for _, who := range c.people {
+		c.does(t, who, "discord", earshot.Presence{Session: "discord", Here: true}, 0)
+	}
+	return c
+}
+
+func (c *channel) does(t *testing.T, who earshot.Handle, via string, body earshot.Body, then time.Duration) {
+	t.Helper()
+	if err := c.Admit(t.Context(), earshot.Event{From: who, Via: via, Body: body}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(then)
+}
+
+// writes and says let somebody write or say something, and wait.
+func (c *channel) writes(t *testing.T, who, text string, then time.Duration) {
+	t.Helper()
+	c.does(t, c.people[who], "discord", earshot.Message{Text: earshot.Text(text)}, then)
+}
+
+func (c *channel) says(t *testing.T, who, text string, then time.Duration) {
+	t.Helper()
+	c.does(t, c.people[who], "discord voice", earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: time.Second}, then)
+}
+
+// TestDiscordIntegration is seed 003's: people who write and people who speak in a channel
+// are each who they are, in the roster, the prompt and the journal; what is said aloud is
+// answered aloud, what is written in writing, and a voice cuts the agent off, which knows
+// by whom.
+func TestDiscordIntegration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Rules = []llmtest.Rule{
+			{When: "tell us", Reply: "It was a dark and stormy night, and the rain fell in torrents."},
+			{When: "who is late", Reply: "Dan is."}, {When: "read that", Reply: "I did."},
+		}
+		c := channelOf(t, h)
+		if here := c.house.people.Here(earshot.Desk); len(here) != 3 {
+			t.Fatalf("here are %v", here)
+		}
+		c.says(t, "Ben", "Earshot tell us a story", time.Second)
+		c.says(t, "Cleo", "Earshot who is late", 10*time.Second)
+		c.writes(t, "Ada", "@Earshot read that", 10*time.Second)
+		c.stop()
+		replies := c.replies()
+		if len(replies) != 3 {
+			t.Fatalf("%d replies", len(replies))
+		}
+		if cut := replies[0].Cut; cut == nil || cut.By != "discord-44" {
+			t.Errorf("the story was cut by %+v", cut)
+		}
+		if got := c.text.Played(); !strings.HasSuffix(got, "I did.") {
+			t.Errorf("written was %q", got)
+		}
+		if got := c.call.Played(); !strings.HasPrefix(got, "It was a dark") || !strings.HasSuffix(got, "Dan is.") || strings.Contains(got, "torrents") || strings.Contains(got, "I did") {
+			t.Errorf("said was %q", got)
+		}
+		seen := h.model.Seen()
+		prompt := fmt.Sprint(seen[len(seen)-1].Messages)
+		for _, part := range []string{"[FROM: Ben] Earshot tell us a story", "[FROM: Cleo] Earshot who is late", "[FROM: Ada] @Earshot read that", "Cleo cut you off", "Ada", "Ben", "Cleo"} {
+			if !strings.Contains(prompt, part) {
+				t.Errorf("the prompt has no %q:\n%s", part, prompt)
+			}
+		}
+	})
+}
+
+// TestConversationalFlowQuality is seed 003's: among several people the agent answers who
+// calls it and goes on with them, keeps out of what they say to each other, answers a
+// burst once, is not thrown by a cough, and lets people finish.
+func TestConversationalFlowQuality(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.Attention.SpeakUnasked = false
+		h.model.Reply = "Well then."
+		c := channelOf(t, h)
+		for _, line := range []struct {
+			who, text string
+			aloud     bool
+			then      time.Duration
+			replies   int // so far
+		}{
+			{"Ada", "Ben, shall we begin", true, 5 * time.Second, 0},
+			{"Ben", "in a minute", true, 5 * time.Second, 0},
+			{"Cleo", "Earshot, who is late", true, 5 * time.Second, 1},
+			{"Cleo", "and who else", true, 5 * time.Second, 2}, // she is in talk with it
+			{"Ben", "I am here now", true, 20 * time.Second, 2},
+			{"Ada", "fine", false, 5 * time.Second, 2},
+			{"Ada", "@Earshot what", false, 0, 2},
+			{"Ben", "@Earshot yes, what", false, 10 * time.Second, 3}, // a burst has one answer
+			{"Cleo", "mm-hm", true, 20 * time.Second, 3},
+			{"Ben", "@Ada did you see that", false, 10 * time.Second, 3},
+		} {
+			if line.aloud {
+				c.says(t, line.who, line.text, line.then)
+			} else {
+				c.writes(t, line.who, line.text, line.then)
+			}
+			said := slices.DeleteFunc(c.replies(), func(r earshot.Reply) bool { return r.Delivered() == "" })
+			if line.then > 0 && len(said) != line.replies {
+				t.Errorf("after %q of %s it has spoken %d times, want %d; %q", line.text, line.who, len(said), line.replies, c.reasons())
+			}
+		}
+		c.stop()
+		if got := c.reasons(); !slices.Contains(got, room.Follows) || !slices.Contains(got, room.Overheard) {
+			t.Errorf("decided was %q", got)
+		}
+	})
+}
