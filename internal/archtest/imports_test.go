@@ -59,6 +59,8 @@ var may = map[string]string{
 var tried = map[string]string{
 	"executive/remind":    "store",
 	"participants/agents": "store",
+
+	"providers/discord/calls": "providers/microphone", // which cmd makes the ears of
 }
 
 // doubles are what only test files may import, and each other, and the
