@@ -198,7 +198,10 @@ func seen(r rune) rune {
 
 // character is what a reader takes as one.
 func character(text string, all bool) (atom, bool) {
-	if c := text[0]; c < utf8.RuneSelf && len(text) > 1 && text[1] < utf8.RuneSelf && c != '\r' {
+	switch c := text[0]; {
+	case c == '\n', c == ' ': // nothing worth it joins them
+		return shownAs(text[:1]), true
+	case c < utf8.RuneSelf && len(text) > 1 && text[1] < utf8.RuneSelf && c != '\r':
 		return shownAs(text[:1]), true
 	}
 	c, rest, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
