@@ -98,6 +98,9 @@ func TestEveryFigure(t *testing.T) {
 		{"mulling", true, []string{
 			"a token of a thought", "a token of a thought, allocations", "an event for attention", "an event for attention, allocations",
 			"idle thinking, memory (VmRSS)", "idle thinking, CPU"}},
+		{"aloud", true, []string{
+			"in a call: clause → first sound that comes", "in a call: pause → last sound that comes",
+			"in a call: goes on → first sound that comes", "in a call: cut → last sound that comes"}},
 		{"discord", true, []string{
 			"hearing 8 who speak, CPU", "hearing 8 who speak, a frame", "hearing 8 who speak, allocations",
 			"delay that the jitter buffer adds", "a commit in a group of 25"}},
