@@ -18,6 +18,8 @@ const (
 	intentPresences      = 1 << 8
 	intentMessages       = 1 << 9
 	intentTyping         = 1 << 11
+	intentDirect         = 1 << 12
+	intentDirectTyping   = 1 << 14
 	intentMessageContent = 1 << 15
 
 	privileged = intentMembers | intentPresences | intentMessageContent

@@ -21,6 +21,10 @@ type Message struct {
 	Files   []File
 	Edited  bool
 	Deleted bool
+	Webhook string // the name of a webhook that wrote it, instead of its author; which is its number
+
+	edited  time.Time
+	command bool // it answers one
 
 	// Allowed is what was said of whom it may mention, as it was said; nil if nothing
 	// was, which lets it mention everybody.
@@ -136,24 +140,34 @@ func (s *Server) say(m Message) *Message {
 func (s *Server) tellMessage(event string, m *Message) {
 	for _, g := range s.sessions {
 		me := g.account.user.ID
-		if !g.wants(intentMessages) || s.channel(m.Channel).deny[me]&ViewChannel != 0 {
+		c := s.channel(m.Channel)
+		if !g.wants(c.intent(intentMessages, intentDirect)) || !c.sees(me) {
 			continue
 		}
-		content := g.wants(intentMessageContent) || m.Author == me || strings.Contains(m.Content, "<@"+id(me)+">")
+		content := g.wants(intentMessageContent) || m.Author == me || mentions(m.Content, me) || c.Kind == directChannel
 		o := s.messageObject(m, content)
-		o["guild_id"] = id(s.guild.ID)
-		member := s.memberObject(s.accounts[m.Author].user)
-		delete(member, "user")
-		o["member"] = member
+		if c.Kind != directChannel {
+			o["guild_id"] = id(s.guild.ID)
+			if m.Webhook == "" {
+				member := s.memberObject(s.accounts[m.Author].user)
+				delete(member, "user")
+				o["member"] = member
+			}
+		}
 		g.tell(event, o)
 	}
 }
 
+// mentions reports whether a text mentions a user.
+func mentions(text string, user uint64) bool {
+	return strings.Contains(text, "<@"+id(user)+">") || strings.Contains(text, "<@!"+id(user)+">")
+}
+
 func (s *Server) messageObject(m *Message, content bool) object {
-	mentions := []object{}
+	mentioned := []object{}
 	for _, u := range s.users {
-		if strings.Contains(m.Content, "<@"+id(u.ID)+">") {
-			mentions = append(mentions, u.object())
+		if mentions(m.Content, u.ID) {
+			mentioned = append(mentioned, u.object())
 		}
 	}
 	files := []object{}
@@ -162,22 +176,40 @@ func (s *Server) messageObject(m *Message, content bool) object {
 			"url": s.Base() + "attachments/" + f.Name, "proxy_url": s.Base() + "attachments/" + f.Name})
 	}
 	o := object{
-		"id": id(m.ID), "channel_id": id(m.Channel), "author": s.accounts[m.Author].user.object(),
-		"content": m.Content, "timestamp": stamp(time.Now()), "edited_timestamp": nil, "tts": false,
-		"mention_everyone": false, "mentions": mentions, "mention_roles": []string{},
+		"id": id(m.ID), "channel_id": id(m.Channel), "author": s.authorObject(m),
+		"content": m.Content, "timestamp": stamp(made(m.ID)), "edited_timestamp": nil, "tts": false,
+		"mention_everyone": false, "mentions": mentioned, "mention_roles": []string{},
 		"attachments": files, "embeds": []any{}, "components": []any{}, "pinned": false, "type": 0, "flags": 0,
 	}
 	if m.Edited {
-		o["edited_timestamp"] = stamp(time.Now())
+		o["edited_timestamp"] = stamp(m.edited)
+	}
+	if m.Webhook != "" {
+		o["webhook_id"] = id(m.Author)
+	}
+	if m.command {
+		o["type"] = 20
 	}
 	if m.ReplyTo != 0 {
 		o["type"] = 19
-		o["message_reference"] = object{"type": 0, "message_id": id(m.ReplyTo), "channel_id": id(m.Channel), "guild_id": id(s.guild.ID)}
+		to := object{"type": 0, "message_id": id(m.ReplyTo), "channel_id": id(m.Channel)}
+		if s.channel(m.Channel).Kind != directChannel {
+			to["guild_id"] = id(s.guild.ID)
+		}
+		o["message_reference"] = to
 	}
 	if !content {
 		o["content"], o["attachments"] = "", []any{}
 	}
 	return o
+}
+
+// authorObject is who wrote a message: a webhook is nobody who has an account.
+func (s *Server) authorObject(m *Message) object {
+	if m.Webhook != "" {
+		return object{"id": id(m.Author), "username": m.Webhook, "discriminator": "0000", "avatar": nil, "bot": true}
+	}
+	return s.accounts[m.Author].user.object()
 }
 
 func (x *exchange) history(c *Channel) {
@@ -207,7 +239,7 @@ func (x *exchange) edit(m *Message) {
 		return
 	}
 	if d.Content != nil {
-		m.Content, m.Edited = *d.Content, true
+		m.Content, m.Edited, m.edited = *d.Content, true, time.Now()
 	}
 	x.tellMessage("MESSAGE_UPDATE", m)
 	x.ok(x.messageObject(m, true))
@@ -219,7 +251,8 @@ func (x *exchange) remove(m *Message) {
 		return
 	}
 	m.Deleted = true
-	x.broadcast("MESSAGE_DELETE", object{"id": id(m.ID), "channel_id": id(m.Channel), "guild_id": id(x.guild.ID)}, intentMessages)
+	c := x.channel(m.Channel)
+	x.tellOf(c, "MESSAGE_DELETE", object{"id": id(m.ID), "channel_id": id(m.Channel)}, c.intent(intentMessages, intentDirect))
 	x.nothing()
 }
 

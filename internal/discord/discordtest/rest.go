@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -41,12 +42,18 @@ func (s *Server) routes() http.Handler {
 	for _, path := range []string{"GET /applications/@me", "GET /oauth2/applications/@me"} {
 		with(path, func(x *exchange) { x.ok(s.applicationObject(x.user)) })
 	}
-	with("GET /applications/{application}/commands", func(x *exchange) { x.ok(s.commands) })
+	with("GET /applications/{application}/commands", (*exchange).listCommands)
 	with("PUT /applications/{application}/commands", (*exchange).putCommands)
 	with("POST /applications/{application}/commands", (*exchange).addCommand)
-	with("GET /applications/{application}/guilds/{guild}/commands", func(x *exchange) { x.ok(s.commands) })
+	with("GET /applications/{application}/guilds/{guild}/commands", (*exchange).listCommands)
 	with("PUT /applications/{application}/guilds/{guild}/commands", (*exchange).putCommands)
 	with("POST /applications/{application}/guilds/{guild}/commands", (*exchange).addCommand)
+
+	with("POST /interactions/{interaction}/{token}/callback", (*exchange).callback)
+	with("GET /webhooks/{application}/{token}/messages/@original", func(x *exchange) { x.ofInteraction(x.original) })
+	with("PATCH /webhooks/{application}/{token}/messages/@original", func(x *exchange) { x.ofInteraction(x.changeOriginal) })
+	with("POST /webhooks/{application}/{token}", func(x *exchange) { x.ofInteraction(x.followUp) })
+	with("POST /users/@me/channels", (*exchange).openDirect)
 
 	with("GET /guilds/{guild}", func(x *exchange) { x.inGuild(func() { x.ok(s.guildObject()) }) })
 	with("GET /guilds/{guild}/channels", func(x *exchange) { x.inGuild(func() { x.ok(s.channelObjects()) }) })
@@ -71,8 +78,7 @@ func (s *Server) routes() http.Handler {
 	})
 	with("POST /channels/{channel}/typing", func(x *exchange) {
 		x.inChannel(SendMessages, func(c *Channel) {
-			s.broadcast("TYPING_START", object{"channel_id": id(c.ID), "guild_id": id(s.guild.ID), "user_id": id(x.user.ID),
-				"timestamp": time.Now().Unix(), "member": s.memberObject(x.user)}, intentTyping)
+			s.types(x.user, c)
 			x.nothing()
 		})
 	})
@@ -239,7 +245,7 @@ func (x *exchange) inChannel(permission uint64, f func(c *Channel)) {
 	switch {
 	case c == nil:
 		x.fail(http.StatusNotFound, 10003, "Unknown Channel")
-	case c.deny[x.user.ID]&ViewChannel != 0:
+	case !c.sees(x.user.ID):
 		x.fail(http.StatusForbidden, 50001, "Missing Access")
 	case c.deny[x.user.ID]&permission != 0:
 		x.fail(http.StatusForbidden, 50013, "Missing Permissions")
@@ -272,25 +278,57 @@ func (s *Server) applicationObject(u *User) object {
 }
 
 func (x *exchange) putCommands() {
-	x.commands = nil
-	if json.Unmarshal(x.body, &x.commands) != nil {
+	var all []object
+	if json.Unmarshal(x.body, &all) != nil || len(all) > mostCommands || slices.ContainsFunc(all, func(c object) bool { return !proper(c) }) {
 		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
 		return
 	}
-	for _, c := range x.commands {
+	for _, c := range all {
 		x.register(c)
 	}
-	x.ok(x.commands)
+	x.commands[number(x.r.PathValue("guild"))] = all
+	x.ok(all)
+}
+
+func (x *exchange) listCommands() {
+	if all := x.commands[number(x.r.PathValue("guild"))]; all != nil {
+		x.ok(all)
+		return
+	}
+	x.ok([]object{})
+}
+
+// mostCommands is how many an application can offer in one place.
+const mostCommands = 100
+
+var commandName = regexp.MustCompile(`^[-_\p{Ll}\p{Lo}\p{N}]{1,32}$`)
+
+// proper reports whether Discord takes a command.
+func proper(c object) bool {
+	name, _ := c["name"].(string)
+	help, _ := c["description"].(string)
+	if c == nil || !commandName.MatchString(name) || help == "" || utf8.RuneCountInString(help) > 100 {
+		return false
+	}
+	options, _ := c["options"].([]any)
+	for _, o := range options {
+		o, _ := o.(object)
+		if o["type"] == nil || o["name"] == nil || o["name"] == "" || o["description"] == nil || o["description"] == "" {
+			return false
+		}
+	}
+	return true
 }
 
 func (x *exchange) addCommand() {
 	var c object
-	if json.Unmarshal(x.body, &c) != nil || c == nil {
+	if json.Unmarshal(x.body, &c) != nil || !proper(c) {
 		x.fail(http.StatusBadRequest, 50035, "Invalid Form Body")
 		return
 	}
 	x.register(c)
-	x.commands = append(x.commands, c)
+	guild := number(x.r.PathValue("guild"))
+	x.commands[guild] = append(x.commands[guild], c)
 	x.write(http.StatusCreated, c)
 }
 

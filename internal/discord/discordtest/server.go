@@ -58,12 +58,14 @@ type Server struct {
 	users    []*User
 	accounts map[uint64]*account
 
-	messages []Message
-	commands []object
-	limits   []time.Duration // the next requests are told to wait so long
-	broken   int             // so many of the next are answered with 503
-	lose     int             // the answers of so many of the next are lost
-	requests []string
+	messages     []Message
+	interactions []*Interaction
+	commands     map[uint64][]object // by guild; 0 is everywhere
+	roles        []*Role
+	limits       []time.Duration // the next requests are told to wait so long
+	broken       int             // so many of the next are answered with 503
+	lose         int             // the answers of so many of the next are lost
+	requests     []string
 
 	sessions []*gatewaySession
 	calls    map[uint64]*call // by channel
@@ -104,7 +106,7 @@ func start(cfg Config, dir string) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Log, ca: ca,
 		dice:     mathrand.New(mathrand.NewPCG(cfg.Seed, 1)),
-		ids:      1 << 60,
+		commands: make(map[uint64][]object),
 		timers:   make(map[*time.Timer]struct{}),
 		accounts: make(map[uint64]*account),
 		calls:    make(map[uint64]*call),
@@ -188,11 +190,19 @@ func (s *Server) HTTP() *http.Client { return s.http }
 // CAFile is a PEM file of the authority that signed it, for other processes.
 func (s *Server) CAFile() string { return s.ca.file }
 
-// snowflake makes a number that nobody has.
+// snowflake makes a number that nobody has, which tells when it was made.
 func (s *Server) snowflake() uint64 {
-	s.ids += 1<<22 | 1 // a millisecond later
+	s.ids = max(s.ids+1, snowflakeOf(time.Now()))
 	return s.ids
 }
+
+// epoch is the first millisecond that the numbers count, since 1970.
+const epoch = 1420070400000
+
+func snowflakeOf(t time.Time) uint64 { return uint64(t.UnixMilli()-epoch) << 22 }
+
+// made returns when a number was made.
+func made(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + epoch) }
 
 // secret makes a word that cannot be guessed: a session, a token.
 func secret() string {

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -15,6 +16,8 @@ type User struct {
 
 	// Privileged says that message content, members and presences may be asked for.
 	Privileged bool
+
+	nick string
 }
 
 // A Guild is the one there is.
@@ -38,7 +41,9 @@ type Channel struct {
 	Name  string
 	Limit int // of users in a voice channel; 0 is none
 
-	deny map[uint64]uint64 // permissions that users do not have in it
+	parent  uint64            // of a thread
+	between []uint64          // of direct messages
+	deny    map[uint64]uint64 // permissions that users do not have in it
 }
 
 // The permissions that a test may take away, Discord's bits.
@@ -199,8 +204,18 @@ func (u *User) object() object {
 }
 
 func (s *Server) memberObject(u *User) object {
+	roles := []string{}
+	for _, r := range s.roles {
+		if slices.Contains(r.members, u.ID) {
+			roles = append(roles, id(r.ID))
+		}
+	}
+	var nick any
+	if u.nick != "" {
+		nick = u.nick
+	}
 	return object{
-		"user": u.object(), "nick": nil, "avatar": nil, "roles": []string{}, "joined_at": longAgo,
+		"user": u.object(), "nick": nick, "avatar": nil, "roles": roles, "joined_at": longAgo,
 		"deaf": false, "mute": false, "flags": 0, "pending": false,
 	}
 }
@@ -216,9 +231,19 @@ func (s *Server) channelObject(c *Channel) object {
 		"id": id(c.ID), "type": c.Kind, "guild_id": id(s.guild.ID), "name": c.Name, "position": 0,
 		"permission_overwrites": overwrites, "parent_id": nil, "nsfw": false, "flags": 0,
 	}
-	if c.Kind == TextChannel {
+	switch c.Kind {
+	case directChannel:
+		recipients := []object{}
+		for _, user := range c.between {
+			recipients = append(recipients, s.accounts[user].user.object())
+		}
+		return object{"id": id(c.ID), "type": c.Kind, "last_message_id": nil, "recipients": recipients, "flags": 0}
+	case PublicThread:
+		o["parent_id"], o["owner_id"], o["member_count"], o["message_count"] = id(c.parent), id(s.guild.Owner), 1, 0
+		o["thread_metadata"] = object{"archived": false, "auto_archive_duration": 1440, "archive_timestamp": longAgo, "locked": false}
+	case TextChannel:
 		o["topic"], o["last_message_id"] = nil, nil
-	} else {
+	default:
 		o["bitrate"], o["user_limit"], o["rtc_region"] = 64000, c.Limit, nil
 	}
 	return o
@@ -227,7 +252,19 @@ func (s *Server) channelObject(c *Channel) object {
 func (s *Server) channelObjects() []object {
 	list := []object{}
 	for _, c := range s.channels {
-		list = append(list, s.channelObject(c))
+		if c.Kind != directChannel && c.Kind != PublicThread {
+			list = append(list, s.channelObject(c))
+		}
+	}
+	return list
+}
+
+func (s *Server) threadObjects() []object {
+	list := []object{}
+	for _, c := range s.channels {
+		if c.Kind == PublicThread {
+			list = append(list, s.channelObject(c))
+		}
 	}
 	return list
 }
@@ -241,10 +278,14 @@ func (s *Server) memberObjects() []object {
 }
 
 func (s *Server) roleObjects() []object {
-	return []object{{
+	list := []object{{
 		"id": id(s.guild.ID), "name": "@everyone", "permissions": id(everything), "position": 0,
 		"color": 0, "hoist": false, "managed": false, "mentionable": false, "flags": 0,
 	}}
+	for _, r := range s.roles {
+		list = append(list, r.object())
+	}
+	return list
 }
 
 // guildObject is what REST says of a guild.
@@ -274,7 +315,7 @@ func (s *Server) guildCreate() object {
 	}
 	o["joined_at"], o["large"], o["unavailable"] = longAgo, false, false
 	o["member_count"], o["members"] = len(s.users), s.memberObjects()
-	o["channels"], o["threads"], o["voice_states"] = s.channelObjects(), []any{}, states
+	o["channels"], o["threads"], o["voice_states"] = s.channelObjects(), s.threadObjects(), states
 	o["presences"], o["stage_instances"] = []any{}, []any{}
 	o["guild_scheduled_events"], o["soundboard_sounds"] = []any{}, []any{}
 	return o
