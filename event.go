@@ -10,7 +10,8 @@ import (
 // done by the house itself.
 //
 // A provider fills in At, From and Body, and may choose the ID, so that an
-// event that it sends twice is kept once. The room fixes Room, Author, To and
+// event that it sends twice is kept once; one of several rooms fills in Room, too.
+// The room fixes Room, Author, To and
 // Visibility when it admits the event; nothing changes them afterwards. The
 // journal assigns the Sequence, and the ID where there is none yet.
 type Event struct {

@@ -68,6 +68,10 @@ var structs = map[string]func() any{
 	"INTERACTION_CREATE":            func() any { return new(discordgo.InteractionCreate) },
 }
 
+// Decode returns what the gateway says under a name, such as MESSAGE_CREATE, as the
+// receiver of events is handed it.
+func Decode(name string, data []byte) any { return decode(envelope{Type: name, Data: data}) }
+
 // decode returns the event in e as discordgo's struct. What has none, or does not fit
 // it, stays as it came.
 func decode(e envelope) any {

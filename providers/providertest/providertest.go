@@ -87,7 +87,7 @@ func checkEvent(t *testing.T, e earshot.Event) {
 	if e.At.IsZero() || e.At.After(time.Now()) {
 		t.Errorf("an event began at %v, and it is %v", e.At, time.Now())
 	}
-	if e.Sequence != 0 || e.Room != "" || e.Author != "" || len(e.To) > 0 ||
+	if e.Sequence != 0 || e.Author != "" || len(e.To) > 0 ||
 		e.Visibility.Scope != "" || len(e.Visibility.Members) > 0 {
 		t.Error("an event sets what the room alone decides")
 	}

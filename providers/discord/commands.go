@@ -1,0 +1,204 @@
+package discord
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"earshot"
+	"earshot/internal/discord"
+)
+
+// asks is the command that the sense itself answers: a message to the agent.
+var asks = Command{Name: "ask", Args: "TEXT", Help: "ask me something, for all to see"}
+
+// optionName is what the one option of a command is called.
+const optionName = "args"
+
+// The bounds of what Discord takes.
+const (
+	mostCommands = 100
+	mostHelp     = 100  // characters
+	mostPart     = 2000 // characters of a message
+	mostParts    = 5    // of an answer
+)
+
+// A request is a command that somebody gave.
+type request struct {
+	to      ticket
+	in      *channel
+	command earshot.Command
+	event   earshot.Event // without a body
+}
+
+// A question is a text that somebody asks before all.
+type question struct {
+	to    ticket
+	in    *channel
+	text  string
+	event earshot.Event // without a name or a body
+}
+
+// A retort answers at once, to who asked alone.
+type retort struct {
+	to   ticket
+	text string
+}
+
+// outdated are the commands of a guild that are to be made new.
+type outdated struct{ guild uint64 }
+
+// A ticket is what an answer to an interaction needs. Its token is a secret: whoever has
+// it can answer.
+type ticket struct {
+	id, app string
+	token   string
+}
+
+// giver returns who gave a command, and what they are in the guild, nil if it was in
+// none. Somebody has.
+func giver(i *discordgo.Interaction) (*discordgo.User, *discordgo.Member) {
+	if i.Member != nil && i.Member.User != nil {
+		return i.Member.User, i.Member
+	}
+	return i.User, nil
+}
+
+// mayAsk reports whether a command is one for the house.
+func (w *world) mayAsk(i *discordgo.Interaction) bool {
+	u, _ := giver(i)
+	c := w.channels[number(i.ChannelID)]
+	return u != nil && c != nil && !u.Bot && in(w.listed.users, number(u.ID)) && w.takesPart(c) && (c.with == 0 || c.with == number(u.ID))
+}
+
+// asked is a command that somebody gave by a slash.
+func (w *world) asked(i *discordgo.Interaction, now time.Time) []act {
+	u, _ := giver(i)
+	if u == nil || i.Type == discordgo.InteractionPing || number(i.ID) == 0 || i.Token == "" {
+		return nil
+	}
+	to := ticket{digits(number(i.ID)), digits(cmp.Or(number(i.AppID), w.app)), i.Token}
+	if i.Type == discordgo.InteractionApplicationCommandAutocomplete {
+		return nil // nothing of ours completes
+	}
+	d, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
+	switch {
+	case !ok || i.Type != discordgo.InteractionApplicationCommand || d.CommandType > discordgo.ChatApplicationCommand:
+		return []act{retort{to: to, text: "That is not from me, or from an earlier version; type / to see what there is."}}
+	case !w.mayAsk(i):
+		return []act{retort{to: to, text: "I take no part here; ask whoever runs me."}}
+	}
+	user, c := number(u.ID), w.channels[number(i.ChannelID)]
+	e := earshot.Event{At: now, From: handle(user)}
+	given := args(d.Options)
+	switch {
+	case d.Name == asks.Name && given == "":
+		return []act{retort{to: to, text: "What do you want to ask? /ask TEXT"}}
+	case d.Name == asks.Name:
+		e.Via = text
+		return append(w.comes(c, user, now), question{to, c, given, e})
+	case !slices.ContainsFunc(w.commands, func(row Command) bool { return row.Name == d.Name }):
+		return []act{
+			retort{to: to, text: "There is no such command any more. The list is brought up to date; type / again in a minute."},
+			outdated{c.guild},
+		}
+	}
+	e.ID = discord.EventOf(c.id, number(i.ID)) // no message has this number
+	return []act{request{to, c, earshot.Command{Name: d.Name, Args: earshot.Text(given)}, e}}
+}
+
+// offered returns the commands as Discord wants to know them; alone, for direct
+// messages only.
+func offered(rows []Command, alone bool) []*discordgo.ApplicationCommand {
+	list := []*discordgo.ApplicationCommand{}
+	for _, row := range append([]Command{asks}, rows...) {
+		if len(list) == mostCommands || !proper.MatchString(row.Name) || row.Name == asks.Name && len(list) > 0 {
+			continue
+		}
+		c := &discordgo.ApplicationCommand{
+			Type: discordgo.ChatApplicationCommand, Name: row.Name, Description: bounded(cmp.Or(strings.TrimSpace(row.Help), row.Name), mostHelp),
+		}
+		if alone {
+			c.Contexts = &[]discordgo.InteractionContextType{discordgo.InteractionContextBotDM}
+		}
+		if row.Args != "" {
+			c.Options = []*discordgo.ApplicationCommandOption{{
+				Type: discordgo.ApplicationCommandOptionString, Name: optionName, Description: bounded(row.Args, mostHelp),
+				Required: needed(row.Args), MaxLength: mostText,
+			}}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// needed reports whether a command cannot do without its arguments: they are not in
+// brackets.
+func needed(args string) bool { return !strings.HasPrefix(args, "[") }
+
+// sameCommands reports whether Discord has the commands that it should.
+func sameCommands(have, want []*discordgo.ApplicationCommand) bool {
+	if len(have) != len(want) {
+		return false
+	}
+	have = slices.DeleteFunc(slices.Clone(have), func(c *discordgo.ApplicationCommand) bool { return c == nil })
+	byName := func(a, b *discordgo.ApplicationCommand) int { return strings.Compare(a.Name, b.Name) }
+	have, want = slices.SortedFunc(slices.Values(have), byName), slices.SortedFunc(slices.Values(want), byName)
+	return slices.EqualFunc(have, want, sameCommand)
+}
+
+func sameCommand(a, b *discordgo.ApplicationCommand) bool {
+	contexts := func(c *discordgo.ApplicationCommand) []discordgo.InteractionContextType {
+		if c.Contexts == nil || b.Contexts == nil { // Discord tells of some that nobody asked for
+			return nil
+		}
+		return *c.Contexts
+	}
+	return a.Name == b.Name && a.Description == b.Description && cmp.Or(a.Type, 1) == cmp.Or(b.Type, 1) && slices.Equal(contexts(a), contexts(b)) &&
+		slices.EqualFunc(a.Options, b.Options, func(a, b *discordgo.ApplicationCommandOption) bool {
+			return a != nil && b != nil && a.Type == b.Type && a.Name == b.Name && a.Description == b.Description && a.Required == b.Required && a.MaxLength == b.MaxLength
+		})
+}
+
+// answers returns an answer in parts that Discord takes. It is text for a terminal, with
+// columns, and is shown as such.
+func answers(text string) (parts []string) {
+	const before, after = "```text\n", "\n```"
+	text = strings.TrimRight(tidy(text), "\n ")
+	text = strings.ReplaceAll(text, "```", "`\u200b`\u200b`")
+	for text != "" && len(parts) < mostParts {
+		part := head(text, mostPart-len(before)-len(after))
+		text = strings.TrimPrefix(text[len(part):], "\n")
+		if len(parts) == mostParts-1 && text != "" {
+			part = head(part, len(part)-8) + "\n…"
+		}
+		parts = append(parts, before+part+after)
+	}
+	if parts == nil {
+		parts = []string{"Done."}
+	}
+	return parts
+}
+
+// head returns the beginning of text of at most so many bytes, up to the end of a line if
+// it has one.
+func head(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if i := strings.LastIndexByte(text[:most], '\n'); i > most/2 {
+		return text[:i]
+	}
+	for most > 0 && text[most]&0xc0 == 0x80 { // within a character
+		most--
+	}
+	return text[:most]
+}
+
+// nobody is whom an answer may mention.
+var nobody = map[string]any{"parse": []string{}}
+
+const ephemeral = 1 << 6 // shown to who asked alone

@@ -1,0 +1,224 @@
+package discord_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"earshot"
+	gateway "earshot/internal/discord"
+	"earshot/internal/discord/discordtest"
+	"earshot/internal/field"
+	"earshot/internal/testkit"
+	"earshot/providers/discord"
+)
+
+const patience = 15 * time.Second
+
+// A house takes in what the sense brings, as the real one does: rooms are opened, names
+// are made unique, what has a name comes once.
+type house struct {
+	mu     sync.Mutex
+	rooms  map[earshot.RoomID]discord.Channel
+	people map[earshot.Handle]discord.Person
+	events []earshot.Event
+	done   []earshot.Event // commands
+	known  map[earshot.EventID]bool
+	told   []earshot.Notice
+	answer string
+	err    error
+}
+
+func newHouse() *house {
+	return &house{
+		rooms: make(map[earshot.RoomID]discord.Channel), people: make(map[earshot.Handle]discord.Person),
+		known: make(map[earshot.EventID]bool), answer: "done",
+	}
+}
+
+func (h *house) Room(_ context.Context, c discord.Channel) (earshot.RoomID, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rooms[c.Room()] = c
+	return c.Room(), nil
+}
+
+func (h *house) Arrive(_ context.Context, who earshot.Handle, p discord.Person) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.people[who] = p
+	return p.Name + "*", nil // the registry's word, and not theirs
+}
+
+func (h *house) Do(_ context.Context, e earshot.Event) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.done = append(h.done, e)
+	return h.answer, h.err
+}
+
+func (h *house) emit(_ context.Context, e earshot.Event) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, open := h.rooms[e.Room]; !open {
+		return errors.New("no such room")
+	}
+	if e.ID != "" && h.known[e.ID] {
+		return nil
+	}
+	h.known[e.ID] = true
+	h.events = append(h.events, e)
+	return nil
+}
+
+func (h *house) tell(n earshot.Notice) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told = append(h.told, n)
+}
+
+// said returns the events of a kind, in a room or in all.
+func (h *house) said(room earshot.RoomID, kind earshot.Kind) (all []earshot.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.events {
+		if (room == "" || e.Room == room) && e.Body.Kind() == kind {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// texts returns what was written in a room.
+func (h *house) texts(room earshot.RoomID) (all []string) {
+	for _, e := range h.said(room, earshot.KindMessage) {
+		all = append(all, string(e.Body.(earshot.Message).Text))
+	}
+	return all
+}
+
+// A scene is a sense on a Discord of its own.
+type scene struct {
+	*discordtest.Server
+	house   *house
+	bot     discordtest.User
+	ann     discordtest.User
+	general uint64
+	intents discordgo.Intent
+	down    atomic.Bool // what answers a command does not get through
+	log     record
+	session *gateway.Session
+	stop    func() error
+}
+
+// A record is what was logged.
+type record struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+var offers = []discord.Command{{Name: "who", Help: "who is here"}, {Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel"}}
+
+// RoundTrip implements [http.RoundTripper].
+func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.down.Load() && strings.Contains(r.URL.Path, "/interactions/") {
+		return nil, errors.New("the line is down")
+	}
+	return s.HTTP().Transport.RoundTrip(r)
+}
+
+// set makes a Discord where nobody has come yet.
+func set(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{Server: discordtest.New(t, discordtest.Config{}), house: newHouse(), intents: discord.Intents(config())}
+	s.bot, s.ann = s.Bot("earshot"), s.AddUser(discordtest.User{Name: "ann", Human: true})
+	s.general = s.Channel("general").ID
+	return s
+}
+
+// play runs a sense until the test ends, or stop is called.
+func (s *scene) play(t *testing.T, cfg discord.Config) {
+	t.Helper()
+	var sense *discord.Sense
+	s.session = gateway.New(gateway.Config{
+		Token: field.Secret(s.bot.Token), Intents: s.intents, Base: s.Base(), HTTP: &http.Client{Transport: s}, Events: func(e any) { sense.Take(e) },
+	})
+	sense = discord.New(cfg, discord.Parts{
+		Session: s.session, House: s.house, Agent: func() string { return "Robin" }, Commands: offers, Tell: s.house.tell,
+		Log: slog.New(slog.NewTextHandler(&s.log, nil)),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- sense.Run(ctx, s.house.emit) }()
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+	await(t, "the guild", func() bool {
+		return s.session.Status().Open && (len(cfg.Guilds) > 0 || slices.ContainsFunc(s.Requests(), func(r string) bool { return strings.HasSuffix(r, "/commands") && strings.Contains(r, "/guilds/") }))
+	})
+}
+
+// begin does both.
+func begin(t *testing.T, cfg discord.Config) *scene {
+	t.Helper()
+	s := set(t)
+	s.play(t, cfg)
+	return s
+}
+
+// settle returns when all that has happened was taken in: what happens last is answered.
+func (s *scene) settle(t *testing.T) {
+	t.Helper()
+	last := s.Press(s.ann.ID, s.bot.ID, s.general)
+	await(t, "the last of it", func() bool { return len(s.Interaction(last).Answers) == 1 })
+}
+
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	testkit.Await(t, patience, what, ok)
+}
+
+func config() discord.Config {
+	cfg := discord.DefaultConfig()
+	cfg.Enabled = true
+	return cfg
+}
+
+func dump(v any) string {
+	b, _ := json.MarshalIndent(v, "", " ")
+	return string(b)
+}
+
+// offered returns when the commands can be given.
+func (s *scene) offered(t *testing.T) {
+	t.Helper()
+	await(t, "the commands to be offered", func() bool { return registered(s) == 2 })
+}

@@ -1,0 +1,344 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/internal/discord"
+	"earshot/providers"
+)
+
+// proper is what a command may be called.
+var proper = regexp.MustCompile(`^[-_a-z0-9]{1,32}$`)
+
+// mostAtOnce is how much is asked of Discord, or done for commands, at once.
+const mostAtOnce = 16
+
+// answerWithin is how long a command may take: Discord forgets it after a quarter of an
+// hour.
+const answerWithin = 14 * time.Minute
+
+// A run is one run of the sense. What is in it is used by the loop alone, but for work
+// and fed.
+type run struct {
+	*Sense
+	world *world
+	emit  providers.Emit
+	work  *errgroup.Group // what the loop does not wait for
+	fed   chan *page      // what was asked for
+}
+
+// A page is what was said in a channel.
+type page struct {
+	in     *channel
+	newest []*discordgo.Message // newest first
+	lookup *lookup              // or whose direct messages they are
+	found  *discordgo.Channel   // nil if nobody knows
+}
+
+// loop takes what happens until ctx ends.
+func (r *run) loop(ctx context.Context, events <-chan any) error {
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	sweep := time.NewTicker(stays / 36)
+	defer sweep.Stop()
+	for {
+		if until := r.world.until(); !until.IsZero() {
+			rest.Reset(time.Until(until))
+		} else {
+			rest.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case event := <-events:
+			r.parts.Also(event)
+			r.happens(ctx, event)
+		case p := <-r.fed:
+			r.learns(ctx, p)
+		case <-rest.C:
+			r.do(ctx, r.world.rests(time.Now()))
+		case <-sweep.C:
+			r.do(ctx, r.world.idle(time.Now()))
+		}
+	}
+}
+
+// happens does what is to be done about an event.
+func (r *run) happens(ctx context.Context, event any) {
+	for _, guild := range r.world.learn(event) {
+		r.offers(ctx, guild)
+		r.catchUp(ctx, guild)
+	}
+	switch event.(type) {
+	case *discordgo.Ready:
+		if r.cfg.DirectMessages {
+			r.offers(ctx, 0)
+			r.catchUp(ctx, 0)
+		}
+	case *discord.Lost:
+		r.catchUp(ctx, 0)
+		for guild := range r.world.guilds {
+			r.catchUp(ctx, guild)
+		}
+	}
+	for _, a := range r.world.arrivals(event) {
+		known, err := r.parts.House.Arrive(ctx, handle(a.user), a.is)
+		if err != nil {
+			r.failed(ctx, "taking somebody in", err)
+			continue
+		}
+		r.world.arrived(a, known)
+	}
+	r.do(ctx, r.world.translate(event, time.Now()))
+}
+
+// do does what the world has found is to be done.
+func (r *run) do(ctx context.Context, acts []act) {
+	for _, a := range acts {
+		switch a := a.(type) {
+		case saying:
+			r.say(ctx, a)
+		case lookup:
+			r.looksUp(ctx, a)
+		case fault:
+			r.parts.Tell(a.notice)
+		case request:
+			r.requests(ctx, a)
+		case question:
+			r.questions(ctx, a)
+		case retort:
+			r.background(func() { r.retorts(ctx, a.to, a.text) }, func() {})
+		case outdated:
+			r.offers(ctx, a.guild)
+		}
+	}
+}
+
+// say brings an event into its room.
+func (r *run) say(ctx context.Context, s saying) {
+	room, err := r.parts.House.Room(ctx, r.world.place(s.in))
+	if err == nil {
+		s.event.Room = room
+		err = r.emit(ctx, s.event)
+	}
+	if err != nil {
+		r.failed(ctx, "bringing in a "+string(s.event.Body.Kind()), err)
+	}
+}
+
+// failed notes that something could not be done. The room has said why to whom it
+// concerns; what it refuses is refused again.
+func (r *run) failed(ctx context.Context, doing string, err error) {
+	if ctx.Err() == nil {
+		r.parts.Log.Info("discord: "+doing+" failed", "err", err)
+	}
+}
+
+// background does something that the loop does not wait for, or something else if there
+// is too much of that already.
+func (r *run) background(do, busy func()) {
+	if !r.work.TryGo(func() error { do(); return nil }) {
+		busy()
+	}
+}
+
+// feed hands the loop what was asked for.
+func (r *run) feed(ctx context.Context, p *page) {
+	select {
+	case r.fed <- p:
+	case <-ctx.Done():
+	}
+}
+
+// learns takes in what was asked for.
+func (r *run) learns(ctx context.Context, p *page) {
+	if p.lookup != nil {
+		if p.found == nil {
+			return
+		}
+		p.found.ID = digits(p.lookup.channel)
+		if p.found.Type == discordgo.ChannelTypeDM {
+			r.world.channel(p.found)
+		}
+		if r.world.channels[p.lookup.channel] != nil {
+			r.happens(ctx, p.lookup.event)
+		}
+		return
+	}
+	for _, event := range r.world.missed(p.in, p.newest, time.Now()) {
+		if ctx.Err() != nil {
+			return
+		}
+		r.happens(ctx, event)
+	}
+}
+
+// looksUp asks whose direct messages those in a channel are.
+func (r *run) looksUp(ctx context.Context, l lookup) {
+	r.background(func() {
+		var found *discordgo.Channel
+		if err := r.parts.Session.Ask(ctx, http.MethodGet, "channels/"+digits(l.channel), nil, &found); err != nil {
+			r.failed(ctx, "asking whose direct messages they are", err)
+			found = nil
+		}
+		r.feed(ctx, &page{lookup: &l, found: found})
+	}, func() {})
+}
+
+// catchUp asks what was said in a guild, or in direct messages for 0, while nobody
+// looked, where something was said before.
+func (r *run) catchUp(ctx context.Context, guild uint64) {
+	behind := r.world.behind(guild)
+	if len(behind) == 0 {
+		return
+	}
+	ids := make([]string, len(behind))
+	for i, c := range behind {
+		ids[i] = digits(c.id)
+	}
+	r.background(func() {
+		for i, c := range behind {
+			var newest []*discordgo.Message
+			path := fmt.Sprintf("channels/%s/messages?limit=%d", ids[i], mostRecent)
+			if err := r.parts.Session.Ask(ctx, http.MethodGet, path, nil, &newest); err != nil {
+				r.failed(ctx, "asking what was said meanwhile", err)
+				continue
+			}
+			r.feed(ctx, &page{in: c, newest: newest})
+		}
+	}, func() {
+		for _, c := range behind {
+			c.behind = true // the next time
+		}
+	})
+}
+
+// offers brings the commands up to date that people of a guild are offered, or in direct
+// messages for 0.
+func (r *run) offers(ctx context.Context, guild uint64) {
+	want := offered(r.parts.Commands, guild == 0)
+	path := "applications/" + digits(r.world.app)
+	if guild != 0 {
+		path += "/guilds/" + digits(guild)
+	}
+	path += "/commands"
+	r.background(func() {
+		var have []*discordgo.ApplicationCommand
+		err := r.parts.Session.Ask(ctx, http.MethodGet, path, nil, &have)
+		if err == nil && !sameCommands(have, want) {
+			err = r.parts.Session.Ask(ctx, http.MethodPut, path, want, nil)
+		}
+		if refused := (*discord.Refusal)(nil); errors.As(err, &refused) && refused.Status == http.StatusForbidden {
+			r.parts.Tell(earshot.Notice{
+				Key: "discord commands", Text: "the bot may not offer commands in a guild",
+				Cure: "open its invitation once more, with the scope applications.commands (docs/discord.md)",
+			})
+		} else if err != nil {
+			r.failed(ctx, "offering commands", err)
+		}
+	}, func() {})
+}
+
+// requests has a command carried out, and answers who gave it.
+func (r *run) requests(ctx context.Context, q request) {
+	place := r.world.place(q.in)
+	r.background(func() {
+		if err := r.respond(ctx, q.to, 5, map[string]any{"flags": ephemeral}); err != nil {
+			r.failed(ctx, "taking a command", err)
+			return
+		}
+		ctx, done := context.WithTimeout(ctx, answerWithin)
+		defer done()
+		r.answer(ctx, q.to, r.carryOut(ctx, place, q))
+	}, func() { r.retorts(ctx, q.to, "There are too many commands just now; try again in a moment.") })
+}
+
+// carryOut returns the answer to a command.
+func (r *run) carryOut(ctx context.Context, place Channel, q request) string {
+	room, err := r.parts.House.Room(ctx, place)
+	if err != nil {
+		return "That cannot be done: " + err.Error()
+	}
+	e := q.event
+	e.Room, e.Body = room, q.command
+	answer, err := r.parts.House.Do(ctx, e)
+	if err != nil {
+		return "That cannot be done: " + err.Error()
+	}
+	return answer
+}
+
+// answer answers a command that was taken.
+func (r *run) answer(ctx context.Context, to ticket, text string) {
+	for i, part := range answers(text) {
+		body := map[string]any{"content": part, "allowed_mentions": nobody}
+		var err error
+		if i == 0 {
+			err = r.parts.Session.Ask(ctx, http.MethodPatch, "webhooks/"+to.app+"/"+to.token+"/messages/@original", body, nil)
+		} else {
+			body["flags"] = ephemeral
+			err = r.parts.Session.Ask(ctx, http.MethodPost, "webhooks/"+to.app+"/"+to.token, body, nil)
+		}
+		if err != nil {
+			r.failed(ctx, "answering a command", err)
+			return
+		}
+	}
+}
+
+// respond is the first that is said to an interaction, which Discord wants to hear
+// within three seconds.
+func (r *run) respond(ctx context.Context, to ticket, kind int, data map[string]any) error {
+	return r.parts.Session.Ask(ctx, http.MethodPost, "interactions/"+to.id+"/"+to.token+"/callback", map[string]any{"type": kind, "data": data}, nil)
+}
+
+// retorts answers at once, to who asked alone.
+func (r *run) retorts(ctx context.Context, to ticket, text string) {
+	if err := r.respond(ctx, to, 4, map[string]any{"content": text, "flags": ephemeral, "allowed_mentions": nobody}); err != nil {
+		r.failed(ctx, "answering a command", err)
+	}
+}
+
+// questions shows everybody what somebody asks, and brings it in as the message that
+// it is then, so that the reply refers to it.
+func (r *run) questions(ctx context.Context, q question) {
+	place := r.world.place(q.in)
+	r.background(func() {
+		shownAs := quoted(q.text)
+		if err := r.respond(ctx, q.to, 4, map[string]any{"content": shownAs, "allowed_mentions": nobody}); err != nil {
+			r.failed(ctx, "taking a question", err)
+			return
+		}
+		var shown discordgo.Message
+		if err := r.parts.Session.Ask(ctx, http.MethodGet, "webhooks/"+q.to.app+"/"+q.to.token+"/messages/@original", nil, &shown); err != nil {
+			r.failed(ctx, "taking a question", err)
+			return
+		}
+		e := q.event
+		e.ID = r.parts.Event(number(place.ID), number(shown.ID))
+		e.Body = earshot.Message{Text: earshot.Text("@" + r.parts.Agent() + " " + q.text)}
+		room, err := r.parts.House.Room(ctx, place)
+		if err == nil {
+			e.Room = room
+			err = r.emit(ctx, e)
+		}
+		if err != nil {
+			r.failed(ctx, "bringing in a question", err)
+		}
+	}, func() { r.retorts(ctx, q.to, "There are too many questions just now; try again in a moment.") })
+}
+
+// quoted returns a text as a quotation of at most one message.
+func quoted(text string) string {
+	return bounded("> "+strings.ReplaceAll(text, "\n", "\n> "), mostPart)
+}

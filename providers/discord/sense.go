@@ -1,0 +1,148 @@
+package discord
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+	"earshot/internal/discord"
+	"earshot/providers"
+)
+
+// name is that of the sense, and of the provider of its handles.
+const name = "discord"
+
+// A Session is the bot's, as far as the sense needs it; a [*discord.Session] is one.
+type Session interface {
+	// Run keeps the session open until ctx ends. While it runs, [Sense.Take] is called
+	// with what happens.
+	Run(ctx context.Context) error
+
+	// Ask asks the REST interface, see [discord.Session.Ask].
+	Ask(ctx context.Context, method, path string, body, into any) error
+}
+
+// A House is where what happens on Discord is brought. Its methods may be called from
+// many goroutines and give up when ctx ends.
+type House interface {
+	// Room opens the room of a channel unless it is open, and returns its name.
+	Room(ctx context.Context, c Channel) (earshot.RoomID, error)
+
+	// Arrive makes somebody known, or says how they are called and what they are from now
+	// on, and returns the name that they have here, which nobody else has. Discord has
+	// proved who they are.
+	Arrive(ctx context.Context, who earshot.Handle, p Person) (name string, err error)
+
+	// Do carries out a command, whose event has a room, and returns the answer, which is
+	// for who gave it alone.
+	Do(ctx context.Context, e earshot.Event) (string, error)
+}
+
+// A Person is somebody as Discord knows them.
+type Person struct {
+	Name  string   // as people see it; not unique, and chosen by themselves
+	Bot   bool     // or a webhook
+	Roles []string // the names of their roles in the guild; at most [mostRoles]
+}
+
+// A Command is one that people are offered where they type a slash.
+type Command struct {
+	Name string // without the slash
+	Args string // how its arguments are written, for help; without any it takes none
+	Help string
+}
+
+// Parts are what a sense is made of. All must be set but Event and Tell.
+type Parts struct {
+	Session  Session
+	House    House
+	Agent    func() string // what the agent is called that the bot is
+	Commands []Command     // that are offered, besides /ask
+
+	// Event finds the event that a message is. If nil it is [discord.EventOf]; a house whose
+	// own replies have other names knows better.
+	Event func(channel, message uint64) earshot.EventID
+
+	// Also is told what happens, before the sense has looked at it, by one goroutine; it
+	// does not wait. It may be nil.
+	Also func(event any)
+
+	// Tell says what is wrong there, and how to mend it; each fault once. It may be nil.
+	Tell func(earshot.Notice)
+
+	Log *slog.Logger
+}
+
+// A Sense is the sense of what is written on Discord.
+type Sense struct {
+	cfg   Config
+	parts Parts
+
+	mu     sync.Mutex
+	intake *intake // nil unless it runs
+}
+
+// An intake is where a run takes what happens.
+type intake struct {
+	events chan any
+	done   <-chan struct{} // closed when nothing is taken any more
+}
+
+// New returns the sense. The session's receiver of events must be its Take.
+func New(cfg Config, parts Parts) *Sense {
+	if parts.Event == nil {
+		parts.Event = discord.EventOf
+	}
+	if parts.Also == nil {
+		parts.Also = func(any) {}
+	}
+	if parts.Tell == nil {
+		parts.Tell = func(earshot.Notice) {}
+	}
+	if parts.Log == nil {
+		parts.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Sense{cfg: cfg, parts: parts}
+}
+
+// Name implements [providers.Provider].
+func (*Sense) Name() string { return name }
+
+// Take takes an event of the session. It waits for the room, and drops what happens
+// while the sense does not run: a session that begins anew tells it again.
+func (s *Sense) Take(event any) {
+	s.mu.Lock()
+	in := s.intake
+	s.mu.Unlock()
+	if in == nil {
+		return
+	}
+	select {
+	case in.events <- event:
+	case <-in.done:
+	}
+}
+
+// Run implements [providers.Provider]. It runs the session.
+func (s *Sense) Run(ctx context.Context, emit providers.Emit) error {
+	g, ctx := errgroup.WithContext(ctx)
+	r := &run{Sense: s, world: newWorld(s.cfg, s.parts), emit: emit, work: &errgroup.Group{}, fed: make(chan *page)}
+	r.work.SetLimit(mostAtOnce)
+	in := &intake{make(chan any), ctx.Done()}
+	s.mu.Lock()
+	s.intake = in
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.intake = nil
+		s.mu.Unlock()
+	}()
+	g.Go(func() error { return s.parts.Session.Run(ctx) })
+	g.Go(func() error { return r.loop(ctx, in.events) })
+	err := g.Wait()
+	_ = r.work.Wait() // it gives up with ctx, and has no error of its own
+	return err
+}

@@ -1,0 +1,361 @@
+package discord
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"earshot"
+	"earshot/internal/discord"
+)
+
+// text is the outlet where an answer to what was written belongs.
+const text = "discord"
+
+const (
+	// typingLasts is how long Discord shows that somebody types, unless it says so again.
+	typingLasts = 10 * time.Second
+
+	// stays is for how long somebody is there of whom nothing more is seen: as long as a
+	// talk may rest. Who only reads cannot be seen.
+	stays = 6 * time.Hour
+
+	// mostTyping bounds who is remembered to type.
+	mostTyping = 1000
+)
+
+// What is to be done about what happened, in order. Each is one of the types below.
+type act any
+
+// A saying is an event of a channel's room, which is opened for it.
+type saying struct {
+	in    *channel
+	event earshot.Event
+}
+
+// A lookup is an event in direct messages of which nobody knows whose they are.
+type lookup struct {
+	channel uint64
+	event   any
+}
+
+// A fault is something that is wrong at Discord.
+type fault struct{ notice earshot.Notice }
+
+// translate returns what is to be done about an event, of which the world has learned
+// already. Now is when it came.
+func (w *world) translate(event any, now time.Time) []act {
+	switch e := event.(type) {
+	case *discordgo.MessageCreate:
+		return w.created(e.Message, e.Member, now)
+	case *discordgo.MessageUpdate:
+		return w.changed(e, now)
+	case *discordgo.MessageDelete:
+		return w.deleted(event, number(e.ChannelID), []string{e.ID}, now)
+	case *discordgo.MessageDeleteBulk:
+		return w.deleted(event, number(e.ChannelID), e.Messages, now)
+	case *discordgo.TypingStart:
+		return w.types(e, now)
+	case *discordgo.GuildMemberRemove:
+		return w.gone(number(e.GuildID), number(e.User.ID), now)
+	case *discordgo.InteractionCreate:
+		return w.asked(e.Interaction, now)
+	}
+	return nil
+}
+
+// created is a message that somebody wrote.
+func (w *world) created(m *discordgo.Message, member *discordgo.Member, now time.Time) []act {
+	c := w.channels[number(m.ChannelID)]
+	if c == nil || number(m.ID) == 0 || !w.reads(c, m) {
+		return nil
+	}
+	user := number(m.Author.ID)
+	c.note(m)
+	body, ok := w.message(c, m)
+	if !ok {
+		return w.wordless(m)
+	}
+	delete(w.typing, typist{user, c.id}) // what was typed is sent
+	at := moment(m, now)
+	return append(w.comes(c, user, at), saying{c, earshot.Event{
+		ID: w.event(c.id, number(m.ID)), At: at, From: handle(user), Via: text, Body: body,
+	}})
+}
+
+// moment returns when a message was written.
+func moment(m *discordgo.Message, now time.Time) time.Time {
+	if at := discord.Made(number(m.ID)); at.Before(now) {
+		return at
+	}
+	return now
+}
+
+// comes says that somebody is there who was not seen there before.
+func (w *world) comes(c *channel, user uint64, at time.Time) []act {
+	if _, here := c.here[user]; here {
+		c.here[user] = later(c.here[user], at)
+		return nil
+	}
+	c.here[user] = at
+	return []act{saying{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Presence{Session: name, Here: true}}}}
+}
+
+// gone says that somebody has left the guild, wherever they were seen.
+func (w *world) gone(guild, user uint64, now time.Time) (acts []act) {
+	for _, c := range w.sorted() {
+		if _, here := c.here[user]; here && c.guild == guild {
+			acts = append(acts, w.goes(c, user, now))
+		}
+	}
+	return acts
+}
+
+func (w *world) goes(c *channel, user uint64, now time.Time) act {
+	delete(c.here, user)
+	return saying{c, earshot.Event{At: now, From: handle(user), Via: text, Body: earshot.Presence{Session: name}}}
+}
+
+// idle says that those have gone of whom nothing was seen for long.
+func (w *world) idle(now time.Time) (acts []act) {
+	for _, c := range w.sorted() {
+		for _, user := range slices.Sorted(maps.Keys(c.here)) {
+			if now.Sub(c.here[user]) >= stays {
+				acts = append(acts, w.goes(c, user, now))
+			}
+		}
+	}
+	return acts
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// sorted returns the channels in order, so that the same always does the same.
+func (w *world) sorted() (all []*channel) {
+	for _, c := range w.channels {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *channel) int { return compare(a.id, b.id) })
+	return all
+}
+
+func compare(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// wordless is a message that came without its words: if they were kept back from the
+// bot, somebody has to know.
+func (w *world) wordless(m *discordgo.Message) []act {
+	if w.blind || m.Author.Bot || m.WebhookID != "" || len(m.Mentions) > 0 || m.GuildID == "" || m.Flags != 0 {
+		return nil
+	}
+	w.blind = true
+	return []act{fault{earshot.Notice{
+		Key: "discord content", Text: "Discord keeps back from the bot what people write",
+		Cure: "switch on Message Content Intent at https://discord.com/developers/applications under Bot, and start earshot again",
+	}}}
+}
+
+// changed is a message that its author edited. Discord also says so when it has found
+// the picture of a link.
+func (w *world) changed(e *discordgo.MessageUpdate, now time.Time) []act {
+	m := e.Message
+	c := w.channels[number(m.ChannelID)]
+	if m.Author == nil || m.EditedTimestamp == nil || number(m.ID) == 0 {
+		return nil
+	}
+	if c == nil {
+		return w.unknown(e, number(m.ChannelID), m.GuildID)
+	}
+	if !w.reads(c, m) {
+		return nil
+	}
+	body, ok := w.message(c, m)
+	if !ok {
+		return nil
+	}
+	edited := *m.EditedTimestamp
+	if i := slices.IndexFunc(c.recent, func(r recent) bool { return r.id == number(m.ID) }); i >= 0 {
+		c.recent[i].edited = edited
+	}
+	at := edited
+	if at.After(now) {
+		at = now
+	}
+	return []act{saying{c, earshot.Event{
+		ID: discord.RevisionOf(c.id, number(m.ID), edited), At: at, From: handle(number(m.Author.ID)), Via: text,
+		Body: earshot.Revision{Of: w.event(c.id, number(m.ID)), Text: body.Text},
+	}}}
+}
+
+// deleted are messages that somebody deleted: their authors, or who keeps order there.
+// Discord does not say who, and lets nobody else do it.
+func (w *world) deleted(event any, in uint64, ids []string, now time.Time) (acts []act) {
+	c := w.channels[in]
+	if c == nil {
+		guild := ""
+		switch e := event.(type) {
+		case *discordgo.MessageDelete:
+			guild = e.GuildID
+		case *discordgo.MessageDeleteBulk:
+			guild = e.GuildID
+		}
+		return w.unknown(event, in, guild)
+	}
+	if !w.takesPart(c) {
+		return nil
+	}
+	for _, id := range ids {
+		if n := number(id); n != 0 {
+			acts = append(acts, w.withdrawn(c, n, now))
+		}
+	}
+	return acts
+}
+
+func (w *world) withdrawn(c *channel, message uint64, now time.Time) act {
+	c.forget(message)
+	return saying{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: w.event(c.id, message)}}}
+}
+
+// unknown is something that happened in a channel that is not known. If it may be the
+// direct messages with somebody, they are looked up.
+func (w *world) unknown(event any, channel uint64, guild string) []act {
+	if guild != "" || channel == 0 || !w.cfg.DirectMessages {
+		return nil
+	}
+	return []act{lookup{channel, event}}
+}
+
+// types is somebody who types where something was said already.
+func (w *world) types(e *discordgo.TypingStart, now time.Time) []act {
+	c, user := w.channels[number(e.ChannelID)], number(e.UserID)
+	if c == nil || user == w.me || !w.takesPart(c) || c.here[user].IsZero() || w.people[user] == nil || w.people[user].is.Bot || !in(w.listed.users, user) {
+		return nil
+	}
+	who := typist{user, c.id}
+	c.here[user] = later(c.here[user], now)
+	_, already := w.typing[who]
+	if !already && len(w.typing) >= mostTyping {
+		return nil
+	}
+	w.typing[who] = now.Add(typingLasts)
+	if already {
+		return nil
+	}
+	return []act{w.typed(c, user, true, now)}
+}
+
+func (w *world) typed(c *channel, user uint64, began bool, at time.Time) act {
+	return saying{c, earshot.Event{At: at, From: handle(user), Via: text, Body: earshot.Typing{Began: began}}}
+}
+
+// rests returns whoever has stopped typing.
+func (w *world) rests(now time.Time) (acts []act) {
+	for _, who := range w.typists() {
+		if until := w.typing[who]; until.After(now) {
+			continue
+		}
+		delete(w.typing, who)
+		if c := w.channels[who.channel]; c != nil {
+			acts = append(acts, w.typed(c, who.user, false, now))
+		}
+	}
+	return acts
+}
+
+func (w *world) typists() (all []typist) {
+	for who := range w.typing {
+		all = append(all, who)
+	}
+	slices.SortFunc(all, func(a, b typist) int {
+		if a.channel != b.channel {
+			return compare(a.channel, b.channel)
+		}
+		return compare(a.user, b.user)
+	})
+	return all
+}
+
+// until returns when somebody may have stopped typing; zero if nobody types.
+func (w *world) until() (first time.Time) {
+	for _, t := range w.typing {
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+	}
+	return first
+}
+
+// behind returns the channels of a guild, or the direct messages for 0, in which
+// something may have been missed, and takes them to be asked about.
+func (w *world) behind(guild uint64) (all []*channel) {
+	for _, c := range w.sorted() {
+		if c.behind && c.guild == guild && c.last != 0 && w.takesPart(c) {
+			c.behind = false
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// missed returns what happened in a channel while nobody looked: the newest messages
+// there are, newest first, tell it. What came and was deleted meanwhile was never
+// here; what is of another time than they are, nobody can tell.
+func (w *world) missed(c *channel, newest []*discordgo.Message, now time.Time) (events []any) {
+	there := make(map[uint64]*discordgo.Message)
+	oldest := uint64(0)
+	for _, m := range newest {
+		if m != nil && m.Author != nil && number(m.ID) != 0 {
+			there[number(m.ID)] = m
+			if oldest == 0 || number(m.ID) < oldest {
+				oldest = number(m.ID)
+			}
+		}
+	}
+	if len(newest) < mostRecent {
+		oldest = 0 // these are all
+	}
+	for _, r := range slices.Clone(c.recent) {
+		m := there[r.id]
+		switch {
+		case m == nil && r.id >= oldest:
+			events = append(events, &discordgo.MessageDelete{Message: &discordgo.Message{ID: digits(r.id), ChannelID: digits(c.id), GuildID: orNone(c.guild)}})
+		case m != nil && m.EditedTimestamp != nil && m.EditedTimestamp.After(r.edited):
+			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)
+			events = append(events, &discordgo.MessageUpdate{Message: m})
+		}
+	}
+	for _, m := range slices.Backward(newest) {
+		if m != nil && m.Author != nil && number(m.ID) > c.last {
+			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)
+			events = append(events, &discordgo.MessageCreate{Message: m})
+		}
+	}
+	return events
+}
+
+// digits writes one of Discord's numbers.
+func digits(id uint64) string { return strconv.FormatUint(id, 10) }
+
+// orNone writes one, or nothing for 0.
+func orNone(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	return digits(id)
+}
