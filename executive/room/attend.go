@@ -32,6 +32,7 @@ const (
 	OnHold    = "the room is paused"
 	Unheard   = "the room is off the record"
 	Due       = "a reminder is due"
+	Late      = "it came long after it was written"
 	NewVoice  = "somebody new must know that what is said is written down"
 )
 
@@ -41,6 +42,7 @@ type scenario struct {
 	mode    earshot.Mode // of the room
 	want    reflex.Kind
 	quiet   bool                 // somebody asked for silence
+	late    bool                 // nobody waits for an answer any more
 	known   bool                 // the author is
 	heeded  bool                 // the agent may answer them
 	cut     bool                 // it has cut the agent off, by a command word
@@ -59,6 +61,8 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{OnHold}
 	case s.mode == earshot.OffRecord: // it was admitted before
 		return earshot.Silent, []string{Unheard}
+	case s.late:
+		return earshot.Silent, []string{Late}
 	case !s.known && s.to == "": // a voice need not be known to be answered
 		return earshot.Silent, []string{Stranger}
 	case s.cut: // whoever it was said to
@@ -112,7 +116,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	verdict, reasons := decide(s)
 	meant := r.amidOf(e.amid, by)
 	verdict, reasons = meant.decides(verdict, reasons)
-	if mine := s.aim.mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine {
+	if mine := s.aim.mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine && !e.late {
 		verdict, reasons = r.overheard(e, reasons[0])
 	}
 	private := e.event.Visibility.Scope == earshot.Private
@@ -139,7 +143,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 // scenario is what an agent decides from.
 func (r *Room) scenario(e *entry, by *seat, text earshot.Text) scenario {
 	s := scenario{
-		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: reflex.Recognise(text, by.Name), known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim,
+		enabled: r.cfg.Settings().Enabled, mode: r.is(), want: reflex.Recognise(text, by.Name), known: e.event.Author != "", heeded: e.heeded, to: e.to, aim: e.aim, late: e.late,
 		cut: e.to != "" && e.signal != nil && e.signal.Kind == interrupt.Command,
 	}
 	_, s.refuses = attention.Refusal(text)

@@ -33,6 +33,7 @@ func TestDecide(t *testing.T) {
 		{"hushed, and followed up aloud", with(func(s *scenario) { s.quiet, s.to, s.aim = true, conversation.Following, aim{} }), earshot.Silent, Hushed},
 		{"told not now", with(func(s *scenario) { s.refuses = true }), earshot.Silent, attention.ToldNo},
 		{"called, and told not now", with(func(s *scenario) { s.refuses, s.aim = true, called }), earshot.Silent, attention.ToldNo},
+		{"called long ago", with(func(s *scenario) { s.aim, s.late = called, true }), earshot.Silent, Late},
 		{"switched off", with(func(s *scenario) { s.enabled = false }), earshot.Silent, Disabled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"earshot"
 	"earshot/conversation"
@@ -36,6 +37,7 @@ type incoming struct {
 	heeded  bool                 // the agent may answer whoever it is from
 	strange bool                 // it is the first that was heard of a voice
 	own     bool                 // it is the voice of the agent, come back
+	late    bool                 // it was written so long ago that nobody waits for an answer
 	unlike  bool                 // it has a voice like none that is known
 	amid    amid                 // what it means to the work of the agent that it calls
 	signal  *interrupt.Signal    // nil if it can be none
@@ -208,8 +210,22 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		}
 	}
 	in.event = e
+	if in.late = r.stale(e); in.late {
+		in.amid = amid{}
+		return in, nil
+	}
 	in.signal = in.holds(in.amid.signal(r.signal(in)))
 	return in, nil
+}
+
+// answerable is for how long a message is answered after it was written. A provider
+// that was cut off, as from a chat room, brings in later what it has missed.
+const answerable = 10 * time.Minute
+
+// stale reports whether nobody waits any more for an answer to e. It is kept all the
+// same, and cuts nothing.
+func (r *Room) stale(e earshot.Event) bool {
+	return e.Body.Kind() == earshot.KindMessage && r.cfg.Now().Sub(e.At) > answerable
 }
 
 // body returns what a provider brings in as it may be kept.
