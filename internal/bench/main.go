@@ -81,6 +81,7 @@ var figures = []figure{
 	{"mulling", mulling},
 	{"discord", discordCall},
 	{"aloud", aloud},
+	{"posting", posting},
 }
 
 // A bench is how much is measured, and where.

@@ -101,6 +101,7 @@ func TestEveryFigure(t *testing.T) {
 		{"aloud", true, []string{
 			"in a call: clause → first sound that comes", "in a call: pause → last sound that comes",
 			"in a call: goes on → first sound that comes", "in a call: cut → last sound that comes"}},
+		{"posting", false, []string{"D1 text → first part", "D1 text → first part, ten channels at once"}},
 		{"discord", true, []string{
 			"hearing 8 who speak, CPU", "hearing 8 who speak, a frame", "hearing 8 who speak, allocations",
 			"delay that the jitter buffer adds", "a commit in a group of 25"}},

@@ -247,8 +247,8 @@ func TestTextPosts(t *testing.T) {
 			time.Sleep(150 * time.Millisecond)
 		}
 		r.Finish()
-		synctest.Wait()
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if !r.ended() || r.heard() != strings.Join(r.clauses, "") {
 			t.Errorf("heard %q", r.heard())
 		}
@@ -323,6 +323,7 @@ func TestTextPace(t *testing.T) {
 				time.Sleep(time.Until(c.began.Add(tt.ends)))
 				r.Finish()
 				time.Sleep(time.Second)
+				synctest.Wait()
 				var at []time.Duration
 				for _, p := range c.left() {
 					at = append(at, p.At)
@@ -427,6 +428,7 @@ func TestTextRefused(t *testing.T) {
 		if err := r.say("More."); err == nil {
 			t.Error("saying more is no error")
 		}
+		synctest.Wait()
 		if cure, ok := why.(interface{ Cure() string }); !ok || cure.Cure() == "" {
 			t.Errorf("refused with %v", why)
 		}
