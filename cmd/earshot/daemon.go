@@ -46,6 +46,8 @@ type daemon struct {
 
 	*participants.Registry
 
+	embassy *embassy // on Discord; nil without one
+
 	parts []part // that run beside the room; not changed while it serves
 
 	mu    sync.Mutex

@@ -118,8 +118,9 @@
 // console is both: [earshot/providers/console] and [earshot/outlets/console],
 // on one terminal, in the daemon and in a client alike.
 // [earshot/providers/microphone] hears and [earshot/outlets/loudspeaker] speaks.
-// [earshot/providers/discord/calls] comes into the voice channels of Discord, with an
-// ear for each person there.
+// [earshot/providers/discord] reads on Discord, and its package calls comes into voice
+// channels, with an ear for each person there; [earshot/outlets/discord] writes and
+// speaks there. The embassy in this package has them share one session.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
 // against the real room.

@@ -48,7 +48,7 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
-	a.open(d, looks, a.senses(d, !r.NoVoice))
+	a.open(d, looks, append(a.senses(d, !r.NoVoice), a.aboutEmbassy(d, !r.NoVoice)...))
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)

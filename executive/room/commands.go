@@ -48,6 +48,9 @@ func (r *Room) table() command.Table {
 	return t
 }
 
+// Commands returns what can be asked of the program in this room.
+func (r *Room) Commands() command.Table { return slices.Clone(r.commands) }
+
 // said is what is left to do of a command that has acted on its way in: one that
 // cuts, and a private message.
 func said(context.Context, command.Call) (string, error) { return "", nil }
