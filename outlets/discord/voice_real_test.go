@@ -28,7 +28,9 @@ import (
 // patience is how long a real process may take on a machine under load.
 const patience = 30 * time.Second
 
-// A tee keeps what a voice has made: the same words sound different each time.
+// A tee keeps what a voice has made: the same words sound different each time. It
+// hands over a text when all of it is made, so that on a busy machine there is no gap in
+// it for want of sound.
 type tee struct {
 	playback.Voice
 
@@ -39,14 +41,19 @@ type tee struct {
 
 func (v *tee) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
 	return func(yield func(tts.Chunk, error) bool) {
+		v.mu.Lock()
+		v.pcm, v.words = nil, nil
 		for c, err := range v.Voice.Say(ctx, spoken) {
-			v.mu.Lock()
-			v.pcm, v.words = append(v.pcm, c.PCM...), append(v.words, c.Words...)
-			v.mu.Unlock()
-			if !yield(c, err) {
+			if err != nil {
+				v.mu.Unlock()
+				yield(c, err)
 				return
 			}
+			v.pcm, v.words = append(v.pcm, c.PCM...), append(v.words, c.Words...)
 		}
+		whole := tts.Chunk{PCM: v.pcm, Words: v.words}
+		v.mu.Unlock()
+		yield(whole, nil)
 	}
 }
 
@@ -56,19 +63,26 @@ type guest struct {
 	opus *codec.Opus
 
 	mu     sync.Mutex
-	silent []bool  // each packet of the agent
+	silent []bool  // each 20 ms of what the agent sends
 	pcm    []int16 // decoded
 }
 
+// hear decodes what comes, one frame for each 20 ms. Where nothing was sent for a while,
+// since the machine is busy, the decoder is told of silence.
 func (g *guest) hear(batch []voice.Packet) {
 	for _, p := range batch {
 		if len(p.Opus) == 0 {
 			continue
 		}
 		g.mu.Lock()
+		at := time.Unix(0, 0).Add(time.Duration(len(g.silent)) * audio.Time)
+		for range p.Lost {
+			g.silent = append(g.silent, true)
+		}
 		g.silent = append(g.silent, bytes.Equal(p.Opus, []byte{0xF8, 0xFF, 0xFE}))
 		g.mu.Unlock()
-		g.opus.Decode([]codec.Packet{{Speaker: 1, At: p.At, Lost: p.Lost, Data: p.Opus}})
+		at = at.Add(time.Duration(p.Lost) * audio.Time)
+		g.opus.Decode([]codec.Packet{{Speaker: 1, At: at, Lost: p.Lost, Data: p.Opus}})
 	}
 }
 
