@@ -54,6 +54,7 @@ type house struct {
 	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
 	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
 	reach   func(earshot.ParticipantID, earshot.Event)
+	event   func(context.Context, earshot.EventID) (earshot.Event, bool, error)
 	away    bool // nobody is at the console
 	voices  room.Voices
 
@@ -95,6 +96,7 @@ func (h *house) open(ctx context.Context) *house {
 		ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
+		Event:   h.event,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
 		Works: func() []string { return slices.Clone(h.works) }, Commands: h.extra,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
