@@ -73,20 +73,48 @@ func (r *Room) bearsOn(ctx context.Context, e *earshot.Event, in *incoming) erro
 	if revises {
 		e.Sources = []earshot.EventID{of}
 	}
+	if revises {
+		in.change.again = r.outdated(revision)
+	}
+	if in.change.again != nil || !revises && r.answersNow(func(id earshot.EventID) bool { return id == of }) != nil {
+		in.signal = over(*e, in.who.ID)
+	}
+	return nil
+}
+
+// over returns what it is to the floor that there is no such question any more.
+func over(e earshot.Event, by earshot.ParticipantID) *interrupt.Signal {
+	return &interrupt.Signal{Kind: interrupt.Addressed, From: e.From, Via: e.Via, By: by, Confidence: 1, At: e.At}
+}
+
+// outdated returns the question that is answered now and whose words a revision changes,
+// nil for none.
+func (r *Room) outdated(b earshot.Revision) *question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live == nil || r.live.message.ID != of && (revises || r.live.origin() != of) {
+	if r.live == nil || r.live.message.ID != b.Of || r.live.handover != nil || r.live.found != nil || respelt(saidIn(r.live.message.Body), b.Text) {
 		return nil
 	}
-	if revises {
-		if respelt(saidIn(r.live.message.Body), revision.Text) || r.live.handover != nil || r.live.found != nil {
-			return nil
-		}
-		q := r.live.question
-		in.change.again = &q
+	q := r.live.question
+	return &q
+}
+
+// answersNow returns the turn that answers any of some messages, or began with one; nil
+// for none.
+func (r *Room) answersNow(is func(earshot.EventID) bool) *live {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live != nil && (is(r.live.message.ID) || is(r.live.origin())) {
+		return r.live
 	}
-	in.signal = &interrupt.Signal{Kind: interrupt.Addressed, From: e.From, Via: e.Via, By: in.who.ID, Confidence: 1, At: e.At}
 	return nil
+}
+
+// changesSoon reports whether what changes a message, or takes it back, waits to be kept.
+func (r *Room) changesSoon(id earshot.EventID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.waiting, func(en *entry) bool { return en.change.of != "" && en.change.of == id })
 }
 
 // original returns the message that is changed.
@@ -136,6 +164,13 @@ func (r *Room) disturb(in incoming) {
 // notes in the entry what is asked.
 func (r *Room) reask(e *entry, b earshot.Revision) []earshot.Event {
 	again := e.change.again
+	if again == nil { // it was begun meanwhile, perhaps
+		if again = r.outdated(b); again != nil {
+			e.signal = over(e.event, e.who.ID)
+			r.disturb(e.incoming)
+			e.ticket = r.floor.Ticket()
+		}
+	}
 	if again == nil || !r.answers() || r.seatOf(again.seat.ID) == nil {
 		return nil
 	}
@@ -223,6 +258,9 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		s.said = slices.DeleteFunc(s.said, func(had spoken) bool { return is(had.reply.ID) })
 	}
 	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
+	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already
+		l.end()
+	}
 	r.mind.Stop(by, func(q think.Question) bool { return is(q.About) || r.muse.restsOn(q.ID, is) })
 	if h := r.regard.hangs; h != nil && is(h.event.ID) {
 		r.regard.hangs = nil

@@ -94,6 +94,27 @@ func TestRevisedWhileItWaits(t *testing.T) {
 	})
 }
 
+// TestRevisedBeforeItIsKept: it is answered once, as it is then.
+func TestRevisedBeforeItIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.journal.Slow(50 * time.Millisecond)
+		h.open(t.Context())
+		e := named("m", "what is a xylophone")
+		go h.Admit(t.Context(), e)
+		synctest.Wait()
+		h.admits(t, with(e, earshot.Revision{Of: "m", Text: "what is a harp"})) // in the next commit
+		time.Sleep(time.Second)
+		h.stop()
+		if n := len(h.model.Seen()); n != 1 || len(h.replies()) != 1 {
+			t.Errorf("the model was asked %d times, and replied %d times", n, len(h.replies()))
+		}
+		if found := h.remains("xylophone"); len(found) > 0 {
+			t.Errorf("the old words are in %v", found)
+		}
+	})
+}
+
 // TestWithdrawnWhileItWaits: it is never answered.
 func TestWithdrawnWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -112,6 +133,9 @@ func TestWithdrawnWhileItWaits(t *testing.T) {
 			if r.About == "m" {
 				t.Errorf("it was answered: %+v", r)
 			}
+		}
+		if n := len(h.model.Seen()); n != 1 {
+			t.Errorf("the model was asked %d times", n)
 		}
 		if found := h.remains("xylophone"); len(found) > 0 {
 			t.Errorf("it is in %v", found)

@@ -72,7 +72,7 @@ func (r *Room) choose(ctx context.Context) (q question, ok bool) {
 		}
 	}
 	q = r.pending[best]
-	if r.comes(q) {
+	if r.comes(q) || r.changesSoon(q.message.ID) {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
