@@ -353,6 +353,7 @@ func TestTextCut(t *testing.T) {
 		"before the second message":     {100 * time.Millisecond, time.Second, 500 * time.Millisecond, first, 1},
 		"while the first is on its way": {400 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, first, 1},
 		"and it takes too long":         {3 * time.Second, 100 * time.Millisecond, 500 * time.Millisecond, "", 0},
+		"given up at once":              {3 * time.Second, 100 * time.Millisecond, 0, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -363,9 +364,11 @@ func TestTextCut(t *testing.T) {
 				r.say(first)
 				r.say(second)
 				time.Sleep(tt.cut)
-				r.Do(earshot.Cut)
-				if err := r.say("More."); err != nil {
-					t.Errorf("saying after a cut: %v", err)
+				if tt.leave > 0 {
+					r.Do(earshot.Cut)
+					if err := r.say("More."); err != nil {
+						t.Errorf("saying after a cut: %v", err)
+					}
 				}
 				r.Finish()
 				time.Sleep(tt.leave)

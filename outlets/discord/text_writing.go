@@ -169,6 +169,9 @@ func (w *writing) run(ctx, posting context.Context) {
 		case ok:
 			hush() // it goes by itself when the message is there
 			if err := w.deliver(ctx, posting, part); err != nil {
+				if posting.Err() != nil {
+					err = nil // it was cut, or the turn was given up
+				}
 				w.end(err)
 				return
 			}
@@ -274,13 +277,10 @@ func (w *writing) position() earshot.Heard {
 	return earshot.Heard{Clause: w.clauses[i].n, Byte: w.done - w.clauses[i].start}
 }
 
-// end tells that nothing more is heard. What was cut has not failed.
+// end tells that nothing more is heard, and why if not all was posted.
 func (w *writing) end(err error) {
 	w.mu.Lock()
-	if !w.cut {
-		w.err = err
-	}
-	err = w.err
+	w.err = err
 	w.ended = true
 	w.moved.Broadcast()
 	w.mu.Unlock()
