@@ -397,7 +397,13 @@ func TestSpokenOnDiscord(t *testing.T) {
 	if all := c.everything("state/earshot/journal"); strings.Contains(all, "teapot") || strings.Contains(all, "second shelf") {
 		t.Error("what was said by who does not want to be heard is kept")
 	}
-	t.Logf("history:\n%s", c.reads(fmt.Sprintf("discord-%d", channel)))
+	shown := c.reads(fmt.Sprintf("discord-%d", channel))
+	t.Logf("history:\n%s", shown)
+	for _, want := range []string{"bob        ", "Earshot    It is warm and dry today.", "[cut off by ann; not heard: ", "eve        ", "spoke]"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %q in the history", want)
+		}
+	}
 }
 
 // participantOf returns who a user is here.

@@ -267,6 +267,7 @@ func (e *embassy) run(ctx context.Context) error {
 	err := e.sense.Run(last, e.Admit)
 	close(ended)
 	rest.Wait()
+	e.close() // what came in meanwhile
 	if ctx.Err() != nil {
 		return nil
 	}
