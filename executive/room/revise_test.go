@@ -383,3 +383,28 @@ func TestWithdrawnIsNotQuoted(t *testing.T) {
 		}
 	})
 }
+
+// TestTheSceneStaysThatOfTheJournal, whatever is changed and taken back.
+func TestTheSceneStaysThatOfTheJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.scenery = func(context.Context) ([]earshot.Event, error) { return h.journal.Events(), nil }
+		h.open(t.Context())
+		for i := range 20 { // more than the scene holds
+			e := named(fmt.Sprint("m", i), fmt.Sprint("the tide is ", i))
+			e.Body = earshot.Message{Text: earshot.Text(fmt.Sprint("the tide is ", i)), Attachments: []earshot.Attachment{{Name: "tide.png"}}}
+			h.admits(t, e)
+			time.Sleep(time.Second)
+			switch i % 4 {
+			case 1:
+				h.admits(t, with(e, earshot.Revision{Of: e.ID, Text: "ebb"}))
+			case 3:
+				h.admits(t, with(e, earshot.Withdrawal{Of: earshot.EventID(fmt.Sprint("m", i-1))}))
+			}
+			if got := h.give(t, "context", "resync"); got != "It is what the journal says." {
+				t.Fatalf("after %d: %s", i, got)
+			}
+		}
+		h.stop()
+	})
+}
