@@ -20,8 +20,18 @@ import (
 // proper is what a command may be called.
 var proper = regexp.MustCompile(`^[-_a-z0-9]{1,32}$`)
 
-// mostAtOnce is how much is asked of Discord, or done for commands, at once.
-const mostAtOnce = 16
+const (
+	// mostAtOnce is how much is asked of Discord for what somebody does, or done for
+	// commands, at once.
+	mostAtOnce = 16
+
+	// mostGuildsAtOnce is how many guilds are asked about at once, when a session begins.
+	mostGuildsAtOnce = 2
+
+	// mostWaiting is how many of them may wait for that: each comes with its commands
+	// and with what was missed, and the direct messages too.
+	mostWaiting = 2*mostGuilds + 2
+)
 
 // answerWithin is how long a command may take: Discord forgets it after a quarter of an
 // hour.
@@ -34,6 +44,8 @@ type run struct {
 	world *world
 	emit  providers.Emit
 	work  *errgroup.Group // what the loop does not wait for
+	slow  *errgroup.Group // likewise, of whole guilds
+	turns chan struct{}   // held by who asks for a whole guild
 	fed   chan *page      // what was asked for
 }
 
@@ -41,7 +53,7 @@ type run struct {
 type page struct {
 	in     *channel
 	newest []*discordgo.Message // newest first
-	lookup *lookup              // or whose direct messages they are
+	lookup *lookup              // or what it is
 	found  *discordgo.Channel   // nil if nobody knows
 }
 
@@ -152,6 +164,23 @@ func (r *run) background(do, busy func()) {
 	}
 }
 
+// inTurn does something that is asked for a whole guild, in the background, when it is
+// its turn.
+func (r *run) inTurn(ctx context.Context, do, busy func()) {
+	started := r.slow.TryGo(func() error {
+		select {
+		case r.turns <- struct{}{}:
+			defer func() { <-r.turns }()
+			do()
+		case <-ctx.Done():
+		}
+		return nil
+	})
+	if !started {
+		busy()
+	}
+}
+
 // feed hands the loop what was asked for.
 func (r *run) feed(ctx context.Context, p *page) {
 	select {
@@ -163,14 +192,7 @@ func (r *run) feed(ctx context.Context, p *page) {
 // learns takes in what was asked for.
 func (r *run) learns(ctx context.Context, p *page) {
 	if p.lookup != nil {
-		if p.found == nil {
-			return
-		}
-		p.found.ID = digits(p.lookup.channel)
-		if p.found.Type == discordgo.ChannelTypeDM {
-			r.world.channel(p.found)
-		}
-		if r.world.channels[p.lookup.channel] != nil {
+		if r.world.found(p.lookup.channel, p.found) {
 			r.happens(ctx, p.lookup.event)
 		}
 		return
@@ -183,12 +205,12 @@ func (r *run) learns(ctx context.Context, p *page) {
 	}
 }
 
-// looksUp asks whose direct messages those in a channel are.
+// looksUp asks what a channel is.
 func (r *run) looksUp(ctx context.Context, l lookup) {
 	r.background(func() {
 		var found *discordgo.Channel
 		if err := r.parts.Session.Ask(ctx, http.MethodGet, "channels/"+digits(l.channel), nil, &found); err != nil {
-			r.failed(ctx, "asking whose direct messages they are", err)
+			r.failed(ctx, "asking what a channel is", err)
 			found = nil
 		}
 		r.feed(ctx, &page{lookup: &l, found: found})
@@ -206,7 +228,7 @@ func (r *run) catchUp(ctx context.Context, guild uint64) {
 	for i, c := range behind {
 		ids[i] = digits(c.id)
 	}
-	r.background(func() {
+	r.inTurn(ctx, func() {
 		for i, c := range behind {
 			var newest []*discordgo.Message
 			path := fmt.Sprintf("channels/%s/messages?limit=%d", ids[i], mostRecent)
@@ -232,7 +254,7 @@ func (r *run) offers(ctx context.Context, guild uint64) {
 		path += "/guilds/" + digits(guild)
 	}
 	path += "/commands"
-	r.background(func() {
+	r.inTurn(ctx, func() {
 		var have []*discordgo.ApplicationCommand
 		err := r.parts.Session.Ask(ctx, http.MethodGet, path, nil, &have)
 		if err == nil && !sameCommands(have, want) {

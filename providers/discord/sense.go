@@ -129,8 +129,9 @@ func (s *Sense) Take(event any) {
 // Run implements [providers.Provider]. It runs the session.
 func (s *Sense) Run(ctx context.Context, emit providers.Emit) error {
 	g, ctx := errgroup.WithContext(ctx)
-	r := &run{Sense: s, world: newWorld(s.cfg, s.parts), emit: emit, work: &errgroup.Group{}, fed: make(chan *page)}
+	r := &run{Sense: s, world: newWorld(s.cfg, s.parts), emit: emit, work: &errgroup.Group{}, slow: &errgroup.Group{}, turns: make(chan struct{}, mostGuildsAtOnce), fed: make(chan *page)}
 	r.work.SetLimit(mostAtOnce)
+	r.slow.SetLimit(mostWaiting)
 	in := &intake{make(chan any), ctx.Done()}
 	s.mu.Lock()
 	s.intake = in
@@ -143,6 +144,7 @@ func (s *Sense) Run(ctx context.Context, emit providers.Emit) error {
 	g.Go(func() error { return s.parts.Session.Run(ctx) })
 	g.Go(func() error { return r.loop(ctx, in.events) })
 	err := g.Wait()
-	_ = r.work.Wait() // it gives up with ctx, and has no error of its own
+	_ = r.work.Wait() // both give up with ctx, and have no error of their own
+	_ = r.slow.Wait()
 	return err
 }

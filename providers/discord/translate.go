@@ -36,7 +36,8 @@ type saying struct {
 	event earshot.Event
 }
 
-// A lookup is an event in direct messages of which nobody knows whose they are.
+// A lookup is an event in a channel that is not known: direct messages of which nobody
+// knows whose they are, or a thread that was asleep.
 type lookup struct {
 	channel uint64
 	event   any
@@ -70,7 +71,10 @@ func (w *world) translate(event any, now time.Time) []act {
 // created is a message that somebody wrote.
 func (w *world) created(m *discordgo.Message, member *discordgo.Member, now time.Time) []act {
 	c := w.channels[number(m.ChannelID)]
-	if c == nil || number(m.ID) == 0 || !w.reads(c, m) {
+	if c == nil {
+		return w.unknown(&discordgo.MessageCreate{Message: m}, number(m.ChannelID), m.GuildID)
+	}
+	if number(m.ID) == 0 || !w.reads(c, m) {
 		return nil
 	}
 	user := number(m.Author.ID)
@@ -232,13 +236,33 @@ func (w *world) withdrawn(c *channel, message uint64, now time.Time) act {
 	return saying{c, earshot.Event{At: now, From: earshot.Handle{Provider: name}, Via: text, Body: earshot.Withdrawal{Of: w.event(c.id, message)}}}
 }
 
-// unknown is something that happened in a channel that is not known. If it may be the
-// direct messages with somebody, they are looked up.
+// unknown is something that happened in a channel that is not known. If that may be one
+// where it takes part, it is looked up, once.
 func (w *world) unknown(event any, channel uint64, guild string) []act {
-	if guild != "" || channel == 0 || !w.cfg.DirectMessages {
+	switch {
+	case channel == 0 || w.strange[channel]:
+		return nil
+	case guild == "" && !w.cfg.DirectMessages, guild != "" && w.guilds[number(guild)] == nil:
 		return nil
 	}
 	return []act{lookup{channel, event}}
+}
+
+// found takes in what a channel is, nil if nobody knows, and reports whether something
+// may be written there.
+func (w *world) found(channel uint64, is *discordgo.Channel) bool {
+	if is != nil {
+		is.ID = digits(channel)
+		w.channel(is)
+	}
+	if w.channels[channel] != nil {
+		return true
+	}
+	if len(w.strange) >= mostStrange {
+		clear(w.strange)
+	}
+	w.strange[channel] = true
+	return false
 }
 
 // types is somebody who types where something was said already.

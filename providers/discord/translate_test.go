@@ -177,6 +177,39 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
+// TestUnknownChannel: what happens where nobody knows what it is, is looked up, once.
+func TestUnknownChannel(t *testing.T) {
+	const thread = general + 1000
+	created := &discordgo.MessageCreate{Message: &discordgo.Message{
+		ID: digits(message), ChannelID: digits(thread), GuildID: digits(house), Content: "hello", Author: &discordgo.User{ID: digits(ann), Username: "ann"},
+	}}
+	w := furnished()
+	if acts := w.translate(created, now); len(acts) != 1 || acts[0].(lookup).channel != thread {
+		t.Fatalf("%v", acts)
+	}
+	if !w.found(thread, &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: digits(house), ParentID: digits(general), Name: "aside"}) {
+		t.Fatal("not taken in")
+	}
+	if acts := w.translate(created, now); len(acts) != 2 || acts[1].(saying).in.parent != general {
+		t.Errorf("%v", acts)
+	}
+	for name, is := range map[string]*discordgo.Channel{
+		"nothing": nil, "a forum": {Type: discordgo.ChannelTypeGuildForum, GuildID: digits(house)}, "another guild's": {GuildID: "7"},
+	} {
+		w := furnished()
+		if w.found(thread, is) {
+			t.Errorf("%s: taken in", name)
+		}
+		if acts := w.translate(created, now); len(acts) != 0 {
+			t.Errorf("%s: %v", name, acts)
+		}
+	}
+	created.GuildID = "7"
+	if acts := furnished().translate(created, now); len(acts) != 0 {
+		t.Errorf("another guild: %v", acts)
+	}
+}
+
 // TestAnswers: an answer arrives whole, in parts that Discord takes.
 func TestAnswers(t *testing.T) {
 	for _, text := range []string{"", "one", strings.Repeat("a line of words\n", 300), strings.Repeat("é", 2500), "```\nhidden\n``` @everyone"} {

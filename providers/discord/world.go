@@ -39,6 +39,7 @@ const (
 	mostGuilds   = 200
 	mostChannels = 20_000  // of all guilds, with threads
 	mostPeople   = 100_000 // of whom a name is known
+	mostStrange  = 1000    // channels that were looked up for nothing
 	mostRoles    = 10      // of one person that are told
 	mostRecent   = 100     // messages of a channel that are remembered by number
 	mostArrivals = 20      // of people who are mentioned in one message
@@ -60,6 +61,7 @@ type world struct {
 	channels map[uint64]*channel
 	people   map[uint64]*person
 	typing   map[typist]time.Time // until when
+	strange  map[uint64]bool      // channels of which it is known that they are none
 	blind    bool                 // it was said that messages come without their words
 }
 
@@ -98,7 +100,7 @@ func newWorld(cfg Config, parts Parts) *world {
 	w := &world{
 		cfg: cfg, agent: parts.Agent, event: parts.Event, commands: parts.Commands,
 		guilds: make(map[uint64]*guild), channels: make(map[uint64]*channel),
-		people: make(map[uint64]*person), typing: make(map[typist]time.Time),
+		people: make(map[uint64]*person), typing: make(map[typist]time.Time), strange: make(map[uint64]bool),
 	}
 	set := func(ids []string) map[uint64]bool {
 		m := make(map[uint64]bool)
