@@ -118,7 +118,23 @@ function speak(path) {
   player.play(voice.createAudioResource(packets, { inputType: voice.StreamType.Opus }));
 }
 
+// wrote keeps a message, so that it can be answered, changed and deleted.
+const written = new Map();
+function wrote(number, message) {
+  written.set(message.id, message);
+  say('report', { number: Number(number), message: message.id });
+}
+const text = (words) => JSON.parse(words.join(' '));
+
 const commands = {
+  write: async (number, channel, ...words) => wrote(number, await (await client.channels.fetch(channel)).send(text(words))),
+  reply: async (number, message, ...words) => wrote(number, await written.get(message).reply(text(words))),
+  edit: async (number, message, ...words) => wrote(number, await written.get(message).edit(text(words))),
+  delete: async (number, message) => wrote(number, await written.get(message).delete()),
+  type: async (number, channel) => {
+    await (await client.channels.fetch(channel)).sendTyping();
+    say('report', { number: Number(number) });
+  },
   speak: (path) => speak(path),
   record: (user, path) => { records = { user, file: fs.openSync(path, 'w') }; },
   join: (channel) => join(channel),

@@ -82,6 +82,9 @@ type Report struct {
 	Status string // of its connection: "ready" in a call, "none" or "destroyed" without one
 	Code   string // the voice privacy code, without spaces
 	Heard  map[string]Heard
+
+	Message uint64 `json:",string"` // that was written, changed or deleted
+
 	What   string // why there is no report
 }
 
@@ -197,6 +200,41 @@ func (p *Peer) Record(user uint64, file string) { p.tell("record %d %s", user, f
 
 // Forget begins to count anew what is heard.
 func (p *Peer) Forget() { p.tell("forget") }
+
+// Write writes a message in a channel, and returns its number.
+func (p *Peer) Write(channel uint64, text string) (message uint64, err error) {
+	return p.writes("write", channel, text)
+}
+
+// Reply answers a message that it wrote; Edit changes one, and Delete deletes it.
+func (p *Peer) Reply(to uint64, text string) (message uint64, err error) {
+	return p.writes("reply", to, text)
+}
+
+func (p *Peer) Edit(message uint64, text string) error {
+	_, err := p.writes("edit", message, text)
+	return err
+}
+
+func (p *Peer) Delete(message uint64) error {
+	_, err := p.writes("delete", message, "")
+	return err
+}
+
+// Type shows that it types in a channel.
+func (p *Peer) Type(channel uint64) error {
+	_, err := p.writes("type", channel, "")
+	return err
+}
+
+func (p *Peer) writes(what string, number uint64, text string) (message uint64, err error) {
+	b, err := json.Marshal(text)
+	if err != nil {
+		return 0, err
+	}
+	r, err := p.ask(what + " %d " + strconv.FormatUint(number, 10) + " " + strings.ReplaceAll(string(b), "%", "%%"))
+	return r.Message, err
+}
 
 // Report asks what the peer knows.
 func (p *Peer) Report() (Report, error) { return p.ask("report %d") }
