@@ -386,8 +386,11 @@ func TestSpokenOnDiscord(t *testing.T) {
 		})
 	}
 
-	b.says("the ring is in the teapot on the second shelf of the kitchen and nobody else may ever know that")
-	testkit.Await(t, soon, "what goes over the wire", func() bool { return c.Traffic(c.bob.ID).In > 0 })
+	spoken := c.Traffic(c.bob.ID).In
+	b.says("the ring is in the teapot on the second shelf of the kitchen and nobody else may ever know that" +
+		" because it was my mother's and hers before that and it is all that is left of the house by the sea" +
+		" which they had to sell when the river came and took the garden and the road and the bridge")
+	testkit.Await(t, soon, "what goes over the wire", func() bool { return c.Traffic(c.bob.ID).In > spoken+50 }) // a second of it
 	out := c.Invoke(c.bob.ID, c.bot.ID, channel, "optout", "")
 	testkit.Await(t, soon, "the answer", func() bool { return len(c.Interaction(out).Answers) > 0 })
 	<-b.Spoken()
