@@ -19,10 +19,10 @@ import (
 )
 
 // inhabited returns a daemon whose journal is in a folder, and which nobody runs.
-func inhabited(t *testing.T, directory string) *daemon {
+func inhabited(t *testing.T, directory string, operators ...string) *daemon {
 	t.Helper()
 	cfg := config.Default()
-	cfg.Store.Directory = directory
+	cfg.Store.Directory, cfg.Providers.Discord.Operators = directory, operators
 	cfg.Executive.Enabled = false // nobody answers
 	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
 	if err != nil {
@@ -213,6 +213,28 @@ func TestTooManyRooms(t *testing.T) {
 	})
 	if faults := d.desk.State(d.audience()).Faults; len(faults) != 0 {
 		t.Errorf("it is over, and people are told %v", faults)
+	}
+}
+
+// TestOperatorsByID: who is listed operates earshot in a channel, whatever others are
+// called.
+func TestOperatorsByID(t *testing.T) {
+	d := inhabited(t, filepath.Join(t.TempDir(), "journal"), "5")
+	defer d.close()
+	defer runs(t, d)()
+	d.opens(t, "discord-77", "#general")
+	for _, who := range []struct {
+		id, name string
+		renames  bool
+	}{{"6", "ann", false}, {"7", "owner", false}, {"5", "Bob", true}} {
+		by := d.arrivesAs(t, who.id, who.name)
+		e := earshot.Event{From: by, Room: "discord-77", Via: byDiscord, Body: earshot.Command{Name: "rename", Args: `"` + earshot.Text(d.Name("discord-6")) + `" TO Mallory` + earshot.Text(who.id)}}
+		if err := d.Admit(t.Context(), e); (err == nil) != who.renames {
+			t.Errorf("%s, who is called %q: %v", who.id, who.name, err)
+		}
+	}
+	if d.Name("discord-6") != "Mallory5" {
+		t.Errorf("who was renamed is called %s", d.Name("discord-6"))
 	}
 }
 

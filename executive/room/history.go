@@ -55,6 +55,8 @@ type line struct {
 
 	continues earshot.EventID // the line before, of the same sentence
 
+	revised time.Time // when its author changed it last
+
 	mends []mend // the newest last
 	gone  bool   // somebody has taken it out
 }

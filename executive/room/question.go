@@ -50,7 +50,7 @@ type question struct {
 	// known by the handle that they came by.
 	askers []participants.Participant
 
-	// After is what others wrote since, that stands in its prompt, and overheard is who
+	// After is what others wrote or changed since, that stands in its prompt, and overheard is who
 	// said something aloud meanwhile that does.
 	after     []line
 	overheard []earshot.ParticipantID
@@ -64,9 +64,7 @@ type question struct {
 // madeOf notes that the answer rests on lines of the dialogue: only who may see
 // all of them may see it, and it is erased with what others said of them.
 func (q *question) madeOf(lines []line) {
-	if i := slices.IndexFunc(lines, func(l line) bool { return l.event == q.message.ID }); i >= 0 {
-		q.after = slices.DeleteFunc(slices.Clone(lines[i+1:]), func(l line) bool { return l.author == q.seat.ID || l.announces })
-	}
+	q.after = q.since(lines)
 	for _, l := range lines {
 		q.visibility = q.visibility.And(l.visibility)
 		if l.author != q.seat.ID && !l.announces && !slices.Contains(q.sources, l.event) {
@@ -82,6 +80,18 @@ func (q *question) madeOf(lines []line) {
 			}
 		}
 	}
+}
+
+// since returns what others wrote or changed after the question was asked, of some lines.
+func (q *question) since(lines []line) (after []line) {
+	asked := slices.IndexFunc(lines, func(l line) bool { return l.event == q.message.ID })
+	for i, l := range lines {
+		later := i > asked || l.revised.After(q.message.At)
+		if asked >= 0 && later && l.author != q.seat.ID && !l.announces {
+			after = append(after, l)
+		}
+	}
+	return after
 }
 
 // restsOn notes the same of what was going on.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -208,7 +209,7 @@ func (r *Room) takesIn(ctx context.Context, e earshot.Event) {
 // rewords makes a message what it was revised to, wherever it is remembered.
 func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 	for _, s := range r.seats {
-		s.history.reworded(b)
+		s.history.reworded(e.At, b)
 	}
 	for i, q := range r.pending {
 		if q.message.ID == b.Of {
@@ -313,9 +314,10 @@ func (r *Room) rewritten(b earshot.Revision) earshot.Message {
 }
 
 // reworded makes a line what its message was revised to.
-func (h *history) reworded(b earshot.Revision) {
+func (h *history) reworded(at time.Time, b earshot.Revision) {
 	for i := range h.lines {
 		if l := &h.lines[i]; l.event == b.Of && !l.replies {
+			l.revised = at
 			l.text, l.mends, l.gone = earshot.Message{Text: b.Text, Attachments: l.attached}.Whole(), nil, false
 		}
 	}

@@ -223,6 +223,12 @@ func TestWordsAfterTheAsk(t *testing.T) {
 		{"a guest, to nobody", func(t *testing.T, c *company) { c.must(t, "bob", "carol, the diary is in the drawer", 0) }, false},
 		{"a guest, before the ask", nil, true},
 		{"a guest, and what they said is not in the prompt", func(t *testing.T, c *company) { c.must(t, "bob", "/msg carol the diary is in the drawer", 0) }, true},
+		{"a guest, who changes what they said before", func(t *testing.T, c *company) {
+			e := earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Revision{Of: "old", Text: "carol, the diary is in the drawer"}}
+			if err := c.Admit(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
 		{"the one who asked", func(t *testing.T, c *company) { c.must(t, "ann", "carol, are you there?", 0) }, true},
 		{"a voice that was overheard", func(t *testing.T, c *company) {
 			e := aloud("the diary is in the drawer", 0)
@@ -240,6 +246,10 @@ func TestWordsAfterTheAsk(t *testing.T) {
 				model := &stubborn{Script: h.model}
 				h.llm = model
 				c := gather(t, h, "bob", "carol")
+				e := earshot.Event{ID: "old", From: handle("bob"), Via: "bob", Body: earshot.Message{Text: "carol, hello"}}
+				if err := c.Admit(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
 				if tt.since == nil {
 					c.must(t, "bob", "carol, the diary is in the drawer", 0)
 				}

@@ -73,6 +73,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	l := line{event: e.ID, sequence: e.Sequence, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
+		l.revised = body.Revised
 		l.about, l.text, l.turn, l.answers, l.attached = body.About, body.Whole(), body.Turn, body.ReplyTo, body.Attachments
 		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // which it did not say aloud
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
