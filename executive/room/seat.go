@@ -79,7 +79,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
 		}
 	case earshot.Utterance:
-		l.text, l.aloud, l.voice, l.continues, l.manner = body.Text, true, body.Speaker, body.Continues, manner(body)
+		l.text, l.aloud, l.voice, l.continues, l.manner = body.Text, true, body.Speaker, body.Continues, manner(e.Author, body)
 		return l, slices.Contains(e.To, s.ID)
 	case earshot.Presence:
 		l.to, l.announces, l.comes = nil, true, body.Here
@@ -110,7 +110,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 // the agent answers it, with what has been changed since.
 func (s *seat) overhears(e earshot.Event, changes []scene.Version) {
 	if u, aloud := e.Body.(earshot.Utterance); aloud && !s.history.has(e.ID) {
-		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility, aloud: true, voice: u.Speaker, manner: manner(u)})
+		s.history.add(line{event: e.ID, at: e.At, author: e.Author, from: e.From, text: u.Text, visibility: e.Visibility, aloud: true, voice: u.Speaker, manner: manner(e.Author, u)})
 		for _, v := range slices.Backward(changes) {
 			s.history.mended(v.Edit)
 		}

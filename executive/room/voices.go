@@ -77,12 +77,15 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 // machines with one voice are not to talk for ever.
 func (in incoming) machine() bool { return in.who.Type.Machine() || likeAgent(in.event) }
 
-// manner returns what a model is told beside words that were said aloud: why they may be
-// somebody else's than it seems.
-func manner(u earshot.Utterance) earshot.Text {
+// manner returns what a model is told beside words of an author that were said aloud: why
+// they may be somebody else's than it seems. Whom the provider knows, as in a call where
+// everybody is heard for themselves, is not taken for another.
+func manner(author earshot.ParticipantID, u earshot.Utterance) earshot.Text {
 	switch {
 	case u.LikeAgent:
 		return " (in a voice like yours)"
+	case u.Overlaps && author != "" && u.Speaker.ID == "":
+		return " (somebody else spoke at the same time)"
 	case u.Overlaps:
 		return " (somebody else spoke at the same time: who said it, and what, may be mistaken)"
 	}

@@ -527,23 +527,36 @@ func TestWhoMadeItPause(t *testing.T) {
 	})
 }
 
-// TestOverlapsAreTold: the model is told that somebody else spoke at the same time.
+// TestOverlapsAreTold: the model is told that somebody else spoke at the same time, and
+// that it may have been them, unless it is known whose track it is.
 func TestOverlapsAreTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h, _ := voiced(t, listening())
-		e := aloud("earshot count", 0)
-		u := e.Body.(earshot.Utterance)
-		u.Overlaps = true
-		e.Body = u
-		if err := h.Admit(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		h.stop()
-		if got := dialogue(h.model.Seen()[0]); !strings.Contains(got, "Earshot count (somebody else spoke at the same time: ") {
-			t.Errorf("the model reads %s", got)
-		}
-	})
+	for _, tt := range []struct {
+		name string
+		from earshot.Handle
+		want string
+	}{
+		{"by one microphone", mic, "Earshot count (somebody else spoke at the same time: "},
+		{"by a track of their own", handle("ann"), "Earshot count (somebody else spoke at the same time)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, _ := voiced(t, listening())
+				e := aloud("earshot count", 0)
+				e.From = tt.from
+				u := e.Body.(earshot.Utterance)
+				u.Overlaps = true
+				e.Body = u
+				if err := h.Admit(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				h.stop()
+				if got := dialogue(h.model.Seen()[0]); !strings.Contains(got, tt.want) {
+					t.Errorf("the model reads %s", got)
+				}
+			})
+		})
+	}
 }
 
 // TestTwoMachinesEnd: another machine with the agent's voice, which answers whatever is
