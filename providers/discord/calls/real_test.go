@@ -193,8 +193,8 @@ func TestReal(t *testing.T) {
 		}
 	}}
 	t.Cleanup(func() { http.DefaultClient.CloseIdleConnections() })
-	spoken := s.records("what is the weather like today", "please tell me about the moon and the stars", "how many people live in london")
-	words := []string{"weather", "tell me", "people"}
+	texts := []string{"what was the weather like today", "please tell me about some moon and all his stars", "how many people live in london"}
+	spoken := s.records(texts...)
 
 	for name, late := range map[string]time.Duration{"at once": 0, "late": 3 * time.Second, "never": -1} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestReal(t *testing.T) {
 			})
 			for i, g := range guests {
 				got, overlaps := h.of(g.user.ID)
-				if !strings.Contains(got, words[i]) || !overlaps {
+				if whose(got, texts) != i || !overlaps { // a machine that is busy loses packets, and a recogniser may err
 					t.Errorf("%s has said %q, overlaps %v", g.user.Name, got, overlaps)
 				}
 			}
@@ -252,6 +252,27 @@ func TestReal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// whose returns which of the texts, which have no word in common, has the most words of
+// what was understood.
+func whose(words string, texts []string) (best int) {
+	most := 0
+	for i, text := range texts {
+		n := 0
+		for _, w := range strings.Fields(text) {
+			if slices.Contains(strings.Fields(words), w) {
+				n++
+			}
+		}
+		if n > most {
+			best, most = i, n
+		}
+	}
+	if most == 0 {
+		return -1
+	}
+	return best
 }
 
 // bot runs a bot that comes into the voice channel when somebody is there.
