@@ -356,3 +356,26 @@ func TestLastWords(t *testing.T) {
 		s.end()
 	})
 }
+
+// TestWhoIsUnknown: who cannot be made known is not heard, and not asked for with each
+// packet.
+func TestWhoIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, people())
+		s.unknown = errors.New("Discord does not answer")
+		s.goes(ann, lobby)
+		for range 10 {
+			s.plays(map[uint64]string{ann: "#####....."})
+		}
+		if got := s.said(); got != "" || s.asked != 2 {
+			t.Errorf("asked %d times, said\n%s", s.asked, got)
+		}
+		s.unknown = nil
+		time.Sleep(tired)
+		s.plays(map[uint64]string{ann: "#####............"})
+		if got := s.said(); got != "2 in 101: map[2:25]" {
+			t.Errorf("said\n%s", got)
+		}
+		s.end()
+	})
+}

@@ -50,6 +50,8 @@ type scene struct {
 	heard   []earshot.Event
 	out     map[uint64]bool
 	unread  error // of what it cannot keep
+	unknown error // of whom it cannot ask for
+	asked   int   // for people
 	mode    chan struct{}
 	listens bool
 	coders  []*coder
@@ -71,7 +73,7 @@ func begin(t *testing.T, cfg discord.Config) *scene {
 			return earshot.RoomID(fmt.Sprintf("discord-%d", channel)), nil
 		},
 		Listens: s.may,
-		Arrive:  func(_ context.Context, _, user uint64) error { s.did("arrives %d", user); return nil },
+		Arrive:  s.arrives,
 		Tell: func(_ context.Context, channel uint64, text string) error {
 			s.did("%d: %s", channel, text)
 			return nil
@@ -93,6 +95,14 @@ func begin(t *testing.T, cfg discord.Config) *scene {
 	s.Take(guildOf())
 	synctest.Wait()
 	return s
+}
+
+// arrives is Parts.Arrive.
+func (s *scene) arrives(context.Context, uint64, uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return s.unknown
 }
 
 // end ends them.

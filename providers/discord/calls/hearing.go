@@ -61,6 +61,8 @@ type speaker struct {
 	coder uint32 // which decoder is theirs
 	stop  context.CancelCauseFunc
 	gone  atomic.Bool // nobody may listen to them any more
+
+	failed time.Time // when their ear did; zero if it did not
 }
 
 // errUnheard ends an ear whose person does not want to be heard, or that may not listen.
@@ -86,7 +88,7 @@ func (h *hearing) heard(now time.Time, batch []voice.Packet) {
 		if h.deaf(p.User) {
 			continue
 		}
-		s := h.speaker(p)
+		s := h.speaker(now, p)
 		if s == nil {
 			continue
 		}
@@ -107,10 +109,20 @@ func (h *hearing) heard(now time.Time, batch []voice.Packet) {
 	clear(h.batch)
 }
 
+// tired is how long nobody listens to somebody whose ear has failed, such as because
+// Discord could not be asked who they are.
+const tired = 5 * time.Second
+
 // speaker returns who said p, and listens to them from now on if nobody has; nil if there
 // are too many, or if p is only the end of what nobody listened to.
-func (h *hearing) speaker(p *voice.Packet) *speaker {
+func (h *hearing) speaker(now time.Time, p *voice.Packet) *speaker {
 	s := h.people[p.User]
+	if s != nil && !s.failed.IsZero() {
+		if now.Sub(s.failed) < tired {
+			return nil
+		}
+		s = nil
+	}
 	switch {
 	case s == nil && (len(p.Opus) == 0 || len(h.people) >= codec.MaxSpeakers):
 		return nil
@@ -142,13 +154,19 @@ func (h *hearing) follow(ctx context.Context, user uint64) *speaker {
 		if err == nil {
 			err = h.ear(HandleOf(user), s.track).Run(ctx, h.emits(s))
 		}
-		if ctx.Err() == nil && !errors.Is(err, errLeft) {
+		over := ctx.Err() != nil || errors.Is(err, errLeft)
+		if !over {
 			h.failed(err)
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if h.people[user] == s {
+		switch {
+		case h.people[user] != s:
+		case over:
 			h.drop(s)
+		default:
+			s.failed = time.Now()
+			h.forget(s)
 		}
 	})
 	return s
