@@ -75,6 +75,7 @@ var figures = []figure{
 	{"echo-card", echoesOnCard},
 	{"tree", tree},
 	{"opus", callCodec},
+	{"crowd", overlapping},
 	{"voices", tellApart},
 	{"ollama", realModel},
 	{"thinking", thinking},

@@ -81,6 +81,10 @@ func TestEveryFigure(t *testing.T) {
 		{"opus", true, []string{
 			"G: 8 speakers, decoding", "G: 8 speakers, decoding, in the daemon", "G: 8 speakers, decoding, in the helper",
 			"G: encoding, in the daemon", "G: encoding, in the helper"}},
+		{"crowd", true, []string{
+			"H: 1 who speak at once, by 2 recognisers", "H: 1 who speak at once, by 2 recognisers, end → words",
+			"H: 2 who speak at once, by 2 recognisers", "H: 2 who speak at once, by 2 recognisers, end → words",
+			"H: 3 who speak at once, by 2 recognisers", "H: 3 who speak at once, by 2 recognisers, end → words"}},
 		{"voices", true, []string{
 			"B12 voices, equal error rate", "B12 the same, across channels",
 			"B12 the same, of 0.8 s", "B12 the same, of 1.2 s", "B12 the same, of 1.5 s", "B12 wrong when 90 % sure",
