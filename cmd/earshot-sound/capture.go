@@ -41,7 +41,8 @@ type place struct {
 	on       string        // the one that it is on, as far as is known
 	monitors string        // the sink that this repeats
 	cleaned  bool          // the server removes the echo from it
-	delay    time.Duration // in the server, on the way
+	latency  audio.Latency // in the server, on the way
+	delay    time.Duration // what is believed of it
 	away     time.Time     // since when it is not where it should be; zero if it is
 	lost     bool          // it was told to be, and is being closed
 }

@@ -60,10 +60,11 @@ func (c *card) run(o sound.Open, on sound.Device, s *portaudio.Stream, buf []int
 		return &sound.Fault{Text: fmt.Sprintf("the %s does not say how much it holds: %s", what(o.Output), describe(err)), Fix: "earshot devices"}
 	}
 	if c.pulse != nil {
-		var fault *sound.Fault
-		if at.delay, fault = c.arrival(o.Output); fault != nil {
+		delay, fault := c.arrival(o.Output)
+		if fault != nil {
 			return fault
 		}
+		at.delay = at.latency.Note(delay)
 	}
 	if o.Output {
 		c.startPlayback(at, o.Volume, size, s, buf)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"earshot/internal/audio"
 	"earshot/internal/sound"
 	"earshot/internal/sound/pulse"
 )
@@ -55,7 +56,11 @@ func (c *card) routed(r pulse.Route) {
 	inMoved := in != nil && r.Source != nil && in.on != r.Source.Name
 	var said []func()
 	if out != nil && (r.Sink != nil || !out.rests) {
-		said = append(said, c.judge(&out.place, r.Sink, r.Out, outMoved && r.Looped(), true, out.end))
+		delay := r.Out
+		if out.rests { // nothing is on its way
+			delay = out.delay
+		}
+		said = append(said, c.judge(&out.place, r.Sink, delay, outMoved && r.Looped(), true, out.end))
 	}
 	if in != nil {
 		loop := inMoved && r.Source.Monitors != "" || out != nil && !outMoved && r.Looped()
@@ -72,7 +77,10 @@ func (c *card) routed(r pulse.Route) {
 func (c *card) judge(p *place, on *pulse.Device, delay time.Duration, loop, output bool, end func() <-chan struct{}) func() {
 	number, before := p.number, p.on
 	if on != nil {
-		p.on, p.monitors, p.cleaned, p.delay = on.Name, on.Monitors, on.Cleaned, delay
+		if before != on.Name {
+			p.latency = audio.Latency{}
+		}
+		p.on, p.monitors, p.cleaned, p.delay = on.Name, on.Monitors, on.Cleaned, p.latency.Note(delay)
 	}
 	strays := p.strays(on == nil || on.Suspended && output, time.Now())
 	f := new(sound.Fault)
