@@ -36,8 +36,12 @@ type Frame struct {
 	Own bool
 
 	// EchoRatio is how much of the frame's energy is judged to be that sound,
-	// come back: from 0, nothing, to 1, all of it.
+	// come back: from 0, nothing, to 1, all of it or nobody can tell.
 	EchoRatio float32
+
+	// Beside says that somebody is plainly heard beside that sound, if only for this
+	// moment.
+	Beside bool
 
 	// Lost is how many frames before this one are missing, because somebody
 	// was too slow.
@@ -50,6 +54,7 @@ const frameHead = 8 + 4 + 2 + 2
 const (
 	flagVoiced = 1 << iota
 	flagOwn
+	flagBeside
 )
 
 // Append appends f to b, as it is sent by a helper: little-endian.
@@ -60,6 +65,9 @@ func (f *Frame) Append(b []byte) []byte {
 	}
 	if f.Own {
 		flags |= flagOwn
+	}
+	if f.Beside {
+		flags |= flagBeside
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(f.At.UnixNano()))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f.EchoRatio))
@@ -79,13 +87,13 @@ func (f *Frame) Decode(b []byte) error {
 	}
 	flags := binary.LittleEndian.Uint16(b[14:])
 	echo := math.Float32frombits(binary.LittleEndian.Uint32(b[8:]))
-	if flags&^(flagVoiced|flagOwn) != 0 || !(echo >= 0 && echo <= 1) {
+	if flags&^(flagVoiced|flagOwn|flagBeside) != 0 || !(echo >= 0 && echo <= 1) {
 		return ErrFrame
 	}
 	f.At = time.Unix(0, int64(binary.LittleEndian.Uint64(b)))
 	f.EchoRatio = echo
 	f.Lost = binary.LittleEndian.Uint16(b[12:])
-	f.Voiced, f.Own = flags&flagVoiced != 0, flags&flagOwn != 0
+	f.Voiced, f.Own, f.Beside = flags&flagVoiced != 0, flags&flagOwn != 0, flags&flagBeside != 0
 	DecodePCM(f.PCM[:], b[frameHead:])
 	return nil
 }

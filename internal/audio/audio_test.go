@@ -21,6 +21,7 @@ var frames = rapid.Custom(func(t *rapid.T) audio.Frame {
 		At:        time.Unix(0, rapid.Int64().Draw(t, "at")),
 		Voiced:    rapid.Bool().Draw(t, "voiced"),
 		Own:       rapid.Bool().Draw(t, "own"),
+		Beside:    rapid.Bool().Draw(t, "beside"),
 		EchoRatio: rapid.Float32Range(0, 1).Draw(t, "echo"),
 		Lost:      rapid.Uint16().Draw(t, "lost"),
 	}
@@ -60,7 +61,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"nothing", func([]byte) []byte { return nil }},
 		{"a byte too few", func(b []byte) []byte { return b[1:] }},
 		{"a byte too many", func(b []byte) []byte { return append(b, 0) }},
-		{"an unknown flag", func(b []byte) []byte { b[14] |= 4; return b }},
+		{"an unknown flag", func(b []byte) []byte { b[14] |= 8; return b }},
 		{"an echo below nothing", echo(math.Float32bits(-0.001))},
 		{"an echo above all", echo(math.Float32bits(1.001))},
 		{"an echo that is no number", echo(math.Float32bits(float32(math.NaN())))},

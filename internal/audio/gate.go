@@ -15,6 +15,10 @@ const (
 	// forgetting is how fast that is forgotten, in dB a frame of own sound: in ten
 	// seconds what was good help is none.
 	forgetting = 0.03
+
+	// again is for how many frames of own sound more nobody is heard above what is
+	// left, when the canceller has to learn the room again: 2.4 s.
+	again = 120
 )
 
 // A Gate judges what an echo canceller makes of each frame: whether there is any
@@ -38,8 +42,8 @@ func (e *energies) add(in, out, part float64) {
 }
 
 // Judge judges a frame while our own sound was far, of which the canceller made
-// out; where it is not at work out is nil. It sets Own and EchoRatio, and reports
-// whether out is better than the frame.
+// out; where it is not at work out is nil. It sets Own, EchoRatio and Beside, and
+// reports whether out is better than the frame.
 func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
 	in := power(Level(f.PCM[:]))
 	made := in
@@ -49,16 +53,20 @@ func (g *Gate) Judge(f *Frame, far, out []int16) (better bool) {
 	g.now.add(in, made, smooth)
 	g.long.add(in, made, steady)
 	f.Own, f.EchoRatio = g.raw.Captured(far, f.PCM[:])
+	f.Beside = false
 	if out == nil {
 		return false
 	}
 	if g.unsettled > 0 {
 		g.unsettled--
-		g.left = residue{}
+		g.left = residue{played: -again}
 	}
 	better = g.now.out < g.now.in && g.best >= helping
-	if rest := g.left.judge(&g.raw, f.PCM[:], out); better {
-		f.EchoRatio = rest
+	if g.best < helping {
+		g.left.played = 0 // what it leaves when it is of no use says nothing of later
+	}
+	if rest, beside := g.left.judge(f.Own, f.PCM[:], out); better {
+		f.EchoRatio, f.Beside = rest, beside
 	}
 	if f.Own {
 		g.best = max(g.best-forgetting, min(g.lowered(), 2*helping))

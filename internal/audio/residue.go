@@ -1,116 +1,185 @@
 package audio
 
+import "math"
+
+// In how many bands a residue is followed, and from where to where, in Hz: what is
+// below is hum, what is above no microphone of a headset has. They are as wide as
+// the ear has them: where our own voice has a harmonic another has a gap.
 const (
-	// mostly is of how many frames of echo, as a part, no more is left than is
-	// believed: so seldom is it more, that five of eight frames never are.
-	mostly = 0.8
-
-	// hardly is of how many the canceller lowers less than is believed: what it
-	// does to a fifth of them may be somebody who speaks as well.
-	hardly = 0.15
-
-	// stride is by how much, in dB a frame, such a belief follows what is seen;
-	// at first by so many times more, which is half that after a second.
-	stride  = 0.3
-	hasty   = 12 // about how loud it is
-	hastily = 7  // about by how much it is lowered
-	haste   = 50 // frames
-
-	// spare is what an echo may be louder than is believed, and still be one, in
-	// dB: of the sound of our own, and of what is captured.
-	spareFar  = 1
-	spareNear = 2
-
-	// surely is how far above that something is surely somebody, in dB; from which
-	// only a part as much is learned, in case that it is not.
-	surely   = 4
-	doubtful = 0.1
-
-	// fading is how fast what was captured is forgotten, in dB a frame: what the
-	// canceller leaves dies away more slowly than the sound itself.
-	fading = 1
+	bands   = 24
+	lowest  = 150.0
+	highest = 7200.0
 )
 
-// A residue knows what a canceller leaves of an echo, octave by octave: how loud
-// that is beside our own sound, and by how much it is lowered. What is louder
-// than both allow is somebody, however soft beside the echo that was removed. The
-// zero value knows nothing, and takes everything for echo.
-type residue struct{ bands [octaves]remains }
+const (
+	// mostly is of how many frames of echo, as a part, no more is left in a band
+	// than is believed.
+	mostly = 0.8
 
-// Remains are the residue in an octave.
+	// stride is by how much, in dB a frame, that belief follows what is seen; at
+	// first by so many times more, which is half that after a second.
+	stride = 0.3
+	hasty  = 12
+	haste  = 50 // frames
+
+	// spare is what may be left above that, and still be an echo, in dB; and most
+	// what counts of what is more, so that one band does not speak for all.
+	spare = 5
+	most  = 12
+
+	// surely is how far above that something is surely somebody, from which only a
+	// part as much is learned, in case that it is not.
+	surely   = 5
+	doubtful = 0.1
+
+	// grown is the most that a residue is believed to be above the echo, in dB: the
+	// canceller has then gone astray; and shrunk the least: it lowers no more in any
+	// room for long, however well it does in one without noise.
+	grown  = 6
+	shrunk = -22
+
+	// faintest is the level of what nobody hears in a band.
+	faintest = -72
+
+	// overNoise is how far above the noise of a band something must be to be more.
+	overNoise = 6
+
+	// What is left is somebody if it is so much louder than an echo would be, in dB
+	// and as the mean of all bands: if that lasts, or even for a moment. Made with
+	// the rooms of make bench, figure onset-echo.
+	clearly = 2
+	plainly = 3
+
+	// acquainted is how many frames of own sound it takes until that is known, and
+	// seen how many of an echo in a band.
+	acquainted = 50
+	seen       = 40
+
+	// What part of a frame is said to be echo when somebody is clearly in it, and at
+	// most when he is plainly: no ear takes those for echo alone.
+	toldClearly = 0.85
+	toldPlainly = 0.8
+)
+
+// A residue knows what a canceller leaves of an echo, band by band, beside the echo
+// that it has removed at that moment and just before. What is louder is somebody,
+// however soft beside what was removed. The zero value knows nothing, and takes
+// everything for echo.
+type residue struct {
+	bands          [bands]remains
+	removed, left  [points]float64 // the last samples
+	frames, played int             // of it all, and of own sound
+}
+
+// Remains are the residue in a band, in dB.
 type remains struct {
-	now     energies // of what is captured and what is left
-	was     float64  // what was captured lately
-	lowered quantile // the energies of now, beside each other
-	arrives quantile // what is left, beside our own sound
+	echo   float64 // that was removed, dying away
+	noise  float64
+	leaves float64 // above echo
+	n      int     // frames that told
 }
 
-// judge returns the part of the energy of out, which the canceller made of in,
-// that is taken to be echo, where our own sound is as e has just heard it.
-func (r *residue) judge(e *Echo, in, out []int16) float32 {
-	ins, outs := split(in), split(out)
-	var all, ours float64
+// judge returns the part of the energy of out, which the canceller made of in, that is
+// taken to be echo, which is all of it where nobody is clearly heard beside it; and
+// whether somebody is plainly. Own says whether our own sound is heard.
+func (r *residue) judge(own bool, in, out []int16) (ratio float32, beside bool) {
+	outs, echoes := r.analyse(in, out)
+	r.frames++
+	if own {
+		r.played++
+	}
+	var all, ours, above float64
 	for i := range r.bands {
-		m, b := &r.bands[i], &e.bands[i]
-		m.add(power(ins[i]), power(outs[i]))
-		all += m.now.out
-		if m.now.out < power(max(faintBand, b.floor+overFloor)) { // nothing is heard
-			continue
+		left, over := r.bands[i].step(r, own, outs[i], echoes[i])
+		all += power(left)
+		ours += power(left - over)
+		above += min(over, most)
+	}
+	above /= bands
+	switch {
+	case r.played < acquainted || above < clearly:
+		return 1, false
+	case above < plainly:
+		return toldClearly, false
+	}
+	return float32(min(toldPlainly, ours/all)), true
+}
+
+// step takes in what is left in the band, and what was removed from it, in dB; and
+// returns the former and how far above an echo it is.
+func (m *remains) step(r *residue, own bool, left, removed float64) (float64, float64) {
+	if r.frames == 1 {
+		m.echo, m.noise = Silence, left
+	}
+	m.echo = max(removed, m.echo-decay)
+	if !own {
+		speed := 0.02
+		if left < m.noise {
+			speed = 0.3
 		}
-		m.learn(b, e.far >= faint, ins[i], outs[i])
-		ours += min(m.now.out, m.echo(b.held))
+		m.noise += speed * (left - m.noise)
+	} else if m.echo > m.noise+overNoise {
+		m.learn(left - m.echo)
 	}
-	if all == 0 {
-		return 0
+	if m.n < seen {
+		return left, 0
 	}
-	return float32(ours / all)
+	return left, max(0, left-max(m.echo+m.leaves+spare, m.noise+overNoise, faintest))
 }
 
-// add takes in the energies of a frame.
-func (m *remains) add(in, out float64) {
-	m.now.add(in, out, smooth)
-	m.was = max(m.now.in, m.was*power(-fading))
-}
-
-// learn takes in what is left of how much, in dB, where there is echo.
-func (m *remains) learn(b *band, own bool, in, out float64) {
-	if !own || b.held <= sureFar {
-		return
+// learn takes in how loud what is left is beside the echo.
+func (m *remains) learn(above float64) {
+	by := stride * max(1, hasty/(1+float64(m.n)/haste))
+	m.n++
+	if above > m.leaves+surely {
+		by *= doubtful
 	}
-	left, doubt := decibel(m.now.out), 1.0
-	if m.now.out > m.echo(b.held)*power(surely) {
-		doubt = doubtful
-	}
-	if in > b.floor+2*overFloor {
-		m.lowered.add(decibel(m.now.in)-left, hardly, hastily, doubt)
-		m.lowered.at = max(0, m.lowered.at) // what it adds is not known
-	}
-	if b.loudFor >= sureFor && out > b.floor+overFloor {
-		m.arrives.add(left-b.held, mostly, hasty, doubt)
+	if above > m.leaves {
+		m.leaves = min(m.leaves+by*mostly, grown)
+	} else {
+		m.leaves = max(shrunk, m.leaves-by*(1-mostly))
 	}
 }
 
-// echo returns the most that may be left of an echo of sound that was so loud.
-func (m *remains) echo(held float64) float64 {
-	if held < faintBand {
-		return 0
+// analyse returns the levels of the bands of out, and of what it is short of in.
+func (r *residue) analyse(in, out []int16) (outs, echoes [bands]float64) {
+	const keep = points - Samples
+	copy(r.left[:], r.left[Samples:])
+	copy(r.removed[:], r.removed[Samples:])
+	for i := range Samples {
+		r.left[keep+i] = float64(out[i])
+		r.removed[keep+i] = float64(in[i]) - float64(out[i])
 	}
-	return max(power(m.arrives.at+spareFar+held), m.was*power(spareNear-m.lowered.at))
+	var s spectrum
+	for i, w := range taper {
+		s[i] = complex(w*r.left[i], w*r.removed[i])
+	}
+	s.transform()
+	for k := edges[0]; k < edges[bands]; k++ {
+		o, e := s.pair(k)
+		b := bandOf[k]
+		outs[b], echoes[b] = outs[b]+o, echoes[b]+e
+	}
+	const whole = points * points / 4 * 0.75 * (1 << 30) // of a sine as loud as can be
+	for b := range outs {
+		outs[b] = max(Silence, decibel(outs[b]/whole+1e-12))
+		echoes[b] = max(Silence, decibel(echoes[b]/whole+1e-12))
+	}
+	return outs, echoes
 }
 
-// A quantile follows the value that a part of all values is below.
-type quantile struct {
-	at float64
-	n  float64 // values, so far
-}
-
-// add takes in a value of those of which part is below: with doubt below 1 as so
-// much of one; the first change it more, so many times at the beginning.
-func (q *quantile) add(v, part, hasty, doubt float64) {
-	q.n++
-	by := stride * max(1, hasty/(1+q.n/haste))
-	if v < q.at {
-		part--
+// edges are at which points the bands begin and the last one ends, bandOf is in which
+// each point is.
+var edges, bandOf = func() (at [bands + 1]int, of [points / 2]int) {
+	mel := func(hertz float64) float64 { return math.Log1p(hertz / 700) }
+	for b := range at {
+		m := mel(lowest) + (mel(highest)-mel(lowest))*float64(b)/bands
+		at[b] = int(math.Ceil(700 * math.Expm1(m) * points / Rate))
 	}
-	q.at += by * part * doubt
-}
+	for b := range bands {
+		for k := at[b]; k < at[b+1]; k++ {
+			of[k] = b
+		}
+	}
+	return at, of
+}()

@@ -288,7 +288,7 @@ func (h *hearing) admit(speaker uint32, damaged int) bool {
 		return false
 	}
 	f := &h.frame
-	f.Own, f.EchoRatio, f.Lost = false, 0, 0 // a call has none of these
+	f.Own, f.EchoRatio, f.Beside, f.Lost = false, 0, false, 0 // a call has none of these
 	if l.missing > 0 && !f.At.Before(l.from) {
 		f.Lost, l.missing = uint16(min(l.missing, math.MaxUint16)), 0
 	}

@@ -187,7 +187,7 @@ func (p *player) hand(ctx context.Context, f *audio.Frame, n int64, yield func(*
 		return err
 	}
 	f.At = p.base.Add(time.Duration(n) * audio.Time)
-	f.Own, f.EchoRatio, f.Lost = false, 0, 0 // a file has none of these
+	f.Own, f.EchoRatio, f.Beside, f.Lost = false, 0, false, 0 // a file has none of these
 	if !yield(f, nil) {
 		return errLeft
 	}

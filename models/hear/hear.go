@@ -55,6 +55,11 @@ const (
 	duckOf  = 5 // frames that Config.Duck is counted in
 	beginOf = 8 // frames that Config.Begin is counted in
 
+	// Over our own sound, behind which the first of a voice is hidden, as many of so
+	// many frames will do for Began in which it is plainly heard: that only lowers ours.
+	overOf = 3
+	over   = 2
+
 	// doubt is how many frames an ear may take to decide whether an onset is a
 	// voice: 500 ms, so that nobody is held back for longer by a rattle.
 	doubt = 25
@@ -62,6 +67,10 @@ const (
 	// echo is the share of a frame's energy that makes it our own sound rather
 	// than somebody's voice.
 	echo = 0.874
+
+	// vague is the share from which somebody may be in a frame, and is believed to be
+	// if that goes on, but nothing begins with it.
+	vague = 0.82
 )
 
 // A state is where in an utterance the ear is.
@@ -81,7 +90,10 @@ type Ear struct {
 	state  state
 	now    int64  // the frame stepped last; counts lost ones too
 	voiced uint64 // whether the last 64 frames were; the last is bit 0
+	plain  uint64 // the same without those that are vague
 	own    uint64 // the same for Frame.Own
+	beside uint64 // the same for Frame.Beside
+	least  int    // of how many an onset is made
 	last   int64  // the last voiced frame of the utterance that is not alone
 	first  int64  // its first
 	before int64  // the last voiced frame of the utterance before
@@ -135,15 +147,23 @@ func (e *Ear) hear(f *audio.Frame) {
 	e.ring[at], e.when[at] = *f, e.now
 	e.kept++
 	loud := e.level.step(f.PCM[:], lost) >= e.cfg.Margin
-	voiced, own := uint64(0), uint64(0)
+	voiced, plain, own, beside := uint64(0), uint64(0), uint64(0), uint64(0)
 	if f.Voiced && loud && f.EchoRatio < echo {
 		voiced = 1
+	}
+	if f.EchoRatio < vague {
+		plain = voiced
 	}
 	if f.Own {
 		own = voiced
 	}
+	if f.Beside {
+		beside = voiced
+	}
 	e.voiced = e.voiced<<(1+lost) | voiced
+	e.plain = e.plain<<(1+lost) | plain
 	e.own = e.own<<(1+lost) | own
+	e.beside = e.beside<<(1+lost) | beside
 	if voiced == 1 && e.state != quiet {
 		e.count++
 		e.ours += int(own)
@@ -155,8 +175,12 @@ func (e *Ear) among(n int) int { return bits.OnesCount64(e.voiced & (1<<n - 1)) 
 
 // whileQuiet waits for a voice.
 func (e *Ear) whileQuiet() Edge {
-	if e.among(duckOf) < e.cfg.Duck {
-		return None
+	e.least = min(e.cfg.Duck, e.cfg.Begin)
+	if bits.OnesCount64(e.plain&(1<<duckOf-1)) < e.cfg.Duck {
+		if bits.OnesCount64(e.beside&(1<<overOf-1)) < over {
+			return None
+		}
+		e.least = min(e.least, over)
 	}
 	window := e.voiced & (1<<duckOf - 1)
 	e.state, e.wait = onset, 0
@@ -185,8 +209,8 @@ func (e *Ear) inDoubt() Edge {
 	e.follow()
 	n := e.among(beginOf)
 	switch {
-	case n < min(e.cfg.Duck, e.cfg.Begin), e.now-e.first > doubt:
-		e.state, e.voiced, e.own = quiet, 0, 0
+	case n < e.least, e.now-e.first > doubt:
+		e.state, e.voiced, e.plain, e.own, e.beside = quiet, 0, 0, 0, 0
 		return Nothing
 	case n >= e.cfg.Begin:
 		e.state = open
@@ -213,7 +237,7 @@ func (e *Ear) whileOpen() Edge {
 		return End
 	case e.now-e.first+1 >= e.longest:
 		e.state, e.before = quiet, e.now
-		e.voiced, e.own = 0, 0 // these have been said
+		e.voiced, e.plain, e.own, e.beside = 0, 0, 0, 0 // these have been said
 		return TooLong
 	}
 	return None

@@ -16,13 +16,15 @@ var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // kinds are the characters of a picture, one a frame.
 var kinds = map[rune]audio.Frame{
-	'.': {},                                                        // silence
-	'#': {PCM: tone(-20), Voiced: true},                            // a voice
-	'o': {PCM: tone(-20), Voiced: true, Own: true},                 // one while our own sound plays
-	'e': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.9}, // our own sound, come back
-	'q': {PCM: tone(-60), Voiced: true},                            // somebody far away
-	'h': {PCM: tone(-40), Voiced: true},                            // a hum that is taken for a voice
-	'n': {PCM: tone(-20)},                                          // a noise that is taken for none
+	'.': {},                                                                      // silence
+	'#': {PCM: tone(-20), Voiced: true},                                          // a voice
+	'o': {PCM: tone(-20), Voiced: true, Own: true},                               // one while our own sound plays
+	'e': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.9},               // our own sound, come back
+	'v': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.85},              // somebody, perhaps, beside it
+	'p': {PCM: tone(-20), Voiced: true, Own: true, EchoRatio: 0.8, Beside: true}, // plainly
+	'q': {PCM: tone(-60), Voiced: true},                                          // somebody far away
+	'h': {PCM: tone(-40), Voiced: true},                                          // a hum that is taken for a voice
+	'n': {PCM: tone(-20)},                                                        // a noise that is taken for none
 }
 
 // tone returns a tone of that level in dB.
@@ -225,5 +227,24 @@ func TestNoUtteranceYet(t *testing.T) {
 	began, lasted, own := hear.New(hear.DefaultConfig()).Utterance()
 	if !began.IsZero() || lasted != 0 || own != 0 {
 		t.Errorf("got %v, %v, %v", began, lasted, own)
+	}
+}
+
+// TestBeside: over our own sound two frames are enough for an onset in which somebody
+// is plainly heard; those in which he is perhaps make none, and keep one.
+func TestBeside(t *testing.T) {
+	for _, tt := range []struct{ name, heard, want string }{
+		{"plainly, and goes on", "eepppppee", "...b..L.."},
+		{"plainly, and nothing follows", "eeppeeeeeeeeee", "...b......x..."},
+		{"one frame", "eepeeeepeeee", "............"},
+		{"perhaps", "eevvvvvvvvee", "............"},
+		{"plainly, then perhaps", "eeppvvvee", "...b..L.."},
+		{"with a gap between", "eepepeeeeeeeeee", "....b.....x...."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := edges(hear.New(short()), tt.heard); got != tt.want {
+				t.Errorf("heard %s\n  got %s\n want %s", tt.heard, got, tt.want)
+			}
+		})
 	}
 }
