@@ -71,7 +71,7 @@ func echoes(ctx context.Context, b bench) (rows []Row, err error) {
 	g.SetLimit(2)
 	for i, room := range echoRooms[:min(b.rounds, len(echoRooms))] {
 		room.Jitter, room.Seed = 5*time.Millisecond, uint64(i+1)
-		play := c.write(i, time.Duration(each)*time.Minute)
+		play := c.write(i, time.Duration(each)*time.Minute, false)
 		g.Go(func() error { return e.perform(during, room, play) })
 	}
 	if err := g.Wait(); err != nil {
@@ -165,8 +165,8 @@ type play struct {
 }
 
 // write writes the dialogue numbered n: questions and replies, of which every
-// second is interrupted.
-func (c company) write(n int, lasts time.Duration) (p play) {
+// second is interrupted once; or else two of three, twice each.
+func (c company) write(n int, lasts time.Duration, often bool) (p play) {
 	at, whole := inSamples(time.Second), inSamples(lasts)
 	p.far, p.near = make([]int16, whole), make([]int16, whole)
 	put := func(track []int16, to *[]passage, at int, l line) int {
@@ -180,12 +180,20 @@ func (c company) write(n int, lasts time.Duration) (p play) {
 		for j := range 2 {
 			at = put(p.far, &p.replies, at, c.agent[(2*i+j)%len(c.agent)]) + inSamples(time.Duration(50+i*37%200)*time.Millisecond)
 		}
-		if i%2 == 1 {
-			when := began + (at-began)*(20+i*13%50)/100
-			l := c.interrupting[(i/2)%len(c.interrupting)]
+		length := at - began
+		cut := func(percent, which int) {
+			when := began + length*percent/100
+			l := c.interrupting[which%len(c.interrupting)]
 			end := put(p.near, &p.said, when, l)
 			p.cuts = append(p.cuts, passage{l.text, when + max(0, onset(l.pcm)), end})
 			at = max(at, end)
+		}
+		switch {
+		case often && i%3 != 2:
+			cut(10+i*7%20, i)
+			cut(60+i*11%20, i+5)
+		case !often && i%2 == 1:
+			cut(20+i*13%50, i/2)
 		}
 		at += inSamples(time.Duration(1000+i*211%1500) * time.Millisecond)
 	}

@@ -69,6 +69,7 @@ var figures = []figure{
 	{"cut", cut},
 	{"yield", yielding},
 	{"yield-echo", yieldingAcross},
+	{"onset-echo", onsetsInEcho},
 	{"yield-styles", mannerly},
 	{"card", cutOnCard},
 	{"echo", echoes},
