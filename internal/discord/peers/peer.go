@@ -85,7 +85,7 @@ type Report struct {
 
 	Message uint64 `json:",string"` // that was written, changed or deleted
 
-	What   string // why there is no report
+	What string // why there is no report
 }
 
 // Of returns what was heard of a user.
