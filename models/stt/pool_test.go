@@ -174,6 +174,7 @@ func TestPoolStaysWithARecogniser(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- p.Run(ctx) }()
+		synctest.Wait() // the helper of the first is there
 		ann, bob := p.Listener(), p.Listener()
 		say := func(l *stt.Listener) {
 			s := l.Begin(func(stt.Result) {})
