@@ -254,6 +254,7 @@ func TestWordsAfterTheAsk(t *testing.T) {
 					c.must(t, "bob", "carol, the diary is in the drawer", 0)
 				}
 				c.must(t, "ann", "Earshot, count", time.Second)
+				synctest.Wait()
 				model.calls = true
 				c.must(t, "ann", "Earshot, read it", time.Second) // it waits until that is over
 				if tt.since != nil {
@@ -304,6 +305,7 @@ func TestAVoiceAloneAuthorisesNothing(t *testing.T) {
 				h.Enter(call, earshot.Audience{Unknown: true})
 				h.Enter(&testkit.Voice{Called: "discord"}, earshot.Audience{Unknown: true})
 				for i, e := range tt.does {
+					synctest.Wait()
 					model.calls = i == tt.calls
 					if err := h.Admit(t.Context(), e); err != nil {
 						t.Fatal(err)

@@ -59,7 +59,7 @@ func echoesOnCard(ctx context.Context, b bench) (rows []Row, err error) {
 			into = &system
 		}
 		lasts := min(45*time.Second, time.Duration(b.rounds)*5*time.Second)
-		if err := b.hold(ctx, into, room, c.write(i+2, lasts+15*time.Second, true)); err != nil {
+		if err := b.hold(ctx, into, room, c.write(i+3, lasts+15*time.Second, true)); err != nil {
 			return nil, fmt.Errorf("room %d of PulseAudio: %w", i+1, err)
 		}
 	}

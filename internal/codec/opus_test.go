@@ -174,6 +174,7 @@ func TestOpusForgetsWhatWaits(t *testing.T) {
 		synctest.Wait()
 		c.Forget(1)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if got := strings.Join(sent, " "); strings.Contains(got, "1:[2 1]") || !strings.Contains(got, "1:[]") { // the batch before it was on its way
 			t.Errorf("sent %s", got)
 		}

@@ -108,7 +108,8 @@ func TestVoiceIsSilentAtOnce(t *testing.T) {
 	}
 }
 
-// TestVoiceDucks: it begins to be softer 100 ms later at most, and is 20 ms after that.
+// TestVoiceDucks: it begins to be softer 100 ms later at most, with the frame that is made
+// then, and is 20 ms after that.
 func TestVoiceDucks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, new(cipher), new(plain))
@@ -116,7 +117,8 @@ func TestVoiceDucks(t *testing.T) {
 		speech, l, wait := speak(t, s, twelve)
 		time.Sleep(400 * time.Millisecond)
 		speech.Do(earshot.Duck)
-		time.Sleep(100*time.Millisecond + 2*audio.Time)
+		time.Sleep(100*time.Millisecond + 3*audio.Time + time.Millisecond)
+		synctest.Wait()
 		got := s.call.record()
 		last := got[len(got)-audio.Samples/2:]
 		if loudest := slices.Max(last); loudest < 3900 || loudest > 4100 {
