@@ -67,8 +67,8 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if r.stir.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or has to
 	}
-	r.yield(in)
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
+		r.yield(in)
 		r.heed(in.signal)
 		r.foresee(in)
 		return r.act(ctx, in.event, in.who)
@@ -82,6 +82,9 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if err != nil {
 		r.disturb(in) // what cannot be kept may still cut
 		return err
+	}
+	if first { // and counts as coming, so that the room lets no thought go on before it has it
+		r.yield(in)
 	}
 	switch {
 	case first && entry.passes:
