@@ -187,9 +187,12 @@ func TestMoved(t *testing.T) {
 		s.since()
 		s.goes(ann, attic)
 		s.call.becomes(func(st *voice.Status) { st.Channel, st.Phase = attic, "joining" })
-		s.want(t, "it is on its way")
+		s.want(t, "it is on its way", "no voice in discord-101")
+		if s.Status()[0].Listens {
+			t.Error("the status says that it listens on its way")
+		}
 		s.call.becomes(func(st *voice.Status) { st.Phase = "in the call" })
-		s.want(t, "moved", "102: (announcement)", "discord-102 aloud: (aloud)", "no voice in discord-101")
+		s.want(t, "moved", "102: (announcement)", "discord-102 aloud: (aloud)")
 		s.plays(map[uint64]string{ann: "########............"})
 		if got := s.said(); got != "2 in 101: map[2:25]\n2 in 102: map[2:40]" {
 			t.Errorf("said\n%s", got)
@@ -200,6 +203,39 @@ func TestMoved(t *testing.T) {
 		s.want(t, "moved where it may not be", "103: I may not come into that voice channel; whoever runs me can add it to providers.discord.voice_channels.", "leaves 103", "no voice in discord-102")
 		s.end()
 	})
+}
+
+// TestMovedInMidSentence: what is said in the other room is heard while it is still being
+// understood what was said in the one before; unless who said it has opted out meanwhile.
+func TestMovedInMidSentence(t *testing.T) {
+	for name, want := range map[string]string{
+		"and hears on":          "2 in 101: map[2:25]\n3 in 101: map[3:25]\n3 in 102: map[3:40]",
+		"and one has opted out": "3 in 101: map[3:25]\n3 in 102: map[3:40]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := begin(t, people())
+				s.slow = 4 * time.Second
+				for _, user := range []uint64{ann, bob} {
+					s.goes(user, lobby)
+				}
+				s.plays(map[uint64]string{ann: "#####", bob: ".........#####"})
+				for _, user := range []uint64{ann, bob} {
+					s.goes(user, attic)
+				}
+				s.call.becomes(func(st *voice.Status) { st.Channel = attic })
+				if name == "and one has opted out" {
+					s.OptOut(ann, true)
+				}
+				s.plays(map[uint64]string{bob: "########............"})
+				time.Sleep(10 * time.Second)
+				if got := s.said(); got != want {
+					t.Errorf("said\n%s\nwant:\n%s", got, want)
+				}
+				s.end()
+			})
+		})
+	}
 }
 
 // TestHearing: everybody is heard for themselves, also at the same time; bots as it is

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -16,6 +17,10 @@ const (
 	// stretches is how many of one person are remembered: an utterance, which lasts half
 	// a minute at most, has not more.
 	stretches = 128
+
+	// longAgo is when nobody asks any more who spoke: later than an utterance that lasts
+	// half a minute is understood.
+	longAgo = 2 * time.Minute
 )
 
 // A crowd knows who spoke when in one call, so as to tell who spoke at the same time.
@@ -35,7 +40,10 @@ func (c *crowd) speaks(user uint64, at time.Time, lasts time.Duration) {
 	if c.spoke == nil {
 		c.spoke = make(map[uint64][]stretch)
 	}
-	all := c.spoke[user]
+	all, known := c.spoke[user]
+	if !known {
+		maps.DeleteFunc(c.spoke, func(_ uint64, all []stretch) bool { return at.Sub(all[len(all)-1].to) > longAgo })
+	}
 	if n := len(all); n > 0 && at.Sub(all[n-1].to) <= breath {
 		all[n-1].to = at.Add(lasts)
 		return

@@ -7,6 +7,17 @@ import (
 	"earshot/internal/audio"
 )
 
+// TestCrowdForgets: of who has not spoken for long nothing is kept.
+func TestCrowdForgets(t *testing.T) {
+	var c crowd
+	for user := range uint64(1000) {
+		c.speaks(user, time.Unix(1000, 0).Add(time.Duration(user)*time.Minute), audio.Time)
+	}
+	if len(c.spoke) > 4 {
+		t.Errorf("it remembers %d people", len(c.spoke))
+	}
+}
+
 // TestCrowd: one character for 100 ms. Above two voices; below whether what the first
 // says in the stretch of = overlaps.
 func TestCrowd(t *testing.T) {

@@ -60,7 +60,7 @@ func (w *world) take(event any) (news bool) {
 	case *discordgo.GuildRoleDelete:
 		_ = w.state.RoleRemove(e.GuildID, e.RoleID)
 	case *discordgo.GuildMemberUpdate:
-		if e.User.ID != w.self {
+		if e.Member == nil || e.User == nil || e.User.ID != w.self {
 			return false
 		}
 		w.member(e.GuildID, e.Member)
@@ -79,18 +79,23 @@ func (w *world) take(event any) (news bool) {
 func (w *world) guild(g *discordgo.Guild) *discordgo.Guild {
 	made := &discordgo.Guild{ID: g.ID, Name: g.Name, OwnerID: g.OwnerID, Roles: roles(g.Roles)}
 	for _, c := range g.Channels {
-		made.Channels = append(made.Channels, channel(c))
+		if c != nil {
+			made.Channels = append(made.Channels, channel(c))
+		}
 	}
 	there := map[string]bool{w.self: true}
 	made.VoiceStates, made.Members = []*discordgo.VoiceState{}, []*discordgo.Member{} // nil would keep those of before
 	for _, v := range g.VoiceStates {
+		if v == nil {
+			continue
+		}
 		copied := *v
 		copied.Member = nil
 		there[v.UserID] = true
 		made.VoiceStates = append(made.VoiceStates, &copied)
 	}
 	for _, m := range g.Members {
-		if there[m.User.ID] {
+		if m != nil && m.User != nil && there[m.User.ID] {
 			made.Members = append(made.Members, person(g.ID, m))
 		}
 	}

@@ -181,15 +181,16 @@ func HandleOf(user uint64) earshot.Handle {
 func (h *hearing) emits(s *speaker) providers.Emit {
 	return func(ctx context.Context, e earshot.Event) error {
 		e.Room = h.room
+		unheard := s.gone.Load() || h.deaf(s.user) // who has left may opt out as well
 		switch body := e.Body.(type) {
 		case earshot.Utterance:
-			if s.gone.Load() {
+			if unheard {
 				return errUnheard
 			}
 			body.Overlaps = h.crowd.overlaps(s.user, e.At, e.At.Add(body.Lasted))
 			e.Body = body
 		case earshot.Speech:
-			if s.gone.Load() && body.Stage != earshot.VoiceOver {
+			if unheard && body.Stage != earshot.VoiceOver {
 				return errUnheard
 			}
 		}
@@ -243,17 +244,17 @@ func (h *hearing) hush() {
 	h.ears.Wait()
 }
 
-// finish ends everybody's track, and returns when what they said has been understood, or
-// cannot be any more.
-func (h *hearing) finish() {
+// finish ends everybody's track, and returns what waits until what they said has been
+// understood, or cannot be any more.
+func (h *hearing) finish() (wait func()) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.begin = nil
 	for _, s := range h.people {
 		h.drop(s)
 		s.track.leave()
 	}
-	h.mu.Unlock()
-	h.ears.Wait()
+	return h.ears.Wait
 }
 
 // silence throws away what somebody is saying. The caller holds the lock.

@@ -47,7 +47,7 @@ type visit struct {
 	decoder Decoder
 	hears   atomic.Pointer[hearing] // nil while it is in no room
 	number  uint32                  // of decoders; under the lock of the hearing
-	chores  sync.WaitGroup          // what is said meanwhile
+	chores  sync.WaitGroup          // what is said meanwhile, and what is still understood
 
 	mu      sync.Mutex
 	channel uint64 // where it is, or is about to be
@@ -197,10 +197,13 @@ func (v *visit) look(ctx, stay context.Context) (wait time.Duration, changed <-c
 		return 0, nil
 	}
 	s := call.Status()
+	if s.Channel != 0 && s.Channel != was {
+		v.depart() // now: what comes next is heard and said elsewhere
+	}
 	there := s.Channel != 0 && (s.Phase == "in the call" || s.Phase == "securing")
 	entered := v.hears.Load() != nil
 	switch {
-	case there && (s.Channel != was || !entered):
+	case there && !entered:
 		if !v.enter(stay, call, s.Channel) {
 			return 0, nil
 		}
@@ -218,7 +221,6 @@ func (v *visit) look(ctx, stay context.Context) (wait time.Duration, changed <-c
 // enter makes the room of a channel the one in which it listens and speaks, and reports
 // whether it may be there.
 func (v *visit) enter(ctx context.Context, call Call, channel uint64) bool {
-	v.depart()
 	v.Calls.mu.Lock()
 	v.attendance(v.guild).moved(channel)
 	v.Calls.mu.Unlock()
@@ -238,9 +240,6 @@ func (v *visit) enter(ctx context.Context, call Call, channel uint64) bool {
 		}
 		return false
 	}
-	v.mu.Lock()
-	v.listens = false
-	v.mu.Unlock()
 	v.room, v.announced = room, false
 	v.told, v.coming, v.there = make(map[uint64]bool), nil, nil
 	if v.parts.Enter != nil {
@@ -263,12 +262,15 @@ func (v *visit) deaf(user uint64) bool {
 	return v.parts.OptOuts.Out(user) || !allowed(v.cfg.Users, user) || v.cfg.Bots == discord.Ignored && v.world.bot(v.guild, user)
 }
 
-// depart ends listening and speaking in a room. What people have said is still
-// understood.
+// depart ends listening and speaking in a room. What people have said there is still
+// understood, for which nobody waits here.
 func (v *visit) depart() {
 	if h := v.hears.Swap(nil); h != nil {
-		h.finish()
+		v.chores.Go(h.finish())
 	}
+	v.mu.Lock()
+	v.listens = false
+	v.mu.Unlock()
 	if v.mouth != nil {
 		v.mouth.Leave()
 		v.mouth = nil
