@@ -102,9 +102,24 @@ func (p *Pool) lend(ctx context.Context, m *member) {
 		life, end := context.WithCancel(ctx)
 		var watch sync.WaitGroup
 		watch.Go(func() { m.rest(life); end() })
-		_ = supervise.Run(life, m.name, m.Run, p.cfg.Restarts) // what the first says of it is enough
+		rested := supervise.Run(life, m.name, m.Run, p.cfg.Restarts) == nil // what the first says of a fault is enough
 		end()
 		watch.Wait()
+		if rested {
+			m.again()
+		}
+	}
+}
+
+// again has a helper wanted if somebody has begun to speak since the last one was ended,
+// and only then: who spoke while it lived has said so, too.
+func (m *member) again() {
+	select {
+	case <-m.wanted:
+	default:
+	}
+	if m.load() > 0 {
+		m.wake()
 	}
 }
 

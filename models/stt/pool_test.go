@@ -63,7 +63,7 @@ func well() error { return nil }
 // there for as long as it is needed.
 func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, lives, _, stop := pooled(t, 2, well)
+		p, lives, ever, stop := pooled(t, 2, well)
 		defer stop()
 		time.Sleep(time.Minute) // the second has never run for longer than one waits
 		if n := lives.Load(); n != 1 {
@@ -86,9 +86,13 @@ func TestPool(t *testing.T) {
 		if third.String() != "3 frames!" {
 			t.Errorf("understood %v", &third)
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(3*time.Minute + time.Second)
 		if n := lives.Load(); n != 1 {
-			t.Errorf("%d helpers after ten minutes", n)
+			t.Errorf("%d helpers when nobody has needed the second for three minutes", n)
+		}
+		time.Sleep(10 * time.Minute)
+		if n := ever.Load(); n != 2 {
+			t.Errorf("%d helpers were started", n)
 		}
 		a.End()
 		synctest.Wait()
