@@ -57,7 +57,7 @@ type Voice struct {
 
 	mu    sync.Mutex
 	mouth *mouth        // nil outside a call
-	comes chan struct{} // closed when there is a call
+	comes chan struct{} // closed when there is a call, and a voice for it
 }
 
 // NewVoice returns one that is in no call. It speaks with voice.
@@ -79,11 +79,20 @@ func (v *Voice) Run(ctx context.Context, call Call, enc Encoder, enter func(ears
 	life.Go(func() { m.run(speaking) })
 	v.mu.Lock()
 	v.mouth = m
-	close(v.comes)
+	comes := v.comes
 	v.mu.Unlock()
-	v.Outlet.Run(ctx, m, func() func() { return enter(v) })
+	came := sync.OnceFunc(func() { close(comes) })
+	v.Outlet.Run(ctx, m, func() func() {
+		came()
+		return enter(v)
+	})
 	v.mu.Lock()
-	v.mouth, v.comes = nil, make(chan struct{})
+	v.mouth = nil
+	select {
+	case <-comes:
+		v.comes = make(chan struct{})
+	default: // who waits for it waits on
+	}
 	v.mu.Unlock()
 	stop()
 	life.Wait()
@@ -100,7 +109,7 @@ func (v *Voice) Encoded(ctx context.Context, opus []byte) {
 }
 
 // Announce says something that everybody must hear to its end, such as that there is
-// somebody who listens. It waits for a call, and until it was heard; a reply waits for
+// somebody who listens. It waits for a call and a voice, and until it was heard; a reply waits for
 // its end. What it cuts itself is a reply that is going on.
 func (v *Voice) Announce(ctx context.Context, text earshot.Text) error {
 	v.mu.Lock()

@@ -16,6 +16,7 @@ import (
 	"earshot/internal/codec"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/playback"
 	"earshot/internal/sound/soundtest"
 	"earshot/models/tts"
 	"earshot/outlets/discord"
@@ -252,17 +253,23 @@ func (l *listener) last() earshot.Heard {
 // A stage is a voice in a call, with a real client of the codec.
 type stage struct {
 	*discord.Voice
-	call *call
-	opus *codec.Opus
-	in   bool // the room
-	stop context.CancelFunc
-	all  sync.WaitGroup
+	coder *plain
+	call  *call
+	opus  *codec.Opus
+	in    bool // the room
+	stop  context.CancelFunc
+	all   sync.WaitGroup
 }
 
 // play opens a stage in a bubble.
-func play(t *testing.T, v *cipher, p *plain) *stage {
-	s := &stage{Voice: discord.NewVoice(v), call: newCall()}
-	s.opus = codec.NewOpus(codec.OpusConfig{Dial: p.dialer(), Encoded: s.Encoded})
+func play(t *testing.T, v playback.Voice, p *plain) *stage {
+	return (&stage{Voice: discord.NewVoice(v), coder: p}).again(t)
+}
+
+// again returns the same voice in another call, when it is in none.
+func (of *stage) again(t *testing.T) *stage {
+	s := &stage{Voice: of.Voice, coder: of.coder, call: newCall()}
+	s.opus = codec.NewOpus(codec.OpusConfig{Dial: s.coder.dialer(), Encoded: s.Encoded})
 	ctx, stop := context.WithCancel(t.Context())
 	s.stop = stop
 	s.all.Go(func() { s.call.run(ctx) })

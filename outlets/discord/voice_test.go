@@ -234,6 +234,48 @@ func TestAnnounce(t *testing.T) {
 	})
 }
 
+// A late voice is not there yet.
+type late struct {
+	*cipher
+	comes chan struct{} // closed when it is
+}
+
+func (v late) Ready() (bool, <-chan struct{}) {
+	select {
+	case <-v.comes:
+		return true, nil
+	default:
+		return false, v.comes
+	}
+}
+
+// TestAnnounceWaitsForAVoice: what is announced before there is a voice in the call is
+// said when there is one, in this call or a later one.
+func TestAnnounceWaitsForAVoice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := late{new(cipher), make(chan struct{})}
+		first := play(t, v, new(plain))
+		told := make(chan error, 1)
+		go func() { told <- first.Announce(t.Context(), "somebody listens here") }()
+		first.close()
+		s := first.again(t)
+		defer s.close()
+		time.Sleep(time.Minute)
+		select {
+		case err := <-told:
+			t.Errorf("told without a voice: %v", err)
+		default:
+		}
+		close(v.comes)
+		if err := <-told; err != nil {
+			t.Error(err)
+		}
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 3*perWord {
+			t.Errorf("sent %d samples, in order: %v", most, ok)
+		}
+	})
+}
+
 // A disturbance is what a speech is told, and how long after what was told before.
 type disturbance struct {
 	after time.Duration
