@@ -21,8 +21,10 @@ import (
 type optouts struct {
 	path string
 
+	setting sync.Mutex // held while they are written
+
 	mu  sync.Mutex
-	all map[uint64]bool
+	all map[uint64]bool // is never changed, but another
 }
 
 // An optoutsError is why it is not known who does not want to be heard.
@@ -76,23 +78,31 @@ func (o *optouts) Out(user uint64) bool {
 // Set notes that a user does not want to be heard, or does again. The first holds at
 // once, whether or not it can be kept; the second only if it can.
 func (o *optouts) Set(user uint64, out bool) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.all[user] == out {
+	o.setting.Lock()
+	defer o.setting.Unlock()
+	if o.Out(user) == out {
 		return nil
 	}
+	o.mu.Lock()
 	next := maps.Clone(o.all)
+	o.mu.Unlock()
 	next[user] = true
 	if !out {
 		delete(next, user)
 	} else {
-		o.all = next
+		o.are(next)
 	}
 	if err := o.write(next); err != nil {
 		return fmt.Errorf("keeping who does not want to be heard: %w", err)
 	}
-	o.all = next
+	o.are(next)
 	return nil
+}
+
+func (o *optouts) are(all map[uint64]bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = all
 }
 
 // write keeps them, whole or not at all.
