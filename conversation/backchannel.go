@@ -47,6 +47,19 @@ func hummed(said []string) (words []string) {
 	return words
 }
 
+// murmuring reports whether text, which is still being said, would be nothing but that if
+// one more word came: "oh I" is not yet "oh I see".
+func murmuring(text earshot.Text) bool {
+	said := strings.Fields(folded(string(text)))
+	if len(said) == 0 {
+		return false
+	}
+	before := earshot.Text(strings.Join(said[:len(said)-1], " "))
+	return (before == "" || Murmured(before)) && slices.ContainsFunc(murmurs, func(m string) bool {
+		return strings.HasPrefix(m, said[len(said)-1]+" ")
+	})
+}
+
 // Murmured reports whether text is nothing but what people say while another speaks so
 // that he goes on.
 func Murmured(text earshot.Text) bool {

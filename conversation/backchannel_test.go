@@ -66,6 +66,12 @@ func TestAMurmurMayBecomeMore(t *testing.T) {
 		{"yeah", true, conversation.Backchannel},
 		{"yeah right", false, conversation.Unsure},
 		{"yeah right but", false, conversation.Following},
+		{"oh I", false, conversation.Unsure},
+		{"oh I", true, conversation.Following},
+		{"oh I see", false, conversation.Unsure},
+		{"oh I think", false, conversation.Following},
+		{"no I", false, conversation.Following},
+		{"yeah of", false, conversation.Unsure},
 	} {
 		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said), Stable: tt.stable}, time.Unix(1000, 0), about); got != tt.want {
 			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)

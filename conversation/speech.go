@@ -109,7 +109,7 @@ func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address
 	if to == Aside && about.Other {
 		return to
 	}
-	if to == Backchannel && !s.Stable || to == Following && about.Stranger {
+	if !s.Stable && (to == Backchannel || to == Following && about.Sounding && murmuring(s.Words)) || to == Following && about.Stranger {
 		return Unsure // more may follow; and who it is may be known soon
 	}
 	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && to != Backchannel && n < least {
