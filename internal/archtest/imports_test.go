@@ -26,7 +26,7 @@ var may = map[string]string{
 	"internal/supervise":             ".",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
-	"internal/playback":              ". internal/audio internal/sound models/tts",
+	"internal/playback/...":          ". internal/audio internal/sound models/tts",
 	"internal/discord":               ". internal/audio internal/codec internal/supervise internal/discord/voice",
 	"internal/discord/compose":       "", // likewise
 	"internal/discord/voice":         "internal/discord/dave",
@@ -70,6 +70,7 @@ var doubles = []string{
 	"internal/discord/discordtest",
 	"internal/discord/peers",
 	"internal/helper/helpertest",
+	"internal/playback/playbacktest",
 	"internal/sound/soundtest",
 	"internal/testkit",
 	"internal/terminal/terminaltest",

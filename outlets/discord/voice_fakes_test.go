@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"iter"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,44 +15,8 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/playback"
-	"earshot/internal/sound/soundtest"
-	"earshot/models/tts"
 	"earshot/outlets/discord"
 )
-
-// perWord is how long a word is said, in samples.
-const perWord = audio.Rate / 10
-
-// A cipher is a voice of which every stretch of sound says where it belongs. A word
-// takes 100 ms, and before each clause it thinks for a while.
-type cipher struct {
-	made  int
-	takes func() time.Duration // nil for at once
-}
-
-func (v *cipher) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
-	return func(yield func(tts.Chunk, error) bool) {
-		if v.takes != nil {
-			select {
-			case <-time.After(v.takes()):
-			case <-ctx.Done():
-				yield(tts.Chunk{}, context.Cause(ctx))
-				return
-			}
-		}
-		at := 0
-		for i, word := range strings.Fields(spoken) {
-			at += strings.Index(spoken[at:], word)
-			chunk := tts.Chunk{PCM: make([]int16, perWord), Words: []tts.Word{{Byte: at, Sample: i * perWord}}}
-			at += len(word)
-			soundtest.Cipher(chunk.PCM, v.made)
-			v.made += perWord
-			if !yield(chunk, nil) {
-				return
-			}
-		}
-	}
-}
 
 // A plain is a media helper that encodes nothing: a frame is its samples, as late as
 // libopus makes them. It takes a while for each message, and dies at the messages of
@@ -229,27 +191,6 @@ func (c *call) hold(on bool) {
 	c.held = on
 }
 
-// A listener keeps what a speech reports.
-type listener struct {
-	mu  sync.Mutex
-	at  earshot.Heard
-	end int // how often it came
-}
-
-func (l *listener) hear(h earshot.Heard) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at = h; h.End {
-		l.end++
-	}
-}
-
-func (l *listener) last() earshot.Heard {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.at
-}
-
 // A stage is a voice in a call, with a real client of the codec.
 type stage struct {
 	*discord.Voice
@@ -292,26 +233,4 @@ func (of *stage) again(t *testing.T) *stage {
 func (s *stage) close() {
 	s.stop()
 	s.all.Wait()
-}
-
-// clauses returns texts as clauses.
-func clauses(texts ...string) (all []earshot.Clause) {
-	for n, text := range texts {
-		all = append(all, earshot.Clause{N: n, Text: earshot.Text(text)})
-	}
-	return all
-}
-
-// heard returns the text that was.
-func heard(said []earshot.Clause, h earshot.Heard) string {
-	var b strings.Builder
-	for _, c := range said {
-		switch {
-		case c.N < h.Clause:
-			b.WriteString(string(c.Text))
-		case c.N == h.Clause:
-			b.WriteString(string(c.Text[:h.Byte]))
-		}
-	}
-	return b.String()
 }

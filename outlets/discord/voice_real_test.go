@@ -20,6 +20,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/playback"
+	"earshot/internal/playback/playbacktest"
 	"earshot/internal/testkit"
 	"earshot/models/tts"
 	"earshot/outlets/discord"
@@ -190,8 +191,8 @@ func newTheatre(t *testing.T) *theatre {
 func TestRealCall(t *testing.T) {
 	th := newTheatre(t)
 	const text = "the tide comes in twice every day and goes out again as often as it came in before."
-	l := new(listener)
-	s, err := th.Open(t.Context(), earshot.Opening{}, l.hear)
+	l := playbacktest.Listen()
+	s, err := th.Open(t.Context(), earshot.Opening{}, l.Hear)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestRealCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	until := func(n int) {
-		testkit.Await(t, patience, "the word", func() bool { return l.last().Byte >= n })
+		testkit.Await(t, patience, "the word", func() bool { return l.At().Byte >= n })
 	}
 	until(9)
 	s.Do(earshot.Pause)
@@ -219,7 +220,7 @@ func TestRealCall(t *testing.T) {
 	sent := th.call.Sent()
 	testkit.Await(t, patience, "the end, and the last frame", func() bool {
 		_, frames := th.guest.sounds()
-		return l.last().End && int64(frames) >= sent
+		return l.At().End && int64(frames) >= sent
 	})
 	got, frames := th.guest.sounds()
 	if int64(frames) != sent {
@@ -248,7 +249,7 @@ func TestRealCall(t *testing.T) {
 	}
 	told := 0
 	for _, w := range words {
-		if w.Byte < l.last().Byte {
+		if w.Byte < l.At().Byte {
 			told++
 		}
 	}

@@ -15,16 +15,17 @@ import (
 	"earshot"
 	"earshot/internal/audio"
 	"earshot/internal/playback"
+	"earshot/internal/playback/playbacktest"
 	"earshot/internal/sound/soundtest"
 )
 
-var twelve = clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
+var twelve = playbacktest.Clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
 
 // speak says it all, and returns the speech and what waits for whoever says it.
-func speak(t *testing.T, s *stage, said []earshot.Clause) (earshot.Speaking, *listener, func()) {
+func speak(t *testing.T, s *stage, said []earshot.Clause) (earshot.Speaking, *playbacktest.Listener, func()) {
 	t.Helper()
-	l := new(listener)
-	speech, err := s.Open(t.Context(), earshot.Opening{}, l.hear)
+	l := playbacktest.Listen()
+	speech, err := s.Open(t.Context(), earshot.Opening{}, l.Hear)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +42,11 @@ func speak(t *testing.T, s *stage, said []earshot.Clause) (earshot.Speaking, *li
 }
 
 // ended waits for the end.
-func ended(t *testing.T, l *listener, within time.Duration) {
+func ended(t *testing.T, l *playbacktest.Listener, within time.Duration) {
 	t.Helper()
-	for began := time.Now(); !l.last().End; time.Sleep(audio.Time) {
+	for began := time.Now(); !l.At().End; time.Sleep(audio.Time) {
 		if time.Since(began) > within {
-			t.Fatalf("not over after %v: %+v", within, l.last())
+			t.Fatalf("not over after %v: %+v", within, l.At())
 		}
 	}
 }
@@ -53,7 +54,7 @@ func ended(t *testing.T, l *listener, within time.Duration) {
 // TestVoice: all of a reply is sent, without a gap, and told as it leaves.
 func TestVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, new(cipher), new(plain))
+		s := play(t, new(playbacktest.Cipher), new(plain))
 		defer s.close()
 		if !s.in || s.Name() != "discord voice" || !s.Audible() {
 			t.Error("not a voice in the room")
@@ -63,10 +64,10 @@ func TestVoice(t *testing.T) {
 		ended(t, l, 5*time.Second)
 		took := time.Since(began)
 		wait()
-		if got := heard(twelve, l.last()); got != heard(twelve, earshot.Heard{Clause: 4}) || l.end != 1 {
-			t.Errorf("heard %q, ended %d times", got, l.end)
+		if got := playbacktest.Text(twelve, l.At()); got != playbacktest.Text(twelve, earshot.Heard{Clause: 4}) || l.Ends() != 1 {
+			t.Errorf("heard %q, ended %d times", got, l.Ends())
 		}
-		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*perWord {
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*playbacktest.PerWord {
 			t.Errorf("sent %d samples, in order: %v", most, ok)
 		}
 		if took > 1300*time.Millisecond {
@@ -81,7 +82,7 @@ func TestVoiceIsSilentAtOnce(t *testing.T) {
 	for _, c := range []earshot.Control{earshot.Pause, earshot.Cut} {
 		t.Run(c.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := play(t, new(cipher), new(plain))
+				s := play(t, new(playbacktest.Cipher), new(plain))
 				defer s.close()
 				speech, l, wait := speak(t, s, twelve)
 				time.Sleep(517 * time.Millisecond)
@@ -91,8 +92,8 @@ func TestVoiceIsSilentAtOnce(t *testing.T) {
 				if now := s.call.Sent(); now != sent {
 					t.Errorf("%d frames left after it", now-sent)
 				}
-				if at := l.last(); len(strings.Fields(heard(twelve, at))) != 5 || at.End != (c == earshot.Cut) {
-					t.Errorf("heard %q, %v", heard(twelve, at), at.End)
+				if at := l.At(); len(strings.Fields(playbacktest.Text(twelve, at))) != 5 || at.End != (c == earshot.Cut) {
+					t.Errorf("heard %q, %v", playbacktest.Text(twelve, at), at.End)
 				}
 				speech.Do(earshot.Resume)
 				wait()
@@ -100,7 +101,7 @@ func TestVoiceIsSilentAtOnce(t *testing.T) {
 					ended(t, l, 2*time.Second)
 				}
 				least, most, ok := soundtest.FollowRuns(s.call.record())
-				if want := 12 * perWord; !ok || c == earshot.Pause && most != want || c == earshot.Cut && (most > int(sent)*audio.Samples || least == 0) {
+				if want := 12 * playbacktest.PerWord; !ok || c == earshot.Pause && most != want || c == earshot.Cut && (most > int(sent)*audio.Samples || least == 0) {
 					t.Errorf("sent %d to %d samples, in order: %v", least, most, ok)
 				}
 			})
@@ -112,7 +113,7 @@ func TestVoiceIsSilentAtOnce(t *testing.T) {
 // then, and is 20 ms after that.
 func TestVoiceDucks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, new(cipher), new(plain))
+		s := play(t, new(playbacktest.Cipher), new(plain))
 		defer s.close()
 		speech, l, wait := speak(t, s, twelve)
 		time.Sleep(400 * time.Millisecond)
@@ -127,7 +128,7 @@ func TestVoiceDucks(t *testing.T) {
 		speech.Do(earshot.Resume)
 		ended(t, l, 5*time.Second)
 		wait()
-		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*perWord {
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*playbacktest.PerWord {
 			t.Errorf("sent %d samples, in order: %v", most, ok)
 		}
 	})
@@ -137,23 +138,23 @@ func TestVoiceDucks(t *testing.T) {
 // heard, and is said afterwards; but not when nobody remembers why.
 func TestVoiceWaitsToBeLetOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, new(cipher), new(plain))
+		s := play(t, new(playbacktest.Cipher), new(plain))
 		defer s.close()
 		s.call.hold(true)
 		_, l, wait := speak(t, s, twelve)
 		time.Sleep(4 * time.Second)
-		if at := l.last(); at != (earshot.Heard{}) {
+		if at := l.At(); at != (earshot.Heard{}) {
 			t.Errorf("heard %+v", at)
 		}
 		s.call.hold(false)
 		time.Sleep(500 * time.Millisecond)
-		if at := l.last(); heard(twelve, at) == "" {
+		if at := l.At(); playbacktest.Text(twelve, at) == "" {
 			t.Error("nothing is heard")
 		}
 		s.call.hold(true)
 		time.Sleep(5500 * time.Millisecond)
 		wait()
-		if at := l.last(); !at.End || l.end != 1 || heard(twelve, at) == "" || at.Clause > 2 {
+		if at := l.At(); !at.End || l.Ends() != 1 || playbacktest.Text(twelve, at) == "" || at.Clause > 2 {
 			t.Errorf("it ended with %+v", at)
 		}
 		s.call.hold(false)
@@ -172,15 +173,15 @@ func TestVoiceWaitsToBeLetOut(t *testing.T) {
 // where it was.
 func TestVoiceOutlivesItsEncoder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, new(cipher), &plain{dies: map[int]bool{3: true, 20: true, 31: true}})
+		s := play(t, new(playbacktest.Cipher), &plain{dies: map[int]bool{3: true, 20: true, 31: true}})
 		defer s.close()
 		_, l, wait := speak(t, s, twelve)
 		ended(t, l, 5*time.Second)
 		wait()
-		if got := heard(twelve, l.last()); got != heard(twelve, earshot.Heard{Clause: 4}) {
+		if got := playbacktest.Text(twelve, l.At()); got != playbacktest.Text(twelve, earshot.Heard{Clause: 4}) {
 			t.Errorf("heard %q", got)
 		}
-		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*perWord {
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 12*playbacktest.PerWord {
 			t.Errorf("sent %d samples, in order: %v", most, ok)
 		}
 	})
@@ -189,14 +190,14 @@ func TestVoiceOutlivesItsEncoder(t *testing.T) {
 // TestVoiceLosesTheCall: a speech ends with what was heard of it.
 func TestVoiceLosesTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, new(cipher), new(plain))
+		s := play(t, new(playbacktest.Cipher), new(plain))
 		defer s.close()
 		_, l, wait := speak(t, s, twelve)
 		time.Sleep(500 * time.Millisecond)
 		close(s.call.over)
 		wait()
 		synctest.Wait()
-		if at := l.last(); !at.End || l.end != 1 || heard(twelve, at) == "" || at.Clause > 1 || s.in {
+		if at := l.At(); !at.End || l.Ends() != 1 || playbacktest.Text(twelve, at) == "" || at.Clause > 1 || s.in {
 			t.Errorf("it ended with %+v, in the room: %v", at, s.in)
 		}
 		if _, err := s.Open(t.Context(), earshot.Opening{}, func(earshot.Heard) {}); !errors.Is(err, playback.ErrClosed) {
@@ -208,18 +209,18 @@ func TestVoiceLosesTheCall(t *testing.T) {
 // TestAnnounce: it waits for a call, and a reply waits for it.
 func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := play(t, new(cipher), new(plain))
+		s := play(t, new(playbacktest.Cipher), new(plain))
 		defer s.close()
 		told := make(chan error, 1)
 		go func() { told <- s.Announce(t.Context(), "somebody listens here") }()
 		synctest.Wait()
-		_, l, wait := speak(t, s, clauses("and answers"))
+		_, l, wait := speak(t, s, playbacktest.Clauses("and answers"))
 		if err := <-told; err != nil {
 			t.Error(err)
 		}
 		ended(t, l, 2*time.Second)
 		wait()
-		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 5*perWord {
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 5*playbacktest.PerWord {
 			t.Errorf("sent %d samples, in order: %v", most, ok)
 		}
 		close(s.call.over)
@@ -236,7 +237,7 @@ func TestAnnounce(t *testing.T) {
 
 // A late voice is not there yet.
 type late struct {
-	*cipher
+	*playbacktest.Cipher
 	comes chan struct{} // closed when it is
 }
 
@@ -253,7 +254,7 @@ func (v late) Ready() (bool, <-chan struct{}) {
 // said when there is one, in this call or a later one.
 func TestAnnounceWaitsForAVoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := late{new(cipher), make(chan struct{})}
+		v := late{new(playbacktest.Cipher), make(chan struct{})}
 		first := play(t, v, new(plain))
 		told := make(chan error, 1)
 		go func() { told <- first.Announce(t.Context(), "somebody listens here") }()
@@ -270,27 +271,10 @@ func TestAnnounceWaitsForAVoice(t *testing.T) {
 		if err := <-told; err != nil {
 			t.Error(err)
 		}
-		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 3*perWord {
+		if _, most, ok := soundtest.FollowRuns(s.call.record()); !ok || most != 3*playbacktest.PerWord {
 			t.Errorf("sent %d samples, in order: %v", most, ok)
 		}
 	})
-}
-
-// A disturbance is what a speech is told, and how long after what was told before.
-type disturbance struct {
-	after time.Duration
-	what  earshot.Control
-}
-
-// disturbances are any, of which the last lets the speech go on or cuts it.
-func disturbances(t *rapid.T) (all []disturbance) {
-	after := rapid.IntRange(0, 300_000)
-	controls := rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Pause, earshot.Resume, earshot.Duck})
-	for range rapid.IntRange(0, 12).Draw(t, "controls") {
-		all = append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, controls.Draw(t, "control")})
-	}
-	last := rapid.SampledFrom([]earshot.Control{earshot.Resume, earshot.Duck, earshot.Cut}).Draw(t, "last")
-	return append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, last})
 }
 
 // TestWhatLeftIsWhatWasHeard: whatever a speech is told, at whatever time, however
@@ -303,15 +287,15 @@ func TestWhatLeftIsWhatWasHeard(t *testing.T) {
 		late := rapid.SliceOfN(rapid.IntRange(0, 30_000), 1, 6).Draw(rt, "encoder, µs")
 		dies := rapid.SliceOfN(rapid.IntRange(1, 80), 0, 2).Draw(rt, "dies")
 		holds := rapid.SliceOfN(rapid.IntRange(1, 900), 0, 3).Draw(rt, "held, ms")
-		disturbed := disturbances(rt)
-		cut := disturbed[len(disturbed)-1].what == earshot.Cut
+		disturbed := playbacktest.Disturbances(rt)
+		cut := disturbed[len(disturbed)-1].What == earshot.Cut
 		var fault string
 		synctest.Test(t, func(t *testing.T) {
 			p := &plain{takes: each(late, time.Microsecond), dies: make(map[int]bool)}
 			for _, n := range dies {
 				p.dies[n] = true
 			}
-			s := play(t, &cipher{takes: each(thinks, time.Millisecond)}, p)
+			s := play(t, &playbacktest.Cipher{Takes: each(thinks, time.Millisecond)}, p)
 			defer s.close()
 			speech, l, wait := speak(t, s, twelve)
 			var holding sync.WaitGroup
@@ -323,16 +307,17 @@ func TestWhatLeftIsWhatWasHeard(t *testing.T) {
 				s.call.hold(false)
 			})
 			for _, d := range disturbed {
-				time.Sleep(d.after)
-				speech.Do(d.what)
+				time.Sleep(d.After)
+				speech.Do(d.What)
 			}
 			ended(t, l, 20*time.Second)
 			wait()
 			holding.Wait()
 			time.Sleep(time.Second)
-			fault = compare(s.call.record(), len(strings.Fields(heard(twelve, l.last()))), cut)
-			if l.end != 1 {
-				fault = fmt.Sprintf("it ended %d times", l.end)
+			least, most, follows := soundtest.FollowRuns(s.call.record())
+			fault = playbacktest.Compare(least, most, follows, len(strings.Fields(playbacktest.Text(twelve, l.At()))), 12, cut)
+			if l.Ends() != 1 {
+				fault = fmt.Sprintf("it ended %d times", l.Ends())
 			}
 		})
 		if fault != "" {
@@ -348,19 +333,4 @@ func each(all []int, unit time.Duration) func() time.Duration {
 		n++
 		return time.Duration(all[n%len(all)]) * unit
 	}
-}
-
-// compare says what is wrong with a recording of which so many words were heard.
-func compare(recorded []int16, words int, cut bool) string {
-	least, most, ok := soundtest.FollowRuns(recorded)
-	low, high := (least+perWord/2)/perWord, (most+perWord/2)/perWord
-	switch {
-	case !ok:
-		return "what was sent is not the speech"
-	case words < low || words > high:
-		return fmt.Sprintf("%d to %d samples were sent, and %d words were heard, want %d to %d", least, most, words, low, high)
-	case !cut && words != 12:
-		return fmt.Sprintf("nobody cut it, and %d words of 12 were heard", words)
-	}
-	return ""
 }

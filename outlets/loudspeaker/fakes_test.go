@@ -313,34 +313,3 @@ func (p *playing) Finish() {
 	defer p.mu.Unlock()
 	p.finished = true
 }
-
-// A listener keeps what a speech reports.
-type listener struct {
-	mu    sync.Mutex
-	heard []earshot.Heard
-	began time.Time
-	times []time.Duration
-}
-
-func (l *listener) hear(h earshot.Heard) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.heard = append(l.heard, h)
-	l.times = append(l.times, time.Since(l.began))
-}
-
-func (l *listener) all() []earshot.Heard {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return append([]earshot.Heard(nil), l.heard...)
-}
-
-// last returns the last report, with when it came.
-func (l *listener) last() (earshot.Heard, time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.heard) == 0 {
-		return earshot.Heard{}, 0
-	}
-	return l.heard[len(l.heard)-1], l.times[len(l.times)-1]
-}

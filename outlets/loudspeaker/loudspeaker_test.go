@@ -18,6 +18,7 @@ import (
 	"earshot"
 	"earshot/internal/field"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/playback/playbacktest"
 	"earshot/internal/sound"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
@@ -67,10 +68,10 @@ func beginWith(ctx context.Context, v *voice, around loudspeaker.Voice) *stage {
 }
 
 // speak begins a speech.
-func (s *stage) speak(t tester, ctx context.Context) (earshot.Speaking, *listener) {
+func (s *stage) speak(t tester, ctx context.Context) (earshot.Speaking, *playbacktest.Listener) {
 	t.Helper()
-	l := &listener{began: time.Now()}
-	speaking, err := s.Open(ctx, earshot.Opening{Turn: "1", Name: "earshot"}, l.hear)
+	l := playbacktest.Listen()
+	speaking, err := s.Open(ctx, earshot.Opening{Turn: "1", Name: "earshot"}, l.Hear)
 	if err != nil {
 		t.Fatalf("opening: %v", err)
 	}
@@ -87,13 +88,6 @@ func (s *stage) end(t tester) {
 	if s.in.Load() {
 		t.Errorf("it is still in the room")
 	}
-}
-
-func clauses(texts ...string) (all []earshot.Clause) {
-	for i, text := range texts {
-		all = append(all, earshot.Clause{N: i, Text: earshot.Text(text)})
-	}
-	return all
 }
 
 // say says all of c in a goroutine and finishes; the function it returns waits
@@ -141,17 +135,17 @@ func TestHeard(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := begin(t.Context(), new(voice))
 				speaking, l := s.speak(t, t.Context())
-				said := clauses(tt.texts...)
+				said := playbacktest.Clauses(tt.texts...)
 				quiet := tester(t)
 				if strings.Contains(tt.script, "unplug") {
 					quiet = deaf{t} // Say says so too
 				}
 				wait := say(quiet, speaking, said)
-				play(s, speaking, l.began, tt.script)
+				play(s, speaking, time.Now(), tt.script)
 				wait()
 				time.Sleep(time.Minute)
-				end, at := l.last()
-				if got := heard(said, end); got != tt.want || !end.End {
+				end, at := l.Last()
+				if got := playbacktest.Text(said, end); got != tt.want || !end.End {
 					t.Errorf("heard %q (%+v), want %q", got, end, tt.want)
 				}
 				if at != tt.end*time.Millisecond {
@@ -185,20 +179,6 @@ func play(s *stage, speaking earshot.Speaking, began time.Time, script string) {
 			}
 		}
 	}
-}
-
-// heard returns the text that h stands for.
-func heard(said []earshot.Clause, h earshot.Heard) string {
-	var b strings.Builder
-	for _, c := range said {
-		switch {
-		case c.N < h.Clause:
-			b.WriteString(string(c.Text))
-		case c.N == h.Clause:
-			b.WriteString(string(c.Text[:h.Byte]))
-		}
-	}
-	return b.String()
 }
 
 // TestEnds: however a speech ends, that is told once, nothing is told after it,
@@ -240,7 +220,7 @@ func TestEnds(t *testing.T) {
 				}
 				speaking.Finish()
 				time.Sleep(time.Minute)
-				if end, at := l.last(); end != (earshot.Heard{Byte: len("one two "), End: true}) || at > 203*time.Millisecond {
+				if end, at := l.Last(); end != (earshot.Heard{Byte: len("one two "), End: true}) || at > 203*time.Millisecond {
 					t.Errorf("ended at %+v after %v", end, at)
 				}
 				checkReports(t, l)
@@ -252,12 +232,12 @@ func TestEnds(t *testing.T) {
 }
 
 // checkReports: there is one end, the last, and what was heard only grows.
-func checkReports(t tester, l *listener) {
+func checkReports(t tester, l *playbacktest.Listener) {
 	t.Helper()
 	before := earshot.Heard{}
-	for i, h := range l.all() {
-		if h.End != (i == len(l.all())-1) {
-			t.Fatalf("report %d of %d: %+v", i+1, len(l.all()), h)
+	for i, h := range l.All() {
+		if h.End != (i == len(l.All())-1) {
+			t.Fatalf("report %d of %d: %+v", i+1, len(l.All()), h)
 		}
 		if h.Clause < before.Clause || h.Clause == before.Clause && h.Byte < before.Byte {
 			t.Fatalf("%+v came after %+v", h, before)
@@ -290,7 +270,9 @@ func TestTruth(t *testing.T) {
 			}
 		}
 		fault := ""
-		synctest.Test(t, func(t *testing.T) { fault = truth(t, v, clauses(texts...), fmt.Sprintf("%s%d resume", script, at+1)) })
+		synctest.Test(t, func(t *testing.T) {
+			fault = truth(t, v, playbacktest.Clauses(texts...), fmt.Sprintf("%s%d resume", script, at+1))
+		})
 		if fault != "" {
 			rt.Fatal(fault)
 		}
@@ -311,19 +293,19 @@ func truth(t *testing.T, v *voice, said []earshot.Clause, script string) string 
 		}
 		speaking.Finish()
 	})
-	play(s, speaking, l.began, script)
+	play(s, speaking, time.Now(), script)
 	saying.Wait()
 	time.Sleep(time.Minute)
 	s.stop()
 	<-s.ended
 	checkReports(t, l)
-	end, _ := l.last()
-	text := heard(said, end)
+	end := l.At()
+	text := playbacktest.Text(said, end)
 	least, most := played(said, s.player.heard(), v.failsAt > 0)
 	if !end.End || !strings.HasPrefix(text, least) || !strings.HasPrefix(most, text) {
 		return fmt.Sprintf("from %q to %q was played, and %q told: %+v", least, most, text, end)
 	}
-	if v.failsAt == 0 && !strings.Contains(script, "cut") && !strings.Contains(script, "unplug") && text != heard(said, earshot.Heard{Clause: len(said)}) {
+	if v.failsAt == 0 && !strings.Contains(script, "cut") && !strings.Contains(script, "unplug") && text != playbacktest.Text(said, earshot.Heard{Clause: len(said)}) {
 		return fmt.Sprintf("nobody cut, and only %q was heard", text)
 	}
 	return ""
@@ -373,19 +355,19 @@ func TestNotTooFarAhead(t *testing.T) {
 		s := begin(t.Context(), &voice{takes: 80 * time.Millisecond})
 		speaking, l := s.speak(t, t.Context())
 		const clause = "one two three four five six seven eight nine ten eleven twelve " // 1.2 s
-		wait := say(t, speaking, clauses(clause, clause, clause, clause))
-		for time.Since(l.began) < 5*time.Second {
+		wait := say(t, speaking, playbacktest.Clauses(clause, clause, clause, clause))
+		for began := time.Now(); time.Since(began) < 5*time.Second; {
 			time.Sleep(100 * time.Millisecond)
 			played := 0
 			for _, n := range s.player.heard() {
 				played += n
 			}
 			if ahead := s.voice.words() - played/perWord; ahead > 12+10+3 {
-				t.Errorf("after %v it is %d words ahead", time.Since(l.began), ahead)
+				t.Errorf("after %v it is %d words ahead", time.Since(began), ahead)
 			}
 		}
 		wait()
-		if _, at := l.last(); at > 4*1200*time.Millisecond+100*time.Millisecond {
+		if _, at := l.Last(); at > 4*1200*time.Millisecond+100*time.Millisecond {
 			t.Errorf("it took %v: the voice stuttered", at)
 		}
 		s.end(t)
@@ -399,7 +381,7 @@ func TestCutStopsTheVoice(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := begin(t.Context(), &voice{takes: 100 * time.Millisecond})
 				speaking, l := s.speak(t, t.Context())
-				wait := say(t, speaking, clauses(text))
+				wait := say(t, speaking, playbacktest.Clauses(text))
 				time.Sleep(50 * time.Millisecond)
 				if len(text) > 10 {
 					time.Sleep(time.Second)
@@ -411,7 +393,7 @@ func TestCutStopsTheVoice(t *testing.T) {
 					t.Errorf("Say returned %v after the cut", took)
 				}
 				synctest.Wait()
-				if end, _ := l.last(); !end.End {
+				if end := l.At(); !end.End {
 					t.Error("it has not ended")
 				}
 				if n := s.voice.words(); n > 900 {
@@ -433,7 +415,7 @@ func TestVoiceBreaks(t *testing.T) {
 			t.Errorf("Say said %v", err)
 		}
 		time.Sleep(time.Minute)
-		if end, _ := l.last(); end != (earshot.Heard{Byte: len("canary "), End: true}) {
+		if end := l.At(); end != (earshot.Heard{Byte: len("canary "), End: true}) {
 			t.Errorf("ended at %+v", end)
 		}
 		s.end(t)
@@ -469,7 +451,7 @@ func TestForms(t *testing.T) {
 				time.Sleep(tt.cut)
 				speaking.Do(earshot.Cut)
 				synctest.Wait()
-				if end, _ := l.last(); end.Byte != tt.want || !end.End {
+				if end := l.At(); end.Byte != tt.want || !end.End {
 					t.Errorf("ended at %+v, want byte %d", end, tt.want)
 				}
 				if got := strings.Join(s.voice.said, " "); got != tt.said {
@@ -511,9 +493,9 @@ func TestOneAfterTheOther(t *testing.T) {
 		s := begin(t.Context(), new(voice))
 		for range 3 {
 			speaking, l := s.speak(t, t.Context())
-			say(t, speaking, clauses("one two"))()
+			say(t, speaking, playbacktest.Clauses("one two"))()
 			time.Sleep(time.Second)
-			if end, _ := l.last(); end != (earshot.Heard{Byte: 7, End: true}) {
+			if end := l.At(); end != (earshot.Heard{Byte: 7, End: true}) {
 				t.Errorf("ended at %+v", end)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"earshot"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/playback/playbacktest"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
@@ -118,25 +119,25 @@ func TestRealCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := &listener{began: time.Now()}
-			s, err := th.Open(t.Context(), earshot.Opening{}, l.hear)
+			l := playbacktest.Listen()
+			s, err := th.Open(t.Context(), earshot.Opening{}, l.Hear)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Say(earshot.Clause{Text: text}); err != nil {
 				t.Fatal(err)
 			}
-			testkit.Await(t, patience, "the word", func() bool { at, _ := l.last(); return at.Byte >= cut })
+			testkit.Await(t, patience, "the word", func() bool { return l.At().Byte >= cut })
 			s.Do(earshot.Cut)
 			asked := time.Now()
-			testkit.Await(t, patience, "the end", func() bool { at, _ := l.last(); return at.End })
+			testkit.Await(t, patience, "the end", func() bool { return l.At().End })
 			t.Logf("ended %v after the cut", time.Since(asked).Round(time.Millisecond))
 			at := recording.Len()
 			testkit.Await(t, patience, "the sound after it", func() bool { return recording.Len() > at+8000 })
 			got := recording.Stop()
 			want, words := th.voice.made()
 			played := matching(got, want)
-			end, _ := l.last()
+			end := l.At()
 			told, sounded := index(words, end.Byte), 0
 			for i := range words[:len(words)-1] {
 				if 2*played >= words[i].Sample+words[i+1].Sample {
@@ -165,7 +166,7 @@ func TestRealPauses(t *testing.T) {
 	card := sound.New(func() (helper.Link, error) {
 		return helper.Start(helper.Command{Name: "earshot-sound", Path: filepath.Join(dir, "earshot-sound"), Env: server.Env(), Log: log})
 	}, log)
-	voice, entered := new(cipher), make(chan struct{})
+	voice, entered := new(playbacktest.Cipher), make(chan struct{})
 	l := loudspeaker.New(loudspeaker.DefaultConfig(), loudspeaker.OnCard(card), voice)
 	perform(t, card.Run)
 	perform(t, func(ctx context.Context) error {
@@ -176,21 +177,21 @@ func TestRealPauses(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the loudspeaker does not open")
 	}
-	said := clauses(strings.Repeat("one two three four five six ", 4))
+	said := playbacktest.Clauses(strings.Repeat("one two three four five six ", 4))
 	for round := range rounds {
-		voice.made = 0
+		*voice = playbacktest.Cipher{}
 		dice := rand.New(rand.NewPCG(7, uint64(round)))
 		recording, err := server.Record(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		hears := &listener{began: time.Now()}
-		s, err := l.Open(t.Context(), earshot.Opening{}, hears.hear)
+		hears := playbacktest.Listen()
+		s, err := l.Open(t.Context(), earshot.Opening{}, hears.Hear)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wait := say(t, s, said)
-		testkit.Await(t, patience, "the first word", func() bool { at, _ := hears.last(); return at.Byte > 0 })
+		testkit.Await(t, patience, "the first word", func() bool { return hears.At().Byte > 0 })
 		does := func(any ...earshot.Control) {
 			s.Do(any[dice.IntN(len(any))])
 			at := recording.Len() + dice.IntN(2*perWord) // its time is that of the recording
@@ -200,16 +201,16 @@ func TestRealPauses(t *testing.T) {
 			does(earshot.Duck, earshot.Pause)
 			does(earshot.Pause, earshot.Duck, earshot.Resume)
 			does(earshot.Resume, earshot.Duck)
-			testkit.Await(t, patience, "a word", func() bool { at, _ := hears.last(); return at.Byte > 8*word })
+			testkit.Await(t, patience, "a word", func() bool { return hears.At().Byte > 8*word })
 		}
 		s.Do([]earshot.Control{earshot.Cut, earshot.Resume}[round%2])
 		wait()
-		testkit.Await(t, patience, "the end", func() bool { at, _ := hears.last(); return at.End })
+		testkit.Await(t, patience, "the end", func() bool { return hears.At().End })
 		at := recording.Len()
 		testkit.Await(t, patience, "the sound after it", func() bool { return recording.Len() > at+8000 })
-		end, _ := hears.last()
+		end := hears.At()
 		least, most, ok := soundtest.FollowRuns(recording.Stop())
-		words := len(strings.Fields(heard(said, end)))
+		words := len(strings.Fields(playbacktest.Text(said, end)))
 		if low, high := (least+perWord/2)/perWord-1, (most+perWord/2)/perWord+1; !ok || words < low || words > high {
 			t.Errorf("round %d: %d to %d samples are in the recording (%v), and %d words were heard", round, least, most, ok, words)
 		}
@@ -223,17 +224,17 @@ func TestRealSpeech(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := clauses("The **tide** is high, ", "🎉 ", "and it is 15:04.")
-	l := &listener{began: time.Now()}
-	s, err := th.Open(t.Context(), earshot.Opening{}, l.hear)
+	said := playbacktest.Clauses("The **tide** is high, ", "🎉 ", "and it is 15:04.")
+	l := playbacktest.Listen()
+	s, err := th.Open(t.Context(), earshot.Opening{}, l.Hear)
 	if err != nil {
 		t.Fatal(err)
 	}
 	say(t, s, said)()
-	testkit.Await(t, patience, "the end", func() bool { at, _ := l.last(); return at.End })
+	testkit.Await(t, patience, "the end", func() bool { return l.At().End })
 	checkReports(t, l)
-	if end, _ := l.last(); heard(said, end) != "The **tide** is high, 🎉 and it is 15:04." {
-		t.Errorf("heard %q", heard(said, end))
+	if end := l.At(); playbacktest.Text(said, end) != "The **tide** is high, 🎉 and it is 15:04." {
+		t.Errorf("heard %q", playbacktest.Text(said, end))
 	}
 	got := recording.Stop()
 	want, _ := th.voice.made()

@@ -2,8 +2,6 @@ package loudspeaker_test
 
 import (
 	"context"
-	"fmt"
-	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -14,32 +12,12 @@ import (
 
 	"earshot"
 	"earshot/internal/audio"
+	"earshot/internal/playback/playbacktest"
 	"earshot/internal/sound"
 	"earshot/internal/sound/deck"
 	"earshot/internal/sound/soundtest"
-	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
 )
-
-// A cipher is a voice of which every stretch of sound says where it belongs. A word
-// takes 100 ms.
-type cipher struct{ made int }
-
-func (v *cipher) Say(_ context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
-	return func(yield func(tts.Chunk, error) bool) {
-		at := 0
-		for i, word := range strings.Fields(spoken) {
-			at += strings.Index(spoken[at:], word)
-			chunk := tts.Chunk{PCM: make([]int16, perWord), Words: []tts.Word{{Byte: at, Sample: i * perWord}}}
-			at += len(word)
-			soundtest.Cipher(chunk.PCM, v.made)
-			v.made += perWord
-			if !yield(chunk, nil) {
-				return
-			}
-		}
-	}
-}
 
 // A machine is a loudspeaker with the real deck, and a device that takes blocks of
 // any length, holds some of them back, and records what it is given.
@@ -135,37 +113,21 @@ func (s spin) Finish() {
 	s.Deck.Finish(1, sent)
 }
 
-// A disturbance is what a speech is told, and how long after what was told before.
-type disturbance struct {
-	after time.Duration
-	what  earshot.Control
-}
-
-// disturbances are any, of which the last lets the speech go on or cuts it.
-func disturbances(t *rapid.T) (all []disturbance) {
-	after := rapid.IntRange(0, 300_000)
-	controls := rapid.SampledFrom([]earshot.Control{earshot.Pause, earshot.Pause, earshot.Resume, earshot.Duck})
-	for range rapid.IntRange(0, 12).Draw(t, "controls") {
-		all = append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, controls.Draw(t, "control")})
-	}
-	last := rapid.SampledFrom([]earshot.Control{earshot.Resume, earshot.Duck, earshot.Cut}).Draw(t, "last")
-	return append(all, disturbance{time.Duration(after.Draw(t, "µs")) * time.Microsecond, last})
-}
-
 // TestTheRecordingIsWhatWasHeard: whatever a speech is told, at whatever sample,
 // its recording is the speech up to a word, in order, with nothing lost and nothing
 // twice but for fades; and that word is what was heard.
 func TestTheRecordingIsWhatWasHeard(t *testing.T) {
-	said := clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
+	said := playbacktest.Clauses("one two three four. ", "five six, ", "seven eight nine ten eleven. ", "twelve.")
 	rapid.Check(t, func(rt *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(40, 640), 1, 8).Draw(rt, "blocks")
 		held := rapid.Int64Range(0, 3000).Draw(rt, "held")
-		disturbed := disturbances(rt)
+		disturbed := playbacktest.Disturbances(rt)
 		var fault string
 		synctest.Test(t, func(t *testing.T) {
 			m := newMachine(lengths, held)
 			end := performOn(t, m, said, disturbed)
-			fault = compare(m.recorded, len(strings.Fields(heard(said, end))), disturbed[len(disturbed)-1].what == earshot.Cut)
+			least, most, follows := soundtest.Follow(m.recorded)
+			fault = playbacktest.Compare(least, most, follows, len(strings.Fields(playbacktest.Text(said, end))), 12, disturbed[len(disturbed)-1].What == earshot.Cut)
 		})
 		if fault != "" {
 			rt.Fatal(fault)
@@ -174,43 +136,27 @@ func TestTheRecordingIsWhatWasHeard(t *testing.T) {
 }
 
 // performOn says it all on m, disturbed, and returns how far it was heard.
-func performOn(t *testing.T, m *machine, said []earshot.Clause, disturbed []disturbance) earshot.Heard {
-	l := loudspeaker.New(loudspeaker.DefaultConfig(), m.open, new(cipher))
+func performOn(t *testing.T, m *machine, said []earshot.Clause, disturbed []playbacktest.Disturbance) earshot.Heard {
+	l := loudspeaker.New(loudspeaker.DefaultConfig(), m.open, new(playbacktest.Cipher))
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { l.Run(ctx, func(earshot.Outlet) func() { return func() {} }) })
 	synctest.Wait()
-	hears := &listener{began: time.Now()}
-	s, err := l.Open(ctx, earshot.Opening{}, hears.hear)
+	hears := playbacktest.Listen()
+	s, err := l.Open(ctx, earshot.Opening{}, hears.Hear)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait := say(t, s, said)
 	for _, d := range disturbed {
-		time.Sleep(d.after)
-		s.Do(d.what)
+		time.Sleep(d.After)
+		s.Do(d.What)
 	}
 	wait()
-	for at, _ := hears.last(); !at.End; at, _ = hears.last() {
+	for !hears.At().End {
 		time.Sleep(100 * time.Millisecond)
 	}
 	stop()
 	running.Wait()
-	end, _ := hears.last()
-	return end
-}
-
-// compare says what is wrong with a recording of which so many words were heard.
-func compare(recorded [][]int16, words int, cut bool) string {
-	least, most, ok := soundtest.Follow(recorded)
-	low, high := (least+perWord/2)/perWord, (most+perWord/2)/perWord
-	switch {
-	case !ok:
-		return "the recording is not the speech"
-	case words < low || words > high:
-		return fmt.Sprintf("%d to %d samples are in the recording, and %d words were heard, want %d to %d", least, most, words, low, high)
-	case !cut && words != 12:
-		return fmt.Sprintf("nobody cut it, and %d words of 12 were heard", words)
-	}
-	return ""
+	return hears.At()
 }
