@@ -56,9 +56,13 @@ func aloud(ctx context.Context, b bench) (rows []Row, err error) {
 	return a.measure(ctx, min(b.rounds, 10), min(b.repeats, 3))
 }
 
-// attend returns the call of somebody.
+// attend returns the call of a bot.
 func attend(server *discordtest.Server, name string, heard func([]voice.Packet)) *voice.Call {
-	user := server.Bot(name)
+	return attendAs(server, server.Bot(name), heard)
+}
+
+// attendAs returns the call of somebody.
+func attendAs(server *discordtest.Server, user discordtest.User, heard func([]voice.Packet)) *voice.Call {
 	var call *voice.Call
 	line := server.Line(user, func(channel uint64, session string) { call.State(channel, session) },
 		func(token, endpoint string) { call.Server(token, endpoint) })
@@ -101,7 +105,7 @@ func (a *callee) hear(batch []voice.Packet) {
 	for _, p := range batch {
 		switch {
 		case len(p.Opus) == 0:
-		case bytes.Equal(p.Opus, []byte{0xF8, 0xFF, 0xFE}):
+		case bytes.Equal(p.Opus, silentFrame):
 			a.silent = true
 		default:
 			a.silent = false

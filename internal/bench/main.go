@@ -71,6 +71,7 @@ var figures = []figure{
 	{"yield-echo", yieldingAcross},
 	{"onset-echo", onsetsInEcho},
 	{"yield-styles", mannerly},
+	{"yield-call", yieldingInCall},
 	{"card", cutOnCard},
 	{"echo", echoes},
 	{"echo-card", echoesOnCard},

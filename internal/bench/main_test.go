@@ -105,6 +105,10 @@ func TestEveryFigure(t *testing.T) {
 		{"aloud", true, []string{
 			"in a call: clause → first sound that comes", "in a call: pause → last sound that comes",
 			"in a call: goes on → first sound that comes", "in a call: cut → last sound that comes"}},
+		{"yield-call", true, []string{
+			"H onset at a peer → our voice lowered there", "H onset at a peer → our silence there",
+			"H of that: ear and room, to the first word to the voice", "H of that: ear and room, to the word that silences",
+			"H the same for what is not for us: lowered", "H the same for what is not for us: silent", "H false stops in a call"}},
 		{"posting", false, []string{"D1 text → first part", "D1 text → first part, ten channels at once"}},
 		{"discord", true, []string{
 			"hearing 8 who speak, CPU", "hearing 8 who speak, a frame", "hearing 8 who speak, allocations",
