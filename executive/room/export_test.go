@@ -20,3 +20,6 @@ func Scene(r *Room) *scene.Scene { return r.scene }
 func (r *Room) Wonder(cause earshot.Cause, about earshot.EventID, what earshot.Text) {
 	r.wonder(cause, about, what)
 }
+
+// Parked reports whether the mind of a room is parked.
+func Parked(r *Room) bool { return r.mind.Held() }

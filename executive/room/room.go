@@ -209,6 +209,7 @@ type Room struct {
 
 	becoming sync.Mutex // held by who becomes somebody else
 	arrivals sync.Mutex // held by who comes or goes, until it is queued
+	yielding sync.Mutex // held by who parks the mind, or looks whether it may go on
 	comings  participants.Announcer
 
 	wake    chan struct{} // something waits
@@ -377,7 +378,9 @@ func (r *Room) Leave() {
 	r.mu.Lock()
 	r.leaving = true
 	r.mu.Unlock()
+	r.yielding.Lock()
 	r.mind.Let(false)
+	r.yielding.Unlock()
 	r.floor.Signal(&interrupt.Signal{
 		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
 	})

@@ -35,7 +35,8 @@ func (r *Room) thinks() bool {
 
 // yield parks the mind where somebody begins to write or to speak, or says something to
 // an agent: a reply must not wait for a thought. It acts on the goroutine of the
-// sense, before anything waits in a queue.
+// sense, when what taken looks at says so already and before anything waits in a queue;
+// the owner lets the mind go on when that is over.
 func (r *Room) yield(in incoming) {
 	if !r.begins(in) || r.spare() {
 		return
@@ -47,7 +48,10 @@ func (r *Room) yield(in incoming) {
 	if in.signal != nil && in.signal.Kind != interrupt.Over { // which is what it was to the floor
 		by.Signal = in.signal.Kind.String()
 	}
+	r.yielding.Lock()
 	r.mind.Park(by)
+	r.yielding.Unlock()
+	r.nudge()
 }
 
 // begins reports whether in is the beginning of something that may be answered.
@@ -80,8 +84,11 @@ func (r *Room) spare() bool {
 	return is.Slots > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
 }
 
-// mull lets the mind think if nobody wants the floor, and parks it otherwise.
+// mull lets the mind think if nobody wants the floor, and parks it otherwise. Who comes
+// to want it meanwhile has it parked afterwards.
 func (r *Room) mull() {
+	r.yielding.Lock()
+	defer r.yielding.Unlock()
 	r.mind.Let(r.thinks())
 	by, taken := r.taken()
 	switch {
