@@ -93,11 +93,8 @@ func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.Part
 
 // follow goes on after a reply that is on record: it asks those whom it calls, or
 // hands over. What could not be written down is not gone on from, or nobody would
-// count it.
+// count it; nor is what was erased at once, which nobody whom it calls could read.
 func (r *Room) follow(ctx context.Context, e ending, done earshot.Event, c calling) {
-	if slices.ContainsFunc(r.unsaved, func(u earshot.Event) bool { return u.ID == done.ID }) {
-		return
-	}
 	r.reach(c.person, done)
 	switch {
 	case e.asked != nil && e.asked.sieve.tap.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:

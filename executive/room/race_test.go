@@ -1,6 +1,8 @@
 package room_test
 
 import (
+	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -8,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/llm/llmtest"
 )
 
 // sound is how far somebody has come who is heard through a microphone.
@@ -60,4 +63,73 @@ func TestAVoiceThatJustEndsParksNobody(t *testing.T) {
 			})
 		})
 	}
+}
+
+// keeps returns what in the journal a word is left in.
+func (h *house) keeps(word string) earshot.Kind {
+	for _, e := range h.journal.Events() {
+		if data, _ := json.Marshal(e); strings.Contains(string(data), word) {
+			return e.Body.Kind()
+		}
+	}
+	return ""
+}
+
+// TestWithdrawnAtAnyMoment: whenever a message is taken back to which two agents say
+// something, nothing more is said about it from then on, and nothing of it is left.
+func TestWithdrawnAtAnyMoment(t *testing.T) {
+	for at := range 80 {
+		for _, slow := range []time.Duration{0, 25 * time.Millisecond} {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.model.Rules = []llmtest.Rule{{Agent: "Earshot", When: "go", Reply: "@Scout, xylophone"}, {Agent: "Scout", Reply: "a xylophone it is"}}
+				c := man(t, h, "bob")
+				e := named("m", "@Earshot go xylophone")
+				c.admits(t, e)
+				time.Sleep(time.Duration(at) * time.Millisecond)
+				if slow > 0 { // the owner has to wait for the journal meanwhile
+					c.journal.Slow(slow)
+					go c.writes(t, "bob", "ann, look")
+					time.Sleep(slow / 2)
+				}
+				c.admits(t, with(e, earshot.Withdrawal{Of: "m"}))
+				said := c.console.Played()
+				time.Sleep(time.Minute)
+				c.stop()
+				if more, _ := strings.CutPrefix(c.console.Played(), said); len(more) > 1 { // a letter may be on its way
+					t.Errorf("taken back after %d ms, and %q is said", at, more)
+				}
+				if left := c.keeps("xylophone"); left != "" {
+					t.Errorf("taken back after %d ms, and it is in a %s", at, left)
+				}
+			})
+		}
+	}
+}
+
+// TestAnErasedReplyCallsNobody: what it was made of was taken back while it was said, so
+// that the agent that it calls could not read it.
+func TestAnErasedReplyCallsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Rules = []llmtest.Rule{{Agent: "Earshot", When: "go", Reply: "@Scout, play the xylophone"}}
+		c := man(t, h, "bob")
+		e := named("m", "bob, the xylophone is mine")
+		c.admits(t, e)
+		c.must(t, "bob", "@Earshot go", 25*time.Millisecond)
+		c.admits(t, with(e, earshot.Withdrawal{Of: "m"}))
+		time.Sleep(time.Minute)
+		c.stop()
+		if who, _ := c.asked(); who != "Earshot" {
+			t.Errorf("%s is asked", who)
+		}
+		if left := c.keeps("xylophone"); left != "" {
+			t.Errorf("it is in a %s", left)
+		}
+		for _, e := range c.journal.Events() {
+			if d, ok := e.Body.(earshot.Decision); ok && d.Agent == "scout" {
+				t.Errorf("it is decided: %v", d.Reasons)
+			}
+		}
+	})
 }

@@ -573,30 +573,33 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 	return kept, nil
 }
 
-// keep writes what the house has to keep. What the journal does not take is
-// tried again; each by itself, since one may be at fault.
-func (r *Room) keep(ctx context.Context) {
+// keep writes what the house has to keep, and returns what is on record of that. What
+// the journal does not take is tried again; each by itself, since one may be at fault.
+func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	r.mu.Lock()
-	r.unsaved, r.late = append(r.unsaved, r.late...), nil
+	all := append(r.unsaved, r.late...)
+	r.unsaved, r.late = nil, nil // to which what is given up meanwhile is added
 	r.mu.Unlock()
-	if len(r.unsaved) == 0 {
-		return
+	if len(all) == 0 {
+		return nil
 	}
-	_, err := r.append(ctx, r.unsaved...)
+	kept, err := r.append(ctx, all...)
 	if err == nil {
-		r.unsaved, r.stuck = nil, false
-		return
+		r.stuck = false
+		return kept
 	}
 	var left []earshot.Event
-	for _, e := range r.unsaved {
+	for _, e := range all {
 		behind := announces(e) && slices.ContainsFunc(left, announces) // they stay in order
-		if len(r.unsaved) > 1 && !behind {
-			if _, err := r.append(ctx, e); err == nil {
+		if len(all) > 1 && !behind {
+			if own, err := r.append(ctx, e); err == nil {
+				kept = append(kept, own...)
 				continue
 			}
 		}
 		left = append(left, e)
 	}
+	left = append(left, r.unsaved...)
 	if n := len(left) - maxUnsaved; n > 0 {
 		left = left[n:]
 		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended, or who came and went, could not be written down", Cure: "earshot doctor"})
@@ -606,6 +609,7 @@ func (r *Room) keep(ctx context.Context) {
 		r.cfg.Log.Warn("the journal does not take what the house has to keep; trying again", "waiting", len(left), "err", err)
 	}
 	r.stuck = true
+	return kept
 }
 
 // event returns an event of the house's own. What an agent does has its ID as

@@ -231,8 +231,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))
-	r.keep(ctx)
-	r.follow(ctx, e, done, calls)
+	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
+		r.follow(ctx, e, done, calls)
+	}
 }
 
 // spoken is a reply, and whether it took thought, or continued one that did.
