@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,31 @@ func TestAnErasedReplyCallsNobody(t *testing.T) {
 			if d, ok := e.Body.(earshot.Decision); ok && d.Agent == "scout" {
 				t.Errorf("it is decided: %v", d.Reasons)
 			}
+		}
+	})
+}
+
+// TestAQuestionIsChangedWhileOthersLook: what hangs is looked at by whoever writes meanwhile.
+func TestAQuestionIsChangedWhileOthersLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, byDay(), "bob")
+		defer c.stop()
+		for i := range 10 {
+			e := named(fmt.Sprint("m", i), eggs)
+			c.admits(t, e)
+			var all sync.WaitGroup
+			all.Go(func() {
+				c.Admit(t.Context(), with(e, earshot.Revision{Of: e.ID, Text: "does anybody know how long eggs keep?"}))
+			})
+			for range 2 {
+				all.Go(func() {
+					for range 200 {
+						room.Route(c.Room, earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Message{Text: "hm", ReplyTo: "no such turn"}})
+					}
+				})
+			}
+			all.Wait()
+			time.Sleep(time.Minute)
 		}
 	})
 }

@@ -218,7 +218,9 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 		}
 	}
 	if h := r.regard.hangs; h != nil && h.event.ID == b.Of {
-		h.event = reworded(h.event, b.Text, e)
+		now := *h // which others look at, as it was
+		now.event = reworded(h.event, b.Text, e)
+		r.regard.hangs = &now
 	}
 	for i, l := range r.regard.lines {
 		if l.Event == b.Of {
