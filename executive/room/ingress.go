@@ -374,7 +374,7 @@ func source(h earshot.Handle) string {
 func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if en, ok := r.known[in.event.ID]; ok {
+	if en, ok := r.known[in.event.ID]; ok && !en.elsewhere(in.event) {
 		if !en.is(in.event) {
 			return nil, false, errTaken
 		}
@@ -394,7 +394,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 		return nil, false, ErrBusy
 	}
 	r.coming++
-	en = &entry{incoming: in, done: make(chan struct{})}
+	en = &entry{incoming: in, queued: make(chan struct{}), done: make(chan struct{})}
 	r.know(en)
 	return en, true, nil
 }
@@ -419,8 +419,10 @@ func governs(k earshot.Kind) bool {
 
 // know remembers an entry by its ID, and forgets the oldest. It wants r.mu.
 func (r *Room) know(en *entry) {
+	if _, again := r.known[en.event.ID]; !again {
+		r.recent = append(r.recent, en.event.ID)
+	}
 	r.known[en.event.ID] = en
-	r.recent = append(r.recent, en.event.ID)
 	if len(r.recent) > keepRecent {
 		delete(r.known, r.recent[0])
 		r.recent = r.recent[1:]
@@ -439,6 +441,7 @@ func (r *Room) queue(en *entry) {
 		r.waiting = append(r.waiting, en)
 	}
 	r.mu.Unlock()
+	close(en.queued)
 	if closed {
 		r.finish(en, ErrClosed)
 		return

@@ -135,6 +135,67 @@ func TestAnErasedReplyCallsNobody(t *testing.T) {
 	})
 }
 
+// TestTakenBackAsItComes: a message and its withdrawal may overtake one another on the way
+// from a sense that asks and is told at the same time; nothing is left of it.
+func TestTakenBackAsItComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		defer h.stop()
+		for i := range 300 {
+			id := fmt.Sprint("m", i)
+			e := named(id, "xylophone")
+			back := earshot.Event{From: earshot.Handle{Provider: e.From.Provider}, Body: earshot.Withdrawal{Of: e.ID}}
+			var all sync.WaitGroup
+			all.Go(func() { h.Admit(t.Context(), e) })
+			all.Go(func() { h.Admit(t.Context(), back) })
+			all.Wait()
+			synctest.Wait()
+			if left := h.keeps("xylophone"); left != "" {
+				t.Fatalf("round %d: it is in a %s", i, left)
+			}
+		}
+	})
+}
+
+// TestTakenBackBeforeItComes: it is not let in any more; only who keeps order where it comes
+// from can keep it out.
+func TestTakenBackBeforeItComes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		by   earshot.Handle
+		kept bool
+	}{
+		{"by who keeps order", earshot.Handle{Provider: "console"}, false},
+		{"by who keeps order elsewhere", earshot.Handle{Provider: "discord"}, true},
+		{"by its author", ann, true},
+		{"by somebody else", handle("bob"), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := gather(t, newHouse())
+				e := named("m", "count")
+				if err := c.Admit(t.Context(), earshot.Event{From: tt.by, Via: "console", Body: earshot.Withdrawal{Of: "m"}}); err == nil {
+					t.Error("what was not there was taken back")
+				}
+				for range 2 {
+					c.admits(t, e)
+					time.Sleep(time.Second)
+				}
+				c.stop()
+				n := 0
+				for _, e := range c.journal.Events() {
+					if e.ID == "m" {
+						n++
+					}
+				}
+				if (n == 1) != tt.kept || (len(c.replies()) == 1) != tt.kept {
+					t.Errorf("it is kept %d times and has %d replies", n, len(c.replies()))
+				}
+			})
+		})
+	}
+}
+
 // TestAQuestionIsChangedWhileOthersLook: what hangs is looked at by whoever writes meanwhile.
 func TestAQuestionIsChangedWhileOthersLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

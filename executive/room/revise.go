@@ -53,6 +53,9 @@ func changing(b earshot.Body) (of earshot.EventID, does bool) {
 func (r *Room) bearsOn(ctx context.Context, e *earshot.Event, in *incoming) error {
 	of, _ := changing(e.Body)
 	was, err := r.original(ctx, of)
+	for errors.Is(err, errNoSuch) && !r.bars(*e, of) { // it has come meanwhile
+		was, err = r.original(ctx, of)
+	}
 	if err != nil {
 		return err
 	}
@@ -118,17 +121,28 @@ func (r *Room) changesSoon(id earshot.EventID) bool {
 	return slices.ContainsFunc(r.waiting, func(en *entry) bool { return en.change.of != "" && en.change.of == id })
 }
 
-// original returns the message that is changed.
+// original returns the message that is changed. One that is on its way to those that wait
+// for the journal goes first.
 func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event, error) {
+	was := earshot.Event{}
 	r.mu.Lock()
 	en, known := r.known[of]
 	r.mu.Unlock()
-	was := earshot.Event{}
 	switch {
 	case known && en.passes:
 		return was, errNothingKept
+	case known && en.barred:
+		return was, errNoSuch
 	case known:
 		was = en.event
+		if en.queued == nil {
+			break
+		}
+		select {
+		case <-en.queued:
+		case <-ctx.Done():
+			return was, context.Cause(ctx)
+		}
 	case r.cfg.Event != nil:
 		var err error
 		if was, known, err = r.cfg.Event(ctx, of); err != nil {
@@ -142,6 +156,30 @@ func (r *Room) original(ctx context.Context, of earshot.EventID) (earshot.Event,
 		return was, errTakenBack
 	}
 	return was, nil
+}
+
+// bars keeps out what is to come, which e takes back although it is not there yet: a sense
+// that has asked what was written can be told that it was deleted before it hands it in.
+// Only who keeps order can do that, where they do. It reports whether it is still not
+// there.
+func (r *Room) bars(e earshot.Event, of earshot.EventID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if en, known := r.known[of]; known {
+		return en.barred
+	}
+	if _, back := e.Body.(earshot.Withdrawal); back && e.From.ID == "" {
+		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Erased{Was: earshot.KindMessage}}
+		en := &entry{incoming: incoming{event: gone}, barred: true, done: make(chan struct{})}
+		close(en.done)
+		r.know(en)
+	}
+	return true
+}
+
+// elsewhere reports whether en keeps out what another sense might bring in, and so not e.
+func (en *entry) elsewhere(e earshot.Event) bool {
+	return en.barred && en.event.From.Provider != e.From.Provider
 }
 
 // needless reports whether what is to be done is done already, for why it cannot be: what

@@ -277,11 +277,13 @@ type entry struct {
 	quiets bool            // it asks for silence
 	wakes  bool            // it ends the silence
 	passes bool            // it is off the record, and has only an ID
+	barred bool            // it was taken back before it came, and has only an ID
 	then   func(error)     // is told how it went; may be nil
 	fits   func() error    // says why it can be kept no longer, when its turn has come; may be nil
 
-	done chan struct{} // closed when it is known how it went
-	err  error         // why it was not kept; set before done is closed
+	queued chan struct{} // closed when it has its place among what waits; nil if it had it before
+	done   chan struct{} // closed when it is known how it went
+	err    error         // why it was not kept; set before done is closed
 }
 
 // New returns a room that goes on from its past. It does nothing until it runs.
