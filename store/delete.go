@@ -38,7 +38,7 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 			}
 		}
 		gone = len(victims)
-		return gone > 0, stamp(ctx, tx, unpurged, 1)
+		return gone > 0, mark(ctx, tx)
 	})
 	if err != nil {
 		return 0, err

@@ -46,14 +46,23 @@ func AwaitCallers(t testing.TB, n int) {
 
 // AfterSweep has a function called when the next deletion and the first sweep
 // after it have been committed, and the log still has the traces.
-func (s *Store) AfterSweep(do func()) {
+func (s *Store) AfterSweep(do func()) { s.AfterCommit(2, do) }
+
+// AfterCommit has a function called by the writer when it has committed n times more.
+func (s *Store) AfterCommit(n int, do func()) {
 	old, commits := s.write.ended, 0
 	s.write.ended = func(changed bool, errs []error) {
 		old(changed, errs)
-		if commits++; commits == 2 {
+		if commits++; commits == n {
 			do()
 		}
 	}
+}
+
+// Marked reports whether the next start looks for traces of what was deleted.
+func (s *Store) Marked(ctx context.Context) (bool, error) {
+	have, err := versions(ctx, s.archive.db)
+	return have[unpurged] > 0, err
 }
 
 // Schema returns the definitions of all tables and indices.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -307,6 +308,50 @@ func TestBrokenProjection(t *testing.T) {
 	add(t, s, said("b"))
 	if got := texts(everything(t, s)) + " " + counted(t, s); got != "b b" {
 		t.Errorf("kept and counted %s", got)
+	}
+}
+
+// TestDeletedMeanwhile: what is deleted while the traces of something else are removed has
+// its own removed by the next daemon, if this one has no time to.
+func TestDeletedMeanwhile(t *testing.T) {
+	s := open(t, store.Config{})
+	kept := add(t, s, said("xylophone"), said("glockenspiel"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var second sync.WaitGroup
+	s.AfterSweep(func() {
+		second.Go(func() { s.Delete(ctx, kept[1].ID) })
+		store.AwaitCallers(t, 1)
+		s.AfterCommit(1, cancel)
+	})
+	if n, err := s.Delete(t.Context(), kept[0].ID); n != 1 || err != nil {
+		t.Fatalf("deleted %d, %v", n, err)
+	}
+	second.Wait()
+	if got := texts(everything(t, s)); got != "erased|erased" {
+		t.Fatalf("there is %s", got)
+	}
+	if marked, err := s.Marked(t.Context()); !marked || err != nil {
+		t.Errorf("the next start looks for traces: %v, %v", marked, err)
+	}
+}
+
+// TestDeletedWhileSomebodyReads: traces that could not be removed are by the next daemon.
+func TestDeletedWhileSomebodyReads(t *testing.T) {
+	s := open(t, store.Config{})
+	kept := add(t, s, said("xylophone"))
+	db, err := sql.Open("sqlite", s.Path())
+	must(t, err)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal")
+	must(t, err)
+	defer rows.Close()
+	must(t, s.Run(t.Context(), "PRAGMA busy_timeout = 10")) // it waits no longer for who reads
+	if n, err := s.Delete(t.Context(), kept[0].ID); n != 1 || err == nil {
+		t.Fatalf("deleted %d, %v", n, err)
+	}
+	if marked, err := s.Marked(t.Context()); !marked || err != nil {
+		t.Errorf("the next start looks for traces: %v, %v", marked, err)
 	}
 }
 

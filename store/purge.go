@@ -6,11 +6,32 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"earshot"
 )
 
 // unpurged is the mark, among the versions, that something was deleted whose
-// traces may still lie in the file.
+// traces may still lie in the file. It rises with each deletion, so that whoever
+// has removed the traces of one does not take away the mark of another.
 const unpurged = "unpurged"
+
+// mark notes that something is deleted.
+func mark(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO versions (name, version) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET version = version + 1", unpurged)
+	return err
+}
+
+// marked returns the mark, 0 if there is none.
+func marked(ctx context.Context, db earshot.View) (mark int, err error) {
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM versions WHERE name = ?", unpurged).Scan(&mark)
+	return mark, err
+}
+
+// unmark takes a mark away, unless something was deleted since it was read.
+func unmark(ctx context.Context, tx *sql.Tx, mark int) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ? AND version = ?", unpurged, mark)
+	return err
+}
 
 // stretch is how many pages are cleaned in one step, so that others can write
 // in between. It takes some 10 ms.
@@ -21,11 +42,17 @@ const stretch = 1000
 // SQLite overwrites what it frees, but when it moves rows from one page to
 // another, to fill them evenly, it leaves the old copies lying between the
 // rows. A row that is deleted later is then overwritten in one place only. So
-// every byte of a page that belongs to no row is set to zero here, and then
-// the log beside the file is emptied.
+// every byte of a page that belongs to no row is set to zero here, then the log
+// beside the file is emptied, and only then the mark is taken away.
 func (s *Store) purge(ctx context.Context) error {
+	was := 0
 	for from, more := int64(1), true; more; from += stretch {
 		err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
+			if from == 1 {
+				if was, err = marked(ctx, tx); err != nil {
+					return false, err
+				}
+			}
 			more, err = sweep(ctx, tx, from)
 			return false, err
 		})
@@ -33,17 +60,18 @@ func (s *Store) purge(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.write.do(ctx, true, func(ctx context.Context, tx *sql.Tx) (bool, error) {
-		_, err := tx.ExecContext(ctx, "DELETE FROM versions WHERE name = ?", unpurged)
-		return false, err
-	})
+	err := s.write.do(ctx, true, func(context.Context, *sql.Tx) (bool, error) { return false, nil })
+	if err != nil {
+		return err
+	}
+	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, unmark(ctx, tx, was) })
 }
 
 // finish removes the traces that an earlier daemon had no time to remove. What
 // goes wrong with it does not keep this one from its work.
 func (s *Store) finish(ctx context.Context) {
-	have, err := versions(ctx, s.archive.db)
-	if _, marked := have[unpurged]; marked {
+	mark, err := marked(ctx, s.archive.db)
+	if mark > 0 {
 		err = s.purge(ctx)
 	}
 	if err != nil {

@@ -140,7 +140,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, e earshot.Event) (earsh
 		return e, fmt.Errorf("keeping an event: %w", err)
 	}
 	s.tidier.wake()
-	return e, stamp(ctx, tx, unpurged, 1)
+	return e, mark(ctx, tx)
 }
 
 // rests returns the sources of e, of which what it revises is always one.
