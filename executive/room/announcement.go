@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"slices"
+	"time"
 
 	"earshot"
 )
@@ -12,6 +13,10 @@ import (
 // about.
 const recorded = "I hear somebody new. What is said here is written down."
 
+// notices is how often that is said: to guests who come one after the other, and then as
+// often as one bears to hear it beside a television.
+var notices = allowance{most: 3, every: 10 * time.Minute}
+
 // strange notes that a voice was heard for the first time, in something that is kept.
 func (r *Room) strange(e earshot.Event) {
 	if r.cfg.Settings().Speech.AnnounceVoices && len(r.strangers) < maxCircles {
@@ -20,20 +25,22 @@ func (r *Room) strange(e earshot.Event) {
 }
 
 // notify returns the notice that is due, if somebody can hear it: one, for all who
-// are new.
+// are new. Where there were too many of late it waits until something happens when it
+// may be said again.
 func (r *Room) notify(ctx context.Context) (q question, ok bool) {
 	if len(r.strangers) == 0 {
 		return q, false
 	}
 	e := r.strangers[len(r.strangers)-1]
-	r.strangers = nil
 	e.From, e.Author, e.To = earshot.Handle{}, "", nil // it answers nobody, and opens no talk
 	q = question{
 		seat: r.seats[0], message: e, aloud: true, protected: true, words: recorded,
 		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), visibility: e.Visibility, sources: []earshot.EventID{e.ID},
 	}
-	if !r.is().Answers() || !slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*place).Audible) {
+	can := r.is().Answers() && slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*place).Audible)
+	if can && !r.noticed.take(notices, r.cfg.Now()) {
 		return q, false
 	}
-	return q, r.settle(ctx, r.decision(q, earshot.Speak, NewVoice))
+	r.strangers = nil
+	return q, can && r.settle(ctx, r.decision(q, earshot.Speak, NewVoice))
 }

@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,4 +48,75 @@ func TestANoticeIsHeardWhole(t *testing.T) {
 			t.Errorf("decided %q, want %q", got, want)
 		}
 	})
+}
+
+// TestATelevision: of voices without end a few are announced, and what is said beside it
+// goes on being written down as theirs; whoever comes later is announced all the same.
+func TestATelevision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.config.Speech.AnnounceVoices = true
+		_, v := voiced(t, h)
+		const voices, guest = 60, 70 // in twenty minutes, and after them
+		for n := range voices {
+			h.hearsOf(t, n+1, "and now the news", 20*time.Second)
+		}
+		notices := func() int { return strings.Count(v.Played(), "I hear somebody new.") }
+		if came := h.came(); came > 12 || notices() > 5 {
+			t.Errorf("of a television with %d voices %d came, with %d notices", voices, came, notices())
+		}
+		time.Sleep(20 * time.Minute)
+		before := notices()
+		h.hearsOf(t, guest, "hello there", time.Minute)
+		if here := names(h.people.Here(earshot.Desk)); here != "voice 70" || notices() != before+1 {
+			t.Errorf("a guest came, and here is %q, with %d notices", here, notices()-before)
+		}
+		h.stop()
+		authors := make(map[earshot.ParticipantID]bool)
+		for _, e := range h.journal.Events() {
+			if e.Body.Kind() == earshot.KindUtterance {
+				authors[e.Author] = true
+			}
+		}
+		if len(authors) != voices+1 || authors[""] {
+			t.Errorf("what was said is of %d voices", len(authors))
+		}
+	})
+}
+
+// TestGuests: a table of people who are heard for the first time all come at once, and
+// with them one whose name is known, however many came before; who was one too many comes
+// later.
+func TestGuests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := listening()
+		h.people = registry(t, "bob")
+		voiced(t, h)
+		h.hearsOf(t, 30, "hello", 6*time.Minute)
+		h.name(t, ann, 30, "bob")
+		for n := range 9 {
+			h.hearsOf(t, n+1, "good evening", time.Second)
+		}
+		h.hearsOf(t, 30, "good evening", time.Second)
+		want := "voice 1, voice 2, voice 3, voice 4, voice 5, voice 6, voice 7, voice 8"
+		if here := names(h.people.Here(earshot.Desk)); !strings.HasSuffix(here, want) || !strings.Contains(here, "bob") {
+			t.Errorf("here are %s", here)
+		}
+		time.Sleep(5 * time.Minute)
+		h.hearsOf(t, 9, "how nice", time.Second)
+		if here := names(h.people.Here(earshot.Desk)); !strings.Contains(here, "voice 9") {
+			t.Errorf("five minutes later here are %s", here)
+		}
+		h.stop()
+	})
+}
+
+// came returns how often it is on record that somebody came.
+func (h *house) came() (n int) {
+	for _, e := range h.journal.Events() {
+		if p, is := e.Body.(earshot.Presence); is && p.Here {
+			n++
+		}
+	}
+	return n
 }

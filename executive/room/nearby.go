@@ -20,11 +20,18 @@ const (
 	maxNearby = 64
 )
 
+// unnamed is how often somebody comes of whom nothing but the voice is known: a table of
+// guests at once, and then as often as people drop in. A television has more voices than
+// that. Whoever comes beyond it is answered, and in the roster once there is room for
+// them and they are heard again.
+var unnamed = allowance{most: 8, every: 5 * time.Minute}
+
 // Nearby is whose voices are here, and when each was heard last. The zero value is
 // nobody's.
 type nearby struct {
-	mu   sync.Mutex
-	last map[earshot.ParticipantID]time.Time
+	mu    sync.Mutex
+	last  map[earshot.ParticipantID]time.Time
+	spent spending // of unnamed
 }
 
 // appears notes that somebody is here whose voice is heard. They come with their first
@@ -33,24 +40,24 @@ func (r *Room) appears(in incoming) {
 	if in.event.Body.Kind() != earshot.KindUtterance || !in.who.Voice() {
 		return
 	}
-	if r.nearby.note(in.who.Reader(), r.ends(in.event)) {
+	if r.nearby.note(in.who, r.ends(in.event)) {
 		r.passesBy(in.event.From, in.who, in.event.At, true)
 	}
 }
 
 // note notes that a voice was heard, and reports whether it has come.
-func (n *nearby) note(who earshot.ParticipantID, at time.Time) bool {
+func (n *nearby) note(who participants.Participant, at time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.last == nil {
 		n.last = make(map[earshot.ParticipantID]time.Time)
 	}
-	was, is := n.last[who]
-	if !is && len(n.last) >= maxNearby {
+	was, is := n.last[who.Reader()]
+	if !is && (len(n.last) >= maxNearby || who.Nameless() && !n.spent.take(unnamed, at)) {
 		return false
 	}
 	if at.After(was) {
-		n.last[who] = at
+		n.last[who.Reader()] = at
 	}
 	return !is
 }

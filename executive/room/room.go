@@ -257,6 +257,7 @@ type Room struct {
 	consent    consent
 	pending    []question
 	strangers  []earshot.Event // in which voices were heard for the first time, of which nobody has been told
+	noticed    spending        // of notices
 	sponsors   sponsors
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
 	unsaved    []earshot.Event
