@@ -77,7 +77,7 @@ var about = map[string]note{
 	"executive.speech.heard_as":          {effect: "More ways in which a recogniser writes its name, such as [ear shot]. Those that are known for Earshot need not be listed."},
 	"executive.speech.least_confidence":  {effect: "How sure a recogniser must be, from 0 to 1, of words that are to be answered without the name in them."},
 
-	"executive.speech.announce_new_voices": {effect: "Says aloud that what is said is written down, when a voice is heard that is not known, once each time earshot is started. Nothing interrupts that; stop ends what was to follow. Needs multi_party.speaker_attribution."},
+	"executive.speech.announce_new_voices": {effect: "Says aloud that what is said is written down, when a voice is heard that is not known, once each time earshot is started; after three times once in ten minutes at most, for all. Nothing interrupts that; stop ends what was to follow. Needs multi_party.speaker_attribution."},
 	"executive.speech.answer_typed_aloud":  {effect: "Says answers to what was typed aloud too; the screen then shows them at the pace of speech. Without it, who types reads and who speaks hears."},
 	"executive.speech.prepare_reply":       {effect: "Asks the model already when somebody sounds done, so that the answer comes sooner. Words that are added make it ask again, which costs a server some work for nothing."},
 
