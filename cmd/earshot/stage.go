@@ -120,10 +120,13 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 		return nil, err
 	}
 	defer clean()
-	who := heard[0].Event.From
+	who := host(heard)
 	d, err := newDaemon(a.ctx, cfg, slog.New(slog.DiscardHandler), who, who.ID)
 	if err != nil {
 		return nil, err
+	}
+	for n := range own {
+		d.voices.LearnOwn(masked(0, own, time.Duration(n)))
 	}
 	ctx, leave := context.WithCancel(a.ctx)
 	defer leave()
@@ -148,6 +151,20 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	err = d.serve(ctx, nil, s)
 	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(ctx), spoken, recall)
 	return events, errors.Join(err, s.err, bad, d.close())
+}
+
+// host returns whose house it is that a scene is performed in: who writes first there, or
+// else whoever performs it. A microphone is nobody.
+func host(heard []replay.At) earshot.Handle {
+	for _, at := range heard {
+		switch at.Event.Body.(type) {
+		case earshot.Utterance, earshot.Speech:
+		default:
+			return at.Event.From
+		}
+	}
+	h, _ := self()
+	return h
 }
 
 // hasten makes the scripted model of a scene talk as fast as the scene goes.
@@ -217,7 +234,7 @@ func (s *stage) Name() string { return s.sense.Name() }
 func (s *stage) Run(ctx context.Context, emit providers.Emit) error {
 	err := s.sense.Run(ctx, func(ctx context.Context, e earshot.Event) error {
 		s.typed(e)
-		err := emit(ctx, e)
+		err := emit(ctx, mask(e))
 		s.next++
 		if t, ok := e.Body.(earshot.Typing); ok && t.Began && err == nil {
 			err = s.write(ctx)

@@ -31,7 +31,7 @@ const longest = 24 * time.Hour
 //	6.1s  microphone/default  (voice lasts)
 //	6.8s  microphone/default  (words) earshot what
 //	7.4s  microphone/default  (aloud) earshot what time is it
-//	8.2s  microphone/default  (aloud as 3) and tomorrow
+//	8.2s  microphone/default  (aloud as 1) and tomorrow
 //	9.0s  console/ann  (goes)
 //	10s   discord/bob  (as m1) (attaches a.png image/png 12000) look at this
 //	11s   discord/ann  (answers m1) how nice
@@ -46,7 +46,8 @@ const longest = 24 * time.Hour
 // one of several lines with \n between them. A voice begins, lasts, or was nothing
 // after all, (voice over); its (words) are understood while it speaks, a phrase
 // that is listened for (calls), and what it said (aloud) comes when it has ended;
-// (aloud as 3) is by voice 3, and (aloud as 0) by the agent's own, from elsewhere.
+// (aloud as 1) is by voice 1, as voices are called in the order in which they are heard
+// first, and (aloud as 0) by the agent's own, from elsewhere.
 // A message that others speak of has a name, (as m1). It can answer another, or anything
 // else by its ID, (answers m1), and files can hang at it, (attaches NAME TYPE BYTES), also
 // without words. It is changed, (edits m1), and taken back, (deletes m1), by its author

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"earshot"
+)
+
+// TestScenesOfVoices: where a scene with voices is performed in a real house, they are told
+// apart, and have the numbers of the scene.
+func TestScenesOfVoices(t *testing.T) {
+	for scene, want := range map[string]string{
+		"voices-two-in-turn":   "1, 2, 1, 2",
+		"voices-prove-nothing": "1, 1, like the agent, 2",
+	} {
+		t.Run(scene, func(t *testing.T) {
+			t.Parallel()
+			archive, err := os.ReadFile("../../testdata/scenes/" + scene + ".txtar")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &app{ctx: t.Context()}
+			var said []string
+			events, err := a.perform(archive, 10, false)
+			for _, e := range events {
+				if u, is := e.Body.(earshot.Utterance); is && u.LikeAgent {
+					said = append(said, "like the agent")
+				} else if is {
+					said = append(said, string(e.Author[strings.LastIndexByte(string(e.Author), '_')+1:]))
+				}
+			}
+			if got := strings.Join(said, ", "); err != nil || got != want {
+				t.Errorf("said is by %s, want %s: %v", got, want, err)
+			}
+		})
+	}
+}
