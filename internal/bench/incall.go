@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func yieldingInCall(ctx context.Context, b bench) (rows []Row, err error) {
 			t.add(r, y)
 		}
 	}
-	return t.rows()
+	return t.rows(), nil
 }
 
 // An interjection is something that is said while the agent speaks.
@@ -111,7 +112,7 @@ type marker struct {
 	of *party
 
 	mu    sync.Mutex
-	words any // a string, or nil
+	words string
 	opens int
 	told  []controlled
 }
@@ -138,8 +139,9 @@ func (s markedSpeech) Do(c earshot.Control) {
 	s.Speaking.Do(c)
 	s.by.mu.Lock()
 	defer s.by.mu.Unlock()
-	if s.by.told = append(s.by.told, controlled{at, c}); c == earshot.Cut && s.by.words == nil {
-		s.by.words = s.by.of.words.Load()
+	s.by.told = append(s.by.told, controlled{at, c})
+	if c == earshot.Cut && s.by.words == "" {
+		s.by.words, _ = s.by.of.words.Load().(string)
 	}
 }
 
@@ -178,6 +180,7 @@ func (p *party) talk(ctx context.Context, r interjection) (y yielded, err error)
 	p.house.Store(h)
 	left, err := p.spoken(ctx, h, w, r, frames, (min(at, begins)+coderDelay)/audio.Samples)
 	p.house.Store(nil)
+	words, _ := p.words.Load().(string)
 	said := p.voice.sound()
 	told := w.controls()
 	to, failed := p.caller.mark(ctx)
@@ -188,7 +191,7 @@ func (p *party) talk(ctx context.Context, r interjection) (y yielded, err error)
 	y = p.caller.heard(from, to).reacted(left, told, said)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	y.words, _ = w.words.(string)
+	y.words = cmp.Or(w.words, words)
 	return y, nil
 }
 
@@ -221,10 +224,10 @@ func (p *party) spoken(ctx context.Context, h *house, w *marker, r interjection,
 	err = eventually(wait, func() (bool, error) {
 		told := w.controls()
 		if len(told) == 0 {
-			return !r.meant && time.Since(left) > 2*time.Second, nil
+			return !r.meant && time.Since(left) > time.Second, nil
 		}
 		last := told[len(told)-1]
-		goes := last.what != earshot.Cut && last.what != earshot.Pause && time.Since(last.at) > lead
+		goes := last.what != earshot.Cut && last.what != earshot.Pause && time.Since(last.at) > lead/2
 		return p.heard.Load() > before && (last.what == earshot.Cut || goes && !r.meant), nil
 	})
 	if ctx.Err() == nil {
@@ -383,32 +386,33 @@ func (t *talks) add(r interjection, y yielded) {
 	if y.cut {
 		t.cut++
 	} else {
-		t.which = append(t.which, "not cut: "+r.what)
+		t.which = append(t.which, fmt.Sprintf("not cut: %s, as %q", r.what, y.words))
 	}
 }
 
 // rows returns the table.
-func (t *talks) rows() ([]Row, error) {
-	if len(t.duck) == 0 || len(t.silent) == 0 {
-		return nil, fmt.Errorf("nothing that was said in a call interrupted anything, %d times", t.meant)
-	}
+func (t *talks) rows() []Row {
 	bare := spread(t.bare)
-	of := func(name string, times []float64, all int, more string) Row {
+	of := func(name string, times []float64, all int, goal float64, more string) Row {
 		if len(times) == 0 {
-			return Row{Name: name, Note: "not measured: it never was"}
+			return Row{Name: name, Note: fmt.Sprintf("not measured: it never was, %d times", all)}
 		}
-		return row(name, "ms", spread(times), bare, strings.TrimSuffix(fmt.Sprintf("p95 %s; %d of %d; %s", number(most(times)), len(times), all, more), "; "))
+		note := fmt.Sprintf("p95 %s; %d of %d", number(most(times)), len(times), all)
+		r := row(name, "ms", spread(times), bare, strings.TrimSuffix(note+"; "+more, "; "))
+		if goal > 0 {
+			r = r.goal("p95", most(times), goal)
+		}
+		return r
 	}
-	duck := of("H onset at a peer → our voice lowered there", t.duck, t.meant, "or silent; beside a frame to another call and back, and the 20 ms that it lasts")
-	silent := of("H onset at a peer → our silence there", t.silent, t.meant, fmt.Sprintf("%d cut", t.cut))
+	const beside = "or silent; beside a frame to another call and back, and the 20 ms that it lasts"
 	return []Row{
-		duck.goal("p95", most(t.duck), 250),
-		silent.goal("p95", most(t.silent), 400),
-		of("H of that: ear and room, to the first word to the voice", t.told, t.meant, ""),
-		of("H of that: ear and room, to the word that silences", t.stopped, t.meant, ""),
-		of("H the same for what is not for us: lowered", t.lowered, t.beside, ""),
-		of("H the same for what is not for us: silent", t.paused, t.beside, ""),
+		of("H onset at a peer → our voice lowered there", t.duck, t.meant, 250, beside),
+		of("H onset at a peer → our silence there", t.silent, t.meant, 400, fmt.Sprintf("%d cut", t.cut)),
+		of("H of that: ear and room, to the first word to the voice", t.told, t.meant, 0, ""),
+		of("H of that: ear and room, to the word that silences", t.stopped, t.meant, 0, ""),
+		of("H the same for what is not for us: lowered", t.lowered, t.beside, 0, ""),
+		of("H the same for what is not for us: silent", t.paused, t.beside, 0, ""),
 		count("H false stops in a call", t.stops, strings.Join(append([]string{fmt.Sprintf(
 			"of %d; %d recordings are not what was said; %d times a frame was missing", t.beside, t.broken, t.missing)}, t.which...), "; ")),
-	}, nil
+	}
 }

@@ -42,7 +42,8 @@ type party struct {
 	bots   [2]*thrower
 	people *participants.Registry
 
-	enters chan struct{}         // closed when the agent has a voice in the call
+	there  chan struct{} // closed by enters when the agent has a voice in the call
+	enters func()
 	house  atomic.Pointer[house] // in which it is; nil between two scenes
 	words  atomic.Value          // the last that were understood, a string
 	heard  atomic.Int64          // how many times somebody had spoken, and was understood or not
@@ -50,7 +51,8 @@ type party struct {
 
 // newParty returns one to which nobody has come, with what has to run for it.
 func (b bench) newParty(d dial) (p *party, parts []func(context.Context) error, err error) {
-	p = &party{voice: newHiss(), people: participants.New(ann, "Ann", executive.DefaultConfig().Name), enters: make(chan struct{})}
+	p = &party{voice: newHiss(), people: participants.New(ann, "Ann", executive.DefaultConfig().Name), there: make(chan struct{})}
+	p.enters = sync.OnceFunc(func() { close(p.there) }) // it may lose the call and come again
 	if p.server, err = discordtest.Start(discordtest.Config{}, b.dir); err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +147,7 @@ func (p *party) speaks(ctx context.Context, d dial, call outlet.Call) tongue {
 	var life sync.WaitGroup
 	life.Go(func() { _ = coder.Run(ctx) }) // without it nothing is said, and what waits for that says so
 	life.Go(func() {
-		p.out.Run(ctx, call, coder, func(earshot.Outlet) func() { close(p.enters); return func() {} })
+		p.out.Run(ctx, call, coder, func(earshot.Outlet) func() { p.enters(); return func() {} })
 	})
 	return tongue{p.out, func() { stop(); life.Wait() }}
 }
@@ -156,7 +158,9 @@ func (p *party) admit(ctx context.Context, e earshot.Event) error {
 	case earshot.Utterance:
 		p.words.Store(string(body.Text))
 	case earshot.Speech:
-		p.words.Store(string(body.Words))
+		if body.Stage == earshot.VoiceWords {
+			p.words.Store(string(body.Words))
+		}
 	}
 	if spoke(e.Body) {
 		defer p.heard.Add(1)
@@ -175,7 +179,7 @@ func spoke(b earshot.Body) bool {
 
 // ready waits until everybody is there, with keys, and hears what the others say.
 func (p *party) ready(ctx context.Context) error {
-	if _, err := await(p.enters); err != nil {
+	if _, err := await(p.there); err != nil {
 		return fmt.Errorf("waiting for the agent's voice: %w", err)
 	}
 	err := awaitCall(ctx, func() bool {
