@@ -5,8 +5,8 @@
 // people, that there are many agents, and that the agent thinks beside the talk;
 // and of its voice, what it understands of four others, how well it tells many
 // apart, how soon it falls silent for them, what it needs with all its helpers; and
-// of a call on Discord, what it takes to hear eight at once, and how soon the agent is
-// heard and silent there.
+// of a call on Discord, what it takes to hear eight at once, how soon the agent is heard
+// and silent there, and how soon it yields to who speaks over it.
 // make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
