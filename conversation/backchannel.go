@@ -27,6 +27,16 @@ var murmurs = []string{
 	"i see", "got it", "of course", "go on", "all right",
 }
 
+// halts are the words with which people begin to interrupt. Of what follows them nobody
+// has to be sure.
+var halts = []string{"stop", "wait", "no", "hold", "hang", "enough", "quiet", "never", "shut", "cancel"}
+
+// halting reports whether words that are still being said begin with one.
+func halting(text earshot.Text) bool {
+	said := strings.Fields(folded(string(text)))
+	return len(said) > 0 && slices.Contains(halts, said[0])
+}
+
 // backchannel reports whether u only shows that somebody listens: a murmur while
 // the agent speaks. If the agent had just asked something, it is an answer.
 func backchannel(u earshot.Utterance, about Attention) bool {
@@ -45,19 +55,6 @@ func hummed(said []string) (words []string) {
 		}
 	}
 	return words
-}
-
-// murmuring reports whether text, which is still being said, would be nothing but that if
-// one more word came: "oh I" is not yet "oh I see".
-func murmuring(text earshot.Text) bool {
-	said := strings.Fields(folded(string(text)))
-	if len(said) == 0 {
-		return false
-	}
-	before := earshot.Text(strings.Join(said[:len(said)-1], " "))
-	return (before == "" || Murmured(before)) && slices.ContainsFunc(murmurs, func(m string) bool {
-		return strings.HasPrefix(m, said[len(said)-1]+" ")
-	})
 }
 
 // Murmured reports whether text is nothing but what people say while another speaks so

@@ -70,8 +70,10 @@ func TestAMurmurMayBecomeMore(t *testing.T) {
 		{"oh I", true, conversation.Following},
 		{"oh I see", false, conversation.Unsure},
 		{"oh I think", false, conversation.Following},
+		{"go ice", false, conversation.Unsure}, // which became "oh I see"
+		{"go ice", true, conversation.Following},
 		{"no I", false, conversation.Following},
-		{"yeah of", false, conversation.Unsure},
+		{"stop to", false, conversation.Following},
 	} {
 		if got := listener.Words(earshot.Speech{Words: earshot.Text(tt.said), Stable: tt.stable}, time.Unix(1000, 0), about); got != tt.want {
 			t.Errorf("%q is %q, want %q", tt.said, got, tt.want)

@@ -98,18 +98,21 @@ func (a Attention) talks(at time.Time, after time.Duration) bool {
 
 // Words says the same of words that are still being said, since at. Recognisers
 // do not say how sure they are of those, and the first word is a guess; the
-// first three are, while the agent can be heard as well.
+// first two are while the agent speaks, and the first three where it can be heard as well.
 func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address {
 	u := earshot.Utterance{Text: s.Words, Confidence: 1}
 	least := 2
-	if s.Own {
+	switch {
+	case s.Own:
 		u.Own, least = 1, 4
+	case about.Sounding && !s.Stable && !halting(s.Words):
+		least = 3 // two may be a murmur, misheard or half said; it is silent for the voice already
 	}
 	to := l.Address(u, at, about)
 	if to == Aside && about.Other {
 		return to
 	}
-	if !s.Stable && (to == Backchannel || to == Following && about.Sounding && murmuring(s.Words)) || to == Following && about.Stranger {
+	if to == Backchannel && !s.Stable || to == Following && about.Stranger {
 		return Unsure // more may follow; and who it is may be known soon
 	}
 	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && to != Backchannel && n < least {
