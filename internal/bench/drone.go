@@ -39,18 +39,23 @@ var droned = func() []int16 {
 
 // Say implements [loudspeaker.Voice].
 func (drone) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
+	return spell(ctx, spoken, func() []int16 { return droned })
+}
+
+// spell yields a sound for each word, all of which are as long.
+func spell(ctx context.Context, spoken string, next func() []int16) iter.Seq2[tts.Chunk, error] {
 	return func(yield func(tts.Chunk, error) bool) {
 		at, sample := 0, 0
-		for _, word := range strings.Fields(spoken) {
+		for word := range strings.FieldsSeq(spoken) {
 			if ctx.Err() != nil {
 				yield(tts.Chunk{}, context.Cause(ctx))
 				return
 			}
 			at += strings.Index(spoken[at:], word)
-			if !yield(tts.Chunk{PCM: droned, Words: []tts.Word{{Byte: at, Sample: sample}}}, nil) {
+			if !yield(tts.Chunk{PCM: next(), Words: []tts.Word{{Byte: at, Sample: sample}}}, nil) {
 				return
 			}
-			at, sample = at+len(word), sample+len(droned)
+			at, sample = at+len(word), sample+wordSamples
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,23 +21,12 @@ type cipher struct{ made int }
 
 // Say implements [loudspeaker.Voice].
 func (c *cipher) Say(ctx context.Context, spoken string) iter.Seq2[tts.Chunk, error] {
-	return func(yield func(tts.Chunk, error) bool) {
-		at, sample := 0, 0
-		for word := range strings.FieldsSeq(spoken) {
-			if ctx.Err() != nil {
-				yield(tts.Chunk{}, context.Cause(ctx))
-				return
-			}
-			at += strings.Index(spoken[at:], word)
-			pcm := make([]int16, wordSamples)
-			soundtest.Cipher(pcm, c.made)
-			c.made += len(pcm)
-			if !yield(tts.Chunk{PCM: pcm, Words: []tts.Word{{Byte: at, Sample: sample}}}, nil) {
-				return
-			}
-			at, sample = at+len(word), sample+len(pcm)
-		}
-	}
+	return spell(ctx, spoken, func() []int16 {
+		pcm := make([]int16, wordSamples)
+		soundtest.Cipher(pcm, c.made)
+		c.made += len(pcm)
+		return pcm
+	})
 }
 
 // A turntable is a device of 10 ms blocks behind a real deck. It records what it is
