@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -579,8 +578,4 @@ func (w *world) together() {
 		}
 	}
 	w.check()
-}
-
-func (w *world) String() string {
-	return fmt.Sprintf("version %d established %v epoch %d leaves %v live %d turns %d", w.version, w.established, w.epoch, w.leaves, len(w.live), len(w.turns))
 }
