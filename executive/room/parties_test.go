@@ -141,3 +141,51 @@ func TestConversationalFlowQuality(t *testing.T) {
 		}
 	})
 }
+
+// TestInTalkIsOnePerson: for eight seconds after its answer somebody goes on without calling
+// the agent; that is theirs alone, and neither given to others in the call nor made longer
+// by what others are answered.
+func TestInTalkIsOnePerson(t *testing.T) {
+	type line struct {
+		after     time.Duration
+		who, text string
+	}
+	call := func(who string, after time.Duration) line { return line{after, who, "Earshot, who is late"} }
+	goesOn := func(who string, after time.Duration) line { return line{after, who, "what about tomorrow"} }
+	for _, tt := range []struct {
+		name  string
+		lines []line
+		want  string // who was answered, in order
+	}{
+		{"they go on", []line{call("Cleo", 0), goesOn("Cleo", 6*time.Second)}, "Cleo Cleo"},
+		{"they come back", []line{call("Cleo", 0), goesOn("Cleo", 10*time.Second)}, "Cleo"},
+		{"another speaks", []line{call("Cleo", 0), goesOn("Ben", 3*time.Second)}, "Cleo"},
+		{"another speaks, and they go on", []line{call("Cleo", 0), goesOn("Ben", 3*time.Second), goesOn("Cleo", 3*time.Second)}, "Cleo Cleo"},
+		{"two are in talk", []line{call("Cleo", 0), call("Ben", 2*time.Second), goesOn("Cleo", 3*time.Second), goesOn("Ben", 3*time.Second), goesOn("Ada", 2*time.Second)}, "Cleo Ben Cleo Ben"},
+		{"another's is not theirs", []line{call("Cleo", 0), call("Ben", 5*time.Second), goesOn("Cleo", 5*time.Second)}, "Cleo Ben"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.config.Attention.SpeakUnasked = false
+				h.model.Reply = "Well then."
+				c := channelOf(t, h)
+				for _, l := range tt.lines {
+					time.Sleep(l.after)
+					c.says(t, l.who, l.text, 0)
+				}
+				time.Sleep(time.Minute)
+				c.stop()
+				var answered []string
+				for _, e := range c.journal.Events() {
+					if r, ok := e.Body.(earshot.Reply); ok && r.Delivered() != "" {
+						answered = append(answered, c.house.people.Name(e.To[0]))
+					}
+				}
+				if got := strings.Join(answered, " "); got != tt.want {
+					t.Errorf("answered were %q, want %q; %q", got, tt.want, c.reasons())
+				}
+			})
+		})
+	}
+}
