@@ -27,6 +27,7 @@ func (r *Room) foresee(in incoming) {
 	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
 	}
+	in.foresight = r.foresights.Add(1)
 	select {
 	case <-r.foreseen:
 	default:
@@ -65,6 +66,9 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 	}
 	r.foresaw = foresight{e.From, e.At, now}
 	r.head.Begin(ctx, r.foretold(set, &q))
+	if r.foresights.Load() != in.foresight { // and who knew that gave it up before it had begun
+		r.head.Drop()
+	}
 }
 
 // answers reports whether a model would be asked.

@@ -1,16 +1,23 @@
 package room_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"earshot"
 	"earshot/executive/room"
+	"earshot/llm"
 	"earshot/llm/llmtest"
 )
 
@@ -218,5 +225,155 @@ func TestAQuestionIsChangedWhileOthersLook(t *testing.T) {
 			all.Wait()
 			time.Sleep(time.Minute)
 		}
+	})
+}
+
+// TestWhateverComesTogether: whatever several senses bring in at once, each turn that was
+// decided on ends once, what is admitted is on record and what is refused is not, what was
+// changed or taken back is left nowhere, and the room comes to rest.
+func TestWhateverComesTogether(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		type step struct {
+			kind, of int
+			then     time.Duration
+		}
+		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
+			return step{
+				rapid.IntRange(0, 6).Draw(rt, "kind"), rapid.IntRange(0, 3).Draw(rt, "of"),
+				time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 7, 20, 45}).Draw(rt, "then")) * time.Millisecond,
+			}
+		}), 2, 14).Draw(rt, "steps")
+		slow := time.Duration(rapid.SampledFrom([]int{0, 0, 3, 15}).Draw(rt, "the journal takes")) * time.Millisecond
+		leaves := rapid.IntRange(-20, len(steps)).Draw(rt, "leaves after")
+		var faults []string
+		fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse()
+			h.model.Rules = []llmtest.Rule{{Agent: "Earshot", When: "scout", Reply: "@Scout, count"}}
+			h.journal.Slow(slow)
+			c := man(t, h, "bob")
+			var all sync.WaitGroup
+			var mu sync.Mutex
+			how := make(map[earshot.EventID]error)
+			bodies := make(map[earshot.EventID]earshot.Body)
+			changed := make(map[earshot.EventID]bool)
+			admit := func(e earshot.Event, of earshot.EventID) {
+				all.Go(func() {
+					err := c.Admit(t.Context(), e)
+					mu.Lock()
+					defer mu.Unlock()
+					bodies[e.ID] = e.Body
+					if how[e.ID] = err; err == nil && of != "" {
+						changed[of] = true
+					}
+				})
+			}
+			messages := 0
+			for i, s := range steps {
+				if i == leaves {
+					c.Leave()
+				}
+				who := []string{"ann", "bob"}[s.of%2] // who wrote every other message
+				of := earshot.EventID(fmt.Sprint("m", s.of))
+				e := earshot.Event{ID: earshot.EventID(fmt.Sprint("s", i)), From: handle(who), Via: who}
+				switch {
+				case s.kind < 2:
+					e.ID, e.From = earshot.EventID(fmt.Sprint("m", messages)), handle([]string{"ann", "bob"}[messages%2])
+					e.Body = earshot.Message{Text: earshot.Text(fmt.Sprintf("@Earshot %s old%dword", []string{"go", "scout"}[s.of%2], messages))}
+					messages++
+					admit(e, "")
+				case s.kind < 4 && s.of < messages:
+					e.Body = []earshot.Body{earshot.Revision{Of: of, Text: "@Earshot new"}, earshot.Withdrawal{Of: of}}[s.kind-2]
+					admit(e, of)
+				case s.kind == 4:
+					c.Admit(t.Context(), sound([]earshot.Stage{earshot.VoiceBegan, earshot.VoiceLasts, earshot.VoiceOver, earshot.VoiceOver}[s.of]))
+				case s.kind == 5:
+					c.Admit(t.Context(), earshot.Event{From: handle(who), Via: who, Body: earshot.Typing{Began: s.of > 1}})
+				case s.kind == 6:
+					all.Go(func() { c.writes(t, who, "/stop") })
+				}
+				time.Sleep(s.then)
+			}
+			all.Wait()
+			time.Sleep(5 * time.Minute)
+			if leaves < 0 && (c.Busy() || c.state().Waiting > 0) {
+				fault("the room does not come to rest")
+			}
+			c.stop()
+			turns, kept := make(map[earshot.TurnID]int), make(map[earshot.EventID]bool)
+			erased := false
+			for _, e := range c.journal.Events() {
+				kept[e.ID] = true
+				switch b := e.Body.(type) {
+				case earshot.Decision:
+					if b.Turn != "" {
+						turns[b.Turn]++
+					}
+				case earshot.Reply:
+					turns[b.Turn] += 2
+				case earshot.Erased:
+					erased = true
+				}
+			}
+			for turn, n := range turns {
+				if n != 3 && !(erased && n == 1) { // its end went with what it answered
+					fault("of the turn %s there is %d", turn, n)
+				}
+			}
+			for id, err := range how {
+				if _, back := bodies[id].(earshot.Withdrawal); kept[id] != (err == nil) && !back { // which may have been needless
+					fault("%s is on record: %v, and was admitted with %v", id, kept[id], err)
+				}
+			}
+			for i := range messages {
+				if left := c.keeps(fmt.Sprintf("old%dword", i)); changed[earshot.EventID(fmt.Sprint("m", i))] && left != "" {
+					fault("what message %d was is left in a %s", i, left)
+				}
+			}
+		})
+		if len(faults) > 0 {
+			rt.Fatal(strings.Join(faults, "\n"))
+		}
+	})
+}
+
+// A busy engine counts what it is asked at the same time.
+type busy struct {
+	llm.Service
+	now atomic.Int64
+}
+
+func (b *busy) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		b.now.Add(1)
+		defer b.now.Add(-1)
+		b.Service.Stream(ctx, req)(yield)
+	}
+}
+
+// TestNothingIsPreparedForWhatIsOver, also if it is over just when the owner begins to.
+func TestNothingIsPreparedForWhatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Every = time.Second
+		model := &busy{Service: h.model}
+		h.llm = model
+		voiced(t, h)
+		for i := range 300 {
+			for _, s := range []earshot.Speech{{Stage: earshot.VoiceWords, Words: "earshot what is new", Confidence: 0.9, Stable: true}, {Stage: earshot.VoiceOver}} {
+				h.Admit(t.Context(), earshot.Event{From: mic, Via: "loudspeaker", Body: s})
+				for range i % 40 {
+					runtime.Gosched()
+				}
+			}
+			synctest.Wait()
+			if n := model.now.Load(); n > 0 {
+				t.Fatalf("round %d: %d answers are prepared", i, n)
+			}
+		}
+		if begun, _ := room.Prepared(h.Room); begun == 0 {
+			t.Error("none ever was")
+		}
+		h.stop()
 	})
 }

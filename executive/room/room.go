@@ -220,6 +220,8 @@ type Room struct {
 	head     *llm.HeadStart // before the model; nil if there is none
 	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
 
+	foresights atomic.Int64 // how often it was said anew what is foreseen
+
 	mu        sync.Mutex
 	closed    bool
 	coming    int // entries that will wait in a moment; they count already
