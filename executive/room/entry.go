@@ -1,0 +1,173 @@
+package room
+
+import (
+	"context"
+	"errors"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+const (
+	// maxWaiting is how many events may wait for the journal: a commit takes a
+	// millisecond or two, so this many are a flood.
+	maxWaiting = 256
+
+	// keepRecent is how many IDs the room remembers to know an event that is sent
+	// twice: a sender that has had no answer tries again within seconds.
+	keepRecent = 1024
+)
+
+var (
+	errOffRecord = errors.New("the room is off the record, and this would be kept; /resume first")
+	errTaken     = errors.New("the ID belongs to another event, so this one was not kept; send it with an ID of its own")
+)
+
+// entry is an admitted event on its way into the journal.
+type entry struct {
+	incoming
+	ticket interrupt.Ticket
+	events []earshot.Event // what is kept of it: itself, and what was decided
+	asks   []question      // that will be answered, one an agent
+	quiets bool            // it asks for silence
+	wakes  bool            // it ends the silence
+	passes bool            // it is off the record, and has only an ID
+	barred bool            // it was taken back before it came, and has only an ID
+	then   func(error)     // is told how it went; may be nil
+	fits   func() error    // says why it can be kept no longer, when its turn has come; may be nil
+
+	queued chan struct{} // closed when it has its place among what waits; nil if it had it before
+	done   chan struct{} // closed when it is known how it went
+	err    error         // why it was not kept; set before done is closed
+}
+
+// enqueue admits an event of the house's own, to be kept. Then, unless it is
+// nil, is told how that went, before anybody who waits for it.
+func (r *Room) enqueue(e earshot.Event, then func(error)) (*entry, error) {
+	en, first, err := r.reserve(incoming{event: e})
+	if first {
+		en.then = then
+		r.queue(en)
+	}
+	return en, err
+}
+
+// wait returns when it is known how it went, or ctx ends.
+func (en *entry) wait(ctx context.Context) error {
+	select {
+	case <-en.done:
+		return en.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// reserve makes an entry of e, unless there is one with its ID: an event that
+// is sent twice must neither act twice nor be acknowledged before it is kept.
+// Here it is settled whether a message is on the record: of one that is not
+// only the ID is remembered, so that it is not kept when it is sent again later.
+func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if en, ok := r.known[in.event.ID]; ok && !en.elsewhere(in.event) {
+		if !en.is(in.event) {
+			return nil, false, errTaken
+		}
+		return en, false, nil
+	}
+	switch {
+	case r.closed:
+		return nil, false, ErrClosed
+	case r.mode == earshot.OffRecord && in.event.Body.Kind() == earshot.KindMessage:
+		en = &entry{incoming: incoming{event: earshot.Event{ID: in.event.ID}}, done: make(chan struct{}), passes: true}
+		close(en.done)
+		r.know(en)
+		return en, true, nil
+	case r.mode == earshot.OffRecord && unkept[in.event.Body.Kind()]:
+		return nil, false, errOffRecord
+	case r.coming+len(r.waiting) >= maxWaiting && !governs(in.event.Body.Kind()):
+		return nil, false, ErrBusy
+	}
+	r.coming++
+	en = &entry{incoming: in, queued: make(chan struct{}), done: make(chan struct{})}
+	r.know(en)
+	return en, true, nil
+}
+
+// unkept is what people and agents do that is refused off the record.
+var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true}
+
+// is reports whether e may be the event of en, sent again: of what was off the
+// record or was deleted nobody knows.
+func (en *entry) is(e earshot.Event) bool {
+	if _, gone := en.event.Body.(earshot.Erased); gone || en.passes {
+		return true
+	}
+	return en.event.From == e.From && en.event.Author == e.Author && en.event.Body.Kind() == e.Body.Kind()
+}
+
+// elsewhere reports whether en keeps out what another sense might bring in, and so not e.
+func (en *entry) elsewhere(e earshot.Event) bool {
+	return en.barred && en.event.From.Provider != e.From.Provider
+}
+
+// governs reports whether events of kind k say how the room is, or that something be
+// forgotten. They are few, whatever people do, and never refused.
+func governs(k earshot.Kind) bool {
+	return k == earshot.KindPresence || k == earshot.KindMode || k == earshot.KindWithdrawal
+}
+
+// know remembers an entry by its ID, and forgets the oldest. It wants r.mu.
+func (r *Room) know(en *entry) {
+	if _, again := r.known[en.event.ID]; !again {
+		r.recent = append(r.recent, en.event.ID)
+	}
+	r.known[en.event.ID] = en
+	if len(r.recent) > keepRecent {
+		delete(r.known, r.recent[0])
+		r.recent = r.recent[1:]
+	}
+}
+
+// queue hands an entry to the owner.
+func (r *Room) queue(en *entry) {
+	if en.event.Body.Kind() == earshot.KindMessage && isAmong(r.cfg.People.Here(r.cfg.ID), en.who.ID) {
+		r.userIs(en.event, en.who, "here")
+	}
+	r.mu.Lock()
+	closed := r.closed
+	r.coming--
+	if !closed {
+		r.waiting = append(r.waiting, en)
+	}
+	r.mu.Unlock()
+	close(en.queued)
+	if closed {
+		r.finish(en, ErrClosed)
+		return
+	}
+	r.nudge()
+}
+
+// nudge makes the owner look.
+func (r *Room) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// finish tells everybody who waits for the entry how it went. What was not kept
+// may be sent again, and has not happened.
+func (r *Room) finish(en *entry, err error) {
+	if err != nil {
+		r.mu.Lock()
+		delete(r.known, en.event.ID)
+		r.mu.Unlock()
+	}
+	if en.then != nil {
+		en.then(err)
+	}
+	en.err = err
+	close(en.done)
+}

@@ -1,0 +1,164 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive/reflex"
+	"earshot/executive/think"
+)
+
+// takesIn takes into everything that is remembered what an event that is on record has
+// changed of what was before.
+func (r *Room) takesIn(ctx context.Context, e earshot.Event) {
+	switch b := e.Body.(type) {
+	case earshot.Revision:
+		r.rewords(e, b)
+	case earshot.Withdrawal:
+		r.forget(ctx, e.Author, append([]earshot.EventID{b.Of}, b.With...)...)
+	}
+}
+
+// rewords makes a message what it was revised to, wherever it is remembered.
+func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
+	for _, s := range r.seats {
+		s.history.reworded(e.At, b)
+	}
+	for i, q := range r.pending {
+		if q.message.ID == b.Of {
+			r.pending[i].message = reworded(q.message, b.Text, e)
+			r.pending[i].want, r.pending[i].words = reflex.Recognise(b.Text, q.seat.Name), ""
+		}
+	}
+	if h := r.regard.hangs; h != nil && h.event.ID == b.Of {
+		now := *h // which others look at, as it was
+		now.event = reworded(h.event, b.Text, e)
+		r.regard.hangs = &now
+	}
+	for i, l := range r.regard.lines {
+		if l.Event == b.Of {
+			r.regard.lines[i].Text = b.Text
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listings = nil // which quote it, perhaps
+	for id, en := range r.known {
+		switch was := en.event.Body.(type) {
+		case earshot.Message:
+			if id == b.Of {
+				r.known[id] = en.as(reworded(en.event, b.Text, e))
+			}
+		case earshot.Revision:
+			if was.Of == b.Of && id != e.ID {
+				gone := en.event
+				gone.Body = earshot.Revision{Of: was.Of}
+				r.known[id] = en.as(gone)
+			}
+		}
+	}
+}
+
+// reworded returns a message as it is after a revision.
+func reworded(m earshot.Event, text earshot.Text, by earshot.Event) earshot.Event {
+	body, ok := m.Body.(earshot.Message)
+	if ok {
+		body.Text, body.Revised = text, by.At
+		m.Body = body
+	}
+	return m
+}
+
+// as returns an entry for what is known of an event that is kept, as it is now: whoever
+// still has the old one may be looking at it.
+func (en *entry) as(e earshot.Event) *entry {
+	return &entry{incoming: incoming{event: e}, done: en.done, err: en.err}
+}
+
+// forget takes events that are erased out of everything that is remembered, and gives up
+// what is to come of them, for somebody.
+func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...earshot.EventID) {
+	is := func(id earshot.EventID) bool { return id != "" && slices.Contains(gone, id) }
+	for _, s := range r.seats {
+		s.history.forget(is)
+		s.said = slices.DeleteFunc(s.said, func(had spoken) bool { return is(had.reply.ID) })
+	}
+	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
+	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already
+		l.end()
+	}
+	r.mind.Stop(by, func(q think.Question) bool { return is(q.About) || r.muse.restsOn(q.ID, is) })
+	if h := r.regard.hangs; h != nil && is(h.event.ID) {
+		r.regard.hangs = nil
+	}
+	for i, l := range r.regard.lines {
+		if is(l.Event) {
+			r.regard.lines[i].Text = ""
+		}
+	}
+	r.regard.drop(func(f *found) bool { return is(f.event.ID) })
+	r.regard.shake(gone...)
+	if r.head != nil {
+		r.head.Drop()
+	}
+	r.forgotten(is, gone)
+	r.scene.Forget(gone...)
+	if r.cfg.Scenery != nil { // what was older comes back
+		if _, err := r.resync(ctx); err != nil {
+			r.cfg.Log.Warn("the scene could not be compared with the journal", "err", err)
+		}
+	}
+}
+
+// forgotten is forget for what others than the owner look at.
+func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, en := range r.known {
+		if is(id) {
+			r.known[id] = en.as(earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Erased{Was: en.event.Body.Kind()}})
+		}
+	}
+	for _, id := range gone {
+		r.agenda.Apply(earshot.Event{ID: id, Body: earshot.Erased{}})
+	}
+	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.event) })
+	r.listings, r.lastSaid = nil, saidLast{}
+}
+
+// rewritten returns a message as a revision makes it, with what hangs at it.
+func (r *Room) rewritten(b earshot.Revision) earshot.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := earshot.Message{Text: b.Text}
+	if en, ok := r.known[b.Of]; ok {
+		was, _ := en.event.Body.(earshot.Message)
+		m.Attachments = was.Attachments
+	}
+	return m
+}
+
+// reworded makes a line what its message was revised to.
+func (h *history) reworded(at time.Time, b earshot.Revision) {
+	for i := range h.lines {
+		if l := &h.lines[i]; l.event == b.Of && !l.replies {
+			l.revised = at
+			l.text, l.mends, l.gone = earshot.Message{Text: b.Text, Attachments: l.attached}.Whole(), nil, false
+		}
+	}
+}
+
+// forget takes out the lines of events that are erased.
+func (h *history) forget(is func(earshot.EventID) bool) {
+	h.lines = slices.DeleteFunc(h.lines, func(l line) bool { return is(l.event) })
+}
+
+// restsOn reports whether a thought rests on any of some events.
+func (m *muse) restsOn(thought earshot.EventID, is func(earshot.EventID) bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rests := m.rests[thought]
+	return rests != nil && slices.ContainsFunc(rests.sources, is)
+}

@@ -1,0 +1,232 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// maxUnsaved is how much may wait for a full disk. While it is full no
+	// message is admitted, so no turn begins: it is a handful.
+	maxUnsaved = 64
+
+	// retry is how often a journal that refused is asked again.
+	retry = time.Second
+
+	// farewell bounds what is written when the program ends.
+	farewell = 5 * time.Second
+)
+
+// A Journal keeps events. Append is called by one goroutine, returns the
+// events with their sequence once they are on disk, and may wait for a disk.
+// An event whose ID it already has comes back with its old sequence.
+type Journal interface {
+	Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error)
+}
+
+// lasting returns a context that outlives ctx by the time of a farewell: what
+// has begun to be written is written, but a disk that does not answer does not
+// keep the program from ending.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		defer cancel()
+		select {
+		case <-time.After(farewell):
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel() }
+}
+
+// take brings everything that waits into the journal, in one commit, and then
+// to attention. If the journal does not take them together, one may be at
+// fault, so each is tried alone.
+func (r *Room) take(ctx context.Context) {
+	r.mu.Lock()
+	waiting := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+	if r.seating() && r.cfg.Scenery != nil {
+		_, _ = r.resync(ctx) // of what an agent may see
+	}
+	batch := r.fitting(r.owed(waiting))
+	if len(batch) == 0 {
+		return
+	}
+	for _, e := range batch {
+		e.events = []earshot.Event{e.event}
+		switch body := e.event.Body.(type) {
+		case earshot.Message:
+			if body.Turn == "" { // what agents ask each other within a turn is answered there
+				r.listens(e, body.Text)
+				e.events = append(e.events, r.attend(e, body.Text)...)
+			}
+		case earshot.Revision:
+			e.events = append(e.events, r.reask(e, body)...)
+		case earshot.Utterance:
+			text := joined(e.before, body.Text)
+			r.listens(e, text)
+			e.events = append(e.events, r.attend(e, text)...)
+		}
+	}
+	how := make([]error, len(batch))
+	if err := r.write(ctx, batch); err != nil {
+		late := false // an announcement is; those after it wait behind it
+		for i, e := range batch {
+			how[i] = err
+			if len(batch) > 1 && !(late && announces(e.event)) {
+				how[i] = r.write(ctx, []*entry{e})
+			}
+			late = late || how[i] != nil && announces(e.event)
+		}
+	}
+	r.supersede()
+	for i, e := range batch {
+		if how[i] != nil && announces(e.event) {
+			r.unsaved, how[i] = append(r.unsaved, e.event), nil // they came or went all the same
+		}
+		if how[i] == nil {
+			if e.strange {
+				r.strange(e.event)
+			}
+			r.await(e.event)
+		}
+		r.finish(e, how[i])
+	}
+	if slices.Contains(how, nil) { // the journal takes something
+		r.keep(ctx)
+	}
+}
+
+// owed returns batch without the announcements that come after one which is
+// still to be kept: they wait behind it.
+func (r *Room) owed(batch []*entry) []*entry {
+	if !slices.ContainsFunc(r.unsaved, announces) {
+		return batch
+	}
+	return slices.DeleteFunc(batch, func(e *entry) bool {
+		if !announces(e.event) {
+			return false
+		}
+		r.unsaved = append(r.unsaved, e.event)
+		r.finish(e, nil)
+		return true
+	})
+}
+
+func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPresence }
+
+// write puts a batch into the journal and, once it is there, lets everybody
+// know and the questions wait for a turn.
+func (r *Room) write(ctx context.Context, batch []*entry) error {
+	var events []earshot.Event
+	for _, e := range batch {
+		events = append(events, e.events...)
+	}
+	before := r.newest
+	kept, err := r.append(ctx, events...)
+	if err != nil {
+		return fmt.Errorf("not kept: %w", err)
+	}
+	for _, e := range batch {
+		own := kept[0]
+		kept = kept[len(e.events):]
+		if own.Sequence > before {
+			r.advise(own, e.aim)
+			r.reports(e)
+			r.redirects(e)
+			r.takesIn(ctx, own)
+		}
+		if own.Sequence <= before || own.Body.Kind() == earshot.KindErased { // the journal has had it for long: it was answered then
+			for _, q := range e.asks {
+				r.giveUp(q)
+			}
+		} else {
+			r.overtake(e)
+			r.pending = append(r.pending, e.asks...)
+			r.consider(e)
+		}
+		r.mu.Lock()
+		r.quiet = (r.quiet || e.quiets) && !e.wakes
+		r.mu.Unlock()
+	}
+	return nil
+}
+
+// append puts events into the journal and lets everybody know of those that are
+// new.
+func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	kept, err := r.cfg.Journal.Append(ctx, events...)
+	if err != nil {
+		return nil, err
+	}
+	before := r.newest
+	var orphans []earshot.EventID
+	for i, e := range kept {
+		if e.Body.Kind() == earshot.KindErased && i < len(events) && events[i].Body.Kind() != earshot.KindErased {
+			orphans = append(orphans, e.ID) // what it was made of was taken back meanwhile
+		}
+		if e.Sequence > before {
+			r.newest = max(r.newest, e.Sequence)
+			r.taught(e)
+			r.says(e)
+			r.remember(e)
+			r.recalls(e)
+			r.glimpse(e)
+			r.show(e)
+		}
+	}
+	if len(orphans) > 0 {
+		r.forget(ctx, "", orphans...)
+	}
+	if !r.scene.Counts(r.perceived) {
+		r.mend(ctx)
+	}
+	return kept, nil
+}
+
+// keep writes what the house has to keep, and returns what is on record of that. What
+// the journal does not take is tried again; each by itself, since one may be at fault.
+func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
+	r.mu.Lock()
+	all := append(r.unsaved, r.late...)
+	r.unsaved, r.late = nil, nil // to which what is given up meanwhile is added
+	r.mu.Unlock()
+	if len(all) == 0 {
+		return nil
+	}
+	kept, err := r.append(ctx, all...)
+	if err == nil {
+		r.stuck = false
+		return kept
+	}
+	var left []earshot.Event
+	for _, e := range all {
+		behind := announces(e) && slices.ContainsFunc(left, announces) // they stay in order
+		if len(all) > 1 && !behind {
+			if own, err := r.append(ctx, e); err == nil {
+				kept = append(kept, own...)
+				continue
+			}
+		}
+		left = append(left, e)
+	}
+	left = append(left, r.unsaved...)
+	if n := len(left) - maxUnsaved; n > 0 {
+		left = left[n:]
+		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended, or who came and went, could not be written down", Cure: "earshot doctor"})
+	}
+	r.unsaved = left
+	if !r.stuck {
+		r.cfg.Log.Warn("the journal does not take what the house has to keep; trying again", "waiting", len(left), "err", err)
+	}
+	r.stuck = true
+	return kept
+}

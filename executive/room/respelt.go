@@ -1,0 +1,51 @@
+package room
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+)
+
+// respelt reports whether two texts differ in spelling at most: in signs, in capitals and,
+// in words of some length, in one letter or in two that are swapped. Of numbers and of short
+// words every letter counts: "now" is no way to write "not".
+func respelt(a, b earshot.Text) bool {
+	x, y := plainWords(a), plainWords(b)
+	return slices.EqualFunc(x, y, mistyped)
+}
+
+// plainWords returns the words of text without signs, in small letters.
+func plainWords(text earshot.Text) []string {
+	return strings.FieldsFunc(strings.ToLower(string(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+}
+
+// longWord is from how many letters on one of them may be a slip of the finger: in English
+// few words of that length differ in one letter, while most of four do.
+const longWord = 6
+
+// mistyped reports whether two words may be the same one.
+func mistyped(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, y := []rune(a), []rune(b)
+	if strings.ContainsFunc(a+b, unicode.IsDigit) {
+		return false
+	}
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	from := 0
+	for from < len(x) && x[from] == y[from] {
+		from++
+	}
+	x, y = x[from:], y[from:]
+	for len(x) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	swapped := len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
+	return swapped || len(y) <= 1 && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= longWord
+}
