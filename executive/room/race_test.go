@@ -86,7 +86,7 @@ func (h *house) keeps(word string) earshot.Kind {
 // TestWithdrawnAtAnyMoment: whenever a message is taken back to which two agents say
 // something, nothing more is said about it from then on, and nothing of it is left.
 func TestWithdrawnAtAnyMoment(t *testing.T) {
-	for at := range 80 {
+	for at := 0; at < 80; at += 4 {
 		for _, slow := range []time.Duration{0, 25 * time.Millisecond} {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse()
@@ -148,18 +148,17 @@ func TestTakenBackAsItComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())
 		defer h.stop()
-		for i := range 300 {
-			id := fmt.Sprint("m", i)
-			e := named(id, "xylophone")
+		for i := range 60 {
+			e := named(fmt.Sprint("m", i), "xylophone")
 			back := earshot.Event{From: earshot.Handle{Provider: e.From.Provider}, Body: earshot.Withdrawal{Of: e.ID}}
 			var all sync.WaitGroup
 			all.Go(func() { h.Admit(t.Context(), e) })
 			all.Go(func() { h.Admit(t.Context(), back) })
 			all.Wait()
-			synctest.Wait()
-			if left := h.keeps("xylophone"); left != "" {
-				t.Fatalf("round %d: it is in a %s", i, left)
-			}
+		}
+		synctest.Wait()
+		if left := h.keeps("xylophone"); left != "" {
+			t.Errorf("it is in a %s", left)
 		}
 	})
 }
