@@ -1,23 +1,15 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"earshot"
-	"earshot/internal/codec"
 	"earshot/internal/discord/discordtest"
-	"earshot/internal/discord/peers"
-	"earshot/internal/helper"
 	"earshot/internal/testkit"
 )
 
@@ -35,8 +27,8 @@ func newClub(t *testing.T, script, more string, environ ...string) *club {
 	t.Helper()
 	c := &club{parlour: &parlour{home: newHome(t, environ...)}, Server: discordtest.New(t, discordtest.Config{})}
 	c.bot = c.Bot("Earshot")
-	c.ann = c.AddUser(discordtest.User{Name: "ann", Human: true})
-	c.bob = c.AddUser(discordtest.User{Name: "bob", Human: true})
+	c.ann = c.AddUser(discordtest.User{Name: "ann", Human: true, Privileged: true})
+	c.bob = c.AddUser(discordtest.User{Name: "bob", Human: true, Privileged: true})
 	c.scripted(script)
 	c.env = append(c.env, "SSL_CERT_FILE="+c.CAFile(), "EARSHOT_CONFIG="+c.write("earshot.yaml", fmt.Sprintf(`providers:
   discord:
@@ -122,7 +114,7 @@ func TestDiscordText(t *testing.T) {
 	if n := len(c.written(general)); n != 1 {
 		t.Errorf("%d messages stand in the channel", n)
 	}
-	room := fmt.Sprintf("discord-%d", general)
+	room := roomOf(general)
 	history := c.reads(room)
 	for _, want := range []string{"ann", "when is the tide high?", "Earshot", "The tide is high at three."} {
 		if !strings.Contains(history, want) {
@@ -206,216 +198,8 @@ func TestDiscordCommands(t *testing.T) {
 	}
 }
 
-// TestDiscordSecrets: the token is in no log, in no complaint, and in nothing that is
-// shown, whatever goes wrong; what people write on Discord is in no log.
-func TestDiscordSecrets(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, "reply: "+replied+"\n", "", "EARSHOT_LOG_LEVEL=debug")
-	d := c.comes()
-	general := c.Channel("general").ID
-	c.calls(c.ann, general, said)
-	c.answers(general, 1)
-	c.Drop(c.bot.ID)
-	c.RateLimit(10*time.Millisecond, 10*time.Millisecond)
-	c.calls(c.ann, general, said+" again")
-	c.answers(general, 2)
-	var shown strings.Builder
-	look := func(args ...string) {
-		r := c.earshot(nil, args...)
-		shown.WriteString(r.out + r.err)
-	}
-	look("doctor")
-	look("doctor", "--json")
-	if !strings.Contains(shown.String(), "token, intents and permissions are good; answers in writing and aloud") {
-		t.Errorf("doctor says\n%s", shown.String())
-	}
-	d.end(syscall.SIGINT)
-	shown.WriteString(d.out.String())
-	wrong := strings.Replace(c.bot.Token, ".", ".x", 1)
-	for _, broken := range [][]string{
-		{"EARSHOT_DISCORD_TOKEN=" + wrong},
-		{"EARSHOT_PROVIDERS_DISCORD_BASE=http://127.0.0.1:1/"},
-		{"EARSHOT_PROVIDERS_DISCORD_TOKEN_FILE=" + c.dir},
-	} {
-		h := c.with(broken...)
-		r := h.earshot(nil, "doctor")
-		shown.WriteString(r.out + r.err)
-		if r.code == success || !strings.Contains(r.out, "✗ discord") || !strings.Contains(r.out, "→") {
-			t.Errorf("with %s doctor says\n%s", strings.Replace(broken[0], wrong, "…", 1), r.out)
-		}
-		r = h.ask("what time is it?")
-		shown.WriteString(r.out + r.err)
-	}
-	log := c.log()
-	for where, text := range map[string]string{"the log": log, "what is shown": shown.String(), "the journal": c.everything("state/earshot/journal")} {
-		for _, secret := range []string{c.bot.Token, wrong} {
-			if strings.Contains(text, secret) {
-				t.Errorf("the token is in %s", where)
-			}
-		}
-	}
-	if strings.Contains(log, said) || strings.Contains(log, replied) {
-		t.Error("what was said is in the log")
-	}
-}
-
-// A speaker is somebody with discord.js, who talks.
-type speaker struct {
-	*peers.Peer
-	c     *club
-	voice person
-}
-
-// joins has a user come into a voice channel by discord.js.
-func (c *club) joins(u discordtest.User, voice person, channel uint64) *speaker {
-	c.t.Helper()
-	p, err := peers.Run(c.t.Context(), peers.Config{Base: c.Base(), CAFile: c.CAFile(), Token: u.Token, Guild: c.Guild().ID})
-	if err != nil {
-		if strings.Contains(os.Getenv("EARSHOT_WITHOUT"), "discord") {
-			c.t.Skip("told by EARSHOT_WITHOUT to do without discord")
-		}
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(p.Close)
-	p.Join(channel)
-	testkit.Await(c.t, soon, "who talks", func() bool { return slices.Contains(c.InCall(channel), u.ID) })
-	return &speaker{p, c, voice}
-}
-
-// says begins to say something.
-func (s *speaker) says(text string) {
-	s.c.t.Helper()
-	file := filepath.Join(s.c.t.TempDir(), "said")
-	if err := os.WriteFile(file, peers.Packets(opusOf(s.c.t, s.voice.sound(s.c.t, text))), 0o600); err != nil {
-		s.c.t.Fatal(err)
-	}
-	s.Speak(file)
-}
-
-// media starts the helper for Opus.
-func media(t testing.TB) helper.Dialer {
-	path := filepath.Join(needVoice(t), speechHelper)
-	return func() (helper.Link, error) {
-		return helper.Start(helper.Command{Name: speechHelper, Path: path, Args: []string{"media"}, Log: quietly})
-	}
-}
-
-// opusOf returns sound of 16 kHz as packets.
-func opusOf(t testing.TB, pcm []int16) (packets [][]byte) {
-	t.Helper()
-	o := codec.NewOpus(codec.OpusConfig{Dial: media(t), Encoded: func(_ context.Context, opus []byte) {
-		packets = append(packets, slices.Clone(opus))
-	}})
-	ctx, stop := context.WithTimeout(t.Context(), soon)
-	var life sync.WaitGroup
-	life.Go(func() { o.Run(ctx) })
-	err := o.Encode(ctx, rate, pcm)
-	if err == nil {
-		err = o.Flush(ctx)
-	}
-	stop()
-	life.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return packets
-}
-
-// heardIn returns how much of a record sounds, in milliseconds.
-func heardIn(t testing.TB, file string) (ms int) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	for _, p := range peers.ReadRecord(data) {
-		if len(p.Opus) > 20 { // silence takes less
-			ms += 20
-		}
-	}
-	return ms
-}
-
-// TestSpokenOnDiscord: people with discord.js talk to it in a voice channel. Each is
-// understood as who they are, also when three speak at once; it answers aloud, falls
-// silent when somebody talks over it, and keeps what was heard; who opts out in the
-// middle of a sentence has said nothing.
-func TestSpokenOnDiscord(t *testing.T) {
-	talks(t)
-	dir := needVoice(t)
-	c := newClub(t, talker, "", "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	eve := c.AddUser(discordtest.User{Name: "eve", Human: true})
-	c.comes()
-	channel := c.Channel("voice").ID
-	a, b, e := c.joins(c.ann, ann, channel), c.joins(c.bob, bob, channel), c.joins(eve, "awb", channel)
-	given := c.Invoke(c.ann.ID, c.bot.ID, channel, "join", "")
-	testkit.Await(t, soon, "earshot in the call", func() bool { return slices.Contains(c.InCall(channel), c.bot.ID) })
-	if is := c.Interaction(given); !is.Ephemeral {
-		t.Errorf("/join was answered with %q to all", is.Answers)
-	}
-	record := filepath.Join(t.TempDir(), "record")
-	a.Record(c.bot.ID, record)
-	testkit.Await(t, soon, "that it says that it listens", func() bool { return heardIn(t, record) > 500 && len(c.written(channel)) > 0 })
-
-	b.says("earshot, what is the weather like today")
-	if replies := c.replied(1); replies[0].Outcome != earshot.Completed || len(replies[0].Heard) != 1 || replies[0].Heard[0].Outlet != inCalls {
-		t.Errorf("it answered %+v", replies[0])
-	}
-	before := heardIn(t, record)
-	b.says("earshot, tell me about the tide")
-	testkit.Await(t, soon, "its voice", func() bool { return heardIn(t, record) > before+2000 })
-	a.says("earshot, what about the weather")
-	cut := c.replied(2)[1]
-	if cut.Outcome != earshot.Interrupted || cut.Delivered() == "" || cut.Remainder() == "" || cut.Cut == nil || cut.Cut.By != participantOf(c.ann) {
-		t.Errorf("it was cut off like this: %+v", cut)
-	}
-	c.replied(3)
-
-	talk := []struct {
-		by          *speaker
-		who         discordtest.User
-		text, words string // of which one is enough
-	}{
-		{a, c.ann, "the build was finished at noon and everybody went home after that", "finished home build noon"},
-		{b, c.bob, "add milk and eggs to the shopping list and bring some apples too", "milk eggs shopping list apples"},
-		{e, eve, "the meeting was moved to three thirty on monday and then to tuesday", "meeting moved thirty monday tuesday"},
-	}
-	for _, tt := range talk {
-		tt.by.says(tt.text)
-	}
-	for _, tt := range talk {
-		testkit.Await(t, soon, "what "+tt.who.Name+" says while others speak", func() bool {
-			return slices.ContainsFunc(c.journal(), func(ev earshot.Event) bool {
-				u, ok := ev.Body.(earshot.Utterance)
-				return ok && ev.Author == participantOf(tt.who) && slices.ContainsFunc(strings.Fields(tt.words), func(word string) bool {
-					return strings.Contains(string(u.Text), word)
-				})
-			})
-		})
-	}
-
-	spoken := c.Traffic(c.bob.ID).In
-	b.says("the ring is in the teapot on the second shelf of the kitchen and nobody else may ever know that" +
-		" because it was my mother's and hers before that and it is all that is left of the house by the sea" +
-		" which they had to sell when the river came and took the garden and the road and the bridge")
-	testkit.Await(t, soon, "what goes over the wire", func() bool { return c.Traffic(c.bob.ID).In > spoken+50 }) // a second of it
-	out := c.Invoke(c.bob.ID, c.bot.ID, channel, "optout", "")
-	testkit.Await(t, soon, "the answer", func() bool { return len(c.Interaction(out).Answers) > 0 })
-	<-b.Spoken()
-	n := len(c.replied(0))
-	a.says("earshot, what is the weather like today")
-	c.replied(n + 1)
-	if all := c.everything("state/earshot/journal"); strings.Contains(all, "teapot") || strings.Contains(all, "second shelf") {
-		t.Error("what was said by who does not want to be heard is kept")
-	}
-	shown := c.reads(fmt.Sprintf("discord-%d", channel))
-	t.Logf("history:\n%s", shown)
-	for _, want := range []string{"bob        ", "Earshot    It is warm and dry today.", "[cut off by ann; not heard: ", "eve        ", "spoke]"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("no %q in the history", want)
-		}
-	}
-}
+// roomOf returns the room of a channel.
+func roomOf(channel uint64) string { return fmt.Sprintf("discord-%d", channel) }
 
 // participantOf returns who a user is here.
 func participantOf(u discordtest.User) earshot.ParticipantID {

@@ -219,13 +219,30 @@ func (p *party) names(voice, name string) {
 	}
 }
 
-// golden compares the history with what it should say. What a breath has parted is one
-// line, and a few words of nobody's are none: whatever is expected must be somebody's.
+// golden compares the history with what it should say.
 func (p *party) golden() {
 	p.t.Helper()
-	shown := p.earshot(nil, "history", "-n", "100").out
-	p.t.Logf("history shows\n%s", shown)
-	var got []verse
+	golden(p.t, p.earshot(nil, "history", "-n", "100").out, p.want)
+}
+
+// golden compares a history with what it should say. What a breath has parted is one
+// line, and a few words of nobody's are none: whatever is expected must be somebody's.
+func golden(t testing.TB, shown string, expected []verse) {
+	t.Helper()
+	t.Logf("history shows\n%s", shown)
+	got := verses(shown)
+	if len(got) != len(expected) {
+		t.Fatalf("history has %d lines, want %d", len(got), len(expected))
+	}
+	for i, want := range expected {
+		if err := want.fits(got[i]); err != nil {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+	}
+}
+
+// verses returns what a history says.
+func verses(shown string) (got []verse) {
 	for row := range strings.Lines(shown) {
 		m := lineOfHistory.FindStringSubmatch(strings.TrimRight(row, "\n"))
 		switch {
@@ -237,21 +254,36 @@ func (p *party) golden() {
 		case m[1] == "somebody" && breath.MatchString(m[2]):
 			continue
 		}
+		who := strings.TrimSuffix(m[1], "?")
 		text, goesOn := strings.CutPrefix(m[2], "… ")
-		if n := len(got) - 1; goesOn && n >= 0 {
-			got[n].text += " " + text
+		if n := before(got, who); goesOn && n >= 0 {
+			got[n].text = joined(got[n].text, text)
 			continue
 		}
-		got = append(got, verse{who: strings.TrimSuffix(m[1], "?"), text: text})
+		got = append(got, verse{who: who, text: text})
 	}
-	if len(got) != len(p.want) {
-		p.t.Fatalf("history has %d lines, want %d", len(got), len(p.want))
-	}
-	for i, want := range p.want {
-		if err := want.fits(got[i]); err != nil {
-			p.t.Errorf("line %d: %v", i+1, err)
+	return got
+}
+
+// before returns which verse somebody goes on with, of those that may have been said at
+// the same time; the last of all if none is theirs, and -1 if there is none.
+func before(all []verse, who string) int {
+	const atOnce = 3
+	for i := len(all) - 1; i >= max(0, len(all)-atOnce); i-- {
+		if all[i].who == who {
+			return i
 		}
 	}
+	return len(all) - 1
+}
+
+// joined is two lines as one, with the marks of that which has more.
+func joined(a, b string) string {
+	more := marks.FindString(b)
+	if m := marks.FindString(a); len(m) > len(more) {
+		more = m
+	}
+	return marks.ReplaceAllString(a, "") + " " + marks.ReplaceAllString(b, "") + more
 }
 
 // lineOfHistory is when, by whom, and what.

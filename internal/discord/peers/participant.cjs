@@ -1,14 +1,14 @@
 // A participant that knows nothing of earshot: discord.js, @discordjs/voice and
 // @snazzah/davey, none of them changed. It does what the lines on its standard input
 // say, and says what it sees as lines of JSON. Its arguments are the address of REST,
-// a token and a guild.
+// a token, a guild, and whether it reads what is written.
 'use strict';
-const { Client, GatewayIntentBits, Events } = require('discord.js');
+const { Client, GatewayIntentBits, Partials, Events } = require('discord.js');
 const voice = require('@discordjs/voice');
 const { Readable } = require('node:stream');
 const fs = require('node:fs');
 
-const [base, token, guildID] = process.argv.slice(-3);
+const [base, token, guildID, reads] = process.argv.slice(-4);
 const say = (event, more) => process.stdout.write(JSON.stringify({ event, ...more }) + '\n');
 
 // A frame is 62 bytes that pass for Opus: what it is, whose it is, its number, and
@@ -23,12 +23,29 @@ function frame(tag, n) {
   return f;
 }
 
+const reading = reads !== 'reads' ? [] : [
+  GatewayIntentBits.GuildMessages, GatewayIntentBits.MessageContent, GatewayIntentBits.GuildMessageTyping,
+  GatewayIntentBits.DirectMessages, GatewayIntentBits.DirectMessageTyping,
+];
 const client = new Client({
-  intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildVoiceStates],
+  intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildVoiceStates, ...reading],
+  partials: [Partials.Channel, Partials.Message, Partials.User, Partials.GuildMember], // it asks for what it has not seen
   rest: { api: base + 'api' },
 });
 client.on('error', (e) => say('error', { what: 'client: ' + e.message }));
 client.once(Events.ClientReady, () => say('ready', { user: client.user.id }));
+
+// What it sees of what is written; and what it answers to everything, if anything.
+let answer = '';
+client.on(Events.MessageCreate, (m) => {
+  say('message', { id: m.id, channel: m.channelId, author: m.author.id, to: m.reference?.messageId ?? '0', text: m.content });
+  if (answer && m.author.id !== client.user.id) {
+    m.channel.send(answer).catch((e) => say('error', { what: 'answering: ' + e.message }));
+  }
+});
+client.on(Events.MessageUpdate, (_, m) => say('edited', { id: m.id, text: m.content }));
+client.on(Events.MessageDelete, (m) => say('deleted', { id: m.id }));
+client.on(Events.TypingStart, (t) => say('typing', { channel: t.channel.id, author: t.user.id }));
 
 let connection = null;
 let heard = {};
@@ -131,6 +148,11 @@ const commands = {
   reply: async (number, message, ...words) => wrote(number, await written.get(message).reply(text(words))),
   edit: async (number, message, ...words) => wrote(number, await written.get(message).edit(text(words))),
   delete: async (number, message) => wrote(number, await written.get(message).delete()),
+  direct: async (number, user) => say('report', { number: Number(number), channel: (await client.users.createDM(user)).id }),
+  answer: (number, ...words) => {
+    answer = text(words);
+    say('report', { number: Number(number) });
+  },
   type: async (number, channel) => {
     await (await client.channels.fetch(channel)).sendTyping();
     say('report', { number: Number(number) });

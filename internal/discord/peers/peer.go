@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,6 +56,10 @@ type Config struct {
 	CAFile string // the authority that signed the voice gateway's certificate
 	Token  string
 	Guild  uint64
+
+	// Reads says that it wants to know what is written, for which its user needs to be
+	// privileged. What it then sees is in [Peer.Seen] and [Peer.Typing].
+	Reads bool
 }
 
 // A Peer is somebody in a process of their own, who is logged in. Its methods may be
@@ -74,7 +79,19 @@ type Peer struct {
 	ready   chan uint64
 	spoken  chan struct{}
 	errors  []string
+	seen    []Message
+	typing  map[Typist]int
 }
+
+// A Message is one that a peer sees.
+type Message struct {
+	ID, Channel, Author uint64
+	ReplyTo             uint64 // 0 if it answers none
+	Text                string
+}
+
+// A Typist is who types where.
+type Typist struct{ User, Channel uint64 }
 
 // A Report is what a peer knows.
 type Report struct {
@@ -84,6 +101,7 @@ type Report struct {
 	Heard  map[string]Heard
 
 	Message uint64 `json:",string"` // that was written, changed or deleted
+	Channel uint64 `json:",string"` // that was opened
 
 	What string // why there is no report
 }
@@ -93,12 +111,16 @@ func (r Report) Of(user uint64) Heard { return r.Heard[strconv.FormatUint(user, 
 
 // Run runs a peer until it is closed, or ctx ends.
 func Run(ctx context.Context, cfg Config) (*Peer, error) {
-	c, err := Command(ctx, participant, cfg.Base, cfg.Token, strconv.FormatUint(cfg.Guild, 10))
+	reads := "no"
+	if cfg.Reads {
+		reads = "reads"
+	}
+	c, err := Command(ctx, participant, cfg.Base, cfg.Token, strconv.FormatUint(cfg.Guild, 10), reads)
 	if err != nil {
 		return nil, err
 	}
 	c.Env = append(c.Env, "NODE_EXTRA_CA_CERTS="+cfg.CAFile)
-	p := &Peer{command: c, gone: make(chan struct{}), waiting: make(map[int]chan Report), ready: make(chan uint64, 1), spoken: make(chan struct{}, 16)}
+	p := &Peer{command: c, gone: make(chan struct{}), waiting: make(map[int]chan Report), ready: make(chan uint64, 1), spoken: make(chan struct{}, 16), typing: make(map[Typist]int)}
 	c.Stderr = &p.output
 	if p.stdin, err = c.StdinPipe(); err != nil {
 		return nil, err
@@ -141,6 +163,10 @@ func (p *Peer) read(r io.Reader) {
 			Event string
 			User  uint64 `json:",string"`
 			What  string
+
+			ID, Channel, Author, To uint64 `json:",string"`
+
+			Text string
 		}
 		if json.Unmarshal(lines.Bytes(), &said) != nil {
 			continue
@@ -156,12 +182,31 @@ func (p *Peer) read(r io.Reader) {
 		case "report":
 			p.report(lines.Bytes())
 		case "error":
-			p.mu.Lock()
-			p.errors = append(p.errors, said.What)
-			p.mu.Unlock()
+			p.with(func() { p.errors = append(p.errors, said.What) })
+		case "message":
+			p.with(func() { p.seen = append(p.seen, Message{said.ID, said.Channel, said.Author, said.To, said.Text}) })
+		case "edited":
+			p.with(func() {
+				for i := range p.seen {
+					if p.seen[i].ID == said.ID {
+						p.seen[i].Text = said.Text
+					}
+				}
+			})
+		case "deleted":
+			p.with(func() { p.seen = slices.DeleteFunc(p.seen, func(m Message) bool { return m.ID == said.ID }) })
+		case "typing":
+			p.with(func() { p.typing[Typist{said.Author, said.Channel}]++ })
 		}
 	}
 	_, _ = io.Copy(io.Discard, r) // a line that is too long does not stop it
+}
+
+// with does something with the mutex held.
+func (p *Peer) with(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
 }
 
 func (p *Peer) report(line []byte) {
@@ -221,6 +266,32 @@ func (p *Peer) Delete(message uint64) error {
 	return err
 }
 
+// Direct opens its direct messages with another user, and returns their channel.
+func (p *Peer) Direct(user uint64) (channel uint64, err error) {
+	r, err := p.ask("direct %d " + strconv.FormatUint(user, 10))
+	return r.Channel, err
+}
+
+// Answer has it answer from now on everything that others write, with the same text each
+// time; nothing, if that is empty.
+func (p *Peer) Answer(text string) error {
+	_, err := p.ask("answer %d " + quoted(text))
+	return err
+}
+
+// Seen returns the messages that it has seen since it logged in, in their order, as they
+// are now and without those that were deleted. Typing returns how often it was told that
+// somebody types.
+func (p *Peer) Seen() (all []Message) {
+	p.with(func() { all = slices.Clone(p.seen) })
+	return all
+}
+
+func (p *Peer) Typing(who Typist) (times int) {
+	p.with(func() { times = p.typing[who] })
+	return times
+}
+
 // Type shows that it types in a channel.
 func (p *Peer) Type(channel uint64) error {
 	_, err := p.writes("type", channel, "")
@@ -228,12 +299,14 @@ func (p *Peer) Type(channel uint64) error {
 }
 
 func (p *Peer) writes(what string, number uint64, text string) (message uint64, err error) {
-	b, err := json.Marshal(text)
-	if err != nil {
-		return 0, err
-	}
-	r, err := p.ask(what + " %d " + strconv.FormatUint(number, 10) + " " + strings.ReplaceAll(string(b), "%", "%%"))
+	r, err := p.ask(what + " %d " + strconv.FormatUint(number, 10) + " " + quoted(text))
 	return r.Message, err
+}
+
+// quoted returns a text as JSON, in a question of [Peer.ask].
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // fails for no text
+	return strings.ReplaceAll(string(b), "%", "%%")
 }
 
 // Report asks what the peer knows.

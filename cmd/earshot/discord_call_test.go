@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"earshot"
+	"earshot/internal/codec"
+	"earshot/internal/discord/discordtest"
+	"earshot/internal/discord/peers"
+	"earshot/internal/helper"
+	"earshot/internal/testkit"
+)
+
+// A speaker is somebody with discord.js who talks.
+type speaker struct {
+	discordtest.User
+	voice person
+	*peers.Peer
+	c *club
+}
+
+// joins has people come into a voice channel.
+func (c *club) joins(channel uint64, all ...*speaker) {
+	c.t.Helper()
+	users := make([]discordtest.User, len(all))
+	for i, s := range all {
+		users[i] = s.User
+	}
+	for i, p := range c.clients(peers.Config{}, users...) {
+		all[i].Peer, all[i].c = p, c
+		p.Join(channel)
+	}
+	testkit.Await(c.t, soon, "those who talk", func() bool { return len(c.InCall(channel)) == len(all) })
+}
+
+// rehearses returns what they can say, in a file.
+func (s *speaker) rehearses(text string) (file string) {
+	s.c.t.Helper()
+	file = filepath.Join(s.c.t.TempDir(), "said")
+	if err := os.WriteFile(file, peers.Packets(opusOf(s.c.t, s.voice.sound(s.c.t, text))), 0o600); err != nil {
+		s.c.t.Fatal(err)
+	}
+	return file
+}
+
+// says begins to say something.
+func (s *speaker) says(text string) {
+	s.c.t.Helper()
+	s.Speak(s.rehearses(text))
+}
+
+// sent waits until they have sent so many packets more, 20 ms each.
+func (s *speaker) sent(packets int) {
+	s.c.t.Helper()
+	before := s.c.Traffic(s.ID).In
+	testkit.Await(s.c.t, soon, "what "+s.Name+" says on the wire", func() bool { return s.c.Traffic(s.ID).In >= before+packets })
+}
+
+// media starts the helper for Opus.
+func media(t testing.TB) helper.Dialer {
+	path := filepath.Join(needVoice(t), speechHelper)
+	return func() (helper.Link, error) {
+		return helper.Start(helper.Command{Name: speechHelper, Path: path, Args: []string{"media"}, Log: quietly})
+	}
+}
+
+// opusOf returns sound of 16 kHz as packets.
+func opusOf(t testing.TB, pcm []int16) (packets [][]byte) {
+	t.Helper()
+	o := codec.NewOpus(codec.OpusConfig{Dial: media(t), Encoded: func(_ context.Context, opus []byte) {
+		packets = append(packets, slices.Clone(opus))
+	}})
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	var life sync.WaitGroup
+	life.Go(func() { o.Run(ctx) })
+	err := o.Encode(ctx, rate, pcm)
+	if err == nil {
+		err = o.Flush(ctx)
+	}
+	stop()
+	life.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packets
+}
+
+// heardIn returns how much of a record sounds, in milliseconds.
+func heardIn(t testing.TB, file string) (ms int) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for _, p := range peers.ReadRecord(data) {
+		if len(p.Opus) > 20 { // silence takes less
+			ms += 20
+		}
+	}
+	return ms
+}
+
+// A tap keeps what the daemon hands to its helpers of speech.
+type tap struct{ dir string }
+
+// tapped returns a folder with the helper in dir, of which a tap keeps all sound that
+// goes in.
+func tapped(t testing.TB, dir string) (tap, string) {
+	t.Helper()
+	at := tap{t.TempDir()}
+	script := fmt.Sprintf("#!/bin/sh\ntee \"%s/$1.$$\" | \"%s\" \"$@\"\n", at.dir, filepath.Join(dir, speechHelper))
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, speechHelper), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return at, bin
+}
+
+// got returns how many messages, and bytes, of sound have come to helpers in a role.
+func (p tap) got(t testing.TB, role string) (messages, bytes int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.dir, role+".*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no helper for %s was tapped: %v", role, err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for len(data) >= 8 { // each behind its length, and which stream it is of
+			n := int(binary.LittleEndian.Uint32(data))
+			if n < 4 || 4+n > len(data) {
+				break // it is being written
+			}
+			messages, bytes, data = messages+1, bytes+n-4, data[4+n:]
+		}
+	}
+	return messages, bytes
+}
+
+// TestSpokenOnDiscord: people with discord.js talk to it in a voice channel. Each is
+// understood as who they are, also when three speak at once; it answers aloud, falls
+// silent when somebody talks over it, and keeps what was heard; who opts out in the
+// middle of a sentence has said nothing, and none of it is heard from then on. The
+// history is one that they would be glad to have had.
+func TestSpokenOnDiscord(t *testing.T) {
+	talks(t)
+	helpers, bin := tapped(t, needVoice(t))
+	c := newClub(t, talker, "", "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	c.comes()
+	channel := c.Channel("voice").ID
+	a, b := &speaker{User: c.ann, voice: ann}, &speaker{User: c.bob, voice: bob}
+	e := &speaker{User: c.AddUser(discordtest.User{Name: "eve", Human: true}), voice: eve}
+	c.joins(channel, a, b, e)
+	given := c.Invoke(c.ann.ID, c.bot.ID, channel, "join", "")
+	testkit.Await(t, soon, "earshot in the call", func() bool { return slices.Contains(c.InCall(channel), c.bot.ID) })
+	if is := c.Interaction(given); !is.Ephemeral {
+		t.Errorf("/join was answered with %q to all", is.Answers)
+	}
+	record := filepath.Join(t.TempDir(), "record")
+	a.Record(c.bot.ID, record)
+	testkit.Await(t, soon, "that it says that it listens", func() bool { return heardIn(t, record) > 500 && len(c.written(channel)) > 0 })
+
+	c.talk(a, b, e)
+	b.says("earshot, what is the weather like today")
+	if replies := c.replied(1); replies[0].Outcome != earshot.Completed || len(replies[0].Heard) != 1 || replies[0].Heard[0].Outlet != inCalls {
+		t.Errorf("it answered %+v", replies[0])
+	}
+	cut := c.interrupted(b, a, record)
+	c.silenced(b, channel, helpers)
+	a.says("earshot, what is the weather like today")
+	c.replied(4)
+
+	if all := c.everything("state"); strings.Contains(all, "teapot") || strings.Contains(all, "second shelf") || strings.Contains(all, "kitchen") {
+		t.Error("what was said by who does not want to be heard is kept")
+	}
+	const few, some = 3, 5 // words that a recogniser may get wrong
+	golden(t, c.reads(roomOf(channel)), []verse{
+		{"ann", talked[0], some, "[while bob and eve spoke] [not to me]"},
+		{"bob", talked[1], some, "[while ann and eve spoke] [not to me]"},
+		{"eve", talked[2], some, "[while ann and bob spoke] [not to me]"},
+		{"bob", "Earshot what is the weather like today", few, ""},
+		{"Earshot", "It is warm and dry today.", 0, ""},
+		{"bob", "Earshot tell me about the tide", few, ""},
+		{"Earshot", string(cut.Delivered()), 0, fmt.Sprintf("[cut off by ann; not heard: %s]", strings.TrimSpace(string(cut.Remainder())))},
+		{"ann", "Earshot what about the weather", few, ""},
+		{"Earshot", "It is warm and dry today.", 0, ""},
+		{"ann", "Earshot what is the weather like today", few, ""},
+		{"Earshot", "It is warm and dry today.", 0, ""},
+	})
+}
+
+// talked is what three people tell each other at the same time.
+var talked = []string{
+	"the build was finished at noon and everybody went home after that",
+	"add milk and eggs to the shopping list and bring some apples too",
+	"the meeting was moved to three thirty on monday and then to tuesday",
+}
+
+// talk has three people speak at the same time, each a little after the other, and
+// waits until each has been understood.
+func (c *club) talk(all ...*speaker) {
+	c.t.Helper()
+	files := make([]string, len(all))
+	for i, s := range all {
+		files[i] = s.rehearses(talked[i])
+	}
+	for i, s := range all {
+		s.Speak(files[i])
+		s.sent(35)
+	}
+	for i, s := range all {
+		<-s.Spoken()
+		last := talked[i][strings.LastIndex(talked[i], " ")+1:]
+		testkit.Await(c.t, soon, "what "+s.Name+" says while others speak", func() bool {
+			var words string
+			for _, ev := range c.journal() {
+				if u, ok := ev.Body.(earshot.Utterance); ok && ev.Author == participantOf(s.User) {
+					words += string(u.Text) + " "
+				}
+			}
+			return strings.Contains(words, last) || wrong(words, talked[i]) <= 5
+		})
+	}
+}
+
+// interrupted has somebody ask for a story, and another one something else over it.
+func (c *club) interrupted(asks, over *speaker, record string) (cut earshot.Reply) {
+	c.t.Helper()
+	before := heardIn(c.t, record)
+	asks.says("earshot, tell me about the tide")
+	question := over.rehearses("earshot, what about the weather")
+	testkit.Await(c.t, soon, "its voice", func() bool { return heardIn(c.t, record) > before+2000 })
+	over.Speak(question)
+	cut = c.replied(3)[1]
+	if cut.Outcome != earshot.Interrupted || cut.Delivered() == "" || cut.Remainder() == "" || cut.Cut == nil || cut.Cut.By != participantOf(over.User) {
+		c.t.Errorf("it was cut off like this: %+v", cut)
+	}
+	return cut
+}
+
+// silenced has somebody opt out in the middle of a sentence, and say it to its end. Of
+// that nothing goes to a decoder or a recogniser but what had come before. A recogniser
+// is given a little of the silence before a sentence, too.
+func (c *club) silenced(who *speaker, channel uint64, helpers tap) {
+	c.t.Helper()
+	secret := who.rehearses("the ring is in the teapot on the second shelf of the kitchen and nobody else may ever know that" +
+		" because it was my mother's and hers before that and it is all that is left of the house by the sea" +
+		" which they had to sell when the river came and took the garden and the road and the bridge")
+	for len(who.Spoken()) > 0 {
+		<-who.Spoken()
+	}
+	decoded, _ := helpers.got(c.t, "media")
+	_, heard := helpers.got(c.t, "hear")
+	spoken := c.Traffic(who.ID).In
+	who.Speak(secret)
+	who.sent(75) // a second and a half of it
+	out := c.Invoke(who.ID, c.bot.ID, channel, "optout", "")
+	testkit.Await(c.t, soon, "the answer", func() bool { return len(c.Interaction(out).Answers) > 0 })
+	before := c.Traffic(who.ID).In - spoken
+	<-who.Spoken()
+	packets, _ := helpers.got(c.t, "media")
+	_, sound := helpers.got(c.t, "hear")
+	all := c.Traffic(who.ID).In - spoken
+	c.t.Logf("of %d packets %d had come when they opted out; %d were decoded, and %d of 20 ms heard", all, before, packets-decoded, (sound-heard)/640)
+	const quiet = 50 // packets of silence around it
+	if packets-decoded > before || (sound-heard)/640 > before+quiet || all < 2*before+quiet {
+		c.t.Error("who does not want to be heard is heard")
+	}
+}
