@@ -83,7 +83,7 @@ func (c Config) Validate() error {
 	fault := func(key, format string, args ...any) { faults = append(faults, field.Errorf(key, format, args...)) }
 	switch {
 	case c.TokenFile != "" && !filepath.IsAbs(c.TokenFile):
-		fault("token_file", "is %q; write the whole path, from the root", c.TokenFile)
+		fault("token_file", "is no whole path; write it from the root") // what it is may be the token
 	case c.Enabled && c.TokenFile == "" && c.Token == "":
 		fault("token_file", "is empty, and %s is not set; write the bot's token into a file that only you can read, and name it here (docs/discord.md)", Variable)
 	}
