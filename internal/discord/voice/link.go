@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,15 +33,11 @@ var (
 	errLate = errors.New("voice gateway: not ready in time")
 )
 
-// A closed connection was closed by the gateway, with a code.
-type closed struct {
-	code int
-	why  string
-}
+// A closed connection was closed by the gateway, with a code. Its reason is somebody
+// else's text, which could repeat the token; the codes are known.
+type closed struct{ code int }
 
-func (c *closed) Error() string {
-	return fmt.Sprintf("voice gateway: closed with %d %s", c.code, c.why)
-}
+func (c *closed) Error() string { return fmt.Sprintf("voice gateway: closed with %d", c.code) }
 
 // A link is one websocket of a session, from opening to closing.
 type link struct {
@@ -173,7 +168,7 @@ func (l *link) read(ctx, reading context.Context, ws *websocket.Conn) error {
 		if err != nil {
 			var c websocket.CloseError
 			if errors.As(err, &c) {
-				return &closed{int(c.Code), strconv.Quote(c.Reason)}
+				return &closed{int(c.Code)}
 			}
 			return err
 		}
@@ -297,7 +292,7 @@ func (l *link) connect(ctx context.Context, m message) error {
 	}
 	mode := pick(m.modes)
 	if mode == "" {
-		return &closed{4016, "no mode in common"}
+		return &closed{4016} // no mode in common
 	}
 	ip, err := netip.ParseAddr(m.ip)
 	if err != nil || m.port == 0 {
