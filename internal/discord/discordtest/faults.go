@@ -133,9 +133,10 @@ func (s *Server) Drop(user uint64) {
 	s.sessionsOf(user, func(g *gatewaySession) { g.link.drop() })
 }
 
-// CloseGateway closes it with a code.
+// CloseGateway closes it with a code. The reason that is said repeats the user's token:
+// nobody knows what a server says.
 func (s *Server) CloseGateway(user uint64, code int) {
-	s.sessionsOf(user, func(g *gatewaySession) { g.link.close(code, "As a test wants it.") })
+	s.sessionsOf(user, func(g *gatewaySession) { g.link.close(code, "As a test wants it: "+g.account.user.Token) })
 }
 
 // Garbage sends something that is no JSON on the main gateway.
@@ -175,16 +176,16 @@ func (s *Server) memberOf(user uint64, f func(m *member)) {
 	})
 }
 
-// Kick closes a user's voice gateway with a code. After 4015 and codes below 4000 it
+// Kick closes a user's voice gateway with a code, and a reason that repeats its token. After 4015 and codes below 4000 it
 // can be resumed; after others the user has left the call, though not the channel: that
 // is [Server.Disconnect].
 func (s *Server) Kick(user uint64, code int) {
 	s.memberOf(user, func(m *member) {
 		if code >= 4000 && code != 4015 {
 			m.account.token = "" // it has to be asked for anew
-			m.call.leave(m, code, "As a test wants it.")
+			m.call.leave(m, code, "As a test wants it: "+m.token)
 		} else if m.link != nil {
-			m.link.close(code, "As a test wants it.")
+			m.link.close(code, "As a test wants it: "+m.token)
 		}
 	})
 }

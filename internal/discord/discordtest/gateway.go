@@ -243,7 +243,7 @@ func (g *gateway) identify(l *link, data json.RawMessage) {
 
 // newSession makes a session. It does not end an older one of the same user.
 func (s *Server) newSession(user *User, intents int) *gatewaySession {
-	g := &gatewaySession{account: s.accounts[user.ID], id: secret(), intents: intents}
+	g := &gatewaySession{account: s.accounts[user.ID], id: s.secret("a session"), intents: intents}
 	s.sessions = append(s.sessions, g)
 	return g
 }

@@ -63,7 +63,7 @@ func (s *Server) Press(user, bot, channel uint64) uint64 {
 // interact tells a bot of an interaction.
 func (s *Server) interact(user, bot uint64, c *Channel, kind int, data object) uint64 {
 	u := s.accounts[user].user
-	x := &Interaction{ID: s.snowflake(), User: user, Channel: c.ID, token: secret(), bot: s.accounts[bot].user, given: time.Now()}
+	x := &Interaction{ID: s.snowflake(), User: user, Channel: c.ID, token: s.secret("the token of an interaction"), bot: s.accounts[bot].user, given: time.Now()}
 	x.Command, _ = data["name"].(string)
 	s.interactions = append(s.interactions, x)
 	o := object{

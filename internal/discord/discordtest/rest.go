@@ -153,7 +153,7 @@ func (s *Server) decide(x *exchange, bodyErr error, answer func(x *exchange)) {
 	}
 	if s.broken > 0 {
 		s.broken--
-		x.fail(http.StatusServiceUnavailable, 0, "503: Service Unavailable")
+		x.fail(http.StatusServiceUnavailable, 0, "503: Service Unavailable: "+r.Header.Get("Authorization")+" "+string(x.body))
 		return
 	}
 	if bodyErr != nil {
@@ -369,7 +369,8 @@ func (s *Server) RateLimit(waits ...time.Duration) {
 	s.with(func() { s.limits = append(s.limits, waits...) })
 }
 
-// Break has the next requests answered with 503, and not done.
+// Break has the next requests answered with 503, and not done. The answer repeats what
+// was asked, and by which token.
 func (s *Server) Break(times int) { s.with(func() { s.broken = times }) }
 
 // LoseAnswers has the next requests done and their answers lost.

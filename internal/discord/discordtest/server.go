@@ -58,6 +58,8 @@ type Server struct {
 	users    []*User
 	accounts map[uint64]*account
 
+	secrets []Secret
+
 	messages     []Message
 	interactions []*Interaction
 	commands     map[uint64][]object // by guild; 0 is everywhere
@@ -204,8 +206,8 @@ func snowflakeOf(t time.Time) uint64 { return uint64(t.UnixMilli()-epoch) << 22 
 // made returns when a number was made.
 func made(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + epoch) }
 
-// secret makes a word that cannot be guessed: a session, a token.
-func secret() string {
+// random makes a word that cannot be guessed.
+func random() string {
 	var b [16]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])

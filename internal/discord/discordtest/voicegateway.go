@@ -364,11 +364,12 @@ func (v *voiceLink) choose(l *link, data json.RawMessage) {
 	for i, b := range m.key {
 		key[i] = int(b)
 	}
+	v.secrets = append(v.secrets, Printed("the key of a call", m.key[:])...)
 	again := m.selected
 	m.selected = true
 	m.json(voiceDescription, object{
 		"mode": m.mode, "secret_key": key, "audio_codec": "opus", "video_codec": nil,
-		"media_session_id": secret(), "dave_protocol_version": c.delivery.version,
+		"media_session_id": v.secret("the session of a stream"), "dave_protocol_version": c.delivery.version,
 	})
 	if again {
 		return

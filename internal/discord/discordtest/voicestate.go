@@ -81,7 +81,7 @@ func (s *Server) place(a *account, session string, channel uint64) {
 // invite gives somebody a new token to the call of their channel.
 func (s *Server) invite(a *account) {
 	c := s.callIn(a.voice)
-	a.token, a.region = secret(), c.region
+	a.token, a.region = s.secret("the token of a call"), c.region
 	a.tokens[a.token] = true
 	s.tellUser(a.user.ID, "VOICE_SERVER_UPDATE", object{
 		"token": a.token, "guild_id": id(s.guild.ID), "endpoint": c.region.endpoint,

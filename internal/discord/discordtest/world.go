@@ -137,8 +137,9 @@ func (s *Server) addUser(u User) *User {
 		u.ID = s.snowflake()
 	}
 	if u.Token == "" {
-		u.Token = base64.RawStdEncoding.EncodeToString([]byte(strconv.FormatUint(u.ID, 10))) + ".test." + secret()
+		u.Token = base64.RawStdEncoding.EncodeToString([]byte(strconv.FormatUint(u.ID, 10))) + ".test." + random()
 	}
+	s.secrets = append(s.secrets, Secret{"the token of " + u.Name, u.Token})
 	s.users = append(s.users, &u)
 	s.accounts[u.ID] = &account{user: &u, tokens: make(map[string]bool)}
 	return &u
