@@ -15,16 +15,23 @@ import (
 
 // inOrder puts each reply behind what it answers, other replies to that and what
 // was done for it, and so before the message that cut it off, after which it ended.
+// What people said at the same time stands in the order in which they began, and not in
+// that in which it was understood.
 func inOrder(events []earshot.Event) []earshot.Event {
 	var out []earshot.Event
 	for _, e := range events {
 		at := len(out)
-		if r, ok := e.Body.(earshot.Reply); ok {
+		switch body := e.Body.(type) {
+		case earshot.Reply:
 			for i, x := range slices.Backward(out) {
-				if behind(r, x) {
+				if behind(body, x) {
 					at = i + 1
 					break
 				}
+			}
+		case earshot.Utterance:
+			for at > 0 && out[at-1].Body.Kind() == earshot.KindUtterance && out[at-1].At.After(e.At) {
+				at--
 			}
 		}
 		out = slices.Insert(out, at, e)

@@ -62,6 +62,30 @@ func TestHistoryOfAgents(t *testing.T) {
 	}
 }
 
+// TestHistoryOfManyAtOnce: what people said at the same time stands in the order in which
+// they began to speak.
+func TestHistoryOfManyAtOnce(t *testing.T) {
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	at := func(id earshot.EventID, seconds int, body earshot.Body) earshot.Event {
+		return earshot.Event{ID: id, At: noon.Add(time.Duration(seconds) * time.Second), Body: body}
+	}
+	var got []string
+	for _, e := range inOrder([]earshot.Event{
+		at("a", 1, earshot.Utterance{}),
+		at("d", 4, earshot.Utterance{}),
+		at("c", 3, earshot.Utterance{}),
+		at("b", 2, earshot.Utterance{}),
+		at("to a", 8, earshot.Reply{About: "a"}),
+		at("written", 9, earshot.Message{}),
+		at("e", 7, earshot.Utterance{}),
+	}) {
+		got = append(got, string(e.ID))
+	}
+	if got := strings.Join(got, ", "); got != "a, to a, b, c, d, written, e" {
+		t.Errorf("they stand in the order %s", got)
+	}
+}
+
 // TestHistoryOfAll: the answers of all who were called stand behind the question in
 // the order in which they came, each behind what was done for it.
 func TestHistoryOfAll(t *testing.T) {
