@@ -134,6 +134,7 @@ func TestDiscordSecrets(t *testing.T) {
 			c.Spoil(c.bot.ID)
 			c.Reset(channel)
 			testkit.Await(t, soon, "a group", func() bool { return c.Group(channel).Resets > before })
+			logged("a message could not be followed")
 			inCall()
 		}},
 		{"what is sent is no sound", func() {

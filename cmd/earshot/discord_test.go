@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,34 +132,6 @@ func TestDiscordText(t *testing.T) {
 	d.end(syscall.SIGINT)
 	if all := c.everything("state/earshot/journal"); strings.Contains(all, "tide high?") || strings.Contains(all, "high at three") || !strings.Contains(all, "teapot") {
 		t.Error("what was deleted there is still in the files here, or something else is not")
-	}
-}
-
-// TestDiscordBots: a bot that answers everything is handed to a person at the limit.
-func TestDiscordBots(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, "reply: \"And you, @parrot?\"\n", "executive:\n  multi_party: {turn_limit: 4}\n")
-	parrot := c.Bot("parrot")
-	c.comes()
-	general := c.Channel("general").ID
-	c.calls(c.ann, general, "say hello to the parrot")
-	seen := 0
-	handed := func(m discordtest.Message) bool { return strings.Contains(m.Content, "it is yours again") }
-	testkit.Await(t, soon, "the handover", func() bool {
-		all := c.written(general)
-		for _, m := range all[seen:] {
-			if !handed(m) {
-				c.calls(parrot, general, "and you?")
-			}
-		}
-		seen = len(all)
-		return slices.ContainsFunc(all, handed)
-	})
-	if seen > 4 {
-		t.Errorf("it wrote %d messages", seen)
-	}
-	for _, m := range c.written(general) {
-		t.Logf("%s (may ping %s)", m.Content, m.Allowed)
 	}
 }
 
