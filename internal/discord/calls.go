@@ -101,6 +101,13 @@ func (l line) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) 
 	}
 }
 
+// Away implements [voice.Absent].
+func (l line) Away() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.s.conn == nil
+}
+
 // want remembers what is asked for, so that it can be asked for again, and reports
 // whether it will be by itself: Discord ignores it until the guild is there.
 func (s *Session) want(guild uint64, w wish) (later bool) {

@@ -33,6 +33,11 @@ type Line interface {
 	Move(ctx context.Context, guild, channel uint64, mute, deaf bool) error
 }
 
+// An Absent is a line that knows whether the main gateway is away. Whoever has lost that
+// for good is closed as for a move, and is let in again when it is back: a call waits for
+// it, for a minute. It is optional.
+type Absent interface{ Away() bool }
+
 // Config is what a call is made of.
 type Config struct {
 	Place Place
@@ -57,7 +62,8 @@ const (
 	moveWithin   = 5 * time.Second  // of a connection that was closed as for a move
 	serverWithin = 30 * time.Second // of a voice server that was announced
 	leaveWithin  = 2 * time.Second
-	asks         = 3 // without an answer, once a call has been there
+	asks         = 3  // without an answer, once a call has been there
+	waits        = 12 // for a move, while the main gateway is away: a minute
 	wellAfter    = 30 * time.Second
 	longestPause = 30 * time.Second // between attempts
 	longestFrame = 1275             // bytes of an Opus frame (RFC 6716 §3.2.1)
@@ -216,6 +222,11 @@ func (c *Call) admit(ctx context.Context, v *life) (in bool, err error) {
 	case late && v.do == await && c.promised():
 		v.do = ask
 		return false, nil
+	case late && v.do == await && c.away():
+		if v.asked++; v.asked > waits {
+			return false, unanswered(v.been, err)
+		}
+		return false, nil
 	case late && v.do == await:
 		return false, ended(v.code)
 	}
@@ -357,16 +368,16 @@ func (c *Call) await(ctx context.Context, serial int, within time.Duration) (tic
 		now, gone, news := c.door.serial, c.door.gone, c.news
 		c.mu.Unlock()
 		if gone {
-			return ticket{}, 0, ended(4014)
+			return ticket{}, serial, ended(4014)
 		}
 		if ok && now > serial {
 			return t, now, nil
 		}
 		select {
 		case <-ctx.Done():
-			return ticket{}, 0, ctx.Err()
+			return ticket{}, serial, ctx.Err()
 		case <-late.C:
-			return ticket{}, 0, errLate
+			return ticket{}, serial, errLate
 		case <-news:
 		}
 	}
@@ -385,6 +396,12 @@ func (c *Call) promised() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.door.promised
+}
+
+// away reports whether the main gateway is known to be away.
+func (c *Call) away() bool {
+	l, ok := c.cfg.Line.(Absent)
+	return ok && l.Away()
 }
 
 func (c *Call) removed() bool {

@@ -27,6 +27,8 @@ type house struct {
 	answer func(h *house, n int, channel uint64)
 	link   func(h *house, ctx context.Context, n int, l *link) error
 
+	back time.Duration // when the main gateway is there again; 0 if it always is
+
 	mu    sync.Mutex
 	moves int
 	log   []string
@@ -62,6 +64,9 @@ func (h *house) Move(_ context.Context, _, channel uint64, _, _ bool) error {
 	}
 	return nil
 }
+
+// Away implements [Absent].
+func (h *house) Away() bool { return time.Since(h.began) < h.back }
 
 // letIn is a main gateway that is well.
 func letIn(h *house, n int, channel uint64) {
@@ -116,6 +121,7 @@ func TestCall(t *testing.T) {
 		name   string
 		answer func(h *house, n int, channel uint64)
 		link   func(h *house, ctx context.Context, n int, l *link) error
+		back   time.Duration // of the main gateway
 		within time.Duration // 60 s if 0
 		code   int           // of the end; -1 for none
 		why    string
@@ -203,6 +209,34 @@ func TestCall(t *testing.T) {
 			},
 			code: 4022, why: "ended the call",
 			want: "0s move 7, 0s identify 7 t1 e:443, 10s move 0",
+		},
+		{
+			name:   "closed since the main gateway's session is over, which begins anew",
+			answer: letIn,
+			back:   14 * time.Second,
+			link: func(h *house, ctx context.Context, n int, l *link) error {
+				if n > 1 {
+					return open(h, ctx, l, forever, nil)
+				}
+				time.AfterFunc(14500*time.Millisecond, func() {
+					h.c.State(7, "s2")
+					h.c.Server("t2", "e:443")
+				})
+				return open(h, ctx, l, 5*time.Second, &closed{code: 4014})
+			},
+			code: -1,
+			want: "0s move 7, 0s identify 7 t1 e:443, 14.5s identify 7 t2 e:443, 1m0s move 0",
+		},
+		{
+			name:   "closed while the main gateway is away, which does not come back",
+			answer: letIn,
+			back:   time.Hour,
+			within: 10 * time.Minute,
+			link: func(h *house, ctx context.Context, n int, l *link) error {
+				return open(h, ctx, l, 5*time.Second, &closed{code: 4014})
+			},
+			code: 0, why: "does not answer the wish",
+			want: "0s move 7, 0s identify 7 t1 e:443, 1m10s move 0",
 		},
 		{
 			name:   "moved by somebody",
@@ -298,7 +332,7 @@ func TestCall(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &house{answer: tt.answer, link: tt.link}
+				h := &house{answer: tt.answer, link: tt.link, back: tt.back}
 				if tt.within == 0 {
 					tt.within = time.Minute
 				}
