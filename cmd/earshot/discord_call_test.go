@@ -190,11 +190,11 @@ func TestSpokenOnDiscord(t *testing.T) {
 			t.Errorf("%q, which was said aloud, is in the log", word)
 		}
 	}
-	const few, some = 3, 5 // words that a recogniser may get wrong
+	const few = 3 // words that a recogniser may get wrong
 	golden(t, c.reads(roomOf(channel)), []verse{
-		{"ann", talked[0], some, "[while bob and eve spoke] [not to me]"},
-		{"bob", talked[1], some, "[while ann and eve spoke] [not to me]"},
-		{"eve", talked[2], some, "[while ann and bob spoke] [not to me]"},
+		{"ann", talked[0], half, "[while bob and eve spoke] [not to me]"},
+		{"bob", talked[1], half, "[while ann and eve spoke] [not to me]"},
+		{"eve", talked[2], half, "[while ann and bob spoke] [not to me]"},
 		{"bob", "Earshot what is the weather like today", few, ""},
 		{"Earshot", "It is warm and dry today.", 0, ""},
 		{"bob", "Earshot tell me about the tide", few, ""},
@@ -212,6 +212,10 @@ var talked = []string{
 	"add milk and eggs to the shopping list and bring some apples too",
 	"the meeting was moved to three thirty on monday and then to tuesday",
 }
+
+// half is how many of those words of each a recogniser may get wrong that is busy with
+// three people.
+const half = 6
 
 // talk has three people speak at the same time, each a little after the other, and
 // waits until each has been understood.
@@ -235,7 +239,7 @@ func (c *club) talk(all ...*speaker) {
 					words += string(u.Text) + " "
 				}
 			}
-			return strings.Contains(words, last) || wrong(words, talked[i]) <= 5
+			return strings.Contains(words, last) || wrong(words, talked[i]) <= half
 		})
 	}
 }
