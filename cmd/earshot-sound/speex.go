@@ -32,6 +32,13 @@ const (
 	// as well by so many: more would lower him too.
 	suppress      = -45
 	suppressAside = -15
+
+	// For its first seconds in a room, in frames, it is played the last second again
+	// and again: it then knows the room twice as soon. What is played again ends with
+	// what came last, so that the next follows on it.
+	novice = int(2500 * time.Millisecond / audio.Time)
+	again  = int(240 * time.Millisecond / audio.Time)
+	lesson = int(time.Second / audio.Time)
 )
 
 // A canceller removes the echo of what a loudspeaker plays from what a microphone
@@ -39,7 +46,13 @@ const (
 type canceller struct {
 	echo  *C.SpeexEchoState
 	clean *C.SpeexPreprocessState
+
+	past  [lesson]exposure // the last ones, as a ring
+	known int              // frames that it was taught of this room
 }
+
+// An exposure is a frame of sound that it learns from.
+type exposure struct{ mic, far [audio.Samples]int16 }
 
 func newCanceller() *canceller {
 	k := &canceller{
@@ -65,11 +78,33 @@ func (k *canceller) cancel(mic, far, left, out *[audio.Samples]int16) {
 		copy(out[at:at+step], left[at:at+step])
 		C.speex_preprocess_run(k.clean, (*C.spx_int16_t)(&out[at]))
 	}
+	k.learn(mic, far)
+}
+
+// learn has it learn once more from what it heard, if it is new in the room.
+func (k *canceller) learn(mic, far *[audio.Samples]int16) {
+	if k.known == novice {
+		return
+	}
+	k.past[k.known%lesson] = exposure{*mic, *far}
+	if k.known++; k.known%again != 0 {
+		return
+	}
+	var left [step]int16
+	for i := max(0, k.known-lesson); i < k.known; i++ {
+		e := &k.past[i%lesson]
+		for at := 0; at < audio.Samples; at += step {
+			C.speex_echo_cancellation(k.echo, (*C.spx_int16_t)(&e.mic[at]), (*C.spx_int16_t)(&e.far[at]), (*C.spx_int16_t)(&left[0]))
+		}
+	}
 }
 
 // forget has it learn the room again, which takes it seconds, and longer from
 // what it knew of another.
-func (k *canceller) forget() { C.speex_echo_state_reset(k.echo) }
+func (k *canceller) forget() {
+	C.speex_echo_state_reset(k.echo)
+	k.known = 0
+}
 
 func (k *canceller) close() {
 	C.speex_preprocess_state_destroy(k.clean)

@@ -52,8 +52,8 @@ const (
 
 	// acquainted is how many frames of own sound it takes until that is known, and
 	// seen how many of an echo in a band.
-	acquainted = 50
-	seen       = 40
+	acquainted = 40
+	seen       = 15
 
 	// What part of a frame is said to be echo when somebody is clearly in it, and at
 	// most when he is plainly: no ear takes those for echo alone.

@@ -70,6 +70,7 @@ var figures = []figure{
 	{"yield", yielding},
 	{"yield-echo", yieldingAcross},
 	{"onset-echo", onsetsInEcho},
+	{"first-echo", firstEchoes},
 	{"yield-styles", mannerly},
 	{"yield-call", yieldingInCall},
 	{"card", cutOnCard},

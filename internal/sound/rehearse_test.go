@@ -148,6 +148,43 @@ func TestRehearseStutter(t *testing.T) {
 	}
 }
 
+// TestRehearseFirstReply: of the second second that is ever played in a room most is
+// removed already, and who speaks over the third is heard.
+func TestRehearseFirstReply(t *testing.T) {
+	whole, said := monologue(t)
+	far := append(make([]int16, audio.Rate), whole[:5*audio.Rate]...)
+	for _, tt := range []struct {
+		name string
+		room soundtest.Room
+		erle float64 // dB, at least, in the second second
+	}{
+		{"close", soundtest.Room{Echo: -6, Delay: 20 * time.Millisecond}, 12},
+		{"late", soundtest.Room{Echo: -10, Delay: 200 * time.Millisecond}, 10},
+		{"soft", soundtest.Room{Echo: -20, Delay: 100 * time.Millisecond, PPM: -30}, 12},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.room.Jitter, tt.room.Seed = 5*time.Millisecond, 1
+			near := make([]int16, len(far))
+			captured := tt.room.Captured(far, near)
+			frames := perform(t, tt.room, far, captured)
+			pcm := sounds(frames)
+			const from, to = 2 * audio.Rate, 3 * audio.Rate
+			if erle := audio.Level(captured[from:to]) - audio.Level(pcm[from:to]); erle < tt.erle {
+				t.Errorf("what comes back is lowered by %.1f dB, want %.0f", erle, tt.erle)
+			} else {
+				t.Logf("what comes back is lowered by %.1f dB", erle)
+			}
+			if at := voices(frames); len(at) > 0 {
+				t.Errorf("its own voice is heard at the frames %v", at)
+			}
+			copy(near[audio.Rate*3:], said[12*audio.Rate:])
+			if at := voices(perform(t, tt.room, far, tt.room.Captured(far, near))); len(at) == 0 || at[0] < 150 || at[0] > 225 {
+				t.Errorf("utterances begin at the frames %v, want one while somebody speaks, from 150 on", at)
+			}
+		})
+	}
+}
+
 // TestRehearseHeadphones: where nothing comes back, who speaks over the first
 // reply is heard half a second into it.
 func TestRehearseHeadphones(t *testing.T) {
