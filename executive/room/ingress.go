@@ -73,7 +73,9 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	entry, first, err := r.reserve(in)
 	if err != nil {
-		r.disturb(in) // what cannot be kept may still cut
+		if in.change.again == nil { // which is asked again by what is kept alone
+			r.disturb(in) // what cannot be kept may still cut
+		}
 		return err
 	}
 	if first { // and counts as coming, so that the room lets no thought go on before it has it

@@ -3,6 +3,7 @@ package room_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -332,6 +333,30 @@ func TestWhateverComesTogether(t *testing.T) {
 		})
 		if len(faults) > 0 {
 			rt.Fatal(strings.Join(faults, "\n"))
+		}
+	})
+}
+
+// TestAChangeThatIsRefusedCutsNothing: nothing has changed, so what is being said goes on.
+func TestAChangeThatIsRefusedCutsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		e := named("m", "@earshot count")
+		c.admits(t, e)
+		time.Sleep(25 * time.Millisecond)
+		c.journal.Slow(time.Second)
+		for range 300 {
+			go c.writes(t, "bob", "ann, look")
+			synctest.Wait() // the first keeps the owner waiting
+		}
+		if err := c.Admit(t.Context(), with(e, earshot.Revision{Of: "m", Text: "@earshot something else"})); !errors.Is(err, room.ErrBusy) {
+			t.Errorf("it is admitted with %v", err)
+		}
+		c.journal.Slow(0)
+		time.Sleep(time.Minute)
+		c.stop()
+		if got := c.console.Played(); got != "one two three four" {
+			t.Errorf("it said %q", got)
 		}
 	})
 }
