@@ -175,7 +175,7 @@ var about = map[string]note{
 
 	"speakers":               {effect: "Whose voice something is said with. A voice proves nothing: nobody may do or see more because of it. See docs/voices.md."},
 	"speakers.enabled":       {effect: "Tells voices apart. Without it nobody is known by voice and nothing is learnt; what is kept stays, and can be forgotten."},
-	"speakers.sure":          {effect: "How sure one must be, from 0.5 to 1, whose voice something was said with. What is less is said by nobody in particular."},
+	"speakers.sure":          {effect: "How likely it must be, from 0.5 to 1, that a voice is somebody's, for what was said with it to be theirs. What is less is said by nobody in particular; what is less than 0.9 has a question mark."},
 	"speakers.begin_seconds": {effect: "How much must be heard of a voice that is like none that is known, to count it as one that was not there before."},
 	"speakers.enrol_seconds": {effect: "How much must have been heard of a voice before it can be kept, which \"earshot speakers enroll\" asks for."},
 	"speakers.most_unknown":  {effect: "How many voices are known at once of which nothing is kept. They live in memory only; the one heard longest ago gives way."},

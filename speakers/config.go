@@ -15,8 +15,8 @@ type Config struct {
 	// is learnt; what is kept stays, and can be forgotten.
 	Enabled bool `yaml:"enabled"`
 
-	// Sure is how sure one must be, from 0.5 to 1, whose voice something was said
-	// with. What is less is said by nobody in particular.
+	// Sure is how likely it must be, from 0.5 to 1, that a voice is somebody's, for what
+	// was said with it to be theirs. What is less is said by nobody in particular.
 	Sure float64 `yaml:"sure"`
 
 	// Begin is how much must be heard of a voice that is like none that is known,
@@ -34,6 +34,9 @@ type Config struct {
 	// Nil means nobody listens.
 	Changed func(Change) `yaml:"-"`
 
+	// Raw leaves unjudged what a judgement is worth, for who learns that.
+	Raw bool `yaml:"-"`
+
 	// Report is told what is wrong with the file. Nil means nobody is.
 	Report func(earshot.Notice) `yaml:"-"`
 
@@ -49,7 +52,7 @@ const (
 
 // DefaultConfig returns the section of somebody who wrote none.
 func DefaultConfig() Config {
-	return Config{Enabled: true, Sure: 0.8, Begin: 1.5, Enrol: 12, MostUnknown: 64}
+	return Config{Enabled: true, Sure: 0.5, Begin: 1.5, Enrol: 12, MostUnknown: 64}
 }
 
 // Validate reports every fault in c, not only the first.

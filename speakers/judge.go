@@ -21,21 +21,23 @@ type Judgement struct {
 
 const (
 	// stranger is how likely somebody speaks who is not known, before the voice
-	// is looked at. It is more than at a desk, as the voices of strangers lie nearer to
-	// those that are known than the model has it: of what was said to be 90 % sure, 80 of
-	// 100 were right with 0.2, 91 with this, 95 with 0.65 and 98 with 0.8. More than this
-	// leaves short sentences nobody's of those who have not said much yet.
+	// is looked at. What a judgement is worth that is made with it says [Trust].
 	stranger = 0.5
 
 	// strange is how likely it must be a stranger's to begin a voice, and teaches
 	// how sure one must be to learn from it. Both are meant to be wrong rarely: a
-	// voice that was begun in vain merges, one that was taught wrongly misleads. Of what
-	// is as sure as teaches, 92 of 100 are right. Strange is more than what is
-	// reckoned with before, so that a voice must speak for it. With both, of what four
-	// people say whom nobody knows, 9 of 100 are taken for another's through a good
-	// microphone and 18 in a room; with a stranger of 0.2 it was 15 and 27.
+	// voice that was begun in vain merges, one that was taught wrongly misleads.
+	// Strange is more than what is reckoned with before, so that a voice must speak
+	// for it. With both, of what four people say whom nobody knows, 9 of 100 are
+	// taken for another's through a good microphone and 18 in a room; with a stranger
+	// of 0.2 it was 15 and 27. Teaches is as sure as the 0.95 were with which that was
+	// measured, before it was learnt what those are worth.
 	strange = 0.6
-	teaches = 0.95
+	teaches = 0.85
+
+	// mine is how sure one must be that it is the agent's voice: who is taken for that is
+	// not heard while it speaks.
+	mine = 0.65
 
 	// absent voices that nobody has named are this much less likely than those
 	// heard in the last while.
@@ -50,10 +52,10 @@ const (
 	// doubt is what is left of a judgement on sound that was heard before, and
 	// confused of one on a voice beside which somebody else is heard. Of 24 mixtures of
 	// three synthetic voices at 6 dB, 20 are given to somebody, 4 of these to the softer
-	// one; with this and [DefaultConfig] 11 are, all to the louder one. Nobody who was
-	// silent is named.
+	// one; where one must be as sure as this asks for, 11 are, all to the louder one.
+	// Nobody who was silent is named.
 	doubt    = 0.5
-	confused = 0.85
+	confused = 0.6
 
 	// same is how far two prints may lie apart, in parts of their length, and be of
 	// the same sound: nobody says a thing twice like this.
@@ -121,6 +123,9 @@ func valid(numbers []float32) bool {
 func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 	s := sample{at, p}
 	odds := b.is.odds(p, at)
+	if odds.best != nil && !b.cfg.Raw {
+		odds.sure = odds.best.worth(p).Of(odds.sure)
+	}
 	learns = learns && !b.frozen && !p.mixed
 	if p.mixed {
 		odds.sure *= confused
@@ -151,7 +156,7 @@ func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 // decide returns the judgement that somebody is as sure of as said.
 func (b *Book) decide(o odds, sure float64) Judgement {
 	switch {
-	case o.best == nil || sure < b.cfg.Sure:
+	case o.best == nil || sure < b.cfg.Sure || o.best == &b.is.own && sure < mine:
 		return Judgement{}
 	case o.best == &b.is.own:
 		return Judgement{Own: true, Sure: sure}

@@ -100,6 +100,11 @@ func (v *voice) prints() []print {
 	return all
 }
 
+// through reports whether it is known what v sounds like through a channel.
+func (v *voice) through(channel string) bool {
+	return slices.ContainsFunc(v.prints(), func(p print) bool { return p.channel == channel && p.heard >= voiceprint.Least })
+}
+
 // with returns the mean of two prints through one channel.
 func (p print) with(q print) print {
 	sum := p.heard + q.heard

@@ -43,6 +43,7 @@ var may = map[string]string{
 	"conversation":                   ". participants/...",
 	"models/...":                     ". internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
+	"speakers/train":                 ". internal/audio models/voiceprint/... speakers",
 	"providers":                      ".",
 	"providers/*":                    ". providers models/... internal/...",
 	"outlets":                        ".",

@@ -84,7 +84,7 @@ func share(name string, all []mixture, is func(*mixture) bool) Row {
 	rate := percent(all, is)
 	low, high := wilson(rate/100, float64(len(all)))
 	var each []string
-	for _, c := range channels {
+	for _, c := range noisy {
 		of := slices.DeleteFunc(slices.Clone(all), func(m mixture) bool { return m.channel != c.Name })
 		each = append(each, fmt.Sprintf("%s %.1f %%", c.Name, percent(of, is)))
 	}
@@ -114,7 +114,7 @@ func of(all []saying, who int, channel string) (some []saying) {
 
 // monologues are of one voice each: two things that they say, and six.
 func monologues(all []saying, luck *rand.Rand) (some []mixture) {
-	for _, c := range channels {
+	for _, c := range noisy {
 		for who := range all[len(all)-1].who + 1 {
 			for _, n := range []int{2, 2, 2, 6, 6} {
 				said := of(all, who, c.Name)
@@ -132,7 +132,7 @@ func monologues(all []saying, luck *rand.Rand) (some []mixture) {
 
 // takeovers are of two voices, of which the second takes over without a pause.
 func takeovers(all []saying, n int, luck *rand.Rand) (some []mixture) {
-	for _, c := range channels {
+	for _, c := range noisy {
 		for range n {
 			one, other := pair(all, c.Name, luck)
 			m := mixture{channel: c.Name}
@@ -152,7 +152,7 @@ func takeovers(all []saying, n int, luck *rand.Rand) (some []mixture) {
 
 // choruses are of two voices at once, of which the second is up to 6 dB softer.
 func choruses(all []saying, n int, luck *rand.Rand) (some []mixture) {
-	for _, c := range channels {
+	for _, c := range noisy {
 		for range n {
 			one, other := pair(all, c.Name, luck)
 			a, b := trimmed(one[luck.IntN(len(one))].frames), trimmed(other[luck.IntN(len(other))].frames)

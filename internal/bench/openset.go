@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/models/voiceprint/cast"
 	"earshot/speakers"
 )
 
@@ -20,8 +21,7 @@ type verdict struct {
 }
 
 // openSet measures whom a book with its defaults takes the sayings of people for, of whom
-// some are known, at the bound that it calls sure; and how often it is right when it says
-// so.
+// some are known, at the bound that it calls sure.
 func openSet(all []saying, draws int) (rows []Row, err error) {
 	for _, r := range []struct{ name, through string }{{"", channels[0].Name}, {", through another microphone", channels[2].Name}} {
 		luck := rand.New(rand.NewPCG(8, 9))
@@ -41,7 +41,6 @@ func openSet(all []saying, draws int) (rows []Row, err error) {
 		named := rated("B12 known people named right"+r.name, of(true), right)
 		named.Note += fmt.Sprintf("; %.1f %% are taken for somebody else who is known, the others for nobody", rateOf(of(true), wrong, nil))
 		rows = append(rows, named, rated("B12 unknown people taken for known"+r.name, of(false), wrong))
-		rows = append(rows, reliable("B12 right when 90 % sure who it is"+r.name, some))
 	}
 	return rows, nil
 }
@@ -75,6 +74,9 @@ func judged(all []saying, through string, luck *rand.Rand) (some []verdict, err 
 		at := slices.Index(people, s.who)
 		if at < 0 || s.what < learnt || s.channel != through || s.print == nil {
 			continue
+		}
+		if s.channel == cast.Noisy.Name { // the noise is in the room, and the microphone the same
+			s.channel = cast.Clean.Name
 		}
 		j := book.Guess(is(s), now)
 		v := verdict{who: s.who, known: at < known, named: j.Speaker.ID != "", sure: j.Sure}
@@ -130,22 +132,4 @@ func rated(name string, all []verdict, is func(verdict) bool) Row {
 	high = max(high, rate) // of few draws it need not be
 	return Row{Name: name, Unit: "%", Ours: Spread{rate, high, high}, Note: fmt.Sprintf(
 		"95 %% of draws of people lie between %.1f and %.1f %% (p99 shows the upper); %d of %d people are known by %d sayings each, as a book does with its defaults", low, high, known, inRoom, learnt)}
-}
-
-// reliable is how often a book is right that names somebody and is as sure of it as 90 %.
-func reliable(name string, all []verdict) Row {
-	right := func(v verdict) bool { return v.right }
-	within := func(from, to float64) []verdict {
-		return slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return !v.named || v.sure < from || v.sure >= to })
-	}
-	row := rated(name, within(0.9, 2), right)
-	for _, part := range [][2]float64{{0.8, 0.9}, {0.9, 0.95}, {0.95, 0.99}, {0.99, 2}} {
-		some := within(part[0], part[1])
-		mean := 0.0
-		for _, v := range some {
-			mean += 100 * v.sure / float64(len(some))
-		}
-		row.Note += fmt.Sprintf("; of %d said with %.1f %% on average, %.1f %% are right", len(some), mean, rateOf(some, right, nil))
-	}
-	return row
 }

@@ -30,19 +30,21 @@ const (
 	mostSaid  = 5 * time.Second
 )
 
-// channels are those that people are heard through.
-var channels = []cast.Channel{cast.Clean, cast.Dull, cast.Room}
+// channels are those that people are heard through, and noisy those and the best of them
+// where something roars.
+var (
+	channels = []cast.Channel{cast.Clean, cast.Dull, cast.Room}
+	noisy    = append(slices.Clone(channels), cast.Noisy)
+)
 
-// strangers has people speak that no print was learnt from, through three
-// channels.
-func strangers(ctx context.Context, lines int) ([]saying, error) {
-	people := cast.Strangers()
+// utterances has each of some people say so many things, through some channels.
+func utterances(ctx context.Context, people []cast.Person, lines int, channels []cast.Channel) ([]saying, error) {
 	each := make([][]saying, len(people))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.NumCPU())
 	for who, p := range people {
 		g.Go(func() (err error) {
-			each[who], err = stranger(ctx, who, p, lines)
+			each[who], err = stranger(ctx, who, p, lines, channels)
 			return err
 		})
 	}
@@ -51,7 +53,7 @@ func strangers(ctx context.Context, lines int) ([]saying, error) {
 }
 
 // stranger is one of them, who says so many lines.
-func stranger(ctx context.Context, who int, p cast.Person, lines int) (all []saying, err error) {
+func stranger(ctx context.Context, who int, p cast.Person, lines int, channels []cast.Channel) (all []saying, err error) {
 	var pcm []float64
 	what := 0
 	for _, line := range cast.Talk() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot/models/voiceprint"
+	"earshot/models/voiceprint/cast"
 )
 
 // The goals for telling voices apart, and what others reach with networks, on
@@ -26,19 +27,24 @@ func tellApart(ctx context.Context, b bench) ([]Row, error) {
 	if rows := withoutVoice("voices", nil, "flite", "espeak-ng"); rows != nil {
 		return rows, nil
 	}
-	all, err := strangers(ctx, max(b.rounds, 4))
+	said, err := utterances(ctx, cast.Strangers(), max(b.rounds, 4), noisy)
 	if err != nil {
 		return nil, err
 	}
+	all := slices.DeleteFunc(slices.Clone(said), func(s saying) bool { return s.channel == cast.Noisy.Name })
 	open, err := openSet(all, min(gathered, 4*b.rounds))
 	if err != nil {
 		return nil, err
 	}
-	mixed, err := mixtures(ctx, all, min(mixes, 2*b.rounds))
+	sure, err := b.reliability(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(errorRates(all), byLength(all), []Row{calibration(all)}, identification(all), open, mixed, []Row{b.stepping(all)}), nil
+	mixed, err := mixtures(ctx, said, min(mixes, 2*b.rounds))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(errorRates(all), byLength(all), []Row{calibration(all)}, identification(all), open, sure, mixed, []Row{b.stepping(all)}), nil
 }
 
 // A trial is two sayings that are compared.

@@ -38,10 +38,12 @@ func (c Channel) Through(pcm []float64, luck *rand.Rand) []float64 {
 }
 
 // The channels that are measured with: a good microphone; one that is far too
-// soft, dull and noisy; and one of a tinny kind in a room.
+// soft, dull and noisy; one of a tinny kind in a room; and the good one where something
+// roars.
 var (
 	Clean = Channel{Name: "clean", SNR: 45}
 	Dull  = Channel{Name: "dull", Gain: -12, SNR: 20, changes: []change{lowPass(0.62)}}
+	Noisy = Channel{Name: "noisy", SNR: 15}
 	Room  = Channel{Name: "room", SNR: 28, changes: []change{room(101, 0.3, 0.25), peak(1800, 600, 1.5), highPass(0.05)}}
 )
 

@@ -39,6 +39,34 @@ func Strangers() (all []Person) {
 	return named(all)
 }
 
+// Relatives and Passersby are people who are like each other, as those of one family are:
+// several of each voice that no model was learnt from. By the first it is learnt what a
+// judgement is worth, by the others that is measured; none has a voice of the other.
+func Relatives() []Person { return families(0) }
+
+// Passersby: see [Relatives].
+func Passersby() []Person { return families(1) }
+
+// families are the people of each second voice.
+func families(from int) (all []Person) {
+	luck := rand.New(rand.NewPCG(2, 7))
+	for i, variant := range strings.Fields("m1 m2 m3 m4 m5 m6 m7 f1 f2 f3 f4 f5") {
+		for range bodies {
+			p := Person{
+				Engine: Espeak, Voice: accents[luck.IntN(len(accents))] + "+" + variant,
+				Tract: math.Exp(between(luck, 0.12)), Pitch: math.Exp(between(luck, 0.3)), Pace: 1 + between(luck, 0.15),
+			}
+			if i%2 == from {
+				all = append(all, p)
+			}
+		}
+	}
+	for _, b := range bodies {
+		all = append(all, Person{Engine: Flite, Voice: []string{"slt", "rms"}[from], Tract: b.tract, Pitch: b.pitch, Pace: 1})
+	}
+	return named(all)
+}
+
 // variants are those of espeak-ng that sound like people, without the numbered
 // ones, which are strangers.
 const variants = `adam Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario

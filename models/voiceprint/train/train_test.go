@@ -43,8 +43,8 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestDisjoint says that nobody is learnt from who is measured with, and that no
-// two people are one.
+// TestDisjoint says that nobody is learnt from who is measured with, not even what a
+// judgement is worth, and that no two people are one.
 func TestDisjoint(t *testing.T) {
 	variant := func(p cast.Person) string { return p.Engine + p.Voice[strings.IndexByte(p.Voice, '+')+1:] }
 	strangers, names := make(map[string]bool), make(map[string]bool)
@@ -59,6 +59,15 @@ func TestDisjoint(t *testing.T) {
 			t.Errorf("two are called %s", p.Name)
 		}
 		names[p.Name] = true
+	}
+	relatives := make(map[string]bool)
+	for _, p := range cast.Relatives() {
+		relatives[variant(p)] = true
+	}
+	for _, p := range cast.Passersby() {
+		if !strangers[variant(p)] || relatives[variant(p)] {
+			t.Errorf("%s is learnt from", p.Name)
+		}
 	}
 	for _, line := range cast.Talk() {
 		for _, learnt := range cast.Lines() {
