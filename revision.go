@@ -24,9 +24,10 @@ type Revision struct {
 }
 
 // A Withdrawal says that a message was taken back: by its author, or, if its handle
-// has a provider and no identifier, by whoever keeps order there. What was said in
-// it, and all that was derived from it, is kept nowhere from then on. What whoever keeps
-// order takes back before it was brought in, as its sense may, is not let in afterwards.
+// has a provider and no identifier, by whoever keeps order there, who can take back a
+// reply as well that came out there. What was said in it, and all that was derived from
+// it, is kept nowhere from then on. What whoever keeps order takes back before it was
+// brought in, as its sense may, is not let in afterwards.
 type Withdrawal struct {
 	Of EventID `json:"of"`
 

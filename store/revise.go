@@ -74,7 +74,7 @@ func (s *Store) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) erro
 	return s.apply(ctx, tx, now)
 }
 
-// withdraw erases a message and all that was derived from it, and notes in the event
+// withdraw erases a message, or a reply, and all that was derived from it, and notes in the event
 // that says so what that was.
 func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, in earshot.RoomID) (earshot.Withdrawal, error) {
 	b.With = nil
@@ -83,7 +83,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 		return b, err
 	}
 	switch had.Body.(type) {
-	case earshot.Message, earshot.Utterance, earshot.Erased: // that, and what came of it since, is erased already
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Erased: // that, and what came of it since, is erased already
 	default:
 		return b, errNothing
 	}

@@ -131,6 +131,20 @@ func TestWithdrawal(t *testing.T) {
 	traceless(t, s, "xylophone", "glockenspiel")
 }
 
+// TestAReplyIsTakenBack, as where it was posted: what it answers stays.
+func TestAReplyIsTakenBack(t *testing.T) {
+	s := open(t, store.Config{})
+	m := add(t, s, said("where is the xylophone?"))[0]
+	reply := about(earshot.Reply{Turn: "t", About: m.ID, Outcome: earshot.Completed, Offered: "beside the glockenspiel", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 23}}})
+	reply.Sources = []earshot.EventID{m.ID}
+	r := add(t, s, reply)[0]
+	add(t, s, about(earshot.Withdrawal{Of: r.ID}))
+	if got, want := texts(everything(t, s)), "where is the xylophone?|erased|withdrawal"; got != want {
+		t.Errorf("there is %s, want %s", got, want)
+	}
+	traceless(t, s, "glockenspiel")
+}
+
 // TestTracesAreGoneAfterClose: what was taken back just before the end leaves no traces.
 func TestTracesAreGoneAfterClose(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "state")

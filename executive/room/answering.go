@@ -2,6 +2,7 @@ package room
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -90,11 +91,11 @@ func (r *Room) recalls(e earshot.Event) {
 // room is for that one, unless its words call somebody; what answers somebody else is
 // for them. A reply may be named by its turn, which is what an outlet knows of it; the
 // message then says which it is.
-func (r *Room) answering(e *earshot.Event, m earshot.Message, who participants.Participant, a aim) aim {
+func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a aim) aim {
 	if m.ReplyTo == "" {
 		return a
 	}
-	id, by := r.wroteThat(m.ReplyTo)
+	id, by := r.wroteThat(ctx, m.ReplyTo)
 	m.ReplyTo = cmp.Or(id, m.ReplyTo)
 	e.Body = m
 	p, known := r.cfg.People.Get(by)
@@ -114,8 +115,24 @@ func (r *Room) answering(e *earshot.Event, m earshot.Message, who participants.P
 }
 
 // wroteThat returns which event is called id, and who wrote it: a message, a reply, or
-// what is being said just now, of which there is no event yet.
-func (r *Room) wroteThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
+// what is being said just now, of which there is no event yet. What the room does not
+// remember it looks up.
+func (r *Room) wroteThat(ctx context.Context, id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
+	if event, by = r.remembersThat(id); by != "" || r.cfg.Event == nil {
+		return event, by
+	}
+	old, found, err := r.cfg.Event(ctx, id)
+	if err != nil {
+		r.cfg.Log.Warn("what a message answers cannot be looked up", "err", err)
+	}
+	if !found || err != nil {
+		return "", ""
+	}
+	return id, old.Author
+}
+
+// remembersThat is wroteThat of what the room remembers.
+func (r *Room) remembersThat(id earshot.EventID) (event earshot.EventID, by earshot.ParticipantID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if en, ok := r.known[id]; ok {

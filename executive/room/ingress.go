@@ -164,7 +164,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		if e.Visibility.Scope == earshot.Private {
 			in.aim = r.whispered(e)
 		} else {
-			in.aim = r.answering(&e, body, in.who, r.direct(&e, in.who, body.Text))
+			in.aim = r.answering(ctx, &e, body, in.who, r.direct(&e, in.who, body.Text))
 			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
 		}
 		if in.heeded {

@@ -44,7 +44,8 @@ func changing(b earshot.Body) (of earshot.EventID, does bool) {
 
 // bearsOn fixes what e does to a message: it is seen by whom that is, and its author
 // alone can bring it in, by the handle that they wrote it by. Whoever keeps order
-// where it was written, which is the sense itself, can take it back.
+// where it was written, which is the sense itself, can take it back, and a reply that
+// came out there.
 func (r *Room) bearsOn(ctx context.Context, e *earshot.Event, in *incoming) error {
 	of, _ := changing(e.Body)
 	was, err := r.original(ctx, of)
@@ -57,7 +58,9 @@ func (r *Room) bearsOn(ctx context.Context, e *earshot.Event, in *incoming) erro
 	revision, revises := e.Body.(earshot.Revision)
 	keepsOrder := !revises && e.From.ID == ""
 	m, message := was.Body.(earshot.Message)
+	reply, _ := was.Body.(earshot.Reply)
 	switch _, aloud := was.Body.(earshot.Utterance); {
+	case !revises && keepsOrder && cameOut(reply, e.Via):
 	case was.From.Provider != e.From.Provider || was.From != e.From && !keepsOrder:
 		return errNotTheirs
 	case !message && !(aloud && !revises), m.Turn != "":
@@ -79,6 +82,11 @@ func (r *Room) bearsOn(ctx context.Context, e *earshot.Event, in *incoming) erro
 		in.signal = over(*e, in.who.ID)
 	}
 	return nil
+}
+
+// cameOut reports whether any of a reply was heard at an outlet.
+func cameOut(r earshot.Reply, outlet string) bool {
+	return slices.ContainsFunc(r.Heard, func(d earshot.Delivery) bool { return d.Outlet == outlet && d.Bytes > 0 })
 }
 
 // over returns what it is to the floor that there is no such question any more.

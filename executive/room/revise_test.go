@@ -215,6 +215,12 @@ func TestWhoMayChange(t *testing.T) {
 		elsewhere := earshot.Event{From: earshot.Handle{Provider: "discord", ID: "ann"}}
 		house := earshot.Event{From: earshot.Handle{Provider: "console"}}
 		stranger := earshot.Event{From: earshot.Handle{Provider: "discord"}}
+		c.say(t, "@earshot count")
+		time.Sleep(time.Second)
+		replies := c.journal.Events()
+		reply := replies[slices.IndexFunc(replies, func(e earshot.Event) bool { return e.Body.Kind() == earshot.KindReply })]
+		there, nowhere := house, house
+		there.Via, nowhere.Via = reply.Body.(earshot.Reply).Heard[0].Outlet, "shop window"
 		for _, tt := range []struct {
 			from earshot.Event
 			body earshot.Body
@@ -232,6 +238,10 @@ func TestWhoMayChange(t *testing.T) {
 			{message(""), earshot.Revision{Of: memo.ID, Text: "x"}, "only a message can be changed"},
 			{message(""), earshot.Revision{Of: "m", Text: "hello \xff"}, ""},
 			{message(""), earshot.Revision{Of: "old", Text: "just now"}, ""},
+			{there, earshot.Revision{Of: reply.ID, Text: "x"}, "somebody else wrote that message"},
+			{nowhere, earshot.Withdrawal{Of: reply.ID}, "somebody else wrote that message"},
+			{bob, earshot.Withdrawal{Of: reply.ID}, "somebody else wrote that message"},
+			{there, earshot.Withdrawal{Of: reply.ID}, ""},
 			{house, earshot.Withdrawal{Of: "m"}, ""},
 			{house, earshot.Withdrawal{Of: "m"}, ""},
 			{message(""), earshot.Revision{Of: "m", Text: "again"}, "taken back"},
@@ -242,6 +252,9 @@ func TestWhoMayChange(t *testing.T) {
 			}
 		}
 		c.stop()
+		if left := c.remains("one two"); len(left) > 0 {
+			t.Errorf("the reply that was taken back is in %v", left)
+		}
 		for _, e := range c.journal.Events() {
 			if b, ok := e.Body.(earshot.Revision); ok && b.Of == "old" && (e.Visibility.Scope != earshot.Private || !slices.Equal(e.Visibility.Members, older.Visibility.Members) || !slices.Equal(e.To, older.To)) {
 				t.Errorf("a private message is changed for %v, to %v", e.Visibility, e.To)
@@ -353,6 +366,25 @@ func TestAReplyIsNamedByItsTurn(t *testing.T) {
 			if i := slices.IndexFunc(c.journal.Events(), func(r earshot.Event) bool { return r.ID == m.ReplyTo }); ok && m.Text == "and on?" && (i < 0 || c.journal.Events()[i].Body.Kind() != earshot.KindReply) {
 				t.Errorf("it says that it answers %s", m.ReplyTo)
 			}
+		}
+	})
+}
+
+// TestAnAnswerToSomethingOld, which the room does not remember, is for the agent if that
+// has written it.
+func TestAnAnswerToSomethingOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.event = func(_ context.Context, id earshot.EventID) (earshot.Event, bool, error) {
+			return earshot.Event{ID: "old", Author: participants.Agent, Body: earshot.Reply{Offered: "long ago"}}, id == "old", nil
+		}
+		c := gather(t, h, "bob")
+		e := earshot.Event{ID: "e", From: handle("bob"), Via: "bob", Body: earshot.Message{Text: "and on?", ReplyTo: "old"}}
+		c.admits(t, e)
+		time.Sleep(time.Second)
+		c.stop()
+		if all := c.replies(); len(all) != 1 || all[0].About != "e" {
+			t.Errorf("the replies are %+v", all)
 		}
 	})
 }
