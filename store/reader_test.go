@@ -333,3 +333,27 @@ func TestTextIsNotPrinted(t *testing.T) {
 		t.Errorf("an error says %s", text)
 	}
 }
+
+// TestRooms: those that begin alike, the newest first.
+func TestRooms(t *testing.T) {
+	s := open(t, store.Config{})
+	if got, err := s.Rooms(t.Context(), "", 9); err != nil || len(got) != 0 {
+		t.Errorf("in an empty journal there are %v, %v", got, err)
+	}
+	for _, room := range []earshot.RoomID{"chat-1", "desk", "chat-2", "chat", "chat-10", "chess", "chat-1"} {
+		e := said("hello")
+		e.Room = room
+		add(t, s, e)
+	}
+	for _, tt := range []struct {
+		prefix string
+		limit  int
+		want   string
+	}{
+		{"chat-", 9, "[chat-1 chat-10 chat-2]"}, {"chat-", 2, "[chat-1 chat-10]"}, {"chat-", 0, "[]"}, {"z", 9, "[]"}, {"", 9, "[chat-1 chess chat-10 chat chat-2 desk]"},
+	} {
+		if got, err := s.Rooms(t.Context(), tt.prefix, tt.limit); err != nil || fmt.Sprint(got) != tt.want {
+			t.Errorf("%d of %q are %v, %v, want %s", tt.limit, tt.prefix, got, err, tt.want)
+		}
+	}
+}

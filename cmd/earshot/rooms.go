@@ -101,6 +101,7 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
 		Corrected: d.corrected,
 		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, is) },
+		Lasts:     is.Provider == byDiscord,
 		Commands:  d.commandsIn(is),
 		Decided:   func(a earshot.Audience) why.Journal { return d.store.For(a) },
 		Reader:    reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),

@@ -73,6 +73,24 @@ func run(ctx context.Context, tx *sql.Tx, statement string, args ...any) error {
 	return err
 }
 
+// Rooms returns the rooms in which anything is still to be said, from a journal that has
+// the [Projection], that first where the oldest was set.
+func Rooms(ctx context.Context, v earshot.View) (rooms []earshot.RoomID, err error) {
+	rows, err := v.QueryContext(ctx, `SELECT room FROM reminders GROUP BY room ORDER BY min(sequence)`)
+	if err != nil {
+		return nil, fmt.Errorf("reading reminders: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var room earshot.RoomID
+		if err := rows.Scan(&room); err != nil {
+			return nil, fmt.Errorf("reading reminders: %w", err)
+		}
+		rooms = append(rooms, room)
+	}
+	return rooms, rows.Err()
+}
+
 // Read returns what is still to be said in a room, from a journal that has the
 // [Projection].
 func Read(ctx context.Context, v earshot.View, room earshot.RoomID) (a Agenda, err error) {

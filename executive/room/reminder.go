@@ -156,7 +156,7 @@ func (r *Room) cancelReminder(ctx context.Context, c command.Call, number string
 }
 
 // reminding returns a channel that yields when a reminder may be said, nil if
-// there is none for anybody who is here.
+// there is none that reaches anybody.
 func (r *Room) reminding() <-chan time.Time {
 	at := r.nextReminder()
 	if at.IsZero() || r.speaking() || !r.answers() {
@@ -165,14 +165,17 @@ func (r *Room) reminding() <-chan time.Time {
 	return time.After(min(max(at.Sub(r.cfg.Now()), soon), mostWait))
 }
 
-// nextReminder returns when the first one may be said whose person is here.
+// reaches reports whether somebody hears or reads what is said here now.
+func (r *Room) reaches(who earshot.ParticipantID) bool { return r.cfg.Lasts || r.isHere(who) }
+
+// nextReminder returns when the first one may be said that reaches its person.
 func (r *Room) nextReminder() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.agenda.Next(func(has remind.Reminder) time.Time {
 		tried := r.tried[has.Event.ID]
 		switch {
-		case !(participants.OfVoice(r.person(has.For)) || isAmong(r.cfg.People.Here(r.cfg.ID), r.person(has.For))):
+		case !(participants.OfVoice(r.person(has.For)) || r.reaches(r.person(has.For))):
 			return time.Time{}
 		case tried.After(has.Due):
 			return tried
@@ -185,7 +188,7 @@ func (r *Room) nextReminder() time.Time {
 func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answers() }
 
 // due returns the reminder that is said now, as a question without an asker: one
-// whose person is here. One that was tried in vain waits.
+// that reaches its person. One that was tried in vain waits.
 func (r *Room) due(ctx context.Context) (question, bool) {
 	for _, has := range r.dueReminders() {
 		if !r.answers() {
@@ -206,32 +209,37 @@ func (r *Room) dueReminders() []remind.Reminder {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.agenda.Due(now, func(has remind.Reminder) bool {
-		return !r.tried[has.Event.ID].After(now) && isAmong(r.cfg.People.Here(r.cfg.ID), has.For)
+		return !r.tried[has.Event.ID].After(now) && r.reaches(has.For)
 	})
 }
 
 // reminder returns the turn by which a reminder is said, in the name of the agent
-// that set it, or the main one.
+// that set it, or the main one. It is said aloud to who is here to hear it.
 func (r *Room) reminder(has remind.Reminder) question {
 	s := r.seatOf(has.Event.Author)
 	if s == nil || !sees(has.Event.Visibility, s.ID) {
 		s = r.seats[0]
 	}
 	return question{
-		seat: s, message: has.Event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), aloud: true,
+		seat: s, message: has.Event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), aloud: r.isHere(has.For),
 		remind: &has, words: r.reminds(has), visibility: has.Event.Visibility,
 	}
 }
 
-// reminds returns what is said, in the words of the house.
+// reminds returns what is said, in the words of the house. Who may not be looking is
+// called.
 func (r *Room) reminds(has remind.Reminder) string {
-	text := fmt.Sprintf("%s, you wanted to be reminded: %s", r.cfg.People.Name(has.For), string(has.Text))
+	who := r.cfg.People.Name(has.For)
+	if r.cfg.Lasts {
+		who = "@" + who
+	}
+	text := fmt.Sprintf("%s, you wanted to be reminded: %s", who, string(has.Text))
 	if now := r.cfg.Now(); now.Sub(has.Due) > late {
 		when := has.Due.Local().Format("15:04")
 		if now.Sub(has.Due) > 12*time.Hour {
 			when = has.Due.Local().Format("Monday, 2 January, 15:04")
 		}
-		text = fmt.Sprintf("%s, you wanted to be reminded at %s: %s", r.cfg.People.Name(has.For), when, string(has.Text))
+		text = fmt.Sprintf("%s, you wanted to be reminded at %s: %s", who, when, string(has.Text))
 	}
 	return text
 }

@@ -199,6 +199,26 @@ func TestAReminderAndPeople(t *testing.T) {
 	})
 }
 
+// TestAReminderWhereWordsLast: where what is written stays, nobody need be there, who is
+// called then, in writing.
+func TestAReminderWhereWordsLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.lasts = true
+		c := gather(t, h)
+		loud := &testkit.Voice{Called: "loudspeaker", Aloud: true}
+		c.Enter(loud, earshot.Audience{Unknown: true})
+		c.must(t, "ann", "/remind 1m tea", 2*time.Minute)
+		c.must(t, "ann", "/remind 1m coffee", 0)
+		c.presence(t, ann, "ann", false)
+		time.Sleep(time.Hour)
+		c.stop()
+		if aloud, read := loud.Played(), c.console.Played(); aloud != "@ann, you wanted to be reminded: tea" || !strings.HasSuffix(read, "@ann, you wanted to be reminded: coffee") {
+			t.Errorf("ann hears %q, and reads %q", aloud, read)
+		}
+	})
+}
+
 // TestAReminderOfWhichNothingWasHeard is said again a minute later.
 func TestAReminderOfWhichNothingWasHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

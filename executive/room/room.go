@@ -109,6 +109,10 @@ type Config struct {
 	// that the room remembers.
 	Event func(ctx context.Context, id earshot.EventID) (earshot.Event, bool, error)
 
+	// Lasts says that what is written there stays to be read by those who are not there,
+	// as in a channel of a chat. They are reminded there all the same.
+	Lasts bool
+
 	// Former returns what agents were called that have ended, so that who calls one is
 	// told. It answers at once. If nil, their names are nobody's.
 	Former func() []string

@@ -56,6 +56,7 @@ type house struct {
 	reach   func(earshot.ParticipantID, earshot.Event)
 	event   func(context.Context, earshot.EventID) (earshot.Event, bool, error)
 	away    bool // nobody is at the console
+	lasts   bool // what is written stays
 	voices  room.Voices
 
 	scenery   func(context.Context) ([]earshot.Event, error)
@@ -96,7 +97,7 @@ func (h *house) open(ctx context.Context) *house {
 		ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
-		Event:   h.event,
+		Event:   h.event, Lasts: h.lasts,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
 		Works: func() []string { return slices.Clone(h.works) }, Commands: h.extra,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -1,0 +1,34 @@
+package store
+
+import (
+	"context"
+
+	"earshot"
+)
+
+// Rooms returns the rooms whose names begin with prefix and in which anything has
+// happened, that of the newest event first, at most so many. It is for who keeps the
+// rooms. It takes as long as there are rooms, not as what was said in them.
+func (s *Store) Rooms(ctx context.Context, prefix string, limit int) (rooms []earshot.RoomID, err error) {
+	rows, err := s.archive.db.QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
+			SELECT min(room) FROM journal WHERE room >= ?1
+			UNION ALL SELECT (SELECT min(room) FROM journal WHERE room > all_rooms.room) FROM all_rooms WHERE substr(all_rooms.room, 1, length(?1)) = ?1
+		)
+		SELECT room FROM all_rooms WHERE substr(room, 1, length(?1)) = ?1
+		ORDER BY (SELECT max(sequence) FROM journal j WHERE j.room = all_rooms.room) DESC LIMIT ?2`, prefix, max(0, limit))
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var room earshot.RoomID
+		if err := rows.Scan(&room); err != nil {
+			return nil, s.archive.failed(ctx, err)
+		}
+		rooms = append(rooms, room)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	return rooms, nil
+}
