@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot/executive"
+	"earshot/executive/command"
+	gateway "earshot/internal/discord"
+	"earshot/participants"
+	"earshot/providers/discord"
+	ringing "earshot/providers/discord/calls"
+)
+
+// unfit are the commands that make no sense on Discord, where everybody is who they are,
+// all read what is written, and a voice is an account's.
+var unfit = []string{"identity", "msg", "voice"}
+
+// offered are the commands that people are offered where they type a slash.
+func (e *embassy) offered() (all []discord.Command) {
+	for _, c := range append(e.desk.Commands(), e.table()...) {
+		if !slices.Contains(unfit, c.Name) {
+			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
+		}
+	}
+	return all
+}
+
+// table are the commands of the rooms on Discord.
+func (e *embassy) table() command.Table {
+	const group = "Discord"
+	return command.Table{
+		{Group: group, Name: "join", Help: "come into the voice channel that I am in", Needs: participants.SendMessages, Do: e.join},
+		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: e.leave},
+		{Group: group, Name: "optout", Args: "[off]", Help: "do not listen to me in any voice channel; off: do again", Do: e.optOut},
+		{Group: group, Name: "status", Help: "the connection, the call, and what is wrong", Do: e.status},
+	}
+}
+
+// commandsIn returns the commands that only some rooms have.
+func (d *daemon) commandsIn(is executive.Room) command.Table {
+	if d.embassy == nil || is.Provider != byDiscord {
+		return nil
+	}
+	return d.embassy.table()
+}
+
+// errNoCalls is the answer where nothing is heard.
+var errNoCalls = errors.New("what hears and speaks in voice channels is missing, or switched off; earshot doctor tells who runs it why")
+
+// asker returns where on Discord a command was given, and by whom.
+func (e *embassy) asker(c command.Call) (guild, user uint64, err error) {
+	in, ok := e.posted(c.Event.Room)
+	if e.line == nil {
+		return 0, 0, errNoCalls
+	}
+	guild, _ = gateway.Number(in.Guild)
+	user, known := gateway.Number(c.Event.From.ID)
+	if !ok || !known || c.Event.From.Provider != e.sense.Name() {
+		return 0, 0, errors.New("that can be asked on Discord alone")
+	}
+	return guild, user, nil
+}
+
+func (e *embassy) join(_ context.Context, c command.Call) (string, error) {
+	guild, user, err := e.asker(c)
+	if err != nil {
+		return "", err
+	}
+	return e.line.Join(guild, 0, user), nil
+}
+
+func (e *embassy) leave(_ context.Context, c command.Call) (string, error) {
+	guild, _, err := e.asker(c)
+	if err != nil {
+		return "", err
+	}
+	return e.line.Leave(guild), nil
+}
+
+func (e *embassy) optOut(_ context.Context, c command.Call) (string, error) {
+	_, user, err := e.asker(c)
+	if err != nil {
+		return "", err
+	}
+	return e.line.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
+}
+
+// status tells how it stands with the session and the call of the guild where it is
+// asked.
+func (e *embassy) status(_ context.Context, c command.Call) (string, error) {
+	var b strings.Builder
+	st := e.session.Status()
+	if st.Open {
+		fmt.Fprintf(&b, "connected since %s, heartbeat %d ms", st.Since.Format("15:04"), st.RoundTrip.Milliseconds())
+	} else {
+		fmt.Fprintf(&b, "not connected: %s", cmp.Or(st.Why, "it is just beginning"))
+	}
+	if lost := st.Lost.Messages; lost > 0 {
+		fmt.Fprintf(&b, "; %s had to be asked for again", count(lost, "message"))
+	}
+	if e.line == nil {
+		return b.String() + "\n" + errNoCalls.Error(), nil
+	}
+	in, _ := e.posted(c.Event.Room)
+	guild, _ := gateway.Number(in.Guild)
+	for _, call := range e.line.Status() {
+		if call.Guild == guild {
+			b.WriteString("\n" + tellCall(call))
+		}
+	}
+	return b.String(), nil
+}
+
+// tellCall tells how it stands with a call.
+func tellCall(c ringing.Status) string {
+	v := c.Voice
+	text := cmp.Or(v.Phase, "coming")
+	switch {
+	case v.Encrypted:
+		text += fmt.Sprintf(", encrypted end to end (code %s)", v.Code)
+	case v.Phase == "in the call":
+		text += ", not encrypted end to end: Discord says that somebody here cannot"
+	}
+	if c.Listens {
+		text += fmt.Sprintf("; listens to %s", count(max(0, len(v.People)-1), "other"))
+	} else {
+		text += "; does not listen"
+	}
+	if v.Deaf != "" {
+		text += "; hears nothing: " + v.Deaf
+	}
+	for _, t := range c.Trouble {
+		text += "\n" + t
+	}
+	return text
+}
