@@ -24,9 +24,8 @@ type embassy struct {
 	line    *ringing.Calls // nil where nothing is heard
 	pool    *stt.Pool      // likewise
 
-	mu       sync.Mutex
-	postings map[earshot.RoomID]posting // of the rooms that were opened
-	own      echo
+	posts posts // into the rooms that were opened
+	own   echo
 }
 
 // discord gives the house a bot. What is missing may still come; what has to be mended
@@ -36,7 +35,7 @@ func (d *daemon) discord(hears, speaks bool) error {
 	if err != nil {
 		return err
 	}
-	e := &embassy{daemon: d, postings: make(map[earshot.RoomID]posting)}
+	e := &embassy{daemon: d}
 	take := func(event any) { e.sense.Take(event) }
 	e.session = sessionOn(d.cfg, token, d.log, take)
 	also := func(any) {}
@@ -61,14 +60,7 @@ func (e *embassy) Room(ctx context.Context, c discord.Channel) (earshot.RoomID, 
 	if err != nil {
 		return "", err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if was := e.postings[room.is.ID]; was.room.Room != room.Room { // it was just opened
-		if was.end != nil {
-			was.end()
-		}
-		e.postings[room.is.ID] = e.post(ctx, room, c)
-	}
+	e.post(ctx, room, c)
 	return room.is.ID, nil
 }
 
@@ -99,26 +91,16 @@ func (e *embassy) run(ctx context.Context) error {
 		}
 		hangUp()
 		inCall.Wait()
-		e.close()
+		e.posts.close()
 	})
-	err := e.sense.Run(last, e.Admit)
+	err := e.sense.Run(last, e.admit)
 	close(ended)
 	rest.Wait()
-	e.close() // what came in meanwhile
+	e.posts.close() // what came in meanwhile
 	if ctx.Err() != nil {
 		return nil
 	}
 	return err
-}
-
-// close ends what is being written.
-func (e *embassy) close() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id, p := range e.postings {
-		p.end()
-		delete(e.postings, id)
-	}
 }
 
 // Arrive implements [discord.House].

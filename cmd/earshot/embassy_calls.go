@@ -61,7 +61,7 @@ func (e *embassy) listens(speaks bool) error {
 // roomOf opens the room of a voice channel.
 func (e *embassy) roomOf(ctx context.Context, guild, channel uint64) (earshot.RoomID, error) {
 	c := discord.Channel{ID: strconv.FormatUint(channel, 10), Guild: strconv.FormatUint(guild, 10)}
-	if known, ok := e.posted(c.Room()); ok {
+	if known, ok := e.posts.posted(c.Room()); ok {
 		return e.Room(ctx, known)
 	}
 	var is struct {

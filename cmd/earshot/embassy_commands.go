@@ -54,7 +54,7 @@ var errNoCalls = errors.New("what hears and speaks in voice channels is missing,
 
 // asker returns where on Discord a command was given, and by whom.
 func (e *embassy) asker(c command.Call) (guild, user uint64, err error) {
-	in, ok := e.posted(c.Event.Room)
+	in, ok := e.posts.posted(c.Event.Room)
 	if e.line == nil {
 		return 0, 0, errNoCalls
 	}
@@ -106,7 +106,7 @@ func (e *embassy) status(_ context.Context, c command.Call) (string, error) {
 	if e.line == nil {
 		return b.String() + "\n" + errNoCalls.Error(), nil
 	}
-	in, _ := e.posted(c.Event.Room)
+	in, _ := e.posts.posted(c.Event.Room)
 	guild, _ := gateway.Number(in.Guild)
 	for _, call := range e.line.Status() {
 		if call.Guild == guild {

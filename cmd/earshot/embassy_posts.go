@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"earshot"
@@ -12,30 +15,181 @@ import (
 	"earshot/providers/discord"
 )
 
-// A posting is a channel and its room while that is open.
+// A posting is a channel and its room while that is open, with what writes there.
 type posting struct {
 	discord.Channel
 	room chamber
-	end  func() // ends what writes there, and waits for it
+	talk talk
+
+	stop    context.CancelFunc // ends what writes, which may wait for Discord
+	entered chan struct{}      // closed when it is in the room
+	over    chan struct{}      // closed when it has ended
 }
 
-// post lets what writes into a channel into its room, until the posting ends.
-func (e *embassy) post(ctx context.Context, room chamber, c discord.Channel) posting {
-	p := posting{Channel: c, room: room, end: func() {}}
-	set := e.cfg.Outlets.Discord
-	if !set.Text {
-		return p
+// posts are the channels whose rooms are open. Its methods may be called from many
+// goroutines, and do not wait for Discord but for close.
+type posts struct {
+	mu      sync.Mutex
+	of      map[earshot.RoomID]*posting
+	writing map[*posting]bool // what has not ended, also of rooms that were closed
+}
+
+// posted returns the channel of a room.
+func (p *posts) posted(room earshot.RoomID) (discord.Channel, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if here := p.of[room]; here != nil {
+		return here.Channel, true
 	}
-	around := earshot.Audience{Unknown: true} // who reads along nobody knows
+	return discord.Channel{}, false
+}
+
+// begin makes a channel that of its room, and returns what writes there, which is to be
+// run if it is new.
+func (p *posts) begin(room chamber, c discord.Channel, stop context.CancelFunc) (is *posting, begun bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.of[room.is.ID]
+	if was != nil && was.room.Room == room.Room {
+		was.Channel = c
+		return was, false
+	}
+	if was != nil {
+		was.stop()
+	}
+	is = &posting{Channel: c, room: room, stop: stop, entered: make(chan struct{}), over: make(chan struct{})}
+	if p.of == nil {
+		p.of, p.writing = make(map[earshot.RoomID]*posting), make(map[*posting]bool)
+	}
+	p.of[room.is.ID], p.writing[is] = is, true
+	return is, true
+}
+
+// end takes away what has ended.
+func (p *posts) end(done *posting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id := done.room.is.ID; p.of[id] == done {
+		delete(p.of, id)
+	}
+	delete(p.writing, done)
+	close(done.over)
+}
+
+// close ends what is being written everywhere, and waits for it.
+func (p *posts) close() {
+	p.mu.Lock()
+	all := slices.Collect(maps.Keys(p.writing))
+	p.mu.Unlock()
+	for _, w := range all {
+		w.stop()
+	}
+	for _, w := range all {
+		<-w.over
+	}
+}
+
+// heard notes that something was written in a room, and by whom.
+func (p *posts) heard(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if here := p.of[room]; here != nil {
+		here.talk.heard(by, event)
+	}
+}
+
+// between reports whether somebody else has written in a room since somebody did.
+func (p *posts) between(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	here := p.of[room]
+	return here != nil && here.talk.between(by, event)
+}
+
+// A talk is who wrote last, and who wrote last of all others.
+type talk struct{ last, other word }
+
+// A word is what somebody wrote. Names of messages sort by when they were written.
+type word struct {
+	by    earshot.ParticipantID
+	event earshot.EventID
+}
+
+func (t *talk) heard(by earshot.ParticipantID, event earshot.EventID) {
+	switch {
+	case event <= t.last.event: // it was missed before
+		return
+	case t.last.by != by:
+		t.other = t.last
+	}
+	t.last = word{by, event}
+}
+
+// between reports whether anybody but by wrote after an event.
+func (t *talk) between(by earshot.ParticipantID, event earshot.EventID) bool {
+	return cmp.Or(t.last.by, by) != by && t.last.event > event || cmp.Or(t.other.by, by) != by && t.other.event > event
+}
+
+// post lets what writes into a channel into its room, until that closes or the posting
+// ends. It returns when that is there: before anything comes in that is answered there.
+func (e *embassy) post(ctx context.Context, room chamber, c discord.Channel) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p, begun := e.posts.begin(room, c, stop)
+	if !begun {
+		stop()
+		<-p.entered
+		return
+	}
+	go func() { // posts.close waits for it
+		defer e.posts.end(p)
+		e.write(ctx, p, c)
+	}()
+	<-p.entered
+}
+
+// write writes into a channel until its room closes or ctx ends.
+func (e *embassy) write(ctx context.Context, p *posting, c discord.Channel) {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer p.stop()
+	watching.Go(func() {
+		defer p.stop()
+		select {
+		case <-p.room.shut():
+		case <-ctx.Done():
+		}
+	})
+	if !e.cfg.Outlets.Discord.Text {
+		close(p.entered)
+		<-ctx.Done()
+		return
+	}
+	if err := e.outlet(p.room.is.ID, c).Run(ctx, func(o earshot.Outlet) func() {
+		defer close(p.entered)
+		return p.room.Enter(o, e.around(c))
+	}); err != nil {
+		e.log.Error("a channel cannot be written in", "err", err)
+	}
+}
+
+// around returns who reads what is written in a channel.
+func (e *embassy) around(c discord.Channel) earshot.Audience {
 	if c.Private() {
-		around = earshot.Audience{Members: []earshot.ParticipantID{e.Resolve(earshot.Handle{Provider: byDiscord, ID: c.With}).Reader()}}
+		return earshot.Audience{Members: []earshot.ParticipantID{e.Resolve(earshot.Handle{Provider: byDiscord, ID: c.With}).Reader()}}
 	}
+	return earshot.Audience{Unknown: true} // nobody knows who reads along
+}
+
+// outlet returns the outlet of a channel.
+func (e *embassy) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
+	set := e.cfg.Outlets.Discord
 	channel, _ := gateway.Number(c.ID)
-	text := outlet.NewText(outlet.TextConfig{
+	return outlet.NewText(outlet.TextConfig{
 		Channel: channel, REST: e.session, Self: e.Name(participants.Agent), Beside: !set.Transcript,
-		Names:  func() compose.Names { return e.names(room.is.ID) },
+		Names:  func(to earshot.ParticipantID) compose.Names { return e.names(room, to) },
+		Calls:  func(o earshot.Opening) bool { return !c.Private() && e.calls(room, o) },
 		Called: e.Name,
-		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(message, saying{room.is.ID, turn}) },
+		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(message, saying{room, turn}) },
 		Refused: func(err error) {
 			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be written in " + c.Name}
 			why, cure := plainly(err)
@@ -43,28 +197,15 @@ func (e *embassy) post(ctx context.Context, room chamber, c discord.Channel) pos
 			e.report(n)
 		},
 	})
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var writing sync.WaitGroup
-	entered := make(chan struct{})
-	writing.Go(func() {
-		if err := text.Run(ctx, func(o earshot.Outlet) func() {
-			defer close(entered)
-			return room.Enter(o, around)
-		}); err != nil {
-			e.log.Error("a channel cannot be written in", "err", err)
-		}
-	})
-	<-entered // before anything is brought in that is answered there
-	p.end = func() {
-		stop()
-		writing.Wait()
-	}
-	return p
 }
 
-// names returns who may be mentioned in a room: those who are there.
-func (e *embassy) names(room earshot.RoomID) (all compose.Names) {
-	for _, p := range e.Here(room) {
+// names returns who may be mentioned in a room: those who are there, and who is answered.
+func (e *embassy) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.Names) {
+	who := e.Here(room)
+	if p, known := e.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
+		who = append(slices.Clip(who), p)
+	}
+	for _, p := range who {
 		for _, h := range e.Handles(p.ID) {
 			if id, ok := gateway.Number(h.ID); ok && h.Provider == byDiscord {
 				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
@@ -74,10 +215,17 @@ func (e *embassy) names(room earshot.RoomID) (all compose.Names) {
 	return all
 }
 
-// posted returns the channel of a room.
-func (e *embassy) posted(room earshot.RoomID) (discord.Channel, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	p, ok := e.postings[room]
-	return p.Channel, ok
+// calls reports whether a reply pings whom it answers: a person, when others have written
+// since, so that they may have looked away. Bots are not called, which would answer.
+func (e *embassy) calls(room earshot.RoomID, o earshot.Opening) bool {
+	p, known := e.Get(o.To)
+	return known && p.Type == participants.Human && e.posts.between(room, o.To, o.About)
+}
+
+// admit brings an event into its room, and notes who has written.
+func (e *embassy) admit(ctx context.Context, ev earshot.Event) error {
+	if ev.Body.Kind() == earshot.KindMessage {
+		e.posts.heard(ev.Room, e.Resolve(ev.From).ID, ev.ID)
+	}
+	return e.Admit(ctx, ev)
 }

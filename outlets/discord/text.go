@@ -36,8 +36,13 @@ type TextConfig struct {
 	// aloud does not come out of it.
 	Beside bool
 
-	// Names returns who and what may be mentioned there. If nil, that is nobody.
-	Names func() compose.Names
+	// Names returns who and what may be mentioned there, in what is said to somebody. If
+	// nil, that is nobody.
+	Names func(to earshot.ParticipantID) compose.Names
+
+	// Calls reports whether a reply pings the author of the message that it answers. If
+	// nil, none does.
+	Calls func(o earshot.Opening) bool
 
 	// Called returns what people call a participant. If nil, their ID is used.
 	Called func(earshot.ParticipantID) string
@@ -71,7 +76,10 @@ type Text struct {
 // NewText returns the outlet of a channel, which can be opened while it runs.
 func NewText(cfg TextConfig) *Text {
 	if cfg.Names == nil {
-		cfg.Names = func() compose.Names { return compose.Names{} }
+		cfg.Names = func(earshot.ParticipantID) compose.Names { return compose.Names{} }
+	}
+	if cfg.Calls == nil {
+		cfg.Calls = func(earshot.Opening) bool { return false }
 	}
 	if cfg.Called == nil {
 		cfg.Called = func(id earshot.ParticipantID) string { return string(id) }
@@ -163,8 +171,8 @@ type message struct {
 	Enforce   bool       `json:"enforce_nonce,omitempty"`
 }
 
-// allowed says whom a message tells: nobody but these users. Discord's default is
-// everybody.
+// allowed says whom a message tells: nobody but these users and, if replied is set, the
+// author of the message that it refers to. Discord's default is everybody.
 type allowed struct {
 	Parse   []string `json:"parse"` // none; not left out
 	Users   []string `json:"users"`

@@ -41,7 +41,9 @@ func TestTextReal(t *testing.T) {
 		asked := server.Say(ann.ID, room.ID, "What is it?")
 		works.Go(func() {
 			text, shut := running(discord.TextConfig{
-				Channel: room.ID, REST: session, Names: func() compose.Names { return compose.Names{People: []compose.Name{{Name: "Ann", ID: ann.ID}}} },
+				Channel: room.ID, REST: session, Names: func(earshot.ParticipantID) compose.Names {
+					return compose.Names{People: []compose.Name{{Name: "Ann", ID: ann.ID}}}
+				},
 				Refused: func(err error) { t.Errorf("room %d: %v", i, err) },
 			})
 			defer shut()

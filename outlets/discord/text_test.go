@@ -223,13 +223,20 @@ func open(t interface {
 var question = earshot.Opening{Turn: "turn-1", About: rest.EventOf(room, asked), Name: "Claude"}
 
 // A reply becomes messages that refer to what they answer, ping whom they mean and
-// nobody else, and can be sent twice.
+// nobody else, and can be sent twice. Who asked is pinged if somebody says so, and once.
 func TestTextPosts(t *testing.T) {
+	for _, calls := range []bool{false, true} {
+		t.Run(fmt.Sprint(calls), func(t *testing.T) { testTextPosts(t, calls) })
+	}
+}
+
+func testTextPosts(t *testing.T, calls bool) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChannel()
 		var told []uint64
 		text, shut := running(discord.TextConfig{
-			Channel: room, REST: c, Self: "Claude", Names: func() compose.Names { return people },
+			Channel: room, REST: c, Self: "Claude", Names: func(earshot.ParticipantID) compose.Names { return people },
+			Calls: func(o earshot.Opening) bool { return calls && o.About == question.About },
 			Posted: func(turn earshot.TurnID, message uint64) {
 				if turn != "turn-1" {
 					t.Errorf("told of turn %s", turn)
@@ -264,7 +271,7 @@ func TestTextPosts(t *testing.T) {
 		}
 		for i, p := range all {
 			users := [][]string{{strconv.Itoa(annID)}, {}}[i]
-			if p.Allowed.Parse == nil || len(p.Allowed.Parse) > 0 || !slices.Equal(p.Allowed.Users, users) || p.Allowed.Replied {
+			if p.Allowed.Parse == nil || len(p.Allowed.Parse) > 0 || !slices.Equal(p.Allowed.Users, users) || p.Allowed.Replied != (calls && i == 0) {
 				t.Errorf("message %d may mention %+v", i, p.Allowed)
 			}
 			if !p.Enforce || p.Nonce == "" || len(p.Nonce) > 25 || p.Nonce == all[1-i].Nonce {

@@ -88,7 +88,7 @@ type clause struct{ n, start int }
 func newWriting(t *Text, o earshot.Opening, heard func(earshot.Heard), stop context.CancelFunc) *writing {
 	w := &writing{
 		text: t, open: o, heard: heard, stop: stop, over: make(chan struct{}), wake: make(chan struct{}, 1),
-		parts: compose.New(t.cfg.Names(), t.head(o.Name)),
+		parts: compose.New(t.cfg.Names(o.To), t.head(o.Name)),
 	}
 	w.moved.L = &w.mu
 	return w
@@ -224,6 +224,7 @@ func (w *writing) deliver(ctx, posting context.Context, p compose.Part) error {
 	m := message{Content: p.Content, Allowed: tells(p.Users), Nonce: w.nonce(), Enforce: true}
 	if w.posted == 0 {
 		m.Reference = w.answers()
+		m.Allowed.Replied = m.Reference != nil && w.text.cfg.Calls(w.open)
 	}
 	id, err := w.text.post(posting, m)
 	if err != nil {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"earshot"
+	gateway "earshot/internal/discord"
+	"earshot/providers/discord"
+)
+
+// TestDiscordThatDoesNotAnswer: while Discord takes nothing in one channel, all that the
+// house asks about channels is answered, another room can be opened, and one that was
+// closed is opened again.
+func TestDiscordThatDoesNotAnswer(t *testing.T) {
+	asked, dropped := make(chan struct{}, 16), make(chan struct{}, 16)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else it is not noticed that nobody waits
+		asked <- struct{}{}
+		<-r.Context().Done()
+		dropped <- struct{}{}
+	}))
+	defer silent.Close()
+	d := inhabited(t, t.TempDir())
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	defer runs(t, d)()
+	e := &embassy{daemon: d, session: gateway.New(gateway.Config{Base: silent.URL})}
+	defer silent.CloseClientConnections() // who waits for an answer waits no longer
+	ctx := t.Context()
+	general := discord.Channel{ID: "77", Guild: "7", Name: "#general"}
+	opens := func(c discord.Channel) chamber {
+		t.Helper()
+		id, err := e.Room(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room, _ := d.rooms.find(id)
+		return room
+	}
+	first := opens(general)
+	first.Mention("hello") // which is on its way, and stays that
+	<-asked
+	d.rooms.remove(first)
+	general.Name = "#harbour"
+	if again := opens(general); again.Room == first.Room {
+		t.Error("the room was not closed")
+	}
+	opens(discord.Channel{ID: "78", Guild: "7", Name: "#quay"})
+	for room, want := range map[earshot.RoomID]string{"discord-77": "#harbour", "discord-78": "#quay"} {
+		if c, ok := e.posts.posted(room); !ok || c.Name != want {
+			t.Errorf("%s is %+v, %v", room, c, ok)
+		}
+	}
+	general.Name = "#haven"
+	opens(general)
+	if c, _ := e.posts.posted("discord-77"); c.Name != "#haven" {
+		t.Errorf("after a change of name it is %q", c.Name)
+	}
+	select {
+	case <-dropped:
+		t.Error("it was waited until the request was given up")
+	default:
+	}
+	silent.CloseClientConnections()
+	e.posts.close()
+	if _, ok := e.posts.posted("discord-77"); ok {
+		t.Error("something writes still")
+	}
+}
+
+// TestTalk is whether anybody else has written since a message.
+func TestTalk(t *testing.T) {
+	for _, tt := range []struct {
+		picture string // who writes, in order; the first asks with a capital
+		want    bool
+	}{
+		{"A", false}, {"Aa", false}, {"bA", false}, {"bAa", false}, {"Ab", true}, {"Aba", true}, {"Abaa", true}, {"Aabc", true}, {"bcA", false}, {"", false},
+	} {
+		var all talk
+		asked := earshot.EventID("0")
+		for i, c := range tt.picture {
+			id := earshot.EventID(rune('1' + i))
+			by := earshot.ParticipantID(c | 0x20)
+			if c == 'A' {
+				asked = id
+			}
+			all.heard(by, id)
+			all.heard("z", "0") // what was missed is older
+		}
+		if got := all.between("a", asked); got != tt.want {
+			t.Errorf("%q: %v, want %v", tt.picture, got, tt.want)
+		}
+	}
+}
