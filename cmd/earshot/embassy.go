@@ -25,7 +25,7 @@ type embassy struct {
 	pool    *stt.Pool      // likewise
 
 	posts posts // into the rooms that were opened
-	own   echo
+	own   *sayings
 }
 
 // discord gives the house a bot. What is missing may still come; what has to be mended
@@ -35,7 +35,7 @@ func (d *daemon) discord(hears, speaks bool) error {
 	if err != nil {
 		return err
 	}
-	e := &embassy{daemon: d}
+	e := &embassy{daemon: d, own: openSayings(d.cfg.Store.Directory, d.log)}
 	take := func(event any) { e.sense.Take(event) }
 	e.session = sessionOn(d.cfg, token, d.log, take)
 	also := func(any) {}
@@ -105,7 +105,10 @@ func (e *embassy) run(ctx context.Context) error {
 
 // Arrive implements [discord.House].
 func (e *embassy) Arrive(ctx context.Context, who earshot.Handle, p discord.Person) (string, error) {
-	n := participants.Newcomer{Names: []string{p.Name}, Type: participants.Human, Description: strings.Join(p.Roles, ", ")}
+	if is := e.Resolve(who); !p.Member && is.ID != "" || p.IfKnown && is.ID == "" {
+		return is.Name, nil
+	}
+	n := participants.Newcomer{Names: []string{p.Name, p.Account}, Type: participants.Human, Description: strings.Join(p.Roles, ", ")}
 	if p.Bot {
 		n.Type = participants.AIAssistant
 	}

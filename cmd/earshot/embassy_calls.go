@@ -91,7 +91,9 @@ func (e *embassy) arrives(ctx context.Context, guild, user uint64) error {
 	if err := e.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/members/%d", guild, user), nil, &is); err != nil {
 		return err
 	}
-	_, err := e.Arrive(ctx, who, discord.Person{Name: cmp.Or(is.Nick, is.User.Global, is.User.Name), Bot: is.User.Bot})
+	_, err := e.Arrive(ctx, who, discord.Person{
+		Name: cmp.Or(is.Nick, is.User.Global, is.User.Name), Account: is.User.Name, Bot: is.User.Bot, Member: true,
+	})
 	return err
 }
 

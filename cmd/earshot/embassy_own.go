@@ -1,7 +1,15 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -9,56 +17,127 @@ import (
 	gateway "earshot/internal/discord"
 )
 
-// eventOf returns the event that a message is: of a part of a reply that was posted
-// since earshot runs, that reply.
+// eventOf returns the event that a message is: of a part of a reply, that reply, which is
+// named by its turn as long as it goes on.
 func (e *embassy) eventOf(channel, message uint64) earshot.EventID {
-	if said, ok := e.own.get(message); ok {
-		found, err := e.store.Lately(context.Background(), said.room, earshot.KindReply, lately, e.anybody(said.room)...)
+	said, ok := e.own.get(message)
+	if !ok {
+		return gateway.EventOf(channel, message)
+	}
+	for _, a := range e.anybody(said.Room) {
+		found, err := e.store.For(a).Turn(context.Background(), said.Turn)
 		if err != nil {
 			e.log.Warn("a reply cannot be found", "err", err)
 		}
-		for _, ev := range slices.Backward(found) {
-			if r, ok := ev.Body.(earshot.Reply); ok && r.Turn == said.turn {
+		for _, ev := range found {
+			if ev.Body.Kind() == earshot.KindReply {
 				return ev.ID
 			}
 		}
 	}
-	return gateway.EventOf(channel, message)
+	return earshot.EventID(said.Turn)
 }
 
 // mostOwn is how many of its own messages are remembered: what people still answer.
 const mostOwn = 4096
 
-// A saying is in which turn something was said, and where.
+// A saying is of which reply a message is part, and where.
 type saying struct {
-	room earshot.RoomID
-	turn earshot.TurnID
+	Message uint64         `json:"message"`
+	Room    earshot.RoomID `json:"room"`
+	Turn    earshot.TurnID `json:"turn"`
 }
 
-// An echo remembers of messages that were posted which turn they are part of. It may be
-// used from many goroutines.
-type echo struct {
+// sayings are the last messages that were posted on Discord. They are kept beside the
+// journal, since they are no more than numbers, which Discord alone would miss. Its
+// methods may be called from many goroutines.
+type sayings struct {
+	path string // where they are kept; nowhere if it is empty
+	log  *slog.Logger
+
 	mu    sync.Mutex
-	turns map[uint64]saying
+	of    map[uint64]saying
 	order []uint64 // the oldest first
+	kept  int      // lines in the file
+	ill   bool     // it was said that they cannot be kept
 }
 
-func (o *echo) add(message uint64, s saying) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.turns == nil {
-		o.turns = make(map[uint64]saying)
+// openSayings reads them. What cannot be read is not remembered, which is said in the log.
+func openSayings(directory string, log *slog.Logger) *sayings {
+	s := &sayings{path: filepath.Join(directory, "discord.jsonl"), log: log, of: make(map[uint64]saying)}
+	data, err := os.ReadFile(s.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("which replies were posted on Discord cannot be read", "err", err)
 	}
-	if len(o.order) == mostOwn {
-		delete(o.turns, o.order[0])
-		o.order = slices.Delete(o.order, 0, 1)
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		var is saying
+		s.kept++
+		if json.Unmarshal(lines.Bytes(), &is) == nil && is.Message != 0 { // else it was cut off
+			s.remember(is)
+		}
 	}
-	o.turns[message], o.order = s, append(o.order, message)
+	return s
 }
 
-func (o *echo) get(message uint64) (saying, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s, ok := o.turns[message]
-	return s, ok
+// remember takes one in, and forgets the oldest if there are too many.
+func (s *sayings) remember(is saying) {
+	if len(s.order) == mostOwn {
+		delete(s.of, s.order[0])
+		s.order = slices.Delete(s.order, 0, 1)
+	}
+	s.of[is.Message], s.order = is, append(s.order, is.Message)
+}
+
+// add notes that a message was posted.
+func (s *sayings) add(is saying) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remember(is)
+	err := s.keep(is)
+	if err != nil && !s.ill {
+		s.log.Warn("which reply was posted on Discord cannot be kept", "err", err)
+	}
+	s.ill = err != nil
+}
+
+// keep writes one behind the others, and all of them anew when most are outdated. Nobody
+// waits for the disk: the last of them may be lost with the machine.
+func (s *sayings) keep(is saying) error {
+	var data bytes.Buffer
+	mode := os.O_APPEND
+	some := []uint64{is.Message}
+	if s.kept >= 2*mostOwn {
+		mode, some, s.kept = os.O_TRUNC, s.order, 0
+	}
+	out := json.NewEncoder(&data)
+	for _, id := range some {
+		_ = out.Encode(s.of[id]) // of numbers and names, which cannot fail
+	}
+	s.kept += len(some)
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_WRONLY|mode, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data.Bytes())
+	return errors.Join(err, f.Close())
+}
+
+// get returns of which reply a message is part.
+func (s *sayings) get(message uint64) (saying, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is, ok := s.of[message]
+	return is, ok
+}
+
+// in returns the messages in a room, the oldest first.
+func (s *sayings) in(room earshot.RoomID) (messages []uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.order {
+		if s.of[id].Room == room {
+			messages = append(messages, id)
+		}
+	}
+	return messages
 }

@@ -189,7 +189,7 @@ func (e *embassy) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
 		Names:  func(to earshot.ParticipantID) compose.Names { return e.names(room, to) },
 		Calls:  func(o earshot.Opening) bool { return !c.Private() && e.calls(room, o) },
 		Called: e.Name,
-		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(message, saying{room, turn}) },
+		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(saying{message, room, turn}) },
 		Refused: func(err error) {
 			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be written in " + c.Name}
 			why, cure := plainly(err)

@@ -24,6 +24,15 @@ func Number(id string) (uint64, bool) {
 // Made returns when a number of Discord's was made, to the millisecond.
 func Made(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + epoch) }
 
+// Since returns the least number of Discord's that can have been made at t; 0 before there
+// were any.
+func Since(t time.Time) uint64 {
+	if ms := t.UnixMilli() - epoch; ms > 0 {
+		return uint64(ms) << 22
+	}
+	return 0
+}
+
 // EventOf returns the name of the event that a message in a channel is. It is the same
 // whoever asks and whenever, so that what comes twice is kept once, and an edit or a
 // deletion finds its message without a table: the time at which Discord made the

@@ -37,6 +37,7 @@ type house struct {
 	told   []earshot.Notice
 	answer string
 	err    error
+	past   []discord.Past
 }
 
 func newHouse() *house {
@@ -53,9 +54,14 @@ func (h *house) Room(_ context.Context, c discord.Channel) (earshot.RoomID, erro
 	return c.Room(), nil
 }
 
+func (h *house) Past(context.Context) ([]discord.Past, error) { return h.past, nil }
+
 func (h *house) Arrive(_ context.Context, who earshot.Handle, p discord.Person) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if _, known := h.people[who]; p.IfKnown && !known {
+		return "", nil
+	}
 	h.people[who] = p
 	return p.Name + "*", nil // the registry's word, and not theirs
 }
@@ -87,6 +93,31 @@ func (h *house) tell(n earshot.Notice) {
 	h.told = append(h.told, n)
 }
 
+// remembers makes the house one that was begun again, and has what it had.
+func (h *house) remembers() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	of := make(map[earshot.RoomID]*discord.Past)
+	for _, e := range h.events {
+		if e.Body.Kind() != earshot.KindMessage {
+			continue
+		}
+		if of[e.Room] == nil {
+			c := h.rooms[e.Room]
+			of[e.Room] = &discord.Past{Channel: c.ID, With: c.With}
+			if c.Private() {
+				of[e.Room].Channel = "" // which nobody keeps
+			}
+		}
+		of[e.Room].Written = append(of[e.Room].Written, discord.Written{Event: e.ID})
+	}
+	h.past, h.events = nil, nil
+	clear(h.rooms)
+	for _, p := range of {
+		h.past = append(h.past, *p)
+	}
+}
+
 // said returns the events of a kind, in a room or in all.
 func (h *house) said(room earshot.RoomID, kind earshot.Kind) (all []earshot.Event) {
 	h.mu.Lock()
@@ -110,15 +141,16 @@ func (h *house) texts(room earshot.RoomID) (all []string) {
 // A scene is a sense on a Discord of its own.
 type scene struct {
 	*discordtest.Server
-	house   *house
-	bot     discordtest.User
-	ann     discordtest.User
-	general uint64
-	intents discordgo.Intent
-	down    atomic.Bool // what answers a command does not get through
-	log     record
-	session *gateway.Session
-	stop    func() error
+	house    *house
+	bot      discordtest.User
+	ann      discordtest.User
+	general  uint64
+	intents  discordgo.Intent
+	down     atomic.Bool                         // what answers a command does not get through
+	answered atomic.Pointer[func(*http.Request)] // is shown each request that Discord has answered, if it is set
+	log      record
+	session  *gateway.Session
+	stop     func() error
 }
 
 // A record is what was logged.
@@ -146,7 +178,11 @@ func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.down.Load() && strings.Contains(r.URL.Path, "/interactions/") {
 		return nil, errors.New("the line is down")
 	}
-	return s.HTTP().Transport.RoundTrip(r)
+	answer, err := s.HTTP().Transport.RoundTrip(r)
+	if f := s.answered.Load(); f != nil {
+		(*f)(r)
+	}
+	return answer, err
 }
 
 // set makes a Discord where nobody has come yet.

@@ -49,12 +49,14 @@ type run struct {
 	fed   chan *page      // what was asked for
 }
 
-// A page is what was said in a channel.
+// A page is what was said in a channel, or what one is.
 type page struct {
 	in     *channel
 	newest []*discordgo.Message // newest first
-	lookup *lookup              // or what it is
-	found  *discordgo.Channel   // nil if nobody knows
+
+	lookup *lookup
+	with   uint64             // or of direct messages, whom they are with
+	found  *discordgo.Channel // nil if nobody knows
 }
 
 // loop takes what happens until ctx ends.
@@ -87,15 +89,16 @@ func (r *run) loop(ctx context.Context, events <-chan any) error {
 
 // happens does what is to be done about an event.
 func (r *run) happens(ctx context.Context, event any) {
-	for _, guild := range r.world.learn(event) {
+	came := r.world.learn(event)
+	for _, guild := range came {
 		r.offers(ctx, guild)
-		r.catchUp(ctx, guild)
 	}
 	switch event.(type) {
 	case *discordgo.Ready:
 		if r.cfg.DirectMessages {
 			r.offers(ctx, 0)
 			r.catchUp(ctx, 0)
+			r.corresponds(ctx)
 		}
 	case *discord.Lost:
 		r.catchUp(ctx, 0)
@@ -103,6 +106,15 @@ func (r *run) happens(ctx context.Context, event any) {
 			r.catchUp(ctx, guild)
 		}
 	}
+	r.arrive(ctx, event)
+	r.do(ctx, r.world.translate(event, time.Now()))
+	for _, guild := range came { // when everybody is known
+		r.resumes(ctx, guild)
+	}
+}
+
+// arrive makes the house know who must be known before an event is understood.
+func (r *run) arrive(ctx context.Context, event any) {
 	for _, a := range r.world.arrivals(event) {
 		known, err := r.parts.House.Arrive(ctx, handle(a.user), a.is)
 		if err != nil {
@@ -111,7 +123,12 @@ func (r *run) happens(ctx context.Context, event any) {
 		}
 		r.world.arrived(a, known)
 	}
-	r.do(ctx, r.world.translate(event, time.Now()))
+}
+
+// resumes goes on in a guild, or in direct messages for 0, where something was before.
+func (r *run) resumes(ctx context.Context, guild uint64) {
+	r.do(ctx, r.world.waiting(guild))
+	r.catchUp(ctx, guild)
 }
 
 // do does what the world has found is to be done.
@@ -122,6 +139,10 @@ func (r *run) do(ctx context.Context, acts []act) {
 			r.say(ctx, a)
 		case lookup:
 			r.looksUp(ctx, a)
+		case opening:
+			if _, err := r.parts.House.Room(ctx, r.world.place(a.in)); err != nil {
+				r.failed(ctx, "opening a room in which something waits", err)
+			}
 		case fault:
 			r.parts.Tell(a.notice)
 		case request:
@@ -191,13 +212,24 @@ func (r *run) feed(ctx context.Context, p *page) {
 
 // learns takes in what was asked for.
 func (r *run) learns(ctx context.Context, p *page) {
-	if p.lookup != nil {
+	switch {
+	case p.lookup != nil:
 		if r.world.found(p.lookup.channel, p.found) {
+			r.resumes(ctx, r.world.channels[p.lookup.channel].guild)
 			r.happens(ctx, p.lookup.event)
 		}
 		return
+	case p.with != 0:
+		r.world.direct(number(p.found.ID), p.with)
+		r.resumes(ctx, 0)
+		return
 	}
-	for _, event := range r.world.missed(p.in, p.newest, time.Now()) {
+	now := time.Now()
+	for _, m := range r.world.company(p.in, p.newest, now) {
+		r.arrive(ctx, m)
+		r.do(ctx, r.world.comes(p.in, number(m.Author.ID), moment(m.Message, now)))
+	}
+	for _, event := range r.world.missed(p.in, p.newest, now) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -224,15 +256,14 @@ func (r *run) catchUp(ctx context.Context, guild uint64) {
 	if len(behind) == 0 {
 		return
 	}
-	ids := make([]string, len(behind))
+	asked := make([]look, len(behind))
 	for i, c := range behind {
-		ids[i] = digits(c.id)
+		asked[i] = look{path: "channels/" + digits(c.id) + "/messages", known: c.known()}
 	}
 	r.inTurn(ctx, func() {
 		for i, c := range behind {
-			var newest []*discordgo.Message
-			path := fmt.Sprintf("channels/%s/messages?limit=%d", ids[i], mostRecent)
-			if err := r.parts.Session.Ask(ctx, http.MethodGet, path, nil, &newest); err != nil {
+			newest, err := r.looksAt(ctx, asked[i])
+			if err != nil {
 				r.failed(ctx, "asking what was said meanwhile", err)
 				continue
 			}
@@ -243,6 +274,51 @@ func (r *run) catchUp(ctx context.Context, guild uint64) {
 			c.behind = true // the next time
 		}
 	})
+}
+
+// A look is what was said in a channel, where a message is known to have been.
+type look struct {
+	path  string
+	known uint64
+}
+
+// errHidden is a channel of whose messages none are shown.
+var errHidden = errors.New("the history of a channel cannot be read: the bot's role lacks Read Message History there")
+
+// looksAt returns the newest messages of a channel. That there are none is believed if the
+// one is gone that was known: it is also what somebody is told who may not read them.
+func (r *run) looksAt(ctx context.Context, l look) (newest []*discordgo.Message, err error) {
+	err = r.parts.Session.Ask(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d", l.path, mostRecent), nil, &newest)
+	if err != nil || len(newest) > 0 || l.known == 0 {
+		return newest, err
+	}
+	err = r.parts.Session.Ask(ctx, http.MethodGet, l.path+"/"+digits(l.known), nil, nil)
+	if refused := (*discord.Refusal)(nil); errors.As(err, &refused) && refused.Code == unknownMessage {
+		return nil, nil
+	}
+	return nil, errHidden
+}
+
+// unknownMessage is Discord's code for a message that there is not.
+const unknownMessage = 10008
+
+// corresponds asks which channels the direct messages are in that there were before.
+func (r *run) corresponds(ctx context.Context) {
+	all := r.world.correspondents()
+	if len(all) == 0 {
+		return
+	}
+	r.inTurn(ctx, func() {
+		for _, user := range all {
+			var found *discordgo.Channel
+			err := r.parts.Session.Ask(ctx, http.MethodPost, "users/@me/channels", map[string]any{"recipient_id": digits(user)}, &found)
+			if err != nil || found == nil {
+				r.failed(ctx, "asking for direct messages", err)
+				continue
+			}
+			r.feed(ctx, &page{with: user, found: found})
+		}
+	}, func() {})
 }
 
 // offers brings the commands up to date that people of a guild are offered, or in direct

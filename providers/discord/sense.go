@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,9 +32,13 @@ type House interface {
 	// Room opens the room of a channel unless it is open, and returns its name.
 	Room(ctx context.Context, c Channel) (earshot.RoomID, error)
 
+	// Past returns what it has of channels from before it began to run. It is asked once a
+	// run.
+	Past(ctx context.Context) ([]Past, error)
+
 	// Arrive makes somebody known, or says how they are called and what they are from now
-	// on, and returns the name that they have here, which nobody else has. Discord has
-	// proved who they are.
+	// on, and returns the name that they have here, which nobody else has; none if they are
+	// not known and need not be. Discord has proved who they are.
 	Arrive(ctx context.Context, who earshot.Handle, p Person) (name string, err error)
 
 	// Do carries out a command, whose event has a room, and returns the answer, which is
@@ -43,9 +48,40 @@ type House interface {
 
 // A Person is somebody as Discord knows them.
 type Person struct {
-	Name  string   // as people see it; not unique, and chosen by themselves
-	Bot   bool     // or a webhook
-	Roles []string // the names of their roles in the guild; at most [mostRoles]
+	Name    string   // as people see it; not unique, and chosen by themselves
+	Account string   // the name of their account, which may say more
+	Bot     bool     // or a webhook
+	Roles   []string // the names of their roles in the guild; at most [mostRoles]
+
+	// Member says that a guild says so. What an account alone says of somebody who is
+	// known already is less than that.
+	Member bool
+
+	// IfKnown says that whoever is not known need not be.
+	IfKnown bool
+}
+
+// A Past is what the house has of a channel from before it began to run.
+type Past struct {
+	Channel string // Discord's number; empty for direct messages, of which nobody knows it
+	With    string // of direct messages, the number of whom they are with
+
+	Written []Written // what was written there, in order; of more than [mostRecent] the last
+	Own     []uint64  // Discord's numbers of the messages of its own, in order; likewise
+
+	// Since is when it begins to matter what was written there that the house has not: what
+	// is older it did not want.
+	Since time.Time
+
+	// Waits says that something is to be said there when it is time, so that its room is
+	// to be open.
+	Waits bool
+}
+
+// A Written is a message that the house has.
+type Written struct {
+	Event  earshot.EventID
+	Edited time.Time // when it was last; zero if it never was
 }
 
 // A Command is one that people are offered where they type a slash.
@@ -129,9 +165,17 @@ func (s *Sense) Take(event any) {
 // Run implements [providers.Provider]. It runs the session.
 func (s *Sense) Run(ctx context.Context, emit providers.Emit) error {
 	g, ctx := errgroup.WithContext(ctx)
-	r := &run{Sense: s, world: newWorld(s.cfg, s.parts), emit: emit, work: &errgroup.Group{}, slow: &errgroup.Group{}, turns: make(chan struct{}, mostGuildsAtOnce), fed: make(chan *page)}
+	r := &run{
+		Sense: s, world: newWorld(s.cfg, s.parts), emit: emit, work: &errgroup.Group{}, slow: &errgroup.Group{},
+		turns: make(chan struct{}, mostGuildsAtOnce), fed: make(chan *page),
+	}
 	r.work.SetLimit(mostAtOnce)
 	r.slow.SetLimit(mostWaiting)
+	past, err := s.parts.House.Past(ctx)
+	if err != nil {
+		r.failed(ctx, "finding out what was said before", err)
+	}
+	r.world.remember(past)
 	in := &intake{make(chan any), ctx.Done()}
 	s.mu.Lock()
 	s.intake = in
@@ -143,7 +187,7 @@ func (s *Sense) Run(ctx context.Context, emit providers.Emit) error {
 	}()
 	g.Go(func() error { return s.parts.Session.Run(ctx) })
 	g.Go(func() error { return r.loop(ctx, in.events) })
-	err := g.Wait()
+	err = g.Wait()
 	_ = r.work.Wait() // both give up with ctx, and have no error of their own
 	_ = r.slow.Wait()
 	return err

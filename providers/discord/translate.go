@@ -74,10 +74,13 @@ func (w *world) created(m *discordgo.Message, member *discordgo.Member, now time
 	if c == nil {
 		return w.unknown(&discordgo.MessageCreate{Message: m}, number(m.ChannelID), m.GuildID)
 	}
+	user := number(m.Author.ID)
 	if number(m.ID) == 0 || !w.reads(c, m) {
+		if user == w.me && user != 0 && w.takesPart(c) {
+			c.note(m) // somebody may delete it
+		}
 		return nil
 	}
-	user := number(m.Author.ID)
 	c.note(m)
 	body, ok := w.message(c, m)
 	if !ok {
@@ -323,54 +326,6 @@ func (w *world) until() (first time.Time) {
 		}
 	}
 	return first
-}
-
-// behind returns the channels of a guild, or the direct messages for 0, in which
-// something may have been missed, and takes them to be asked about.
-func (w *world) behind(guild uint64) (all []*channel) {
-	for _, c := range w.sorted() {
-		if c.behind && c.guild == guild && c.last != 0 && w.takesPart(c) {
-			c.behind = false
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// missed returns what happened in a channel while nobody looked: the newest messages
-// there are, newest first, tell it. What came and was deleted meanwhile was never
-// here; what is of another time than they are, nobody can tell.
-func (w *world) missed(c *channel, newest []*discordgo.Message, now time.Time) (events []any) {
-	there := make(map[uint64]*discordgo.Message)
-	oldest := uint64(0)
-	for _, m := range newest {
-		if m != nil && m.Author != nil && number(m.ID) != 0 {
-			there[number(m.ID)] = m
-			if oldest == 0 || number(m.ID) < oldest {
-				oldest = number(m.ID)
-			}
-		}
-	}
-	if len(newest) < mostRecent {
-		oldest = 0 // these are all
-	}
-	for _, r := range slices.Clone(c.recent) {
-		m := there[r.id]
-		switch {
-		case m == nil && r.id >= oldest:
-			events = append(events, &discordgo.MessageDelete{Message: &discordgo.Message{ID: digits(r.id), ChannelID: digits(c.id), GuildID: orNone(c.guild)}})
-		case m != nil && m.EditedTimestamp != nil && m.EditedTimestamp.After(r.edited):
-			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)
-			events = append(events, &discordgo.MessageUpdate{Message: m})
-		}
-	}
-	for _, m := range slices.Backward(newest) {
-		if m != nil && m.Author != nil && number(m.ID) > c.last {
-			m.ChannelID, m.GuildID = digits(c.id), orNone(c.guild)
-			events = append(events, &discordgo.MessageCreate{Message: m})
-		}
-	}
-	return events
 }
 
 // digits writes one of Discord's numbers.

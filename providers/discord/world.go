@@ -43,7 +43,12 @@ const (
 	mostRoles    = 10      // of one person that are told
 	mostRecent   = 100     // messages of a channel that are remembered by number
 	mostArrivals = 20      // of people who are mentioned in one message
+	mostMembers  = 1000    // of a guild that are looked at when it comes
+	mostLetters  = 20      // direct messages that are looked up when a session begins
 )
+
+// mostMissed is how old a message may be at most that is looked up.
+const mostMissed = 24 * time.Hour
 
 // A world is what is known of the guilds, as plain state. It is used by one goroutine.
 type world struct {
@@ -63,6 +68,10 @@ type world struct {
 	typing   map[typist]time.Time // until when
 	strange  map[uint64]bool      // channels of which it is known that they are none
 	blind    bool                 // it was said that messages come without their words
+
+	// What the house had of channels that have not come yet, and of direct messages by whom
+	// they are with.
+	past, letters map[uint64]Past
 }
 
 type guild struct {
@@ -78,8 +87,10 @@ type channel struct {
 
 	here   map[uint64]time.Time // who was seen there, and when last
 	last   uint64               // the newest message that was seen
+	asked  uint64               // what that was when it was asked what was missed
 	recent []recent             // the last ones, oldest first
 	behind bool                 // something may have been missed
+	waits  bool                 // its room is to be opened
 }
 
 // A recent message is remembered to see what became of it while nobody looked.
@@ -256,8 +267,10 @@ func (w *world) channel(e *discordgo.Channel) {
 		if len(w.channels) >= mostChannels {
 			return
 		}
-		c = &channel{here: make(map[uint64]time.Time)}
+		c = &channel{id: id, here: make(map[uint64]time.Time)}
 		w.channels[id] = c
+		c.recall(w.past[id])
+		delete(w.past, id)
 	}
 	c.id, c.guild, c.kind, c.name = id, number(e.GuildID), e.Type, e.Name
 	if e.IsThread() {
@@ -280,7 +293,10 @@ func (w *world) direct(id, with uint64) {
 	if id == 0 || with == 0 || w.channels[id] != nil || len(w.channels) >= mostChannels {
 		return
 	}
-	w.channels[id] = &channel{id: id, with: with, kind: discordgo.ChannelTypeDM, here: make(map[uint64]time.Time)}
+	c := &channel{id: id, with: with, kind: discordgo.ChannelTypeDM, here: make(map[uint64]time.Time)}
+	w.channels[id] = c
+	c.recall(w.letters[with])
+	delete(w.letters, with)
 }
 
 // takesPart reports whether what is written in c is read.
@@ -312,9 +328,9 @@ func (w *world) place(c *channel) Channel {
 
 // described returns somebody as Discord knows them; m may be nil.
 func (w *world) described(u *discordgo.User, m *discordgo.Member, guild uint64) Person {
-	p := Person{Name: cmp.Or(u.GlobalName, u.Username), Bot: u.Bot}
+	p := Person{Name: cmp.Or(u.GlobalName, u.Username), Account: shown(u.Username), Bot: u.Bot}
 	if m != nil {
-		p.Name = cmp.Or(m.Nick, p.Name)
+		p.Name, p.Member = cmp.Or(m.Nick, p.Name), true
 		if g := w.guilds[guild]; g != nil {
 			for _, id := range m.Roles {
 				if r := g.roles[number(id)]; r != nil && len(p.Roles) < mostRoles {
@@ -342,8 +358,6 @@ func (w *world) arrivals(event any) (all []arrival) {
 		a := arrival{number(u.ID), w.described(u, m, guild)}
 		known := w.people[a.user]
 		switch {
-		case known == nil && len(w.people) >= mostPeople:
-			return
 		case known != nil && m == nil:
 			return // a guild's name for them is better than none
 		case known != nil && known.is.Name == a.is.Name && slices.Equal(known.is.Roles, a.is.Roles):
@@ -375,6 +389,16 @@ func (w *world) arrivals(event any) (all []arrival) {
 		if u, m := giver(e.Interaction); u != nil && w.mayAsk(e.Interaction) {
 			add(u, m, number(e.GuildID))
 		}
+	case *discordgo.GuildCreate:
+		if w.guilds[number(e.ID)] == nil {
+			break
+		}
+		for _, m := range e.Members[:min(len(e.Members), mostMembers)] { // of whom the house knows it may know what they were
+			if w.people[number(m.User.ID)] == nil && number(m.User.ID) != w.me {
+				all = append(all, arrival{number(m.User.ID), w.described(m.User, m, number(e.ID))})
+				all[len(all)-1].is.IfKnown = true
+			}
+		}
 	case *discordgo.GuildMemberUpdate:
 		if w.guilds[number(e.GuildID)] != nil && e.User != nil && w.people[number(e.User.ID)] != nil {
 			add(e.User, e.Member, number(e.GuildID))
@@ -383,8 +407,12 @@ func (w *world) arrivals(event any) (all []arrival) {
 	return all
 }
 
-// arrived takes in that the house knows somebody, and by which name.
-func (w *world) arrived(a arrival, name string) { w.people[a.user] = &person{a.is, name} }
+// arrived takes in by which name the house knows somebody; by none, if it need not.
+func (w *world) arrived(a arrival, name string) {
+	if name != "" && (w.people[a.user] != nil || len(w.people) < mostPeople) {
+		w.people[a.user] = &person{a.is, name}
+	}
+}
 
 // reads reports whether a message in c is one for the house. It has an author.
 func (w *world) reads(c *channel, m *discordgo.Message) bool {
@@ -422,6 +450,14 @@ func (c *channel) note(m *discordgo.Message) {
 	if len(c.recent) > mostRecent {
 		c.recent = slices.Delete(c.recent, 0, len(c.recent)-mostRecent)
 	}
+}
+
+// known returns the newest message that is remembered, 0 if none is.
+func (c *channel) known() uint64 {
+	if len(c.recent) == 0 {
+		return 0
+	}
+	return c.recent[len(c.recent)-1].id
 }
 
 func (c *channel) forget(id uint64) {

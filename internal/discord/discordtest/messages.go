@@ -212,7 +212,12 @@ func (s *Server) authorObject(m *Message) object {
 	return s.accounts[m.Author].user.object()
 }
 
+// history shows the newest messages; none to who may not read them.
 func (x *exchange) history(c *Channel) {
+	if c.deny[x.user.ID]&ReadMessageHistory != 0 {
+		x.ok([]object{})
+		return
+	}
 	limit, _ := strconv.Atoi(x.r.URL.Query().Get("limit"))
 	if limit < 1 || limit > 100 {
 		limit = 50

@@ -66,10 +66,12 @@ func (s *Server) routes() http.Handler {
 	with("PATCH /guilds/{guild}/voice-states/@me", (*exchange).raiseHand)
 
 	with("GET /channels/{channel}", func(x *exchange) { x.inChannel(ViewChannel, func(c *Channel) { x.ok(s.channelObject(c)) }) })
-	with("GET /channels/{channel}/messages", func(x *exchange) { x.inChannel(ReadMessageHistory, x.history) })
+	with("GET /channels/{channel}/messages", func(x *exchange) { x.inChannel(ViewChannel, x.history) })
 	with("POST /channels/{channel}/messages", func(x *exchange) { x.inChannel(SendMessages, x.post) })
 	with("GET /channels/{channel}/messages/{message}", func(x *exchange) {
-		x.ofMessage(func(m *Message) { x.ok(s.messageObject(m, true)) })
+		x.inChannel(ReadMessageHistory, func(*Channel) {
+			x.ofMessage(func(m *Message) { x.ok(s.messageObject(m, true)) })
+		})
 	})
 	with("PATCH /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.edit) })
 	with("DELETE /channels/{channel}/messages/{message}", func(x *exchange) { x.ofMessage(x.remove) })

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot"
+	"earshot/internal/discord/discordtest"
+	"earshot/internal/testkit"
+)
+
+// TestDiscordAfterRestart: what was written and deleted on Discord while the house did
+// not run is here as there, and answered if it calls it; who answers something that it
+// wrote before is understood to do so; and who was to be reminded is, and pinged.
+func TestDiscordAfterRestart(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, "reply: The tide is high at three.\nrules:\n  - {when: ring, reply: \"It is in the teapot.\"}\n  - {when: back, reply: \"I am back.\"}\n  - {when: sure, reply: \"Quite sure.\"}\n", "")
+	d := c.comes()
+	general := c.Channel("general").ID
+	answered := func(to uint64, want string) (answer discordtest.Message) {
+		t.Helper()
+		testkit.Await(t, soon, "the answer "+want, func() bool {
+			all := c.written(general)
+			i := slices.IndexFunc(all, func(m discordtest.Message) bool { return m.ReplyTo == to && m.Content == want })
+			if i >= 0 {
+				answer = all[i]
+			}
+			return i >= 0
+		})
+		return answer
+	}
+	c.Say(c.bob.ID, general, "hello everybody") // so that there are two
+	tide := answered(c.calls(c.ann, general, "when is the tide high?").ID, "The tide is high at three.")
+	ring := answered(c.calls(c.ann, general, "where is the ring?").ID, "It is in the teapot.")
+	given := c.Invoke(c.ann.ID, c.bot.ID, general, "remind", "5s tea")
+	testkit.Await(t, soon, "the reminder to be set", func() bool { return len(c.Interaction(given).Answers) > 0 })
+	d.end(syscall.SIGINT)
+	before := c.written(general)
+	was := before[len(before)-1]
+
+	c.Delete(general, ring.ID)
+	c.Say(c.bob.ID, general, "it is quiet here")
+	called := c.calls(c.ann, general, "are you back?")
+	d = c.comes()
+	answered(called.ID, "I am back.")
+	reminded := func(m discordtest.Message) bool {
+		return strings.HasPrefix(m.Content, fmt.Sprintf("<@%d>, you wanted", c.ann.ID))
+	}
+	testkit.Await(t, soon, "the reminder", func() bool { return slices.ContainsFunc(c.written(general), reminded) })
+	asked := c.Write(discordtest.Message{Channel: general, Author: c.bob.ID, Content: "are you sure?", ReplyTo: tide.ID})
+	answered(asked.ID, "Quite sure.")
+	room := fmt.Sprintf("discord-%d", general)
+	history := c.reads(room)
+	if strings.Contains(history, "teapot") || !strings.Contains(history, "it is quiet here") || !strings.Contains(history, "high at three") {
+		t.Errorf("the history is\n%s", history)
+	}
+	for _, m := range c.written(general) {
+		if m.ReplyTo != 0 && m.ID > was.ID && m.ReplyTo != called.ID && m.ReplyTo != asked.ID {
+			t.Errorf("it answered %d, %q", m.ReplyTo, m.Content)
+		}
+	}
+	c.Delete(general, tide.ID)
+	testkit.Await(t, soon, "the deletion of what was written before", func() bool { return !strings.Contains(c.reads(room), "high at three") })
+	d.end(syscall.SIGINT)
+}
+
+// TestSayings: which message is part of which reply is known after a restart, for as many
+// as are remembered, whatever the file holds.
+func TestSayings(t *testing.T) {
+	dir := t.TempDir()
+	s := openSayings(dir, quietly)
+	say := func(n int) saying { return saying{uint64(n), "discord-7", earshot.TurnID(fmt.Sprint("turn", n))} }
+	const many = 3 * mostOwn
+	for n := 1; n <= many; n++ {
+		s.add(say(n))
+	}
+	file := filepath.Join(dir, "discord.jsonl")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(data), "\n"); n > 2*mostOwn {
+		t.Errorf("%d lines are kept", n)
+	}
+	if err := os.WriteFile(file, append(data, "{\"message\":12,\"ro"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*sayings{s, openSayings(dir, quietly)} {
+		for n, want := range map[int]bool{many: true, many - mostOwn + 1: true, many - mostOwn: false, 12: false} {
+			if is, ok := s.get(uint64(n)); ok != want || ok && is != say(n) {
+				t.Errorf("%d is %+v, %v", n, is, ok)
+			}
+		}
+		if all := s.in("discord-7"); len(all) != mostOwn || all[mostOwn-1] != many || len(s.in("discord-8")) > 0 {
+			t.Errorf("there are %d", len(all))
+		}
+	}
+}
