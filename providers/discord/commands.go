@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/internal/discord"
+	"earshot/internal/discord/compose"
 )
 
 // asks is the command that the sense itself answers: a message to the agent.
@@ -21,9 +22,8 @@ const optionName = "args"
 // The bounds of what Discord takes.
 const (
 	mostCommands = 100
-	mostHelp     = 100  // characters
-	mostPart     = 2000 // characters of a message
-	mostParts    = 5    // of an answer
+	mostHelp     = 100 // characters
+	mostParts    = 5   // of an answer
 )
 
 // A request is a command that somebody gave.
@@ -166,36 +166,18 @@ func sameCommand(a, b *discordgo.ApplicationCommand) bool {
 // answers returns an answer in parts that Discord takes. It is text for a terminal, with
 // columns, and is shown as such.
 func answers(text string) (parts []string) {
-	const before, after = "```text\n", "\n```"
 	text = strings.TrimRight(tidy(text), "\n ")
-	text = strings.ReplaceAll(text, "```", "`\u200b`\u200b`")
-	for text != "" && len(parts) < mostParts {
-		part := head(text, mostPart-len(before)-len(after))
-		text = strings.TrimPrefix(text[len(part):], "\n")
-		if len(parts) == mostParts-1 && text != "" {
-			part = head(part, len(part)-8) + "\n…"
-		}
-		parts = append(parts, before+part+after)
+	if text == "" {
+		return []string{"Done."}
 	}
-	if parts == nil {
-		parts = []string{"Done."}
+	text = strings.ReplaceAll(text, "```", "`\u200b`\u200b`")
+	for _, p := range compose.All("```text\n"+text+"\n```", compose.Names{}) {
+		if len(parts) == mostParts {
+			return append(parts, "-# There is more, which is too long to be shown here.")
+		}
+		parts = append(parts, p.Content)
 	}
 	return parts
-}
-
-// head returns the beginning of text of at most so many bytes, up to the end of a line if
-// it has one.
-func head(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	if i := strings.LastIndexByte(text[:most], '\n'); i > most/2 {
-		return text[:i]
-	}
-	for most > 0 && text[most]&0xc0 == 0x80 { // within a character
-		most--
-	}
-	return text[:most]
 }
 
 // nobody is whom an answer may mention.

@@ -14,6 +14,7 @@ import (
 
 	"earshot"
 	"earshot/internal/discord"
+	"earshot/internal/discord/compose"
 	"earshot/providers"
 )
 
@@ -438,5 +439,5 @@ func (r *run) questions(ctx context.Context, q question) {
 
 // quoted returns a text as a quotation of at most one message.
 func quoted(text string) string {
-	return bounded("> "+strings.ReplaceAll(text, "\n", "\n> "), mostPart)
+	return bounded("> "+strings.ReplaceAll(text, "\n", "\n> "), compose.Longest)
 }

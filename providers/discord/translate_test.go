@@ -14,6 +14,7 @@ import (
 
 	"earshot"
 	"earshot/internal/discord"
+	"earshot/internal/discord/compose"
 )
 
 const (
@@ -212,10 +213,10 @@ func TestUnknownChannel(t *testing.T) {
 
 // TestAnswers: an answer arrives whole, in parts that Discord takes.
 func TestAnswers(t *testing.T) {
-	for _, text := range []string{"", "one", strings.Repeat("a line of words\n", 300), strings.Repeat("é", 2500), "```\nhidden\n``` @everyone"} {
+	for _, text := range []string{"", "one", strings.Repeat("a line of words\n", 300), strings.Repeat("é", 2500), strings.Repeat("  /join    come\n\n", 300), "```\nhidden\n``` @everyone"} {
 		var all strings.Builder
 		for _, part := range answers(text) {
-			if utf8.RuneCountInString(part) > mostPart || strings.Count(part, "```") > 2 {
+			if utf8.RuneCountInString(part) > compose.Longest || strings.Count(part, "```") > 2 {
 				t.Errorf("a part of %q", part)
 			}
 			all.WriteString(strings.TrimSuffix(strings.TrimPrefix(part, "```text\n"), "\n```"))
@@ -225,7 +226,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("arrived as %q, not %q", got, text)
 		}
 	}
-	if n := len(answers(strings.Repeat("word ", 10000))); n != mostParts {
+	if n := len(answers(strings.Repeat("word ", 10000))); n != mostParts+1 {
 		t.Errorf("%d parts", n)
 	}
 }
