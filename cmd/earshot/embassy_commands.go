@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/bwmarrin/discordgo"
 
 	"earshot/executive"
 	"earshot/executive/command"
@@ -34,7 +38,7 @@ func (e *embassy) offered() (all []discord.Command) {
 func (e *embassy) table() command.Table {
 	const group = "Discord"
 	return command.Table{
-		{Group: group, Name: "join", Help: "come into the voice channel that I am in", Needs: participants.SendMessages, Do: e.join},
+		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel; if none is named, into the one that I am in", Needs: participants.SendMessages, Do: e.join},
 		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: e.leave},
 		{Group: group, Name: "optout", Args: "[off]", Help: "do not listen to me in any voice channel; off: do again", Do: e.optOut},
 		{Group: group, Name: "status", Help: "the connection, the call, and what is wrong", Do: e.status},
@@ -66,12 +70,51 @@ func (e *embassy) asker(c command.Call) (guild, user uint64, err error) {
 	return guild, user, nil
 }
 
-func (e *embassy) join(_ context.Context, c command.Call) (string, error) {
+func (e *embassy) join(ctx context.Context, c command.Call) (string, error) {
 	guild, user, err := e.asker(c)
 	if err != nil {
 		return "", err
 	}
-	return e.line.Join(guild, 0, user), nil
+	channel, err := e.hall(ctx, guild, strings.TrimSpace(string(c.Args)))
+	if err != nil {
+		return "", err
+	}
+	return e.line.Join(guild, channel, user), nil
+}
+
+// linked is a channel as Discord writes it in a text, or by its number alone.
+var linked = regexp.MustCompile(`^(?:<#)?([0-9]{17,20})>?$`)
+
+// hall returns the voice channel that somebody names, by a link or as it is called; 0 if
+// they name none.
+func (e *embassy) hall(ctx context.Context, guild uint64, named string) (uint64, error) {
+	if named == "" {
+		return 0, nil
+	}
+	if is := linked.FindStringSubmatch(named); is != nil {
+		channel, _ := gateway.Number(is[1])
+		return channel, nil
+	}
+	var all []*discordgo.Channel
+	if err := e.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
+		return 0, err
+	}
+	return hallCalled(all, strings.TrimPrefix(named, "#"))
+}
+
+// hallCalled returns the one voice channel of that name.
+func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
+	all = slices.DeleteFunc(all, func(c *discordgo.Channel) bool {
+		return c == nil || c.Type != discordgo.ChannelTypeGuildVoice && c.Type != discordgo.ChannelTypeGuildStageVoice || !strings.EqualFold(c.Name, name)
+	})
+	switch len(all) {
+	case 0:
+		return 0, errors.New("there is no voice channel of that name; link it, with # before its name")
+	case 1:
+		channel, _ := gateway.Number(all[0].ID)
+		return channel, nil
+	}
+	return 0, errors.New("several voice channels have that name; link the one that you mean, with # before its name")
 }
 
 func (e *embassy) leave(_ context.Context, c command.Call) (string, error) {

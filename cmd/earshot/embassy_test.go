@@ -1,13 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"earshot"
 	gateway "earshot/internal/discord"
+	"earshot/internal/discord/discordtest"
+	"earshot/internal/field"
 	"earshot/providers/discord"
 )
 
@@ -95,6 +99,30 @@ func TestTalk(t *testing.T) {
 		}
 		if got := all.between("a", asked); got != tt.want {
 			t.Errorf("%q: %v, want %v", tt.picture, got, tt.want)
+		}
+	}
+}
+
+// TestHall: a voice channel is named by a link, its number, or as it is called if one is.
+func TestHall(t *testing.T) {
+	s := discordtest.New(t, discordtest.Config{})
+	for _, c := range []discordtest.Channel{{Kind: discordtest.VoiceChannel, Name: "Twice"}, {Kind: discordtest.VoiceChannel, Name: "twice"}, {Kind: discordtest.VoiceChannel, Name: "The Quiet One"}} {
+		s.AddChannel(c)
+	}
+	e := &embassy{session: gateway.New(gateway.Config{Base: s.Base(), HTTP: s.HTTP(), Token: field.Secret(s.Bot("earshot").Token)})}
+	other := s.Channel("other").ID
+	for _, tt := range []struct {
+		named string
+		want  uint64
+		err   string
+	}{
+		{named: ""}, {named: "other", want: other}, {named: "#OTHER", want: other}, {named: fmt.Sprintf("<#%d>", other), want: other}, {named: fmt.Sprint(other), want: other},
+		{named: "the quiet one", want: s.Channel("The Quiet One").ID}, {named: "stage", want: s.Channel("stage").ID}, // which is declined
+		{named: "general", err: "no voice channel"}, {named: "nowhere", err: "no voice channel"}, {named: "<#12>", err: "no voice channel"}, {named: "twice", err: "several"},
+	} {
+		got, err := e.hall(t.Context(), s.Guild().ID, tt.named)
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%q: %d, %v, want %d, %q", tt.named, got, err, tt.want, tt.err)
 		}
 	}
 }
