@@ -113,19 +113,17 @@ func (e *embassy) tell(ctx context.Context, channel uint64, text string) error {
 		map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}}, nil)
 }
 
-// ear listens to one person in a call. How long it waits for more words depends on what
-// the agent has just asked there.
-func (e *embassy) ear(from earshot.Handle, c ringing.Capture) ringing.Ear {
+// ear listens to one person in the call of a room. How long it waits for more words
+// depends on what the agent has just asked there.
+func (e *embassy) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture) ringing.Ear {
 	set := e.cfg.Providers.Microphone
 	set.Deaf = 0 // who is silent sends nothing
 	return microphone.New(set, microphone.Parts{
 		Capture: c, Recogniser: overhearer{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.report,
 		Talk: func() hearing.Talk {
 			var about hearing.Talk
-			if all := e.line.Status(); len(all) == 1 { // of several nobody knows which it is
-				if r, ok := e.rooms.find(all[0].Room); ok {
-					about = hearing.Asks(string(r.Asked()))
-				}
+			if r, ok := e.rooms.find(in); ok {
+				about = hearing.Asks(string(r.Asked()))
 			}
 			about.Name = e.cfg.Executive.Name
 			return about

@@ -112,7 +112,7 @@ func (nobody) Out(uint64) bool        { return false }
 func (nobody) Set(uint64, bool) error { return nil }
 
 // ear listens to one person in the call.
-func (p *party) ear(from earshot.Handle, c ringing.Capture) ringing.Ear {
+func (p *party) ear(from earshot.Handle, _ earshot.RoomID, c ringing.Capture) ringing.Ear {
 	set := microphone.DefaultConfig()
 	set.Deaf = 0
 	return microphone.New(set, microphone.Parts{

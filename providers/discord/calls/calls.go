@@ -38,9 +38,9 @@ type Parts struct {
 	// Call joins a voice channel, as [gateway.Session.Call] does.
 	Call func(ctx context.Context, cfg voice.Config, use func(Call)) error
 
-	// Ear makes what listens to one person, and Decoder what makes frames of what
+	// Ear makes what listens to one person in a room, and Decoder what makes frames of what
 	// everybody says in one call. Heard is called from one goroutine, and does not wait.
-	Ear     func(from earshot.Handle, c Capture) Ear
+	Ear     func(from earshot.Handle, room earshot.RoomID, c Capture) Ear
 	Decoder func(heard func(speaker uint32, f *audio.Frame)) Decoder
 
 	// Room opens the room of a channel. Listens reports whether one may listen there at

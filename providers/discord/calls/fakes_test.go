@@ -63,7 +63,7 @@ func begin(t *testing.T, cfg discord.Config) *scene {
 	s := &scene{began: time.Now(), out: make(map[uint64]bool), mode: make(chan struct{}), listens: true, emitted: make(chan error, 1)}
 	s.Calls = New(cfg, Parts{
 		Call: s.calls,
-		Ear:  func(from earshot.Handle, c Capture) Ear { return &ear{from, c, s.slow} },
+		Ear:  func(from earshot.Handle, room earshot.RoomID, c Capture) Ear { return &ear{from, room, c, s.slow} },
 		Decoder: func(heard func(uint32, *audio.Frame)) Decoder {
 			c := &coder{heard: heard, made: make(chan made, 100)}
 			s.coders = append(s.coders, c)
@@ -174,6 +174,9 @@ func (s *scene) said() string {
 			line := fmt.Sprintf("%s in %s: %s", e.From.ID, strings.TrimPrefix(string(e.Room), "discord-"), string(u.Text))
 			if u.Overlaps {
 				line += " +"
+			}
+			if e.Via != string(e.Room) {
+				line += ", as if in " + e.Via
 			}
 			all = append(all, line)
 		}
@@ -343,6 +346,7 @@ func (c *coder) Run(ctx context.Context) error {
 // An ear understands the numbers of frames, and says so after a while.
 type ear struct {
 	from earshot.Handle
+	room earshot.RoomID // that it was told of
 	c    Capture
 	slow time.Duration
 }
@@ -359,7 +363,7 @@ func (e *ear) Run(ctx context.Context, emit providers.Emit) error {
 				return
 			}
 		}
-		_ = emit(ctx, earshot.Event{At: began, From: e.from, Body: earshot.Utterance{Text: earshot.Text(fmt.Sprint(heard)), Lasted: lasted}})
+		_ = emit(ctx, earshot.Event{At: began, From: e.from, Via: string(e.room), Body: earshot.Utterance{Text: earshot.Text(fmt.Sprint(heard)), Lasted: lasted}})
 		clear(heard)
 	}
 	open := false

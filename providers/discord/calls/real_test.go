@@ -288,7 +288,7 @@ func bot(t *testing.T, server *discordtest.Server, s studio, h *house) *calls.Ca
 		Call: func(ctx context.Context, cfg voice.Config, use func(calls.Call)) error {
 			return session.Call(ctx, cfg, func(c *voice.Call) { use(c) })
 		},
-		Ear: func(from earshot.Handle, c calls.Capture) calls.Ear {
+		Ear: func(from earshot.Handle, _ earshot.RoomID, c calls.Capture) calls.Ear {
 			return microphone.New(mic, microphone.Parts{
 				Capture: c, Recogniser: understands{pool.Listener()}, Name: "discord", From: from, Via: "discord voice",
 			})

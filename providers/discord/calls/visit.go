@@ -249,7 +249,8 @@ func (v *visit) enter(ctx context.Context, call Call, channel uint64) bool {
 		}
 	}
 	v.hears.Store(&hearing{
-		room: room, ear: v.parts.Ear, decoder: v.decoder, emit: v.emit, number: &v.number,
+		room: room, decoder: v.decoder, emit: v.emit, number: &v.number,
+		ear:    func(from earshot.Handle, c Capture) Ear { return v.parts.Ear(from, room, c) },
 		deaf:   v.deaf,
 		arrive: func(ctx context.Context, user uint64) error { return v.parts.Arrive(ctx, v.guild, user) },
 		failed: func(err error) { v.parts.Log.Warn("an ear has ended", "room", room, "err", err) },
