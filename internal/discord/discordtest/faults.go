@@ -219,6 +219,16 @@ func (s *Server) Move(user, channel uint64) {
 	s.with(func() { s.place(s.accounts[user], s.accounts[user].session, channel) })
 }
 
+// Silence has nobody hear a user, and the user nobody, as a moderator does, until it is
+// said otherwise.
+func (s *Server) Silence(user uint64, silenced, deafened bool) {
+	s.with(func() {
+		a := s.accounts[user]
+		a.silenced, a.deafened = silenced, deafened
+		s.tellState(a)
+	})
+}
+
 // Region moves the call in a channel to another region. All connections are closed
 // with 4014; the main gateway says that there is no endpoint, and then which there is.
 func (s *Server) Region(channel uint64) error {

@@ -208,8 +208,8 @@ type voicePacket struct {
 
 // passOn keeps a packet and sends it to everybody else.
 func (c *call) passOn(m *member, p voicePacket) {
-	if m.account.suppressed {
-		return // in the audience of a stage
+	if m.account.suppressed || m.account.silenced {
+		return // in the audience of a stage, or by a moderator
 	}
 	m.count.In++
 	c.remember(Forwarded{
@@ -218,7 +218,7 @@ func (c *call) passOn(m *member, p voicePacket) {
 		Frame: p.frame, Due: c.delivery.due(),
 	})
 	for _, o := range c.sorted() {
-		if o != m && o.selected && o.discovered.IsValid() && !o.account.deaf {
+		if o != m && o.selected && o.discovered.IsValid() && !o.account.deaf && !o.account.deafened {
 			c.pass(o, p)
 		}
 	}

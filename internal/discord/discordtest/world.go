@@ -66,6 +66,8 @@ type account struct {
 	session    string // of the voice state: the gateway session's
 	mute, deaf bool
 	suppressed bool // in a stage channel: in the audience
+	silenced   bool // by a moderator: nobody hears it
+	deafened   bool // by a moderator: it hears nobody
 	raised     time.Time
 
 	token  string          // to the call, new with each join
@@ -330,7 +332,7 @@ func (s *Server) voiceState(a *account) object {
 	return object{
 		"guild_id": id(s.guild.ID), "channel_id": orNull(a.voice), "user_id": id(a.user.ID),
 		"session_id": a.session, "member": s.memberObject(a.user),
-		"deaf": false, "mute": false, "self_deaf": a.deaf, "self_mute": a.mute,
+		"deaf": a.deafened, "mute": a.silenced, "self_deaf": a.deaf, "self_mute": a.mute,
 		"self_video": false, "suppress": a.suppressed, "request_to_speak_timestamp": raised,
 	}
 }
