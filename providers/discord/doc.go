@@ -18,7 +18,8 @@
 // When a session begins anew, or events were dropped, the newest hundred messages of
 // every channel in which something was said are looked at: those that nobody has seen
 // come in, those that were edited or deleted meanwhile are. What is older than that
-// stays as it is.
+// stays as it is. When the sense begins to run, the house says what it has of channels
+// ([Past]), so that the same can be done for what happened while nothing ran.
 //
 // # Names and texts
 //
