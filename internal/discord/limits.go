@@ -37,7 +37,13 @@ func (l *limits) until(now time.Time, route string, t time.Time) {
 	if len(l.routes) >= mostRoutes {
 		maps.DeleteFunc(l.routes, func(_ string, t time.Time) bool { return !t.After(now) })
 	}
-	if len(l.routes) < mostRoutes && t.After(l.routes[route]) {
+	for other := range l.routes { // one has to give way, to a limit that is met just now
+		if len(l.routes) < mostRoutes {
+			break
+		}
+		delete(l.routes, other)
+	}
+	if t.After(l.routes[route]) {
 		l.routes[route] = t
 	}
 }
@@ -69,7 +75,9 @@ func (l *limits) refused(now time.Time, route string, h http.Header, said []byte
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d.Global || h.Get("X-RateLimit-Global") == "true" {
-		l.all = now.Add(after)
+		if t := now.Add(after); t.After(l.all) {
+			l.all = t
+		}
 	} else {
 		l.until(now, route, now.Add(after))
 	}
