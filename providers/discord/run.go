@@ -57,7 +57,8 @@ type page struct {
 
 	lookup *lookup
 	with   uint64             // or of direct messages, whom they are with
-	found  *discordgo.Channel // nil if nobody knows
+	found  *discordgo.Channel // nil if there is none
+	failed bool               // nobody can say
 }
 
 // loop takes what happens until ctx ends.
@@ -214,10 +215,16 @@ func (r *run) feed(ctx context.Context, p *page) {
 // learns takes in what was asked for.
 func (r *run) learns(ctx context.Context, p *page) {
 	switch {
+	case p.failed:
+		r.lose(p.lookup.channel)
+		return
 	case p.lookup != nil:
-		if r.world.found(p.lookup.channel, p.found) {
-			r.resumes(ctx, r.world.channels[p.lookup.channel].guild)
-			r.happens(ctx, p.lookup.event)
+		events := r.world.found(p.lookup.channel, p.found)
+		if c := r.world.channels[p.lookup.channel]; c != nil {
+			r.resumes(ctx, c.guild)
+		}
+		for _, event := range events {
+			r.happens(ctx, event)
 		}
 		return
 	case p.with != 0:
@@ -241,13 +248,19 @@ func (r *run) learns(ctx context.Context, p *page) {
 // looksUp asks what a channel is.
 func (r *run) looksUp(ctx context.Context, l lookup) {
 	r.background(func() {
-		var found *discordgo.Channel
-		if err := r.parts.Session.Ask(ctx, http.MethodGet, "channels/"+digits(l.channel), nil, &found); err != nil {
+		p := &page{lookup: &l}
+		if err := r.parts.Session.Ask(ctx, http.MethodGet, "channels/"+digits(l.channel), nil, &p.found); err != nil {
 			r.failed(ctx, "asking what a channel is", err)
-			found = nil
+			refused := (*discord.Refusal)(nil)
+			p.found, p.failed = nil, !errors.As(err, &refused) || refused.Status >= http.StatusInternalServerError
 		}
-		r.feed(ctx, &page{lookup: &l, found: found})
-	}, func() {})
+		r.feed(ctx, p)
+	}, func() { r.lose(l.channel) })
+}
+
+// lose drops what has happened in a channel of which nobody can say what it is.
+func (r *run) lose(channel uint64) {
+	r.parts.Log.Info("discord: what happened in a channel is lost, since nobody can say what it is", "events", len(r.world.missing(channel)))
 }
 
 // catchUp asks what was said in a guild, or in direct messages for 0, while nobody

@@ -36,12 +36,9 @@ type saying struct {
 	event earshot.Event
 }
 
-// A lookup is an event in a channel that is not known: direct messages of which nobody
-// knows whose they are, or a thread that was asleep.
-type lookup struct {
-	channel uint64
-	event   any
-}
+// A lookup is of a channel that is not known, in which something has happened: direct
+// messages of which nobody knows whose they are, or a thread that was asleep.
+type lookup struct{ channel uint64 }
 
 // A fault is something that is wrong at Discord.
 type fault struct{ notice earshot.Notice }
@@ -240,7 +237,7 @@ func (w *world) withdrawn(c *channel, message uint64, now time.Time) act {
 }
 
 // unknown is something that happened in a channel that is not known. If that may be one
-// where it takes part, it is looked up, once.
+// where it takes part, it is looked up, once, and what happens there waits, in order.
 func (w *world) unknown(event any, channel uint64, guild string) []act {
 	switch {
 	case channel == 0 || w.strange[channel]:
@@ -248,24 +245,40 @@ func (w *world) unknown(event any, channel uint64, guild string) []act {
 	case guild == "" && !w.cfg.DirectMessages, guild != "" && w.guilds[number(guild)] == nil:
 		return nil
 	}
-	return []act{lookup{channel, event}}
+	waiting, asked := w.unplaced[channel]
+	if len(waiting) < mostUnplaced {
+		w.unplaced[channel] = append(waiting, event)
+	}
+	if asked {
+		return nil
+	}
+	return []act{lookup{channel}}
 }
 
-// found takes in what a channel is, nil if nobody knows, and reports whether something
-// may be written there.
-func (w *world) found(channel uint64, is *discordgo.Channel) bool {
+// found takes in what a channel is, nil if it is none, and returns what has happened
+// there, if something may be written there.
+func (w *world) found(channel uint64, is *discordgo.Channel) (events []any) {
+	events = w.missing(channel)
 	if is != nil {
 		is.ID = digits(channel)
 		w.channel(is)
 	}
 	if w.channels[channel] != nil {
-		return true
+		return events
 	}
 	if len(w.strange) >= mostStrange {
 		clear(w.strange)
 	}
 	w.strange[channel] = true
-	return false
+	return nil
+}
+
+// missing takes in that nobody can say at present what a channel is, and returns what has
+// happened there. It is asked again when more does.
+func (w *world) missing(channel uint64) (events []any) {
+	events = w.unplaced[channel]
+	delete(w.unplaced, channel)
+	return events
 }
 
 // types is somebody who types where something was said already.

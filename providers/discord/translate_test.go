@@ -188,8 +188,18 @@ func TestUnknownChannel(t *testing.T) {
 	if acts := w.translate(created, now); len(acts) != 1 || acts[0].(lookup).channel != thread {
 		t.Fatalf("%v", acts)
 	}
-	if !w.found(thread, &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: digits(house), ParentID: digits(general), Name: "aside"}) {
-		t.Fatal("not taken in")
+	deleted := &discordgo.MessageDelete{Message: &discordgo.Message{ID: digits(message), ChannelID: digits(thread), GuildID: digits(house)}}
+	if acts := w.translate(deleted, now); len(acts) != 0 {
+		t.Fatalf("it is looked up twice: %v", acts)
+	}
+	if events := w.missing(thread); len(events) != 2 || w.strange[thread] {
+		t.Errorf("while nobody can say, %v waits", events)
+	}
+	for _, event := range []any{created, deleted} {
+		w.translate(event, now)
+	}
+	if events := w.found(thread, &discordgo.Channel{Type: discordgo.ChannelTypeGuildPublicThread, GuildID: digits(house), ParentID: digits(general), Name: "aside"}); len(events) != 2 || events[0].(*discordgo.MessageCreate).Message != created.Message || events[1] != any(deleted) {
+		t.Fatalf("what happened there was %v", events)
 	}
 	if acts := w.translate(created, now); len(acts) != 2 || acts[1].(saying).in.parent != general {
 		t.Errorf("%v", acts)
@@ -198,7 +208,8 @@ func TestUnknownChannel(t *testing.T) {
 		"nothing": nil, "a forum": {Type: discordgo.ChannelTypeGuildForum, GuildID: digits(house)}, "another guild's": {GuildID: "7"},
 	} {
 		w := furnished()
-		if w.found(thread, is) {
+		w.translate(created, now)
+		if events := w.found(thread, is); events != nil || w.channels[thread] != nil {
 			t.Errorf("%s: taken in", name)
 		}
 		if acts := w.translate(created, now); len(acts) != 0 {

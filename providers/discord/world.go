@@ -40,6 +40,7 @@ const (
 	mostChannels = 20_000  // of all guilds, with threads
 	mostPeople   = 100_000 // of whom a name is known
 	mostStrange  = 1000    // channels that were looked up for nothing
+	mostUnplaced = 100     // events of a channel that is being looked up
 	mostRoles    = 10      // of one person that are told
 	mostRecent   = 100     // messages of a channel that are remembered by number
 	mostArrivals = 20      // of people who are mentioned in one message
@@ -67,6 +68,7 @@ type world struct {
 	people   map[uint64]*person
 	typing   map[typist]time.Time // until when
 	strange  map[uint64]bool      // channels of which it is known that they are none
+	unplaced map[uint64][]any     // what happened in channels that are being looked up
 	blind    bool                 // it was said that messages come without their words
 
 	// What the house had of channels that have not come yet, and of direct messages by whom
@@ -112,6 +114,7 @@ func newWorld(cfg Config, parts Parts) *world {
 		cfg: cfg, agent: parts.Agent, event: parts.Event, commands: parts.Commands,
 		guilds: make(map[uint64]*guild), channels: make(map[uint64]*channel),
 		people: make(map[uint64]*person), typing: make(map[typist]time.Time), strange: make(map[uint64]bool),
+		unplaced: make(map[uint64][]any),
 	}
 	set := func(ids []string) map[uint64]bool {
 		m := make(map[uint64]bool)
