@@ -103,6 +103,42 @@ func TestTalk(t *testing.T) {
 	}
 }
 
+// TestWhoIsPinged: a reply pings the person that it answers when somebody else has written
+// since, and nobody else.
+func TestWhoIsPinged(t *testing.T) {
+	d := inhabited(t, t.TempDir())
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	e := &embassy{daemon: d, session: gateway.New(gateway.Config{})}
+	defer e.posts.close()
+	id, err := e.Room(t.Context(), discord.Channel{ID: "77", Guild: "7", Name: "#general"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user, name := range map[string]string{"5": "ann", "6": "bob", "7": "beep"} {
+		if _, err := e.Arrive(t.Context(), earshot.Handle{Provider: byDiscord, ID: user}, discord.Person{Name: name, Bot: name == "beep"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, by := range []string{"5", "7", "5", "6"} {
+		e.posts.heard(id, earshot.ParticipantID("discord-"+by), earshot.EventID(fmt.Sprint("e", i)))
+	}
+	for _, tt := range []struct {
+		to, about string
+		want      bool
+	}{{"discord-5", "e0", true}, {"discord-5", "e2", true}, {"discord-6", "e3", false}, {"discord-7", "e1", false}, {"", "e0", false}, {"agent", "e0", false}} {
+		if got := e.calls(id, earshot.Opening{To: earshot.ParticipantID(tt.to), About: earshot.EventID(tt.about)}); got != tt.want {
+			t.Errorf("the answer to %s of %q pings: %v", tt.about, tt.to, got)
+		}
+	}
+	if all := e.names(id, "discord-6").People; len(all) != 1 || all[0].ID != 6 || all[0].Name != "bob" {
+		t.Errorf("who may be mentioned is %v", all)
+	}
+}
+
 // TestHall: a voice channel is named by a link, its number, or as it is called if one is.
 func TestHall(t *testing.T) {
 	s := discordtest.New(t, discordtest.Config{})
