@@ -84,3 +84,58 @@ func TestGateWithoutCanceller(t *testing.T) {
 		}
 	}
 }
+
+// TestGateWithoutPause: the noise of a room is known also to who has spoken from the first
+// frame on, loudly and then softly, so that somebody soft is heard beside that.
+func TestGateWithoutPause(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var g audio.Gate
+	var f audio.Frame
+	beside := 0
+	for i := range 320 {
+		own, talk := -18.0, audio.Silence
+		if i >= 150 {
+			own = -40
+		}
+		if i >= 300 {
+			talk = -46
+		}
+		others, back := sound(r, -70, talk), sound(r, own-6)
+		out := make([]int16, audio.Samples)
+		for i := range out {
+			f.PCM[i] = others[i] + back[i]
+			out[i] = others[i] + back[i]/10
+		}
+		g.Judge(&f, sound(r, own), out)
+		switch {
+		case f.Beside && i < 300:
+			t.Fatalf("somebody is heard in frame %d", i)
+		case f.Beside:
+			beside++
+		}
+	}
+	if beside < 18 {
+		t.Errorf("somebody is heard in %d of 20 frames", beside)
+	}
+}
+
+// TestBands: a tone is as loud as it is, in its own band.
+func TestBands(t *testing.T) {
+	pcm := make([]int16, 600)
+	for i := range pcm {
+		pcm[i] = int16(math.Round(32767 * math.Pow(10, -20.0/20) * math.Sqrt2 * math.Sin(2*math.Pi*1000*float64(i)/audio.Rate)))
+	}
+	bands := audio.Bands(pcm)
+	loud := 0
+	for i, level := range bands {
+		if level > bands[loud] {
+			loud = i
+		}
+	}
+	for i, level := range bands {
+		switch far := max(i-loud, loud-i); {
+		case far == 0 && math.Abs(level+20) > 1.5, far > 2 && level > -70:
+			t.Errorf("band %d of %d has %.1f dB", i, len(bands), level)
+		}
+	}
+}

@@ -55,11 +55,6 @@ const (
 	duckOf  = 5 // frames that Config.Duck is counted in
 	beginOf = 8 // frames that Config.Begin is counted in
 
-	// Over our own sound, behind which the first of a voice is hidden, as many of so
-	// many frames will do for Began in which it is plainly heard: that only lowers ours.
-	overOf = 3
-	over   = 2
-
 	// doubt is how many frames an ear may take to decide whether an onset is a
 	// voice: 500 ms, so that nobody is held back for longer by a rattle.
 	doubt = 25
@@ -92,7 +87,7 @@ type Ear struct {
 	voiced uint64 // whether the last 64 frames were; the last is bit 0
 	plain  uint64 // the same without those that are vague
 	own    uint64 // the same for Frame.Own
-	beside uint64 // the same for Frame.Beside
+	beside bool   // whether the last was, and had Frame.Beside
 	least  int    // of how many an onset is made
 	last   int64  // the last voiced frame of the utterance that is not alone
 	first  int64  // its first
@@ -147,7 +142,7 @@ func (e *Ear) hear(f *audio.Frame) {
 	e.ring[at], e.when[at] = *f, e.now
 	e.kept++
 	loud := e.level.step(f.PCM[:], lost) >= e.cfg.Margin
-	voiced, plain, own, beside := uint64(0), uint64(0), uint64(0), uint64(0)
+	voiced, plain, own := uint64(0), uint64(0), uint64(0)
 	if f.Voiced && loud && f.EchoRatio < echo {
 		voiced = 1
 	}
@@ -157,13 +152,10 @@ func (e *Ear) hear(f *audio.Frame) {
 	if f.Own {
 		own = voiced
 	}
-	if f.Beside {
-		beside = voiced
-	}
 	e.voiced = e.voiced<<(1+lost) | voiced
 	e.plain = e.plain<<(1+lost) | plain
 	e.own = e.own<<(1+lost) | own
-	e.beside = e.beside<<(1+lost) | beside
+	e.beside = voiced == 1 && f.Beside
 	if voiced == 1 && e.state != quiet {
 		e.count++
 		e.ours += int(own)
@@ -173,14 +165,15 @@ func (e *Ear) hear(f *audio.Frame) {
 // among returns how many of the last n frames were voiced.
 func (e *Ear) among(n int) int { return bits.OnesCount64(e.voiced & (1<<n - 1)) }
 
-// whileQuiet waits for a voice.
+// whileQuiet waits for a voice. Over our own sound, behind which the first of it is
+// hidden, one frame will do in which it is plainly heard: that only lowers ours.
 func (e *Ear) whileQuiet() Edge {
 	e.least = min(e.cfg.Duck, e.cfg.Begin)
 	if bits.OnesCount64(e.plain&(1<<duckOf-1)) < e.cfg.Duck {
-		if bits.OnesCount64(e.beside&(1<<overOf-1)) < over {
+		if !e.beside {
 			return None
 		}
-		e.least = min(e.least, over)
+		e.least = 1
 	}
 	window := e.voiced & (1<<duckOf - 1)
 	e.state, e.wait = onset, 0
@@ -210,7 +203,7 @@ func (e *Ear) inDoubt() Edge {
 	n := e.among(beginOf)
 	switch {
 	case n < e.least, e.now-e.first > doubt:
-		e.state, e.voiced, e.plain, e.own, e.beside = quiet, 0, 0, 0, 0
+		e.state, e.voiced, e.plain, e.own = quiet, 0, 0, 0
 		return Nothing
 	case n >= e.cfg.Begin:
 		e.state = open
@@ -237,7 +230,7 @@ func (e *Ear) whileOpen() Edge {
 		return End
 	case e.now-e.first+1 >= e.longest:
 		e.state, e.before = quiet, e.now
-		e.voiced, e.plain, e.own, e.beside = 0, 0, 0, 0 // these have been said
+		e.voiced, e.plain, e.own = 0, 0, 0 // these have been said
 		return TooLong
 	}
 	return None

@@ -230,16 +230,16 @@ func TestNoUtteranceYet(t *testing.T) {
 	}
 }
 
-// TestBeside: over our own sound two frames are enough for an onset in which somebody
-// is plainly heard; those in which he is perhaps make none, and keep one.
+// TestBeside: over our own sound one frame is enough for an onset in which somebody is
+// plainly heard; those in which he is perhaps make none, and keep one.
 func TestBeside(t *testing.T) {
 	for _, tt := range []struct{ name, heard, want string }{
-		{"plainly, and goes on", "eepppppee", "...b..L.."},
-		{"plainly, and nothing follows", "eeppeeeeeeeeee", "...b......x..."},
-		{"one frame", "eepeeeepeeee", "............"},
+		{"plainly, and goes on", "eepppppee", "..b...L.."},
+		{"plainly, and nothing follows", "eeppeeeeeeeeee", "..b........x.."},
+		{"one frame, and another later", "eepeeeeeeeepee", "..b.......xb.."},
 		{"perhaps", "eevvvvvvvvee", "............"},
-		{"plainly, then perhaps", "eeppvvvee", "...b..L.."},
-		{"with a gap between", "eepepeeeeeeeeee", "....b.....x...."},
+		{"plainly, then perhaps", "eeppvvvee", "..b...L.."},
+		{"with a gap between", "eepepeeeeeeeeee", "..b.........x.."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := edges(hear.New(short()), tt.heard); got != tt.want {
