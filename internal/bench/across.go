@@ -36,37 +36,32 @@ func (b bench) acrossEcho(ctx context.Context, d dial, s *stage) ([]Row, error) 
 	}
 	var duck, soft, still []float64
 	all, before := 0, 0
-	for i, room := range echoRooms[:min(b.rounds, len(echoRooms))] {
-		room.Jitter, room.Seed = 5*time.Millisecond, uint64(i+101)
-		for k := range 2 {
-			voice := voices[1+(i+k)%3]
-			l := c.interrupting[(i+k)%3*len(intrusions)+(i+2*k)%len(intrusions)]
-			t, err := c.tape(ctx, d, room, l, i+k)
-			if err != nil {
-				return nil, fmt.Errorf("room %d: %w", i, err)
+	for _, x := range c.interruptions(b.rounds) {
+		t, err := c.tape(ctx, d, x)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", x, err)
+		}
+		asker, err := b.asker(ctx, d, x.voice)
+		if err != nil {
+			return nil, err
+		}
+		y, err := b.yield(ctx, s, t, asker, "")
+		if err != nil {
+			return nil, err
+		}
+		all++
+		lowered, was, is := y.since(t.onset, earshot.Duck, earshot.Pause, earshot.Cut)
+		switch {
+		case was:
+			before++
+		case is:
+			duck = append(duck, lowered)
+			if x.room.Echo <= talking {
+				soft = append(soft, lowered)
 			}
-			asker, err := b.asker(ctx, d, voice)
-			if err != nil {
-				return nil, err
-			}
-			y, err := b.yield(ctx, s, t, asker, "")
-			if err != nil {
-				return nil, err
-			}
-			all++
-			lowered, was, is := y.since(t.onset, earshot.Duck, earshot.Pause, earshot.Cut)
-			switch {
-			case was:
-				before++
-			case is:
-				duck = append(duck, lowered)
-				if room.Echo <= talking {
-					soft = append(soft, lowered)
-				}
-			}
-			if silent, _, is := y.since(t.onset, earshot.Pause, earshot.Cut); is {
-				still = append(still, silent)
-			}
+		}
+		if silent, _, is := y.since(t.onset, earshot.Pause, earshot.Cut); is {
+			still = append(still, silent)
 		}
 	}
 	if len(duck) == 0 || len(soft) == 0 || len(still) == 0 {
@@ -94,30 +89,75 @@ func (y reaction) since(sample int, any ...earshot.Control) (after float64, befo
 	return 0, before, false
 }
 
-// tape returns what is left of a room in which the agent speaks and somebody begins to.
-func (c company) tape(ctx context.Context, d dial, room soundtest.Room, l line, n int) (*tape, error) {
+// An interruption is somebody who begins to speak, while the agent does, in a room.
+type interruption struct {
+	room  soundtest.Room
+	voice string
+	line  line
+	n     int // of what the agent says
+}
+
+// String says which it is.
+func (x interruption) String() string {
+	return fmt.Sprintf("%.0f dB %s %q", x.room.Echo, x.voice, x.line.text)
+}
+
+// interruptions are two in each of so many rooms.
+func (c company) interruptions(rooms int) (all []interruption) {
+	for i, room := range echoRooms[:min(rooms, len(echoRooms))] {
+		room.Jitter, room.Seed = 5*time.Millisecond, uint64(i+101)
+		for k := range 2 {
+			voice := (i + k) % (len(voices) - 1)
+			l := c.interrupting[voice*len(intrusions)+(i+2*k)%len(intrusions)]
+			all = append(all, interruption{room, voices[1+voice], l, i + k})
+		}
+	}
+	return all
+}
+
+// tape returns what is left of a room in which somebody interrupts the agent.
+func (c company) tape(ctx context.Context, d dial, x interruption) (*tape, error) {
+	s := c.play(x)
+	captured, frames, err := s.clean(ctx, d, s.near)
+	if err != nil {
+		return nil, err
+	}
+	from := s.at - inSamples(lead)
+	return &tape{onset: s.onset - from, pcm: captured[from:], frames: frames[from/audio.Samples:]}, nil
+}
+
+// A talkover is what an interruption is made of, each on a track of its own.
+type talkover struct {
+	room      soundtest.Room
+	far, near []int16
+	at, onset int // the samples at which what is said begins, and its voice
+}
+
+// play has somebody interrupt the agent, who speaks without a pause, in the middle of
+// a sentence.
+func (c company) play(x interruption) talkover {
 	at, whole := inSamples(converged), inSamples(converged+gap+2*time.Second)
 	var far []int16
-	for ; len(far) < whole; n++ {
+	for n := x.n; len(far) < whole; n++ {
 		far = append(far, c.agent[n%len(c.agent)].pcm...)
 	}
-	for at < whole-len(l.pcm) && audio.Level(far[at:at+inSamples(300*time.Millisecond)]) < -30 {
+	for at < whole-len(x.line.pcm) && audio.Level(far[at:at+inSamples(300*time.Millisecond)]) < -30 {
 		at += audio.Samples // it is between two sentences
 	}
 	near := make([]int16, whole)
-	copy(near[at:], l.pcm)
-	captured := room.Captured(far[:whole], near)
-	from := at - inSamples(lead)
-	t := &tape{onset: at - from + max(0, onset(l.pcm)), pcm: captured[from:]}
-	base, heard := time.Unix(0, 0), 0
-	for f, err := range sound.Rehearse(ctx, d.to(soundHelper, sound.RehearseArg), room.Takes(base, far[:whole], captured)) {
+	copy(near[at:], x.line.pcm)
+	return talkover{x.room, far[:whole], near, at, at + max(0, onset(x.line.pcm))}
+}
+
+// clean returns what is captured in the room while near is said, and what is left of it.
+func (s talkover) clean(ctx context.Context, d dial, near []int16) (captured []int16, frames []audio.Frame, err error) {
+	captured = s.room.Captured(s.far, near)
+	takes := s.room.Takes(time.Unix(0, 0), s.far, captured)
+	for f, err := range sound.Rehearse(ctx, d.to(soundHelper, sound.RehearseArg), takes) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if heard >= from {
-			t.frames = append(t.frames, *f)
-		}
-		heard += audio.Samples
+		frames = append(frames, *f)
 	}
-	return t, ctx.Err()
+	return captured, frames, ctx.Err()
 }
