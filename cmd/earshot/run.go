@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"earshot"
+
 	"golang.org/x/term"
 
 	"earshot/config"
@@ -90,7 +92,9 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 	}
 	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
 	show(w, findings)
-	if !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
+	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
+		l := looks[0] // who asks something is told again, in the words of then
+		d.desk.Know(earshot.Notice{Key: l.Thing, Text: "there was none at the start: " + l.Text, Cure: l.Cure})
 		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")
 	}
 	fmt.Fprintln(w)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os/exec"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/internal/supervise"
@@ -29,6 +31,8 @@ type part struct {
 	run  func(context.Context) error
 	lost bool // it is known not to work at first
 	ears bool // it hears: it runs only while the room listens
+
+	pulse *supervise.Pulse // where it shows that it is there; nil if to run is enough
 }
 
 // phrases are what one can say to stop the agent while it speaks, beside its
@@ -52,21 +56,48 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 	if mouth {
 		say := tts.New(tts.Config{Dial: dial(d.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: d.log})
 		own := &mirrored{Fickle: say, learn: d.voices.LearnOwn}
+		there := new(supervise.Pulse)
 		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), own)
 		d.parts = append(d.parts,
 			part{name: "synthesis", run: say.Run},
 			part{name: "own voice", run: own.rehearse},
 			part{
-				name: loud.Name(), lost: !looks.mouth.Works,
-				run: onCard(func(ctx context.Context) error { return loud.Run(ctx, d.enterLoudspeaker) }),
+				name: loud.Name(), lost: !looks.mouth.Works, pulse: there,
+				run: onCard(func(ctx context.Context) error {
+					return loud.Run(ctx, func(o earshot.Outlet) func() {
+						there.Beat()
+						return d.enterLoudspeaker(o)
+					})
+				}),
 			})
 	}
 	if ears {
-		mic := d.microphone(cfg, microphone.OnCard(card, cfg.Providers.Microphone.Device))
+		there := new(supervise.Pulse)
+		mic := d.microphone(cfg, pulsing{microphone.OnCard(card, cfg.Providers.Microphone.Device), there})
 		d.parts = append(d.parts, part{
-			name: mic.Name(), ears: true, lost: !looks.ears.Works,
+			name: mic.Name(), ears: true, lost: !looks.ears.Works, pulse: there,
 			run: onCard(func(ctx context.Context) error { return mic.Run(ctx, d.Admit) }),
 		})
+	}
+}
+
+// A pulsing capture shows that it captures.
+type pulsing struct {
+	microphone.Capture
+	pulse *supervise.Pulse
+}
+
+// Frames implements [microphone.Capture].
+func (p pulsing) Frames(ctx context.Context) iter.Seq2[*audio.Frame, error] {
+	return func(yield func(*audio.Frame, error) bool) {
+		for f, err := range p.Capture.Frames(ctx) {
+			if err == nil {
+				p.pulse.Beat()
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
 	}
 }
 
@@ -138,7 +169,7 @@ func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
 func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 	for _, p := range d.parts {
 		cfg := restarts
-		cfg.Report, cfg.Lost = d.report, p.lost
+		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
 		run := p.run
 		if p.ears {
 			run = d.listening(run)

@@ -51,16 +51,20 @@ func (c *charge) look(now, beat time.Time) verdict {
 		v.say = c.back()
 		return v
 	}
-	if rest := c.since.Add(c.cfg.Well).Sub(now); rest > 0 && (v.wait == 0 || rest < v.wait) {
+	rest := c.since.Add(c.cfg.Well).Sub(now)
+	if rest <= 0 { // it has to show itself
+		rest = c.cfg.Well
+	}
+	if v.wait == 0 || rest < v.wait {
 		v.wait = rest
 	}
 	return v
 }
 
-// fit reports whether the run has lasted long enough, and if it is watched,
-// has delivered anything.
+// fit reports whether the run has lasted long enough, and if it has a pulse,
+// has shown it.
 func (c *charge) fit(now, beat time.Time) bool {
-	return now.Sub(c.since) >= c.cfg.Well && (c.cfg.Deaf <= 0 || beat.After(c.since))
+	return now.Sub(c.since) >= c.cfg.Well && (c.cfg.Pulse == nil || beat.After(c.since))
 }
 
 // ended judges a run that ended with err at now.

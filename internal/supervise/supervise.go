@@ -39,7 +39,10 @@ type Config struct {
 	// Deaf, if set, is how long the supervised may run without a beat of
 	// Pulse. One that stays silent for longer is open and yet delivers
 	// nothing; it is stopped, reported and started again.
-	Deaf  time.Duration
+	Deaf time.Duration
+
+	// Pulse, if set, is where the supervised shows that it is there: before that a
+	// run is not well, however long it waits for what it is to work with.
 	Pulse *Pulse
 
 	// Lost says that the supervised is known not to work at first, and that

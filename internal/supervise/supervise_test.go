@@ -222,6 +222,21 @@ func TestRunIsNeverBackWithoutABeat(t *testing.T) {
 	})
 }
 
+// TestRunWaitsForWhatItWorksWith: one that waits for a device is not back, but when it has
+// shown that it has it.
+func TestRunWaitsForWhatItWorksWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, pulse := &diary{began: time.Now()}, new(supervise.Pulse)
+		_ = supervise.Run(t.Context(), "mic", func(context.Context) error {
+			time.Sleep(time.Hour + time.Second)
+			pulse.Beat()
+			time.Sleep(time.Minute)
+			return nil
+		}, supervise.Config{Report: d.report, Lost: true, Pulse: pulse})
+		d.want(t, "1h0m5s mic: mic is back (over)")
+	})
+}
+
 // TestRunThousandCycles: whatever way it fails, an outage is two lines, and
 // nothing is left behind.
 func TestRunThousandCycles(t *testing.T) {
