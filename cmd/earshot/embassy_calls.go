@@ -119,7 +119,7 @@ func (e *embassy) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture)
 	set := e.cfg.Providers.Microphone
 	set.Deaf = 0 // who is silent sends nothing
 	return microphone.New(set, microphone.Parts{
-		Capture: c, Recogniser: overhearer{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.report,
+		Capture: c, Recogniser: recogniser{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.report,
 		Talk: func() hearing.Talk {
 			var about hearing.Talk
 			if r, ok := e.rooms.find(in); ok {
@@ -128,16 +128,6 @@ func (e *embassy) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture)
 			about.Name = e.cfg.Executive.Name
 			return about
 		},
-	})
-}
-
-// An overhearer recognises what one of several people says, as a microphone knows it.
-type overhearer struct{ *stt.Listener }
-
-// Begin implements [microphone.Recogniser].
-func (o overhearer) Begin(on func(microphone.Result)) microphone.Session {
-	return o.Listener.Begin(func(s stt.Result) {
-		on(microphone.Result{Text: s.Text, Heard: s.Heard, Confidence: s.Confidence, Final: s.Final, Err: s.Err})
 	})
 }
 

@@ -155,12 +155,18 @@ func reader() func(earshot.Clause) earshot.Clause {
 	}
 }
 
-// A recogniser is one as a microphone knows it.
-type recogniser struct{ *stt.Recogniser }
+// A recogniser is one as a microphone knows it: one of its own, or that of one person in
+// a call.
+type recogniser struct{ understanding }
+
+type understanding interface {
+	Begin(on func(stt.Result)) *stt.Session
+	Spot(f *audio.Frame)
+}
 
 // Begin implements [microphone.Recogniser].
 func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
-	return r.Recogniser.Begin(func(s stt.Result) {
+	return r.understanding.Begin(func(s stt.Result) {
 		on(microphone.Result{Text: s.Text, Heard: s.Heard, Confidence: s.Confidence, Final: s.Final, Err: s.Err})
 	})
 }

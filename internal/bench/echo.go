@@ -51,11 +51,7 @@ func echoes(ctx context.Context, b bench) (rows []Row, err error) {
 	if rows := withoutVoice("echo", []string{"speech"}, "flite"); rows != nil {
 		return rows, nil
 	}
-	d, err := b.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.company(ctx)
+	d, c, err := b.gather(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +149,15 @@ func (b bench) company(ctx context.Context) (c company, err error) {
 		say(&c.interrupting, voice, intrusions, 0.35)
 	}
 	return c, err
+}
+
+// gather returns what makes the helpers run, and who speaks.
+func (b bench) gather(ctx context.Context) (d dial, c company, err error) {
+	if d, err = b.dial(ctx); err != nil {
+		return d, c, err
+	}
+	c, err = b.company(ctx)
+	return d, c, err
 }
 
 // A play is a dialogue: what the agent says, and what people say, each on a

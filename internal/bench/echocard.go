@@ -38,11 +38,7 @@ func echoesOnCard(ctx context.Context, b bench) (rows []Row, err error) {
 	if rows := withoutVoice("echo-card", []string{"speech", "pulse"}, "flite", "pulseaudio", "pactl", "parec", "pacat"); rows != nil {
 		return rows, nil
 	}
-	d, err := b.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.company(ctx)
+	d, c, err := b.gather(ctx)
 	if err != nil {
 		return nil, err
 	}

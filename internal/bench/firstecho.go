@@ -27,11 +27,7 @@ func firstEchoes(ctx context.Context, b bench) ([]Row, error) {
 	if rows := withoutVoice("first-echo", []string{"speech"}, "flite"); rows != nil {
 		return rows, nil
 	}
-	d, err := b.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.company(ctx)
+	d, c, err := b.gather(ctx)
 	if err != nil {
 		return nil, err
 	}

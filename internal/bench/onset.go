@@ -65,11 +65,7 @@ func onsetsInEcho(ctx context.Context, b bench) ([]Row, error) {
 	if rows := withoutVoice("onset-echo", []string{"speech"}, "flite", "espeak-ng"); rows != nil {
 		return rows, nil
 	}
-	d, err := b.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.company(ctx)
+	d, c, err := b.gather(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func stranger(ctx context.Context, who int, p cast.Person, lines int, channels [
 			return nil, err
 		}
 		pcm = append(pcm, said...)
-		if ofVoice(cast.Frames(pcm)) < leastSaid {
+		if cast.Voiced(cast.Frames(pcm)) < leastSaid {
 			continue
 		}
 		for _, c := range channels {
@@ -77,16 +77,6 @@ func stranger(ctx context.Context, who int, p cast.Person, lines int, channels [
 		}
 	}
 	return all, nil
-}
-
-// ofVoice returns how much of a voice is in frames.
-func ofVoice(frames []audio.Frame) (d time.Duration) {
-	for _, f := range frames {
-		if f.Voiced {
-			d += audio.Time
-		}
-	}
-	return d
 }
 
 // printOf returns what the first of a voice sounds like; nil if it is too little.

@@ -85,6 +85,19 @@ func voices(frames []audio.Frame) (at []int) {
 	return at
 }
 
+// wantLowered checks by how much what was captured is softer in what is left of it, in dB,
+// between two of its seconds.
+func wantLowered(t *testing.T, captured, left []int16, from, to int, least float64) {
+	t.Helper()
+	from, to = from*audio.Rate, to*audio.Rate
+	erle := audio.Level(captured[from:to]) - audio.Level(left[from:to])
+	if erle < least {
+		t.Errorf("what comes back is lowered by %.1f dB, want %.0f", erle, least)
+		return
+	}
+	t.Logf("what comes back is lowered by %.1f dB", erle)
+}
+
 // TestRehearseRooms: of the agent's own voice an ear hears nothing, in rooms of
 // every kind, and of somebody who speaks over it, his utterance.
 func TestRehearseRooms(t *testing.T) {
@@ -106,12 +119,7 @@ func TestRehearseRooms(t *testing.T) {
 			captured := tt.room.Captured(far, near)
 			frames := perform(t, tt.room, far, captured)
 			pcm := sounds(frames)
-			const from, to = 8 * audio.Rate, 12 * audio.Rate
-			if erle := audio.Level(captured[from:to]) - audio.Level(pcm[from:to]); erle < tt.erle {
-				t.Errorf("what comes back is lowered by %.1f dB, want %.0f", erle, tt.erle)
-			} else {
-				t.Logf("what comes back is lowered by %.1f dB", erle)
-			}
+			wantLowered(t, captured, pcm, 8, 12, tt.erle)
 			if at := voices(frames); len(at) == 0 || at[0] < 600 || at[0] > 650 {
 				t.Errorf("utterances begin at the frames %v, want one soon after 600", at)
 			}
@@ -167,13 +175,7 @@ func TestRehearseFirstReply(t *testing.T) {
 			near := make([]int16, len(far))
 			captured := tt.room.Captured(far, near)
 			frames := perform(t, tt.room, far, captured)
-			pcm := sounds(frames)
-			const from, to = 2 * audio.Rate, 3 * audio.Rate
-			if erle := audio.Level(captured[from:to]) - audio.Level(pcm[from:to]); erle < tt.erle {
-				t.Errorf("what comes back is lowered by %.1f dB, want %.0f", erle, tt.erle)
-			} else {
-				t.Logf("what comes back is lowered by %.1f dB", erle)
-			}
+			wantLowered(t, captured, sounds(frames), 2, 3, tt.erle)
 			if at := voices(frames); len(at) > 0 {
 				t.Errorf("its own voice is heard at the frames %v", at)
 			}

@@ -59,7 +59,7 @@ func perform(ctx context.Context, who int, p cast.Person) (all []saying, err err
 		if err != nil {
 			return nil, err
 		}
-		if pcm = append(pcm, said...); voiced(cast.Frames(pcm)) < leastSaid {
+		if pcm = append(pcm, said...); cast.Voiced(cast.Frames(pcm)) < leastSaid {
 			continue
 		}
 		hear := func(c cast.Channel, through string) {
@@ -79,16 +79,6 @@ func perform(ctx context.Context, who int, p cast.Person) (all []saying, err err
 
 // channels is how many there are besides home.
 const channels = 40
-
-// voiced returns how much of a voice is in frames.
-func voiced(frames []audio.Frame) (d time.Duration) {
-	for i := range frames {
-		if frames[i].Voiced {
-			d += audio.Time
-		}
-	}
-	return d
-}
 
 // listen returns what the first of a voice sounds like, if it is enough.
 func listen(frames []audio.Frame, through string) (earshot.Voice, bool) {

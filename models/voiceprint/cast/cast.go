@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
+	"time"
 
 	"earshot/internal/audio"
 )
@@ -120,4 +121,14 @@ func Frames(pcm []float64) []audio.Frame {
 		frames[i].Voiced = left >= 0
 	}
 	return frames
+}
+
+// Voiced returns how much of a voice is in frames.
+func Voiced(frames []audio.Frame) (d time.Duration) {
+	for i := range frames {
+		if frames[i].Voiced {
+			d += audio.Time
+		}
+	}
+	return d
 }

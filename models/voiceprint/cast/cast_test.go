@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"testing"
+	"time"
 
 	"earshot/internal/audio"
 	"earshot/models/voiceprint/cast"
@@ -103,6 +104,9 @@ func TestFrames(t *testing.T) {
 		if want := i < 30; f.Voiced != want {
 			t.Errorf("frame %d of %d is voiced: %v", i, len(frames), f.Voiced)
 		}
+	}
+	if d := cast.Voiced(frames); d != 600*time.Millisecond {
+		t.Errorf("%v of a voice are in it, want 0.6 s", d)
 	}
 	if len(cast.Frames(nil)) != 0 {
 		t.Error("nothing has frames")
