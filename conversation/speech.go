@@ -69,6 +69,9 @@ func (a Address) ForAgent() bool { return a == Called || a == Following }
 // what is in its own words, its name too, may be its own voice come back.
 func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Address {
 	calls, own := l.calls(u.Text), u.Own > 0
+	if slur := l.slur(); about.Sounding && strings.HasPrefix(folded(string(u.Text)), slur) {
+		calls = calls || !own || !strings.Contains(folded(string(about.Saying)), slur)
+	}
 	share, n := echo(string(u.Text), string(about.Saying))
 	switch {
 	case calls && !(own && l.mentioned(about.Saying)):
@@ -236,6 +239,19 @@ func (l Listener) parted(words []string) int {
 // one voice in four; the others are its neighbours.
 var spellings = map[string][]string{
 	"earshot": {"ear shot", "ear shut", "your shot", "here shot", "air shot"},
+}
+
+// slurs are what recognisers may make of a name that is said over the agent's voice,
+// and what people say as well. Whoever breaks in on it with "in short" talks to it.
+var slurs = map[string]string{"earshot": "in short"}
+
+// slur returns that of the agent's name, as [folded] does; a line break, which is in no
+// folded text, if it has none.
+func (l Listener) slur() string {
+	if slur, ok := slurs[strings.ToLower(l.Name)]; ok {
+		return folded(slur)
+	}
+	return "\n"
 }
 
 // Spellings returns what recognisers may make of a name.
