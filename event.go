@@ -63,12 +63,14 @@ const (
 	KindWhose      Kind = "whose"
 	KindErased     Kind = "erased"
 	KindSettled    Kind = "settled"
+	KindSight      Kind = "sight"
+	KindGlance     Kind = "glance"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
 // that are not act at once or are of no use.
 func (k Kind) Durable() bool {
-	return k != KindTyping && k != KindSpeech && k != KindCommand && k != KindSettled
+	return k != KindTyping && k != KindSpeech && k != KindCommand && k != KindSettled && k != KindGlance
 }
 
 // A Message is text that somebody wrote. One that is shown without a sequence
@@ -458,6 +460,8 @@ func (Snooze) Kind() Kind     { return KindSnooze }
 func (Whose) Kind() Kind      { return KindWhose }
 func (Erased) Kind() Kind     { return KindErased }
 func (Settled) Kind() Kind    { return KindSettled }
+func (Sight) Kind() Kind      { return KindSight }
+func (Glance) Kind() Kind     { return KindGlance }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
@@ -511,6 +515,10 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Erased](data)
 	case KindSettled:
 		return decode[Settled](data)
+	case KindSight:
+		return decode[Sight](data)
+	case KindGlance:
+		return decode[Glance](data)
 	}
 	return nil, fmt.Errorf("decoding an event: unknown kind %q", kind)
 }
