@@ -100,26 +100,31 @@ func (s *sayings) add(is saying) {
 	s.ill = err != nil
 }
 
-// keep writes one behind the others, and all of them anew when most are outdated. Nobody
-// waits for the disk: the last of them may be lost with the machine.
+// keep writes one behind the others, and all of them anew when most are outdated, whole
+// or not at all. Nobody waits for the disk otherwise: the last of them may be lost with
+// the machine.
 func (s *sayings) keep(is saying) error {
-	var data bytes.Buffer
-	mode := os.O_APPEND
-	some := []uint64{is.Message}
 	if s.kept >= 2*mostOwn {
-		mode, some, s.kept = os.O_TRUNC, s.order, 0
+		s.kept = len(s.order)
+		return replaceFile(s.path, s.lines(s.order...))
 	}
-	out := json.NewEncoder(&data)
-	for _, id := range some {
-		_ = out.Encode(s.of[id]) // of numbers and names, which cannot fail
-	}
-	s.kept += len(some)
-	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_WRONLY|mode, 0o600)
+	s.kept++
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data.Bytes())
+	_, err = f.Write(s.lines(is.Message))
 	return errors.Join(err, f.Close())
+}
+
+// lines returns messages as they stand in the file.
+func (s *sayings) lines(messages ...uint64) []byte {
+	var data bytes.Buffer
+	out := json.NewEncoder(&data)
+	for _, id := range messages {
+		_ = out.Encode(s.of[id]) // of numbers and names, which cannot fail
+	}
+	return data.Bytes()
 }
 
 // get returns of which reply a message is part.

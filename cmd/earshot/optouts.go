@@ -111,14 +111,5 @@ func (o *optouts) write(all map[uint64]bool) error {
 	if err := json.NewEncoder(&data).Encode(slices.Sorted(maps.Keys(all))); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(o.path), filepath.Base(o.path)+".*") // with 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already, if all is well
-	_, err = f.Write(data.Bytes())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), o.path)
+	return replaceFile(o.path, data.Bytes())
 }
