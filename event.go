@@ -115,16 +115,20 @@ type Presence struct {
 type Mode string
 
 // The modes. In each of them the senses that hear are stopped where they
-// capture, except the first, so that no sound exists that could be kept.
+// capture, except the first, so that no sound exists that could be kept; those
+// that see are stopped likewise, except in the first two.
 const (
 	Live      Mode = "live"
-	Muted     Mode = "muted"          // nothing is heard; text goes on
-	Paused    Mode = "paused"         // and nothing is answered; text is kept
+	Muted     Mode = "muted"          // nothing is heard; text and pictures go on
+	Paused    Mode = "paused"         // nothing is seen either, and nothing answered; text is kept
 	OffRecord Mode = "off the record" // and what people write to each other is kept nowhere; no agent reads it
 )
 
 // Listens reports whether senses that hear may run in mode m.
 func (m Mode) Listens() bool { return m == Live }
+
+// Watches reports whether senses that see may run in mode m.
+func (m Mode) Watches() bool { return m == Live || m == Muted }
 
 // Answers reports whether an agent answers in mode m.
 func (m Mode) Answers() bool { return m != Paused && m != OffRecord }
@@ -133,11 +137,11 @@ func (m Mode) Answers() bool { return m != Paused && m != OffRecord }
 func (m Mode) Means() string {
 	switch m {
 	case Muted:
-		return "no sound is taken in; what you write is kept and answered; /resume ends this"
+		return "no sound is taken in, but a camera looks on where there is one; what you write is kept and answered; /resume ends this"
 	case Paused:
-		return "no sound is taken in; what you write is kept and not answered; /resume ends this"
+		return "no sound and no picture is taken in; what you write is kept and not answered; /resume ends this"
 	case OffRecord:
-		return "no sound is taken in; what you write is shown to whoever is here, kept nowhere and read by no agent; /resume ends this"
+		return "no sound and no picture is taken in; what you write is shown to whoever is here, kept nowhere and read by no agent; /resume ends this"
 	}
 	return "what you say and write is kept and answered"
 }

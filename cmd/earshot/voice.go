@@ -30,7 +30,10 @@ type part struct {
 	name string
 	run  func(context.Context) error
 	lost bool // it is known not to work at first
-	ears bool // it hears: it runs only while the room listens
+
+	// lets, of what captures, are the modes of the desk in which it runs; nil if it
+	// captures nothing.
+	lets func(earshot.Mode) bool
 
 	pulse *supervise.Pulse // where it shows that it is there; nil if to run is enough
 }
@@ -75,7 +78,7 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 		there := new(supervise.Pulse)
 		mic := d.microphone(cfg, pulsing{microphone.OnCard(card, cfg.Providers.Microphone.Device), there})
 		d.parts = append(d.parts, part{
-			name: mic.Name(), ears: true, lost: !looks.ears.Works, pulse: there,
+			name: mic.Name(), lets: earshot.Mode.Listens, lost: !looks.ears.Works, pulse: there,
 			run: onCard(func(ctx context.Context) error { return mic.Run(ctx, d.Admit) }),
 		})
 	}
@@ -177,54 +180,14 @@ func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 		cfg := restarts
 		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
 		run := p.run
-		if p.ears {
-			run = d.listening(run)
+		if p.lets != nil {
+			run = while(d.desk.Mode, p.lets, run)
 		}
 		rest.Go(func() {
 			if err := supervise.Run(ctx, p.name, run, cfg); err != nil {
 				d.log.Error("a part cannot run", "part", p.name, "err", err)
 			}
 		})
-	}
-}
-
-// listening returns run as long as the room listens: when it does not, what hears
-// is ended where it captures, and begun again when it does.
-func (d *daemon) listening(run func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		for ctx.Err() == nil {
-			mode, changed := d.desk.Mode()
-			if !mode.Listens() {
-				select {
-				case <-changed:
-				case <-ctx.Done():
-				}
-				continue
-			}
-			if err := until(ctx, changed, run); err != nil || ctx.Err() != nil {
-				return err
-			}
-			if now, _ := d.desk.Mode(); now.Listens() {
-				return nil // it came to its own end
-			}
-		}
-		return nil
-	}
-}
-
-// until runs run, and ends it without an error when done is closed.
-func until(ctx context.Context, done <-chan struct{}, run func(context.Context) error) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-done:
-		stop()
-		<-ended
-		return nil
 	}
 }
 

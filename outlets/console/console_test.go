@@ -379,7 +379,7 @@ func TestBoard(t *testing.T) {
 		{"somebody's connection flapped", event(earshot.Presence{Times: 4}), "Ann has left (came and went 4 times)\n"},
 		{"we come", with(earshot.Presence{Here: true}, func(e *earshot.Event) { e.Author = "bob" }), ""},
 		{"a mode", event(earshot.ModeChange{Mode: earshot.Muted}),
-			"The room is muted from now on (by Ann): no sound is taken in; what you write is kept and\n  answered; /resume ends this.\n"},
+			"The room is muted from now on (by Ann): no sound is taken in, but a camera looks on where\n  there is one; what you write is kept and answered; /resume ends this.\n"},
 		{"a memo", event(earshot.Memo{Text: "springs are high"}), "Ann (to keep in mind): springs are high\n"},
 		{"an answer of the house", event(earshot.Notice{Text: "Ann\nBob"}), "  Ann\n  Bob\n"},
 		{"a notice with its cure", event(earshot.Notice{Key: "model", Text: "no model", Cure: "ollama pull x"}), "! no model\n  → ollama pull x\n"},
