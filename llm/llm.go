@@ -27,6 +27,14 @@ type Message struct {
 	Role Role
 	Text string
 
+	// Images are what a model that can see looks at, with Text; one that cannot, or
+	// of which that is not known, is handed none of them. See [Blinded].
+	Images []Image
+
+	// Blind, if set, stands in place of Text where the model is handed no pictures,
+	// whichever message of the request they are in.
+	Blind string
+
 	Calls []Call // of an assistant: what it called, after it had said Text
 	Call  string // of a result: the ID of the call
 }

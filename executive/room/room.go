@@ -160,6 +160,9 @@ type Config struct {
 	Tools tool.Table
 	Staff Staff
 
+	// Eyes are the cameras that agents here can look through. If nil, there are none.
+	Eyes Eyes
+
 	// Commands are what can be asked of the program here beside what can be everywhere.
 	Commands command.Table
 

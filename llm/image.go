@@ -1,0 +1,74 @@
+package llm
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// An Image is a picture in a prompt: a JPEG. Printed or logged it is only a size.
+type Image []byte
+
+// The bounds of the pictures of a request. What is beyond them is left out by
+// [Sighted], the eldest first.
+const (
+	MaxImages = 4       // a small model makes some 600 tokens of each
+	MaxImage  = 1 << 20 // bytes of one
+)
+
+// Format prints the size of i for every verb.
+func (i Image) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "[a picture of %d bytes]", len(i)) }
+
+// MarshalText is what i is as text and in JSON: its size too. An engine encodes the
+// bytes themselves.
+func (i Image) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(i)), nil }
+
+// valid reports whether i may be sent.
+func (i Image) valid() bool {
+	return len(i) <= MaxImage && bytes.HasPrefix(i, []byte{0xff, 0xd8, 0xff})
+}
+
+// Shows reports whether req has a picture that may be sent.
+func Shows(req *Request) bool {
+	return slices.ContainsFunc(req.Messages, func(m Message) bool { return slices.ContainsFunc(m.Images, Image.valid) })
+}
+
+// Sighted returns req as a model is asked it that can see if sees is true: of the
+// pictures no more than the bounds allow, the newest first. If it can not, or no
+// picture is left, it is [Blinded]. Req itself is not changed.
+func Sighted(req *Request, sees bool) *Request {
+	if !sees || !Shows(req) {
+		return Blinded(req)
+	}
+	out := *req
+	out.Messages = slices.Clone(req.Messages)
+	left := MaxImages
+	for i, m := range slices.Backward(out.Messages) {
+		out.Messages[i].Images = nil
+		for _, image := range slices.Backward(m.Images) {
+			if image.valid() && left > 0 {
+				left--
+				out.Messages[i].Images = slices.Insert(out.Messages[i].Images, 0, image)
+			}
+		}
+		out.Messages[i].Blind = ""
+	}
+	return &out
+}
+
+// Blinded returns req without its pictures, each message with what it says then.
+func Blinded(req *Request) *Request {
+	is := func(m Message) bool { return len(m.Images) > 0 || m.Blind != "" }
+	if !slices.ContainsFunc(req.Messages, is) {
+		return req
+	}
+	out := *req
+	out.Messages = slices.Clone(req.Messages)
+	for i, m := range out.Messages {
+		if m.Blind != "" {
+			out.Messages[i].Text = m.Blind
+		}
+		out.Messages[i].Images, out.Messages[i].Blind = nil, ""
+	}
+	return &out
+}
