@@ -93,6 +93,10 @@ var about = map[string]note{
 	"executive.attention.cool_down_seconds": {effect: "How long it is silent after that, before it speaks unasked again."},
 	"executive.attention.least_confidence":  {effect: "How sure the agent must be, from 0 to 1, of what it says unasked."},
 
+	"executive.sight":                             {effect: "What the agent makes of what cameras see."},
+	"executive.sight.greet":                       {effect: "Greets somebody who comes into view after an absence, as executive.attention and the turn-taking style allow: polite once, when nobody talks or types; aggressive more readily; passive never.", later: "the camera"},
+	"executive.sight.greet_after_absence_seconds": {effect: "How long nobody must have been noticed before that.", later: "the camera"},
+
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},
 	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart: who has said what, and who is in talk with the agent. If false, whoever is heard through one microphone is one person, whom nobody knows. See voices.md."},

@@ -49,6 +49,7 @@ type Config struct {
 	Speech         Speech           `yaml:"speech"`
 	Parallel       Parallel         `yaml:"parallel"`
 	Attention      attention.Config `yaml:"attention"` // when it speaks unasked
+	Sight          Sight            `yaml:"sight"`
 	MultiParty     MultiParty       `yaml:"multi_party"`
 	Tools          Tools            `yaml:"tools"`
 }
@@ -168,6 +169,17 @@ type Parallel struct {
 	ReasoningInterval field.Seconds `yaml:"reasoning_interval"`
 }
 
+// Sight is what the agent makes of what cameras see.
+type Sight struct {
+	// Greet lets the agent greet somebody who comes into view after an absence, by
+	// the rules of the section attention and of its turn-taking style: the passive one
+	// never does.
+	Greet bool `yaml:"greet"`
+
+	// GreetAfterAbsence is how long nobody must have been noticed before that.
+	GreetAfterAbsence field.Seconds `yaml:"greet_after_absence_seconds"`
+}
+
 // MultiParty is how the agent behaves among several people.
 type MultiParty struct {
 	// Enabled lets more than one person talk with the agent. Without it the agent
@@ -226,6 +238,7 @@ func DefaultConfig() Config {
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		Attention:    attention.DefaultConfig(),
+		Sight:        Sight{Greet: true, GreetAfterAbsence: 600},
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 		Tools:        Tools{Enabled: true},
 	}

@@ -66,6 +66,7 @@ func TestValidate(t *testing.T) {
 			`interruption.sources: has "smell"; must be one of text, audio, discord` + "\n" +
 				`interruption.sources: has "text" twice`},
 		{"turn limit", func(c *executive.Config) { c.MultiParty.TurnLimit = -1 }, "multi_party.turn_limit: is -1; must be from 0 to 1000"},
+		{"greets at each step", func(c *executive.Config) { c.Sight.GreetAfterAbsence = 0 }, "sight.greet_after_absence_seconds: is 0s; must be from 1s to 86400s"},
 		{"everything", func(c *executive.Config) {
 			c.Conversational.Temperature, c.Conversational.MaxTokens = -0.1, 0
 			c.Reasoning.MaxTokens = 1 << 20

@@ -25,6 +25,7 @@ const (
 	longestFollowUp = 300       // seconds; longer, and it would answer everything
 	mostNames       = 50        // each utterance is searched for all of them
 	mostTurns       = 1000      // messages; nobody reads more
+	longestAbsence  = 24 * 3600 // seconds; who comes every day would never be greeted
 	shortest        = 0.1       // seconds; more often than that is a busy loop
 )
 
@@ -44,6 +45,7 @@ func (c Config) Validate() error {
 		field.Under("speech", c.Speech.validate()),
 		field.Under("parallel", interval("reasoning_interval", c.Parallel.ReasoningInterval)),
 		field.Under("attention", c.Attention.Validate()),
+		field.Under("sight", c.Sight.validate()),
 		field.Under("multi_party", c.MultiParty.validate()),
 		field.Under("tools", c.Tools.validate()),
 	}
@@ -134,6 +136,13 @@ func (c Interruption) validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+func (c Sight) validate() error {
+	if !(c.GreetAfterAbsence >= 1 && c.GreetAfterAbsence <= longestAbsence) {
+		return field.Errorf("greet_after_absence_seconds", "is %v; must be from 1s to %v", c.GreetAfterAbsence, field.Seconds(longestAbsence))
+	}
+	return nil
 }
 
 func (c MultiParty) validate() error {

@@ -2,8 +2,10 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +55,24 @@ const longest = 24 * time.Hour
 // without words. It is changed, (edits m1), and taken back, (deletes m1), by its author
 // or, if nobody is named, by the provider itself.
 // What came together with the agent's own sound is (own words) and (own voice).
+//
+// What a camera sees are lines of the provider webcam:
+//
+//	1.0s  webcam/desk  (sees 1)
+//	2.0s  webcam/desk  (sees 2 faces 1 sure 0.7 bright 0.4 moves 0.1 novel 0.2 until 30s)
+//	2.0s  webcam/desk  (people 1 to 2)
+//	31s   webcam/desk  (sees 0 dark bright 0.01)
+//	31s   webcam/desk  (eyes dark)
+//	40s   webcam/desk  (code) https://example.org/tides
+//	41s   webcam/desk  (caption) somebody holds up a red cup
+//	42s   webcam/desk  (moved)
+//
+// A look, (sees N), is an [earshot.Glance] of a clear picture by day, but for what it says
+// otherwise: one of clear, dark, frozen and away, how many faces, how sure, and shares from
+// 0 to 1. With until it is one look a second until then. The others are an [earshot.Sight]
+// each: how many people came to be in view, how well it sees from then on, what a code or a
+// caption says, and that the whole picture is another one.
+//
 // Lines are in the order of time.
 //
 // Every bad line is an error that names its number in the archive, all of them
@@ -66,14 +86,16 @@ func Parse(archive []byte) ([]At, error) {
 	var faults []error
 	last := time.Duration(0)
 	for l := range strings.Lines(text) {
-		at, err := parseLine(strings.TrimSpace(l))
+		at, until, err := parseLine(strings.TrimSpace(l))
 		switch {
 		case err == nil && at.Event.Body == nil: // empty or a comment
 		case err == nil && at.Offset < last:
 			err = fmt.Errorf("%v is before the line above", at.Offset)
 		case err == nil:
 			last = at.Offset
-			events = append(events, at)
+			var all []At
+			all, err = lasting(at, until)
+			events = append(events, all...)
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("line %d: %w", line, err))
@@ -83,6 +105,7 @@ func Parse(archive []byte) ([]At, error) {
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
+	slices.SortStableFunc(events, func(a, b At) int { return cmp.Compare(a.Offset, b.Offset) })
 	return events, nil
 }
 
@@ -106,36 +129,41 @@ func heard(archive []byte) (text string, line int, err error) {
 	return text, line, nil
 }
 
-// parseLine returns the event of one line, without a body if there is none.
-func parseLine(line string) (At, error) {
+// parseLine returns the event of one line, without a body if there is none, and until
+// when it goes on.
+func parseLine(line string) (at At, until time.Duration, err error) {
 	if line == "" || line[0] == '#' {
-		return At{}, nil
+		return At{}, 0, nil
 	}
 	when, rest := word(line)
 	who, what := word(rest)
 	offset, err := time.ParseDuration(when)
 	if err != nil || offset < 0 || offset > longest {
-		return At{}, fmt.Errorf("%q is not a time from 0s to %v", when, longest)
+		return At{}, 0, fmt.Errorf("%q is not a time from 0s to %v", when, longest)
 	}
 	provider, keepsOrder := strings.CutSuffix(who, "/")
 	of, deletes := named(what, "deletes")
 	if deletes && keepsOrder && provider != "" && !strings.Contains(provider, "/") && utf8.ValidString(line) {
-		return At{offset, earshot.Event{From: earshot.Handle{Provider: provider}, Body: earshot.Withdrawal{Of: of}}}, nil
+		return At{offset, earshot.Event{From: earshot.Handle{Provider: provider}, Body: earshot.Withdrawal{Of: of}}}, 0, nil
 	}
 	from, err := parseHandle(who)
 	if err != nil {
-		return At{}, err
+		return At{}, 0, err
+	}
+	if from.Provider == webcam && utf8.ValidString(what) {
+		body, until, err := parseSight(from.ID, what)
+		return At{offset, earshot.Event{From: from, Body: body}}, until, err
 	}
 	id, what := parseName(what)
 	body, err := parseBody(what)
 	if err != nil {
-		return At{}, err
+		return At{}, 0, err
 	}
 	if p, ok := body.(earshot.Presence); ok {
 		p.Session = from.ID
 		body = p
 	}
-	return At{offset, earshot.Event{ID: id, From: from, Body: body}}, nil
+	return At{offset, earshot.Event{ID: id, From: from, Body: body}}, 0, nil
 }
 
 // word parts the first word of s from the rest.
