@@ -28,8 +28,9 @@ var about = map[string]note{
 	"executive.llm.idle_seconds":        {effect: "How long it may take from one word to the next before the reply has failed."},
 	"executive.llm.total_seconds":       {effect: "How long a reply may take altogether, with all that is tried for it."},
 	"executive.llm.tools":               {effect: "How the model calls tools: native (by itself), schema (it answers with an object that says what it calls), none (not at all), or auto, which is native where the model can and schema where it cannot. A script's file says it itself."},
+	"executive.llm.vision":              {effect: "true says that the model of an openai server can look at pictures. Some servers say so themselves; ollama and a script always do. Pictures go to no model of which that is not known."},
 	"executive.llm.script":              {effect: "The file with the rules of provider script."},
-	"executive.llm.engines":             {effect: "More than one server: a list of entries with the keys name, provider, model, host, api_key, slots, tools and script, asked in this order until one answers, but for the one that an agent or its role names, which goes first. Without a list, the server above is the only one."},
+	"executive.llm.engines":             {effect: "More than one server: a list of entries with the keys name, provider, model, host, api_key, slots, tools, vision and script, asked in this order until one answers, but for the one that an agent or its role names, which goes first. Without a list, the server above is the only one."},
 
 	"executive.llm.roles":                      {effect: "Which server and which model answer for a kind of agent. An agent that has its own goes by that."},
 	"executive.llm.roles.user":                 {effect: "Agents that people talk with."},

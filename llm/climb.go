@@ -15,31 +15,49 @@ var errLeft = errors.New("the reader has left")
 // A climb is one request on its way up a ladder.
 type climb struct {
 	*Ladder
-	engines []*Scheduler // in the order in which they are asked
-	yield   func(Delta, error) bool
-	watch   watch
-	begun   bool     // something was said
-	faults  []*Error // so far, at most one from each question
+	yield  func(Delta, error) bool
+	watch  watch
+	begun  bool     // something was said
+	faults []*Error // so far, at most one from each question
 }
 
 // up asks the engines in order. It returns nil if all was said or the reader
 // left.
-func (c *climb) up(ctx context.Context, req *Request) error {
-	for i, s := range c.engines {
-		err := c.try(ctx, s, req)
+func (c *climb) up(ctx context.Context, asks []ask) error {
+	if len(asks) == 0 && len(c.Engines) > 0 {
+		return &Error{Fault: Unsupported, Engine: c.Engines[0].Name(), Cure: sightCure, Err: ErrSightless}
+	}
+	for len(asks) > 0 {
+		a := asks[0]
+		err := c.try(ctx, a.Scheduler, a.req)
 		if err == nil || c.final(ctx, err) {
-			return c.ended(ctx, s, err)
+			return c.ended(ctx, a.Scheduler, err)
 		}
-		if c.watch.left <= 0 || i == len(c.engines)-1 {
-			c.report(s, GaveUp)
+		asks = a.rest(asks[1:], err)
+		if c.watch.left <= 0 || len(asks) == 0 {
+			c.report(a.Scheduler, GaveUp)
 			break
 		}
-		c.report(s, Onward)
-		next := *req
-		next.Engine, next.Model = "", ""
-		req = &next
+		next := Onward
+		if asks[0].Scheduler == a.Scheduler {
+			next = Blindly
+		}
+		c.report(a.Scheduler, next)
 	}
 	return c.worst()
+}
+
+// sightCure is what lets a house see that has no model which can.
+const sightCure = "add a model that can look at pictures to executive.llm.engines; `earshot doctor` shows which can"
+
+// rest returns what of asks is still to be asked after a failed with err: it is asked
+// again without pictures only if it was they that it refused.
+func (a ask) rest(asks []ask, err error) []ask {
+	e, ok := errors.AsType[*Error](err)
+	if !a.seeing || ok && e.Fault == Unsupported {
+		return asks
+	}
+	return slices.DeleteFunc(asks, func(other ask) bool { return other.again && other.Scheduler == a.Scheduler })
 }
 
 // try asks one engine, and again as long as there is a cure that was not tried.

@@ -49,6 +49,10 @@ type EngineConfig struct {
 	// Tools is how models call tools; empty means [Auto].
 	Tools ToolUse `yaml:"tools"`
 
+	// Vision says that the model of an openai server can look at pictures. Some say so
+	// themselves; Ollama and a script always do.
+	Vision bool `yaml:"vision"`
+
 	// Script is the file that the provider script reads; see llmtest.Load.
 	Script string `yaml:"script"`
 }
@@ -190,6 +194,9 @@ func (e EngineConfig) validate(slots int) error {
 		faults = append(faults, field.Errorf("tools", "is %q; must be one of %s, %s, %s, %s", e.Tools, Auto, Native, BySchema, NoTools))
 	} else if e.Provider == Script && cmp.Or(e.Tools, Auto) != Auto {
 		faults = append(faults, field.Errorf("tools", "is for servers; the file of a script says itself whether it has tools"))
+	}
+	if e.Vision && e.Provider != OpenAI {
+		faults = append(faults, field.Errorf("vision", "is for openai servers; %s says itself which models can look at pictures", e.Provider))
 	}
 	if e.Slots < slots || e.Slots > mostSlots {
 		faults = append(faults, field.Errorf("slots", "is %d; must be from 1 to %d", e.Slots, mostSlots))

@@ -79,6 +79,8 @@ func TestConfigFaults(t *testing.T) {
 		{"tools", func(c *llm.Config) { c.Tools = "perhaps" }, `tools: is "perhaps"; must be one of auto, native, schema, none`},
 		{"tools of a script", func(c *llm.Config) { c.Provider, c.Script, c.Tools = "script", "a.yaml", "none" },
 			"tools: is for servers; the file of a script says itself whether it has tools"},
+		{"sight of ollama", func(c *llm.Config) { c.Vision = true }, "vision: is for openai servers; ollama says itself which models can look at pictures"},
+		{"sight of openai", func(c *llm.Config) { c.Provider, c.Vision = "openai", true }, ""},
 		{"an engine that there is not", func(c *llm.Config) { c.Roles.Task.Engine, c.Roles.User.Engine = "big", "ollama" },
 			`roles.task.engine: is "big", which is the name of no engine; there are ollama`},
 		{"a name twice", func(c *llm.Config) {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"encoding/base64"
 	"errors"
 	"strings"
 )
@@ -72,10 +73,13 @@ func Repeats(line string, req *Request) bool {
 	return false
 }
 
-// words returns what the messages of req say, and what was called with.
+// words returns what the messages of req say and show, and what was called with.
 func words(req *Request) (all []string) {
 	for _, m := range req.Messages {
 		all = append(all, strings.Join(strings.Fields(m.Text), " "))
+		for _, image := range m.Images {
+			all = append(all, base64.StdEncoding.EncodeToString(image))
+		}
 		for _, c := range m.Calls {
 			all = append(all, strings.Trim(string(c.Arguments), "{}"))
 		}

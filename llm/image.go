@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -32,6 +33,10 @@ func (i Image) valid() bool {
 func Shows(req *Request) bool {
 	return slices.ContainsFunc(req.Messages, func(m Message) bool { return slices.ContainsFunc(m.Images, Image.valid) })
 }
+
+// ErrSightless says that a model cannot look at the pictures which a request is
+// nothing without.
+var ErrSightless = errors.New("it cannot look at pictures")
 
 // Sighted returns req as a model is asked it that can see if sees is true: of the
 // pictures no more than the bounds allow, the newest first. If it can not, or no

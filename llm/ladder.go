@@ -24,6 +24,10 @@ const (
 	// gives three tokens a second, so 1800 of them.
 	DefaultTotal = 10 * time.Minute
 
+	// finding is how long engines may take, all together, to say whether they can
+	// look at pictures. One that is there does so in milliseconds.
+	finding = 2 * time.Second
+
 	// unloading is how long an unload may take. Measured: 0.3 s.
 	unloading = 10 * time.Second
 )
@@ -38,6 +42,12 @@ const (
 //  2. The stream broke before its first token ([Broken]): it is asked once
 //     more, not streaming.
 //  3. The next engine, with its own model, whatever the request named.
+//
+// A request that shows pictures is asked first, in their order, of the engines that
+// say they can see, each a [Seer]; then of all, without the pictures and with what
+// stands for them. See [Blinded]. An engine that was asked with them is asked again
+// without if it refuses them, as [Unsupported]. If none can see, and the request
+// must be seen, that is the error.
 //
 // A name that no engine has is as if neither an engine nor a model were named.
 //
@@ -81,6 +91,7 @@ const (
 	Reloaded Rung = "unloaded the model to ask again"  // it did not
 	Restated Rung = "asked again without streaming"    // the stream broke
 	Onward   Rung = "asked the next engine"            // nothing more helps here
+	Blindly  Rung = "asked again without pictures"     // it cannot look at them
 	GaveUp   Rung = "gave up"                          // there is no next one
 	Dropped  Rung = "gave up in the middle of a reply" // something was said already
 )
@@ -96,11 +107,56 @@ type Step struct {
 func (l *Ladder) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		c := climb{Ladder: l, yield: yield, watch: watch{left: cmp.Or(l.Total, DefaultTotal)}}
-		c.engines, req = l.order(req)
-		if err := c.up(ctx, req); err != nil {
+		if err := c.up(ctx, l.asks(ctx, req)); err != nil {
 			yield(Delta{}, err)
 		}
 	}
+}
+
+// An ask is what an engine is asked.
+type ask struct {
+	*Scheduler
+	req *Request
+
+	seeing bool // with pictures
+	again  bool // without those with which it was asked before
+}
+
+// asks returns who is asked what, in this order.
+func (l *Ladder) asks(ctx context.Context, req *Request) (asks []ask) {
+	engines, req := l.order(req)
+	elsewhere := *req
+	elsewhere.Engine, elsewhere.Model = "", ""
+	for i, s := range engines {
+		if i == 0 {
+			asks = append(asks, ask{Scheduler: s, req: req})
+		} else {
+			asks = append(asks, ask{Scheduler: s, req: &elsewhere})
+		}
+	}
+	if !Shows(req) && !req.MustSee {
+		return blinded(asks)
+	}
+	ctx, cancel := context.WithTimeout(ctx, finding)
+	defer cancel()
+	var seeing []ask
+	for i, a := range asks {
+		if a.Sees(ctx, a.req.Model) {
+			seeing, asks[i].again = append(seeing, ask{Scheduler: a.Scheduler, req: a.req, seeing: true}), true
+		}
+	}
+	if req.MustSee {
+		return seeing
+	}
+	return append(seeing, blinded(asks)...)
+}
+
+// blinded makes asks ask without pictures.
+func blinded(asks []ask) []ask {
+	for i, a := range asks {
+		asks[i].req = Blinded(a.req)
+	}
+	return asks
 }
 
 // order returns the engines in the order in which they are asked, and what is

@@ -531,3 +531,63 @@ func BenchmarkRouting(b *testing.B) {
 		})
 	}
 }
+
+// TestLadderSees: what shows a picture is asked of those who can see, then of the
+// others in words.
+func TestLadderSees(t *testing.T) {
+	refuses := llmtest.Trouble{Err: &llm.Error{Fault: llm.Unsupported, Engine: "it"}}
+	gone := llmtest.Trouble{Err: &llm.Error{Fault: llm.Unreachable, Engine: "it", Cure: "start it"}}
+	engine := func(name string, sees bool, troubles ...llmtest.Trouble) *llmtest.Script {
+		return &llmtest.Script{Label: name, Reply: "ok", Vision: sees, Troubles: troubles}
+	}
+	for _, tt := range []struct {
+		name    string
+		engines []*llmtest.Script
+		must    bool
+		want    string
+		asked   string // of each engine, what it was asked: seen or unseen
+	}{
+		{"the first sees", []*llmtest.Script{engine("a", true), engine("b", true)}, false, `a answered: "ok", done, 0s`, "a: seen; b: "},
+		{"another sees", []*llmtest.Script{engine("a", false), engine("b", true)}, false, `b answered: "ok", done, 0s`, "a: ; b: seen"},
+		{"nobody sees", []*llmtest.Script{engine("a", false), engine("b", false)}, false, `a answered: "ok", done, 0s`, "a: unseen; b: "},
+		{"who sees is gone", []*llmtest.Script{engine("a", false), engine("b", true, gone)}, false, `b asked the next engine, a answered: "ok", done, 0s`, "a: unseen; b: seen"},
+		{"who sees is refused", []*llmtest.Script{engine("a", true, refuses)}, false, `a asked again without pictures, a answered: "ok", done, 0s`, "a: seen unseen"},
+		{"refused, and then in their order", []*llmtest.Script{engine("a", false, gone), engine("b", true, refuses)}, false,
+			`b asked the next engine, a asked the next engine, b answered: "ok", done, 0s`, "a: unseen; b: seen unseen"},
+		{"it must be seen", []*llmtest.Script{engine("a", false), engine("b", true)}, true, `b answered: "ok", done, 0s`, "a: ; b: seen"},
+		{"it must be seen, and nobody can", []*llmtest.Script{engine("a", false)}, true, `: "", a: unsupported: it cannot look at pictures, 0s`, "a: "},
+		{"it must be seen, and is refused", []*llmtest.Script{engine("a", true, refuses)}, true, `a gave up: "", it: unsupported, 0s`, "a: seen"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var all []llm.Engine
+				for _, e := range tt.engines {
+					all = append(all, e)
+				}
+				req := &llm.Request{MustSee: tt.must, Messages: []llm.Message{
+					{Role: llm.User, Text: "what is it?", Images: []llm.Image{picture(8, 'a')}}, {Role: llm.System, Text: "seen", Blind: "unseen"},
+				}}
+				if got := climb(t.Context(), ladder(all...), req); got != tt.want {
+					t.Errorf("\n%s\nwant\n%s", got, tt.want)
+				}
+				var asked []string
+				for _, e := range tt.engines {
+					line := e.Label + ":"
+					for _, seen := range e.Seen() {
+						line += " " + seen.Messages[1].Text
+						if pictures := len(seen.Messages[0].Images); (pictures == 1) != (seen.Messages[1].Text == "seen") {
+							t.Errorf("%s was shown %d pictures, and told %q", e.Label, pictures, seen.Messages[1].Text)
+						}
+					}
+					if len(e.Seen()) == 0 {
+						line += " "
+					}
+					asked = append(asked, line)
+				}
+				if got := strings.Join(asked, "; "); got != tt.asked {
+					t.Errorf("they were asked %q, want %q", got, tt.asked)
+				}
+			})
+		})
+	}
+}

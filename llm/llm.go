@@ -84,6 +84,10 @@ type Request struct {
 	// shown none.
 	Shown bool
 
+	// MustSee says that the request is nothing without its pictures: where no model
+	// can look at them it fails as [Unsupported].
+	MustSee bool
+
 	Temperature float64
 	MaxTokens   int  // of the reply; 0 means the engine's default, never unlimited
 	Think       bool // let a model that can think do so; its thoughts come apart
@@ -155,6 +159,15 @@ type Model struct {
 	Name                    string
 	Bytes                   int64
 	Tools, Thinking, Vision bool // what it can do, where the engine says so
+}
+
+// A Seer can say whether a model looks at pictures. It is optional; one that is no
+// Seer is shown none.
+type Seer interface {
+	// Sees reports whether the model of that name can see; empty means the engine's
+	// own. It may ask the server, once, as long as ctx lets it; what it does not
+	// learn is no.
+	Sees(ctx context.Context, model string) bool
 }
 
 // An Unloader can throw a model out of memory, which is the only cure for one

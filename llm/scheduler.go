@@ -62,6 +62,12 @@ func (s *Scheduler) Name() string { return s.Engine.Name() }
 // Probe asks the engine. It needs no slot.
 func (s *Scheduler) Probe(ctx context.Context) (Status, error) { return s.Engine.Probe(ctx) }
 
+// Sees asks the engine, if it is a [Seer]. It needs no slot.
+func (s *Scheduler) Sees(ctx context.Context, model string) bool {
+	seer, ok := s.Engine.(Seer)
+	return ok && seer.Sees(ctx, model)
+}
+
 // Load returns what is running and what is waiting now.
 func (s *Scheduler) Load() Load {
 	s.mu.Lock()

@@ -17,7 +17,7 @@ func engine(c llm.EngineConfig) (llm.Engine, error) {
 	case llm.Ollama:
 		return ollama.New(ollama.Config{Host: c.Host, Model: c.Model, Tools: c.Tools})
 	case llm.OpenAI:
-		return openai.New(openai.Config{Host: c.Host, Model: c.Model, Key: c.APIKey, Tools: c.Tools})
+		return openai.New(openai.Config{Host: c.Host, Model: c.Model, Key: c.APIKey, Tools: c.Tools, Vision: c.Vision})
 	case llm.Script:
 		return llmtest.Load(c.Script)
 	}

@@ -15,6 +15,8 @@ func (r Rule) fits(req *llm.Request) bool {
 		return false
 	case called != (r.Result != nil):
 		return false
+	case r.Pictures != nil && *r.Pictures != shown(req):
+		return false
 	case called && !holds(result, *r.Result):
 		return false
 	}
@@ -33,6 +35,14 @@ func afterCall(req *llm.Request) (text string, ok bool) {
 	}
 	last := req.Messages[len(req.Messages)-1]
 	return last.Text, last.Role == llm.Result
+}
+
+// shown returns how many pictures req shows.
+func shown(req *llm.Request) (n int) {
+	for _, m := range req.Messages {
+		n += len(m.Images)
+	}
+	return n
 }
 
 // told reports whether the system tells the model that it is the agent of that

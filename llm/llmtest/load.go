@@ -29,6 +29,7 @@ type file struct {
 	Thinking string         `yaml:"thinking"`
 	Every    *field.Seconds `yaml:"every_seconds"`
 	Tools    *bool          `yaml:"tools"`
+	Vision   bool           `yaml:"vision"`
 	Rules    []*rule        `yaml:"rules"` // nil for an item that says nothing
 }
 
@@ -38,6 +39,7 @@ type rule struct {
 	When    *string        `yaml:"when"`
 	Agent   string         `yaml:"agent"`
 	Result  *string        `yaml:"result"`
+	Shown   *int           `yaml:"pictures"`
 	Every   *field.Seconds `yaml:"every_seconds"`
 	Replies []answer       `yaml:"replies"`
 	answer  `yaml:",inline"`
@@ -62,6 +64,7 @@ type call struct {
 //	thinking: What could they mean?   # before it, if thinking is asked for
 //	every_seconds: 0.05               # from one word to the next; this if left out
 //	tools: true                       # false: it cannot call, but answers by a schema what it would
+//	vision: false                     # true: it is shown the pictures that come with a question
 //	rules:                            # the first that fits answers
 //	  - when: tides                   # stands in the last message of the user, in any case
 //	    reply: The tides are the sea's answer to the moon.
@@ -76,6 +79,9 @@ type call struct {
 //	  - result: written               # stands in what the last call came to; "" is anything
 //	    when: shopping                # may be left out beside result
 //	    reply: It is in list.txt.
+//	  - when: what do you see
+//	    pictures: 1                   # so many are shown
+//	    reply: A poster, and on it the tides.
 //	  - when: your turn
 //	    replies:                      # in place of one: one each time, then from the first again
 //	      - reply: Your turn, Bob.
@@ -168,6 +174,9 @@ func (r *rule) problems() (all []string) {
 	if _, known := uses[r.For]; !known {
 		all = append(all, fmt.Sprintf("is for %q; must be for reply, thought or findings", r.For))
 	}
+	if r.Shown != nil && (*r.Shown < 0 || *r.Shown > llm.MaxImages) {
+		all = append(all, fmt.Sprintf("is for %d pictures; a request shows from 0 to %d", *r.Shown, llm.MaxImages))
+	}
 	if r.When == nil && r.Result == nil {
 		all = append(all, "has no when; write when: \"\" if it fits every message")
 	}
@@ -223,6 +232,7 @@ func (f file) script() *Script {
 	if f.Every != nil {
 		s.Every = f.Every.Duration()
 	}
+	s.Vision = f.Vision
 	s.Toolless = f.Tools != nil && !*f.Tools
 	for _, r := range f.Rules {
 		s.Rules = append(s.Rules, r.rule())
@@ -233,7 +243,7 @@ func (f file) script() *Script {
 // rule returns r as the model has it.
 func (r *rule) rule() Rule {
 	one := r.answer.reply()
-	out := Rule{For: uses[r.For], Agent: r.Agent, Result: r.Result, Reply: one.Text, Thinking: one.Thinking, Calls: one.Calls}
+	out := Rule{For: uses[r.For], Agent: r.Agent, Result: r.Result, Pictures: r.Shown, Reply: one.Text, Thinking: one.Thinking, Calls: one.Calls}
 	if r.When != nil {
 		out.When = *r.When
 	}

@@ -16,6 +16,7 @@ import (
 func TestParse(t *testing.T) {
 	got, err := llmtest.Parse([]byte(`
 reply: I have no line for that.
+vision: true
 rules:
   - when: tides
     reply: The sea.
@@ -35,12 +36,13 @@ rules:
   - {for: thought, when: a, reply: b}
   - {for: findings, when: "", reply: "{}"}
   - {for: reply, when: c, reply: d}
+  - {when: e, pictures: 1, reply: f}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &llmtest.Script{
-		Reply: "I have no line for that.", Every: 50 * time.Millisecond,
+		Reply: "I have no line for that.", Every: 50 * time.Millisecond, Vision: true,
 		Rules: []llmtest.Rule{
 			{When: "tides", Reply: "The sea.", Thinking: "The moon, then.", Every: 200 * time.Millisecond},
 			{When: "", Reply: "Yes."},
@@ -55,6 +57,7 @@ rules:
 			{For: llmtest.ForThought, When: "a", Reply: "b"},
 			{For: llmtest.ForFindings, Reply: "{}"},
 			{When: "c", Reply: "d"},
+			{When: "e", Pictures: new(1), Reply: "f"},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -84,6 +87,7 @@ func TestParseFaults(t *testing.T) {
 		{"arguments that are no JSON", "reply: a\nrules:\n- when: b\n  replies: [calls: [{tool: c, arguments: {a: {1: .nan}}}]]\n",
 			"line 3: rule 1 in its reply 1 has arguments in call 1 that are no JSON"},
 		{"for what there is not", "reply: a\nrules:\n- {for: fun, when: b, reply: c}\n", "line 3: rule 1 is for \"fun\"; must be for reply, thought or findings"},
+		{"too many pictures", "reply: a\nrules:\n- {pictures: 5, when: b, reply: c}\n", "line 3: rule 1 is for 5 pictures; a request shows from 0 to 4"},
 		{"two documents", "reply: a\n---\nreply: b\n", "goes on after its end; it must be one document"},
 		{"no YAML", "reply: [", "yaml: line 1: did not find expected node content"},
 		{"a list", "- a\n", "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!seq into llmtest.file"},

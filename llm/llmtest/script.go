@@ -37,6 +37,10 @@ type Script struct {
 	// as [llm.Choosing] does, and chooses the first of several calls.
 	Toolless bool
 
+	// Vision makes it a model that looks at pictures: it is shown them, and a [Rule] can
+	// tell how many. Another is shown none.
+	Vision bool
+
 	// Troubles befall the first requests, one each and in order. The zero
 	// Trouble is none.
 	Troubles []Trouble
@@ -83,6 +87,9 @@ type Rule struct {
 	// came to, in any case. If it is nil the rule does not fit after a call.
 	Result *string
 
+	// Pictures, if set, is how many the request shows.
+	Pictures *int
+
 	Reply    string
 	Thinking string
 	Calls    []llm.Call // after Reply; without their IDs
@@ -127,8 +134,11 @@ func (s *Script) Probe(ctx context.Context) (llm.Status, error) {
 	if ctx.Err() != nil {
 		return llm.Status{}, context.Cause(ctx)
 	}
-	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Tools: !s.Toolless, Thinking: true}}}, nil
+	return llm.Status{Version: "1", Models: []llm.Model{{Name: "script", Tools: !s.Toolless, Thinking: true, Vision: s.Vision}}}, nil
 }
+
+// Sees implements [llm.Seer].
+func (s *Script) Sees(context.Context, string) bool { return s.Vision }
 
 // Unload implements [llm.Unloader]: a wedged script is well again, but those
 // who already wait for it wait on.
@@ -157,6 +167,11 @@ func (s *Script) Seen() []llm.Request {
 // Stream implements [llm.Service].
 func (s *Script) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
+		if req.MustSee && !s.Vision {
+			yield(llm.Delta{}, &llm.Error{Fault: llm.Unsupported, Engine: s.Name(), Err: llm.ErrSightless})
+			return
+		}
+		req := llm.Sighted(req, s.Vision)
 		rule, trouble := s.take(req)
 		rule = offered(rule, req.Tools)
 		if asked, choice := s.question(req); choice {

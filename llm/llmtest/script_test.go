@@ -79,6 +79,26 @@ func TestScriptAnswers(t *testing.T) {
 	}
 }
 
+// TestScriptSees: a script that can see is shown pictures, and can say how many; another
+// is shown none.
+func TestScriptSees(t *testing.T) {
+	for _, sees := range []bool{true, false} {
+		s := &llmtest.Script{Vision: sees, Reply: "Words.", Rules: []llmtest.Rule{
+			{When: "what", Pictures: new(1), Reply: "A picture."}, {When: "what", Pictures: new(0), Reply: "No picture."},
+		}}
+		req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "what is it?", Blind: "what do they see?", Images: []llm.Image{{0xff, 0xd8, 0xff}}}}}
+		want := map[bool]string{true: "A| picture.", false: "No| picture."}[sees]
+		if got, _, err := ask(t.Context(), s, req); err != nil || got != want {
+			t.Errorf("one that sees (%v) says %q, %v; want %q", sees, got, err, want)
+		}
+		req.MustSee = true
+		_, _, err := ask(t.Context(), s, req)
+		if fault, _ := errors.AsType[*llm.Error](err); (fault == nil) != sees {
+			t.Errorf("what must be seen ends with %v", err)
+		}
+	}
+}
+
 func with(req *llm.Request, change func(*llm.Request)) *llm.Request {
 	change(req)
 	return req

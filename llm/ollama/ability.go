@@ -41,6 +41,16 @@ func (e *Engine) ability(ctx context.Context, name string) (ability, error) {
 	return can, nil
 }
 
+// Sees implements [llm.Seer] by what the server says of the model.
+func (e *Engine) Sees(ctx context.Context, model string) bool {
+	name := e.model(model)
+	if name == "" {
+		return false
+	}
+	can, err := e.ability(ctx, name)
+	return err == nil && can.vision
+}
+
 // known returns what was asked before.
 func (e *Engine) known(name string) (can ability, ok bool) {
 	e.mu.Lock()

@@ -18,6 +18,8 @@
 //   - Tools are offered only to a model that /api/show says can call them; it
 //     would be refused otherwise. Another chooses by a schema, as [llm.Choosing]
 //     asks it; if it does not even try, it is asked again without. A call is what the server says is one: a tag in the text is text.
+//   - Pictures are sent only to a model that /api/show says can see: another is
+//     sent none, and the server would silently leave them out.
 //   - A prompt that is too long is cut silently. It is refused instead, as
 //     [llm.TooLong]; so is shifting the context in mid-reply, after which the
 //     model has forgotten its instructions. The reply ends as truncated there.

@@ -63,6 +63,9 @@ func messages(in []llm.Message) []api.Message {
 	tools := make(map[string]string) // by the ID of the last call that had it
 	for i, m := range in {
 		out[i] = api.Message{Role: string(m.Role), Content: m.Text}
+		for _, image := range m.Images {
+			out[i].Images = append(out[i].Images, api.ImageData(image))
+		}
 		for n, c := range m.Calls {
 			tools[c.ID] = c.Tool
 			out[i].ToolCalls = append(out[i].ToolCalls, toolCall(n, c))

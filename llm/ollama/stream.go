@@ -60,6 +60,10 @@ func (e *Engine) answer(ctx context.Context, name string, req *llm.Request, give
 	if err != nil {
 		return err
 	}
+	if req.MustSee && !can.vision {
+		return llm.ErrSightless
+	}
+	req = llm.Sighted(req, can.vision)
 	switch e.config.Tools {
 	case llm.Native:
 		can.tools = true

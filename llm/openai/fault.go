@@ -93,9 +93,14 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	switch {
 	case errors.As(err, &refusal):
 		f.Fault, f.Cure = e.refused(refusal)
+		if req != nil && llm.Shows(req) && refusal.refusesPictures() {
+			f.Fault, f.Cure = llm.Unsupported, "choose an executive.llm.model that can look at pictures, or set vision: false"
+		}
 		f.Err = quoted(refusal, req)
 	case one(err, errUnfinished, errFiltered, errWhole) != nil:
 		f.Err = one(err, errUnfinished, errFiltered, errWhole)
+	case errors.Is(err, llm.ErrSightless):
+		f.Fault, f.Err, f.Cure = llm.Unsupported, err, "choose an executive.llm.model that can look at pictures; if it can, set vision: true"
 	case errors.Is(err, errLongest):
 		f.Fault, f.Err, f.Cure = llm.Stalled, errLongest, "choose a smaller model: executive.llm.model"
 	case errors.Is(err, llm.ErrCall):
@@ -145,6 +150,17 @@ func (s *status) refusesTools() bool {
 	switch s.code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
 		return strings.Contains(strings.ToLower(s.kind+" "+s.text), "tool")
+	}
+	return false
+}
+
+// refusesPictures reports whether the server says that pictures are what it cannot
+// look at. There is no code for that either.
+func (s *status) refusesPictures() bool {
+	switch s.code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+		said := strings.ToLower(s.kind + " " + s.text)
+		return strings.Contains(said, "image") || strings.Contains(said, "vision") || strings.Contains(said, "multimodal") || strings.Contains(said, "mmproj")
 	}
 	return false
 }

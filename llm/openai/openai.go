@@ -13,6 +13,9 @@
 //     [llm.Calls]. A server that refuses tools is asked once more, for a choice
 //     by schema, and knows no tools from then on; see [llm.Choosing]. One that
 //     does not keep to that either is asked once more without tools.
+//   - Pictures are sent only where the configuration or the server's list says that
+//     the model can see. A server that refuses them nevertheless is [llm.Unsupported],
+//     and its model is shown none from then on.
 //   - Nothing else is asked again: that is for [llm.Ladder], as is how long to
 //     wait for a token.
 //   - A line, a reply and a request as a whole have limits. The server cannot
@@ -67,6 +70,10 @@ type Config struct {
 	// unless the server says that it cannot; from then on by schema.
 	Tools llm.ToolUse
 
+	// Vision says that Model can look at pictures. The protocol does not tell that;
+	// some servers do, in the list of their models.
+	Vision bool
+
 	// Transport replaces the connections to the server. Its replies are read
 	// within the same limits.
 	Transport http.RoundTripper
@@ -83,6 +90,7 @@ type Engine struct {
 
 	mu       sync.Mutex
 	toolless map[string]bool // the models that the server says cannot call tools
+	sees     map[string]bool // which of them look at pictures, as far as that is known
 }
 
 // New returns the engine of c. It fails if the host cannot be understood; it
@@ -111,6 +119,7 @@ func New(c Config) (*Engine, error) {
 		models: openai.NewModelService(options...),
 
 		toolless: make(map[string]bool),
+		sees:     make(map[string]bool),
 	}, nil
 }
 

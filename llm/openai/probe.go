@@ -15,7 +15,8 @@ import (
 const maxModels = 1000
 
 // Probe implements [llm.Engine]. The protocol tells the names of the models
-// and how old they are, but not what they can do, nor the server's version.
+// and how old they are, but not what they can do, unless the server says more than it
+// has to, nor the server's version.
 func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	page, err := e.models.List(ctx, option.WithMiddleware(new(guard).do))
 	if err == nil && (page == nil || !page.JSON.Data.Valid()) {
@@ -26,8 +27,9 @@ func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	}
 	slices.SortStableFunc(page.Data, func(a, b openai.Model) int { return cmp.Compare(b.Created, a.Created) })
 	var s llm.Status
+	can := visionary([]byte(page.RawJSON()))
 	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
-		s.Models = append(s.Models, llm.Model{Name: m.ID})
+		s.Models = append(s.Models, llm.Model{Name: m.ID, Vision: slices.Contains(can, m.ID) || e.config.Vision && m.ID == e.config.Model})
 	}
 	return s, nil
 }

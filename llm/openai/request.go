@@ -66,9 +66,12 @@ func parameters(t llm.Tool) shared.FunctionParameters {
 	return p
 }
 
-// messages returns a prompt as the protocol has it.
+// messages returns a prompt as the protocol has it, in which only a message of the
+// user can show pictures. Those that a call came to stand behind all that the calls
+// beside it did.
 func messages(in []llm.Message) (out []openai.ChatCompletionMessageParamUnion) {
-	for _, m := range in {
+	var shown []llm.Image
+	for i, m := range in {
 		switch m.Role {
 		case llm.System:
 			out = append(out, openai.SystemMessage(m.Text))
@@ -83,7 +86,15 @@ func messages(in []llm.Message) (out []openai.ChatCompletionMessageParamUnion) {
 			out = append(out, said)
 		case llm.Result:
 			out = append(out, openai.ToolMessage(m.Text, m.Call))
+			shown = append(shown, m.Images...)
+			if last := i+1 == len(in) || in[i+1].Role != llm.Result; last && len(shown) > 0 {
+				out, shown = append(out, parts("", shown)), nil
+			}
 		default:
+			if len(m.Images) > 0 {
+				out = append(out, parts(m.Text, m.Images))
+				break
+			}
 			out = append(out, openai.UserMessage(m.Text))
 		}
 	}

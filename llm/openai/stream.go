@@ -23,8 +23,13 @@ const grace = 2 * time.Second
 // Stream implements [llm.Service].
 func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
+		req, err := e.shown(ctx, req)
+		if err != nil {
+			yield(llm.Delta{}, e.fault(ctx, req, err))
+			return
+		}
 		suited, choice := e.suited(req)
-		err := e.answer(ctx, suited, choice, yield)
+		err = e.answer(ctx, suited, choice, yield)
 		if len(suited.Tools) > 0 && e.toollessBy(err, req) {
 			suited, choice = e.suited(req)
 			err = e.answer(ctx, suited, choice, yield)
@@ -33,6 +38,7 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 			err = e.answer(ctx, llm.WithoutTools(req), false, yield)
 		}
 		if err != nil && err != errLeft {
+			e.sightlessBy(err, req)
 			yield(llm.Delta{}, e.fault(ctx, req, err))
 		}
 	}

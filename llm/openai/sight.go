@@ -1,0 +1,108 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"earshot/llm"
+)
+
+// Sees implements [llm.Seer]: by the configuration, or by the server's list, which is
+// asked once.
+func (e *Engine) Sees(ctx context.Context, model string) bool {
+	name := e.model(&llm.Request{Model: model})
+	if sees, known := e.seen(name); known {
+		return sees
+	}
+	if e.config.Vision && name == e.config.Model {
+		return true
+	}
+	page, err := e.models.List(ctx, option.WithMiddleware(new(guard).do))
+	if err != nil || page == nil {
+		return false
+	}
+	can := visionary([]byte(page.RawJSON()))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sees[name] = slices.Contains(can, name)
+	return e.sees[name]
+}
+
+// seen returns what is known of a model.
+func (e *Engine) seen(name string) (sees, known bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	sees, known = e.sees[name]
+	return sees, known
+}
+
+// shown returns req with pictures only for a model that can see.
+func (e *Engine) shown(ctx context.Context, req *llm.Request) (*llm.Request, error) {
+	sees := (llm.Shows(req) || req.MustSee) && e.Sees(ctx, req.Model)
+	if req.MustSee && !sees {
+		return req, llm.ErrSightless
+	}
+	return llm.Sighted(req, sees), nil
+}
+
+// sightlessBy keeps in mind that a model cannot see, if that is what err says.
+func (e *Engine) sightlessBy(err error, req *llm.Request) {
+	if s, ok := errors.AsType[*status](err); ok && llm.Shows(req) && s.refusesPictures() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.sees[e.model(req)] = false
+	}
+}
+
+// visionary returns the models of a list that can see, as far as it says: gateways and
+// Mistral say so of each model, and llama.cpp in a list of its own beside.
+func visionary(list []byte) (names []string) {
+	var page struct {
+		Data []struct {
+			ID           string          `json:"id"`
+			Capabilities json.RawMessage `json:"capabilities"`
+			Architecture struct {
+				In []string `json:"input_modalities"`
+			} `json:"architecture"`
+		} `json:"data"`
+		Models []struct {
+			Model        string   `json:"model"`
+			Capabilities []string `json:"capabilities"`
+		} `json:"models"`
+	}
+	_ = json.Unmarshal(list, &page) // as far as it could be read
+	for _, m := range page.Data {
+		var has struct {
+			Vision bool `json:"vision"`
+		}
+		_ = json.Unmarshal(m.Capabilities, &has) // others list words there
+		if has.Vision || slices.Contains(m.Architecture.In, "image") {
+			names = append(names, m.ID)
+		}
+	}
+	for _, m := range page.Models {
+		if slices.Contains(m.Capabilities, "multimodal") || slices.Contains(m.Capabilities, "vision") {
+			names = append(names, m.Model)
+		}
+	}
+	return names
+}
+
+// parts returns a message of the user that shows pictures.
+func parts(text string, images []llm.Image) openai.ChatCompletionMessageParamUnion {
+	var parts []openai.ChatCompletionContentPartUnionParam
+	if text != "" {
+		parts = append(parts, openai.TextContentPart(text))
+	}
+	for _, image := range images {
+		url := "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(image)
+		parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: url}))
+	}
+	return openai.UserMessage(parts)
+}
