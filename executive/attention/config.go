@@ -2,7 +2,6 @@ package attention
 
 import (
 	"errors"
-	"time"
 
 	"earshot/internal/field"
 )
@@ -22,7 +21,7 @@ type Config struct {
 
 	// QuietHours is when it does neither, such as 22:00-07:00 by the clock of this
 	// machine. Empty means never.
-	QuietHours Hours `yaml:"quiet_hours"`
+	QuietHours field.Hours `yaml:"quiet_hours"`
 
 	// HourlyBudget is how often in an hour it speaks unasked at most.
 	HourlyBudget int `yaml:"hourly_budget"`
@@ -44,7 +43,7 @@ func DefaultConfig() Config {
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {
 	var faults []error
-	if _, _, err := c.QuietHours.span(); err != nil {
+	if !c.QuietHours.Valid() {
 		faults = append(faults, field.Errorf("quiet_hours", "is %q; must be two times of day, such as 22:00-07:00, or empty for none", string(c.QuietHours)))
 	}
 	if c.HourlyBudget < 0 || c.HourlyBudget > mostBudget {
@@ -57,56 +56,4 @@ func (c Config) Validate() error {
 		faults = append(faults, field.Errorf("least_confidence", "is %v; must be from 0 to 1", c.LeastConfidence))
 	}
 	return errors.Join(faults...)
-}
-
-// Hours are the same hours of every day, such as 22:00-07:00; empty for none.
-type Hours string
-
-// errHours is a text that is no hours.
-var errHours = errors.New("no hours")
-
-// span returns from which minute of the day to which they last.
-func (h Hours) span() (from, to int, err error) {
-	if h == "" {
-		return 0, 0, nil
-	}
-	if len(h) != len("22:00-07:00") || h[5] != '-' {
-		return 0, 0, errHours
-	}
-	begin, err1 := time.Parse("15:04", string(h[:5]))
-	end, err2 := time.Parse("15:04", string(h[6:]))
-	if err := errors.Join(err1, err2); err != nil {
-		return 0, 0, err
-	}
-	return minute(begin), minute(end), nil
-}
-
-func minute(t time.Time) int { return t.Hour()*60 + t.Minute() }
-
-// Has reports whether t is within h, by the clock of its place. Hours that begin
-// when they end are the whole day; those that are none are never.
-func (h Hours) Has(t time.Time) bool {
-	from, to, err := h.span()
-	switch m := minute(t); {
-	case h == "" || err != nil:
-		return false
-	case from < to:
-		return m >= from && m < to
-	default:
-		return m >= from || m < to
-	}
-}
-
-// Over returns when the hours end in which t is. It wants that they have it, and
-// that they are not the whole day; else it returns the zero Time.
-func (h Hours) Over(t time.Time) time.Time {
-	from, to, err := h.span()
-	if err != nil || from == to || !h.Has(t) {
-		return time.Time{}
-	}
-	end := time.Date(t.Year(), t.Month(), t.Day(), to/60, to%60, 0, 0, t.Location())
-	if !end.After(t) {
-		end = time.Date(t.Year(), t.Month(), t.Day()+1, to/60, to%60, 0, 0, t.Location())
-	}
-	return end
 }

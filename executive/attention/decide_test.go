@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/attention"
+	"earshot/internal/field"
 	"earshot/interrupt"
 )
 
@@ -133,7 +134,7 @@ func facts(t *rapid.T) attention.Facts {
 		f.Talk.Asked = f.Talk.Last
 	}
 	f.Set.SpeakUnasked = rapid.Bool().Draw(t, "unasked")
-	f.Set.QuietHours = rapid.SampledFrom([]attention.Hours{"", "22:00-07:00", "11:00-13:00"}).Draw(t, "hours")
+	f.Set.QuietHours = rapid.SampledFrom([]field.Hours{"", "22:00-07:00", "11:00-13:00"}).Draw(t, "hours")
 	f.Set.HourlyBudget = rapid.IntRange(0, 4).Draw(t, "budget")
 	for range rapid.IntRange(0, 5).Draw(t, "spoke") {
 		f.Spoke = append(f.Spoke, past("at"))
