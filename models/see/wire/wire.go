@@ -5,7 +5,8 @@
 // then on it says Observation for each picture that it looks at, some a second at most,
 // and End when a recording is over. A Look is answered by Picture, whose bytes come
 // as messages of sound with the number of the request as their stream, and end with an
-// empty message; the two pipes are not ordered with each other. Nothing else comes as sound.
+// empty message; the two pipes are not ordered with each other. Of a picture that is not
+// there, nothing comes as sound; nothing else does either.
 //
 // Times are ages: how long before the message was sent something was. The two
 // processes need no common clock then, and an age that cannot be is refused.
@@ -97,7 +98,8 @@ type Observation struct {
 	Same       time.Duration `json:"same,omitempty"` // for how long the pictures have been the same to the last bit
 
 	// Detected says that the detectors looked at it, and Seen is what they found. They
-	// look when something moves, at most once a second.
+	// look when something moves, at most once a second, and some times afterwards: see
+	// scenery.Looks.
 	Detected bool           `json:"detected,omitempty"`
 	Seen     []earshot.Seen `json:"seen,omitempty"`
 

@@ -1,0 +1,513 @@
+// Package scenery says of small grey pictures what of them moves, and what is not as it
+// usually is. It is pure: it has no clock and no goroutine, and takes no memory for a
+// picture.
+//
+// A picture is compared with the one before it for what moves, and with a baseline for
+// what is new. Both times what changed everywhere alike is taken out first: one gain and
+// one offset, fitted to the means of small blocks so that what moves has little weight
+// (iteratively reweighted least squares with Cauchy's weights). So slow daylight and a
+// camera that sets its exposure are nothing new. What is left is measured against the
+// noise of each pixel, which a running median estimates (Manzanera and Richefeu, "A new
+// motion detection algorithm based on Σ-Δ background estimation", 2007); and a pixel
+// alone is nothing, only cells of which a good part differs count.
+//
+// The baseline follows what is not new. What is new and stays, with nothing moving in it,
+// becomes usual after some minutes; where something moves in it now and then, such as
+// somebody who sits there, it never does. After a change of light it is made anew.
+package scenery
+
+import (
+	"math"
+	"time"
+
+	"earshot"
+)
+
+// Still is up to which share of a picture moves in one where nothing does: below it is
+// a hand at the other end of a room, or what compression leaves.
+const Still = 0.004
+
+const (
+	side  = 4 // of a cell, in pixels
+	block = 8 // side of a block, in pixels
+
+	// floor is the least difference in brightness that counts, of 255: what compression
+	// leaves of an edge is less.
+	floor = 9
+
+	// sigmas is how many standard deviations of its noise a pixel must differ.
+	sigmas = 4.5
+
+	// part is how many pixels of a cell must differ.
+	part = side * side / 4
+
+	// follows is how fast the baseline follows where nothing is new: slower than the sun
+	// behind a cloud is no motion, and noise is averaged away.
+	follows = 20 * time.Second
+
+	// stays is how long something must be there, and still, to become usual.
+	stays = 3 * time.Minute
+
+	// lights is how long it takes after most has become new at once, and nothing moves.
+	lights = 5 * time.Second
+
+	// another is which share of the parts with a structure must have another one to be
+	// another picture, and textured which share must have one at all to tell.
+	another  = 0.7
+	textured = 0.1
+
+	// alike is the correlation below which the structure of a block is another one.
+	alike = 0.5
+
+	// noise is what a pixel is taken to have at first, as a standard deviation, and
+	// quietest and noisiest what it may become.
+	noise, quietest, noisiest = 2, 0.5, 20
+
+	// learns is by how much noise is estimated anew with each picture: from quiet to as
+	// noisy as can be within two minutes at five pictures a second.
+	learns = 0.03
+)
+
+// A View is what can be said of one picture. All shares are of what is not masked.
+type View struct {
+	Brightness float64       // mean, 0 to 1
+	Contrast   float64       // standard deviation of the brightness, 0 to 1
+	Motion     float64       // share that moved since the last picture, 0 to 1
+	Novelty    float64       // share that is not as it usually is, 0 to 1
+	Cut        bool          // most of the structure is another one
+	Same       time.Duration // for how long all pictures have been the same
+}
+
+// A Scenery is what one camera shows. It is for one goroutine.
+type Scenery struct {
+	width, height int
+	cols, rows    int // of cells
+	bcols, brows  int // of blocks
+
+	seen  []bool  // pixels that are not masked
+	area  float64 // how many
+	cells []cell
+
+	last  []uint8   // the picture before
+	base  []float32 // the usual picture
+	noise []float32 // of each pixel, as a standard deviation
+
+	now, usual, before []float32 // means of the blocks: of this picture, of the baseline, of the last picture
+	weigh              []float32 // of the blocks: how many pixels are seen
+	stack              []int32   // cells to be visited
+
+	pictures  int
+	at, began time.Time // of the last picture; since when they are the same
+	sum       uint64
+	most      time.Duration // for how long most is new, and nothing moves
+}
+
+// A cell is a small square of the picture.
+type cell struct {
+	seen       bool
+	moved, new bool
+	visited    bool
+	still      time.Duration // for how long it has been new with nothing moving in it
+}
+
+// New returns the scenery of pictures of that size, in pixels, of which the masked parts
+// are not looked at. It panics if there is nothing in them.
+func New(width, height int, masks []earshot.Box) *Scenery {
+	if width < block || height < block {
+		panic("scenery: a picture that is too small")
+	}
+	s := &Scenery{width: width, height: height}
+	s.cols, s.rows = width/side, height/side
+	s.bcols, s.brows = width/block, height/block
+	n := width * height
+	s.seen = make([]bool, n)
+	s.last, s.base, s.noise = make([]uint8, n), make([]float32, n), make([]float32, n)
+	s.cells, s.stack = make([]cell, s.cols*s.rows), make([]int32, 0, s.cols*s.rows)
+	blocks := s.bcols * s.brows
+	s.now, s.usual, s.before, s.weigh = make([]float32, blocks), make([]float32, blocks), make([]float32, blocks), make([]float32, blocks)
+	s.mask(masks)
+	return s
+}
+
+// mask notes what is seen. A pixel that is masked in part is not.
+func (s *Scenery) mask(masks []earshot.Box) {
+	for i := range s.seen {
+		s.seen[i] = true
+	}
+	for _, m := range masks {
+		left, right := int(math.Floor(m.X*float64(s.width))), int(math.Ceil((m.X+m.Width)*float64(s.width)))
+		top, bottom := int(math.Floor(m.Y*float64(s.height))), int(math.Ceil((m.Y+m.Height)*float64(s.height)))
+		for y := max(0, top); y < min(bottom, s.height); y++ {
+			for x := max(0, left); x < min(right, s.width); x++ {
+				s.seen[y*s.width+x] = false
+			}
+		}
+	}
+	for y := range s.height {
+		for x := range s.width {
+			if !s.seen[y*s.width+x] {
+				continue
+			}
+			s.area++
+			if bx, by := x/block, y/block; bx < s.bcols && by < s.brows {
+				s.weigh[by*s.bcols+bx]++
+			}
+			if cx, cy := x/side, y/side; cx < s.cols && cy < s.rows {
+				s.cells[cy*s.cols+cx].seen = true
+			}
+		}
+	}
+}
+
+// Look takes the picture of a time: brightness from 0 to 255, row by row from the upper
+// left. Sum is a checksum of it as it was before it was made small: pictures with the
+// same are the same. It panics if the picture has another size.
+func (s *Scenery) Look(at time.Time, grey []uint8, sum uint64) View {
+	if len(grey) != s.width*s.height {
+		panic("scenery: a picture of another size")
+	}
+	var v View
+	v.Brightness, v.Contrast = s.light(grey)
+	if s.area == 0 {
+		return v
+	}
+	s.pictures++
+	if s.pictures == 1 {
+		s.begin(grey)
+		s.at, s.began, s.sum = at, at, sum
+		return v
+	}
+	dt := max(0, at.Sub(s.at))
+	if sum != s.sum {
+		s.began = at
+	}
+	v.Same = max(0, at.Sub(s.began))
+	s.at, s.sum = at, sum
+
+	s.means(grey)
+	v.Motion = s.motion(grey)
+	fit := s.fit(s.usual)
+	v.Novelty = s.novelty(grey, fit)
+	if v.Cut = s.cut(grey); v.Cut {
+		s.begin(grey)
+		v.Novelty = 0
+	} else {
+		s.learn(grey, fit, v, dt)
+	}
+	copy(s.last, grey)
+	copy(s.before, s.now)
+	return v
+}
+
+// light returns the mean and the standard deviation of what is seen, from 0 to 1.
+func (s *Scenery) light(grey []uint8) (mean, deviation float64) {
+	if s.area == 0 {
+		return 0, 0
+	}
+	var sum, squares int64
+	for i, g := range grey {
+		if s.seen[i] {
+			sum += int64(g)
+			squares += int64(g) * int64(g)
+		}
+	}
+	mean = float64(sum) / s.area
+	variance := max(0, float64(squares)/s.area-mean*mean)
+	return mean / 255, math.Sqrt(variance) / 255
+}
+
+// begin takes a picture for the usual one.
+func (s *Scenery) begin(grey []uint8) {
+	first := s.pictures == 1
+	for i, g := range grey {
+		s.base[i] = float32(g)
+		if first {
+			s.noise[i] = noise
+		}
+	}
+	for i := range s.cells {
+		s.cells[i].still, s.cells[i].new = 0, false
+	}
+	s.most = 0
+	s.means(grey)
+	copy(s.usual, s.now)
+	copy(s.before, s.now)
+	copy(s.last, grey)
+}
+
+// means takes the means of the blocks of a picture.
+func (s *Scenery) means(grey []uint8) {
+	clear(s.now)
+	for y := range s.brows * block {
+		row := (y / block) * s.bcols
+		for x := range s.bcols * block {
+			if i := y*s.width + x; s.seen[i] {
+				s.now[row+x/block] += float32(grey[i])
+			}
+		}
+	}
+	for i, n := range s.weigh {
+		if n > 0 {
+			s.now[i] /= n
+		}
+	}
+}
+
+// A light is how the brightness of one picture becomes that of another.
+type light struct{ gain, offset float32 }
+
+// of returns the brightness that g has become.
+func (l light) of(g float32) float32 { return min(255, max(0, l.gain*g+l.offset)) }
+
+// fit returns the light that makes the picture with these means the present one.
+func (s *Scenery) fit(means []float32) light {
+	l := light{1, s.median(means)}
+	for range 5 {
+		// weighted least squares; what does not fit has little weight, and where there is
+		// nothing to tell by, the gain stays 1
+		var w, x, y, xx, xy float64
+		for i, n := range s.weigh {
+			if n == 0 || s.now[i] >= 254 || s.now[i] <= 1 { // clipped
+				continue
+			}
+			a, b := float64(means[i]), float64(s.now[i])
+			off := (b - float64(l.gain)*a - float64(l.offset)) / floor
+			k := float64(n) / (1 + off*off)
+			w, x, y, xx, xy = w+k, x+k*a, y+k*b, xx+k*a*a, xy+k*a*b
+		}
+		if w == 0 {
+			return l
+		}
+		mx, my := x/w, y/w
+		vx, vxy := xx/w-mx*mx, xy/w-mx*my
+		const prior = 4 // of a gain of 1, as a variance
+		gain := min(4, max(0.05, (vxy+prior)/(vx+prior)))
+		l = light{float32(gain), float32(my - gain*mx)}
+	}
+	return l
+}
+
+// median returns by how much brighter the picture is than the one with these means, as a
+// rule.
+func (s *Scenery) median(means []float32) float32 {
+	var counts [512]int
+	total := 0
+	for i, n := range s.weigh {
+		if n > 0 {
+			counts[int(s.now[i]-means[i])+255]++
+			total++
+		}
+	}
+	for i, so := 0, 0; i < len(counts); i++ {
+		if so += counts[i]; so*2 >= total {
+			return float32(i - 255)
+		}
+	}
+	return 0
+}
+
+// differs reports whether a pixel is another one than it was to be.
+func (s *Scenery) differs(i int, got, want float32) bool {
+	d := got - want
+	if d < 0 {
+		d = -d
+	}
+	return d > max(floor, sigmas*s.noise[i])
+}
+
+// motion compares the picture with the last one, and learns how noisy each pixel is.
+func (s *Scenery) motion(grey []uint8) float64 {
+	l := s.fit(s.before)
+	return s.share(func(i int) bool {
+		want := l.of(float32(s.last[i]))
+		moved := s.differs(i, float32(grey[i]), want)
+		// A running median of the difference of two pictures, which is 0.954 standard
+		// deviations of one of them.
+		d := float32(grey[i]) - want
+		if d < 0 {
+			d = -d
+		}
+		if d > 0.954*s.noise[i] {
+			s.noise[i] = min(noisiest, s.noise[i]+learns)
+		} else {
+			s.noise[i] = max(quietest, s.noise[i]-learns)
+		}
+		return moved
+	}, func(c *cell, differs bool) { c.moved = differs })
+}
+
+// novelty compares the picture with the usual one.
+func (s *Scenery) novelty(grey []uint8, l light) float64 {
+	return s.share(func(i int) bool {
+		return s.differs(i, float32(grey[i]), l.of(s.base[i]))
+	}, func(c *cell, differs bool) { c.new = differs })
+}
+
+// share returns the share of the cells that differ, and sets each.
+func (s *Scenery) share(differs func(pixel int) bool, set func(*cell, bool)) float64 {
+	count, all := 0, 0
+	for cy := range s.rows {
+		for cx := range s.cols {
+			c := &s.cells[cy*s.cols+cx]
+			if !c.seen {
+				continue
+			}
+			n := 0
+			for y := cy * side; y < (cy+1)*side; y++ {
+				for i := y*s.width + cx*side; i < y*s.width+(cx+1)*side; i++ {
+					if s.seen[i] && differs(i) {
+						n++
+					}
+				}
+			}
+			set(c, n >= part)
+			if all++; n >= part {
+				count++
+			}
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(count) / float64(all)
+}
+
+// cut reports whether most of the structure is another one than that of the baseline. The
+// light does not matter: blocks are compared by correlation, where both have a structure.
+func (s *Scenery) cut(grey []uint8) bool {
+	structured, other, all := 0, 0, 0
+	for by := range s.brows {
+		for bx := range s.bcols {
+			if s.weigh[by*s.bcols+bx] < block*block {
+				continue
+			}
+			all++
+			correlation, ok := s.correlation(grey, bx, by)
+			if !ok {
+				continue
+			}
+			if structured++; correlation < alike {
+				other++
+			}
+		}
+	}
+	return float64(structured) > textured*float64(all) && float64(other) > another*float64(structured)
+}
+
+// correlation returns how alike a block is to that of the baseline, from -1 to 1, if both
+// have a structure.
+func (s *Scenery) correlation(grey []uint8, bx, by int) (float64, bool) {
+	const n = block * block
+	var a, b, aa, bb, ab, rough float32
+	for y := by * block; y < (by+1)*block; y++ {
+		for i := y*s.width + bx*block; i < y*s.width+(bx+1)*block; i++ {
+			g, u := float32(grey[i]), s.base[i]
+			a, b, aa, bb, ab = a+g, b+u, aa+g*g, bb+u*u, ab+g*u
+			rough += s.noise[i] * s.noise[i]
+		}
+	}
+	va, vb, vab := aa/n-a*a/n/n, bb/n-b*b/n/n, ab/n-a*b/n/n
+	if least := max(floor*floor, 9*rough/n); va < least || vb < least {
+		return 0, false
+	}
+	return float64(vab) / math.Sqrt(float64(va)*float64(vb)), true
+}
+
+// learn makes the usual picture more like the present one.
+func (s *Scenery) learn(grey []uint8, l light, v View, dt time.Duration) {
+	if l.gain < 0.3 { // it is dark: what is there cannot be told
+		return
+	}
+	if v.Novelty > 0.5 && v.Motion <= Still {
+		if s.most += dt; s.most >= lights {
+			s.begin(grey)
+			return
+		}
+	} else {
+		s.most = 0
+	}
+	s.settle(dt)
+	rate := float32(1 - math.Exp(-dt.Seconds()/follows.Seconds()))
+	rate = max(rate, 1/float32(s.pictures)) // a mean, at first
+	for cy := range s.rows {
+		for cx := range s.cols {
+			c := &s.cells[cy*s.cols+cx]
+			k := rate
+			switch {
+			case !c.new:
+			case c.still >= stays:
+				k, c.still = 1, 0
+			default:
+				continue
+			}
+			for y := cy * side; y < (cy+1)*side; y++ {
+				for i := y*s.width + cx*side; i < y*s.width+(cx+1)*side; i++ {
+					s.base[i] += k * ((float32(grey[i])-l.offset)/l.gain - s.base[i])
+				}
+			}
+		}
+	}
+	s.remember()
+}
+
+// remember takes the means of the blocks of the baseline.
+func (s *Scenery) remember() {
+	clear(s.usual)
+	for y := range s.brows * block {
+		row := (y / block) * s.bcols
+		for x := range s.bcols * block {
+			if i := y*s.width + x; s.seen[i] {
+				s.usual[row+x/block] += s.base[i]
+			}
+		}
+	}
+	for i, n := range s.weigh {
+		if n > 0 {
+			s.usual[i] /= n
+		}
+	}
+}
+
+// settle counts for how long what is new has been still: each stretch of it as a whole,
+// so that somebody who only moves the head does not become usual from the feet up.
+func (s *Scenery) settle(dt time.Duration) {
+	for i := range s.cells {
+		s.cells[i].visited = false
+	}
+	for i := range s.cells {
+		switch c := &s.cells[i]; {
+		case !c.new:
+			c.still = 0
+		case !c.visited:
+			s.stretch(int32(i), dt)
+		}
+	}
+}
+
+// stretch visits all that is new and hangs together with a cell, twice: to see whether
+// anything moves in it, and to note that.
+func (s *Scenery) stretch(first int32, dt time.Duration) {
+	moves := false
+	s.stack = append(s.stack[:0], first)
+	s.cells[first].visited = true
+	for n := 0; n < len(s.stack); n++ {
+		at := s.stack[n]
+		moves = moves || s.cells[at].moved
+		x, y := int(at)%s.cols, int(at)/s.cols
+		for ny := max(0, y-1); ny <= min(s.rows-1, y+1); ny++ {
+			for nx := max(0, x-1); nx <= min(s.cols-1, x+1); nx++ {
+				to := int32(ny*s.cols + nx)
+				if c := &s.cells[to]; c.new && !c.visited {
+					c.visited = true
+					s.stack = append(s.stack, to)
+				}
+			}
+		}
+	}
+	for _, at := range s.stack {
+		c := &s.cells[at]
+		if c.still += dt; moves {
+			c.still = 0
+		}
+	}
+}

@@ -1,0 +1,209 @@
+// Package see is the daemon's side of earshot-camera: what that process sees of one
+// camera, and its pictures. Detection itself happens in that process, which may die at
+// any time.
+//
+// What happens when a reader is slow: observations are told from the goroutine that
+// reads what the helper says, so whoever is told must return at once. A picture that
+// was asked for is put together here, under limits, for at most [wire.MaxRequests] who
+// ask at a time; more are refused. Nobody waits longer than [Patience].
+package see
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/helper"
+	"earshot/models/see/wire"
+)
+
+const (
+	// Patience is how long a Look waits: for the next picture, at the lowest rate that
+	// can be configured, and for its bytes.
+	Patience = 15 * time.Second
+
+	// opening is how long a helper may take to open its camera: a stream that is silent
+	// blocks it for as long as its own time limits, and libraries from a cold disk take
+	// some seconds more.
+	opening = 40 * time.Second
+)
+
+// Errors of a Look.
+var (
+	ErrAway = errors.New("there are no pictures from the camera")
+	ErrBusy = errors.New("too many ask for a picture at a time")
+	ErrNone = errors.New("there is no picture of that time any more")
+	ErrSlow = errors.New("the camera did not send its picture in time")
+)
+
+// A Config says which camera, and how it looks.
+type Config struct {
+	Name string        // of the camera in the configuration; pictures carry it
+	Dial helper.Dialer // starts the helper
+	Open wire.Open     // what the helper is told first
+
+	// On is told of each picture that was looked at, from one goroutine, and must return
+	// at once. It may be nil.
+	On func(Observation)
+
+	Log *slog.Logger // may be nil
+}
+
+// An Observation is what the helper made of the picture of a time.
+type Observation struct {
+	At time.Time // when the picture was taken, by this process's clock; never before the one before
+	wire.Observation
+}
+
+// A Camera is one camera. It may be used from many goroutines, before it runs and
+// between its runs.
+type Camera struct {
+	config Config
+
+	mu     sync.Mutex
+	life   *life  // of the helper, from when pictures come; nil if there is none
+	number uint32 // of the last request; never used again, by any life
+}
+
+// New returns a camera that sees once it runs.
+func New(cfg Config) *Camera {
+	if cfg.On == nil {
+		cfg.On = func(Observation) {}
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Camera{config: cfg}
+}
+
+// Run starts a helper and lives as long as it does. It returns nil when ctx ends, or
+// when a recording is over; and otherwise why the helper is no more: a
+// [*helper.DeathError], which wraps a [*FaultError] if the helper knows what is wrong.
+// It is called again and again, never twice at a time.
+func (c *Camera) Run(ctx context.Context) error {
+	link, err := c.config.Dial()
+	if err != nil {
+		return fmt.Errorf("starting the helper of the camera: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l := newLife(c, link, stop)
+	late := time.AfterFunc(opening, func() { stop(errSilent) })
+	defer late.Stop()
+	var sending sync.WaitGroup
+	sending.Go(func() { l.send(ctx) })
+	err = link.Run(ctx, helper.Handler{
+		Control: func(m helper.Control) error { return l.control(m, late) },
+		Sound:   l.bytes,
+	})
+	stop(nil)
+	sending.Wait()
+	c.closed(l)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errOver):
+		return nil
+	case errors.Is(cause, errSilent):
+		return cause
+	}
+	return err
+}
+
+var (
+	// errSilent is what a helper is killed for that lives and does not answer.
+	errSilent = errors.New("the camera does not answer, and its helper was killed")
+
+	// errOver ends the helper when a recording has ended.
+	errOver = errors.New("the recording is over")
+)
+
+// opened notes that pictures come from now on.
+func (c *Camera) opened(l *life) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.life = l
+}
+
+// closed notes that none come any more, and tells those who wait for one.
+func (c *Camera) closed(l *life) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.life == l {
+		c.life = nil
+	}
+	for _, a := range l.asked {
+		a.late.Stop()
+		a.finish(earshot.Picture{}, ErrAway)
+	}
+	clear(l.asked)
+}
+
+// Look returns the picture that was taken nearest to at, if the camera still has it, or
+// for the zero time the next one, with boxes drawn into it around what was seen if boxes
+// is true. It waits until there is one, ctx ends or [Patience] is over. While the camera
+// is not there it returns ErrAway at once.
+func (c *Camera) Look(ctx context.Context, at time.Time, boxes bool) (earshot.Picture, error) {
+	l, a, err := c.ask()
+	if err != nil {
+		return earshot.Picture{}, err
+	}
+	ask := wire.Look{Request: a.request, Boxes: boxes}
+	if !at.IsZero() {
+		ask.Age = cmp.Or(max(0, time.Since(at)), 1) // 0 would be the next
+	}
+	l.tell(ask)
+	select {
+	case <-a.done:
+		return a.picture, a.err
+	case <-ctx.Done():
+		return c.giveUp(a, context.Cause(ctx))
+	}
+}
+
+// ask makes room for a picture.
+func (c *Camera) ask() (*life, *asked, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.life
+	switch {
+	case l == nil:
+		return nil, nil, ErrAway
+	case len(l.asked) >= wire.MaxRequests:
+		return nil, nil, ErrBusy
+	}
+	c.number++
+	a := &asked{request: c.number, done: make(chan struct{})}
+	a.late = time.AfterFunc(Patience, func() {
+		l.stop(errSilent)
+		c.giveUp(a, ErrSlow)
+	})
+	l.asked[a.request] = a
+	return l, a, nil
+}
+
+// giveUp forgets what was asked for, unless it has just come. What comes of it later is
+// thrown away; until then its place stays taken, since the helper is at work on it.
+func (c *Camera) giveUp(a *asked, why error) (earshot.Picture, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.finish(earshot.Picture{}, why)
+	return a.picture, a.err
+}
+
+// A FaultError is what the helper itself says is wrong with the camera.
+type FaultError struct{ fault wire.Fault }
+
+// Error says what is wrong.
+func (e *FaultError) Error() string { return e.fault.Text }
+
+// Cure says what mends it, if that is known.
+func (e *FaultError) Cure() string { return e.fault.Cure }
+
+// Is reports whether the fault is lasting: then it is an [errors.ErrUnsupported].
+func (e *FaultError) Is(target error) bool {
+	return target == errors.ErrUnsupported && e.fault.Lasting
+}
