@@ -145,6 +145,14 @@ var about = map[string]note{
 	"providers.microphone.ear.longest_seconds":      {effect: "What is longer than this is taken in parts."},
 	"providers.microphone.ear.margin_db":            {effect: "How much louder than the room a voice must be, in decibels."},
 
+	"providers.webcam":         {effect: "What is before the cameras of this machine: who comes and goes, and pictures for a model that can see. Pictures stay in memory."},
+	"providers.webcam.enabled": {effect: "Looks. While it is false, no camera is opened."},
+	"providers.webcam.cameras": {effect: "The cameras: a list of entries with the keys name (small letters; none means camera), device (its name as \"earshot devices\" shows it, its path, a file, or an address that begins with rtsp://, rtsps://, http:// or https://; none means the first), " +
+		"masks (up to 16 parts of the picture that are blackened before anything looks, each with the keys x, y, width and height, in shares of the picture from its upper left corner, such as {x: 0, y: 0, width: 0.5, height: 1}), " +
+		"hours (when it looks, such as 08:00-20:00, by the clock of this machine; none means always; at other times it is closed), width and height (of its pictures, in pixels; none means 640 and 480), " +
+		"idle_rate and active_rate (how many pictures a second are looked at while nothing moves, and while something does; none means 2 and 5) and loop (true has a file begin again at its end). " +
+		"Without a list it is the first camera that is connected, if there is one."},
+
 	"providers.discord":                 {effect: "A bot of yours on Discord: it reads in text channels, hears in voice channels, and answers there. See docs/discord.md."},
 	"providers.discord.enabled":         {effect: "Goes there. That needs a token, and everything else has a default."},
 	"providers.discord.token_file":      {effect: "The whole path of a file whose first line is the bot's token, and which only you can read. The variable EARSHOT_DISCORD_TOKEN goes before it. The token itself cannot be written here."},

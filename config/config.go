@@ -20,6 +20,7 @@ import (
 	"earshot/participants/agents"
 	"earshot/providers/discord"
 	"earshot/providers/microphone"
+	"earshot/providers/webcam"
 	"earshot/server"
 	"earshot/speakers"
 	"earshot/store"
@@ -46,6 +47,7 @@ type Config struct {
 type Providers struct {
 	Console    Part              `yaml:"console"`
 	Microphone microphone.Config `yaml:"microphone"`
+	Webcam     webcam.Config     `yaml:"webcam"`
 	Discord    discord.Config    `yaml:"discord"`
 }
 
@@ -77,7 +79,7 @@ func Default() *Config {
 	return &Config{
 		Executive:      executive.DefaultConfig(),
 		ExternalActors: participants.DefaultConfig(),
-		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig(), Discord: discord.DefaultConfig()},
+		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig(), Webcam: webcam.DefaultConfig(), Discord: discord.DefaultConfig()},
 		Outlets:        Outlets{Console: Part{Enabled: true}, Loudspeaker: loudspeaker.DefaultConfig(), Discord: speaking.DefaultConfig()},
 		Speakers:       speakers.DefaultConfig(),
 		Store:          store.DefaultConfig(),
@@ -96,6 +98,7 @@ func (c *Config) Validate() error {
 		c.Rooms.Validate(),
 		c.strangers(),
 		field.Under("providers.microphone", c.Providers.Microphone.Validate()),
+		field.Under("providers.webcam", c.Providers.Webcam.Validate()),
 		field.Under("providers.discord", c.Providers.Discord.Validate()),
 		field.Under("outlets.loudspeaker", c.Outlets.Loudspeaker.Validate()),
 		field.Under("outlets.discord", c.Outlets.Discord.Validate()),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/internal/terminal"
+	"earshot/models/see"
 )
 
 // The programs that hold C.
@@ -53,6 +55,8 @@ func (d devicesCommand) Run(a *app) error {
 	err = listDevices(a.out, cfg.Providers.Microphone.Device, devices.Inputs)
 	fmt.Fprintln(a.out, "Loudspeakers:")
 	err = errors.Join(err, listDevices(a.out, cfg.Outlets.Loudspeaker.Device, devices.Outputs))
+	fmt.Fprintln(a.out, "Cameras:")
+	err = errors.Join(err, listCameras(a.out, cfg.Providers.Webcam, see.Devices(os.DirFS("/"))))
 	fmt.Fprintln(a.out, "\nearshot removes from what it hears what comes back of its own voice, unless the sound server does.")
 	fmt.Fprintln(a.out, "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
 	return err
