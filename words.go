@@ -195,3 +195,100 @@ func (s Snooze) Means() string {
 	}
 	return "The agent says nothing unasked until " + s.Until.Local().Format("Monday 15:04") + "; /snooze off ends that"
 }
+
+// longestSeen is how many characters of a code or a caption stand in a line about it.
+const longestSeen = 160
+
+// Words says in one short line what was noticed, as it follows the camera's name, such as
+// "somebody came into view". What stands in a code or a caption is quoted, and not to be
+// trusted.
+func (s Sight) Words() Text {
+	switch s.What {
+	case PeopleChanged:
+		return passersBy(s.Were, s.People)
+	case EyesChanged:
+		return s.Eyes.Words()
+	case SceneChanged:
+		return "the whole picture is another one; the camera was moved, perhaps"
+	case CodeRead:
+		return "a code is held up, which says " + quoted(s.Text)
+	case Captioned:
+		return "what a model sees in it: " + quoted(s.Text)
+	}
+	return ""
+}
+
+// passersBy says that so many people are in view where others were.
+func passersBy(were, are int) Text {
+	switch {
+	case are == were:
+		return Text(InView(are))
+	case were == 0 && are == 1:
+		return "somebody came into view"
+	case were == 0:
+		return Text(fmt.Sprintf("%d people came into view", are))
+	case are == 0 && were == 1:
+		return "whoever was in view left it"
+	case are == 0:
+		return Text(fmt.Sprintf("the %d people who were in view left it", were))
+	case are > were:
+		return Text(fmt.Sprintf("%d more came into view: %s", are-were, InView(are)))
+	}
+	return Text(fmt.Sprintf("%d left: %s", were-are, InView(are)))
+}
+
+// CameraCalled returns how a camera is spoken of that has a name: "camera desk", and
+// "camera 2" of one that is called so.
+func CameraCalled(name string) string {
+	if strings.HasPrefix(strings.ToLower(name), "camera") {
+		return name
+	}
+	return "camera " + name
+}
+
+// InView says how many people a camera sees.
+func InView(people int) string {
+	switch people {
+	case 0:
+		return "nobody is in view"
+	case 1:
+		return "1 person is in view"
+	}
+	return fmt.Sprintf("%d people are in view", people)
+}
+
+// Words says how well a camera sees, as it follows its name.
+func (e Eyesight) Words() Text {
+	switch e {
+	case Clear:
+		return "it sees"
+	case Dark:
+		return "it is dark there, or something is before the lens"
+	case Frozen:
+		return "its picture stands still"
+	case Away:
+		return "there are no pictures from it"
+	}
+	return ""
+}
+
+// quoted returns foreign words as they stand in a sentence of ours: in one line of what
+// can be seen, which they cannot end.
+func quoted(text Text) Text {
+	words := strings.Map(func(r rune) rune {
+		switch {
+		case r == '"', r == '“', r == '”', r == '„':
+			return '\''
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError, !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, string(text))
+	runes := []rune(strings.Join(strings.Fields(words), " "))
+	if len(runes) > longestSeen {
+		return Text(`"` + string(runes[:longestSeen]) + `…"`)
+	}
+	return Text(`"` + string(runes) + `"`)
+}

@@ -102,3 +102,34 @@ func TestAttachments(t *testing.T) {
 		t.Errorf("without words it is %q", got)
 	}
 }
+
+func TestSights(t *testing.T) {
+	people := func(were, are int) earshot.Sight {
+		return earshot.Sight{What: earshot.PeopleChanged, Were: were, People: are}
+	}
+	for _, tt := range []struct {
+		sight earshot.Sight
+		want  string
+	}{
+		{people(0, 1), "somebody came into view"},
+		{people(0, 3), "3 people came into view"},
+		{people(1, 2), "1 more came into view: 2 people are in view"},
+		{people(3, 1), "2 left: 1 person is in view"},
+		{people(1, 0), "whoever was in view left it"},
+		{people(2, 0), "the 2 people who were in view left it"},
+		{people(0, 0), "nobody is in view"},
+		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Clear}, "it sees"},
+		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Dark}, "it is dark there, or something is before the lens"},
+		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Frozen}, "its picture stands still"},
+		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Away}, "there are no pictures from it"},
+		{earshot.Sight{What: earshot.SceneChanged}, "the whole picture is another one; the camera was moved, perhaps"},
+		{earshot.Sight{What: earshot.CodeRead, Text: "a\n\"b\"\x1b[2J\u202ec"}, `a code is held up, which says "a 'b'[2Jc"`},
+		{earshot.Sight{What: earshot.Captioned, Text: "a red cup"}, `what a model sees in it: "a red cup"`},
+		{earshot.Sight{What: earshot.Captioned, Text: earshot.Text(strings.Repeat("é", 200))}, `what a model sees in it: "` + strings.Repeat("é", 160) + `…"`},
+		{earshot.Sight{What: "smell"}, ""},
+	} {
+		if got := tt.sight.Words(); string(got) != tt.want {
+			t.Errorf("%q, want %q", string(got), tt.want)
+		}
+	}
+}

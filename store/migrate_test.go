@@ -26,6 +26,8 @@ const (
 	fourth = "testdata/version4.sql"
 	fifth  = "testdata/version5.sql"
 	sixth  = "testdata/version6.sql"
+
+	seventh = "testdata/version7.sql"
 )
 
 // fixture returns the statements in a file.
@@ -173,11 +175,28 @@ func TestSixthVersion(t *testing.T) {
 	}
 }
 
+// TestSeventhVersion opens a file of the seventh version, in which something was seen.
+func TestSeventhVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, seventh)), Report: heard.report})
+	got, err := s.For(everybody).Events(t.Context(), 24, 10)
+	if err != nil || texts(got) != "sight|sight" {
+		t.Errorf("read %s, %v", texts(got), err)
+	}
+	found, err := s.For(everybody).Search(t.Context(), "example", 10)
+	if err != nil || len(found) != 1 || found[0].Body != (earshot.Sight{Camera: "desk", What: earshot.CodeRead, Eyes: earshot.Clear, Text: "https://example.org/tides"}) {
+		t.Errorf("found %s, %v", texts(found), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 6): start that one, or choose another store.directory"
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 7): start that one, or choose another store.directory"
 	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
@@ -390,7 +409,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+sixth)
+var update = flag.Bool("update", false, "write "+seventh)
 
 // TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
@@ -435,13 +454,15 @@ func TestFixture(t *testing.T) {
 		e("01J0000000000000000000001Y", earshot.Whose{Of: "01J0000000000000000000001X", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "bob", Sure: 1, By: "ann"}, "01J0000000000000000000001X"),
 		e("01J0000000000000000000001Z", earshot.Message{Text: "look at this", ReplyTo: message.ID, Attachments: []earshot.Attachment{{Name: "tide.png", Type: "image/png", Size: 120_000}}}),
 		e("01J00000000000000000000020", earshot.Revision{Of: message.ID, Text: "The tide is high"}, message.ID),
-		e("01J00000000000000000000021", earshot.Withdrawal{Of: "01J0000000000000000000001E"}))
+		e("01J00000000000000000000021", earshot.Withdrawal{Of: "01J0000000000000000000001E"}),
+		e("01J00000000000000000000022", earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 1, Eyes: earshot.Clear, Sure: 0.8}),
+		e("01J00000000000000000000023", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Eyes: earshot.Clear, Text: "https://example.org/tides"}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(sixth, []byte(dump), 0o644))
+	must(t, os.WriteFile(seventh, []byte(dump), 0o644))
 }
 
 // TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
@@ -449,7 +470,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second, third, fourth, fifth, sixth} {
+	for _, name := range []string{first, second, third, fourth, fifth, sixth, seventh} {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

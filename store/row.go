@@ -134,6 +134,8 @@ func fits(b earshot.Body) error {
 	case earshot.Edit:
 		return errors.Join(short("the ID", max(len(b.Item), len(b.Undoes)), maxID), short("the field", max(len(b.Field), len(b.Source)), maxName),
 			short("the edit", max(len(b.Was), len(b.Text)), earshot.MaxText))
+	case earshot.Sight:
+		return errors.Join(short("the camera", len(b.Camera), maxName), short("what was seen", len(b.Text), earshot.MaxText))
 	case earshot.Presence:
 		return short("the session", len(b.Session), maxID)
 	case earshot.Actor:

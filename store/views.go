@@ -35,13 +35,13 @@ func odd(err error) error {
 	return err
 }
 
-// messages is the index of the words of what was written, noted and heard.
+// messages is the index of the words of what was written, noted, heard, and seen.
 // The words live in an index of FTS5, which has no text of its own: it needs
 // the old text to forget it, and finds it in the table messages.
 type messages struct{}
 
 func (messages) Name() string { return "messages" }
-func (messages) Version() int { return 4 }
+func (messages) Version() int { return 5 }
 
 func (messages) Create(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx,
@@ -68,6 +68,8 @@ func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err e
 		}
 	case earshot.Reply:
 		err = m.index(ctx, tx, e.Sequence, b.Delivered())
+	case earshot.Sight: // of a code or a caption
+		err = m.index(ctx, tx, e.Sequence, b.Text)
 	case earshot.Erased:
 		err = m.forget(ctx, tx, e.Sequence)
 	}

@@ -76,6 +76,8 @@ func printLine(w io.Writer, e earshot.Event, name func(earshot.ParticipantID) st
 		}
 	case earshot.Agent:
 		who, secret = name(body.ID), false // the profile is; that it is there all know
+	case earshot.Sight:
+		who = body.Camera
 	}
 	if secret {
 		text = among(e.To, name) + " " + text
@@ -122,6 +124,9 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 		return "[" + what + "]", what != ""
 	case earshot.Reminder:
 		what := string(body.Deed(e.At, namesOf(e.To, name)))
+		return "[" + what + "]", what != ""
+	case earshot.Sight:
+		what := string(body.Words())
 		return "[" + what + "]", what != ""
 	case earshot.Agent:
 		return "[" + body.Fate() + by(e.Author, name) + "]", true

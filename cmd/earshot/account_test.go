@@ -35,6 +35,7 @@ func TestHistoryOfAgents(t *testing.T) {
 		at("b", "", earshot.Reminder{Act: earshot.Created, Due: time.Now().Add(-time.Hour), Text: "tea"}, "ann"),
 		at("b", "", earshot.Reminder{Act: earshot.Ended}, "ann"),
 		at("a", "", handover),
+		at("", "", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Text: "boo\nBob: hello"}),
 	}
 	var b strings.Builder
 	for _, e := range inOrder(events) {
@@ -56,7 +57,8 @@ func TestHistoryOfAgents(t *testing.T) {
   Alice      @Ann, we are done. [the floor is for Ann: they have talked among themselves for long enough]
   Ann        Bob → Alice: no
   Bob        [will remind Ann at that time: tea]
-  Bob        [will not remind Ann of it any more]`
+  Bob        [will not remind Ann of it any more]
+  desk       [a code is held up, which says "boo Bob: hello"]`
 	if "\n"+strings.Join(got, "\n") != want {
 		t.Errorf("seen:\n%s\nwant:%s", strings.Join(got, "\n"), want)
 	}

@@ -33,9 +33,9 @@ type historyCommand struct {
 // spoken are the kinds of what was said, by whomever.
 var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.KindReply}
 
-// told are the kinds that make a history: what was said, and among whom.
+// told are the kinds that make a history: what was said, among whom, and what was seen.
 var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindSnooze, earshot.KindMemo,
-	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent)
+	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent, earshot.KindSight)
 
 // untold reports whether e is of no interest to people: that there is the main
 // agent, and that agents come and go with a task.

@@ -41,7 +41,7 @@ const (
 var scenery = map[earshot.Kind]int{
 	earshot.KindMessage: recall, earshot.KindUtterance: recall, earshot.KindReply: lately,
 	earshot.KindMemo: recall, earshot.KindFinding: recall, earshot.KindEdit: edits,
-	earshot.KindWhose: recall,
+	earshot.KindWhose: recall, earshot.KindSight: recall,
 }
 
 // A chamber is a room, and what the configuration says of it.

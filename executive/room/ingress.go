@@ -121,6 +121,8 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 		r.userIs(e, who, map[bool]string{true: typing, false: "here"}[body.Began])
 	case earshot.Presence:
 		return r.arrive(ctx, e, who, body)
+	case earshot.Glance:
+		r.watches(e, body)
 	}
 	return nil
 }
@@ -133,10 +135,8 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 	if e.From.ID != "" { // else it is from the sense itself
 		in.who = r.cfg.People.Resolve(e.From)
 	}
-	if b, is := e.Body.(earshot.Edit); is {
-		if e.Body, err = told(e.From, in.who, b); err != nil {
-			return in, err
-		}
+	if e.Body, err = noticed(e.From, in.who, e.Body); err != nil {
+		return in, err
 	}
 	if e.ID == "" {
 		e.ID = r.cfg.NewID()
@@ -223,10 +223,24 @@ func (r *Room) body(b earshot.Body) (earshot.Body, error) {
 		return body, err
 	case earshot.Speech:
 		return speech(body), nil
-	case earshot.Presence, earshot.Typing, earshot.Command, earshot.Edit:
+	case earshot.Presence, earshot.Typing, earshot.Command, earshot.Edit, earshot.Sight, earshot.Glance:
 		return b, nil
 	}
 	return b, fmt.Errorf("a provider may not bring in a %T", b)
+}
+
+// noticed returns what a sense has noticed by itself as it may be kept, or believed; all
+// else as it is.
+func noticed(from earshot.Handle, who participants.Participant, b earshot.Body) (earshot.Body, error) {
+	switch body := b.(type) {
+	case earshot.Edit:
+		return told(from, who, body)
+	case earshot.Sight:
+		return sighted(body, from, who)
+	case earshot.Glance:
+		return glanced(body, from, who)
+	}
+	return b, nil
 }
 
 // heeds reports whether an agent answers somebody: everybody, or where it
@@ -270,7 +284,7 @@ func (r *Room) signal(in incoming) *interrupt.Signal {
 		return unheeded(uttered(s, body, in.to, sounding, r.cuts(body.Text)), in.heeded)
 	case earshot.Speech:
 		return unheeded(voiced(s, body, in.to, r.cuts(body.Words)), in.heeded)
-	case earshot.Edit:
+	case earshot.Edit, earshot.Sight, earshot.Glance: // nobody speaks
 		return nil
 	case earshot.Command:
 		if !strings.EqualFold(body.Name, "stop") {

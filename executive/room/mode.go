@@ -127,22 +127,25 @@ func (r *Room) is() earshot.Mode {
 	return m
 }
 
-// deaf reports whether e is sound that the room does not take in, and counts
+// deaf reports whether e is sound, or sight, that the room does not take in, and counts
 // it: a sense takes a moment to end. That a voice is over is heard: it tells
 // nothing, and somebody may be waiting for it.
 func (r *Room) deaf(e earshot.Event) bool {
+	takesIn := earshot.Mode.Listens
 	switch body := e.Body.(type) {
 	case earshot.Speech:
 		if body.Stage == earshot.VoiceOver {
 			return false
 		}
 	case earshot.Utterance, earshot.Edit: // which a sense has noticed
+	case earshot.Sight, earshot.Glance:
+		takesIn = earshot.Mode.Watches
 	default:
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.mode.Listens() {
+	if takesIn(r.mode) {
 		return false
 	}
 	r.dropped++

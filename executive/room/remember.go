@@ -49,6 +49,8 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 		heard(into, e, body.Text)
 	case earshot.Memo:
 		noted(into, e, body)
+	case earshot.Sight:
+		saw(into, e, body)
 	case earshot.Edit:
 		into.Edit(e)
 	case earshot.Whose:

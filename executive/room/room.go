@@ -235,6 +235,7 @@ type Room struct {
 	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 	stir      stir
 	nearby    nearby
+	views     views
 	sayings   []saying // what was said aloud, the newest last
 
 	// What follows belongs to Run.

@@ -78,6 +78,7 @@ type Item struct {
 
 	Aloud   bool                  // it was heard, and may have been misheard
 	Passing bool                  // it is over in a moment by itself, as that somebody types
+	Watched bool                  // it is what a sense observes all the time; see Unseen
 	Mended  earshot.ParticipantID // of what somebody said: who has put it right
 	Mender  string                // what they are called; a view fills it in
 

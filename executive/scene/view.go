@@ -146,13 +146,27 @@ func (v View) Since(pos int64) (items []Item, next, missed int64, more <-chan st
 	return items, s.next, missed, s.grown
 }
 
+const (
+	// unseen is after what time a sense that observes all the time is said to have
+	// observed nothing since: a camera looks once a second and more often.
+	unseen = 5 * time.Second
+
+	// forgotten is after what time it is not said any more what that was.
+	forgotten = time.Hour
+)
+
+// Unseen reports whether i is what a sense observed once that has observed nothing for a
+// while since: it is no longer known to be so, and is never shown as if it were.
+func (i Item) Unseen(age time.Duration) bool { return i.Watched && age >= unseen }
+
 // Recent returns the entries of all fields as a prompt shows them at now: of
-// what was heard and seen, only what is younger than window, and of what was found
-// what is not stale.
+// what was heard and seen, only what is younger than window, but for what a sense saw last
+// that observes all the time; and of what was found what is not stale.
 func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	for _, f := range Fields() {
 		for _, i := range v.Items(f) {
-			if (f == Audio || f == Visual) && now.Sub(i.At) > window || i.Stale(now) {
+			age := now.Sub(i.At)
+			if (f == Audio || f == Visual) && !i.Watched && age > window || i.Watched && age > forgotten || i.Stale(now) {
 				continue
 			}
 			items = append(items, i)
@@ -180,7 +194,11 @@ func (i Item) head(age time.Duration) string {
 	if i.Field == Reasoning {
 		sure = fmt.Sprintf(", %.0f %% sure", 100*i.Confidence)
 	}
-	return fmt.Sprintf("%s (%s%s): ", i.Field, Age(age), sure)
+	since := ""
+	if i.Unseen(age) {
+		since = "nothing has been seen since; then: "
+	}
+	return fmt.Sprintf("%s (%s%s): %s", i.Field, Age(age), sure, since)
 }
 
 // keepWas is how much of what an entry said before is shown beside it, in bytes: so

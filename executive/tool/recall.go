@@ -70,7 +70,7 @@ func recalled(s Scope, found []earshot.Event, name func(earshot.ParticipantID) s
 			continue
 		}
 		quoted := strings.Join(strings.Fields(string(text)), " ")
-		fmt.Fprintf(&b, "%s %s: %s\n", e.At.Local().Format("2006-01-02 15:04"), name(e.Author), bounded(quoted, mostQuoted))
+		fmt.Fprintf(&b, "%s %s: %s\n", e.At.Local().Format("2006-01-02 15:04"), by(e, name), bounded(quoted, mostQuoted))
 		a.Visibility = a.Visibility.And(e.Visibility)
 		a.Sources = append(a.Sources, e.ID)
 	}
@@ -81,7 +81,15 @@ func recalled(s Scope, found []earshot.Event, name func(earshot.ParticipantID) s
 	return a
 }
 
-// words returns what an event says, if it is somebody's words.
+// by returns whose words an event is, or which camera saw it.
+func by(e earshot.Event, name func(earshot.ParticipantID) string) string {
+	if s, ok := e.Body.(earshot.Sight); ok {
+		return "the " + earshot.CameraCalled(s.Camera)
+	}
+	return name(e.Author)
+}
+
+// words returns what an event says, if it is somebody's words, or was seen.
 func words(b earshot.Body) (earshot.Text, bool) {
 	switch body := b.(type) {
 	case earshot.Message:
@@ -94,6 +102,8 @@ func words(b earshot.Body) (earshot.Text, bool) {
 		return body.Text, body.Text != ""
 	case earshot.Reply:
 		return body.Delivered(), true
+	case earshot.Sight:
+		return body.Words(), true
 	}
 	return "", false
 }

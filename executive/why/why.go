@@ -103,6 +103,8 @@ func matter(e earshot.Event, name func(earshot.ParticipantID) string) *Matter {
 		m.Text = opening(body.Text)
 	case earshot.Thought:
 		m.Text = opening(body.Question)
+	case earshot.Sight:
+		m.By, m.Text = "the "+earshot.CameraCalled(body.Camera), opening(body.Words())
 	}
 	return m
 }
@@ -166,6 +168,7 @@ func (m *Matter) String() string {
 	how := map[earshot.Kind]string{
 		earshot.KindMessage: "wrote", earshot.KindUtterance: "said", earshot.KindReply: "answered",
 		earshot.KindFinding: "found", earshot.KindReminder: "wanted to remind of", earshot.KindThought: "thought about",
+		earshot.KindSight: "saw",
 	}[m.Kind]
 	switch {
 	case how == "":
@@ -182,6 +185,8 @@ func (a Account) did() string {
 	switch {
 	case a.Verdict == earshot.Speak && own:
 		return "said it"
+	case a.Verdict == earshot.Speak && a.About != nil && a.About.Kind == earshot.KindSight:
+		return "spoke"
 	case a.Verdict == earshot.Speak && a.About != nil:
 		return "answered"
 	case a.Verdict == earshot.Speak:

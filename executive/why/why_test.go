@@ -57,6 +57,8 @@ func TestTell(t *testing.T) {
 		why   []string
 		want  string
 	}{
+		{"an arrival", event("m", "", earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 1}), earshot.Silent, []string{"these are the quiet hours"},
+			"the camera desk saw “somebody came into view”\n          I kept silent, because: these are the quiet hours"},
 		{"a message", event("m", "ann", earshot.Message{Text: "what time\nis it?"}), earshot.Speak, []string{"it calls me by name"},
 			"Ann wrote “what time is it?”\n          I answered, because: it calls me by name"},
 		{"a long one", event("m", "ann", earshot.Message{Text: earshot.Text(long)}), earshot.Silent, []string{"it calls somebody else"},

@@ -162,6 +162,8 @@ func (t *transcript) seen(s sight) string {
 		return t.deed(e, b.Deed(e.At, t.names(e.To)))
 	case earshot.Agent:
 		return "(sees) " + t.people.Name(b.ID) + " " + b.Fate()
+	case earshot.Sight:
+		return "(sees) " + b.Camera + ": " + string(b.Words())
 	case earshot.Notice:
 		if e.Sequence == 0 {
 			return "(told) " + strings.ReplaceAll(b.Text, "\n", " / ")

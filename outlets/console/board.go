@@ -56,6 +56,10 @@ func (c *Console) Show(e earshot.Event) {
 		c.deed(e, b.Deed(e.At, c.names(e.To)))
 	case earshot.Agent:
 		c.quietly(c.name(b.ID) + " " + b.Fate() + c.by(e))
+	case earshot.Sight:
+		if what := b.Words(); what != "" {
+			c.quietly(earshot.CameraCalled(b.Camera) + ": " + string(what))
+		}
 	case earshot.Settled:
 		c.term.Settle(b.About)
 	}

@@ -377,6 +377,7 @@ func TestBoard(t *testing.T) {
 		{"somebody comes", event(earshot.Presence{Here: true}), "Ann has joined\n"},
 		{"somebody goes", event(earshot.Presence{}), "Ann has left\n"},
 		{"somebody's connection flapped", event(earshot.Presence{Times: 4}), "Ann has left (came and went 4 times)\n"},
+		{"somebody is seen", event(earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 1}), "camera desk: somebody came into view\n"},
 		{"we come", with(earshot.Presence{Here: true}, func(e *earshot.Event) { e.Author = "bob" }), ""},
 		{"a mode", event(earshot.ModeChange{Mode: earshot.Muted}),
 			"The room is muted from now on (by Ann): no sound is taken in, but a camera looks on where\n  there is one; what you write is kept and answered; /resume ends this.\n"},
