@@ -78,6 +78,7 @@ var doubles = []string{
 	"internal/scenetest",
 	"llm/llmtest",
 	"llm/ollama/ollamatest",
+	"models/see/seetest",
 	"providers/providertest",
 }
 
@@ -89,6 +90,7 @@ var also = map[string]string{
 	"internal/discord/discordtest": "internal/bench",
 	"internal/discord/peers":       "internal/bench",
 	"internal/sound/soundtest":     "internal/bench",
+	"models/see/seetest":           "internal/bench",
 	"internal/scenetest":           "cmd/... internal/bench", // demo and replay perform scenes
 }
 

@@ -1,0 +1,203 @@
+// Package seetest holds what a camera is tested with: one that is a server on this
+// machine, as many are in the real world, and pictures for it to show.
+package seetest
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// A Camera is a camera that sends what it is shown as multipart/x-mixed-replace
+// over HTTP, again and again, and that can misbehave. It may be used from many
+// goroutines; anybody may look at it, and more than one at a time.
+type Camera struct {
+	server *httptest.Server
+	every  time.Duration
+	over   chan struct{} // closed when it is
+	once   sync.Once
+
+	mu      sync.Mutex
+	jpeg    []byte
+	fault   Fault
+	changed chan struct{} // closed when jpeg or fault is another
+	sent    int
+	viewers int
+}
+
+// A Fault is how a camera misbehaves from then on.
+type Fault string
+
+// The faults.
+const (
+	Well     Fault = ""
+	Silent   Fault = "silent"   // takes connections and says nothing, or stops between two pictures
+	Halfway  Fault = "halfway"  // stops within a picture
+	Breaks   Fault = "breaks"   // hangs up within a picture
+	Ends     Fault = "ends"     // hangs up between two pictures
+	Junk     Fault = "junk"     // sends what is no picture, without end
+	Bomb     Fault = "bomb"     // says that a picture is very large
+	Endless  Fault = "endless"  // sends a picture that does not end
+	Nowhere  Fault = "nowhere"  // has no such page
+	Barred   Fault = "barred"   // wants to know who asks
+	WebPage  Fault = "web page" // sends a page for people
+	Sideways Fault = "sideways" // sends whoever asks to a file of his own
+)
+
+// NewCamera returns a camera that sends rate pictures a second. The caller closes it.
+func NewCamera(rate float64) *Camera {
+	c := &Camera{every: time.Duration(float64(time.Second) / rate), over: make(chan struct{}), changed: make(chan struct{}), jpeg: JPEG(Room())}
+	c.server = httptest.NewServer(http.HandlerFunc(c.serve))
+	return c
+}
+
+// URL is where it can be seen.
+func (c *Camera) URL() string { return c.server.URL + "/stream.mjpg" }
+
+// Close ends it, and all who look at it.
+func (c *Camera) Close() {
+	c.once.Do(func() { close(c.over) })
+	c.server.CloseClientConnections()
+	c.server.Close()
+}
+
+// Show has it send another picture from now on, at once the first time.
+func (c *Camera) Show(m image.Image) { c.ShowJPEG(JPEG(m)) }
+
+// ShowJPEG is the same for one that is encoded already. It belongs to the camera
+// from then on.
+func (c *Camera) ShowJPEG(b []byte) { c.change(func() { c.jpeg = b }) }
+
+// Misbehave has it do so from now on; with [Well] it behaves again.
+func (c *Camera) Misbehave(f Fault) { c.change(func() { c.fault = f }) }
+
+func (c *Camera) change(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Sent returns how many pictures were sent, and to how many it sends now.
+func (c *Camera) Sent() (pictures, viewers int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent, c.viewers
+}
+
+func (c *Camera) now() ([]byte, Fault, chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.jpeg, c.fault, c.changed
+}
+
+func (c *Camera) view(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.viewers += n
+}
+
+const boundary = "picture"
+
+func (c *Camera) serve(w http.ResponseWriter, r *http.Request) {
+	c.view(1)
+	defer c.view(-1)
+	switch _, fault, _ := c.now(); fault {
+	case Nowhere:
+		http.NotFound(w, r)
+		return
+	case Barred:
+		w.Header().Set("WWW-Authenticate", `Basic realm="camera"`)
+		http.Error(w, "who are you?", http.StatusUnauthorized)
+		return
+	case WebPage:
+		fmt.Fprint(w, "<html><body>This camera has no pictures for machines.</body></html>")
+		return
+	case Sideways:
+		http.Redirect(w, r, "file:///etc/hostname", http.StatusFound)
+		return
+	case Silent:
+		c.wait(r, nil)
+		return
+	}
+	w.Header().Set("Content-Type", "multipart/x-mixed-replace; boundary="+boundary)
+	out := http.NewResponseController(w)
+	for c.send(w, r) && out.Flush() == nil && c.pace(r) {
+	}
+}
+
+// send sends one picture, or misbehaves, and reports whether it goes on.
+func (c *Camera) send(w http.ResponseWriter, r *http.Request) bool {
+	jpeg, fault, changed := c.now()
+	part := fmt.Appendf(nil, "--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", boundary, len(jpeg))
+	switch fault {
+	case Silent:
+		return c.wait(r, changed)
+	case Ends:
+		return false
+	case Halfway, Breaks:
+		w.Write(append(part, jpeg[:len(jpeg)/2]...))
+		http.NewResponseController(w).Flush()
+		return fault == Halfway && c.wait(r, changed)
+	case Junk:
+		part = bytes.Repeat([]byte("no picture at all\r\n"), 5000)
+		jpeg = nil
+	case Bomb:
+		jpeg = []byte("\xff\xd8\xff\xc0\x00\x11\x08\xff\xff\xff\xff\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00\xff\xd9")
+	case Endless:
+		jpeg = append(jpeg[:len(jpeg)-2:len(jpeg)-2], make([]byte, 1<<20)...)
+		for r.Context().Err() == nil {
+			if _, err := w.Write(jpeg); err != nil {
+				return false
+			}
+			jpeg = make([]byte, 1<<20)
+		}
+		return false
+	}
+	if _, err := w.Write(append(append(part, jpeg...), '\r', '\n')); err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent++
+	return true
+}
+
+// pace waits until the next picture is due.
+func (c *Camera) pace(r *http.Request) bool {
+	t := time.NewTimer(c.every)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+	case <-c.over:
+	}
+	return false
+}
+
+// wait waits until something is another, and reports whether it goes on then.
+func (c *Camera) wait(r *http.Request, changed chan struct{}) bool {
+	select {
+	case <-changed:
+		return true
+	case <-r.Context().Done():
+	case <-c.over:
+	}
+	return false
+}
+
+// JPEG returns a picture as cameras send it.
+func JPEG(m image.Image) []byte {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 85}); err != nil {
+		panic("seetest: a picture that is none: " + err.Error())
+	}
+	return b.Bytes()
+}
