@@ -137,6 +137,17 @@ func (c *Client) Tell(ctx context.Context, t Telling) (json.RawMessage, error) {
 	return change, err
 }
 
+// Look returns what a camera sees now, as JSON.
+func (c *Client) Look(ctx context.Context, l Looking) (json.RawMessage, error) {
+	body, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	var sees json.RawMessage
+	err = c.ask(ctx, "POST", "/v1/look", bytes.NewReader(body), &sees)
+	return sees, err
+}
+
 // Events yields what happens after a sequence, first what has happened
 // already, until ctx ends or the connection is lost. An error is yielded at
 // most once, last; after one, ask again from the last event's sequence.

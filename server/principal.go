@@ -41,6 +41,7 @@ type Claim struct {
 type Principal struct {
 	participants.Participant
 	Audience earshot.Audience // who reads what is shown to them; Room is the room
+	Present  bool             // they are there otherwise than by this request
 }
 
 // A guest is a principal with what they were let in by.

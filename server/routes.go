@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"earshot"
 	"earshot/participants"
 	"earshot/server/wire"
 )
@@ -20,6 +21,7 @@ const (
 	nobody   right = iota
 	resident       // everybody whom the house knows
 	operator       // who may operate it
+	watcher        // the same, and who is at its desk, where the cameras are
 )
 
 // A route is something that can be asked for.
@@ -41,6 +43,7 @@ var routes = []route{
 	{"POST", "/v1/agents", operator, (*Server).order},
 	{"GET", "/v1/voices", operator, (*Server).voices},
 	{"POST", "/v1/voices", operator, (*Server).tell},
+	{"POST", "/v1/look", watcher, (*Server).look},
 }
 
 // A fault is why a request was refused, with its status of HTTP.
@@ -90,8 +93,12 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
 // allows says why somebody may not use a route, or nothing.
 func (r right) allows(who guest) error {
 	switch {
-	case r == resident, r == operator && who.Can(participants.Operate):
+	case r == resident, (r == operator || r == watcher) && who.Can(participants.Operate):
 		return nil
+	case r == watcher && who.Present && who.Audience.Room == earshot.Desk:
+		return nil
+	case r == watcher:
+		return &wire.Refusal{Problem: "that is for whoever operates this earshot, or is at its desk", Mend: "come in there first: earshot chat; or ask them"}
 	case r == operator:
 		return &wire.Refusal{Problem: "that is for whoever operates this earshot", Mend: "ask them, or come in as them: --identity NAME"}
 	}

@@ -66,6 +66,7 @@ type House interface {
 	Journal
 	Office
 	Choir
+	Watch
 	Counter
 
 	// Identify returns who somebody is whom the kernel knows by account, when

@@ -44,6 +44,7 @@ type house struct {
 	enter  func(earshot.Outlet)               // nil lets them stand around
 	order  func(participants.Participant, agents.Order) (any, error)
 	tell   func(participants.Participant, server.Telling) (any, error)
+	see    func(server.Principal, server.Looking) (any, error)
 
 	mu     sync.Mutex
 	kept   []earshot.Event

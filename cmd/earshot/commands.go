@@ -32,7 +32,9 @@ type commands struct {
 	Think    thinkCommand    `cmd:"" help:"Show what is thought beside the conversation, stop it, or ask for it."`
 	Demo     demoCommand     `cmd:"" help:"See in half a minute what this is; needs no model."`
 	Replay   replayCommand   `cmd:"" help:"Perform a recorded scene."`
-	Devices  devicesCommand  `cmd:"" help:"List the microphones and loudspeakers that there are."`
+	See      seeCommand      `cmd:"" help:"Look once through a camera, and say what is seen."`
+	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
+	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
 	Check    checkCommand    `cmd:"" help:"Check the configuration."`
 	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`

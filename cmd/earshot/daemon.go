@@ -47,6 +47,7 @@ type daemon struct {
 	*participants.Registry
 
 	embassy *embassy // on Discord; nil without one
+	eyes    eyes     // of this machine
 
 	parts []part // that run beside the room; not changed while it serves
 

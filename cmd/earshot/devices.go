@@ -26,7 +26,7 @@ const (
 // dial returns what starts a helper. What it writes of itself goes to log.
 func dial(log *slog.Logger, name string, args ...string) helper.Dialer {
 	return func() (helper.Link, error) {
-		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log, Net: slices.Contains(args, "media")})
+		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log, Net: name == cameraHelper || slices.Contains(args, "media")})
 		if err != nil {
 			return nil, err // not p, which is nil but not a nil Link
 		}
@@ -38,27 +38,32 @@ type devicesCommand struct {
 	JSON bool `help:"Print the devices as JSON."`
 }
 
-// Run lists what earshot can hear and speak with.
+// Run lists what earshot can hear, see and speak with. Cameras are listed also where
+// there is no sound.
 func (d devicesCommand) Run(a *app) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
 	}
+	cameras := camerasOf(cfg.Providers.Webcam, see.Devices(os.DirFS("/")))
 	devices, err := sound.List(a.ctx, dial(quietly, soundHelper))
-	if err != nil {
-		return err
-	}
 	if d.JSON {
-		return a.json(devices)
+		return errors.Join(a.json(struct {
+			sound.Devices
+			Cameras []device `json:"cameras"`
+		}{devices, cameras}), err)
 	}
-	fmt.Fprintln(a.out, "Microphones:")
-	err = listDevices(a.out, cfg.Providers.Microphone.Device, devices.Inputs)
-	fmt.Fprintln(a.out, "Loudspeakers:")
-	err = errors.Join(err, listDevices(a.out, cfg.Outlets.Loudspeaker.Device, devices.Outputs))
+	if err == nil {
+		fmt.Fprintln(a.out, "Microphones:")
+		err = listDevices(a.out, cfg.Providers.Microphone.Device, devices.Inputs)
+		fmt.Fprintln(a.out, "Loudspeakers:")
+		err = errors.Join(err, listDevices(a.out, cfg.Outlets.Loudspeaker.Device, devices.Outputs))
+	}
 	fmt.Fprintln(a.out, "Cameras:")
-	err = errors.Join(err, listCameras(a.out, cfg.Providers.Webcam, see.Devices(os.DirFS("/"))))
+	err = errors.Join(err, listCameras(a.out, cameras))
 	fmt.Fprintln(a.out, "\nearshot removes from what it hears what comes back of its own voice, unless the sound server does.")
 	fmt.Fprintln(a.out, "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
+	fmt.Fprintln(a.out, "A camera is chosen by the list providers.webcam.cameras: its device is a name, a path, a file or an address.")
 	return err
 }
 

@@ -46,8 +46,8 @@ func newHome(t testing.TB, environ ...string) *home {
 	return h
 }
 
-// silent is the environment of an earshot that neither hears nor speaks.
-var silent = []string{"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=false", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=false"}
+// silent is the environment of an earshot that neither hears, sees nor speaks.
+var silent = []string{"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=false", "EARSHOT_PROVIDERS_WEBCAM_ENABLED=false", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=false"}
 
 // surroundings is the environment of a user whose home is dir.
 func surroundings(dir, runtime string) []string {

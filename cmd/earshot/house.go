@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"earshot"
 	"earshot/executive/room"
@@ -18,7 +19,8 @@ func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Cl
 	if err != nil {
 		return server.Principal{}, err
 	}
-	return server.Principal{Participant: p, Audience: around}, nil
+	present := slices.ContainsFunc(h.Here(around.Room), func(there participants.Participant) bool { return there.ID == p.ID })
+	return server.Principal{Participant: p, Audience: around, Present: present}, nil
 }
 
 // Join implements [server.House].
@@ -52,6 +54,7 @@ type status struct {
 	Strangers bool                       `json:"strangers"` // new names are welcome
 	Anonymous bool                       `json:"anonymous"` // and so is having none
 	Rooms     []place                    `json:"rooms"`     // that they may enter
+	Cameras   []lens                     `json:"cameras,omitempty"`
 }
 
 // A place is a room as people choose it.
@@ -69,6 +72,9 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
 		Strangers: h.cfg.ExternalActors.AllowDynamicCreation, Anonymous: h.cfg.ExternalActors.AllowAnonymous,
+	}
+	for _, e := range h.eyes.list() {
+		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))
 	}
 	for _, is := range h.gate.open(p.Participant) {
 		s.Rooms = append(s.Rooms, place{is.ID, is.Name})

@@ -31,6 +31,7 @@ const (
 	misused    = 2 // the command line or the configuration is wrong
 	notRunning = 3 // the command needs a running earshot
 	notFound   = 4 // nothing was found
+	unsighted  = 5 // there is a camera, and nothing can be seen by it
 )
 
 // A verdict is an error that has an exit code of its own.

@@ -19,7 +19,8 @@ import (
 
 type runCommand struct {
 	introduction
-	NoVoice bool `help:"Neither listen nor speak: read and write only."`
+	NoVoice  bool `help:"Neither listen nor speak."`
+	NoCamera bool `help:"Do not look."`
 }
 
 // Run is the main job: the daemon, and where there is a terminal, the console.
@@ -50,7 +51,8 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
-	a.open(d, looks, append(a.senses(d, !r.NoVoice), a.aboutEmbassy(d, !r.NoVoice)...))
+	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
+	a.open(d, looks, senses)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/internal/supervise"
+	"earshot/models/see"
+	"earshot/providers"
+	"earshot/providers/webcam"
+)
+
+// cameraHelper is the program that looks.
+const cameraHelper = "earshot-camera"
+
+// eyes are the cameras of the house. They see for the desk, where they are; there are
+// none in other rooms.
+type eyes struct {
+	mu  sync.Mutex
+	all []*eye
+}
+
+// add adds a camera.
+func (all *eyes) add(e *eye) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.all = append(all.all, e)
+}
+
+// list returns the cameras, in the order of the configuration.
+func (all *eyes) list() []*eye {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.all[:len(all.all):len(all.all)]
+}
+
+// find returns the camera of that name; the first if nothing is said.
+func (all *eyes) find(name string) *eye {
+	for _, e := range all.list() {
+		if name == "" || e.name == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// errNoCamera is that there is none, or none of that name.
+var errNoCamera = errors.New("there is no such camera")
+
+// Cameras implements [room.Eyes].
+func (all *eyes) Cameras() (list []room.Camera) {
+	for _, e := range all.list() {
+		now := e.sees()
+		list = append(list, room.Camera{Name: e.name, Eyes: now.eyes, Since: now.since})
+	}
+	return list
+}
+
+// Look implements [room.Eyes].
+func (all *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot.Picture, error) {
+	e := all.find(camera)
+	if e == nil {
+		return earshot.Picture{}, errNoCamera
+	}
+	p, err := e.look(ctx, at, false)
+	if err != nil {
+		return p, fmt.Errorf("looking through the camera %s: %w", e.name, err)
+	}
+	return p, nil
+}
+
+// An eye is a camera that is looked through as long as it runs. It is opened anew by
+// each run: the device may stand at another place then.
+type eye struct {
+	name   string
+	source string // as anybody may see it
+	config webcam.Camera
+	open   func(alive func()) *see.Camera // alive is called for each picture
+	veil   veil
+
+	mu     sync.Mutex
+	camera *see.Camera // nil while nobody looks
+	now    view
+	told   map[earshot.ParticipantID]time.Time // when people were told that somebody looked
+}
+
+// A view is how an eye sees.
+type view struct {
+	eyes   earshot.Eyesight
+	since  time.Time // since when; zero before it has looked for the first time
+	glance earshot.Glance
+	fault  error // why it was lost, until it sees again
+}
+
+// errBlind is what an eye is lost for that is open and sees nothing at all.
+var errBlind = errors.New("it is open, and gives no pictures")
+
+// Run implements [webcam.Eye]. No helper is started for a device that is not there.
+func (e *eye) Run(ctx context.Context) error {
+	if f := thisMachine().lookAt(e.config); !f.Works {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.now.fault = &absence{f}
+		return e.now.fault
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	blind := time.AfterFunc(webcam.Deaf, func() { stop(errBlind) })
+	defer blind.Stop()
+	c := e.open(func() { blind.Reset(webcam.Deaf) })
+	e.mu.Lock()
+	e.camera = c
+	e.mu.Unlock()
+	err := e.veil.error(c.Run(ctx))
+	if cause := context.Cause(ctx); errors.Is(cause, errBlind) {
+		err = cause
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.camera = nil
+	e.changed(earshot.Away, time.Now())
+	e.now.fault = err
+	return err
+}
+
+// An absence is a camera that cannot be opened, or not now.
+type absence struct{ finding }
+
+func (a *absence) Error() string { return a.Text }
+
+// Cure implements [curable].
+func (a *absence) Cure() string { return a.finding.Cure }
+
+// sees returns how it sees now.
+func (e *eye) sees() view {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v := e.now
+	v.eyes = cmp.Or(v.eyes, earshot.Away)
+	return v
+}
+
+// running reports whether pictures may be taken.
+func (e *eye) running() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.camera != nil
+}
+
+// look returns a picture; see [see.Camera.Look].
+func (e *eye) look(ctx context.Context, at time.Time, boxes bool) (earshot.Picture, error) {
+	e.mu.Lock()
+	c := e.camera
+	e.mu.Unlock()
+	if c == nil {
+		return earshot.Picture{}, see.ErrAway
+	}
+	p, err := c.Look(ctx, at, boxes)
+	return p, e.veil.error(err)
+}
+
+// notes returns an emit that remembers how it sees.
+func (e *eye) notes(emit providers.Emit) providers.Emit {
+	return func(ctx context.Context, event earshot.Event) error {
+		e.mu.Lock()
+		switch body := event.Body.(type) {
+		case earshot.Glance:
+			e.now.glance = body
+			e.changed(body.Eyes, event.At)
+		case earshot.Sight:
+			e.changed(body.Eyes, event.At)
+		}
+		e.mu.Unlock()
+		return emit(ctx, event)
+	}
+}
+
+// changed notes how it sees since at. Its mutex is held.
+func (e *eye) changed(is earshot.Eyesight, at time.Time) {
+	if is != e.now.eyes {
+		e.now.eyes, e.now.since = is, at
+	}
+	if is != earshot.Away {
+		e.now.fault = nil
+	}
+}
+
+// look gives the house its cameras. One that is missing may still come.
+func (d *daemon) look(looks []finding) {
+	hidden := veilOf(sources(d.cfg.Providers.Webcam)...)
+	for i, c := range d.cfg.Providers.Webcam.List() {
+		d.watch(c, hidden, !looks[i].Works)
+	}
+}
+
+// sources returns where the pictures come from.
+func sources(c webcam.Config) (all []string) {
+	for _, one := range c.List() {
+		all = append(all, one.Device)
+	}
+	return all
+}
+
+// watch lets the house see through a camera.
+func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) {
+	there := new(supervise.Pulse)
+	e, sense := newEye(c, hidden, d.log, d.report, there.Beat)
+	d.eyes.add(e)
+	d.parts = append(d.parts, part{
+		name: thing(c), lets: earshot.Mode.Watches, lost: lost, pulse: there,
+		run: func(ctx context.Context) error { return sense.Run(ctx, e.notes(d.Admit)) },
+	})
+}
+
+// newEye returns a camera, and the sense that sees through it. Looked is called for each
+// picture that was looked at.
+func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.Notice), looked func()) (*eye, *webcam.Provider) {
+	e := &eye{name: c.Name, veil: hidden, source: shown(c), config: c}
+	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice})
+	log = hidden.log(log.With("camera", c.Name))
+	e.open = func(alive func()) *see.Camera {
+		return see.New(see.Config{
+			Name: c.Name, Dial: dial(log, cameraHelper), Open: c.Open(see.Devices(os.DirFS("/"))), Log: log,
+			On: func(o see.Observation) {
+				looked()
+				alive()
+				sense.Observe(o)
+			},
+		})
+	}
+	return e, sense
+}
+
+// thing is what the part of a camera is called, and its faults.
+func thing(c webcam.Camera) string {
+	if c.Name == "camera" {
+		return c.Name
+	}
+	return "camera " + c.Name
+}
+
+// shown is where the pictures of a camera come from, as anybody may see it.
+func shown(c webcam.Camera) string {
+	return unveiled(c.Open(see.Devices(os.DirFS("/"))).Source)
+}

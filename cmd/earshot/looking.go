@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/participants"
+	"earshot/server"
+)
+
+// glimpse is how long somebody waits who asks what a camera sees: for the next picture
+// at a low rate, and for what is found in it.
+const glimpse = 10 * time.Second
+
+// seldomTold is how often people are told at most that the same person asks what a
+// camera sees. That a picture was taken away they are always told.
+const seldomTold = 10 * time.Minute
+
+// See implements [server.House].
+func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (any, error) {
+	e := h.eyes.find(l.Camera)
+	if e == nil {
+		return sighting{Known: h.eyes.names(), Eyes: earshot.Away}, nil
+	}
+	s := h.sighting(e)
+	if !e.running() {
+		return s, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, glimpse)
+	defer cancel()
+	p, err := e.look(ctx, time.Time{}, l.Boxes)
+	if err != nil {
+		s.fail(err)
+		return s, nil
+	}
+	s = h.sighting(e) // how it sees may be known only now
+	s.take(p, l.Picture)
+	h.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.name, "picture", l.Picture)
+	if l.Picture || e.tell(by.ID, time.Now()) {
+		h.desk.Mention(lookedBy(by.Participant, e.name, l.Picture))
+	}
+	return s, nil
+}
+
+// lookedBy tells those who may be in the picture.
+func lookedBy(who participants.Participant, camera string, took bool) string {
+	name, camera := cmp.Or(who.Name, "somebody"), strings.Replace(titled(camera), "The", "the", 1)
+	if took {
+		return fmt.Sprintf("%s has taken a picture by %s, and may keep it.", name, camera)
+	}
+	return fmt.Sprintf("%s has asked what %s sees.", name, camera)
+}
+
+// tell reports whether people are to be told that somebody looks at now.
+func (e *eye) tell(who earshot.ParticipantID, now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if last, ok := e.told[who]; ok && now.Sub(last) < seldomTold {
+		return false
+	}
+	if e.told == nil {
+		e.told = make(map[earshot.ParticipantID]time.Time)
+	}
+	e.told[who] = now
+	return true
+}
+
+// names returns what the cameras are called.
+func (all *eyes) names() (names []string) {
+	for _, e := range all.list() {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// sighting returns what is known of a camera without looking.
+func (h house) sighting(e *eye) sighting {
+	v := e.sees()
+	g := v.glance
+	s := sighting{
+		Camera: e.name, Source: e.source, Eyes: v.eyes, Since: v.since, Closed: h.closed(e, time.Now()),
+		People: g.People, Faces: g.Faces, Brightness: g.Brightness, Motion: g.Motion,
+	}
+	if s.Closed == "" && v.fault != nil {
+		s.fail(v.fault)
+	}
+	return s
+}
+
+// closed says why nobody wants a camera to look at now.
+func (d *daemon) closed(e *eye, now time.Time) string {
+	mode, _ := d.desk.Mode()
+	return shut(mode, e.config.Hours, now)
+}
+
+// shut says why a camera is closed in a mode, with its hours; nothing if it is not.
+func shut(mode earshot.Mode, hours field.Hours, now time.Time) string {
+	switch {
+	case !mode.Watches():
+		return fmt.Sprintf("the room is %s; /resume ends that", mode)
+	case hours != "" && !hours.Has(now):
+		return "its hours are " + string(hours)
+	}
+	return ""
+}
+
+// tally returns how many people and faces were found in a picture. A face belongs to the
+// body in which its middle is.
+func tally(seen []earshot.Seen) (people, faces int) {
+	for _, s := range seen {
+		switch s.What {
+		case earshot.Person:
+			people++
+		case earshot.Face:
+			faces++
+			if !slices.ContainsFunc(seen, func(body earshot.Seen) bool { return body.What == earshot.Person && holds(body.Box, s.Box) }) {
+				people++
+			}
+		}
+	}
+	return people, faces
+}
+
+// holds reports whether the middle of b is in a.
+func holds(a, b earshot.Box) bool {
+	x, y := b.X+b.Width/2, b.Y+b.Height/2
+	return x >= a.X && x <= a.X+a.Width && y >= a.Y && y <= a.Y+a.Height
+}
+
+// fail notes why there is no picture.
+func (s *sighting) fail(err error) {
+	s.Fault, s.Cure = err.Error(), cureOf(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.Fault = "it gave none within " + glimpse.String()
+	}
+}
+
+// take notes a picture. Who stands still may not be found in every one, and is still
+// there: who is in view is who was until now, and whoever is found besides.
+func (s *sighting) take(p earshot.Picture, keep bool) {
+	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
+	people, faces := tally(p.Seen)
+	s.People, s.Faces = max(s.People, people), max(s.Faces, faces)
+	if keep {
+		s.JPEG = p.JPEG
+	}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/providers/webcam"
+	"earshot/server"
+)
+
+const (
+	// opening is how long a camera may take until its first picture that is opened for
+	// one look: a stream over the net takes some seconds, and one that is silent is not
+	// waited for.
+	opening = 15 * time.Second
+
+	// settling is how long it looks before it says what it sees: nobody is there by one
+	// picture, and a room is not dark by one.
+	settling = 3 * time.Second
+)
+
+// peek looks through a camera while no earshot runs, by opening it.
+func (a *app) peek(cfg *config.Config, want server.Looking) (sighting, error) {
+	c, known := chosen(cfg.Providers.Webcam, want.Camera)
+	if c == nil {
+		return sighting{Known: known, Eyes: earshot.Away}, nil
+	}
+	s := sighting{Camera: c.Name, Source: shown(*c), Eyes: earshot.Away}
+	if !cfg.Providers.Webcam.Enabled {
+		s.Closed = "providers.webcam.enabled is false"
+		return s, nil
+	}
+	f := thisMachine().lookAt(*c)
+	if c.Device == "" && !f.Works {
+		return sighting{Eyes: earshot.Away}, nil
+	}
+	if s.Closed = shut(earshot.Live, c.Hours, time.Now()); s.Closed != "" {
+		return s, nil
+	}
+	if !f.Works {
+		s.Fault, s.Cure = f.Text, f.Cure
+		return s, nil
+	}
+	return peep(a.ctx, *c, s, want), nil
+}
+
+// chosen returns the camera of that name, or nil and what they are called.
+func chosen(c webcam.Config, name string) (*webcam.Camera, []string) {
+	var names []string
+	for _, one := range c.List() {
+		if name == "" || name == one.Name {
+			return &one, nil
+		}
+		names = append(names, one.Name)
+	}
+	return nil, names
+}
+
+// peep opens a camera, looks for a while, and closes it. S is what is known beforehand.
+func peep(ctx context.Context, c webcam.Camera, s sighting, want server.Looking) sighting {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sees := make(chan struct{})
+	var once sync.Once
+	e, sense := newEye(c, veilOf(c.Device), quietly, nil, func() { once.Do(func() { close(sees) }) })
+	ended := make(chan error, 1)
+	go func() {
+		ended <- sense.Run(ctx, e.notes(func(context.Context, earshot.Event) error { return nil }))
+	}()
+	late := time.NewTimer(opening)
+	defer late.Stop()
+	over := false
+	fault := errors.New("it gave no picture within " + opening.String())
+	select {
+	case <-sees:
+		p, err := e.settled(ctx, want.Boxes)
+		v := e.sees()
+		s.Eyes, s.Since, fault = v.eyes, v.since, err
+		if err == nil {
+			s.People, s.Faces, s.Brightness, s.Motion = v.glance.People, v.glance.Faces, v.glance.Brightness, v.glance.Motion
+			s.take(p, want.Picture)
+		}
+	case fault = <-ended:
+		over = true
+		if fault == nil {
+			fault = errors.New("it ended before its first picture")
+		}
+	case <-late.C:
+	case <-ctx.Done():
+		fault = context.Cause(ctx)
+	}
+	cancel()
+	if !over {
+		if err := <-ended; err != nil && fault != nil {
+			fault = err // which knows more
+		}
+	}
+	if fault != nil {
+		s.fail(fault)
+	}
+	return s
+}
+
+// settled returns the picture after a while.
+func (e *eye) settled(ctx context.Context, boxes bool) (p earshot.Picture, err error) {
+	for end := time.Now().Add(settling); ; {
+		next, bad := e.look(ctx, time.Time{}, boxes)
+		if bad != nil {
+			if len(p.JPEG) > 0 { // such as of a short recording
+				return p, nil
+			}
+			return p, bad
+		}
+		if p = next; !time.Now().Before(end) {
+			return p, nil
+		}
+	}
+}
+
+// tryCameras looks at the cameras that are wanted, and takes a picture by each, which
+// nobody keeps. Those of an earshot that runs are its own.
+func (a *app) tryCameras(cfg *config.Config) []finding {
+	looks := lookAtCameras(a.ctx, cfg)
+	running := a.lenses(cfg)
+	var g sync.WaitGroup
+	for i, c := range cfg.Providers.Webcam.List() {
+		if i >= len(looks) || !looks[i].Works {
+			continue
+		}
+		f := &looks[i]
+		if l, ok := running[c.Name]; ok {
+			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the earshot that runs has it: "+l.text(time.Now()), l.Cure
+			continue
+		}
+		g.Go(func() {
+			f.tried(peep(a.ctx, c, sighting{Camera: c.Name, Source: shown(c), Eyes: earshot.Away}, server.Looking{}))
+		})
+	}
+	g.Wait()
+	return looks
+}
+
+// tried notes what came of a try.
+func (f *finding) tried(s sighting) {
+	switch {
+	case s.Fault != "":
+		f.Works, f.Text, f.Cure = false, s.Fault, s.Cure
+	case s.sees():
+		f.Text += fmt.Sprintf("; it takes pictures of %d by %d pixels", s.Width, s.Height)
+	default:
+		f.Text += "; " + s.text(time.Now())
+	}
+}
+
+// lenses returns how it stands with the cameras of the earshot that runs, if one does.
+func (a *app) lenses(cfg *config.Config) map[string]lens {
+	ctx, cancel := context.WithTimeout(a.ctx, glance)
+	defer cancel()
+	var s status
+	data, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return nil
+	}
+	all := make(map[string]lens)
+	for _, l := range s.Cameras {
+		all[l.Camera] = l
+	}
+	return all
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/terminal"
+	"earshot/server"
+)
+
+type seeCommand struct {
+	introduction
+	Camera string `help:"Which camera; without it, the first." placeholder:"NAME"`
+	Save   string `help:"Keep the picture: write it into FILE, as a JPEG." placeholder:"FILE" type:"path"`
+	Boxes  bool   `default:"true" negatable:"" help:"Draw a box around what is seen into the picture that is kept."`
+	Force  bool   `help:"Overwrite FILE if it is there."`
+	JSON   bool   `help:"Print what is seen as JSON, without the picture."`
+}
+
+// Run looks once through a camera: that of the earshot that runs or, where none does,
+// by opening it.
+func (c seeCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	if err := c.may(); err != nil {
+		return err
+	}
+	want := server.Looking{Camera: c.Camera, Picture: c.Save != "", Boxes: c.Save != "" && c.Boxes}
+	s, err := c.look(a, cfg, want)
+	if err != nil {
+		return err
+	}
+	picture := s.JPEG
+	s.JPEG = nil
+	if c.JSON {
+		err = a.json(s)
+	} else {
+		_, err = fmt.Fprintln(a.out, terminal.Safe(s.text(time.Now())))
+	}
+	if err == nil && c.Save != "" && len(picture) > 0 {
+		if err = keepPicture(c.Save, picture, c.Force); err == nil {
+			fmt.Fprintf(a.err, "The picture is in %s, which only you can read.\n", terminal.Safe(short(c.Save)))
+		}
+	}
+	return errors.Join(err, c.verdict(s, picture))
+}
+
+// look returns what the camera sees.
+func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s sighting, err error) {
+	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if errors.Is(err, server.ErrNotRunning) {
+		return a.peek(cfg, want)
+	}
+	if err != nil {
+		return s, err
+	}
+	data, err := client.Look(a.ctx, want)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("asking what the camera sees: %w", err)
+	}
+	return s, nil
+}
+
+// verdict is how the command ends, after all has been said but what mends it.
+func (c seeCommand) verdict(s sighting, picture []byte) error {
+	switch {
+	case s.Camera == "":
+		return &verdict{code: notFound, err: mend("earshot devices")}
+	case s.sees() && (c.Save == "" || len(picture) > 0):
+		return nil
+	case s.sees():
+		return errors.New("there is no picture to be kept")
+	}
+	return &verdict{code: unsighted, err: mend(s.Cure)}
+}
+
+// A mending is an error of which all has been said but what mends it.
+type mending struct{ cure string }
+
+// mend returns what says only that, or nothing if nothing does.
+func mend(cure string) error {
+	if cure == "" {
+		return nil
+	}
+	return mending{cure}
+}
+
+func (m mending) Error() string { return "" }
+func (m mending) Cure() string  { return m.cure }
+
+// may reports, before anything is looked at, why the picture could not be kept.
+func (c seeCommand) may() error {
+	if c.Save == "" {
+		return nil
+	}
+	about, err := os.Lstat(c.Save)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if in, err := os.Stat(filepath.Dir(c.Save)); err != nil || !in.IsDir() {
+			return &verdict{misused, fmt.Errorf("%s is no folder, so nothing can be kept there", filepath.Dir(c.Save))}
+		}
+		return nil
+	case err != nil:
+		return err
+	case !about.Mode().IsRegular():
+		return &verdict{misused, fmt.Errorf("%s is no file, and is left alone", c.Save)}
+	case !c.Force:
+		return &verdict{misused, fmt.Errorf("%s is there already, and is left alone\n  → overwrite it: --force", c.Save)}
+	}
+	return nil
+}
+
+// keepPicture writes a picture that only the user may read, whole or not at all. What
+// is there is only overwritten if that is wanted, and only if it is a file.
+func keepPicture(path string, jpeg []byte, force bool) error {
+	if len(jpeg) > earshot.MaxPicture {
+		return fmt.Errorf("a picture of %d bytes; one has at most %d", len(jpeg), earshot.MaxPicture)
+	}
+	err := writePicture(path, jpeg, force)
+	if err != nil {
+		return fmt.Errorf("keeping the picture: %w", err)
+	}
+	return nil
+}
+
+func writePicture(path string, data []byte, force bool) error {
+	about, err := os.Lstat(path)
+	there := err == nil
+	if !there || !force {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		return complete(f, data)
+	}
+	if !about.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".earshot-*") // which only the user may read
+	if err != nil {
+		return err
+	}
+	if err := complete(f, data); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// complete writes all of a new file, or takes it away again.
+func complete(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/helper"
+	"earshot/models/see"
+	"earshot/providers/webcam"
+)
+
+// sight looks for the cameras that the house could see with, and gives it those.
+func (a *app) sight(d *daemon, wanted bool) []finding {
+	if !wanted || !d.cfg.Providers.Webcam.Enabled {
+		return nil
+	}
+	looks := lookAtCameras(a.ctx, d.cfg)
+	d.look(looks)
+	for _, f := range looks {
+		if !f.Works {
+			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+		}
+	}
+	return looks
+}
+
+// lookAtCameras looks for the cameras that are wanted and for what finds people in their
+// pictures, without opening any.
+func lookAtCameras(ctx context.Context, cfg *config.Config) (looks []finding) {
+	if !cfg.Providers.Webcam.Enabled {
+		return nil
+	}
+	var detects finding
+	var g sync.WaitGroup
+	g.Go(func() { detects = lookAtDetectors(ctx) })
+	for _, c := range cfg.Providers.Webcam.List() {
+		looks = append(looks, thisMachine().lookAt(c))
+	}
+	g.Wait()
+	for i, f := range looks {
+		if f.Works && !detects.Works {
+			looks[i].Works, looks[i].Text, looks[i].Cure = false, detects.Text, detects.Cure
+		}
+	}
+	return looks
+}
+
+// memoryOnly says what becomes of pictures.
+const memoryOnly = "pictures stay in memory; /pause closes it"
+
+// A machine is what cameras are connected to.
+type machine struct {
+	root fs.FS
+	may  func(path string, mode uint32) error // whether it can be opened so
+}
+
+// thisMachine is the one that this program runs on.
+func thisMachine() machine { return machine{os.DirFS("/"), unix.Access} }
+
+// lookAt looks for a camera. Whether an address answers is found out when it is opened.
+func (m machine) lookAt(c webcam.Camera) finding {
+	f := finding{Thing: thing(c)}
+	source := c.Open(see.Devices(m.root)).Source
+	if strings.Contains(source, "://") {
+		f.Works, f.Text = true, unveiled(source)+": "+memoryOnly
+		return f
+	}
+	path := source
+	if isNumber(source) {
+		path = "/dev/video" + source
+	}
+	about, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Device == "":
+		f.Text, f.Cure = "there is none", "connect one, then: earshot devices; without one: set providers.webcam.enabled to false"
+	case errors.Is(err, fs.ErrNotExist):
+		f.Text, f.Cure = fmt.Sprintf("%q is not there", c.Device), "connect it, or choose another: earshot devices"
+	case err != nil:
+		f.Text, f.Cure = err.Error(), "choose another: earshot devices"
+	case about.IsDir():
+		f.Text, f.Cure = fmt.Sprintf("%q is a folder", c.Device), "choose another: earshot devices"
+	case about.Mode().IsRegular() && m.may(path, unix.R_OK) != nil:
+		f.Text, f.Cure = fmt.Sprintf("%q may not be read by you", c.Device), "chmod u+r it, or choose another: earshot devices"
+	case about.Mode()&fs.ModeCharDevice != 0 && m.may(path, unix.R_OK|unix.W_OK) != nil:
+		f.Text, f.Cure = path+" may not be opened by you", "sudo usermod -aG video $USER, then log in again"
+	default:
+		f.Works, f.Text = true, m.called(path, c)+": "+memoryOnly
+	}
+	return f
+}
+
+// called returns what the device at path calls itself.
+func (m machine) called(path string, c webcam.Camera) string {
+	for _, d := range see.Devices(m.root) {
+		if d.Path == path || d.Stable == path {
+			return d.Name + " (" + d.Path + ")"
+		}
+	}
+	return c.Device
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// lookAtDetectors asks the helper for cameras whether it works here.
+func lookAtDetectors(ctx context.Context) finding {
+	f := finding{Thing: "camera"}
+	path, err := helper.Find(cameraHelper)
+	if err != nil {
+		f.Text, f.Cure = err.Error(), cureOf(err)
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
+	defer cancel()
+	ask := exec.CommandContext(ctx, path, "check")
+	ask.Env = helper.Environment()
+	ask.WaitDelay = time.Second // for who holds its output open
+	out, err := ask.Output()
+	var said []finding
+	if err = errors.Join(err, json.Unmarshal(out, &said)); len(said) == 0 {
+		if ctx.Err() != nil {
+			return unanswered(f, cameraHelper)
+		}
+		f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", cameraHelper, err), "make build, in the source of earshot"
+		return f
+	}
+	f.Works = true
+	for _, s := range said {
+		f.Text = s.Text
+		if !s.Works {
+			return finding{f.Thing, false, s.Text, s.Cure}
+		}
+	}
+	return f
+}

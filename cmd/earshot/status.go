@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+type statusCommand struct {
+	introduction
+	JSON bool `help:"Print it as JSON."`
+}
+
+// Run says how it stands with the earshot that runs.
+func (c statusCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	_, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.json(s)
+	}
+	return s.print(a.out, time.Now())
+}
+
+// print tells it to people at now. Open cameras stand first: nobody should have to look
+// for them.
+func (s status) print(w io.Writer, now time.Time) error {
+	if _, err := fmt.Fprintf(w, "%s runs. The room is %s: %s.\n", terminal.Safe(s.Agent), s.Mode, s.Mode.Means()); err != nil {
+		return err
+	}
+	for _, c := range s.Cameras {
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(c.text(now)))
+	}
+	for _, part := range s.Works {
+		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))
+	}
+	for _, n := range s.Faults {
+		fmt.Fprintf(w, "  ✗ %s\n", terminal.Safe(n.Text))
+		if n.Cure != "" {
+			fmt.Fprintf(w, "    → %s\n", terminal.Safe(n.Cure))
+		}
+	}
+	return nil
+}
+
+// A lens is a camera as people and programs are told how it stands with it, without
+// what it sees.
+type lens struct {
+	Camera string           `json:"camera"`
+	Source string           `json:"source"` // the device or the address, without secrets
+	Open   bool             `json:"open"`   // pictures are taken
+	Closed string           `json:"closed,omitempty"`
+	Eyes   earshot.Eyesight `json:"eyes"`
+	Since  time.Time        `json:"since,omitzero"`
+	Fault  string           `json:"fault,omitempty"`
+	Cure   string           `json:"cure,omitempty"`
+}
+
+// lensOf returns what a sighting says of its camera alone.
+func lensOf(s sighting, open bool) lens {
+	return lens{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
+}
+
+// text tells it to people at now.
+func (l lens) text(now time.Time) string {
+	s := sighting{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
+	if !l.Open {
+		return "○ " + s.text(now)
+	}
+	open := fmt.Sprintf("● %s is open (%s); its pictures stay in memory.", titled(l.Camera), l.Source)
+	switch {
+	case l.Eyes == earshot.Clear:
+		return open
+	case l.Since.IsZero():
+		return open + " There was none yet."
+	}
+	s.Closed = ""
+	return open + " " + s.text(now)
+}

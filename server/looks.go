@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+	"net/http"
+)
+
+// A Watch has cameras. Its methods may be called from many goroutines.
+type Watch interface {
+	// See returns what a camera sees now, as a value for encoding/json; that it does not
+	// see at the moment is no error. Who asks is told to those who may be in the picture.
+	See(ctx context.Context, by Principal, l Looking) (any, error)
+}
+
+// A Looking is what somebody wants to be told by a camera.
+type Looking struct {
+	Camera  string `json:"camera,omitempty"`  // by its name; empty is the first
+	Picture bool   `json:"picture,omitempty"` // the picture is wanted too
+	Boxes   bool   `json:"boxes,omitempty"`   // with what is seen drawn into it
+}
+
+// look tells what a camera sees.
+func (s *Server) look(w http.ResponseWriter, r *http.Request, who guest) error {
+	var l Looking
+	if err := readBody(w, r, &l); err != nil {
+		return err
+	}
+	sees, err := s.House.See(r.Context(), who.Principal, l)
+	if err != nil {
+		return &fault{http.StatusUnprocessableEntity, err}
+	}
+	answer(w, http.StatusOK, sees)
+	return nil
+}

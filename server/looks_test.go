@@ -1,0 +1,73 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/server"
+	"earshot/server/wire"
+)
+
+func (h *house) See(_ context.Context, by server.Principal, l server.Looking) (any, error) {
+	return h.see(by, l)
+}
+
+// TestLook: who operates the house may look through its cameras, and so may who is at
+// the desk, and nobody else.
+func TestLook(t *testing.T) {
+	h := newHouse()
+	h.who = func(account earshot.Handle, c server.Claim) (server.Principal, error) {
+		p := server.Principal{Participant: participants.Participant{ID: earshot.ParticipantID(c.Name), Name: c.Name}}
+		p.Audience = earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.ID}}
+		switch c.Name {
+		case "ann":
+			p.Capabilities = []participants.Capability{participants.Operate}
+		case "bob":
+			p.Present = true
+		case "cy":
+			p.Present, p.Audience.Room = true, "kitchen"
+		}
+		return p, nil
+	}
+	var by []string
+	h.see = func(p server.Principal, l server.Looking) (any, error) {
+		if l.Camera == "attic" {
+			return nil, errors.New("there is no camera called attic")
+		}
+		by = append(by, p.Name)
+		return l, nil
+	}
+	at, _ := serve(t, h)
+	want := server.Looking{Camera: "desk", Picture: true, Boxes: true}
+	for _, name := range []string{"ann", "bob"} {
+		var got server.Looking
+		data, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
+		if err != nil || json.Unmarshal(data, &got) != nil || got != want {
+			t.Errorf("%s is told %s, %v", name, data, err)
+		}
+	}
+	for _, name := range []string{"cy", "eve"} {
+		_, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
+		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "at its desk") || r.Mend == "" {
+			t.Errorf("%s is told %v", name, err)
+		}
+	}
+	if fmt.Sprint(by) != "[ann bob]" {
+		t.Errorf("%v looked", by)
+	}
+	if _, err := (&server.Client{Socket: at, Identity: "ann"}).Look(t.Context(), server.Looking{Camera: "attic"}); err == nil || !strings.Contains(err.Error(), "no camera called attic") {
+		t.Errorf("refused with %v", err)
+	}
+	for _, body := range []string{"", `{"camera":1}`, `{"attic":"x"}`, `{}{}`} {
+		resp := get(t, "unix", at, fmt.Sprintf("POST /v1/look HTTP/1.1\r\nHost: x\r\nEarshot-Identity: ann\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+		if resp.StatusCode != 400 {
+			t.Errorf("%q: %d", body, resp.StatusCode)
+		}
+	}
+}
