@@ -1,0 +1,371 @@
+// Package company makes up of what is seen, heard and typed who is probably here, and by
+// what evidence.
+//
+// Eyes count and name nobody: a camera tells how many people are in view, and that is all.
+// Voices and handles name, and do not count well: a voice may be taken for another, a
+// loudspeaker has one too, and a terminal stays open when nobody sits before it. An
+// [Estimate] puts them together, says what speaks for each guess, and keeps what
+// contradicts: nothing of it is certain, and it gives nobody rights. Who may see or do
+// something is decided elsewhere, and never by this.
+//
+// All of it is pure: the time is an argument, and what comes in at one time may come in any
+// order. How sure a guess is, is a sum of evidence that fades; see the table of rules.
+package company
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+// A Kind is one of evidence.
+type Kind string
+
+// The kinds.
+const (
+	Heard Kind = "heard" // a voice was
+	Typed Kind = "typed" // keys were pressed, or words sent, at a terminal of this machine
+	Came  Kind = "came"  // they have a terminal open on this machine
+	Seen  Kind = "seen"  // somebody is in view, whoever that is
+)
+
+// A rule is how much one kind of evidence says.
+type rule struct {
+	sure float64       // how sure it makes at most, at once, from 0 to 1
+	half time.Duration // after which time it says half as much
+}
+
+// rules have the weights of evidence. They are estimates; what they must do is in the
+// tests, and each has its reason:
+//
+//   - A voice that is told to be somebody's is so nineteen times in twenty or less; people at
+//     one table say nothing for five minutes now and then, after which less than a third
+//     is left.
+//   - Whoever presses keys at somebody's terminal is mostly that person. They go away without
+//     a word as people at a table fall silent.
+//   - An open terminal says that somebody was there once. It is left open over lunch.
+//   - That somebody is in view says little about who it is: it makes more likely of whom
+//     something else speaks already, the fewer there are of those the more.
+var rules = map[Kind]rule{
+	Heard: {0.9, 3 * time.Minute},
+	Typed: {0.9, 3 * time.Minute},
+	Came:  {0.6, 10 * time.Minute},
+	Seen:  {0.3, 5 * time.Second},
+}
+
+const (
+	// certain is the most that a guess is sure: none is more.
+	certain = 0.95
+
+	// comes is how sure one must have been that somebody is here for it to be said, and stays
+	// how sure as long as it is: between the two nobody flickers.
+	comes = 0.5
+	stays = 0.3
+
+	// hints is how sure a guess must be to count for what is possible, and to be supported
+	// by somebody being in view.
+	hints = 0.15
+
+	// fresh is how old the last look of a camera may be that still sees, and window of how
+	// long what it has seen is put together: one look in ten may see nobody, or two in one.
+	fresh  = 5 * time.Second
+	window = 10 * time.Second
+
+	// mostLooks is how many looks of one camera are kept: those of the window, of a camera that
+	// looks some times a second.
+	mostLooks = 64
+
+	// mostCameras and mostPeople bound of whom something is kept. Beyond it whoever was
+	// noticed longest ago is forgotten.
+	mostCameras = 16
+	mostPeople  = 64
+
+	// believable is how sure a camera must be of whom it sees for that to be likely.
+	believable = 0.3
+
+	// unseen is how long a camera must have seen nobody for that to say something about
+	// somebody who was noticed before, and absent is what it leaves of their evidence: a
+	// camera sees a part of a room.
+	unseen = 30 * time.Second
+	absent = 0.7
+
+	// talk is how recent voices are that make up a talk: who of two is silent for longer
+	// may as well have gone.
+	talk = 30 * time.Second
+)
+
+// A Look is what a camera sees at a time.
+type Look struct {
+	Camera string
+	At     time.Time
+	People int
+	Sure   float64 // 0 to 1
+	Eyes   earshot.Eyesight
+}
+
+// A Voice is that somebody was heard.
+type Voice struct {
+	Who   earshot.ParticipantID // empty if nobody can tell the voice from others
+	Named bool                  // it is known whose voice it is, and not only that it is one
+	At    time.Time             // until when
+	Sure  float64               // that it is theirs, 0 to 1
+}
+
+// A Company is what is known of who is here. The zero value knows of nobody. It is not safe
+// for several goroutines.
+type Company struct {
+	looks map[string][]Look // by camera, in the order of time, of one time one
+	told  map[about]fact
+	went  map[earshot.ParticipantID]time.Time
+
+	noticed time.Time     // when anybody was noticed last, or one could have been first
+	gap     time.Duration // before somebody was noticed again
+	again   time.Time     // when that was
+}
+
+// about is of whom something is known, and by what. Nobody is a voice that cannot be told
+// from others.
+type about struct {
+	who  earshot.ParticipantID
+	kind Kind
+}
+
+// A fact is the newest of one kind.
+type fact struct {
+	at    time.Time
+	sure  float64
+	named bool
+}
+
+// Sees takes in what a camera sees.
+func (c *Company) Sees(l Look) {
+	if c.noticed.IsZero() {
+		c.noticed = l.At
+	}
+	all := c.looks[l.Camera]
+	i, same := slices.BinarySearchFunc(all, l.At, func(had Look, at time.Time) int { return had.At.Compare(at) })
+	switch {
+	case same:
+		all[i] = better(all[i], l)
+	default:
+		all = slices.Insert(all, i, l)
+	}
+	all = slices.Delete(all, 0, max(0, len(all)-mostLooks))
+	if c.looks == nil {
+		c.looks = make(map[string][]Look)
+	}
+	c.looks[l.Camera] = all
+	c.bound()
+	if steady(c.looks[l.Camera], l.At) {
+		c.notices(l.At)
+	}
+}
+
+// better returns which of two looks of one camera at one time counts: the one that sees, and
+// sees more.
+func better(a, b Look) Look {
+	switch clear := func(l Look) bool { return l.Eyes == earshot.Clear }; {
+	case clear(a) != clear(b):
+		if clear(a) {
+			return a
+		}
+		return b
+	case a.People != b.People:
+		if a.People > b.People {
+			return a
+		}
+		return b
+	case a.Sure != b.Sure:
+		if a.Sure > b.Sure {
+			return a
+		}
+		return b
+	}
+	if a.Eyes < b.Eyes {
+		return a
+	}
+	return b
+}
+
+// inARow is how many looks one after the other see somebody who is there: one or two may be
+// wrong.
+const inARow = 3
+
+// steady reports whether the last looks until a time all see somebody.
+func steady(looks []Look, until time.Time) bool {
+	n := 0
+	for _, l := range slices.Backward(looks) {
+		switch {
+		case l.At.After(until):
+		case !l.sees() || l.People == 0 || until.Sub(l.At) > window:
+			return false
+		default:
+			if n++; n == inARow {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sees reports whether something can be seen, and so much that it is believed.
+func (l Look) sees() bool { return l.Eyes == earshot.Clear && (l.People == 0 || l.Sure >= believable) }
+
+// bound forgets the cameras and the people that nothing was told of for longest.
+func (c *Company) bound() {
+	for len(c.looks) > mostCameras {
+		first := ""
+		last := func(name string) time.Time { return c.looks[name][len(c.looks[name])-1].At }
+		for _, name := range slices.Sorted(maps.Keys(c.looks)) {
+			if first == "" || last(name).Before(last(first)) {
+				first = name
+			}
+		}
+		delete(c.looks, first)
+	}
+	for people := c.people(); len(people) > mostPeople; people = c.people() {
+		first := slices.MinFunc(people, func(a, b earshot.ParticipantID) int { return c.last(a).Compare(c.last(b)) })
+		maps.DeleteFunc(c.told, func(of about, _ fact) bool { return of.who == first })
+		delete(c.went, first)
+	}
+}
+
+// people returns of whom something is known, in their order.
+func (c *Company) people() (all []earshot.ParticipantID) {
+	for of := range c.told {
+		if !slices.Contains(all, of.who) {
+			all = append(all, of.who)
+		}
+	}
+	for who := range c.went {
+		if !slices.Contains(all, who) {
+			all = append(all, who)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// last returns when somebody was noticed last.
+func (c *Company) last(who earshot.ParticipantID) (at time.Time) {
+	for of, f := range c.told {
+		if of.who == who && f.at.After(at) {
+			at = f.at
+		}
+	}
+	if went := c.went[who]; went.After(at) {
+		at = went
+	}
+	return at
+}
+
+// Hears takes in that a voice was heard.
+func (c *Company) Hears(v Voice) {
+	c.tell(about{v.Who, Heard}, fact{v.At, share(v.Sure), v.Named})
+}
+
+// Types takes in that somebody writes at a terminal of this machine.
+func (c *Company) Types(who earshot.ParticipantID, at time.Time) {
+	if who != "" {
+		c.tell(about{who, Typed}, fact{at, 1, true})
+	}
+}
+
+// Comes takes in that somebody has a terminal of this machine, and Goes that they have none
+// any more: what they wrote before that says nothing from then on.
+func (c *Company) Comes(who earshot.ParticipantID, at time.Time) {
+	if who != "" {
+		c.tell(about{who, Came}, fact{at, 1, true})
+	}
+}
+
+// Goes is for who has left; see Comes.
+func (c *Company) Goes(who earshot.ParticipantID, at time.Time) {
+	if who == "" || !at.After(c.went[who]) {
+		return
+	}
+	if c.went == nil {
+		c.went = make(map[earshot.ParticipantID]time.Time)
+	}
+	c.went[who] = at
+	c.bound()
+	c.notices(at)
+}
+
+// Same takes in who each of those is of whom something is known: that a voice turned out to be
+// that of somebody, for one. Is returns it, and whether they have a name.
+func (c *Company) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID, named bool)) {
+	for _, was := range c.people() {
+		now, named := is(was)
+		if was == "" || now == "" || now == was && !named {
+			continue
+		}
+		for _, k := range []Kind{Heard, Typed, Came} {
+			f, ok := c.told[about{was, k}]
+			if !ok {
+				continue
+			}
+			delete(c.told, about{was, k})
+			f.named = f.named || named
+			c.tell(about{now, k}, f)
+		}
+	}
+}
+
+// tell keeps the newest of each kind, of one time the stronger.
+func (c *Company) tell(of about, f fact) {
+	if c.told == nil {
+		c.told = make(map[about]fact)
+	}
+	had, known := c.told[of]
+	switch {
+	case !known || f.at.After(had.at):
+		c.told[of] = f
+	case f.at.Equal(had.at):
+		c.told[of] = fact{f.at, max(f.sure, had.sure), f.named || had.named}
+	}
+	c.bound()
+	c.notices(f.at)
+}
+
+// pause is what is no absence: nobody is noticed all the time.
+const pause = 10 * time.Second
+
+// settles is how long after somebody was noticed again it is still said that they have just
+// come: a camera looks twice before it says so.
+const settles = 30 * time.Second
+
+// notices notes that somebody was noticed.
+func (c *Company) notices(at time.Time) {
+	if !c.noticed.IsZero() && at.Sub(c.noticed) >= pause {
+		c.gap, c.again = at.Sub(c.noticed), at
+	}
+	if at.After(c.noticed) {
+		c.noticed = at
+	}
+}
+
+// Absence returns for how long nobody had been noticed before who is here at a time, or
+// comes then. That one could have noticed nobody earlier counts as having noticed somebody.
+func (c *Company) Absence(at time.Time) time.Duration {
+	switch {
+	case c.noticed.IsZero():
+		return 0
+	case !c.again.IsZero() && at.Sub(c.again) <= settles:
+		return c.gap
+	}
+	return max(0, at.Sub(c.noticed))
+}
+
+// Looks reports whether there is any camera.
+func (c *Company) Looks() bool { return len(c.looks) > 0 }
+
+func share(x float64) float64 {
+	if !(x >= 0) {
+		return 0
+	}
+	return math.Min(x, 1)
+}
