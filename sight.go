@@ -34,7 +34,9 @@ type Sight struct {
 	Camera string  `json:"camera"` // by its name in the configuration
 	What   Noticed `json:"what"`
 
-	People int      `json:"people"`         // how many are in view from then on, as far as anybody can tell
+	// People is how many are in view from then on, as far as anybody can tell: while the
+	// camera cannot see, how many there were when it last could, until that is forgotten.
+	People int      `json:"people"`
 	Were   int      `json:"were,omitempty"` // and how many were before
 	Eyes   Eyesight `json:"eyes"`           // from then on
 	Sure   float64  `json:"sure,omitempty"` // how sure that is, 0 to 1

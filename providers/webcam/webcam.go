@@ -1,9 +1,23 @@
 // Package webcam is the sense that sees what is before a camera: what its helper makes
-// of single pictures becomes who is there, and whether anything can be seen at all.
+// of single pictures becomes who is there, whether anything can be seen at all, and which
+// codes were held up. What the agent sees at the moment comes with each picture, as an
+// [earshot.Glance]; what changed is an [earshot.Sight], and there are never more of those
+// than changes: people and light come and go, detectors err, and none of that flickers.
+//
+// Pictures are never kept waiting. When the room is slow, some wait, and then the oldest
+// in which nothing was looked for is dropped, counted and logged; of those that wait
+// together only the last is told as a Glance. All times are those of the pictures, in
+// order.
+//
+// What nobody may see does not come here: masked parts are black before anything looks,
+// and outside its hours the camera is closed.
 package webcam
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"time"
 
 	"earshot"
 	"earshot/internal/supervise"
@@ -18,7 +32,7 @@ type Eye interface {
 	Run(ctx context.Context) error
 }
 
-// Parts are what a camera is made of.
+// Parts are what the sense of a camera is made of.
 type Parts struct {
 	Eye Eye
 
@@ -29,26 +43,177 @@ type Parts struct {
 	// Pulse beats with each picture, and while the camera is closed on purpose. It may be
 	// nil.
 	Pulse *supervise.Pulse
+
+	Log *slog.Logger // may be nil
 }
 
 // A Provider is the sense, for one camera. Its methods may be called from any goroutine;
-// it runs once at a time.
+// it runs once at a time. What it knows of who is there outlives a run, for some minutes.
 type Provider struct {
 	camera Camera
 	parts  Parts
+	queue  *queue
+	watch  *watch // used by Run alone
+	logged time.Time
+	lost   int // pictures that were dropped and not logged
 }
 
 // New returns the sense of that camera, whose configuration must be valid. It opens
 // nothing until it runs.
 func New(c Camera, parts Parts) *Provider {
-	return &Provider{camera: c.withDefaults(), parts: parts}
+	if parts.Notice == nil {
+		parts.Notice = func(earshot.Notice) {}
+	}
+	if parts.Log == nil {
+		parts.Log = slog.New(slog.DiscardHandler)
+	}
+	c = c.withDefaults()
+	return &Provider{camera: c, parts: parts, queue: newQueue(), watch: newWatch(c.Name)}
 }
 
 // Name implements [providers.Provider].
 func (p *Provider) Name() string { return "webcam" }
 
 // Observe takes what the eye made of a picture. It does not block.
-func (p *Provider) Observe(see.Observation) { p.parts.Pulse.Beat() }
+func (p *Provider) Observe(o see.Observation) {
+	p.parts.Pulse.Beat()
+	p.queue.add(o)
+}
 
-// Run implements [providers.Provider].
-func (p *Provider) Run(ctx context.Context, _ providers.Emit) error { return p.parts.Eye.Run(ctx) }
+// look is how often it is looked whether there are pictures at all, and whether it is time
+// to close the camera.
+const look = time.Second
+
+// Run implements [providers.Provider]. When ctx ends, nothing more is told: that the
+// camera is closed then is known to who ended it.
+func (p *Provider) Run(ctx context.Context, emit providers.Emit) error {
+	p.queue.take() // of the run before
+	for ctx.Err() == nil {
+		p.shut(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if over, err := p.open(ctx, emit); over {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowed reports whether the camera may look at a time.
+func (p *Provider) allowed(now time.Time) bool {
+	return p.camera.Hours == "" || p.camera.Hours.Has(now)
+}
+
+// shut waits until the camera may look.
+func (p *Provider) shut(ctx context.Context) {
+	if p.allowed(time.Now()) {
+		return
+	}
+	t := time.NewTicker(look)
+	defer t.Stop()
+	for !p.allowed(time.Now()) {
+		p.parts.Pulse.Beat()
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// open looks through the camera until it may look no longer, or that is over, or ctx
+// ends.
+func (p *Provider) open(ctx context.Context, emit providers.Emit) (over bool, err error) {
+	looking, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- p.parts.Eye.Run(looking) }() // waited for below, on every path
+	t := time.NewTicker(look)
+	defer t.Stop()
+	for over = false; ; {
+		select {
+		case <-p.queue.more:
+			err = p.told(ctx, emit)
+		case now := <-t.C:
+			if err = p.tell(ctx, emit, p.watch.wait(now)); err == nil && !p.allowed(now) {
+				stop()
+			}
+			p.notice(now)
+		case lost := <-ended:
+			if ctx.Err() != nil {
+				p.watch.close(time.Now())
+				return true, nil
+			}
+			if err = p.told(ctx, emit); err == nil {
+				err = p.tell(ctx, emit, p.watch.close(time.Now()))
+			}
+			if lost != nil && looking.Err() == nil {
+				err = lost
+			}
+			return looking.Err() == nil || err != nil, err
+		}
+		if err != nil {
+			stop()
+			<-ended
+			p.watch.close(time.Now())
+			if ctx.Err() != nil {
+				err = nil
+			}
+			return true, err
+		}
+	}
+}
+
+// told tells the room of the pictures that wait.
+func (p *Provider) told(ctx context.Context, emit providers.Emit) error {
+	all, dropped := p.queue.take()
+	p.drop(dropped)
+	for i, o := range all {
+		glance, sights := p.watch.look(o, time.Now())
+		if err := p.tell(ctx, emit, sights); err != nil {
+			return err
+		}
+		if i == len(all)-1 {
+			if err := p.emit(ctx, emit, glance); err != nil {
+				return err
+			}
+		}
+	}
+	p.notice(time.Now())
+	return nil
+}
+
+// tell tells the room what was noticed.
+func (p *Provider) tell(ctx context.Context, emit providers.Emit, sights []earshot.Sight) error {
+	for _, s := range sights {
+		if err := p.emit(ctx, emit, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Provider) emit(ctx context.Context, emit providers.Emit, b earshot.Body) error {
+	e := earshot.Event{At: p.watch.at, From: earshot.Handle{Provider: "webcam", ID: p.camera.Name}, Body: b}
+	if err := emit(ctx, e); err != nil {
+		return fmt.Errorf("telling what the camera %s sees: %w", p.camera.Name, err)
+	}
+	return nil
+}
+
+// notice tells people what is wrong, and what is so no longer.
+func (p *Provider) notice(now time.Time) {
+	if n, ok := p.watch.eyes.tell(p.camera.Name, now); ok {
+		p.parts.Notice(n)
+	}
+}
+
+// drop counts pictures that were dropped, and logs that once a second at most.
+func (p *Provider) drop(n int) {
+	p.lost += n
+	if now := time.Now(); p.lost > 0 && now.Sub(p.logged) >= time.Second {
+		p.parts.Log.Info("pictures were dropped, since the room is slow", "camera", p.camera.Name, "pictures", p.lost)
+		p.logged, p.lost = now, 0
+	}
+}

@@ -1,0 +1,360 @@
+package webcam
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+// Detectors miss one person in five pictures, and in one of twenty see one who is not
+// there. So somebody is there when they were found three or four times, each about where
+// they were before, and have moved meanwhile: a picture on a wall never does. And they are
+// there until detectors miss them again and again after something has moved; what that
+// weighs depends on whether the picture has become another one by as much as they take of
+// it.
+const (
+	// found is what it weighs that somebody was found, borne out if as much is new in the
+	// picture as becomes of somebody who came, and faced if there is a face on the body: the
+	// two detectors do not err in the same way.
+	found, borneOut, faced = 0.9, 1.2, 1.8
+
+	// sure is the weight from which somebody is there, and surest the most that counts.
+	sure, surest = 3.5, 7
+
+	// What a miss weighs: missed in a picture that is much as it was, or doubted if nobody
+	// may be there; left in one that is not; and vanished in one that is empty.
+	doubted, missed, left, vanished = 0.5, 0.2, 1.5, 3
+
+	// leaves is how long somebody must not have been found to be gone, over looks how
+	// many looks.
+	leaves, looks = 3 * time.Second, 2
+
+	// fades is how long somebody of whom one was not sure is remembered.
+	fades = 10 * time.Second
+
+	// shifts is how far somebody moves who is no picture, in widths of their box: more
+	// than a box jitters that a detector puts around the same thing.
+	shifts = 0.25
+
+	// empty is the share of the picture that is new where nobody is, at most.
+	empty = 0.005
+
+	// anywhere is in how many looks everybody may be anywhere when the camera was moved.
+	anywhere = 3
+
+	// recalled is of how many looks it is known how many were found. If in none of them as
+	// many were found as are there, there is one less. For one more, one more must have been
+	// found together with the others in so many of the latest; of a crowd all are seldom
+	// found at once.
+	recalled, latest, together, crowded, some = 20, 10, 4, 4, 2
+
+	// mostTracks is how many who may be there are followed.
+	mostTracks = 64
+)
+
+// A figure is one who was found in a picture: a body, a face, or both.
+type figure struct {
+	box   earshot.Box // of the body, or else of the face
+	body  bool
+	faced bool // there is a face, and a body if body is set
+}
+
+// head returns where the head is, and how wide the body; both in widths of the picture.
+func (f figure) head(ratio float64) (x, y, wide float64) {
+	x = f.box.X + f.box.Width/2
+	if f.body {
+		return x, (f.box.Y + f.box.Height*0.15) * ratio, f.box.Width
+	}
+	return x, (f.box.Y + f.box.Height/2) * ratio, min(0.6, 3*f.box.Width)
+}
+
+// share returns about which share of the picture somebody takes.
+func (f figure) share() float64 {
+	area := f.box.Width * f.box.Height
+	if f.body {
+		return min(0.4, area*0.6)
+	}
+	return min(0.4, area*6) // shoulders and chest below it
+}
+
+// figures joins what detectors have found: of bodies that lie upon each other there is
+// one, and a face in the upper half of a body belongs to it.
+func figures(seen []earshot.Seen) (all []figure, faces int) {
+	for _, s := range seen {
+		if s.What == earshot.Person && !slices.ContainsFunc(all, func(f figure) bool { return covers(f.box, s.Box) > 0.5 }) {
+			all = append(all, figure{box: s.Box, body: true})
+		}
+	}
+	bodies := all
+	for _, s := range seen {
+		if s.What != earshot.Face {
+			continue
+		}
+		faces++
+		at := slices.IndexFunc(bodies, func(f figure) bool { return !f.faced && wears(f.box, s.Box) })
+		if at >= 0 {
+			all[at].faced = true
+			continue
+		}
+		all = append(all, figure{box: s.Box, faced: true})
+	}
+	return all, faces
+}
+
+// covers returns which share of the smaller of two boxes lies in the other.
+func covers(a, b earshot.Box) float64 {
+	wide := min(a.X+a.Width, b.X+b.Width) - max(a.X, b.X)
+	high := min(a.Y+a.Height, b.Y+b.Height) - max(a.Y, b.Y)
+	if wide <= 0 || high <= 0 {
+		return 0
+	}
+	return wide * high / min(a.Width*a.Height, b.Width*b.Height)
+}
+
+// wears reports whether a face is where that of a body is.
+func wears(body, face earshot.Box) bool {
+	x, y := face.X+face.Width/2, face.Y+face.Height/2
+	return x >= body.X && x <= body.X+body.Width && y >= body.Y && y <= body.Y+body.Height/2
+}
+
+// A track is one who may be there.
+type track struct {
+	last   figure
+	weight float64 // how much speaks for it
+	there  bool    // somebody is there
+
+	began, hit time.Time // when they were found first, and last
+	misses     int       // looks since
+	novelty    float64   // of the picture in which they were found last
+
+	body, face earshot.Box // where each was first found
+	moved      int         // how often they were found elsewhere
+}
+
+// A past is how many were found in one look.
+type past struct {
+	at time.Time
+	n  int
+}
+
+// A crowd is who may be there. It has no clock.
+type crowd struct {
+	tracks []*track
+	looked time.Time // when detectors looked last
+	past   []past    // what they found lately
+	moved  time.Time // when anything moved
+	loose  int       // in how many looks everybody may be anywhere
+}
+
+// count returns how many are there, and how sure that is.
+func (c *crowd) count() (n int, certain float64) {
+	var doubt float64
+	for _, t := range c.tracks {
+		if t.there {
+			n++
+			certain += 0.5 + t.weight/surest/2
+		} else {
+			doubt = max(doubt, min(1, t.weight/sure))
+		}
+	}
+	if n > 0 {
+		return n, certain / float64(n)
+	}
+	return 0, 1 - doubt/2
+}
+
+// look takes what detectors have found at a time, in a picture of which that share is
+// new. The ratio is that of its height to its width.
+func (c *crowd) look(at time.Time, all []figure, novelty, ratio float64) {
+	if len(c.past) >= recalled {
+		c.past = slices.Delete(c.past, 0, 1)
+	}
+	c.past = append(c.past, past{at, len(all)})
+	met := c.meet(at, all, ratio)
+	for _, t := range c.tracks {
+		if !slices.Contains(met, t) {
+			t.miss(novelty)
+		}
+	}
+	for i, f := range all {
+		if t := met[i]; t != nil {
+			t.found(at, f, novelty)
+		} else if len(c.tracks) < mostTracks {
+			t := &track{began: at}
+			t.found(at, f, novelty)
+			c.tracks = append(c.tracks, t)
+		}
+	}
+	c.looked = at
+	if c.loose > 0 {
+		c.loose--
+	}
+	for _, t := range slices.Clone(c.tracks) {
+		if !t.there && t.weight >= sure && t.moved >= 2 {
+			c.admit(t)
+		}
+	}
+	c.recount()
+}
+
+// meet returns whom of the tracks each figure is, the nearest first; nil is somebody new.
+func (c *crowd) meet(at time.Time, all []figure, ratio float64) []*track {
+	type pair struct {
+		t    *track
+		i    int
+		away float64
+	}
+	var pairs []pair
+	for _, t := range c.tracks {
+		for i, f := range all {
+			if away, ok := t.away(at, f, ratio, c.loose > 0 && t.there); ok {
+				pairs = append(pairs, pair{t, i, away})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		switch {
+		case a.t.there != b.t.there && a.t.there: // those who are there are more likely to be seen
+			return -1
+		case a.t.there != b.t.there:
+			return 1
+		case a.away < b.away:
+			return -1
+		case a.away > b.away:
+			return 1
+		}
+		return 0
+	})
+	met := make([]*track, len(all))
+	for _, p := range pairs {
+		if met[p.i] == nil && !slices.Contains(met, p.t) {
+			met[p.i] = p.t
+		}
+	}
+	return met
+}
+
+// away returns how far a figure is from where t was found last, in widths of a body, and
+// whether it can be the same: people walk two such widths in a second, and a body is not
+// found twice as large.
+func (t *track) away(at time.Time, f figure, ratio float64, anywhere bool) (float64, bool) {
+	x, y, wide := f.head(ratio)
+	tx, ty, twide := t.last.head(ratio)
+	size := max(wide, twide)
+	away := math.Hypot(x-tx, y-ty) / size
+	passed := min(3, max(0, at.Sub(t.hit).Seconds()))
+	alike := max(wide, twide) <= 2*min(wide, twide)
+	return away, anywhere || alike && away <= 0.6+1.2*passed
+}
+
+// found notes that t was found.
+func (t *track) found(at time.Time, f figure, novelty float64) {
+	more := found
+	switch {
+	case f.body && f.faced:
+		more = faced
+	case novelty >= f.share()/3:
+		more = borneOut
+	}
+	t.weight = min(surest, t.weight+more)
+	first := &t.face
+	if f.body {
+		first = &t.body
+	}
+	if *first == (earshot.Box{}) {
+		*first = f.box
+	} else if shifted(*first, f.box) {
+		t.moved++
+	}
+	t.last, t.hit, t.misses, t.novelty = f, at, 0, novelty
+}
+
+// shifted reports whether a box is elsewhere.
+func shifted(a, b earshot.Box) bool {
+	x, y := (a.X+a.Width/2)-(b.X+b.Width/2), (a.Y+a.Height/2)-(b.Y+b.Height/2)
+	return math.Abs(x) > shifts*a.Width || math.Abs(y) > shifts*a.Height
+}
+
+// miss notes that t was not found.
+func (t *track) miss(novelty float64) {
+	t.misses++
+	changed := math.Abs(novelty-t.novelty) > max(empty, t.last.share()/2)
+	switch {
+	case !t.there && !changed:
+		t.weight -= doubted
+	case changed && novelty <= empty:
+		t.weight -= vanished
+	case changed:
+		t.weight -= left
+	default:
+		t.weight -= missed
+	}
+}
+
+// recount forgets who has been lost from sight for longest, if as many as are there were
+// not found at once for long.
+func (c *crowd) recount() {
+	n, lost := 0, -1
+	for i, t := range c.tracks {
+		if !t.there {
+			continue
+		}
+		n++
+		if t.misses > 0 && (lost < 0 || t.hit.Before(c.tracks[lost].hit)) {
+			lost = i
+		}
+	}
+	seldom := !slices.ContainsFunc(c.past, func(p past) bool { return p.n >= n })
+	if n > 1 && n <= crowded && lost >= 0 && len(c.past) == recalled && seldom {
+		c.tracks = slices.Delete(c.tracks, lost, lost+1)
+	}
+}
+
+// admit notes that t is there: as one more, if so many were found in one picture, and
+// else as the one who has been lost from sight for longest.
+func (c *crowd) admit(t *track) {
+	n, enough := 0, 0
+	var lost *track
+	for _, other := range c.tracks {
+		if !other.there {
+			continue
+		}
+		n++
+		if other.misses > 0 && (lost == nil || other.hit.Before(lost.hit)) {
+			lost = other
+		}
+	}
+	for _, p := range c.past[max(0, len(c.past)-latest):] {
+		if !p.at.Before(t.began) && p.n > n {
+			enough++
+		}
+	}
+	switch {
+	case n == 0, enough >= together, n >= crowded && enough >= some:
+		t.there = true
+	case lost != nil:
+		t.there = true
+		c.tracks = slices.DeleteFunc(c.tracks, func(other *track) bool { return other == lost })
+	}
+}
+
+// pass forgets who is gone at a time, when that share of the picture moves and that is
+// new. Who has not moved has not gone.
+func (c *crowd) pass(at time.Time, moves bool, novelty float64) {
+	if moves {
+		c.moved = at
+	}
+	c.tracks = slices.DeleteFunc(c.tracks, func(t *track) bool {
+		since := at.Sub(t.hit)
+		if !t.there {
+			return t.weight <= 0 || since >= fades && at.Sub(c.looked) < fades
+		}
+		if c.moved.Before(t.hit) || since < leaves {
+			return false
+		}
+		emptied := t.novelty > 4*empty && novelty <= empty && at.Sub(c.moved) >= leaves
+		return t.weight <= 0 && t.misses >= looks || emptied && (t.misses > 0 || c.looked.Before(c.moved))
+	})
+}
