@@ -61,7 +61,7 @@ func TestOpen(t *testing.T) {
 		{webcam.Camera{Device: "/dev/video2"}, devices, "/dev/v4l/by-id/door"},
 		{webcam.Camera{Device: "2"}, devices, "/dev/v4l/by-id/door"},
 		{webcam.Camera{Device: "7"}, devices, "7"},
-		{webcam.Camera{Device: "/tmp/film.avi"}, devices, "/tmp/film.avi"},
+		{webcam.Camera{Device: "/films/door.avi"}, devices, "/films/door.avi"},
 		{webcam.Camera{Device: "http://here/x"}, nil, "http://here/x"},
 	} {
 		if got := tt.camera.Open(tt.devices); got.Source != tt.want || got.Width != 640 || got.Height != 480 || got.Idle != 2 || got.Active != 5 {
