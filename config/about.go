@@ -98,6 +98,9 @@ var about = map[string]note{
 	"executive.sight.greet":                       {effect: "Greets somebody who comes into view after an absence, as executive.attention and the turn-taking style allow: polite once, when nobody talks or types; aggressive more readily; passive never.", later: "the camera"},
 	"executive.sight.greet_after_absence_seconds": {effect: "How long nobody must have been noticed before that.", later: "the camera"},
 
+	"executive.sight.rooms":             {effect: "The rooms whose agents can look through the cameras, and so whoever is there asks them to: elsewhere, such as in a channel of a chat, they have no camera."},
+	"executive.sight.captions_per_hour": {effect: "How many pictures a model describes in an hour, at most, of what is new: when somebody came into view, the camera was moved, or sees again. Only a model that can look at pictures does, and only while nobody speaks or waits. 0 is none.", later: "the camera"},
+
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},
 	"executive.multi_party.speaker_attribution":  {effect: "Tells voices apart: who has said what, and who is in talk with the agent. If false, whoever is heard through one microphone is one person, whom nobody knows. See voices.md."},

@@ -12,6 +12,7 @@
 package executive
 
 import (
+	"earshot"
 	"earshot/executive/attention"
 	"earshot/internal/field"
 	"earshot/llm"
@@ -178,6 +179,14 @@ type Sight struct {
 
 	// GreetAfterAbsence is how long nobody must have been noticed before that.
 	GreetAfterAbsence field.Seconds `yaml:"greet_after_absence_seconds"`
+
+	// Rooms are those whose agents can look through the cameras, and so whoever is
+	// there.
+	Rooms []earshot.RoomID `yaml:"rooms"`
+
+	// CaptionsPerHour is how many pictures of something new a model describes in an
+	// hour, at most. 0 is none.
+	CaptionsPerHour int `yaml:"captions_per_hour"`
 }
 
 // MultiParty is how the agent behaves among several people.
@@ -238,7 +247,7 @@ func DefaultConfig() Config {
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		Attention:    attention.DefaultConfig(),
-		Sight:        Sight{Greet: true, GreetAfterAbsence: 600},
+		Sight:        Sight{Greet: true, GreetAfterAbsence: 600, Rooms: []earshot.RoomID{earshot.Desk}, CaptionsPerHour: 12},
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},
 		Tools:        Tools{Enabled: true},
 	}

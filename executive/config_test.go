@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"earshot"
 	"earshot/executive"
 	"earshot/internal/field"
 )
@@ -66,6 +67,10 @@ func TestValidate(t *testing.T) {
 			`interruption.sources: has "smell"; must be one of text, audio, discord` + "\n" +
 				`interruption.sources: has "text" twice`},
 		{"turn limit", func(c *executive.Config) { c.MultiParty.TurnLimit = -1 }, "multi_party.turn_limit: is -1; must be from 0 to 1000"},
+		{"sees in a room twice", func(c *executive.Config) { c.Sight.Rooms = []earshot.RoomID{"desk", "desk", " "} },
+			`sight.rooms: has "desk", which is no room, or twice; must be names of rooms, such as desk` + "\n" +
+				`sight.rooms: has " ", which is no room, or twice; must be names of rooms, such as desk`},
+		{"captions", func(c *executive.Config) { c.Sight.CaptionsPerHour = 61 }, "sight.captions_per_hour: is 61; must be from 0 to 60"},
 		{"greets at each step", func(c *executive.Config) { c.Sight.GreetAfterAbsence = 0 }, "sight.greet_after_absence_seconds: is 0s; must be from 1s to 86400s"},
 		{"everything", func(c *executive.Config) {
 			c.Conversational.Temperature, c.Conversational.MaxTokens = -0.1, 0

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"earshot"
 	"earshot/internal/field"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -26,6 +27,7 @@ const (
 	mostNames       = 50        // each utterance is searched for all of them
 	mostTurns       = 1000      // messages; nobody reads more
 	longestAbsence  = 24 * 3600 // seconds; who comes every day would never be greeted
+	mostCaptions    = 60        // in an hour; the cool-down allows no more
 	shortest        = 0.1       // seconds; more often than that is a busy loop
 )
 
@@ -139,10 +141,19 @@ func (c Interruption) validate() error {
 }
 
 func (c Sight) validate() error {
+	var faults []error
 	if !(c.GreetAfterAbsence >= 1 && c.GreetAfterAbsence <= longestAbsence) {
-		return field.Errorf("greet_after_absence_seconds", "is %v; must be from 1s to %v", c.GreetAfterAbsence, field.Seconds(longestAbsence))
+		faults = append(faults, field.Errorf("greet_after_absence_seconds", "is %v; must be from 1s to %v", c.GreetAfterAbsence, field.Seconds(longestAbsence)))
 	}
-	return nil
+	for i, room := range c.Rooms {
+		if strings.TrimSpace(string(room)) == "" || slices.Contains(c.Rooms[:i], room) {
+			faults = append(faults, field.Errorf("rooms", "has %q, which is no room, or twice; must be names of rooms, such as %s", room, earshot.Desk))
+		}
+	}
+	if c.CaptionsPerHour < 0 || c.CaptionsPerHour > mostCaptions {
+		faults = append(faults, field.Errorf("captions_per_hour", "is %d; must be from 0 to %d", c.CaptionsPerHour, mostCaptions))
+	}
+	return errors.Join(faults...)
 }
 
 func (c MultiParty) validate() error {

@@ -31,6 +31,7 @@ const (
 	Resume      // what were you saying
 	Help
 	Moment // wait, I have not said it yet
+	See    // look, and say what there is to see
 )
 
 // Cuts reports whether k is a command word: it takes the floor from whoever
@@ -79,7 +80,13 @@ func Recognise(text earshot.Text, agent string) Kind {
 			if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
 				return Called
 			}
-			return kinds[words]
+			if k, known := kinds[words]; known {
+				return k
+			}
+			if asksToLook(words) {
+				return See
+			}
+			return None
 		}
 	}
 }
@@ -133,6 +140,7 @@ type Facts struct {
 	Lately []Line           // the oldest first
 	Said   *earshot.Reply   // the agent's last reply of which something was offered
 	Last   *earshot.Reply   // the last of those that took thought, or continued one that did
+	Sight  string           // what is answered to who asks to look; empty if that takes thought
 }
 
 // Answer returns what the agent says to k, or "" if it says nothing.
@@ -157,6 +165,8 @@ func Answer(k Kind, f Facts) string {
 		return string(f.Said.Delivered())
 	case Resume:
 		return rest(f.Last)
+	case See:
+		return f.Sight
 	case Help:
 		return help(f)
 	}
@@ -225,7 +235,7 @@ func help(f Facts) string {
 	return "Type and press Enter, or say \"" + f.Agent + "\" and what you want: " + f.Agent + " answers. " +
 		"Begin to type while it talks and it pauses; press Enter and it stops; empty the line and it goes on. " +
 		"Aloud, a sentence to it or \"stop talking\" stops it.\n" +
-		"Without any model I know: what time is it, what day is it, what works, what was said, " +
+		"Without any model I know: what time is it, what day is it, what works, what was said, what do you see, " +
 		"say that again, what were you saying, stop, be quiet, speak.\n" +
 		"Commands: /help /who /why /context /stop /exit"
 }

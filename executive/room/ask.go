@@ -27,6 +27,7 @@ type asking struct {
 	truncated bool        // the reply ended because it may not be longer
 	halved    bool        // the dialogue was too long for the model
 	model     llm.Service // that is asked, with the tools that it has
+	affair    *affair
 
 	// Leaves is what is said in place of a reply that passes control without a
 	// word; left is set if it was. It is said to a person.
@@ -45,6 +46,10 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 	}
 	p := r.part(q, a)
 	asked.model, q.seat.askers = p.loop(), p.askers
+	asked.affair = p.affair
+	if q.want == reflex.See && q.gaze != nil {
+		p.taken = q.gaze.picture.At
+	}
 	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
 	return asked
 }
@@ -60,6 +65,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks(q.seat) {
 		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
 	}
+	facts.Sight = r.sight(q)
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat || q.want == reflex.Resume {
 			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false)
@@ -76,7 +82,9 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		}, new(asking)
 	}
 	asked := r.asking(set, q, a, aloud)
-	return func(ctx context.Context) iter.Seq2[string, error] { return q.labour.listens(r.think(ctx, asked)) }, asked
+	return func(ctx context.Context) iter.Seq2[string, error] {
+		return q.labour.listens(asked.affair.dated(r.think(ctx, asked)))
+	}, asked
 }
 
 // think asks the model, and yields what of its answer may be heard. A prompt

@@ -67,6 +67,7 @@ var effects = []effect{
 	{"attention.hourly_budget", func(c *executive.Config) { c.Attention.HourlyBudget = 2 }, answersRoom(6, 5*time.Minute), "4 replies", "2 replies"},
 	{"attention.cool_down_seconds", func(c *executive.Config) { c.Attention.CoolDown = 10 }, answersRoom(2, time.Minute), "1 replies", "2 replies"},
 	{"attention.least_confidence", func(c *executive.Config) { c.Attention.LeastConfidence = 0.8 }, speaksUp, "true", "false"},
+	{"sight.rooms", func(c *executive.Config) { c.Sight.Rooms = []earshot.RoomID{"den"} }, looks, "I see one person.", "I have no camera here."},
 	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
 	{"multi_party.speaker_attribution", func(c *executive.Config) { c.MultiParty.SpeakerAttribution = false }, toldApart, "voice 3: true; in talk: false", "somebody: false; in talk: true"},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "passive" }, protocolTold, attentive, brief},
@@ -99,6 +100,15 @@ func TestKeys(t *testing.T) {
 			})
 		})
 	}
+}
+
+// looks asks a house with a camera and without a model what there is to see.
+func looks(t *testing.T, h *house) string {
+	h.eyes, h.unmodelled = oneSeen(), true
+	h.open(t.Context())
+	h.say(t, "what do you see?")
+	time.Sleep(time.Minute)
+	return strings.TrimSpace(h.console.Played())
 }
 
 // mused lets the agent think, and returns what is written down of it.

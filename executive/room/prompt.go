@@ -24,7 +24,7 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
 		messages = append(messages, l.asked(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
 	}
-	messages = append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)})
+	messages = q.shown(append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)}))
 	engine, model := q.seat.thinks(set)
 	return &llm.Request{
 		Engine:      engine,
@@ -87,7 +87,7 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	if aloud {
 		manner = "\nYour reply is spoken aloud: use plain sentences, without lists, tables or markup."
 	}
-	manner += r.amongPeople(aloud)
+	manner += r.amongPeople(aloud) + r.eyesight(set)
 	if q.unasked {
 		manner += "\nNobody called you: the room was asked the last question, and nobody answered. Answer it in one sentence, and only if you know the answer."
 	}

@@ -35,6 +35,8 @@ type question struct {
 	aloud     bool // it was said aloud, or what agents answer each other after it
 	follows   bool // it goes on with a talk, and calls nobody
 
+	gaze *gaze // of a question about sight: what there was to see
+
 	// Of a reply by which agents hand over, or somebody is reminded: its words,
 	// which are the house's.
 	handover *earshot.Handover

@@ -204,6 +204,8 @@ type Room struct {
 	head     *llm.HeadStart // before the model; nil if there is none
 	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
 
+	gazers sync.WaitGroup // looks that are being taken
+
 	foresights atomic.Int64 // how often it was said anew what is foreseen
 
 	mu        sync.Mutex
@@ -294,6 +296,7 @@ func New(cfg Config) *Room {
 func (r *Room) Run(ctx context.Context) error {
 	var turns, thinking sync.WaitGroup
 	defer r.lookAway()
+	defer r.gazers.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
 	r.mull()

@@ -36,28 +36,30 @@ var ann = earshot.Handle{Provider: "console", ID: "ann"}
 // house is a room with everything a test looks at.
 type house struct {
 	*room.Room
-	journal *testkit.Journal
-	console *testkit.Voice
-	model   *llmtest.Script
-	config  executive.Config
-	off     atomic.Bool            // it is disabled meanwhile
-	people  *participants.Registry // if nil, ann's alone
-	past    []earshot.Event
-	works   []string
-	enters  func(participants.Participant) error
-	tools   tool.Table
-	extra   command.Table
-	staff   room.Staff
-	llm     llm.Service // if nil, model
-	agents  func() []agents.Record
-	former  []string
-	recall  func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
-	order   func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
-	reach   func(earshot.ParticipantID, earshot.Event)
-	event   func(context.Context, earshot.EventID) (earshot.Event, bool, error)
-	away    bool // nobody is at the console
-	lasts   bool // what is written stays
-	voices  room.Voices
+	journal    *testkit.Journal
+	console    *testkit.Voice
+	model      *llmtest.Script
+	config     executive.Config
+	off        atomic.Bool            // it is disabled meanwhile
+	people     *participants.Registry // if nil, ann's alone
+	past       []earshot.Event
+	works      []string
+	enters     func(participants.Participant) error
+	tools      tool.Table
+	extra      command.Table
+	staff      room.Staff
+	llm        llm.Service // if nil, model
+	agents     func() []agents.Record
+	former     []string
+	recall     func(context.Context, earshot.ParticipantID) ([]earshot.Event, error)
+	order      func(context.Context, participants.Participant, agents.Order) (agents.Record, error)
+	reach      func(earshot.ParticipantID, earshot.Event)
+	event      func(context.Context, earshot.EventID) (earshot.Event, bool, error)
+	away       bool // nobody is at the console
+	lasts      bool // what is written stays
+	voices     room.Voices
+	unmodelled bool
+	eyes       *eyes // if nil, there is no camera
 
 	scenery   func(context.Context) ([]earshot.Event, error)
 	corrected func(string, earshot.Event)
@@ -90,11 +92,15 @@ func (h *house) open(ctx context.Context) *house {
 	if h.people == nil {
 		h.people = participants.New(ann, "ann", h.config.Name)
 	}
-	if h.llm == nil {
+	if h.llm == nil && !h.unmodelled {
 		h.llm = h.model
 	}
+	var seeing room.Eyes
+	if h.eyes != nil {
+		seeing = h.eyes
+	}
 	h.Room = room.New(room.Config{
-		ID: earshot.Desk, Settings: h.settings,
+		Eyes: seeing, ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
 		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
 		Event:   h.event, Lasts: h.lasts,

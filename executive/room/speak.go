@@ -32,6 +32,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.seating()
 	r.resign(ctx)
 	r.look(ctx)
+	r.gazes(ctx) // also while somebody speaks: it will be too late when they have done
 	for ctx.Err() == nil && !r.speaking() {
 		q, ok := r.choose(ctx)
 		if !ok {
@@ -72,7 +73,7 @@ func (r *Room) choose(ctx context.Context) (q question, ok bool) {
 		}
 	}
 	q = r.pending[best]
-	if r.comes(q) || r.changesSoon(q.message.ID) {
+	if r.comes(q) || r.changesSoon(q.message.ID) || r.gazing(q) {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)

@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"slices"
+	"time"
 
 	"earshot"
 	"earshot/executive/tool"
@@ -18,6 +19,7 @@ type affair struct {
 	turn   earshot.TurnID
 	labour *labour
 	budget tool.Budget
+	taken  time.Time // the picture that what is said next rests on; zero if it rests on none, or its age was told
 }
 
 // A part is what one agent does in a turn: in its own, or in that of an agent
@@ -79,6 +81,9 @@ func (p *part) tools() tool.Table {
 		t = append(t, p.ponders())
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
+	if len(r.cameras(r.cfg.Settings())) > 0 {
+		t = append(t, tool.Look(p.looksThrough))
+	}
 	return p.labour.watch(append(t, r.cfg.Tools...))
 }
 

@@ -164,10 +164,22 @@ func (l *Loop) do(ctx context.Context, calls []llm.Call) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.behind = append(l.behind, llm.Message{Role: llm.Result, Text: o.Told, Call: c.ID})
+		l.behind = append(l.behind, o.message(c.ID))
 	}
 	if len(l.said) > 0 {
 		l.apart = "\n\n"
 	}
 	l.over = !l.Scope.Budget.round()
+}
+
+// unseen is what a model is told that called for a picture and cannot look at it.
+const unseen = "\nA picture came with this, which you cannot look at: say no more of what there is to see than stands here, and that you cannot look at pictures yourself."
+
+// message is what the model is told that called with that ID.
+func (o Outcome) message(id string) llm.Message {
+	m := llm.Message{Role: llm.Result, Text: o.Told, Call: id, Images: o.Images}
+	if len(o.Images) > 0 {
+		m.Blind = o.Told + unseen
+	}
+	return m
 }

@@ -26,6 +26,8 @@ type Outcome struct {
 	Use  earshot.Use // for the journal
 	Told string      // for the model
 
+	Images []llm.Image // likewise; kept nowhere
+
 	// Who may see it, and what it was made of.
 	Visibility earshot.Visibility
 	Sources    []earshot.EventID
@@ -61,8 +63,8 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	room := s.Budget.room()
 	answer, fault, err := t.attempt(ctx, s, call)
 	o := Outcome{
-		Use:        earshot.Use{Turn: s.Turn, Tool: call.Tool, Arguments: earshot.Text(call.Arguments), Result: answer.Text},
-		Visibility: answer.Visibility, Sources: answer.Sources, Fault: fault,
+		Use:    earshot.Use{Turn: s.Turn, Tool: call.Tool, Arguments: earshot.Text(call.Arguments), Result: answer.Text},
+		Images: answer.Images, Visibility: answer.Visibility, Sources: answer.Sources, Fault: fault,
 	}
 	if o.Visibility.Scope == "" {
 		o.Visibility = s.Visibility

@@ -60,6 +60,10 @@ type Tool struct {
 type Answer struct {
 	Text earshot.Text
 
+	// Images are shown to the model with Text, if it can look at pictures. They are
+	// kept nowhere.
+	Images []llm.Image
+
 	// Who may see it, and what it was made of: what is derived from it reaches
 	// no further. A zero Visibility means those of the scope.
 	Visibility earshot.Visibility

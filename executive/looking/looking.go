@@ -1,0 +1,128 @@
+// Package looking is what the house itself says of a look through a camera: what the
+// detectors found, why there is nothing to be seen, and how old it is what an answer
+// rests on. It is pure, and knows neither rooms nor cameras.
+package looking
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+// Found returns what the detectors made of a picture, as it stands behind "I see".
+// What a code says is quoted: it is data.
+func Found(p earshot.Picture) earshot.Text {
+	people, faces := 0, 0
+	var codes []string
+	for _, s := range p.Seen {
+		switch s.What {
+		case earshot.Person:
+			people++
+		case earshot.Face:
+			faces++
+		case earshot.Code:
+			if len(codes) < mostCodes {
+				codes = append(codes, "a code that says "+Quoted(s.Text, longestCode))
+			}
+		}
+	}
+	found := []string{number(max(people, faces))}
+	return earshot.Text(strings.Join(append(found, codes...), ", and "))
+}
+
+const (
+	mostCodes   = 2  // that are told: who holds up more has shown them
+	longestCode = 80 // bytes: an address
+)
+
+// number returns how many people there are in words.
+func number(n int) string {
+	words := []string{"nobody", "one person", "two people", "three people", "four people", "five people", "six people"}
+	if n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprintf("%d people", n)
+}
+
+// Quoted returns foreign words as they can stand in a sentence of the house's own:
+// one line of at most so many bytes, which they can neither end nor go on from.
+func Quoted(text earshot.Text, most int) string {
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
+	line = conversation.Defuse(strings.Map(printable, strings.ReplaceAll(line, `"`, "'")))
+	if len(line) > most {
+		cut := most
+		for cut > 0 && !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		line = line[:cut] + "…"
+	}
+	return `"` + line + `"`
+}
+
+// printable takes out what is not to be seen, and could turn a line around.
+func printable(r rune) rune {
+	if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	return r
+}
+
+// Unseen returns why there is nothing to be seen through a camera that sees like that,
+// since when if that is known, for whoever asks at a time; "" if it sees.
+func Unseen(eyes earshot.Eyesight, since, now time.Time) string {
+	when := ""
+	if !since.IsZero() && since.Before(now) {
+		when = " since " + clock(since, now)
+	}
+	switch eyes {
+	case earshot.Clear:
+		return ""
+	case earshot.Dark:
+		return "I cannot see anything: it has been dark before my camera" + when + ", or something covers it."
+	case earshot.Frozen:
+		return "I cannot say what there is to see: my camera has shown the same picture" + when + "."
+	}
+	return "I cannot see anything: my camera has shown nothing" + when + "."
+}
+
+// aDay is how long a time of day says which day it was.
+const aDay = 20 * time.Hour
+
+// clock returns when something was, as one says it later.
+func clock(at, now time.Time) string {
+	at = at.In(now.Location())
+	if now.Sub(at) < aDay {
+		return at.Format("15:04")
+	}
+	return at.Format("Monday, 2 January, 15:04")
+}
+
+// fresh is how old a picture may be of which one says "I see": nothing much changes
+// in a room while one says a sentence.
+const fresh = 5 * time.Second
+
+// Opening returns how an answer begins that rests on a picture: with how long ago
+// that was taken, if it is no longer what is to be seen when the first words of the
+// answer come out, and with nothing if it is. A picture of the future, by a clock that
+// was set meanwhile, is one of now.
+func Opening(taken, said time.Time) string {
+	age := said.Sub(taken)
+	switch {
+	case taken.IsZero() || age <= fresh:
+		return ""
+	case age < 50*time.Second:
+		return fmt.Sprintf("About %d seconds ago I saw: ", int(age.Round(5*time.Second).Seconds()))
+	case age < 90*time.Second:
+		return "About a minute ago I saw: "
+	case age < time.Hour:
+		return fmt.Sprintf("About %d minutes ago I saw: ", int(age.Round(time.Minute).Minutes()))
+	case age < aDay:
+		return "At " + clock(taken, said) + " I saw: "
+	}
+	return "On " + clock(taken, said) + " I saw: "
+}
