@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"earshot"
+	"earshot/executive/scene"
 	"earshot/internal/terminal"
 )
 
@@ -35,6 +37,12 @@ func (w whoCommand) Run(a *app) error {
 			state += ", " + agent.State
 		}
 		fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s %s", agent.Name, state)))
+	}
+	if s.Company != nil {
+		now := time.Now()
+		for _, line := range s.Company.Lines(now, scene.Age) {
+			fmt.Fprintln(a.out, terminal.Safe(line))
+		}
 	}
 	_, err = fmt.Fprintf(a.out, "The room is %s: %s.\n", s.Mode, s.Mode.Means())
 	return err

@@ -135,12 +135,13 @@ func TestWords(t *testing.T) {
 	for _, tell := range []func(*company.Company){sees("desk", 3, 0, 10), looks("camera 2", earshot.Dark, 9), sees("door", 1, 0, 1), hears("ann", 7), comes("ann", 0)} {
 		tell(&c)
 	}
-	name := func(id earshot.ParticipantID) string { return strings.ToUpper(string(id)) }
-	got := strings.Join(c.Estimate(at(10)).Lines(at(10), name, time.Duration.String), "\n")
+	e := c.Estimate(at(10))
+	e.Who[0].Name = "ANN"
+	got := strings.Join(e.Lines(at(10), time.Duration.String), "\n")
 	want := `camera 2 (1s): it is dark there, or something is before the lens
 camera desk (0s): 3 people are in view
 camera door (9s): has seen nothing since
-ANN is probably here (3s): a voice like theirs was heard, they have a terminal open here, somebody is in view
+ANN is probably here (3s), by a voice like theirs, an open terminal, somebody in view
 2 people are probably here whom nobody can name; the voices say 1 person and the camera 3`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

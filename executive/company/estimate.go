@@ -28,6 +28,7 @@ type Estimate struct {
 // A Guess is that somebody is here.
 type Guess struct {
 	ID    earshot.ParticipantID `json:"id"`
+	Name  string                `json:"name,omitempty"` // what they are called, which whoever asks fills in
 	Named bool                  `json:"named"` // else it is a voice that nobody has put a name to
 	Sure  float64               `json:"sure"`  // more than 0 and less than 1
 	By    []Evidence            `json:"by"`    // the newest first
@@ -146,7 +147,7 @@ func (c *Company) guesses(now time.Time, eyes []Eye, seen int) (all []Guess) {
 		if seen > 0 && all[i].ID != "" {
 			lift := rules[Seen].sure * math.Min(1, float64(seen)/float64(len(all)))
 			all[i].Sure = 1 - (1-all[i].Sure)*(1-lift)
-			all[i].By = append(all[i].By, Evidence{Seen, newest(eyes), "somebody is in view"})
+			all[i].By = append(all[i].By, Evidence{Seen, newest(eyes), "somebody in view"})
 		}
 		all[i].Sure = math.Min(all[i].Sure, certain)
 	}
@@ -181,7 +182,7 @@ func (c *Company) nobody(now time.Time) bool {
 }
 
 // words say what evidence is.
-var words = map[Kind]string{Heard: "a voice like theirs was heard", Typed: "somebody typed at their terminal here", Came: "they have a terminal open here"}
+var words = map[Kind]string{Heard: "a voice like theirs", Typed: "keys at their terminal", Came: "an open terminal"}
 
 // evidence returns what speaks for somebody at now, the newest first.
 func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []Evidence) {
@@ -189,7 +190,7 @@ func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []Evid
 		if f, ok := c.told[about{who, k}]; ok && c.holds(who, k, f) && !f.at.After(now) {
 			text := words[k]
 			if who == "" {
-				text = "a voice was heard"
+				text = "a voice"
 			}
 			all = append(all, Evidence{k, f.at, text})
 		}

@@ -41,9 +41,9 @@ func (e Estimate) Strangers() string {
 	return strings.Join(append(all, e.Against...), "; ")
 }
 
-// Lines say at now who is probably here, for people. Name is what somebody is called, and
-// age how one says how long ago something was.
-func (e Estimate) Lines(now time.Time, name func(earshot.ParticipantID) string, age func(time.Duration) string) (all []string) {
+// Lines say at now who is probably here, for people. Age is how one says how long ago
+// something was.
+func (e Estimate) Lines(now time.Time, age func(time.Duration) string) (all []string) {
 	for _, eye := range e.Eyes {
 		text := string(eye.Eyes.Words())
 		if eye.Sees {
@@ -54,7 +54,7 @@ func (e Estimate) Lines(now time.Time, name func(earshot.ParticipantID) string, 
 		all = append(all, fmt.Sprintf("%s (%s): %s", earshot.CameraCalled(eye.Camera), age(now.Sub(eye.At)), text))
 	}
 	for _, g := range e.Who {
-		all = append(all, fmt.Sprintf("%s is probably here (%s): %s", name(g.ID), age(now.Sub(g.Noticed())), g.Reasons()))
+		all = append(all, fmt.Sprintf("%s is probably here (%s), by %s", g.Name, age(now.Sub(g.Noticed())), g.Reasons()))
 	}
 	if text := e.Strangers(); text != "" {
 		all = append(all, text)

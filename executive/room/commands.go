@@ -69,6 +69,9 @@ func (r *Room) who(_ context.Context, c command.Call) (string, error) {
 		describe(&b, p)
 		b.WriteString("\n")
 	}
+	for _, line := range r.tellCompany() {
+		b.WriteString(line + "\n")
+	}
 	mode := r.is()
 	fmt.Fprintf(&b, "The room is %s: %s.", mode, mode.Means())
 	return b.String(), nil
@@ -113,6 +116,7 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 // agents, it says of which each state is.
 func (r *Room) going(a earshot.Audience) (all []scene.Item) {
 	agents := ids(r.agents())
+	r.meets(r.cfg.Now())
 	for _, i := range r.scene.For(a).Recent(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
 			continue // it has no seat any more

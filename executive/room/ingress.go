@@ -60,6 +60,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if r.stir.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or has to
 	}
+	r.gathers(in)
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.yield(in)
 		r.heed(in.signal)
@@ -122,7 +123,7 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 	case earshot.Presence:
 		return r.arrive(ctx, e, who, body)
 	case earshot.Glance:
-		r.watches(e, body)
+		r.lights(e, body)
 	}
 	return nil
 }

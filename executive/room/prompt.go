@@ -116,6 +116,7 @@ func (r *Room) now(set executive.Config, s *seat, a earshot.Audience, now time.T
 		Text:       earshot.Text(now.Format("Monday, 2 January 2006, 15:04, ") + daytime(now)),
 		Visibility: earshot.Visibility{Scope: earshot.Public},
 	})
+	r.meets(now)
 	return r.scene.For(a).As(s.ID).Recent(now, set.ContextWindow.Duration())
 }
 

@@ -238,6 +238,7 @@ type Room struct {
 	stir      stir
 	nearby    nearby
 	views     views
+	gathering gathering
 	sayings   []saying // what was said aloud, the newest last
 
 	// What follows belongs to Run.

@@ -89,14 +89,6 @@ func plausible(from earshot.Handle, who participants.Participant, eyes earshot.E
 	return nil
 }
 
-// watches takes in what a camera sees at the moment.
-func (r *Room) watches(e earshot.Event, g earshot.Glance) {
-	r.looks(e, g.People, g.Eyes)
-	if g.Eyes == earshot.Clear || g.Eyes == earshot.Dark {
-		r.lights(e, g)
-	}
-}
-
 // looks notes in the scene what a camera sees. What it does not see any more it is said to
 // have seen, and when.
 func (r *Room) looks(e earshot.Event, people int, eyes earshot.Eyesight) {
@@ -125,6 +117,9 @@ func calls(h earshot.Handle) string { return earshot.CameraCalled(participants.O
 
 // lights notes in the scene how light it is.
 func (r *Room) lights(e earshot.Event, g earshot.Glance) {
+	if g.Eyes != earshot.Clear && g.Eyes != earshot.Dark {
+		return
+	}
 	light, fits := r.views.light(e.From.ID, g.Brightness)
 	if !fits {
 		return

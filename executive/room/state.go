@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/executive/company"
 	"earshot/executive/think"
 	"earshot/participants"
 )
@@ -18,10 +19,11 @@ type State struct {
 	Speaking bool                       `json:"speaking"` // something that one may hear
 	Quiet    bool                       `json:"quiet"`    // somebody asked for silence
 	Here     []participants.Participant `json:"here"`
-	Outlets  []string                   `json:"outlets"` // that one is at oneself, and those that are everybody's; all for who operates the house
-	Waiting  int                        `json:"waiting"` // events on their way into the journal, and questions without a turn yet; for who operates the house
-	Dropped  int                        `json:"dropped"` // sounds that came although the room takes in none
-	Works    []string                   `json:"works"`   // the parts without a fault
+	Company  *company.Estimate          `json:"company,omitempty"` // who is probably here, by what is seen too; nil if nothing looks
+	Outlets  []string                   `json:"outlets"`           // that one is at oneself, and those that are everybody's; all for who operates the house
+	Waiting  int                        `json:"waiting"`           // events on their way into the journal, and questions without a turn yet; for who operates the house
+	Dropped  int                        `json:"dropped"`           // sounds that came although the room takes in none
+	Works    []string                   `json:"works"`             // the parts without a fault
 	Faults   []earshot.Notice           `json:"faults"`
 }
 
@@ -46,6 +48,7 @@ func (r *Room) State(a earshot.Audience) State {
 	if r.cfg.Works != nil {
 		s.Works = r.cfg.Works()
 	}
+	s.Company = r.estimate(r.cfg.Now())
 	all := r.operated(a)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -193,6 +193,15 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	return corrected, over
 }
 
+// Vanish takes out what was observed under an ID: it is no longer so, and nothing else is.
+func (s *Scene) Vanish(f Field, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all := s.seen[f]; len(all) > 0 {
+		s.seen[f] = slices.DeleteFunc(all, func(had sight) bool { return had.ID == id })
+	}
+}
+
 // overrules reports whether something else was observed than what i corrects.
 func (s *Scene) overrules(f Field, i Item) bool {
 	return slices.ContainsFunc(s.seen[f], func(had sight) bool { return had.ID == i.ID && had.over == i.Event })
