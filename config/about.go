@@ -99,7 +99,7 @@ var about = map[string]note{
 	"executive.sight.greet_after_absence_seconds": {effect: "How long nobody must have been noticed before that.", later: "the camera"},
 
 	"executive.sight.rooms":             {effect: "The rooms whose agents can look through the cameras, and so whoever is there asks them to: elsewhere, such as in a channel of a chat, they have no camera."},
-	"executive.sight.captions_per_hour": {effect: "How many pictures a model describes in an hour, at most, of what is new: when somebody came into view, the camera was moved, or sees again. Only a model that can look at pictures does, and only while nobody speaks or waits. 0 is none.", later: "the camera"},
+	"executive.sight.captions_per_hour": {effect: "How many pictures a model describes in an hour, at most, of what is new: when somebody came into view, the camera was moved, or sees again. Only a model that can look at pictures does, and only while nobody speaks or waits. 0 is none."},
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},

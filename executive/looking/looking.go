@@ -66,6 +66,9 @@ func Quoted(text earshot.Text, most int) string {
 
 // printable takes out what is not to be seen, and could turn a line around.
 func printable(r rune) rune {
+	if unicode.IsSpace(r) {
+		return ' '
+	}
 	if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 		return -1
 	}

@@ -68,6 +68,7 @@ var effects = []effect{
 	{"attention.cool_down_seconds", func(c *executive.Config) { c.Attention.CoolDown = 10 }, answersRoom(2, time.Minute), "1 replies", "2 replies"},
 	{"attention.least_confidence", func(c *executive.Config) { c.Attention.LeastConfidence = 0.8 }, speaksUp, "true", "false"},
 	{"sight.rooms", func(c *executive.Config) { c.Sight.Rooms = []earshot.RoomID{"den"} }, looks, "I see one person.", "I have no camera here."},
+	{"sight.captions_per_hour", func(c *executive.Config) { c.Sight.CaptionsPerHour = 1 }, described, "2 captions", "1 captions"},
 	{"multi_party.enabled", func(c *executive.Config) { c.MultiParty.Enabled = false }, onlyWith, room.Named, room.Unheeded},
 	{"multi_party.speaker_attribution", func(c *executive.Config) { c.MultiParty.SpeakerAttribution = false }, toldApart, "voice 3: true; in talk: false", "somebody: false; in talk: true"},
 	{"multi_party.turn_taking_protocol", func(c *executive.Config) { c.MultiParty.TurnTakingProtocol = "passive" }, protocolTold, attentive, brief},

@@ -74,15 +74,20 @@ func (r *Room) gazes(ctx context.Context) {
 // gaze looks for what somebody has said. Nobody waits for it in vain: it is over in a
 // moment, and then the room is nudged.
 func (r *Room) gaze(ctx context.Context, e earshot.Event) *gaze {
-	g := new(gaze)
-	g.camera, _ = cameraOf(r.cameras(r.cfg.Settings()), "")
+	c, _ := cameraOf(r.cameras(r.cfg.Settings()), "")
+	return r.gazeThrough(ctx, c, meant(e))
+}
+
+// gazeThrough looks through a camera, if that sees.
+func (r *Room) gazeThrough(ctx context.Context, c Camera, at time.Time) *gaze {
+	g := &gaze{camera: c}
 	if g.camera.Eyes != earshot.Clear {
 		g.over = true
 		return g
 	}
 	r.gazers.Go(func() {
 		began := r.cfg.Now()
-		picture, seen := r.lookThrough(ctx, g.camera.Name, meant(e))
+		picture, seen := r.lookThrough(ctx, c.Name, at)
 		r.mu.Lock()
 		g.picture, g.seen, g.over, g.took = picture, seen, true, r.cfg.Now().Sub(began)
 		r.mu.Unlock()
@@ -118,11 +123,11 @@ func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (ears
 	return p, true
 }
 
-// gazing reports whether the look for q is still being taken.
-func (r *Room) gazing(q question) bool {
+// gazing reports whether a look is still being taken.
+func (r *Room) gazing(g *gaze) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return q.gaze != nil && !q.gaze.over
+	return g != nil && !g.over
 }
 
 // sight returns what a reflex answers to who wants the agent to look, "" if a model is

@@ -180,6 +180,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.remember(e)
 			r.recalls(e)
 			r.glimpse(e)
+			r.describes(e)
 			r.show(e)
 		}
 	}

@@ -241,7 +241,10 @@ type Room struct {
 	gathering gathering
 	sayings   []saying // what was said aloud, the newest last
 
+	captioning bool // a model describes a picture
+
 	// What follows belongs to Run.
+	captions   captions
 	foresaw    foresight
 	regard     regard
 	consent    consent

@@ -42,6 +42,7 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 		r.wait(r.pending)
 	}
 	r.keep(ctx)
+	r.caption(ctx)
 }
 
 // choose takes the question that is answered next from those that wait. A notice that
@@ -73,7 +74,7 @@ func (r *Room) choose(ctx context.Context) (q question, ok bool) {
 		}
 	}
 	q = r.pending[best]
-	if r.comes(q) || r.changesSoon(q.message.ID) || r.gazing(q) {
+	if r.comes(q) || r.changesSoon(q.message.ID) || r.gazing(q.gaze) {
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)

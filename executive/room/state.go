@@ -84,7 +84,7 @@ func (r *Room) Busy() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.live != nil || len(r.waiting)+r.asked > 0
+	return r.live != nil || r.captioning || len(r.waiting)+r.asked > 0
 }
 
 // operated reports whether everybody in a operates the house.

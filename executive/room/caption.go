@@ -1,0 +1,132 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/looking"
+	"earshot/llm"
+)
+
+// holds is how long a picture waits to be described for a room in which nobody speaks.
+// It is in memory for as long.
+const holds = time.Minute
+
+// captions are the pictures that a model describes. They belong to Run.
+type captions struct {
+	budget looking.Budget
+	news   *earshot.Event // the newest sight that is worth a description
+	next   *caption       // that waits for its picture, or for silence
+}
+
+// A caption is one that is to be made.
+type caption struct {
+	about earshot.Event // the sight because of which
+	gaze  *gaze
+}
+
+// describes notes that a camera has noticed something that is worth a description.
+func (r *Room) describes(e earshot.Event) {
+	if s, is := e.Body.(earshot.Sight); is && looking.Worth(s) {
+		r.captions.news = &e
+	}
+}
+
+// mayCaption reports whether pictures may be described, and none is.
+func (r *Room) mayCaption() bool {
+	set := r.cfg.Settings()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cfg.Model != nil && set.Enabled && r.mode.Answers() && r.mode.Watches() && !r.leaving && !r.captioning
+}
+
+// caption has what a camera has noticed described, if that is not too often. The picture
+// is taken at once, and waits until nobody speaks, types or waits for an answer.
+func (r *Room) caption(ctx context.Context) {
+	r.frame(ctx)
+	c, now := r.captions.next, r.cfg.Now()
+	if c == nil || r.gazing(c.gaze) {
+		return
+	}
+	if !c.gaze.seen || now.Sub(c.about.At) > holds || !r.mayCaption() {
+		r.captions.next = nil
+		return
+	}
+	if types, voice := r.stir.about(now); types || voice || r.speaking() || len(r.pending) > 0 || ctx.Err() != nil {
+		return
+	}
+	r.captions.next = nil
+	r.captions.budget.Spend(now)
+	r.describing(true)
+	who := r.seats[0].ID
+	engine, model := r.seats[0].thinks(r.cfg.Settings())
+	r.gazers.Go(func() {
+		defer r.nudge()
+		defer r.describing(false)
+		r.captioned(ctx, c, who, engine, model)
+	})
+}
+
+// frame takes the picture of what is to be described next, in place of one that waits.
+func (r *Room) frame(ctx context.Context) {
+	e, set := r.captions.news, r.cfg.Settings()
+	r.captions.news = nil
+	if e == nil || !r.mayCaption() || !r.captions.budget.Allows(r.cfg.Now(), set.Sight.CaptionsPerHour) {
+		return
+	}
+	if c, known := cameraOf(r.cameras(set), e.Body.(earshot.Sight).Camera); known {
+		r.captions.next = &caption{*e, r.gazeThrough(ctx, c, e.At)}
+	}
+}
+
+// describing notes whether a picture is being described.
+func (r *Room) describing(is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.captioning = is
+}
+
+// captioned asks a model what is in the picture of c, and keeps what it says. One that
+// cannot look at pictures is not asked. What it cost stands in the log, and what it said
+// does not.
+func (r *Room) captioned(ctx context.Context, c *caption, by earshot.ParticipantID, engine, model string) {
+	began, p := r.cfg.Now(), c.gaze.picture
+	var text strings.Builder
+	var cost llm.Done
+	for d, err := range r.cfg.Model.Stream(ctx, looking.Describe(p, engine, model)) {
+		if err != nil {
+			fault, _ := errors.AsType[*llm.Error](err)
+			r.cfg.Log.Debug("a picture is not described", "camera", c.gaze.camera.Name, "why", cause(fault))
+			return
+		}
+		if d.Done != nil {
+			cost = *d.Done
+		}
+		if text.WriteString(d.Text); text.Len() > longestDescribed {
+			break
+		}
+	}
+	r.cfg.Log.Info("a picture was described", "camera", c.gaze.camera.Name, "prompt_tokens", cost.PromptTokens, "reply_tokens", cost.ReplyTokens, "latency", r.cfg.Now().Sub(began))
+	caption := looking.Caption(text.String())
+	if caption == "" || !r.is().Watches() || ctx.Err() != nil {
+		return
+	}
+	s := c.about.Body.(earshot.Sight)
+	e := r.event(c.about.Visibility, earshot.Sight{Camera: s.Camera, What: earshot.Captioned, People: s.People, Eyes: earshot.Clear, Text: caption})
+	e.At, e.From, e.Author, e.Sources = p.At, c.about.From, by, []earshot.EventID{c.about.ID}
+	r.record(ctx, e)
+}
+
+// longestDescribed is how much of a description is read, in bytes: more is none.
+const longestDescribed = 4 << 10
+
+// cause says what kept a model from an answer, in the words of the house.
+func cause(fault *llm.Error) string {
+	if fault == nil {
+		return "it was stopped for something more urgent"
+	}
+	return string(fault.Fault)
+}
