@@ -95,8 +95,8 @@ var about = map[string]note{
 	"executive.attention.least_confidence":  {effect: "How sure the agent must be, from 0 to 1, of what it says unasked."},
 
 	"executive.sight":                             {effect: "What the agent makes of what cameras see."},
-	"executive.sight.greet":                       {effect: "Greets somebody who comes into view after an absence, as executive.attention and the turn-taking style allow: polite once, when nobody talks or types; aggressive more readily; passive never.", later: "the camera"},
-	"executive.sight.greet_after_absence_seconds": {effect: "How long nobody must have been noticed before that.", later: "the camera"},
+	"executive.sight.greet":                       {effect: "Greets somebody who comes into view after an absence, as executive.attention and the turn-taking style allow: polite once, when nobody talks or types; aggressive more readily; passive never."},
+	"executive.sight.greet_after_absence_seconds": {effect: "How long nobody must have been noticed before that: seen, heard or typing. In the aggressive style a fifth of it is enough."},
 
 	"executive.sight.rooms":             {effect: "The rooms whose agents can look through the cameras, and so whoever is there asks them to: elsewhere, such as in a channel of a chat, they have no camera."},
 	"executive.sight.captions_per_hour": {effect: "How many pictures a model describes in an hour, at most, of what is new: when somebody came into view, the camera was moved, or sees again. Only a model that can look at pictures does, and only while nobody speaks or waits. 0 is none."},

@@ -177,7 +177,8 @@ type Sight struct {
 	// never does.
 	Greet bool `yaml:"greet"`
 
-	// GreetAfterAbsence is how long nobody must have been noticed before that.
+	// GreetAfterAbsence is how long nobody must have been noticed before that; in the
+	// aggressive style a fifth of it is enough.
 	GreetAfterAbsence field.Seconds `yaml:"greet_after_absence_seconds"`
 
 	// Rooms are those whose agents can look through the cameras, and so whoever is

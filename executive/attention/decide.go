@@ -64,9 +64,10 @@ type Facts struct {
 	Set   Config
 	Style interrupt.Style
 
-	// It is about one of these: something that the agent could say by itself, or,
-	// if that is nil, what was last said, as Talk has it.
+	// It is about one of these: something that the agent could say by itself, that
+	// somebody came into view, or, if those are nil, what was last said, as Talk has it.
 	Finding   *Finding
+	Arrival   *Arrival
 	Addressed bool // what was last said is for the agent
 
 	Talk   Talk
@@ -102,6 +103,8 @@ func Decide(f Facts) (earshot.Verdict, []string) {
 	switch {
 	case f.Finding != nil:
 		return decideFinding(f)
+	case f.Arrival != nil:
+		return decideArrival(f)
 	case f.Talk.Hushes:
 		return earshot.Silent, []string{ToldNo}
 	case f.Addressed:
@@ -118,10 +121,16 @@ func Again(f Facts) (at time.Time) {
 	}
 	for _, h := range holds(f) {
 		if h.until.IsZero() {
-			return time.Time{}
+			at = time.Time{}
+			break
 		}
 		if h.until.After(at) {
 			at = h.until
+		}
+	}
+	if f.Finding == nil && f.Arrival != nil {
+		if end := f.Arrival.At.Add(welcome); at.IsZero() || end.Before(at) {
+			return end
 		}
 	}
 	return at
@@ -129,8 +138,11 @@ func Again(f Facts) (at time.Time) {
 
 // holds are what a wait waits for.
 func holds(f Facts) []hold {
-	if f.Finding != nil {
+	switch {
+	case f.Finding != nil:
 		return append(limits(f), occupied(f)...)
+	case f.Arrival != nil:
+		return occupied(f)
 	}
 	return before(f)
 }
@@ -245,9 +257,10 @@ func budget(f Facts) (all []hold) {
 	return all
 }
 
-// occupied is what people do that a finding waits for.
+// occupied is what people do that a finding waits for, and a greeting: whoever is greeted
+// is here.
 func occupied(f Facts) (all []hold) {
-	if f.Here == 0 {
+	if f.Here == 0 && f.Finding != nil {
 		all = append(all, hold{reason: NobodyHere})
 	}
 	if f.Typing {
@@ -262,7 +275,7 @@ func occupied(f Facts) (all []hold) {
 	}
 	if f.Style != interrupt.Aggressive && !last.IsZero() && f.Now.Sub(last) < gap {
 		reason := OthersTalk
-		if f.Finding.Asked && (f.Others.IsZero() || f.Now.Sub(f.Others) >= gap) {
+		if f.Finding != nil && f.Finding.Asked && (f.Others.IsZero() || f.Now.Sub(f.Others) >= gap) {
 			reason = AskerTalks
 		}
 		all = append(all, hold{reason, last.Add(gap)})

@@ -31,6 +31,15 @@ func asked(change func(*attention.Facts)) attention.Facts {
 	return found(func(f *attention.Facts) { f.Finding = &attention.Finding{Asked: true}; change(f) })
 }
 
+// came are facts in which somebody is greeted.
+func came(change func(*attention.Facts)) attention.Facts {
+	f := attention.Facts{Now: noon, Set: attention.DefaultConfig(), Arrival: &attention.Arrival{
+		At: noon.Add(-time.Second), Greet: true, After: 10 * time.Minute, Absence: 11 * time.Minute, Sure: 0.8,
+	}}
+	change(&f)
+	return f
+}
+
 // room are facts in which a question to the room is answered.
 func room(change func(*attention.Facts)) attention.Facts {
 	f := attention.Facts{Now: noon, Set: attention.DefaultConfig(), Here: 2, Talk: attention.Talk{Asked: noon.Add(-10 * time.Second), Last: noon.Add(-10 * time.Second)}}
@@ -48,6 +57,28 @@ func TestDecide(t *testing.T) {
 		why   string
 		again time.Duration // from now; 0 for when something happens
 	}{
+		{"somebody comes", came(func(f *attention.Facts) {}), earshot.Speak, attention.SomebodyCame, 0},
+		{"nobody is to be greeted", came(func(f *attention.Facts) { f.Arrival.Greet = false }), earshot.Silent, attention.NoGreeting, 0},
+		{"somebody comes, switched off", came(func(f *attention.Facts) { f.Set.SpeakUnasked = false }), earshot.Silent, attention.Unasked, 0},
+		{"somebody comes, passive", came(func(f *attention.Facts) { f.Style = interrupt.Passive }), earshot.Silent, attention.Passive, 0},
+		{"after a coffee", came(func(f *attention.Facts) { f.Arrival.Absence = 5 * time.Minute }), earshot.Silent, attention.NotAway, 0},
+		{"after a coffee, aggressive", came(func(f *attention.Facts) { f.Arrival.Absence, f.Style = 5*time.Minute, interrupt.Aggressive }), earshot.Speak, attention.SomebodyCame, 0},
+		{"after a moment, aggressive", came(func(f *attention.Facts) { f.Arrival.Absence, f.Style = time.Minute, interrupt.Aggressive }), earshot.Silent, attention.NotAway, 0},
+		{"one more", came(func(f *attention.Facts) { f.Arrival.Were = 1 }), earshot.Silent, attention.OthersGreet, 0},
+		{"one more, aggressive", came(func(f *attention.Facts) { f.Arrival.Were, f.Style = 1, interrupt.Aggressive }), earshot.Speak, attention.SomebodyCame, 0},
+		{"a shadow", came(func(f *attention.Facts) { f.Arrival.Sure = 0.5 }), earshot.Silent, attention.NotSure, 0},
+		{"gone again", came(func(f *attention.Facts) { f.Arrival.Gone = true }), earshot.Silent, attention.LeftAgain, 0},
+		{"spoken to already", came(func(f *attention.Facts) { f.Arrival.Met = true }), earshot.Silent, attention.Talking, 0},
+		{"here for a while", came(func(f *attention.Facts) { f.Arrival.At = ago(30 * time.Second) }), earshot.Silent, attention.TooLate, 0},
+		{"somebody comes at night", came(func(f *attention.Facts) { f.Set.QuietHours = "11:30-12:45" }), earshot.Silent, attention.AtNight, 0},
+		{"somebody comes in a snooze", came(func(f *attention.Facts) { f.Snoozed = noon.Add(time.Hour) }), earshot.Silent, attention.Snoozing, 0},
+		{"somebody comes, told not now", came(func(f *attention.Facts) { f.ToldNo = ago(14 * time.Minute) }), earshot.Silent, attention.ToldNo, 0},
+		{"somebody comes, hushed", came(func(f *attention.Facts) { f.Hushed = true }), earshot.Silent, attention.Hushed, 0},
+		{"somebody comes, budget spent", came(func(f *attention.Facts) { f.Spoke = four }), earshot.Silent, attention.Spent, 0},
+		{"somebody comes, just spoken", came(func(f *attention.Facts) { f.Spoke = []time.Time{ago(time.Minute)} }), earshot.Silent, attention.Cooling, 0},
+		{"somebody comes and types", came(func(f *attention.Facts) { f.Typing = true }), earshot.Wait, attention.SomebodyType, 29 * time.Second},
+		{"somebody comes while others talk", came(func(f *attention.Facts) { f.Talk.Last = ago(time.Second) }), earshot.Wait, attention.OthersTalk, 2 * time.Second},
+		{"somebody comes on the telephone", came(func(f *attention.Facts) { f.Talk.Last, f.Talk.Call = ago(10*time.Second), true }), earshot.Wait, attention.OnTheLine, 29 * time.Second},
 		{"a finding", found(func(f *attention.Facts) {}), earshot.Speak, attention.WhatIFound, 0},
 		{"stale", found(func(f *attention.Facts) { f.Finding.Stale = true }), earshot.Silent, attention.Stale, 0},
 		{"not worth it", found(func(f *attention.Facts) { f.Finding.Worth = false }), earshot.Note, attention.NotWorth, 0},
@@ -151,6 +182,13 @@ func facts(t *rapid.T) attention.Facts {
 			Stale: rapid.Bool().Draw(t, "stale"), Told: rapid.Bool().Draw(t, "told"), Confidence: rapid.Float64Range(0, 1).Draw(t, "sure"),
 		}
 	}
+	if rapid.Bool().Draw(t, "came") {
+		f.Arrival = &attention.Arrival{
+			At: noon.Add(-time.Duration(rapid.IntRange(0, 40).Draw(t, "ago")) * time.Second), After: 10 * time.Minute, Absence: noon.Sub(past("gone")),
+			Greet: rapid.Bool().Draw(t, "greet"), Were: rapid.IntRange(0, 2).Draw(t, "were"), Sure: rapid.Float64Range(0, 1).Draw(t, "sure"),
+			Gone: rapid.Bool().Draw(t, "left"), Met: rapid.Bool().Draw(t, "met"),
+		}
+	}
 	return f
 }
 
@@ -177,6 +215,12 @@ func TestNeverUnasked(t *testing.T) {
 			if is {
 				t.Errorf("spoke %s, because %q", reason, why)
 			}
+		}
+		if a := f.Arrival; f.Finding == nil && a != nil {
+			if !a.Greet || a.Gone || a.Met || a.Absence < 2*time.Minute || noon.Sub(a.At) >= 30*time.Second || a.Sure < f.Set.LeastConfidence {
+				t.Errorf("greeted who is not to be greeted, because %q", why)
+			}
+			return
 		}
 		if f.Finding == nil && (f.Talk.Call || f.Talk.Tender || f.Talk.Performed || f.Talk.Asked.IsZero() || f.Talk.Answered) {
 			t.Errorf("answered what was no question to the room, because %q", why)

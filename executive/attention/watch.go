@@ -52,7 +52,12 @@ const (
 	newcomer = 0.8
 	newField = 0.8
 	newWord  = 0.15
+	newGuest = 0.8
 )
+
+// misses is the absence after which somebody who comes is half as much news as anybody can
+// be: after a coffee hardly any, after lunch some, in the morning all.
+const misses = 45 * time.Minute
 
 // A Watch follows how much of what happens in a room is new, against what has been
 // usual there of late. It has no goroutine and no clock: its caller steps it, at the
@@ -85,6 +90,9 @@ type Glimpse struct {
 	Who  string // the voice or the person, if it is anybody's
 	What string // what kind of thing it is, such as a field of the scene
 	Text earshot.Text
+
+	// Absence is, of somebody who comes, for how long nobody had been noticed.
+	Absence time.Duration
 }
 
 // Take takes in something that happened.
@@ -94,6 +102,9 @@ func (w *Watch) Take(g Glimpse) {
 	}
 	if g.What != "" {
 		w.pending += newField * w.newness("what "+g.What, g.At)
+	}
+	if g.Absence > 0 {
+		w.pending += newGuest * (1 - left(g.Absence, misses))
 	}
 	told := make(map[string]bool)
 	for _, word := range words(string(g.Text)) {

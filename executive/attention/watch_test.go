@@ -14,7 +14,8 @@ import (
 
 // watched lets things happen and returns what the watch made of it: a letter for each
 // five seconds. In the script "a" to "e" say something each time new, capitals say
-// the same as always, digits come and say nothing, "v" is a new field of the scene.
+// the same as always, digits come and say nothing, "v" is a new field of the scene, "m" somebody
+// who comes into view after a moment, and "n" one who does after a night.
 // What is returned is N for novelty, C for a check-in, o for observed, and a dot.
 func watched(script string) string {
 	w := attention.Watch{Every: 5 * time.Second}
@@ -30,6 +31,8 @@ func watched(script string) string {
 			g.Who, g.Text = strings.ToLower(string(r)), "would you please pass the marmalade over this breakfast table"
 		case r >= '0' && r <= '9':
 			g.Who = string(r)
+		case r == 'm' || r == 'n': // somebody comes after a moment, or after a night
+			g.What, g.Absence = "arrival", map[rune]time.Duration{'m': 20 * time.Second, 'n': 8 * time.Hour}[r]
 		case r == 'v':
 			g.What, g.Text = "recent_visual", "a person at the window with an umbrella"
 		}
@@ -70,6 +73,8 @@ func TestWatch(t *testing.T) {
 		{"somebody comes", "1" + quiet, "o" + quiet},
 		{"something new is seen", "v" + quiet, "N" + quiet},
 		{"the same is seen", "vvvvvvvv", "Nooooooo"},
+		{"somebody comes and goes and comes", "mmmmmmmmmmmm", "oooooooooooo"},
+		{"somebody comes in the morning", "mm....n", "oo....N"},
 		{"news among repetition", "AAAAAA......a......A", "Nooooo......N......o"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

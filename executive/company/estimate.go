@@ -29,9 +29,9 @@ type Estimate struct {
 type Guess struct {
 	ID    earshot.ParticipantID `json:"id"`
 	Name  string                `json:"name,omitempty"` // what they are called, which whoever asks fills in
-	Named bool                  `json:"named"` // else it is a voice that nobody has put a name to
-	Sure  float64               `json:"sure"`  // more than 0 and less than 1
-	By    []Evidence            `json:"by"`    // the newest first
+	Named bool                  `json:"named"`          // else it is a voice that nobody has put a name to
+	Sure  float64               `json:"sure"`           // more than 0 and less than 1
+	By    []Evidence            `json:"by"`             // the newest first
 }
 
 // An Evidence is what speaks for a guess.

@@ -181,6 +181,7 @@ func (r *Room) append(ctx context.Context, events ...earshot.Event) ([]earshot.E
 			r.recalls(e)
 			r.glimpse(e)
 			r.describes(e)
+			r.comesIn(e)
 			r.show(e)
 		}
 	}

@@ -21,18 +21,41 @@ func (r *Room) glimpse(e earshot.Event) {
 		g.Text = body.Text
 	case earshot.Edit:
 		g.What, g.Text = body.Field, body.Text
+	case earshot.Sight:
+		if !r.catchesTheEye(&g, e, body) {
+			return
+		}
 	default:
 		return
 	}
 	if p, _ := r.cfg.People.Get(e.Author); p.Type == participants.Internal || !overhears(e) {
 		return
 	}
-	if g.Who == "" {
+	if g.Who == "" && e.Body.Kind() != earshot.KindSight { // eyes name nobody
 		g.Who = e.From.Provider + ":" + e.From.ID
 	}
 	r.regard.watch.Take(g)
 	r.regard.latest = e.ID
 }
+
+// catchesTheEye reports whether what a camera noticed may be new: somebody who comes, what is
+// held up, or another picture. Who comes back in a moment had not gone.
+func (r *Room) catchesTheEye(g *attention.Glimpse, e earshot.Event, s earshot.Sight) bool {
+	g.Who = ""
+	switch s.What {
+	case earshot.PeopleChanged:
+		g.What, g.Absence = "arrival", r.absence(e.At)
+		return s.People > s.Were && (s.Were > 0 || g.Absence >= moments)
+	case earshot.CodeRead, earshot.Captioned:
+		g.What, g.Text = string(s.What), s.Text
+		return true
+	}
+	g.What = string(s.What)
+	return s.What == earshot.SceneChanged
+}
+
+// moments is for how long nobody is noticed now and then although somebody is here.
+const moments = 10 * time.Second
 
 // wondering returns a channel that yields when what has happened is to be weighed;
 // nil while nothing has.

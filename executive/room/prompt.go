@@ -24,6 +24,9 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
 		messages = append(messages, l.asked(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
 	}
+	if news, ok := q.happened(); ok {
+		messages = append(messages, news)
+	}
 	messages = q.shown(append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)}))
 	engine, model := q.seat.thinks(set)
 	return &llm.Request{
@@ -91,6 +94,7 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	if q.unasked {
 		manner += "\nNobody called you: the room was asked the last question, and nobody answered. Answer it in one sentence, and only if you know the answer."
 	}
+	manner += q.welcome()
 	if q.seat.foreign > 0 {
 		manner += "\n" + conversation.Correction(q.seat.foreign, q.seat.Name)
 		q.seat.foreign = 0

@@ -47,6 +47,7 @@ type question struct {
 	// it answers what somebody asked the room.
 	found   *found
 	unasked bool
+	came    *arrival // or that it greets somebody
 
 	// Askers are who wrote it, and what was given up in its favour, as they were
 	// known by the handle that they came by.
@@ -278,7 +279,7 @@ func (r *Room) giveUp(q question) {
 // nobody asked for.
 func (q question) about() earshot.EventID {
 	switch {
-	case q.remind != nil:
+	case q.remind != nil || q.came != nil:
 		return ""
 	case q.found != nil:
 		return q.found.event.Body.(earshot.Finding).Answers

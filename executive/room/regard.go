@@ -26,6 +26,7 @@ type regard struct {
 	snoozed marks    // until when
 	hangs   *entry   // a question to the room that is left to the people in it
 	found   []*found // what is to be said, or perhaps
+	came    *arrival // who may be greeted; nil if nobody
 
 	answered marks     // to what an answer was said
 	again    time.Time // when one of these is looked at again; zero for when something happens

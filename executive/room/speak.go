@@ -46,8 +46,8 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 }
 
 // choose takes the question that is answered next from those that wait. A notice that
-// everybody must hear goes first, what people asked next, then what somebody is to be reminded of, then what was
-// found out, then what agents asked; and the conversation in which somebody waits longest before
+// everybody must hear goes first, what people asked next, then what somebody is to be reminded of, then who is
+// to be greeted, then what was found out, then what agents asked; and the conversation in which somebody waits longest before
 // others; there, of those to several agents, the most urgent, and of equals the
 // newest: the talk has gone on. It is counted among those that wait until its turn
 // is live, or will not be.
@@ -57,6 +57,9 @@ func (r *Room) choose(ctx context.Context) (q question, ok bool) {
 	}
 	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
 		if q, ok := r.due(ctx); ok {
+			return q, true
+		}
+		if q, ok := r.greets(ctx); ok {
 			return q, true
 		}
 		if q, ok := r.speakUp(ctx); ok {
@@ -212,6 +215,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		r.reminded(e.question, e.reply)
 	}
 	r.saidUnasked(e.question, e.reply)
+	if e.reply.Delivered() != "" {
+		r.regard.spokenTo()
+	}
 	if e.asked != nil {
 		e.question.seat.foreign += e.asked.sieve.scrub.Foreign
 	}

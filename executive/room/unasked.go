@@ -226,7 +226,7 @@ func (r *Room) saying(f *found) question {
 // saidUnasked notes how the turn of something went that nobody had asked for, or not
 // just now. What nobody heard is tried again.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
-	if (q.found != nil || q.unasked) && stopped(reply) {
+	if (q.found != nil || q.unasked || q.came != nil) && stopped(reply) {
 		r.regard.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
 	}
 	switch {

@@ -1,0 +1,16 @@
+package reflex
+
+import "time"
+
+// Greeting returns what one says to somebody who comes, by the clock of their place.
+func Greeting(now time.Time) string {
+	switch h := now.Hour(); {
+	case h < 5 || h >= 22:
+		return "Hello."
+	case h < 12:
+		return "Good morning."
+	case h < 18:
+		return "Good afternoon."
+	}
+	return "Good evening."
+}

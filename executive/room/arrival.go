@@ -1,0 +1,118 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive/attention"
+	"earshot/executive/company"
+	"earshot/executive/reflex"
+	"earshot/llm"
+)
+
+// An arrival is that somebody has come into view, as long as they may be greeted.
+type arrival struct {
+	event   earshot.Event
+	absence time.Duration // for how long nobody had been noticed before
+	gone    bool          // nobody is in view any more
+	met     bool          // the agent has said something since
+	waits   bool          // it is on record that it waits
+}
+
+// comesIn takes in that a camera has noticed somebody come or go, which is on record and has
+// just happened. One more who comes while others are greeted is among them.
+func (r *Room) comesIn(e earshot.Event) {
+	s, is := e.Body.(earshot.Sight)
+	if !is || s.What != earshot.PeopleChanged {
+		return
+	}
+	if a := r.regard.came; a != nil && s.People == 0 && a.event.From == e.From {
+		a.gone = true
+	}
+	if s.People <= s.Were || r.stale(e) || r.regard.came != nil && !r.regard.came.gone {
+		return
+	}
+	r.regard.came = &arrival{event: e, absence: r.absence(e.At)}
+}
+
+// absence returns for how long nobody had been noticed before who comes at a time.
+func (r *Room) absence(at time.Time) (d time.Duration) {
+	r.gathering.does(func(c *company.Company) { d = c.Absence(at) })
+	return d
+}
+
+// spokenTo notes that the agent has said something that was heard: whoever comes is spoken
+// to already.
+func (g *regard) spokenTo() {
+	if g.came != nil {
+		g.came.met = true
+	}
+}
+
+// greets returns the greeting that is said now, as a question without an asker. What is
+// decided is written down, that it waits once.
+func (r *Room) greets(ctx context.Context) (question, bool) {
+	a := r.regard.came
+	if a == nil || !r.answers() {
+		r.regard.came = nil
+		return question{}, false
+	}
+	set, s := r.cfg.Settings(), a.event.Body.(earshot.Sight)
+	q := question{
+		seat: r.seats[0], message: a.event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		aloud: true, came: a, visibility: a.event.Visibility,
+	}
+	facts := r.regards(a.event.Visibility, "")
+	facts.Arrival = &attention.Arrival{
+		At: a.event.At, Greet: set.Sight.Greet, After: set.Sight.GreetAfterAbsence.Duration(),
+		Absence: a.absence, Were: s.Were, Sure: s.Sure, Gone: a.gone, Met: a.met,
+	}
+	verdict, why := attention.Decide(facts)
+	if verdict == earshot.Speak && len(r.outlets(q, set)) == 0 {
+		verdict, why = earshot.Silent, []string{attention.NobodyHere}
+	}
+	if verdict == earshot.Wait && a.waits {
+		r.sooner(attention.Again(facts))
+		return question{}, false
+	}
+	if !r.settle(ctx, r.decided(q, verdict, why)) {
+		return question{}, false // the disk is full
+	}
+	switch verdict {
+	case earshot.Wait:
+		a.waits = true
+		r.sooner(attention.Again(facts))
+	case earshot.Speak:
+		r.regard.came = nil
+		r.spokeUp(facts.Now, a.event.Visibility)
+		if !r.modelWorks(q.seat) {
+			q.words = reflex.Greeting(facts.Now)
+		}
+		return q, true
+	default:
+		r.regard.came = nil
+	}
+	return question{}, false
+}
+
+// happened tells the model of what it was not asked but is to speak about, as the last
+// message of the dialogue.
+func (q *question) happened() (llm.Message, bool) {
+	if q.came == nil {
+		return llm.Message{}, false
+	}
+	s := q.came.event.Body.(earshot.Sight)
+	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: "The " + earshot.Text(calls(q.came.event.From)) + " noticed: " + s.Words() + "."}.String()}, true
+}
+
+// welcome tells the model how to greet.
+func (q *question) welcome() string {
+	if q.came == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nNobody has said anything to you: somebody has just come into view, after %d minutes in which nobody was noticed. Greet them in one short sentence. "+
+		"You cannot tell by the camera who it is: say no name.", int(q.came.absence.Minutes()))
+}
