@@ -21,11 +21,13 @@ endif
 # How long each fuzz target runs.
 FUZZTIME ?= 20s
 
-# The helpers hold C. Where nobody wants a voice (EARSHOT_WITHOUT=voice), they
-# are left out.
+# The helpers hold C. Where nobody wants a voice (EARSHOT_WITHOUT=voice) or eyes
+# (EARSHOT_WITHOUT=camera), they are left out.
 comma := ,
-ifneq ($(filter voice,$(subst $(comma), ,$(EARSHOT_WITHOUT))),)
-PACKAGES = $$(go list ./... | grep -v /cmd/earshot-)
+WITHOUT := $(subst $(comma), ,$(EARSHOT_WITHOUT))
+UNWANTED := $(if $(filter voice,$(WITHOUT)),/cmd/earshot-sound$$ /cmd/earshot-speech$$) $(if $(filter camera,$(WITHOUT)),/cmd/earshot-camera$$)
+ifneq ($(strip $(UNWANTED)),)
+PACKAGES = $$(go list ./... | grep -v $(foreach package,$(UNWANTED),-e '$(package)'))
 else
 PACKAGES = ./...
 endif
@@ -55,10 +57,16 @@ build: ## build the programs into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/earshot
 	@if scripts/setup voice; then \
-		echo CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-...; \
-		CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-...; \
+		echo CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-s...; \
+		CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-s...; \
 	else \
 		echo 'without the helpers that hear and speak'; \
+	fi
+	@if scripts/setup camera; then \
+		echo CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-camera; \
+		CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-camera; \
+	else \
+		echo 'without the helper that sees'; \
 	fi
 
 test: ## everything that must be green: set up, check, test-core, race
@@ -73,7 +81,7 @@ check: ## formatting, go vet, staticcheck
 
 test-core: ## the daemon and its tests in pure Go, in seconds, without a model server
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,ollama,discord RAPID_CHECKS=300 go test -short ./...
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,discord RAPID_CHECKS=300 go test -short ./...
 
 race: ## all tests with the race detector, in random order
 	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $(PACKAGES)

@@ -23,14 +23,16 @@ type machine struct {
 	server    bool   // the Ollama server is built
 	clients   bool   // the Discord clients are installed
 	npm       bool
-	voice     bool // the libraries of the helpers are there
-	tools     bool // and what their tests need
+	voice     bool // the libraries of the helpers that hear and speak are there
+	camera    bool // those of the one that sees
+	tools     bool // and what the tests of the voice need
+	footage   bool // and those of the camera
 	aptFails  bool
 	buildFail bool
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, clients: true, npm: true, voice: true, tools: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, clients: true, npm: true, voice: true, camera: true, tools: true, footage: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -41,8 +43,11 @@ func (m machine) but(change func(*machine)) machine {
 // What apt-get is asked for.
 const (
 	packages  = "gcc libc6-dev g++ nlohmann-json3-dev libstb-dev"
-	libraries = "pkg-config portaudio19-dev libspeexdsp-dev libpocketsphinx-dev pocketsphinx-en-us flite1-dev " +
+	tool      = "pkg-config "
+	libraries = "portaudio19-dev libspeexdsp-dev libpocketsphinx-dev pocketsphinx-en-us flite1-dev " +
 		"libavcodec-dev libavformat-dev libavutil-dev libavfilter-dev libavdevice-dev libswscale-dev libswresample-dev libasound2-plugins"
+	eyes     = "libopencv-dev opencv-data"
+	footage  = "opencv-doc"
 	forTests = "pulseaudio pulseaudio-utils flite espeak-ng ffmpeg"
 )
 
@@ -54,8 +59,10 @@ func apt(packages string) string {
 func TestSetup(t *testing.T) {
 	bare := debian.but(func(m *machine) { m.compilers, m.headers, m.server = "", false, false })
 	noServer := debian.but(func(m *machine) { m.server = false })
-	naked := bare.but(func(m *machine) { m.voice, m.tools = false, false })
+	naked := bare.but(func(m *machine) { m.voice, m.tools, m.camera, m.footage = false, false, false, false })
 	mute := debian.but(func(m *machine) { m.voice, m.tools = false, false })
+	blind := debian.but(func(m *machine) { m.camera, m.footage = false, false })
+	none := debian.but(func(m *machine) { m.voice, m.camera = false, false })
 	elsewhere := bare.but(func(m *machine) { m.apt = false })
 	goIs := func(version string) machine { return debian.but(func(m *machine) { m.goVersion = version }) }
 	for _, tt := range []struct {
@@ -68,19 +75,34 @@ func TestSetup(t *testing.T) {
 	}{
 		{"nothing missing to run", debian, "run", "", false, ""},
 		{"nothing missing to test", debian, "test", "", false, ""},
-		{"bare, to run", naked, "run", "", false, apt("gcc libc6-dev " + libraries)},
-		{"bare, to run without a voice", naked, "run", "EARSHOT_WITHOUT=voice", false, ""},
+		{"bare, to run", naked, "run", "", false, apt("gcc libc6-dev " + tool + libraries + " g++ " + eyes)},
+		{"bare, to run without a voice", naked, "run", "EARSHOT_WITHOUT=voice", false, apt("gcc libc6-dev g++ pkg-config " + eyes)},
+		{"bare, to run without a camera", naked, "run", "EARSHOT_WITHOUT=camera", false, apt("gcc libc6-dev " + tool + libraries)},
+		{"bare, to run without a sense", naked, "run", "EARSHOT_WITHOUT=voice,camera", false, ""},
+		{"to run, blind and not root", blind.but(func(m *machine) { m.user = "1000" }), "run", "", false,
+			"setup: earshot will not see until you run: sudo apt-get install -y --no-install-recommends " + eyes},
+		{"to run, blind on another system", blind.but(func(m *machine) { m.apt = false }), "run", "", false,
+			"setup: earshot will not see; missing here:\n\tthe library OpenCV, for cameras\n\tits descriptions of faces"},
+		{"to run without any sense, not root", none.but(func(m *machine) { m.user = "1000" }), "run", "", false,
+			"setup: earshot will neither hear, speak nor see until you run: sudo apt-get install -y --no-install-recommends " + tool + libraries + " " + eyes},
 		{"to run, not root", mute.but(func(m *machine) { m.user = "1000" }), "run", "", false,
 			"setup: earshot will neither hear nor speak until you run: sudo apt-get install -y --no-install-recommends " + libraries},
 		{"to run, on another system", mute.but(func(m *machine) { m.apt = false }), "run", "", false,
 			"setup: earshot will neither hear nor speak; missing here:\n" +
-				"\tpkg-config, for those helpers\n\tthe library PortAudio, for the sound card\n\tthe library Speex DSP, to remove its own sound from what it hears\n\tthe library pocketsphinx, to recognise speech\n" +
+				"\tthe library PortAudio, for the sound card\n\tthe library Speex DSP, to remove its own sound from what it hears\n\tthe library pocketsphinx, to recognise speech\n" +
 				"\tits model of English\n\tthe library flite, to speak\n\tthe libraries of FFmpeg, for files of sound\n\tthe way from ALSA to PulseAudio and PipeWire"},
 		{"to run, where nothing can be installed", mute.but(func(m *machine) { m.aptFails = true }), "run", "", false,
 			"setup: installing " + libraries + "\n[apt-get update -qq]\nsetup: apt-get could not install " + libraries + "; read what it says above.\nsetup: earshot will neither hear nor speak."},
 		{"can the helpers be built", debian, "voice", "", false, ""},
 		{"they cannot", mute, "voice", "", true, ""},
 		{"they need not", debian, "voice", "EARSHOT_WITHOUT=ollama,voice", true, ""},
+		{"can the one that sees be built", debian, "camera", "", false, ""},
+		{"it can, without a voice", mute, "camera", "", false, ""},
+		{"it cannot", blind, "camera", "", true, ""},
+		{"it need not", debian, "camera", "EARSHOT_WITHOUT=camera", true, ""},
+		{"only the camera is missing", blind, "test", "", false, apt(eyes + " " + footage)},
+		{"only footage is missing", debian.but(func(m *machine) { m.footage = false }), "test", "", false, apt(footage)},
+		{"the camera is missing and not wanted", blind, "test", "EARSHOT_WITHOUT=camera", false, ""},
 		{"only the voice is missing", mute, "test", "", false, apt(libraries + " " + forTests)},
 		{"only what its tests need is missing", debian.but(func(m *machine) { m.tools = false }), "test", "", false, apt(forTests)},
 		{"newer Go", goIs("go1.30.2"), "run", "", false, ""},
@@ -112,10 +134,10 @@ func TestSetup(t *testing.T) {
 			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]\n" +
 				"setup: the Ollama server could not be built; read what it says above, or do without: EARSHOT_WITHOUT=ollama."},
 		{"without the server", bare, "test", "EARSHOT_WITHOUT=ollama", false,
-			apt("gcc libc6-dev")},
-		{"without anything", naked, "test", "EARSHOT_WITHOUT=voice,ollama", false, apt("gcc libc6-dev")},
-		{"without the server and another", noServer, "test", "EARSHOT_WITHOUT=camera ollama", false, ""},
-		{"without something else", noServer, "test", "EARSHOT_WITHOUT=ollamas,camera", false,
+			apt("gcc libc6-dev g++")},
+		{"without anything", naked, "test", "EARSHOT_WITHOUT=voice,camera,ollama", false, apt("gcc libc6-dev")},
+		{"without the server and another", noServer, "test", "EARSHOT_WITHOUT=lights ollama", false, ""},
+		{"without something else", noServer, "test", "EARSHOT_WITHOUT=ollamas,lights", false,
 			"setup: building the Ollama server that the tests talk to, once: some minutes\n[build]"},
 		{"with a server of its own", noServer, "test", "EARSHOT_OLLAMA=/a/path", false, ""},
 		{"headers are not needed any more", debian.but(func(m *machine) { m.headers = false }), "test", "", false, ""},
@@ -124,7 +146,7 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,ollama,discord."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,ollama,discord."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
 		{"the clients are missing", debian.but(func(m *machine) { m.clients = false }), "test", "", false,
 			"setup: installing the Discord clients that the tests call, once\n[build]"},
@@ -186,8 +208,16 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	if m.apt {
 		program(t, filepath.Join(bin, "apt-get"), "#!/bin/sh\necho \"[apt-get $*]\" >&2\n"+result(!m.aptFails))
 	}
+	if m.voice || m.camera {
+		program(t, filepath.Join(bin, "pkg-config"), "#!/bin/sh\n[ \"$2\" != opencv4 ] || "+result(m.camera)+"\n"+result(m.voice)+"\n")
+	}
+	if m.camera {
+		program(t, filepath.Join(dir, "usr", "share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml"), "")
+	}
+	if m.footage {
+		program(t, filepath.Join(dir, "usr", "share/doc/opencv-doc/examples/data/vtest.avi"), "")
+	}
 	if m.voice {
-		program(t, filepath.Join(bin, "pkg-config"), "#!/bin/sh\n")
 		for _, file := range []string{"share/pocketsphinx/model/en-us/en-us.lm.bin", "include/flite/flite.h", "lib/any/alsa-lib/libasound_module_pcm_pulse.so"} {
 			program(t, filepath.Join(dir, "usr", file), "")
 		}

@@ -19,11 +19,13 @@ var built struct {
 
 // Build builds the real helpers of these names, such as earshot-sound, once for
 // a test binary, and returns the folder that they are in. A test that may do
-// without a voice is skipped; see [testkit.Need]. Who builds calls [Remove] when
+// without a voice, or without a camera, is skipped; see [testkit.Need]. Who builds calls [Remove] when
 // all tests are over.
 func Build(t testing.TB, names ...string) (dir string) {
 	t.Helper()
-	testkit.Need(t, "voice")
+	for _, name := range names {
+		testkit.Need(t, needed(name))
+	}
 	built.Lock()
 	defer built.Unlock()
 	if built.dir == "" {
@@ -42,6 +44,14 @@ func Build(t testing.TB, names ...string) (dir string) {
 		}
 	}
 	return built.dir
+}
+
+// needed returns what a test needs that needs the helper of that name.
+func needed(name string) string {
+	if name == "earshot-camera" {
+		return "camera"
+	}
+	return "voice"
 }
 
 func build(dir, name string) error {

@@ -37,7 +37,8 @@ type Picture struct {
 
 // Limits are what is believed.
 type Limits struct {
-	Bytes int // of a picture, and of what stands before one
+	Bytes int // of a picture
+	Waste int // bytes that belong to no whole picture, in sequence
 	Side  int // of a picture, in pixels
 }
 
@@ -104,7 +105,7 @@ func (r readOnly) Read(b []byte) (int, error) {
 
 // waste counts bytes that belong to no picture.
 func (r *Reader) waste(n int) error {
-	if r.wasted += n; r.wasted > r.limits.Bytes {
+	if r.wasted += n; r.wasted > r.limits.Waste {
 		return ErrNone
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"earshot/models/see/mjpeg"
 )
 
-var limits = mjpeg.Limits{Bytes: 100_000, Side: 1000}
+var limits = mjpeg.Limits{Bytes: 100_000, Waste: 100_000, Side: 1000}
 
 // picture returns a JPEG of that size, and none like it for another number.
 func picture(t testing.TB, width, height, number int) []byte {
@@ -134,7 +134,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(append([]byte("--frame\r\n\r\n"), append(a, a...)...))
 	f.Add([]byte("\xff\xd8\xff\xc0\x00\x08\x08\x00\x00\x00\x01\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := mjpeg.NewReader(bytes.NewReader(b), mjpeg.Limits{Bytes: 1000, Side: 100})
+		r := mjpeg.NewReader(bytes.NewReader(b), mjpeg.Limits{Bytes: 1000, Waste: 500, Side: 100})
 		left := len(b)
 		for {
 			p, err := r.Next()

@@ -146,7 +146,7 @@ func (c *Camera) send(w http.ResponseWriter, r *http.Request) bool {
 		http.NewResponseController(w).Flush()
 		return fault == Halfway && c.wait(r, changed)
 	case Junk:
-		part = bytes.Repeat([]byte("no picture at all\r\n"), 5000)
+		part = bytes.Repeat([]byte("no picture at all\r\n"), 50_000)
 		jpeg = nil
 	case Bomb:
 		jpeg = []byte("\xff\xd8\xff\xc0\x00\x11\x08\xff\xff\xff\xff\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00\xff\xd9")

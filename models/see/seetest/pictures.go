@@ -37,6 +37,17 @@ func Room() *image.RGBA {
 	return m
 }
 
+// Clutter returns a place full of things, another one for each seed.
+func Clutter(seed uint64) *image.RGBA {
+	m, r := Room(), rand.New(rand.NewPCG(seed, 2))
+	for range 120 {
+		x, y := r.IntN(Width), r.IntN(Height)
+		v := uint8(r.IntN(256))
+		fill(m, image.Rect(x, y, x+15+r.IntN(60), y+15+r.IntN(60)), color.RGBA{v, v, uint8(r.IntN(256)), 255})
+	}
+	return m
+}
+
 func fill(m *image.RGBA, r image.Rectangle, c color.RGBA) {
 	draw.Draw(m, r, image.NewUniform(c), image.Point{}, draw.Src)
 }
@@ -110,7 +121,21 @@ func Lit(m *image.RGBA, light float64) *image.RGBA {
 // steps of 255.
 func Noisy(m *image.RGBA, deviation float64, seed uint64) *image.RGBA {
 	r := rand.New(rand.NewPCG(seed, 1))
-	return each(m, func(v uint8) float64 { return float64(v) + r.NormFloat64()*deviation })
+	noise := make([]int, 10007) // a prime, so that no two rows have the same
+	for i := range noise {
+		noise[i] = int(math.Round(r.NormFloat64() * deviation))
+	}
+	out, n := image.NewRGBA(m.Rect), r.IntN(len(noise))
+	for i, v := range m.Pix {
+		if n++; n == len(noise) {
+			n = 0
+		}
+		out.Pix[i] = uint8(max(0, min(255, int(v)+noise[n])))
+		if i%4 == 3 {
+			out.Pix[i] = 255
+		}
+	}
+	return out
 }
 
 func each(m *image.RGBA, f func(uint8) float64) *image.RGBA {

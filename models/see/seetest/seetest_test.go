@@ -33,7 +33,7 @@ func look(ctx context.Context, t *testing.T, c *seetest.Camera) *http.Response {
 	return answer
 }
 
-var limits = mjpeg.Limits{Bytes: 1 << 20, Side: 4096}
+var limits = mjpeg.Limits{Bytes: 1 << 20, Waste: 1 << 20, Side: 4096}
 
 func TestCamera(t *testing.T) {
 	c := seetest.NewCamera(1000)
