@@ -1,0 +1,158 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"earshot"
+	"earshot/internal/helper"
+	"earshot/models/see/wire"
+)
+
+// serve is the helper at work: it opens the camera that it is told, and shows what it
+// has seen to who asks, until its input closes.
+func serve(ctx context.Context, s *helper.Server) error {
+	ctx, stop := context.WithCancel(ctx)
+	d := &desk{server: s, album: newAlbum(), answers: make(chan answer, requests), open: make(chan wire.Open, 1)}
+	told := make(chan error, 1)
+	go func() { told <- s.Controls(d.take) }() // ends with the connection, which ends when serve does
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer stop()
+	working.Go(func() { d.answer(ctx) })
+	gone := make(chan error, 1)
+	for {
+		select {
+		case err := <-told:
+			return err
+		case o := <-d.open:
+			working.Go(func() { gone <- watch(ctx, s, o, d.album) })
+		case err := <-gone:
+			if err != nil {
+				return errors.Join(err, tell(s, err))
+			}
+			// A recording is over; who looks back may still do so.
+		}
+	}
+}
+
+// tell tells the daemon why there are no pictures.
+func tell(s *helper.Server, err error) error {
+	if f := (*fault)(nil); errors.As(err, &f) {
+		return s.Send(wire.FaultName, f.wire())
+	}
+	return nil
+}
+
+// A desk takes what the daemon asks for, and answers it.
+type desk struct {
+	server  *helper.Server
+	album   *album
+	open    chan wire.Open // the one
+	opened  bool
+	answers chan answer // no more than there may be requests
+
+	mu      sync.Mutex
+	waiting int // requests that are not answered
+}
+
+// requests is how many there may be at a time: the daemon knows of an answer before its
+// sender does that it is sent.
+const requests = 2 * wire.MaxRequests
+
+// An answer is one picture for who asked.
+type answer struct {
+	look wire.Look
+	page *page // nil if there is none
+}
+
+// take takes one message.
+func (d *desk) take(c helper.Control) error {
+	switch {
+	case c.Name == wire.OpenName && !d.opened:
+		var o wire.Open
+		if err := c.Decode(&o); err != nil {
+			return err
+		}
+		if len(o.Masks) > wire.MaxMasks || slices.ContainsFunc(o.Masks, func(b earshot.Box) bool { return !b.Valid() }) {
+			return fmt.Errorf("%w: masks that cannot be", helper.ErrProtocol)
+		}
+		d.opened = true
+		d.open <- o
+		return nil
+	case c.Name == wire.LookName && d.opened:
+		var l wire.Look
+		if err := c.Decode(&l); err != nil {
+			return err
+		}
+		return d.look(l)
+	}
+	return fmt.Errorf("%w: %q at this point", helper.ErrProtocol, c.Name)
+}
+
+// look has a request answered, at once or with the next picture.
+func (d *desk) look(l wire.Look) error {
+	if !d.admit() {
+		return d.server.Send(wire.PictureName, wire.Picture{Request: l.Request})
+	}
+	if l.Age > 0 {
+		d.answers <- answer{l, d.album.nearest(l.Age)}
+		return nil
+	}
+	d.album.await(func(p *page) { d.answers <- answer{l, p} })
+	return nil
+}
+
+// admit reports whether one more may ask.
+func (d *desk) admit() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting == requests {
+		return false
+	}
+	d.waiting++
+	return true
+}
+
+// answer sends one picture after the other until ctx ends.
+func (d *desk) answer(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case a := <-d.answers:
+			if d.send(a) != nil {
+				return // the daemon is gone
+			}
+			d.mu.Lock()
+			d.waiting--
+			d.mu.Unlock()
+		}
+	}
+}
+
+func (d *desk) send(a answer) error {
+	p := wire.Picture{Request: a.look.Request}
+	if a.page == nil {
+		return d.server.Send(wire.PictureName, p)
+	}
+	jpeg := a.page.jpeg
+	if a.look.Boxes {
+		jpeg = drawn(jpeg, a.page.seen)
+	}
+	p.Bytes, p.Width, p.Height, p.Seen, p.Age = len(jpeg), a.page.width, a.page.height, a.page.seen, d.album.age(a.page)
+	if err := d.server.Send(wire.PictureName, p); err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(jpeg, wire.MaxChunk) {
+		if err := d.server.SendSound(a.look.Request, chunk); err != nil {
+			return err
+		}
+	}
+	return d.server.SendSound(a.look.Request, nil)
+}

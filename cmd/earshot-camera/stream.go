@@ -1,0 +1,165 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"earshot/models/see/mjpeg"
+)
+
+// errNoStream is an address that leads to something else than a stream of JPEG.
+var errNoStream = errors.New("this is no stream of JPEG")
+
+// jpegs are how much of a stream of JPEG is believed. A picture of 4096 by 4096 pixels
+// has 4 MB as a rule; one that is damaged is smaller than what may be wasted, in those
+// that cameras send.
+var jpegs = mjpeg.Limits{Bytes: 16 << 20, Waste: 4 << 20, Side: largest}
+
+// damages is how many pictures in sequence may be damaged before a stream is given up.
+const damages = 50
+
+// A stream is a source that sends one JPEG after the other over HTTP, as most cameras in
+// a network do. It is read here and not by FFmpeg: what is passed over is not decoded, no
+// picture is made room for before its size is known, and nothing hangs.
+type stream struct {
+	address  address
+	body     io.ReadCloser
+	pictures *mjpeg.Reader
+	give     context.CancelCauseFunc
+	patience *time.Timer // which ends the stream
+	damaged  int         // in sequence
+}
+
+// errSilent is what ends a stream in which nothing comes.
+var errSilent = errors.New("nothing comes")
+
+// openStream asks for the stream at an address.
+func openStream(ctx context.Context, a address) (_ source, err error) {
+	ctx, give := context.WithCancelCause(ctx)
+	s := &stream{address: a, give: give}
+	s.patience = time.AfterFunc(silence, func() { give(errSilent) })
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.path, nil)
+	if err != nil {
+		return nil, &fault{text: "the address of the camera is none", lasting: true}
+	}
+	answer, err := browser.Do(request)
+	if err != nil {
+		return nil, s.unreachable(ctx, err)
+	}
+	s.body = answer.Body
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch {
+	case answer.StatusCode == http.StatusUnauthorized && strings.Contains(answer.Header.Get("WWW-Authenticate"), "Digest"):
+		return nil, errNoStream // FFmpeg knows how
+	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
+		return nil, &fault{text: a.says + " wants another user or password", cure: "give them in its address: http://USER:PASSWORD@HOST/…"}
+	case answer.StatusCode != http.StatusOK:
+		return nil, &fault{text: fmt.Sprintf("%s answers %d where the camera should be", a.says, answer.StatusCode), cure: "look whether its address is right"}
+	case kind == "text/html":
+		return nil, &fault{text: a.says + " answers with a web page", cure: "give the address of its pictures, which the camera's manual has"}
+	case kind != "multipart/x-mixed-replace":
+		return nil, errNoStream
+	}
+	s.pictures = mjpeg.NewReader(answer.Body, jpegs)
+	return s, nil
+}
+
+// unreachable says why nothing is answered.
+func (s *stream) unreachable(ctx context.Context, err error) error {
+	f := &fault{text: "there is no way to " + s.address.says, cure: "look whether the camera is on, and whether its address is right"}
+	var name *net.DNSError
+	switch {
+	case errors.Is(context.Cause(ctx), errSilent):
+		f.text = s.address.says + " does not answer"
+	case errors.As(err, &name):
+		f.text = "nobody knows the host of " + s.address.says
+	}
+	return f
+}
+
+// take implements [source].
+func (s *stream) take(m *gocv.Mat) error {
+	for {
+		s.patience.Reset(silence)
+		p, err := s.pictures.Next()
+		quiet := !s.patience.Stop()
+		switch {
+		case quiet:
+			return &fault{text: s.address.says + " has fallen silent"}
+		case errors.Is(err, mjpeg.ErrTooLarge):
+			return &fault{text: err.Error(), cure: "have the camera send smaller pictures", lasting: true}
+		case errors.Is(err, mjpeg.ErrNone):
+			return &fault{text: s.address.says + " sends what is no picture"}
+		case err != nil:
+			return over(s.address, true)
+		case m == nil:
+			return nil
+		}
+		if s.decode(p, m) {
+			s.damaged = 0
+			return nil
+		}
+		if s.damaged++; s.damaged > damages {
+			return &fault{text: s.address.says + " sends only damaged pictures"}
+		}
+	}
+}
+
+// decode puts a picture into m, if it can be.
+func (s *stream) decode(p mjpeg.Picture, m *gocv.Mat) bool {
+	decoded, err := gocv.IMDecode(p.JPEG, gocv.IMReadColor)
+	if err != nil {
+		return false
+	}
+	if decoded.Empty() {
+		decoded.Close()
+		return false
+	}
+	m.Close()
+	*m = decoded
+	return true
+}
+
+// rewind implements [source].
+func (s *stream) rewind() error { return errors.New("what is live cannot be rewound") }
+
+func (s *stream) close() {
+	s.patience.Stop()
+	s.give(nil)
+	if s.body != nil {
+		s.body.Close()
+	}
+}
+
+// browser asks for streams. It follows a few redirections, which lead nowhere but to
+// HTTP.
+var browser = &http.Client{
+	Transport: &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableKeepAlives:      true,
+	},
+	CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > 5 {
+			return errors.New("it leads in circles")
+		}
+		return nil
+	},
+}
