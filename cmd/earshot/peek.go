@@ -20,9 +20,9 @@ const (
 	// waited for.
 	opening = 15 * time.Second
 
-	// settling is how long it looks before it says what it sees: nobody is there by one
-	// picture, and a room is not dark by one.
-	settling = 3 * time.Second
+	// leastLook is for how long it looks, since who moves is better seen than who does not, and
+	// mostLook for how long if it does not see clearly: no room is dark by one picture.
+	leastLook, mostLook = time.Second, 5 * time.Second
 )
 
 // peek looks through a camera while no earshot runs, by opening it.
@@ -109,7 +109,7 @@ func peep(ctx context.Context, c webcam.Camera, s sighting, want server.Looking)
 
 // settled returns the picture after a while.
 func (e *eye) settled(ctx context.Context, boxes bool) (p earshot.Picture, err error) {
-	for end := time.Now().Add(settling); ; {
+	for began := time.Now(); ; {
 		next, bad := e.look(ctx, time.Time{}, boxes)
 		if bad != nil {
 			if len(p.JPEG) > 0 { // such as of a short recording
@@ -117,7 +117,8 @@ func (e *eye) settled(ctx context.Context, boxes bool) (p earshot.Picture, err e
 			}
 			return p, bad
 		}
-		if p = next; !time.Now().Before(end) {
+		p = next
+		if took := time.Since(began); took >= mostLook || took >= leastLook && e.sees().eyes == earshot.Clear {
 			return p, nil
 		}
 	}
