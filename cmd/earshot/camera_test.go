@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"earshot"
@@ -200,6 +201,7 @@ func TestCameraSecrets(t *testing.T) {
 	for _, args := range [][]string{{"see"}, {"see", "--json"}, {"status"}, {"status", "--json"}, {"doctor"}, {"say", "what works?"}} {
 		tell(args...)
 	}
+	d.end(syscall.SIGINT)
 	said.WriteString(g.log() + d.out.String())
 	if text := said.String(); !strings.Contains(text, "rtsp://…@127.0.0.1:1/live?…") || !strings.Contains(text, "line=") {
 		t.Errorf("it said %s", text)

@@ -85,10 +85,12 @@ type eye struct {
 	config webcam.Camera
 	open   func(alive func()) *see.Camera // alive is called for each picture
 	veil   veil
+	tell   func(string) // tells those who may be seen; may be nil
 
 	mu     sync.Mutex
 	camera *see.Camera // nil while nobody looks
 	now    view
+	rests  bool                                // it was closed by its hours
 	told   map[earshot.ParticipantID]time.Time // when people were told that somebody looked
 }
 
@@ -111,6 +113,8 @@ func (e *eye) Run(ctx context.Context) error {
 		e.now.fault = &absence{f}
 		return e.now.fault
 	}
+	e.wakes()
+	defer e.resting(ctx, time.Now)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	blind := time.AfterFunc(webcam.Deaf, func() { stop(errBlind) })
@@ -129,6 +133,31 @@ func (e *eye) Run(ctx context.Context) error {
 	e.changed(earshot.Away, time.Now())
 	e.now.fault = err
 	return err
+}
+
+// wakes says that it is open again, if its hours had closed it.
+func (e *eye) wakes() {
+	e.mu.Lock()
+	rested := e.rests
+	e.rests = false
+	e.mu.Unlock()
+	if rested && e.tell != nil {
+		e.tell(fmt.Sprintf("%s is open from now on: its hours are %s.", titled(e.name), e.config.Hours))
+	}
+}
+
+// resting says that it is closed, if its hours have closed it and nothing else has.
+func (e *eye) resting(ctx context.Context, now func() time.Time) {
+	if ctx.Err() == nil || e.config.Hours == "" || e.config.Hours.Has(now()) {
+		return
+	}
+	e.mu.Lock()
+	rested := e.rests
+	e.rests = true
+	e.mu.Unlock()
+	if !rested && e.tell != nil {
+		e.tell(fmt.Sprintf("%s is closed from now on: its hours are %s.", titled(e.name), e.config.Hours))
+	}
 }
 
 // An absence is a camera that cannot be opened, or not now.
@@ -213,6 +242,7 @@ func sources(c webcam.Config) (all []string) {
 func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) {
 	there := new(supervise.Pulse)
 	e, sense := newEye(c, hidden, d.log, d.report, there.Beat)
+	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, shut(earshot.Live, c.Hours, time.Now()) != ""
 	d.eyes.add(e)
 	d.parts = append(d.parts, part{
 		name: thing(c), lets: earshot.Mode.Watches, lost: lost, pulse: there,

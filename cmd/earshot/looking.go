@@ -43,7 +43,7 @@ func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (
 	s = h.sighting(e) // how it sees may be known only now
 	s.take(p, l.Picture)
 	h.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.name, "picture", l.Picture)
-	if l.Picture || e.tell(by.ID, time.Now()) {
+	if l.Picture || e.asks(by.ID, time.Now()) {
 		h.desk.Mention(lookedBy(by.Participant, e.name, l.Picture))
 	}
 	return s, nil
@@ -58,8 +58,8 @@ func lookedBy(who participants.Participant, camera string, took bool) string {
 	return fmt.Sprintf("%s has asked what %s sees.", name, camera)
 }
 
-// tell reports whether people are to be told that somebody looks at now.
-func (e *eye) tell(who earshot.ParticipantID, now time.Time) bool {
+// asks reports whether people are to be told that somebody looks at now.
+func (e *eye) asks(who earshot.ParticipantID, now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if last, ok := e.told[who]; ok && now.Sub(last) < seldomTold {

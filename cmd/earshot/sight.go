@@ -50,6 +50,9 @@ func lookAtCameras(ctx context.Context, cfg *config.Config) (looks []finding) {
 	}
 	g.Wait()
 	for i, f := range looks {
+		if closed := shut(earshot.Live, cfg.Providers.Webcam.List()[i].Hours, time.Now()); f.Works && closed != "" {
+			looks[i].Text += "; now it is closed: " + closed
+		}
 		if f.Works && !detects.Works {
 			looks[i].Works, looks[i].Text, looks[i].Cure = false, detects.Text, detects.Cure
 		}
