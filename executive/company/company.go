@@ -35,7 +35,7 @@ const (
 // A rule is how much one kind of evidence says.
 type rule struct {
 	sure float64       // how sure it makes at most, at once, from 0 to 1
-	half time.Duration // after which time it says half as much
+	half time.Duration // after which time it says half as much; what is seen is so as long as it is
 }
 
 // rules have the weights of evidence. They are estimates; what they must do is in the
@@ -53,7 +53,7 @@ var rules = map[Kind]rule{
 	Heard: {0.9, 3 * time.Minute},
 	Typed: {0.9, 3 * time.Minute},
 	Came:  {0.6, 10 * time.Minute},
-	Seen:  {0.3, 5 * time.Second},
+	Seen:  {sure: 0.3},
 }
 
 const (

@@ -48,9 +48,9 @@ type Eye struct {
 	Eyes   earshot.Eyesight `json:"eyes"`
 	People int              `json:"people"` // in most of its looks; 0 if it does not see
 	Sees   bool             `json:"sees"`   // it does, now
+	Sure   float64          `json:"sure"`   // how sure it is of the people in its last look, 0 to 1
 
 	least, most int
-	sure        float64
 }
 
 // Estimate returns who is probably here at now.
@@ -86,7 +86,7 @@ func (c *Company) eyes(now time.Time) (all []Eye) {
 			continue
 		}
 		last := looks[len(looks)-1]
-		eye := Eye{Camera: name, At: last.At, Eyes: last.Eyes, Sees: last.Eyes == earshot.Clear && now.Sub(last.At) < fresh}
+		eye := Eye{Camera: name, At: last.At, Eyes: last.Eyes, Sure: share(last.Sure), Sees: last.Eyes == earshot.Clear && now.Sub(last.At) < fresh}
 		if eye.Sees {
 			looks = slices.DeleteFunc(looks, func(l Look) bool { return l.Eyes != earshot.Clear || now.Sub(l.At) > window })
 			eye.counts(looks)
@@ -101,7 +101,7 @@ func (c *Company) eyes(now time.Time) (all []Eye) {
 func (e *Eye) counts(looks []Look) {
 	var people []int
 	for _, l := range looks {
-		e.most, e.sure = max(e.most, l.People), max(e.sure, l.Sure)
+		e.most = max(e.most, l.People)
 		if !l.sees() {
 			l.People = 0
 		}

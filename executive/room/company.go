@@ -45,11 +45,8 @@ func (r *Room) gathers(in incoming) {
 	case earshot.Glance:
 		r.sees(e, company.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
 	case earshot.Sight:
-		switch {
-		case body.What == earshot.PeopleChanged:
-			r.sees(e, company.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: earshot.Clear})
-		case body.What == earshot.EyesChanged && body.Eyes != earshot.Clear:
-			r.sees(e, company.Look{Camera: body.Camera, Eyes: body.Eyes})
+		if body.What == earshot.PeopleChanged || body.Eyes != earshot.Clear { // of all else a glance tells as well
+			r.sees(e, company.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
 		}
 	case earshot.Utterance:
 		if in.to != conversation.Own && !body.LikeAgent {
@@ -156,7 +153,9 @@ func (r *Room) meets(now time.Time) {
 	}
 	for _, id := range r.gathering.told {
 		if !slices.Contains(told, id) {
-			r.scene.Vanish(scene.User, id)
+			if was, over := r.scene.Vanish(scene.User, id); over {
+				r.overruled(was, "company")
+			}
 		}
 	}
 	r.gathering.told = told

@@ -170,7 +170,8 @@ func fitted(i Item) Item {
 }
 
 // Observe takes in what a sense has noticed: it replaces what was observed before
-// under the same ID. Where somebody has corrected that very observation of the same
+// under the same ID. That a sense which observes all the time sees the same is no change.
+// Where somebody has corrected that very observation of the same
 // source, the correction stands. Where something else is observed since, it is over,
 // and is returned: the caller writes that down, by an edit that ends it.
 func (s *Scene) Observe(i Item) (corrected Item, over bool) {
@@ -181,25 +182,32 @@ func (s *Scene) Observe(i Item) (corrected Item, over bool) {
 	if e := s.find(i.Field, i.ID); e != nil && e.wrong != nil && !e.wrong.says(i) {
 		corrected, over, now.over = e.Item, !s.overrules(i.Field, e.Item), e.Event
 	}
+	same := i.Watched && slices.ContainsFunc(s.seen[i.Field], func(had sight) bool { return had.ID == i.ID && had.Text == i.Text })
 	all := slices.DeleteFunc(s.seen[i.Field], func(had sight) bool { return had.ID == i.ID })
 	if s.seen == nil {
 		s.seen = make(map[Field][]sight)
 	}
 	all = append(all, now)
 	s.seen[i.Field] = slices.Delete(all, 0, max(0, len(all)-bounds[i.Field].entries))
-	if e := s.find(i.Field, i.ID); e == nil || now.over != "" {
+	if e := s.find(i.Field, i.ID); !same && (e == nil || now.over != "") { // else who follows the changes would read nothing else
 		s.changed(i)
 	}
 	return corrected, over
 }
 
 // Vanish takes out what was observed under an ID: it is no longer so, and nothing else is.
-func (s *Scene) Vanish(f Field, id string) {
+// If somebody had corrected it, that is over, and is returned as by Observe.
+func (s *Scene) Vanish(f Field, id string) (corrected Item, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if all := s.seen[f]; len(all) > 0 {
-		s.seen[f] = slices.DeleteFunc(all, func(had sight) bool { return had.ID == id })
+	if len(s.seen[f]) == 0 {
+		return Item{}, false
 	}
+	if e := s.find(f, id); e != nil && e.wrong != nil && !s.overrules(f, e.Item) {
+		corrected, over = e.Item, true
+	}
+	s.seen[f] = slices.DeleteFunc(s.seen[f], func(had sight) bool { return had.ID == id })
+	return corrected, over
 }
 
 // overrules reports whether something else was observed than what i corrects.

@@ -111,3 +111,52 @@ func TestForget(t *testing.T) {
 		t.Errorf("after forgetting: %q and %d changes", got, len(items))
 	}
 }
+
+// TestWatched: what a sense observes all the time is one change as long as it is the same,
+// and is shown however old it is, as something that was so then.
+func TestWatched(t *testing.T) {
+	var s scene.Scene
+	sees := func(text earshot.Text, at time.Duration) {
+		s.Observe(scene.Item{ID: "desk", Field: scene.Visual, Source: "webcam", At: noon.Add(at), Text: text, Watched: true, Visibility: public})
+	}
+	for n := range 600 {
+		sees("1 person is in view", time.Duration(n)*time.Second/2)
+	}
+	sees("nobody is in view", 301*time.Second)
+	items, _, missed, _ := s.For(bob).Since(0)
+	if len(items) != 2 || missed != 0 || items[1].Text != "nobody is in view" {
+		t.Errorf("%d changes, %d missed", len(items), missed)
+	}
+	for age, want := range map[time.Duration]string{
+		0:               "recent_visual (now): nobody is in view\n",
+		4 * time.Second: "recent_visual (now): nobody is in view\n",
+		5 * time.Second: "recent_visual (5 s ago): nothing has been seen since; then: nobody is in view\n",
+		time.Hour:       "recent_visual (60 min ago): nothing has been seen since; then: nobody is in view\n",
+		2 * time.Hour:   "",
+	} {
+		now := noon.Add(301*time.Second + age)
+		if got := scene.Prompt(s.For(bob).Recent(now, 30*time.Second), now); got != want {
+			t.Errorf("after %v: %q, want %q", age, got, want)
+		}
+	}
+	if _, over := s.Vanish(scene.Visual, "desk"); over || len(s.For(bob).Items(scene.Visual)) != 0 {
+		t.Error("what is no longer so is still there")
+	}
+}
+
+// TestACorrectionOfWhatVanishes is over with it.
+func TestACorrectionOfWhatVanishes(t *testing.T) {
+	var s scene.Scene
+	saw := scene.Item{ID: "company", Field: scene.User, Source: "company", At: noon, Text: "1 person is here", Visibility: public}
+	s.Observe(saw)
+	s.Edit(earshot.Event{ID: "e1", At: noon, Author: "ann", Visibility: public, Body: earshot.Edit{
+		Act: earshot.Changed, Field: "user_state", Item: "company", Was: saw.Text, Text: "that is my cat", Source: "company",
+	}})
+	s.Observe(saw)
+	if got := s.For(bob).Items(scene.User); len(got) != 1 || got[0].Text != "that is my cat" {
+		t.Fatalf("there is %v", got)
+	}
+	if was, over := s.Vanish(scene.User, "company"); !over || was.Text != "that is my cat" {
+		t.Errorf("%v, %v", was.Text, over)
+	}
+}
