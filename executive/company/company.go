@@ -70,9 +70,10 @@ const (
 	hints = 0.15
 
 	// fresh is how old the last look of a camera may be that still sees, and window of how
-	// long what it has seen is put together: one look in ten may see nobody, or two in one.
+	// long what it has seen is put together, which is not shorter: one look in ten may see
+	// nobody, or two in one; who comes is counted after half of it.
 	fresh  = 5 * time.Second
-	window = 10 * time.Second
+	window = 5 * time.Second
 
 	// mostLooks is how many looks of one camera are kept: those of the window, of a camera that
 	// looks some times a second.

@@ -204,7 +204,7 @@ func (d deed) tell(c *company.Company) {
 
 func deeds(t *rapid.T, whats ...string) (all []deed) {
 	now := 0
-	for range rapid.IntRange(0, 60).Draw(t, "deeds") {
+	for range rapid.IntRange(0, 30).Draw(t, "deeds") {
 		now += rapid.SampledFrom([]int{0, 0, 1, 1, 2, 5, 40}).Draw(t, "later")
 		all = append(all, deed{
 			now, rapid.SampledFrom(whats).Draw(t, "what"),

@@ -27,6 +27,11 @@
 // which disturbs nothing; all else is answered beside a thought and behind a tool,
 // behind which nobody waits for longer than patience. See steer.go.
 //
+// What a camera notices is kept as what is said is, and is nothing to the floor; what it sees
+// at the moment acts on the scene at once. With what is heard and typed it makes up who is
+// probably here, which gives nobody rights. Who comes into view may be greeted: that is
+// said by the main agent, unasked, as its findings are.
+//
 // A seat to which nothing happens for a while goes to sleep: its dialogue is in
 // the journal, and comes back when there is something for it to answer.
 //
