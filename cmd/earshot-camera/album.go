@@ -23,6 +23,7 @@ type page struct {
 	width, height int
 	jpeg          []byte         // at most earshot.MaxPicture
 	seen          []earshot.Seen // what was found in it, or in one of the same second
+	searched      bool           // in it, and in no other
 }
 
 // An album keeps the pictures of the last while, in memory. When there is no more room
@@ -72,7 +73,8 @@ func (a *album) wanted() bool {
 	return len(a.waiting) > 0
 }
 
-// put keeps a picture, and shows it to who waits.
+// put keeps a picture, and shows it to who waits, if it was searched: what is said to be
+// in a picture for which somebody asks is there.
 func (a *album) put(p *page) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,6 +86,9 @@ func (a *album) put(p *page) {
 		gone++
 	}
 	a.pages = a.pages[gone:]
+	if !p.searched {
+		return
+	}
 	for _, show := range a.waiting {
 		show(p)
 	}

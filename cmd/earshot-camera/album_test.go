@@ -27,11 +27,14 @@ func TestAlbum(t *testing.T) {
 			}
 			waiting := len(a.waiting)
 			before := shown
-			p := &page{at: at, jpeg: make([]byte, rapid.IntRange(1, earshot.MaxPicture).Draw(t, "bytes"))}
+			p := &page{at: at, jpeg: make([]byte, rapid.IntRange(1, earshot.MaxPicture).Draw(t, "bytes")), searched: rapid.Bool().Draw(t, "searched")}
 			a.put(p)
 			all = append(all, p)
-			if shown != before+waiting || a.wanted() {
+			if p.searched && (shown != before+waiting || a.wanted()) {
 				t.Fatalf("%d of %d who waited were shown it", shown-before, waiting)
+			}
+			if !p.searched && (shown != before || a.wanted() != (waiting > 0) || len(a.wish) != min(1, waiting)) {
+				t.Fatal("who waited was shown what was found in another picture")
 			}
 		}
 		bytes := 0

@@ -195,7 +195,7 @@ func (e *eye) look(at time.Time, read time.Duration) error {
 // says; at the first picture, since who sits still is there too; and when somebody asks.
 func (e *eye) due(at time.Time, v scenery.View) bool {
 	due := e.looks.Due(at, v)
-	return due || e.number == 1 || e.album.wanted() && at.Sub(e.detected) >= around
+	return due || e.number == 1 || e.album.wanted()
 }
 
 // compare blackens what is masked, and compares the picture with those before.
@@ -240,7 +240,7 @@ func (e *eye) keep(at time.Time) {
 		return
 	}
 	if at.Sub(e.detected) <= around {
-		p.seen = e.seen
+		p.seen, p.searched = e.seen, at.Equal(e.detected)
 	}
 	e.album.put(p)
 }
