@@ -1,5 +1,5 @@
-// Command earshot is an assistant that stays within earshot: it reads and hears
-// (and one day sees), answers, and falls silent the moment somebody cuts in.
+// Command earshot is an assistant that stays within earshot: it reads, hears and
+// sees, answers, and falls silent the moment somebody cuts in.
 // Started without a command, it runs.
 //
 // What follows is a tour of the house, from the bottom up.
@@ -28,7 +28,7 @@
 //
 // C lives in processes of its own: cmd/earshot-sound holds the sound card,
 // cmd/earshot-speech recognises, speaks and reads files of sound, one role a
-// process. [earshot/internal/helper] is how the daemon talks with them;
+// process, and cmd/earshot-camera sees, one camera a process. [earshot/internal/helper] is how the daemon talks with them;
 // [earshot/internal/helper/helpertest] makes helpers for tests out of a function.
 //
 // [earshot/internal/audio] is sound as it is passed around: frames of 20 ms that
@@ -54,6 +54,11 @@
 // [earshot/models/tts] sound of words, with a table of where each word begins:
 // so it is known which of them were heard. [earshot/models/wire] is what they and
 // the helper say to each other.
+//
+// [earshot/models/see] is the client of the helper that sees: what it makes of single
+// pictures, and the pictures themselves for who asks. [earshot/models/see/scenery] says
+// what moves and what is new in them, [earshot/models/see/mjpeg] reads streams, and
+// [earshot/models/see/seetest] is a camera that is a server, for tests.
 //
 // # The floor
 //
@@ -104,6 +109,8 @@
 // to it; [earshot/executive/attention] decides when to think and to speak unasked;
 // [earshot/executive/steer] tells what is said to an agent that works, and
 // [earshot/executive/why] tells in words what was decided.
+// [earshot/executive/company] makes up who is probably here, of eyes, voices and
+// handles, and [earshot/executive/looking] what is said of a look through a camera.
 // [earshot/executive/command] is the table of /commands, [earshot/executive/tool]
 // that of the tools that agents use, with their files in
 // [earshot/executive/tool/workspace]; [earshot/executive/remind] is the agenda of a
@@ -119,6 +126,7 @@
 // console is both: [earshot/providers/console] and [earshot/outlets/console],
 // on one terminal, in the daemon and in a client alike.
 // [earshot/providers/microphone] hears and [earshot/outlets/loudspeaker] speaks.
+// [earshot/providers/webcam] sees who comes and goes before a camera.
 // [earshot/providers/discord] reads on Discord, and its package calls comes into voice
 // channels, with an ear for each person there; [earshot/outlets/discord] writes and
 // speaks there. The embassy in this package has them share one session.
@@ -145,7 +153,8 @@
 // together: commands.go is the table of commands, engines.go the table of
 // engines, daemon.go the house, rooms.go its rooms, office.go its agents and
 // agents.go the command for them, gate.go who may enter which room,
-// identity.go how one says who one is, voice.go what hears and speaks, run.go the
+// identity.go how one says who one is, voice.go what hears and speaks, eyes.go what
+// sees and looking.go who may ask it, veil.go what is told of addresses, run.go the
 // main job. The rules of the house, such as who may import whom, are tests in
 // internal/archtest.
 package main

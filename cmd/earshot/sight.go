@@ -132,20 +132,13 @@ func lookAtDetectors(ctx context.Context) finding {
 	ask.Env = helper.Environment()
 	ask.WaitDelay = time.Second // for who holds its output open
 	out, err := ask.Output()
-	var said []finding
-	if err = errors.Join(err, json.Unmarshal(out, &said)); len(said) == 0 {
+	said := finding{Thing: f.Thing}
+	if err = errors.Join(err, json.Unmarshal(out, &said)); said.Text == "" {
 		if ctx.Err() != nil {
 			return unanswered(f, cameraHelper)
 		}
 		f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", cameraHelper, err), "make build, in the source of earshot"
 		return f
 	}
-	f.Works = true
-	for _, s := range said {
-		f.Text = s.Text
-		if !s.Works {
-			return finding{f.Thing, false, s.Text, s.Cure}
-		}
-	}
-	return f
+	return said
 }
