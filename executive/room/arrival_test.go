@@ -79,9 +79,10 @@ func TestGreets(t *testing.T) {
 		{"who types as it begins", nil, func(t *testing.T, c *company) {
 			c.watch(t, "desk", glance(0), long)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
+			time.Sleep(15 * time.Millisecond)
 			c.types(t, "ann", true)
 			c.watch(t, "desk", glance(1), time.Minute)
-		}, []string{speak}, ""},
+		}, []string{speak}, "one"},
 		{"who types as they come", nil, func(t *testing.T, c *company) {
 			c.watch(t, "desk", glance(0), long)
 			c.types(t, "ann", true)

@@ -108,10 +108,11 @@ func TestWhoTellsWhoIsInView(t *testing.T) {
 func TestEyesWidenNothing(t *testing.T) {
 	for people := range 4 {
 		synctest.Test(t, func(t *testing.T) {
-			c := gather(t, byDay(), "bob")
+			h := byDay()
+			h.config.Speech.TypedAloud = true
+			c := gather(t, h, "bob")
 			v := &testkit.Voice{Called: "loudspeaker", Every: time.Millisecond, Aloud: true}
 			c.Enter(v, earshot.Audience{Unknown: true})
-			c.config.Speech.TypedAloud = true
 			c.watch(t, "desk", glance(people), 5*time.Second)
 			c.must(t, "ann", "/msg earshot count", time.Minute)
 			c.must(t, "ann", "earshot, count", time.Minute)
