@@ -21,8 +21,8 @@ import (
 // cameraHelper is the program that looks.
 const cameraHelper = "earshot-camera"
 
-// eyes are the cameras of the house. They see for the desk, where they are; there are
-// none in other rooms.
+// eyes are the cameras of the house. Where agents may look through them is for
+// executive.sight.rooms to say.
 type eyes struct {
 	mu  sync.Mutex
 	all []*eye

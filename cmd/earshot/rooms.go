@@ -87,12 +87,8 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 	if err != nil {
 		return chamber{}, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
 	}
-	var sight room.Eyes // nil elsewhere: cameras see for the room where they are
-	if is.ID == earshot.Desk {
-		sight = &d.eyes
-	}
 	return chamber{is: is, Room: room.New(room.Config{
-		Eyes: sight,
+		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
 		ID:   is.ID, Settings: func() executive.Config { return d.cfg.Executive },
 		People: d.Registry, Voices: d.voices, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
 		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,

@@ -1,8 +1,10 @@
 package scenetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image/jpeg"
 	"iter"
 	"strings"
 	"sync"
@@ -42,10 +44,13 @@ func (p *prompter) String(began time.Time) string {
 	var b strings.Builder
 	for i, req := range p.asked {
 		fmt.Fprintf(&b, "%.1fs\n", p.times[i].Sub(began).Seconds())
-		for i, m := range req.Messages {
+		for i, m := range llm.Sighted(req, p.script.Vision).Messages {
 			text := strings.ReplaceAll(m.Text, "\n", "\n    ")
 			if m.Role == llm.System {
 				text = changing(m.Text, i == 0)
+			}
+			for _, picture := range m.Images {
+				text += " " + sized(picture)
 			}
 			if text != "" {
 				fmt.Fprintf(&b, "  %s: %s\n", m.Role, text)
@@ -55,12 +60,21 @@ func (p *prompter) String(began time.Time) string {
 	return b.String()
 }
 
+// sized returns how large a picture is that the model is shown.
+func sized(picture llm.Image) string {
+	c, err := jpeg.DecodeConfig(bytes.NewReader(picture))
+	if err != nil {
+		return "(a picture that is none)"
+	}
+	return fmt.Sprintf("(a picture of %d by %d)", c.Width, c.Height)
+}
+
 // changing returns those of the house's own instructions that change with what
 // happens in a scene: who it is, who is there, and what it did wrong.
 func changing(instructions string, identity bool) string {
 	var some []string
 	for i, l := range strings.Split(instructions, "\n") {
-		if identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") {
+		if identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") || strings.HasPrefix(l, "When that was asked the camera") {
 			some = append(some, l)
 		}
 	}

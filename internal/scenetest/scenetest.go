@@ -56,6 +56,18 @@
 //
 // Agents have files, in a place that is thrown away afterwards.
 //
+// Where a line is of the provider webcam there is a camera of that name, which sees what
+// its lines say. What its picture is stands in a part that is called as it is, as plain
+// PGM: a small grey picture, of which models are sent a JPEG. A later one has the time
+// from which on it is there.
+//
+//	-- desk.pgm --
+//	P2 2 2 9
+//	0 9
+//	9 0
+//	-- desk 10s.pgm --
+//	P2 1 1 1  0
+//
 // A part asked, where there is one, is what the model was asked: who it is told
 // is there, what it is told to mend, and the dialogue. A part window is how many
 // messages the model takes at once, those of the house included.
@@ -104,6 +116,7 @@ type Scene struct {
 	People []participants.Participant // nil without a part people
 	Agents []agents.Record            // nil without a part agents
 	Model  *llmtest.Script
+	frames []frame
 	Window int // of the model, in messages; 0 is any number
 	Heard  []replay.At
 	Said   string
@@ -116,7 +129,15 @@ func Parse(archive []byte) (*Scene, error) {
 	parts := txtar.Parse(archive)
 	for _, f := range parts.Files {
 		var err error
-		switch f.Name {
+		name := f.Name
+		if strings.HasSuffix(name, ".pgm") {
+			name = "*.pgm"
+		}
+		switch name {
+		case "*.pgm":
+			var picture frame
+			picture, err = parseFrame(f.Name, f.Data)
+			s.frames = append(s.frames, picture)
 		case "config":
 			s.Config, err = configured(f.Data)
 		case "people":
@@ -192,6 +213,10 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	if s.Model != nil {
 		cfg.Model = model
 	}
+	sight := s.eyes()
+	if sight != nil {
+		cfg.Eyes = sight
+	}
 	if s.Agents != nil {
 		seats := s.seats()
 		cfg.Agents, cfg.Recall = func() []agents.Record { return seats }, recall(journal)
@@ -206,7 +231,10 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	var running sync.WaitGroup
 	running.Go(func() { house.room.Run(ctx) })
 	sense := &replay.Provider{Events: s.Heard, Via: "console"}
-	err = sense.Run(ctx, house.admit)
+	err = sense.Run(ctx, func(ctx context.Context, e earshot.Event) error {
+		sight.note(e)
+		return house.admit(ctx, e)
+	})
 	for calm := 0; err == nil && calm < 2; calm++ { // between a thought and what is said of it nothing may seem to be left
 		if house.room.Busy() {
 			calm = -1

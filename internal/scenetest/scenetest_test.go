@@ -81,6 +81,14 @@ func TestParseFaults(t *testing.T) {
 		{"-- agents --\na/b\n", "part agents: "},
 		{"-- window --\nwide\n", "part window: "},
 		{"-- model --\nrepply: x\n", "part model: "},
+		{"-- desk.pgm --\nP5 1 1 1 0\n", "part desk.pgm: it is no plain PGM"},
+		{"-- desk.pgm --\nP2 1 1\n", "part desk.pgm: it is no plain PGM"},
+		{"-- desk.pgm --\nP2 1 1 9 x\n", "part desk.pgm: \"x\" is no number"},
+		{"-- desk.pgm --\nP2 2 2 9 1 2 3 # 4\n", "part desk.pgm: it has 3 values for 2 by 2 pixels"},
+		{"-- desk.pgm --\nP2 99 1 9 1\n", "part desk.pgm: it has 99 by 1 pixels"},
+		{"-- desk.pgm --\nP2 1 1 9 10\n", "part desk.pgm: white is 9"},
+		{"-- desk.pgm --\nP2 1 1 900 1\n", "part desk.pgm: white is 900"},
+		{"-- desk soon.pgm --\nP2 1 1 1 1\n", "part desk soon.pgm: \"soon\" is not a time"},
 		{"-- heard --\nlater console/ann hi\n", "part heard: "},
 	} {
 		_, err := scenetest.Parse([]byte(tt.archive))

@@ -10,9 +10,9 @@ import (
 	"earshot"
 )
 
-// webcam is the provider whose lines tell what a camera sees; its name for who it is
+// Webcam is the provider whose lines tell what a camera sees; its name for who it is
 // from is that of the camera.
-const webcam = "webcam"
+const Webcam = "webcam"
 
 const (
 	// often is how often a camera looks that sees the same for a while.

@@ -150,7 +150,7 @@ func parseLine(line string) (at At, until time.Duration, err error) {
 	if err != nil {
 		return At{}, 0, err
 	}
-	if from.Provider == webcam && utf8.ValidString(what) {
+	if from.Provider == Webcam && utf8.ValidString(what) {
 		body, until, err := parseSight(from.ID, what)
 		return At{offset, earshot.Event{From: from, Body: body}}, until, err
 	}
