@@ -63,9 +63,15 @@ const (
 	// quietest and noisiest what it may become.
 	noise, quietest, noisiest = 2, 0.5, 20
 
-	// learns is by how much noise is estimated anew with each picture: from quiet to as
-	// noisy as can be within two minutes at five pictures a second.
-	learns = 0.03
+	// Noise grows by rises with each picture that differs more and falls by the other with
+	// each that differs less. So one in four differs more, which for noise is quarter
+	// standard deviations of one picture; and what moves more often than that, such as a
+	// curtain, is noise within two minutes at five pictures a second.
+	rises, falls = 0.045, 0.015
+	quarter      = 1.1503 * math.Sqrt2
+
+	// half is how many standard deviations the difference of half of all pixels is below.
+	half = 0.6745
 )
 
 // A View is what can be said of one picture. All shares are of what is not masked.
@@ -92,8 +98,9 @@ type Scenery struct {
 	base  []float32 // the usual picture
 	noise []float32 // of each pixel, as a standard deviation
 
+	off                []float32 // by how much each pixel differs
 	now, usual, before []float32 // means of the blocks: of this picture, of the baseline, of the last picture
-	weigh              []float32 // of the blocks: how many pixels are seen
+	weigh, known       []float32 // of the blocks: how many pixels are seen, and of those in which nothing is new
 	stack              []int32   // cells to be visited
 
 	pictures  int
@@ -121,10 +128,12 @@ func New(width, height int, masks []earshot.Box) *Scenery {
 	s.bcols, s.brows = width/block, height/block
 	n := width * height
 	s.seen = make([]bool, n)
-	s.last, s.base, s.noise = make([]uint8, n), make([]float32, n), make([]float32, n)
+	s.last, s.base, s.noise, s.off = make([]uint8, n), make([]float32, n), make([]float32, n), make([]float32, n)
 	s.cells, s.stack = make([]cell, s.cols*s.rows), make([]int32, 0, s.cols*s.rows)
 	blocks := s.bcols * s.brows
-	s.now, s.usual, s.before, s.weigh = make([]float32, blocks), make([]float32, blocks), make([]float32, blocks), make([]float32, blocks)
+	for _, list := range []*[]float32{&s.now, &s.usual, &s.before, &s.weigh, &s.known} {
+		*list = make([]float32, blocks)
+	}
 	s.mask(masks)
 	return s
 }
@@ -186,13 +195,13 @@ func (s *Scenery) Look(at time.Time, grey []uint8, sum uint64) View {
 
 	s.means(grey)
 	v.Motion = s.motion(grey)
-	fit := s.fit(s.usual)
+	fit := s.fit(s.usual, s.weigh)
 	v.Novelty = s.novelty(grey, fit)
 	if v.Cut = s.cut(grey); v.Cut {
 		s.begin(grey)
 		v.Novelty = 0
 	} else {
-		s.learn(grey, fit, v, dt)
+		s.learn(grey, v, dt)
 	}
 	copy(s.last, grey)
 	copy(s.before, s.now)
@@ -259,14 +268,15 @@ type light struct{ gain, offset float32 }
 // of returns the brightness that g has become.
 func (l light) of(g float32) float32 { return min(255, max(0, l.gain*g+l.offset)) }
 
-// fit returns the light that makes the picture with these means the present one.
-func (s *Scenery) fit(means []float32) light {
-	l := light{1, s.median(means)}
+// fit returns the light that makes the picture with these means the present one, as far
+// as that is so of the parts whose number is in of.
+func (s *Scenery) fit(means, of []float32) light {
+	l := light{1, s.median(means, of)}
 	for range 5 {
 		// weighted least squares; what does not fit has little weight, and where there is
 		// nothing to tell by, the gain stays 1
 		var w, x, y, xx, xy float64
-		for i, n := range s.weigh {
+		for i, n := range of {
 			if n == 0 || s.now[i] >= 254 || s.now[i] <= 1 { // clipped
 				continue
 			}
@@ -280,7 +290,7 @@ func (s *Scenery) fit(means []float32) light {
 		}
 		mx, my := x/w, y/w
 		vx, vxy := xx/w-mx*mx, xy/w-mx*my
-		const prior = 4 // of a gain of 1, as a variance
+		const prior = 1 // of a gain of 1, as a variance
 		gain := min(4, max(0.05, (vxy+prior)/(vx+prior)))
 		l = light{float32(gain), float32(my - gain*mx)}
 	}
@@ -289,10 +299,10 @@ func (s *Scenery) fit(means []float32) light {
 
 // median returns by how much brighter the picture is than the one with these means, as a
 // rule.
-func (s *Scenery) median(means []float32) float32 {
+func (s *Scenery) median(means, of []float32) float32 {
 	var counts [512]int
 	total := 0
-	for i, n := range s.weigh {
+	for i, n := range of {
 		if n > 0 {
 			counts[int(s.now[i]-means[i])+255]++
 			total++
@@ -306,46 +316,81 @@ func (s *Scenery) median(means []float32) float32 {
 	return 0
 }
 
-// differs reports whether a pixel is another one than it was to be.
-func (s *Scenery) differs(i int, got, want float32) bool {
-	d := got - want
-	if d < 0 {
-		d = -d
-	}
-	return d > max(floor, sigmas*s.noise[i])
-}
-
 // motion compares the picture with the last one, and learns how noisy each pixel is.
 func (s *Scenery) motion(grey []uint8) float64 {
-	l := s.fit(s.before)
-	return s.share(func(i int) bool {
-		want := l.of(float32(s.last[i]))
-		moved := s.differs(i, float32(grey[i]), want)
-		// A running median of the difference of two pictures, which is 0.954 standard
-		// deviations of one of them.
-		d := float32(grey[i]) - want
-		if d < 0 {
-			d = -d
+	l := s.fit(s.before, s.weigh)
+	for i, g := range s.last {
+		s.off[i] = apart(float32(grey[i]), l.of(float32(g)))
+	}
+	moved, all := 0, 0
+	least := s.typical() / (half * math.Sqrt2)
+	s.differing(least, func(c *cell, differs bool) {
+		if c.moved = differs; differs {
+			moved++
 		}
-		if d > 0.954*s.noise[i] {
-			s.noise[i] = min(noisiest, s.noise[i]+learns)
+		all++
+	})
+	for i, off := range s.off {
+		if off > quarter*s.noise[i] {
+			s.noise[i] = min(noisiest, s.noise[i]+rises)
 		} else {
-			s.noise[i] = max(quietest, s.noise[i]-learns)
+			s.noise[i] = max(quietest, s.noise[i]-falls)
 		}
-		return moved
-	}, func(c *cell, differs bool) { c.moved = differs })
+	}
+	return share(moved, all)
 }
 
-// novelty compares the picture with the usual one.
+// novelty compares the picture with the usual one, as it is in this light.
 func (s *Scenery) novelty(grey []uint8, l light) float64 {
-	return s.share(func(i int) bool {
-		return s.differs(i, float32(grey[i]), l.of(s.base[i]))
-	}, func(c *cell, differs bool) { c.new = differs })
+	for i, g := range s.base {
+		s.off[i] = apart(float32(grey[i]), l.of(g))
+	}
+	fresh, all := 0, 0
+	s.differing(s.typical()/half, func(c *cell, differs bool) {
+		if c.new = differs; differs {
+			fresh++
+		}
+		all++
+	})
+	return share(fresh, all)
 }
 
-// share returns the share of the cells that differ, and sets each.
-func (s *Scenery) share(differs func(pixel int) bool, set func(*cell, bool)) float64 {
-	count, all := 0, 0
+func apart(a, b float32) float32 {
+	if a < b {
+		return b - a
+	}
+	return a - b
+}
+
+func share(n, all int) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(n) / float64(all)
+}
+
+// typical returns by how much half of the pixels differ at most.
+func (s *Scenery) typical() float32 {
+	var counts [4 * 256]int // in quarters
+	total := 0
+	for i, off := range s.off {
+		if s.seen[i] {
+			counts[int(4*off)]++
+			total++
+		}
+	}
+	so := 0
+	for i, n := range counts {
+		if so += n; 2*so >= total {
+			return float32(i) / 4
+		}
+	}
+	return 0
+}
+
+// differing tells set of each cell that is seen whether a good part of it differs by more
+// than its noise, which for all is that of the picture at least.
+func (s *Scenery) differing(least float32, set func(*cell, bool)) {
 	for cy := range s.rows {
 		for cx := range s.cols {
 			c := &s.cells[cy*s.cols+cx]
@@ -355,21 +400,14 @@ func (s *Scenery) share(differs func(pixel int) bool, set func(*cell, bool)) flo
 			n := 0
 			for y := cy * side; y < (cy+1)*side; y++ {
 				for i := y*s.width + cx*side; i < y*s.width+(cx+1)*side; i++ {
-					if s.seen[i] && differs(i) {
+					if s.seen[i] && s.off[i] > max(floor, sigmas*max(least, s.noise[i])) {
 						n++
 					}
 				}
 			}
 			set(c, n >= part)
-			if all++; n >= part {
-				count++
-			}
 		}
 	}
-	if all == 0 {
-		return 0
-	}
-	return float64(count) / float64(all)
 }
 
 // cut reports whether most of the structure is another one than that of the baseline. The
@@ -414,7 +452,11 @@ func (s *Scenery) correlation(grey []uint8, bx, by int) (float64, bool) {
 }
 
 // learn makes the usual picture more like the present one.
-func (s *Scenery) learn(grey []uint8, l light, v View, dt time.Duration) {
+func (s *Scenery) learn(grey []uint8, v View, dt time.Duration) {
+	// What is new must not weigh anything here: the baseline would drift away from what
+	// stands before it.
+	s.know()
+	l := s.fit(s.usual, s.known)
 	if l.gain < 0.3 { // it is dark: what is there cannot be told
 		return
 	}
@@ -448,6 +490,16 @@ func (s *Scenery) learn(grey []uint8, l light, v View, dt time.Duration) {
 		}
 	}
 	s.remember()
+}
+
+// know notes in which blocks nothing is new.
+func (s *Scenery) know() {
+	copy(s.known, s.weigh)
+	for i := range s.cells {
+		if x, y := i%s.cols*side/block, i/s.cols*side/block; s.cells[i].new && x < s.bcols && y < s.brows {
+			s.known[y*s.bcols+x] = 0
+		}
+	}
 }
 
 // remember takes the means of the blocks of the baseline.
