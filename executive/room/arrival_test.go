@@ -22,9 +22,21 @@ func people(were, are int) earshot.Sight {
 // comesIn lets somebody come into view where nobody was for a while, and stay.
 func (h *house) comesIn(t *testing.T, absence, stays time.Duration) {
 	t.Helper()
-	h.watch(t, "desk", glance(0), absence)
+	h.seesNobody(t, absence)
 	must(t, h.sees(t.Context(), "desk", people(0, 1)))
 	h.watch(t, "desk", glance(1), stays)
+}
+
+// seesNobody has the camera see nobody for a while. In between it does not look, if that is
+// long.
+func (h *house) seesNobody(t *testing.T, lasts time.Duration) {
+	t.Helper()
+	if few := 5 * time.Second; lasts > 3*few {
+		h.watch(t, "desk", glance(0), few)
+		time.Sleep(lasts - 2*few)
+		lasts = few
+	}
+	h.watch(t, "desk", glance(0), lasts)
 }
 
 // greeted lets somebody come, and returns what is said.
@@ -46,51 +58,51 @@ func TestGreets(t *testing.T) {
 		want []string
 		said string
 	}{
-		{"after an absence", nil, func(t *testing.T, c *company) { c.comesIn(t, long, time.Minute) }, []string{speak}, "one two three four"},
-		{"without a model", func(h *house) { h.unmodelled = true }, func(t *testing.T, c *company) { c.comesIn(t, long, time.Minute) }, []string{speak}, "Hello."},
+		{"after an absence", nil, func(t *testing.T, c *company) { c.comesIn(t, long, 40*time.Second) }, []string{speak}, "one two three four"},
+		{"without a model", func(h *house) { h.unmodelled = true }, func(t *testing.T, c *company) { c.comesIn(t, long, 40*time.Second) }, []string{speak}, "Hello."},
 		{"at the beginning", nil, func(t *testing.T, c *company) { c.comesIn(t, 5*time.Second, time.Minute) }, []string{"silent: " + attention.NotAway}, ""},
 		{"twice", nil, func(t *testing.T, c *company) {
-			c.comesIn(t, long, time.Minute)
+			c.comesIn(t, long, 40*time.Second)
 			must(t, c.sees(t.Context(), "desk", people(1, 0)))
 			c.comesIn(t, 5*time.Minute, time.Minute)
 		}, []string{speak, "silent: " + attention.NotAway}, "one two three four"},
 		{"again after another absence", nil, func(t *testing.T, c *company) {
-			c.comesIn(t, long, time.Minute)
+			c.comesIn(t, long, 40*time.Second)
 			must(t, c.sees(t.Context(), "desk", people(1, 0)))
-			c.comesIn(t, long, time.Minute)
+			c.comesIn(t, long, 40*time.Second)
 		}, []string{speak, speak}, "one two three four\none two three four"},
 		{"passive", func(h *house) { h.config.MultiParty.TurnTakingProtocol = "passive" },
-			func(t *testing.T, c *company) { c.comesIn(t, long, time.Minute) }, []string{"silent: " + attention.Passive}, ""},
+			func(t *testing.T, c *company) { c.comesIn(t, long, 40*time.Second) }, []string{"silent: " + attention.Passive}, ""},
 		{"aggressive, sooner", func(h *house) { h.config.MultiParty.TurnTakingProtocol = "aggressive" },
 			func(t *testing.T, c *company) { c.comesIn(t, 3*time.Minute, time.Minute) }, []string{speak}, "one two three four"},
 		{"speaks never unasked", func(h *house) { h.config.Attention.SpeakUnasked = false },
-			func(t *testing.T, c *company) { c.comesIn(t, long, time.Minute) }, []string{"silent: " + attention.Unasked}, ""},
+			func(t *testing.T, c *company) { c.comesIn(t, long, 40*time.Second) }, []string{"silent: " + attention.Unasked}, ""},
 		{"at night", func(h *house) { h.config.Attention.QuietHours = "22:00-07:00" },
-			func(t *testing.T, c *company) { c.comesIn(t, long, time.Minute) }, []string{"silent: " + attention.AtNight}, ""},
+			func(t *testing.T, c *company) { c.comesIn(t, long, 40*time.Second) }, []string{"silent: " + attention.AtNight}, ""},
 		{"snoozed", nil, func(t *testing.T, c *company) {
 			c.must(t, "ann", "/snooze", 0)
-			c.comesIn(t, long, time.Minute)
+			c.comesIn(t, long, 40*time.Second)
 		}, []string{"silent: " + attention.Snoozing}, ""},
 		{"somebody was heard meanwhile", nil, func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), long)
+			c.seesNobody(t, long)
 			c.hears(t, "shall we have lunch", 0, time.Second)
 			c.comesIn(t, time.Minute, time.Minute)
 		}, []string{"silent: " + room.Overheard, "silent: " + attention.NotAway}, ""},
 		{"who types as it begins", nil, func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), long)
+			c.seesNobody(t, long)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
 			time.Sleep(15 * time.Millisecond)
 			c.types(t, "ann", true)
-			c.watch(t, "desk", glance(1), time.Minute)
+			c.watch(t, "desk", glance(1), 40*time.Second)
 		}, []string{speak}, "one"},
 		{"who types as they come", nil, func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), long)
+			c.seesNobody(t, long)
 			c.types(t, "ann", true)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
-			c.watch(t, "desk", glance(1), time.Minute)
+			c.watch(t, "desk", glance(1), 40*time.Second)
 		}, []string{"wait: " + attention.SomebodyType, "silent: " + attention.TooLate}, ""},
 		{"who types a moment as they come", nil, func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), long)
+			c.seesNobody(t, long)
 			c.types(t, "ann", true)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
 			c.watch(t, "desk", glance(1), 5*time.Second)
@@ -98,7 +110,7 @@ func TestGreets(t *testing.T) {
 			time.Sleep(time.Minute)
 		}, []string{"wait: " + attention.SomebodyType, speak}, "one two three four"},
 		{"who is gone again meanwhile", nil, func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), long)
+			c.seesNobody(t, long)
 			c.types(t, "ann", true)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
 			time.Sleep(5 * time.Second)
@@ -106,13 +118,13 @@ func TestGreets(t *testing.T) {
 			time.Sleep(time.Minute)
 		}, []string{"wait: " + attention.SomebodyType, "silent: " + attention.LeftAgain}, ""},
 		{"who asks as they come", nil, func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), long)
+			c.seesNobody(t, long)
 			c.must(t, "ann", "count", 0)
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
-			c.watch(t, "desk", glance(1), time.Minute)
+			c.watch(t, "desk", glance(1), 40*time.Second)
 		}, []string{"speak: " + room.Alone, "silent: " + attention.Talking}, "one two three four"},
 		{"nobody notices flicker", nil, func(t *testing.T, c *company) {
-			for range 700 {
+			for range 300 {
 				c.watch(t, "desk", glance(0), 2*time.Second)
 				c.watch(t, "desk", glance(1), 0)
 			}
@@ -196,7 +208,7 @@ func TestAnArrivalWakes(t *testing.T) {
 			time.Sleep(time.Minute)
 		}, ""},
 		{"flicker", func(t *testing.T, c *company) {
-			for range 100 {
+			for range 30 {
 				c.watch(t, "desk", glance(0), 2*time.Second)
 				c.watch(t, "desk", glance(1), 0)
 			}

@@ -3,6 +3,7 @@ package room_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +53,7 @@ func TestCompany(t *testing.T) {
 		{"they are gone", func(t *testing.T, c *company) {
 			c.watch(t, "desk", glance(1), 3*time.Second)
 			c.states()
-			c.watch(t, "desk", glance(0), time.Hour)
+			c.seesNobody(t, time.Hour)
 		}, "user_state (60 min ago): ann is here"},
 		{"she goes", func(t *testing.T, c *company) {
 			c.watch(t, "desk", glance(0), 3*time.Second)
@@ -60,7 +61,7 @@ func TestCompany(t *testing.T) {
 			c.goes(t, "ann")
 		}, "user_state (now): ann is away"},
 		{"what is private tells nothing", func(t *testing.T, c *company) {
-			c.watch(t, "desk", glance(0), 20*time.Minute)
+			c.seesNobody(t, 20*time.Minute)
 			c.must(t, "ann", "/msg bob hello", 0)
 		}, alone},
 	} {
@@ -127,4 +128,39 @@ func TestEyesWidenNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestManyLook: cameras, people and readers do not wait for one another.
+func TestManyLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, byDay(), "bob")
+		var all sync.WaitGroup
+		for _, camera := range []string{"desk", "door", "camera 3"} {
+			all.Go(func() {
+				for n := range 20 {
+					_ = c.sees(t.Context(), camera, glance(n%3))
+					_ = c.sees(t.Context(), camera, people(n%3, (n+1)%3))
+				}
+			})
+		}
+		all.Go(func() {
+			for range 20 {
+				_ = c.state()
+				_ = c.states()
+				_ = c.writes(t, "bob", "/who")
+			}
+		})
+		all.Go(func() {
+			for range 10 {
+				_ = c.writes(t, "ann", "count")
+			}
+		})
+		all.Wait()
+		time.Sleep(time.Minute)
+		is := c.state().Company
+		c.stop()
+		if len(is.Eyes) != 3 {
+			t.Errorf("there is %+v", is)
+		}
+	})
 }
