@@ -7,7 +7,8 @@
 //
 // It decides nothing: the daemon says which camera and how, over the protocol of package
 // helper; see the messages of earshot/models/see/wire. With check as its first argument
-// it says, as JSON, what works on this machine.
+// it says, as JSON, what works on this machine; with bare and a source, what OpenCV alone
+// costs, for make bench.
 //
 // What happens when a reader is slow: an observation waits for its reader, and pictures
 // are passed over meanwhile. One picture is sent at a time, and who asks for another
@@ -38,6 +39,8 @@ func run(ctx context.Context, args []string) int {
 	switch {
 	case len(args) == 1 && args[0] == "check":
 		return check()
+	case len(args) == 2 && args[0] == "bare":
+		return bare(args[1])
 	case len(args) > 0:
 		fmt.Fprintf(os.Stderr, "%s: there is no %q; there is check\n", name, args[0])
 		return 2

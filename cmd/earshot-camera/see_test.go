@@ -45,8 +45,8 @@ func TestWalkers(t *testing.T) {
 // detector.
 func TestNobody(t *testing.T) {
 	room := seetest.Room()
-	all := watched(t, wire.Open{}, 120, func(i int) *image.RGBA {
-		return noisy(seetest.Lit(room, 1-0.3*float64(i)/120), i)
+	all := watched(t, wire.Open{}, 60, func(i int) *image.RGBA {
+		return noisy(seetest.Lit(room, 1-0.15*float64(i)/60), i)
 	})
 	for _, o := range all {
 		if o.Motion > scenery.Still || o.Novelty > 0.01 || o.Cut || o.Detected != (o.Number == 1) || len(o.Seen) > 0 {

@@ -6,7 +6,8 @@
 // and of its voice, what it understands of four others, how well it tells many
 // apart, how soon it falls silent for them, what it needs with all its helpers; and
 // of a call on Discord, what it takes to hear eight at once, how soon the agent is heard
-// and silent there, and how soon it yields to who speaks over it.
+// and silent there, and how soon it yields to who speaks over it; and of its eyes, what
+// it takes to look.
 // make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
@@ -86,6 +87,7 @@ var figures = []figure{
 	{"discord", discordCall},
 	{"aloud", aloud},
 	{"posting", posting},
+	{"eyes", eyes},
 }
 
 // A bench is how much is measured, and where.

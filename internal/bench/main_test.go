@@ -113,6 +113,11 @@ func TestEveryFigure(t *testing.T) {
 		{"discord", true, []string{
 			"hearing 8 who speak, CPU", "hearing 8 who speak, a frame", "hearing 8 who speak, allocations",
 			"delay that the jitter buffer adds", "a commit in a group of 25"}},
+		{"eyes", true, []string{
+			"I: looking at 2 of 15 pictures a second, nothing happens", "I: looking at 2 of 15 pictures a second, somebody walks about",
+			"I: memory of the helper (PSS)",
+			"I: take and decode, and pass over those between", "I: compare it with the last and the usual", "I: seek people", "I: seek faces",
+			"I: seek and read a code; OpenCV only seeks", "I: encode it"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.slow && testing.Short() {

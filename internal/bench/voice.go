@@ -18,9 +18,8 @@ import (
 // voice: nothing if it can be measured. Parts are what one may want to do
 // without, programs what it needs from the system.
 func withoutVoice(name string, parts []string, programs ...string) []Row {
-	unwanted := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
 	for _, part := range append(parts, "voice") {
-		if slices.Contains(unwanted, part) {
+		if unwanted(part) {
 			return []Row{{Name: name, Note: "not measured: EARSHOT_WITHOUT has " + part}}
 		}
 	}
@@ -30,6 +29,12 @@ func withoutVoice(name string, parts []string, programs ...string) []Row {
 		}
 	}
 	return nil
+}
+
+// unwanted reports whether one wants to do without a part.
+func unwanted(part string) bool {
+	list := strings.FieldsFunc(os.Getenv("EARSHOT_WITHOUT"), func(r rune) bool { return r == ',' || r == ' ' })
+	return slices.Contains(list, part)
 }
 
 // The helpers of the voice.

@@ -23,9 +23,9 @@ type Camera struct {
 	once   sync.Once
 
 	mu      sync.Mutex
-	jpeg    []byte
+	film    [][]byte // JPEG; from the beginning again when it is over
 	fault   Fault
-	changed chan struct{} // closed when jpeg or fault is another
+	changed chan struct{} // closed when film or fault is another
 	sent    int
 	viewers int
 }
@@ -51,7 +51,7 @@ const (
 
 // NewCamera returns a camera that sends rate pictures a second. The caller closes it.
 func NewCamera(rate float64) *Camera {
-	c := &Camera{every: time.Duration(float64(time.Second) / rate), over: make(chan struct{}), changed: make(chan struct{}), jpeg: JPEG(Room())}
+	c := &Camera{every: time.Duration(float64(time.Second) / rate), over: make(chan struct{}), changed: make(chan struct{}), film: [][]byte{JPEG(Room())}}
 	c.server = httptest.NewServer(http.HandlerFunc(c.serve))
 	return c
 }
@@ -71,7 +71,11 @@ func (c *Camera) Show(m image.Image) { c.ShowJPEG(JPEG(m)) }
 
 // ShowJPEG is the same for one that is encoded already. It belongs to the camera
 // from then on.
-func (c *Camera) ShowJPEG(b []byte) { c.change(func() { c.jpeg = b }) }
+func (c *Camera) ShowJPEG(b []byte) { c.Play([][]byte{b}) }
+
+// Play has it send pictures that are encoded already, one after the other, and again
+// from the first one. There is at least one.
+func (c *Camera) Play(film [][]byte) { c.change(func() { c.film = film }) }
 
 // Misbehave has it do so from now on; with [Well] it behaves again.
 func (c *Camera) Misbehave(f Fault) { c.change(func() { c.fault = f }) }
@@ -94,7 +98,7 @@ func (c *Camera) Sent() (pictures, viewers int) {
 func (c *Camera) now() ([]byte, Fault, chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.jpeg, c.fault, c.changed
+	return c.film[c.sent%len(c.film)], c.fault, c.changed
 }
 
 func (c *Camera) view(n int) {

@@ -1,11 +1,13 @@
 package seetest
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"image/draw"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
@@ -19,6 +21,12 @@ const (
 
 // Room returns an empty room in daylight: a wall, a floor, a window, a shelf.
 func Room() *image.RGBA {
+	m := *room()
+	m.Pix = bytes.Clone(m.Pix)
+	return &m
+}
+
+var room = sync.OnceValue(func() *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, Width, Height))
 	for y := range Height {
 		for x := range Width {
@@ -35,7 +43,7 @@ func Room() *image.RGBA {
 		fill(m, image.Rect(524+i*14, 40+i*4, 534+i*14, 90), color.RGBA{uint8(60 + i*30), uint8(140 - i*20), 90, 255})
 	}
 	return m
-}
+})
 
 // Clutter returns a place full of things, another one for each seed.
 func Clutter(seed uint64) *image.RGBA {
@@ -114,7 +122,18 @@ func Code(m *image.RGBA, x, y, side int, text string) {
 
 // Lit returns m in other light: 1 is as it was, 0 none.
 func Lit(m *image.RGBA, light float64) *image.RGBA {
-	return each(m, func(v uint8) float64 { return float64(v) * light })
+	var lit [256]uint8
+	for v := range lit {
+		lit[v] = uint8(max(0, min(255, float64(v)*light+0.5)))
+	}
+	out := image.NewRGBA(m.Rect)
+	for i, v := range m.Pix {
+		out.Pix[i] = lit[v]
+		if i%4 == 3 {
+			out.Pix[i] = 255
+		}
+	}
+	return out
 }
 
 // Noisy returns m as a cheap sensor sees it: with noise of that standard deviation, in
@@ -134,18 +153,6 @@ func Noisy(m *image.RGBA, deviation float64, seed uint64) *image.RGBA {
 		if i%4 == 3 {
 			out.Pix[i] = 255
 		}
-	}
-	return out
-}
-
-func each(m *image.RGBA, f func(uint8) float64) *image.RGBA {
-	out := image.NewRGBA(m.Rect)
-	for i, v := range m.Pix {
-		if i%4 == 3 {
-			out.Pix[i] = 255
-			continue
-		}
-		out.Pix[i] = uint8(max(0, min(255, f(v)+0.5)))
 	}
 	return out
 }
