@@ -188,20 +188,27 @@ func (t *tape) emit(_ context.Context, e earshot.Event) error {
 	return nil
 }
 
-// show shows a film to a sense, and returns what that told, in virtual time.
+// show shows a film to a sense, and returns what that told.
 func show(t *testing.T, c webcam.Camera, p *projector) (out tape) {
 	t.Helper()
 	if p.random == nil {
 		p.random = rand.New(rand.NewPCG(1, 2))
 	}
+	return watching(t, c, p, p.end, func(sense *webcam.Provider) { p.show = sense.Observe })
+}
+
+// watching has a sense look through an eye until that ends with an error, in virtual time,
+// and returns what the sense told.
+func watching(t *testing.T, c webcam.Camera, e webcam.Eye, end error, before func(*webcam.Provider)) (out tape) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		out.began = time.Now()
-		sense := webcam.New(c, webcam.Parts{Eye: p, Notice: func(n earshot.Notice) {
+		sense := webcam.New(c, webcam.Parts{Eye: e, Notice: func(n earshot.Notice) {
 			out.notices = append(out.notices, fmt.Sprintf("%v@%d", !n.Over, int(time.Since(out.began).Seconds())))
 		}})
-		p.show = sense.Observe
-		if err := sense.Run(t.Context(), out.emit); err != p.end {
-			t.Errorf("ended with %v, want %v", err, p.end)
+		before(sense)
+		if err := sense.Run(t.Context(), out.emit); err != end {
+			t.Errorf("ended with %v, want %v", err, end)
 		}
 	})
 	for _, f := range out.faults {

@@ -44,6 +44,10 @@ const (
 	// anywhere is in how many looks everybody may be anywhere when the camera was moved.
 	anywhere = 3
 
+	// lively is by which share of itself what is new changes in a picture in which many
+	// move, though nobody comes or goes.
+	lively = 0.4
+
 	// recalled is of how many looks it is known how many were found. If in none of them as
 	// many were found as are there, there is one less. For one more, one more must have been
 	// found together with the others in so many of the latest; of a crowd all are seldom
@@ -280,7 +284,7 @@ func shifted(a, b earshot.Box) bool {
 // miss notes that t was not found.
 func (t *track) miss(novelty float64) {
 	t.misses++
-	changed := math.Abs(novelty-t.novelty) > max(empty, t.last.share()/2)
+	changed := math.Abs(novelty-t.novelty) > max(empty, t.last.share()/2, lively*t.novelty)
 	switch {
 	case !t.there && !changed:
 		t.weight -= doubted
