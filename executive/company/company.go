@@ -333,16 +333,17 @@ func (c *Company) tell(of about, f fact) {
 }
 
 // pause is what is no absence: nobody is noticed all the time.
-const pause = 10 * time.Second
+const pause = time.Second
 
 // settles is how long after somebody was noticed again it is still said that they have just
-// come: a camera looks twice before it says so.
+// come: a camera looks twice before it says so, and who was heard at the door is seen later.
 const settles = 30 * time.Second
 
 // notices notes that somebody was noticed.
 func (c *Company) notices(at time.Time) {
-	if !c.noticed.IsZero() && at.Sub(c.noticed) >= pause {
-		c.gap, c.again = at.Sub(c.noticed), at
+	gap, just := at.Sub(c.noticed), !c.again.IsZero() && at.Sub(c.again) <= settles
+	if !c.noticed.IsZero() && gap >= pause && !(just && c.gap > gap) {
+		c.gap, c.again = gap, at
 	}
 	if at.After(c.noticed) {
 		c.noticed = at

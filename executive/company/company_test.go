@@ -158,12 +158,14 @@ func TestAbsence(t *testing.T) {
 		want time.Duration
 	}{
 		{"nothing is known", nil, 100, 0},
-		{"at the beginning somebody is there", events{sees("desk", 1, 0, 10)}, 3, 0},
+		{"at the beginning somebody is there, which takes three looks", events{sees("desk", 1, 0, 10)}, 3, time.Second},
 		{"nobody comes for long", events{sees("desk", 0, 0, 600)}, 600, 10 * time.Minute},
 		{"somebody comes", events{sees("desk", 0, 0, 600), sees("desk", 1, 601, 610)}, 603, 602 * time.Second},
 		{"and is still there", events{sees("desk", 0, 0, 600), sees("desk", 1, 601, 700)}, 700, 0},
 		{"a look that was wrong", events{sees("desk", 0, 0, 300), sees("desk", 1, 300.5, 300.5), sees("desk", 0, 301, 600)}, 600, 10 * time.Minute},
 		{"somebody was heard", events{sees("desk", 0, 0, 600), hears("ann", 500)}, 600, 100 * time.Second},
+		{"somebody who is heard at the door", events{sees("desk", 0, 0, 600), hears("ann", 601), sees("desk", 0, 602, 610), sees("desk", 1, 611, 615)}, 613, 601 * time.Second},
+		{"somebody who comes soon", events{sees("desk", 0, 0, 4), sees("desk", 1, 4.5, 8)}, 4.5, 5500 * time.Millisecond},
 		{"somebody who is heard as they come", events{sees("desk", 0, 0, 600), hears("ann", 601), sees("desk", 1, 602, 605)}, 604, 601 * time.Second},
 	} {
 		var c company.Company
