@@ -13,7 +13,7 @@ var about = map[string]note{
 	"executive":                            {effect: "The agent: what it is, how it talks, how it thinks."},
 	"executive.enabled":                    {effect: "Lets the agent answer. Without it earshot still listens, keeps and shows what was said, and answers nothing."},
 	"executive.name":                       {effect: "What the agent is called, and what wakes it in speech. Letters, digits, spaces and - ' . , at most 40."},
-	"executive.update_interval_seconds":    {effect: "How often it is weighed at most whether what happens is new enough to think about. Senses that must be asked, such as a webcam, will be asked as often."},
+	"executive.update_interval_seconds":    {effect: "How often it is weighed at most whether what happens is new enough to think about."},
 	"executive.context_window_seconds":     {effect: "How long what was perceived stays in the prompt as what is going on now. Dialogue is not affected."},
 	"executive.agents_sleep_after_seconds": {effect: "How long nothing happens to an agent before it goes to sleep: its dialogue is freed, and read again when it is called. With 0 it never does."},
 

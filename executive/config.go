@@ -31,8 +31,7 @@ type Config struct {
 	Name string `yaml:"name"`
 
 	// UpdateInterval is how often it is weighed at most whether what happens is new
-	// enough to think about. Senses that must be asked, such as a webcam, are asked
-	// as often: that takes effect later, with the first of them.
+	// enough to think about.
 	UpdateInterval field.Seconds `yaml:"update_interval_seconds"`
 
 	// ContextWindow is how long what was perceived stays in the prompt as what

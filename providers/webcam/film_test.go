@@ -28,6 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	x  somebody who is not found walks about
 //	z  somebody who is not found sits still
 //	o  a picture of somebody on the wall, before which something moves
+//	O  the same, and somebody walks about
 //	f  detectors see somebody who is not there
 //	j  somebody walks about, and of them there are a body and a face in it
 //	d  it is dark                     =  the picture is the same to the last bit
@@ -80,7 +81,7 @@ func (p *projector) take(at time.Time, c byte, i int) see.Observation {
 	switch c {
 	case ',', 'f', 'o':
 		o.Motion = 0.02
-	case 'p', 'P', 'x', 'j':
+	case 'p', 'P', 'x', 'j', 'O':
 		o.Motion, o.Novelty = 0.05, 0.06
 	case 's', 'S', 'z':
 		o.Novelty = 0.06
@@ -105,6 +106,9 @@ func (p *projector) take(at time.Time, c byte, i int) see.Observation {
 	case 'j':
 		somebody(walked)
 		there = append(there, earshot.Seen{What: earshot.Face, Box: earshot.Box{X: walked + 0.05, Y: 0.33, Width: 0.05, Height: 0.07}, Sure: 0.7})
+	case 'O':
+		somebody(walked)
+		somebody(0.8 + 0.01*p.random.Float64())
 	case 'o':
 		somebody(0.8 + 0.01*p.random.Float64()) // a detector's box jitters
 	case 'f':
@@ -154,13 +158,20 @@ func (t *tape) emit(_ context.Context, e earshot.Event) error {
 		t.faults = append(t.faults, fmt.Sprintf("told of %v after %v, at %v", e.At, t.last, time.Now()))
 	}
 	t.last = e.At
+	certain := func(sure float64) {
+		if !(sure >= 0 && sure <= 1) {
+			t.faults = append(t.faults, fmt.Sprintf("sure by %v", sure))
+		}
+	}
 	switch b := e.Body.(type) {
 	case earshot.Glance:
+		certain(b.Sure)
 		if n := len(t.raw); n > 0 && (b.People != t.raw[n-1].People || b.Eyes != t.raw[n-1].Eyes) {
 			t.faults = append(t.faults, fmt.Sprintf("a glance has %d %s, the last sight %d %s", b.People, b.Eyes, t.raw[n-1].People, t.raw[n-1].Eyes))
 		}
 		t.glances = append(t.glances, b)
 	case earshot.Sight:
+		certain(b.Sure)
 		were, eyes := 0, earshot.Away
 		if n := len(t.raw); n > 0 {
 			were, eyes = t.raw[n-1].People, t.raw[n-1].Eyes

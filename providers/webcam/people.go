@@ -1,6 +1,7 @@
 package webcam
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -25,11 +26,16 @@ const (
 
 	// What a miss weighs: missed in a picture that is much as it was, or doubted if nobody
 	// may be there; left in one that is not; and vanished in one that is empty.
-	doubted, missed, left, vanished = 0.5, 0.2, 1.5, 3
+	doubted, missed, left, vanished = 0.5, 0.2, 1.5, 3.0
 
 	// leaves is how long somebody must not have been found to be gone, over looks how
 	// many looks.
 	leaves, looks = 3 * time.Second, 2
+
+	// likelier is how much farther away somebody may be who is there than one who may be
+	// nobody, to be the one that was found; in widths of a body. A picture on the wall keeps
+	// its place so when somebody leaves.
+	likelier = 1.5
 
 	// fades is how long somebody of whom one was not sure is remembered.
 	fades = 10 * time.Second
@@ -214,23 +220,14 @@ func (c *crowd) meet(at time.Time, all []figure, ratio float64) []*track {
 	for _, t := range c.tracks {
 		for i, f := range all {
 			if away, ok := t.away(at, f, ratio, c.loose > 0 && t.there); ok {
+				if t.there { // it is more likely that they are seen than that nobody is
+					away -= likelier
+				}
 				pairs = append(pairs, pair{t, i, away})
 			}
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int {
-		switch {
-		case a.t.there != b.t.there && a.t.there: // those who are there are more likely to be seen
-			return -1
-		case a.t.there != b.t.there:
-			return 1
-		case a.away < b.away:
-			return -1
-		case a.away > b.away:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.away, b.away) })
 	met := make([]*track, len(all))
 	for _, p := range pairs {
 		if met[p.i] == nil && !slices.Contains(met, p.t) {
@@ -285,16 +282,16 @@ func shifted(a, b earshot.Box) bool {
 func (t *track) miss(novelty float64) {
 	t.misses++
 	changed := math.Abs(novelty-t.novelty) > max(empty, t.last.share()/2, lively*t.novelty)
+	less := missed
 	switch {
-	case !t.there && !changed:
-		t.weight -= doubted
 	case changed && novelty <= empty:
-		t.weight -= vanished
+		less = vanished
 	case changed:
-		t.weight -= left
-	default:
-		t.weight -= missed
+		less = left
+	case !t.there:
+		less = doubted
 	}
+	t.weight = max(0, t.weight-less)
 }
 
 // recount forgets who has been lost from sight for longest, if as many as are there were

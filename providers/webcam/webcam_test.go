@@ -46,6 +46,7 @@ func TestSights(t *testing.T) {
 		{"two quick crossings", dots(5) + "pp..pp" + dots(20), "clear@0 away@31"},
 		{"a detector errs", many(",", 10) + "f" + many(",", 10) + "f" + many(",", 10), "clear@0 away@32"},
 		{"a picture on the wall", many("o", 600), "clear@0 away@600"},
+		{"a picture on the wall, and somebody", many("o", 20) + many("O", 60) + many("o", 30), "clear@0 1@22 0@84 away@110"},
 		{"two, and one goes", many("P", 10) + many("p", 30), "clear@0 1@2 2@8 1@16 away@40"},
 		{"two who are one for a moment", many("P", 10) + "p" + many("P", 10), "clear@0 1@2 2@8 away@21"},
 		{"a body with a face comes sooner", dots(5) + many("j", 5) + dots(20), "clear@0 1@7 0@15 away@30"},
@@ -99,7 +100,7 @@ func TestAnyFilm(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var b strings.Builder
 		for range rapid.IntRange(1, 30).Draw(r, "scenes") {
-			b.WriteString(strings.Repeat(rapid.SampledFrom(strings.Split(".,pPsSxzofjd=-!cC", "")).Draw(r, "what"), rapid.IntRange(1, 40).Draw(r, "seconds")))
+			b.WriteString(strings.Repeat(rapid.SampledFrom(strings.Split(".,pPsSxzoOfjd=-!cC", "")).Draw(r, "what"), rapid.IntRange(1, 40).Draw(r, "seconds")))
 		}
 		p := &projector{
 			film: film(b.String()), random: rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)),
@@ -137,6 +138,31 @@ func TestLost(t *testing.T) {
 	out := show(t, webcam.Camera{Name: "door"}, &projector{film: "..", end: pulled})
 	if got := strings.Join(out.sights, " "); got != "clear@0 away@2" || out.raw[1].Camera != "door" {
 		t.Errorf("told %s of %s", got, out.raw[1].Camera)
+	}
+}
+
+// TestReturns: who was there before the helper died has not come anew, unless that was
+// long ago.
+func TestReturns(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		time.Minute:      "clear@0 1@2 away@20 clear@80 away@100",
+		10 * time.Minute: "clear@0 1@2 away@20 0@620 clear@620 1@622 away@640",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			out := tape{began: time.Now()}
+			p := &projector{film: film(strings.Repeat("p", 20)), random: rand.New(rand.NewPCG(1, 2)), end: errors.New("died")}
+			sense := webcam.New(webcam.Camera{}, webcam.Parts{Eye: p})
+			p.show = sense.Observe
+			for range 2 {
+				if err := sense.Run(t.Context(), out.emit); err != p.end {
+					t.Error(err)
+				}
+				time.Sleep(after)
+			}
+			if got := strings.Join(out.sights, " "); got != want || len(out.faults) > 0 {
+				t.Errorf("after %v told %s, want %s; %v", after, got, want, out.faults)
+			}
+		})
 	}
 }
 
