@@ -33,9 +33,10 @@ type historyCommand struct {
 // spoken are the kinds of what was said, by whomever.
 var spoken = []earshot.Kind{earshot.KindMessage, earshot.KindUtterance, earshot.KindReply}
 
-// told are the kinds that make a history: what was said, among whom, and what was seen.
+// told are the kinds that make a history: what was said, and among whom. What was seen
+// meanwhile is added; see meanwhile.
 var told = append(slices.Clone(spoken), earshot.KindPresence, earshot.KindMode, earshot.KindSnooze, earshot.KindMemo,
-	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent, earshot.KindSight)
+	earshot.KindUse, earshot.KindReminder, earshot.KindEdit, earshot.KindAgent)
 
 // untold reports whether e is of no interest to people: that there is the main
 // agent, and that agents come and go with a task.
@@ -51,8 +52,23 @@ func (h historyCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
+		seen, err := r.Last(a.ctx, []earshot.Kind{earshot.KindSight}, max(1, h.Number))
+		if err != nil {
+			return err
+		}
+		events = meanwhile(events, seen, max(1, h.Number))
 		return a.transcript(r, slices.DeleteFunc(events, untold), h.JSON, people.Name, "Nothing has been said yet.")
 	})
+}
+
+// meanwhile adds what was seen to some events, the newest so many of those that there are:
+// what came before the first of them only if there are no more. Somebody who comes and goes
+// before a camera all day crowds out nothing that was said.
+func meanwhile(events, seen []earshot.Event, most int) []earshot.Event {
+	if len(events) >= most {
+		seen = slices.DeleteFunc(seen, func(e earshot.Event) bool { return e.Sequence < events[0].Sequence })
+	}
+	return once(slices.Concat(events, seen))
 }
 
 type searchCommand struct {

@@ -32,7 +32,7 @@ func (r *Room) comesIn(e earshot.Event) {
 	if a := r.regard.came; a != nil && s.People == 0 && a.event.From == e.From {
 		a.gone = true
 	}
-	if s.People <= s.Were || r.stale(e) || r.regard.came != nil && !r.regard.came.gone {
+	if s.People <= s.Were || r.regard.came != nil && !r.regard.came.gone {
 		return
 	}
 	r.regard.came = &arrival{event: e, absence: r.absence(e.At)}
