@@ -159,7 +159,7 @@ func (c *Company) Sees(l Look) {
 		c.looks = make(map[string][]Look)
 	}
 	c.looks[l.Camera] = all
-	c.bound()
+	c.boundCameras()
 	if steady(c.looks[l.Camera], l.At) {
 		c.notices(l.At)
 	}
@@ -215,8 +215,8 @@ func steady(looks []Look, until time.Time) bool {
 // sees reports whether something can be seen, and so much that it is believed.
 func (l Look) sees() bool { return l.Eyes == earshot.Clear && (l.People == 0 || l.Sure >= believable) }
 
-// bound forgets the cameras and the people that nothing was told of for longest.
-func (c *Company) bound() {
+// boundCameras forgets those that nothing was told of for longest.
+func (c *Company) boundCameras() {
 	for len(c.looks) > mostCameras {
 		first := ""
 		last := func(name string) time.Time { return c.looks[name][len(c.looks[name])-1].At }
@@ -227,6 +227,10 @@ func (c *Company) bound() {
 		}
 		delete(c.looks, first)
 	}
+}
+
+// boundPeople forgets those who were noticed longest ago.
+func (c *Company) boundPeople() {
 	for people := c.people(); len(people) > mostPeople; people = c.people() {
 		first := slices.MinFunc(people, func(a, b earshot.ParticipantID) int { return c.last(a).Compare(c.last(b)) })
 		maps.DeleteFunc(c.told, func(of about, _ fact) bool { return of.who == first })
@@ -235,19 +239,15 @@ func (c *Company) bound() {
 }
 
 // people returns of whom something is known, in their order.
-func (c *Company) people() (all []earshot.ParticipantID) {
+func (c *Company) people() []earshot.ParticipantID {
+	all := make(map[earshot.ParticipantID]bool, len(c.told))
 	for of := range c.told {
-		if !slices.Contains(all, of.who) {
-			all = append(all, of.who)
-		}
+		all[of.who] = true
 	}
 	for who := range c.went {
-		if !slices.Contains(all, who) {
-			all = append(all, who)
-		}
+		all[who] = true
 	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(all))
 }
 
 // last returns when somebody was noticed last.
@@ -292,7 +292,7 @@ func (c *Company) Goes(who earshot.ParticipantID, at time.Time) {
 		c.went = make(map[earshot.ParticipantID]time.Time)
 	}
 	c.went[who] = at
-	c.bound()
+	c.boundPeople()
 	c.notices(at)
 }
 
@@ -328,7 +328,7 @@ func (c *Company) tell(of about, f fact) {
 	case f.at.Equal(had.at):
 		c.told[of] = fact{f.at, max(f.sure, had.sure), f.named || had.named}
 	}
-	c.bound()
+	c.boundPeople()
 	c.notices(f.at)
 }
 
