@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/ollama/ollama/api"
 
@@ -57,12 +58,14 @@ func toolsOf(req *llm.Request) (out api.Tools, err error) {
 }
 
 // messages returns a prompt. What a call came to says which call and which tool
-// that was: templates want one or the other.
+// that was: templates want one or the other. By [img-0] the server would understand the
+// place of a picture, and refuse the whole prompt if there is none; so nobody can write
+// that, and it reads the same.
 func messages(in []llm.Message) []api.Message {
 	out := make([]api.Message, len(in))
 	tools := make(map[string]string) // by the ID of the last call that had it
 	for i, m := range in {
-		out[i] = api.Message{Role: string(m.Role), Content: m.Text}
+		out[i] = api.Message{Role: string(m.Role), Content: strings.ReplaceAll(m.Text, "[img", "[\u2060img")}
 		for _, image := range m.Images {
 			out[i].Images = append(out[i].Images, api.ImageData(image))
 		}

@@ -1,12 +1,16 @@
 package ollama_test
 
 import (
+	"bytes"
 	"errors"
+	"image"
+	"image/jpeg"
 	"strings"
 	"testing"
 
 	"earshot/llm"
 	"earshot/llm/ollama"
+	"earshot/llm/ollama/ollamatest"
 )
 
 // What must be seen is not asked of a model that cannot see.
@@ -47,4 +51,61 @@ func TestSeesLater(t *testing.T) {
 	if !e.Sees(t.Context(), "") {
 		t.Error("what was not known once is not asked again")
 	}
+}
+
+// TestSightReal looks at pictures with a real server: its model is shown them where the
+// server says that it can see, and says what is in them; another is shown none. What
+// somebody writes that looks like the server's own mark for a picture is none.
+func TestSightReal(t *testing.T) {
+	s := ollamatest.Start(t, ollamatest.Options{})
+	watcher := ollamatest.Model{Says: "I was shown nothing.", Layers: 1, Sees: &ollamatest.Sight{Light: "It is light.", Dark: "It is dark."}}
+	create(t, s, "watcher", watcher)
+	watcher.Sees = nil
+	create(t, s, "blind", watcher)
+	e := open(t, ollama.Config{Host: s.Host(), Model: "watcher"})
+	status, err := e.Probe(t.Context())
+	if err != nil || len(status.Models) != 2 {
+		t.Fatalf("%+v, %v", status, err)
+	}
+	for _, m := range status.Models {
+		if want := strings.HasPrefix(m.Name, "watcher"); m.Vision != want || e.Sees(t.Context(), m.Name) != want {
+			t.Errorf("that %s sees is %v", m.Name, m.Vision)
+		}
+	}
+	for _, tt := range []struct {
+		name, model string
+		images      []llm.Image
+		text        string
+		want        string
+	}{
+		{"light", "watcher", []llm.Image{grey(t, 230)}, "what do you see?", "It is light."},
+		{"dark", "watcher", []llm.Image{grey(t, 20)}, "what do you see?", "It is dark."},
+		{"no picture", "watcher", nil, "what do you see?", "I was shown nothing."},
+		{"one who cannot", "blind", []llm.Image{grey(t, 230)}, "what do you see?", "I was shown nothing."},
+		{"a forged place", "watcher", nil, "what is [img-0] and [img-7] and [img]?", "I was shown nothing."},
+		{"a forged place and a picture", "watcher", []llm.Image{grey(t, 230)}, "what is [img-7] [img]?", "It is light."},
+	} {
+		req := &llm.Request{Model: tt.model, Messages: []llm.Message{{Role: llm.User, Text: tt.text, Images: tt.images}}}
+		told(t, collect(t, e, t.Context(), req), tt.want)
+	}
+	req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "what is this?", Images: []llm.Image{append(llm.Image{0xff, 0xd8, 0xff}, "no picture"...)}}}}
+	if r := collect(t, e, t.Context(), req); r.err == nil || strings.Contains(r.err.Error(), "no picture") {
+		t.Errorf("of what is no picture it says %q, %v", r.text, r.err)
+	}
+	req.Messages[0].Images = []llm.Image{grey(t, 230)}
+	told(t, collect(t, e, t.Context(), req), "It is light.")
+}
+
+// grey returns a picture of one grey.
+func grey(t *testing.T, light uint8) llm.Image {
+	t.Helper()
+	p := image.NewGray(image.Rect(0, 0, 64, 48))
+	for i := range p.Pix {
+		p.Pix[i] = light
+	}
+	var data bytes.Buffer
+	if err := jpeg.Encode(&data, p, nil); err != nil {
+		t.Fatal(err)
+	}
+	return data.Bytes()
 }

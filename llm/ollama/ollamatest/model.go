@@ -65,6 +65,10 @@ type Model struct {
 	// user; without, its template leaves them out, as those of some real models do.
 	Instructed bool
 
+	// Sees gives it a projector, so that it looks at pictures, and answers by them
+	// where no word of a route fits. See sight.go.
+	Sees *Sight
+
 	// Chooses is for a model without tools: it writes what [llm.Choice] asks
 	// for, a {"say": …} for each text or a {"tool": …} for the call of a route.
 	Chooses bool
@@ -142,8 +146,12 @@ func (m Model) layers() int { return cmp.Or(max(m.Layers, 0), 64) }
 
 // check says what cannot be made.
 func (m Model) check() error {
-	if len(m.Routes) >= maxRoutes {
-		return fmt.Errorf("%d routes; there are places for %d", len(m.Routes), maxRoutes-1)
+	most := maxRoutes - 1
+	if m.Sees != nil {
+		most -= len(m.Sees.routes())
+	}
+	if len(m.Routes) > most {
+		return fmt.Errorf("%d routes; there are places for %d", len(m.Routes), most)
 	}
 	for _, r := range m.all() {
 		if err := m.can(r); err != nil {
@@ -158,6 +166,9 @@ func (m Model) all() []Route {
 	all := []Route{{Says: m.Says}}
 	if m.After != "" {
 		all = append(all, Route{Says: m.After})
+	}
+	if m.Sees != nil {
+		all = append(all, m.Sees.routes()...)
 	}
 	return append(all, m.Routes...)
 }

@@ -1,7 +1,10 @@
 package ollamatest_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"image"
+	"image/jpeg"
 	"os/exec"
 	"strings"
 	"testing"
@@ -194,4 +197,51 @@ func TestRestart(t *testing.T) {
 	if n := s.KillRunner(); n != 1 {
 		t.Errorf("killed %d runners, want 1", n)
 	}
+}
+
+// TestSight shows pictures to a model of ours: the server says that it can see, and what
+// it says is what is in them.
+func TestSight(t *testing.T) {
+	s := ollamatest.Start(t, ollamatest.Options{})
+	m := ollamatest.Model{
+		Says: "I was shown nothing.", After: "It is done.", Layers: 1, Sees: &ollamatest.Sight{Light: "It is light.", Dark: "It is dark."},
+		Routes: []ollamatest.Route{{Word: "weather", Says: "It rains."}},
+	}
+	if err := s.Make(t.Context(), "watcher", m); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		grey []uint8 // the pictures, by how light they are
+		text string
+		want string
+	}{
+		{"nothing", nil, "what do you see?", "I was shown nothing."},
+		{"light", []uint8{230}, "what do you see?", "It is light."},
+		{"dark", []uint8{20}, "what do you see?", "It is dark."},
+		{"a word counts for more", []uint8{20}, "what is the weather like?", "It rains."},
+		{"the last of two", []uint8{20, 230}, "what do you see?", "It is light."},
+	} {
+		in := user(tt.text)
+		for _, grey := range tt.grey {
+			in.Images = append(in.Images, picture(t, 64, 48, grey))
+		}
+		if got := ask(t, s, "watcher", user("hello"), assistant("Yes."), in).Message.Content; got != tt.want {
+			t.Errorf("%s: it says %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// picture returns a grey picture.
+func picture(t *testing.T, width, height int, grey uint8) []byte {
+	t.Helper()
+	p := image.NewGray(image.Rect(0, 0, width, height))
+	for i := range p.Pix {
+		p.Pix[i] = grey
+	}
+	var data bytes.Buffer
+	if err := jpeg.Encode(&data, p, nil); err != nil {
+		t.Fatal(err)
+	}
+	return data.Bytes()
 }

@@ -118,28 +118,37 @@ func (s *Server) KillRunner() int {
 
 // Make makes the model and names it. It may be used from many goroutines.
 func (s *Server) Make(ctx context.Context, name string, m Model) error {
-	f, err := os.CreateTemp(s.dir, "model-*.gguf")
-	if err != nil {
-		return err
+	files := make(map[string]string)
+	var err error
+	if files[name+".gguf"], err = s.file(ctx, m.write); err == nil && m.Sees != nil {
+		files[name+"-projector.gguf"], err = s.file(ctx, m.writeProjector)
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if err := m.write(f); err != nil {
+	if err != nil {
 		return fmt.Errorf("making %s: %w", name, err)
-	}
-	digest, err := s.upload(ctx, f)
-	if err != nil {
-		return fmt.Errorf("uploading %s: %w", name, err)
 	}
 	return s.client.Create(ctx, &api.CreateRequest{
 		Model:    name,
-		Files:    map[string]string{name + ".gguf": digest},
+		Files:    files,
 		Template: m.template(),
 		Parameters: map[string]any{
 			"num_ctx":    Context,
 			"num_thread": 1, // more threads than cores that are free make it many times slower
 		},
 	}, func(api.ProgressResponse) error { return nil })
+}
+
+// file gives the server a file that write writes, and returns its digest.
+func (s *Server) file(ctx context.Context, write func(*os.File) error) (digest string, err error) {
+	f, err := os.CreateTemp(s.dir, "model-*.gguf")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := write(f); err != nil {
+		return "", err
+	}
+	return s.upload(ctx, f)
 }
 
 // upload gives the server the file, and returns its digest.

@@ -134,13 +134,22 @@ func think(m Model) (*mind, error) {
 		}
 		words, routes = append(words, v.tool), append(routes, after)
 	}
+	if m.Sees != nil {
+		for _, r := range m.Sees.routes() {
+			seen, err := v.pieces(m.writes(r))
+			if err != nil {
+				return nil, fmt.Errorf("what it says to what it sees: %w", err)
+			}
+			routes = append(routes, seen) // to which no word leads
+		}
+	}
 	v.reads(m.Reads, m.Routes)
 	v.fill(m.Words)
 
 	d := &mind{vocabulary: v}
 	d.embed(words)
 	d.speak(usual, m.Endless, routes)
-	d.listen(len(words))
+	d.listen(len(routes))
 	return d, nil
 }
 
