@@ -118,8 +118,8 @@ func (r *reel) Run(ctx context.Context) error {
 }
 
 // TestRecorded: what the real helper saw of Debian's example films becomes presence that
-// does not flicker. Detectors miss whoever walks in the first for up to eight seconds on
-// end, and there are more people in it than they find at once.
+// does not flicker. In the first there is always somebody, and detectors find nobody in up
+// to five looks on end; how many are told is less than there are.
 func TestRecorded(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"vtest", "clear@0 1@5 2@53 away@79"},

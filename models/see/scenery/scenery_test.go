@@ -148,7 +148,7 @@ func TestNothingNew(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStudio(t)
-			s.run(10*time.Second, s.nobody)
+			s.run(4*time.Second, s.nobody)
 			s.run(20*time.Second, func(i int) []uint8 { return tt.next(s, i) }).calm(t, tt.name)
 		})
 	}
@@ -171,33 +171,33 @@ func TestSomebodyComes(t *testing.T) {
 		t.Errorf("somebody who takes %.3f walks: motion in %d of 20 pictures, novelty %.3f, %d cuts", share, walk.moved, walk.last.Novelty, walk.cuts)
 	}
 	// they sit, and move a little once a minute: never usual
-	s.every = time.Second
+	s.every = 3 * time.Second
 	there := func(i int) []uint8 {
 		b := body{38, 40, 20, 60}
-		if i%60 < 3 {
+		if i%20 < 2 {
 			b.x += 2
 			b.y += 4
 		}
-		return s.take(b, body{44, 30 + min(1, i%60), 8, 10})
+		return s.take(b, body{44, 30 + min(1, i%20), 8, 10})
 	}
 	if sits := s.run(10*time.Minute, there); sits.last.Novelty < 0.05 || sits.moved > 100 {
 		t.Errorf("somebody sits for ten minutes: novelty %.3f, motion in %d pictures", sits.last.Novelty, sits.moved)
 	}
-	s.run(2*time.Second, s.nobody)
+	s.show(s.take())
 	s.run(time.Minute, s.nobody).calm(t, "they have gone")
 }
 
 func TestSomethingStays(t *testing.T) {
 	s := newStudio(t)
 	s.run(10*time.Second, s.nobody)
-	s.every = time.Second
+	s.every = 2 * time.Second
 	box := func(int) []uint8 { return s.take(body{60, 50, 24, 24}) }
 	if first := s.run(time.Minute, box); first.last.Novelty < 0.02 || first.moved != 1 {
 		t.Errorf("a box after a minute: novelty %.3f, motion in %d pictures", first.last.Novelty, first.moved)
 	}
 	s.run(3*time.Minute, box)
 	s.run(time.Minute, box).calm(t, "a box that has been there for minutes")
-	if gone := s.run(time.Second, s.nobody); gone.last.Novelty < 0.02 {
+	if gone := s.run(2*time.Second, s.nobody); gone.last.Novelty < 0.02 {
 		t.Errorf("the box has gone: novelty %.3f", gone.last.Novelty)
 	}
 }
@@ -219,7 +219,7 @@ func TestLightSwitched(t *testing.T) {
 	if on.moved > 1 || on.cuts > 0 {
 		t.Errorf("a lamp is switched on: motion in %d pictures, %d cuts", on.moved, on.cuts)
 	}
-	s.every = time.Second
+	s.every = 2 * time.Second
 	s.run(4*time.Minute, s.nobody)
 	s.run(time.Minute, s.nobody).calm(t, "the lamp has been on for minutes")
 }
@@ -229,19 +229,19 @@ func TestDark(t *testing.T) {
 	s := newStudio(t)
 	s.run(10*time.Second, s.nobody)
 	s.light, s.noise = 0.03, 1
-	s.every = time.Second
+	s.every = 2 * time.Second
 	off := s.run(5*time.Minute, s.nobody)
 	if off.moved > 1 || off.cuts > 0 || off.last.Brightness > 0.05 || off.last.Contrast > 0.05 {
 		t.Errorf("in the dark: motion in %d pictures, %d cuts, %+v", off.moved, off.cuts, off.last)
 	}
 	s.light, s.noise = 1, 2
-	on := s.run(2*time.Second, s.nobody)
+	on := s.run(4*time.Second, s.nobody)
 	if on.moved > 1 || on.cuts > 0 || on.last.Novelty > 0.005 {
 		t.Errorf("in the light again: motion in %d pictures, %d cuts, novelty %.3f", on.moved, on.cuts, on.last.Novelty)
 	}
 }
 
-// TestCurtain: what moves all the time is usual after some minutes.
+// TestCurtain: what moves all the time is usual after a while.
 func TestCurtain(t *testing.T) {
 	s := newStudio(t)
 	s.run(10*time.Second, s.nobody)
@@ -249,7 +249,7 @@ func TestCurtain(t *testing.T) {
 		p := s.take()
 		for y := 5; y < 25; y++ {
 			for x := 50; x < 70; x++ {
-				p[y*width+x] = uint8(120 + 60*s.random.IntN(2))
+				p[y*width+x] = uint8(120 + 30*s.random.IntN(2))
 			}
 		}
 		return p
@@ -257,9 +257,9 @@ func TestCurtain(t *testing.T) {
 	if first := s.run(10*time.Second, curtain); first.last.Motion < 0.02 {
 		t.Errorf("a curtain: motion %.3f", first.last.Motion)
 	}
-	s.run(3*time.Minute, curtain)
-	if later := s.run(20*time.Second, curtain); later.motion > scenery.Still {
-		t.Errorf("a curtain after minutes: motion %.3f", later.motion)
+	s.run(90*time.Second, curtain)
+	if later := s.run(10*time.Second, curtain); later.motion > scenery.Still {
+		t.Errorf("a curtain after a while: motion %.3f", later.motion)
 	}
 }
 
