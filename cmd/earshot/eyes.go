@@ -254,7 +254,7 @@ func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) {
 // picture that was looked at.
 func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.Notice), looked func()) (*eye, *webcam.Provider) {
 	e := &eye{name: c.Name, veil: hidden, source: shown(c), config: c}
-	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice})
+	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Log: log})
 	log = hidden.log(log.With("camera", c.Name))
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{

@@ -130,7 +130,7 @@ func (l *life) ready(r wire.Ready, late *time.Timer) error {
 	if !late.Stop() || l.open() {
 		return fmt.Errorf("%w: ready twice, or too late", helper.ErrProtocol)
 	}
-	l.c.config.Log.Info("opened a camera", "camera", l.c.config.Name, "width", r.Width, "height", r.Height, "rate", r.Rate)
+	l.c.config.Log.Info("opened a camera", "width", r.Width, "height", r.Height, "rate", r.Rate)
 	l.c.opened(l)
 	return nil
 }

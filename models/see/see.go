@@ -51,7 +51,7 @@ type Config struct {
 	// at once. It may be nil.
 	On func(Observation)
 
-	Log *slog.Logger // may be nil
+	Log *slog.Logger // which says of which camera it is; may be nil
 }
 
 // An Observation is what the helper made of the picture of a time.
