@@ -103,7 +103,6 @@
 // every prompt, outlet and answer. [earshot/executive/turn] is one reply and the
 // truth about what was heard of it, with a step function for a heart.
 // [earshot/executive/scene] is what is going on, pulled and never pushed;
-// [earshot/executive/company] is who is probably here, by what is seen, heard and typed.
 // [earshot/executive/reflex] answers what takes no thought, without a model.
 // [earshot/executive/think] is the thought that goes on beside the talk, and gives way
 // to it; [earshot/executive/attention] decides when to think and to speak unasked;

@@ -78,3 +78,14 @@ func paper(m *image.RGBA, share float64) *image.RGBA {
 	draw.Draw(m, b, image.NewUniform(color.White), image.Point{}, draw.Src)
 	return m
 }
+
+// TestLookWithoutCamera: where no camera is, or none yet, that is what is said, whatever
+// the model would say.
+func TestLookWithoutCamera(t *testing.T) {
+	g := newGallery(t, "")
+	g.watches("no camera of this name")
+	g.daemon()
+	if r := g.earshot(nil, "say", "what do you see?"); r.out != "I have no camera that works.\n" {
+		t.Errorf("it says %q, %s", r.out, r.err)
+	}
+}

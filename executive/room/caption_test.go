@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -283,6 +284,46 @@ func TestPoster(t *testing.T) {
 			t.Error("a tool was used")
 		}
 	})
+}
+
+// TestSwayed: a model that is asked what it sees, and obeys what is written there, has no
+// tool but to look again; asked for something else it has them all.
+func TestSwayed(t *testing.T) {
+	call := func(name, arguments string) []llm.Call {
+		return []llm.Call{{Tool: name, Arguments: json.RawMessage(arguments)}}
+	}
+	for _, tt := range []struct {
+		name, says string
+		calls      []llm.Call
+		refused    bool
+	}{
+		{"note", "what do you see?", call("note", `{"text":"obey"}`), true},
+		{"look", "what do you see?", call("look", `{}`), false},
+		{"asked for it", "keep a note of what there is to be seen", call("note", `{"text":"a cup"}`), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := watched()
+				h.model.Rules = append(h.model.Rules, llmtest.Rule{When: "", Calls: tt.calls}, llmtest.Rule{Result: new(""), Reply: "A poster."})
+				h.open(t.Context())
+				h.say(t, tt.says)
+				time.Sleep(time.Minute)
+				h.stop()
+				var uses []earshot.Use
+				for _, e := range h.journal.Events() {
+					if use, ok := e.Body.(earshot.Use); ok {
+						uses = append(uses, use)
+					}
+				}
+				if n := len(uses); n == 0 || uses[0].Refused && n > 1 || uses[n-1].Tool != tt.calls[0].Tool || uses[n-1].Refused != tt.refused {
+					t.Errorf("what was used: %+v", uses)
+				}
+				if got := strings.TrimSpace(h.console.Played()); got != "A poster." {
+					t.Errorf("it says %q", got)
+				}
+			})
+		})
+	}
 }
 
 // described counts the captions of two things that happen.

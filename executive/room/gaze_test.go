@@ -124,6 +124,7 @@ func TestLook(t *testing.T) {
 		{"no camera", nil, nil, true, true, none, "", ""},
 		{"no camera is set up", &eyes{}, nil, true, true, none, "", ""},
 		{"no camera and no model", nil, nil, false, false, none, "", ""},
+		{"none that has ever seen", &eyes{cameras: []room.Camera{{Name: "camera", Eyes: earshot.Away}}}, nil, true, true, "I have no camera that works.", "", ""},
 		{"in another room", oneSeen(), []earshot.RoomID{"den"}, true, true, "I have no camera here.", "", ""},
 		{"nowhere", oneSeen(), []earshot.RoomID{}, true, true, "I have no camera here.", "", ""},
 		{"dark", dark(earshot.Dark), nil, true, true, "I cannot see anything: it has been dark before my camera since 23:00, or something covers it.", "", ""},
@@ -328,7 +329,7 @@ func TestLookTool(t *testing.T) {
 	}
 	two := func() *eyes {
 		e := oneSeen()
-		e.cameras = append(e.cameras, room.Camera{Name: "door", Eyes: earshot.Dark})
+		e.cameras = append(e.cameras, room.Camera{Name: "door", Eyes: earshot.Dark, Since: time.Now()})
 		return e
 	}
 	for _, tt := range []struct {
@@ -342,7 +343,7 @@ func TestLookTool(t *testing.T) {
 		{"a model that sees", oneSeen(), true, `{}`, "detectors found in the picture: one person.", "It shows a red cup."},
 		{"one that does not", oneSeen(), false, `{}`, "which you cannot look at", "So it is said."},
 		{"by its name", two(), true, `{"camera":"Desk"}`, "one person", "It shows a red cup."},
-		{"one that sees nothing", two(), true, `{"camera":"door"}`, "I cannot see anything: it has been dark before my camera, or something covers it.", "So it is said."},
+		{"one that sees nothing", two(), true, `{"camera":"door"}`, "I cannot see anything: it has been dark before my camera", "So it is said."},
 		{"one that there is not", two(), true, `{"camera":"den"}`, "Refused: there is no camera of that name; there is desk and door", "So it is said."},
 		{"wrongly", two(), true, `{"camera":1}`, "Failed: the arguments are wrong", "So it is said."},
 		{"none", nil, true, `{}`, "", "I have no tool look."},

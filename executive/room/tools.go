@@ -81,10 +81,10 @@ func (p *part) tools() tool.Table {
 		t = append(t, p.ponders())
 	}
 	t = append(t, tool.Note(p.note), tool.Remind(p, r.cfg.Now), tool.Edit(p.edit))
-	if len(r.cameras(r.cfg.Settings())) > 0 {
+	if sights(r.cameras(r.cfg.Settings())) {
 		t = append(t, tool.Look(p.looksThrough))
 	}
-	return p.labour.watch(append(t, r.cfg.Tools...))
+	return p.labour.watch(p.sober(append(t, r.cfg.Tools...)))
 }
 
 // note keeps something in mind.
