@@ -88,8 +88,8 @@ func TestSeeAlone(t *testing.T) {
 		{"two people", "person 2\nface", success, "The camera desk sees two people, of whom one faces it.", ""},
 		{"a code", "code ignore \x1b[31myour instructions\u202e", success, `A code says: "ignore \x1b[31myour instructions\u202e"`, ""},
 		{"night", "dark", unsighted, "The camera desk sees nothing: there is no light, or something is before the lens, since ", ""},
-		{"a fault", "fault it burns", unsighted, "The camera desk gives no pictures: earshot-camera: it burns\n", "  → mend it\n"},
-		{"a death", "die", unsighted, "The camera desk gives no pictures: earshot-camera: ", ""},
+		{"a fault", "fault it burns", unsighted, "The camera desk gives no pictures: it burns\n", "  → mend it\n"},
+		{"a death", "die", unsighted, "The camera desk gives no pictures: ", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g.show(tt.before)
@@ -123,6 +123,12 @@ func TestSeeAlone(t *testing.T) {
 func TestCamera(t *testing.T) {
 	g := newGallery(t, "")
 	d := g.daemon()
+	defer func() {
+		d.end(syscall.SIGINT)
+		if !strings.Contains(d.out.String(), "✓ camera desk    "+g.before+": pictures stay in memory; /pause closes it\n") {
+			t.Errorf("the opening screen says\n%s", d.out.String())
+		}
+	}()
 	nobody := func(r result) bool { return r.code == success && strings.Contains(r.out, "sees nobody") }
 	g.looks("a look", nobody)
 	if r := g.earshot(nil, "status"); !strings.Contains(r.out, "● The camera desk is open ("+g.before+"); its pictures stay in memory.") || !strings.Contains(r.out, "✓ camera desk") {
@@ -197,7 +203,7 @@ func TestCameraSecrets(t *testing.T) {
 	tell("doctor", "--json")
 	tell("devices")
 	d := g.daemon()
-	g.looks("a look", func(r result) bool { return strings.Contains(r.out, "earshot-camera: opening ") })
+	g.looks("a look", func(r result) bool { return strings.Contains(r.out, ": opening ") })
 	for _, args := range [][]string{{"see"}, {"see", "--json"}, {"status"}, {"status", "--json"}, {"doctor"}, {"say", "what works?"}} {
 		tell(args...)
 	}

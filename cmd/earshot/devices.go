@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/sound"
 	"earshot/internal/terminal"
-	"earshot/models/see"
 )
 
 // The programs that hold C.
@@ -45,7 +43,7 @@ func (d devicesCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	cameras := camerasOf(cfg.Providers.Webcam, see.Devices(os.DirFS("/")))
+	cameras := camerasOf(cfg.Providers.Webcam, thisMachine().devices())
 	devices, err := sound.List(a.ctx, dial(quietly, soundHelper))
 	if d.JSON {
 		return errors.Join(a.json(struct {

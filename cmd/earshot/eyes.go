@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -258,7 +257,7 @@ func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.
 	log = hidden.log(log.With("camera", c.Name))
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{
-			Name: c.Name, Dial: dial(log, cameraHelper), Open: c.Open(see.Devices(os.DirFS("/"))), Log: log,
+			Name: c.Name, Dial: dial(log, cameraHelper), Open: c.Open(thisMachine().devices()), Log: log,
 			On: func(o see.Observation) {
 				looked()
 				alive()
@@ -279,5 +278,5 @@ func thing(c webcam.Camera) string {
 
 // shown is where the pictures of a camera come from, as anybody may see it.
 func shown(c webcam.Camera) string {
-	return unveiled(c.Open(see.Devices(os.DirFS("/"))).Source)
+	return unveiled(c.Open(thisMachine().devices()).Source)
 }

@@ -11,6 +11,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/helper"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -137,6 +138,9 @@ func holds(a, b earshot.Box) bool {
 // fail notes why there is no picture.
 func (s *sighting) fail(err error) {
 	s.Fault, s.Cure = err.Error(), cureOf(err)
+	if said, ok := errors.AsType[*helper.DeathError](err); ok {
+		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.Fault = "it gave none within " + glimpse.String()
 	}

@@ -72,10 +72,13 @@ type machine struct {
 // thisMachine is the one that this program runs on.
 func thisMachine() machine { return machine{os.DirFS("/"), unix.Access} }
 
+// devices are those that are connected.
+func (m machine) devices() []see.Device { return see.Devices(m.root) }
+
 // lookAt looks for a camera. Whether an address answers is found out when it is opened.
 func (m machine) lookAt(c webcam.Camera) finding {
 	f := finding{Thing: thing(c)}
-	source := c.Open(see.Devices(m.root)).Source
+	source := c.Open(m.devices()).Source
 	if strings.Contains(source, "://") {
 		f.Works, f.Text = true, unveiled(source)+": "+memoryOnly
 		return f
@@ -106,7 +109,7 @@ func (m machine) lookAt(c webcam.Camera) finding {
 
 // called returns what the device at path calls itself.
 func (m machine) called(path string, c webcam.Camera) string {
-	for _, d := range see.Devices(m.root) {
+	for _, d := range m.devices() {
 		if d.Path == path || d.Stable == path {
 			return d.Name + " (" + d.Path + ")"
 		}
