@@ -71,7 +71,7 @@ func (all *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot
 	}
 	p, err := e.look(ctx, at, false)
 	if err != nil {
-		return p, fmt.Errorf("looking through the camera %s: %w", e.name, err)
+		return p, fmt.Errorf("looking through the %s: %w", earshot.CameraCalled(e.name), err)
 	}
 	return p, nil
 }
@@ -269,12 +269,7 @@ func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.
 }
 
 // thing is what the part of a camera is called, and its faults.
-func thing(c webcam.Camera) string {
-	if c.Name == "camera" {
-		return c.Name
-	}
-	return "camera " + c.Name
-}
+func thing(c webcam.Camera) string { return earshot.CameraCalled(c.Name) }
 
 // shown is where the pictures of a camera come from, as anybody may see it.
 func shown(c webcam.Camera) string {

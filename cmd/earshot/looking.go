@@ -52,7 +52,7 @@ func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (
 
 // lookedBy tells those who may be in the picture.
 func lookedBy(who participants.Participant, camera string, took bool) string {
-	name, camera := cmp.Or(who.Name, "somebody"), strings.Replace(titled(camera), "The", "the", 1)
+	name, camera := cmp.Or(who.Name, "somebody"), "the "+earshot.CameraCalled(camera)
 	if took {
 		return fmt.Sprintf("%s has taken a picture by %s, and may keep it.", name, camera)
 	}

@@ -73,14 +73,8 @@ func (s sighting) text(now time.Time) string {
 	return strings.TrimSuffix(b.String(), ".") + "."
 }
 
-// titled is a camera at the beginning of a sentence. One that nobody has given a name
-// is called camera.
-func titled(camera string) string {
-	if camera == "camera" {
-		return "The camera"
-	}
-	return "The camera " + camera
-}
+// titled is a camera at the beginning of a sentence.
+func titled(camera string) string { return "The " + earshot.CameraCalled(camera) }
 
 // since says since when it sees as well as it does.
 func (s sighting) since(now time.Time) string {

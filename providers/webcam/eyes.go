@@ -97,23 +97,23 @@ func (e *eyes) wait(now time.Time) bool {
 // tell returns what people are to be told at a time, if anything.
 func (e *eyes) tell(camera string, now time.Time) (n earshot.Notice, ok bool) {
 	lasts := now.Sub(e.since)
-	key := "webcam " + camera
+	key := earshot.CameraCalled(camera) // as the part is called that looks
 	switch {
 	case e.is == earshot.Clear && e.told != "" && lasts >= well:
 		e.told = ""
-		return earshot.Notice{Key: key, Text: "the camera " + camera + " sees again", Over: true}, true
+		return earshot.Notice{Key: key, Text: "the " + key + " sees again", Over: true}, true
 	case e.told != "":
 		return n, false
 	case e.is == earshot.Dark && lasts >= nightfall:
 		e.told = e.is
 		return earshot.Notice{
-			Key: key, Text: "the camera " + camera + " sees nothing: there is no light, or something is before its lens",
+			Key: key, Text: "the " + key + " sees nothing: there is no light, or something is before its lens",
 			Cure: "switch on a light, or uncover the lens",
 		}, true
 	case e.is == earshot.Frozen:
 		e.told = e.is
 		return earshot.Notice{
-			Key: key, Text: "the camera " + camera + " shows the same picture again and again",
+			Key: key, Text: "the " + key + " shows the same picture again and again",
 			Cure: "unplug it and plug it in again, or start what sends its pictures anew",
 		}, true
 	}
