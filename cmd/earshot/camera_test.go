@@ -220,3 +220,42 @@ func TestCameraSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoLooksIsSaid: those who are at the desk see who asks what its camera sees, and who
+// takes a picture away; the log knows it, too, and no journal has it.
+func TestWhoLooksIsSaid(t *testing.T) {
+	g := newGallery(t, "person 1", "EARSHOT_EXTERNAL_ACTORS_ALLOW_DYNAMIC_CREATION=true")
+	g.daemon()
+	g.looks("a look", func(r result) bool { return r.code == success })
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := filepath.Join(g.dir, "shown")
+	out, err := os.Create(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := g.command("chat", "--identity", "Ann")
+	c.Stdin, c.Stdout, c.Stderr = r, out, out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { w.Close(); c.Wait(); r.Close(); out.Close() }()
+	said := func(what string) {
+		t.Helper()
+		testkit.Await(t, soon, what, func() bool { return strings.Contains(g.read("shown"), what) })
+	}
+	testkit.Await(t, soon, "Ann", func() bool { return strings.Contains(g.earshot(nil, "who").out, "Ann") })
+	g.looks("a look of another", func(r result) bool { return r.code == success }, "--identity", "Ann", "--save", filepath.Join(g.dir, "kept.jpg"))
+	said("Ann has taken a picture by the camera desk, and may keep it.")
+	if log := g.log(); !strings.Contains(log, "somebody looked through a camera") {
+		t.Errorf("the log has %s", log)
+	}
+	if r := g.earshot(nil, "see", "--identity", "Bob"); r.code != failed || !strings.Contains(r.err, "is at its desk") {
+		t.Errorf("Bob, who is not there: code %d, %q, %q", r.code, r.out, r.err)
+	}
+	if shown := g.earshot(nil, "history", "-n", "100", "--json").out; strings.Contains(shown, "taken a picture") {
+		t.Error("it is kept")
+	}
+}
