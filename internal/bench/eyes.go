@@ -58,12 +58,17 @@ func eyes(ctx context.Context, b bench) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	scene, err := b.glance(ctx, binary)
+	if err != nil {
+		return nil, err
+	}
 	name := func(what string) string {
 		return fmt.Sprintf("I: looking at %d of %d pictures a second, %s", eyeLooks, eyeRate, what)
 	}
 	rows := []Row{
 		Row{Name: name("nothing happens"), Unit: "% of a core", Ours: same(nobody.cpu), Note: nobody.note()}.goal("", nobody.cpu, idleEyes),
 		Row{Name: name("somebody walks about"), Unit: "% of a core", Ours: same(people.cpu), Note: people.note()}.goal("", people.cpu, busyEyes),
+		scene,
 		{Name: "I: memory of the helper (PSS)", Unit: "MB", Ours: same(people.pss), Note: fmt.Sprintf("RSS %s MB, much of it OpenCV's files", number(people.rss))},
 	}
 	return append(rows, people.stages(bare)...), nil

@@ -115,7 +115,7 @@ func TestEveryFigure(t *testing.T) {
 			"delay that the jitter buffer adds", "a commit in a group of 25"}},
 		{"eyes", true, []string{
 			"I: looking at 2 of 15 pictures a second, nothing happens", "I: looking at 2 of 15 pictures a second, somebody walks about",
-			"I: memory of the helper (PSS)",
+			"I: a picture is sent → the scene has it", "I: memory of the helper (PSS)",
 			"I: take and decode, and pass over those between", "I: compare it with the last and the usual", "I: seek people", "I: seek faces",
 			"I: seek and read a code; OpenCV only seeks", "I: encode it"}},
 	} {
