@@ -51,6 +51,7 @@ func TestLookAtCameras(t *testing.T) {
 		{"a film", connected, allowed, film, true, film + ": pictures stay in memory", ""},
 		{"a film that is not ours", connected, barred, film, false, "may not be read by you", "chmod"},
 		{"within a film", connected, allowed, film + "/x", false, "not a directory", "earshot devices"},
+		{"an address with a slip", connected, allowed, "rtsp:/ann:hunter22@127.0.0.1/x", false, `"rtsp:/…@127.0.0.1/x" is not there`, "earshot devices"},
 		{"an address", connected, allowed, "http://ann:hunter22@127.0.0.1/x?pwd=swordfish", true, "http://…@127.0.0.1/x?…: pictures stay in memory", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,7 +28,8 @@
 //
 // C lives in processes of its own: cmd/earshot-sound holds the sound card,
 // cmd/earshot-speech recognises, speaks and reads files of sound, one role a
-// process, and cmd/earshot-camera sees, one camera a process. [earshot/internal/helper] is how the daemon talks with them;
+// process, and cmd/earshot-camera sees, one camera a process.
+// [earshot/internal/helper] is how the daemon talks with them;
 // [earshot/internal/helper/helpertest] makes helpers for tests out of a function.
 //
 // [earshot/internal/audio] is sound as it is passed around: frames of 20 ms that

@@ -92,13 +92,13 @@ func (m machine) lookAt(c webcam.Camera) finding {
 	case errors.Is(err, fs.ErrNotExist) && c.Device == "":
 		f.Text, f.Cure = "there is none", "connect one, then: earshot devices; without one: set providers.webcam.enabled to false"
 	case errors.Is(err, fs.ErrNotExist):
-		f.Text, f.Cure = fmt.Sprintf("%q is not there", c.Device), "connect it, or choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("%q is not there", unveiled(c.Device)), "connect it, or choose another: earshot devices"
 	case err != nil:
-		f.Text, f.Cure = err.Error(), "choose another: earshot devices"
+		f.Text, f.Cure = veilOf(c.Device).text(err.Error()), "choose another: earshot devices"
 	case about.IsDir():
-		f.Text, f.Cure = fmt.Sprintf("%q is a folder", c.Device), "choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("%q is a folder", unveiled(c.Device)), "choose another: earshot devices"
 	case about.Mode().IsRegular() && m.may(path, unix.R_OK) != nil:
-		f.Text, f.Cure = fmt.Sprintf("%q may not be read by you", c.Device), "chmod u+r it, or choose another: earshot devices"
+		f.Text, f.Cure = fmt.Sprintf("%q may not be read by you", unveiled(c.Device)), "chmod u+r it, or choose another: earshot devices"
 	case about.Mode()&fs.ModeCharDevice != 0 && m.may(path, unix.R_OK|unix.W_OK) != nil:
 		f.Text, f.Cure = path+" may not be opened by you", "sudo usermod -aG video $USER, then log in again"
 	default:

@@ -43,7 +43,7 @@ func veilOf(sources ...string) veil {
 
 // unveiled returns a source as anybody may see it.
 func unveiled(source string) string {
-	scheme, rest, ok := strings.Cut(source, "://")
+	way, rest, ok := parted(source)
 	if !ok {
 		return source
 	}
@@ -53,13 +53,24 @@ func unveiled(source string) string {
 	if at := strings.IndexAny(rest, "?#"); at >= 0 {
 		rest = rest[:at+1] + "…"
 	}
-	return scheme + "://" + rest
+	return way + rest
+}
+
+// parted returns the part of an address that says by which way, such as rtsp://, and the
+// rest. An address in which a slash was forgotten is one, too: its secrets are as secret.
+func parted(source string) (way, rest string, ok bool) {
+	scheme, rest, ok := strings.Cut(source, ":/")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, "/@?#") {
+		return "", "", false
+	}
+	rest = strings.TrimLeft(rest, "/")
+	return source[:len(source)-len(rest)], rest, true
 }
 
 // secretsOf returns the parts of a source that are nobody's business, as they stand in
 // it and as they are meant.
 func secretsOf(source string) (all []string) {
-	_, rest, ok := strings.Cut(source, "://")
+	_, rest, ok := parted(source)
 	if !ok {
 		return nil
 	}

@@ -20,6 +20,8 @@ func TestVeil(t *testing.T) {
 		{"rtsp://ann@10.0.0.9/live", "rtsp://…@10.0.0.9/live"},
 		{"http://10.0.0.9/video.cgi?user=ann&pwd=hunter22", "http://10.0.0.9/video.cgi?…"},
 		{"rtsp://ann:hunter%2322@10.0.0.9/live#hunter%2322", "rtsp://…@10.0.0.9/live#…"},
+		{"rtsp:/ann:hunter22@10.0.0.9/live", "rtsp:/…@10.0.0.9/live"},
+		{"./a:/b@c", "./a:/b@c"},
 		{"://", "://"},
 	} {
 		if got := unveiled(tt.source); got != tt.plain {
