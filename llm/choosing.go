@@ -43,7 +43,10 @@ func plain(in []Message) []Message {
 		out[i].Calls = nil
 		if m.Role == Result {
 			head := strings.TrimSuffix("RESULT OF "+tools[m.Call], " OF ")
-			out[i] = Message{Role: User, Text: fmt.Sprintf("[%s]\n%s", head, m.Text)}
+			out[i] = Message{Role: User, Text: fmt.Sprintf("[%s]\n%s", head, m.Text), Images: m.Images}
+			if m.Blind != "" {
+				out[i].Blind = fmt.Sprintf("[%s]\n%s", head, m.Blind)
+			}
 		}
 	}
 	return out

@@ -48,7 +48,7 @@ func (c *climb) up(ctx context.Context, asks []ask) error {
 }
 
 // sightCure is what lets a house see that has no model which can.
-const sightCure = "add a model that can look at pictures to executive.llm.engines; `earshot doctor` shows which can"
+const sightCure = "add a model that can look at pictures to executive.llm.engines; `earshot doctor` says whether one can"
 
 // rest returns what of asks is still to be asked after a failed with err: it is asked
 // again without pictures only if it was they that it refused.

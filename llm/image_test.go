@@ -75,3 +75,21 @@ func TestImageIsNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+// A model that is offered no tools is shown what an earlier call has shown.
+func TestPicturesWithoutTools(t *testing.T) {
+	req := &llm.Request{Messages: []llm.Message{
+		{Role: llm.User, Text: "is it red?"},
+		{Role: llm.Assistant, Calls: []llm.Call{{ID: "1", Tool: "look"}}},
+		{Role: llm.Result, Call: "1", Text: "one person", Blind: "one person, unseen", Images: []llm.Image{picture(8, 'a')}},
+	}}
+	plain := llm.WithoutTools(req)
+	for sees, want := range map[bool]string{
+		true:  "is it red?|{\"tool\": \"look\", \"arguments\": {}}|[RESULT OF look]\none person+a",
+		false: "is it red?|{\"tool\": \"look\", \"arguments\": {}}|[RESULT OF look]\none person, unseen",
+	} {
+		if got := drawn(llm.Sighted(plain, sees)); got != want {
+			t.Errorf("a model that sees (%v) is asked %q, want %q", sees, got, want)
+		}
+	}
+}

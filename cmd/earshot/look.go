@@ -89,12 +89,29 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		l.Text = fmt.Sprintf("%s has no model %q", e.Name(), c.Model)
 		l.Cure = missing(c, status.Models)
 	default:
-		l.Works, l.Text = true, fmt.Sprintf("%s on %s", c.Model, e.Name())
-		if slices.ContainsFunc(status.Models, func(m llm.Model) bool { return m.Tools && goesBy(m, c.Model) }) {
-			l.Text += ", which calls tools"
-		}
+		l.Works, l.Text = true, fmt.Sprintf("%s on %s", c.Model, e.Name())+abilities(status.Models, c.Model)
 	}
 	return l
+}
+
+// abilities says what the model of that name can do besides talking, as far as its
+// server says so.
+func abilities(models []llm.Model, name string) string {
+	i := slices.IndexFunc(models, func(m llm.Model) bool { return goesBy(m, name) })
+	if i < 0 {
+		return ""
+	}
+	var can []string
+	if models[i].Tools {
+		can = append(can, "calls tools")
+	}
+	if models[i].Vision {
+		can = append(can, "can look at pictures")
+	}
+	if len(can) == 0 {
+		return ""
+	}
+	return ", which " + strings.Join(can, " and ")
 }
 
 // missing says what to do about a model that is not there.

@@ -37,7 +37,7 @@ func (e *Engine) fault(name string, err error) *llm.Error {
 	case errors.Is(err, llm.ErrCall):
 		f.Fault, f.Cure = llm.BadAnswer, "set executive.llm.model to one that can call tools; `earshot doctor` shows which can"
 	case errors.Is(err, llm.ErrSightless):
-		f.Fault, f.Cure = llm.Unsupported, "set executive.llm.model to one that can look at pictures; `earshot doctor` shows which can"
+		f.Fault, f.Cure = llm.Unsupported, "set executive.llm.model to one that can look at pictures; `earshot doctor` says whether it can"
 	case errors.Is(err, errTool):
 		f.Fault = llm.Unsupported
 	case foreign(err):
