@@ -5,6 +5,7 @@ package looking
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -17,22 +18,38 @@ import (
 // Found returns what the detectors made of a picture, as it stands behind "I see".
 // What a code says is quoted: it is data.
 func Found(p earshot.Picture) earshot.Text {
-	people, faces := 0, 0
 	var codes []string
 	for _, s := range p.Seen {
+		if s.What == earshot.Code && len(codes) < mostCodes {
+			codes = append(codes, "a code that says "+Quoted(s.Text, longestCode))
+		}
+	}
+	found := []string{number(People(p.Seen))}
+	return earshot.Text(strings.Join(append(found, codes...), ", and "))
+}
+
+// People returns how many people were found: a face belongs to the body in which its
+// middle is.
+func People(seen []earshot.Seen) int {
+	bodies, faces, apart := 0, 0, 0
+	for _, s := range seen {
 		switch s.What {
 		case earshot.Person:
-			people++
+			bodies++
 		case earshot.Face:
 			faces++
-		case earshot.Code:
-			if len(codes) < mostCodes {
-				codes = append(codes, "a code that says "+Quoted(s.Text, longestCode))
+			if !slices.ContainsFunc(seen, func(b earshot.Seen) bool { return b.What == earshot.Person && holds(b.Box, s.Box) }) {
+				apart++
 			}
 		}
 	}
-	found := []string{number(max(people, faces))}
-	return earshot.Text(strings.Join(append(found, codes...), ", and "))
+	return max(bodies+apart, faces)
+}
+
+// holds reports whether the middle of b is in a.
+func holds(a, b earshot.Box) bool {
+	x, y := b.X+b.Width/2, b.Y+b.Height/2
+	return x >= a.X && x <= a.X+a.Width && y >= a.Y && y <= a.Y+a.Height
 }
 
 const (

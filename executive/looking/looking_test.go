@@ -115,3 +115,24 @@ func TestOpening(t *testing.T) {
 		t.Errorf("what rests on no picture begins with %q", got)
 	}
 }
+
+// TestPeople: a face belongs to the body in which it is, and else is somebody.
+func TestPeople(t *testing.T) {
+	body := earshot.Seen{What: earshot.Person, Box: earshot.Box{X: 0, Y: 0.1, Width: 0.2, Height: 0.8}}
+	face := func(x float64) earshot.Seen {
+		return earshot.Seen{What: earshot.Face, Box: earshot.Box{X: x, Y: 0.15, Width: 0.1, Height: 0.1}}
+	}
+	for _, tt := range []struct {
+		seen []earshot.Seen
+		want int
+	}{
+		{nil, 0},
+		{[]earshot.Seen{body}, 1},
+		{[]earshot.Seen{body, face(0.05)}, 1},
+		{[]earshot.Seen{face(0.8), body, {What: earshot.Code}}, 2},
+	} {
+		if got := looking.People(tt.seen); got != tt.want {
+			t.Errorf("%v: %d people, want %d", tt.seen, got, tt.want)
+		}
+	}
+}

@@ -112,11 +112,16 @@ func meant(e earshot.Event) time.Time {
 	return e.At
 }
 
-// lookThrough takes a picture, and reports whether there is one that can be believed.
+// lookThrough takes a picture, and reports whether there is one that can be believed. Who
+// is in view by then, and not found in it, is in it too.
 func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (earshot.Picture, bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, glance, errors.New("the camera is too slow"))
 	defer cancel()
 	p, err := r.cfg.Eyes.Look(ctx, name, at)
+	if err != nil && !at.IsZero() && ctx.Err() == nil { // it has none of that time any more, or not yet
+		at = time.Time{}
+		p, err = r.cfg.Eyes.Look(ctx, name, at)
+	}
 	if err == nil && (len(p.JPEG) == 0 || len(p.JPEG) > earshot.MaxPicture) {
 		err = errors.New("a picture that is none")
 	}
@@ -127,8 +132,22 @@ func (r *Room) lookThrough(ctx context.Context, name string, at time.Time) (ears
 	if now := r.cfg.Now(); p.At.IsZero() || p.At.After(now) {
 		p.At = now // by another clock
 	}
+	if !at.IsZero() && len(p.Seen) == 0 && r.cfg.Now().Sub(p.At) < thereStill {
+		if next, err := r.cfg.Eyes.Look(ctx, name, time.Time{}); err == nil {
+			p.Seen = next.Seen
+		}
+	}
+	p.Seen = slices.Clone(p.Seen)
+	for range r.views.people(name, p.At) - looking.People(p.Seen) {
+		p.Seen = append(p.Seen, earshot.Seen{What: earshot.Person})
+	}
 	return p, true
 }
+
+// thereStill is how old a picture may be in which nothing was found, for what is found in the
+// next one to be in it too. Detectors look where something moves: in a picture of somebody
+// who sits still nothing was looked for, as a rule, but in the next for which somebody asks.
+const thereStill = 2 * time.Second
 
 // gazing reports whether a look is still being taken.
 func (r *Room) gazing(g *gaze) bool {

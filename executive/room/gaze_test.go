@@ -27,8 +27,10 @@ const face = "the face of somebody"
 type eyes struct {
 	cameras []room.Camera
 	seen    []earshot.Seen
+	next    []earshot.Seen // in the next picture, if that is another
 	takes   time.Duration
 	fails   error
+	forgets bool // it has the next picture alone
 
 	mu    sync.Mutex
 	looks []string // the camera, and how long before the look that was which was meant
@@ -44,7 +46,11 @@ func (e *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot.P
 	e.mu.Lock()
 	e.looks = append(e.looks, camera+" "+ago)
 	e.mu.Unlock()
+	seen := e.seen
 	if at.IsZero() {
+		if e.next != nil {
+			seen = e.next
+		}
 		at = time.Now().Add(100 * time.Millisecond)
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -53,10 +59,13 @@ func (e *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot.P
 	case <-ctx.Done():
 		return earshot.Picture{}, context.Cause(ctx)
 	}
+	if ago != "next" && e.forgets {
+		return earshot.Picture{}, errors.New("there is no picture of that time any more")
+	}
 	if e.fails != nil {
 		return earshot.Picture{}, e.fails
 	}
-	return earshot.Picture{Camera: camera, At: at, Width: 4, Height: 4, JPEG: append([]byte{0xff, 0xd8, 0xff}, face...), Seen: e.seen}, nil
+	return earshot.Picture{Camera: camera, At: at, Width: 4, Height: 4, JPEG: append([]byte{0xff, 0xd8, 0xff}, face...), Seen: seen}, nil
 }
 
 // taken returns the looks that were taken.
@@ -133,7 +142,8 @@ func TestLook(t *testing.T) {
 		{"the first that sees", with(func(e *eyes) {
 			e.cameras = []room.Camera{{Name: "door", Eyes: earshot.Away}, {Name: "desk", Eyes: earshot.Clear}, {Name: "den", Eyes: earshot.Clear}}
 		}), nil, true, true, "I see a red cup.", `the camera "desk" took a picture, at 00:00:00`, "desk 0s"},
-		{"it fails", with(func(e *eyes) { e.fails = errors.New("gone") }), nil, true, true, "I cannot say what there is to see: my camera does not answer.", "", "desk 0s"},
+		{"it fails", with(func(e *eyes) { e.fails = errors.New("gone") }), nil, true, true, "I cannot say what there is to see: my camera does not answer.", "", "desk 0s, desk next"},
+		{"it has no picture of then any more", with(func(e *eyes) { e.forgets = true }), nil, true, true, "I see a red cup.", "one person", "desk 0s, desk next"},
 		{"it hangs", with(func(e *eyes) { e.takes = time.Hour }), nil, true, true, "I cannot say what there is to see: my camera does not answer.", "", "desk 0s"},
 		{"it takes a second", with(func(e *eyes) { e.takes = time.Second }), nil, true, true, "I see a red cup.", "one person", "desk 0s"},
 		{"a code", with(func(e *eyes) {
@@ -385,5 +395,40 @@ func (l late) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta,
 	return func(yield func(llm.Delta, error) bool) {
 		time.Sleep(l.first)
 		l.Script.Stream(ctx, req)(yield)
+	}
+}
+
+// TestLookAtWhoSitsStill: detectors look where something moves, and miss some; whoever is
+// known to be in view is said to be there all the same, and else it is looked for anew.
+func TestLookAtWhoSitsStill(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		people int            // in view, by the last glances
+		next   []earshot.Seen // what is found in the next picture
+		ago    time.Duration  // since that glance
+		want   string
+	}{
+		{"who was seen until now", 2, nil, time.Second, "I see two people."},
+		{"whom nobody had looked for", 0, []earshot.Seen{{What: earshot.Person}}, time.Second, "I see one person."},
+		{"who is found too", 1, []earshot.Seen{{What: earshot.Person}}, time.Second, "I see one person."},
+		{"who was seen long ago", 2, nil, 10 * time.Second, "I see nobody."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				h.eyes = &eyes{cameras: []room.Camera{{Name: "desk", Eyes: earshot.Clear}}, next: tt.next}
+				h.unmodelled = true
+				h.config.Sight.Greet = false
+				h.open(t.Context())
+				h.watch(t, "desk", glance(tt.people), 0)
+				time.Sleep(tt.ago)
+				h.say(t, "what do you see?")
+				time.Sleep(time.Minute)
+				h.stop()
+				if got := strings.TrimSpace(h.console.Played()); got != tt.want {
+					t.Errorf("it says %q, want %q", got, tt.want)
+				}
+			})
+		})
 	}
 }

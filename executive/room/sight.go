@@ -158,6 +158,20 @@ func (v *views) note(name string, at time.Time, people int, eyes earshot.Eyesigh
 	return is, true
 }
 
+// people returns how many a camera has seen about a time, 0 if that is not known.
+func (v *views) people(name string, at time.Time) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	is, known := v.all[name]
+	if !known || is.sees < 0 || at.Sub(is.at).Abs() > stillThere {
+		return 0
+	}
+	return is.sees
+}
+
+// stillThere is how long after a camera saw somebody they are in its pictures, and before.
+const stillThere = 3 * time.Second
+
 // light notes how bright it is before a camera that is known, and returns what that is called.
 func (v *views) light(name string, brightness float64) (light string, fits bool) {
 	v.mu.Lock()
