@@ -93,8 +93,7 @@ func TestAThoughtSurvivesAnInterruption(t *testing.T) {
 		h.say(t, "please think about my day")
 		time.Sleep(2500 * time.Millisecond)
 		typing(t, h, true)
-		h.wants(t) // the mind is told to stop before Admit returns, and writes in its own time
-		synctest.Wait()
+		synctest.Wait() // the mind is told to stop before Admit returns, and writes in its own time
 		h.wants(t, "trigger interrupted Ann must | typing")
 		requests := len(h.model.Seen())
 		time.Sleep(20 * time.Second)
