@@ -122,6 +122,7 @@ type Company struct {
 	told  map[about]fact
 	went  map[earshot.ParticipantID]time.Time
 
+	watched time.Time     // when a camera looked last that could see
 	noticed time.Time     // when anybody was noticed last, or one could have been first
 	gap     time.Duration // before somebody was noticed again
 	again   time.Time     // when that was
@@ -143,9 +144,7 @@ type fact struct {
 
 // Sees takes in what a camera sees.
 func (c *Company) Sees(l Look) {
-	if c.noticed.IsZero() {
-		c.noticed = l.At
-	}
+	c.watches(l)
 	all := c.looks[l.Camera]
 	i, same := slices.BinarySearchFunc(all, l.At, func(had Look, at time.Time) int { return had.At.Compare(at) })
 	switch {
@@ -162,6 +161,26 @@ func (c *Company) Sees(l Look) {
 	c.boundCameras()
 	if steady(c.looks[l.Camera], l.At) {
 		c.notices(l.At)
+	}
+}
+
+// lapse is how long no camera may have looked for it to be known all the same that nobody was
+// there: who was not seen since nobody looked was not away.
+const lapse = time.Minute
+
+// watches notes that a camera looks, or does again.
+func (c *Company) watches(l Look) {
+	if l.Eyes != earshot.Clear && l.Eyes != earshot.Dark {
+		return
+	}
+	if c.watched.IsZero() || l.At.Sub(c.watched) > lapse {
+		c.gap, c.again = 0, time.Time{}
+		if l.At.After(c.noticed) {
+			c.noticed = l.At
+		}
+	}
+	if l.At.After(c.watched) {
+		c.watched = l.At
 	}
 }
 
@@ -351,7 +370,8 @@ func (c *Company) notices(at time.Time) {
 }
 
 // Absence returns for how long nobody had been noticed before who is here at a time, or
-// comes then. That one could have noticed nobody earlier counts as having noticed somebody.
+// comes then. That nobody could have been noticed, since no camera looked, counts as having
+// noticed somebody.
 func (c *Company) Absence(at time.Time) time.Duration {
 	switch {
 	case c.noticed.IsZero():

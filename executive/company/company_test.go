@@ -165,6 +165,9 @@ func TestAbsence(t *testing.T) {
 		{"a look that was wrong", events{sees("desk", 0, 0, 300), sees("desk", 1, 300.5, 300.5), sees("desk", 0, 301, 600)}, 600, 10 * time.Minute},
 		{"somebody was heard", events{sees("desk", 0, 0, 600), hears("ann", 500)}, 600, 100 * time.Second},
 		{"somebody who is heard at the door", events{sees("desk", 0, 0, 600), hears("ann", 601), sees("desk", 0, 602, 610), sees("desk", 1, 611, 615)}, 613, 601 * time.Second},
+		{"whom nobody could see since nobody looked", events{sees("desk", 1, 0, 5), sees("desk", 1, 900, 910)}, 901, time.Second},
+		{"who has typed before that", events{sees("desk", 1, 0, 5), types("ann", 899), sees("desk", 1, 900, 910)}, 902, time.Second},
+		{"while another camera looked", events{sees("desk", 1, 0, 5), sees("door", 0, 0, 890), sees("desk", 1, 900, 910)}, 902, 896 * time.Second},
 		{"somebody who comes soon", events{sees("desk", 0, 0, 4), sees("desk", 1, 4.5, 8)}, 4.5, 5500 * time.Millisecond},
 		{"somebody who is heard as they come", events{sees("desk", 0, 0, 600), hears("ann", 601), sees("desk", 1, 602, 605)}, 604, 601 * time.Second},
 	} {

@@ -27,13 +27,16 @@ func (h *house) comesIn(t *testing.T, absence, stays time.Duration) {
 	h.watch(t, "desk", glance(1), stays)
 }
 
-// seesNobody has the camera see nobody for a while. In between it does not look, if that is
+// seesNobody has the camera see nobody for a while. In between it looks seldom, if that is
 // long.
 func (h *house) seesNobody(t *testing.T, lasts time.Duration) {
 	t.Helper()
 	if few := 5 * time.Second; lasts > 3*few {
 		h.watch(t, "desk", glance(0), few)
-		time.Sleep(lasts - 2*few)
+		for left := lasts - 2*few; left > 0; left -= 50 * time.Second {
+			time.Sleep(min(left, 50*time.Second))
+			h.watch(t, "desk", glance(0), 0)
+		}
 		lasts = few
 	}
 	h.watch(t, "desk", glance(0), lasts)
@@ -123,6 +126,30 @@ func TestGreets(t *testing.T) {
 			must(t, c.sees(t.Context(), "desk", people(0, 1)))
 			c.watch(t, "desk", glance(1), 40*time.Second)
 		}, []string{"speak: " + room.Alone, "silent: " + attention.Talking}, "one two three four"},
+		{"who was there while the room was paused", nil, func(t *testing.T, c *company) {
+			c.watch(t, "desk", glance(1), 10*time.Second)
+			c.must(t, "ann", "/pause", long)
+			c.types(t, "ann", true)
+			c.must(t, "ann", "/resume", 0)
+			must(t, c.sees(t.Context(), "desk", people(0, 1)))
+			c.watch(t, "desk", glance(1), time.Minute)
+		}, []string{"silent: " + attention.NotAway}, ""},
+		{"who was there while the camera was away", nil, func(t *testing.T, c *company) {
+			c.watch(t, "desk", glance(1), 10*time.Second)
+			must(t, c.sees(t.Context(), "desk", earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Away}))
+			time.Sleep(long)
+			must(t, c.sees(t.Context(), "desk", people(0, 1)))
+			c.watch(t, "desk", glance(1), time.Minute)
+		}, []string{"silent: " + attention.NotAway}, ""},
+		{"who switches on the light", nil, func(t *testing.T, c *company) {
+			c.watch(t, "desk", glance(0), 10*time.Second)
+			for range 15 {
+				c.watch(t, "desk", earshot.Glance{Eyes: earshot.Dark}, 0)
+				time.Sleep(50 * time.Second)
+			}
+			must(t, c.sees(t.Context(), "desk", people(0, 1)))
+			c.watch(t, "desk", glance(1), time.Minute)
+		}, []string{speak}, "one two three four"},
 		{"nobody notices flicker", nil, func(t *testing.T, c *company) {
 			for range 300 {
 				c.watch(t, "desk", glance(0), 2*time.Second)
