@@ -385,6 +385,33 @@ func TestLookTool(t *testing.T) {
 	}
 }
 
+// TestOldLook: an answer from a look that the model took itself says how old that is, too,
+// where its first word comes late; what it had said before is as it was.
+func TestOldLook(t *testing.T) {
+	for _, tt := range []struct {
+		first time.Duration // until the first word, each time it is asked
+		want  string
+	}{
+		{time.Second, "Let me look.\n\nIt shows a red cup."},
+		{10 * time.Second, "Let me look.\n\nAbout 10 seconds ago I saw: It shows a red cup."},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse()
+			h.eyes = oneSeen()
+			h.seeing(true)
+			h.model.Rules = append([]llmtest.Rule{{When: "shirt", Reply: "Let me look.", Calls: []llm.Call{{Tool: "look", Arguments: json.RawMessage(`{}`)}}}}, h.model.Rules...)
+			h.llm = late{h.model, tt.first}
+			h.open(t.Context())
+			h.say(t, "is my shirt red, or is it blue?")
+			time.Sleep(5 * time.Minute)
+			h.stop()
+			if got := strings.TrimSpace(h.console.Played()); got != tt.want {
+				t.Errorf("after %v it says %q, want %q", tt.first, got, tt.want)
+			}
+		})
+	}
+}
+
 // late is a model whose first word comes late.
 type late struct {
 	*llmtest.Script
