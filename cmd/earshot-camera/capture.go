@@ -12,11 +12,7 @@ import (
 	"time"
 
 	"gocv.io/x/gocv"
-	"golang.org/x/sys/unix"
 )
-
-// nonblocking has the system not wait for the other end of a pipe.
-const nonblocking = unix.O_NONBLOCK
 
 // A capture is a source that OpenCV reads: a device by V4L2, and files and streams by
 // FFmpeg.

@@ -20,7 +20,7 @@ import (
 const (
 	// bodies is how many pixels wide a picture is in which people are sought. Whoever
 	// is shorter than 96 of them is not found; at 320, which takes a fifth of the time,
-	// few are in a room.
+	// that is almost everybody who is not near.
 	bodies = 640
 
 	// features is the same for faces, of which the smallest has 24 pixels.

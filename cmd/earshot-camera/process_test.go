@@ -169,7 +169,8 @@ func TestMemory(t *testing.T) {
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
-	all := uint64(times(1000, 20_000))
+	const full = 300 // what is kept of ten seconds
+	all := uint64(times(2*full, 20_000))
 	var early, late float64
 	for early == 0 || late == 0 {
 		testkit.Await(t, 2*time.Minute, "more pictures", func() bool { n := number.Load(); return n%10 == 0 })
@@ -177,7 +178,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch n := number.Load(); {
-		case n > all/4 && early == 0:
+		case n > full && early == 0:
 			early = resident(t, int(p.pid.Load()))
 		case n > all:
 			late = resident(t, int(p.pid.Load()))
@@ -187,9 +188,9 @@ func TestMemory(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	t.Logf("after %d pictures %.0f MB, after %d %.0f MB", all/4, early, all, late)
+	t.Logf("after %d pictures %.0f MB, after %d %.0f MB", full, early, all, late)
 	if late > early+10 {
-		t.Errorf("after %d pictures it has %.0f MB, after %d %.0f MB", all/4, early, all, late)
+		t.Errorf("after %d pictures it has %.0f MB, after %d %.0f MB", full, early, all, late)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"gocv.io/x/gocv"
+	"golang.org/x/sys/unix"
 
 	"earshot/models/see/wire"
 )
@@ -129,25 +130,21 @@ func open(ctx context.Context, a address, width, height int, most float64) (sour
 	return openCapture(a, nature{live: true})
 }
 
-// missing says why what is at a cannot be opened, as far as the system knows.
+// missing says why what is at a cannot be opened, as far as the system knows. It does not
+// open it: whoever writes into a pipe would take us for the reader.
 func missing(a address, cure string) error {
-	f, err := os.OpenFile(a.path, os.O_RDONLY|nonblocking, 0)
+	about, err := os.Stat(a.path)
 	switch {
-	case err == nil:
-		about, err := f.Stat()
-		f.Close()
-		if err == nil && about.IsDir() {
-			return &fault{text: a.says + " is a folder", cure: cure, lasting: true}
-		}
-		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return &fault{text: "there is no " + a.says, cure: cure}
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission) || err == nil && errors.Is(unix.Access(a.path, unix.R_OK), fs.ErrPermission):
 		cure := "let it be read"
 		if a.kind == device {
 			cure = "put the user into the group that may use it: sudo usermod -aG video $USER, and log in again"
 		}
 		return &fault{text: a.says + " may not be read", cure: cure}
+	case err == nil && about.IsDir():
+		return &fault{text: a.says + " is a folder", cure: cure, lasting: true}
 	}
 	return nil // the library knows better
 }

@@ -80,6 +80,7 @@ func TestBadCameras(t *testing.T) {
 		{seetest.Nowhere, "HOST answers 404 where the camera should be"},
 		{seetest.Barred, "HOST wants another user or password"},
 		{seetest.WebPage, "HOST answers with a web page"},
+		{seetest.Snapshot, "HOST answers with a single picture"},
 		{seetest.Sideways, "there is no way to HOST"},
 		{seetest.Ends, "no more pictures come from HOST"},
 		{seetest.Breaks, "no more pictures come from HOST"},
@@ -92,7 +93,7 @@ func TestBadCameras(t *testing.T) {
 			name := string(tt.fault)
 			if later {
 				switch tt.fault {
-				case seetest.Nowhere, seetest.Barred, seetest.WebPage, seetest.Sideways:
+				case seetest.Nowhere, seetest.Barred, seetest.WebPage, seetest.Snapshot, seetest.Sideways:
 					continue // these are of the first answer
 				}
 				name += ", later"

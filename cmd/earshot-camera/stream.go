@@ -73,6 +73,8 @@ func openStream(ctx context.Context, a address) (_ source, err error) {
 		return nil, &fault{text: fmt.Sprintf("%s answers %d where the camera should be", a.says, answer.StatusCode), cure: "look whether its address is right"}
 	case kind == "text/html":
 		return nil, &fault{text: a.says + " answers with a web page", cure: "give the address of its pictures, which the camera's manual has"}
+	case strings.HasPrefix(kind, "image/"):
+		return nil, &fault{text: a.says + " answers with a single picture", cure: "give the address of its stream, which the camera's manual has"}
 	case kind != "multipart/x-mixed-replace":
 		return nil, errNoStream
 	}

@@ -46,6 +46,7 @@ const (
 	Nowhere  Fault = "nowhere"  // has no such page
 	Barred   Fault = "barred"   // wants to know who asks
 	WebPage  Fault = "web page" // sends a page for people
+	Snapshot Fault = "snapshot" // sends one picture and nothing else
 	Sideways Fault = "sideways" // sends whoever asks to a file of his own
 )
 
@@ -122,6 +123,11 @@ func (c *Camera) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case WebPage:
 		fmt.Fprint(w, "<html><body>This camera has no pictures for machines.</body></html>")
+		return
+	case Snapshot:
+		jpeg, _, _ := c.now()
+		w.Header().Set("Content-Type", "image/jpeg")
+		w.Write(jpeg)
 		return
 	case Sideways:
 		http.Redirect(w, r, "file:///etc/hostname", http.StatusFound)
