@@ -62,16 +62,17 @@ func openCapture(a address, n nature) (source, nature, error) {
 // file, nor one in a file to the net; and nobody waits for ever. Times are in
 // microseconds.
 func (a address) options() string {
-	wait := silence.Microseconds()
+	wait := silence
 	options := []string{"protocol_whitelist;file"}
 	switch a.kind {
 	case rtsp:
+		wait = silence / 2 // FFmpeg waits three times that long for RTP
 		options = []string{"protocol_whitelist;rtsp,rtsps,rtp,srtp,udp,tcp,tls", "rtsp_transport;tcp"}
 	case web:
 		options = []string{"protocol_whitelist;http,https,httpproxy,tcp,tls,crypto"}
 	}
 	if a.kind != file {
-		us := strconv.FormatInt(wait, 10)
+		us := strconv.FormatInt(wait.Microseconds(), 10)
 		options = append(options, "timeout;"+us, "rw_timeout;"+us)
 	}
 	return strings.Join(append(options, "max_streams;16"), "|")

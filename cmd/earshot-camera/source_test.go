@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot"
 	"earshot/internal/testkit"
 	"earshot/models/see"
 	"earshot/models/see/seetest"
@@ -217,5 +218,26 @@ func TestGivesUp(t *testing.T) {
 		}
 		testkit.Await(t, time.Minute, "nobody to look", func() bool { _, n := virtual.Sent(); return n == 0 })
 		virtual.Close()
+	}
+}
+
+// TestRTSP: a camera is looked at by RTSP, and one that falls silent is given up.
+func TestRTSP(t *testing.T) {
+	testkit.Need(t, "camera")
+	virtual, err := seetest.NewRTSP(20, seetest.JPEG(somebody(320)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer virtual.Close()
+	c := watching(t, wire.Open{Source: virtual.URL()})
+	all := c.until(t, "somebody", func(all []see.Observation) bool { return len(all) > 3 })
+	if o := all[0]; o.Width != seetest.Width || o.Height != seetest.Height || some(o.Seen, earshot.Person) != 1 {
+		t.Errorf("%d by %d, %v", o.Width, o.Height, o.Seen)
+	}
+	virtual.Mute()
+	host := strings.TrimSuffix(virtual.URL(), "/stream")
+	_, err = c.end(t)
+	if f := (*see.FaultError)(nil); !errors.As(err, &f) || !strings.HasSuffix(f.Error(), "no more pictures come from "+host) {
+		t.Errorf("ended with %v", err)
 	}
 }
