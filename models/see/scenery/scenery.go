@@ -70,6 +70,10 @@ const (
 	rises, falls = 0.045, 0.015
 	quarter      = 1.1503 * math.Sqrt2
 
+	// farthest is how far what is usual may lie beyond what a picture can show: as much as
+	// the brightest in the least light that is learned by.
+	farthest = 4 * 255
+
 	// half is how many standard deviations the difference of half of all pixels is below.
 	half = 0.6745
 )
@@ -304,7 +308,8 @@ func (s *Scenery) median(means, of []float32) float32 {
 	total := 0
 	for i, n := range of {
 		if n > 0 {
-			counts[int(s.now[i]-means[i])+255]++
+			// What became usual in little light may lie beyond what a picture can show.
+			counts[int(max(-255, min(255, s.now[i]-means[i])))+255]++
 			total++
 		}
 	}
@@ -484,7 +489,8 @@ func (s *Scenery) learn(grey []uint8, v View, dt time.Duration) {
 			}
 			for y := cy * side; y < (cy+1)*side; y++ {
 				for i := y*s.width + cx*side; i < y*s.width+(cx+1)*side; i++ {
-					s.base[i] += k * ((float32(grey[i])-l.offset)/l.gain - s.base[i])
+					usual := (float32(grey[i]) - l.offset) / l.gain
+					s.base[i] += k * (min(farthest, max(-farthest, usual)) - s.base[i])
 				}
 			}
 		}

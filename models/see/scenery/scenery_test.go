@@ -471,3 +471,22 @@ func BenchmarkLook(b *testing.B) {
 		}
 	}
 }
+
+// TestLampAtDusk: what becomes usual in little light may be brighter than white would be
+// in the light before.
+func TestLampAtDusk(t *testing.T) {
+	s := newStudio(t)
+	s.every = time.Second
+	s.run(10*time.Second, s.nobody)
+	dusk := func(x, y int) float64 { return 0.4 * livingRoom(x, y) }
+	s.room = dusk
+	s.run(time.Minute, s.nobody)
+	s.room = func(x, y int) float64 {
+		if x >= 48 && x < 96 && y >= 16 && y < 64 {
+			return 250
+		}
+		return dusk(x, y)
+	}
+	s.run(4*time.Minute, s.nobody)
+	s.run(time.Minute, s.nobody).calm(t, "a lamp that has been on for minutes")
+}
