@@ -48,9 +48,12 @@ func unveiled(source string) string {
 		return source
 	}
 	if login := strings.LastIndexByte(rest, '@'); login >= 0 { // the last, since passwords have some
-		rest = "…" + rest[login:]
+		if asked(rest[:login]) >= 0 { // or the last of what is asked; nobody knows
+			return way + "…"
+		}
+		way, rest = way+"…", rest[login:]
 	}
-	if at := strings.IndexAny(rest, "?#"); at >= 0 {
+	if at := asked(rest); at >= 0 {
 		rest = rest[:at+1] + "…"
 	}
 	return way + rest
@@ -67,6 +70,19 @@ func parted(source string) (way, rest string, ok bool) {
 	return source[:len(source)-len(rest)], rest, true
 }
 
+// asked returns where in the rest of an address begins what is asked, or -1. Some
+// recorders have it in the path: rtsp://HOST/user=USER&password=PASSWORD.
+func asked(rest string) int {
+	at, path := strings.IndexAny(rest, "?#"), strings.IndexByte(rest, '/')
+	if path < 0 {
+		return at
+	}
+	if is := strings.IndexByte(rest[path:], '='); is >= 0 && (at < 0 || path+is < at) {
+		return path + is
+	}
+	return at
+}
+
 // secretsOf returns the parts of a source that are nobody's business, as they stand in
 // it and as they are meant.
 func secretsOf(source string) (all []string) {
@@ -77,12 +93,14 @@ func secretsOf(source string) (all []string) {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 		_, password, _ := strings.Cut(rest[:at], ":")
 		all = append(all, rest[:at], password)
-		rest = rest[at+1:]
 	}
-	if at := strings.IndexAny(rest, "?#"); at >= 0 {
+	if at := asked(rest); at >= 0 {
 		all = append(all, rest[at+1:])
 		for _, part := range strings.FieldsFunc(rest[at+1:], func(r rune) bool { return strings.ContainsRune("?&#;", r) }) {
-			_, value, _ := strings.Cut(part, "=")
+			name, value, has := strings.Cut(part, "=")
+			if !has {
+				value = name
+			}
 			all = append(all, value)
 		}
 	}

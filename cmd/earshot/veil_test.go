@@ -22,6 +22,11 @@ func TestVeil(t *testing.T) {
 		{"rtsp://ann:hunter%2322@10.0.0.9/live#hunter%2322", "rtsp://…@10.0.0.9/live#…"},
 		{"rtsp:/ann:hunter22@10.0.0.9/live", "rtsp:/…@10.0.0.9/live"},
 		{"./a:/b@c", "./a:/b@c"},
+		{"http://10.0.0.9/video.cgi?user=ann@example.org&pwd=hunter22", "http://…"},
+		{"rtsp://ann:hun?ter@22@10.0.0.9/live", "rtsp://…"},
+		{"rtsp://ann:hunter22==@10.0.0.9/live", "rtsp://…@10.0.0.9/live"},
+		{"rtsp://10.0.0.9/user=ann&password=hunter@22&channel=1", "rtsp://…"},
+		{"rtsp://10.0.0.9:554/user=ann&password=hunter22&channel=1.sdp?", "rtsp://10.0.0.9:554/user=…"},
 		{"://", "://"},
 	} {
 		if got := unveiled(tt.source); got != tt.plain {
@@ -41,6 +46,8 @@ func TestVeilHidesEverywhere(t *testing.T) {
 		"rtsp://ann:hunter%2322@10.0.0.9:554/live",
 		"http://10.0.0.9/video.cgi?user=ann&pwd=swordfish",
 		"rtsp://10.0.0.9/x",
+		"http://10.0.0.9/video.cgi?user=ann@example.org&pwd=swordfish&channel=2",
+		"rtsp://10.0.0.9/user=ann&password=swordfish",
 	}
 	v := veilOf(sources...)
 	secret := func(text string) bool {
@@ -53,7 +60,7 @@ func TestVeilHidesEverywhere(t *testing.T) {
 	}
 	for _, source := range sources {
 		err := v.error(fmt.Errorf("the camera: %w", mended{source}))
-		if secret(err.Error()) || secret(cureOf(err)) || !strings.Contains(err.Error(), "10.0.0.9") {
+		if secret(err.Error()) || secret(cureOf(err)) || !strings.Contains(err.Error(), unveiled(source)) {
 			t.Errorf("it says %q, and %q mends it", err, cureOf(err))
 		}
 		if _, ok := errors.AsType[mended](err); !ok {
