@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/internal/testkit"
@@ -175,6 +176,17 @@ func TestCamera(t *testing.T) {
 	g.looks("nobody", nobody)
 	if log := g.log(); strings.Count(log, "camera desk was lost") != 1 || strings.Count(log, "camera desk is back") != 1 {
 		t.Errorf("the log has %s", log)
+	}
+}
+
+// TestDoctorHours: a camera that is closed by its hours is well, and is not opened.
+func TestDoctorHours(t *testing.T) {
+	g := newGallery(t, "die")
+	now := time.Now()
+	g.write("config/earshot/config.yaml", fmt.Sprintf("providers:\n  webcam:\n    cameras:\n    - {name: desk, device: %q, hours: %q}\n",
+		g.before, now.Add(2*time.Hour).Format("15:04-")+now.Add(3*time.Hour).Format("15:04")))
+	if r := g.earshot(nil, "doctor"); !strings.Contains(r.out, "✓ camera desk") || !strings.Contains(r.out, "now it is closed: its hours are") {
+		t.Errorf("doctor: %s", r.out)
 	}
 }
 

@@ -125,13 +125,17 @@ func (e *eye) settled(ctx context.Context, boxes bool) (p earshot.Picture, err e
 }
 
 // tryCameras looks at the cameras that are wanted, and takes a picture by each, which
-// nobody keeps. Those of an earshot that runs are its own.
+// nobody keeps. Those of an earshot that runs are its own, also if it does not answer: it
+// may have closed them. So are closed those whose hours are over.
 func (a *app) tryCameras(cfg *config.Config) []finding {
 	looks := lookAtCameras(a.ctx, cfg)
-	running := a.lenses(cfg)
+	running, err := a.lenses(cfg)
+	if err != nil {
+		return looks
+	}
 	var g sync.WaitGroup
 	for i, c := range cfg.Providers.Webcam.List() {
-		if i >= len(looks) || !looks[i].Works {
+		if i >= len(looks) || !looks[i].Works || shut(earshot.Live, c.Hours, time.Now()) != "" {
 			continue
 		}
 		f := &looks[i]
@@ -160,17 +164,23 @@ func (f *finding) tried(s sighting) {
 }
 
 // lenses returns how it stands with the cameras of the earshot that runs, if one does.
-func (a *app) lenses(cfg *config.Config) map[string]lens {
+func (a *app) lenses(cfg *config.Config) (map[string]lens, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, glance)
 	defer cancel()
 	var s status
 	data, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
-	if err != nil || json.Unmarshal(data, &s) != nil {
-		return nil
+	if errors.Is(err, server.ErrNotRunning) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		return nil, err
 	}
 	all := make(map[string]lens)
 	for _, l := range s.Cameras {
 		all[l.Camera] = l
 	}
-	return all
+	return all, nil
 }
