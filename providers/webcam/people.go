@@ -294,6 +294,15 @@ func (t *track) miss(novelty float64) {
 	t.weight = max(0, t.weight-less)
 }
 
+// rebase notes that what is usual is another picture: of a helper that was started anew,
+// of a camera that was moved, or in another light. Who is there is in it, so that nothing
+// new is no sign that they have gone.
+func (c *crowd) rebase(novelty float64) {
+	for _, t := range c.tracks {
+		t.novelty = novelty
+	}
+}
+
 // recount forgets who has been lost from sight for longest, if as many as are there were
 // not found at once for long.
 func (c *crowd) recount() {

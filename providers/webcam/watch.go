@@ -21,6 +21,10 @@ const (
 	// again, and moves how long it takes until one is told of that once more.
 	settles, moves = 3 * time.Second, 30 * time.Second
 
+	// mostNew is the share that is new at most where the usual picture is not about to be
+	// made anew; see package scenery.
+	mostNew = 0.5
+
 	// lately is how long what the detectors have found is what is there at the moment,
 	// while something moves.
 	lately = 3 * time.Second
@@ -37,6 +41,9 @@ type watch struct {
 	saw   time.Time // when it could see, last
 	crowd crowd
 	codes codes
+
+	number  uint64  // of the last picture that was looked at
+	novelty float64 // of it
 
 	people  int       // as it was told last
 	others  int       // how many there are
@@ -136,6 +143,10 @@ func (w *watch) see(o see.Observation) {
 		w.crowd.loose = anywhere
 		w.cut = o.At
 	}
+	if o.Cut || o.Number < w.number || w.novelty > mostNew && o.Novelty <= mostNew && !moving {
+		w.crowd.rebase(o.Novelty)
+	}
+	w.number, w.novelty = o.Number, o.Novelty
 	if o.Detected {
 		all, faces := figures(o.Seen)
 		w.faces = faces
