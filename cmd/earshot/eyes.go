@@ -195,10 +195,14 @@ func (e *eye) look(ctx context.Context, at time.Time, boxes bool) (earshot.Pictu
 	return p, e.veil.error(err)
 }
 
-// notes returns an emit that remembers how it sees.
+// notes returns an emit that remembers how it sees; once it is closed, nothing does.
 func (e *eye) notes(emit providers.Emit) providers.Emit {
 	return func(ctx context.Context, event earshot.Event) error {
 		e.mu.Lock()
+		if err := ctx.Err(); err != nil { // before Run has noted that it is away
+			e.mu.Unlock()
+			return err
+		}
 		switch body := event.Body.(type) {
 		case earshot.Glance:
 			e.now.glance = body

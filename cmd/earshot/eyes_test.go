@@ -106,6 +106,11 @@ func TestEyes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	closed, shut := context.WithCancel(t.Context())
+	shut()
+	if err := emit(closed, earshot.Event{At: now.Add(time.Minute), Body: earshot.Glance{Eyes: earshot.Clear}}); err == nil {
+		t.Error("what comes after it was closed is noted")
+	}
 	c := all.Cameras()
 	if len(c) != 2 || c[0].Name != "desk" || c[0].Eyes != earshot.Dark || !c[0].Since.Equal(now.Add(2*time.Second)) || c[1].Eyes != earshot.Away || passed != 4 {
 		t.Errorf("the cameras are %v, and %d events passed", c, passed)

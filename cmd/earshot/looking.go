@@ -31,7 +31,7 @@ func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (
 		return sighting{Known: h.eyes.names(), Eyes: earshot.Away}, nil
 	}
 	s := h.sighting(e)
-	if !e.running() {
+	if s.Closed != "" || !e.running() {
 		return s, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, glimpse)
@@ -41,7 +41,9 @@ func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (
 		s.fail(err)
 		return s, nil
 	}
-	s = h.sighting(e) // how it sees may be known only now
+	if s = h.sighting(e); s.Closed != "" { // meanwhile; else how it sees may be known only now
+		return s, nil
+	}
 	s.take(p, l.Picture)
 	h.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.name, "picture", l.Picture)
 	if l.Picture || e.asks(by.ID, time.Now()) {
@@ -85,6 +87,9 @@ func (all *eyes) names() (names []string) {
 func (h house) sighting(e *eye) sighting {
 	v := e.sees()
 	g := v.glance
+	if v.eyes == earshot.Away { // who was there is nobody's business any more
+		g = earshot.Glance{}
+	}
 	s := sighting{
 		Camera: e.name, Source: e.source, Eyes: v.eyes, Since: v.since, Closed: h.closed(e, time.Now()),
 		People: g.People, Faces: g.Faces, Brightness: g.Brightness, Motion: g.Motion,
