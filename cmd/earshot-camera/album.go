@@ -55,7 +55,8 @@ func (a *album) now() time.Time {
 	return time.Now()
 }
 
-// await calls show with the next picture. Show must not wait.
+// await calls show with the next picture, or with nil if that cannot be kept. Show must
+// not wait.
 func (a *album) await(show func(*page)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -86,9 +87,20 @@ func (a *album) put(p *page) {
 		gone++
 	}
 	a.pages = a.pages[gone:]
-	if !p.searched {
-		return
+	if p.searched {
+		a.show(p)
 	}
+}
+
+// miss tells who waits that there is no picture: the next could not be kept.
+func (a *album) miss() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.show(nil)
+}
+
+// show shows a page to who waits. Its mutex is held.
+func (a *album) show(p *page) {
 	for _, show := range a.waiting {
 		show(p)
 	}

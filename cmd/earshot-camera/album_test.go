@@ -33,6 +33,12 @@ func TestAlbum(t *testing.T) {
 			if p.searched && (shown != before+waiting || a.wanted()) {
 				t.Fatalf("%d of %d who waited were shown it", shown-before, waiting)
 			}
+			if rapid.IntRange(0, 20).Draw(t, "too large") == 0 && a.wanted() {
+				waiting, before = 0, shown+len(a.waiting)
+				if a.miss(); shown != before || a.wanted() {
+					t.Fatal("who waited for a picture that could not be kept waits on")
+				}
+			}
 			if !p.searched && (shown != before || a.wanted() != (waiting > 0) || len(a.wish) != min(1, waiting)) {
 				t.Fatal("who waited was shown what was found in another picture")
 			}

@@ -83,6 +83,9 @@ func (p *pace) next(ctx context.Context, rate float64, a *album, m *gocv.Mat) er
 		}
 	}
 	if !p.unpaced {
+		if late := time.Since(p.time()); late > rarest { // the machine cannot keep up, and never will
+			p.began = p.began.Add(late)
+		}
 		wait := time.NewTimer(time.Until(p.time()))
 		defer wait.Stop()
 		select {

@@ -237,6 +237,7 @@ func (e *eye) keep(at time.Time) {
 		}
 	}
 	if len(p.jpeg) == 0 || len(p.jpeg) > earshot.MaxPicture {
+		e.album.miss()
 		return
 	}
 	if at.Sub(e.detected) <= around {
