@@ -205,6 +205,9 @@ const longestSeen = 160
 func (s Sight) Words() Text {
 	switch s.What {
 	case PeopleChanged:
+		if s.People < s.Were && s.Eyes != Clear && s.Eyes != "" {
+			return "nobody can tell any more who is in view"
+		}
 		return passersBy(s.Were, s.People)
 	case EyesChanged:
 		return s.Eyes.Words()

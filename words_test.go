@@ -118,6 +118,7 @@ func TestSights(t *testing.T) {
 		{people(1, 0), "whoever was in view left it"},
 		{people(2, 0), "the 2 people who were in view left it"},
 		{people(0, 0), "nobody is in view"},
+		{earshot.Sight{What: earshot.PeopleChanged, Were: 2, Eyes: earshot.Dark}, "nobody can tell any more who is in view"},
 		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Clear}, "it sees"},
 		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Dark}, "it is dark there, or something is before the lens"},
 		{earshot.Sight{What: earshot.EyesChanged, Eyes: earshot.Frozen}, "its picture stands still"},

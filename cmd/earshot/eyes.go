@@ -217,7 +217,7 @@ func (e *eye) notes(emit providers.Emit) providers.Emit {
 
 // changed notes how it sees since at. Its mutex is held.
 func (e *eye) changed(is earshot.Eyesight, at time.Time) {
-	if is != e.now.eyes {
+	if is != cmp.Or(e.now.eyes, earshot.Away) {
 		e.now.eyes, e.now.since = is, at
 	}
 	if is != earshot.Away {

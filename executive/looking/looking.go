@@ -57,9 +57,12 @@ const (
 	longestCode = 80 // bytes: an address
 )
 
+// Nobody is how what was found begins where nobody was.
+const Nobody = "nobody"
+
 // number returns how many people there are in words.
 func number(n int) string {
-	words := []string{"nobody", "one person", "two people", "three people", "four people", "five people", "six people"}
+	words := []string{Nobody, "one person", "two people", "three people", "four people", "five people", "six people"}
 	if n < len(words) {
 		return words[n]
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"earshot"
@@ -63,11 +64,32 @@ func (r *Room) caption(ctx context.Context) {
 	r.describing(true)
 	who := r.seats[0].ID
 	engine, model := r.seats[0].thinks(r.cfg.Settings())
+	_, moded := r.Mode()
 	r.gazers.Go(func() {
 		defer r.nudge()
 		defer r.describing(false)
+		ctx, stop := unless(ctx, moded)
+		defer stop()
 		r.captioned(ctx, c, who, engine, model)
 	})
+}
+
+// unless returns a context that ends with ctx, and as soon as changed is closed. Stop
+// must be called when it is needed no more.
+func unless(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-changed:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watching.Wait()
+	}
 }
 
 // frame takes the picture of what is to be described next, in place of one that waits.

@@ -243,6 +243,28 @@ func TestCaptionsAfterAMode(t *testing.T) {
 	})
 }
 
+// TestCaptionsEndWithAMode: who pauses the room for a moment has the picture taken from
+// the model that looks at it.
+func TestCaptionsEndWithAMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := watched()
+		h.model.Rules[0].Every = time.Second
+		h.open(t.Context())
+		h.spots(t, somebody)
+		time.Sleep(2 * time.Second)
+		for _, m := range []earshot.Mode{earshot.Paused, earshot.Live} {
+			if err := h.SetMode(t.Context(), "owner", m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Minute)
+		h.stop()
+		if n := len(h.captions()); n != 0 {
+			t.Errorf("%d captions of before the pause", n)
+		}
+	})
+}
+
 // TestPoster: what is written in a picture is data. It calls no tool, wakes nobody, cuts
 // nobody off, and stands quoted and defused in the prompts.
 func TestPoster(t *testing.T) {

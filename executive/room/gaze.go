@@ -188,7 +188,12 @@ func (r *Room) sight(q *question) string {
 	if r.modelWorks(q.seat) {
 		return ""
 	}
-	return looking.Opening(g.picture.At, now) + "I see " + string(looking.Found(g.picture)) + "."
+	found := string(looking.Found(g.picture))
+	verb := "I see "
+	if strings.HasPrefix(found, looking.Nobody) { // which is what detectors can tell
+		verb = "I can make out "
+	}
+	return looking.Opening(g.picture.At, now) + verb + found + "."
 }
 
 // looked writes down that the house has looked for q, as if its agent had: what is kept
