@@ -138,15 +138,20 @@ func DecodeObservation(c helper.Control) (o Observation, err error) {
 	if err := c.Decode(&o); err != nil {
 		return o, err
 	}
+	if !o.Valid() {
+		return Observation{}, fmt.Errorf("%w: an observation that cannot be one", helper.ErrProtocol)
+	}
+	return o, nil
+}
+
+// Valid reports whether o can be one.
+func (o Observation) Valid() bool {
 	ok := size(o.Width, o.Height) && age(o.Age) && o.Same >= 0 && o.Number > 0 &&
 		share(o.Brightness) && share(o.Contrast) && share(o.Motion) && share(o.Novelty) && things(o.Seen)
 	for _, d := range []time.Duration{o.Cost.Read, o.Cost.Motion, o.Cost.People, o.Cost.Faces, o.Cost.Codes, o.Cost.Keep} {
 		ok = ok && d >= 0
 	}
-	if !ok {
-		return Observation{}, fmt.Errorf("%w: an observation that cannot be one", helper.ErrProtocol)
-	}
-	return o, nil
+	return ok
 }
 
 // DecodePicture reads one, and refuses what no honest helper says.
