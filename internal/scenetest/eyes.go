@@ -17,7 +17,10 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/models/see"
+	"earshot/providers"
 	"earshot/providers/replay"
+	"earshot/providers/webcam"
 )
 
 // largest is the longest side of a picture of a scene, in pixels: it is written by hand.
@@ -31,18 +34,63 @@ type frame struct {
 }
 
 // parseFrame reads a part whose name is that of a camera, a time perhaps, and .pgm.
-func parseFrame(name string, data []byte) (frame, error) {
-	name = strings.TrimSuffix(name, ".pgm")
-	camera, from, timed := strings.Cut(name, " ")
-	f := frame{camera: camera}
-	var err error
+func parseFrame(name string, data []byte) (f frame, err error) {
+	if f.camera, f.from, err = before(name, ".pgm"); err == nil {
+		f.picture, err = parsePGM(data)
+	}
+	return f, err
+}
+
+// A film is what a camera of a scene sees from a time on, as the real helper saw it.
+type film struct {
+	camera string
+	from   time.Duration // since the scene began
+	seen   see.Recording
+}
+
+// parseFilm reads a part whose name is that of a camera, a time perhaps, and .film.
+func parseFilm(name string, data []byte) (f film, err error) {
+	if f.camera, f.from, err = before(name, ".film"); err == nil {
+		f.seen, err = see.ParseRecording(data)
+	}
+	return f, err
+}
+
+// before returns which camera has something before it, and from when on.
+func before(name, ending string) (camera string, from time.Duration, err error) {
+	camera, at, timed := strings.Cut(strings.TrimSuffix(name, ending), " ")
 	if timed {
-		if f.from, err = time.ParseDuration(from); err != nil || f.from < 0 {
-			return f, fmt.Errorf("%q is not a time; the name is one such as desk 10s.pgm", from)
+		if from, err = time.ParseDuration(at); err != nil || from < 0 {
+			return "", 0, fmt.Errorf("%q is not a time; the name is one such as desk 10s%s", at, ending)
 		}
 	}
-	f.picture, err = parsePGM(data)
-	return f, err
+	return camera, from, nil
+}
+
+// play has the sense of a camera see the film, as it does what the real helper sees.
+func (f film) play(ctx context.Context, emit providers.Emit) error {
+	r := &reel{film: f}
+	sense := webcam.New(webcam.Camera{Name: f.camera}, webcam.Parts{Eye: r})
+	r.show = sense.Observe
+	return sense.Run(ctx, emit)
+}
+
+// A reel is an eye that sees a film.
+type reel struct {
+	film
+	show func(see.Observation)
+}
+
+// Run implements [webcam.Eye].
+func (r *reel) Run(ctx context.Context) error {
+	wait := time.NewTimer(r.from)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wait.C:
+		r.seen.Play(ctx, r.show)
+	}
+	return nil
 }
 
 // parsePGM reads a grey picture as the format PGM has it in plain text: P2, its width and
@@ -109,6 +157,9 @@ func (s *Scene) eyes() *eyes {
 		}
 	}
 	for _, f := range s.frames {
+		add(f.camera)
+	}
+	for _, f := range s.films {
 		add(f.camera)
 	}
 	for _, at := range s.Heard {

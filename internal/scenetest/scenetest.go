@@ -68,6 +68,13 @@
 //	-- desk 10s.pgm --
 //	P2 1 1 1  0
 //
+// A part that ends in .film is what the real helper saw of a film; see [see.Recording]. The
+// sense of the camera looks at it, from the beginning or from the time on that its name has.
+//
+//	-- desk 5s.film --
+//	768 576
+//	0.00 0.470 0.197 0.0000 0.0000 .+ person,0.833,0.300,0.083,0.277,0.80
+//
 // A part asked, where there is one, is what the model was asked: who it is told
 // is there, what it is told to mend, and the dialogue. A part window is how many
 // messages the model takes at once, those of the house included.
@@ -75,6 +82,7 @@ package scenetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -84,6 +92,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/tools/txtar"
 
 	"earshot"
@@ -117,6 +126,7 @@ type Scene struct {
 	Agents []agents.Record            // nil without a part agents
 	Model  *llmtest.Script
 	frames []frame
+	films  []film
 	Window int // of the model, in messages; 0 is any number
 	Heard  []replay.At
 	Said   string
@@ -130,14 +140,20 @@ func Parse(archive []byte) (*Scene, error) {
 	for _, f := range parts.Files {
 		var err error
 		name := f.Name
-		if strings.HasSuffix(name, ".pgm") {
-			name = "*.pgm"
+		for _, ending := range []string{".pgm", ".film"} {
+			if strings.HasSuffix(name, ending) {
+				name = "*" + ending
+			}
 		}
 		switch name {
 		case "*.pgm":
 			var picture frame
 			picture, err = parseFrame(f.Name, f.Data)
 			s.frames = append(s.frames, picture)
+		case "*.film":
+			var seen film
+			seen, err = parseFilm(f.Name, f.Data)
+			s.films = append(s.films, seen)
 		case "config":
 			s.Config, err = configured(f.Data)
 		case "people":
@@ -161,7 +177,7 @@ func Parse(archive []byte) (*Scene, error) {
 			return nil, fmt.Errorf("part %s: %w", f.Name, err)
 		}
 	}
-	if len(s.Heard) == 0 {
+	if len(s.Heard)+len(s.films) == 0 {
 		return nil, fmt.Errorf("nothing is heard")
 	}
 	return s, nil
@@ -230,11 +246,21 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	}
 	var running sync.WaitGroup
 	running.Go(func() { house.room.Run(ctx) })
+	var playing errgroup.Group
+	for _, f := range s.films {
+		playing.Go(func() error {
+			return f.play(ctx, func(ctx context.Context, e earshot.Event) error {
+				sight.note(e)
+				return house.room.Admit(ctx, e)
+			})
+		})
+	}
 	sense := &replay.Provider{Events: s.Heard, Via: "console"}
 	err = sense.Run(ctx, func(ctx context.Context, e earshot.Event) error {
 		sight.note(e)
 		return house.admit(ctx, e)
 	})
+	err = errors.Join(err, playing.Wait())
 	for calm := 0; err == nil && calm < 2; calm++ { // between a thought and what is said of it nothing may seem to be left
 		if house.room.Busy() {
 			calm = -1

@@ -88,6 +88,8 @@ func TestParseFaults(t *testing.T) {
 		{"-- desk.pgm --\nP2 99 1 9 1\n", "part desk.pgm: it has 99 by 1 pixels"},
 		{"-- desk.pgm --\nP2 1 1 9 10\n", "part desk.pgm: white is 9"},
 		{"-- desk.pgm --\nP2 1 1 900 1\n", "part desk.pgm: white is 900"},
+		{"-- desk.film --\n0 0\n", "part desk.film: a recording without pictures"},
+		{"-- desk soon.film --\n", "part desk soon.film: \"soon\" is not a time; the name is one such as desk 10s.film"},
 		{"-- desk soon.pgm --\nP2 1 1 1 1\n", "part desk soon.pgm: \"soon\" is not a time"},
 		{"-- heard --\nlater console/ann hi\n", "part heard: "},
 	} {
