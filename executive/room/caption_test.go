@@ -224,45 +224,28 @@ func TestCaptionIsParked(t *testing.T) {
 	})
 }
 
-// TestCaptionsAfterAMode: what was seen before the room was paused is not kept after.
-func TestCaptionsAfterAMode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := watched()
-		h.model.Rules[0].Every = time.Second
-		h.open(t.Context())
-		h.spots(t, somebody)
-		time.Sleep(2 * time.Second)
-		if err := h.SetMode(t.Context(), "owner", earshot.OffRecord); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		h.stop()
-		if n := len(h.captions()); n != 0 {
-			t.Errorf("%d captions off the record", n)
-		}
-	})
-}
-
-// TestCaptionsEndWithAMode: who pauses the room for a moment has the picture taken from
-// the model that looks at it.
+// TestCaptionsEndWithAMode: what was seen before the room was closed to cameras is not kept
+// after, and the model is not left with the picture; also if that is over in a moment.
 func TestCaptionsEndWithAMode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := watched()
-		h.model.Rules[0].Every = time.Second
-		h.open(t.Context())
-		h.spots(t, somebody)
-		time.Sleep(2 * time.Second)
-		for _, m := range []earshot.Mode{earshot.Paused, earshot.Live} {
-			if err := h.SetMode(t.Context(), "owner", m); err != nil {
-				t.Fatal(err)
+	for _, modes := range [][]earshot.Mode{{earshot.OffRecord}, {earshot.Paused, earshot.Live}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := watched()
+			h.model.Rules[0].Every = time.Second
+			h.open(t.Context())
+			h.spots(t, somebody)
+			time.Sleep(2 * time.Second)
+			for _, m := range modes {
+				if err := h.SetMode(t.Context(), "owner", m); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		time.Sleep(time.Minute)
-		h.stop()
-		if n := len(h.captions()); n != 0 {
-			t.Errorf("%d captions of before the pause", n)
-		}
-	})
+			time.Sleep(time.Minute)
+			h.stop()
+			if n := len(h.captions()); n != 0 {
+				t.Errorf("%d captions after %v", n, modes)
+			}
+		})
+	}
 }
 
 // TestPoster: what is written in a picture is data. It calls no tool, wakes nobody, cuts
