@@ -135,7 +135,7 @@ func (h *home) ask(questions ...string) result {
 // history returns the last messages and replies.
 func (h *home) history() (events []earshot.Event) {
 	h.t.Helper()
-	r := h.earshot(nil, "history", "--json", "-n", "1000")
+	r := h.earshot(nil, "history", "--json", "-n", "10000")
 	if r.code == notFound {
 		return nil
 	}
