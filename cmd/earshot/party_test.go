@@ -286,8 +286,8 @@ func joined(a, b string) string {
 	return marks.ReplaceAllString(a, "") + " " + marks.ReplaceAllString(b, "") + more
 }
 
-// lineOfHistory is when, by whom, and what.
-var lineOfHistory = regexp.MustCompile(`^\S+  (\S+(?: \S+)?) +(.*)$`)
+// lineOfHistory is when, by whom, and what; what was said before midnight has its day.
+var lineOfHistory = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d )?\S+  (\S+(?: \S+)?) +(.*)$`)
 
 // breath is a few words to nobody, such as the end of a sentence that was taken for two.
 var breath = regexp.MustCompile(`^([^\s\[]+ ){1,6}\[not to me]$`)

@@ -168,7 +168,7 @@ func TestReal(t *testing.T) {
 	// without its instructions.
 	t.Run("Endless", func(t *testing.T) {
 		create(t, s, "endless", ollamatest.Model{Says: "Row, row, row your boat. ", Layers: 1, Endless: true})
-		req := say(strings.Repeat("blah ", 600))
+		req := say(strings.Repeat("blah ", 1400))
 		req.Model, req.MaxTokens = "endless", 100_000
 		r := collect(t, e, ctx, req)
 		if r.done == nil || !r.done.Truncated || r.done.PromptTokens+r.done.ReplyTokens > ollamatest.Context+1 { // the last token need not fit

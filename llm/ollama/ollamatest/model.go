@@ -87,7 +87,7 @@ type Route struct {
 // Context is how many tokens a prompt and its reply may have together. A token
 // of a reply is some four bytes long; one of a prompt is a byte, or a word that
 // the model [Model.Reads].
-const Context = 4096
+const Context = 8192
 
 // maxRoutes is how many words there are places for in the residual, one of which
 // is for what comes of a call.
