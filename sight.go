@@ -69,8 +69,12 @@ type Picture struct {
 	Seen          []Seen    // what the detectors found in it, or in one of the same second
 }
 
-// MaxPicture is the largest picture, in bytes, that is handed on.
-const MaxPicture = 1 << 20
+// The limits of what is seen.
+const (
+	MaxPicture = 1 << 20 // bytes of one that is handed on
+	MaxSeen    = 64      // things in one picture, of which nobody tells more
+	MaxCode    = 4296    // bytes of a code: the most that a QR code holds
+)
 
 // String returns nothing of what is in the picture.
 func (p Picture) String() string {

@@ -98,7 +98,7 @@ func (d *detectors) look(grey gocv.Mat, cost *wire.Cost) []earshot.Seen {
 		}, func(r image.Rectangle) image.Rectangle { return r })
 	})
 	cost.Codes = timed(func() { codes = d.read(narrowed(grey, &d.body, bodies)) })
-	return append(append(codes, faces...), distinct(people, wire.MaxSeen-len(faces)-len(codes))...)
+	return append(append(codes, faces...), distinct(people, earshot.MaxSeen-len(faces)-len(codes))...)
 }
 
 // narrowed returns a picture as it is, or made smaller into m.
@@ -127,7 +127,7 @@ func found(d detector, grey gocv.Mat, finer float64, is func(detection) earshot.
 			all = append(all, s)
 		}
 	}
-	return distinct(all, wire.MaxSeen/4)
+	return distinct(all, earshot.MaxSeen/4)
 }
 
 // person returns where somebody is within a window: it has a margin of 16 pixels on all
@@ -163,7 +163,7 @@ func (d *detectors) read(grey gocv.Mat) []earshot.Seen {
 		r = r.Union(image.Rect(x, y, x+1, y+1))
 	}
 	box, some := share(r.Inset(-max(r.Dx(), r.Dy())/5), width, height) // the points are within it
-	if !some || len(text) > wire.MaxCode {
+	if !some || len(text) > earshot.MaxCode {
 		return nil
 	}
 	return []earshot.Seen{{What: earshot.Code, Box: box, Sure: 1, Text: earshot.Text(text)}} // it has a checksum

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"earshot"
+
 	"github.com/makiuchi-d/gozxing/qrcode"
 	"gocv.io/x/gocv"
 
 	"earshot/models/see/seetest"
-	"earshot/models/see/wire"
 )
 
 // FuzzAddress: whatever the name of a source is, nothing of user and password is said.
@@ -57,7 +58,7 @@ func FuzzCode(f *testing.F) {
 		}
 		defer m.Close()
 		for _, s := range d.read(m) {
-			if !s.Box.Valid() || len(s.Text) > wire.MaxCode {
+			if !s.Box.Valid() || len(s.Text) > earshot.MaxCode {
 				t.Errorf("%d bytes at %v", len(s.Text), s.Box)
 			}
 		}

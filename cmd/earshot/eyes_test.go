@@ -77,8 +77,9 @@ func TestTally(t *testing.T) {
 		{[]earshot.Seen{body(0), face(0.05)}, 1, 1},
 		{[]earshot.Seen{face(0.8), body(0), {What: earshot.Code}}, 2, 1},
 	} {
-		if people, faces := tally(tt.seen); people != tt.people || faces != tt.faces {
-			t.Errorf("%v: %d people and %d faces", tt.seen, people, faces)
+		var s sighting
+		if s.take(earshot.Picture{Seen: tt.seen}, false); s.People != tt.people || s.Faces != tt.faces {
+			t.Errorf("%v: %d people and %d faces", tt.seen, s.People, s.Faces)
 		}
 	}
 }

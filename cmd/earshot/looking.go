@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"earshot"
+	"earshot/executive/looking"
 	"earshot/internal/field"
 	"earshot/internal/helper"
 	"earshot/participants"
@@ -117,29 +117,6 @@ func shut(mode earshot.Mode, hours field.Hours, now time.Time) string {
 	return ""
 }
 
-// tally returns how many people and faces were found in a picture. A face belongs to the
-// body in which its middle is.
-func tally(seen []earshot.Seen) (people, faces int) {
-	for _, s := range seen {
-		switch s.What {
-		case earshot.Person:
-			people++
-		case earshot.Face:
-			faces++
-			if !slices.ContainsFunc(seen, func(body earshot.Seen) bool { return body.What == earshot.Person && holds(body.Box, s.Box) }) {
-				people++
-			}
-		}
-	}
-	return people, faces
-}
-
-// holds reports whether the middle of b is in a.
-func holds(a, b earshot.Box) bool {
-	x, y := b.X+b.Width/2, b.Y+b.Height/2
-	return x >= a.X && x <= a.X+a.Width && y >= a.Y && y <= a.Y+a.Height
-}
-
 // fail notes why there is no picture.
 func (s *sighting) fail(err error) {
 	s.Fault, s.Cure = err.Error(), cureOf(err)
@@ -155,8 +132,13 @@ func (s *sighting) fail(err error) {
 // there: who is in view is who was until now, and whoever is found besides.
 func (s *sighting) take(p earshot.Picture, keep bool) {
 	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
-	people, faces := tally(p.Seen)
-	s.People, s.Faces = max(s.People, people), max(s.Faces, faces)
+	faces := 0
+	for _, seen := range p.Seen {
+		if seen.What == earshot.Face {
+			faces++
+		}
+	}
+	s.People, s.Faces = max(s.People, looking.People(p.Seen)), max(s.Faces, faces)
 	if keep {
 		s.JPEG = p.JPEG
 	}

@@ -148,17 +148,7 @@ func writePicture(path string, data []byte, force bool) error {
 	if !about.Mode().IsRegular() {
 		return fmt.Errorf("%s is no file", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".earshot-*") // which only the user may read
-	if err != nil {
-		return err
-	}
-	if err := complete(f, data); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return replaceFile(path, data)
 }
 
 // complete writes all of a new file, or takes it away again.

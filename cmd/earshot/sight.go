@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -131,17 +129,9 @@ func lookAtDetectors(ctx context.Context) finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSound)
 	defer cancel()
-	ask := exec.CommandContext(ctx, path, "check")
-	ask.Env = helper.Environment()
-	ask.WaitDelay = time.Second // for who holds its output open
-	out, err := ask.Output()
-	said := finding{Thing: f.Thing}
-	if err = errors.Join(err, json.Unmarshal(out, &said)); said.Text == "" {
-		if ctx.Err() != nil {
-			return unanswered(f, cameraHelper)
-		}
-		f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", cameraHelper, err), "make build, in the source of earshot"
-		return f
+	said := f
+	if err := check(ctx, path, &said); said.Text == "" {
+		return broken(ctx, f, cameraHelper, err)
 	}
 	return said
 }

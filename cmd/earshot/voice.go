@@ -296,20 +296,12 @@ func lookAtSpeech(ctx context.Context) map[string]role {
 
 // askRoles asks the helper at path.
 func askRoles(ctx context.Context, path string) map[string]role {
-	ask := exec.CommandContext(ctx, path, "check")
-	ask.Env = helper.Environment()
-	ask.WaitDelay = time.Second // for who holds its output open
-	out, err := ask.Output()
 	var said []struct {
 		Role string `json:"role"`
 		finding
 	}
-	if err = errors.Join(err, json.Unmarshal(out, &said)); len(said) == 0 {
-		f := finding{Text: fmt.Sprintf("%s does not work: %v", speechHelper, err), Cure: "make build, in the source of earshot"}
-		if ctx.Err() != nil {
-			f = unanswered(f, speechHelper)
-		}
-		return allRoles(role{f, ctx.Err() != nil})
+	if err := check(ctx, path, &said); len(said) == 0 {
+		return allRoles(role{broken(ctx, finding{}, speechHelper, err), ctx.Err() != nil})
 	}
 	roles := make(map[string]role)
 	for _, s := range said {
@@ -317,6 +309,24 @@ func askRoles(ctx context.Context, path string) map[string]role {
 		roles[s.Role] = role{finding: s.finding}
 	}
 	return roles
+}
+
+// check asks the helper at path what works on this machine.
+func check(ctx context.Context, path string, said any) error {
+	ask := exec.CommandContext(ctx, path, "check")
+	ask.Env = helper.Environment()
+	ask.WaitDelay = time.Second // for who holds its output open
+	out, err := ask.Output()
+	return errors.Join(err, json.Unmarshal(out, said))
+}
+
+// broken says of f that its helper, asked with ctx, has said nothing that makes sense.
+func broken(ctx context.Context, f finding, helper string, err error) finding {
+	if ctx.Err() != nil {
+		return unanswered(f, helper)
+	}
+	f.Text, f.Cure = fmt.Sprintf("%s does not work: %v", helper, err), "make build, in the source of earshot"
+	return f
 }
 
 // allRoles returns r for each role.

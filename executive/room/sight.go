@@ -17,12 +17,6 @@ const (
 	// has. Beyond it those that have seen nothing for longest are forgotten.
 	maxCameras = 16
 
-	// maxPeople is the most that a camera can see: the helpers tell no more.
-	maxPeople = 64
-
-	// maxCaption is the longest text of a sight in bytes: what a code can hold at most.
-	maxCaption = 4296
-
 	// maxCamera is the longest name of one in bytes.
 	maxCamera = 64
 )
@@ -58,8 +52,8 @@ func sighted(s earshot.Sight, from earshot.Handle, who participants.Participant)
 	switch {
 	case !slices.Contains(noticed, s.What):
 		return s, fmt.Errorf("a camera notices no %q", participants.OneLine(string(s.What)))
-	case len(s.Text) > maxCaption:
-		return s, fmt.Errorf("what is seen has %d bytes; at most %d", len(s.Text), maxCaption)
+	case len(s.Text) > earshot.MaxCode:
+		return s, fmt.Errorf("what is seen has %d bytes; at most %d", len(s.Text), earshot.MaxCode)
 	case (s.What == earshot.CodeRead || s.What == earshot.Captioned) != (s.Text != ""):
 		return s, errors.New("a code and a caption have a text, and nothing else that is seen")
 	}
@@ -76,7 +70,7 @@ func glanced(g earshot.Glance, from earshot.Handle, who participants.Participant
 // plausible says why something cannot be what a camera sees, or nothing. Who is known is no
 // camera.
 func plausible(from earshot.Handle, who participants.Participant, eyes earshot.Eyesight, people []int, shares ...float64) error {
-	many := func(n int) bool { return n < 0 || n > maxPeople }
+	many := func(n int) bool { return n < 0 || n > earshot.MaxSeen }
 	share := func(x float64) bool { return !(x >= 0 && x <= 1) }
 	switch {
 	case who.ID != "":

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/internal/supervise"
 	"earshot/models/see"
 	"earshot/providers"
 )
@@ -39,10 +38,6 @@ type Parts struct {
 	// Notice is told what is wrong with what is seen, and when that is over; not of the
 	// loss of the camera, which is the error of Run. It may be nil, and must not block.
 	Notice func(earshot.Notice)
-
-	// Pulse beats with each picture, and while the camera is closed on purpose. It may be
-	// nil.
-	Pulse *supervise.Pulse
 
 	Log *slog.Logger // may be nil
 }
@@ -76,7 +71,6 @@ func (p *Provider) Name() string { return "webcam" }
 
 // Observe takes what the eye made of a picture. It does not block.
 func (p *Provider) Observe(o see.Observation) {
-	p.parts.Pulse.Beat()
 	p.queue.add(o)
 }
 
@@ -113,7 +107,6 @@ func (p *Provider) shut(ctx context.Context) {
 	t := time.NewTicker(look)
 	defer t.Stop()
 	for !p.allowed(time.Now()) {
-		p.parts.Pulse.Beat()
 		select {
 		case <-ctx.Done():
 			return

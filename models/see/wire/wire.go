@@ -38,8 +38,6 @@ const (
 // The limits of what is believed.
 const (
 	MaxSide     = 4096             // of a picture, in pixels
-	MaxSeen     = 64               // things in one picture
-	MaxCode     = 4296             // bytes of a code: the most that a QR code holds
 	MaxSource   = 2048             // bytes of the name of a source
 	MaxMasks    = 16               // regions
 	MaxRequests = 4                // looks at a time
@@ -187,9 +185,9 @@ func age(d time.Duration) bool { return d >= 0 && d <= MaxAge }
 func things(seen []earshot.Seen) bool {
 	for _, s := range seen {
 		known := s.What == earshot.Person || s.What == earshot.Face || s.What == earshot.Code
-		if !known || !s.Box.Valid() || !share(s.Sure) || len(s.Text) > MaxCode {
+		if !known || !s.Box.Valid() || !share(s.Sure) || len(s.Text) > earshot.MaxCode {
 			return false
 		}
 	}
-	return len(seen) <= MaxSeen
+	return len(seen) <= earshot.MaxSeen
 }

@@ -23,7 +23,7 @@ var observations = []struct {
 }{
 	{`{"number":1,"width":640,"height":480,"motion":0.5,"detected":true,"seen":[` + somebody + `]}`, true},
 	{`{"number":1,"width":4096,"height":1,"age":60000000000,"same":3}`, true},
-	{`{"number":1,"width":640,"height":480,"seen":[{"what":"code","box":{"width":1,"height":1},"text":"` + strings.Repeat("a", wire.MaxCode) + `"}]}`, true},
+	{`{"number":1,"width":640,"height":480,"seen":[{"what":"code","box":{"width":1,"height":1},"text":"` + strings.Repeat("a", earshot.MaxCode) + `"}]}`, true},
 	{`{"number":0,"width":640,"height":480}`, false},
 	{`{"number":1,"width":0,"height":480}`, false},
 	{`{"number":1,"width":640,"height":4097}`, false},
@@ -39,8 +39,8 @@ var observations = []struct {
 	{`{"number":1,"width":640,"height":480,"seen":[{"what":"person","box":{"width":0,"height":1}}]}`, false},
 	{`{"number":1,"width":640,"height":480,"seen":[{"what":"cat","box":{"width":1,"height":1}}]}`, false},
 	{`{"number":1,"width":640,"height":480,"seen":[{"what":"face","box":{"width":1,"height":1},"sure":1.5}]}`, false},
-	{`{"number":1,"width":640,"height":480,"seen":[{"what":"code","box":{"width":1,"height":1},"text":"` + strings.Repeat("a", wire.MaxCode+1) + `"}]}`, false},
-	{`{"number":1,"width":640,"height":480,"seen":[` + strings.Repeat(somebody+",", wire.MaxSeen) + somebody + `]}`, false},
+	{`{"number":1,"width":640,"height":480,"seen":[{"what":"code","box":{"width":1,"height":1},"text":"` + strings.Repeat("a", earshot.MaxCode+1) + `"}]}`, false},
+	{`{"number":1,"width":640,"height":480,"seen":[` + strings.Repeat(somebody+",", earshot.MaxSeen) + somebody + `]}`, false},
 	{`{"number":-1}`, false},
 	{`[]`, false},
 	{``, false},
@@ -102,11 +102,11 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c := helper.Control{Name: "x", Body: body}
 		if o, err := wire.DecodeObservation(c); err == nil {
-			if o.Width <= 0 || o.Width > wire.MaxSide || o.Height <= 0 || o.Height > wire.MaxSide || o.Age < 0 || o.Age > wire.MaxAge || !(o.Motion >= 0 && o.Motion <= 1) || len(o.Seen) > wire.MaxSeen {
+			if o.Width <= 0 || o.Width > wire.MaxSide || o.Height <= 0 || o.Height > wire.MaxSide || o.Age < 0 || o.Age > wire.MaxAge || !(o.Motion >= 0 && o.Motion <= 1) || len(o.Seen) > earshot.MaxSeen {
 				t.Errorf("believed %+v", o)
 			}
 			for _, s := range o.Seen {
-				if !s.Box.Valid() || len(s.Text) > wire.MaxCode {
+				if !s.Box.Valid() || len(s.Text) > earshot.MaxCode {
 					t.Errorf("believed %+v", s)
 				}
 			}
