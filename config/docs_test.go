@@ -42,15 +42,16 @@ func page() string {
 	b.WriteString(opening)
 	walk("", reflect.ValueOf(Default()).Elem(), func(key string, v reflect.Value) {
 		if !isSection(v.Type()) && !strings.Contains(key, ".") {
-			fmt.Fprintf(&b, "\n### `%s`\n\n%s\n", key, about[key].text())
+			fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\nChanged, it holds %s.\n", key, about[key].text(), holds[about[key].class])
 		}
 		if isSection(v.Type()) {
 			fmt.Fprintf(&b, "\n### `%s`\n\n%s\n", key, about[key].text())
 			if slices.ContainsFunc(members(v), func(m member) bool { return !isSection(m.value.Type()) }) {
-				b.WriteString("\n| key | default | effect |\n|---|---|---|\n")
+				b.WriteString("\n| key | default | effect | changed, it holds |\n|---|---|---|---|\n")
 				for _, m := range members(v) {
 					if !isSection(m.value.Type()) {
-						fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.name, cell(m.value), about[join(key, m.name)].text())
+						is := about[join(key, m.name)]
+						fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, cell(m.value), is.text(), holds[is.class])
 					}
 				}
 			}
@@ -58,6 +59,9 @@ func page() string {
 	})
 	return b.String()
 }
+
+// holds says of each class when a changed key holds.
+var holds = map[Class]string{Turn: "at once", Section: "when its part has begun again", Restart: "at the next start"}
 
 // cell returns a default as it stands in a table.
 func cell(v reflect.Value) string {
@@ -79,6 +83,9 @@ func TestEveryKeyIsExplained(t *testing.T) {
 		n := about[key]
 		if n.effect == "" || !strings.HasSuffix(n.effect, ".") || strings.Contains(n.effect, "|") {
 			t.Errorf("%s: the note %q must be sentences that fit a table", key, n.effect)
+		}
+		if holds[n.class] == "" != isSection(v.Type()) {
+			t.Errorf("%s has the class %q", key, n.class)
 		}
 		if isList(v.Type()) || isSection(v.Type()) {
 			return

@@ -33,11 +33,11 @@ type turnout struct {
 // listen opens what is known about voices. Where the file cannot be used they are
 // told apart all the same, and nothing is kept.
 func (d *daemon) listen(ctx context.Context) error {
-	c := d.cfg.Speakers
+	c := d.config().Speakers
 	c.Report = d.report
 	c.Changed = func(c speakers.Change) { d.heardOtherwise(context.WithoutCancel(ctx), c) }
 	var err error
-	d.voices, err = speakers.Open(d.cfg.Store.Directory, c)
+	d.voices, err = speakers.Open(d.config().Store.Directory, c)
 	if err == nil {
 		return d.acquaint(ctx)
 	}

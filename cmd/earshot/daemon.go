@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +31,7 @@ import (
 
 // A daemon is the house with all its rooms, built and not yet running.
 type daemon struct {
-	cfg   *config.Config
+	force atomic.Pointer[config.Config] // see config
 	log   *slog.Logger
 	store *store.Store
 	llm   *llm.Ladder
@@ -59,7 +60,8 @@ type daemon struct {
 // newDaemon opens what a daemon needs, for the person known by handle, who is
 // called name. Its caller closes it.
 func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
-	d := &daemon{cfg: cfg, log: log, id: identifiers(), account: handle}
+	d := &daemon{log: log, id: identifiers(), account: handle}
+	d.force.Store(cfg)
 	var err error
 	if d.llm, err = ladder(cfg.Executive.LLM, log); err != nil {
 		return nil, err
@@ -86,13 +88,17 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	return d, nil
 }
 
+// config returns the configuration in force, which is never changed, but another: who
+// keeps it for longer than a turn does not learn of that.
+func (d *daemon) config() *config.Config { return d.force.Load() }
+
 // people finds out who exists.
 func (d *daemon) people(ctx context.Context, name string) error {
 	var err error
-	if d.book, err = bookOf(ctx, d.cfg, d.store, d.id); err != nil {
+	if d.book, err = bookOf(ctx, d.config(), d.store, d.id); err != nil {
 		return err
 	}
-	c := census{Config: d.cfg, account: d.account, name: name, record: d.record, newID: d.id, book: d.book}
+	c := census{Config: d.config(), account: d.account, name: name, record: d.record, newID: d.id, book: d.book}
 	if d.Registry, err = c.registry(ctx, d.store.For); err != nil {
 		return err
 	}
@@ -101,7 +107,7 @@ func (d *daemon) people(ctx context.Context, name string) error {
 	if err := d.book.Clear(ctx); err != nil {
 		return fmt.Errorf("ending the agents whose tasks were cut off: %w", err)
 	}
-	d.gate = newGate(d.cfg, d.Registry)
+	d.gate = newGate(d.config(), d.Registry)
 	d.gate.rooms = d.rooms.are
 	return nil
 }

@@ -31,13 +31,13 @@ type embassy struct {
 // discord gives the house a bot. What is missing may still come; what has to be mended
 // by somebody is the error.
 func (d *daemon) discord(hears, speaks bool) error {
-	token, err := d.cfg.Providers.Discord.Secret()
+	token, err := d.config().Providers.Discord.Secret()
 	if err != nil {
 		return err
 	}
-	e := &embassy{daemon: d, own: openSayings(d.cfg.Store.Directory, d.log)}
+	e := &embassy{daemon: d, own: openSayings(d.config().Store.Directory, d.log)}
 	take := func(event any) { e.sense.Take(event) }
-	e.session = sessionOn(d.cfg, token, d.log, take)
+	e.session = sessionOn(d.config(), token, d.log, take)
 	also := func(any) {}
 	if hears {
 		if err := e.listens(speaks); err != nil {
@@ -45,7 +45,7 @@ func (d *daemon) discord(hears, speaks bool) error {
 		}
 		also = e.line.Take
 	}
-	e.sense = discord.New(d.cfg.Providers.Discord, discord.Parts{
+	e.sense = discord.New(d.config().Providers.Discord, discord.Parts{
 		Session: e.session, House: e, Agent: func() string { return d.Name(participants.Agent) }, Event: e.eventOf,
 		Commands: e.offered(), Also: also, Tell: d.report, Log: d.log,
 	})
@@ -123,15 +123,15 @@ func (e *embassy) Do(ctx context.Context, ev earshot.Event) (string, error) {
 
 // aboutEmbassy gives the house its bot if it is to have one, and says how that went.
 func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
-	if !d.cfg.Providers.Discord.Enabled {
+	if !d.config().Providers.Discord.Enabled {
 		return nil
 	}
 	f := finding{Thing: "discord", Works: true}
 	var hears, speaks bool
-	if voice && d.cfg.Providers.Discord.Join != discord.JoinNever {
+	if voice && d.config().Providers.Discord.Join != discord.JoinNever {
 		roles := lookAtSpeech(a.ctx)
 		hears = roles["hear"].may() && roles["media"].may()
-		speaks = hears && d.cfg.Outlets.Discord.Voice && roles["say"].may()
+		speaks = hears && d.config().Outlets.Discord.Voice && roles["say"].may()
 	}
 	switch {
 	case hears && speaks:

@@ -28,13 +28,13 @@ const inCalls = "discord voice"
 
 // listens gives the bot ears, and if speaks is set a voice.
 func (e *embassy) listens(speaks bool) error {
-	out, err := openOptouts(e.cfg)
+	out, err := openOptouts(e.config())
 	if err != nil {
 		return err
 	}
 	e.pool = stt.NewPool(stt.PoolConfig{
-		Each: stt.Config{Dial: dial(e.log, speechHelper, "hear"), Log: e.log, Names: []string{e.cfg.Executive.Name}},
-		Most: e.cfg.Providers.Discord.Recognisers, Name: "recognition of calls", Report: e.report, Restarts: restarts,
+		Each: stt.Config{Dial: dial(e.log, speechHelper, "hear"), Log: e.log, Names: []string{e.config().Executive.Name}},
+		Most: e.config().Providers.Discord.Recognisers, Name: "recognition of calls", Report: e.report, Restarts: restarts,
 	})
 	parts := ringing.Parts{
 		Call: func(ctx context.Context, cfg voice.Config, use func(ringing.Call)) error {
@@ -53,7 +53,7 @@ func (e *embassy) listens(speaks bool) error {
 	if speaks {
 		parts.Enter = e.speaks
 	}
-	e.line = ringing.New(e.cfg.Providers.Discord, parts)
+	e.line = ringing.New(e.config().Providers.Discord, parts)
 	e.parts = append(e.parts, part{name: "recognition of calls", run: e.pool.Run})
 	return nil
 }
@@ -116,7 +116,7 @@ func (e *embassy) tell(ctx context.Context, channel uint64, text string) error {
 // ear listens to one person in the call of a room. How long it waits for more words
 // depends on what the agent has just asked there.
 func (e *embassy) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture) ringing.Ear {
-	set := e.cfg.Providers.Microphone
+	set := e.config().Providers.Microphone
 	set.Deaf = 0 // who is silent sends nothing
 	return microphone.New(set, microphone.Parts{
 		Capture: c, Recogniser: recogniser{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.report,
@@ -125,7 +125,7 @@ func (e *embassy) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture)
 			if r, ok := e.rooms.find(in); ok {
 				about = hearing.Asks(string(r.Asked()))
 			}
-			about.Name = e.cfg.Executive.Name
+			about.Name = e.config().Executive.Name
 			return about
 		},
 	})
@@ -151,7 +151,7 @@ func (e *embassy) speaks(ctx context.Context, call ringing.Call, id earshot.Room
 	if !ok || !open {
 		return nil, errors.New("there is no call to speak in")
 	}
-	set := e.cfg.Outlets.Discord
+	set := e.config().Outlets.Discord
 	say := tts.New(tts.Config{Dial: dial(e.log, speechHelper, "say"), Voice: set.VoiceName, Speed: set.Speed, Log: e.log})
 	m := &mouth{Voice: outlet.NewVoice(say)}
 	coder := codec.NewOpus(codec.OpusConfig{Dial: dial(e.log, speechHelper, "media"), Encoded: m.Encoded})

@@ -159,7 +159,7 @@ func (e *embassy) write(ctx context.Context, p *posting, c discord.Channel) {
 		case <-ctx.Done():
 		}
 	})
-	if !e.cfg.Outlets.Discord.Text {
+	if !e.config().Outlets.Discord.Text {
 		close(p.entered)
 		<-ctx.Done()
 		return
@@ -182,7 +182,7 @@ func (e *embassy) around(c discord.Channel) earshot.Audience {
 
 // outlet returns the outlet of a channel.
 func (e *embassy) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
-	set := e.cfg.Outlets.Discord
+	set := e.config().Outlets.Discord
 	channel, _ := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{
 		Channel: channel, REST: e.session, Self: e.Name(participants.Agent), Beside: !set.Transcript,

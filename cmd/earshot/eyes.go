@@ -227,8 +227,8 @@ func (e *eye) changed(is earshot.Eyesight, at time.Time) {
 
 // look gives the house its cameras. One that is missing may still come.
 func (d *daemon) look(looks []finding) {
-	hidden := veilOf(sources(d.cfg.Providers.Webcam)...)
-	for i, c := range d.cfg.Providers.Webcam.List() {
+	hidden := veilOf(sources(d.config().Providers.Webcam)...)
+	for i, c := range d.config().Providers.Webcam.List() {
 		d.watch(c, hidden, !looks[i].Works)
 	}
 }

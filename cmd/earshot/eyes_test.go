@@ -145,7 +145,7 @@ func TestWhoLooksIsTold(t *testing.T) {
 func TestPresent(t *testing.T) {
 	d := inhabited(t, t.TempDir())
 	defer d.close()
-	d.cfg.ExternalActors.AllowDynamicCreation = true
+	d.config().ExternalActors.AllowDynamicCreation = true
 	defer runs(t, d)()
 	p := house{d}
 	bob := server.Claim{Name: "Bob"}

@@ -71,7 +71,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	}
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
-		Strangers: h.cfg.ExternalActors.AllowDynamicCreation, Anonymous: h.cfg.ExternalActors.AllowAnonymous,
+		Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
 	}
 	for _, e := range h.eyes.list() {
 		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))

@@ -53,7 +53,7 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 		Outlet: local, Connection: local, Since: time.Now(),
 	})
 	defer leave()
-	if r.cfg.Outlets.Console.Enabled {
+	if r.config().Outlets.Console.Enabled {
 		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name, Reader: who.ID}, t)
 		defer r.desk.Enter(o, around)()
 		for _, n := range r.desk.State(around).Faults { // of which nobody was told yet
@@ -62,7 +62,7 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 			}
 		}
 	}
-	if !r.cfg.Providers.Console.Enabled {
+	if !r.config().Providers.Console.Enabled {
 		<-ctx.Done()
 		return nil
 	}
@@ -77,13 +77,13 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 func (r *resident) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
 	p := porch{
 		known: r.Known(), own: r.owner.ID,
-		strangers: r.cfg.ExternalActors.AllowDynamicCreation, anonymous: r.cfg.ExternalActors.AllowAnonymous,
+		strangers: r.config().ExternalActors.AllowDynamicCreation, anonymous: r.config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
 			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret})
 			return err
 		},
 	}
-	if !r.cfg.Providers.Console.Enabled && r.says.Identity == "" {
+	if !r.config().Providers.Console.Enabled && r.says.Identity == "" {
 		return r.owner, r.audience(), nil // nothing that is typed is read
 	}
 	if _, _, err := r.app.enter(ctx, r.says, p); err != nil {

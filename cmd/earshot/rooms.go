@@ -67,7 +67,7 @@ func (r rooms) find(id earshot.RoomID) (chamber, bool) {
 // furnish makes the rooms, each with what was said there before.
 func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	var all rooms
-	for _, is := range d.cfg.Rooms.All() {
+	for _, is := range d.config().Rooms.All() {
 		c, err := d.chamber(ctx, is)
 		if err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 	}
 	return chamber{is: is, Room: room.New(room.Config{
 		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
-		ID:   is.ID, Settings: func() executive.Config { return d.cfg.Executive },
+		ID:   is.ID, Settings: func() executive.Config { return d.config().Executive },
 		People: d.Registry, Voices: d.voices, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
 		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
@@ -185,7 +185,7 @@ func once(events []earshot.Event) []earshot.Event {
 
 // tools are what agents may have done besides what a room does for them.
 func (d *daemon) tools() tool.Table {
-	dir := cmp.Or(d.cfg.Executive.Tools.Workspace, filepath.Join(filepath.Dir(d.cfg.Store.Directory), "workspaces"))
+	dir := cmp.Or(d.config().Executive.Tools.Workspace, filepath.Join(filepath.Dir(d.config().Store.Directory), "workspaces"))
 	closed := func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
 	files := &workspace.Store{Dir: dir, Closed: closed}
 	return append(files.Tools(), tool.Recall(memory{d.store}, d.Name))

@@ -81,9 +81,9 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 		findings = append(findings, f)
 		d.work(f.Thing) // as long as it is not known to be at fault
 	}
-	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.cfg.Store.Directory)})
+	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.config().Store.Directory)})
 	d.work("journal")
-	if a.console(d.cfg) {
+	if a.console(d.config()) {
 		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
 	}
@@ -104,7 +104,7 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 
 // live runs the house with the console of this terminal, where there is one.
 func (a *app) live(d *daemon, i introduction, l net.Listener) error {
-	if !a.console(d.cfg) {
+	if !a.console(d.config()) {
 		return d.serve(a.ctx, l)
 	}
 	here := &resident{daemon: d, app: a, says: i, known: d.desk.State(d.audience()).Faults}

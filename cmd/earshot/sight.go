@@ -21,10 +21,10 @@ import (
 
 // sight looks for the cameras that the house could see with, and gives it those.
 func (a *app) sight(d *daemon, wanted bool) []finding {
-	if !wanted || !d.cfg.Providers.Webcam.Enabled {
+	if !wanted || !d.config().Providers.Webcam.Enabled {
 		return nil
 	}
-	looks := lookAtCameras(a.ctx, d.cfg)
+	looks := lookAtCameras(a.ctx, d.config())
 	d.look(looks)
 	for _, f := range looks {
 		if !f.Works {

@@ -99,7 +99,7 @@ func (m *choirmaster) does(code int, want string, args ...string) {
 
 // file returns what is kept of voices.
 func (m *choirmaster) file() string {
-	data, err := os.ReadFile(speakers.Path(m.d.cfg.Store.Directory))
+	data, err := os.ReadFile(speakers.Path(m.d.config().Store.Directory))
 	if err != nil && !os.IsNotExist(err) {
 		m.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (d *daemon) voice(looks sounding, ears, mouth bool) {
 	if !ears && !mouth {
 		return
 	}
-	cfg := d.cfg
+	cfg := d.config()
 	card := sound.New(dial(d.log, soundHelper), d.log)
 	d.parts = append(d.parts, part{name: "sound card", run: card.Run, lost: !looks.card})
 	if mouth {
@@ -194,13 +194,13 @@ func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 // senses looks for what the house could hear and speak with, and gives it what
 // is there.
 func (a *app) senses(d *daemon, voice bool) []finding {
-	ears, mouth := voice && d.cfg.Providers.Microphone.Enabled, voice && d.cfg.Outlets.Loudspeaker.Enabled
+	ears, mouth := voice && d.config().Providers.Microphone.Enabled, voice && d.config().Outlets.Loudspeaker.Enabled
 	if !ears && !mouth {
 		return nil
 	}
-	looks := lookAtVoice(a.ctx, d.cfg)
+	looks := lookAtVoice(a.ctx, d.config())
 	d.voice(looks, ears, mouth)
-	findings := looks.wanted(d.cfg)
+	findings := looks.wanted(d.config())
 	for _, f := range findings {
 		if !f.Works {
 			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
