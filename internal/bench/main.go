@@ -88,6 +88,7 @@ var figures = []figure{
 	{"aloud", aloud},
 	{"posting", posting},
 	{"eyes", eyes},
+	{"search", searching},
 }
 
 // A bench is how much is measured, and where.
@@ -95,6 +96,7 @@ type bench struct {
 	rounds  int    // in each repeat
 	repeats int    // of which the median counts
 	dir     string // for files, on the disk that a journal would be on
+	kept    string // where what takes minutes to make is kept for the next run; empty: nowhere
 }
 
 const (
@@ -114,6 +116,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	only := flags.String("only", "", "measure only these, such as flushed,idle: "+strings.Join(names(), ", "))
 	asJSON := flags.Bool("json", false, "print JSON, for programs")
 	where := flags.String("dir", "", "`directory` for the files that are measured on (default: the user's cache)")
+	kept := flags.String("kept", "", "`directory` in which large journals are kept for the next run (default: they are made anew)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1)}
+	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1), kept: *kept}
 	if b.dir, err = place(*where); err != nil {
 		return err
 	}

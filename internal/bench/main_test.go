@@ -118,6 +118,11 @@ func TestEveryFigure(t *testing.T) {
 			"I: a picture is sent → the scene has it", "I: memory of the helper (PSS)",
 			"I: take and decode, and pass over those between", "I: compare it with the last and the usual", "I: seek people", "I: seek faces",
 			"I: seek and read a code; OpenCV only seeks", "I: encode it"}},
+		{"search", false, []string{
+			"search a million sentences: a rare word", "search a million sentences: a common word", "search a million sentences: several words",
+			"search a million sentences: a whole sentence", "search a million sentences: accents, capitals, no spaces",
+			"search a million sentences: a word that nobody said", "search a million sentences: where little is said",
+			"search a million sentences: where nothing is said"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.slow && testing.Short() {

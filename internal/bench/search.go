@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/store"
+)
+
+// searched is how many sentences are searched: all that a house of talkative people
+// says in some years. With a single round, as in a test, there are fewer.
+func (b bench) searched() int {
+	if b.rounds == 1 {
+		return 2_000
+	}
+	return 1_000_000
+}
+
+// searching measures how long it takes to find something in a million sentences, beside a
+// plain read of as many rows by their keys.
+func searching(ctx context.Context, b bench) (rows []Row, err error) {
+	directory, err := b.grown(ctx, b.searched())
+	if err != nil {
+		return nil, err
+	}
+	archive, err := store.OpenReader(ctx, directory)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	bare, err := sql.Open("sqlite", "file:"+directory+"/earshot.db?mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	defer bare.Close()
+	p := newPast(1)
+	desk := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{participants.Owner}}
+	attic := earshot.Audience{Room: quietRoom, Members: []earshot.ParticipantID{"hana"}}
+	stranger := earshot.Audience{Room: "cellar", Members: []earshot.ParticipantID{"hana"}}
+	for _, class := range []struct {
+		name    string
+		who     earshot.Audience
+		queries []string
+	}{
+		{"a rare word", desk, []string{rareWords[0].word, p.words[50_000], p.words[40_000], p.words[59_999]}},
+		{"a common word", desk, p.words[:8]},
+		{"several words", desk, []string{
+			p.words[0] + " " + p.words[3], p.words[2] + " " + p.words[300], p.words[20] + " " + p.words[21] + " " + p.words[22],
+			p.words[100] + " " + p.words[101], p.words[1] + " " + p.words[5_000]}},
+		{"a whole sentence", desk, []string{strings.Join(p.words[:12], " "), strings.Join(p.words[5:30], " "), p.words[0] + " " + strings.Join(p.words[1_000:1_010], " ")}},
+		{"accents, capitals, no spaces", desk, []string{"uberraschung", "ÜBERRASCHUNG", rareWords[2].word, strings.ToUpper(p.words[0])}},
+		{"a word that nobody said", desk, []string{"nobodysaidthis", p.words[0] + " nobodysaidthis", p.words[0] + " " + p.words[1] + " nobodysaidthis"}},
+		{"where little is said", attic, []string{p.words[0], p.words[100], p.words[0] + " " + p.words[1], p.words[2_000], rareWords[0].word}},
+		{"where nothing is said", stranger, []string{p.words[0], p.words[100], p.words[0] + " " + p.words[1]}},
+	} {
+		r := archive.For(class.who)
+		i := 0
+		ours := func() ([]float64, error) {
+			i++
+			began := time.Now()
+			_, err := r.Search(ctx, class.queries[i%len(class.queries)], 20)
+			took := time.Since(began)
+			return []float64{inMillis(took)}, err
+		}
+		plain := func() ([]float64, error) {
+			began := time.Now()
+			err := readRows(ctx, bare, 20)
+			return []float64{inMillis(time.Since(began))}, err
+		}
+		o, p, worst, err := b.compare95(ours, plain)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", class.name, err)
+		}
+		rows = append(rows, row("search a million sentences: "+class.name, "ms", o, p, "").goal("p95", worst, 25))
+	}
+	return rows, nil
+}
+
+// inMillis returns how long something took, as a sample.
+func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// compare95 is compare, and returns the 95th percentile of ours too, the median of the
+// repeats.
+func (b bench) compare95(ours, bare round) (o, p Spread, worst float64, err error) {
+	var all []float64
+	kept := func() ([]float64, error) {
+		samples, err := ours()
+		all = append(all, samples...)
+		return samples, err
+	}
+	if o, p, err = b.compare(kept, bare); err != nil {
+		return o, p, 0, err
+	}
+	slices.Sort(all)
+	return o, p, all[int(0.95*float64(len(all)-1)+0.5)], nil
+}
+
+// readRows reads so many rows from the end of the journal.
+func readRows(ctx context.Context, db *sql.DB, n int) error {
+	rows, err := db.QueryContext(ctx, "SELECT sequence, payload, sum FROM journal ORDER BY sequence DESC LIMIT ?", n)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var sequence, sum int64
+		var payload []byte
+		if err := rows.Scan(&sequence, &payload, &sum); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
