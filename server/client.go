@@ -85,6 +85,46 @@ func (c *Client) Context(ctx context.Context) (json.RawMessage, error) {
 	return going, err
 }
 
+// History returns the newest events before a sequence, or of all if that is 0, in the
+// order in which they happened: those of some kinds, or of all if there is none.
+func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (p Past, err error) {
+	q := pageAt(before, limit)
+	for _, kind := range kinds {
+		q.Add("kind", string(kind))
+	}
+	err = c.ask(ctx, "GET", "/v1/history?"+q.Encode(), nil, &p)
+	return p, err
+}
+
+// Search returns the newest events before a sequence, or of all if that is 0, that have
+// all words of a query, the newest first.
+func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (p Past, err error) {
+	q := pageAt(before, limit)
+	q.Set("q", query)
+	err = c.ask(ctx, "GET", "/v1/search?"+q.Encode(), nil, &p)
+	return p, err
+}
+
+// Decisions returns why agents spoke, or kept silent, before a sequence, or of late if
+// that is 0: the agent that is called so, or all if that is empty.
+func (c *Client) Decisions(ctx context.Context, agent string, before int64, limit int) (d Decided, err error) {
+	q := pageAt(before, limit)
+	if agent != "" {
+		q.Set("agent", agent)
+	}
+	err = c.ask(ctx, "GET", "/v1/decisions?"+q.Encode(), nil, &d)
+	return d, err
+}
+
+// pageAt returns the parameters of a page.
+func pageAt(before int64, limit int) url.Values {
+	q := url.Values{"limit": {strconv.Itoa(limit)}}
+	if before > 0 {
+		q.Set("before", strconv.FormatInt(before, 10))
+	}
+	return q
+}
+
 // Do gives a command, without its slash, and returns the answer.
 func (c *Client) Do(ctx context.Context, name string, args earshot.Text) (string, error) {
 	body, err := json.Marshal(ordering{name, args})

@@ -35,6 +35,9 @@ type route struct {
 var routes = []route{
 	{"POST", "/v1/messages", resident, (*Server).post},
 	{"GET", "/v1/events", resident, (*Server).events},
+	{"GET", "/v1/history", resident, (*Server).history},
+	{"GET", "/v1/search", resident, (*Server).search},
+	{"GET", "/v1/decisions", resident, (*Server).decisions},
 	{"GET", "/v1/state", resident, (*Server).state},
 	{"GET", "/v1/context", resident, (*Server).context},
 	{"POST", "/v1/commands", resident, (*Server).command},

@@ -64,6 +64,7 @@ type Journal interface {
 type House interface {
 	remote.House
 	Journal
+	Archive
 	Office
 	Choir
 	Watch

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
+	"earshot/executive/why"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -140,6 +142,37 @@ func (h *house) Events(ctx context.Context, a earshot.Audience, after int64, lim
 	from := min(int(after), len(h.kept))
 	some := slices.Clone(h.kept[from:min(from+limit, len(h.kept))])
 	return slices.DeleteFunc(some, func(e earshot.Event) bool { return e.Room != "" && e.Room != a.Room }), ctx.Err()
+}
+
+func (h *house) Past(_ context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+	var some []earshot.Event
+	for _, e := range h.all() {
+		if (e.Room == "" || e.Room == a.Room) && (before == 0 || e.Sequence < before) && (len(kinds) == 0 || slices.Contains(kinds, e.Body.Kind())) {
+			some = append(some, e)
+		}
+	}
+	return some[max(0, len(some)-limit):], nil
+}
+
+func (h *house) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
+	if query == "!" {
+		return nil, errors.New("nothing to search for")
+	}
+	all, err := h.Past(ctx, a, []earshot.Kind{earshot.KindMessage}, before, 1<<30)
+	all = slices.DeleteFunc(all, func(e earshot.Event) bool { return !strings.Contains(string(e.Body.(earshot.Message).Text), query) })
+	slices.Reverse(all)
+	return all[:min(limit, len(all))], err
+}
+
+func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]why.Account, error) {
+	if agent == "nobody" {
+		return nil, errors.New("no agent is called so")
+	}
+	var all []why.Account
+	for n := int64(1); n < cmp.Or(before, 101); n++ {
+		all = append(all, why.Account{Sequence: n, Agent: agent})
+	}
+	return all[max(0, len(all)-limit):], nil
 }
 
 func (h *house) Grown() <-chan struct{} {

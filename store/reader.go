@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,20 +40,7 @@ func (r *Reader) Events(ctx context.Context, after int64, limit int) ([]earshot.
 // Last returns the newest events of the given kinds, or of all if none is
 // given, in the order in which they happened.
 func (r *Reader) Last(ctx context.Context, kinds []earshot.Kind, limit int) ([]earshot.Event, error) {
-	var parts []string
-	var args []any
-	for i, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
-		name := "kind" + strconv.Itoa(i)
-		args = append(args, sql.Named(name, kind))
-		parts = append(parts, "SELECT * FROM ("+newest(" AND j.kind = @"+name)+")")
-	}
-	query := newest("")
-	if len(parts) > 0 {
-		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY sequence DESC LIMIT @limit"
-	}
-	events, err := r.ask(ctx, limit, query, args...)
-	slices.Reverse(events)
-	return events, err
+	return r.Page(ctx, kinds, 0, limit)
 }
 
 // newest is the query for the newest rows that the audience may see.
@@ -138,17 +124,22 @@ const (
 // the query is, it is looked for and never interpreted. Of a word that is very
 // common, the newest 10,000 occurrences are considered.
 func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
+	return r.SearchBefore(ctx, query, 0, limit)
+}
+
+// SearchBefore is Search in what happened before a sequence; 0 is all.
+func (r *Reader) SearchBefore(ctx context.Context, query string, before int64, limit int) ([]earshot.Event, error) {
 	match, err := terms(query)
 	if err != nil {
 		return nil, err
 	}
 	return r.ask(ctx, limit, "SELECT "+columns+` FROM journal j JOIN
 		(SELECT j.sequence AS found FROM
-			(SELECT rowid AS place FROM words WHERE words MATCH @match ORDER BY rowid DESC LIMIT @candidates)
+			(SELECT rowid AS place FROM words WHERE words MATCH @match AND rowid < @before ORDER BY rowid DESC LIMIT @candidates)
 			CROSS JOIN journal j ON j.sequence = place
 			WHERE `+visible+` ORDER BY found DESC LIMIT @limit)
 		ON j.sequence = found ORDER BY j.sequence DESC`,
-		sql.Named("match", match), sql.Named("candidates", candidates))
+		sql.Named("match", match), sql.Named("before", beforeOf(before)), sql.Named("candidates", candidates))
 }
 
 // terms makes of a query an expression of the index that means its words.

@@ -97,6 +97,15 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	slices.Reverse(want)
 	check("search", want, got, err)
 
+	bound := rapid.Int64Range(1, int64(len(history)+1)).Draw(t, "bound")
+	got, err = r.SearchBefore(t.Context(), "TIDE", bound, all)
+	check("search before", slices.DeleteFunc(want, func(n int64) bool { return n >= bound }), got, err)
+	want = model(func(e earshot.Event) bool {
+		return e.Sequence < bound && (len(kinds) == 0 || slices.Contains(kinds, e.Body.Kind()))
+	})
+	got, err = r.Page(t.Context(), kinds, bound, limit)
+	check("page", want[max(0, len(want)-limit):], got, err)
+
 	got, err = r.About(t.Context(), "one", all)
 	check("about", model(func(e earshot.Event) bool {
 		d, _ := e.Body.(earshot.Decision)

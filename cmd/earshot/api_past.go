@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"earshot"
+	"earshot/executive/why"
+	"earshot/participants"
+)
+
+// Past implements [server.Archive].
+func (h house) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+	return h.store.For(a).Page(ctx, kinds, before, limit)
+}
+
+// Search implements [server.Archive].
+func (h house) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
+	return h.store.For(a).SearchBefore(ctx, query, before, limit)
+}
+
+// Decisions implements [server.Archive].
+func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]why.Account, error) {
+	q := why.Query{Before: before, Last: limit}
+	if agent != "" {
+		p, ok := h.Find(agent)
+		if !ok || p.Type != participants.Internal {
+			return nil, errors.New("no agent is called so; see: earshot agents")
+		}
+		q.Agent = p.ID
+	}
+	return why.Tell(ctx, h.store.For(a), q, h.Name)
+}

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"earshot"
+	"earshot/executive/why"
+	"earshot/server/wire"
+)
+
+// An Archive answers what has happened, from the end backwards, as everybody in an
+// audience may see it. Its methods may be called from many goroutines. Before is a
+// sequence, and 0 is the end.
+type Archive interface {
+	// Past returns the newest events before a sequence, of some kinds or of all if there
+	// is none, in the order in which they happened.
+	Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error)
+
+	// Search returns the newest events before a sequence that have all words of a query,
+	// the newest first. A query that cannot be looked for is an error.
+	Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error)
+
+	// Decisions returns what was decided before a sequence, by the agent who is called so
+	// or by all if that is empty, in the order in which it was.
+	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]why.Account, error)
+}
+
+// How many of what has happened are told at once, if nobody says how many, and at most.
+const (
+	usualPage = 50
+	mostPage  = 200
+)
+
+// pageBytes is how many bytes of events are told at once, but for one that is longer: a
+// client reads no more than [wire.MaxDown].
+const pageBytes = wire.MaxDown / 2
+
+// mostWords is the longest query of a search in bytes.
+const mostWords = 1 << 10
+
+// A Past is a page of what has happened, with what those are called who are spoken of.
+type Past struct {
+	Events []earshot.Event `json:"events"`
+	Before int64           `json:"before"` // where to go on from; 0 when there is no more
+	Names  wire.Names      `json:"names"`
+}
+
+// A Decided is a page of what was decided.
+type Decided struct {
+	Decisions []why.Account `json:"decisions"`
+	Before    int64         `json:"before"` // where to go on from; 0 when there is no more
+}
+
+// A page is which part of what has happened somebody asks for.
+type page struct {
+	before int64
+	limit  int
+}
+
+// pageOf reads the parameters before and limit.
+func pageOf(q url.Values) (p page, err error) {
+	p.limit = usualPage
+	if text := q.Get("before"); text != "" {
+		if p.before, err = strconv.ParseInt(text, 10, 64); err != nil || p.before < 1 {
+			return p, bad("the parameter before must be a sequence: a number from 1")
+		}
+	}
+	if text := q.Get("limit"); text != "" {
+		if p.limit, err = strconv.Atoi(text); err != nil || p.limit < 1 || p.limit > mostPage {
+			return p, bad("the parameter limit must be a number from 1 to %d", mostPage)
+		}
+	}
+	return p, nil
+}
+
+// history tells what has happened, page by page backwards.
+func (s *Server) history(w http.ResponseWriter, r *http.Request, who guest) error {
+	q := r.URL.Query()
+	p, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	kinds, err := kindsOf(q["kind"])
+	if err != nil {
+		return err
+	}
+	events, err := s.House.Past(r.Context(), who.Audience, kinds, p.before, p.limit)
+	if err != nil {
+		return &fault{http.StatusServiceUnavailable, err}
+	}
+	told := s.past(events, p.limit)
+	slices.Reverse(told.Events)
+	answer(w, http.StatusOK, told)
+	return nil
+}
+
+// search tells what was said with some words, the newest first.
+func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error {
+	q := r.URL.Query()
+	p, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	words := q.Get("q")
+	if strings.TrimSpace(words) == "" || len(words) > mostWords {
+		return bad("the parameter q must have the words to look for, in at most %d bytes", mostWords)
+	}
+	events, err := s.House.Search(r.Context(), who.Audience, words, p.before, p.limit)
+	if err != nil {
+		return &fault{http.StatusUnprocessableEntity, err}
+	}
+	answer(w, http.StatusOK, s.past(events, p.limit))
+	return nil
+}
+
+// decisions tells why agents spoke, or kept silent.
+func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) error {
+	q := r.URL.Query()
+	p, err := pageOf(q)
+	if err != nil {
+		return err
+	}
+	agent := q.Get("agent")
+	if len(agent) > claimBytes {
+		return bad("the parameter agent has %d bytes, and at most %d are read", len(agent), claimBytes)
+	}
+	all, err := s.House.Decisions(r.Context(), who.Audience, agent, p.before, p.limit)
+	if err != nil {
+		return &fault{http.StatusUnprocessableEntity, err}
+	}
+	d := Decided{Decisions: slices.Concat([]why.Account{}, all)}
+	if len(all) == p.limit {
+		d.Before = all[0].Sequence
+	}
+	answer(w, http.StatusOK, d)
+	return nil
+}
+
+// past returns a page of some events, which are at most so many: the newest of them that a
+// client takes at once. There are more where there are as many as were asked for.
+func (s *Server) past(events []earshot.Event, most int) Past {
+	p := Past{Events: []earshot.Event{}, Names: make(wire.Names)}
+	more, bytes := len(events) == most, 0
+	newest := slices.Clone(events)
+	slices.SortStableFunc(newest, func(a, b earshot.Event) int { return cmp.Compare(b.Sequence, a.Sequence) })
+	for i, e := range newest {
+		line, err := json.Marshal(e)
+		if err != nil {
+			continue // it has no body, and so nothing to say
+		}
+		if bytes += len(line); i > 0 && bytes > pageBytes {
+			more = true
+			break
+		}
+		p.Events, p.Before = append(p.Events, e), e.Sequence
+		maps.Copy(p.Names, wire.NamesIn(e, s.House.Name))
+	}
+	if !more {
+		p.Before = 0
+	}
+	return p
+}
+
+// kindsOf reads the parameter kind, which may stand there several times.
+func kindsOf(texts []string) (kinds []earshot.Kind, err error) {
+	for _, text := range texts {
+		if _, err := earshot.DecodeBody(earshot.Kind(text), []byte("{}")); err != nil || !earshot.Kind(text).Durable() {
+			return nil, bad("the parameter kind must be one of those that are kept, such as message or reply")
+		}
+		kinds = append(kinds, earshot.Kind(text))
+	}
+	return kinds, nil
+}

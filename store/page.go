@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"earshot"
+)
+
+// Page returns the newest events before a sequence, of the given kinds or of all if none
+// is given, in the order in which they happened; before 0 they are the newest there are.
+// With the first sequence of one answer as the next before, one goes back to the
+// beginning and misses nothing.
+func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+	const earlier = " AND j.sequence < @before"
+	args := []any{sql.Named("before", beforeOf(before))}
+	query := newest(earlier)
+	var parts []string
+	for i, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
+		name := "kind" + strconv.Itoa(i)
+		args = append(args, sql.Named(name, kind))
+		parts = append(parts, "SELECT * FROM ("+newest(earlier+" AND j.kind = @"+name)+")")
+	}
+	if len(parts) > 0 {
+		query = "SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY sequence DESC LIMIT @limit"
+	}
+	events, err := r.ask(ctx, limit, query, args...)
+	slices.Reverse(events)
+	return events, err
+}
+
+// beforeOf returns a sequence that all that is asked for is before; 0 is none.
+func beforeOf(before int64) int64 {
+	if before == 0 {
+		return math.MaxInt64
+	}
+	return before
+}
