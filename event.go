@@ -65,6 +65,7 @@ const (
 	KindSettled    Kind = "settled"
 	KindSight      Kind = "sight"
 	KindGlance     Kind = "glance"
+	KindForgotten  Kind = "forgotten"
 )
 
 // Durable reports whether events of this kind are kept in the journal. Those
@@ -466,6 +467,7 @@ func (Erased) Kind() Kind     { return KindErased }
 func (Settled) Kind() Kind    { return KindSettled }
 func (Sight) Kind() Kind      { return KindSight }
 func (Glance) Kind() Kind     { return KindGlance }
+func (Forgotten) Kind() Kind  { return KindForgotten }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
@@ -517,6 +519,8 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 		return decode[Whose](data)
 	case KindErased:
 		return decode[Erased](data)
+	case KindForgotten:
+		return decode[Forgotten](data)
 	case KindSettled:
 		return decode[Settled](data)
 	case KindSight:

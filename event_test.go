@@ -35,6 +35,7 @@ func TestEventJSON(t *testing.T) {
 		earshot.Utterance{Text: "hello", Confidence: 0.9, Lasted: time.Second, Own: 0.1, Overlaps: true, Speaker: earshot.Handle{Provider: "voice", ID: "3"}, Sure: 0.7},
 		earshot.Whose{Of: "1", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "ann", Sure: 1, By: "bob"},
 		earshot.Erased{Was: earshot.KindMessage},
+		earshot.Forgotten{Events: 3},
 		earshot.Settled{About: "1"},
 	} {
 		t.Run(string(body.Kind()), func(t *testing.T) {

@@ -34,3 +34,10 @@ type Withdrawal struct {
 	// With is what was derived from it and is gone too. The journal fills it in.
 	With []EventID `json:"with,omitempty"`
 }
+
+// A Forgotten says that so much of what happened in a room was forgotten because somebody
+// wanted that: how much, and never what or of whom. Whoever shows what happened there
+// before reads it again. Its author is who operates the house, if it was they.
+type Forgotten struct {
+	Events int `json:"events"`
+}

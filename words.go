@@ -175,6 +175,14 @@ func (a Agent) Fate() string {
 	return "has been changed"
 }
 
+// Words says in one line what was forgotten.
+func (f Forgotten) Words() Text {
+	if f.Events == 1 {
+		return "one thing that happened here is forgotten"
+	}
+	return Text(fmt.Sprintf("%d things that happened here are forgotten", f.Events))
+}
+
 // Means says why the floor was left to a person.
 func (w Why) Means() string {
 	switch w {

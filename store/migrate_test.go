@@ -28,6 +28,7 @@ const (
 	sixth  = "testdata/version6.sql"
 
 	seventh = "testdata/version7.sql"
+	eighth  = "testdata/version8.sql"
 )
 
 // fixture returns the statements in a file.
@@ -192,11 +193,25 @@ func TestSeventhVersion(t *testing.T) {
 	}
 }
 
+// TestEighthVersion opens a file of the eighth version, in which it is told that something
+// was forgotten.
+func TestEighthVersion(t *testing.T) {
+	heard := new(listener)
+	s := open(t, store.Config{Directory: load(t, fixture(t, eighth)), Report: heard.report})
+	got, err := s.For(everybody).Events(t.Context(), 26, 10)
+	if err != nil || texts(got) != "forgotten" {
+		t.Errorf("read %s, %v", texts(got), err)
+	}
+	if said := heard.heard(); said != "" {
+		t.Errorf("reported %s", said)
+	}
+}
+
 // TestNewerVersion: a file of a later version is refused, and left alone.
 func TestNewerVersion(t *testing.T) {
 	directory := load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99")
 	path := filepath.Join(directory, "earshot.db")
-	want := path + ": it was made by a newer earshot (version 99; this one knows up to 7): start that one, or choose another store.directory"
+	want := path + ": it was made by a newer earshot (version 99; this one knows up to 8): start that one, or choose another store.directory"
 	_, err := store.Open(t.Context(), store.Config{Directory: directory})
 	if !errors.Is(err, store.ErrOther) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("open = %v, want %s", err, want)
@@ -409,7 +424,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write "+seventh)
+var update = flag.Bool("update", false, "write "+eighth)
 
 // TestFixture writes the fixture of the newest version.
 func TestFixture(t *testing.T) {
@@ -456,13 +471,14 @@ func TestFixture(t *testing.T) {
 		e("01J00000000000000000000020", earshot.Revision{Of: message.ID, Text: "The tide is high"}, message.ID),
 		e("01J00000000000000000000021", earshot.Withdrawal{Of: "01J0000000000000000000001E"}),
 		e("01J00000000000000000000022", earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 1, Eyes: earshot.Clear, Sure: 0.8}),
-		e("01J00000000000000000000023", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Eyes: earshot.Clear, Text: "https://example.org/tides"}))
+		e("01J00000000000000000000023", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Eyes: earshot.Clear, Text: "https://example.org/tides"}),
+		e("01J00000000000000000000024", earshot.Forgotten{Events: 3}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())
 	must(t, err)
 	must(t, os.MkdirAll("testdata", 0o755))
-	must(t, os.WriteFile(seventh, []byte(dump), 0o644))
+	must(t, os.WriteFile(eighth, []byte(dump), 0o644))
 }
 
 // TestSchemaIsThatOfTheFixtures: a file that was brought up to date is like a
@@ -470,7 +486,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second, third, fourth, fifth, sixth, seventh} {
+	for _, name := range []string{first, second, third, fourth, fifth, sixth, seventh, eighth} {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

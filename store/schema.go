@@ -64,6 +64,8 @@ ALTER TABLE journal ADD COLUMN agents TEXT; -- those that may see it, as JSON; n
 -- 6: the kinds revision and withdrawal; messages that answer others, and with attachments
 `, `
 -- 7: the kind sight
+`, `
+-- 8: the kind forgotten
 `}
 
 // ours is the name of the journal's own version among those of projections.
