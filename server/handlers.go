@@ -154,12 +154,7 @@ type stream struct {
 // write sends events. It blocks while the client does not read, for as long as
 // one that is alive may take.
 func (s *stream) write(events []earshot.Event) error {
-	if !s.begun {
-		s.begun = true
-		s.w.Header().Set("Content-Type", "application/x-ndjson")
-		s.w.Header().Set("Connection", "close") // nothing follows a stream
-	}
-	if err := s.control.SetWriteDeadline(time.Now().Add(wire.Idle)); err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
 	lines := json.NewEncoder(s.w)
@@ -169,6 +164,16 @@ func (s *stream) write(events []earshot.Event) error {
 		}
 	}
 	return s.control.Flush()
+}
+
+// begin prepares the stream for being written to.
+func (s *stream) begin() error {
+	if !s.begun {
+		s.begun = true
+		s.w.Header().Set("Content-Type", "application/x-ndjson")
+		s.w.Header().Set("Connection", "close") // nothing follows a stream
+	}
+	return s.control.SetWriteDeadline(time.Now().Add(wire.Idle))
 }
 
 // rest waits until the journal has grown, with a sign of life now and then. It

@@ -38,6 +38,7 @@ var routes = []route{
 	{"GET", "/v1/history", resident, (*Server).history},
 	{"GET", "/v1/search", resident, (*Server).search},
 	{"GET", "/v1/decisions", resident, (*Server).decisions},
+	{"GET", "/v1/live", resident, (*Server).live},
 	{"GET", "/v1/state", resident, (*Server).state},
 	{"GET", "/v1/context", resident, (*Server).context},
 	{"POST", "/v1/commands", resident, (*Server).command},

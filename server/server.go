@@ -68,6 +68,7 @@ type House interface {
 	Office
 	Choir
 	Watch
+	Window
 	Counter
 
 	// Identify returns who somebody is whom the kernel knows by account, when

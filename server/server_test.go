@@ -47,6 +47,7 @@ type house struct {
 	order  func(participants.Participant, agents.Order) (any, error)
 	tell   func(participants.Participant, server.Telling) (any, error)
 	see    func(server.Principal, server.Looking) (any, error)
+	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
 
 	mu     sync.Mutex
 	kept   []earshot.Event
@@ -186,6 +187,13 @@ func (h *house) State(context.Context, server.Principal) (any, error) {
 		return h.state()
 	}
 	return map[string]int{"kept": len(h.all())}, nil
+}
+
+func (h *house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}, error) {
+	if h.live != nil {
+		return h.live(p)
+	}
+	return struct{}{}, nil, nil
 }
 
 func (h *house) all() []earshot.Event {

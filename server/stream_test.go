@@ -5,9 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"earshot"
 )
 
 // A patient writer takes everything, and has deadlines.
@@ -54,4 +57,100 @@ func TestStreamOfSomebodyWhoMayNotStay(t *testing.T) {
 			t.Errorf("it ended after %v, with %q", took, w.Body)
 		}
 	})
+}
+
+// A gallery is a house that shows a picture.
+type gallery struct {
+	House
+	show func() (any, <-chan struct{}, error)
+}
+
+func (g *gallery) Identify(context.Context, earshot.Handle, Claim) (Principal, error) {
+	return Principal{}, nil
+}
+
+func (g *gallery) Live(context.Context, Principal) (any, <-chan struct{}, error) { return g.show() }
+
+// A slow writer takes a second for each line.
+type slow struct {
+	patient
+	lines []string
+}
+
+func (s *slow) Write(line []byte) (int, error) {
+	time.Sleep(time.Second)
+	s.lines = append(s.lines, string(line))
+	return len(line), nil
+}
+
+// TestLiveOfASlowReader: nothing piles up before who reads slowly: what they are shown next
+// is what is the case then, and nobody looks meanwhile.
+func TestLiveOfASlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began, looked := time.Now(), 0
+		changed := make(chan struct{})
+		close(changed) // all the time
+		s := &Server{House: &gallery{show: func() (any, <-chan struct{}, error) {
+			looked++
+			return map[string]int64{"ms": time.Since(began).Milliseconds()}, changed, nil
+		}}}
+		w := &slow{patient: patient{ResponseRecorder: httptest.NewRecorder()}}
+		if err := s.live(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/live", nil), guest{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.lines) != looked || looked > 11 {
+			t.Errorf("looked %d times for the %d lines that were taken in ten seconds", looked, len(w.lines))
+		}
+		if last := w.lines[len(w.lines)-1]; !strings.Contains(last, `"ms":9450`) {
+			t.Errorf("the last line is %s; that was not the case when it was written", last)
+		}
+	})
+}
+
+// TestLiveBlinks: who reads fast is told twenty times a second at most, and looked for every
+// few seconds when nothing is said to change; when nothing has, a beat comes now and then.
+func TestLiveBlinks(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		busy, same bool
+		looked     [2]int
+		lines      int
+		beats      int
+	}{
+		{"all changes", true, false, [2]int{1190, 1201}, 1200, 0},
+		{"it is said that something changes, and nothing does", true, true, [2]int{1190, 1201}, 1, 3},
+		{"it ages", false, false, [2]int{12, 13}, 12, 0},
+		{"nothing happens", false, true, [2]int{12, 13}, 1, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute-time.Millisecond)
+				defer cancel()
+				looked := 0
+				changed := make(chan struct{})
+				if tt.busy {
+					close(changed)
+				}
+				s := &Server{House: &gallery{show: func() (any, <-chan struct{}, error) {
+					if looked++; tt.same {
+						return map[string]int{}, changed, nil
+					}
+					return map[string]int{"looked": looked}, changed, nil
+				}}}
+				w := &patient{ResponseRecorder: httptest.NewRecorder()}
+				if err := s.live(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/live", nil), guest{}); err != nil {
+					t.Fatal(err)
+				}
+				if looked < tt.looked[0] || looked > tt.looked[1] {
+					t.Errorf("looked %d times in a minute, want %v", looked, tt.looked)
+				}
+				lines, beats := strings.Count(w.Body.String(), "{"), strings.Count(w.Body.String(), "\n")-strings.Count(w.Body.String(), "{")
+				if lines != tt.lines || beats != tt.beats {
+					t.Errorf("%d lines and %d beats in a minute, want %d and %d", lines, beats, tt.lines, tt.beats)
+				}
+			})
+		})
+	}
 }

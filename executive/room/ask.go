@@ -28,6 +28,7 @@ type asking struct {
 	halved    bool        // the dialogue was too long for the model
 	model     llm.Service // that is asked, with the tools that it has
 	affair    *affair
+	pace      *pace // of the turn; nil for what is answered within one
 
 	// Leaves is what is said in place of a reply that passes control without a
 	// word; left is set if it was. It is said to a person.
@@ -82,6 +83,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		}, new(asking)
 	}
 	asked := r.asking(set, q, a, aloud)
+	asked.pace = q.pace
 	return func(ctx context.Context) iter.Seq2[string, error] {
 		return q.labour.listens(asked.affair.dated(r.think(ctx, asked)))
 	}, asked
@@ -134,7 +136,13 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 		said = said || text != ""
 		return text == "" || yield(text, nil)
 	}
+	asked.pace.asks(r.cfg.Now())
+	first := true
 	for delta, err := range asked.model.Stream(ctx, asked.req) {
+		if first && err == nil {
+			asked.pace.answers(r.cfg.Now())
+			first = false
+		}
 		if err != nil {
 			if said {
 				yield("", err)

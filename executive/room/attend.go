@@ -133,6 +133,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
 			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, amid: meant, words: words,
+			pace: r.paceOf(e),
 		})
 	}
 	d := r.event(e.event.Visibility, kept)

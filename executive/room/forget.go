@@ -126,6 +126,7 @@ func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) 
 	}
 	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.event) })
 	r.listings, r.lastSaid = nil, saidLast{}
+	r.turned = slices.DeleteFunc(r.turned, func(t took) bool { return is(t.About) })
 }
 
 // rewritten returns a message as a revision makes it, with what hangs at it.

@@ -32,6 +32,7 @@ type incoming struct {
 	unlike  bool                 // it has a voice like none that is known
 	amid    amid                 // what it means to the work of the agent that it calls
 	signal  *interrupt.Signal    // nil if it can be none
+	came    time.Time            // when the room was told of it
 
 	change change // what it does to a message that was let in before
 
@@ -130,6 +131,7 @@ func (r *Room) act(ctx context.Context, e earshot.Event, who participants.Partic
 
 // resolve fixes, for good, who said it, to whom, and who may see it.
 func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err error) {
+	in.came = r.cfg.Now()
 	if e.Body, err = r.body(e.Body); err != nil {
 		return in, err
 	}

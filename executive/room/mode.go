@@ -86,6 +86,7 @@ func (r *Room) switchTo(m earshot.Mode) {
 	r.mode = m
 	close(r.moded)
 	r.moded = make(chan struct{})
+	r.pulse.beat()
 }
 
 // changes returns the command that brings the room into mode m.

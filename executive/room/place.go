@@ -49,6 +49,7 @@ func (r *Room) Enter(o earshot.Outlet, around earshot.Audience) (leave func()) {
 		p.mu.Lock()
 		p.left = true
 		p.mu.Unlock()
+		r.pulse.beat()
 	}
 }
 
@@ -182,6 +183,7 @@ func (r *Room) Report(n earshot.Notice) {
 		r.faults[n.Key] = n
 	}
 	r.mu.Unlock()
+	r.pulse.beat()
 	r.cfg.Log.Warn("reported", "fault", n.Key, "text", n.Text, "over", n.Over)
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
 }
@@ -196,6 +198,7 @@ func (r *Room) Know(n earshot.Notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.faults[n.Key] = n
+	r.pulse.beat()
 }
 
 // once reports a fault that nobody has been told of.

@@ -116,13 +116,16 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 // a prompt that is for a.
 func (r *Room) now(set executive.Config, s *seat, a earshot.Audience, now time.Time) []scene.Item {
 	r.scene.Put(scene.Item{
-		Field: scene.Environment, Source: "clock", At: now,
+		Field: scene.Environment, Source: clock, At: now,
 		Text:       earshot.Text(now.Format("Monday, 2 January 2006, 15:04, ") + daytime(now)),
 		Visibility: earshot.Visibility{Scope: earshot.Public},
 	})
 	r.meets(now)
 	return r.scene.For(a).As(s.ID).Recent(now, set.ContextWindow.Duration())
 }
+
+// clock is the source of what time it is.
+const clock = "clock"
 
 func daytime(t time.Time) string {
 	switch h := t.Hour(); {

@@ -26,6 +26,7 @@ type question struct {
 
 	amid   amid    // what it means to the work that was broken off for it
 	labour *labour // what its own turn is at
+	pace   *pace   // what is measured of it; nil before its turn of what nobody asked
 
 	asOf     time.Time // what its prompt calls now; zero is when it is made
 	foreseen bool      // its message is still being said
@@ -129,6 +130,7 @@ func (q *question) favour(other question) {
 // derives notes the same of what was found for it.
 func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 	q.visibility = q.visibility.And(v)
+	q.pace.rests(q.visibility)
 	for _, id := range from {
 		if !slices.Contains(q.sources, id) {
 			q.sources = append(q.sources, id)

@@ -112,6 +112,9 @@ func (r *Room) goOn() {
 			}
 		case earshot.Reply:
 			delete(open, body.Turn)
+			if len(e.To) > 0 {
+				r.turned.note(took{Latency: Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
+			}
 			if s := r.seatOf(e.Author); s != nil && s.awake {
 				s.relearn(e)
 			}

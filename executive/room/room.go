@@ -174,6 +174,10 @@ type Config struct {
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 
+	// Parts says what the house is made of, with its health, for a [Snapshot]. It is
+	// asked often and from many goroutines, so it answers at once. May be nil.
+	Parts func() []Part
+
 	Now   func() time.Time
 	NewID func() earshot.EventID
 	Log   *slog.Logger
@@ -246,7 +250,11 @@ type Room struct {
 	gathering gathering
 	sayings   []saying // what was said aloud, the newest last
 
+	turned tooks // how long the last turns took
+
 	captioning bool // a model describes a picture
+
+	pulse pulse // of what a snapshot shows
 
 	// What follows belongs to Run.
 	captions   captions
@@ -292,6 +300,7 @@ func New(cfg Config) *Room {
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
 	}
+	r.scene.Moved = r.pulse.beat
 	r.commands = r.table()
 	r.mind = r.newMind()
 	r.seating()
@@ -352,6 +361,7 @@ func (r *Room) Run(ctx context.Context) error {
 		r.next(ctx, &turns)
 		r.mull()
 		r.release()
+		r.pulse.beat()
 	}
 }
 

@@ -121,6 +121,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		q.seat.overhears(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
 	q.asOf = r.asOf(q)
+	r.paces(&q)
 	spec := r.spec(q, set)
 	q.labour = &labour{on: saidIn(q.message.Body), began: r.cfg.Now()}
 	var asked *asking
@@ -128,6 +129,8 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if asked == nil {
 		q.labour = nil // it is over at once
 	}
+	q.pace.rests(q.visibility)
+	spec.Watch = &q.pace.watch
 	spec.Outlets = r.showing(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.setLive(&live{q, end})
@@ -195,6 +198,7 @@ func (r *Room) showing(places []*place, v earshot.Visibility, heard func()) (out
 // conclude writes down the truth about a turn.
 func (r *Room) conclude(ctx context.Context, e ending) {
 	r.setLive(nil)
+	l := e.question.latency(e.reply, r.cfg.Now()) // before what follows takes its time
 	if !r.cfg.Settings().Interruption.SavePartial {
 		e.reply.Offered = e.reply.Delivered()
 	}
@@ -211,6 +215,8 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	r.unsaved = append(r.unsaved, done)
+	l.Outcome = e.reply.Outcome
+	r.tookTurn(took{Latency: l, whom: e.question.whom(), visibility: done.Visibility})
 	if e.question.remind != nil {
 		r.reminded(e.question, e.reply)
 	}

@@ -33,6 +33,9 @@ type Seat struct {
 	Name  string                `json:"name"`
 	Path  earshot.Path          `json:"path,omitempty"`
 	State string                `json:"state"` // see Active and Sleeping
+
+	// Partner is whom it talks with, or has talked with last, as far as one may know it.
+	Partner earshot.ParticipantID `json:"partner,omitempty"`
 }
 
 // The states of an agent in a room.
@@ -63,6 +66,7 @@ func (r *Room) State(a earshot.Audience) State {
 		}
 		s.Agents = append(s.Agents, seat)
 	}
+	r.partners(&s, a)
 	s.Speaking = r.live != nil && r.live.message.Visibility.Allows(a)
 	for _, p := range r.places {
 		if all || p.near(a) {

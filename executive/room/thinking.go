@@ -22,6 +22,7 @@ func (r *Room) newMind() *think.Mind {
 	return &think.Mind{
 		Model: r.cfg.Model, House: r.muse,
 		Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log,
+		Moved: r.pulse.beat,
 	}
 }
 

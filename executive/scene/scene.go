@@ -99,6 +99,10 @@ type Scene struct {
 	// Name returns what somebody is called. If nil, it is their ID.
 	Name func(earshot.ParticipantID) string
 
+	// Moved, if set, is told of each change. It is called in the middle of it, returns at
+	// once and does not use the scene.
+	Moved func()
+
 	mu    sync.Mutex
 	made  map[Field]*layer // of the journal
 	seen  map[Field][]sight
@@ -207,6 +211,7 @@ func (s *Scene) Vanish(f Field, id string) (corrected Item, over bool) {
 		corrected, over = e.Item, true
 	}
 	s.seen[f] = slices.DeleteFunc(s.seen[f], func(had sight) bool { return had.ID == id })
+	s.moves()
 	return corrected, over
 }
 
@@ -257,9 +262,17 @@ func (s *Scene) changed(i Item) {
 		s.log = slices.Delete(s.log, 0, len(s.log)-keepLog)
 	}
 	s.next++
+	s.moves()
 	if s.grown != nil {
 		close(s.grown)
 		s.grown = nil
+	}
+}
+
+// moves tells that something has changed.
+func (s *Scene) moves() {
+	if s.Moved != nil {
+		s.Moved()
 	}
 }
 
@@ -267,6 +280,7 @@ func (s *Scene) changed(i Item) {
 func (s *Scene) Forget(events ...earshot.EventID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.moves()
 	gone := func(i Item) bool { return i.Event != "" && slices.Contains(events, i.Event) }
 	for _, f := range s.made {
 		f.entries = slices.DeleteFunc(f.entries, func(e entry) bool {

@@ -42,6 +42,10 @@ type Mind struct {
 	NewID    func() earshot.EventID
 	Log      *slog.Logger
 
+	// Moved is told that View returns something else from now on. It is called in the
+	// middle of that, returns at once and does not use the mind. May be nil.
+	Moved func()
+
 	once   sync.Once
 	wake   chan struct{}
 	mu     sync.Mutex
@@ -122,6 +126,9 @@ func (m *Mind) next(e Event) {
 		if m.cancel != nil && m.gen == act.Gen {
 			m.cancel()
 		}
+	}
+	if m.Moved != nil {
+		m.Moved()
 	}
 	if e.Kind == Token {
 		return

@@ -39,6 +39,8 @@ type Spec struct {
 	// Lost, if set, is told of an outlet that broke, while the turn goes on
 	// with the others.
 	Lost func(outlet string, err error)
+
+	Watch *Watch // if set, shows the turn as it goes on
 }
 
 // Run takes the turn, and returns when it has ended and everything it started
@@ -50,6 +52,7 @@ func Run(ctx context.Context, spec Spec) (earshot.Reply, error) {
 	model, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r.stop = stop
+	spec.Watch.begin(r.state, r.names)
 
 	hold, free := spec.Floor.Take(spec.Since, interrupt.Terms{Aloud: slices.Contains(r.manners, Voice), Protected: spec.Protected}, r.control)
 	if !free {
@@ -250,7 +253,7 @@ var house = earshot.Handle{Provider: "earshot", ID: "shutdown"}
 
 // step takes in e and does what follows from it.
 func (r *running) step(e Event) {
-	for _, a := range r.state.Next(e) {
+	for _, a := range r.spec.Watch.step(r.state, e) {
 		switch a.Kind {
 		case Say, Finish:
 			r.queues[a.Outlet].put(a)
@@ -317,6 +320,7 @@ func (r *running) control(c earshot.Control, s *interrupt.Signal) {
 		r.desk.Unlock()
 	}
 	r.told = c
+	r.spec.Watch.told(c)
 	for _, speaking := range r.speaking {
 		if speaking != nil {
 			speaking.Do(c)

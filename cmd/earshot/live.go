@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"earshot/executive/room"
+	"earshot/participants"
+	"earshot/server"
+)
+
+// A panorama is what the daemon shows somebody of a room as it is.
+type panorama struct {
+	room.Snapshot
+	You     participants.Participant `json:"you"`
+	Cameras []lens                   `json:"cameras,omitempty"`
+}
+
+// Live implements [server.House].
+func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}, error) {
+	r, ok := h.rooms.find(p.Audience.Room)
+	if !ok {
+		return nil, nil, noRoom(p.Audience.Room, nil)
+	}
+	changed := r.Changed() // before looking, so that nothing falls between
+	v := panorama{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
+	v.At = time.Time{} // the server says when
+	for _, e := range h.eyes.list() {
+		v.Cameras = append(v.Cameras, lensOf(h.sighting(e), e.running()))
+	}
+	return v, changed, nil
+}

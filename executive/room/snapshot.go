@@ -1,0 +1,270 @@
+package room
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/executive/scene"
+	"earshot/executive/think"
+)
+
+// A Snapshot is a room at one moment, as everybody in an audience may know it. It is
+// asked for as often as somebody wants to look, and kept by nobody: what was said for
+// good is in the journal.
+type Snapshot struct {
+	At time.Time `json:"at,omitzero"`
+	State
+
+	Replies  []Growing `json:"replies"`  // what is being made or said
+	Thoughts []Musing  `json:"thoughts"` // of the main agent, in the order in which they come
+	Scene    []Fact    `json:"scene"`    // what is going on
+	Turns    []Latency `json:"turns"`    // the last of them, the oldest first
+	Parts    []Part    `json:"parts"`    // what the house is made of, with its health
+}
+
+// A Growing reply is one that is being made, or said.
+type Growing struct {
+	Turn    earshot.TurnID        `json:"turn"`
+	Agent   earshot.ParticipantID `json:"agent"`
+	About   earshot.EventID       `json:"about,omitempty"` // what it answers
+	To      earshot.ParticipantID `json:"to,omitempty"`    // whom; empty if nobody knows
+	Since   time.Time             `json:"since"`
+	Text    earshot.Text          `json:"text"`              // offered so far
+	Heard   []earshot.Delivery    `json:"heard,omitempty"`   // of it, by outlet
+	Tool    string                `json:"tool,omitempty"`    // that is being used
+	Paused  bool                  `json:"paused,omitempty"`  // the outlets are held back
+	Private bool                  `json:"private,omitempty"` // not everybody in the room may know of it
+}
+
+// A Musing is a thought as it stands.
+type Musing struct {
+	Of       earshot.EventID       `json:"of"` // its first stretch
+	Agent    earshot.ParticipantID `json:"agent"`
+	Cause    earshot.Cause         `json:"cause"`
+	About    earshot.EventID       `json:"about,omitempty"` // the message that it began with
+	For      earshot.ParticipantID `json:"for,omitempty"`   // who asked
+	Question earshot.Text          `json:"question,omitempty"`
+	Phase    think.Phase           `json:"phase"`
+	Text     earshot.Text          `json:"text"` // the end of it, at most [MostMusing] bytes
+	Tokens   int                   `json:"tokens"`
+	Since    time.Time             `json:"since"`            // when the last stretch began, or else when it was asked
+	Parked   string                `json:"parked,omitempty"` // why, in words, if it is
+	Private  bool                  `json:"private,omitempty"`
+}
+
+// MostMusing is how much of a thought is shown, in bytes: some screens.
+const MostMusing = 4 << 10
+
+// A Fact is an entry of the scene.
+type Fact struct {
+	ID         string                `json:"id"`
+	Field      scene.Field           `json:"field"`
+	Of         earshot.ParticipantID `json:"of,omitempty"` // whose state it is
+	By         earshot.ParticipantID `json:"by,omitempty"` // whose words it is
+	Text       earshot.Text          `json:"text"`         // in one line, with whose words it is
+	At         time.Time             `json:"at"`
+	Source     string                `json:"source,omitempty"`
+	Confidence float64               `json:"confidence,omitempty"` // of a finding
+	Until      time.Time             `json:"until,omitzero"`       // when that is stale
+	Watched    bool                  `json:"watched,omitempty"`    // a sense observes it all the time; that it is old says that this sees nothing
+	Private    bool                  `json:"private,omitempty"`
+}
+
+// The kinds of parts.
+const (
+	Sense   = "sense"
+	Outlet  = "outlet"
+	Engine  = "engine"
+	Machine = "house"
+)
+
+// A Part is something that the house is made of.
+type Part struct {
+	Name  string    `json:"name"`
+	Kind  string    `json:"kind"` // see Sense, Outlet, Engine and Machine
+	Well  bool      `json:"well"`
+	Since time.Time `json:"since,omitzero"` // when it became so, as far as that is known
+	Text  string    `json:"text,omitempty"` // what it is, or what is wrong with it
+	Cure  string    `json:"cure,omitempty"`
+}
+
+// Snapshot returns the room as everybody in a may know it now. It changes nothing, waits
+// for nobody, and may be called from many goroutines.
+func (r *Room) Snapshot(a earshot.Audience) Snapshot {
+	now := r.cfg.Now()
+	s := Snapshot{At: now, State: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.musings(a)}
+	if r.cfg.Parts != nil {
+		s.Parts = r.cfg.Parts()
+	}
+	var agent earshot.ParticipantID
+	r.mu.Lock()
+	live := r.live
+	if live != nil {
+		agent = live.seat.ID
+	}
+	s.Turns = r.turned.seen(a)
+	r.mu.Unlock()
+	if g, ok := r.growing(live, agent, a); ok {
+		s.Replies = append(s.Replies, g)
+	}
+	return s
+}
+
+// partners fills in whom the agents of s talk with. It wants r.mu.
+func (r *Room) partners(s *State, a earshot.Audience) {
+	for i, seat := range s.Agents {
+		s.Agents[i].Partner = r.turned.partner(seat.ID, a)
+		if l := r.live; l != nil && l.seat.ID == seat.ID && l.pace.shows(a) && l.message.Visibility.Allows(a) {
+			s.Agents[i].Partner = l.whom()
+		}
+	}
+}
+
+// growing returns the live turn of an agent, if everybody in a may know of it.
+func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience) (g Growing, ok bool) {
+	if l == nil || !l.visibility.Allows(a) || !l.pace.shows(a) {
+		return g, false
+	}
+	is := l.pace.watch.Progress()
+	g = Growing{
+		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.pace.began,
+		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.visibility.Scope == earshot.Private,
+	}
+	if l.labour != nil {
+		g.Tool = l.labour.work(r.cfg.Now()).Using
+	}
+	return g, true
+}
+
+// musings are the thoughts that everybody in a may know of: who may see all that they rest
+// on.
+func (r *Room) musings(a earshot.Audience) (all []Musing) {
+	agent := r.agents()[0].ID
+	for _, v := range r.mind.View() {
+		visibility := r.muse.seenBy(v.Question)
+		if !v.Visibility.Allows(a) || !visibility.Allows(a) {
+			continue
+		}
+		m := Musing{
+			Of: v.ID, Agent: agent, Cause: v.Cause, About: v.About, For: v.By, Question: v.Question.Text, Phase: v.Phase,
+			Text: tail(v.Text, MostMusing), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
+		}
+		if m.Since.IsZero() {
+			m.Since = v.At
+		}
+		if n := len(v.Spans); v.Phase == think.Parked && n > 0 && v.Spans[n-1].Cut != nil {
+			m.Parked = r.gaveWay(*v.Spans[n-1].Cut)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// seenBy returns who may see all that a thought rests on by now.
+func (m *muse) seenBy(q think.Question) earshot.Visibility {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if rests := m.rests[q.ID]; rests != nil {
+		return rests.visibility
+	}
+	return q.Visibility
+}
+
+// tail returns the end of text, in at most so many bytes.
+func tail(text earshot.Text, most int) earshot.Text {
+	if len(text) <= most {
+		return text
+	}
+	at := len(text) - most
+	for at < len(text) && text[at]&0xC0 == 0x80 { // within a rune
+		at++
+	}
+	return text[at:]
+}
+
+// shownScene returns what is going on, as everybody in a may know it, without a word to
+// the scene itself.
+func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []Fact) {
+	agents := ids(r.agents())
+	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
+		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
+			continue // it has no seat any more
+		}
+		if i.Field == scene.Environment && i.Source == clock {
+			continue // everybody has one
+		}
+		all = append(all, Fact{
+			ID: i.ID, Field: i.Field, Of: i.Of, By: i.By, Text: earshot.Text(i.Line()), At: i.At, Source: i.Source,
+			Confidence: i.Confidence, Until: i.Until, Watched: i.Watched, Private: i.Visibility.Scope == earshot.Private,
+		})
+	}
+	return all
+}
+
+// Changed returns a channel that is closed when a snapshot would be another than one that
+// is taken after this. It may be closed although nothing has changed that its holder may
+// see. What ages without anything happening closes nothing.
+func (r *Room) Changed() <-chan struct{} { return r.pulse.next() }
+
+// A pulse tells those who wait for a change that there is one. The zero value is ready.
+// While nobody waits, a beat is a look at a flag.
+type pulse struct {
+	waited atomic.Bool
+	mu     sync.Mutex
+	beats  chan struct{} // nil if nobody waits
+}
+
+// next returns a channel that is closed by the next beat.
+func (p *pulse) next() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.beats == nil {
+		p.beats = make(chan struct{})
+		p.waited.Store(true)
+	}
+	return p.beats
+}
+
+// beat says that something has changed. It never blocks.
+func (p *pulse) beat() {
+	if !p.waited.Load() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.beats != nil {
+		close(p.beats)
+		p.beats = nil
+	}
+	p.waited.Store(false)
+}
+
+// paceOf is where it is measured how long the answer to an entry takes.
+func (r *Room) paceOf(e *entry) *pace {
+	p := &pace{came: e.came, decided: r.cfg.Now()}
+	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
+		p.said = r.ends(e.event)
+	}
+	return p
+}
+
+// paces notes that the turn of q begins.
+func (r *Room) paces(q *question) {
+	now := r.cfg.Now()
+	if q.pace == nil {
+		q.pace = &pace{came: now}
+	}
+	q.pace.began = now
+	q.pace.watch.Now, q.pace.watch.Moved = r.cfg.Now, r.pulse.beat
+}
+
+// tookTurn notes how long a turn took.
+func (r *Room) tookTurn(t took) {
+	r.mu.Lock()
+	r.turned.note(t)
+	r.mu.Unlock()
+	r.pulse.beat()
+}

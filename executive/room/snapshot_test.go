@@ -1,0 +1,234 @@
+package room_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/executive/think"
+	"earshot/internal/testkit"
+	"earshot/participants"
+)
+
+// owner is who looks at the room alone.
+var owner = earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{participants.Owner}}
+
+// TestSnapshotOfAReply: one sees a reply grow, how far it was heard, that it is held back,
+// and how long it took in the end.
+func TestSnapshotOfAReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.console.Every = 5 * time.Millisecond // a rune
+		h = h.open(t.Context())
+		began := time.Now()
+		go h.Admit(t.Context(), message("count"))
+		time.Sleep(27 * time.Millisecond) // "one", then " two"
+		s := h.Snapshot(owner)
+		if len(s.Replies) != 1 || s.Replies[0].Text != "one two" || s.Agents[0].Partner != participants.Owner {
+			t.Errorf("after 27 ms it shows %+v, and the partner is %q", s.Replies, s.Agents[0].Partner)
+		}
+		if g := s.Replies[0]; len(g.Heard) != 1 || g.Heard[0].Bytes != 3 || g.Turn == "" || g.To != participants.Owner || g.Paused {
+			t.Errorf("the reply is %+v, of which three runes came out of one outlet", g)
+		}
+		h.Admit(t.Context(), earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Via: "console", Body: earshot.Typing{Began: true}})
+		if s := h.Snapshot(owner); !s.Replies[0].Paused {
+			t.Errorf("somebody types, and it shows %+v", s.Replies)
+		}
+		h.Admit(t.Context(), earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Via: "console", Body: earshot.Typing{}})
+		time.Sleep(time.Second)
+		s = h.Snapshot(owner)
+		h.stop()
+		if len(s.Replies) != 0 || len(s.Turns) != 1 || s.Agents[0].Partner != participants.Owner {
+			t.Fatalf("afterwards it shows %+v and %+v; the partner is %q", s.Replies, s.Turns, s.Agents[0].Partner)
+		}
+		l := s.Turns[0]
+		if l.Outcome != earshot.Completed || !l.At.Equal(began) || l.FirstToken != 10*time.Millisecond || l.FirstClause != 0 || l.FirstHeard != 5*time.Millisecond || l.Wait != 15*time.Millisecond {
+			t.Errorf("it took %+v; the first token came after 10 ms, the first rune after 5 more", l)
+		}
+		if sum := l.Hear + l.Decide + l.Queue + l.Ask + l.FirstToken + l.FirstClause + l.FirstHeard + l.Rest; sum != l.Total || l.Silence != 0 {
+			t.Errorf("the stages make %v, and all is %v", sum, l.Total)
+		}
+	})
+}
+
+// A laggard says 40 ms late that it has come to its end.
+type laggard struct{ *testkit.Voice }
+
+func (l *laggard) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	return l.Voice.Open(ctx, o, func(at earshot.Heard) {
+		if at.End {
+			time.AfterFunc(40*time.Millisecond, func() { heard(at) })
+			return
+		}
+		heard(at)
+	})
+}
+
+// TestSnapshotOfACut: of a turn that was cut one sees how long it took to fall silent.
+func TestSnapshotOfACut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Reply = strings.Repeat("word ", 100)
+		h.away = true
+		h = h.open(t.Context())
+		h.Enter(&laggard{h.console}, owner)
+		go h.Admit(t.Context(), message("talk"))
+		time.Sleep(200 * time.Millisecond)
+		h.say(t, "stop")
+		time.Sleep(time.Second)
+		s := h.Snapshot(owner)
+		h.stop()
+		if len(s.Turns) == 0 || s.Turns[0].Outcome != earshot.Interrupted || s.Turns[0].Silence != 40*time.Millisecond {
+			t.Errorf("it took %+v; the outlet falls silent after 40 ms", s.Turns)
+		}
+	})
+}
+
+// TestSnapshotOfWhatWasSaidAloud: what it takes to understand counts too.
+func TestSnapshotOfWhatWasSaidAloud(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		began := time.Now()
+		time.Sleep(2 * time.Second)
+		err := h.Admit(t.Context(), earshot.Event{
+			At: began, From: earshot.Handle{Provider: "microphone", ID: "1"}, Body: earshot.Utterance{Text: "earshot count", Confidence: 1, Lasted: 1700 * time.Millisecond},
+		})
+		time.Sleep(time.Second)
+		s := h.Snapshot(owner)
+		h.stop()
+		if err != nil || len(s.Turns) != 1 || s.Turns[0].Hear != 300*time.Millisecond || s.Turns[0].Wait != 311*time.Millisecond || !s.Turns[0].Aloud {
+			t.Errorf("it took %+v (%v), want 300 ms of hearing before 11 until the first rune", s.Turns, err)
+		}
+	})
+}
+
+// TestSnapshotOfAThought: one sees it grow, in its last bytes, and why it is parked.
+func TestSnapshotOfAThought(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := thinking(thinks("tides", strings.Repeat("thought ", 2000))).open(t.Context())
+		h.command(t, "think", "about tides")
+		time.Sleep(10 * time.Second)
+		s := h.Snapshot(owner)
+		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != think.Thinking || s.Thoughts[0].Question != "about tides" || s.Thoughts[0].Tokens == 0 || s.Thoughts[0].For != participants.Owner {
+			t.Fatalf("it shows %+v", s.Thoughts)
+		}
+		if text := string(s.Thoughts[0].Text); len(text) > room.MostMusing || !strings.HasSuffix(strings.TrimSpace(text), "thought") {
+			t.Errorf("it shows %d bytes of the thought: %q", len(text), text)
+		}
+		h.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Typing{Began: true}})
+		time.Sleep(time.Second)
+		s = h.Snapshot(owner)
+		h.stop()
+		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != think.Parked || s.Thoughts[0].Parked != "ann began to type" {
+			t.Errorf("somebody types, and it shows %+v", s.Thoughts)
+		}
+	})
+}
+
+// TestChanged: who waits is woken by each thing that a snapshot shows, and by nothing when
+// nothing happens.
+func TestChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		time.Sleep(time.Second)
+		for _, tt := range []struct {
+			name string
+			do   func()
+		}{
+			{"a message", func() { h.say(t, "count") }},
+			{"a key", func() {
+				h.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Typing{Began: true}})
+			}},
+			{"a fault", func() { h.Report(earshot.Notice{Key: "x", Text: "x broke"}) }},
+			{"a mode", func() { h.SetMode(t.Context(), participants.Owner, earshot.Muted) }},
+			{"an outlet", func() { h.Enter(h.console, earshot.Audience{})() }},
+			{"a note", func() { h.command(t, "note", "bread is out") }},
+			{"a thought", func() { h.command(t, "think", "about bread") }},
+		} {
+			changed, before := h.Changed(), shown(h.Snapshot(owner))
+			tt.do()
+			synctest.Wait()
+			select {
+			case <-changed:
+			default:
+				if shown(h.Snapshot(owner)) != before {
+					t.Errorf("%s changes the snapshot, and nobody is told", tt.name)
+				}
+			}
+			time.Sleep(5 * time.Second)
+		}
+		for range 10 { // whatever ends by itself
+			time.Sleep(time.Minute)
+		}
+		changed := h.Changed()
+		time.Sleep(time.Minute)
+		select {
+		case <-changed:
+			t.Error("nothing happens, and it is said that it does")
+		default:
+		}
+		h.stop()
+	})
+}
+
+// TestChangedAtEachToken: who looks whenever something changes sees each state of a reply.
+func TestChangedAtEachToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		go h.Admit(t.Context(), message("count"))
+		states := make(map[string]bool)
+		for end := time.Now().Add(time.Second); time.Now().Before(end); {
+			changed := h.Changed()
+			for _, g := range h.Snapshot(owner).Replies {
+				if len(g.Heard) == 0 { // it has not begun
+					continue
+				}
+				states[fmt.Sprintf("%s/%d", string(g.Text), g.Heard[0].Bytes)] = true
+			}
+			select {
+			case <-changed:
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		h.stop()
+		for _, want := range []string{"one/0", "one/1", "one/3", "one two/6", "one two three four/17"} {
+			if !states[want] {
+				t.Errorf("nobody saw %q in %d states", want, len(states))
+			}
+		}
+	})
+}
+
+// TestPartnerOfBefore: whom an agent talked with before the program began is known.
+func TestPartnerOfBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		h.say(t, "count")
+		time.Sleep(time.Second)
+		h.stop()
+		again := newHouse()
+		again.past, again.ids = h.journal.Events(), 100
+		again.open(t.Context())
+		s := again.Snapshot(owner)
+		again.stop()
+		if s.Agents[0].Partner != participants.Owner || len(s.Turns) != 0 {
+			t.Errorf("after a start the partner is %q, and the turns are %v", s.Agents[0].Partner, s.Turns)
+		}
+	})
+}
+
+// shown returns a snapshot as somebody reads it, without the time.
+func shown(s room.Snapshot) string {
+	s.At = time.Time{}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"slices"
+	"time"
+
+	"earshot/server/remote"
+	"earshot/server/wire"
+)
+
+// A Window shows how everything is, as it changes. Its methods may be called from many
+// goroutines.
+type Window interface {
+	// Live returns how everything is now for somebody, as a value for encoding/json that
+	// is an object, without the time; and a channel that is closed when it may be something
+	// else. What is the same for them is the same JSON, so that nobody can tell by a new
+	// one that something happened which they may not know of.
+	Live(ctx context.Context, p Principal) (now any, changed <-chan struct{}, err error)
+}
+
+const (
+	// blink is how often at most a reader is told anew: no screen is drawn more often.
+	blink = time.Second / 20
+
+	// relook is how often it is looked at least, since some things only grow old.
+	relook = 5 * time.Second
+)
+
+// live shows how everything is, a whole line each time, as it changes: at once first, and
+// then as often as that is read, but not more often than every blink. Nothing is kept for
+// a reader that is slow: the next line is how things are when it has read the last. An
+// empty line is a sign of life.
+func (s *Server) live(w http.ResponseWriter, r *http.Request, who guest) error {
+	out := &stream{w: w, control: http.NewResponseController(w)}
+	var last []byte
+	var told, asked time.Time
+	for {
+		if now := time.Now(); now.Sub(asked) >= remote.Look {
+			asked = now
+			if err := s.stay(r.Context(), who); err != nil {
+				return out.refuses(shut(err))
+			}
+		}
+		now, changed, err := s.House.Live(r.Context(), who.Principal)
+		if err != nil {
+			return out.refuses(&fault{http.StatusServiceUnavailable, err})
+		}
+		line, err := json.Marshal(now)
+		if err != nil {
+			return out.refuses(err)
+		}
+		switch at := time.Now(); {
+		case !bytes.Equal(line, last):
+			last, told = line, at
+			err = out.line(stamped(line, at))
+		case at.Sub(told) >= heartbeat:
+			told = at
+			err = out.line(nil)
+		}
+		if err != nil || !wait(r.Context(), blink, nil) || !wait(r.Context(), relook, changed) {
+			return nil
+		}
+	}
+}
+
+// stamped returns a line that is a JSON object, with the time.
+func stamped(line []byte, at time.Time) []byte {
+	stamp, err := json.Marshal(at)
+	if err != nil || len(line) < 2 || line[0] != '{' {
+		return line
+	}
+	out := slices.Concat([]byte(`{"at":`), stamp)
+	if rest := line[1:]; rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, line[1:]...)
+}
+
+// refuses returns err where nothing was written yet: otherwise the stream just ends.
+func (s *stream) refuses(err error) error {
+	if s.begun {
+		return nil
+	}
+	return err
+}
+
+// line sends one line. It blocks while the client does not read.
+func (s *stream) line(text []byte) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if _, err := s.w.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// wait waits for d, or until something is closed; it is false when ctx ends before.
+func wait(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-until:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Live yields how everything is, as JSON, at once and then as it changes, until ctx ends
+// or the connection is lost. What was is not shown again to who is slow: they are shown
+// what is. What is yielded is the caller's. An error is yielded at most once, last.
+func (c *Client) Live(ctx context.Context) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
+		defer idle.Stop()
+		resp, err := c.send(ctx, "GET", "/v1/live", nil)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		lines.Buffer(nil, lineBytes)
+		for lines.Scan() {
+			idle.Reset(wire.Idle)
+			if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 && !yield(slices.Clone(line), nil) {
+				return
+			}
+		}
+		yield(nil, lostBecause(ctx, lines.Err()))
+	}
+}

@@ -1,0 +1,108 @@
+package server_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"earshot/internal/testkit"
+	"earshot/server"
+)
+
+// A picture is what a house shows in these tests, and how often it was looked at.
+type picture struct {
+	mu      sync.Mutex
+	is      string
+	looked  int
+	changed chan struct{}
+}
+
+func newPicture(is string) *picture { return &picture{is: is, changed: make(chan struct{})} }
+
+func (p *picture) live(server.Principal) (any, <-chan struct{}, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.looked++
+	return map[string]string{"is": p.is}, p.changed, nil
+}
+
+func (p *picture) becomes(is string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.is = is
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *picture) looks() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.looked
+}
+
+// seen is a line of the stream.
+type seen struct {
+	At time.Time `json:"at"`
+	Is string    `json:"is"`
+}
+
+// TestLive: who looks on is shown how it is, and then each change, but no change that is
+// none.
+func TestLive(t *testing.T) {
+	h, p := newHouse(), newPicture("one")
+	h.live = p.live
+	at, stop := serve(t, h)
+	defer stop()
+	want := []string{"one", "two", "three"}
+	for line, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s seen
+		if err := json.Unmarshal(line, &s); err != nil || s.Is != want[0] || s.At.IsZero() {
+			t.Fatalf("shown %s (%v), want %q with its time", line, err, want[0])
+		}
+		want = want[1:]
+		if len(want) == 0 {
+			return
+		}
+		n := p.looks()
+		p.becomes(s.Is) // the same
+		testkit.Await(t, patience, "looking again", func() bool { return p.looks() > n })
+		p.becomes(want[0])
+	}
+}
+
+// TestLiveIsRefused: why it cannot be shown is said at once, or ends what was shown.
+func TestLiveIsRefused(t *testing.T) {
+	h := newHouse()
+	changed := make(chan struct{})
+	close(changed)
+	times := 0
+	h.live = func(server.Principal) (any, <-chan struct{}, error) {
+		if times++; times == 2 {
+			return nil, nil, errors.New("the room is closed")
+		}
+		return map[string]int{"times": times}, changed, nil
+	}
+	at, stop := serve(t, h)
+	defer stop()
+	lines := 0
+	for line, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+		if err == nil && strings.Contains(string(line), `"times":1`) {
+			lines++
+		}
+	}
+	if lines != 1 {
+		t.Errorf("shown %d lines, want one before the room was closed", lines)
+	}
+	times = 1
+	for _, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+		if err == nil || !strings.Contains(err.Error(), "the room is closed") {
+			t.Errorf("got %v, want why not", err)
+		}
+	}
+}
