@@ -19,6 +19,7 @@ import (
 	"earshot/config"
 	"earshot/executive/room"
 	"earshot/internal/redact"
+	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
 	"earshot/llm"
 	"earshot/participants"
@@ -47,8 +48,9 @@ type daemon struct {
 
 	*participants.Registry
 
-	embassy *embassy // on Discord; nil without one
-	eyes    eyes     // of this machine
+	embassy *embassy          // on Discord; nil without one
+	eyes    eyes              // of this machine
+	manager sdnotify.Notifier // the service manager, if there is one
 
 	parts []part // that run beside the room; not changed while it serves
 
@@ -156,6 +158,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 		})
 	}
 	d.rooms.start(within, &g)
+	rest.Go(func() { d.heart(d.manager).beat(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.leave() // before the outlets go, which would seem to be lost

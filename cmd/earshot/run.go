@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot/config"
+	"earshot/internal/sdnotify"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/store"
@@ -51,6 +52,7 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
+	d.manager = sdnotify.FromEnvironment(os.Getenv)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
 	a.open(d, looks, senses)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))

@@ -23,6 +23,7 @@ var may = map[string]string{
 	"internal/terminal":              ".",
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/redact":                ".",
+	"internal/sdnotify":              "",
 	"internal/supervise":             ".",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",

@@ -1,0 +1,26 @@
+package room
+
+import "context"
+
+// Turns returns nil as soon as the owner of the room has come round since it was asked:
+// whoever waits for a room to do something does not wait in vain. While the owner waits
+// for a disk, or for ever, it does not, and Turns returns the cause of the end of ctx. A
+// room that has closed has nothing left to do, and is not stuck.
+//
+// It may be called from many goroutines, but not by the owner.
+func (r *Room) Turns(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case r.errands <- func(context.Context) { close(done) }:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-r.shut:
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
