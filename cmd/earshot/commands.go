@@ -41,6 +41,7 @@ type commands struct {
 	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
 	Token    tokenCommand    `cmd:"" help:"Give and take the tokens by which people prove who they are."`
 	Store    storeCommand    `cmd:"" help:"Look after what is kept."`
+	Service  serviceCommand  `cmd:"" help:"Have earshot start with your session, and look after that."`
 	Version  versionCommand  `cmd:"" help:"Say which version this is."`
 }
 

@@ -31,6 +31,10 @@ func (r runCommand) Run(a *app) error {
 		return err
 	}
 	l, err := server.Listen(cfg.Server.Path())
+	manager := sdnotify.FromEnvironment(os.Getenv)
+	if errors.Is(err, server.ErrRunning) && manager.Asked() {
+		return fmt.Errorf("%w, and is not this service; end it first", err) // nobody sits here who could join it
+	}
 	if errors.Is(err, server.ErrRunning) {
 		fmt.Fprintln(a.err, "earshot is already running; this terminal joins it.")
 		return a.attach(cfg, r.introduction, "")
@@ -52,7 +56,7 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
-	d.manager = sdnotify.FromEnvironment(os.Getenv)
+	d.manager = manager
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
 	a.open(d, looks, senses)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
