@@ -80,14 +80,14 @@ func TestHeart(t *testing.T) {
 			tell: sdnotify.FromEnvironment(func(name string) string {
 				return map[string]string{"NOTIFY_SOCKET": m.socket, "WATCHDOG_USEC": "60000000"}[name]
 			}),
-			turns:  func() []func(context.Context) error { return []func(context.Context) error{room, room} },
+			turns: func() []func(context.Context) error { return []func(context.Context) error{room, room} },
 			status: func() string {
 				if muted.Load() {
 					return "muted"
 				}
 				return "live"
 			},
-			log:    slog.New(slog.NewTextHandler(&log, nil)),
+			log: slog.New(slog.NewTextHandler(&log, nil)),
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var beating sync.WaitGroup
