@@ -57,7 +57,7 @@ func nameOf(id earshot.ParticipantID) string {
 }
 
 // TestNoPrivateByteLeaves: whatever people do, what they write reaches nobody
-// whom it was not for: no prompt, no screen, no loudspeaker, no thought, no finding, no answer to a
+// whom it was not for: no prompt, no screen, no snapshot, no loudspeaker, no thought, no finding, no answer to a
 // command, no log line, no error, and nothing in the journal that somebody else
 // may read. Every text is one of its own, and the model repeats all that it is
 // shown, so that whatever is derived from a text is found as well. In make proof
@@ -78,9 +78,11 @@ func TestNoPrivateByteLeaves(t *testing.T) {
 		var s *stage
 		synctest.Test(t, func(t *testing.T) {
 			s = &stage{rt: rt, most: rapid.IntRange(1, len(persons)).Draw(rt, "persons"), secrets: make(map[string]secret), sits: true, journal: new(testkit.Journal), logged: new(strings.Builder)}
+			s.peeks = make(map[peek]bool)
 			s.open(t.Context())
 			for range rapid.IntRange(1, 25).Draw(rt, "events") {
 				s.act(t.Context())
+				s.peek()
 				time.Sleep(rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Second, time.Minute}).Draw(rt, "pause"))
 			}
 			time.Sleep(time.Minute)
@@ -102,6 +104,9 @@ type secret struct {
 // A telling is what the model of an agent was told.
 type telling struct{ agent, text string }
 
+// A peek is what somebody saw who looked at how the room is.
+type peek struct{ who, mark string }
+
 // A stage is a room of which everything is looked at that comes out.
 type stage struct {
 	*room.Room
@@ -118,6 +123,7 @@ type stage struct {
 	mu      sync.Mutex
 	secrets map[string]secret // by the text
 	prompts []telling
+	peeks   map[peek]bool
 	sits    bool  // the second agent does
 	fault   error // that repeats what was written
 }
@@ -188,6 +194,25 @@ func (s *stage) seat(sits bool) {
 	s.sits = sits
 	s.mu.Unlock()
 	s.Reseat()
+}
+
+// peek lets everybody look at how the room is: each by themselves, and a stranger.
+func (s *stage) peek() {
+	for _, p := range append([]string{"a stranger"}, persons...) {
+		a := earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{identity(p)}}
+		if p == "a stranger" {
+			a = earshot.Audience{Room: earshot.Desk, Unknown: true}
+		}
+		text, err := json.Marshal(s.Snapshot(a))
+		s.mu.Lock()
+		if err != nil {
+			s.fault = err
+		}
+		for _, m := range marks.FindAllString(string(text), -1) {
+			s.peeks[peek{p, m}] = true
+		}
+		s.mu.Unlock()
+	}
 }
 
 // often is true now and then.
@@ -407,7 +432,8 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 			yield(llm.Delta{}, &llm.Error{Fault: llm.Broken, Engine: "model", Err: errors.New(told)})
 			return
 		}
-		for _, m := range append([]string{opening}, marks.FindAllString(told, -1)...) {
+		said := append([]string{opening}, marks.FindAllString(told, -1)...)
+		for i, m := range said {
 			select {
 			case <-ctx.Done():
 				yield(llm.Delta{}, context.Cause(ctx))
@@ -416,6 +442,9 @@ func (s *stage) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 			}
 			if !yield(llm.Delta{Text: m + " "}, nil) {
 				return
+			}
+			if i == len(said)/2 { // when there is something to be seen of it
+				s.peek()
 			}
 		}
 		yield(llm.Delta{Done: &llm.Done{}}, nil)
@@ -441,6 +470,12 @@ func (s *stage) check() {
 	s.passedOn()
 	for _, p := range s.prompts {
 		s.knows("the prompt of "+p.agent, p.text, nil, []string{p.agent})
+	}
+	for g := range s.peeks {
+		s.knows("a snapshot", g.mark, []string{g.who}, nil)
+		if s.secrets[g.mark].unkept {
+			s.rt.Fatalf("a snapshot shows %s, which was off the record", g.mark)
+		}
 	}
 	for _, c := range s.screens {
 		for _, g := range c.seen {
