@@ -24,6 +24,7 @@ var may = map[string]string{
 	"internal/terminal/terminaltest": ". internal/terminal",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
+	"internal/metrics":               ".",
 	"internal/supervise":             ".",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
