@@ -76,9 +76,13 @@ func shut(err error) error {
 	return &fault{http.StatusForbidden, err}
 }
 
-// stay reports why a guest may not stay. Only a token can cease to hold. They
-// are asked for by the name they have now, since they may have been renamed.
+// stay reports why a guest may not stay: the house may be for others now, and a token
+// can cease to hold. They are asked for by the name they have now, since they may have
+// been renamed.
 func (s *Server) stay(ctx context.Context, g guest) error {
+	if err := s.House.Stays(g.Principal); err != nil {
+		return err
+	}
 	c := g.claim
 	if c.Token == "" || !g.RequiresAuth && !g.Can(participants.Operate) {
 		return nil

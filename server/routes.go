@@ -47,6 +47,7 @@ var routes = []route{
 	{"POST", "/v1/agents", operator, (*Server).order},
 	{"GET", "/v1/voices", operator, (*Server).voices},
 	{"POST", "/v1/voices", operator, (*Server).tell},
+	{"POST", "/v1/reload", operator, (*Server).reload},
 	{"POST", "/v1/look", watcher, (*Server).look},
 }
 

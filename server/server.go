@@ -70,6 +70,7 @@ type House interface {
 	Watch
 	Window
 	Counter
+	Keeper
 
 	// Identify returns who somebody is whom the kernel knows by account, when
 	// they claim c. An error refuses them everything; [participants.ErrToken]

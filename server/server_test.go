@@ -49,6 +49,9 @@ type house struct {
 	see    func(server.Principal, server.Looking) (any, error)
 	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
 
+	reload func() (any, error)          // nil finds that nothing has changed
+	stays  func(server.Principal) error // nil lets everybody stay
+
 	mu     sync.Mutex
 	kept   []earshot.Event
 	asked  []earshot.Handle

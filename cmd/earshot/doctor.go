@@ -114,12 +114,12 @@ func lookAtLog(cfg *config.Config) finding {
 		f.Works, f.Text = true, "standard error"
 		return f
 	}
-	_, done, err := openLog(cfg.Log, os.Stderr)
+	_, book, err := openLog(cfg.Log, os.Stderr)
 	if err != nil {
 		f.Text, f.Cure = err.Error(), "set log.file to a file that you may write"
 		return f
 	}
-	f.Works = done() == nil
+	f.Works = book.Close() == nil
 	return f
 }
 

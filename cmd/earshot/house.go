@@ -55,6 +55,7 @@ type status struct {
 	Anonymous bool                       `json:"anonymous"` // and so is having none
 	Rooms     []place                    `json:"rooms"`     // that they may enter
 	Cameras   []lens                     `json:"cameras,omitempty"`
+	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
 }
 
 // A place is a room as people choose it.
@@ -75,6 +76,9 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	}
 	for _, e := range h.eyes.list() {
 		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))
+	}
+	if p.Can(participants.Operate) {
+		s.Waiting = h.waiting()
 	}
 	for _, is := range h.gate.open(p.Participant) {
 		s.Rooms = append(s.Rooms, place{is.ID, is.Name})

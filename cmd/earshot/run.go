@@ -42,11 +42,11 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := openLog(cfg.Log, a.err)
+	log, book, err := openLog(cfg.Log, a.err)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer closeLog()
+	defer book.Close()
 	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
 	if a.person() {
 		looks = a.offer(cfg, looks)
@@ -57,6 +57,8 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(owned(err), l.Close())
 	}
 	d.manager = manager
+	d.reloads.load, d.reloads.file, d.reloads.log = a.config, a.file, book
+	d.reloads.hangups = a.take(cfg)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
 	a.open(d, looks, senses)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))

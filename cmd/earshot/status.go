@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"earshot"
@@ -47,6 +48,9 @@ func (s status) print(w io.Writer, now time.Time) error {
 		if n.Cure != "" {
 			fmt.Fprintf(w, "    → %s\n", terminal.Safe(n.Cure))
 		}
+	}
+	if len(s.Waiting) > 0 {
+		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
 	return nil
 }
