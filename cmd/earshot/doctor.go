@@ -28,6 +28,7 @@ func (d doctorCommand) Run(a *app) error {
 		return err
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	findings = append(findings, lookAtAPI(a.ctx, cfg)...)
 	findings = append(findings, lookAtTokens(cfg)...)
 	findings = append(findings, lookAtVoices(cfg)...)
 	findings = append(findings, lookAtAgents(a.ctx, cfg)...)
@@ -114,12 +115,12 @@ func lookAtLog(cfg *config.Config) finding {
 		f.Works, f.Text = true, "standard error"
 		return f
 	}
-	_, book, err := openLog(cfg.Log, os.Stderr)
+	_, done, err := openLog(cfg.Log, os.Stderr)
 	if err != nil {
 		f.Text, f.Cure = err.Error(), "set log.file to a file that you may write"
 		return f
 	}
-	f.Works = book.Close() == nil
+	f.Works = done() == nil
 	return f
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 
@@ -29,30 +28,30 @@ type embassy struct {
 	own   *sayings
 }
 
-// discord returns a bot for the house, and its parts. What is missing may still come;
-// what has to be mended by somebody is the error.
-func (d *daemon) discord(hears, speaks bool) (*embassy, []part, error) {
+// discord gives the house a bot. What is missing may still come; what has to be mended
+// by somebody is the error.
+func (d *daemon) discord(hears, speaks bool) error {
 	token, err := d.config().Providers.Discord.Secret()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	e := &embassy{daemon: d, own: openSayings(d.config().Store.Directory, d.log)}
 	take := func(event any) { e.sense.Take(event) }
 	e.session = sessionOn(d.config(), token, d.log, take)
 	also := func(any) {}
-	parts := []part{{name: "discord", run: e.run}}
 	if hears {
-		recognition, err := e.listens(speaks)
-		if err != nil {
-			return nil, nil, err
+		if err := e.listens(speaks); err != nil {
+			return err
 		}
-		parts, also = append(parts, recognition), e.line.Take
+		also = e.line.Take
 	}
 	e.sense = discord.New(d.config().Providers.Discord, discord.Parts{
 		Session: e.session, House: e, Agent: func() string { return d.Name(participants.Agent) }, Event: e.eventOf,
 		Commands: e.offered(), Also: also, Tell: d.report, Log: d.log,
 	})
-	return e, parts, nil
+	d.embassy = e
+	d.parts = append(d.parts, part{name: e.sense.Name(), run: e.run})
+	return nil
 }
 
 // Room implements [discord.House].
@@ -124,33 +123,13 @@ func (e *embassy) Do(ctx context.Context, ev earshot.Event) (string, error) {
 
 // aboutEmbassy gives the house its bot if it is to have one, and says how that went.
 func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
-	findings := d.install(a.ctx, &section{
-		name: onDiscord, make: func(ctx context.Context) assembly { return d.delegation(ctx, voice) },
-		rests: func(ctx context.Context) { wait(ctx, longestSpeech, func() bool { return d.stillIn(byDiscord) }) },
-	})
-	for _, f := range findings {
-		if !f.Works {
-			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
-		}
-	}
-	return findings
-}
-
-// stillIn reports whether nothing is being said in the rooms of a provider.
-func (d *daemon) stillIn(provider string) bool {
-	return !slices.ContainsFunc(d.rooms.now(), func(c chamber) bool { return c.is.Provider == provider && !c.Still() })
-}
-
-// delegation returns the bot, if there is to be one.
-func (d *daemon) delegation(ctx context.Context, voice bool) assembly {
-	is := assembly{begins: func() { d.embassy.Store(nil) }}
 	if !d.config().Providers.Discord.Enabled {
-		return is
+		return nil
 	}
 	f := finding{Thing: "discord", Works: true}
 	var hears, speaks bool
 	if voice && d.config().Providers.Discord.Join != discord.JoinNever {
-		roles := lookAtSpeech(ctx)
+		roles := lookAtSpeech(a.ctx)
 		hears = roles["hear"].may() && roles["media"].may()
 		speaks = hears && d.config().Outlets.Discord.Voice && roles["say"].may()
 	}
@@ -162,12 +141,10 @@ func (d *daemon) delegation(ctx context.Context, voice bool) assembly {
 	default:
 		f.Text = "reads and writes there, and comes into no voice channel"
 	}
-	e, parts, err := d.discord(hears, speaks)
-	if err != nil {
+	if err := d.discord(hears, speaks); err != nil {
 		f.Works = false
 		f.Text, f.Cure = plainly(err)
-		is.findings = []finding{f}
-		return is
+		d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
 	}
-	return assembly{parts: parts, findings: []finding{f}, begins: func() { d.embassy.Store(e) }}
+	return []finding{f}
 }

@@ -51,9 +51,8 @@ func (v *verdict) Unwrap() error { return v.err }
 
 // run is the whole program, so that a test can be the whole program too.
 func run(ctx context.Context, args []string, s std) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	hangups := hangUps(ctx, stop)
 	context.AfterFunc(ctx, stop) // from here a second ^C kills, whatever is stuck
 
 	var line commands
@@ -75,7 +74,7 @@ func run(ctx context.Context, args []string, s std) int {
 		fmt.Fprintf(s.err, "earshot: %v\n", err)
 		return misused
 	}
-	err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, hangups: hangups})
+	err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config})
 	return explain(s.err, err)
 }
 

@@ -44,9 +44,7 @@ func (r replayCommand) listen(a *app) error {
 		defer t.Close()
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 	}
-	mic, recognition := d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})
-	d.install(a.ctx, &section{name: "the recording", is: assembly{parts: []part{recognition}}})
-	tape := &recording{daemon: d, mic: mic}
+	tape := &recording{daemon: d, mic: d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})}
 	err = d.serve(a.ctx, nil, tape)
 	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, recall)
 	if err = errors.Join(err, tape.err, bad, d.close()); err != nil {

@@ -15,6 +15,7 @@ import (
 	"earshot/internal/sdnotify"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/trail"
 	"earshot/store"
 )
 
@@ -42,11 +43,11 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	log, book, err := openLog(cfg.Log, a.err)
+	log, closeLog, err := openLog(cfg.Log, a.err)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer book.Close()
+	defer closeLog()
 	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
 	if a.person() {
 		looks = a.offer(cfg, looks)
@@ -57,10 +58,14 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(owned(err), l.Close())
 	}
 	d.manager = manager
-	d.reloads.load, d.reloads.file, d.reloads.log = a.config, a.file, book
-	d.reloads.hangups = a.take(cfg)
+	written, err := trail.Open(auditFile(cfg), d.auditLost)
+	if err != nil {
+		return errors.Join(err, d.close(), l.Close())
+	}
+	defer written.Close()
+	api := d.entrance(a.ctx, written.Write)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
-	a.open(d, looks, senses)
+	a.open(d, looks, senses, api)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)
@@ -77,7 +82,7 @@ func owned(err error) error {
 }
 
 // open prints the opening screen: what works, what does not, what mends it.
-func (a *app) open(d *daemon, looks []look, senses []finding) {
+func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	var findings []finding
 	for _, l := range looks {
 		findings = append(findings, l.finding)
@@ -95,7 +100,7 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
 	}
-	findings = append(findings, tellAgents(d.book)...)
+	findings = append(append(findings, api...), tellAgents(d.book)...)
 	w := a.err
 	if a.person() {
 		w = a.out
