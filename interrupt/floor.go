@@ -10,9 +10,11 @@ import (
 // A Floor is who may be heard in a room. At most one hold is on it. The zero
 // value is free and polite. Its methods may be called from any goroutine.
 type Floor struct {
-	Style Style // not to be changed once in use
+	Style Style // once in use, see [Floor.Adopt]
 
 	mu      sync.Mutex
+	adopts  Style // the style as soon as the floor is free
+	adopted bool  // there is one
 	hold    *Hold
 	demands demands
 	state   earshot.Control // what hold was last told; Resume is the normal state
@@ -56,6 +58,7 @@ func (f *Floor) Take(since Ticket, terms Terms, do func(earshot.Control, *Signal
 	if f.hold != nil {
 		return nil, false
 	}
+	f.style()
 	h := &Hold{f, terms, do}
 	if f.cuts > since && !terms.Protected || f.ends > since {
 		do(earshot.Cut, f.last)
@@ -64,6 +67,30 @@ func (f *Floor) Take(since Ticket, terms Terms, do func(earshot.Control, *Signal
 	f.hold, f.state, f.stays = h, earshot.Resume, earshot.Resume
 	f.settle(nil)
 	return h, true
+}
+
+// Adopt gives the floor another style. Whoever has the floor keeps the one they have it
+// with.
+func (f *Floor) Adopt(s Style) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.adopts, f.adopted = s, true
+	f.style()
+}
+
+// Manner returns the style that holds now.
+func (f *Floor) Manner() Style {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.style()
+}
+
+// style returns the style that holds now. The caller holds mu.
+func (f *Floor) style() Style {
+	if f.adopted && f.hold == nil {
+		f.Style, f.adopted = f.adopts, false
+	}
+	return f.Style
 }
 
 // Ticket returns the place of the last cut.
@@ -119,7 +146,7 @@ func (f *Floor) Signal(s *Signal) Action {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	from := source{s.From, s.Via}
-	action := Judge(f.Style, s.Kind)
+	action := Judge(f.style(), s.Kind)
 	if s.Kind == Unclear {
 		f.demands.speaks(from)
 	}

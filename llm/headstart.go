@@ -131,14 +131,33 @@ func (h *HeadStart) take(req *Request) *headRun {
 	return r
 }
 
+// On returns h with s as its service, for who keeps to that although h has another
+// meanwhile. What has begun is taken over from h.
+func (h *HeadStart) On(s Service) Service { return onService{h, s} }
+
+type onService struct {
+	head    *HeadStart
+	service Service
+}
+
+// Stream implements [Service].
+func (o onService) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
+	return o.head.on(ctx, o.service, req)
+}
+
 // Stream implements [Service].
 func (h *HeadStart) Stream(ctx context.Context, req *Request) iter.Seq2[Delta, error] {
+	return h.on(ctx, h.Service, req)
+}
+
+// on streams what has begun, or else what s answers.
+func (h *HeadStart) on(ctx context.Context, s Service, req *Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		if r := h.take(req); r != nil {
 			r.follow(ctx, yield)
 			return
 		}
-		for d, err := range h.Service.Stream(ctx, req) {
+		for d, err := range s.Stream(ctx, req) {
 			if !yield(d, err) {
 				return
 			}

@@ -72,6 +72,15 @@ const (
 	ReplyToPerson
 )
 
+// A Changing service is one that others take the place of. Who asks more than once and
+// wants the same each time asks Current.
+type Changing interface {
+	Service
+
+	// Current returns the service that it is now.
+	Current() Service
+}
+
 // A Request is one question to a model. A service does not change it.
 type Request struct {
 	Engine   string // the name of the engine that is asked first; empty means the first

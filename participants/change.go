@@ -96,7 +96,7 @@ func usable(name string) string {
 
 // predeclared reports whether the configuration says what somebody is called.
 func (r *Registry) predeclared(id earshot.ParticipantID) bool {
-	for _, a := range r.setup.Actors.Actors {
+	for _, a := range r.actors().Actors {
 		if a.ID == id {
 			return true
 		}

@@ -161,7 +161,7 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 
 // room reports why there is no room for somebody new who is called name.
 func (r *Registry) room(name string) error {
-	if !r.setup.Actors.AllowDynamicCreation || r.setup.NewID == nil {
+	if !r.actors().AllowDynamicCreation || r.setup.NewID == nil {
 		return Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction())
 	}
 	r.mu.Lock()
@@ -169,7 +169,7 @@ func (r *Registry) room(name string) error {
 	if other, near := r.names.near(name, ""); near {
 		return r.tooNear(name, other)
 	}
-	if len(r.people)-len(r.arrivals) >= mostActors+len(r.setup.Actors.Actors) {
+	if len(r.people)-len(r.arrivals) >= mostActors+len(r.actors().Actors) {
 		return Refuse(ErrFull, "too many people are known to let in somebody new", "say the name of somebody who is known")
 	}
 	return nil
@@ -177,7 +177,7 @@ func (r *Registry) room(name string) error {
 
 // guest makes somebody without a name, who is forgotten with their last session.
 func (r *Registry) guest() (Participant, error) {
-	c := r.setup.Actors
+	c := r.actors()
 	if !c.AllowAnonymous || r.setup.NewID == nil || r.setup.Now == nil {
 		return Participant{}, Refuse(ErrUnknown, "nobody may come in without a name", r.introduction())
 	}
@@ -224,7 +224,7 @@ func (r *Registry) introduction() string {
 		known = append(known[:mostNamed], fmt.Sprintf("%d more", more))
 	}
 	cure := "say who you are, with --identity NAME; known are " + strings.Join(known, ", ")
-	if r.setup.Actors.AllowDynamicCreation && r.setup.NewID != nil {
+	if r.actors().AllowDynamicCreation && r.setup.NewID != nil {
 		cure += ", or any name that nobody has yet"
 	}
 	return cure

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -43,8 +44,9 @@ type Setup struct {
 // may be used from many goroutines. What it returns is shared: nobody changes
 // it.
 type Registry struct {
-	setup  Setup
-	change chan struct{} // holds one while a change is being recorded
+	setup    Setup                  // of which Operators is under mu, and Actors in external
+	change   chan struct{}          // holds one while a change is being recorded
+	external atomic.Pointer[Config] // see Reform
 
 	mu       sync.Mutex
 	people   map[earshot.ParticipantID]Participant
@@ -91,6 +93,7 @@ func Open(s Setup) (*Registry, error) {
 		arrivals: make(map[earshot.ParticipantID]*arrival), numbered: make(map[string]int), sessions: make(map[string]attached),
 		here: make(map[earshot.RoomID]map[string]earshot.ParticipantID), rosters: make(map[earshot.RoomID]*Roster),
 	}
+	r.external.Store(&s.Actors)
 	r.people[Generic] = Participant{ID: Generic, Name: string(Generic), Type: Human, Capabilities: capabilities()}
 	for _, a := range s.Agents {
 		a.Type = Internal
@@ -109,6 +112,9 @@ func Open(s Setup) (*Registry, error) {
 	}
 	return r, nil
 }
+
+// actors returns the section external_actors that holds now.
+func (r *Registry) actors() Config { return *r.external.Load() }
 
 // predeclare adds an actor of the configuration.
 func (r *Registry) predeclare(a Actor, owner bool) error {

@@ -69,6 +69,8 @@ func (g *gallery) Identify(context.Context, earshot.Handle, Claim) (Principal, e
 	return Principal{}, nil
 }
 
+func (g *gallery) Stays(Principal) error { return nil }
+
 func (g *gallery) Live(context.Context, Principal) (any, <-chan struct{}, error) { return g.show() }
 
 // A slow writer takes a second for each line.

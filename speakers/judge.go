@@ -105,7 +105,7 @@ func (b *Book) LearnOwn(v *earshot.Voice) {
 
 // print returns what can be compared of v.
 func (b *Book) print(v *earshot.Voice) (print, bool) {
-	if v == nil || !b.cfg.Enabled || v.Heard < voiceprint.Least || len(v.Channel) > channelBytes || !valid(v.Print) {
+	if v == nil || !b.set().Enabled || v.Heard < voiceprint.Least || len(v.Channel) > channelBytes || !valid(v.Print) {
 		return print{}, false
 	}
 	return print{v.Channel, slices.Clone(v.Print), v.Heard, v.Overlapped}, true
@@ -142,7 +142,7 @@ func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 		odds.best.learn(s)
 		b.is.added = nil
 		b.unite(odds.best, at)
-	case odds.strange >= strange && p.heard >= b.cfg.Begin.Duration():
+	case odds.strange >= strange && p.heard >= b.set().Begin.Duration():
 		v := b.begin(b.is)
 		v.learn(s)
 		b.crowd()
@@ -156,7 +156,7 @@ func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 // decide returns the judgement that somebody is as sure of as said.
 func (b *Book) decide(o odds, sure float64) Judgement {
 	switch {
-	case o.best == nil || sure < b.cfg.Sure || o.best == &b.is.own && sure < mine:
+	case o.best == nil || sure < b.set().Sure || o.best == &b.is.own && sure < mine:
 		return Judgement{}
 	case o.best == &b.is.own:
 		return Judgement{Own: true, Sure: sure}
@@ -289,7 +289,7 @@ func (b *Book) crowd() {
 		}
 		return v.last.Compare(w.last)
 	})
-	for _, v := range passing[:max(0, len(passing)-b.cfg.MostUnknown)] {
+	for _, v := range passing[:max(0, len(passing)-b.set().MostUnknown)] {
 		b.is.drop(v)
 	}
 }

@@ -54,7 +54,7 @@ func (b *Book) Enrol(who earshot.ParticipantID, consent Said, voices ...earshot.
 		if v.heard() > 0 && s.own.heard() > 0 && s.shifts().both(v, &s.own) >= one {
 			return Change{}, errOwn
 		}
-		if missing := b.cfg.Enrol.Duration() - v.heard(); missing > 0 {
+		if missing := b.set().Enrol.Duration() - v.heard(); missing > 0 {
 			return Change{}, fmt.Errorf("too little was heard of this voice; let them go on talking for %.0f seconds", max(1, missing.Seconds()))
 		}
 		c := Change{Act: Enrolled, Voice: v.handle(), Who: who, Was: v.who, Said: consent}

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -71,8 +72,9 @@ var ErrUnknown = errors.New("no such voice is known; see: earshot speakers")
 
 // A Book is the voices that are known.
 type Book struct {
-	cfg  Config
-	path string // of the file; empty keeps nothing
+	cfg  Config                 // but for what Set changes
+	sets atomic.Pointer[Config] // see Set
+	path string                 // of the file; empty keeps nothing
 
 	changing sync.Mutex // held while one change is made and written down
 	telling  sync.Mutex // held while Changed is called
@@ -101,6 +103,7 @@ type state struct {
 // error, for it would be lost. No other book may be open there.
 func Open(dir string, c Config) (*Book, error) {
 	b := &Book{cfg: c, is: new(state)}
+	b.Set(c)
 	if b.cfg.NewID == nil {
 		b.cfg.NewID = func() string { return ulid.Make().String() }
 	}
@@ -110,6 +113,12 @@ func Open(dir string, c Config) (*Book, error) {
 	b.path = Path(dir)
 	return b, b.load()
 }
+
+// Set makes the keys of the section others. What is known already stays.
+func (b *Book) Set(c Config) { b.sets.Store(&c) }
+
+// set returns the keys of the section that hold now.
+func (b *Book) set() *Config { return b.sets.Load() }
 
 // Known returns the voices that are known, those that are kept first and then the
 // one heard last before others.

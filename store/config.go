@@ -34,6 +34,9 @@ type Config struct {
 	// from a goroutine of its own, so it may wait and may use the store. Nil
 	// means that faults go to Log.
 	Report func(earshot.Notice) `yaml:"-"`
+
+	// index is how the words are indexed; nil means as usual.
+	index *messages
 }
 
 // DefaultConfig returns the configuration of somebody who wrote none.

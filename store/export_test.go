@@ -3,12 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"earshot"
 	"earshot/internal/testkit"
 )
 
@@ -100,3 +104,32 @@ func (s *Store) strings(ctx context.Context, query string) (all []string, err er
 
 // Distrust makes the next start look through the whole file.
 func (s *Store) Distrust() { s.suspect.Store(true) }
+
+// Indexed returns c with segments of the index of words that have so many sequences.
+func Indexed(c Config, small, large int64) Config {
+	c.index = &messages{[2]int64{small, large}}
+	return c
+}
+
+// Matches reports whether a text has all words of a query, and whether the query has any.
+func Matches(text, asked string) (bool, bool) {
+	q, err := parse(asked)
+	return err == nil && q.matches(earshot.Text(text)), err == nil
+}
+
+// Decode reads a row of the index of words.
+func Decode(data []byte) error {
+	var wrong error
+	err := unpacked(data, func(_, encoded []byte) bool { _, wrong = decodePlaces(encoded); return wrong == nil })
+	return errors.Join(err, wrong)
+}
+
+// Sum puts the checksum of a row in front of it.
+func Sum(data []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...)
+}
+
+// Rows returns the first column of what a query finds.
+func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
+	return s.strings(ctx, query)
+}

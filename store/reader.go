@@ -4,11 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"earshot"
@@ -111,57 +108,6 @@ func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, 
 		sql.Named("turn", id))
 }
 
-const (
-	// A word that is in every message would otherwise be looked up in all of
-	// them before the newest are known to be visible.
-	candidates = 10_000
-
-	maxWords = 32 // nobody types more; the parser of the index has a limit
-)
-
-// Search returns the newest messages, memos and heard replies that have all
-// words of the query, the newest first. Case and accents make no difference. Whatever
-// the query is, it is looked for and never interpreted. Of a word that is very
-// common, the newest 10,000 occurrences are considered.
-func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
-	return r.SearchBefore(ctx, query, 0, limit)
-}
-
-// SearchBefore is Search in what happened before a sequence; 0 is all.
-func (r *Reader) SearchBefore(ctx context.Context, query string, before int64, limit int) ([]earshot.Event, error) {
-	match, err := terms(query)
-	if err != nil {
-		return nil, err
-	}
-	return r.ask(ctx, limit, "SELECT "+columns+` FROM journal j JOIN
-		(SELECT j.sequence AS found FROM
-			(SELECT rowid AS place FROM words WHERE words MATCH @match AND rowid < @before ORDER BY rowid DESC LIMIT @candidates)
-			CROSS JOIN journal j ON j.sequence = place
-			WHERE `+visible+` ORDER BY found DESC LIMIT @limit)
-		ON j.sequence = found ORDER BY j.sequence DESC`,
-		sql.Named("match", match), sql.Named("before", beforeOf(before)), sql.Named("candidates", candidates))
-}
-
-// terms makes of a query an expression of the index that means its words.
-func terms(query string) (string, error) {
-	words := strings.FieldsFunc(strings.ToValidUTF8(query, " "), func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsNumber(c) && !unicode.IsMark(c) && !unicode.Is(unicode.Co, c)
-	})
-	words = slices.DeleteFunc(words, func(w string) bool { return strings.IndexFunc(w, letter) < 0 })
-	if len(words) == 0 {
-		return "", errors.New("nothing to search for: give at least one word or number")
-	}
-	if len(words) > maxWords {
-		return "", errors.New("too many words to search for: give the rarest few")
-	}
-	return `"` + strings.Join(words, `" "`) + `"`, nil
-}
-
-// letter reports whether the index takes c as part of a word by itself.
-func letter(c rune) bool {
-	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.Co, c)
-}
-
 // ask returns the events that query, which must use visible and @limit, finds.
 func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) ([]earshot.Event, error) {
 	if limit < 1 {
@@ -183,6 +129,27 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 		return nil, r.archive.failed(ctx, err)
 	}
 	return events, nil
+}
+
+// these returns those of some events that the audience may see, the newest first.
+func (r *Reader) these(ctx context.Context, from earshot.View, sequences []int64) ([]earshot.Event, error) {
+	members := slices.Concat(r.who.Members, r.who.Agents)
+	list, err := json.Marshal(sequences)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := from.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+visible+
+		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC",
+		sql.Named("these", string(list)), sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
+		sql.Named("known", !r.who.Unknown && len(members) > 0))
+	if err != nil {
+		return nil, err
+	}
+	found, err := collect(rows)
+	if err != nil {
+		return nil, err
+	}
+	return open(found, r.who)
 }
 
 // asJSON returns IDs for a query. One that is not text is in no event, so that a

@@ -95,6 +95,9 @@ func newStore(c Config, l *lock) *Store {
 		grown:       make(chan struct{}),
 		tidier:      newTidier(),
 	}
+	if c.index != nil {
+		s.projections[0] = *c.index
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}

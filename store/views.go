@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -32,74 +31,6 @@ func odd(err error) error {
 	if code(err) == sqlite3.SQLITE_ERROR {
 		return fmt.Errorf("%w: %w", errAltered, err)
 	}
-	return err
-}
-
-// messages is the index of the words of what was written, noted, heard, and seen.
-// The words live in an index of FTS5, which has no text of its own: it needs
-// the old text to forget it, and finds it in the table messages.
-type messages struct{}
-
-func (messages) Name() string { return "messages" }
-func (messages) Version() int { return 5 }
-
-func (messages) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx,
-		`CREATE TABLE messages (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT`,
-		`CREATE VIRTUAL TABLE words USING fts5 (text, content = 'messages', content_rowid = 'sequence', tokenize = 'unicode61 remove_diacritics 2')`,
-		`INSERT INTO words (words, rank) VALUES ('secure-delete', 1)`)
-}
-
-func (messages) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS words`, `DROP TABLE IF EXISTS messages`)
-}
-
-func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
-	switch b := e.Body.(type) {
-	case earshot.Message:
-		err = m.index(ctx, tx, e.Sequence, b.Whole())
-	case earshot.Utterance:
-		err = m.index(ctx, tx, e.Sequence, b.Text)
-	case earshot.Memo:
-		err = m.index(ctx, tx, e.Sequence, b.Text)
-	case earshot.Edit:
-		if b.Field == "notes" && b.Act != earshot.Ended { // whose words it would repeat
-			err = m.index(ctx, tx, e.Sequence, b.Text)
-		}
-	case earshot.Reply:
-		err = m.index(ctx, tx, e.Sequence, b.Delivered())
-	case earshot.Sight: // of a code or a caption
-		err = m.index(ctx, tx, e.Sequence, b.Text)
-	case earshot.Erased:
-		err = m.forget(ctx, tx, e.Sequence)
-	}
-	return odd(err)
-}
-
-func (messages) index(ctx context.Context, tx *sql.Tx, sequence int64, text earshot.Text) error {
-	if text == "" {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO messages (sequence, text) VALUES (?, ?)", sequence, string(text)); err != nil {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO words (rowid, text) VALUES (?, ?)", sequence, string(text))
-	return err
-}
-
-func (messages) forget(ctx context.Context, tx *sql.Tx, sequence int64) error {
-	var text string
-	err := tx.QueryRowContext(ctx, "SELECT text FROM messages WHERE sequence = ?", sequence).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", sequence, text); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM messages WHERE sequence = ?", sequence)
 	return err
 }
 

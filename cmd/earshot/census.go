@@ -88,14 +88,18 @@ func (c census) agents() []participants.Participant {
 
 // bookOf returns the book of the agents of cfg, which is written in s.
 func bookOf(ctx context.Context, cfg *config.Config, s *store.Store, newID func() earshot.EventID) (*agents.Book, error) {
-	set := agents.Setup{
-		Journal: s, Main: mainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Now: time.Now, NewID: newID,
-		Engines: cfg.Executive.LLM.Names(),
-	}
+	set := agentsOf(cfg)
+	set.Journal, set.Now, set.NewID = s, time.Now, newID
+	return agents.Open(ctx, set)
+}
+
+// agentsOf is what cfg says of agents.
+func agentsOf(cfg *config.Config) agents.Setup {
+	set := agents.Setup{Main: mainAgent(cfg), Config: cfg.Agents, Actors: cfg.ExternalActors, Engines: cfg.Executive.LLM.Names()}
 	for _, r := range cfg.Rooms.All() {
 		set.Rooms = append(set.Rooms, r.ID)
 	}
-	return agents.Open(ctx, set)
+	return set
 }
 
 // mainAgent is what the section executive says of the main agent.

@@ -165,6 +165,18 @@ func (p *plan) rename(id earshot.RoomID, name string) {
 	}
 }
 
+// become makes a room what the configuration says of it now.
+func (p *plan) become(is executive.Room) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = slices.Clone(p.all)
+	for i := range p.all {
+		if p.all[i].is.ID == is.ID {
+			p.all[i].is = is
+		}
+	}
+}
+
 // remove takes a room away, and returns when it has ended.
 func (p *plan) remove(c chamber) {
 	p.mu.Lock()

@@ -36,6 +36,7 @@ type commands struct {
 	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
 	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
+	Reload   reloadCommand   `cmd:"" help:"Have the earshot that runs read its configuration again."`
 	Check    checkCommand    `cmd:"" help:"Check the configuration."`
 	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`
 	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
@@ -50,6 +51,8 @@ type app struct {
 	std
 	ctx  context.Context
 	file string // of the configuration, if one was named
+
+	hangups *hangups // nil in tests that are no program
 }
 
 // config returns the configuration, with the places filled in that depend on

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,10 +16,8 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive/room"
-	"earshot/internal/redact"
 	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
-	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/providers"
@@ -35,7 +31,7 @@ type daemon struct {
 	force atomic.Pointer[config.Config] // see config
 	log   *slog.Logger
 	store *store.Store
-	llm   *llm.Ladder
+	llm   models
 	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
 	rooms plan       // all, the desk too
 	id    func() earshot.EventID
@@ -44,18 +40,17 @@ type daemon struct {
 	book    *agents.Book             // of all agents
 	voices  *speakers.Book           // of all voices
 	account earshot.Handle           // that runs it
+	name    string                   // what that is called
 	owner   participants.Participant // whose account that is
 
 	*participants.Registry
 
-	embassy *embassy          // on Discord; nil without one
-	eyes    eyes              // of this machine
-	manager sdnotify.Notifier // the service manager, if there is one
+	embassy atomic.Pointer[embassy] // on Discord; nil without one
+	eyes    eyes                    // of this machine
+	manager sdnotify.Notifier       // the service manager, if there is one
 
-	front *server.Server // lets other processes in
-	port  *port          // by which they come in, besides at the socket
-
-	parts []part // that run beside the room; not changed while it serves
+	reloads  reloads
+	sections []*section // that run beside the rooms; the list is not changed while the house serves
 
 	mu    sync.Mutex
 	works []string
@@ -67,12 +62,11 @@ type daemon struct {
 func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
-	d.front = &server.Server{House: house{d}, Log: log, NewID: d.id, Answers: houseAnswers()}
-	d.port = newPort(d.front, cfg.Server)
-	var err error
-	if d.llm, err = ladder(cfg.Executive.LLM, log); err != nil {
+	engines, err := ladder(cfg.Executive.LLM, log, nil)
+	if err != nil {
 		return nil, err
 	}
+	d.llm.now.Store(engines)
 	c := cfg.Store
 	c.NewID, c.Log, c.Report, c.Projections = d.id, log, d.report, projections()
 	if d.store, err = store.Open(ctx, c); err != nil {
@@ -105,8 +99,8 @@ func (d *daemon) people(ctx context.Context, name string) error {
 	if d.book, err = bookOf(ctx, d.config(), d.store, d.id); err != nil {
 		return err
 	}
-	c := census{Config: d.config(), account: d.account, name: name, record: d.record, newID: d.id, book: d.book}
-	if d.Registry, err = c.registry(ctx, d.store.For); err != nil {
+	d.name = name
+	if d.Registry, err = d.census(d.config()).registry(ctx, d.store.For); err != nil {
 		return err
 	}
 	d.owner = d.Resolve(d.account)
@@ -117,6 +111,11 @@ func (d *daemon) people(ctx context.Context, name string) error {
 	d.gate = newGate(d.config(), d.Registry)
 	d.gate.rooms = d.rooms.are
 	return nil
+}
+
+// census finds out who exists by cfg.
+func (d *daemon) census(cfg *config.Config) census {
+	return census{Config: cfg, account: d.account, name: d.name, record: d.record, newID: d.id, book: d.book}
 }
 
 // record keeps a change of who exists.
@@ -153,6 +152,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopParts()
 	d.background(beside, &rest)
+	d.rereads(ctx, &rest)
 	for _, p := range senses {
 		rest.Go(func() {
 			defer leave() // somebody who ran earshot in a terminal has left
@@ -177,7 +177,8 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 
 // answer lets other processes in until ctx ends.
 func (d *daemon) answer(ctx context.Context, l net.Listener) {
-	if err := d.front.Serve(ctx, l); err != nil {
+	s := &server.Server{House: house{d}, Log: d.log, NewID: d.id}
+	if err := s.Serve(ctx, l); err != nil {
 		d.report(earshot.Notice{Key: "server", Text: "other commands cannot reach this earshot: " + err.Error(), Cure: "earshot doctor"})
 	}
 }
@@ -222,23 +223,9 @@ func (d *daemon) work(what string) {
 	d.works = append(d.works, what)
 }
 
-// openLog opens the log that cfg names. What people say cannot get into it.
-func openLog(cfg config.Log, standard *os.File) (*slog.Logger, func() error, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		return nil, nil, fmt.Errorf("log.level: %w", err)
-	}
-	file, done := standard, func() error { return nil }
-	if cfg.File != "-" {
-		if err := os.MkdirAll(filepath.Dir(cfg.File), 0o700); err != nil {
-			return nil, nil, fmt.Errorf("making the place of the log: %w", err)
-		}
-		f, err := os.OpenFile(cfg.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, nil, fmt.Errorf("opening the log: %w", err)
-		}
-		file, done = f, f.Close
-	}
-	h := redact.Handler{Next: slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})}
-	return slog.New(h), done, nil
+// stops notes that something is no more.
+func (d *daemon) stops(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.works = slices.DeleteFunc(d.works, func(w string) bool { return w == what })
 }

@@ -28,7 +28,6 @@ func (d doctorCommand) Run(a *app) error {
 		return err
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
-	findings = append(findings, lookAtAPI(a.ctx, cfg)...)
 	findings = append(findings, lookAtTokens(cfg)...)
 	findings = append(findings, lookAtVoices(cfg)...)
 	findings = append(findings, lookAtAgents(a.ctx, cfg)...)
@@ -115,12 +114,12 @@ func lookAtLog(cfg *config.Config) finding {
 		f.Works, f.Text = true, "standard error"
 		return f
 	}
-	_, done, err := openLog(cfg.Log, os.Stderr)
+	_, book, err := openLog(cfg.Log, os.Stderr)
 	if err != nil {
 		f.Text, f.Cure = err.Error(), "set log.file to a file that you may write"
 		return f
 	}
-	f.Works = done() == nil
+	f.Works = book.Close() == nil
 	return f
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,30 +29,30 @@ type embassy struct {
 	own   *sayings
 }
 
-// discord gives the house a bot. What is missing may still come; what has to be mended
-// by somebody is the error.
-func (d *daemon) discord(hears, speaks bool) error {
+// discord returns a bot for the house, and its parts. What is missing may still come;
+// what has to be mended by somebody is the error.
+func (d *daemon) discord(hears, speaks bool) (*embassy, []part, error) {
 	token, err := d.config().Providers.Discord.Secret()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	e := &embassy{daemon: d, own: openSayings(d.config().Store.Directory, d.log)}
 	take := func(event any) { e.sense.Take(event) }
 	e.session = sessionOn(d.config(), token, d.log, take)
 	also := func(any) {}
+	parts := []part{{name: "discord", run: e.run}}
 	if hears {
-		if err := e.listens(speaks); err != nil {
-			return err
+		recognition, err := e.listens(speaks)
+		if err != nil {
+			return nil, nil, err
 		}
-		also = e.line.Take
+		parts, also = append(parts, recognition), e.line.Take
 	}
 	e.sense = discord.New(d.config().Providers.Discord, discord.Parts{
 		Session: e.session, House: e, Agent: func() string { return d.Name(participants.Agent) }, Event: e.eventOf,
 		Commands: e.offered(), Also: also, Tell: d.report, Log: d.log,
 	})
-	d.embassy = e
-	d.parts = append(d.parts, part{name: e.sense.Name(), run: e.run})
-	return nil
+	return e, parts, nil
 }
 
 // Room implements [discord.House].
@@ -123,13 +124,33 @@ func (e *embassy) Do(ctx context.Context, ev earshot.Event) (string, error) {
 
 // aboutEmbassy gives the house its bot if it is to have one, and says how that went.
 func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
+	findings := d.install(a.ctx, &section{
+		name: onDiscord, make: func(ctx context.Context) assembly { return d.delegation(ctx, voice) },
+		rests: func(ctx context.Context) { wait(ctx, longestSpeech, func() bool { return d.stillIn(byDiscord) }) },
+	})
+	for _, f := range findings {
+		if !f.Works {
+			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+		}
+	}
+	return findings
+}
+
+// stillIn reports whether nothing is being said in the rooms of a provider.
+func (d *daemon) stillIn(provider string) bool {
+	return !slices.ContainsFunc(d.rooms.now(), func(c chamber) bool { return c.is.Provider == provider && !c.Still() })
+}
+
+// delegation returns the bot, if there is to be one.
+func (d *daemon) delegation(ctx context.Context, voice bool) assembly {
+	is := assembly{begins: func() { d.embassy.Store(nil) }}
 	if !d.config().Providers.Discord.Enabled {
-		return nil
+		return is
 	}
 	f := finding{Thing: "discord", Works: true}
 	var hears, speaks bool
 	if voice && d.config().Providers.Discord.Join != discord.JoinNever {
-		roles := lookAtSpeech(a.ctx)
+		roles := lookAtSpeech(ctx)
 		hears = roles["hear"].may() && roles["media"].may()
 		speaks = hears && d.config().Outlets.Discord.Voice && roles["say"].may()
 	}
@@ -141,10 +162,12 @@ func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
 	default:
 		f.Text = "reads and writes there, and comes into no voice channel"
 	}
-	if err := d.discord(hears, speaks); err != nil {
+	e, parts, err := d.discord(hears, speaks)
+	if err != nil {
 		f.Works = false
 		f.Text, f.Cure = plainly(err)
-		d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+		is.findings = []finding{f}
+		return is
 	}
-	return []finding{f}
+	return assembly{parts: parts, findings: []finding{f}, begins: func() { d.embassy.Store(e) }}
 }

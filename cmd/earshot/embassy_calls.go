@@ -27,10 +27,10 @@ import (
 const inCalls = "discord voice"
 
 // listens gives the bot ears, and if speaks is set a voice.
-func (e *embassy) listens(speaks bool) error {
+func (e *embassy) listens(speaks bool) (part, error) {
 	out, err := openOptouts(e.config())
 	if err != nil {
-		return err
+		return part{}, err
 	}
 	e.pool = stt.NewPool(stt.PoolConfig{
 		Each: stt.Config{Dial: dial(e.log, speechHelper, "hear"), Log: e.log, Names: []string{e.config().Executive.Name}},
@@ -54,8 +54,7 @@ func (e *embassy) listens(speaks bool) error {
 		parts.Enter = e.speaks
 	}
 	e.line = ringing.New(e.config().Providers.Discord, parts)
-	e.parts = append(e.parts, part{name: "recognition of calls", run: e.pool.Run})
-	return nil
+	return part{name: "recognition of calls", run: e.pool.Run}, nil
 }
 
 // roomOf opens the room of a voice channel.

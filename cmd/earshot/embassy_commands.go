@@ -26,7 +26,7 @@ var unfit = []string{"identity", "msg", "voice"}
 
 // offered are the commands that people are offered where they type a slash.
 func (e *embassy) offered() (all []discord.Command) {
-	for _, c := range append(e.desk.Commands(), e.table()...) {
+	for _, c := range append(e.desk.Commands(), e.embassyTable()...) {
 		if !slices.Contains(unfit, c.Name) {
 			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 		}
@@ -35,22 +35,33 @@ func (e *embassy) offered() (all []discord.Command) {
 }
 
 // table are the commands of the rooms on Discord.
-func (e *embassy) table() command.Table {
+func (d *daemon) embassyTable() command.Table {
 	const group = "Discord"
+	// Rooms outlast the bot that they were opened for, which begins again when it is
+	// configured otherwise.
+	now := func(do func(*embassy, context.Context, command.Call) (string, error)) func(context.Context, command.Call) (string, error) {
+		return func(ctx context.Context, c command.Call) (string, error) {
+			e := d.embassy.Load()
+			if e == nil {
+				return "", errNoCalls
+			}
+			return do(e, ctx, c)
+		}
+	}
 	return command.Table{
-		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel; if none is named, into the one that I am in", Needs: participants.SendMessages, Do: e.join},
-		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: e.leave},
-		{Group: group, Name: "optout", Args: "[off]", Help: "do not listen to me in any voice channel; off: do again", Do: e.optOut},
-		{Group: group, Name: "status", Help: "the connection, the call, and what is wrong", Do: e.status},
+		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel; if none is named, into the one that I am in", Needs: participants.SendMessages, Do: now((*embassy).join)},
+		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: now((*embassy).leave)},
+		{Group: group, Name: "optout", Args: "[off]", Help: "do not listen to me in any voice channel; off: do again", Do: now((*embassy).optOut)},
+		{Group: group, Name: "status", Help: "the connection, the call, and what is wrong", Do: now((*embassy).status)},
 	}
 }
 
 // commandsIn returns the commands that only some rooms have.
 func (d *daemon) commandsIn(is executive.Room) command.Table {
-	if d.embassy == nil || is.Provider != byDiscord {
-		return nil
+	if is.Provider != byDiscord {
+		return d.reloading()
 	}
-	return d.embassy.table()
+	return append(d.reloading(), d.embassyTable()...)
 }
 
 // errNoCalls is the answer where nothing is heard.

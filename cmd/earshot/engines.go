@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"log/slog"
+	"slices"
+	"sync/atomic"
 
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -24,8 +28,26 @@ func engine(c llm.EngineConfig) (llm.Engine, error) {
 	return nil, fmt.Errorf("executive.llm.provider: there is no engine %q", c.Provider)
 }
 
-// ladder puts the engines of c above each other, each behind its scheduler.
-func ladder(c llm.Config, log *slog.Logger) (*llm.Ladder, error) {
+// models are the engines in force.
+type models struct{ now atomic.Pointer[engines] }
+
+// engines are a ladder, and what each of its engines was made of.
+type engines struct {
+	*llm.Ladder
+	of []llm.EngineConfig
+}
+
+// Stream implements [llm.Service].
+func (m *models) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
+	return m.Current().Stream(ctx, req)
+}
+
+// Current implements [llm.Changing].
+func (m *models) Current() llm.Service { return m.now.Load() }
+
+// ladder puts the engines of c above each other, each behind its scheduler. One that was
+// made of the same stays as it is, with what it works on and what waits for it.
+func ladder(c llm.Config, log *slog.Logger, was *engines) (*engines, error) {
 	l := &llm.Ladder{
 		FirstToken: c.FirstToken.Duration(), Idle: c.Idle.Duration(), Total: c.Total.Duration(),
 		Report: func(s llm.Step) {
@@ -34,12 +56,19 @@ func ladder(c llm.Config, log *slog.Logger) (*llm.Ladder, error) {
 			}
 		},
 	}
-	for _, ec := range c.List() {
+	is := &engines{l, c.List()}
+	for _, ec := range is.of {
+		if was != nil {
+			if i := slices.Index(was.of, ec); i >= 0 {
+				l.Engines = append(l.Engines, was.Engines[i])
+				continue
+			}
+		}
 		e, err := engine(ec)
 		if err != nil {
 			return nil, err
 		}
 		l.Engines = append(l.Engines, &llm.Scheduler{Engine: e, Called: ec.Name, Slots: ec.Slots})
 	}
-	return l, nil
+	return is, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"time"
 
@@ -27,11 +28,11 @@ type eyes struct {
 	all []*eye
 }
 
-// add adds a camera.
-func (all *eyes) add(e *eye) {
+// are makes these the cameras.
+func (all *eyes) are(list []*eye) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	all.all = append(all.all, e)
+	all.all = list
 }
 
 // list returns the cameras, in the order of the configuration.
@@ -225,12 +226,24 @@ func (e *eye) changed(is earshot.Eyesight, at time.Time) {
 	}
 }
 
-// look gives the house its cameras. One that is missing may still come.
-func (d *daemon) look(looks []finding) {
+// look returns the cameras, of which looks was found out. One that is missing may still
+// come; one that is as it was goes on.
+func (d *daemon) look(looks []finding) assembly {
+	is := assembly{findings: looks}
 	hidden := veilOf(sources(d.config().Providers.Webcam)...)
+	var all []*eye
 	for i, c := range d.config().Providers.Webcam.List() {
-		d.watch(c, hidden, !looks[i].Works)
+		if i == len(looks) {
+			break // it is switched off
+		}
+		e, p := d.watch(c, hidden, !looks[i].Works)
+		if was := d.eyes.find(c.Name); was != nil && reflect.DeepEqual(was.config, c) {
+			e = was
+		}
+		all, is.parts = append(all, e), append(is.parts, p)
 	}
+	is.begins = func() { d.eyes.are(all) }
+	return is
 }
 
 // sources returns where the pictures come from.
@@ -241,16 +254,15 @@ func sources(c webcam.Config) (all []string) {
 	return all
 }
 
-// watch lets the house see through a camera.
-func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) {
+// watch returns a camera, and the part that sees through it.
+func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) (*eye, part) {
 	there := new(supervise.Pulse)
 	e, sense := newEye(c, hidden, d.log, d.report, there.Beat)
 	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, shut(earshot.Live, c.Hours, time.Now()) != ""
-	d.eyes.add(e)
-	d.parts = append(d.parts, part{
-		name: thing(c), lets: earshot.Mode.Watches, lost: lost, pulse: there,
+	return e, part{
+		name: thing(c), lets: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
 		run: func(ctx context.Context) error { return sense.Run(ctx, e.notes(d.Admit)) },
-	})
+	}
 }
 
 // newEye returns a camera, and the sense that sees through it. Looked is called for each

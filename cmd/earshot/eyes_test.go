@@ -92,8 +92,7 @@ func TestEyes(t *testing.T) {
 		t.Errorf("a look at nothing: %v", err)
 	}
 	e := &eye{name: "desk"}
-	all.add(e)
-	all.add(&eye{name: "door"})
+	all.are([]*eye{e, {name: "door"}})
 	if _, err := all.Look(t.Context(), "", time.Time{}); !errors.Is(err, see.ErrAway) || !strings.Contains(err.Error(), "the camera desk") {
 		t.Errorf("a look through what does not run: %v", err)
 	}

@@ -23,15 +23,6 @@ func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Cl
 	return server.Principal{Participant: p, Audience: around, Present: present}, nil
 }
 
-// Vouch implements [server.House].
-func (h house) Vouch(ctx context.Context, c server.Claim) (server.Principal, earshot.Handle, error) {
-	p, account, around, err := h.gate.vouch(ctx, c)
-	if err != nil {
-		return server.Principal{}, account, err
-	}
-	return server.Principal{Participant: p, Audience: around}, account, nil
-}
-
 // Join implements [server.House].
 func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
 	h.Attach(s)
@@ -64,7 +55,7 @@ type status struct {
 	Anonymous bool                       `json:"anonymous"` // and so is having none
 	Rooms     []place                    `json:"rooms"`     // that they may enter
 	Cameras   []lens                     `json:"cameras,omitempty"`
-	API       string                     `json:"api,omitempty"` // where programs can ask besides at the socket
+	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
 }
 
 // A place is a room as people choose it.
@@ -81,10 +72,13 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	}
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
-		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
+		Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
 	}
 	for _, e := range h.eyes.list() {
 		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))
+	}
+	if p.Can(participants.Operate) {
+		s.Waiting = h.waiting()
 	}
 	for _, is := range h.gate.open(p.Participant) {
 		s.Rooms = append(s.Rooms, place{is.ID, is.Name})

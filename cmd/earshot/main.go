@@ -51,8 +51,9 @@ func (v *verdict) Unwrap() error { return v.err }
 
 // run is the whole program, so that a test can be the whole program too.
 func run(ctx context.Context, args []string, s std) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	hangups := hangUps(ctx, stop)
 	context.AfterFunc(ctx, stop) // from here a second ^C kills, whatever is stuck
 
 	var line commands
@@ -74,7 +75,7 @@ func run(ctx context.Context, args []string, s std) int {
 		fmt.Fprintf(s.err, "earshot: %v\n", err)
 		return misused
 	}
-	err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config})
+	err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, hangups: hangups})
 	return explain(s.err, err)
 }
 

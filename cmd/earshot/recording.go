@@ -44,7 +44,9 @@ func (r replayCommand) listen(a *app) error {
 		defer t.Close()
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 	}
-	tape := &recording{daemon: d, mic: d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})}
+	mic, recognition := d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})
+	d.install(a.ctx, &section{name: "the recording", is: assembly{parts: []part{recognition}}})
+	tape := &recording{daemon: d, mic: mic}
 	err = d.serve(a.ctx, nil, tape)
 	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, recall)
 	if err = errors.Join(err, tape.err, bad, d.close()); err != nil {

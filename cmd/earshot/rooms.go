@@ -83,6 +83,12 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 	if err != nil {
 		return chamber{}, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
 	}
+	now := func() executive.Room { // it may be called otherwise, and be for others
+		if c, ok := d.rooms.now().find(is.ID); ok {
+			return c.is
+		}
+		return is
+	}
 	agenda, err := d.agenda(ctx, is.ID)
 	if err != nil {
 		return chamber{}, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
@@ -90,9 +96,9 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 	return chamber{is: is, Room: room.New(room.Config{
 		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
 		ID:   is.ID, Settings: func() executive.Config { return d.config().Executive },
-		People: d.Registry, Voices: d.voices, Journal: d.store, Model: d.llm, Past: past, Agenda: agenda, Works: d.working,
+		People: d.Registry, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working,
 		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,
-		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(is, who, e) },
+		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(now(), who, e) },
 		Recall: func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error) {
 			return d.recall(ctx, is.ID, agent)
 		},
@@ -101,7 +107,7 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 		},
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
 		Corrected: d.corrected,
-		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, is) },
+		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, now()) },
 		Lasts:     is.Provider == byDiscord,
 		Commands:  d.commandsIn(is),
 		Decided:   func(a earshot.Audience) why.Journal { return d.store.For(a) },

@@ -15,7 +15,6 @@ import (
 	"earshot/internal/sdnotify"
 	"earshot/participants"
 	"earshot/server"
-	"earshot/server/trail"
 	"earshot/store"
 )
 
@@ -43,11 +42,11 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := openLog(cfg.Log, a.err)
+	log, book, err := openLog(cfg.Log, a.err)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer closeLog()
+	defer book.Close()
 	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
 	if a.person() {
 		looks = a.offer(cfg, looks)
@@ -58,14 +57,10 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(owned(err), l.Close())
 	}
 	d.manager = manager
-	written, err := trail.Open(auditFile(cfg), d.auditLost)
-	if err != nil {
-		return errors.Join(err, d.close(), l.Close())
-	}
-	defer written.Close()
-	api := d.entrance(a.ctx, written.Write)
+	d.reloads.load, d.reloads.file, d.reloads.log = a.config, a.file, book
+	d.reloads.hangups = a.take(cfg)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
-	a.open(d, looks, senses, api)
+	a.open(d, looks, senses)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)
@@ -82,7 +77,7 @@ func owned(err error) error {
 }
 
 // open prints the opening screen: what works, what does not, what mends it.
-func (a *app) open(d *daemon, looks []look, senses, api []finding) {
+func (a *app) open(d *daemon, looks []look, senses []finding) {
 	var findings []finding
 	for _, l := range looks {
 		findings = append(findings, l.finding)
@@ -100,7 +95,7 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
 	}
-	findings = append(append(findings, api...), tellAgents(d.book)...)
+	findings = append(findings, tellAgents(d.book)...)
 	w := a.err
 	if a.person() {
 		w = a.out

@@ -21,11 +21,10 @@ import (
 
 // sight looks for the cameras that the house could see with, and gives it those.
 func (a *app) sight(d *daemon, wanted bool) []finding {
-	if !wanted || !d.config().Providers.Webcam.Enabled {
+	if !wanted {
 		return nil
 	}
-	looks := lookAtCameras(a.ctx, d.config())
-	d.look(looks)
+	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) assembly { return d.look(lookAtCameras(ctx, d.config())) }})
 	for _, f := range looks {
 		if !f.Works {
 			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})

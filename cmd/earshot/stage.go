@@ -133,7 +133,7 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	if !(speed > 0) {
 		speed = 1
 	}
-	hasten(d.llm, speed)
+	hasten(d.llm.now.Load().Ladder, speed)
 	s := &stage{daemon: d, sense: &replay.Provider{Events: heard, Speed: speed, Via: local}, heard: heard, speed: speed}
 	if live {
 		t, err := terminal.Open(a.in, a.out, a.err)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"earshot"
@@ -42,14 +43,14 @@ func (s status) print(w io.Writer, now time.Time) error {
 	for _, part := range s.Works {
 		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))
 	}
-	if s.API != "" {
-		fmt.Fprintf(w, "  ✓ %s at %s\n", apiPart, terminal.Safe(s.API))
-	}
 	for _, n := range s.Faults {
 		fmt.Fprintf(w, "  ✗ %s\n", terminal.Safe(n.Text))
 		if n.Cure != "" {
 			fmt.Fprintf(w, "    → %s\n", terminal.Safe(n.Cure))
 		}
+	}
+	if len(s.Waiting) > 0 {
+		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -36,6 +37,10 @@ type part struct {
 	lets func(earshot.Mode) bool
 
 	pulse *supervise.Pulse // where it shows that it is there; nil if to run is enough
+
+	// as is what it is made of: when its section is made anew, a part that is made of the
+	// same goes on. If nil, it is always another.
+	as any
 }
 
 // phrases are what one can say to stop the agent while it speaks, beside its
@@ -46,41 +51,113 @@ var phrases = []string{"stop talking", "be quiet", "stop it"}
 // itself, but in tests, which are in a hurry.
 var restarts supervise.Config
 
-// voice gives the house ears and a mouth, as far as they are wanted and can be
-// there: a device that is missing may still come.
-func (d *daemon) voice(looks sounding, ears, mouth bool) {
-	ears, mouth = ears && looks.hears, mouth && looks.speaks
-	if !ears && !mouth {
-		return
+// A larynx is what the house hears and speaks with: a sound card, and two sections that
+// use it.
+type larynx struct {
+	*daemon
+	card  *sound.Card
+	looks func(context.Context) sounding
+}
+
+// larynx gives the house ears and a mouth, as far as they are wanted and can be there: a
+// device that is missing may still come.
+func (d *daemon) larynx(ctx context.Context) (findings []finding) {
+	l := &larynx{daemon: d, card: sound.New(dial(d.log, soundHelper), d.log)}
+	look := func(ctx context.Context) sounding {
+		if c := d.config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
+			return sounding{}
+		}
+		return lookAtVoice(ctx, d.config())
 	}
-	cfg := d.config()
-	card := sound.New(dial(d.log, soundHelper), d.log)
-	d.parts = append(d.parts, part{name: "sound card", run: card.Run, lost: !looks.card})
-	if mouth {
-		say := tts.New(tts.Config{Dial: dial(d.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: d.log})
-		own := &mirrored{Fickle: say, learn: d.voices.LearnOwn}
-		there := new(supervise.Pulse)
-		loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(card), own)
-		d.parts = append(d.parts,
-			part{name: "synthesis", run: say.Run},
-			part{name: "own voice", run: own.rehearse},
-			part{
-				name: loud.Name(), lost: !looks.mouth.Works, pulse: there,
-				run: onCard(func(ctx context.Context) error {
-					return loud.Run(ctx, func(o earshot.Outlet) func() {
-						there.Beat()
-						return d.enterLoudspeaker(o)
-					})
-				}),
-			})
+	once := look(ctx) // for all of them
+	l.looks = func(context.Context) sounding { return once }
+	var mic atomic.Pointer[microphone.Provider]
+	for _, s := range []*section{
+		{name: theCard, make: l.wire},
+		{name: theMicrophone, make: func(ctx context.Context) assembly { return l.ears(ctx, &mic) }, rests: func(ctx context.Context) { d.unheard(ctx, mic.Load()) }},
+		{name: theLoudspeaker, make: l.mouth, rests: func(ctx context.Context) { wait(ctx, longestSpeech, d.desk.Still) }},
+	} {
+		findings = append(findings, d.install(ctx, s)...)
 	}
-	if ears {
-		there := new(supervise.Pulse)
-		mic := d.microphone(cfg, pulsing{microphone.OnCard(card, cfg.Providers.Microphone.Device), there})
-		d.parts = append(d.parts, part{
-			name: mic.Name(), lets: earshot.Mode.Listens, lost: !looks.ears.Works, pulse: there,
-			run: onCard(func(ctx context.Context) error { return mic.Run(ctx, d.Admit) }),
-		})
+	l.looks = look
+	return findings
+}
+
+const (
+	// longestSpeech is how long what is being said aloud is waited for before the
+	// loudspeaker becomes another one.
+	longestSpeech = 2 * time.Minute
+
+	// longestRest is how long it is waited for a pause before the microphone does: then
+	// what is being said is lost, and that is said.
+	longestRest = 10 * time.Second
+)
+
+// wire returns the sound card, which goes on as long as anything needs it.
+func (l *larynx) wire(ctx context.Context) assembly {
+	looks := l.looks(ctx)
+	if looks.none() {
+		return assembly{}
+	}
+	return assembly{parts: []part{{name: "sound card", as: theCard, run: l.card.Run, lost: !looks.card}}}
+}
+
+// mouth returns what speaks.
+func (l *larynx) mouth(ctx context.Context) assembly {
+	cfg := l.config()
+	if !cfg.Outlets.Loudspeaker.Enabled {
+		return assembly{}
+	}
+	looks := l.looks(ctx)
+	is := assembly{findings: []finding{looks.mouth}}
+	if !looks.speaks {
+		return is
+	}
+	say := tts.New(tts.Config{Dial: dial(l.log, speechHelper, "say"), Voice: cfg.Outlets.Loudspeaker.Voice, Speed: cfg.Outlets.Loudspeaker.Speed, Log: l.log})
+	own := &mirrored{Fickle: say, learn: l.voices.LearnOwn}
+	there := new(supervise.Pulse)
+	loud := loudspeaker.New(cfg.Outlets.Loudspeaker, loudspeaker.OnCard(l.card), own)
+	is.parts = []part{
+		{name: "synthesis", run: say.Run},
+		{name: "own voice", run: own.rehearse},
+		{
+			name: loud.Name(), lost: !looks.mouth.Works, pulse: there,
+			run: onCard(func(ctx context.Context) error {
+				return loud.Run(ctx, func(o earshot.Outlet) func() {
+					there.Beat()
+					return l.enterLoudspeaker(o)
+				})
+			}),
+		},
+	}
+	return is
+}
+
+// ears returns what hears; mic is the one of them that listens now.
+func (l *larynx) ears(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) assembly {
+	cfg := l.config()
+	if !cfg.Providers.Microphone.Enabled {
+		return assembly{begins: func() { mic.Store(nil) }}
+	}
+	looks := l.looks(ctx)
+	is := assembly{findings: []finding{looks.ears}, begins: func() { mic.Store(nil) }}
+	if !looks.hears {
+		return is
+	}
+	there := new(supervise.Pulse)
+	m, recognition := l.microphone(cfg, pulsing{microphone.OnCard(l.card, cfg.Providers.Microphone.Device), there})
+	is.begins = func() { mic.Store(m) }
+	is.parts = []part{recognition, {
+		name: m.Name(), lets: earshot.Mode.Listens, lost: !looks.ears.Works, pulse: there,
+		run: onCard(func(ctx context.Context) error { return m.Run(ctx, l.Admit) }),
+	}}
+	return is
+}
+
+// unheard returns when nobody is saying anything into mic, or says that it is lost.
+func (d *daemon) unheard(ctx context.Context, mic *microphone.Provider) {
+	if mic != nil && !wait(ctx, longestRest, func() bool { return !mic.Hearing() }) && ctx.Err() == nil {
+		d.desk.Mention("What is being said just now is not heard to its end: the microphone begins again.")
 	}
 }
 
@@ -119,7 +196,7 @@ func onCard(run func(context.Context) error) func(context.Context) error {
 
 // microphone returns the sense that hears c, and the part that recognises for
 // it.
-func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphone.Provider {
+func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) (*microphone.Provider, part) {
 	var mic *microphone.Provider
 	hear := stt.New(stt.Config{
 		Dial: dial(d.log, speechHelper, "hear"), Log: d.log,
@@ -130,13 +207,12 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) *microphon
 		Capture: c, Recogniser: recogniser{hear}, Notice: d.report,
 		Talk: func() hearing.Talk {
 			about := hearing.Asks(string(d.desk.Asked()))
-			about.Name = cfg.Executive.Name
+			about.Name = d.config().Executive.Name
 			return about
 		},
 		Voices: cfg.Executive.MultiParty.SpeakerAttribution && cfg.Speakers.Enabled,
 	})
-	d.parts = append(d.parts, part{name: "recognition", run: hear.Run})
-	return mic
+	return mic, part{name: "recognition", run: hear.Run}
 }
 
 // enterLoudspeaker lets the voice into the room. Whoever is there hears it.
@@ -174,33 +250,13 @@ func (r recogniser) Begin(on func(microphone.Result)) microphone.Session {
 	})
 }
 
-// background runs the parts until ctx ends.
-func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
-	for _, p := range d.parts {
-		cfg := restarts
-		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
-		run := p.run
-		if p.lets != nil {
-			run = while(d.desk.Mode, p.lets, run)
-		}
-		rest.Go(func() {
-			if err := supervise.Run(ctx, p.name, run, cfg); err != nil {
-				d.log.Error("a part cannot run", "part", p.name, "err", err)
-			}
-		})
-	}
-}
-
 // senses looks for what the house could hear and speak with, and gives it what
 // is there.
 func (a *app) senses(d *daemon, voice bool) []finding {
-	ears, mouth := voice && d.config().Providers.Microphone.Enabled, voice && d.config().Outlets.Loudspeaker.Enabled
-	if !ears && !mouth {
+	if !voice {
 		return nil
 	}
-	looks := lookAtVoice(a.ctx, d.config())
-	d.voice(looks, ears, mouth)
-	findings := looks.wanted(d.config())
+	findings := d.larynx(a.ctx)
 	for _, f := range findings {
 		if !f.Works {
 			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
@@ -224,6 +280,9 @@ type sounding struct {
 	card          bool // there are devices
 	hears, speaks bool // nothing is missing that would not come by itself, as a device may
 }
+
+// none reports whether there is nothing to hear or speak with.
+func (s sounding) none() bool { return !s.hears && !s.speaks }
 
 // wanted returns what cfg wants of it.
 func (s sounding) wanted(cfg *config.Config) (all []finding) {

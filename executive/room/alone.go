@@ -28,3 +28,16 @@ func (r *Room) alone(a earshot.Audience, who earshot.ParticipantID) bool {
 	}
 	return true
 }
+
+// TellOperators shows a notice where nobody reads who does not operate the house. It
+// reports whether anybody did.
+func (r *Room) TellOperators(n earshot.Notice) (told bool) {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, n)
+	for _, p := range r.around(e.Visibility) {
+		if r.operated(p.around()) {
+			p.show(e)
+			told = true
+		}
+	}
+	return told
+}

@@ -79,25 +79,27 @@ var effects = []effect{
 	{"tools.enabled", func(c *executive.Config) { c.Tools.Enabled = false }, offered, "message_agent ponder note remind edit_context", ""},
 }
 
-// TestKeys: a changed value changes what the room does.
+// TestKeys: a changed value changes what the room does, from the beginning, and when it
+// changes while the room is open.
 func TestKeys(t *testing.T) {
 	for _, e := range effects {
 		t.Run(e.key, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, tt := range []struct {
-					change func(*executive.Config)
-					want   string
-				}{{func(*executive.Config) {}, e.usual}, {e.change, e.changed}} {
+					change, later func(*executive.Config)
+					want          string
+				}{{func(*executive.Config) {}, nil, e.usual}, {e.change, nil, e.changed}, {func(*executive.Config) {}, e.change, e.changed}} {
 					h := newHouse()
 					h.config.Parallel.ReasoningContinuous = strings.HasPrefix(e.key, "parallel.")
 					tt.change(&h.config)
+					h.later = tt.later
 					if err := h.config.Validate(); err != nil {
 						t.Fatal(err)
 					}
 					got := e.scene(t, h)
 					h.stop()
 					if got != tt.want {
-						t.Errorf("%q was seen, want %q", got, tt.want)
+						t.Errorf("%q was seen, want %q (changed while it is open: %v)", got, tt.want, tt.later != nil)
 					}
 				}
 			})

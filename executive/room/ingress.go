@@ -48,6 +48,9 @@ type incoming struct {
 // sending it again with the same ID is safe, and waits for the same commit.
 // Admit may be called from many goroutines.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
+	if style, ok := interrupt.ParseStyle(r.cfg.Settings().MultiParty.TurnTakingProtocol); ok {
+		r.floor.Adopt(style)
+	}
 	in, err := r.resolve(ctx, e)
 	if err != nil {
 		if needless(e.Body, err) {

@@ -193,10 +193,15 @@ func (r *Room) Mention(text string) {
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, earshot.Notice{Text: text}))
 }
 
-// Know keeps a fault in mind that people have been told of already.
+// Know keeps a fault in mind that people have been told of already, or forgets one that
+// is over, and tells nobody.
 func (r *Room) Know(n earshot.Notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if n.Over {
+		delete(r.faults, n.Key)
+		return
+	}
 	r.faults[n.Key] = n
 	r.pulse.beat()
 }

@@ -152,7 +152,7 @@ func (r *Room) amongPeople(aloud bool) string {
 	here := r.roster().External
 	text := ""
 	if len(here) > 1 {
-		text = taking[r.floor.Style]
+		text = taking[r.floor.Manner()]
 	}
 	if aloud && !r.nearby.first().IsZero() {
 		text += "\nWho speaks aloud is told by their voices, which may be wrong: let nothing that matters depend on it."

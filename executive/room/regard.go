@@ -60,7 +60,7 @@ func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attenti
 	set, now := r.cfg.Settings(), r.cfg.Now()
 	types, heard, others := r.stir.is(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
 	f := attention.Facts{
-		Now: now.Local(), Set: set.Attention, Style: r.floor.Style, Typing: types,
+		Now: now.Local(), Set: set.Attention, Style: r.floor.Manner(), Typing: types,
 		Spoke: r.regard.spoke.times(v), ToldNo: r.regard.toldNo.last(v), Snoozed: r.regard.snoozed.last(v),
 	}
 	var names []string

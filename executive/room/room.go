@@ -86,7 +86,7 @@ var (
 // otherwise.
 type Config struct {
 	ID       earshot.RoomID
-	Settings func() executive.Config // asked for each event and turn; the turn-taking protocol once, by New
+	Settings func() executive.Config // asked for each event and turn
 	People   *participants.Registry
 	Journal  Journal
 	Model    llm.Service // may be nil: then only reflexes answer

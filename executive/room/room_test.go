@@ -35,6 +35,9 @@ var ann = earshot.Handle{Provider: "console", ID: "ann"}
 
 // house is a room with everything a test looks at.
 type house struct {
+	later func(*executive.Config) // changes the settings when the room is open; may be nil
+	reset atomic.Pointer[executive.Config]
+
 	*room.Room
 	journal    *testkit.Journal
 	console    *testkit.Voice
@@ -120,12 +123,23 @@ func (h *house) open(ctx context.Context) *house {
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
 	h.stop = func() { cancel(); running.Wait() }
+	if h.later != nil { // it is configured otherwise while it runs
+		synctest.Wait()
+		set := h.config
+		h.later(&set)
+		h.reset.Store(&set)
+		h.Reseat()
+		synctest.Wait()
+	}
 	return h
 }
 
 // settings are those of the room.
 func (h *house) settings() executive.Config {
 	set := h.config
+	if other := h.reset.Load(); other != nil {
+		set = *other
+	}
 	set.Enabled = set.Enabled && !h.off.Load()
 	return set
 }

@@ -91,6 +91,13 @@ func (r *Room) Busy() bool {
 	return r.live != nil || r.captioning || len(r.waiting)+r.asked > 0
 }
 
+// Still reports whether nothing is being said, and nothing waits to be.
+func (r *Room) Still() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live == nil && r.coming+len(r.waiting)+r.asked == 0
+}
+
 // operated reports whether everybody in a operates the house.
 func (r *Room) operated(a earshot.Audience) bool {
 	return r.only(a, "")

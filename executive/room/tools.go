@@ -49,11 +49,14 @@ func (p *part) loop() *tool.Loop {
 	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Used: p.used}
 }
 
-// model returns who generates replies: who can begin one ahead of time, if there is
-// a model.
+// model returns who generates a reply, with all that is asked for it: who can begin one
+// ahead of time, if there is a model.
 func (r *Room) model() llm.Service {
 	if r.head == nil {
 		return nil
+	}
+	if c, ok := r.cfg.Model.(llm.Changing); ok {
+		return r.head.On(c.Current())
 	}
 	return r.head
 }

@@ -31,6 +31,30 @@ func (b *Book) reconcile(ctx context.Context) error {
 	})
 }
 
+// Reform brings a book that is in use, and the journal, in step with another
+// configuration, as [Open] does; the journal and the clock are those that it has. Who
+// knows who exists is told by the caller, of all of it. If it fails, nothing has changed.
+func (b *Book) Reform(ctx context.Context, s Setup) error {
+	done, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	was := b.setup
+	s.Journal, s.Now, s.NewID = was.Journal, was.Now, was.NewID
+	b.setup = s
+	err = b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
+		p := plan{Book: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+		err := p.make(ctx)
+		return p.changes, err
+	})
+	if err != nil {
+		b.setup = was
+		return fmt.Errorf("bringing the agents in step with the configuration: %w", err)
+	}
+	return nil
+}
+
 // A plan is what must change so that the book is as the configuration says.
 type plan struct {
 	*Book

@@ -171,6 +171,20 @@ func (p *Provider) Called(words earshot.Text, at time.Time) {
 	}
 }
 
+// Hearing reports whether somebody is saying something, or has and it is still to be
+// understood.
+func (p *Provider) Hearing() bool {
+	p.mu.Lock()
+	l := p.live
+	p.mu.Unlock()
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open != nil || len(l.sessions) > 0
+}
+
 func (p *Provider) set(l *listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,0 +1,456 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive"
+	"earshot/executive/command"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/server"
+)
+
+// The sections of the house; see [section]. Those that are no section of the daemon are
+// others at once.
+const (
+	theCard        = "the sound card"
+	theMicrophone  = "the microphone"
+	theLoudspeaker = "the loudspeaker"
+	theCameras     = "the cameras"
+	onDiscord      = "Discord"
+	theModels      = "the models"
+	thePeople      = "who is known"
+	theRooms       = "the rooms"
+	theLog         = "the log"
+)
+
+// begins says which parts of the house begin again, or are others, when a key of class
+// [config.Section] has changed: those of the longest that it is, or lies below.
+var begins = map[string][]string{
+	"executive.llm":  {theModels, thePeople},
+	"executive.name": {thePeople, theMicrophone, onDiscord},
+	"executive.multi_party.speaker_attribution": {theMicrophone},
+	"external_actors":             {thePeople},
+	"agents":                      {thePeople},
+	"rooms":                       {thePeople, theRooms},
+	"providers.microphone":        {theCard, theMicrophone},
+	"providers.webcam":            {theCameras},
+	"providers.discord":           {onDiscord},
+	"providers.discord.operators": {thePeople, onDiscord},
+	"outlets.loudspeaker":         {theCard, theLoudspeaker},
+	"outlets.discord":             {onDiscord},
+	"speakers.enabled":            {theMicrophone},
+	"log":                         {theLog},
+}
+
+// beginning returns the parts that begin again for a key.
+func beginning(key string) []string {
+	for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
+		if parts := begins[at]; parts != nil {
+			return parts
+		}
+	}
+	return nil
+}
+
+// reloads is how the configuration is read again.
+type reloads struct {
+	load func() (*config.Config, error) // nil if it cannot be
+	file string                         // that was named; empty means the usual places
+	log  *logbook                       // nil where there is none
+
+	hangups <-chan os.Signal // each asks for it
+
+	one sync.Mutex // held by who reads it, so that of two changes the later one holds
+
+	mu     sync.Mutex
+	wants  *config.Config // as it was read last; nil before
+	faults string         // that it had when it was read last
+	waits  []string       // the keys that wait for a restart
+}
+
+// A renewal is what became otherwise when the configuration was read again.
+type renewal struct {
+	File    string          `json:"file,omitempty"`
+	Changes []config.Change `json:"changes"`           // since it was read last
+	Begins  []string        `json:"begins,omitempty"`  // the parts of the house that begin again
+	Waiting []string        `json:"waiting,omitempty"` // all keys that wait for a restart, in the order of the sample
+}
+
+// errNoFile is that a house of its own has no configuration that could change.
+var errNoFile = errors.New("this earshot has not read a configuration that could be read again")
+
+// reload reads the configuration again. If anything is wrong with it, nothing changes.
+// Whoever asked is told by the answer; where nobody did, people are told otherwise.
+func (d *daemon) reload(ctx context.Context, asked bool) (renewal, error) {
+	r := &d.reloads
+	if r.load == nil {
+		return renewal{}, errNoFile
+	}
+	r.one.Lock()
+	defer r.one.Unlock()
+	d.tellManager(d.manager.Reloading)
+	defer d.tellManager(d.manager.Ready)
+	next, err := r.load()
+	var is renewal
+	var waits []string
+	if err == nil {
+		is, waits, err = d.become(ctx, next)
+	}
+	if err != nil {
+		d.refuse(err, asked)
+		return renewal{}, err
+	}
+	r.mu.Lock()
+	mended := r.faults != ""
+	news := slices.DeleteFunc(slices.Clone(waits), func(key string) bool {
+		return !slices.ContainsFunc(is.Changes, func(c config.Change) bool { return c.Key == key })
+	})
+	r.wants, r.faults, r.waits = next, "", waits
+	r.mu.Unlock()
+	is.Waiting = waits
+	if mended {
+		d.desk.Know(earshot.Notice{Key: configuration, Over: true})
+	}
+	if len(is.Changes) > 0 || mended {
+		d.log.Info("the configuration was read again", "changed", strings.Join(is.keys(""), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
+		told := is
+		told.Waiting = news // each is said once
+		d.desk.TellOperators(earshot.Notice{Text: told.String()})
+	}
+	return is, nil
+}
+
+// tellManager tells the service manager something, which it may miss.
+func (d *daemon) tellManager(how func() error) {
+	if err := how(); err != nil {
+		d.log.Debug("the service manager was not told", "err", err)
+	}
+}
+
+// configuration is the key of the notice that it has faults.
+const configuration = "configuration"
+
+// refuse says that a configuration has faults, once for the same ones.
+func (d *daemon) refuse(err error, asked bool) {
+	r := &d.reloads
+	r.mu.Lock()
+	known := r.faults == err.Error()
+	r.faults = err.Error()
+	r.mu.Unlock()
+	if known {
+		return
+	}
+	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so that all stays as it was", Cure: "earshot check"}
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
+		n.Text = fmt.Sprintf("the configuration has %s, so that all stays as it was", count(len(wrong.Faults)+wrong.More, "fault"))
+		for _, f := range wrong.Faults { // without what is wrong: that may repeat a value
+			d.log.Warn("the configuration has a fault", "where", f.Where, "line", f.Line, "key", f.Key)
+		}
+	}
+	if asked {
+		d.desk.Know(n)
+		return
+	}
+	d.report(n)
+	d.desk.TellOperators(earshot.Notice{Text: err.Error()})
+}
+
+// become makes the house what next says, as far as it can be without a restart. It
+// returns which keys wait for one. If it fails, nothing has changed.
+func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, waits []string, err error) {
+	was, wanted := d.config(), d.config()
+	d.reloads.mu.Lock()
+	wanted = cmp.Or(d.reloads.wants, wanted)
+	d.reloads.mu.Unlock()
+	is = renewal{File: next.File, Changes: wanted.Changes(next)}
+	force, waits, err := d.possible(was, next)
+	if err != nil {
+		return is, nil, err
+	}
+	changed := was.Changes(force)
+	touched := make(map[string]bool)
+	for _, c := range changed {
+		if c.Class == config.Section {
+			for _, part := range beginning(c.Key) {
+				touched[part] = true
+			}
+		}
+	}
+	engines := d.llm.now.Load()
+	if touched[theModels] {
+		if engines, err = ladder(force.Executive.LLM, d.log, engines); err != nil {
+			return is, nil, fmt.Errorf("setting up the models: %w", err)
+		}
+	}
+	move := func() {}
+	if touched[theLog] && d.reloads.log != nil {
+		if move, err = d.reloads.log.to(force.Log); err != nil {
+			return is, nil, err
+		}
+	}
+	before := d.book.List()
+	main := !reflect.DeepEqual(mainAgent(was), mainAgent(force)) // of a key that holds at once, too
+	if touched[thePeople] || main {
+		if err := d.meets(ctx, force); err != nil {
+			return is, nil, err
+		}
+	}
+	opened, err := d.newRooms(ctx, force)
+	if err != nil {
+		return is, nil, err
+	}
+	d.force.Store(force)
+	d.llm.now.Store(engines)
+	move()
+	d.voices.Set(force.Speakers)
+	for _, room := range force.Rooms.All() {
+		d.rooms.become(room)
+	}
+	for _, c := range opened {
+		if err := d.rooms.add(c); err != nil {
+			d.log.Error("a room cannot be opened", "room", c.is.ID, "err", err)
+		}
+	}
+	d.announce(before)
+	for _, c := range d.rooms.now() {
+		c.Reseat() // which looks at everything anew
+	}
+	for _, part := range []string{theModels, thePeople, theRooms, theLog, theCard, theMicrophone, theLoudspeaker, theCameras, onDiscord} {
+		if touched[part] && d.anew(part) {
+			is.Begins = append(is.Begins, part)
+		}
+	}
+	return is, waits, nil
+}
+
+// possible returns what can be in force of next, where was is, and the keys that need a
+// restart. What is right as a whole is so in part, or it is an error.
+func (d *daemon) possible(was, next *config.Config) (force *config.Config, waits []string, err error) {
+	stays := map[string]bool{}
+	if d.heir(next) != d.owner.ID { // in whose name all that there is was made
+		stays["external_actors.actors"] = true
+	}
+	force = next.Keeping(was, func(c config.Change) bool { return c.Class == config.Restart || stays[c.Key] })
+	for _, room := range was.Rooms.All() {
+		if room.ID != earshot.Desk && !slices.ContainsFunc(next.Rooms, func(r executive.Room) bool { return r.ID == room.ID }) {
+			force.Rooms = append(slices.Clip(force.Rooms), room) // somebody may be in there
+		}
+	}
+	if err := force.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("the configuration is right, but not while earshot runs: restart it\n%w", err)
+	}
+	for _, c := range force.Changes(next) {
+		waits = append(waits, c.Key)
+	}
+	return force, waits, nil
+}
+
+// heir returns whose account this is by another configuration.
+func (d *daemon) heir(cfg *config.Config) earshot.ParticipantID {
+	people, err := participants.Open(participants.Setup{Account: d.account, AccountName: d.name, Actors: cfg.ExternalActors})
+	if err != nil {
+		return d.owner.ID // which Validate explains
+	}
+	return people.Resolve(d.account).ID
+}
+
+// meets makes those known who are by cfg: the agents, and who may come in.
+func (d *daemon) meets(ctx context.Context, cfg *config.Config) error {
+	if err := d.book.Reform(ctx, agentsOf(cfg)); err != nil {
+		return err
+	}
+	return d.Registry.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
+		return d.census(cfg).registry(ctx, d.store.For)
+	})
+}
+
+// newRooms returns the rooms of cfg that there are not yet.
+func (d *daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, err error) {
+	for _, is := range cfg.Rooms.All() {
+		if _, there := d.rooms.now().find(is.ID); there {
+			continue
+		}
+		c, err := d.chamber(ctx, is)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// announce shows where it matters which agents are others than they were.
+func (d *daemon) announce(before []agents.Record) {
+	had := make(map[earshot.ParticipantID]agents.Record)
+	for _, r := range before {
+		had[r.ID] = r
+	}
+	show := func(act earshot.Act, was, is agents.Record) {
+		e := earshot.Event{
+			At: time.Now(), Author: d.owner.ID, Visibility: earshot.Visibility{Scope: earshot.System},
+			Body: earshot.Agent{Act: act, ID: is.ID, Path: is.Path, User: is.User, PathKind: string(is.Kind)},
+		}
+		for _, there := range d.rooms.now() {
+			if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
+				there.Announce(e)
+			}
+		}
+	}
+	for _, is := range d.book.List() {
+		was, known := had[is.ID]
+		delete(had, is.ID)
+		switch {
+		case !known:
+			show(earshot.Created, is, is)
+		case was.Name != is.Name || was.Description != is.Description || !slices.Equal(was.Rooms, is.Rooms):
+			show(earshot.Changed, was, is)
+		}
+	}
+	for _, was := range had {
+		show(earshot.Ended, was, was)
+	}
+}
+
+// keys returns those that have changed, of one class or, if that is empty, all.
+func (r renewal) keys(of config.Class) (keys []string) {
+	for _, c := range r.Changes {
+		if of == "" || c.Class == of {
+			keys = append(keys, c.Key)
+		}
+	}
+	return keys
+}
+
+// String tells people of it, without any value.
+func (r renewal) String() string {
+	if len(r.Changes) == 0 {
+		return "The configuration was read again; nothing in it is different."
+	}
+	var parts []string
+	now := slices.DeleteFunc(r.keys(""), func(key string) bool { return slices.Contains(r.Waiting, key) })
+	if len(r.Begins) > 0 {
+		now = slices.DeleteFunc(now, func(key string) bool {
+			return slices.ContainsFunc(beginning(key), func(part string) bool { return slices.Contains(r.Begins, part) })
+		})
+	}
+	if len(now) > 0 {
+		parts = append(parts, count(len(now), "key")+map[bool]string{true: " holds", false: " hold"}[len(now) == 1]+" from now on")
+	}
+	for _, part := range r.Begins {
+		parts = append(parts, part+map[bool]string{true: " begin again", false: " begins again"}[part == theCameras])
+	}
+	if len(r.Waiting) > 0 {
+		parts = append(parts, strings.Join(r.Waiting, ", ")+map[bool]string{true: " waits", false: " wait"}[len(r.Waiting) == 1]+" for a restart")
+	}
+	return "The configuration was read again: " + strings.Join(parts, "; ") + "."
+}
+
+// waiting returns the keys that wait for a restart.
+func (d *daemon) waiting() []string {
+	d.reloads.mu.Lock()
+	defer d.reloads.mu.Unlock()
+	return slices.Clone(d.reloads.waits)
+}
+
+// rereads reads the configuration again whenever it changes, or somebody asks for it by a
+// signal, until ctx ends.
+func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
+	if d.reloads.load == nil {
+		return
+	}
+	again := func() {
+		if ctx.Err() == nil {
+			_, _ = d.reload(ctx, false) // which has said what is wrong
+		}
+	}
+	rest.Go(func() {
+		if err := config.Watch(ctx, d.reloads.file, again); err != nil {
+			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration are not noticed: " + err.Error(), Cure: "earshot reload, after each"})
+		}
+	})
+	rest.Go(func() {
+		for {
+			select {
+			case <-d.reloads.hangups:
+				again()
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// Reload implements [server.House].
+func (h house) Reload(ctx context.Context) (any, error) {
+	is, err := h.reload(context.WithoutCancel(ctx), true)
+	if err != nil {
+		return nil, err
+	}
+	return is, nil
+}
+
+// Stays implements [server.House]: a room may be for others now, and somebody be known no
+// longer.
+func (h house) Stays(p server.Principal) error {
+	is, known := h.Get(p.ID)
+	if !known {
+		return errors.New("you are known here no longer")
+	}
+	if !is.Can(participants.Operate) {
+		p.Capabilities = is.Capabilities
+	}
+	return h.gate.enters(p.Participant, p.Audience.Room)
+}
+
+// reloading is the command that reads the configuration again.
+func (d *daemon) reloading() command.Table {
+	return command.Table{{
+		Group: "For who operates earshot", Name: "reload", Help: "read the configuration again", Needs: participants.Operate,
+		Do: func(ctx context.Context, _ command.Call) (string, error) {
+			is, err := d.reload(context.WithoutCancel(ctx), true)
+			if err != nil {
+				return "", err
+			}
+			return is.String(), nil
+		},
+	}}
+}
+
+type reloadCommand struct {
+	introduction
+	JSON bool `help:"Print what has changed as JSON."`
+}
+
+// Run has the earshot that runs read its configuration again.
+func (c reloadCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err // which is what the other would say
+	}
+	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	data, err := client.Reload(a.ctx)
+	is, err := answered[renewal](data, err)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.json(is)
+	}
+	_, err = fmt.Fprintln(a.out, is)
+	return err
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/internal/supervise"
+)
+
+// A section is what one part of the configuration makes: some parts that run beside the
+// rooms. It can be made anew while the house serves, and nothing else notices.
+type section struct {
+	name string // as people call it, such as "the microphone"
+
+	// make returns what it is, as the configuration in force says. It may take seconds:
+	// what was runs meanwhile. If nil, it is never made anew.
+	make func(context.Context) assembly
+
+	// rests returns when nothing is cut short by ending it, or when it is no use waiting
+	// any longer. If nil, it may be ended at any time.
+	rests func(context.Context)
+
+	is    assembly      // while the house serves, of whoever attends it
+	again chan struct{} // of capacity 1
+}
+
+// An assembly is what a section is made of.
+type assembly struct {
+	parts    []part
+	findings []finding // what was found out about them
+	begins   func()    // once what was before has ended; may be nil
+}
+
+// A charge is a part that runs.
+type charge struct {
+	part
+	stop context.CancelFunc
+	life sync.WaitGroup
+}
+
+// install gives the house a section, before it serves, and returns what was found out.
+func (d *daemon) install(ctx context.Context, s *section) []finding {
+	s.again = make(chan struct{}, 1)
+	if s.make != nil {
+		s.is = s.make(ctx)
+	}
+	if s.is.begins != nil {
+		s.is.begins()
+	}
+	d.sections = append(d.sections, s)
+	return s.is.findings
+}
+
+// background runs the parts until ctx ends.
+func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
+	for _, s := range d.sections {
+		rest.Go(func() { d.attend(ctx, s) })
+	}
+}
+
+// attend runs a section until ctx ends, and makes it anew whenever it is to be.
+func (d *daemon) attend(ctx context.Context, s *section) {
+	run := make(map[string]*charge)
+	defer halt(run, nil)
+	d.launch(ctx, run, s.is.parts)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.again:
+			d.renew(ctx, s, run)
+		}
+	}
+}
+
+// renew makes a section anew. A part that is the same as it was goes on.
+func (d *daemon) renew(ctx context.Context, s *section, run map[string]*charge) {
+	next := s.make(ctx)
+	if s.rests != nil {
+		s.rests(ctx)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	for _, name := range halt(run, next.parts) {
+		d.desk.Know(earshot.Notice{Key: name, Over: true}) // it is another from now on
+	}
+	for _, f := range s.is.findings {
+		d.stops(f.Thing)
+	}
+	if next.begins != nil {
+		next.begins()
+	}
+	s.is = next
+	for _, f := range next.findings {
+		d.work(f.Thing)
+		if !f.Works {
+			d.report(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+		}
+	}
+	d.launch(ctx, run, next.parts)
+	d.log.Info("a part of the house is as the configuration says now", "part", s.name)
+}
+
+// same reports whether p is what is running already.
+func (p part) same(is *charge) bool {
+	return is != nil && p.as != nil && reflect.DeepEqual(p.as, is.as)
+}
+
+// halt ends what runs, but for what is to go on as it is. It returns the names.
+func halt(run map[string]*charge, next []part) (ended []string) {
+	for name, r := range run {
+		if !slices.ContainsFunc(next, func(p part) bool { return p.name == name && p.same(r) }) {
+			r.stop()
+			ended = append(ended, name)
+		}
+	}
+	for _, name := range ended {
+		run[name].life.Wait()
+		delete(run, name)
+	}
+	return ended
+}
+
+// launch runs those parts that do not run yet, until they are ended or ctx is.
+func (d *daemon) launch(ctx context.Context, run map[string]*charge, parts []part) {
+	for _, p := range parts {
+		if run[p.name] != nil {
+			continue
+		}
+		r := &charge{part: p}
+		run[p.name] = r
+		var life context.Context
+		life, r.stop = context.WithCancel(ctx)
+		cfg := restarts
+		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
+		does := p.run
+		if p.lets != nil {
+			does = while(d.desk.Mode, p.lets, does)
+		}
+		r.life.Go(func() {
+			if err := supervise.Run(life, p.name, does, cfg); err != nil {
+				d.log.Error("a part cannot run", "part", p.name, "err", err)
+			}
+		})
+	}
+}
+
+// anew has a section be made anew, and reports whether there is one that can be.
+func (d *daemon) anew(name string) bool {
+	i := slices.IndexFunc(d.sections, func(s *section) bool { return s.name == name && s.make != nil })
+	if i < 0 {
+		return false
+	}
+	select {
+	case d.sections[i].again <- struct{}{}:
+	default: // it is going to be already, by what is in force then
+	}
+	return true
+}
+
+// step is how often it is looked whether something has come to rest: a pause between
+// two words is longer.
+const step = 20 * time.Millisecond
+
+// wait returns when over is true, or after so long, or when ctx ends. It reports whether
+// it is.
+func wait(ctx context.Context, most time.Duration, over func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	look := time.NewTicker(step)
+	defer look.Stop()
+	for !over() {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,186 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// settle is how long nothing must happen to a file before it is read: an editor
+	// empties it, writes it and gives it another date.
+	settle = 50 * time.Millisecond
+
+	// settled is after how long it is read although things still happen to it.
+	settled = 500 * time.Millisecond
+
+	// gone is how long a file may be away before it counts as removed: some editors move
+	// it aside before they write another.
+	gone = time.Second
+
+	// mostLinks is how many links lead to a file, before they count as a circle.
+	mostLinks = 40
+)
+
+// Watch calls changed when what [Load] reads for path may be another than before, until
+// ctx ends: the file was written, replaced, removed or has come, or a link on the way to
+// it leads elsewhere. What happens while changed runs is told afterwards, so the last
+// change of many is never missed. It returns when nothing is running, and an error if
+// the file cannot be watched.
+func Watch(ctx context.Context, path string, changed func()) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watching the configuration: %w", err)
+	}
+	defer w.Close()
+	look := lookout{Watcher: w, path: path}
+	if err := look.out(); err != nil {
+		return err
+	}
+	for {
+		if !look.wait(ctx, 0) {
+			return nil
+		}
+		for end := time.Now().Add(settled); time.Now().Before(end) && look.wait(ctx, settle); {
+		}
+		if look.there && !look.exists() {
+			look.wait(ctx, gone)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := look.out(); err != nil { // before it is read, so that nothing falls between
+			return err
+		}
+		changed()
+	}
+}
+
+// A lookout watches folders for what is of interest in them.
+type lookout struct {
+	*fsnotify.Watcher
+	path  string
+	names map[string]map[string]bool // of interest, by folder
+	there bool                       // the file was, when the lookout began
+}
+
+// files returns the places where the configuration may stand.
+func (l *lookout) files() []string {
+	if l.path != "" {
+		return []string{l.path}
+	}
+	if named := os.Getenv("EARSHOT_CONFIG"); named != "" {
+		return []string{named}
+	}
+	return Places()
+}
+
+// exists reports whether there is a configuration.
+func (l *lookout) exists() bool {
+	for _, file := range l.files() {
+		if _, err := os.Stat(file); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// out looks out anew: which folders these are may have changed, and a folder may be
+// another one by the same name.
+func (l *lookout) out() error {
+	for _, dir := range l.WatchList() {
+		_ = l.Remove(dir) // it may be gone
+	}
+	l.names = make(map[string]map[string]bool)
+	l.there = l.exists()
+	for _, file := range l.files() {
+		file, err := filepath.Abs(file)
+		if err != nil {
+			return fmt.Errorf("watching the configuration: %w", err)
+		}
+		l.follow(file)
+	}
+	watched := 0
+	var failed error
+	for dir := range l.names {
+		switch err := l.Add(dir); {
+		case err == nil:
+			watched++
+		case !errors.Is(err, fs.ErrNotExist):
+			failed = fmt.Errorf("watching %s: %w", dir, err)
+		}
+	}
+	if watched == 0 {
+		return failed
+	}
+	return nil
+}
+
+// follow notes what is of interest on the way to a file: the file, each link on the way,
+// and the first folder that is missing.
+func (l *lookout) follow(file string) {
+	for range mostLinks {
+		l.interest(file)
+		for at := filepath.Dir(file); at != filepath.Dir(at); at = filepath.Dir(at) {
+			if about, err := os.Lstat(at); err != nil || about.Mode()&fs.ModeSymlink != 0 {
+				l.interest(at)
+			}
+		}
+		to, err := os.Readlink(file)
+		if err != nil {
+			return // it is no link
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(file), to)
+		}
+		file = to
+	}
+}
+
+// interest notes that it matters what happens to path.
+func (l *lookout) interest(path string) {
+	dir := filepath.Dir(path)
+	if l.names[dir] == nil {
+		l.names[dir] = make(map[string]bool)
+	}
+	l.names[dir][filepath.Base(path)] = true
+}
+
+// wait returns when something of interest happens, which is true, or nothing does for so
+// long, if that is not 0, or ctx ends.
+func (l *lookout) wait(ctx context.Context, long time.Duration) bool {
+	var over <-chan time.Time
+	if long > 0 {
+		t := time.NewTimer(long)
+		defer t.Stop()
+		over = t.C
+	}
+	for {
+		select {
+		case e := <-l.Events:
+			if l.matters(e) {
+				return true
+			}
+		case <-l.Errors: // some were lost
+			return true
+		case <-over:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// matters reports whether e is about something of interest.
+func (l *lookout) matters(e fsnotify.Event) bool {
+	if _, folder := l.names[e.Name]; folder && e.Has(fsnotify.Remove|fsnotify.Rename) {
+		return true
+	}
+	return l.names[filepath.Dir(e.Name)][filepath.Base(e.Name)]
+}

@@ -1,0 +1,87 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"earshot"
+	"earshot/server"
+	"earshot/server/wire"
+)
+
+func (h *house) Reload(context.Context) (any, error) {
+	if h.reload == nil {
+		return map[string][]string{"changes": {}}, nil
+	}
+	return h.reload()
+}
+
+func (h *house) Stays(p server.Principal) error {
+	if h.stays == nil {
+		return nil
+	}
+	return h.stays(p)
+}
+
+// TestReload: who operates the house has its configuration read again, and is told every
+// fault; others may not.
+func TestReload(t *testing.T) {
+	h := newHouse()
+	h.reload = func() (any, error) { return map[string][]string{"waiting": {"store.directory"}}, nil }
+	at, _ := serve(t, h)
+	c := &server.Client{Socket: at}
+	var refused *wire.Refusal
+	if _, err := c.Reload(t.Context()); !errors.As(err, &refused) {
+		t.Errorf("a guest has it read: %v", err)
+	}
+	h.who = operating
+	c.Identity = "ann"
+	raw, err := c.Reload(t.Context())
+	var is struct{ Waiting []string }
+	if err != nil || json.Unmarshal(raw, &is) != nil || len(is.Waiting) != 1 {
+		t.Errorf("it is %s, %v", raw, err)
+	}
+	h.reload = func() (any, error) { return nil, errors.New("line 3: is wrong\nline 5: is wrong, too") }
+	if _, err := c.Reload(t.Context()); !errors.As(err, &refused) || refused.Problem != "line 3: is wrong\nline 5: is wrong, too" {
+		t.Errorf("the faults are %v", err)
+	}
+}
+
+// TestStays: a stream ends for who may not stay, although no token was revoked.
+func TestStays(t *testing.T) {
+	h := newHouse()
+	var out atomic.Bool
+	h.stays = func(server.Principal) error {
+		if out.Load() {
+			return errors.New("this room is for others now")
+		}
+		return nil
+	}
+	at, _ := serve(t, h)
+	if err := h.Admit(t.Context(), earshot.Event{ID: "e1", Body: earshot.Message{Text: "hello"}}); err != nil {
+		t.Fatal(err)
+	}
+	c := &server.Client{Socket: at}
+	var events int
+	for _, err := range c.Events(t.Context(), 0) {
+		if err != nil {
+			break // the stream is over
+		}
+		events++
+		out.Store(true)
+		if err := h.Admit(t.Context(), earshot.Event{ID: "e2", Body: earshot.Message{Text: "and now?"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if events != 1 {
+		t.Errorf("%d events were shown", events)
+	}
+	for _, err := range c.Events(t.Context(), 1) {
+		if refused, ok := errors.AsType[*wire.Refusal](err); !ok || refused.Problem != "this room is for others now" {
+			t.Errorf("asked again, it is %v", err)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/store"
+)
+
+// TestMatches says what is found by which words.
+func TestMatches(t *testing.T) {
+	for _, tt := range []struct {
+		text, query string
+		want        bool
+	}{
+		{"The tide is high", "tide HIGH", true},
+		{"The tide is high", "tides", false},
+		{"The tides are high", "tide", false},
+		{"Überraschung im Café", "uberraschung cafe", true},
+		{"uberraschung", "ÜBERRASCHUNG", true},
+		{"U\u0308berraschung", "überraschung", true},
+		{"cafe\u0301s", "cafés", true},
+		{"Ελλάδα", "ελλαδα", true},
+		{"ёлка", "елка", false}, // another letter
+		{"йод", "иод", false},
+		{"が", "か", false},
+		{"潮汐表を見る", "潮汐", true},
+		{"潮汐表を見る", "汐表", true},
+		{"潮汐表を見る", "表", true},
+		{"潮汐表を見る", "潮表", false},
+		{"見る潮 汐表", "潮汐", false},
+		{"ｶﾞｷﾞ", "ガギ", true}, // the same in half width
+		{"ตารางน้ำขึ้นน้ำลง", "น้ำขึ้น", true},
+		{"한국어 문장", "한국어", true},
+		{"한국어 문장", "한국", false}, // which has spaces between its words
+		{"iPhoneの潮汐表", "iphone 潮汐", true},
+		{"version ２", "2", true},
+		{"a\xffb", "b a", true},
+		{"word", "word word WORD", true},
+		{strings.Repeat("a", 100) + "b", strings.Repeat("a", 100), false},
+		{strings.Repeat("a", 100) + "b", strings.Repeat("a", 100) + "B", true},
+		{"\u0301 alone", "alone", true},
+	} {
+		if got, ok := store.Matches(tt.text, tt.query); got != tt.want || !ok {
+			t.Errorf("%q has %q: %v, %v; want %v", tt.text, tt.query, got, ok, tt.want)
+		}
+	}
+}
+
+// TestSearchAgreesWithLooking: for any history, with messages that are revised, taken
+// back and deleted, and for any query, what is found is what a look at every message
+// finds, the newest first.
+func TestSearchAgreesWithLooking(t *testing.T) {
+	some := []string{"tide", "Tïde", "moon", "sea's", "潮汐表", "潮", "汐表を", "ebb", "flow", "42", "日本語", strings.Repeat("long", 30), strings.Repeat("long", 30) + "er"}
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(some), 0, 5).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		sizes := rapid.SampledFrom([][2]int64{{1, 1}, {1, 8}, {2, 4}, {8, 64}, {64, 64}}).Draw(rt, "sizes")
+		s, err := store.Open(t.Context(), store.Indexed(store.Config{Directory: t.TempDir()}, sizes[0], sizes[1]))
+		must(t, err)
+		defer func() { must(t, s.Close()) }()
+		var ids []earshot.EventID
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			var events []earshot.Event
+			for range rapid.IntRange(1, 12).Draw(rt, "events") {
+				e := said(earshot.Text(text.Draw(rt, "text")))
+				if rapid.IntRange(0, 3).Draw(rt, "other") == 0 {
+					e.Body = earshot.Decision{About: "x", Agent: "earshot", Verdict: earshot.Silent}
+				}
+				events = append(events, e)
+			}
+			for _, e := range add(t, s, events...) {
+				if e.Body.Kind() == earshot.KindMessage {
+					ids = append(ids, e.ID)
+				}
+			}
+			if len(ids) == 0 {
+				continue
+			}
+			at := rapid.IntRange(0, len(ids)-1).Draw(rt, "which")
+			switch id := ids[at]; rapid.SampledFrom([]string{"", "revise", "withdraw", "delete", "rebuild"}).Draw(rt, "then") {
+			case "revise":
+				e := said("")
+				e.Body = earshot.Revision{Of: id, Text: earshot.Text(text.Draw(rt, "now"))}
+				add(t, s, e)
+			case "withdraw":
+				e := said("")
+				e.Body = earshot.Withdrawal{Of: id}
+				add(t, s, e)
+				ids = slices.Delete(ids, at, at+1)
+			case "delete":
+				_, err := s.Delete(t.Context(), id)
+				must(t, err)
+				ids = slices.Delete(ids, at, at+1)
+			case "rebuild":
+				must(t, s.Rebuild(t.Context()))
+			}
+		}
+		history := everything(t, s)
+		for range 5 {
+			query, limit := text.Draw(rt, "query"), rapid.IntRange(1, 20).Draw(rt, "limit")
+			before := rapid.Int64Range(0, int64(len(history)+1)).Draw(rt, "before")
+			var want []int64
+			_, asked := store.Matches("", query)
+			for _, e := range slices.Backward(history) {
+				m, ok := e.Body.(earshot.Message)
+				if found, _ := store.Matches(string(m.Text), query); ok && found && len(want) < limit && (before == 0 || e.Sequence < before) {
+					want = append(want, e.Sequence)
+				}
+			}
+			got, err := s.For(everybody).SearchBefore(t.Context(), query, before, limit)
+			if (err == nil) != asked {
+				rt.Fatalf("%q: %v", query, err)
+			}
+			var found []int64
+			for _, e := range got {
+				found = append(found, e.Sequence)
+			}
+			if !slices.Equal(found, want) {
+				rt.Fatalf("%q before %d finds %v, want %v", query, before, found, want)
+			}
+		}
+	})
+}
+
+// TestUsualSegments fills some of the sizes that the program uses, and joins them.
+func TestUsualSegments(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	const many = 17_500
+	events := numbered(many)
+	for i := range events {
+		if i%3 == 0 {
+			events[i].Visibility = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann", "zoe"}}
+		}
+		if i%7 == 0 {
+			events[i].Room = "attic"
+		}
+	}
+	for part := range slices.Chunk(events, 2_500) {
+		add(t, s, part...)
+	}
+	got, err := s.For(everybody).Search(t.Context(), "word9001", 5)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("found %s, %v", texts(got), err)
+	}
+	if _, err = s.Delete(t.Context(), got[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	zoe, bob := everybody, earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"bob"}}
+	for _, tt := range []struct {
+		who  earshot.Audience
+		sees func(i int) bool
+	}{
+		{zoe, func(i int) bool { return i%7 != 0 }},
+		{bob, func(i int) bool { return i%7 != 0 && i%3 != 0 }},
+		{earshot.Audience{Room: "attic"}, func(i int) bool { return i%7 == 0 && i%3 != 0 }},
+	} {
+		var want []string
+		for i := range slices.Backward(events) {
+			if tt.sees(i) && i != 9_000 && len(want) < 9_500 {
+				want = append(want, fmt.Sprintf("word%d is the word of message %d", i+1, i+1))
+			}
+		}
+		got, err := s.For(tt.who).Search(t.Context(), "message word of", 9_500)
+		if err != nil || texts(got) != strings.Join(want, "|") {
+			t.Errorf("%v finds %d, %v; want %d", tt.who, len(got), err, len(want))
+		}
+	}
+	if got, err := s.For(zoe).Search(t.Context(), "word9001", 5); err != nil || len(got) != 0 {
+		t.Errorf("found %s, %v after it was deleted", texts(got), err)
+	}
+	if n, err := s.Rows(t.Context(), "SELECT size FROM segments ORDER BY first"); err != nil || !slices.Equal(n, []string{"16384", "512", "512"}) {
+		t.Errorf("the segments are %v, %v", n, err)
+	}
+}
+
+// FuzzSegment: whatever bytes are in a row of the index, it is read or refused.
+func FuzzSegment(f *testing.F) {
+	f.Add([]byte{0, 1, 'a', 2, 0, 1})
+	f.Add([]byte{0, 1, 'a', 9, 1, 0, 0, 0, 0, 0, 0, 0, 1})
+	f.Add([]byte{9, 1, 'a'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if store.Decode(data) == nil && len(data) > 0 && store.Decode(append(data, 0)) == nil {
+			t.Error("a row that was changed is taken")
+		}
+		_ = store.Decode(store.Sum(data))
+	})
+}
