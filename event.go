@@ -259,6 +259,8 @@ type Thought struct {
 	Tokens  int     `json:"tokens"` // that the thought has come to, with this stretch
 	Outcome Outcome `json:"outcome"`
 
+	Took time.Duration `json:"took,omitempty"` // of this stretch
+
 	// Cut is whom it gave way to, if it was interrupted. It goes on afterwards
 	// unless Dropped says that it never will.
 	Cut     *Interruption `json:"cut,omitempty"`
@@ -369,6 +371,7 @@ type Reply struct {
 	Heard []Delivery `json:"heard,omitempty"`
 
 	Cut       *Interruption `json:"cut,omitempty"`       // who ended it, if it was interrupted
+	Took      time.Duration `json:"took,omitempty"`      // from where it began to where nothing of it came out any more
 	Reflex    bool          `json:"reflex,omitempty"`    // answered without a model
 	Truncated bool          `json:"truncated,omitempty"` // the model had more to say than it was allowed
 

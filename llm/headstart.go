@@ -54,7 +54,7 @@ type piece struct {
 func (h *HeadStart) Begin(ctx context.Context, req *Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.run != nil && reflect.DeepEqual(h.run.req, *req) {
+	if h.run != nil && same(h.run.req, *req) {
 		return
 	}
 	h.drop()
@@ -64,6 +64,13 @@ func (h *HeadStart) Begin(ctx context.Context, req *Request) {
 	h.run = r
 	h.begun++
 	h.running.Go(func() { r.stream(ctx, h.Service) })
+}
+
+// same reports whether two requests are answered alike, whatever they are made for: what
+// is begun early has no turn yet.
+func same(a, b Request) bool {
+	a.Origin, b.Origin = Origin{}, Origin{}
+	return reflect.DeepEqual(a, b)
 }
 
 // stream lets the reply come.
@@ -121,7 +128,7 @@ func (h *HeadStart) take(req *Request) *headRun {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.run
-	if r == nil || !reflect.DeepEqual(r.req, *req) {
+	if r == nil || !same(r.req, *req) {
 		h.drop()
 		return nil
 	}

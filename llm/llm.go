@@ -109,6 +109,20 @@ type Request struct {
 	Whole bool
 
 	Priority Priority
+
+	Origin Origin
+}
+
+// An Origin is what a request is made for, for who traces it or answers it from a
+// record. No engine is told.
+type Origin struct {
+	Turn  string // of a reply
+	Agent string // who asks
+
+	Thought  string   // of a thought, or of what is found by it
+	Cause    string   // of that
+	About    string   // what the reply answers, or the thought is about
+	Evidence []string // what something that is found can point to, in order
 }
 
 // A Delta is a piece of a reply. At most one of Text, Thinking and Call is set,

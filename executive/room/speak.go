@@ -208,6 +208,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
 		e.reply.Reflex = true
 	}
+	e.reply.Took = max(r.cfg.Now().Sub(e.began), 0)
 	done := r.end(e.question, e.reply)
 	done.At = e.began
 	calls := r.calls(e, &done)

@@ -280,7 +280,9 @@ func (m *Mind) think(ctx context.Context, act Act) {
 		if act.Goes {
 			last, news = followOn(set.Reasoning, act.Question, act.Text, matter), matter.News != (News{})
 		}
-		return m.stream(ctx, request(set, matter, last), func(text string) { m.token(act.Gen, text) })
+		req := request(set, matter, last)
+		req.Origin = act.Question.origin()
+		return m.stream(ctx, req, func(text string) { m.token(act.Gen, text) })
 	})
 	m.report("a stretch of thought failed", err)
 	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto, News: news})
@@ -362,7 +364,11 @@ func (m *Mind) give(ctx context.Context, act Act) {
 
 // answer asks for findings and, if they are too many, to put them together.
 func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, err error) {
-	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schemaOf(len(matter.Evidence)))
+	from := act.Question.origin()
+	for _, e := range matter.Evidence {
+		from.Evidence = append(from.Evidence, string(e.Event))
+	}
+	text, err := m.ask(ctx, matter, distilling(act.Question, act.Text, matter), schemaOf(len(matter.Evidence)), from)
 	if err != nil {
 		return a, err
 	}
@@ -374,7 +380,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Kept, f, now) })
 	}
 	if old, fresh := merging(matter.Kept, a.Findings, now); !fits(matter.Kept, a.Findings) && len(old)+len(fresh) > 1 {
-		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)))
+		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)), act.Question.origin())
 		if err == nil {
 			a.Findings, err = merged([]byte(text), old, fresh, a.Findings, now)
 		}
@@ -383,10 +389,15 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 	return a, nil
 }
 
+// origin returns what is asked for q, for who traces it.
+func (q Question) origin() llm.Origin {
+	return llm.Origin{Thought: string(q.ID), Cause: string(q.Cause), About: string(q.About)}
+}
+
 // ask asks for an answer by a schema.
-func (m *Mind) ask(ctx context.Context, matter Matter, last string, schema []byte) (string, error) {
+func (m *Mind) ask(ctx context.Context, matter Matter, last string, schema []byte, from llm.Origin) (string, error) {
 	req := request(m.Settings(), matter, last)
-	req.Schema, req.Temperature = schema, 0
+	req.Schema, req.Temperature, req.Origin = schema, 0, from
 	var b strings.Builder
 	err := m.stream(ctx, req, func(text string) {
 		if b.Len() <= mostAnswer {

@@ -300,7 +300,7 @@ func (s *State) given(e Event) {
 
 // stretched takes in that a stretch is over.
 func (s *State) stretched(t *thought, e Event, stopping bool) {
-	st := Stretch{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted}}
+	st := Stretch{At: t.began, Thought: earshot.Thought{Outcome: earshot.Interrupted, Took: max(e.Now.Sub(t.began), 0)}}
 	if e.News {
 		t.heard++
 	}
