@@ -3,11 +3,14 @@ package scenetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"earshot"
 	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/participants/paths"
 )
 
 // cast reads the part people.
@@ -33,7 +36,21 @@ func cast(part []byte) ([]participants.Participant, error) {
 }
 
 // registry returns a registry of the people of s, and of its agents.
-func (s *Scene) registry() (*participants.Registry, error) {
+func (s *Scene) registry() (*participants.Registry, error) { return participants.Open(s.setup()) }
+
+// Cast returns who is known in s: the section external_actors, and the agents, those that
+// have a seat and those that only are.
+func (s *Scene) Cast() (participants.Config, []agents.Record) {
+	setup, seats := s.setup(), s.seats()
+	for _, a := range setup.Agents {
+		if !slices.ContainsFunc(seats, func(r agents.Record) bool { return r.ID == a.ID }) {
+			seats = append(seats, agents.Record{ID: a.ID, Kind: paths.Agent, Profile: earshot.Profile{Name: a.Name, Description: a.Description, Rooms: []earshot.RoomID{"elsewhere"}}})
+		}
+	}
+	return setup.Actors, seats
+}
+
+func (s *Scene) setup() participants.Setup {
 	setup := participants.Setup{
 		Account: Ann, AccountName: "ann", Actors: participants.DefaultConfig(), Now: time.Now, NewID: counter(),
 		Agents: []participants.Participant{{ID: participants.Agent, Name: s.Config.Name}},
@@ -53,5 +70,5 @@ func (s *Scene) registry() (*participants.Registry, error) {
 			ID: p.ID, Type: p.Type, DisplayName: p.Name, Description: p.Description, Handles: []string{"console:" + p.Name},
 		})
 	}
-	return participants.Open(setup)
+	return setup
 }

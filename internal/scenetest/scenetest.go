@@ -208,15 +208,46 @@ func unmoved(c executive.Config) executive.Config {
 // the form of the parts of that name. It returns when everything that was heard
 // has been dealt with.
 func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
+	p, err := s.perform(ctx)
+	if p == nil {
+		return "", "", err
+	}
+	t := transcript{began: p.began, people: p.people}
+	if s.People != nil {
+		t.sights(p.house.sights())
+	}
+	t.journal(p.journal.Events())
+	return t.String(), p.model.String(p.began), err
+}
+
+// Record performs s, and returns what is on record of it.
+func (s *Scene) Record(ctx context.Context) ([]earshot.Event, error) {
+	p, err := s.perform(ctx)
+	if p == nil {
+		return nil, err
+	}
+	return p.journal.Events(), err
+}
+
+// A performance is what came of one.
+type performance struct {
+	began   time.Time
+	people  *participants.Registry
+	house   *stage
+	journal *testkit.Journal
+	model   *prompter
+}
+
+func (s *Scene) perform(ctx context.Context) (*performance, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	people, err := s.registry()
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "earshot-scene-")
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	began, journal, model := time.Now(), new(testkit.Journal), &prompter{script: s.Model, window: s.Window}
@@ -269,12 +300,7 @@ func (s *Scene) Perform(ctx context.Context) (said, asked string, err error) {
 	}
 	leave()
 	running.Wait()
-	t := transcript{began: began, people: people}
-	if s.People != nil {
-		t.sights(house.sights())
-	}
-	t.journal(journal.Events())
-	return t.String(), model.String(began), err
+	return &performance{began, people, house, journal, model}, err
 }
 
 // aloud reports whether somebody speaks in s.

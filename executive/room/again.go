@@ -1,0 +1,42 @@
+package room
+
+import (
+	"cmp"
+	"context"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+// Again has something kept that is on record elsewhere, just as it stands there: what
+// came of a command, say, when what happened is performed again. What follows from
+// it follows. It returns when the event is kept.
+func (r *Room) Again(ctx context.Context, e earshot.Event) error { return r.queued(ctx, e) }
+
+// CutAgain has somebody cut in once more, of whom it is on record only that they did:
+// keys and voices are not kept. Of a thought, it gives way.
+func (r *Room) CutAgain(c earshot.Interruption, from earshot.Handle) {
+	s := &interrupt.Signal{Kind: interrupt.Command, From: from, By: c.By, Confidence: 1, At: c.At}
+	for k := interrupt.Ambient; k <= interrupt.Over; k++ {
+		if k.String() == c.Signal && interrupt.Judge(r.floor.Style, k) == interrupt.Cut {
+			s.Kind = k
+		}
+	}
+	s.From.Provider = cmp.Or(s.From.Provider, "earshot")
+	r.floor.Signal(s)
+}
+
+// YieldAgain has the thought that is under way give way, as it did.
+func (r *Room) YieldAgain(c earshot.Interruption) {
+	r.yielding.Lock()
+	r.mind.Park(c)
+	r.yielding.Unlock()
+	r.nudge()
+}
+
+// Says reports whether a turn is live.
+func (r *Room) Says(turn earshot.TurnID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live != nil && r.live.turn == turn
+}
