@@ -55,7 +55,7 @@ run: ## set up the machine if need be, build, and start earshot (ARGS=...)
 
 build: ## build the programs into bin/
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/earshot
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/earshot ./cmd/earshot-replay
 	@if scripts/setup voice; then \
 		echo CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-s...; \
 		CGO_ENABLED=1 go build -trimpath -o bin/ ./cmd/earshot-s...; \

@@ -31,7 +31,7 @@ type commands struct {
 	Context  contextCommand  `cmd:"" help:"Show what is going on, as a prompt would say it."`
 	Think    thinkCommand    `cmd:"" help:"Show what is thought beside the conversation, stop it, or ask for it."`
 	Demo     demoCommand     `cmd:"" help:"See in half a minute what this is; needs no model."`
-	Replay   replayCommand   `cmd:"" help:"Perform a recorded scene."`
+	Replay   replayCommand   `cmd:"" help:"Perform a recorded scene, or a day that is on record, and compare."`
 	See      seeCommand      `cmd:"" help:"Look once through a camera, and say what is seen."`
 	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
 	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`

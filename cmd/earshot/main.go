@@ -32,6 +32,7 @@ const (
 	notRunning = 3 // the command needs a running earshot
 	notFound   = 4 // nothing was found
 	unsighted  = 5 // there is a camera, and nothing can be seen by it
+	different  = 6 // a day that was performed again went otherwise
 )
 
 // A verdict is an error that has an exit code of its own.

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(still{m}, map[string]func(){"earshot": main, hasty: func() {
 		restarts = supervise.Config{First: 50 * time.Millisecond, Most: 200 * time.Millisecond, Well: 300 * time.Millisecond}
 		main()
-	}, fakeCamera: beFakeCamera})
+	}, fakeCamera: beFakeCamera, dayHelper: beDayHelper})
 }
 
 // hasty is earshot as well, which starts again at once what fails.

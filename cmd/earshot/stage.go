@@ -60,13 +60,20 @@ func called(id earshot.ParticipantID) string {
 }
 
 type replayCommand struct {
-	Scene string  `arg:"" type:"existingfile" help:"A scene, such as those in testdata/scenes, or a file of sound, which is heard as if it were said here."`
+	Scene string  `arg:"" optional:"" type:"existingfile" help:"A scene, such as those in testdata/scenes, or a file of sound, which is heard as if it were said here."`
 	Speed float64 `default:"1" help:"How many seconds of the scene pass in one."`
-	JSON  bool    `help:"Print the events that came of it as JSON, one a line."`
+	JSON  bool    `help:"Print the events that came of it as JSON, one a line; of a day, how it compares."`
+	past
 }
 
-// Run performs a recorded scene.
+// Run performs a recorded scene, or a day.
 func (r replayCommand) Run(a *app) error {
+	switch {
+	case r.Day != "" && r.Scene != "" || r.Day == "" && (r.Scene == "" || r.Room != "" || r.Journal != ""):
+		return &verdict{misused, errors.New("say what is performed: a scene, or a file of sound, or a day that is on record, as in: earshot replay --day yesterday")}
+	case r.Day != "":
+		return r.again(a, r.JSON)
+	}
 	if !strings.EqualFold(filepath.Ext(r.Scene), ".txtar") {
 		return r.listen(a)
 	}

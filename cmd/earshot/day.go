@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/helper"
+	"earshot/internal/terminal"
+	"earshot/participants"
+	"earshot/rerun"
+)
+
+// dayHelper is the program that performs a day.
+const dayHelper = "earshot-replay"
+
+// A past is which day is performed again.
+type past struct {
+	Day     string         `placeholder:"DATE" help:"Perform what is on record of a day again, such as 2026-11-22, yesterday or all, and tell what would be decided otherwise now."`
+	Room    earshot.RoomID `placeholder:"ROOM" help:"With --day: this room alone."`
+	Journal string         `placeholder:"PLACE" type:"path" help:"With --day: the journal of that folder, or an export of one."`
+}
+
+// again performs a day and tells of the differences. It reads the journal beside a daemon
+// that runs, and writes nothing.
+func (p past) again(a *app, asJSON bool) error {
+	from, to, err := dayCalled(p.Day, time.Now())
+	if err != nil {
+		return &verdict{misused, err}
+	}
+	d := rerun.Between(from, to, p.Room)
+	if err := p.read(a, d); err != nil {
+		return err
+	}
+	if d.Close(); d.Empty() {
+		where := ""
+		if p.Room != "" {
+			where = " in the room " + participants.OneLine(string(p.Room))
+		}
+		return &verdict{notFound, fmt.Errorf("nothing is on record of %s%s", nameOf(from), where)}
+	}
+	res, err := a.rerun(d)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = a.json(res)
+	} else {
+		err = tellDay(a.out, res, d, from)
+	}
+	if err == nil && len(res.Differences) > 0 {
+		return &verdict{different, nil}
+	}
+	return err
+}
+
+// everything is what one calls the whole of a journal.
+const everything = "all"
+
+// dayCalled returns when a day begins and ends, where earshot is.
+func dayCalled(text string, now time.Time) (from, to time.Time, err error) {
+	from = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch strings.ToLower(text) {
+	case everything:
+		return time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), nil
+	case "today":
+	case "yesterday":
+		from = from.AddDate(0, 0, -1)
+	default:
+		day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+		if err != nil {
+			return from, to, fmt.Errorf("%s is no day; write it as %s, today, yesterday, or all", participants.OneLine(text), from.Format(time.DateOnly))
+		}
+		from = day
+	}
+	return from, from.AddDate(0, 0, 1), nil
+}
+
+// nameOf returns what a day is called that begins then.
+func nameOf(from time.Time) string {
+	if from.IsZero() {
+		return "all time"
+	}
+	return from.Format("Monday, 2 January 2006")
+}
+
+// read reads the day: from the journal of the configuration, or another, or an export.
+func (p past) read(a *app, d *rerun.Day) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	if p.Journal != "" {
+		about, err := os.Stat(p.Journal)
+		if err != nil {
+			return &verdict{notFound, err}
+		}
+		if about.Mode().IsRegular() && !isJournal(p.Journal) {
+			return readExport(p.Journal, d)
+		}
+		cfg.Store.Directory = p.Journal
+	}
+	archive, err := a.archive(cfg)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	for e, err := range archive.Export(a.ctx) {
+		if err != nil {
+			return err
+		}
+		if more, err := d.Add(e); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// isJournal reports whether a file is one of SQLite, which is given as its folder.
+func isJournal(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 15)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "SQLite format 3"
+}
+
+// longestEvent is the longest line of an export in bytes: several of what an event may be.
+const longestEvent = 16 << 20
+
+// readExport reads events, each a line of JSON; what is no event among them is passed over,
+// if it has no kind.
+func readExport(path string, d *rerun.Day) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, longestEvent)
+	for n := 1; lines.Scan(); n++ {
+		var is struct {
+			Kind earshot.Kind `json:"kind"`
+		}
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 || json.Unmarshal(line, &is) == nil && is.Kind == "" {
+			continue // a heading
+		}
+		var e earshot.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("%s, line %d: this is no event that this earshot knows: %w", short(path), n, err)
+		}
+		if more, err := d.Add(e); err != nil || !more {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", short(path), err)
+	}
+	return nil
+}
+
+// rerun has the helper perform a day.
+func (a *app) rerun(d *rerun.Day) (*rerun.Result, error) {
+	path, err := helper.Find(dayHelper)
+	if err != nil {
+		return nil, err
+	}
+	var j rerun.Job
+	j.Config = a.file
+	j.Account, j.AccountName = self()
+	in, out := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := j.Send(out, d)
+		out.CloseWithError(err)
+		sent <- err
+	}()
+	var result, trouble bytes.Buffer
+	c := exec.CommandContext(a.ctx, path)
+	c.Stdin, c.Stdout, c.Stderr = in, &result, &trouble
+	err = c.Run()
+	in.Close()
+	<-sent
+	switch {
+	case a.ctx.Err() != nil:
+		return nil, &verdict{failed, nil}
+	case err != nil:
+		return nil, fmt.Errorf("that day could not be performed: %s", wentWrong(trouble.String(), err))
+	}
+	res := new(rerun.Result)
+	if err := json.Unmarshal(result.Bytes(), res); err != nil {
+		return nil, fmt.Errorf("what came of that day cannot be read; is %s of another version? %w", short(path), err)
+	}
+	return res, nil
+}
+
+// wentWrong returns the first line of what a helper said before it ended.
+func wentWrong(said string, err error) string {
+	if line, _, _ := strings.Cut(strings.TrimSpace(said), "\n"); line != "" {
+		return terminal.Safe(line)
+	}
+	return err.Error()
+}
+
+// tellDay tells people what is different.
+func tellDay(w io.Writer, res *rerun.Result, d *rerun.Day, from time.Time) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s; ", capital(nameOf(from)), count(res.Events, "event"), count(res.Decisions, "decision"))
+	switch n := len(res.Differences); {
+	case n == 0:
+		b.WriteString("all are taken again as they were.\n")
+	default:
+		fmt.Fprintf(&b, "%d taken again as they were, and %s.\n", res.Same, count(n, "difference"))
+	}
+	words := make(map[earshot.EventID]earshot.Event)
+	for _, e := range d.Events {
+		words[e.ID] = e
+	}
+	for _, is := range res.Differences {
+		tellDifference(&b, is, words[is.About])
+	}
+	for _, note := range []struct {
+		n    int
+		what string
+	}{
+		{res.Erased, "was forgotten, and is performed without"}, {res.Revised, "was changed afterwards, and is performed as it is now"},
+		{res.Refused, "is not taken now"},
+	} {
+		if note.n > 0 {
+			fmt.Fprintf(&b, "Of what is on record %s: %s.\n", note.what, count(note.n, "event"))
+		}
+	}
+	_, err := io.WriteString(w, terminal.Safe(b.String()))
+	return err
+}
+
+func tellDifference(b *strings.Builder, is rerun.Difference, about earshot.Event) {
+	at := is.Then
+	if at == nil {
+		at = is.Now
+	}
+	fmt.Fprintf(b, "\n%s  %s", at.At.Local().Format("15:04:05"), string(is.Room))
+	switch body := about.Body.(type) {
+	case earshot.Message:
+		fmt.Fprintf(b, "  %s: %s", is.By, excerpt(body.Whole()))
+	case earshot.Utterance:
+		fmt.Fprintf(b, "  %s: %s", cmp.Or(is.By, "somebody"), excerpt(body.Text))
+	case earshot.Sight:
+		fmt.Fprintf(b, "  %s: %s", body.Camera, excerpt(body.Words()))
+	case earshot.Reply:
+		fmt.Fprintf(b, "  %s: %s", is.By, excerpt(body.Delivered()))
+	case earshot.Reminder:
+		fmt.Fprintf(b, "  to be reminded: %s", excerpt(body.Text))
+	case earshot.Finding:
+		fmt.Fprintf(b, "  found: %s", excerpt(body.Text))
+	}
+	if is.Revised {
+		b.WriteString("  (changed since)")
+	}
+	fmt.Fprintf(b, "\n  then  %s\n  now   %s\n", decidedSo(is.Then, is.What), decidedSo(is.Now, is.What))
+}
+
+// capital returns text with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// excerpt returns the beginning of what was said, in one line.
+func excerpt(text earshot.Text) string {
+	line := []rune(strings.Join(strings.Fields(string(text)), " "))
+	if len(line) > 60 {
+		line = append(line[:59], '…')
+	}
+	return "“" + string(line) + "”"
+}
+
+func decidedSo(e *earshot.Event, what string) string {
+	if e == nil {
+		return "nothing was decided"
+	}
+	d := e.Body.(earshot.Decision)
+	text := fmt.Sprintf("%s (%s): %s", string(d.Verdict), string(d.Agent), strings.Join(d.Reasons, "; "))
+	if what == rerun.Order || what == rerun.Other {
+		text += e.At.Local().Format("  at 15:04:05.000")
+	}
+	return text
+}
