@@ -33,6 +33,7 @@ type commands struct {
 	Demo     demoCommand     `cmd:"" help:"See in half a minute what this is; needs no model."`
 	Replay   replayCommand   `cmd:"" help:"Perform a recorded scene, or a day that is on record, and compare."`
 	See      seeCommand      `cmd:"" help:"Look once through a camera, and say what is seen."`
+	Monitor  monitorCommand  `cmd:"" help:"Watch what is heard, said and thought, and why; take part."`
 	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
 	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`

@@ -146,7 +146,8 @@
 // An attached terminal is a sense and an outlet like the console:
 // [earshot/server/attach] is its near end and [earshot/server/remote] its far
 // one, with [earshot/server/wire] between them. [earshot/server/token] keeps the
-// tokens by which people prove who they are.
+// tokens by which people prove who they are. [earshot/monitor] shows on a screen, or a
+// line an event, what goes on in a room, as far as whoever watches may know it.
 //
 // # The whole
 //

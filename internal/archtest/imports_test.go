@@ -53,6 +53,7 @@ var may = map[string]string{
 	"executive/...":                  ". interrupt conversation participants/... speakers llm",
 	"server/...":                     ". participants/... conversation executive/... providers", // the senses of an attached terminal
 	"rerun":                          ". config executive/... interrupt llm participants/... conversation speakers",
+	"monitor":                        ". interrupt participants/... executive/... providers server/... internal/terminal",
 	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",
 	"scripts":                        "",

@@ -1,0 +1,263 @@
+package monitor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/server"
+	"earshot/server/wire"
+)
+
+// A Daemon is what the monitor asks; [server.Client] is one. It gives what whoever asks
+// may know, and nothing else.
+type Daemon interface {
+	// Events yields what happens after a sequence, as [server.Client.Events] does.
+	Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error]
+
+	// History returns the newest events before a sequence, as [server.Client.History] does.
+	History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (server.Past, error)
+
+	// Search returns those that have some words, as [server.Client.Search] does.
+	Search(ctx context.Context, query string, before int64, limit int) (server.Past, error)
+
+	// State returns how everything is, as JSON.
+	State(ctx context.Context) (json.RawMessage, error)
+
+	// Live yields how the room is, a [room.Snapshot] as JSON whenever it is another.
+	Live(ctx context.Context) iter.Seq2[json.RawMessage, error]
+}
+
+const (
+	// loads is how many events are there at the start: some screens.
+	loads = 600
+
+	// pageful is how many a daemon gives at a time.
+	pageful = 200
+
+	// least and most are how long a lost connection waits before it is tried again.
+	least = 250 * time.Millisecond
+	most  = 5 * time.Second
+
+	// settled is after what time a connection from which nothing comes is known to stand.
+	settled = time.Second
+
+	// asks is how often it is asked who exists, and whether a camera is open.
+	asks = 3 * time.Second
+)
+
+// A feed brings what a daemon tells into an inbox.
+type feed struct {
+	from Daemon
+	to   *inbox
+
+	mu   sync.Mutex
+	lost map[string]string // why, by what
+	last int64             // the sequence of the newest event that was brought
+
+	began bool // what has happened already was brought
+}
+
+// run brings it until ctx ends, over all losses, or until the daemon refuses.
+func (f *feed) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for what, once := range map[string]func(context.Context, func()) error{"events": f.events, "live": f.live, "state": f.state} {
+		all.Go(func() {
+			if err := f.again(ctx, what, once); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// again does something that ends when the connection is lost, again and again. Once calls
+// well as soon as it stands.
+func (f *feed) again(ctx context.Context, what string, once func(ctx context.Context, well func()) error) error {
+	wait := least
+	for ctx.Err() == nil {
+		err := once(ctx, func() {
+			wait = least
+			f.stands(what, "")
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if r, ok := errors.AsType[*wire.Refusal](err); ok && !errors.Is(err, server.ErrNotRunning) {
+			return r
+		}
+		f.stands(what, lostText(err))
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, most)
+	}
+	return nil
+}
+
+// lostText says in a few words why nothing comes. How a socket breaks helps nobody.
+func lostText(err error) string {
+	switch {
+	case errors.Is(err, server.ErrNotRunning):
+		return "earshot is not running"
+	case err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return "the connection to earshot was lost"
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return "the connection to earshot was lost: " + text
+}
+
+// stands notes whether something comes, and tells if that changes whether all does.
+func (f *feed) stands(what, why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	had := len(f.lost) > 0
+	if why == "" {
+		delete(f.lost, what)
+	} else {
+		if f.lost == nil {
+			f.lost = make(map[string]string)
+		}
+		f.lost[what] = why
+	}
+	switch {
+	case !had && why != "":
+		f.to.put(Lost{why})
+	case had && len(f.lost) == 0:
+		f.to.put(Back{})
+	}
+}
+
+// events brings what happens: at first the newest of what has happened.
+func (f *feed) events(ctx context.Context, well func()) error {
+	if !f.began {
+		if err := f.begin(ctx); err != nil {
+			return err
+		}
+		f.began = true
+	}
+	up := time.AfterFunc(settled, well)
+	defer up.Stop()
+	for e, err := range f.from.Events(ctx, f.last) {
+		if err != nil {
+			return err
+		}
+		if up.Stop() {
+			well()
+		}
+		f.to.event(e)
+		f.last = max(f.last, e.Sequence)
+	}
+	return nil
+}
+
+// begin brings the newest of what has happened.
+func (f *feed) begin(ctx context.Context) error {
+	events, whole, err := f.newest(ctx, loads)
+	if err != nil {
+		return err
+	}
+	f.to.put(Past{Events: events, Whole: whole})
+	if n := len(events); n > 0 {
+		f.last = events[n-1].Sequence
+	}
+	return nil
+}
+
+// newest returns about so many of the newest events in their order, and whether these are
+// all there are.
+func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, whole bool, err error) {
+	before := int64(0)
+	for len(events) < many {
+		p, err := f.from.History(ctx, nil, before, pageful)
+		if err != nil {
+			return nil, false, err
+		}
+		f.to.put(Names(p.Names))
+		events, before = append(p.Events[:len(p.Events):len(p.Events)], events...), p.Before
+		if before == 0 {
+			return events, true, nil
+		}
+	}
+	return events, false, nil
+}
+
+// older brings a page of what happened before a sequence.
+func (f *feed) older(ctx context.Context, before int64) {
+	p, err := f.from.History(ctx, nil, before, pageful)
+	if err != nil {
+		f.to.put(Past{})
+		return
+	}
+	f.to.put(Names(p.Names))
+	f.to.put(Past{Events: p.Events, Whole: p.Before == 0})
+}
+
+// reload brings the newest anew.
+func (f *feed) reload(ctx context.Context) {
+	if events, _, err := f.newest(ctx, loads); err == nil {
+		f.to.put(Again{events})
+	}
+}
+
+// mostFound is how many finds are shown: a screen full.
+const mostFound = 20
+
+// seek brings what was said with some words.
+func (f *feed) seek(ctx context.Context, words string) {
+	p, err := f.from.Search(ctx, words, 0, mostFound)
+	f.to.put(Names(p.Names))
+	f.to.put(Found{Words: words, Events: p.Events, Err: err})
+}
+
+// live brings how the room is.
+func (f *feed) live(ctx context.Context, well func()) error {
+	for data, err := range f.from.Live(ctx) {
+		if err != nil {
+			return err
+		}
+		var s snapshot
+		if err := json.Unmarshal(data, &s); err != nil {
+			return fmt.Errorf("reading how the room is: %w", err)
+		}
+		well()
+		f.to.put(s)
+	}
+	return nil
+}
+
+// state brings who exists, and whether a camera is open, now and then.
+func (f *feed) state(ctx context.Context, well func()) error {
+	for {
+		data, err := f.from.State(ctx)
+		if err != nil {
+			return err
+		}
+		var h house
+		if err := json.Unmarshal(data, &h); err != nil {
+			return fmt.Errorf("reading how everything is: %w", err)
+		}
+		well()
+		f.to.put(h)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(asks):
+		}
+	}
+}

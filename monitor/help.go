@@ -1,0 +1,49 @@
+package monitor
+
+// helps are the keys, and what they do; what has no key is a heading or a sentence.
+var helps = []struct{ key, does string }{
+	{"", "What stands here"},
+	{"", "Each line of the transcript has the time, who spoke, and to whom. (voice, 82%) is how sure it is whose voice that was, [words 61%] how sure what was said; without a note it was typed here. Below a message stands what was decided about it, and why. Of a reply, [not heard: …] is what was to be said and nobody heard."},
+	{"", ""},
+	{"", "The transcript"},
+	{"Up Down", "choose a line (also k j)"},
+	{"PgUp PgDn", "a page (also b and the space bar)"},
+	{"Home End", "the oldest that is here; the newest, and follow it (also g G)"},
+	{"r", "from a reply to what it answers, and back"},
+	{"w", "why: what was decided about the chosen line"},
+	{"/ n N", "search for words; the next one up, the next one down"},
+	{"t", "go to a time: 14:05, yesterday 14:05, 2026-11-22 14:05"},
+	{"f", "show only: names, private, said, voice, replies, thoughts, tools, edits, sights, reminders, presence, faults, decisions"},
+	{"Esc", "take back what was chosen, searched for, filtered"},
+	{"", ""},
+	{"", "The panes"},
+	{"Tab 1–6", "Here, Thought, Why, Scene, Health, Speed"},
+	{"[ ]", "scroll the pane"},
+	{"z", "the pane on the whole screen, and back"},
+	{"", ""},
+	{"", "Taking part"},
+	{"i, Enter", "a line to write in: text, or a /command. From the first key on the agent yields, as it does at the console. Esc leaves."},
+	{"q, ^C", "leave the monitor; earshot runs on"},
+}
+
+// helpText returns the help in rows.
+func (m *Model) helpText() (rows []row) {
+	width := min(m.width, 100)
+	for _, h := range helps {
+		switch {
+		case h.key == "" && h.does == "":
+			rows = append(rows, nil)
+		case h.key == "" && len(h.does) < 20:
+			rows = append(rows, row{{plain, " "}, {strong, h.does}})
+		case h.key == "":
+			rows = append(rows, wrap(row{{plain, " " + m.marks.safe(h.does)}}, width-1, 1)...)
+		default:
+			key := m.marks.safe(h.key)
+			for columns(key) < 12 {
+				key += " "
+			}
+			rows = append(rows, wrap(row{{person, "  " + key}, {plain, m.marks.safe(h.does)}}, width-1, 14)...)
+		}
+	}
+	return rows
+}

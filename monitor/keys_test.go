@@ -1,0 +1,344 @@
+package monitor_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/monitor"
+)
+
+// presses strokes keys that have names, parted by blanks; 'text' is typed.
+func presses(m *monitor.Model, keys string) (effects []monitor.Effect) {
+	for k, part := range strings.Split(keys, "'") {
+		if k%2 == 1 {
+			for _, r := range part {
+				effects = append(effects, m.Step(later, monitor.Key{Name: string(r), Text: string(r)})...)
+			}
+			continue
+		}
+		for _, name := range strings.Fields(part) {
+			effects = append(effects, m.Step(later, monitor.Key{Name: name})...)
+		}
+	}
+	return effects
+}
+
+var later = noon.Add(90 * time.Second)
+
+// TestTakingPart: what is typed becomes what a terminal of the room would send.
+func TestTakingPart(t *testing.T) {
+	for _, tt := range []struct{ name, keys, want string }{
+		{"a message", "i 'hi' enter", `sits, types, "hi"`},
+		{"emptied", "i 'hi' backspace backspace", "sits, types, stops"},
+		{"left", "enter 'hi' esc", "sits, types, stops"},
+		{"nothing", "i enter", "sits"},
+		{"a command is no talk", "i '/why 3' enter", "sits, /why 3"},
+		{"one that says something", "i '/msg bob hi' enter", "sits, types, stops, /msg bob hi"},
+		{"a slash", "i '//etc is a folder' enter", `sits, types, "/etc is a folder"`},
+		{"no command", "i '/' enter", "sits"},
+		{"leaving the line", "i '/exit' enter q", "sits, quits"},
+		{"two", "i 'a' enter 'b' enter", `sits, types, "a", types, "b"`},
+		{"what was said again", "i 'a' enter up enter", `sits, types, "a", types, "a"`},
+		{"leaving", "q", "quits"},
+		{"leaving from a line", "i 'x' ctrl+c", "sits, types, quits"},
+		{"a letter in a line is no key", "i 'q?/' enter", `sits, types, "q?/"`},
+		{"a search asks for what is older", "/ 'teapots' enter", "seeks teapots"},
+		{"a search for nothing", "/ enter n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := opened(80, 24, busy().events)
+			if got := tale(presses(m, tt.keys)); got != tt.want {
+				t.Errorf("%s does %s, want %s", tt.keys, got, tt.want)
+			}
+		})
+	}
+}
+
+// tale writes effects the short way.
+func tale(effects []monitor.Effect) string {
+	var words []string
+	for _, e := range effects {
+		switch e := e.(type) {
+		case monitor.Sit:
+			words = append(words, "sits")
+		case monitor.Quit:
+			words = append(words, "quits")
+		case monitor.Seek:
+			words = append(words, "seeks "+e.Words)
+		case monitor.Older:
+			words = append(words, fmt.Sprint("older than ", e.Before))
+		case monitor.Reload:
+			words = append(words, "reloads")
+		case monitor.Emit:
+			switch b := e.Body.(type) {
+			case earshot.Typing:
+				words = append(words, map[bool]string{true: "types", false: "stops"}[b.Began])
+			case earshot.Message:
+				words = append(words, fmt.Sprintf("%q", string(b.Text)))
+			case earshot.Command:
+				words = append(words, strings.TrimSpace("/"+b.Name+" "+string(b.Args)))
+			}
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// TestPaste: several lines are one message, and one that is too long is refused.
+func TestPaste(t *testing.T) {
+	m := opened(80, 24, nil)
+	presses(m, "i")
+	m.Step(later, monitor.Key{Name: "paste", Text: "one\ntwo"})
+	if !strings.Contains(words(m.Screen()), "say: one⏎two") {
+		t.Errorf("the line is not shown:\n%s", words(m.Screen()))
+	}
+	m.Step(later, monitor.Key{Name: "paste", Text: strings.Repeat("x", earshot.MaxText)})
+	if !strings.Contains(words(m.Screen()), "too long") {
+		t.Errorf("nothing is said:\n%s", words(m.Screen()))
+	}
+	if got := tale(presses(m, "enter")); got != `"one\ntwo"` {
+		t.Errorf("sent %s", got)
+	}
+}
+
+// TestKeys: what is on the screen after some keys.
+func TestKeys(t *testing.T) {
+	for _, tt := range []struct {
+		name, keys string
+		has, lacks []string
+	}{
+		{"follows", "", []string{"following", "the microphone is gone"}, nil},
+		{"a page up", "pgup", []string{"looking back", "End follows"}, []string{"the microphone is gone"}},
+		{"to the beginning", "home", []string{"▶12:00:00 Ann has come in"}, nil},
+		{"and back", "home end", []string{"following", "the microphone is gone"}, []string{"▶"}},
+		{"chosen", "up", []string{"▶12:01:13 ✗ the microphone is gone", "Why this"}, nil},
+		{"and the one before", "up up up", []string{"▶12:01:11 Earshot will remind"}, nil},
+		{"and let go", "up esc", []string{"looking back"}, []string{"▶"}},
+		{"down to the end follows", "up up down down", []string{"following"}, []string{"▶"}},
+		{"searched", "/ 'teapot' enter", []string{"▶12:00:46 Ann → Bob [private]: the ring is in the teapot", "“teapot” n N"}, nil},
+		{"the next one up", "/ 'tides' enter n n", []string{"▶12:00:51 Ann → Earshot: write me two lines"}, nil},
+		{"and down again", "/ 'tides' enter n n N", []string{"▶12:00:52 Earshot → Alice: two lines about"}, nil},
+		{"nowhere", "/ 'elephant' enter", []string{"nothing further up"}, nil},
+		{"a time", "t '12:00:29' enter", []string{"▶12:00:29 Bob (voice, 82%)"}, nil},
+		{"no time", "t 'noon' enter", []string{"that is no time"}, nil},
+		{"from a reply to its question", "t '12:00:09' enter r", []string{"▶12:00:07 Ann → Earshot: wait, how high"}, nil},
+		{"and back", "t '12:00:09' enter r r", []string{"▶12:00:09 Earshot → Ann: In the Bay"}, nil},
+		{"why", "t '12:00:29' enter w", []string{"[Why this]", "Bob “mind the step over there”", "- nobody called me by name"}, nil},
+		{"why a reply", "t '12:00:09' enter w", []string{"[Why this]", "▶12:00:07", "- text, and only one person is here"}, nil},
+		{"r without a choice", "r", []string{"choose a line first"}, nil},
+		{"a person", "f 'bob' enter", []string{"mind the step", "teapot", "only: bob"}, []string{"the microphone", "Bay of Fundy"}},
+		{"private", "f 'private' enter", []string{"teapot"}, []string{"mind the step"}},
+		{"kinds", "f 'voice' enter", []string{"mind the step", "thank you dear"}, []string{"teapot"}},
+		{"an agent and a kind", "f 'earshot replies' enter", []string{"Bay of Fundy"}, []string{"Alice writes", "teapot"}},
+		{"no longer", "f 'voice' enter esc", []string{"the microphone is gone"}, []string{"only:"}},
+		{"the scene", "tab tab tab", []string{"[Scene]", "20 s  the harbour flat has no lift"}, nil},
+		{"the other way", "shift+tab", []string{"[Speed]", "dqat"}, nil},
+		{"by number", "2", []string{"[Thought]", "parked: Ann began to write"}, nil},
+		{"health", "5", []string{"[Health]✗1", "microphone (sense) ill for 10 s", "→ plug it in again"}, nil},
+		{"zoomed", "6 z", []string{"[Speed]", "silent 12 ms after the cut"}, []string{"the microphone is gone"}},
+		{"and back", "6 z z", []string{"the microphone is gone"}, nil},
+		{"help", "?", []string{"What stands here", "any key closes"}, []string{"the microphone is gone"}},
+		{"and out of it", "? x", []string{"the microphone is gone"}, nil},
+		{"the rest of the help", "? pgdown pgdown pgdown pgdown pgdown pgdown pgdown pgdown", []string{"earshot runs on"}, nil},
+		{"a line", "i", []string{"say:", "Enter sends, Esc leaves"}, nil},
+		{"typed", "i 'hello'", []string{"say: hello"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := opened(80, 24, busy().events)
+			m.Screen()
+			presses(m, tt.keys)
+			got := words(m.Screen())
+			for _, want := range tt.has {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q shows no %q:\n%s", tt.keys, want, got)
+				}
+			}
+			for _, not := range tt.lacks {
+				if strings.Contains(got, not) {
+					t.Errorf("%q shows %q:\n%s", tt.keys, not, got)
+				}
+			}
+		})
+	}
+}
+
+// TestScrollingThere: a page up and a page down again is where it was, and nothing is
+// passed over on the way.
+func TestScrollingThere(t *testing.T) {
+	m := opened(80, 24, busy().events)
+	m.Screen()
+	var seen []string
+	for range 20 {
+		for _, row := range strings.Split(words(m.Screen()), "\n")[1:17] {
+			seen = append(seen, strings.TrimSpace(row))
+		}
+		presses(m, "pgup")
+	}
+	for _, want := range []string{"Ann has come in", "Bob (voice, 82%): mind the step over there", "In the Bay of Fundy, sixteen metres.", "Ann added to notes"} {
+		if !slices.ContainsFunc(seen, func(row string) bool { return strings.Contains(row, want) }) {
+			t.Errorf("never saw %q", want)
+		}
+	}
+	top := words(m.Screen())
+	if !strings.Contains(top, "12:00:00 Ann has come in") {
+		t.Errorf("the top is\n%s", top)
+	}
+	for range 20 {
+		presses(m, "pgdown")
+	}
+	if got := words(m.Screen()); !strings.Contains(got, "following") || !strings.Contains(got, "the microphone is gone") {
+		t.Errorf("back at the end is\n%s", got)
+	}
+}
+
+// TestMeanwhile: what comes while somebody looks back moves nothing, and is counted.
+func TestMeanwhile(t *testing.T) {
+	s := busy()
+	m := opened(80, 24, s.events)
+	m.Screen()
+	presses(m, "up")
+	before := strings.Split(words(m.Screen()), "\n")
+	n := len(s.events)
+	s.add(time.Second, "z1", "bob", earshot.Message{Text: "one more"})
+	s.add(time.Second, "z2", "bob", earshot.Message{Text: "and another"})
+	m.Step(later, monitor.Events(s.events[n:]))
+	after := strings.Split(words(m.Screen()), "\n")
+	if !slices.Equal(before[1:16], after[1:16]) {
+		t.Errorf("the screen moved to\n%s", strings.Join(after, "\n"))
+	}
+	if !strings.Contains(after[23], "2 new below (End follows)") {
+		t.Errorf("the last row is %q", after[23])
+	}
+	presses(m, "end")
+	if got := words(m.Screen()); !strings.Contains(got, "and another") || strings.Contains(got, "new below") {
+		t.Errorf("at the end stands\n%s", got)
+	}
+}
+
+// TestNothingTwice: events that come again, as after a lost connection, are shown once.
+func TestNothingTwice(t *testing.T) {
+	s := busy()
+	m := opened(200, 60, s.events[:12])
+	m.Step(later, monitor.Lost{Why: "the connection to earshot was lost"})
+	if got := words(m.Screen()); !strings.Contains(got, "✗ the connection to earshot was lost; trying again") || strings.Contains(got, "probably 2 here") {
+		t.Errorf("lost, it shows\n%s", got)
+	}
+	m.Step(later, monitor.Back{})
+	m.Step(later, house())
+	m.Step(later, monitor.Events(s.events[6:]))
+	if got, want := words(m.Screen()), words(opened(200, 60, s.events).Screen()); got != want {
+		t.Errorf("after the loss it shows\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// TestOlder: what was before is asked for once at the top, and stands above.
+func TestOlder(t *testing.T) {
+	s := busy()
+	m := opened(80, 24, s.events[20:])
+	m.Screen()
+	if got := tale(presses(m, "home home pgup")); got != "older than 21" {
+		t.Fatalf("it asks for %q", got)
+	}
+	before := words(m.Screen())
+	m.Step(later, monitor.Past{Events: s.events[10:20]})
+	m.Screen()
+	if got := strings.Split(words(m.Screen()), "\n"); !strings.Contains(before, strings.TrimSpace(got[3])) {
+		t.Errorf("what was on the screen moved:\n%s\nbefore\n%s", strings.Join(got, "\n"), before)
+	}
+	if got := tale(presses(m, "home")); got != "older than 11" {
+		t.Errorf("then it asks for %q", got)
+	}
+	m.Step(later, monitor.Past{Events: s.events[:10], Whole: true})
+	if got := tale(presses(m, "home home")); got != "" {
+		t.Errorf("at the beginning it asks for %q", got)
+	}
+	if got := words(m.Screen()); !strings.Contains(got, "▶12:00:00 Ann has come in") || !strings.Contains(got, "tell me about the tides") {
+		t.Errorf("the beginning is\n%s", got)
+	}
+}
+
+// TestForgotten: what was forgotten is gone from the screen and from memory.
+func TestForgotten(t *testing.T) {
+	s := busy()
+	m := opened(200, 60, s.events)
+	m.Screen()
+	n := len(s.events)
+	s.add(time.Second, "fg", "", earshot.Forgotten{Events: 2})
+	if got := tale(m.Step(later, monitor.Events(s.events[n:]))); got != "reloads" {
+		t.Fatalf("it %s", got)
+	}
+	kept := slices.DeleteFunc(slices.Clone(s.events), func(e earshot.Event) bool { return e.ID == "m3" || e.ID == "v1" })
+	m.Step(later, monitor.Again{Events: kept})
+	got := words(m.Screen())
+	if strings.Contains(got, "teapot") || strings.Contains(got, "mind the step over") && !strings.Contains(got, "said ") {
+		t.Errorf("it still shows\n%s", got)
+	}
+	presses(m, "/ 'teapot' enter")
+	if got := words(m.Screen()); !strings.Contains(got, "nothing further up") {
+		t.Errorf("it is found:\n%s", got)
+	}
+}
+
+// TestTakenBack: a message that its author takes back or changes.
+func TestTakenBack(t *testing.T) {
+	s := busy()
+	s.add(time.Second, "rev", "ann", earshot.Revision{Of: "m2", Text: "how high is high water?"})
+	s.add(time.Second, "wd", "ann", earshot.Withdrawal{Of: "m1", With: []earshot.EventID{"r1"}})
+	got := words(opened(200, 60, s.events).Screen())
+	for _, want := range []string{"how high is high water? (edited)", "(a message that was taken back or erased; it is kept nowhere)", "(a reply that was", "Ann took a message back"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it shows no %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "tides are the sea") || strings.Contains(got, "wait, how high") {
+		t.Errorf("it shows what is gone:\n%s", got)
+	}
+}
+
+// TestASCII: where the terminal knows nothing else, nothing else is shown.
+func TestASCII(t *testing.T) {
+	m := monitor.New(true)
+	m.Step(noon, monitor.Size{Width: 120, Height: 40})
+	m.Step(noon, house())
+	s := busy()
+	s.add(time.Second, "o", "ann", earshot.Message{Text: "Ärger mit 日本 “quoted” … 👍"}, agent)
+	m.Step(later, monitor.Events(s.events))
+	got := words(m.Screen())
+	for _, r := range got {
+		if r > 126 {
+			t.Fatalf("it shows %q in\n%s", r, got)
+		}
+	}
+	if !strings.Contains(got, "x Earshot kept silent: these are the quiet hours") || !strings.Contains(got, `?rger mit ?? "quoted" ... ?`) {
+		t.Errorf("it shows\n%s", got)
+	}
+	for _, keys := range []string{"?", "? ? i 'x'", "esc f"} {
+		presses(m, keys)
+		for _, r := range words(m.Screen()) {
+			if r > 126 {
+				t.Errorf("after %s it shows %q", keys, r)
+			}
+		}
+	}
+}
+
+// TestBounds: a day with too much in it forgets its beginning, and no more is loaded.
+func TestBounds(t *testing.T) {
+	m := opened(80, 24, nil)
+	var events []earshot.Event
+	for k := range 21_000 {
+		events = append(events, earshot.Event{ID: earshot.EventID(fmt.Sprint(k)), Sequence: int64(k + 1), At: noon, Author: "ann",
+			Visibility: earshot.Visibility{Scope: earshot.Public}, Body: earshot.Message{Text: earshot.Text(fmt.Sprint("number ", k))}})
+	}
+	m.Step(later, monitor.Events(events))
+	m.Screen()
+	if got := tale(presses(m, "home")); got != "" {
+		t.Errorf("it asks for %s", got)
+	}
+	if got := words(m.Screen()); !strings.Contains(got, "number 1000") || strings.Contains(got, "number 999") {
+		t.Errorf("the oldest are\n%s", got)
+	}
+}

@@ -1,0 +1,488 @@
+package monitor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/company"
+	"earshot/executive/room"
+	"earshot/executive/scene"
+	"earshot/executive/think"
+	"earshot/participants"
+)
+
+// A pane is one of the views beside the transcript.
+type pane int
+
+const (
+	who pane = iota
+	thought
+	why
+	going
+	health
+	speed
+	panes
+)
+
+// titles are what the panes are called.
+var titles = [panes]string{who: "Here", thought: "Thought", why: "Why", going: "Scene", health: "Health", speed: "Speed"}
+
+// explains says for what a pane is, where it is empty.
+var explains = [panes]string{
+	who:     "Nobody is here.",
+	thought: "Nothing is being thought beside the conversation.",
+	why:     "Nothing has been decided yet.",
+	going:   "Nothing is going on.",
+	health:  "Nothing is known of the parts yet.",
+	speed:   "No turn has ended yet.",
+}
+
+// contents returns what stands in a pane, in rows of width.
+func (m *Model) contents(p pane, width int) (rows []row) {
+	if !m.heard && p != why {
+		return wrap(row{{dim, m.absent()}}, width, 0)
+	}
+	switch p {
+	case who:
+		rows = m.here(width)
+	case thought:
+		rows = m.thinking(width)
+	case why:
+		rows = m.reasons(width)
+	case going:
+		rows = m.scene(width)
+	case health:
+		rows = m.parts(width)
+	case speed:
+		rows = m.latencies(width)
+	}
+	if len(rows) == 0 {
+		rows = wrap(row{{dim, explains[p]}}, width, 0)
+	}
+	return rows
+}
+
+// absent says why nothing is known.
+func (m *Model) absent() string {
+	if m.lost != "" {
+		return "Not known while the connection is lost."
+	}
+	return "One moment …"
+}
+
+// here lists who is here, how sure that is, and with whom each agent talks.
+func (m *Model) here(width int) (rows []row) {
+	add := func(r row) { rows = append(rows, wrap(r, width, 2)...) }
+	if c := m.now.Company; c != nil {
+		add(m.crowd(*c))
+	}
+	guessed := make(map[earshot.ParticipantID]bool)
+	for _, p := range m.now.Here {
+		r := row{m.past.called1(m.marks, p.ID), {dim, " is here"}}
+		if g, ok := m.guess(p.ID); ok {
+			guessed[p.ID] = true
+			r = append(r, span{dim, ", " + percent(g.Sure) + " by " + m.marks.safe(g.Reasons())})
+		}
+		add(r)
+	}
+	if c := m.now.Company; c != nil {
+		for _, g := range c.Who {
+			if !guessed[g.ID] {
+				name := m.past.called1(m.marks, g.ID)
+				if name.text == "unknown" && g.Name != "" {
+					name.text = m.marks.name(g.Name)
+				}
+				add(row{name, {dim, fmt.Sprintf(" is probably here, %s by %s", percent(g.Sure), m.marks.safe(g.Reasons()))}})
+			}
+		}
+		for _, against := range c.Against {
+			add(row{{wary, m.marks.no + " "}, {wary, m.marks.safe(against)}})
+		}
+	}
+	for _, a := range m.now.Agents {
+		r := row{m.past.called1(m.marks, a.ID), {dim, " (agent) "}}
+		does, tone := m.does(a)
+		add(append(r, span{tone, does}))
+	}
+	return rows
+}
+
+// crowd says how many are probably here.
+func (m *Model) crowd(c company.Estimate) row {
+	text := fmt.Sprintf("probably %d here", c.Likely)
+	if c.Least != c.Most {
+		text += fmt.Sprintf(" (%d to %d)", c.Least, c.Most)
+	}
+	if c.Unknown > 0 {
+		text += fmt.Sprintf(", %d without a name", c.Unknown)
+	}
+	return row{{strong, text}}
+}
+
+func (m *Model) guess(id earshot.ParticipantID) (company.Guess, bool) {
+	if m.now.Company == nil {
+		return company.Guess{}, false
+	}
+	k := slices.IndexFunc(m.now.Company.Who, func(g company.Guess) bool { return g.ID == id })
+	if k < 0 {
+		return company.Guess{}, false
+	}
+	return m.now.Company.Who[k], true
+}
+
+// does says what an agent does, and with whom it talks.
+func (m *Model) does(a room.Seat) (string, tone) {
+	for _, g := range m.now.Replies {
+		if g.Agent != a.ID {
+			continue
+		}
+		to := ""
+		if g.To != "" {
+			to = " to " + m.marks.name(m.past.name(g.To))
+		}
+		switch {
+		case g.Tool != "":
+			return "uses " + m.marks.safe(g.Tool), good
+		case g.Paused:
+			return "is paused while it talks" + to, wary
+		case g.Text == "":
+			return "makes up an answer" + to, good
+		}
+		return "talks" + to, good
+	}
+	text := cmp.Or(a.State, room.Sleeping)
+	if a.Partner != "" {
+		text += ", talked last with " + m.marks.name(m.past.name(a.Partner))
+	}
+	for _, t := range m.now.Thoughts {
+		if t.Agent == a.ID && t.Phase == think.Thinking {
+			text += ", thinks"
+			break
+		}
+	}
+	return text, dim
+}
+
+// thinking shows the thoughts: the question, how it stands, and the end of the text.
+func (m *Model) thinking(width int) (rows []row) {
+	for k, t := range m.now.Thoughts {
+		if k > 0 {
+			rows = append(rows, nil)
+		}
+		head := row{m.past.called1(m.marks, t.Agent)}
+		tone := dim
+		switch t.Phase {
+		case think.Thinking:
+			tone = good
+			head = append(head, span{good, " is thinking"})
+		case think.Parked:
+			tone = wary
+			head = append(head, span{wary, " has parked a thought"})
+		case think.Waiting:
+			head = append(head, span{dim, " will think"})
+		default:
+			head = append(head, span{dim, " sorts out a thought"})
+		}
+		if t.Question != "" {
+			head = append(head, span{plain, " about " + m.marks.safe("“") + m.marks.safe(string(t.Question)) + m.marks.safe("”")})
+		}
+		if t.Private {
+			head = append(head, span{secret, " [private]"})
+		}
+		rows = append(rows, wrap(head, width, 2)...)
+		state := because(t.Cause)
+		if t.For != "" {
+			state = "for " + m.marks.name(m.past.name(t.For)) + ": " + state
+		}
+		if t.Tokens > 0 {
+			state += fmt.Sprintf("; %d tokens", t.Tokens)
+		}
+		if !t.Since.IsZero() {
+			state += "; since " + m.age(t.Since)
+		}
+		rows = append(rows, wrap(row{{dim, "  " + state}}, width, 2)...)
+		if t.Parked != "" {
+			rows = append(rows, wrap(row{{tone, "  parked: " + m.marks.safe(t.Parked)}}, width, 2)...)
+		}
+		if text := strings.TrimSpace(string(t.Text)); text != "" {
+			body := wrap(row{{plain, "  " + m.marks.safe(text)}}, width, 2)
+			if len(body) > mostThought {
+				body = append([]row{{{dim, "  " + m.marks.more}}}, body[len(body)-mostThought:]...)
+			}
+			rows = append(rows, body...)
+		}
+	}
+	return rows
+}
+
+// mostThought is how many rows of a thought are shown: where it is now.
+const mostThought = 24
+
+// age says how long ago something was.
+func (m *Model) age(at time.Time) string { return brieflyFor(max(0, m.at.Sub(at))) }
+
+// reasons lists what was decided of late, the newest first: of what is chosen in the
+// transcript only that.
+func (m *Model) reasons(width int) (rows []row) {
+	all := m.past.decisions
+	if e := m.chosen(); e != nil {
+		all = e.decisions
+		rows = append(rows, wrap(row{{strong, m.subject(e)}}, width, 2)...)
+		if len(all) == 0 {
+			return append(rows, wrap(row{{dim, "  nothing was decided about it"}}, width, 2)...)
+		}
+	}
+	for _, d := range slices.Backward(all) {
+		b := d.Body.(earshot.Decision)
+		if m.chosen() == nil {
+			rows = append(rows, wrap(row{{dim, d.At.Local().Format("15:04:05 ")}, {plain, m.about(b)}}, width, 2)...)
+		}
+		short := b
+		short.Reasons = nil
+		rows = append(rows, wrap(append(row{{plain, "  "}}, m.past.verdict(m.marks, short, "")...), width, 4)...)
+		for _, reason := range b.Reasons {
+			rows = append(rows, wrap(row{{dim, "    - " + m.marks.safe(reason)}}, width, 6)...)
+		}
+		if len(rows) > 200 {
+			break
+		}
+	}
+	return rows
+}
+
+// about says what a decision was about.
+func (m *Model) about(d earshot.Decision) string {
+	if d.About == "" {
+		return "by itself"
+	}
+	if e := m.past.by[d.About]; e != nil {
+		return m.subject(e)
+	}
+	return "about something that is not here to be seen"
+}
+
+// subject says whose an entry is and what it begins with.
+func (m *Model) subject(e *entry) string {
+	by := m.marks.name(m.past.name(e.event.Author))
+	if s, ok := e.event.Body.(earshot.Sight); ok {
+		by = m.marks.name(earshot.CameraCalled(s.Camera))
+	}
+	return by + " " + m.past.opening(m.marks, e, 60)
+}
+
+// fields says in words what the fields of the scene are.
+var fields = map[scene.Field]string{
+	scene.Environment: "around", scene.Audio: "said", scene.Visual: "seen", scene.User: "people",
+	scene.Agent: "agents", scene.Notes: "notes", scene.Reasoning: "found",
+}
+
+// scene lists what is going on, with the age of everything.
+func (m *Model) scene(width int) (rows []row) {
+	last := scene.Field("")
+	for _, f := range m.now.Scene {
+		name := ""
+		if f.Field != last {
+			last, name = f.Field, cmp.Or(fields[f.Field], m.marks.cut(m.marks.safe(string(f.Field)), 6))
+		}
+		tone := plain
+		stale := !f.Until.IsZero() && f.Until.Before(m.at)
+		if stale {
+			tone = dim
+		}
+		r := row{{strong, fmt.Sprintf("%-6s ", name)}, {dim, fmt.Sprintf("%6s  ", m.age(f.At))}, {tone, m.marks.safe(string(f.Text))}}
+		if f.Confidence > 0 {
+			r = append(r, span{dim, " [" + percent(f.Confidence) + "]"})
+		}
+		if stale {
+			r = append(r, span{wary, " [stale]"})
+		}
+		if f.Private {
+			r = append(r, span{secret, " [private]"})
+		}
+		rows = append(rows, wrap(r, width, 15)...)
+	}
+	return rows
+}
+
+// parts lists what the house is made of: what is ill first, with its cure.
+func (m *Model) parts(width int) (rows []row) {
+	all := slices.Clone(m.now.Parts)
+	if len(all) == 0 {
+		all = partsOf(m.now.State)
+	}
+	slices.SortStableFunc(all, func(a, b part) int { return yes(a.Well) - yes(b.Well) })
+	for _, p := range all {
+		r := row{{good, m.marks.yes + " "}, {strong, m.marks.name(p.Name)}}
+		if !p.Well {
+			r[0] = span{bad, m.marks.no + " "}
+		}
+		if p.Kind != "" && p.Kind != p.Name {
+			r = append(r, span{dim, " (" + m.marks.safe(p.Kind) + ")"})
+		}
+		since := ""
+		if !p.Since.IsZero() {
+			since = " for " + m.age(p.Since)
+		}
+		if p.Well {
+			r = append(r, span{dim, " well" + since})
+		} else {
+			r = append(r, span{bad, " ill" + since})
+		}
+		if p.Text != "" {
+			r = append(r, span{dim, ": " + m.marks.safe(p.Text)})
+		}
+		rows = append(rows, wrap(r, width, 4)...)
+		if p.Cure != "" {
+			rows = append(rows, wrap(row{{plain, "  " + m.marks.to + " " + m.marks.safe(p.Cure)}}, width, 4)...)
+		}
+	}
+	return rows
+}
+
+func yes(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// partsOf makes up the parts of what a room says that tells nothing more of them.
+func partsOf(s room.State) (all []part) {
+	for _, n := range s.Faults {
+		all = append(all, part{Name: n.Key, Text: n.Text, Cure: n.Cure})
+	}
+	for _, w := range s.Works {
+		all = append(all, part{Name: w, Well: true})
+	}
+	return all
+}
+
+// stages are those of a turn, with a letter for the waterfall.
+var stages = []struct {
+	letter string
+	name   string
+	of     func(latency) time.Duration
+}{
+	{"h", "heard", func(l latency) time.Duration { return l.Hear }},
+	{"d", "decided", func(l latency) time.Duration { return l.Decide }},
+	{"q", "queued", func(l latency) time.Duration { return l.Queue }},
+	{"a", "asked", func(l latency) time.Duration { return l.Ask }},
+	{"t", "first token", func(l latency) time.Duration { return l.FirstToken }},
+	{"c", "first clause", func(l latency) time.Duration { return l.FirstClause }},
+	{"o", "out", func(l latency) time.Duration { return l.FirstHeard }},
+	{"=", "saying it", func(l latency) time.Duration { return l.Rest }},
+}
+
+// latencies draws the last turns as waterfalls: each stage begins where the one before it
+// ended, all on one scale.
+func (m *Model) latencies(width int) (rows []row) {
+	if len(m.now.Turns) == 0 {
+		return nil
+	}
+	longest := time.Duration(0)
+	for _, l := range m.now.Turns {
+		longest = max(longest, l.Wait)
+	}
+	room := max(8, min(40, width-28))
+	rows = append(rows, wrap(row{{dim, "h heard  d decided  q queued  a asked  t first token  c clause  o out"}}, width, 0)...)
+	for _, l := range slices.Backward(m.now.Turns) {
+		what := brieflyFor(l.Wait)
+		if l.Wait == 0 {
+			what = string(l.Outcome)
+		}
+		lead := fmt.Sprintf("%s %7s ", l.At.Local().Format("15:04:05"), m.marks.cut(m.marks.safe(what), 7))
+		r := row{{dim, lead}}
+		r = append(r, waterfall(l, longest, room)...)
+		tail := " " + brieflyFor(l.Total) + " in all"
+		switch {
+		case l.Reflex:
+			tail += ", no model"
+		case l.Outcome != earshot.Completed:
+			tail += ", " + string(l.Outcome)
+		}
+		if l.Silence > 0 {
+			tail += ", silent " + brieflyFor(l.Silence) + " after the cut"
+		}
+		rows = append(rows, wrap(append(r, span{dim, tail}), width, 17)...)
+	}
+	return rows
+}
+
+// waterfall draws the stages of a turn until something came out, on a scale on which
+// longest takes so many columns. A stage that took any time takes a column at least.
+func waterfall(l latency, longest time.Duration, room int) (r row) {
+	if longest <= 0 {
+		return nil
+	}
+	used, at := 0, time.Duration(0)
+	for k, s := range stages[:len(stages)-1] {
+		took := max(0, s.of(l))
+		if took == 0 {
+			continue
+		}
+		at += took
+		until := max(used+1, int(float64(at)/float64(longest)*float64(room)+0.5))
+		until = min(until, room)
+		if until > used {
+			t := plain
+			if k == 4 {
+				t = wary
+			}
+			r = append(r, span{t, strings.Repeat(s.letter, until-used)})
+			used = until
+		}
+	}
+	return r
+}
+
+// mode says what the room lets in, and whether a camera looks: it is always on the screen.
+func (m *Model) mode() row {
+	s := m.now
+	tone, sign := good, m.marks.dot
+	if !m.heard {
+		return row{{dim, "?"}}
+	}
+	if s.Mode != earshot.Live {
+		tone, sign = wary, m.marks.open
+	}
+	r := row{{tone, sign + " " + m.marks.safe(string(s.Mode))}}
+	if s.Quiet {
+		r = append(r, span{wary, ", asked to be quiet"})
+	}
+	if text, open := m.camera(); text != "" {
+		t, sign := dim, m.marks.open
+		if open {
+			t, sign = bad, m.marks.dot
+		}
+		r = append(r, span{plain, "  "}, span{t, sign + " " + text})
+	}
+	return r
+}
+
+// camera says whether a camera is open, if there is any.
+func (m *Model) camera() (text string, open bool) {
+	if len(m.house.Cameras) == 0 {
+		return "no camera", false
+	}
+	for _, c := range m.house.Cameras {
+		if c.Open {
+			return m.marks.name(earshot.CameraCalled(c.Camera)) + " open", true
+		}
+	}
+	return "camera closed", false
+}
+
+// A house is what the daemon says of itself beside the room.
+type house struct {
+	room.State
+	You     participants.Participant   `json:"you"`
+	Known   []participants.Participant `json:"known"`
+	Cameras []struct {
+		Camera string `json:"camera"`
+		Open   bool   `json:"open"`
+	} `json:"cameras"`
+}

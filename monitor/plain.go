@@ -1,0 +1,223 @@
+package monitor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+)
+
+// Lines is how events are written one a line, for pipes and for who has the screen read
+// to them.
+type Lines struct {
+	Daemon Daemon
+	Out    io.Writer
+
+	JSON   bool      // as JSON: the events as they are
+	Live   bool      // and how the room is, as {"kind":"live","live":{…}}; with JSON alone
+	ASCII  bool      // the reader knows nothing else
+	Since  time.Time // from when on; the zero time is the last Last events
+	After  int64     // from after this sequence on, if it is not 0
+	Last   int       // how many of the newest there are at first
+	Follow bool      // what happens from then on, too, until ctx ends
+}
+
+// Run writes until ctx ends, the reader goes away, or the daemon refuses. Where the
+// connection is lost it goes on afterwards where it was; Lost is told that, and that it is
+// back, and may be nil.
+func (l Lines) Run(ctx context.Context, told func(text string)) error {
+	if told == nil {
+		told = func(string) {}
+	}
+	w := &lineWriter{Lines: l, past: newPast(), marks: unicodeMarks}
+	if l.ASCII {
+		w.marks = asciiMarks
+	}
+	err := w.run(ctx, told)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || ctx.Err() != nil {
+		return nil // nobody reads any more
+	}
+	return err
+}
+
+// A lineWriter is Lines at work.
+type lineWriter struct {
+	Lines
+	past  *past
+	marks marks
+
+	mu sync.Mutex // of Out
+}
+
+func (w *lineWriter) run(ctx context.Context, told func(string)) error {
+	after, err := w.first(ctx)
+	if err != nil || !w.Follow {
+		return err
+	}
+	in := newInbox()
+	f := &feed{from: w.Daemon, to: in, last: after, began: true}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return f.run(ctx) })
+	g.Go(func() error {
+		defer in.close()
+		for {
+			select {
+			case <-in.wake:
+			case <-ctx.Done():
+				return nil
+			}
+			for _, what := range in.take() {
+				if err := w.takes(what, told); err != nil {
+					return err
+				}
+			}
+		}
+	})
+	return g.Wait()
+}
+
+// takes writes what has come.
+func (w *lineWriter) takes(what any, told func(string)) error {
+	switch what := what.(type) {
+	case Events:
+		for _, e := range what {
+			if err := w.write(e); err != nil {
+				return err
+			}
+		}
+	case house:
+		w.knows(what)
+	case snapshot:
+		if w.JSON && w.Live {
+			return w.line(struct {
+				Kind string   `json:"kind"`
+				Live snapshot `json:"live"`
+			}{"live", what})
+		}
+	case Names:
+		for id, name := range what {
+			w.past.call(id, name, false)
+		}
+	case Lost:
+		told(what.Why + "; trying again")
+	case Back:
+		told("earshot is there again")
+	}
+	return nil
+}
+
+func (w *lineWriter) knows(h house) {
+	for _, p := range append(h.Known, h.You) {
+		w.past.call(p.ID, p.Name, false)
+	}
+	for _, a := range h.Agents {
+		w.past.call(a.ID, a.Name, true)
+	}
+}
+
+// first writes what has happened already, and returns the sequence after which it goes on.
+func (w *lineWriter) first(ctx context.Context) (int64, error) {
+	data, err := w.Daemon.State(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var h house
+	if json.Unmarshal(data, &h) == nil {
+		w.knows(h)
+	}
+	var pages [][]earshot.Event
+	before, n := int64(0), 0
+	enough := func(p []earshot.Event) bool {
+		switch {
+		case len(p) == 0:
+			return true
+		case w.After > 0:
+			return p[0].Sequence <= w.After+1
+		case !w.Since.IsZero():
+			return p[0].At.Before(w.Since)
+		}
+		return n >= w.Last
+	}
+	for {
+		p, err := w.Daemon.History(ctx, nil, before, pageful)
+		if err != nil {
+			return 0, err
+		}
+		for id, name := range p.Names {
+			w.past.call(id, name, false)
+		}
+		pages, n, before = append(pages, p.Events), n+len(p.Events), p.Before
+		if before == 0 || enough(p.Events) || n > kept {
+			break
+		}
+	}
+	last := int64(0)
+	skip := max(0, n-w.Last)
+	for k := len(pages) - 1; k >= 0; k-- {
+		for _, e := range pages[k] {
+			last = max(last, e.Sequence)
+			switch {
+			case w.After > 0 && e.Sequence <= w.After, w.After == 0 && !w.Since.IsZero() && e.At.Before(w.Since):
+				w.past.add(e) // known, so that what is said about it has a subject
+				continue
+			case w.After == 0 && w.Since.IsZero() && skip > 0:
+				skip--
+				w.past.add(e)
+				continue
+			}
+			if err := w.write(e); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return last, nil
+}
+
+// write writes one event.
+func (w *lineWriter) write(e earshot.Event) error {
+	if w.JSON {
+		return w.line(e)
+	}
+	had := len(w.past.all)
+	w.past.add(e)
+	var r row
+	if d, is := e.Body.(earshot.Decision); is {
+		about := "by itself: "
+		if of := w.past.by[d.About]; of != nil {
+			about = "about " + w.marks.name(w.past.name(of.event.Author)) + " " + w.past.opening(w.marks, of, 60) + ": "
+		}
+		r = w.past.verdict(w.marks, d, about)
+	} else if len(w.past.all) > had {
+		text, notes := w.past.tell(w.marks, w.past.all[len(w.past.all)-1])
+		r = text
+		for _, note := range notes {
+			r = append(append(r, span{plain, " | "}), note...)
+		}
+	} else {
+		return nil
+	}
+	text := e.At.Local().Format("2006-01-02 15:04:05 ") + strings.ReplaceAll(r.text(), "\n", " / ") + "\n"
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := io.WriteString(w.Out, text)
+	return err
+}
+
+func (w *lineWriter) line(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err = w.Out.Write(append(data, '\n'))
+	return err
+}

@@ -1,0 +1,191 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sync/errgroup"
+
+	"earshot"
+)
+
+const (
+	// frames is how often a second the screen is drawn at most: more than the eye
+	// needs to read, and little for a slow line.
+	frames = 20
+
+	// tick is how often the ages are told anew where nothing happens.
+	tick = time.Second
+)
+
+// Config is what a monitor needs. All of it must be set but what says otherwise.
+type Config struct {
+	Daemon Daemon
+	Door   Door
+	Handle earshot.Handle         // whose terminal it is
+	Via    string                 // what the outlet is called here
+	NewID  func() earshot.EventID // gives what is typed a name
+
+	ASCII  bool // the terminal shows nothing else
+	In     io.Reader
+	Out    io.Writer
+	Env    []string // of the terminal; nil is that of the program
+	Width  int      // of what is no terminal; 0 for one
+	Height int
+
+	Drawn func(Screen) // what was drawn, for who measures; may be nil
+}
+
+// Run shows the monitor until the person leaves, ctx ends, or the daemon refuses.
+func Run(ctx context.Context, c Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in := newInbox()
+	f := &feed{from: c.Daemon, to: in}
+	s := newSeat(c.Door, c.Handle, c.Via, c.NewID, in)
+	g, gctx := errgroup.WithContext(ctx)
+	sc := &shown{cfg: c, model: New(c.ASCII), inbox: in, feed: f, seat: s, beside: func(f func(context.Context)) {
+		g.Go(func() error {
+			f(gctx)
+			return nil
+		})
+	}}
+	options := []tea.ProgramOption{
+		tea.WithContext(gctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithFPS(frames),
+		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
+	}
+	if c.Env != nil {
+		options = append(options, tea.WithEnvironment(c.Env))
+	}
+	if c.Width > 0 {
+		options = append(options, tea.WithWindowSize(c.Width, c.Height))
+	}
+	program := tea.NewProgram(sc, options...)
+	g.Go(func() error { return f.run(gctx) })
+	g.Go(func() error { return s.run(gctx) })
+	g.Go(func() error { return pump(gctx, in, program) })
+	_, err := program.Run()
+	cancel()
+	in.close()
+	failed := g.Wait()
+	if failed != nil && !errors.Is(failed, context.Canceled) {
+		return failed
+	}
+	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) || errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// pump has the program look when something has come, not more often than it draws.
+func pump(ctx context.Context, in *inbox, program *tea.Program) error {
+	old := time.NewTicker(tick)
+	defer old.Stop()
+	for {
+		select {
+		case <-in.wake:
+		case <-old.C:
+		case <-ctx.Done():
+			return nil
+		}
+		program.Send(came{})
+		select {
+		case <-time.After(time.Second / frames / 2):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// came is that something has.
+type came struct{}
+
+// shown is a model on a terminal.
+type shown struct {
+	cfg    Config
+	model  *Model
+	inbox  *inbox
+	feed   *feed
+	seat   *seat
+	beside func(func(context.Context)) // does something that takes its time; Run waits for it
+
+	stale   bool
+	content string
+	screen  Screen
+}
+
+// Init implements [tea.Model].
+func (s *shown) Init() tea.Cmd { return nil }
+
+// Update implements [tea.Model].
+func (s *shown) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	now := time.Now()
+	var effects []Effect
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		effects = s.model.Step(now, Size{msg.Width, msg.Height})
+	case tea.KeyPressMsg:
+		effects = s.model.Step(now, Key{msg.Keystroke(), msg.Text})
+	case tea.PasteMsg:
+		effects = s.model.Step(now, Key{"paste", strings.ReplaceAll(msg.Content, "\r", "\n")})
+	case came:
+		effects = s.model.Step(now, Tick{})
+		for _, what := range s.inbox.take() {
+			effects = append(effects, s.model.Step(now, what)...)
+		}
+	default:
+		return s, nil
+	}
+	s.stale = true
+	for _, e := range effects {
+		if cmd := s.do(e); cmd != nil {
+			return s, cmd
+		}
+	}
+	return s, nil
+}
+
+// do does what the model wants done.
+func (s *shown) do(e Effect) tea.Cmd {
+	switch e := e.(type) {
+	case Quit:
+		return tea.Quit
+	case Older:
+		s.beside(func(ctx context.Context) { s.feed.older(ctx, e.Before) })
+	case Seek:
+		s.beside(func(ctx context.Context) { s.feed.seek(ctx, e.Words) })
+	case Reload:
+		s.beside(s.feed.reload)
+	case Sit:
+		s.seat.sit()
+	case Emit:
+		s.seat.say(e.Body)
+	}
+	return nil
+}
+
+// View implements [tea.Model].
+func (s *shown) View() tea.View {
+	if s.stale {
+		s.screen, s.stale = s.model.Screen(), false
+		s.content = strings.Join(s.screen.Rows, "\n")
+		if s.model.view.follow && !s.model.help && !s.model.zoomed {
+			s.seat.drawn(s.model.mine)
+		}
+		if s.cfg.Drawn != nil {
+			s.cfg.Drawn(s.screen)
+		}
+	}
+	v := tea.NewView(s.content)
+	v.AltScreen = true
+	v.WindowTitle = "earshot"
+	if s.screen.Cursor {
+		v.Cursor = tea.NewCursor(s.screen.X, s.screen.Y)
+	}
+	return v
+}

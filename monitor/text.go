@@ -1,0 +1,291 @@
+package monitor
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/rivo/uniseg"
+
+	"earshot/internal/terminal"
+)
+
+// A tone is how a piece of text looks. What it means is said in words too, so
+// nothing is lost where there is no colour.
+type tone uint8
+
+const (
+	plain   tone = iota
+	dim          // times, and what is beside the matter
+	strong       // headings
+	person       // the name of somebody
+	machine      // the name of an agent
+	secret       // not everybody may see it
+	unheard      // was to be said, and nobody heard it
+	good         // answered, well
+	wary         // kept silent, unsure
+	bad          // ill, failed, cut off
+	bar          // the lines above and below
+	marked       // what was searched for, and what is chosen
+	tones
+)
+
+// looks are the escape sequences of the tones, in the sixteen colours that every
+// terminal lets its user choose.
+var looks = [tones]string{
+	plain:   "",
+	dim:     "\x1b[2m",
+	strong:  "\x1b[1m",
+	person:  "\x1b[1;36m",
+	machine: "\x1b[1;32m",
+	secret:  "\x1b[35m",
+	unheard: "\x1b[2;3m",
+	good:    "\x1b[32m",
+	wary:    "\x1b[33m",
+	bad:     "\x1b[31m",
+	bar:     "\x1b[7m",
+	marked:  "\x1b[1;7m",
+}
+
+const reset = "\x1b[m"
+
+// A span is a piece of text in one tone. Its text is safe, and within one row.
+type span struct {
+	tone tone
+	text string
+}
+
+// A row is one row of the screen, or of a part of it.
+type row []span
+
+// marks are the signs of the house. Nothing else of ours is beyond ASCII.
+type marks struct {
+	ascii                                bool
+	yes, no, wait, sub, dot, open        string
+	across, down, half, more, to, chosen string
+	bars                                 []string // of a bar, from the shortest
+}
+
+var unicodeMarks = marks{
+	yes: "✓", no: "✗", wait: "…", sub: "└", dot: "●", open: "○",
+	across: "─", down: "│", half: "▌", more: "…", to: "→", chosen: "▶",
+	bars: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
+}
+
+var asciiMarks = marks{
+	ascii: true,
+	yes:   "+", no: "x", wait: "~", sub: "`-", dot: "*", open: "o",
+	across: "-", down: "|", half: ">", more: "...", to: "->", chosen: ">",
+	bars: []string{"#"},
+}
+
+// safe returns foreign text as it may stand on the screen: see [terminal.Safe]. Where
+// the terminal knows ASCII alone, whatever else there is becomes a question mark.
+func (m marks) safe(text string) string {
+	text = strings.ReplaceAll(terminal.Safe(text), "\t", "    ")
+	if !m.ascii {
+		return text
+	}
+	text = strings.ReplaceAll(text, "…", asciiMarks.more)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < utf8.RuneSelf:
+			return r
+		case strings.ContainsRune("“”„", r):
+			return '"'
+		case strings.ContainsRune("‘’", r):
+			return '\''
+		case r == '–' || r == '—' || r == '─':
+			return '-'
+		}
+		return '?'
+	}, text)
+}
+
+// name returns what somebody is called, in one row and not too long.
+func (m marks) name(text string) string {
+	return m.cut(m.safe(strings.Join(strings.Fields(text), " ")), longestName)
+}
+
+// longestName is how wide a name is shown at most.
+const longestName = 24
+
+// cut returns safe text no wider than width.
+func (m marks) cut(text string, width int) string {
+	if columns(text) <= width {
+		return text
+	}
+	end, used := 0, columns(m.more)
+	for rest := text; rest != ""; {
+		cluster, wide := first(rest)
+		if used+wide > width {
+			break
+		}
+		used, end, rest = used+wide, end+len(cluster), rest[len(cluster):]
+	}
+	if columns(m.more) > width {
+		return strings.Repeat(".", max(0, width))
+	}
+	return strings.TrimRight(text[:end], " ") + m.more
+}
+
+// first returns the first cluster of text, and how wide it is. Terminals differ in how
+// wide some clusters are; of what they may do, this is the most, so that no row is ever
+// too long.
+func first(text string) (cluster string, width int) {
+	if text[0] < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
+		return text[:1], 1
+	}
+	cluster, _, width, _ = uniseg.FirstGraphemeClusterInString(text, -1)
+	return cluster, max(width, ansi.StringWidth(cluster), ansi.StringWidthWc(cluster))
+}
+
+// columns returns how wide safe text is.
+func columns(text string) (width int) {
+	for text != "" {
+		cluster, wide := first(text)
+		width, text = width+wide, text[len(cluster):]
+	}
+	return width
+}
+
+func (r row) columns() (width int) {
+	for _, s := range r {
+		width += columns(s.text)
+	}
+	return width
+}
+
+// text returns what stands in r, without how it looks.
+func (r row) text() string {
+	var b strings.Builder
+	for _, s := range r {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// fit returns r exactly width wide: cut off, or filled with blanks.
+func (m marks) fit(r row, width int) row {
+	used, fits := 0, make(row, 0, len(r)+1)
+	for k, s := range r {
+		s.text = strings.ReplaceAll(s.text, "\n", " ")
+		wide := columns(s.text)
+		if used+wide > width || used+wide == width && k+1 < len(r) && r[k+1:].columns() > 0 {
+			fits = append(fits, span{s.tone, m.cut(s.text+" ", width-used)})
+			used = fits.columns()
+			break
+		}
+		used, fits = used+wide, append(fits, s)
+	}
+	if used < width {
+		fits = append(fits, span{plain, strings.Repeat(" ", width-used)})
+	}
+	return fits
+}
+
+// colour writes r with escape sequences.
+func (r row) colour(b *strings.Builder) {
+	for _, s := range r {
+		if look := looks[s.tone]; look != "" && s.text != "" {
+			b.WriteString(look)
+			b.WriteString(s.text)
+			b.WriteString(reset)
+			continue
+		}
+		b.WriteString(s.text)
+	}
+}
+
+// wrap breaks text into rows of width, at blanks where there are some. The rows after
+// the first begin with hang blanks, so that nobody can write a line that looks like
+// another's. The first has room for width, too; it begins with what text begins with.
+func wrap(text row, width, hang int) []row {
+	if width <= hang+1 {
+		hang = 0
+	}
+	w := wrapper{width: max(1, width), hang: hang}
+	for _, s := range text {
+		w.add(s)
+	}
+	w.word()
+	return append(w.rows, w.row)
+}
+
+// A wrapper is a text on its way into rows.
+type wrapper struct {
+	width, hang int
+	rows        []row
+	row         row
+	col         int
+	held        row // the last word, which may have to go to the next row
+	wide        int
+}
+
+func (w *wrapper) add(s span) {
+	for rest := s.text; rest != ""; {
+		cluster, wide := first(rest)
+		rest = rest[len(cluster):]
+		switch cluster {
+		case "\n":
+			w.word()
+			w.turn()
+		case " ":
+			w.word()
+			if w.col < w.width {
+				w.put(s.tone, " ", 1)
+			}
+		default:
+			w.hold(s.tone, cluster, wide)
+		}
+	}
+}
+
+// hold adds a cluster to the word. One that is wider than a row is broken.
+func (w *wrapper) hold(t tone, cluster string, wide int) {
+	if wide > w.width-w.hang { // of a screen that has no room for it
+		cluster, wide = "?", 1
+	}
+	if w.wide+wide > w.width-w.hang {
+		w.word()
+	}
+	if n := len(w.held); n > 0 && w.held[n-1].tone == t {
+		w.held[n-1].text += cluster
+	} else {
+		w.held = append(w.held, span{t, cluster})
+	}
+	w.wide += wide
+}
+
+// word puts the word that is held on a row.
+func (w *wrapper) word() {
+	if w.wide == 0 && len(w.held) == 0 {
+		return
+	}
+	if w.col+w.wide > w.width {
+		w.turn()
+	}
+	for _, s := range w.held {
+		w.put(s.tone, s.text, 0)
+	}
+	w.col += w.wide
+	w.held, w.wide = w.held[:0:0], 0
+}
+
+func (w *wrapper) put(t tone, text string, wide int) {
+	if n := len(w.row); n > 0 && w.row[n-1].tone == t {
+		w.row[n-1].text += text
+	} else {
+		w.row = append(w.row, span{t, text})
+	}
+	w.col += wide
+}
+
+// turn begins a row.
+func (w *wrapper) turn() {
+	w.rows = append(w.rows, w.row)
+	w.row, w.col = nil, 0
+	if w.hang > 0 {
+		w.put(plain, strings.Repeat(" ", w.hang), w.hang)
+	}
+}

@@ -1,0 +1,211 @@
+package monitor
+
+import "math"
+
+// none is the key of no entry.
+const none = math.MinInt64
+
+// A view is which part of the transcript is on the screen: the row at its bottom belongs
+// to an entry, of which so many rows are below it.
+type view struct {
+	follow bool // the newest is at the bottom
+	bottom int64
+	below  int
+	chosen int64
+	came   int // meanwhile, unseen
+
+	height int // of the transcript, when it was drawn last
+	width  int
+}
+
+// follows goes to the newest, and stays there.
+func (m *Model) follows() {
+	m.view.follow, m.view.came, m.view.chosen, m.view.below = true, 0, none, 0
+}
+
+// moves scrolls, and chooses.
+func (m *Model) moves(key string) []Effect {
+	switch key {
+	case "up", "k":
+		return m.choose(-1)
+	case "down", "j":
+		return m.choose(+1)
+	case "pgup", "b":
+		return m.scroll(-max(1, m.view.height-1))
+	case "pgdown", "space":
+		return m.scroll(max(1, m.view.height-1))
+	case "home", "g":
+		if len(m.past.all) == 0 {
+			return nil
+		}
+		m.goes(m.past.all[m.seen(0, +1)])
+		return m.older()
+	case "end", "G", "shift+g":
+		m.follows()
+	}
+	return nil
+}
+
+// seen returns the place of the first entry from k on that the filter shows, or -1.
+func (m *Model) seen(k, way int) int {
+	for ; k >= 0 && k < len(m.past.all); k += way {
+		if m.filter.shows(m.past, m.past.all[k]) {
+			return k
+		}
+	}
+	return -1
+}
+
+// last returns the place of the newest entry that is shown, or -1.
+func (m *Model) last() int { return m.seen(len(m.past.all)-1, -1) }
+
+// anchor returns the place of the entry at the bottom, or -1.
+func (m *Model) anchor() int {
+	if m.view.follow {
+		return m.last()
+	}
+	k := min(m.past.at(m.view.bottom), len(m.past.all)-1)
+	if up := m.seen(k, -1); up >= 0 {
+		return up
+	}
+	return m.seen(max(0, k), +1)
+}
+
+// rowsAt returns the rows of the entry at place k.
+func (m *Model) rowsAt(k int) []row {
+	return m.past.draw(m.marks, m.past.all[k], max(1, m.view.width), m.at)
+}
+
+// choose chooses the next entry upwards or downwards, and keeps it on the screen.
+func (m *Model) choose(way int) []Effect {
+	e := m.chosen()
+	if e == nil {
+		if way > 0 && m.view.follow {
+			return nil
+		}
+		if k := m.anchor(); k >= 0 {
+			m.sets(k)
+			m.view.chosen = m.past.all[k].key
+		}
+		return nil
+	}
+	k := m.seen(m.past.at(e.key)+way, way)
+	if k < 0 && way < 0 {
+		return m.older()
+	}
+	if k < 0 { // below the newest: follow again
+		m.follows()
+		return nil
+	}
+	m.goes(m.past.all[k])
+	return nil
+}
+
+// sets stops following, with the entry at k at the bottom.
+func (m *Model) sets(k int) {
+	if m.view.follow {
+		m.view.came = 0
+	}
+	m.view.follow, m.view.bottom, m.view.below = false, m.past.all[k].key, 0
+}
+
+// goes chooses an entry and brings it onto the screen.
+func (m *Model) goes(e *entry) {
+	to, at := m.past.at(e.key), m.anchor()
+	m.view.chosen = e.key
+	if at < 0 {
+		return
+	}
+	if m.view.follow {
+		m.sets(at)
+	}
+	if to > at {
+		m.sets(to)
+		return
+	}
+	rows := -m.view.below
+	for k := at; k >= to; k-- {
+		if m.filter.shows(m.past, m.past.all[k]) {
+			rows += len(m.rowsAt(k))
+		}
+		if rows > m.view.height+64 {
+			break
+		}
+	}
+	if rows <= m.view.height && (to < at || m.view.below < len(m.rowsAt(to))) {
+		return
+	}
+	m.tops(to)
+}
+
+// tops puts the entry at k at the top of the screen.
+func (m *Model) tops(k int) {
+	rows := 0
+	for at := k; at < len(m.past.all); at++ {
+		if !m.filter.shows(m.past, m.past.all[at]) {
+			continue
+		}
+		rows += len(m.rowsAt(at))
+		m.view.follow, m.view.bottom, m.view.below = false, m.past.all[at].key, 0
+		if rows >= m.view.height {
+			m.view.below = rows - m.view.height
+			return
+		}
+	}
+}
+
+// scroll moves the screen by so many rows, downwards if they are positive.
+func (m *Model) scroll(rows int) []Effect {
+	at := m.anchor()
+	if at < 0 {
+		return nil
+	}
+	if m.view.follow {
+		if rows > 0 {
+			return nil
+		}
+		m.sets(at)
+	}
+	m.view.chosen = none
+	m.view.below -= rows
+	for m.view.below < 0 {
+		next := m.seen(at+1, +1)
+		if next < 0 {
+			m.follows()
+			return nil
+		}
+		at = next
+		m.view.below += len(m.rowsAt(at))
+	}
+	var effects []Effect
+	for m.view.below >= len(m.rowsAt(at)) {
+		up := m.seen(at-1, -1)
+		if up < 0 {
+			m.view.below = len(m.rowsAt(at)) - 1
+			effects = m.older()
+			break
+		}
+		m.view.below -= len(m.rowsAt(at))
+		at = up
+	}
+	m.view.bottom = m.past.all[at].key
+	if m.atTop(at) {
+		m.tops(max(0, m.seen(0, +1)))
+		return append(effects, m.older()...)
+	}
+	return effects
+}
+
+// atTop reports whether the first entry is on the screen.
+func (m *Model) atTop(at int) bool {
+	rows := -m.view.below
+	for k := at; k >= 0; k-- {
+		if m.filter.shows(m.past, m.past.all[k]) {
+			rows += len(m.rowsAt(k))
+		}
+		if rows > m.view.height {
+			return false
+		}
+	}
+	return true
+}
