@@ -24,16 +24,16 @@ func settle(path string, now time.Time) error {
 	if _, ready, err := size(fresh); err != nil || !ready {
 		return err
 	}
-	if _, err := aside(path, now); err != nil { // what SQLite kept beside the old one
+	if _, err := aside(path, "damaged", now); err != nil { // what SQLite kept beside the old one
 		return err
 	}
 	return replace(fresh, path)
 }
 
-// aside renames the file at path, and what lies beside it, so that nothing is
+// aside renames the file at path, and what lies beside it, for a reason, so that nothing is
 // ever written to them again. It returns the new name.
-func aside(path string, now time.Time) (string, error) {
-	base := path + ".damaged-" + now.UTC().Format("20060102T150405Z")
+func aside(path, why string, now time.Time) (string, error) {
+	base := path + "." + why + "-" + now.UTC().Format("20060102T150405Z")
 	name := base
 	for n := 2; taken(name); n++ {
 		name = fmt.Sprintf("%s-%d", base, n)

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"runtime"
@@ -132,4 +135,14 @@ func Sum(data []byte) []byte {
 // Rows returns the first column of what a query finds.
 func (s *Store) Rows(ctx context.Context, query string) ([]string, error) {
 	return s.strings(ctx, query)
+}
+
+// End returns the last line of an export with these lines.
+func End(lines string) string {
+	sum := sha256.Sum256([]byte(lines))
+	end, err := json.Marshal(Seal{formatName, strings.Count("\n"+lines, "\n{\"id\":"), hex.EncodeToString(sum[:])})
+	if err != nil {
+		panic(err)
+	}
+	return string(end) + "\n"
 }

@@ -31,6 +31,9 @@ const (
 	eighth  = "testdata/version8.sql"
 )
 
+// versions are all of them, the first first.
+var versions = []string{first, second, third, fourth, fifth, sixth, seventh, eighth}
+
 // fixture returns the statements in a file.
 func fixture(t *testing.T, name string) string {
 	t.Helper()
@@ -486,7 +489,7 @@ func TestFixture(t *testing.T) {
 func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 	want, err := open(t, store.Config{}).Schema(t.Context())
 	must(t, err)
-	for _, name := range []string{first, second, third, fourth, fifth, sixth, seventh, eighth} {
+	for _, name := range versions {
 		old := open(t, store.Config{Directory: load(t, fixture(t, name))})
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"earshot"
+)
+
+// A Companion is a file of another package that a backup has besides the journal.
+type Companion struct {
+	Name string // without a directory
+	Data []byte
+}
+
+// Backup writes the journal as it is at this moment into a new file at path, for its
+// owner alone, with some files of other packages, and looks through what it wrote. Others
+// write into the journal meanwhile. What was deleted from it is not in the backup, nor
+// are its traces: only what is there is written. It takes the time and the room of a
+// copy; if it fails, there is no file.
+func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, discard(path))
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := a.vacuum(ctx, path); err != nil {
+		return err
+	}
+	if err := accompany(ctx, path, with); err != nil {
+		return err
+	}
+	return force(path)
+}
+
+// vacuum writes what is in the journal into the empty file at path. The journal is open
+// for reading alone, on a connection that may make another file.
+func (a *Archive) vacuum(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", address(a.path, url.Values{"mode": {"ro"}}, always))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return a.failed(ctx, err)
+	}
+	return nil
+}
+
+// accompany puts files into a backup, and looks through all of it.
+func accompany(ctx context.Context, path string, with []Companion) (err error) {
+	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(DELETE)", "synchronous(FULL)"}))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, "CREATE TABLE companions (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
+		return kept(path, err)
+	}
+	for _, c := range with {
+		if _, err := db.ExecContext(ctx, "INSERT INTO companions (name, data) VALUES (?, ?)", c.Name, c.Data); err != nil {
+			return kept(path, err)
+		}
+	}
+	if err := sound(ctx, db); err != nil {
+		return fmt.Errorf("looking through the backup: %w", kept(path, err))
+	}
+	return nil
+}
+
+// force forces a file and its name to the disk.
+func force(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close(), flush(filepath.Dir(path)))
+}
+
+// A Restoration is what came of one.
+type Restoration struct {
+	Census
+	Aside string // what the journal that was there is called now; empty if there was none
+
+	// Companions are the files of other packages in the backup. Nothing was done with them.
+	Companions []Companion
+}
+
+// Restore puts a backup in the place of the journal in the directory, which nobody may be
+// using. The backup is looked through first, and not changed. A journal that is there is
+// set aside under another name, never deleted; without instead it is an error that wraps
+// [os.ErrExist]. A crash at any moment leaves the one or the other in place.
+func Restore(ctx context.Context, directory, backup string, instead bool, now time.Time) (r Restoration, err error) {
+	if err := prepare(directory); err != nil {
+		return r, err
+	}
+	l, last, err := acquire(directory, filepath.Join(directory, lockFile))
+	if err != nil {
+		return r, err
+	}
+	path := filepath.Join(directory, journalFile)
+	defer func() { err = errors.Join(err, l.release(err == nil || last == closed)) }()
+	if err := settle(path, now); err != nil {
+		return r, err
+	}
+	bytes, there, err := size(path)
+	if err != nil {
+		return r, err
+	}
+	if there && bytes > 0 && !instead {
+		return r, fmt.Errorf("%w: %s", os.ErrExist, path)
+	}
+	fresh := filepath.Join(directory, salvageFile)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, discard(fresh))
+		}
+	}()
+	if r, err = unwrap(ctx, backup, fresh); err != nil {
+		return Restoration{}, err
+	}
+	if there {
+		if r.Aside, err = aside(path, "replaced", now); err != nil {
+			return r, err
+		}
+	}
+	return r, replace(fresh, path)
+}
+
+// unwrap copies a backup to fresh, takes from it what is not the journal, and looks
+// through it.
+func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error) {
+	if err := copied(backup, fresh); err != nil {
+		return r, err
+	}
+	if err := head(fresh); err != nil {
+		return r, errors.New("it is no backup of earshot")
+	}
+	db, err := openWriter(fresh)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	v, err := version(ctx, db)
+	switch {
+	case err != nil || v == 0:
+		return r, errors.Join(errors.New("it is no backup of earshot"), err)
+	case v > len(migrations):
+		return r, newer(backup, v)
+	}
+	if err := sound(ctx, db); err != nil {
+		return r, fmt.Errorf("the backup is damaged: %w", err)
+	}
+	if r.Companions, err = companions(ctx, db); err != nil {
+		return r, err
+	}
+	if _, err := db.ExecContext(ctx, "DROP TABLE IF EXISTS companions"); err != nil {
+		return r, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal", earshot.KindErased).Scan(&r.Events, &r.Erased, &r.Last)
+	return r, err
+}
+
+// companions returns the files in an open backup.
+func companions(ctx context.Context, db *sql.DB) (all []Companion, err error) {
+	var there bool
+	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'companions')").Scan(&there)
+	if err != nil || !there {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT name, data FROM companions ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c Companion
+		if err := rows.Scan(&c.Name, &c.Data); err != nil {
+			return nil, err
+		}
+		if c.Name != filepath.Base(c.Name) || c.Name == "." || c.Name == ".." {
+			return nil, fmt.Errorf("there is a file in the backup that is called %.40q", c.Name)
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// copied copies a file to a new one, for its owner alone, and forces it to the disk.
+func copied(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := discard(to); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

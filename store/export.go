@@ -1,0 +1,144 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+
+	"earshot"
+)
+
+// An export is text: a [Label] on the first line, an event on each line behind it in the
+// order of the journal, what is kept beside the journal if it was asked for, and a
+// [Seal] on the last line. Each line is JSON. The same journal makes the same bytes.
+
+// formatName is what the first line of an export begins with.
+const formatName = "earshot export 1"
+
+// A Label says what an export is.
+type Label struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`          // of the journal that it was made from
+	Only    string `json:"only,omitempty"`   // which events were chosen, in words; empty means all there are
+	Events  int    `json:"events,omitempty"` // how many of them there are, if that was known
+	Last    int64  `json:"last,omitempty"`   // the highest sequence, likewise
+}
+
+// A Seal ends an export, so that one that was cut off is not taken for a whole one.
+type Seal struct {
+	End    string `json:"end"` // the format again
+	Events int    `json:"events"`
+	Sum    string `json:"sha256"` // of every byte before this line
+}
+
+// A Beside is a file of another package that is kept in the directory of the journal.
+type Beside struct {
+	Name    string          `json:"beside"`
+	Content json.RawMessage `json:"content"`
+}
+
+// WriteExport writes an export of some events, one at a time. Only says which they are,
+// and is empty if they are all. It returns how many there were.
+func WriteExport(w io.Writer, l Label, events iter.Seq2[earshot.Event, error], beside ...Beside) (int, error) {
+	out := &summed{Writer: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
+	l.Format, l.Version = formatName, len(migrations)
+	if err := out.line(l); err != nil {
+		return 0, err
+	}
+	n := 0
+	for e, err := range events {
+		if err != nil {
+			return n, err
+		}
+		if err := out.line(e); err != nil {
+			return n, err
+		}
+		n++
+	}
+	for _, b := range beside {
+		if err := out.line(b); err != nil {
+			return n, err
+		}
+	}
+	if err := out.line(Seal{formatName, n, hex.EncodeToString(out.sum.Sum(nil))}); err != nil {
+		return n, err
+	}
+	return n, out.Flush()
+}
+
+// A summed writer knows the checksum of what was written.
+type summed struct {
+	*bufio.Writer
+	sum hash.Hash
+}
+
+func (s *summed) line(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	s.sum.Write(line)
+	_, err = s.Write(line)
+	return err
+}
+
+// A Census is how much there is in a journal at one moment.
+type Census struct {
+	Events int   // erased ones too
+	Erased int   // how many those are
+	Last   int64 // the highest sequence
+}
+
+// Census counts what is there. In a large journal it takes a moment.
+func (a *Archive) Census(ctx context.Context) (c Census, err error) {
+	err = a.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal INDEXED BY journal_kind",
+		earshot.KindErased).Scan(&c.Events, &c.Erased, &c.Last)
+	if err != nil {
+		return c, a.failed(ctx, err)
+	}
+	return c, nil
+}
+
+// Census counts what is there; see [Archive.Census].
+func (s *Store) Census(ctx context.Context) (Census, error) { return s.archive.Census(ctx) }
+
+// Wrote reports whether somebody is the author of any of some events.
+func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (wrote bool, err error) {
+	err = a.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?)))", who, asJSON(ids)).Scan(&wrote)
+	if err != nil {
+		return false, a.failed(ctx, err)
+	}
+	return wrote, nil
+}
+
+// All yields every event of every room up to a sequence, as [Archive.Export] does, so
+// that whoever reads beside a daemon comes to an end.
+func (a *Archive) All(ctx context.Context, last int64) iter.Seq2[earshot.Event, error] {
+	return func(yield func(earshot.Event, error) bool) {
+		for e, err := range a.Export(ctx) {
+			if err == nil && e.Sequence > last || !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// faults reports what is wrong with a label, if anything is.
+func (l Label) faults() error {
+	switch {
+	case l.Format != formatName:
+		return fmt.Errorf("it is no export of earshot, or one of a newer earshot: its first line does not begin with {\"format\":%q", formatName)
+	case l.Version > len(migrations):
+		return fmt.Errorf("it was made by a newer earshot (version %d; this one knows up to %d): import it with that one", l.Version, len(migrations))
+	case l.Version < 1:
+		return fmt.Errorf("its version is %d, which there never was", l.Version)
+	}
+	return nil
+}

@@ -1,0 +1,339 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"earshot"
+)
+
+// longestLine is how many bytes a line of an export may have: an event that fills all
+// the room there is for one, and its sequence.
+const longestLine = maxPayload + 1024
+
+// An ErrImport says which line of an export cannot be taken, and why.
+type ErrImport struct {
+	Line int // from 1
+	Err  error
+}
+
+// Error names the line. What stands in it may be anything, so that little of it is
+// repeated.
+func (e *ErrImport) Error() string {
+	text := strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 {
+			return '?'
+		}
+		return c
+	}, strings.ToValidUTF8(e.Err.Error(), "?"))
+	const enough = 300 // bytes; some lines of a terminal
+	if len(text) > enough {
+		text = strings.ToValidUTF8(text[:enough], "") + " ..."
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, text)
+}
+
+func (e *ErrImport) Unwrap() error { return e.Err }
+
+// An Import is what came of one.
+type Import struct {
+	Label  Label
+	Events int // in the file
+	Added  int // to the journal
+	Known  int // it had already, and has as it had them
+	Erased int // of those added, without content: deleted before the export, or derived from what is deleted here
+
+	// Beside is what the export has of other packages. Nothing was done with it.
+	Beside []Beside
+}
+
+// Examine reads an export from beginning to end and reports what is in it, or the first
+// line that is not as it must be. It needs as much memory as the longest line.
+func Examine(ctx context.Context, from io.Reader) (Import, error) {
+	return unpack(ctx, from, func(earshot.Event) error { return nil })
+}
+
+// Import adds the events of an export, all of them or, if anything is wrong with it,
+// none. An event that the journal has already, by its ID, is kept as it is, and so is
+// one that is deleted. In an empty journal they have the sequences that they had; in
+// another they stand behind what is there, in their order. What was derived from an
+// event that is deleted here is kept as [earshot.Erased].
+//
+// The file is read twice: to look at all of it, and then in one step, for which the
+// disk must have room twice. Memory does not grow with it. With dry the step is taken
+// back at its end. The error is an [*ErrImport] if it is about a line.
+func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Import, error) {
+	seen, err := Examine(ctx, from)
+	if err != nil {
+		return seen, err
+	}
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return Import{}, err
+	}
+	var done Import
+	rehearsed := errors.New("it was only tried")
+	err = s.write.do(context.WithoutCancel(ctx), false, func(step context.Context, tx *sql.Tx) (bool, error) {
+		in := importer{store: s, tx: tx}
+		if err := tx.QueryRowContext(step, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&in.before); err != nil {
+			return false, err
+		}
+		in.last = in.before
+		again, err := unpack(ctx, from, func(e earshot.Event) error { return in.take(step, e) })
+		if err != nil {
+			return false, err
+		}
+		done = again
+		done.Added, done.Known, done.Erased = in.added, in.known, in.erased
+		if dry {
+			return false, rehearsed
+		}
+		return in.added > 0, nil
+	})
+	if err != nil && !errors.Is(err, rehearsed) {
+		return Import{}, err
+	}
+	return done, nil
+}
+
+// An importer adds events that another journal had.
+type importer struct {
+	store                *Store
+	tx                   *sql.Tx
+	before               int64 // the last sequence before anything was added
+	last                 int64
+	added, known, erased int
+}
+
+// take adds one event, unless it is there.
+func (i *importer) take(ctx context.Context, e earshot.Event) error {
+	switch _, err := i.find(ctx, e); {
+	case err == nil:
+		i.known++
+		return nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	sequence := e.Sequence
+	if i.before > 0 { // it has others already
+		sequence = i.last + 1
+		var err error
+		if e, err = i.beside(ctx, e); err != nil {
+			return err
+		}
+	}
+	r, e, err := seal(e, sequence)
+	if err != nil {
+		return err
+	}
+	if err := lay(ctx, i.tx, r, e); err != nil {
+		return err
+	}
+	i.last = sequence
+	i.added++
+	if _, gone := e.Body.(earshot.Erased); gone {
+		i.erased++
+	}
+	return i.store.apply(ctx, i.tx, e)
+}
+
+// find returns the event of that ID, or [sql.ErrNoRows]. What was deleted where it comes
+// from, and is here, is the same event: only its content is not known to both.
+func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, error) {
+	if _, gone := e.Body.(earshot.Erased); !gone {
+		return find(ctx, i.tx, e)
+	}
+	var room earshot.RoomID
+	err := i.tx.QueryRowContext(ctx, "SELECT room FROM journal WHERE id = ?", e.ID).Scan(&room)
+	if err == nil && room != e.Room {
+		err = fmt.Errorf("keeping event %s: %w", e.ID, ErrTaken)
+	}
+	return e, err
+}
+
+// beside does what adding e means for what the journal had before: it is erased if what
+// it was derived from is, and what it revises or takes back is revised or erased.
+func (i *importer) beside(ctx context.Context, e earshot.Event) (earshot.Event, error) {
+	gone, err := i.had(ctx, e.Sources, "kind = 'erased'")
+	if err != nil {
+		return e, err
+	}
+	if gone {
+		return erased(e), nil
+	}
+	var of earshot.EventID
+	switch b := e.Body.(type) {
+	case earshot.Revision:
+		if b.Text == "" { // a later one says what the message says
+			return e, nil
+		}
+		of = b.Of
+	case earshot.Withdrawal:
+		of = b.Of
+	default:
+		return e, nil
+	}
+	there, err := i.had(ctx, []earshot.EventID{of}, "kind <> 'erased'")
+	if err != nil || !there {
+		return e, err
+	}
+	return i.store.changes(ctx, i.tx, e)
+}
+
+// had reports whether the journal had any of some events before, of which that holds.
+func (i *importer) had(ctx context.Context, ids []earshot.EventID, holds string) (had bool, err error) {
+	if len(ids) == 0 {
+		return false, nil
+	}
+	err = i.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE "+holds+" AND sequence <= ? AND id IN (SELECT value FROM json_each(?)))",
+		i.before, asJSON(ids)).Scan(&had)
+	return had, err
+}
+
+// unpack reads an export and calls take with each event.
+func unpack(ctx context.Context, from io.Reader, take func(earshot.Event) error) (Import, error) {
+	p := &parcel{in: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
+	var found Import
+	err := p.read(ctx, &found, take)
+	if err != nil && ctx.Err() == nil {
+		err = &ErrImport{p.line, err}
+	}
+	return found, err
+}
+
+// A parcel is an export that is being read.
+type parcel struct {
+	in   *bufio.Reader
+	sum  hash.Hash // of the lines before the present one
+	line int
+	text []byte // the present line
+	last int64  // the sequence of the event before
+}
+
+func (p *parcel) read(ctx context.Context, found *Import, take func(earshot.Event) error) error {
+	if err := p.next(); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(p.text, &found.Label); err != nil {
+		found.Label = Label{} // what is no JSON is no export either
+	}
+	if err := found.Label.faults(); err != nil {
+		return err
+	}
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.next(); err != nil {
+			return err
+		}
+		switch {
+		case bytes.HasPrefix(p.text, []byte(`{"id":`)) && len(found.Beside) == 0:
+			e, err := p.event()
+			if err != nil {
+				return err
+			}
+			found.Events++
+			if err := take(e); err != nil {
+				return err
+			}
+		case bytes.HasPrefix(p.text, []byte(`{"beside":`)) && len(found.Beside) < 16:
+			var b Beside
+			if err := json.Unmarshal(p.text, &b); err != nil {
+				return err
+			}
+			found.Beside = append(found.Beside, b)
+		case bytes.HasPrefix(p.text, []byte(`{"end":`)):
+			return p.end(*found)
+		default:
+			return errors.New("it is neither an event nor the end of an export")
+		}
+	}
+}
+
+// next reads a line, without its end. What is missing at the end of the file is said.
+func (p *parcel) next() error {
+	if p.line > 0 {
+		p.sum.Write(p.text)
+		p.sum.Write([]byte{'\n'})
+	}
+	p.line++
+	p.text = p.text[:0]
+	for {
+		piece, err := p.in.ReadSlice('\n')
+		p.text = append(p.text, piece...)
+		switch {
+		case len(p.text) > longestLine:
+			return fmt.Errorf("it is longer than %d bytes, and no line of an export is", longestLine)
+		case err == nil:
+			p.text = p.text[:len(p.text)-1]
+			return nil
+		case errors.Is(err, io.EOF):
+			return errors.New("the file ends here, and an export does not: it was cut off")
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return err
+		}
+	}
+}
+
+// event returns the event in the present line, if it can be kept.
+func (p *parcel) event() (earshot.Event, error) {
+	var e earshot.Event
+	if err := json.Unmarshal(p.text, &e); err != nil {
+		return e, err
+	}
+	const most = 1 << 53 // beyond it not every program reads a number as it is written
+	switch {
+	case e.ID == "":
+		return e, errors.New("the event has no ID")
+	case e.Sequence <= p.last || e.Sequence > most:
+		return e, fmt.Errorf("its sequence is %d, behind %d: the lines are not in the order in which they were written", e.Sequence, p.last)
+	case e.At.IsZero():
+		return e, errors.New("the event has no time")
+	}
+	p.last = e.Sequence
+	if gone, ok := e.Body.(earshot.Erased); ok {
+		if !gone.Was.Durable() || len(gone.Was) > maxName || e.Room == "" || len(e.ID) > maxID || !utf8.ValidString(string(e.ID)) {
+			return e, errors.New("it is not what is left of an event")
+		}
+		return erasedAs(e, gone), nil
+	}
+	return e, admissible(e)
+}
+
+// erasedAs returns what is left of an event that was erased, and no more.
+func erasedAs(e earshot.Event, gone earshot.Erased) earshot.Event {
+	left := erased(e)
+	left.Sequence, left.Body = e.Sequence, gone
+	return left
+}
+
+// end reports what is wrong with the last line, if anything is.
+func (p *parcel) end(found Import) error {
+	var s Seal
+	if err := json.Unmarshal(p.text, &s); err != nil {
+		return err
+	}
+	switch {
+	case s.End != formatName:
+		return errors.New("it ends another kind of file")
+	case s.Events != found.Events:
+		return fmt.Errorf("the export had %d events when it was written, and has %d: some are missing, or were added", s.Events, found.Events)
+	case s.Sum != hex.EncodeToString(p.sum.Sum(nil)):
+		return errors.New("the export was changed after it was written: its checksum is another")
+	}
+	if _, err := p.in.ReadByte(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the end of the export")
+	}
+	return nil
+}
