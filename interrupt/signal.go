@@ -9,7 +9,6 @@ package interrupt
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"earshot"
@@ -50,9 +49,6 @@ func (k Kind) String() string {
 	}
 	return kinds[k]
 }
-
-// Kinds returns all kinds, as they stand in the journal.
-func Kinds() []string { return slices.Clone(kinds[:]) }
 
 // sounds reports whether k is heard rather than written.
 func (k Kind) sounds() bool { return k == Onset || k == Voice || k == Words }

@@ -98,8 +98,7 @@ const (
 
 // A Step is one step on a ladder.
 type Step struct {
-	Engine string // where it was taken, for people
-	Called string // what [Request.Engine] calls that
+	Engine string // where it was taken
 	Rung   Rung
 	Err    *Error // why; nil for Answered
 }

@@ -69,7 +69,6 @@ type House interface {
 	Choir
 	Watch
 	Window
-	Infirmary
 	Counter
 	Keeper
 

@@ -42,6 +42,10 @@ type commands struct {
 	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`
 	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
 	Token    tokenCommand    `cmd:"" help:"Give and take the tokens by which people prove who they are."`
+	Export   exportCommand   `cmd:"" help:"Copy what was said into a file, to read or to import elsewhere."`
+	Import   importCommand   `cmd:"" help:"Add what an export has to what is kept here."`
+	Backup   backupCommand   `cmd:"" help:"Copy everything that is kept into one file, also while earshot runs."`
+	Restore  restoreCommand  `cmd:"" help:"Put a backup in the place of what is kept."`
 	Store    storeCommand    `cmd:"" help:"Look after what is kept."`
 	Service  serviceCommand  `cmd:"" help:"Have earshot start with your session, and look after that."`
 	Version  versionCommand  `cmd:"" help:"Say which version this is."`
