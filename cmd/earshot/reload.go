@@ -243,13 +243,13 @@ func (d *daemon) possible(was, next *config.Config) (force *config.Config, waits
 		stays["external_actors.actors"] = true
 	}
 	force = next.Keeping(was, func(c config.Change) bool { return c.Class == config.Restart || stays[c.Key] })
+	if err := force.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("the configuration is right, but not while earshot runs: restart it\n%w", err)
+	}
 	for _, room := range was.Rooms.All() {
 		if room.ID != earshot.Desk && !slices.ContainsFunc(next.Rooms, func(r executive.Room) bool { return r.ID == room.ID }) {
 			force.Rooms = append(slices.Clip(force.Rooms), room) // somebody may be in there
 		}
-	}
-	if err := force.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("the configuration is right, but not while earshot runs: restart it\n%w", err)
 	}
 	for _, c := range force.Changes(next) {
 		waits = append(waits, c.Key)

@@ -1,19 +1,27 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+	"pgregory.net/rapid"
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/testkit"
+	"earshot/llm"
+	"earshot/participants"
+	"earshot/server"
 )
 
 // TestBeginnings: each key of a part of the house says which part begins again, and each
@@ -95,8 +103,9 @@ type renovation struct {
 	base string // what stands in the file besides what is changed
 }
 
-// renovated returns a house that runs.
-func renovated(t *testing.T) *renovation {
+// renovated returns a house that runs, and which reads its file again when it is asked to
+// and, if watched is set, by itself.
+func renovated(t *testing.T, watched bool) *renovation {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "model.yaml")
 	if err := os.WriteFile(script, []byte("reply: yes\n"), 0o600); err != nil {
@@ -118,6 +127,10 @@ func renovated(t *testing.T) *renovation {
 			next.Store.Directory = filepath.Join(dir, "journal")
 		}
 		return next, err
+	}
+	r.reloads.file = filepath.Join(dir, "none.yaml")
+	if watched {
+		r.reloads.file = r.file
 	}
 	stop := runs(t, r.daemon)
 	t.Cleanup(func() { stop(); r.close() })
@@ -142,7 +155,7 @@ func (r *renovation) load() (*config.Config, error) {
 // TestReloadKeys: each key that there is holds once it has changed, or is said to wait for
 // a restart.
 func TestReloadKeys(t *testing.T) {
-	r := renovated(t)
+	r := renovated(t, false)
 	for _, key := range config.Keys() {
 		before := r.config()
 		value, chosen := others[key]
@@ -250,4 +263,348 @@ func changedTo(t *testing.T, file, key, value string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestReloadRunningTurn: a reply that is being said is said to its end, by the model that
+// began it and where it began, although both are others meanwhile; the next one is not.
+func TestReloadRunningTurn(t *testing.T) {
+	r := renovated(t, false)
+	model := func(name, reply string) string {
+		file := filepath.Join(filepath.Dir(r.file), name)
+		if err := os.WriteFile(file, []byte("every_seconds: 0.02\nreply: "+reply+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "executive: {llm: {provider: script, model: \"\", host: \"\", script: " + file + "}}\n"
+	}
+	const long = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+	r.write(model("first.yaml", long))
+	if _, err := r.reload(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	board := &testkit.Voice{Called: "board", Flow: true}
+	defer r.desk.Enter(board, r.audience())()
+	say := func(text earshot.Text) {
+		if err := r.Admit(t.Context(), earshot.Event{From: r.account, Via: "board", Body: earshot.Message{Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("count")
+	testkit.Await(t, soon, "the first words", func() bool { return strings.Contains(board.Played(), "two") })
+	r.write(model("second.yaml", "done") + "outlets: {loudspeaker: {volume: 0.1}}\nproviders: {microphone: {device: elsewhere}}\n" +
+		"external_actors: {actors: [{actor_id: bob}]}\nagents: [{name: Scout}]\nrooms: [{id: kitchen}]\nlog: {level: debug}\n")
+	if _, err := r.reload(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(board.Played(), "fifteen") {
+		t.Log("it was said before the configuration was read") // on a very slow machine
+	}
+	testkit.Await(t, soon, "the end of the reply", func() bool { return strings.Contains(board.Played(), long) })
+	say("count again")
+	testkit.Await(t, soon, "the other model", func() bool { return strings.HasSuffix(strings.TrimSpace(board.Played()), "done") })
+	if _, known := r.Find("bob"); !known {
+		t.Error("nobody knows Bob")
+	}
+	if a, known := r.Find("Scout"); !known || a.Type != participants.Internal {
+		t.Error("there is no Scout")
+	}
+	if _, there := r.rooms.find("kitchen"); !there {
+		t.Error("there is no kitchen")
+	}
+}
+
+// TestReloadRooms: a room is called otherwise and for others at once; one that is gone
+// stays until a restart.
+func TestReloadRooms(t *testing.T) {
+	r := renovated(t, false)
+	step := func(text string) renewal {
+		t.Helper()
+		r.write(r.base + "\n" + text)
+		is, err := r.reload(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	const people = "external_actors: {actors: [{actor_id: bob}, {actor_id: eve}]}\n"
+	enters := func(name string) error {
+		_, _, err := r.gate.pass(t.Context(), earshot.Handle{Provider: "console", ID: "1"}, claimed(name, "den"))
+		return err
+	}
+	step(people + "rooms: [{id: den, actors: [bob]}]")
+	if enters("bob") != nil || enters("eve") == nil {
+		t.Errorf("Bob: %v, Eve: %v", enters("bob"), enters("eve"))
+	}
+	p, around, err := r.gate.pass(t.Context(), earshot.Handle{Provider: "console", ID: "1"}, claimed("bob", "den"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob := principal(p, around)
+	if err := (house{r.daemon}).Stays(bob); err != nil {
+		t.Errorf("Bob may not stay: %v", err)
+	}
+	step(people + "rooms: [{id: den, name: The den, actors: [eve]}]")
+	if enters("bob") == nil || enters("eve") != nil {
+		t.Errorf("now Bob: %v, Eve: %v", enters("bob"), enters("eve"))
+	}
+	if (house{r.daemon}).Stays(bob) == nil {
+		t.Error("Bob stays")
+	}
+	if c, _ := r.rooms.find("den"); c.is.Name != "The den" {
+		t.Errorf("it is called %q", c.is.Name)
+	}
+	if is := step(people); !slices.Equal(is.Waiting, []string{"rooms"}) || enters("eve") != nil {
+		t.Errorf("the room is gone: %+v, %v", is, enters("eve"))
+	}
+	if is := step(people + "rooms: [{id: den, name: The den, actors: [eve]}]"); len(is.Waiting) > 0 {
+		t.Errorf("it is back: %+v", is)
+	}
+	step("")
+	if _, known := r.Find("bob"); known {
+		t.Error("Bob is known still")
+	}
+	if (house{r.daemon}).Stays(bob) == nil {
+		t.Error("nobody stays")
+	}
+}
+
+// TestReloadOwner: whose account it is cannot change while earshot runs, and is said to
+// wait.
+func TestReloadOwner(t *testing.T) {
+	r := renovated(t, false)
+	r.write(r.base + "\nexternal_actors: {actors: [{actor_id: carol, handles: [\"console:1\"]}]}")
+	is, err := r.reload(t.Context(), true)
+	if err != nil || !slices.Equal(is.Waiting, []string{"external_actors.actors"}) || r.Resolve(r.account).ID != r.owner.ID {
+		t.Errorf("%+v, %v", is, err)
+	}
+}
+
+// TestReloadFaults: what is wrong is said, all of it, once, and changes nothing.
+func TestReloadFaults(t *testing.T) {
+	r := renovated(t, false)
+	board := &testkit.Voice{Called: "board"}
+	defer r.desk.Enter(board, r.audience())()
+	before := r.config()
+	for range 3 {
+		r.write(r.base + "\nlog: {level: loud}\nstore: {directory: here}\nspeakers: {sure: 7}\n")
+		if _, err := r.reload(t.Context(), false); err == nil {
+			t.Fatal("it was taken")
+		}
+	}
+	notices := func() (all []string) {
+		for _, e := range board.Shown() {
+			if n, ok := e.Body.(earshot.Notice); ok {
+				all = append(all, n.Text)
+			}
+		}
+		return all
+	}
+	if got := notices(); len(got) != 2 || got[0] != "the configuration has 3 faults, so that all stays as it was" ||
+		strings.Count(got[1], "\n") != 2 || !strings.Contains(got[1], "log.level") || !strings.Contains(got[1], "store.directory") || !strings.Contains(got[1], "speakers.sure") {
+		t.Errorf("it was told %q", got)
+	}
+	if r.config() != before {
+		t.Error("something has changed")
+	}
+	if faults := r.desk.State(r.audience()).Faults; len(faults) != 1 || faults[0].Key != configuration {
+		t.Errorf("the faults are %+v", faults)
+	}
+	r.write(r.base + "\nlog: {level: warn}\nserver: {socket: /nowhere/socket}\n")
+	if _, err := r.reload(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	r.write(r.base + "\nlog: {level: error}\nserver: {socket: /nowhere/socket}\n")
+	if _, err := r.reload(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	got := notices()[2:]
+	if want := []string{
+		"The configuration was read again: 1 key holds from now on; server.socket waits for a restart.",
+		"The configuration was read again: 1 key holds from now on.",
+	}; !slices.Equal(got, want) {
+		t.Errorf("it was told %q, want %q", got, want)
+	}
+	if faults := r.desk.State(r.audience()).Faults; len(faults) != 0 {
+		t.Errorf("the faults are %+v", faults)
+	}
+}
+
+// TestReloadAlways: whatever is written in whatever order, the last configuration that was
+// right holds.
+func TestReloadAlways(t *testing.T) {
+	r := renovated(t, false)
+	levels := []string{"debug", "info", "warn", "error", "loud", "1"}
+	names := []string{"Earshot", "Bob", "Ann-Marie", "", "System"}
+	rapid.Check(t, func(t *rapid.T) {
+		var last *config.Config
+		for range rapid.IntRange(1, 6).Draw(t, "edits") {
+			text := fmt.Sprintf("log: {level: %s}\nexecutive: {name: %q, llm: {name: scripted, provider: openai, host: http://localhost:9, model: m%d}, reasoning: {temperature: %v}}\n",
+				rapid.SampledFrom(levels).Draw(t, "level"), rapid.SampledFrom(names).Draw(t, "name"),
+				rapid.IntRange(1, 3).Draw(t, "model"), rapid.Float64Range(0, 2.5).Draw(t, "temperature"))
+			if n := rapid.IntRange(0, 3).Draw(t, "actors"); n > 0 {
+				text += fmt.Sprintf("external_actors: {actors: [{actor_id: actor%d, display_name: %q}]}\n", n, rapid.SampledFrom([]string{"Zoe", "Earshot", "Max"}).Draw(t, "display"))
+			}
+			if rapid.IntRange(0, 9).Draw(t, "whole") == 0 {
+				text = text[:len(text)/2]
+			}
+			r.write(text)
+			wanted, wrong := r.load()
+			_, err := r.reload(context.Background(), rapid.Bool().Draw(t, "asked"))
+			if (err != nil) != (wrong != nil) {
+				t.Fatalf("%s\nread with %v, and taken with %v", text, wrong, err)
+			}
+			if wrong == nil {
+				last = wanted
+			}
+			if last == nil {
+				continue
+			}
+			for _, c := range r.config().Changes(last) {
+				if c.Class != config.Restart {
+					t.Fatalf("%s is another than in the last one that was right", c.Key)
+				}
+			}
+			if name := r.Name(participants.Agent); name != last.Executive.Name {
+				t.Fatalf("the agent is called %q, and not %q", name, last.Executive.Name)
+			}
+		}
+	})
+}
+
+// TestReloadEdits: a hundred edits in a row, some of them faulty, end with the last, while
+// others read it, too.
+func TestReloadEdits(t *testing.T) {
+	r := renovated(t, true)
+	ctx, stop := context.WithCancel(t.Context())
+	var rest sync.WaitGroup
+	defer rest.Wait()
+	defer stop()
+	rest.Go(func() {
+		for ctx.Err() == nil {
+			_, _ = r.reload(ctx, true)
+		}
+	})
+	for round := range 3 {
+		for edit := range 100 {
+			text := fmt.Sprintf("%s\nspeakers: {sure: 0.%d}\nrooms: [{id: kitchen, name: edit %d}]\n", r.base, 50+edit%50, edit)
+			if edit%3 == 1 {
+				text = strings.Repeat("}", edit)
+			}
+			if edit%5 == 0 { // as an editor
+				beside := r.file + ".new"
+				if err := errors.Join(os.WriteFile(beside, []byte(text), 0o600), os.Rename(beside, r.file)); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			r.write(text)
+		}
+		last := fmt.Sprintf("round %d", round)
+		r.write(r.base + "\nspeakers: {sure: 0.875}\nrooms: [{id: kitchen, name: " + last + "}]\n")
+		testkit.Await(t, soon, last, func() bool {
+			c, there := r.rooms.find("kitchen")
+			return there && c.is.Name == last && r.config().Speakers.Sure == 0.875
+		})
+	}
+}
+
+// TestSections: a part is begun again when it is made of something else, and goes on when
+// it is made of the same; what is left out ends.
+func TestSections(t *testing.T) {
+	d := inhabited(t, t.TempDir())
+	defer d.close()
+	var mu sync.Mutex
+	begun, lives := make(map[string]int), make(map[string]bool)
+	made := map[string]any{"a": 1, "b": 1}
+	var rested int
+	s := &section{
+		name: "test",
+		make: func(context.Context) (is assembly) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, name := range slices.Sorted(maps.Keys(made)) {
+				is.parts = append(is.parts, part{name: name, as: made[name], run: func(ctx context.Context) error {
+					mu.Lock()
+					begun[name]++
+					lives[name] = true
+					mu.Unlock()
+					<-ctx.Done()
+					mu.Lock()
+					delete(lives, name)
+					mu.Unlock()
+					return nil
+				}})
+				is.findings = append(is.findings, finding{Thing: name, Works: name != "c", Text: "it is missing"})
+			}
+			return is
+		},
+		rests: func(context.Context) { mu.Lock(); rested++; mu.Unlock() },
+	}
+	d.install(t.Context(), s)
+	stop := func() {}
+	defer func() { stop() }()
+	await := func(what string, want map[string]int) {
+		t.Helper()
+		testkit.Await(t, soon, what, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return maps.Equal(begun, want) && len(lives) == len(made)
+		})
+	}
+	stop = runs(t, d)
+	await("the beginning", map[string]int{"a": 1, "b": 1})
+	set := func(to map[string]any) {
+		mu.Lock()
+		made = to
+		mu.Unlock()
+		if !d.anew("test") {
+			t.Error("there is no such section")
+		}
+	}
+	set(map[string]any{"a": 1, "b": 2})
+	await("another b", map[string]int{"a": 1, "b": 2})
+	set(map[string]any{"a": 1, "c": 1})
+	await("c instead of b", map[string]int{"a": 1, "b": 2, "c": 1})
+	testkit.Await(t, soon, "a notice", func() bool {
+		faults := d.desk.State(d.audience()).Faults
+		return len(faults) == 1 && faults[0].Key == "c"
+	})
+	set(map[string]any{"a": 1})
+	await("nothing but a", map[string]int{"a": 1, "b": 2, "c": 1})
+	testkit.Await(t, soon, "no notice", func() bool { return len(d.desk.State(d.audience()).Faults) == 0 })
+	if works := d.working(); !slices.Equal(works, []string{"a"}) {
+		t.Errorf("what works is %v", works)
+	}
+	if d.anew("nothing") {
+		t.Error("there is a section of nothing")
+	}
+	stop()
+	stop = func() {}
+	if len(lives) > 0 || rested != 3 {
+		t.Errorf("%v run at the end, and it was waited %d times", lives, rested)
+	}
+}
+
+// TestLadder: an engine that is described as before stays the same, with who waits for it.
+func TestLadder(t *testing.T) {
+	c := llm.DefaultConfig()
+	c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}}
+	was, err := ladder(c, quietly, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Engines = []llm.EngineConfig{{Name: "b", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "n"}}
+	is, err := ladder(c, quietly, was)
+	if err != nil || is.Engines[0] != was.Engines[1] || is.Engines[1] == was.Engines[0] {
+		t.Errorf("%+v, %v", is, err)
+	}
+}
+
+// claimed is what somebody says who wants to come into a room.
+func claimed(name string, room earshot.RoomID) server.Claim {
+	return server.Claim{Name: name, Room: room}
+}
+
+// principal is somebody who was let in.
+func principal(p participants.Participant, around earshot.Audience) server.Principal {
+	return server.Principal{Participant: p, Audience: around}
 }

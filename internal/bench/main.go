@@ -89,6 +89,7 @@ var figures = []figure{
 	{"posting", posting},
 	{"eyes", eyes},
 	{"search", searching},
+	{"reload", reloading},
 }
 
 // A bench is how much is measured, and where.

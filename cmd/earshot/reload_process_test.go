@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot"
+	"earshot/internal/testkit"
+)
+
+// TestReloadProcess: a daemon reads its file again when that comes, is written, and goes,
+// when it is signalled, and when who operates it asks; the environment goes before it.
+func TestReloadProcess(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "EARSHOT_SPEAKERS_SURE=0.8")
+	h.scripted("reply: Yes.\n")
+	d := h.daemon() // without a file
+	waiting := func(want ...string) {
+		t.Helper()
+		testkit.Await(t, soon, "what waits to be "+strings.Join(want, ", "), func() bool {
+			s, err := state(t.Context(), h.client())
+			return err == nil && slices.Equal(s.Waiting, want)
+		})
+	}
+	const file = "config/earshot/config.yaml"
+	h.write(file, "store: {directory: /nowhere}\nspeakers: {sure: 0.6}\n")
+	waiting("store.directory")
+	if r := h.earshot(nil, "reload"); r.code != success || !strings.Contains(r.out, "nothing in it is different") {
+		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	h.write(file, "store: {directory: /nowhere}\nspeakers: {sure: 0.9}\nexecutive: {tools: {workspace: /nowhere}}\n")
+	waiting("executive.tools.workspace", "store.directory")
+	if err := os.Remove(filepath.Join(h.dir, file)); err != nil {
+		t.Fatal(err)
+	}
+	waiting()
+
+	key := h.write("key", "first")
+	h.write(file, "executive: {llm: {api_key: \"file:"+key+"\"}}\n")
+	log := func(words string, times int) {
+		t.Helper()
+		testkit.Await(t, soon, words, func() bool { return strings.Count(h.read("state/earshot/earshot.log"), words) >= times })
+	}
+	log("changed=executive.llm.api_key", 1)
+	h.write("key", "second") // which no file of the configuration tells
+	if err := d.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	log("changed=executive.llm.api_key", 2)
+	h.write("key", "third")
+	r := h.earshot(nil, "reload", "--json")
+	if r.code != success || !strings.Contains(r.out, `"key": "executive.llm.api_key"`) || !strings.Contains(r.out, `"class": "section"`) || strings.Contains(r.out, "third") {
+		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	if all := h.read("state/earshot/earshot.log"); strings.Contains(all, "second") || strings.Contains(all, "third") {
+		t.Errorf("the log holds a key:\n%s", all)
+	}
+	if r := h.earshot(nil, "reload", "--identity", "Carol"); r.code != failed || !strings.Contains(r.err, "operates") {
+		t.Errorf("somebody else may: %d %s%s", r.code, r.out, r.err)
+	}
+	h.write(file, "log: {level: loud, fil: x}\nstore: {directory: here}\n")
+	if r := h.earshot(nil, "reload"); r.code != misused || !strings.Contains(r.err, "log.level") || !strings.Contains(r.err, "log.fil") || !strings.Contains(r.err, "store.directory") {
+		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	h.write(file, "{}\n")
+	if r := h.earshot(nil, "say", "tell me something"); r.code != success || !strings.Contains(r.out, "Yes.") {
+		t.Errorf("say ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	d.end(syscall.SIGTERM)
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Errorf("it ended with %d:\n%s", code, d.out.String())
+	}
+}
+
+// TestReloadWindow: at a terminal one is told what is different, may ask for it, and its
+// end ends earshot.
+func TestReloadWindow(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Yes.\n")
+	const file = "config/earshot/config.yaml"
+	h.write(file, "{}\n")
+	w := h.open("run")
+	w.await("/help says what you can ask", 1)
+	w.says("tell me something")
+	w.await("Yes.", 1)
+	h.write(file, "executive: {reasoning: {temperature: 0.1}}\nserver: {socket: /nowhere/socket}\n")
+	w.await("The configuration was read again: 1 key holds from now on; server.socket waits for a restart.", 1)
+	h.write(file, "executive: {reasoning: {temperature: 3}}\n")
+	w.await("the configuration has 1 fault, so that all stays as it was", 1)
+	w.await("executive.reasoning.temperature: is 3; must be from 0 to 2", 1)
+	h.write(file, "{}\n")
+	w.await("The configuration was read again: ", 2)
+	w.says("/reload")
+	w.await("The configuration was read again; nothing in it is different.", 1)
+	if err := w.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	w.ended()
+}
+
+// TestReloadVoice: what is being said aloud is said to its end, whatever becomes otherwise
+// meanwhile; then the loudspeaker and the microphone are others, and go on.
+func TestReloadVoice(t *testing.T) {
+	talks(t)
+	p := newParlour(t)
+	p.scripted(talker)
+	const file = "config/earshot/config.yaml"
+	p.write(file, "{}\n")
+	p.wakes()
+	recording := p.records()
+	p.asks(bob, "earshot, what is the weather like today", recording)
+	p.write(file, `executive: {conversational: {temperature: 0.2}, attention: {hourly_budget: 3}}
+external_actors: {actors: [{actor_id: carol}]}
+log: {level: debug}
+outlets: {loudspeaker: {volume: 0.5, voice: rms}}
+providers: {microphone: {ear: {pre_roll_seconds: 0.4}}}
+`)
+	if reply := p.replied(1)[0]; reply.Outcome != earshot.Completed {
+		t.Errorf("the reply was %s, and %q was heard of it", reply.Outcome, string(reply.Delivered()))
+	}
+	for _, part := range []string{"the loudspeaker", "the microphone"} {
+		testkit.Await(t, soon, part+" to begin again", func() bool {
+			return strings.Contains(p.log(), `msg="a part of the house is as the configuration says now" part="`+part+`"`)
+		})
+	}
+	p.listens()
+	again := p.records()
+	p.asks(eve, "earshot, what is the weather like today", again)
+	if n := len(p.replied(2)); n < 2 {
+		t.Error("nothing was answered")
+	}
+	p.write(file, "{}\n")
+	if err := errors.Join(os.Remove(filepath.Join(p.dir, file))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReloadDiscord: the bot comes again when it is configured otherwise, and answers by
+// what it is told then; rooms go on with what was said there.
+func TestReloadDiscord(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, "reply: Yes.\n", "")
+	c.comes()
+	general := c.Channel("general").ID
+	c.calls(c.ann, general, "tell me something")
+	c.answers(general, 1)
+	before := c.read("earshot.yaml")
+	c.write("earshot.yaml", before+"    direct_messages: false\n")
+	testkit.Await(t, soon, "the bot to begin again", func() bool { return strings.Contains(c.log(), `part=Discord`) })
+	c.calls(c.ann, general, "and now?") // which it reads when it is there again
+	c.answers(general, 2)
+	if said := c.reads(roomOf(general)); !strings.Contains(said, "tell me something") || !strings.Contains(said, "and now?") {
+		t.Errorf("of the room is known\n%s", said)
+	}
+}
