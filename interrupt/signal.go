@@ -9,6 +9,7 @@ package interrupt
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"earshot"
@@ -49,6 +50,9 @@ func (k Kind) String() string {
 	}
 	return kinds[k]
 }
+
+// Kinds returns all kinds, as they stand in the journal.
+func Kinds() []string { return slices.Clone(kinds[:]) }
 
 // sounds reports whether k is heard rather than written.
 func (k Kind) sounds() bool { return k == Onset || k == Voice || k == Words }

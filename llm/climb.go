@@ -168,7 +168,7 @@ func (c *climb) fault(ctx context.Context, s *Scheduler, req *Request, limit tim
 func (c *climb) answered(s *Scheduler) {
 	if !c.begun {
 		c.begun = true
-		c.tell(Step{Engine: s.Name(), Rung: Answered})
+		c.tell(Step{Engine: s.Name(), Called: s.Called, Rung: Answered})
 	}
 }
 
@@ -187,7 +187,7 @@ func (c *climb) ended(ctx context.Context, s *Scheduler, err error) error {
 		return context.Cause(ctx)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		c.tell(Step{Engine: s.Name(), Rung: Dropped, Err: e})
+		c.tell(Step{Engine: s.Name(), Called: s.Called, Rung: Dropped, Err: e})
 	}
 	return err
 }
@@ -222,7 +222,7 @@ func (c *climb) unload(ctx context.Context, s *Scheduler, req *Request) bool {
 
 // report tells of a step at s because of its last fault.
 func (c *climb) report(s *Scheduler, r Rung) {
-	c.tell(Step{Engine: s.Name(), Rung: r, Err: c.faults[len(c.faults)-1]})
+	c.tell(Step{Engine: s.Name(), Called: s.Called, Rung: r, Err: c.faults[len(c.faults)-1]})
 }
 
 func (c *climb) tell(step Step) {

@@ -98,7 +98,8 @@ const (
 
 // A Step is one step on a ladder.
 type Step struct {
-	Engine string // where it was taken
+	Engine string // where it was taken, for people
+	Called string // what [Request.Engine] calls that
 	Rung   Rung
 	Err    *Error // why; nil for Answered
 }

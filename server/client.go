@@ -306,6 +306,19 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, i
 
 // send sends a request and returns the answer, if it is a good one.
 func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	resp, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
+	}
+	return resp, nil
+}
+
+// request sends a request and returns the answer, whatever it is.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://earshot"+path, body)
 	if err != nil {
 		return nil, err
@@ -318,10 +331,6 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		return nil, undressed(ctx, err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
-		return nil, refusal(resp)
 	}
 	return resp, nil
 }

@@ -2,10 +2,22 @@ package server
 
 import "net/http"
 
-// Routes returns every route there is, as method and path.
+// Routes returns every route there is that is not for anybody, as method and path.
 func Routes() (all [][2]string) {
 	for _, r := range routes {
-		all = append(all, [2]string{r.method, r.path})
+		if r.right != anybody {
+			all = append(all, [2]string{r.method, r.path})
+		}
+	}
+	return all
+}
+
+// Open returns the paths that are for anybody.
+func Open() (all []string) {
+	for _, r := range routes {
+		if r.right == anybody {
+			all = append(all, r.path)
+		}
 	}
 	return all
 }

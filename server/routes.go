@@ -22,6 +22,8 @@ const (
 	resident       // everybody whom the house knows
 	operator       // who may operate it
 	watcher        // the same, and who is at its desk, where the cameras are
+	anybody        // also who is not known: only that the process is there
+	scraper        // who may operate it, and other systems that the house knows
 )
 
 // A route is something that can be asked for.
@@ -49,6 +51,10 @@ var routes = []route{
 	{"POST", "/v1/voices", operator, (*Server).tell},
 	{"POST", "/v1/reload", operator, (*Server).reload},
 	{"POST", "/v1/look", watcher, (*Server).look},
+	{"GET", "/v1/diagnostics", operator, (*Server).diagnostics},
+	{"GET", "/livez", anybody, (*Server).alive},
+	{"GET", "/readyz", resident, (*Server).ready},
+	{"GET", "/metrics", scraper, (*Server).metrics},
 }
 
 // A fault is why a request was refused, with its status of HTTP.
@@ -81,6 +87,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
+	if to, _ := find(r.Method, r.URL.Path); to.right == anybody {
+		return to.serve(s, w, r, guest{})
+	}
 	who, err := s.identify(r)
 	if err != nil {
 		return err
@@ -100,11 +109,13 @@ func (r right) allows(who guest) error {
 	switch {
 	case r == resident, (r == operator || r == watcher) && who.Can(participants.Operate):
 		return nil
+	case r == scraper && (who.Can(participants.Operate) || who.Type.Machine()):
+		return nil
 	case r == watcher && who.Present && who.Audience.Room == earshot.Desk:
 		return nil
 	case r == watcher:
 		return &wire.Refusal{Problem: "that is for whoever operates this earshot, or is at its desk", Mend: "come in there first: earshot chat; or ask them"}
-	case r == operator:
+	case r == operator, r == scraper:
 		return &wire.Refusal{Problem: "that is for whoever operates this earshot", Mend: "ask them, or come in as them: --identity NAME"}
 	}
 	return errors.New("nobody may ask for that")

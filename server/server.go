@@ -69,6 +69,7 @@ type House interface {
 	Choir
 	Watch
 	Window
+	Infirmary
 	Counter
 	Keeper
 

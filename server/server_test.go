@@ -58,6 +58,7 @@ type house struct {
 	claims []server.Claim
 	grown  chan struct{}
 	inside int // sessions and outlets
+	ill    []server.Obstacle
 
 	sessions []participants.Session // all that there were
 }
@@ -190,6 +191,20 @@ func (h *house) State(context.Context, server.Principal) (any, error) {
 		return h.state()
 	}
 	return map[string]int{"kept": len(h.all())}, nil
+}
+
+func (h *house) Ready(context.Context) []server.Obstacle {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ill
+}
+
+func (h *house) Metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "earshot_turns_total 1") })
+}
+
+func (h *house) Diagnose(_ context.Context, e server.Examination) (any, error) {
+	return map[string]bool{"goroutines": e.Goroutines}, nil
 }
 
 func (h *house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}, error) {

@@ -30,6 +30,10 @@ type Config struct {
 	// nobody listens.
 	Log *slog.Logger `yaml:"-"`
 
+	// Meter is told what is written, from the writer's goroutine and those of its
+	// callers; it returns at once. Nil means nobody counts.
+	Meter Meter `yaml:"-"`
+
 	// Report is told of each fault once, and of its end once. It is called
 	// from a goroutine of its own, so it may wait and may use the store. Nil
 	// means that faults go to Log.
@@ -37,6 +41,16 @@ type Config struct {
 
 	// index is how the words are indexed; nil means as usual.
 	index *messages
+}
+
+// A Meter counts what is written. Its methods may be called from many goroutines.
+type Meter interface {
+	// Committed is told how long it took to force some steps to the disk, or why that
+	// could not be done.
+	Committed(took time.Duration, err error)
+
+	// Kept is told of an event that is on the disk, and was not before.
+	Kept(e earshot.Event)
 }
 
 // DefaultConfig returns the configuration of somebody who wrote none.

@@ -51,6 +51,7 @@ type Store struct {
 	projections []earshot.Projection
 	now         func() time.Time
 	newID       func() earshot.EventID
+	meter       Meter // may be nil
 	closing     sync.Once
 	suspect     atomic.Bool // damage was seen: the next start looks through everything
 
@@ -92,6 +93,7 @@ func newStore(c Config, l *lock) *Store {
 		projections: slices.Concat(views(), c.Projections),
 		now:         c.Now,
 		newID:       c.NewID,
+		meter:       c.Meter,
 		grown:       make(chan struct{}),
 		tidier:      newTidier(),
 	}
@@ -134,7 +136,7 @@ func (s *Store) open(ctx context.Context, last past) error {
 	if s.archive.db, err = openReaders(path); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), ended: s.ended}
+	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), ended: s.ended, took: s.took}
 	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
 	s.finish(ctx)
 	go s.tidy(context.WithoutCancel(ctx)) // Close waits for it
@@ -225,7 +227,7 @@ func (s *Store) Close() error {
 // If ctx ends before the step was begun, nothing was kept. If it ends later,
 // the error is [ErrInDoubt].
 func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Event, error)) ([]earshot.Event, error) {
-	var stored []earshot.Event
+	var stored, fresh []earshot.Event
 	err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
 		events, err := decide(view{tx})
 		if err != nil {
@@ -238,11 +240,17 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 				return false, err
 			}
 			changed = changed || added
+			if added && s.meter != nil {
+				fresh = append(fresh, stored[i])
+			}
 		}
 		return changed, nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range fresh {
+		s.meter.Kept(e)
 	}
 	return stored, nil
 }
@@ -272,6 +280,13 @@ func (s *Store) Grown() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.grown
+}
+
+// took tells how long a transaction took.
+func (s *Store) took(d time.Duration, err error) {
+	if s.meter != nil {
+		s.meter.Committed(d, err)
+	}
 }
 
 // The faults that are reported.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -39,6 +40,9 @@ type writer struct {
 	path     string
 	requests chan *request
 	quit     chan struct{}
+
+	// took is told how long each transaction took, or why it could not be done.
+	took func(time.Duration, error)
 
 	// ended is called after each commit and each failure, before the callers
 	// hear of it: whether there is more in the journal than before, and what
@@ -103,7 +107,10 @@ func (w *writer) gather(first *request) []*request {
 
 // commit performs the batch and tells each caller how it went.
 func (w *writer) commit(ctx context.Context, batch []*request) {
-	if err := w.transact(ctx, batch); err != nil {
+	began := time.Now()
+	err := w.transact(ctx, batch)
+	w.took(time.Since(began), err)
+	if err != nil {
 		if code(err) != sqlite3.SQLITE_FULL { // which it takes back by itself
 			w.renew()
 		}

@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive/room"
+	"earshot/internal/metrics"
 	"earshot/internal/sdnotify"
 	"earshot/internal/supervise"
 	"earshot/participants"
@@ -52,6 +53,9 @@ type daemon struct {
 	reloads  reloads
 	sections []*section // that run beside the rooms; the list is not changed while the house serves
 
+	vitals vitals // of its parts
+	counts *metrics.Metrics
+
 	mu    sync.Mutex
 	works []string
 	early []earshot.Notice // reported before there was a desk
@@ -62,13 +66,15 @@ type daemon struct {
 func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
-	engines, err := ladder(cfg.Executive.LLM, log, nil)
+	d.measure(cfg)
+	engines, err := ladder(cfg.Executive.LLM, log, nil, d.vitals.climbed)
 	if err != nil {
 		return nil, err
 	}
 	d.llm.now.Store(engines)
 	c := cfg.Store
 	c.NewID, c.Log, c.Report, c.Projections = d.id, log, d.report, projections()
+	c.Meter = d.counts
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return nil, err
 	}
@@ -189,6 +195,7 @@ func (d *daemon) close() error { return d.store.Close() }
 // report tells the people at the desk of a fault, or keeps it until there is a
 // desk.
 func (d *daemon) report(n earshot.Notice) {
+	d.vitals.noticed(n)
 	d.mu.Lock()
 	r := d.desk
 	if r == nil {

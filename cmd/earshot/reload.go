@@ -190,7 +190,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	}
 	engines := d.llm.now.Load()
 	if touched[theModels] {
-		if engines, err = ladder(force.Executive.LLM, d.log, engines); err != nil {
+		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.vitals.climbed); err != nil {
 			return is, nil, fmt.Errorf("setting up the models: %w", err)
 		}
 	}
@@ -213,6 +213,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	}
 	d.force.Store(force)
 	d.llm.now.Store(engines)
+	d.vitals.engines(engines.of)
 	move()
 	d.voices.Set(force.Speakers)
 	for _, room := range force.Rooms.All() {

@@ -79,14 +79,17 @@ func owned(err error) error {
 // open prints the opening screen: what works, what does not, what mends it.
 func (a *app) open(d *daemon, looks []look, senses []finding) {
 	var findings []finding
+	d.vitals.found(finding{Thing: "journal", Works: true})
 	for _, l := range looks {
 		findings = append(findings, l.finding)
+		d.vitals.looked(l)
 		if l.Works {
 			d.work(l.Text)
 		}
 	}
 	for _, f := range senses {
 		findings = append(findings, f)
+		d.vitals.found(f)
 		d.work(f.Thing) // as long as it is not known to be at fault
 	}
 	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.config().Store.Directory)})
@@ -94,6 +97,7 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 	if a.console(d.config()) {
 		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
+		d.vitals.found(finding{Thing: "console", Works: true})
 	}
 	findings = append(findings, tellAgents(d.book)...)
 	w := a.err

@@ -88,9 +88,11 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*charge) 
 	}
 	for _, name := range halt(run, next.parts) {
 		d.desk.Know(earshot.Notice{Key: name, Over: true}) // it is another from now on
+		d.vitals.gone(name)
 	}
 	for _, f := range s.is.findings {
 		d.stops(f.Thing)
+		d.vitals.gone(f.Thing)
 	}
 	if next.begins != nil {
 		next.begins()
@@ -98,6 +100,7 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*charge) 
 	s.is = next
 	for _, f := range next.findings {
 		d.work(f.Thing)
+		d.vitals.found(f)
 		if !f.Works {
 			d.report(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
 		}
@@ -138,6 +141,7 @@ func (d *daemon) launch(ctx context.Context, run map[string]*charge, parts []par
 		life, r.stop = context.WithCancel(ctx)
 		cfg := restarts
 		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
+		cfg.Began = d.vitals.began(p.name)
 		does := p.run
 		if p.lets != nil {
 			does = while(d.desk.Mode, p.lets, does)

@@ -89,6 +89,26 @@ type Latency struct {
 	Silence time.Duration `json:"silence,omitempty"` // of one that was cut: from the cut until nothing came out any more
 }
 
+// A Stage is one of a turn by its name, and how long it lasted.
+type Stage struct {
+	Name string
+	Took time.Duration
+}
+
+// Stages returns the stages to which a turn came, and beside them the whole of it.
+func (l Latency) Stages() (all []Stage) {
+	all = append(all, Stage{"decide", l.Decide}, Stage{"queue", l.Queue}, Stage{"total", l.Total})
+	for _, s := range []Stage{
+		{"hear", l.Hear}, {"ask", l.Ask}, {"first_token", l.FirstToken}, {"first_clause", l.FirstClause},
+		{"first_heard", l.FirstHeard}, {"rest", l.Rest}, {"wait", l.Wait}, {"silence", l.Silence},
+	} {
+		if s.Took > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // latency returns how long the turn of q took, which has ended at now.
 func (q question) latency(reply earshot.Reply, now time.Time) Latency {
 	l := Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud}

@@ -178,6 +178,9 @@ type Config struct {
 	// asked often and from many goroutines, so it answers at once. May be nil.
 	Parts func() []Part
 
+	// Took is told how long a turn took, when it has ended. It returns at once. May be nil.
+	Took func(Latency)
+
 	Now   func() time.Time
 	NewID func() earshot.EventID
 	Log   *slog.Logger

@@ -267,4 +267,7 @@ func (r *Room) tookTurn(t took) {
 	r.turned.note(t)
 	r.mu.Unlock()
 	r.pulse.beat()
+	if r.cfg.Took != nil {
+		r.cfg.Took(t.Latency)
+	}
 }

@@ -18,7 +18,9 @@ var lists = metrics.Lists{
 	Parts: []string{"microphone", "journal"}, Queues: []string{"terminal"},
 }
 
-func newMetrics() *metrics.Metrics { return metrics.New("1.2.3", lists, func() float64 { return 4096 }) }
+func newMetrics() *metrics.Metrics {
+	return metrics.New("1.2.3", lists, func() float64 { return 4096 })
+}
 
 // scrape returns what a scraper reads.
 func scrape(t interface {

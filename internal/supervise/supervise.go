@@ -32,6 +32,9 @@ type Config struct {
 	// meanwhile.
 	Report func(earshot.Notice)
 
+	// Began, if set, is told that a run begins.
+	Began func()
+
 	First time.Duration // the longest wait after the first failure; 0 means 500ms
 	Most  time.Duration // the longest wait of all; 0 means 30s
 	Well  time.Duration // having run that long is being well; 0 means 5s
@@ -85,6 +88,9 @@ func attend(ctx context.Context, c *charge, run func(context.Context) error) err
 	defer stop(nil)
 	now := time.Now()
 	c.began(now)
+	if c.cfg.Began != nil {
+		c.cfg.Began()
+	}
 	c.cfg.Pulse.reset(now)
 
 	done := make(chan error, 1)

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"earshot/config"
+	"earshot/executive/room"
+	"earshot/internal/metrics"
+	"earshot/interrupt"
+)
+
+// queues are what can drop something because it is full, each by a name; see
+// docs/monitoring.md.
+var queues = []string{"terminal", "discord", "webcam", "microphone", "call", "unsaved", "questions"}
+
+// measure begins to count what the house does.
+func (d *daemon) measure(cfg *config.Config) {
+	dir := cfg.Store.Directory
+	d.counts = metrics.New(version(), metrics.Lists{
+		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: counted(), Queues: queues,
+	}, func() float64 { return sizeOf(dir) })
+	d.vitals.counts = d.counts
+}
+
+// sizeOf returns how large the files in a directory are, in bytes.
+func sizeOf(dir string) (all float64) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	for _, f := range list {
+		if about, err := os.Stat(filepath.Join(dir, f.Name())); err == nil && about.Mode().IsRegular() {
+			all += float64(about.Size())
+		}
+	}
+	return all
+}
+
+// took measures the stages of a turn that has ended. A stage to which it did not come is
+// none.
+func (d *daemon) took(l room.Latency) {
+	for _, stage := range l.Stages() {
+		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
+	}
+}
+
+// Metrics implements [server.House].
+func (h house) Metrics() http.Handler { return h.counts.Handler() }

@@ -1,0 +1,11 @@
+package attention
+
+// Reasons returns every reason that there is for a decision, as it stands in the journal.
+func Reasons() []string {
+	return []string{
+		Addressed, WhatIFound, WasAsked, ToTheRoom, NotForMe, ForLater, PeopleFirst, Answered, OnTheLine, Tender, Performed,
+		Unasked, Passive, AtNight, Spent, Cooling, Snoozing, Hushed, ToldNo, OthersTalk, AskerTalks, SomebodyType, NotWorth,
+		NotSure, Stale, Told, NobodyHere,
+		SomebodyCame, NoGreeting, NotAway, OthersGreet, LeftAgain, Talking, TooLate,
+	}
+}

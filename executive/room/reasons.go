@@ -1,0 +1,26 @@
+package room
+
+import (
+	"slices"
+
+	"earshot/executive/attention"
+)
+
+// own are the reasons that the room itself gives for a decision.
+var own = []string{
+	Alone, Named, Everybody, Whispered, ToOthers, Elsewhere, Unheeded, Follows, Overheard, Murmured, Unclear, Stranger,
+	Hushed, Commanded, Disabled, OnHold, Unheard, Due, Late, NewVoice, Replied, Reworded,
+	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
+	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,
+}
+
+// Reasons returns every reason that there is for a decision, each once, as it stands in
+// the journal.
+func Reasons() (all []string) {
+	for _, r := range slices.Concat(own, attention.Reasons()) {
+		if !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// An Infirmary knows how the house is, for those who look after it. Its methods may be
+// called from many goroutines.
+type Infirmary interface {
+	// Ready returns what keeps the house from its work; nothing if it can do all of it.
+	Ready(ctx context.Context) []Obstacle
+
+	// Metrics serves what is counted, for Prometheus.
+	Metrics() http.Handler
+
+	// Diagnose returns what a report of a fault needs, without a word that anybody said
+	// and without anybody's name, as a value for encoding/json.
+	Diagnose(ctx context.Context, e Examination) (any, error)
+}
+
+// An Obstacle is something that keeps the house from its work.
+type Obstacle struct {
+	Part  string    `json:"part"`
+	Kind  string    `json:"kind"` // sense, outlet, engine or house
+	Text  string    `json:"text"`
+	Cure  string    `json:"cure,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+// A Readiness is whether the house can do its work.
+type Readiness struct {
+	Ready     bool       `json:"ready"`
+	Obstacles []Obstacle `json:"obstacles,omitempty"`
+}
+
+// An Examination says what a diagnosis is to hold besides what it always does.
+type Examination struct {
+	Goroutines bool // what every goroutine is at
+}
+
+// alive says that the process answers, to anybody, and nothing else.
+func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "alive\n")
+	return nil
+}
+
+// ready says whether the house can do its work, and what keeps it from that.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
+	is := Readiness{Obstacles: s.House.Ready(r.Context())}
+	is.Ready = len(is.Obstacles) == 0
+	status := http.StatusOK
+	if !is.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	answer(w, status, is)
+	return nil
+}
+
+// metrics serves what is counted.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ guest) error {
+	s.House.Metrics().ServeHTTP(w, r)
+	return nil
+}
+
+// diagnostics serves what a report of a fault needs.
+func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) error {
+	var e Examination
+	switch r.URL.Query().Get("goroutines") {
+	case "":
+	case "1":
+		e.Goroutines = true
+	default:
+		return bad("the parameter goroutines must be 1")
+	}
+	v, err := s.House.Diagnose(r.Context(), e)
+	if err != nil {
+		return &fault{http.StatusServiceUnavailable, err}
+	}
+	answer(w, http.StatusOK, v)
+	return nil
+}
+
+// Ready returns whether the house can do its work.
+func (c *Client) Ready(ctx context.Context) (is Readiness, err error) {
+	resp, err := c.request(ctx, "GET", "/readyz", nil)
+	if err != nil {
+		return is, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable {
+		return is, refusal(resp)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, lineBytes))
+	if err != nil {
+		return is, err
+	}
+	if !bytes.Contains(text, []byte(`"ready"`)) { // it is refused for another reason
+		return is, errors.New("earshot answered " + resp.Status)
+	}
+	return is, json.Unmarshal(text, &is)
+}
+
+// Diagnostics returns what a report of a fault needs, as JSON.
+func (c *Client) Diagnostics(ctx context.Context, e Examination) (json.RawMessage, error) {
+	path := "/v1/diagnostics"
+	if e.Goroutines {
+		path += "?goroutines=1"
+	}
+	var all json.RawMessage
+	err := c.ask(ctx, "GET", path, nil, &all)
+	return all, err
+}

@@ -1,0 +1,123 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/server"
+)
+
+// probe asks at a socket for a path, and returns the status and the answer.
+func probe(t *testing.T, at, path string) (int, string) {
+	t.Helper()
+	c := &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", at)
+		},
+		DisableKeepAlives: true,
+	}}
+	resp, err := c.Get("http://earshot" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// TestProbes: who may ask whether it lives, whether it works, what was counted and what is
+// wrong.
+func TestProbes(t *testing.T) {
+	person := participants.Participant{ID: "ann", Name: "Ann", Type: participants.Human}
+	operator := person
+	operator.Capabilities = []participants.Capability{participants.Operate}
+	if open := server.Open(); fmt.Sprint(open) != "[/livez]" {
+		t.Errorf("anybody may ask for %v", open)
+	}
+	for _, tt := range []struct {
+		name string
+		who  *participants.Participant // nil is nobody
+		want string
+	}{
+		{"a stranger", nil, "/livez 200 /readyz 401 /metrics 401 /v1/diagnostics 401"},
+		{"a person", &person, "/livez 200 /readyz 200 /metrics 403 /v1/diagnostics 403"},
+		{"another system", &participants.Participant{ID: "scraper", Type: participants.Other}, "/livez 200 /readyz 200 /metrics 200 /v1/diagnostics 403"},
+		{"who operates it", &operator, "/livez 200 /readyz 200 /metrics 200 /v1/diagnostics 200"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHouse()
+			h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
+				if tt.who == nil {
+					return server.Principal{}, participants.ErrToken
+				}
+				return server.Principal{Participant: *tt.who}, nil
+			}
+			at, stop := serve(t, h)
+			defer stop()
+			var got []string
+			for _, path := range []string{"/livez", "/readyz", "/metrics", "/v1/diagnostics"} {
+				status, _ := probe(t, at, path)
+				got = append(got, fmt.Sprint(path, " ", status))
+			}
+			if text := strings.Join(got, " "); text != tt.want {
+				t.Errorf("got %s\nwant %s", text, tt.want)
+			}
+		})
+	}
+}
+
+// TestReady: what keeps the house from its work is told, and is no error.
+func TestReady(t *testing.T) {
+	h := newHouse()
+	at, stop := serve(t, h)
+	defer stop()
+	c := &server.Client{Socket: at}
+	if is, err := c.Ready(t.Context()); err != nil || !is.Ready {
+		t.Errorf("it is %+v (%v), want ready", is, err)
+	}
+	h.mu.Lock()
+	h.ill = []server.Obstacle{{Part: "microphone", Kind: "sense", Text: "there is none"}}
+	h.mu.Unlock()
+	if is, err := c.Ready(t.Context()); err != nil || is.Ready || len(is.Obstacles) != 1 || is.Obstacles[0].Part != "microphone" {
+		t.Errorf("it is %+v (%v), want what is wrong", is, err)
+	}
+	if status, text := probe(t, at, "/readyz"); status != 503 || !strings.Contains(text, "there is none") {
+		t.Errorf("a prober is told %d %s", status, text)
+	}
+	h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
+		return server.Principal{}, errors.New("nobody of that name")
+	}
+	if _, err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody of that name") {
+		t.Errorf("who may not ask is told %v", err)
+	}
+}
+
+// TestDiagnosticsParameters: what goroutines do is told on request.
+func TestDiagnosticsParameters(t *testing.T) {
+	h := newHouse()
+	h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
+		return server.Principal{Participant: participants.Participant{ID: "ann", Capabilities: []participants.Capability{participants.Operate}}}, nil
+	}
+	at, stop := serve(t, h)
+	defer stop()
+	c := &server.Client{Socket: at}
+	for _, wanted := range []bool{false, true} {
+		if v, err := c.Diagnostics(t.Context(), server.Examination{Goroutines: wanted}); err != nil || string(v) != fmt.Sprintf(`{"goroutines":%v}`, wanted) {
+			t.Errorf("got %s (%v)", v, err)
+		}
+	}
+	if status, _ := probe(t, at, "/v1/diagnostics?goroutines=yes"); status != 400 {
+		t.Errorf("a wrong parameter is %d", status)
+	}
+}
