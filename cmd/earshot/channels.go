@@ -139,6 +139,24 @@ func (p *plan) leave() {
 	}
 }
 
+// lastWords is how long outlets are waited for that were cut when the program ended: a
+// room gives them half a second to say how much was heard.
+const lastWords = 700 * time.Millisecond
+
+// fallSilent waits until nothing is said any more in any room, after leave.
+func (p *plan) fallSilent() {
+	over := time.After(lastWords)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for slices.ContainsFunc(p.now(), func(c chamber) bool { return c.Speaking() }) {
+		select {
+		case <-over:
+			return
+		case <-look.C:
+		}
+	}
+}
+
 // add adds a room, which runs if the others do.
 func (p *plan) add(c chamber) error {
 	p.mu.Lock()

@@ -60,6 +60,9 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	defer t.Close()
 	called := names(s)
 	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: s.You.ID}, t)
+	if t.ByKeys() { // what was prepared in a pipe wants its answers, or a failure
+		return stays(a.ctx, c, a.sense(t, identifiers()), o, called, connection(t))
+	}
 	return c.Attach(a.ctx, a.sense(t, identifiers()), o, called)
 }
 

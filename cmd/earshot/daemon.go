@@ -152,17 +152,17 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	within, closeRooms := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeRooms()
 	var rest sync.WaitGroup
-	if l != nil {
-		rest.Go(func() { d.answer(ctx, l) })
-	}
 	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopParts()
+	if l != nil {
+		rest.Go(func() { d.answer(beside, l) })
+	}
 	d.background(beside, &rest)
 	d.rereads(ctx, &rest)
 	for _, p := range senses {
 		rest.Go(func() {
 			defer leave() // somebody who ran earshot in a terminal has left
-			err := supervise.Run(ctx, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
+			err := supervise.Run(beside, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
 			if err != nil {
 				d.log.Error("a sense cannot run", "provider", p.Name(), "err", err)
 			}
@@ -173,6 +173,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.leave() // before the outlets go, which would seem to be lost
+		d.rooms.fallSilent()
 		stopParts()
 		rest.Wait()
 		closeRooms()

@@ -213,8 +213,8 @@ func TestTwoTerminals(t *testing.T) {
 	a.await("Earshot: My name is Earshot.", 2)
 }
 
-// TestDeathOfTheDaemon: a terminal that is attached says so, and gives the
-// terminal back.
+// TestDeathOfTheDaemon: a terminal that is attached says so, once, and goes on when
+// there is a daemon again. What was typed meanwhile is sent.
 func TestDeathOfTheDaemon(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -224,16 +224,25 @@ func TestDeathOfTheDaemon(t *testing.T) {
 	w.says("tell me a story")
 	w.await("word003", 1)
 	d.end(syscall.SIGKILL)
-	if code := w.ended(); code != failed {
-		t.Errorf("chat ends with %d", code)
-	}
-	w.await("earshot: the connection to earshot was lost", 1)
+	w.await("the connection to earshot was lost", 1)
+	w.says("and another story")
+	w.says("/agent") // which waits behind it
 
 	// The turn that was under way has an end when earshot runs again.
 	h.daemon()
+	w.await("earshot is back", 1)
 	testkit.Await(t, soon, "an end of the turn", func() bool { return len(h.replies()) > 0 })
-	if said := h.replies(); len(said) != 1 || said[0].Outcome != earshot.Failed {
+	if said := h.replies(); said[0].Outcome != earshot.Failed {
 		t.Errorf("the transcript says %+v", said)
+	}
+	w.await("word003", 2)
+	w.await("/owner/agent/earshot", 1)
+	if text := w.text(); strings.Count(text, "was lost") != 1 || strings.Count(text, "earshot is back") != 1 {
+		t.Errorf("it shows\n%s", text)
+	}
+	w.says("/exit")
+	if code := w.ended(); code != success {
+		t.Errorf("chat ends with %d", code)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// release is the version that this tree becomes.
-const release = "0.1.0"
+// release is the version that this tree becomes. Tests have another.
+var release = "0.1.0"
 
 // version is the release and, where the build knows it, the commit.
 func version() string {

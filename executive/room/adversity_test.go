@@ -352,7 +352,7 @@ func TestLeave(t *testing.T) {
 		h.say(t, "count")
 		time.Sleep(time.Second)
 		h.stop()
-		if h.outcomes() != "interrupted one two|suppressed " || h.replies()[0].Cut.Signal != "shutdown" {
+		if h.outcomes() != "interrupted one two|interrupted " || h.replies()[0].Cut.Signal != "shutdown" {
 			t.Errorf("replies %q", h.outcomes())
 		}
 	})

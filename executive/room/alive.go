@@ -24,3 +24,11 @@ func (r *Room) Turns(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 }
+
+// Speaking reports whether a turn is live: something is said, or about to be, or it is
+// being found out how much of it was heard.
+func (r *Room) Speaking() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live != nil
+}

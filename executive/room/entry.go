@@ -33,6 +33,7 @@ type entry struct {
 	wakes  bool            // it ends the silence
 	passes bool            // it is off the record, and has only an ID
 	barred bool            // it was taken back before it came, and has only an ID
+	again  bool            // it is on record, and was not answered since the program ended
 	then   func(error)     // is told how it went; may be nil
 	fits   func() error    // says why it can be kept no longer, when its turn has come; may be nil
 

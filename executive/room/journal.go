@@ -142,7 +142,7 @@ func (r *Room) write(ctx context.Context, batch []*entry) error {
 			r.redirects(e)
 			r.takesIn(ctx, own)
 		}
-		if own.Sequence <= before || own.Body.Kind() == earshot.KindErased { // the journal has had it for long: it was answered then
+		if own.Sequence <= before && !e.again || own.Body.Kind() == earshot.KindErased { // the journal has had it for long: it was answered then
 			for _, q := range e.asks {
 				r.giveUp(q)
 			}

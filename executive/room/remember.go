@@ -123,6 +123,7 @@ func (r *Room) goOn() {
 	r.resume(r.cfg.Past)
 	r.sponsored(r.cfg.Past)
 	r.unreturned = r.overdue(r.cfg.Past)
+	r.unanswered = r.cutShort(r.cfg.Past)
 	r.began = r.newest
 	for _, s := range r.seats {
 		s.history.nobody()

@@ -271,6 +271,7 @@ type Room struct {
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
 	unsaved    []earshot.Event
 	unreturned []lastWord // after which agents may have to hand over still; see [Room.resign]
+	unanswered unanswered // when the program began
 	stuck      bool       // the journal takes nothing
 	newest     int64      // sequence
 	began      int64      // that of the past
@@ -320,6 +321,7 @@ func (r *Room) Run(ctx context.Context) error {
 	defer r.gazers.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
+	r.resumes()
 	r.mull()
 	thinking.Go(func() { r.mind.Run(ctx) })
 	for {
@@ -346,6 +348,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.tiring():
 			r.floor.Tire(r.cfg.Now())
 		case <-r.reminding():
+		case <-r.reunited():
 		case <-r.regarding():
 			r.regard.again = time.Time{}
 		case <-r.wondering():
@@ -400,7 +403,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 		r.conclude(ctx, <-r.ended)
 	}
 	for _, q := range r.pending {
-		r.giveUp(q)
+		r.putOff(q)
 	}
 	r.keep(ctx)
 	r.release()

@@ -1,0 +1,131 @@
+package room
+
+import (
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/interrupt"
+)
+
+// reunion is how long whoever was waiting for an answer when the program ended may take
+// to come back: a terminal does within a second or two. After that the answer is for
+// those who read it later.
+const reunion = 15 * time.Second
+
+// What is unanswered are the messages that would have been answered if the program had
+// not ended, the oldest first, until when their authors are waited for. It belongs to
+// Run. A program that was killed has left no word of how far it came, so what it was
+// answering is not taken up: it may have been heard.
+type unanswered struct {
+	messages []earshot.Event
+	until    time.Time // zero before the first look
+}
+
+// cutShort finds in the past what is unanswered: of whose last turn nothing was heard,
+// because the program ended.
+func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
+	type asked struct {
+		about earshot.EventID
+		of    earshot.ParticipantID
+	}
+	last, ended := make(map[asked]earshot.TurnID), make(map[earshot.TurnID]earshot.Reply)
+	for _, e := range past {
+		switch body := e.Body.(type) {
+		case earshot.Decision:
+			if body.Turn != "" {
+				last[asked{body.About, body.Agent}] = body.Turn
+			}
+		case earshot.Reply:
+			ended[body.Turn] = body
+		}
+	}
+	for _, e := range past {
+		if m, ok := e.Body.(earshot.Message); !ok || m.Turn != "" {
+			continue
+		}
+		for a, turn := range last {
+			reply := ended[turn]
+			if a.about == e.ID && reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
+				left.messages = append(left.messages, e)
+				break
+			}
+		}
+	}
+	return left
+}
+
+// putOff ends the turn of a question that nobody answers any more, since the program
+// ends. It is taken up when the program runs again.
+func (r *Room) putOff(q question) {
+	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
+		Outcome: earshot.Interrupted, Cut: &earshot.Interruption{Signal: interrupt.Shutdown.String(), At: r.cfg.Now()},
+	}))
+}
+
+// resumes has answered what is unanswered, as soon as who wrote it is there again, or
+// need not be waited for any longer. It is decided anew whether it is, and by whom.
+func (r *Room) resumes() {
+	if len(r.unanswered.messages) == 0 {
+		return
+	}
+	now := r.cfg.Now()
+	if r.unanswered.until.IsZero() {
+		r.unanswered.until = now.Add(reunion)
+	}
+	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool {
+		switch {
+		case r.stale(e):
+			return true
+		case !r.is().Answers():
+			return false
+		case !r.isHere(e.Author) && now.Before(r.unanswered.until):
+			return false
+		}
+		r.askAgain(e)
+		return true
+	})
+}
+
+// askAgain lets a message that is on record come in once more.
+func (r *Room) askAgain(e earshot.Event) {
+	who, known := r.cfg.People.Get(e.Author)
+	if !known {
+		return
+	}
+	in := incoming{event: e, who: who, came: r.cfg.Now(), heeded: r.heeds(who)}
+	if e.Visibility.Scope == earshot.Private {
+		in.aim = r.whispered(e)
+	} else {
+		now, m := e, e.Body.(earshot.Message) // the aim alone is of now
+		in.aim = r.direct(&now, who, m.Text)
+	}
+	in.signal = r.signal(in) // by which is told how urgent it is; it has acted long ago
+	r.mu.Lock()
+	_, there := r.known[e.ID]
+	delete(r.known, e.ID)
+	r.mu.Unlock()
+	if !there {
+		return // it was taken back, or so long ago that it is not known any more
+	}
+	en, first, err := r.reserve(in)
+	if err != nil || !first {
+		return
+	}
+	en.again = true
+	en.ticket = r.floor.Ticket()
+	r.queue(en)
+}
+
+// reunited returns when those who were waiting for an answer need not be waited for any
+// longer.
+func (r *Room) reunited() <-chan time.Time {
+	if len(r.unanswered.messages) == 0 || r.unanswered.until.IsZero() {
+		return nil
+	}
+	left := r.unanswered.until.Sub(r.cfg.Now())
+	if left <= 0 {
+		return nil // something else holds it up, which wakes the room when it is over
+	}
+	return time.After(left)
+}
