@@ -72,6 +72,18 @@ func (h heart) well(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
+// reloads tells the manager that the configuration is read again, while that lasts: it may
+// have asked for it, and waits.
+func (h heart) reloads(read func()) {
+	if !h.tell.Asked() {
+		read()
+		return
+	}
+	h.say(h.tell.Reloading())
+	read()
+	h.say(h.tell.Ready())
+}
+
 // say notes that the manager could not be told.
 func (h heart) say(err error) {
 	if err != nil {

@@ -145,6 +145,10 @@ func TestService(t *testing.T) {
 	if r := h.earshot(nil, "say", "the canary sings"); r.out != "Well.\n" {
 		t.Errorf("it says %q, %s", r.out, r.err)
 	}
+	told = ""
+	d.Process.Signal(syscall.SIGHUP)
+	await("RELOADING=1\nMONOTONIC_USEC=")
+	await("READY=1\n")
 	d.end(syscall.SIGTERM)
 	await("STOPPING=1\n")
 	if strings.Contains(told, "canary") {

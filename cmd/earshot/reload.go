@@ -385,7 +385,7 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 		for {
 			select {
 			case <-d.reloads.hangups:
-				again()
+				d.heart(d.manager).reloads(again)
 			case <-ctx.Done():
 				return
 			}

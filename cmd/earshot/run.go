@@ -52,6 +52,7 @@ func (r runCommand) Run(a *app) error {
 		looks = a.offer(cfg, looks)
 	}
 	handle, name := self()
+	defer a.hurry(log)()
 	d, err := newDaemon(a.ctx, cfg, log, handle, name)
 	if err != nil {
 		return errors.Join(owned(err), l.Close())

@@ -161,6 +161,10 @@ func TestSystemd(t *testing.T) {
 			t.Errorf("%s is not so: %v", want, err)
 		}
 	}
+	if out, err := s.systemctl("reload", unitName); err != nil {
+		t.Errorf("reload: %v %s", err, out)
+	}
+
 	// Stuck as a whole it beats no more, and is replaced.
 	syscall.Kill(pid, syscall.SIGSTOP)
 	testkit.Await(t, soon, "another one", func() bool {

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/interrupt"
+)
+
+// ending is how long the program may take to end, whatever hangs: the bound.
+const ending = 5 * time.Second
+
+// ends sends the signal and checks that the daemon has ended in time, by itself.
+func (p *process) ends(s syscall.Signal) {
+	p.t.Helper()
+	began := time.Now()
+	p.Process.Signal(s)
+	select {
+	case <-p.done:
+	case <-time.After(soon):
+		p.t.Fatal("it does not end")
+	}
+	took := time.Since(began)
+	p.t.Logf("it ended after %v with %v", took.Round(time.Millisecond), p.ProcessState)
+	if took > ending {
+		p.t.Errorf("it took %v to end", took)
+	}
+}
+
+// speechless is a server that takes every connection and never answers.
+func speechless(t *testing.T) (address string, asked func() bool) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var conns []net.Conn
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		accepting.Wait()
+		for _, c := range conns {
+			c.Close()
+		}
+	})
+	return l.Addr().String(), func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(conns) > 1 // the first is the look whether it is there
+	}
+}
+
+// TestEndsBesideAHangingModel: a model that takes the question and never says a word.
+func TestEndsBesideAHangingModel(t *testing.T) {
+	t.Parallel()
+	address, asked := speechless(t)
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_MODEL=any", "EARSHOT_EXECUTIVE_LLM_HOST=http://"+address)
+	d := h.daemon()
+	id, err := h.client().Post(t.Context(), "", "tell me about the tides")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, soon, "the question at the model", asked)
+	d.ends(syscall.SIGTERM)
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Errorf("it ended with %d:\n%s", code, d.out.String())
+	}
+	replies := 0
+	for _, e := range h.events(t) {
+		if r, ok := e.Body.(earshot.Reply); ok && r.About == id {
+			replies++
+			if r.Cut == nil || r.Cut.Signal != interrupt.Shutdown.String() {
+				t.Errorf("the turn ended as %+v", r)
+			}
+		}
+	}
+	if replies != 1 {
+		t.Errorf("the turn has %d ends", replies)
+	}
+}
+
+// hold keeps everybody else from writing the journal, as a disk does that hangs.
+func (h *home) hold(t *testing.T) (let func()) {
+	t.Helper()
+	file := filepath.Join(h.dir, "state/earshot/journal/earshot.db")
+	if _, err := os.Stat(file); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	let = sync.OnceFunc(func() { tx.Rollback(); db.Close() })
+	t.Cleanup(let)
+	return let
+}
+
+// TestEndsBesideASlowDisk: what the journal takes late is stored all the same.
+func TestEndsBesideASlowDisk(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	d := h.daemon()
+	if _, err := h.client().Post(t.Context(), "", "tell me a story"); err != nil {
+		t.Fatal(err)
+	}
+	w := h.open("chat")
+	w.await(">", 1)
+	let := h.hold(t)
+	slow := time.AfterFunc(1500*time.Millisecond, let)
+	defer slow.Stop()
+	d.ends(syscall.SIGTERM)
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Errorf("it ended with %d:\n%s", code, d.out.String())
+	}
+	ends := 0
+	for _, e := range h.events(t) {
+		if r, ok := e.Body.(earshot.Reply); ok && r.Cut != nil {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("the turn has %d ends", ends)
+	}
+}
+
+// TestEndsBesideADeadDisk: what the journal does not take is lost, which nobody was
+// told of otherwise; it ends all the same, and the next start ends the turn.
+func TestEndsBesideADeadDisk(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	d := h.daemon()
+	if _, err := h.client().Post(t.Context(), "", "tell me a story"); err != nil {
+		t.Fatal(err)
+	}
+	let := h.hold(t)
+	d.ends(syscall.SIGTERM)
+	if code := d.ProcessState.ExitCode(); code != failed || !strings.Contains(d.out.String(), "something hangs, perhaps the disk") {
+		t.Errorf("it ended with %d:\n%s", code, d.out.String())
+	}
+	let()
+	h.daemon().ends(syscall.SIGTERM)
+	if r := h.replies(); len(r) != 1 || r[0].Outcome != earshot.Failed {
+		t.Errorf("the transcript says %+v", r)
+	}
+}
+
+// TestASecondSignalKills: whatever is stuck.
+func TestASecondSignalKills(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	d := h.daemon()
+	if _, err := h.client().Post(t.Context(), "", "tell me a story"); err != nil {
+		t.Fatal(err)
+	}
+	h.hold(t)
+	d.Process.Signal(syscall.SIGTERM)
+	testkit.Await(t, soon, "the end of its door", func() bool {
+		_, err := net.Dial("unix", h.socket)
+		return err != nil
+	})
+	d.Process.Signal(syscall.SIGTERM)
+	<-d.done
+	if s := d.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGTERM {
+		t.Errorf("it ended with %v", d.ProcessState)
+	}
+}
+
+// TestEndsBesideManyStreams: whoever follows the events keeps nobody from ending.
+func TestEndsBesideManyStreams(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted(teller)
+	d := h.daemon()
+	var streams sync.WaitGroup
+	open := make(chan struct{}, 1000)
+	for range cap(open) {
+		streams.Go(func() {
+			first := true
+			for _, err := range h.client().Events(t.Context(), 0) {
+				if err == nil && first {
+					first = false
+					open <- struct{}{}
+				}
+			}
+		})
+	}
+	if _, err := h.client().Post(t.Context(), "", "tell me a story"); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	testkit.Await(t, soon, "as many streams as are let in", func() bool {
+		n := len(open)
+		same := n > 0 && n == last
+		last = n
+		return same
+	})
+	t.Log(fmt.Sprint(len(open), " streams"))
+	d.ends(syscall.SIGTERM)
+	streams.Wait()
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Errorf("it ended with %d:\n%s", code, d.out.String())
+	}
+}
+
+// TestEndsWhileSpeaking: the voice falls silent at once, and what was heard is stored.
+func TestEndsWhileSpeaking(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
+	p.scripted(talker)
+	d := p.wakes()
+	recording := p.records()
+	defer recording.Stop()
+	p.post("tell me about the tide")
+	p.speaking(recording, 300)
+	at := recording.Len()
+	d.ends(syscall.SIGTERM)
+	last := 0
+	for i, sample := range recording.PCM(at) {
+		if sample > 500 || sample < -500 {
+			last = i
+		}
+	}
+	t.Logf("the last sound came %d ms after the signal", last*1000/rate)
+	if last > rate {
+		t.Errorf("it went on for %d ms", last*1000/rate)
+	}
+	said := p.replied(1)
+	if said[0].Outcome != earshot.Interrupted || said[0].Cut == nil || said[0].Cut.Signal != interrupt.Shutdown.String() {
+		t.Errorf("the turn ended as %+v", said[0])
+	}
+	if n := len(said[0].Delivered()); n == 0 || n >= len(said[0].Offered) && n > 200 {
+		t.Errorf("%d of %d bytes are called heard", n, len(said[0].Offered))
+	}
+}
+
+// TestEndsBesideAFrozenSoundServer: a sound server that hangs keeps only its helper.
+func TestEndsBesideAFrozenSoundServer(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
+	p.scripted(talker)
+	d := p.wakes()
+	recording := p.records()
+	p.post("tell me about the tide")
+	p.speaking(recording, 200)
+	recording.Stop()
+	if err := p.card.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	d.ends(syscall.SIGTERM)
+	if err := p.card.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Errorf("it ended with %d", code)
+	}
+	if said := p.replied(1); said[0].Cut == nil {
+		t.Errorf("the turn ended as %+v", said[0])
+	}
+}

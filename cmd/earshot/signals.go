@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+)
+
+// farewell is how long the house may take to end. A service manager, and who shuts the
+// machine down, is promised five seconds, one of which is for a slow machine; what is stored later than this would be cut off
+// by them in the middle.
+const farewell = 4 * time.Second
+
+// hurry ends the program when it has been ending for too long, such as with a disk that
+// does not answer any more: then what was acknowledged is stored, and of the rest nobody
+// was told that it is. The function that it returns says that the house has ended.
+func (a *app) hurry(log *slog.Logger) (ended func()) {
+	over, done := context.WithCancel(context.WithoutCancel(a.ctx))
+	stop := context.AfterFunc(a.ctx, func() {
+		select {
+		case <-over.Done():
+		case <-time.After(farewell):
+			log.Error("earshot gives up ending well", "after", farewell)
+			fmt.Fprintf(a.err, "earshot: something hangs, perhaps the disk; what was not acknowledged by now is not stored\n  → earshot doctor\n")
+			os.Exit(failed)
+		}
+	})
+	return func() { stop(); done() }
+}
