@@ -43,7 +43,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test test-core check race bench proof fuzz scenes clean
+.PHONY: help run build install uninstall test test-core check race bench proof fuzz scenes clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +68,12 @@ build: ## build the programs into bin/
 	else \
 		echo 'without the helper that sees'; \
 	fi
+
+install: build ## build, and install for you (PREFIX, DESTDIR)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install put
+
+uninstall: ## take that away again; what earshot knows is kept
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install remove
 
 test: ## everything that must be green: set up, check, test-core, race
 	@scripts/setup test

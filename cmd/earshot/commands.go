@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
+	"github.com/alecthomas/kong"
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
@@ -49,6 +50,9 @@ type commands struct {
 	Store    storeCommand    `cmd:"" help:"Look after what is kept."`
 	Service  serviceCommand  `cmd:"" help:"Have earshot start with your session, and look after that."`
 	Version  versionCommand  `cmd:"" help:"Say which version this is."`
+
+	Completion completionCommand `cmd:"" help:"Print what a shell is to read so that it completes commands and names."`
+	Complete   completeCommand   `cmd:"" hidden:""`
 }
 
 // An app is what every command is given.
@@ -56,6 +60,8 @@ type app struct {
 	std
 	ctx  context.Context
 	file string // of the configuration, if one was named
+
+	model *kong.Application // of the command line
 
 	hangups *hangups // nil in tests that are no program
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -203,6 +202,9 @@ func TestEndsBesideManyStreams(t *testing.T) {
 	h := newHome(t)
 	h.scripted(teller)
 	d := h.daemon()
+	if _, err := h.client().Post(t.Context(), "", "tell me a story"); err != nil {
+		t.Fatal(err)
+	}
 	var streams sync.WaitGroup
 	open := make(chan struct{}, 1000)
 	for range cap(open) {
@@ -216,9 +218,6 @@ func TestEndsBesideManyStreams(t *testing.T) {
 			}
 		})
 	}
-	if _, err := h.client().Post(t.Context(), "", "tell me a story"); err != nil {
-		t.Fatal(err)
-	}
 	last := 0
 	testkit.Await(t, soon, "as many streams as are let in", func() bool {
 		n := len(open)
@@ -226,7 +225,7 @@ func TestEndsBesideManyStreams(t *testing.T) {
 		last = n
 		return same
 	})
-	t.Log(fmt.Sprint(len(open), " streams"))
+	t.Logf("%d streams", len(open))
 	d.ends(syscall.SIGTERM)
 	streams.Wait()
 	if code := d.ProcessState.ExitCode(); code != success {

@@ -91,6 +91,9 @@ func program() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding out where earshot is: %w", err)
 	}
+	if strings.ContainsAny(self, "\"'\\\n") {
+		return "", fmt.Errorf("systemd takes no program that is called %q; move it elsewhere", self)
+	}
 	return self, nil
 }
 

@@ -38,12 +38,10 @@ func unit(program string, systemd int) string {
 	return text.String()
 }
 
-// quoteUnit writes a path as one word of a command line in a unit: % begins a specifier,
-// a backslash and a quotation mark what they begin elsewhere too. A $ is itself in the
-// first word.
-func quoteUnit(path string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, "\n", `\n`).Replace(path) + `"`
-}
+// quoteUnit writes a path as one word of a command line in a unit, where % begins a
+// specifier. A $ is itself in the first word; quotation marks and backslashes systemd
+// takes in no program.
+func quoteUnit(path string) string { return `"` + strings.ReplaceAll(path, `%`, `%%`) + `"` }
 
 // versioned finds the version in what systemctl --version prints.
 var versioned = regexp.MustCompile(`^systemd (\d+)`)

@@ -1,0 +1,380 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"earshot/internal/terminal"
+	"earshot/server"
+)
+
+// The completion is our own, and short: the libraries for kong lean on one that speaks to
+// bash alone, and can neither say what a word is for nor ask a daemon who is there.
+
+// whoIsThere is how long a daemon is asked, while somebody waits for a completion.
+const whoIsThere = 300 * time.Millisecond
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"For which shell: bash, zsh or fish."`
+}
+
+// Run prints what a shell is to read at its start.
+func (c completionCommand) Run(a *app) error {
+	_, err := fmt.Fprint(a.out, completions[c.Shell])
+	return err
+}
+
+// completions is what the shells are given. Each asks the program itself, so that it
+// knows what this version can.
+var completions = map[string]string{
+	"bash": `# earshot, for bash: source <(earshot completion bash)
+_earshot() {
+	local IFS=$'\n' all
+	COMPREPLY=()
+	all=$("${COMP_WORDS[0]}" complete bash "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null) || return
+	if [ "$all" = :files ]; then
+		compopt -o filenames 2>/dev/null
+		COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]#=}"))
+	else
+		COMPREPLY=($all)
+	fi
+}
+complete -F _earshot earshot
+`,
+	"zsh": `#compdef earshot
+# earshot, for zsh: a file called _earshot in a folder of $fpath
+_earshot() {
+	local -a all
+	all=("${(@f)$("${words[1]}" complete zsh $((CURRENT - 1)) "${words[@]}" 2>/dev/null)}")
+	if [[ ${all[1]} == :files ]]; then
+		_files
+	elif [[ -n ${all[1]} ]]; then
+		_describe -V earshot all
+	fi
+}
+if [[ ${funcstack[1]} == _earshot ]]; then _earshot "$@"; else compdef _earshot earshot; fi
+`,
+	"fish": `# earshot, for fish: earshot completion fish | source
+function __earshot_complete
+	set -l before (commandline -opc)
+	set -l now (commandline -ct)
+	set -l all (command $before[1] complete fish (count $before) -- $before "$now" 2>/dev/null)
+	if test "$all[1]" = :files
+		__fish_complete_path "$now"
+	else
+		printf '%s\n' $all
+	end
+end
+complete -c earshot -f -a '(__earshot_complete)'
+`,
+}
+
+// A completeCommand is what the shells call.
+type completeCommand struct {
+	Shell string   `arg:""`
+	At    int      `arg:""`
+	Words []string `arg:"" optional:"" passthrough:""`
+}
+
+// Run prints how the word may go on at which somebody is, one a line, or :files.
+func (c completeCommand) Run(a *app) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if c.At < 1 || len(words) == 0 {
+		return &verdict{misused, errors.New("no word to complete")}
+	}
+	t := typed{app: a, model: a.model.Node}
+	for _, w := range t.complete(words, c.At) {
+		fmt.Fprintln(a.out, w.as(c.Shell))
+	}
+	return nil
+}
+
+// A suggestion is how something may be written that somebody has begun, and what it is for.
+type suggestion struct{ text, help string }
+
+// files is any file.
+var files = suggestion{text: ":files"}
+
+// as writes w as a shell reads it.
+func (w suggestion) as(shell string) string {
+	text := terminal.Safe(w.text)
+	help, _, _ := strings.Cut(terminal.Safe(w.help), "\n")
+	switch {
+	case w == files:
+		return text
+	case shell == "bash":
+		return escape(text)
+	case shell == "zsh" && help != "":
+		return strings.ReplaceAll(text, ":", `\:`) + ":" + help
+	case shell == "zsh":
+		return strings.ReplaceAll(text, ":", `\:`)
+	case help != "":
+		return text + "\t" + help
+	}
+	return text
+}
+
+// escape puts a backslash before whatever bash would not read as it is.
+func escape(text string) string {
+	var out strings.Builder
+	for _, c := range text {
+		if strings.ContainsRune(" \t'\"\\$`!&|;<>()[]{}*?#~^", c) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(c)
+	}
+	return out.String()
+}
+
+// What was typed of a command line, as far as it matters to how it goes on.
+type typed struct {
+	app   *app
+	model *kong.Node
+
+	args    int    // that the command has had
+	path    string // of the command, such as "agents end"
+	literal bool   // no flag comes any more
+}
+
+// complete returns how the word goes on that is at a place, of a line that begins with
+// the name of the program.
+func (t *typed) complete(words []string, at int) []suggestion {
+	words = words[:min(at+1, len(words))]
+	before, now := words[1:], ""
+	if at < len(words) {
+		before, now = words[1:at], words[at]
+	}
+	before, now, flag := t.joined(before, now)
+	if flag == nil {
+		flag = t.walk(before)
+	}
+	var all []suggestion
+	switch name, value, assigned := strings.Cut(now, "="); {
+	case flag != nil:
+		all = t.values(flag.Value, flag.Name)
+	case t.literal:
+		all = t.arguments()
+	case assigned && strings.HasPrefix(name, "--"):
+		if f := t.flag(name); f != nil {
+			now = value
+			all = t.values(f.Value, f.Name)
+			if slices.Contains(all, files) {
+				return []suggestion{files}
+			}
+			return prefixed(all, name+"=", now)
+		}
+	case strings.HasPrefix(now, "-"):
+		all = t.flags()
+	default:
+		all = t.arguments()
+	}
+	if slices.Contains(all, files) {
+		return []suggestion{files}
+	}
+	return prefixed(all, "", now)
+}
+
+// prefixed returns those that begin with what is there, with what stands before them.
+func prefixed(all []suggestion, before, now string) (fit []suggestion) {
+	for _, w := range all {
+		if strings.HasPrefix(strings.ToLower(w.text), strings.ToLower(now)) {
+			fit = append(fit, suggestion{before + w.text, w.help})
+		}
+	}
+	return fit
+}
+
+// joined returns the words as they are meant: bash takes --room=kitchen for three. The
+// flag is the one whose value is being written, of which bash completes only that.
+func (t *typed) joined(before []string, now string) ([]string, string, *kong.Flag) {
+	var all []string
+	for i := 0; i < len(before); i++ {
+		w := before[i]
+		if w == "=" && len(all) > 0 && strings.HasPrefix(all[len(all)-1], "--") {
+			if i+1 == len(before) { // the value is what is being written
+				name := all[len(all)-1]
+				t.walk(all[:len(all)-1])
+				return nil, now, t.flag(name)
+			}
+			i++
+			all[len(all)-1] += "=" + before[i]
+			continue
+		}
+		all = append(all, w)
+	}
+	if now == "=" && len(all) > 0 && strings.HasPrefix(all[len(all)-1], "--") {
+		name := all[len(all)-1]
+		t.walk(all[:len(all)-1])
+		return nil, "", t.flag(name)
+	}
+	return all, now, nil
+}
+
+// walk goes where the words lead, and returns the flag whose value comes next, if one
+// does.
+func (t *typed) walk(words []string) (expects *kong.Flag) {
+	for _, w := range words {
+		switch {
+		case expects != nil:
+			expects = nil
+		case !t.literal && w == "--":
+			t.literal = true
+		case !t.literal && strings.HasPrefix(w, "-") && w != "-":
+			if f := t.flag(w); f != nil && !f.IsBool() && !f.IsCounter() && !strings.Contains(w, "=") {
+				expects = f
+			}
+		default:
+			t.enter(w)
+		}
+	}
+	return expects
+}
+
+// enter goes into the command that is called w, or takes it for an argument.
+func (t *typed) enter(w string) {
+	if t.args == 0 {
+		for _, child := range t.model.Children {
+			if child.Name == w || slices.Contains(child.Aliases, w) {
+				t.model = child
+				t.path = strings.TrimSpace(t.path + " " + child.Name)
+				return
+			}
+		}
+	}
+	t.args++
+}
+
+// flag returns the one that is written w, such as --room or -n, nil if there is none.
+func (t *typed) flag(w string) *kong.Flag {
+	name, _, _ := strings.Cut(w, "=")
+	for _, group := range t.node().AllFlags(false) {
+		for _, f := range group {
+			long := "--" + f.Name
+			if name == long || name == "--no-"+f.Name || f.Short != 0 && name == "-"+string(f.Short) || slices.Contains(f.Aliases, strings.TrimPrefix(name, "--")) {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// node is the command whose flags hold: one without a name is the default.
+func (t *typed) node() *kong.Node {
+	if t.model.DefaultCmd != nil {
+		return t.model.DefaultCmd
+	}
+	return t.model
+}
+
+// flags are those that the command takes.
+func (t *typed) flags() (all []suggestion) {
+	for _, group := range t.node().AllFlags(true) {
+		for _, f := range group {
+			all = append(all, suggestion{"--" + f.Name, f.Help})
+			if f.Negated || f.Tag != nil && f.Tag.Negatable != "" {
+				all = append(all, suggestion{"--no-" + f.Name, "Not: " + f.Help})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b suggestion) int { return strings.Compare(a.text, b.text) })
+	return slices.CompactFunc(all, func(a, b suggestion) bool { return a.text == b.text })
+}
+
+// arguments are the commands below this one, and what it takes itself.
+func (t *typed) arguments() (all []suggestion) {
+	if t.args == 0 {
+		for _, child := range t.model.Children {
+			if !child.Hidden {
+				all = append(all, suggestion{child.Name, child.Help})
+			}
+		}
+	}
+	takes := t.node().Positional
+	if len(takes) == 0 {
+		return all
+	}
+	next := takes[min(t.args, len(takes)-1)]
+	if t.args >= len(takes) && !next.IsCumulative() {
+		return all
+	}
+	return append(all, t.values(next, t.path+" "+next.Name)...)
+}
+
+// values are what may be written for v, which is known by a name: that of the flag, or
+// of the command and its argument.
+func (t *typed) values(v *kong.Value, name string) (all []suggestion) {
+	if v.Enum != "" {
+		for _, one := range v.EnumSlice() {
+			if one != "" {
+				all = append(all, suggestion{text: one})
+			}
+		}
+		return all
+	}
+	if v.Tag != nil && slices.Contains([]string{"path", "existingfile", "existingdir", "filecontent"}, v.Tag.Type) {
+		return []suggestion{files}
+	}
+	if list := named[name]; list != nil {
+		if s, err := t.there(); err == nil {
+			return list(s)
+		}
+	}
+	return nil
+}
+
+// named are the flags, and the arguments, for which the daemon knows who or what there
+// is.
+var named = map[string]func(status) []suggestion{
+	"room":                    roomNames,
+	"identity":                peopleNames,
+	"person":                  peopleNames,
+	"agent":                   agentNames,
+	"agents show name|path":   agentNames,
+	"agents prompt name|path": agentNames,
+	"agents change name|path": agentNames,
+	"agents end name|path":    agentNames,
+	"token create name":       peopleNames,
+	"speakers name name":      peopleNames,
+	"speakers enrol name":     peopleNames,
+}
+
+func roomNames(s status) (all []suggestion) {
+	for _, r := range s.Rooms {
+		all = append(all, suggestion{string(r.ID), r.Name})
+	}
+	return all
+}
+
+func peopleNames(s status) (all []suggestion) {
+	for _, p := range s.Known {
+		all = append(all, suggestion{text: p.Name})
+	}
+	return all
+}
+
+func agentNames(s status) (all []suggestion) {
+	for _, a := range s.Agents {
+		all = append(all, suggestion{a.Name, string(a.Path)})
+	}
+	return all
+}
+
+// there asks the daemon who is there.
+func (t *typed) there() (status, error) {
+	cfg, err := t.app.config()
+	if err != nil {
+		return status{}, err
+	}
+	ctx, cancel := context.WithTimeout(t.app.ctx, whoIsThere)
+	defer cancel()
+	return state(ctx, &server.Client{Socket: cfg.Server.Path()})
+}
