@@ -200,8 +200,12 @@ var about = map[string]note{
 	"store":           {effect: "The journal: what was said, and what was heard of it."},
 	"store.directory": {class: Restart, effect: "The whole path of the folder that holds it, for its owner alone. Empty means earshot in the user's state directory."},
 
-	"server":        {effect: "The door for the other commands, such as \"earshot chat\"."},
-	"server.socket": {class: Restart, effect: "The whole path of the unix socket. Its folder must be closed to others. Empty means earshot/earshot.sock in the user's runtime directory."},
+	"server":                     {effect: "The door for the other commands, such as \"earshot chat\"."},
+	"server.socket":              {class: Restart, effect: "The whole path of the unix socket. Its folder must be closed to others. Empty means earshot/earshot.sock in the user's runtime directory."},
+	"server.listen":              {class: Section, effect: "A host of this machine and a port, such as 127.0.0.1:8765, where programs can ask too, each with a token; see docs/api.md. What others could reach is refused. Empty listens nowhere."},
+	"server.allowed_hosts":       {class: Section, effect: "Names by which the port may be asked besides localhost and the addresses of this machine, such as earshot.example or earshot.example:443. A name that somebody else can make point to this machine must not be among them."},
+	"server.allowed_origins":     {class: Section, effect: "Pages in a browser that may ask at the port, by their origin, such as http://localhost:3000. No other page may."},
+	"server.requests_per_second": {class: Section, effect: "How much each person, and each address without a token, may ask at the port; for two seconds of it at once. 0 is as much as they like. The socket has a limit of 1000."},
 
 	"log":       {effect: "What the daemon writes down about itself. It is never what somebody said."},
 	"log.level": {class: Section, effect: "The least that is written down: debug, info, warn or error."},

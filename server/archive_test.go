@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -129,7 +128,7 @@ func TestPagesAreRefused(t *testing.T) {
 		body := make([]byte, 1000)
 		n, _ := resp.Body.Read(body)
 		if resp.StatusCode != 400 || !strings.Contains(string(body[:n]), want) {
-			t.Errorf("%.40s: %s %s", query, resp.Status, fmt.Sprintf("%s", body[:n]))
+			t.Errorf("%.40s: %s %s", query, resp.Status, body[:n])
 		}
 	}
 }

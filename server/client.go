@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
@@ -33,10 +34,15 @@ var ErrNotRunning = errors.New("earshot is not running; start it with: earshot r
 // lineBytes is the longest event that a client reads.
 const lineBytes = wire.MaxDown
 
-// A Client asks the daemon at Socket. It may be used from many goroutines, and
+// A Client asks the daemon at Socket, or at URL. It may be used from many goroutines, and
 // keeps no connection. What the daemon refused is a [*wire.Refusal].
 type Client struct {
 	Socket string
+
+	// URL is where the daemon listens, such as http://127.0.0.1:8765, if it is to be asked
+	// there instead, with Token. It must lead to this machine, as a port that ssh forwards
+	// does: nothing on the way is encrypted.
+	URL string
 
 	Identity string         // who it says that it is; empty is the person of the account
 	Room     earshot.RoomID // empty is the desk
@@ -270,7 +276,11 @@ func (c *Client) upgrade(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 // handshake asks for the protocol of a terminal.
 func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	_ = conn.SetDeadline(time.Now().Add(bodyTime))
-	req, err := http.NewRequest("POST", "http://earshot/v1/attach", nil)
+	base, err := c.base()
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequest("POST", base+attachPath, nil)
 	if err != nil {
 		return err
 	}
@@ -286,7 +296,7 @@ func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		defer resp.Body.Close()
-		return refusal(resp)
+		return refused(resp)
 	}
 	return conn.SetDeadline(time.Time{})
 }
@@ -312,18 +322,25 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		return nil, refusal(resp)
+		return nil, refused(resp)
 	}
 	return resp, nil
 }
 
 // request sends a request and returns the answer, whatever it is.
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://earshot"+path, body)
+	base, err := c.base()
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, base+path, body)
 	if err != nil {
 		return nil, err
 	}
 	c.sign(req)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	transport := &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
 		DisableKeepAlives: true,
@@ -340,14 +357,16 @@ func undressed(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, ErrNotRunning):
 		return ErrNotRunning
+	case errors.Is(err, errElsewhere):
+		return errElsewhere
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
 	return fmt.Errorf("asking earshot: %w", err)
 }
 
-// refusal reads why the daemon refused.
-func refusal(resp *http.Response) error {
+// refused reads why the daemon refused.
+func refused(resp *http.Response) error {
 	r := new(wire.Refusal)
 	err := json.NewDecoder(io.LimitReader(resp.Body, bodyBytes)).Decode(r)
 	if err != nil || r.Problem == "" {
@@ -356,9 +375,24 @@ func refusal(resp *http.Response) error {
 	return r
 }
 
-// dial connects to the daemon. It makes sure that it is the user's own, since
+// base returns what stands before each path.
+func (c *Client) base() (string, error) {
+	if c.URL == "" {
+		return "http://earshot", nil
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", &wire.Refusal{Problem: "the address of an earshot is its protocol, host and port, and nothing else", Mend: "write it as in http://127.0.0.1:8765"}
+	}
+	return "http://" + u.Host, nil
+}
+
+// dial connects to the daemon. At the socket it makes sure that it is the user's own, since
 // what is said to it is not for others; only the superuser talks to anybody's.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	if c.URL != "" {
+		return c.dialPort(ctx)
+	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.Socket)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, ErrNotRunning
@@ -370,6 +404,42 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil || uid != os.Getuid() && os.Getuid() != 0 {
 		conn.Close()
 		return nil, errors.Join(errors.New("the earshot at this socket belongs to another user"), err)
+	}
+	return conn, nil
+}
+
+// errElsewhere says that a token would be shown to everybody on the way.
+var errElsewhere = &wire.Refusal{Problem: "this address is not on this machine, and nothing on the way there is encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
+
+// dialPort connects to a port of this machine, whatever a name turns out to mean.
+func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {
+	base, err := c.base()
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, err
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !at.Addr().Unmap().IsLoopback() {
+			return errElsewhere
+		}
+		return nil
+	}}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	switch {
+	case errors.Is(err, errElsewhere):
+		return nil, errElsewhere
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, ErrNotRunning
+	case err != nil:
+		return nil, fmt.Errorf("connecting to earshot: %w", err)
 	}
 	return conn, nil
 }

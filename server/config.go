@@ -1,9 +1,12 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"earshot/internal/field"
 )
@@ -20,21 +23,64 @@ type Config struct {
 	// others; it is made if it is not there. Empty means
 	// earshot/earshot.sock in the user's runtime directory.
 	Socket string `yaml:"socket"`
+
+	// Listen is a host of this machine and a port where the API is to be had too,
+	// such as 127.0.0.1:8765. Empty listens nowhere.
+	Listen string `yaml:"listen"`
+
+	// AllowedHosts are names by which it may be asked besides localhost and the
+	// addresses of this machine, each perhaps with a port.
+	AllowedHosts []string `yaml:"allowed_hosts"`
+
+	// AllowedOrigins are those of pages in a browser that may ask, such as
+	// http://localhost:3000.
+	AllowedOrigins []string `yaml:"allowed_origins"`
+
+	// RequestsPerSecond is how much each person and each address may ask there, and
+	// for two seconds at once. 0 is as much as they like.
+	RequestsPerSecond int `yaml:"requests_per_second"`
 }
 
 // DefaultConfig returns the section as it is when the file says nothing.
-func DefaultConfig() Config { return Config{} }
+func DefaultConfig() Config { return Config{RequestsPerSecond: 50} }
 
 // Validate reports every fault in c.
 func (c Config) Validate() error {
+	var faults []error
 	switch path := c.Path(); {
 	case !filepath.IsAbs(path):
-		return field.Errorf("socket", "is %q; must be an absolute path", path)
+		faults = append(faults, field.Errorf("socket", "is %q; must be an absolute path", path))
 	case len(path) > longest:
-		return field.Errorf("socket", "has %d bytes; the path of a socket has at most %d", len(path), longest)
+		faults = append(faults, field.Errorf("socket", "has %d bytes; the path of a socket has at most %d", len(path), longest))
 	}
-	return nil
+	if c.Listen != "" {
+		if _, _, err := splitAddress(c.Listen); err != nil {
+			faults = append(faults, field.Errorf("listen", "%v", err))
+		}
+	}
+	for i, host := range c.AllowedHosts {
+		if !hostName.MatchString(host) {
+			faults = append(faults, field.Errorf(fmt.Sprintf("allowed_hosts[%d]", i), "is %q; must be a name such as earshot.example, perhaps with :port; * and addresses are no names", host))
+		}
+	}
+	for i, origin := range c.AllowedOrigins {
+		if !originName.MatchString(origin) || new(http.CrossOriginProtection).AddTrustedOrigin(origin) != nil {
+			faults = append(faults, field.Errorf(fmt.Sprintf("allowed_origins[%d]", i), "is %q; must be as a browser says it, such as http://localhost:3000, with nothing behind; * is none", origin))
+		}
+	}
+	if c.RequestsPerSecond < 0 || c.RequestsPerSecond > mostRequests {
+		faults = append(faults, field.Errorf("requests_per_second", "is %d; must be from 0 to %d", c.RequestsPerSecond, mostRequests))
+	}
+	return errors.Join(faults...)
 }
+
+// mostRequests is the largest limit that limits anything.
+const mostRequests = 100_000
+
+var (
+	hostName   = regexp.MustCompile(`^([a-zA-Z0-9][a-zA-Z0-9-]*\.)*[a-zA-Z][a-zA-Z0-9-]*(:[0-9]{1,5})?$`) // the last label of an address is a number
+	originName = regexp.MustCompile(`^https?://[a-zA-Z0-9.:\[\]-]+$`)
+)
 
 // Path returns where the socket is.
 func (c Config) Path() string {

@@ -1,6 +1,10 @@
 package server
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
 
 // Routes returns every route there is that is not for anybody, as method and path.
 func Routes() (all [][2]string) {
@@ -22,6 +26,18 @@ func Open() (all []string) {
 	return all
 }
 
+// A RouteForTest is a route.
+type RouteForTest struct{ Method, Path, Right string }
+
+// AllRoutes returns every route there is.
+func AllRoutes() (all []RouteForTest) {
+	names := map[right]string{nobody: "nobody", resident: "resident", operator: "operator", watcher: "watcher", anybody: "anybody", scraper: "scraper"}
+	for _, r := range routes {
+		all = append(all, RouteForTest{r.method, r.path, names[r.right]})
+	}
+	return all
+}
+
 // Connections is how many may be connected at a time.
 const Connections = connections
 
@@ -33,3 +49,31 @@ var ClaimOf = claimOf
 
 // Sign says in a request what c says of itself.
 func (c *Client) Sign(req *http.Request) { c.sign(req) }
+
+// Described returns the routes that are described, as method and path.
+func Described() []string { return slices.Sorted(maps.Keys(described)) }
+
+// Bodies returns the zero values of the bodies of requests, by route.
+func Bodies() map[string]any {
+	all := make(map[string]any)
+	for route, is := range described {
+		if is.in != nil {
+			all[route] = is.in
+		}
+	}
+	return all
+}
+
+// AnswerTypes returns the zero values of what this package answers by itself, by route.
+func AnswerTypes() map[string]any {
+	all := make(map[string]any)
+	for route, is := range described {
+		if is.out != nil {
+			all[route] = is.out
+		}
+	}
+	return all
+}
+
+// Kinds are those of events that are described.
+var Kinds = kinds

@@ -68,7 +68,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 		return err
 	}
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }() // the room may take longer than the body
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyBytes))
+	d := json.NewDecoder(http.MaxBytesReader(unwatched(w), r.Body, bodyBytes))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -120,14 +120,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 	}
 }
 
-// read returns some events after a sequence, if who may still know them.
+// read returns some events after a sequence, if who may still know them. It is asked when
+// they have been read, so that nothing is told that happened after a token was revoked.
 func (s *Server) read(ctx context.Context, who guest, after int64) ([]earshot.Event, error) {
-	if err := s.stay(ctx, who); err != nil {
-		return nil, shut(err)
-	}
 	some, err := s.House.Events(ctx, who.Audience, after, batch)
 	if err != nil {
 		return nil, &fault{http.StatusServiceUnavailable, err}
+	}
+	if err := s.stay(ctx, who); err != nil {
+		return nil, shut(err)
 	}
 	return some, nil
 }
@@ -213,7 +214,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	if err != nil {
 		return err
 	}
-	defer s.conns.Done() // the connection is ours now; see count
+	defer visitorOf(r).gone() // the connection is ours now; see count
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(headerTime))
 	if _, err := io.WriteString(conn, switching); err != nil {
@@ -242,6 +243,7 @@ func (s *Server) session(who guest, connection, outlet string) participants.Sess
 		Account:     who.account,
 		Outlet:      outlet,
 		Connection:  connection,
+		Address:     who.remote,
 		Since:       time.Now(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"earshot"
 	"earshot/internal/field"
 	"earshot/participants"
+	"earshot/server/wire"
 )
 
 // The headers by which a client says who it is and where. What stands in the
@@ -49,23 +50,43 @@ type guest struct {
 	Principal
 	account earshot.Handle
 	claim   Claim
+	remote  string // the address where only the token vouches for them; else empty
 }
 
-// identify returns whose request r is.
-func (s *Server) identify(r *http.Request) (guest, error) {
-	v := visitorOf(r)
-	if v == nil || !v.known {
-		return guest{}, &fault{http.StatusForbidden, errors.New("this earshot belongs to another user")}
-	}
+// identify returns whose request r is, that came by a visitor.
+func (s *Server) identify(r *http.Request, v *visitor) (guest, error) {
 	c, err := claimOf(r.Header)
 	if err != nil {
 		return guest{}, err
+	}
+	if v.addr.IsValid() {
+		return s.vouch(r.Context(), v, c)
+	}
+	if !v.known {
+		return guest{}, &fault{http.StatusForbidden, errors.New("this earshot belongs to another user")}
 	}
 	p, err := s.House.Identify(r.Context(), v.handle, c)
 	if err != nil {
 		return guest{}, shut(err)
 	}
-	return guest{p, v.handle, c}, nil
+	return guest{p, v.handle, c, ""}, nil
+}
+
+// vouch returns whose token a claim shows. That they are at the desk means little there:
+// who asks may be anywhere.
+func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) {
+	if c.Token == "" {
+		return guest{}, &fault{http.StatusUnauthorized, &wire.Refusal{
+			Problem: "this takes a token, in the header Authorization: Bearer …",
+			Mend:    "make one on the machine where earshot runs: earshot token create NAME",
+		}}
+	}
+	p, account, err := s.House.Vouch(ctx, c)
+	if err != nil {
+		return guest{}, shut(err)
+	}
+	p.Present = false
+	return guest{p, account, c, v.from}, nil
 }
 
 // shut is the fault of somebody whom the house does not let in.
@@ -84,6 +105,13 @@ func (s *Server) stay(ctx context.Context, g guest) error {
 		return err
 	}
 	c := g.claim
+	if g.remote != "" {
+		if c.Name != "" {
+			c.Name = s.House.Name(g.ID)
+		}
+		_, _, err := s.House.Vouch(ctx, c)
+		return err
+	}
 	if c.Token == "" || !g.RequiresAuth && !g.Can(participants.Operate) {
 		return nil
 	}

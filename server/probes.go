@@ -95,7 +95,7 @@ func (c *Client) Ready(ctx context.Context) (is Readiness, err error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable {
-		return is, refusal(resp)
+		return is, refused(resp)
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, lineBytes))
 	if err != nil {

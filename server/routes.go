@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"mime"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"earshot"
 	"earshot/participants"
@@ -44,7 +49,7 @@ var routes = []route{
 	{"GET", "/v1/state", resident, (*Server).state},
 	{"GET", "/v1/context", resident, (*Server).context},
 	{"POST", "/v1/commands", resident, (*Server).command},
-	{"POST", "/v1/attach", resident, (*Server).attach},
+	{"POST", attachPath, resident, (*Server).attach},
 	{"GET", "/v1/agents", operator, (*Server).agents},
 	{"POST", "/v1/agents", operator, (*Server).order},
 	{"GET", "/v1/voices", operator, (*Server).voices},
@@ -55,7 +60,11 @@ var routes = []route{
 	{"GET", "/livez", anybody, (*Server).alive},
 	{"GET", "/readyz", resident, (*Server).ready},
 	{"GET", "/metrics", scraper, (*Server).metrics},
+	{"GET", "/openapi.json", resident, nil}, // which describes this list, and so cannot stand in it
 }
+
+// attachPath is where a connection becomes that of a terminal, and nowhere else.
+const attachPath = "/v1/attach"
 
 // A fault is why a request was refused, with its status of HTTP.
 type fault struct {
@@ -65,43 +74,163 @@ type fault struct {
 
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
+func (f *fault) code() int     { return f.status }
 
-// serve is in front of every route. It finds out who is there before it looks
-// at what is asked, so that a stranger learns nothing, not even what exists.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+// A refusal is a fault, and what is more than one.
+type refusal interface {
+	error
+	code() int
+}
+
+// An opening is one of the ways in: what comes there is judged by its rules.
+type opening struct {
+	*Server
+	rules *rules
+	conns sync.WaitGroup // open connections
+}
+
+// count counts the connections. One that was hijacked counts until its handler
+// returns; see attach.
+func (o *opening) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		o.conns.Add(1)
+	case http.StateClosed:
+		o.conns.Done()
+	}
+}
+
+// ServeHTTP is in front of every route, and the only way to one.
+func (o *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	err := s.dispatch(w, r)
-	if err == nil {
-		return
+	seen := o.watch(w, r)
+	err := o.dispatch(seen, r)
+	if err != nil {
+		o.refuse(seen, r, err)
 	}
+	seen.ended()
+}
+
+// refuse says why a request was refused.
+func (o *opening) refuse(w *watched, r *http.Request, err error) {
+	w.shut = true
 	status := http.StatusInternalServerError
-	if f, ok := errors.AsType[*fault](err); ok {
-		status = f.status
+	if f, ok := errors.AsType[refusal](err); ok {
+		status = f.code()
+	}
+	if b, ok := errors.AsType[*busy](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(b.after)))
+	}
+	if m, ok := errors.AsType[*wrongMethod](err); ok {
+		w.Header().Set("Allow", strings.Join(m.allowed, ", "))
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", strings.TrimSpace(bearer))
 	}
-	s.log().Debug("refused a request", slog.String("method", r.Method), slog.Int("status", status), slog.Any("err", err))
+	o.log().Debug("refused a request", slog.String("method", verb(r.Method)), slog.Int("status", status), slog.Any("err", err))
 	answer(w, status, wire.Explain(err))
 }
 
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
-	if to, _ := find(r.Method, r.URL.Path); to.right == anybody {
-		return to.serve(s, w, r, guest{})
+// dispatch judges a request and has it answered. It finds out who is there before it
+// looks at what is asked, so that a stranger learns nothing, not even what exists.
+func (o *opening) dispatch(w *watched, r *http.Request) error {
+	v := visitorOf(r)
+	if v == nil {
+		return &fault{http.StatusForbidden, errors.New("nobody can say who is there")}
 	}
-	who, err := s.identify(r)
+	if err := o.rules.judge(r); err != nil {
+		return err
+	}
+	if answered, err := o.rules.share(w, r); answered || err != nil {
+		return err
+	}
+	to, missing := find(r.Method, r.URL.Path)
+	w.to = to
+	if to.right == anybody {
+		if err := o.rules.rates.take("address "+v.from, time.Now()); err != nil {
+			return err
+		}
+		return to.serve(o.Server, w, r, guest{})
+	}
+	who, err := o.admit(r, v)
 	if err != nil {
 		return err
 	}
-	to, err := find(r.Method, r.URL.Path)
-	if err != nil {
-		return err
+	w.who = who.ID
+	if missing != nil {
+		return missing
 	}
 	if err := to.right.allows(who); err != nil {
 		return &fault{http.StatusForbidden, err}
 	}
-	return to.serve(s, w, r, who)
+	if err := fits(to, r); err != nil {
+		return err
+	}
+	if to.serve == nil {
+		return o.description(w)
+	}
+	return to.serve(o.Server, w, r, who)
+}
+
+// admit returns whose request r is, if they do not ask too much. The answer to a wrong
+// token comes late.
+func (o *opening) admit(r *http.Request, v *visitor) (guest, error) {
+	now := time.Now()
+	if !o.rules.vouched {
+		if err := o.rules.rates.take("address "+v.from, now); err != nil && r.Header.Get(tokenHeader) == "" {
+			return guest{}, err
+		}
+	}
+	who, err := o.identify(r, v)
+	if err == nil {
+		v.met()
+		return who, o.rules.rates.take("person "+string(who.ID), now)
+	}
+	f, refused := errors.AsType[refusal](err)
+	if !refused || f.code() != http.StatusUnauthorized || r.Header.Get(tokenHeader) == "" {
+		return guest{}, err
+	}
+	late, instead := o.rules.knocks.wrong(v.from, now)
+	if instead != nil {
+		return guest{}, instead
+	}
+	return guest{}, o.rules.knocks.wait(r.Context(), late, err)
+}
+
+// fits reports what a request has that a route does not take.
+func fits(to route, r *http.Request) error {
+	if r.Header.Get("Upgrade") != "" && to.path != attachPath {
+		return bad("nothing becomes another protocol at this path")
+	}
+	if about, ok := described[to.method+" "+to.path]; ok {
+		for name := range r.URL.Query() {
+			if !about.takes(name) {
+				return bad("there is no parameter of that name at this path")
+			}
+		}
+	}
+	switch {
+	case r.ContentLength == 0:
+		return nil
+	case r.Method == http.MethodGet:
+		return bad("what is asked by GET has no body")
+	}
+	is, given, err := one(r.Header, "Content-Type")
+	if err != nil {
+		return err
+	}
+	kind, _, wrong := mime.ParseMediaType(is)
+	if given && (wrong != nil || kind != "application/json") || !given && !vouched(r) {
+		return &fault{http.StatusUnsupportedMediaType, errors.New("the body must be JSON, and say so: Content-Type: application/json")}
+	}
+	return nil
+}
+
+// vouched reports whether the kernel has said whose request r is.
+func vouched(r *http.Request) bool {
+	v := visitorOf(r)
+	return v != nil && !v.addr.IsValid()
 }
 
 // allows says why somebody may not use a route, or nothing.
@@ -121,18 +250,37 @@ func (r right) allows(who guest) error {
 	return errors.New("nobody may ask for that")
 }
 
+// A wrongMethod is the fault of a request for something by a method that it has not.
+type wrongMethod struct {
+	fault
+	allowed []string
+}
+
 // find returns the route for a request.
 func find(method, path string) (route, error) {
-	status, problem := http.StatusNotFound, "there is nothing at this path"
+	var others []string
 	for _, to := range routes {
 		switch {
 		case to.path == path && to.method == method:
 			return to, nil
 		case to.path == path:
-			status, problem = http.StatusMethodNotAllowed, "this path is asked by "+to.method
+			others = append(others, to.method)
 		}
 	}
-	return route{}, &fault{status, errors.New(problem)}
+	if len(others) == 0 {
+		return route{}, &fault{http.StatusNotFound, errors.New("there is nothing at this path")}
+	}
+	return route{}, &wrongMethod{fault{http.StatusMethodNotAllowed, errors.New("this path is asked by " + strings.Join(others, " and "))}, others}
+}
+
+// verb returns a method for a log, which holds nothing that somebody has made up.
+func verb(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return method
+	}
+	return "other"
 }
 
 // answer writes v as JSON.
@@ -141,6 +289,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wire.Idle)) // one who does not read is gone
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n')) // whoever has gone does not miss it

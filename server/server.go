@@ -1,11 +1,12 @@
-// Package server is the door of the daemon for other processes of its user:
-// HTTP over a unix socket. Somebody may post a message, follow the events, ask
-// for the state, or attach a terminal, which is a sense and an outlet like the
-// console; [Client] does each of these.
+// Package server is the door of the daemon for other processes: HTTP over a
+// unix socket, and over a port of this machine where the configuration says so.
+// Somebody may post a message, follow the events, ask for the state, or attach a
+// terminal, which is a sense and an outlet like the console; [Client] does each
+// of these. Which routes there are, [Describe] tells, and nothing else is there.
 //
-// Whose account it is, the kernel says: the user of the process that opened the
-// connection. The daemon's own user is {"console", "uid<N>"}, the superuser is
-// {"console", "uid0"} and nobody to the house unless it says otherwise, and
+// Whose account it is at the socket, the kernel says: the user of the process that
+// opened the connection. The daemon's own user is {"console", "uid<N>"}, the superuser
+// is {"console", "uid0"} and nobody to the house unless it says otherwise, and
 // everybody else is refused before a word is heard.
 //
 // Who of those that share an account somebody is, they say themselves, in the
@@ -14,10 +15,15 @@
 // request. What was let in by a token ends within seconds when the token is
 // revoked.
 //
+// At the port no kernel says who is there: any process of the machine can come, and any
+// page in a browser can make it. There the token alone says who it is, without one
+// nothing is to be had, and whatever a browser sends on behalf of somebody else's page is
+// refused; see [Config] and docs/api.md.
+//
 // Every reader pulls: the event stream reads the journal no faster than its
 // client takes it, and begins again where a client says it stopped. Everything
-// that a client can send has a limit: the number of connections, the header,
-// the body, a frame, and the time for each.
+// that a client can send has a limit: the number of connections and of requests, the
+// header, the body, a frame, and the time for each.
 package server
 
 import (
@@ -26,7 +32,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,12 +40,12 @@ import (
 
 	"earshot"
 	"earshot/server/remote"
+	"earshot/server/trail"
 )
 
-// The limits of a connection. The user has one daemon and a few terminals;
-// these stop a script that ran away.
+// The limits of a connection. The user has one daemon and a few terminals, and
+// perhaps programs that follow what happens; these stop a script that ran away.
 const (
-	connections = 64
 	headerBytes = 16 << 10
 	headerTime  = 5 * time.Second
 	bodyTime    = 10 * time.Second
@@ -79,37 +84,61 @@ type House interface {
 	// came in by a token lasts, so that a token that was revoked holds no more.
 	Identify(ctx context.Context, account earshot.Handle, c Claim) (Principal, error)
 
+	// Vouch returns who somebody is whom nobody knows but by the token of a claim, and
+	// the account that they have by it. It is asked as Identify is.
+	Vouch(ctx context.Context, c Claim) (Principal, earshot.Handle, error)
+
 	// State returns how everything is for somebody, as a value for
 	// encoding/json.
 	State(ctx context.Context, p Principal) (any, error)
 }
 
-// A Server lets other processes in. It serves once.
+// A Server lets other processes in. It may serve several listeners at once.
 type Server struct {
 	House House
 	Log   *slog.Logger           // nil logs nothing
 	NewID func() earshot.EventID // makes the IDs of events and sessions; nil makes ULIDs
 
-	terminals atomic.Int64   // attached so far
-	conns     sync.WaitGroup // open connections
+	// Audit is told of each request that changes something or is refused. It is called
+	// from many goroutines, and returns soon. May be nil.
+	Audit func(trail.Entry)
+
+	// Answers are the zero values of what the house answers where that is a value of its
+	// own, by method and path, such as "GET /v1/state". They are for the description.
+	Answers map[string]any
+
+	terminals atomic.Int64 // attached so far
 }
 
 // Serve answers at l, which [Listen] returns, until ctx ends. It closes l, and
 // returns when every connection has ended and nothing runs any more. That ctx
 // ended is not an error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	return s.serve(ctx, l, socketRules())
+}
+
+// ServeLoopback is Serve for what [ListenLoopback] returns, by the rules of c.
+func (s *Server) ServeLoopback(ctx context.Context, l net.Listener, c Config) error {
+	return s.serve(ctx, l, loopbackRules(c))
+}
+
+// serve answers at l by some rules.
+func (s *Server) serve(ctx context.Context, l net.Listener, by *rules) error {
 	g, gctx := errgroup.WithContext(ctx)
+	at := &opening{Server: s, rules: by}
 	srv := &http.Server{
-		Handler:           http.HandlerFunc(s.serve),
+		Handler:           at,
 		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(s.log().Handler(), slog.LevelDebug),
-		BaseContext:       func(net.Listener) context.Context { return gctx },
-		ConnContext:       withVisitor,
-		ConnState:         s.count,
+
+		DisableGeneralOptionsHandler: true, // nothing is answered but by us
+		IdleTimeout:                  idleTime,
+		MaxHeaderBytes:               headerBytes,
+		ErrorLog:                     slog.NewLogLogger(s.log().Handler(), slog.LevelDebug),
+		BaseContext:                  func(net.Listener) context.Context { return gctx },
+		ConnContext:                  at.meet,
+		ConnState:                    at.count,
 	}
-	g.Go(func() error { return srv.Serve(&door{l, make(chan struct{}, connections)}) })
+	g.Go(func() error { return srv.Serve(newDoor(l, by)) })
 	g.Go(func() error {
 		<-gctx.Done()
 		last, cancel := context.WithTimeout(context.WithoutCancel(gctx), grace)
@@ -118,22 +147,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return srv.Close()
 	})
 	err := g.Wait()
-	s.conns.Wait()
+	at.conns.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
-}
-
-// count counts the connections. One that was hijacked counts until its handler
-// returns; see attach.
-func (s *Server) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		s.conns.Add(1)
-	case http.StateClosed:
-		s.conns.Done()
-	}
 }
 
 func (s *Server) log() *slog.Logger {
@@ -154,7 +172,11 @@ func (s *Server) newID() earshot.EventID {
 // standard library has no other way from a connection to its requests.
 type visitorKey struct{}
 
-func withVisitor(ctx context.Context, c net.Conn) context.Context {
+// meet has the requests of a connection know whose it is.
+func (o *opening) meet(ctx context.Context, c net.Conn) context.Context {
+	if v, ok := c.(*visitor); ok {
+		v.gone = o.conns.Done
+	}
 	return context.WithValue(ctx, visitorKey{}, c)
 }
 

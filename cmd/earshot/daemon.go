@@ -50,6 +50,9 @@ type daemon struct {
 	eyes    eyes                    // of this machine
 	manager sdnotify.Notifier       // the service manager, if there is one
 
+	front *server.Server // lets other processes in
+	port  *port          // by which they come in, besides at the socket
+
 	reloads  reloads
 	sections []*section // that run beside the rooms; the list is not changed while the house serves
 
@@ -67,6 +70,8 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
 	d.measure(cfg)
+	d.front = &server.Server{House: house{d}, Log: log, NewID: d.id, Answers: houseAnswers()}
+	d.port = newPort(d.front, cfg.Server)
 	engines, err := ladder(cfg.Executive.LLM, log, nil, d.vitals.climbed)
 	if err != nil {
 		return nil, err
@@ -184,8 +189,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 
 // answer lets other processes in until ctx ends.
 func (d *daemon) answer(ctx context.Context, l net.Listener) {
-	s := &server.Server{House: house{d}, Log: d.log, NewID: d.id}
-	if err := s.Serve(ctx, l); err != nil {
+	if err := d.front.Serve(ctx, l); err != nil {
 		d.report(earshot.Notice{Key: "server", Text: "other commands cannot reach this earshot: " + err.Error(), Cure: "earshot doctor"})
 	}
 }

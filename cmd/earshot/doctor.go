@@ -28,6 +28,7 @@ func (d doctorCommand) Run(a *app) error {
 		return err
 	}
 	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	findings = append(findings, lookAtAPI(a.ctx, cfg)...)
 	findings = append(findings, lookAtTokens(cfg)...)
 	findings = append(findings, lookAtVoices(cfg)...)
 	findings = append(findings, lookAtAgents(a.ctx, cfg)...)

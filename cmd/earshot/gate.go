@@ -85,6 +85,35 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 	return p, err
 }
 
+// vouch returns who somebody is whom nobody knows but by the token of a claim, the account
+// that they have by it, and who reads what is shown to them in the room that they claim. A
+// name that they claim besides must be theirs.
+func (g gate) vouch(ctx context.Context, c server.Claim) (participants.Participant, earshot.Handle, earshot.Audience, error) {
+	of, err := g.tokens.Check(c.Token)
+	if err != nil {
+		cure := "make one on the machine where earshot runs: earshot token create NAME"
+		if mends, ok := errors.AsType[curable](err); ok {
+			cure = mends.Cure()
+		}
+		return participants.Participant{}, earshot.Handle{}, earshot.Audience{}, participants.Refuse(participants.ErrToken, err.Error(), cure)
+	}
+	account := earshot.Handle{Provider: byToken, ID: string(of)}
+	whose, _ := g.people.Get(of)
+	says := whose
+	if c.Name != "" {
+		says, _ = g.people.Find(c.Name)
+	}
+	if whose.ID != of || says.ID != of { // or it has been found out since that they are somebody else
+		return participants.Participant{}, account, earshot.Audience{},
+			participants.Refuse(participants.ErrToken, "this token is somebody else's", "say no name, or show the token of whom you say to be")
+	}
+	p, around, err := g.pass(ctx, account, server.Claim{Name: whose.Name, Room: c.Room, Token: c.Token})
+	return p, account, around, err
+}
+
+// byToken is the provider of the accounts of those for whom nothing but a token vouches.
+const byToken = "token"
+
 // open returns the rooms that somebody may enter.
 func (g gate) open(p participants.Participant) (rooms []executive.Room) {
 	for _, r := range g.rooms() {

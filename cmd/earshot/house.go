@@ -23,6 +23,15 @@ func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Cl
 	return server.Principal{Participant: p, Audience: around, Present: present}, nil
 }
 
+// Vouch implements [server.House].
+func (h house) Vouch(ctx context.Context, c server.Claim) (server.Principal, earshot.Handle, error) {
+	p, account, around, err := h.gate.vouch(ctx, c)
+	if err != nil {
+		return server.Principal{}, account, err
+	}
+	return server.Principal{Participant: p, Audience: around}, account, nil
+}
+
 // Join implements [server.House].
 func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
 	h.Attach(s)
@@ -56,6 +65,7 @@ type status struct {
 	Rooms     []place                    `json:"rooms"`     // that they may enter
 	Cameras   []lens                     `json:"cameras,omitempty"`
 	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
+	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
 }
 
 // A place is a room as people choose it.
@@ -72,7 +82,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	}
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
-		Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
+		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
 	}
 	for _, e := range h.eyes.list() {
 		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))

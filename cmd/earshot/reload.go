@@ -33,6 +33,7 @@ const (
 	thePeople      = "who is known"
 	theRooms       = "the rooms"
 	theLog         = "the log"
+	theAPI         = "the API"
 )
 
 // begins says which parts of the house begin again, or are others, when a key of class
@@ -52,6 +53,7 @@ var begins = map[string][]string{
 	"outlets.discord":             {onDiscord},
 	"speakers.enabled":            {theMicrophone},
 	"log":                         {theLog},
+	"server":                      {theAPI},
 }
 
 // beginning returns the parts that begin again for a key.
@@ -228,7 +230,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	for _, c := range d.rooms.now() {
 		c.Reseat() // which looks at everything anew
 	}
-	for _, part := range []string{theModels, thePeople, theRooms, theLog, theCard, theMicrophone, theLoudspeaker, theCameras, onDiscord} {
+	for _, part := range []string{theModels, thePeople, theRooms, theLog, theCard, theMicrophone, theLoudspeaker, theCameras, onDiscord, theAPI} {
 		if touched[part] && d.anew(part) {
 			is.Begins = append(is.Begins, part)
 		}

@@ -91,6 +91,9 @@ var others = map[string]string{
 	"speakers.sure":                              "0.75",
 	"store.directory":                            "/nowhere/journal",
 	"server.socket":                              "/nowhere/socket",
+	"server.listen":                              "127.0.0.1:0",
+	"server.allowed_hosts":                       "[earshot.example]",
+	"server.allowed_origins":                     "[\"http://localhost:3000\"]",
 	"log.level":                                  "debug",
 	"log.file":                                   "\"-\"",
 }

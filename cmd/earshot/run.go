@@ -15,6 +15,7 @@ import (
 	"earshot/internal/sdnotify"
 	"earshot/participants"
 	"earshot/server"
+	"earshot/server/trail"
 	"earshot/store"
 )
 
@@ -60,8 +61,14 @@ func (r runCommand) Run(a *app) error {
 	d.manager = manager
 	d.reloads.load, d.reloads.file, d.reloads.log = a.config, a.file, book
 	d.reloads.hangups = a.take(cfg)
+	written, err := trail.Open(auditFile(cfg), d.auditLost)
+	if err != nil {
+		return errors.Join(err, d.close(), l.Close())
+	}
+	defer written.Close()
+	api := d.entrance(a.ctx, written.Write)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
-	a.open(d, looks, senses)
+	a.open(d, looks, senses, api)
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)
@@ -78,7 +85,7 @@ func owned(err error) error {
 }
 
 // open prints the opening screen: what works, what does not, what mends it.
-func (a *app) open(d *daemon, looks []look, senses []finding) {
+func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	var findings []finding
 	d.vitals.found(finding{Thing: "journal", Works: true})
 	for _, l := range looks {
@@ -100,7 +107,7 @@ func (a *app) open(d *daemon, looks []look, senses []finding) {
 		d.work("console")
 		d.vitals.found(finding{Thing: "console", Works: true})
 	}
-	findings = append(findings, tellAgents(d.book)...)
+	findings = append(append(findings, api...), tellAgents(d.book)...)
 	w := a.err
 	if a.person() {
 		w = a.out

@@ -43,6 +43,9 @@ func (s status) print(w io.Writer, now time.Time) error {
 	for _, part := range s.Works {
 		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))
 	}
+	if s.API != "" {
+		fmt.Fprintf(w, "  ✓ %s at %s\n", apiPart, terminal.Safe(s.API))
+	}
 	for _, n := range s.Faults {
 		fmt.Fprintf(w, "  ✗ %s\n", terminal.Safe(n.Text))
 		if n.Cure != "" {

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive"
+	"earshot/internal/testkit"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/server"
+	"earshot/speakers"
+)
+
+var update = flag.Bool("update", false, "write docs/openapi.json")
+
+// TestDescriptionIsCurrent compares docs/openapi.json with what is made of the program.
+func TestDescriptionIsCurrent(t *testing.T) {
+	const path = "../../docs/openapi.json"
+	want, err := server.Describe(houseAnswers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, '\n')
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not current (%v); run go test ./cmd/earshot -run TestDescriptionIsCurrent -update and read the difference", path, err)
+	}
+}
+
+// TestHouseAnswers: what the house answers is of the types that the description is made of.
+func TestHouseAnswers(t *testing.T) {
+	cfg := config.Default()
+	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
+	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	h := house{d}
+	who := server.Principal{Participant: d.owner, Audience: d.audience()}
+	got := make(map[string]any)
+	note := func(route string, v any, err error) {
+		if err != nil {
+			t.Errorf("%s: %v", route, err)
+		}
+		got[route] = v
+	}
+	v, err := h.State(t.Context(), who)
+	note("GET /v1/state", v, err)
+	v, _, err = h.Live(t.Context(), who)
+	note("GET /v1/live", v, err)
+	v, err = h.Context(t.Context(), who)
+	note("GET /v1/context", v, err)
+	v, err = h.Agents(t.Context(), false)
+	note("GET /v1/agents", v, err)
+	name := "Coder"
+	v, err = h.Order(t.Context(), d.owner, agents.Order{Act: earshot.Created, Edit: agents.Edit{Name: &name}})
+	note("POST /v1/agents", v, err)
+	v, err = h.Voices(t.Context())
+	note("GET /v1/voices", v, err)
+	v, err = h.See(t.Context(), who, server.Looking{})
+	note("POST /v1/look", v, err)
+	d.reloads.load = func() (*config.Config, error) { return cfg, nil }
+	v, err = h.Reload(t.Context())
+	note("POST /v1/reload", v, err)
+	got["POST /v1/voices"] = turnout{speakers.Change{}, ""} // it takes a voice that was heard
+	for route, want := range houseAnswers() {
+		if v, asked := got[route]; !asked || reflect.TypeOf(v) != reflect.TypeOf(want) {
+			t.Errorf("%s answers a %T, and the description says %T", route, v, want)
+		}
+	}
+}
+
+// TestVouch: a token is that of one person, whom nobody knows otherwise, and lets in nobody
+// else whatever they say; that somebody is known at the console helps nobody.
+func TestVouch(t *testing.T) {
+	cfg := config.Default()
+	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
+	cfg.ExternalActors.AllowDynamicCreation, cfg.ExternalActors.AllowAnonymous = true, true
+	cfg.ExternalActors.Actors = []participants.Actor{
+		{ID: "bob", DisplayName: "Bob", Type: "human"},
+		{ID: "eve", DisplayName: "Eve", Type: "human", RequiresAuth: true},
+		{ID: "zoe", DisplayName: "Zoe", Type: "human", Handles: []string{"token:eve"}}, // which is no provider of anything
+	}
+	cfg.Rooms = executive.Rooms{{ID: "den", Actors: []earshot.ParticipantID{"eve"}}}
+	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	h := house{d}
+	tokens := make(map[string]server.Claim)
+	for _, id := range []earshot.ParticipantID{d.owner.ID, "bob", "eve", "gone", participants.Agent, participants.Generic} {
+		_, secret, err := d.gate.tokens.Create(id, "", time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens[string(id)] = server.Claim{Token: secret}
+	}
+	before := len(d.Known())
+	for _, tt := range []struct {
+		of, name string
+		room     earshot.RoomID
+		is       earshot.ParticipantID
+	}{
+		{of: string(d.owner.ID), is: d.owner.ID},
+		{of: string(d.owner.ID), name: d.owner.Name, is: d.owner.ID},
+		{of: "bob", is: "bob"},
+		{of: "bob", name: "BOB", is: "bob"},
+		{of: "eve", is: "eve"},
+		{of: "eve", room: "den", is: "eve"},
+		{of: "bob", room: "den"},
+		{of: "bob", room: "nowhere"},
+		{of: "bob", name: d.owner.Name},
+		{of: "bob", name: "Eve"},
+		{of: "eve", name: "Bob"},
+		{of: "eve", name: "Zoe"},
+		{of: "bob", name: "Nobody Yet"},
+		{of: "bob", name: "anonymous"},
+		{of: "gone"},
+		{of: string(participants.Agent)},
+	} {
+		c := tokens[tt.of]
+		c.Name, c.Room = tt.name, tt.room
+		p, account, err := h.Vouch(t.Context(), c)
+		if (err == nil) != (tt.is != "") || p.ID != tt.is {
+			t.Errorf("%+v: let in %q, %v", tt, p.ID, err)
+		}
+		if err != nil {
+			continue
+		}
+		if p.Can(participants.Operate) != (tt.is == d.owner.ID) || account.Provider == "console" {
+			t.Errorf("%+v: %+v by %v", tt, p, account)
+		}
+		session := participants.Session{ID: "s", Participant: p.ID, Account: account, Room: p.Audience.Room}
+		handle, leave := h.Join(session)
+		if was := d.Resolve(handle()); was.ID != tt.is || was.Can(participants.Operate) != (tt.is == d.owner.ID) {
+			t.Errorf("%+v: what they say is said by %+v", tt, was)
+		}
+		leave()
+	}
+	for _, c := range []server.Claim{{}, {Name: "Bob"}, {Token: "earshot_no"}} {
+		if p, _, err := h.Vouch(t.Context(), c); err == nil {
+			t.Errorf("%+v let in %+v", c, p)
+		}
+	}
+	if len(d.Known()) != before {
+		t.Errorf("there are %v", d.Known())
+	}
+}
+
+// TestPortIsSwitched: a port that is to listen elsewhere, or nowhere, does so at once, and
+// takes out who came in by the old one; one that is as it was lets everybody stay.
+func TestPortIsSwitched(t *testing.T) {
+	cfg := config.Default()
+	cfg.Store.Directory = filepath.Join(t.TempDir(), "journal")
+	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	_, secret, err := d.gate.tokens.Create(d.owner.ID, "", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.port.run(ctx) }()
+	set := cfg.Server
+	set.Listen = "127.0.0.1:0"
+	d.port.set(set)
+	testkit.Await(t, soon, "a port", func() bool { return d.port.where() != "" })
+	first := d.port.where()
+	c := &server.Client{URL: first, Token: secret}
+	if s, err := state(t.Context(), c); err != nil || s.API != first || s.You.ID != d.owner.ID {
+		t.Errorf("the state is %+v, %v", s, err)
+	}
+	gone := make(chan error, 1)
+	go func() {
+		for _, err := range c.Events(t.Context(), 0) {
+			if err != nil {
+				gone <- err
+			}
+		}
+	}()
+	d.port.set(set)
+	if d.port.where() != first {
+		t.Error("it was closed although nothing changed")
+	}
+	set.RequestsPerSecond = 7
+	d.port.set(set)
+	if err := <-gone; err == nil {
+		t.Error("who followed what happens was not told that the port is closed")
+	}
+	testkit.Await(t, soon, "another port", func() bool { at := d.port.where(); return at != "" && at != first })
+	if _, err := state(t.Context(), c); !errors.Is(err, server.ErrNotRunning) {
+		t.Errorf("the old one says %v", err)
+	}
+	c.URL = d.port.where()
+	if _, err := state(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	set.Listen = ""
+	d.port.set(set)
+	testkit.Await(t, soon, "no port", func() bool { return d.port.where() == "" })
+	if _, err := state(t.Context(), c); !errors.Is(err, server.ErrNotRunning) {
+		t.Errorf("nobody listens, and yet %v", err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

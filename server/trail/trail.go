@@ -1,0 +1,202 @@
+// Package trail writes down who has changed something by the server, or was refused:
+// a file of its own beside the log, an entry a line. No entry holds what somebody said,
+// nor a token, nor anything else that a stranger could have made up.
+//
+// The file is its owner's alone and has a bound: a full one is put aside, and the oldest
+// of those is removed. A flood of refusals is thinned out, and counted, so that it cannot
+// push out what was written before.
+package trail
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"earshot"
+)
+
+// An Entry is a request that changed something or was refused.
+type Entry struct {
+	At      time.Time             `json:"time"`
+	Who     earshot.ParticipantID `json:"who,omitempty"` // empty if nobody knew
+	From    string                `json:"from"`          // the account, such as uid1000, or the address
+	Method  string                `json:"method"`
+	Route   string                `json:"route,omitempty"` // empty if there is none
+	Status  int                   `json:"status"`          // of HTTP
+	Changed string                `json:"changed,omitempty"`
+	Missing int                   `json:"missing,omitempty"` // refusals before this one that are not written, since they were too many
+}
+
+// Refused reports whether a request was refused.
+func (e Entry) Refused() bool { return e.Status >= 400 }
+
+const (
+	fileBytes = 1 << 20 // of a file before it is put aside: some 8,000 entries
+	aside     = 4       // files that are kept besides
+
+	// Of refusals, so many are written a second, and so many at once.
+	perSecond = 2
+	atOnce    = 100
+)
+
+// A Log is the file. It may be used from many goroutines of one process.
+type Log struct {
+	path string
+	most int64
+
+	mu      sync.Mutex
+	file    *os.File
+	size    int64
+	thin    *rate.Limiter
+	missing int
+	failed  bool
+	report  func(error)
+}
+
+// Open opens the file at path, whose directory is made if it is not there. Report is told
+// once when entries can no longer be written; it may be nil.
+func Open(path string, report func(error)) (*Log, error) {
+	l := &Log{path: path, most: fileBytes, thin: rate.NewLimiter(perSecond, atOnce), report: report}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("making the place of the audit log: %w", err)
+	}
+	return l, l.open()
+}
+
+// open opens the file.
+func (l *Log) open() error {
+	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the audit log: %w", err)
+	}
+	about, err := f.Stat()
+	if err == nil && about.Mode().Perm()&0o077 != 0 {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("opening the audit log: %w", err)
+	}
+	l.file, l.size = f, about.Size()
+	return nil
+}
+
+// Write writes an entry. What goes wrong is reported, once.
+func (l *Log) Write(e Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.Refused() && !l.thin.AllowN(e.At, 1) {
+		l.missing++
+		return
+	}
+	e.Missing, l.missing = l.missing, 0
+	err := l.write(e)
+	if err != nil && !l.failed && l.report != nil {
+		l.report(err)
+	}
+	l.failed = err != nil
+}
+
+func (l *Log) write(e Entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("writing the audit log: %w", err)
+	}
+	line = append(line, '\n')
+	if l.size > 0 && l.size+int64(len(line)) > l.most {
+		if err := l.rotate(); err != nil {
+			return err
+		}
+	}
+	if l.file == nil {
+		if err := l.open(); err != nil {
+			return err
+		}
+	}
+	n, err := l.file.Write(line)
+	l.size += int64(n)
+	if err != nil {
+		return fmt.Errorf("writing the audit log: %w", err)
+	}
+	return nil
+}
+
+// rotate puts the file aside and begins another.
+func (l *Log) rotate() error {
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+	for n := aside - 1; n >= 0; n-- {
+		if err := os.Rename(name(l.path, n), name(l.path, n+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("putting the audit log aside: %w", err)
+		}
+	}
+	return l.open()
+}
+
+// name is the file that has been put aside n times.
+func name(path string, n int) string {
+	if n == 0 {
+		return path
+	}
+	return path + "." + strconv.Itoa(n)
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
+
+// Last returns the newest entries of the log at path for which keep holds, the oldest
+// first. A line that is none, as a crash leaves it, is passed over.
+func Last(path string, many int, keep func(Entry) bool) ([]Entry, error) {
+	var all []Entry
+	for n := aside; n >= 0; n-- {
+		some, err := read(name(path, n), keep)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all[max(0, len(all)-many):], nil
+}
+
+// read returns the entries of one file.
+func read(path string, keep func(Entry) bool) (all []Entry, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var e Entry
+		if json.Unmarshal(lines.Bytes(), &e) == nil && e.From != "" && keep(e) {
+			all = append(all, e)
+		}
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,168 @@
+package trail_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"earshot/server/trail"
+)
+
+// start is when the tests begin.
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// open opens a log in a folder of its own.
+func open(t *testing.T, report func(error)) (*trail.Log, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a", "audit.log")
+	l, err := trail.Open(path, report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l, path
+}
+
+func every(trail.Entry) bool { return true }
+
+func TestLog(t *testing.T) {
+	l, path := open(t, nil)
+	done := trail.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Route: "/v1/messages", Status: 200, Changed: "message"}
+	refused := trail.Entry{At: start, From: "127.0.0.1", Method: "GET", Status: 401}
+	l.Write(done)
+	l.Write(refused)
+	all, err := trail.Last(path, 10, every)
+	if err != nil || len(all) != 2 || all[0] != done || all[1] != refused {
+		t.Errorf("written are %+v, %v", all, err)
+	}
+	if all, err = trail.Last(path, 1, trail.Entry.Refused); err != nil || len(all) != 1 || all[0] != refused {
+		t.Errorf("refused are %+v, %v", all, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info.Mode(), err)
+	}
+	if all, err = trail.Last(path+"x", 1, every); len(all) != 0 || err != nil {
+		t.Errorf("of no file: %v, %v", all, err)
+	}
+}
+
+// TestABoundOfFiles: whatever is written, the files together have a bound, and the newest
+// entries are there, in order.
+func TestABoundOfFiles(t *testing.T) {
+	l, path := open(t, nil)
+	const many = 60_000
+	for n := range many {
+		l.Write(trail.Entry{At: start.Add(time.Duration(n)), Who: "ann", From: "uid1000", Method: "POST", Route: "/v1/messages", Status: 200, Changed: "message"})
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) != 5 {
+		t.Fatalf("there are %v, %v", files, err)
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err != nil || info.Size() > 1<<20 || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has %d bytes, %v", f, info.Size(), err)
+		}
+	}
+	all, err := trail.Last(path, 1<<30, every)
+	if err != nil || len(all) < 20_000 {
+		t.Fatalf("%d are left, %v", len(all), err)
+	}
+	for i, e := range all {
+		if want := start.Add(time.Duration(many - len(all) + i)); !e.At.Equal(want) {
+			t.Fatalf("entry %d is of %v, want %v", i, e.At, want)
+		}
+	}
+}
+
+// TestAFlood: who is refused all the time does not push out what was written before, and
+// it is written how many there were.
+func TestAFlood(t *testing.T) {
+	l, path := open(t, nil)
+	l.Write(trail.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
+	const many = 100_000
+	for n := range many {
+		l.Write(trail.Entry{At: start.Add(time.Duration(n) * 100 * time.Microsecond), From: "127.0.0.1", Method: "GET", Status: 401})
+	}
+	l.Write(trail.Entry{At: start.Add(time.Hour), Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
+	all, err := trail.Last(path, 1<<30, every)
+	if err != nil || len(all) > 200 || all[0].Changed != "message" {
+		t.Fatalf("%d are written, %v", len(all), err)
+	}
+	counted := 0
+	for _, e := range all {
+		counted += 1 + e.Missing
+	}
+	if counted != many+2 {
+		t.Errorf("%d are accounted for", counted)
+	}
+}
+
+// TestReadsThroughDamage: what a crash or another hand left there hides nothing else.
+func TestReadsThroughDamage(t *testing.T) {
+	l, path := open(t, nil)
+	l.Write(trail.Entry{At: start, From: "uid1", Status: 200, Changed: "x"})
+	l.Close()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(f, "{\"time\":\nnull\n[]\n\x00\xff\n{}\n", strings.Repeat("y", 1000), "\n")
+	f.Close()
+	again, err := trail.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	again.Write(trail.Entry{At: start, From: "uid2", Status: 200, Changed: "x"})
+	all, err := trail.Last(path, 10, every)
+	if err != nil || len(all) != 2 || all[1].From != "uid2" {
+		t.Errorf("read %+v, %v", all, err)
+	}
+}
+
+// TestItIsSaidOnce: that nothing can be written is reported once, and when it can again,
+// it is written again.
+func TestItIsSaidOnce(t *testing.T) {
+	var said []error
+	l, path := open(t, func(err error) { said = append(said, err) })
+	l.Close()
+	dir := filepath.Dir(path)
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	e := trail.Entry{At: start, From: "uid1", Status: 200, Changed: "x"}
+	l.Write(e)
+	l.Write(e)
+	if len(said) != 1 {
+		t.Errorf("said %v", said)
+	}
+	if err := errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	l.Write(e)
+	if all, err := trail.Last(path, 10, every); len(all) != 1 || err != nil || len(said) != 1 {
+		t.Errorf("written are %v, %v; said %v", all, err, said)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	l, path := open(t, nil)
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for range 200 {
+				l.Write(trail.Entry{At: start, From: fmt.Sprint("uid", n), Status: 200, Changed: "x"})
+			}
+		})
+	}
+	all.Wait()
+	if some, err := trail.Last(path, 1<<30, every); err != nil || len(some) != 1600 {
+		t.Errorf("%d are written, %v", len(some), err)
+	}
+}
