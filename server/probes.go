@@ -107,6 +107,12 @@ func (c *Client) Ready(ctx context.Context) (is Readiness, err error) {
 	return is, json.Unmarshal(text, &is)
 }
 
+// Get asks for a path, and returns the answer as it is, which the caller closes: what the
+// routes for other programs say, such as /metrics.
+func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
+	return c.request(ctx, "GET", path, nil)
+}
+
 // Diagnostics returns what a report of a fault needs, as JSON.
 func (c *Client) Diagnostics(ctx context.Context, e Examination) (json.RawMessage, error) {
 	path := "/v1/diagnostics"

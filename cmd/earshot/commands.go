@@ -51,8 +51,9 @@ type commands struct {
 	Service  serviceCommand  `cmd:"" help:"Have earshot start with your session, and look after that."`
 	Version  versionCommand  `cmd:"" help:"Say which version this is."`
 
-	Completion completionCommand `cmd:"" help:"Print what a shell is to read so that it completes commands and names."`
-	Complete   completeCommand   `cmd:"" hidden:""`
+	Completion  completionCommand  `cmd:"" help:"Print what a shell is to read so that it completes commands and names."`
+	Complete    completeCommand    `cmd:"" hidden:""`
+	Diagnostics diagnosticsCommand `cmd:"" help:"Collect what a report of a fault needs, without anybody's words or names."`
 }
 
 // An app is what every command is given.

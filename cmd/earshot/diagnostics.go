@@ -1,13 +1,246 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
 
+	"earshot/config"
+	"earshot/executive/room"
 	"earshot/server"
 )
 
+// A diagnosis is what a report of a fault needs. It says how the house is and what it did,
+// and never who is in it or what they said.
+type diagnosis struct {
+	Made     time.Time         `json:"made"`
+	Version  string            `json:"version"`
+	Go       string            `json:"go"`
+	Platform string            `json:"platform"`
+	Machine  map[string]string `json:"machine,omitempty"`
+	Runs     bool              `json:"runs"`          // the daemon does
+	For      time.Duration     `json:"for,omitempty"` // how long it has run
+	Ready    *server.Readiness `json:"ready,omitempty"`
+	Findings []finding         `json:"findings,omitempty"` // what earshot doctor says, where it does not run
+
+	Configuration []config.Setting   `json:"configuration"` // what is not as by default
+	Parts         []room.Part        `json:"parts,omitempty"`
+	Rooms         []chamberState     `json:"rooms,omitempty"`
+	Turns         []room.Latency     `json:"turns,omitempty"` // the last of all rooms
+	Counts        map[string]float64 `json:"counts,omitempty"`
+	Sizes         map[string]int64   `json:"sizes,omitempty"`
+	Log           []string           `json:"log,omitempty"`
+	Goroutines    string             `json:"goroutines,omitempty"`
+	Missing       []string           `json:"missing,omitempty"` // what could not be found out
+}
+
+// A chamberState is how a room is, in numbers.
+type chamberState struct {
+	Mode    string   `json:"mode"`
+	People  int      `json:"people"`
+	Agents  int      `json:"agents"`
+	Outlets int      `json:"outlets"`
+	Waiting int      `json:"waiting"`
+	Dropped int      `json:"dropped"`
+	Faults  []string `json:"faults,omitempty"` // by key
+}
+
+// began is when this program did.
+var began = time.Now()
+
+// newDiagnosis returns what is known of any earshot of this configuration.
+func newDiagnosis(cfg *config.Config, s scrub) diagnosis {
+	d := diagnosis{
+		Made: time.Now().UTC(), Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Machine: machineOf(), Configuration: cfg.Disclosed(), Sizes: map[string]int64{"journal": int64(sizeOf(cfg.Store.Directory))},
+	}
+	var err error
+	if d.Log, err = tailOf(cfg.Log, s); err != nil && !errors.Is(err, os.ErrNotExist) {
+		d.Missing = append(d.Missing, "the log: "+s.file(err.Error()))
+	}
+	return d
+}
+
+// machineOf says what kind of machine this is.
+func machineOf() map[string]string {
+	is := map[string]string{"processors": fmt.Sprint(runtime.NumCPU())}
+	for name, file := range map[string]string{"kernel": "/proc/sys/kernel/osrelease", "memory": "/proc/meminfo", "system": "/etc/os-release"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			switch {
+			case name == "kernel", name == "memory" && strings.HasPrefix(line, "MemTotal:"):
+				is[name] = line
+			case strings.HasPrefix(line, "PRETTY_NAME="):
+				is[name] = strings.Trim(strings.TrimPrefix(line, "PRETTY_NAME="), `"`)
+			}
+		}
+	}
+	return is
+}
+
 // Diagnose implements [server.House].
-func (h house) Diagnose(context.Context, server.Examination) (any, error) {
-	return nil, errors.New("not yet")
+func (h house) Diagnose(ctx context.Context, e server.Examination) (any, error) {
+	s := h.scrub()
+	d := newDiagnosis(h.config(), s)
+	d.Runs, d.For = true, time.Since(began).Round(time.Second)
+	wrong := h.Ready(ctx)
+	d.Ready = &server.Readiness{Ready: len(wrong) == 0, Obstacles: wrong}
+	d.Parts = h.vitals.parts()
+	for _, r := range h.rooms.now() {
+		is := r.State(h.audience())
+		d.Rooms = append(d.Rooms, chamberState{
+			Mode: string(is.Mode), People: len(is.Here), Agents: len(is.Agents), Outlets: len(is.Outlets), Waiting: is.Waiting, Dropped: is.Dropped, Faults: keysOf(is),
+		})
+		for _, l := range r.Latencies() {
+			l.Turn, l.Agent, l.About = "", "", ""
+			d.Turns = append(d.Turns, l)
+		}
+	}
+	slices.SortFunc(d.Turns, func(a, b room.Latency) int { return a.At.Compare(b.At) })
+	d.Turns = d.Turns[max(0, len(d.Turns)-keepLatencies):]
+	var err error
+	if d.Counts, err = h.counts.Values(); err != nil {
+		d.Missing = append(d.Missing, "the counters: "+s.file(err.Error()))
+	}
+	maps.Copy(d.Sizes, inMemory())
+	if e.Goroutines {
+		d.Goroutines = goroutines()
+	}
+	return d.scrubbed(s)
+}
+
+// keepLatencies is of how many turns a diagnosis tells.
+const keepLatencies = 50
+
+// keysOf returns what is at fault in a room: the words may be a server's, who may repeat
+// what it was asked.
+func keysOf(s room.State) (keys []string) {
+	for _, n := range s.Faults {
+		keys = append(keys, n.Key)
+	}
+	return keys
+}
+
+// inMemory returns what the program holds, in bytes or in numbers.
+func inMemory() map[string]int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	is := map[string]int64{"heap": int64(m.HeapAlloc), "memory": int64(m.Sys), "goroutines": int64(runtime.NumGoroutine())}
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
+		is["open files"] = int64(len(open))
+	}
+	return is
+}
+
+// goroutines returns what each goroutine is at: the names of functions and where they
+// stand, without arguments.
+func goroutines() string {
+	var b bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
+		return err.Error()
+	}
+	root := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		root = info.Main.Path
+	}
+	var short strings.Builder
+	for line := range strings.Lines(b.String()) {
+		fields := strings.Split(line, "\t") // of a frame: #, its address, its function, its file
+		if at := strings.LastIndexByte(line, '/'); len(fields) > 2 && fields[0] == "#" && at >= 0 {
+			line = strings.Join(fields[:len(fields)-1], "\t") + "\t" + line[at+1:]
+		}
+		short.WriteString(line)
+	}
+	return root + " " + short.String()
+}
+
+// scrubbed returns d as a value for encoding/json, with nobody's name in any of its texts.
+func (d diagnosis) scrubbed(s scrub) (any, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, err
+	}
+	return s.value(v), nil
+}
+
+type diagnosticsCommand struct {
+	introduction
+	Output     string `help:"Write it to this file, which must not be there yet, instead of printing it." placeholder:"FILE" type:"path"`
+	Goroutines bool   `help:"Say also what every goroutine is at."`
+}
+
+// Run collects what a report of a fault needs: from the daemon if it runs, and otherwise
+// from what it left.
+func (c diagnosticsCommand) Run(a *app) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	all, err := a.diagnose(cfg, c)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, all, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	if c.Output == "" {
+		_, err := a.out.Write(b.Bytes())
+		return err
+	}
+	f, err := os.OpenFile(c.Output, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the diagnostics: %w", err)
+	}
+	_, err = f.Write(b.Bytes())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("writing the diagnostics: %w", err), os.Remove(c.Output))
+	}
+	_, err = fmt.Fprintf(a.err, "Written to %s. Nobody's words and no names that earshot knows are in it; look through it before you send it.\n", short(c.Output))
+	return err
+}
+
+// diagnose asks the daemon, or looks at what is there.
+func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (json.RawMessage, error) {
+	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if err == nil {
+		return client.Diagnostics(a.ctx, server.Examination{Goroutines: c.Goroutines})
+	}
+	if !errors.Is(err, server.ErrNotRunning) {
+		return nil, err
+	}
+	s := scrubOf(ofMachine()...)
+	d := newDiagnosis(cfg, scrub{}) // nobody says here who is known
+	d.Findings = []finding{lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	d.Findings = append(d.Findings, lookAtSenses(a.ctx, cfg)...)
+	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
+		d.Findings = append(d.Findings, l.finding)
+	}
+	for i, f := range d.Findings {
+		d.Findings[i].Text, d.Findings[i].Cure = s.file(f.Text), s.file(f.Cure)
+	}
+	v, err := d.scrubbed(s)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
 }

@@ -207,6 +207,19 @@ func (t tooks) seen(a earshot.Audience) (all []Latency) {
 	return all[max(0, len(all)-keepTurns):]
 }
 
+// Latencies returns how long the last turns took, whoever may know of them: for who
+// looks after the house, and shows none of what they were about.
+func (r *Room) Latencies() (all []Latency) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.turned {
+		if !t.before {
+			all = append(all, t.Latency)
+		}
+	}
+	return all
+}
+
 // partner returns whom an agent has talked with last, as far as everybody in a may know
 // it: that it has talked with somebody else since is nobody's business then.
 func (t tooks) partner(agent earshot.ParticipantID, a earshot.Audience) earshot.ParticipantID {

@@ -11,6 +11,7 @@ package metrics
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -233,37 +234,28 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second, DisableCompression: true})
 }
 
-// A Value is a counter as it stands.
-type Value struct {
-	Name   string            `json:"name"`
-	Labels map[string]string `json:"labels,omitempty"`
-	Value  float64           `json:"value"`
-	Count  uint64            `json:"count,omitempty"` // of a histogram, of which Value is the sum
-}
-
-// Values returns every counter of the house that is not at zero, for a report of a fault.
-func (m *Metrics) Values() ([]Value, error) {
+// Values returns every number of the house itself that is not zero, by name and label, for
+// a report of a fault: of what was measured how often, and the mean.
+func (m *Metrics) Values() (map[string]float64, error) {
 	families, err := m.registry.Gather()
-	var all []Value
+	all := make(map[string]float64)
 	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), "earshot_") {
+			continue
+		}
 		for _, s := range f.GetMetric() {
-			v := Value{Name: f.GetName()}
+			name := strings.TrimPrefix(f.GetName(), "earshot_")
 			for _, l := range s.GetLabel() {
-				if v.Labels == nil {
-					v.Labels = make(map[string]string)
-				}
-				v.Labels[l.GetName()] = l.GetValue()
+				name += " " + l.GetValue()
 			}
 			switch {
-			case s.Counter != nil:
-				v.Value = s.Counter.GetValue()
-			case s.Gauge != nil:
-				v.Value = s.Gauge.GetValue()
-			case s.Histogram != nil:
-				v.Value, v.Count = s.Histogram.GetSampleSum(), s.Histogram.GetSampleCount()
-			}
-			if v.Value != 0 || v.Count > 0 {
-				all = append(all, v)
+			case s.Counter != nil && s.Counter.GetValue() != 0:
+				all[name] = s.Counter.GetValue()
+			case s.Gauge != nil && s.Gauge.GetValue() != 0:
+				all[name] = s.Gauge.GetValue()
+			case s.Histogram != nil && s.Histogram.GetSampleCount() > 0:
+				n := s.Histogram.GetSampleCount()
+				all[name+" count"], all[name+" mean"] = float64(n), s.Histogram.GetSampleSum()/float64(n)
 			}
 		}
 	}

@@ -136,18 +136,16 @@ func TestCountingAllocatesNothing(t *testing.T) {
 func TestValues(t *testing.T) {
 	m := newMetrics()
 	m.Dropped("terminal", 2)
+	m.Took(metrics.Wait, time.Second)
+	m.Took(metrics.Wait, 3*time.Second)
 	all, err := m.Values()
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := false
-	for _, v := range all {
-		found = found || v.Name == "earshot_dropped_total" && v.Labels["queue"] == "terminal" && v.Value == 2
-		if v.Name == "earshot_turns_total" {
-			t.Errorf("%v is at zero", v)
-		}
+	if all["dropped_total terminal"] != 2 || all["turn_stage_seconds wait count"] != 2 || all["turn_stage_seconds wait mean"] != 2 {
+		t.Errorf("what was counted is not in %v", all)
 	}
-	if !found {
-		t.Errorf("what was dropped is not in %v", all)
+	if _, there := all["turns_total completed"]; there {
+		t.Errorf("what is at zero is in %v", all)
 	}
 }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"os"
+	"os/user"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/adrg/xdg"
+
+	"earshot"
+	"earshot/participants"
+)
+
+// A scrub takes out of a text what says who somebody is: names, IDs and handles that it
+// knows, numbers that a chat knows people by, and what is secret of an address. The zero
+// value knows nobody.
+type scrub struct{ names []*regexp.Regexp }
+
+// somebody stands where a name was.
+const somebody = "[somebody]"
+
+// common are names of the house that say nothing of anybody, and stand everywhere.
+var common = []string{
+	"earshot", string(participants.Owner), string(participants.Agent), string(participants.Generic), string(earshot.Desk), "console", "microphone", "discord",
+}
+
+// scrubOf returns one that knows some names.
+func scrubOf(names ...string) scrub {
+	var s scrub
+	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	for _, n := range slices.Compact(names) {
+		n = strings.TrimSpace(n)
+		if n == "" || slices.ContainsFunc(common, func(c string) bool { return strings.EqualFold(c, n) }) {
+			continue
+		}
+		if is, err := regexp.Compile("(?i)" + regexp.QuoteMeta(n)); err == nil {
+			s.names = append(s.names, is)
+		}
+	}
+	return s
+}
+
+// telltale is how long a name is that is taken out wherever it stands, in characters: a
+// shorter one is a part of other words, too.
+const telltale = 4
+
+var (
+	snowflakes = regexp.MustCompile(`\b[0-9]{15,20}\b`)
+	mailboxes  = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+\.[\pL\pN.-]+`)
+	addresses  = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*:/+[^\s"'<>]+`)
+	folders    = regexp.MustCompile(`(^|[\s"'=(:])/[^\s"'<>():]*`)
+)
+
+// text returns t without what says who somebody is.
+func (s scrub) text(t string) string {
+	t = addresses.ReplaceAllStringFunc(t, unveiled)
+	for _, name := range s.names {
+		t = nameless(t, name)
+	}
+	t = mailboxes.ReplaceAllString(t, somebody)
+	return snowflakes.ReplaceAllString(t, "[number]")
+}
+
+// file is text for what may name files: where they are is told only of those in the places
+// of the system.
+func (s scrub) file(t string) string {
+	return s.text(folders.ReplaceAllStringFunc(t, func(path string) string {
+		at := strings.IndexByte(path, '/')
+		for _, known := range []string{"/dev/", "/usr/", "/proc/", "/sys/", "/etc/"} {
+			if strings.HasPrefix(path[at:], known) {
+				return path
+			}
+		}
+		return path[:at] + "[path]"
+	}))
+}
+
+// nameless returns t without a name where it stands by itself, or is long enough.
+func nameless(t string, name *regexp.Regexp) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range name.FindAllStringIndex(t, -1) {
+		before, _ := utf8.DecodeLastRuneInString(t[:at[0]])
+		after, _ := utf8.DecodeRuneInString(t[at[1]:])
+		if utf8.RuneCountInString(t[at[0]:at[1]]) < telltale && (lettered(before) || lettered(after)) {
+			continue
+		}
+		b.WriteString(t[from:at[0]] + somebody)
+		from = at[1]
+	}
+	return b.String() + t[from:]
+}
+
+func lettered(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
+// value returns v, as encoding/json makes it, without the same.
+func (s scrub) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return s.text(v)
+	case []any:
+		for i := range v {
+			v[i] = s.value(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = s.value(v[key])
+		}
+	}
+	return v
+}
+
+// ofMachine are the names that this machine has for who uses it.
+func ofMachine() (names []string) {
+	names = append(names, xdg.Home)
+	if is, err := user.Current(); err == nil && is.Username != "root" {
+		names = append(names, is.Username, is.Name)
+	}
+	if host, err := os.Hostname(); err == nil && utf8.RuneCountInString(host) >= telltale {
+		names = append(names, host)
+	}
+	return names
+}
+
+// wordsOf returns the words of a name by which somebody may be called, too.
+func wordsOf(name string) (all []string) {
+	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if utf8.RuneCountInString(w) >= telltale-1 {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// scrub returns one that knows everybody whom the house does, and its rooms.
+func (d *daemon) scrub() scrub {
+	names := ofMachine()
+	for _, p := range d.Everybody() {
+		names = append(names, p.Name, string(p.ID))
+		if p.Type != participants.Internal {
+			names = append(names, wordsOf(p.Name)...)
+		}
+		for _, h := range d.Handles(p.ID) {
+			names = append(names, h.ID)
+		}
+	}
+	for _, r := range d.rooms.now() {
+		names = append(names, string(r.is.ID), r.is.Name)
+	}
+	return scrubOf(append(names, d.book.Former()...)...)
+}

@@ -1,0 +1,57 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+
+	"earshot/internal/field"
+)
+
+// A Setting is a key that has another value than by default, as it can be shown to
+// anybody.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// open are the keys whose values are words of a fixed list, and those without which a
+// report of a fault tells nothing. Any other text may be somebody's name, or a secret.
+var open = map[string]bool{
+	"executive.llm.provider": true, "executive.llm.model": true, "executive.llm.tools": true,
+	"executive.llm.roles.user.model": true, "executive.reasoning.model": true,
+	"executive.multi_party.turn_taking_protocol": true, "log.level": true,
+}
+
+// Disclosed returns the keys that have another value than by default, without anything
+// that says who lives here: numbers and switches are shown, of a text only that there is
+// one, of a list how long it is.
+func (c *Config) Disclosed() (all []Setting) {
+	_, values := variables(c)
+	for _, change := range Default().Changes(c) {
+		v, known := values[change.Key]
+		text := "(set)"
+		if known {
+			text = disclosed(change.Key, v)
+		}
+		all = append(all, Setting{change.Key, text})
+	}
+	return all
+}
+
+func disclosed(key string, v reflect.Value) string {
+	if _, secret := v.Interface().(field.Secret); secret {
+		return "(set)"
+	}
+	switch v.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return fmt.Sprint(v.Interface())
+	case reflect.Slice, reflect.Map:
+		return fmt.Sprintf("(%d entries)", v.Len())
+	case reflect.String:
+		if open[key] {
+			return v.String()
+		}
+	}
+	return "(set)"
+}
