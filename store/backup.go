@@ -32,7 +32,7 @@ func (a *Archive) Backup(ctx context.Context, path string, with ...Companion) (e
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, discard(path))
+			err = errors.Join(err, discard(path), discard(path+"-journal"))
 		}
 	}()
 	if err := f.Close(); err != nil {
@@ -63,7 +63,7 @@ func (a *Archive) vacuum(ctx context.Context, path string) error {
 
 // accompany puts files into a backup, and looks through all of it.
 func accompany(ctx context.Context, path string, with []Companion) (err error) {
-	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(DELETE)", "synchronous(FULL)"}))
+	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)"}))
 	if err != nil {
 		return err
 	}

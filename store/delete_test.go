@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -221,7 +222,10 @@ func anyBody(t *rapid.T) earshot.Body {
 }
 
 // answers is what a reader says to some questions.
-func answers(t *rapid.T, r *store.Reader) string {
+func answers(t interface {
+	Context() context.Context
+	Fatal(args ...any)
+}, r *store.Reader) string {
 	var all strings.Builder
 	say := func(events []earshot.Event, err error) {
 		if err != nil {

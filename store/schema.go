@@ -204,5 +204,5 @@ func stamp(ctx context.Context, tx *sql.Tx, name string, version int) error {
 
 // newer says that this program is too old for the file at path.
 func newer(path string, version int) error {
-	return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one knows up to %d): start that one, or choose another store.directory", ErrOther, path, version, len(migrations))
+	return fmt.Errorf("%w: %s: it was made by a newer earshot (version %d; this one knows up to %d): start that one, restore a backup that was made before the upgrade (earshot restore --force FILE), or choose another store.directory", ErrOther, path, version, len(migrations))
 }

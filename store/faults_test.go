@@ -1,0 +1,270 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"earshot/store"
+)
+
+// A disk fails from some write on, as one does that is pulled out: what SQLite asks of it
+// after that does not happen. It stands between SQLite and the file system of the process.
+type disk struct {
+	left    atomic.Int64 // what is written before it fails; negative: it does not
+	methods sync.Map     // of a file of ours, by address: the address of those of the system
+	base    uintptr      // the file system of the process
+}
+
+// broken is the one disk of the test process. SQLite calls functions, not closures.
+var broken disk
+
+// install puts the disk in front of the file system, once and for good. Until it is told
+// to fail it does nothing.
+var install = sync.OnceFunc(func() {
+	tls := libc.NewTLS()
+	broken.left.Store(-1)
+	broken.base = sqlite3.Xsqlite3_vfs_find(tls, 0)
+	shim := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})))
+	vfs := at[sqlite3.Tsqlite3_vfs](shim)
+	*vfs = *at[sqlite3.Tsqlite3_vfs](broken.base)
+	name, err := libc.CString("broken")
+	if err != nil {
+		panic(err)
+	}
+	vfs.FzName, vfs.FpNext = name, 0
+	vfs.FxOpen, vfs.FxDelete = address(openFile), address(deleteFile)
+	if code := sqlite3.Xsqlite3_vfs_register(tls, shim, 1); code != sqlite3.SQLITE_OK {
+		panic(fmt.Sprint("registering a file system: ", code))
+	}
+})
+
+// at returns what lies at an address that is not of Go.
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+
+// address returns that of a function, as SQLite's code takes it.
+func address(f any) uintptr { return (*[2]uintptr)(unsafe.Pointer(&f))[1] }
+
+// function returns the one at an address.
+func function[F any](address uintptr) F {
+	return *(*F)(unsafe.Pointer(&struct{ uintptr }{address}))
+}
+
+// fails reports whether what is to be written now is not.
+func (d *disk) fails() bool {
+	for {
+		left := d.left.Load()
+		if left <= 0 {
+			return left == 0
+		}
+		if d.left.CompareAndSwap(left, left-1) {
+			return false
+		}
+	}
+}
+
+func openFile(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
+	open := function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](at[sqlite3.Tsqlite3_vfs](broken.base).FxOpen)
+	code := open(tls, broken.base, name, file, flags, out)
+	had := *at[uintptr](file)
+	if code != sqlite3.SQLITE_OK || had == 0 {
+		return code
+	}
+	mine, ok := broken.methods.Load(^had) // made for another file already
+	if !ok {
+		m := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_io_methods{})))
+		methods := at[sqlite3.Tsqlite3_io_methods](m)
+		*methods = *at[sqlite3.Tsqlite3_io_methods](had)
+		methods.FxWrite, methods.FxTruncate, methods.FxSync = address(writeFile), address(truncateFile), address(syncFile)
+		broken.methods.Store(m, had)
+		broken.methods.Store(^had, m)
+		mine = m
+	}
+	*at[uintptr](file) = mine.(uintptr)
+	return code
+}
+
+// system returns the methods that a file would have without us.
+func system(file uintptr) *sqlite3.Tsqlite3_io_methods {
+	had, _ := broken.methods.Load(*at[uintptr](file))
+	return at[sqlite3.Tsqlite3_io_methods](had.(uintptr))
+}
+
+func writeFile(tls *libc.TLS, file, data uintptr, n int32, offset int64) int32 {
+	if broken.fails() {
+		return sqlite3.SQLITE_IOERR | 3<<8 // of a write
+	}
+	return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](system(file).FxWrite)(tls, file, data, n, offset)
+}
+
+func truncateFile(tls *libc.TLS, file uintptr, size int64) int32 {
+	if broken.fails() {
+		return sqlite3.SQLITE_IOERR | 6<<8
+	}
+	return function[func(*libc.TLS, uintptr, int64) int32](system(file).FxTruncate)(tls, file, size)
+}
+
+func syncFile(tls *libc.TLS, file uintptr, flags int32) int32 {
+	if broken.fails() {
+		return sqlite3.SQLITE_IOERR | 4<<8
+	}
+	return function[func(*libc.TLS, uintptr, int32) int32](system(file).FxSync)(tls, file, flags)
+}
+
+func deleteFile(tls *libc.TLS, _, name uintptr, sync int32) int32 {
+	if broken.fails() {
+		return sqlite3.SQLITE_IOERR | 10<<8
+	}
+	return function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](broken.base).FxDelete)(tls, broken.base, name, sync)
+}
+
+// failing calls do on a disk that fails from the first write on, then from one so many
+// later, and so on, until it does not hear of it, and after each calls then on a disk that
+// works.
+func failing(t *testing.T, each int, do func() error, then func(n int, err error)) (writes int) {
+	t.Helper()
+	install()
+	defer broken.left.Store(-1)
+	for n := 0; n < 100_000; n += each {
+		broken.left.Store(int64(n))
+		err := do()
+		unheard := broken.left.Swap(-1) > 0
+		then(n, err)
+		if err == nil && unheard {
+			return n
+		}
+	}
+	t.Fatal("there is no end of writes")
+	return 0
+}
+
+// rowsOf returns the journal in a file as it is, read without this package.
+func rowsOf(t *testing.T, directory string) (version int, rows string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(directory, "earshot.db"))
+	must(t, err)
+	defer db.Close()
+	must(t, db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version))
+	must(t, db.QueryRowContext(t.Context(), "SELECT group_concat(format('%d %s %s %d', sequence, id, payload, sum), char(10) ORDER BY sequence) FROM journal").Scan(&rows))
+	return version, rows
+}
+
+// TestMigrationFails: whatever write of bringing a file up to date fails, and all after
+// it, as when the process is killed there, the file is of its version or of the newest,
+// all that was in it is, and the next start finishes.
+func TestMigrationFails(t *testing.T) {
+	for i, name := range versions[:len(versions)-1] {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			origin := load(t, fixture(t, name))
+			_, want := rowsOf(t, origin)
+			whole, err := os.ReadFile(filepath.Join(origin, "earshot.db"))
+			must(t, err)
+			directory := ""
+			each := 5 // they have most of it in common
+			if name == first {
+				each = 1
+			}
+			writes := failing(t, each, func() error {
+				directory = t.TempDir()
+				must(t, os.WriteFile(filepath.Join(directory, "earshot.db"), whole, 0o600))
+				s, err := store.Open(t.Context(), store.Config{Directory: directory})
+				if err == nil {
+					err = s.Close()
+				}
+				return err
+			}, func(n int, err error) {
+				if err != nil && !errors.Is(err, store.ErrFull) {
+					t.Fatalf("after %d writes: %v", n, err)
+				}
+				version, rows := rowsOf(t, directory)
+				if version != i+1 && version != len(versions) || rows != want {
+					t.Fatalf("after %d writes it is of version %d, and has\n%s\nwant\n%s", n, version, rows, want)
+				}
+				s, err := store.Open(t.Context(), store.Config{Directory: directory})
+				if err != nil {
+					t.Fatalf("after %d writes it is not opened: %v", n, err)
+				}
+				if got, err := s.For(everybody).Search(t.Context(), "tide", 10); err != nil || !strings.Contains(texts(got), "The tide is high") {
+					t.Errorf("after %d writes: %s, %v", n, texts(got), err)
+				}
+				must(t, s.Close())
+				must(t, os.RemoveAll(directory))
+			})
+			if writes < 10 {
+				t.Errorf("there were only %d writes", writes)
+			}
+		})
+	}
+}
+
+// TestImportFails: whatever write of an import fails, and all after it, nothing of it is
+// there, or all; and it can be tried again.
+func TestImportFails(t *testing.T) {
+	from := fresh(t, filepath.Join(t.TempDir(), "a"))
+	add(t, from, numbered(60)...)
+	_, err := from.Delete(t.Context(), everything(t, from)[7].ID)
+	must(t, err)
+	export := exported(t, from)
+	want := "mine|" + texts(everything(t, from))
+	directory := ""
+	failing(t, 1, func() error {
+		left := broken.left.Swap(-1)
+		directory = t.TempDir()
+		s, err := store.Open(t.Context(), store.Config{Directory: directory})
+		must(t, err)
+		add(t, s, said("mine"))
+		broken.left.Store(left)
+		_, err = s.Import(t.Context(), bytes.NewReader(export), false)
+		s.Close() // which may fail too
+		return err
+	}, func(n int, err error) {
+		s, again := store.Open(t.Context(), store.Config{Directory: directory})
+		if again != nil {
+			t.Fatalf("after %d writes it is not opened: %v", n, again)
+		}
+		switch got := texts(everything(t, s)); {
+		case err != nil && !errors.Is(err, store.ErrFull):
+			t.Fatalf("after %d writes: %v", n, err)
+		case got != want && (err == nil || got != "mine"):
+			t.Fatalf("after %d writes (%v) there is %s", n, err, got)
+		}
+		if _, err := s.Import(t.Context(), bytes.NewReader(export), false); err != nil || texts(everything(t, s)) != want {
+			t.Fatalf("after %d writes it is not imported: %v", n, err)
+		}
+		must(t, s.Close())
+		must(t, os.RemoveAll(directory))
+	})
+}
+
+// TestBackupFails: whatever write of a backup fails, there is none, and the journal goes on.
+func TestBackupFails(t *testing.T) {
+	s := fresh(t, filepath.Join(t.TempDir(), "a"))
+	add(t, s, numbered(20)...)
+	archive, err := store.OpenReader(t.Context(), filepath.Dir(s.Path()))
+	must(t, err)
+	defer archive.Close()
+	path := filepath.Join(t.TempDir(), "backup")
+	failing(t, 1, func() error { return archive.Backup(context.WithoutCancel(t.Context()), path) }, func(n int, err error) {
+		_, there := os.Stat(path)
+		if (err == nil) != (there == nil) {
+			t.Fatalf("after %d writes: %v, %v", n, err, there)
+		}
+		if left, _ := filepath.Glob(path + "*"); err != nil && len(left) > 0 {
+			t.Fatalf("after %d writes there is %s", n, left)
+		}
+		os.Remove(path)
+	})
+	add(t, s, said("and on"))
+}
