@@ -89,6 +89,8 @@ var figures = []figure{
 	{"posting", posting},
 	{"eyes", eyes},
 	{"search", searching},
+	{"start", starting},
+	{"copies", copying},
 	{"reload", reloading},
 }
 

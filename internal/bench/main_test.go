@@ -123,6 +123,11 @@ func TestEveryFigure(t *testing.T) {
 			"search a million sentences: a whole sentence", "search a million sentences: accents, capitals, no spaces",
 			"search a million sentences: a word that nobody said", "search a million sentences: where little is said",
 			"search a million sentences: where nothing is said"}},
+		{"start", true, []string{
+			"opening a journal of 100,000 events", "opening a journal of 100,000 events, after a kill",
+			"starting with 100,000 events", "starting with 100,000 events, after a kill"}},
+		{"copies", false, []string{
+			"exporting 100,000 events", "importing 100,000 events", "backing up 100,000 events", "keeping a message while a backup is made"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.slow && testing.Short() {
