@@ -43,7 +43,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install uninstall test test-core check race bench proof fuzz scenes clean
+.PHONY: help run build install uninstall test test-core check race bench proof fuzz scenes pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -105,6 +105,10 @@ scenes: ## perform the scenes: what was heard, what must be said
 
 bench: ## what it costs, as multiples of the bare thing
 	go run ./internal/bench
+
+pictures: ## those of the documentation, of the monitor on a real terminal
+	@mkdir -p docs/pictures
+	CGO_ENABLED=0 EARSHOT_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run '^TestMonitorOnATerminal$$' ./cmd/earshot
 
 clean: ## remove what was built; the Ollama server and the Discord clients of the tests stay in the user's cache
 	rm -rf bin .cache

@@ -431,17 +431,18 @@ func (p *past) thought(m marks, does func(tone, string) row, b earshot.Thought) 
 	if b.Question != "" {
 		what += " about " + string('“') + brief(string(b.Question)) + "”"
 	}
-	what += " (" + because(b.Cause) + ")"
-	tone := dim
+	if b.Of == "" { // else it is the same as before
+		what += " (" + because(b.Cause) + ")"
+	}
+	r := does(dim, what)
 	switch {
 	case b.Dropped:
-		tone, what = wary, what+", and gave it up"
+		r = append(r, span{wary, ", and gave it up"})
 	case b.Cut != nil:
-		tone, what = wary, what+", and gave way to "+p.name(b.Cut.By)
+		r = append(r, span{wary, ", and gave way to " + m.name(p.name(b.Cut.By))})
 	case b.Outcome == earshot.Failed:
-		tone, what = bad, what+", and failed"
+		r = append(r, span{bad, ", and failed"})
 	}
-	r := does(tone, what)
 	if text := strings.Join(strings.Fields(string(b.Text)), " "); text != "" {
 		r = append(r, span{dim, ": " + m.cut(m.safe(text), 160)})
 	}

@@ -361,20 +361,30 @@ func partsOf(s room.State) (all []part) {
 	return all
 }
 
-// stages are those of a turn, with a letter for the waterfall.
+// stages are those of a turn until something comes out, with a letter for the waterfall.
 var stages = []struct {
 	letter string
 	name   string
 	of     func(latency) time.Duration
 }{
-	{"h", "heard", func(l latency) time.Duration { return l.Hear }},
-	{"d", "decided", func(l latency) time.Duration { return l.Decide }},
-	{"q", "queued", func(l latency) time.Duration { return l.Queue }},
-	{"a", "asked", func(l latency) time.Duration { return l.Ask }},
-	{"t", "first token", func(l latency) time.Duration { return l.FirstToken }},
-	{"c", "first clause", func(l latency) time.Duration { return l.FirstClause }},
+	{"h", "hear", func(l latency) time.Duration { return l.Hear }},
+	{"d", "decide", func(l latency) time.Duration { return l.Decide }},
+	{"q", "queue", func(l latency) time.Duration { return l.Queue }},
+	{"a", "ask", func(l latency) time.Duration { return l.Ask }},
+	{"t", "token", func(l latency) time.Duration { return l.FirstToken }},
+	{"c", "clause", func(l latency) time.Duration { return l.FirstClause }},
 	{"o", "out", func(l latency) time.Duration { return l.FirstHeard }},
-	{"=", "saying it", func(l latency) time.Duration { return l.Rest }},
+}
+
+// legend says what the letters mean that occur in some turns.
+func legend(turns []latency) string {
+	var names []string
+	for _, s := range stages {
+		if slices.ContainsFunc(turns, func(l latency) bool { return s.of(l) > 0 }) {
+			names = append(names, s.letter+" "+s.name)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // latencies draws the last turns as waterfalls: each stage begins where the one before it
@@ -387,8 +397,8 @@ func (m *Model) latencies(width int) (rows []row) {
 	for _, l := range m.now.Turns {
 		longest = max(longest, l.Wait)
 	}
-	room := max(8, min(40, width-28))
-	rows = append(rows, wrap(row{{dim, "h heard  d decided  q queued  a asked  t first token  c clause  o out"}}, width, 0)...)
+	room := max(8, min(40, width-31))
+	rows = append(rows, wrap(row{{dim, legend(m.now.Turns)}}, width, 0)...)
 	for _, l := range slices.Backward(m.now.Turns) {
 		what := brieflyFor(l.Wait)
 		if l.Wait == 0 {
@@ -418,23 +428,25 @@ func waterfall(l latency, longest time.Duration, room int) (r row) {
 	if longest <= 0 {
 		return nil
 	}
+	left := 0 // stages that still need a column
+	for _, s := range stages {
+		left += yes(s.of(l) > 0)
+	}
 	used, at := 0, time.Duration(0)
-	for k, s := range stages[:len(stages)-1] {
+	for _, s := range stages {
 		took := max(0, s.of(l))
 		if took == 0 {
 			continue
 		}
-		at += took
-		until := max(used+1, int(float64(at)/float64(longest)*float64(room)+0.5))
-		until = min(until, room)
-		if until > used {
-			t := plain
-			if k == 4 {
-				t = wary
-			}
-			r = append(r, span{t, strings.Repeat(s.letter, until-used)})
-			used = until
+		at, left = at+took, left-1
+		until := int(float64(at)/float64(longest)*float64(room) + 0.5)
+		until = max(used+1, min(until, room-left))
+		t := plain
+		if s.letter == "t" { // where the model thinks
+			t = wary
 		}
+		r = append(r, span{t, strings.Repeat(s.letter, until-used)})
+		used = until
 	}
 	return r
 }
@@ -443,8 +455,11 @@ func waterfall(l latency, longest time.Duration, room int) (r row) {
 func (m *Model) mode() row {
 	s := m.now
 	tone, sign := good, m.marks.dot
+	if m.lost != "" {
+		return row{{bad, m.marks.no + " not connected"}}
+	}
 	if !m.heard {
-		return row{{dim, "?"}}
+		return row{{dim, m.marks.more}}
 	}
 	if s.Mode != earshot.Live {
 		tone, sign = wary, m.marks.open

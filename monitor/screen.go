@@ -178,9 +178,9 @@ func (m *Model) window(text []row, height int, down *int) []row {
 	return rows[:height:height]
 }
 
-// content is a pane with a blank on the left.
+// content is a pane with a blank on both sides.
 func (m *Model) content(p pane, width int) []row {
-	rows := m.contents(p, max(1, width-1))
+	rows := m.contents(p, max(1, width-2))
 	shifted := make([]row, len(rows))
 	for k, r := range rows {
 		shifted[k] = append(row{{plain, " "}}, r...)
@@ -222,6 +222,7 @@ func (m *Model) tab(p pane) row {
 	}
 	r := row{{t, title}}
 	switch {
+	case !m.heard:
 	case p == thought && m.thinks():
 		r = append(r, span{good, m.marks.dot})
 	case p == health && m.ill() > 0:

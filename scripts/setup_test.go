@@ -222,6 +222,7 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 			program(t, filepath.Join(dir, "usr", file), "")
 		}
 	}
+	program(t, filepath.Join(bin, "tmux"), "#!/bin/sh\n")
 	if m.tools {
 		for _, name := range []string{"pulseaudio", "pactl", "flite", "espeak-ng", "ffmpeg"} {
 			program(t, filepath.Join(bin, name), "#!/bin/sh\n")

@@ -22,6 +22,7 @@ var may = map[string]string{
 	"internal/helper/...":            ".",
 	"internal/terminal":              ".",
 	"internal/terminal/terminaltest": ". internal/terminal",
+	"internal/picture":               "",
 	"internal/redact":                ".",
 	"internal/sdnotify":              "",
 	"internal/metrics":               ".",

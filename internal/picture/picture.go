@@ -1,0 +1,173 @@
+// Package picture draws what stands on a terminal as an SVG, for the documentation. It
+// knows what tmux writes of a screen (capture-pane -e): text, and the sequences of colours
+// and of styles. Everything else is left out.
+package picture
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// The size of a cell, and what is around the screen, in pixels.
+const (
+	cellWidth  = 8.4 // of a font of 14 pixels, as most are
+	cellHeight = 18.0
+	margin     = 14.0
+	baseline   = 13.5 // below the top of a cell
+)
+
+// The colours: text, the ground, and the first sixteen of a terminal.
+const (
+	text   = "#d7dae0"
+	faint  = "#8b919d"
+	ground = "#15171c"
+)
+
+var palette = [16]string{
+	"#22252b", "#ef6b73", "#8cc265", "#d9a343", "#5aa7e8", "#c77dda", "#42b3c2", "#d7dae0",
+	"#5b616e", "#ff8b92", "#a5e075", "#f0c674", "#7cc0ff", "#de9bef", "#5fd3e0", "#ffffff",
+}
+
+// A look is how a cell looks.
+type look struct {
+	front, back          string // of palette; empty is the usual
+	bold, italic, dim    bool
+	underlined, inverted bool
+}
+
+// A run is a piece of a row in one look.
+type run struct {
+	look
+	column, width int
+	text          string
+}
+
+// SVG draws a screen of so many columns, of which screen has a row a line. Title says to
+// who cannot see it what it is.
+func SVG(screen string, columns int, title string) string {
+	rows := strings.Split(strings.TrimRight(screen, "\n"), "\n")
+	width, height := float64(columns)*cellWidth+2*margin, float64(len(rows))*cellHeight+2*margin
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
+	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(title))
+	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" rx="8" fill="%s"/>`+"\n", width, height, ground)
+	b.WriteString(`<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` + "\n")
+	var now look
+	for k, line := range rows {
+		for _, r := range runs(line, &now) {
+			draw(&b, r, margin+float64(k)*cellHeight)
+		}
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.String()
+}
+
+// runs parses a row. The look goes on in the next.
+func runs(line string, now *look) (all []run) {
+	column := 0
+	for line != "" {
+		if rest, ok := strings.CutPrefix(line, "\x1b["); ok {
+			end := strings.IndexFunc(rest, func(r rune) bool { return r >= 0x40 && r <= 0x7e })
+			if end < 0 {
+				break
+			}
+			if rest[end] == 'm' {
+				now.change(rest[:end])
+			}
+			line = rest[end+1:]
+			continue
+		}
+		cluster, rest, width, _ := uniseg.FirstGraphemeClusterInString(line, -1)
+		line = rest
+		if cluster[0] < ' ' {
+			continue
+		}
+		if n := len(all); n > 0 && all[n-1].look == *now {
+			all[n-1].text += cluster
+			all[n-1].width += width
+		} else {
+			all = append(all, run{look: *now, column: column, width: width, text: cluster})
+		}
+		column += width
+	}
+	return all
+}
+
+// change does what the parameters of a sequence say.
+func (l *look) change(params string) {
+	for _, p := range strings.Split(params, ";") {
+		n, err := strconv.Atoi(p)
+		switch {
+		case p == "" || n == 0:
+			*l = look{}
+		case err != nil:
+		case n == 1:
+			l.bold = true
+		case n == 2:
+			l.dim = true
+		case n == 3:
+			l.italic = true
+		case n == 4:
+			l.underlined = true
+		case n == 7:
+			l.inverted = true
+		case n == 22:
+			l.bold, l.dim = false, false
+		case n == 23:
+			l.italic = false
+		case n == 24:
+			l.underlined = false
+		case n == 27:
+			l.inverted = false
+		case n >= 30 && n <= 37:
+			l.front = palette[n-30]
+		case n == 39:
+			l.front = ""
+		case n >= 40 && n <= 47:
+			l.back = palette[n-40]
+		case n == 49:
+			l.back = ""
+		case n >= 90 && n <= 97:
+			l.front = palette[n-82]
+		case n >= 100 && n <= 107:
+			l.back = palette[n-92]
+		}
+	}
+}
+
+// draw writes one run, whose row begins at top. Its length is fixed, so that everything
+// stands below its like whatever font there is.
+func draw(b *strings.Builder, r run, top float64) {
+	front, back := r.front, r.back
+	if front == "" {
+		front = text
+	}
+	if r.dim {
+		front = faint
+	}
+	if r.inverted {
+		front, back = ground, front
+	}
+	x, width := margin+float64(r.column)*cellWidth, float64(r.width)*cellWidth
+	if back != "" {
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", x, top, width, cellHeight, back)
+	}
+	if strings.TrimSpace(r.text) == "" {
+		return
+	}
+	style := ""
+	if r.bold {
+		style += ` font-weight="bold"`
+	}
+	if r.italic {
+		style += ` font-style="italic"`
+	}
+	if r.underlined {
+		style += ` text-decoration="underline"`
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" textLength="%.1f"%s>%s</text>`+"\n", x, top+baseline, front, width, style, html.EscapeString(r.text))
+}
