@@ -15,9 +15,12 @@ import (
 )
 
 const (
-	// frames is how often a second the screen is drawn at most: more than the eye
-	// needs to read, and little for a slow line.
+	// frames is how often a second what comes is drawn at most: more than the eye needs
+	// to read, and little for a slow line.
 	frames = 20
+
+	// glances is how often a second it is looked whether there is something to draw.
+	glances = 60
 
 	// tick is how often the ages are told anew where nothing happens.
 	tick = time.Second
@@ -56,7 +59,7 @@ func Run(ctx context.Context, c Config) error {
 		})
 	}}
 	options := []tea.ProgramOption{
-		tea.WithContext(gctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithFPS(frames),
+		tea.WithContext(gctx), tea.WithInput(c.In), tea.WithOutput(c.Out), tea.WithFPS(glances),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
 	}
 	if c.Env != nil {
@@ -95,7 +98,7 @@ func pump(ctx context.Context, in *inbox, program *tea.Program) error {
 		}
 		program.Send(came{})
 		select {
-		case <-time.After(time.Second / frames / 2):
+		case <-time.After(time.Second / frames):
 		case <-ctx.Done():
 			return nil
 		}

@@ -88,6 +88,7 @@ var figures = []figure{
 	{"aloud", aloud},
 	{"posting", posting},
 	{"eyes", eyes},
+	{"monitor", monitored},
 	{"search", searching},
 	{"start", starting},
 	{"copies", copying},

@@ -110,6 +110,7 @@ func TestEveryFigure(t *testing.T) {
 			"H of that: ear and room, to the first word to the voice", "H of that: ear and room, to the word that silences",
 			"H the same for what is not for us: lowered", "H the same for what is not for us: silent", "H false stops in a call"}},
 		{"posting", false, []string{"D1 text → first part", "D1 text → first part, ten channels at once"}},
+		{"monitor", true, []string{"M1 message → screen of the monitor"}},
 		{"discord", true, []string{
 			"hearing 8 who speak, CPU", "hearing 8 who speak, a frame", "hearing 8 who speak, allocations",
 			"delay that the jitter buffer adds", "a commit in a group of 25"}},
