@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(still{m}, map[string]func(){"earshot": main, hasty: func() {
 		restarts = supervise.Config{First: 50 * time.Millisecond, Most: 200 * time.Millisecond, Well: 300 * time.Millisecond}
 		main()
-	}, newer: func() { release = "99.0.0"; main() }, fakeCamera: beFakeCamera, dayHelper: beDayHelper})
+	}, newer: func() { release = "99.0.0"; main() }, fakeCamera: beFakeCamera, dayHelper: beDayHelper, soaking: beSoaking})
 }
 
 // newer is earshot as it will be once.

@@ -71,6 +71,18 @@ type house struct {
 	voice     time.Time // when the voice that is heard began
 	ids       int       // that there are already
 	stop      func()
+
+	set atomic.Int64 // by how much the clock on the wall was set, in nanoseconds
+}
+
+// clock is the one on the wall. One that was set knows nothing of the time that passed
+// beside it, as those in a journal do not: that is harder than what a real one does.
+func (h *house) clock() time.Time {
+	set := h.set.Load()
+	if set == 0 {
+		return time.Now()
+	}
+	return time.Now().Add(time.Duration(set)).Round(0)
 }
 
 // newHouse returns a room that is not open yet; its console shows a rune in a
@@ -109,7 +121,7 @@ func (h *house) open(ctx context.Context) *house {
 		Event:   h.event, Lasts: h.lasts,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
 		Works: func() []string { return slices.Clone(h.works) }, Commands: h.extra,
-		Now: time.Now, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now: h.clock, Log: slog.New(slog.NewTextHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		NewID: func() earshot.EventID {
 			mu.Lock()
 			defer mu.Unlock()

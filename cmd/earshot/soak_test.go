@@ -1,0 +1,340 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/participants"
+)
+
+// soaking is this test binary as a house that lives through many hours in a few seconds:
+// everything is the daemon's own, journal and all, but the clock, which is that of
+// testing/synctest, and what it hears, sees and is told.
+const soaking = "earshot-soaking"
+
+// soakHours is the environment variable that says for how many hours.
+const soakHours = "SOAK_HOURS"
+
+// A gauge is what a house has taken of the machine after so many hours.
+type gauge struct {
+	Hour       int       `json:"hour"`
+	At         time.Time `json:"at"`
+	Heap       uint64    `json:"heap"` // bytes that are in use after a collection
+	Goroutines int       `json:"goroutines"`
+	Files      int       `json:"files"` // open
+	Log        int64     `json:"log"`   // bytes of all files besides the journal
+	Journal    int64     `json:"journal"`
+	Events     int64     `json:"events"`
+	Replies    int       `json:"replies"`
+	Faults     []string  `json:"faults"`
+	Late       float64   `json:"late"` // seconds of the longest negative latency; 0 if there was none
+	Reminded   int       `json:"reminded"`
+}
+
+// soakModel answers, thinks, sets reminders and has agents talk to each other.
+const soakModel = `every_seconds: 0.02
+reply: That is an answer of some length to what was said.
+rules:
+- {for: thought, when: "", reply: "I wonder what the weather will be like."}
+- when: remind me
+  calls: [{tool: remind, arguments: {action: set, text: the kettle, in_seconds: 900}}]
+- {when: ask alice, calls: [{tool: message_agent, arguments: {name: Alice, message: "how are you?"}}]}
+- {result: "", reply: "Done."}
+`
+
+// beSoaking lives for as many hours as it is told, and prints a gauge after each.
+func beSoaking() {
+	code := 1
+	synctest.Test(new(testing.T), func(*testing.T) {
+		if err := soak(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return
+		}
+		code = 0
+	})
+	os.Exit(code)
+}
+
+// soak is the life of a house.
+func soak(ctx context.Context) error {
+	hours := 1
+	if _, err := fmt.Sscan(os.Getenv(soakHours), &hours); err != nil {
+		return err
+	}
+	// Noon before the clock goes forward: midnight and the hour that is not are in it.
+	begin := time.Date(2000, 3, 25, 12, 0, 0, 0, time.Local)
+	time.Sleep(time.Until(begin))
+	a := &app{ctx: ctx, std: std{os.Stdin, os.Stdout, os.Stderr}}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := openLogOf(cfg.Log.File)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	d, err := newDaemon(ctx, cfg, log, earshot.Handle{Provider: "console", ID: "uid0"}, "Ann")
+	if err != nil {
+		return err
+	}
+	ctx, end := context.WithCancel(ctx)
+	var serving sync.WaitGroup
+	var failed error
+	serving.Go(func() { failed = d.serve(ctx, nil) })
+	l := life{daemon: d, out: json.NewEncoder(os.Stdout)}
+	for h := range hours {
+		if err = l.hour(ctx, h); err != nil {
+			break
+		}
+		synctest.Wait()
+		if err = l.read(ctx, h); err != nil {
+			break
+		}
+	}
+	end()
+	serving.Wait()
+	if err == nil {
+		err = failed
+	}
+	if e := d.close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// openLogOf opens a log as the daemon has it.
+func openLogOf(file string) (*slog.Logger, func() error, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelWarn})), f.Close, nil
+}
+
+// A life is what happens in a house.
+type life struct {
+	*daemon
+	out *json.Encoder
+
+	after int64 // the event that was looked at last
+	total gauge
+}
+
+// hour is one of it, in which somebody comes and goes nine times, mostly at the desk and
+// sometimes in the kitchen.
+func (l *life) hour(ctx context.Context, h int) error {
+	began := time.Now()
+	for visit := range 9 {
+		room := earshot.Desk
+		if visit%3 == 2 {
+			room = "kitchen"
+		}
+		if err := l.visit(ctx, room, h); err != nil {
+			return fmt.Errorf("hour %d, visit %d: %w", h, visit, err)
+		}
+		time.Sleep(time.Minute)
+	}
+	time.Sleep(time.Until(began.Add(time.Hour)))
+	return nil
+}
+
+// visit is that of Ann, who types, talks and is seen.
+func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
+	h1 := house{l.daemon}
+	account := l.account
+	session := participants.Session{ID: string(l.id()), Room: room, Participant: l.owner.ID, Account: account, Outlet: "terminal", Connection: "terminal", Since: time.Now()}
+	handle, leave := h1.Join(session)
+	around := earshot.Audience{Room: room, Members: []earshot.ParticipantID{l.owner.ID}}
+	go1 := h1.Enter(room, &testkit.Voice{Called: "terminal", Every: time.Millisecond, Flow: true}, around)
+	admit := func(e earshot.Event) error {
+		e.Room = room
+		if e.From.ID == "" {
+			e.From, e.Via = handle(), "terminal"
+		}
+		return l.Admit(ctx, e)
+	}
+	defer func() {
+		_ = admit(earshot.Event{Body: earshot.Presence{Session: session.ID}})
+		go1()
+		leave()
+	}()
+	if err := admit(earshot.Event{Body: earshot.Presence{Session: session.ID, Here: true}}); err != nil {
+		return err
+	}
+	for n, text := range []string{
+		"hello, how are you?", "tell me something about the tides", "remind me of the kettle", "ask alice how she is", "@Alice what do you write?",
+		"stop", "what did I say?", "I think we need some milk and bread for tomorrow",
+	} {
+		if err := admit(earshot.Event{Body: earshot.Typing{Began: true}}); err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Second)
+		if err := admit(earshot.Event{ID: l.id(), Body: earshot.Message{Text: earshot.Text(fmt.Sprintf("%s (%d.%d)", text, h, n))}}); err != nil {
+			return err
+		}
+		time.Sleep(time.Duration(n*n) * 300 * time.Millisecond) // sometimes in the middle of the answer
+		if room == earshot.Desk {
+			if err := admit(l.seen(n)); err != nil {
+				return err
+			}
+			if err := admit(l.heard(fmt.Sprintf("earshot what time is it number %d", n))); err != nil {
+				return err
+			}
+		}
+		time.Sleep(25 * time.Second)
+	}
+	return nil
+}
+
+// seen is what a camera notices.
+func (l *life) seen(n int) earshot.Event {
+	return earshot.Event{ID: l.id(), At: time.Now(), From: earshot.Handle{Provider: "webcam", ID: "desk"}, Via: "",
+		Body: earshot.Sight{What: earshot.PeopleChanged, People: n % 2, Were: (n + 1) % 2, Eyes: earshot.Clear, Sure: 0.9}}
+}
+
+// heard is what a microphone hears.
+func (l *life) heard(text string) earshot.Event {
+	return earshot.Event{ID: l.id(), At: time.Now().Add(-2 * time.Second), From: earshot.Handle{Provider: "microphone", ID: "default"},
+		Body: earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: 2 * time.Second}}
+}
+
+// read prints what the house has taken.
+func (l *life) read(ctx context.Context, h int) error {
+	for { // what has happened since
+		some, err := l.store.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{l.owner.ID}}).Events(ctx, l.after, 500)
+		if err != nil {
+			return err
+		}
+		for _, e := range some {
+			l.after = e.Sequence
+			l.total.Events = e.Sequence
+			if r, ok := e.Body.(earshot.Reply); ok {
+				l.total.Replies++
+				if strings.Contains(string(r.Offered), "kettle") {
+					l.total.Reminded++
+				}
+			}
+		}
+		if len(some) == 0 {
+			break
+		}
+	}
+	for range 3 {
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if dir := os.Getenv("SOAK_PROFILES"); dir != "" { // for who looks for what has grown
+		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("heap.%03d", h)))
+		if err != nil {
+			return err
+		}
+		_ = pprof.Lookup("heap").WriteTo(f, 0)
+		f.Close()
+	}
+	open, _ := os.ReadDir("/proc/self/fd")
+	r := l.total
+	r.Hour, r.At, r.Heap, r.Goroutines, r.Files = h, time.Now(), m.HeapAlloc, runtime.NumGoroutine(), len(open)
+	for _, n := range l.desk.State(l.audience()).Faults {
+		r.Faults = append(r.Faults, n.Text)
+	}
+	journal := l.config().Store.Directory
+	err := filepath.WalkDir(filepath.Dir(journal), func(path string, f fs.DirEntry, err error) error {
+		if err != nil || f.IsDir() {
+			return err
+		}
+		about, err := f.Info()
+		if err != nil {
+			return nil // gone meanwhile
+		}
+		if strings.HasPrefix(path, journal) {
+			r.Journal += about.Size()
+		} else {
+			r.Log += about.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.out.Encode(r)
+}
+
+// TestSoak: hours of mixed life take no more memory, goroutines, files or room on the disk,
+// besides the journal, than the first ones: few of them here, thirty in a proof, through
+// midnight and the night in which the clock goes forward.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	hours := 4
+	if os.Getenv("EARSHOT_PROOF") != "" {
+		hours = 30
+	}
+	h := newHome(t, fmt.Sprintf("%s=%d", soakHours, hours), "TZ=Europe/Berlin")
+	h.write("config/earshot/config.yaml", `agents:
+- {name: Alice, description: writes poems}
+- {name: Bob, description: counts things}
+rooms:
+- {id: kitchen, name: the kitchen}
+`)
+	h.scripted(soakModel)
+	h.name = soaking
+	var out, errs bytes.Buffer
+	c := h.command()
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 0 {
+			t.Fatalf("%v\n%s%s", err, out.String(), errs.String())
+		}
+	}
+	var all []gauge
+	for lines := bufio.NewScanner(&out); lines.Scan(); {
+		var r gauge
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatalf("%v in %q", err, lines.Text())
+		}
+		all = append(all, r)
+		t.Logf("%s heap %4.1f MB, %d goroutines, %d files, log %d kB, journal %4.1f MB, %d events, %d replies, %d reminders %v",
+			r.At.Format("02 15:04 MST"), float64(r.Heap)/1e6, r.Goroutines, r.Files, r.Log/1000, float64(r.Journal)/1e6, r.Events, r.Replies, r.Reminded, r.Faults)
+	}
+	if len(all) != hours {
+		t.Fatalf("%d of %d hours: %s", len(all), hours, errs.String())
+	}
+	// What a room remembers is bounded, and full after some ten hours of such a life.
+	early, last, more := all[min(hours/4, 10)], all[hours-1], uint64(8<<20)
+	if hours >= 30 {
+		more = 1 << 20
+	}
+	if last.Heap > early.Heap+more {
+		t.Errorf("the heap grew from %d to %d bytes", early.Heap, last.Heap)
+	}
+	if last.Goroutines > early.Goroutines+2 || last.Files > early.Files+2 {
+		t.Errorf("goroutines went from %d to %d, open files from %d to %d", early.Goroutines, last.Goroutines, early.Files, last.Files)
+	}
+	if last.Log > early.Log+64<<10 {
+		t.Errorf("the files besides the journal grew from %d to %d bytes", early.Log, last.Log)
+	}
+	if last.Replies < 20*hours {
+		t.Errorf("there were only %d replies", last.Replies)
+	}
+}
