@@ -20,6 +20,8 @@
 // [field.Secret] that cannot be printed, and seconds as numbers.
 // [earshot/internal/supervise] restarts whatever fails and says so once.
 // [earshot/internal/redact] keeps conversations out of the log.
+// [earshot/internal/sdnotify] tells a service manager how the program stands; what beats
+// is heart.go, as long as every room turns.
 // [earshot/internal/terminal] is a terminal: keys, a line editor, a screen that
 // prints a reply while one types, and [terminal.Safe], past which nothing gets
 // that a terminal would act on.

@@ -317,6 +317,7 @@ type standing struct {
 	Manager   string            `json:"manager"` // "systemd", or why there is none
 	Unit      map[string]string `json:"unit,omitempty"`
 	Answering bool              `json:"answering"` // an earshot, whoever started it
+	Ready     *server.Readiness `json:"ready,omitempty"`
 	State     *status           `json:"state,omitempty"`
 }
 
@@ -336,8 +337,12 @@ func (c serviceStatus) Run(a *app) error {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	if s, err := state(ctx, &server.Client{Socket: cfg.Server.Path()}); err == nil {
+	daemon := &server.Client{Socket: cfg.Server.Path()}
+	if s, err := state(ctx, daemon); err == nil {
 		is.State = &s
+	}
+	if r, err := daemon.Ready(ctx); err == nil {
+		is.Ready = &r
 	}
 	is.Answering = is.State != nil
 	if c.JSON {
@@ -370,6 +375,11 @@ func (s standing) print(a *app, none *unmanaged) error {
 	if s.State == nil {
 		_, err := fmt.Fprintln(a.out, "✗ no earshot answers")
 		return err
+	}
+	if s.Ready != nil && !s.Ready.Ready {
+		for _, o := range s.Ready.Obstacles {
+			fmt.Fprintf(a.out, "✗ it is not ready: %s: %s\n", terminal.Safe(o.Part), terminal.Safe(o.Text))
+		}
 	}
 	return s.State.print(a.out, time.Now())
 }
