@@ -196,6 +196,29 @@ func TestPassiveStaysPaused(t *testing.T) {
 	}
 }
 
+// TestAdopt: whoever has the floor keeps the style that they have it with.
+func TestAdopt(t *testing.T) {
+	floor := interrupt.Floor{Style: interrupt.Aggressive}
+	var told []string
+	take := func() *interrupt.Hold {
+		h, _ := floor.Take(floor.Ticket(), spoken, func(c earshot.Control, _ *interrupt.Signal) { told = append(told, c.String()) })
+		return h
+	}
+	h := take()
+	floor.Adopt(interrupt.Passive)
+	if floor.Signal(&interrupt.Signal{Kind: interrupt.Onset}); len(told) > 0 || floor.Manner() != interrupt.Aggressive {
+		t.Errorf("told %q in the style %v", told, floor.Manner())
+	}
+	h.Release()
+	if floor.Manner() != interrupt.Passive {
+		t.Errorf("the style is %v", floor.Manner())
+	}
+	take()
+	if floor.Signal(&interrupt.Signal{Kind: interrupt.Onset, Via: "another"}); !slices.Equal(told, []string{"pause"}) {
+		t.Errorf("told %q", told)
+	}
+}
+
 // TestWhatIsReadIsNotDisturbed: a voice does not hold back what is only read; a
 // key does.
 func TestWhatIsReadIsNotDisturbed(t *testing.T) {

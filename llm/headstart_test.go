@@ -123,3 +123,29 @@ func TestHeadStartThatIsEnded(t *testing.T) {
 		h.Wait()
 	})
 }
+
+// TestHeadStartOn: who keeps to a service takes over what has begun, and asks that service
+// for the rest.
+func TestHeadStartOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		was, is := &llmtest.Script{Rules: []llmtest.Rule{{Reply: "as before"}}}, &llmtest.Script{Rules: []llmtest.Rule{{Reply: "otherwise"}}}
+		h := &llm.HeadStart{Service: is}
+		kept := h.On(was)
+		h.Begin(t.Context(), asks("begun"))
+		synctest.Wait()
+		for question, want := range map[string]string{"begun": "otherwise", "something else": "as before"} {
+			if question == "something else" {
+				h.Drop()
+			}
+			if _, text, err := first(t.Context(), kept, asks(question)); text != want || err != nil {
+				t.Errorf("%s: %q, %v; want %q", question, text, err, want)
+			}
+			if question == "something else" {
+				h.Begin(t.Context(), asks("begun"))
+				synctest.Wait()
+			}
+		}
+		h.Drop()
+		h.Wait()
+	})
+}

@@ -159,6 +159,7 @@
 // agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, voice.go what hears and speaks, eyes.go what
 // sees and looking.go who may ask it, veil.go what is told of addresses, run.go the
-// main job. The rules of the house, such as who may import whom, are tests in
+// main job. reload.go makes the house another one while it serves, when the configuration
+// is; sections.go begins parts of it again. The rules of the house, such as who may import whom, are tests in
 // internal/archtest.
 package main

@@ -129,7 +129,7 @@ func (d *daemon) reload(ctx context.Context, asked bool) (renewal, error) {
 		d.log.Info("the configuration was read again", "changed", strings.Join(is.keys(""), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
 		told := is
 		told.Waiting = news // each is said once
-		d.desk.TellOperators(earshot.Notice{Text: told.String()})
+		d.tellOperators(told.String())
 	}
 	return is, nil
 }
@@ -166,7 +166,14 @@ func (d *daemon) refuse(err error, asked bool) {
 		return
 	}
 	d.report(n)
-	d.desk.TellOperators(earshot.Notice{Text: err.Error()})
+	d.tellOperators(err.Error())
+}
+
+// tellOperators shows a line where nobody reads along who does not operate the house.
+func (d *daemon) tellOperators(text string) {
+	for _, c := range d.rooms.now() {
+		c.TellOperators(earshot.Notice{Text: text})
+	}
 }
 
 // become makes the house what next says, as far as it can be without a restart. It
@@ -205,6 +212,11 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	before := d.book.List()
 	main := !reflect.DeepEqual(mainAgent(was), mainAgent(force)) // of a key that holds at once, too
 	if touched[thePeople] || main {
+		if err := d.book.Reform(ctx, agentsOf(force)); err != nil {
+			return is, nil, err
+		}
+	}
+	if touched[thePeople] {
 		if err := d.meets(ctx, force); err != nil {
 			return is, nil, err
 		}
@@ -269,11 +281,8 @@ func (d *daemon) heir(cfg *config.Config) earshot.ParticipantID {
 	return people.Resolve(d.account).ID
 }
 
-// meets makes those known who are by cfg: the agents, and who may come in.
+// meets makes those known who are by cfg: the agents of the book, and who may come in.
 func (d *daemon) meets(ctx context.Context, cfg *config.Config) error {
-	if err := d.book.Reform(ctx, agentsOf(cfg)); err != nil {
-		return err
-	}
 	return d.Registry.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
 		return d.census(cfg).registry(ctx, d.store.For)
 	})
@@ -408,7 +417,10 @@ func (h house) Reload(ctx context.Context) (any, error) {
 // longer.
 func (h house) Stays(p server.Principal) error {
 	is, known := h.Get(p.ID)
-	if !known {
+	switch {
+	case !known && p.Guest():
+		return nil // who has said meanwhile who they are
+	case !known:
 		return errors.New("you are known here no longer")
 	}
 	if !is.Can(participants.Operate) {

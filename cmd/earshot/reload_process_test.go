@@ -60,6 +60,12 @@ func TestReloadProcess(t *testing.T) {
 	if all := h.read("state/earshot/earshot.log"); strings.Contains(all, "second") || strings.Contains(all, "third") {
 		t.Errorf("the log holds a key:\n%s", all)
 	}
+	other := filepath.Join(h.dir, "other.log")
+	h.write(file, "log: {level: debug, file: "+other+"}\n")
+	testkit.Await(t, soon, "the other log", func() bool {
+		text, err := os.ReadFile(other)
+		return err == nil && strings.Contains(string(text), `changed="executive.llm.api_key log.level log.file"`)
+	})
 	if r := h.earshot(nil, "reload", "--identity", "Carol"); r.code != failed || !strings.Contains(r.err, "operates") {
 		t.Errorf("somebody else may: %d %s%s", r.code, r.out, r.err)
 	}
@@ -158,4 +164,44 @@ func TestReloadDiscord(t *testing.T) {
 	if said := c.reads(roomOf(general)); !strings.Contains(said, "tell me something") || !strings.Contains(said, "and now?") {
 		t.Errorf("of the room is known\n%s", said)
 	}
+}
+
+// TestReloadCameras: a camera that is configured otherwise is opened anew, and one that is
+// not goes on; while there is none, none is open.
+func TestReloadCameras(t *testing.T) {
+	t.Parallel()
+	g := newGallery(t, "1")
+	other := g.write("other", "1")
+	g.daemon()
+	const file = "config/earshot/config.yaml"
+	open := func(want ...string) {
+		t.Helper()
+		testkit.Await(t, soon, "the cameras "+strings.Join(want, ", "), func() bool {
+			s, err := state(t.Context(), g.client())
+			var is []string
+			for _, c := range s.Cameras {
+				if c.Open {
+					is = append(is, c.Camera)
+				}
+			}
+			return err == nil && slices.Equal(is, want)
+		})
+	}
+	cameras := func(list ...string) {
+		g.write(file, "providers:\n  webcam:\n    cameras:\n"+strings.Join(list, ""))
+	}
+	desk, door := "    - {name: desk, device: \""+g.before+"\"}\n", "    - {name: door, device: \""+other+"\"}\n"
+	open("desk")
+	cameras(desk, door)
+	open("desk", "door")
+	cameras(door)
+	open("door")
+	if err := os.Remove(filepath.Join(g.dir, file)); err != nil {
+		t.Fatal(err)
+	}
+	g.write(file, "{}\n")
+	testkit.Await(t, soon, "neither of them", func() bool {
+		s, err := state(t.Context(), g.client())
+		return err == nil && !slices.ContainsFunc(s.Cameras, func(l lens) bool { return l.Camera == "desk" || l.Camera == "door" })
+	})
 }

@@ -366,7 +366,11 @@ func TestReloadRooms(t *testing.T) {
 		t.Error("Bob is known still")
 	}
 	if (house{r.daemon}).Stays(bob) == nil {
-		t.Error("nobody stays")
+		t.Error("Bob stays who is not known")
+	}
+	guest := principal(participants.Participant{ID: "guest_1"}, around) // who was one, and is somebody else now
+	if err := (house{r.daemon}).Stays(guest); err != nil {
+		t.Errorf("who was a guest may not stay: %v", err)
 	}
 }
 

@@ -39,12 +39,22 @@ func (h *house) changes() (n int) {
 	return n
 }
 
-// configured restarts the house with another configuration, and expects what the
-// book has then.
+// configured gives the house another configuration while it is in use, and restarts it,
+// and expects what the book has then.
 func (h *house) configured(change func(*agents.Setup), want string) {
 	h.t.Helper()
 	change(&h.setup)
+	if err := h.book.Reform(h.t.Context(), h.setup); err != nil {
+		h.t.Errorf("while it is in use: %v", err)
+	}
+	if got := h.lines(); got != want {
+		h.t.Errorf("while it is in use, got\n%s\nwant\n%s", got, want)
+	}
+	before := h.changes()
 	h.restart()
+	if more := h.changes() - before; more != 0 {
+		h.t.Errorf("the start has changed %d things", more)
+	}
 	if got := h.lines(); got != want {
 		h.t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
