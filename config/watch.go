@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,7 +30,7 @@ const (
 )
 
 // Watch calls changed when what [Load] reads for path may be another than before, until
-// ctx ends: the file was written, replaced, removed or has come, or a link on the way to
+// ctx ends: at first, since it may have been read some time ago, and then when the file was written, replaced, removed or has come, or a link on the way to
 // it leads elsewhere. What happens while changed runs is told afterwards, so the last
 // change of many is never missed. It returns when nothing is running, and an error if
 // the file cannot be watched.
@@ -43,8 +44,8 @@ func Watch(ctx context.Context, path string, changed func()) error {
 	if err := look.out(); err != nil {
 		return err
 	}
-	for {
-		if !look.wait(ctx, 0) {
+	for first := true; ; first = false {
+		if !first && !look.wait(ctx, 0) {
 			return nil
 		}
 		for end := time.Now().Add(settled); time.Now().Before(end) && look.wait(ctx, settle); {
@@ -66,8 +67,8 @@ func Watch(ctx context.Context, path string, changed func()) error {
 type lookout struct {
 	*fsnotify.Watcher
 	path  string
-	names map[string]map[string]bool // of interest, by folder
-	there bool                       // the file was, when the lookout began
+	names interests
+	there bool // the file was, when the lookout began
 }
 
 // files returns the places where the configuration may stand.
@@ -92,44 +93,55 @@ func (l *lookout) exists() bool {
 }
 
 // out looks out anew: which folders these are may have changed, and a folder may be
-// another one by the same name.
+// another one by the same name. What has changed before it was watched is looked at once
+// more.
 func (l *lookout) out() error {
-	for _, dir := range l.WatchList() {
-		_ = l.Remove(dir) // it may be gone
+	names, err := l.interesting()
+	for err == nil {
+		for _, dir := range l.WatchList() {
+			_ = l.Remove(dir) // it may be gone
+		}
+		l.names, l.there = names, l.exists()
+		var failed error
+		for dir := range names {
+			if err := l.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = fmt.Errorf("watching %s: %w", dir, err)
+			}
+		}
+		if failed != nil && len(l.WatchList()) == 0 {
+			return failed
+		}
+		if names, err = l.interesting(); maps.EqualFunc(names, l.names, func(a, b map[string]bool) bool { return maps.Equal(a, b) }) {
+			break
+		}
 	}
-	l.names = make(map[string]map[string]bool)
-	l.there = l.exists()
+	return err
+}
+
+// interesting returns the names that are of interest, by folder.
+func (l *lookout) interesting() (interests, error) {
+	names := make(interests)
 	for _, file := range l.files() {
 		file, err := filepath.Abs(file)
 		if err != nil {
-			return fmt.Errorf("watching the configuration: %w", err)
+			return nil, fmt.Errorf("watching the configuration: %w", err)
 		}
-		l.follow(file)
+		names.follow(file)
 	}
-	watched := 0
-	var failed error
-	for dir := range l.names {
-		switch err := l.Add(dir); {
-		case err == nil:
-			watched++
-		case !errors.Is(err, fs.ErrNotExist):
-			failed = fmt.Errorf("watching %s: %w", dir, err)
-		}
-	}
-	if watched == 0 {
-		return failed
-	}
-	return nil
+	return names, nil
 }
+
+// interests are names in folders.
+type interests map[string]map[string]bool
 
 // follow notes what is of interest on the way to a file: the file, each link on the way,
 // and the first folder that is missing.
-func (l *lookout) follow(file string) {
+func (i interests) follow(file string) {
 	for range mostLinks {
-		l.interest(file)
+		i.note(file)
 		for at := filepath.Dir(file); at != filepath.Dir(at); at = filepath.Dir(at) {
 			if about, err := os.Lstat(at); err != nil || about.Mode()&fs.ModeSymlink != 0 {
-				l.interest(at)
+				i.note(at)
 			}
 		}
 		to, err := os.Readlink(file)
@@ -143,13 +155,13 @@ func (l *lookout) follow(file string) {
 	}
 }
 
-// interest notes that it matters what happens to path.
-func (l *lookout) interest(path string) {
+// note notes that it matters what happens to path.
+func (i interests) note(path string) {
 	dir := filepath.Dir(path)
-	if l.names[dir] == nil {
-		l.names[dir] = make(map[string]bool)
+	if i[dir] == nil {
+		i[dir] = make(map[string]bool)
 	}
-	l.names[dir][filepath.Base(path)] = true
+	i[dir][filepath.Base(path)] = true
 }
 
 // wait returns when something of interest happens, which is true, or nothing does for so

@@ -74,6 +74,9 @@ type reloads struct {
 
 	hangups <-chan os.Signal // each asks for it
 
+	// watch is [config.Watch], but in tests of what is asked for.
+	watch func(ctx context.Context, path string, changed func()) error
+
 	one sync.Mutex // held by who reads it, so that of two changes the later one holds
 
 	mu     sync.Mutex
@@ -102,8 +105,6 @@ func (d *daemon) reload(ctx context.Context, asked bool) (renewal, error) {
 	}
 	r.one.Lock()
 	defer r.one.Unlock()
-	d.tellManager(d.manager.Reloading)
-	defer d.tellManager(d.manager.Ready)
 	next, err := r.load()
 	var is renewal
 	var waits []string
@@ -132,13 +133,6 @@ func (d *daemon) reload(ctx context.Context, asked bool) (renewal, error) {
 		d.tellOperators(told.String())
 	}
 	return is, nil
-}
-
-// tellManager tells the service manager something, which it may miss.
-func (d *daemon) tellManager(how func() error) {
-	if err := how(); err != nil {
-		d.log.Debug("the service manager was not told", "err", err)
-	}
 }
 
 // configuration is the key of the notice that it has faults.
@@ -388,7 +382,11 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 		}
 	}
 	rest.Go(func() {
-		if err := config.Watch(ctx, d.reloads.file, again); err != nil {
+		watch := d.reloads.watch
+		if watch == nil {
+			watch = config.Watch
+		}
+		if err := watch(ctx, d.reloads.file, again); err != nil {
 			d.report(earshot.Notice{Key: configuration, Text: "changes of the configuration are not noticed: " + err.Error(), Cure: "earshot reload, after each"})
 		}
 	})

@@ -131,9 +131,9 @@ func renovated(t *testing.T, watched bool) *renovation {
 		}
 		return next, err
 	}
-	r.reloads.file = filepath.Join(dir, "none.yaml")
-	if watched {
-		r.reloads.file = r.file
+	r.reloads.file = r.file
+	if !watched {
+		r.reloads.watch = func(context.Context, string, func()) error { return nil }
 	}
 	stop := runs(t, r.daemon)
 	t.Cleanup(func() { stop(); r.close() })
