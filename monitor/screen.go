@@ -34,9 +34,9 @@ func (m *Model) Screen() Screen {
 	body := m.height - 2
 	switch {
 	case m.help:
-		rows = m.window(m.helpText(), body, &m.helpdown)
+		rows = m.window(m.helpText(), body, &m.helpdown, "PgDn")
 	case m.zoomed:
-		rows = append([]row{m.rule(m.width, m.tabs())}, m.window(m.content(m.pane, m.width), body-1, &m.panedown)...)
+		rows = append([]row{m.rule(m.width, m.tabs())}, m.window(m.content(m.pane, m.width), body-1, &m.panedown, "]")...)
 	case m.width >= besideWidth:
 		rows = m.beside(body)
 	default:
@@ -83,7 +83,7 @@ func (m *Model) below(body int) []row {
 		return rows
 	}
 	rows = append(rows, m.rule(m.width, m.tabs()))
-	return append(rows, m.window(m.content(m.pane, m.width), low-1, &m.panedown)...)
+	return append(rows, m.window(m.content(m.pane, m.width), low-1, &m.panedown, "]")...)
 }
 
 // beside lays the panes in one column to the right of the transcript, or in two.
@@ -156,7 +156,7 @@ func (m *Model) column(some []pane, width, height int) (rows []row) {
 		if k == len(some)-1 {
 			give[k] += max(0, spare)
 		}
-		rows = append(rows, m.window(texts[k], give[k], scroll)...)
+		rows = append(rows, m.window(texts[k], give[k], scroll, "]")...)
 	}
 	for len(rows) < height {
 		rows = append(rows, nil)
@@ -164,13 +164,14 @@ func (m *Model) column(some []pane, width, height int) (rows []row) {
 	return rows[:height]
 }
 
-// window shows so many rows from down on, and says how many are below.
-func (m *Model) window(text []row, height int, down *int) []row {
+// window shows so many rows from down on, and says how many are below and which key
+// brings them.
+func (m *Model) window(text []row, height int, down *int, key string) []row {
 	*down = max(0, min(*down, len(text)-height))
 	rows := text[*down:]
 	if len(rows) > height && height > 0 {
 		rest := len(rows) - height + 1
-		rows = append(append([]row(nil), rows[:height-1]...), row{{dim, fmt.Sprintf("%s %d more (] scrolls)", m.marks.more, rest)}})
+		rows = append(append([]row(nil), rows[:height-1]...), row{{dim, fmt.Sprintf("%s %d more (%s scrolls)", m.marks.more, rest, key)}})
 	}
 	for len(rows) < height {
 		rows = append(rows, nil)
