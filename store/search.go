@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -43,7 +44,11 @@ func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, li
 		before = math.MaxInt64
 	}
 	s := search{r: r, tx: tx, query: q, before: before, limit: limit, terms: append(slices.Clip(q.terms), cut(inRoom+string(r.who.Room)))}
-	if err := s.run(ctx); err != nil {
+	err = s.run(ctx)
+	if s.these != nil {
+		err = errors.Join(err, s.these.Close())
+	}
+	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}
 	return s.found, nil
@@ -56,7 +61,9 @@ type search struct {
 	query  query
 	before int64
 	limit  int
-	terms  []string // that must be in a segment: those of the query, and the room
+	terms  []string  // that must be in a segment: those of the query, and the room
+	sorted bool      // the rarest stand first
+	these  *sql.Stmt // see [Reader.these]
 	found  []earshot.Event
 }
 
@@ -142,7 +149,13 @@ func (s *search) fetch(ctx context.Context, sequences []int64) error {
 	for len(sequences) > 0 && len(s.found) < s.limit {
 		// Nearly all of them are what is looked for, so that few more are read than are wanted.
 		n := min(len(sequences), s.limit-len(s.found), 256)
-		events, err := s.r.these(ctx, s.tx, sequences[:n])
+		if s.these == nil {
+			var err error
+			if s.these, err = s.tx.PrepareContext(ctx, these); err != nil {
+				return err
+			}
+		}
+		events, err := s.r.these(ctx, s.these, sequences[:n])
 		if err != nil {
 			return err
 		}
@@ -162,21 +175,23 @@ const lookup = `SELECT (SELECT data FROM words WHERE segment = ?1 AND term <= CA
 
 // places returns the events of a segment that have all words and may be seen.
 func (s *search) places(ctx context.Context, look *sql.Stmt, segment int64) (at places, err error) {
-	at, rare, err := meet(ctx, look, segment, s.terms)
-	if err != nil || at.none() {
-		if rare > 0 { // it is asked for first in the next segment, where it may be rare too
-			s.terms = slices.Concat(s.terms[rare:rare+1], s.terms[:rare], s.terms[rare+1:])
+	if !s.sorted {
+		if err := s.sort(ctx, look, segment); err != nil {
+			return nil, err
 		}
+	}
+	at, err = meet(ctx, look, segment, s.terms)
+	if err != nil || at.none() {
 		return nil, err
 	}
 	who := s.r.who
 	var mine places // of what is private, what everybody here may see
 	if people := slices.Concat(who.Members, who.Agents); len(people) > 0 && !who.Unknown {
-		if mine, _, err = meet(ctx, look, segment, prefixed(member, people)); err != nil {
+		if mine, err = meet(ctx, look, segment, prefixed(member, people)); err != nil {
 			return nil, err
 		}
 	}
-	secret, _, err := meet(ctx, look, segment, []string{private})
+	secret, err := meet(ctx, look, segment, []string{private})
 	if err != nil {
 		return nil, err
 	}
@@ -184,11 +199,11 @@ func (s *search) places(ctx context.Context, look *sql.Stmt, segment int64) (at 
 	if len(who.Agents) == 0 {
 		return at, nil
 	}
-	hidden, _, err := meet(ctx, look, segment, []string{limited})
+	hidden, err := meet(ctx, look, segment, []string{limited})
 	if err != nil {
 		return nil, err
 	}
-	shown, _, err := meet(ctx, look, segment, prefixed(agent, who.Agents))
+	shown, err := meet(ctx, look, segment, prefixed(agent, who.Agents))
 	return at.except(hidden, shown), err
 }
 
@@ -201,29 +216,45 @@ func prefixed(prefix string, ids []earshot.ParticipantID) []string {
 	return terms
 }
 
-// meet returns where all of some terms are in a segment. If they are nowhere together, rare is
-// the one with which that was known, and what follows it was not read.
-func meet(ctx context.Context, look *sql.Stmt, segment int64, terms []string) (at places, rare int, err error) {
+// sort puts those terms first that are rarest in a segment: what is rare in one is in the
+// others, and where nothing is left after a few of them the others need not be read.
+func (s *search) sort(ctx context.Context, look *sql.Stmt, segment int64) error {
+	many := make(map[string]int)
+	for _, term := range s.terms {
+		p, err := meet(ctx, look, segment, []string{term})
+		if err != nil {
+			return err
+		}
+		many[term] = p.count()
+	}
+	slices.SortStableFunc(s.terms, func(a, b string) int { return cmp.Compare(many[a], many[b]) })
+	s.sorted = true
+	return nil
+}
+
+// meet returns where all of some terms are in a segment. If they are nowhere together, what
+// follows the one with which that was known is not read.
+func meet(ctx context.Context, look *sql.Stmt, segment int64, terms []string) (at places, err error) {
 	list, err := json.Marshal(terms)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	rows, err := look.QueryContext(ctx, segment, string(list))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer rows.Close()
 	for i, term := range terms {
 		if !rows.Next() {
-			return nil, 0, errors.Join(rows.Err(), errSegment)
+			return nil, errors.Join(rows.Err(), errSegment)
 		}
 		var data sql.RawBytes
 		if err := rows.Scan(&data); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		p, err := placesOf(data, term)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if i == 0 {
 			at = p
@@ -231,8 +262,8 @@ func meet(ctx context.Context, look *sql.Stmt, segment int64, terms []string) (a
 			at = at.and(p)
 		}
 		if at.none() {
-			return nil, i, nil
+			return nil, nil
 		}
 	}
-	return at, 0, nil
+	return at, nil
 }

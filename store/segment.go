@@ -15,8 +15,8 @@ type places []uint64
 
 // put adds a place.
 func (p *places) put(n int) {
-	for len(*p) <= n/64 {
-		*p = append(*p, 0)
+	if more := n/64 + 1 - len(*p); more > 0 {
+		*p = append(*p, make(places, more)...)
 	}
 	(*p)[n/64] |= 1 << (n % 64)
 }
@@ -30,6 +30,14 @@ func (p places) drop(n int) {
 
 // none reports whether there is no place.
 func (p places) none() bool { return !slices.ContainsFunc(p, func(w uint64) bool { return w != 0 }) }
+
+// count returns how many places there are.
+func (p places) count() (n int) {
+	for _, w := range p {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
 
 // and keeps what is in q too.
 func (p places) and(q places) places {
