@@ -33,7 +33,7 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 			return false, err
 		}
 		for _, v := range victims {
-			if err := s.erase(ctx, tx, v); err != nil {
+			if _, err := s.erase(ctx, tx, v); err != nil {
 				return false, fmt.Errorf("deleting: %w", err)
 			}
 		}
@@ -82,22 +82,23 @@ func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error)
 	return all, rows.Err()
 }
 
-// erase overwrites one event and takes it out of the views.
-func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) error {
+// erase overwrites one event and takes it out of the views. It returns what it was.
+func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (Doomed, error) {
 	e, err := v.event()
 	if err != nil { // nobody will see what is left of it
 		e = earshot.Event{ID: v.id, At: time.UnixMilli(v.at), Room: v.room, Body: earshot.Notice{}}
 	}
+	was := doom(e)
 	r, e, err := seal(erased(e), v.sequence)
 	if err != nil {
-		return err
+		return was, err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE journal SET kind = ?, author = '', payload = ?, sum = ? WHERE sequence = ?",
 		earshot.KindErased, string(r.payload), r.sum, r.sequence)
 	if err != nil {
-		return err
+		return was, err
 	}
-	return s.apply(ctx, tx, e)
+	return was, s.apply(ctx, tx, e)
 }
 
 // erased returns what is left of e.

@@ -421,7 +421,7 @@ func TestUnfinishedDeletion(t *testing.T) {
 	}
 	must(t, s.Close())
 	directory = copied.lay(t, "lock", []byte("1\n"))
-	open(t, store.Config{Directory: directory})
+	must(t, open(t, store.Config{Directory: directory}).Clean(t.Context()))
 	if found := traces(t, directory, []string{"xylophone"}); len(found) > 0 {
 		t.Errorf("after the next start there are traces: %s", found)
 	}

@@ -1,11 +1,15 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
+	"time"
 
 	"earshot"
 )
@@ -33,9 +37,14 @@ func unmark(ctx context.Context, tx *sql.Tx, mark int) error {
 	return err
 }
 
-// stretch is how many pages are cleaned in one step, so that others can write
-// in between. It takes some 10 ms.
-const stretch = 1000
+const (
+	// stretch is how many pages are looked at in one go.
+	stretch = 512
+
+	// cleaned is how many pages are cleaned at most in one step, so that others can write
+	// in between: it takes a few milliseconds.
+	cleaned = 32
+)
 
 // purge removes the traces of what was deleted.
 //
@@ -44,139 +53,203 @@ const stretch = 1000
 // rows. A row that is deleted later is then overwritten in one place only. So
 // every byte of a page that belongs to no row is set to zero here, then the log
 // beside the file is emptied, and only then the mark is taken away.
+//
+// Most pages are clean. So they are looked at by a reader, which keeps nobody from
+// writing, and the writer is given the numbers of those that are not: it looks at them
+// again, as they are then. What is moved meanwhile is no trace of what was deleted before.
 func (s *Store) purge(ctx context.Context) error {
-	was := 0
-	for from, more := int64(1), true; more; from += stretch {
-		err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (changed bool, err error) {
-			if from == 1 {
-				if was, err = marked(ctx, tx); err != nil {
-					return false, err
-				}
-			}
-			more, err = sweep(ctx, tx, from)
-			return false, err
-		})
-		if err != nil {
-			return err
-		}
+	s.tidier.purging.Lock()
+	defer s.tidier.purging.Unlock()
+	was, err := s.sweepUntil(ctx)
+	if err != nil || was == 0 {
+		return err
 	}
-	err := s.write.do(ctx, true, func(context.Context, *sql.Tx) (bool, error) { return false, nil })
-	if err != nil {
+	if err := s.empty(ctx); err != nil {
 		return err
 	}
 	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, unmark(ctx, tx, was) })
 }
 
-// finish removes the traces that an earlier daemon had no time to remove. What
-// goes wrong with it does not keep this one from its work.
+// sweepUntil cleans all pages, and returns the mark that there was before; 0 if there was
+// nothing to clean.
+func (s *Store) sweepUntil(ctx context.Context) (was int, err error) {
+	err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
+		was, err = marked(ctx, tx)
+		return false, err
+	})
+	if err != nil || was == 0 {
+		return 0, err
+	}
+	for from, more := int64(1), true; more; from += stretch {
+		var dirty []int64
+		if dirty, more, err = s.untidy(ctx, from); err != nil {
+			return 0, err
+		}
+		for some := range slices.Chunk(dirty, cleaned) {
+			if err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, sweep(ctx, tx, some) }); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return was, nil
+}
+
+const (
+	// patient is how often it is tried to empty the log while somebody else reads it, and
+	// breath how long others can write in between.
+	patient = 40
+	breath  = 50 * time.Millisecond
+)
+
+// empty has the writer empty the log beside the file, as soon as nobody reads it.
+func (s *Store) empty(ctx context.Context) (err error) {
+	for range patient {
+		err = s.write.do(ctx, true, func(context.Context, *sql.Tx) (bool, error) { return false, nil })
+		if !errors.Is(err, errBusy) {
+			return err
+		}
+		select {
+		case <-time.After(breath):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return err
+}
+
+// finish has the traces removed that an earlier daemon had no time to remove. Nobody waits
+// for that, and what goes wrong with it does not keep this one from its work.
 func (s *Store) finish(ctx context.Context) {
 	mark, err := marked(ctx, s.archive.db)
 	if mark > 0 {
-		err = s.purge(ctx)
+		s.tidier.wake()
 	}
 	if err != nil {
 		s.archive.log.Warn("traces of deleted events may be left in the journal", "err", err)
 	}
 }
 
-// A sheet is a page of the file and its number.
-type sheet struct {
-	number int64
-	data   []byte
-}
-
-// sweep cleans some pages, and reports whether there are more behind them.
-func sweep(ctx context.Context, tx *sql.Tx, from int64) (more bool, err error) {
+// untidy returns the numbers of the pages of a stretch that have something to be cleaned,
+// as they are now, and whether there are more behind them.
+func (s *Store) untidy(ctx context.Context, from int64) (dirty []int64, more bool, err error) {
 	var pages int64
-	if err := tx.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
-		return false, err
+	if err := s.archive.db.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return nil, false, err
 	}
 	if pages >= 1<<24 {
-		return false, errors.New("the file is too big to look for traces in it") // see clean
+		return nil, false, errors.New("the file is too big to look for traces in it") // see clean
 	}
-	dirty, err := untidy(ctx, tx, from, min(from+stretch-1, pages))
+	rows, err := s.archive.db.QueryContext(ctx, `WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		SELECT pgno, data FROM n CROSS JOIN sqlite_dbpage ON pgno = i`, from, min(from+stretch-1, pages))
 	if err != nil {
-		return false, err
-	}
-	for _, d := range dirty {
-		if _, err := tx.ExecContext(ctx, "UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", d.data, d.number); err != nil {
-			return false, fmt.Errorf("cleaning page %d: %w", d.number, err)
-		}
-	}
-	return from+stretch <= pages, nil
-}
-
-// untidy returns the pages that had something to be cleaned, cleaned.
-func untidy(ctx context.Context, tx *sql.Tx, from, to int64) (dirty []sheet, err error) {
-	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-		SELECT pgno, data FROM n CROSS JOIN sqlite_dbpage ON pgno = i`, from, to)
-	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var s sheet
-		if err := rows.Scan(&s.number, &s.data); err != nil {
-			return nil, err
+		var number int64
+		var data sql.RawBytes
+		if err := rows.Scan(&number, &data); err != nil {
+			return nil, false, err
 		}
-		if clean(s.data, s.number == 1) {
-			dirty = append(dirty, s)
+		if stale(data, number == 1) {
+			dirty = append(dirty, number)
 		}
 	}
-	return dirty, rows.Err()
+	return dirty, from+stretch <= pages, rows.Err()
 }
 
-// clean sets to zero what belongs to no row of a page, and reports whether
-// there was anything. A page that is not part of a tree begins with the number
-// of another page, whose first byte is zero in a file of this size; such a
-// page is left alone. See sqlite.org/fileformat2.html.
+// sweep cleans some pages.
+func sweep(ctx context.Context, tx *sql.Tx, pages []int64) error {
+	for _, number := range pages {
+		var data []byte
+		err := tx.QueryRowContext(ctx, "SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).Scan(&data)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // the file has become shorter
+		}
+		if err == nil && clean(data, number == 1) {
+			_, err = tx.ExecContext(ctx, "UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", data, number)
+		}
+		if err != nil {
+			return fmt.Errorf("cleaning page %d: %w", number, err)
+		}
+	}
+	return nil
+}
+
+// clean sets to zero what belongs to no row of a page, and reports whether there was
+// anything.
 func clean(page []byte, first bool) (changed bool) {
-	head := 0
-	if first {
-		head = 100
-	}
-	if len(page) < head+12 {
-		return false
-	}
-	start := head
-	switch page[head] {
-	case 0x02, 0x05:
-		start += 12
-	case 0x0a, 0x0d:
-		start += 8
-	default:
-		return false
-	}
-	at := func(i int) int { return int(binary.BigEndian.Uint16(page[i:])) }
-	start += 2 * at(head+3)
-	content := at(head + 5)
-	if content == 0 {
-		content = 65536
-	}
-	if start > content || content > len(page) {
-		return false // damaged; whoever reads it will say so
-	}
-	changed = wipe(page[start:content])
-	for block := at(head + 1); block >= content && block+4 <= len(page); {
-		next, size := at(block), at(block+2)
-		if size < 4 || block+size > len(page) {
-			break
-		}
-		changed = wipe(page[block+4:block+size]) || changed
-		if next <= block {
-			break
-		}
-		block = next
+	for gap := range unowned(page, first) {
+		changed = wipe(gap) || changed
 	}
 	return changed
+}
+
+// stale reports whether there is anything to be cleaned in a page.
+func stale(page []byte, first bool) bool {
+	for gap := range unowned(page, first) {
+		if !zero(gap) {
+			return true
+		}
+	}
+	return false
+}
+
+// unowned yields the parts of a page that belong to no row. A page that is not part of a
+// tree begins with the number of another page, whose first byte is zero in a file of this
+// size; such a page has none. See sqlite.org/fileformat2.html.
+func unowned(page []byte, first bool) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		head := 0
+		if first {
+			head = 100
+		}
+		if len(page) < head+12 {
+			return
+		}
+		start := head
+		switch page[head] {
+		case 0x02, 0x05:
+			start += 12
+		case 0x0a, 0x0d:
+			start += 8
+		default:
+			return
+		}
+		at := func(i int) int { return int(binary.BigEndian.Uint16(page[i:])) }
+		start += 2 * at(head+3)
+		content := at(head + 5)
+		if content == 0 {
+			content = 65536
+		}
+		if start > content || content > len(page) {
+			return // damaged; whoever reads it will say so
+		}
+		if !yield(page[start:content]) {
+			return
+		}
+		for block := at(head + 1); block >= content && block+4 <= len(page); {
+			next, size := at(block), at(block+2)
+			if size < 4 || block+size > len(page) {
+				return
+			}
+			if !yield(page[block+4:block+size]) || next <= block {
+				return
+			}
+			block = next
+		}
+	}
 }
 
 // wipe sets bytes to zero, and reports whether any was not.
-func wipe(bytes []byte) (changed bool) {
-	for i, b := range bytes {
-		if b != 0 {
-			bytes[i], changed = 0, true
-		}
-	}
+func wipe(some []byte) (changed bool) {
+	changed = !zero(some)
+	clear(some)
 	return changed
 }
+
+// zeros are as many as the largest page has.
+var zeros [65536]byte
+
+// zero reports whether all bytes are.
+func zero(some []byte) bool { return bytes.Equal(some, zeros[:len(some)]) }

@@ -51,7 +51,8 @@ func (s *Store) outdate(ctx context.Context, tx *sql.Tx, r row, of earshot.Event
 		return s.overwrite(ctx, tx, e)
 	case earshot.Edit:
 		if b.Item == string(of) {
-			return s.erase(ctx, tx, victim{row: r, id: e.ID, at: e.At.UnixMilli(), room: e.Room})
+			_, err = s.erase(ctx, tx, victim{row: r, id: e.ID, at: e.At.UnixMilli(), room: e.Room})
+			return err
 		}
 	}
 	return nil
@@ -92,7 +93,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 		return b, err
 	}
 	for _, v := range victims {
-		if err := s.erase(ctx, tx, v); err != nil {
+		if _, err := s.erase(ctx, tx, v); err != nil {
 			return b, err
 		}
 		if v.id != b.Of {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -16,10 +17,12 @@ type tidier struct {
 	dirty   chan struct{} // has one when there are traces
 	leaving chan struct{} // closed when the store is
 	done    chan struct{} // closed when the goroutine has ended
+
+	purging *sync.Mutex // held while traces are removed
 }
 
 func newTidier() tidier {
-	return tidier{make(chan struct{}, 1), make(chan struct{}), make(chan struct{})}
+	return tidier{make(chan struct{}, 1), make(chan struct{}), make(chan struct{}), new(sync.Mutex)}
 }
 
 // wake says that there are traces.

@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -39,6 +42,7 @@ type writer struct {
 	db       *sql.DB // one connection
 	path     string
 	requests chan *request
+	waiting  atomic.Int64 // callers that were not taken yet
 	quit     chan struct{}
 
 	// took is told how long each transaction took, or why it could not be done.
@@ -58,12 +62,8 @@ func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 		return ErrClosed
 	default:
 	}
-	select {
-	case w.requests <- r:
-	case <-w.quit:
-		return ErrClosed
-	case <-ctx.Done():
-		return fmt.Errorf("not kept: %w", context.Cause(ctx))
+	if err := w.hand(ctx, r); err != nil {
+		return err
 	}
 	select {
 	case err := <-r.done:
@@ -75,6 +75,20 @@ func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 		return err
 	default:
 		return fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
+	}
+}
+
+// hand waits until the writer takes r.
+func (w *writer) hand(ctx context.Context, r *request) error {
+	w.waiting.Add(1)
+	defer w.waiting.Add(-1)
+	select {
+	case w.requests <- r:
+		return nil
+	case <-w.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("not kept: %w", context.Cause(ctx))
 	}
 }
 
@@ -206,17 +220,27 @@ func (w *writer) renew() {
 	w.db.SetMaxIdleConns(1)
 }
 
+// errBusy says that the log beside the file cannot be emptied now.
+var errBusy = errors.New("another program is reading it: close that one and try again")
+
 // empty moves everything from the log beside the file into the file and
 // empties the log, where deleted words would otherwise lie until it is
-// written over.
+// written over. It does not wait for who reads the log: nobody could write meanwhile.
 func (w *writer) empty(ctx context.Context) error {
-	var busy, frames, moved int
+	var busy, frames, moved, patience int
+	if err := w.db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&patience); err != nil {
+		return kept(w.path, err)
+	}
+	if _, err := w.db.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return kept(w.path, err)
+	}
 	err := w.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
-	if err != nil {
+	_, after := w.db.ExecContext(ctx, "PRAGMA busy_timeout = "+strconv.Itoa(patience))
+	if err := errors.Join(err, after); err != nil {
 		return kept(w.path, err)
 	}
 	if busy != 0 {
-		return fmt.Errorf("%s: another program is reading it: close that one and try again", w.path)
+		return fmt.Errorf("%s: %w", w.path, errBusy)
 	}
 	return nil
 }

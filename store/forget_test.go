@@ -1,0 +1,192 @@
+package store_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/store"
+)
+
+// by is an event of somebody, with an ID that says what it is.
+func by(id earshot.EventID, who earshot.ParticipantID, body earshot.Body, sources ...earshot.EventID) earshot.Event {
+	e := said("")
+	e.ID, e.Author, e.Body, e.Sources = id, who, body, sources
+	return e
+}
+
+// only makes e private to some.
+func only(e earshot.Event, members ...earshot.ParticipantID) earshot.Event {
+	e.Visibility = earshot.Visibility{Scope: earshot.Private, Members: members}
+	return e
+}
+
+// household is a journal of two people, a voice and an agent, by what is in it.
+func household(t testing.TB, s *store.Store) {
+	t.Helper()
+	later := func(e earshot.Event, hours int) earshot.Event {
+		e.At = e.At.Add(time.Duration(hours) * time.Hour)
+		return e
+	}
+	reminds := by("reminds", "agent", earshot.Reminder{Act: earshot.Created, Due: began, Text: "tea"})
+	reminds.To = []earshot.ParticipantID{"ann"}
+	elsewhere := by("elsewhere", "ann", earshot.Message{Text: "in the kitchen"})
+	elsewhere.Room = "kitchen"
+	add(t, s,
+		by("ann", "ann", earshot.Message{Text: "I am here"}),
+		by("bob", "bob", earshot.Message{Text: "so am I"}),
+		by("decides", "agent", earshot.Decision{About: "ann", Agent: "agent", Verdict: earshot.Speak, Turn: "t1"}, "ann"),
+		by("answers", "agent", earshot.Reply{Turn: "t1", About: "ann", Outcome: earshot.Completed, Offered: "hello ann"}, "ann"),
+		by("answers bob", "agent", earshot.Reply{Turn: "t2", About: "bob", Outcome: earshot.Completed, Offered: "hello both"}, "ann", "bob"),
+		by("answers bob alone", "agent", earshot.Reply{Turn: "t3", About: "bob", Outcome: earshot.Completed, Offered: "hello bob"}, "bob"),
+		by("thinks", "agent", earshot.Thought{Text: "ann is here"}, "ann"),
+		by("finds", "agent", earshot.Finding{Text: "ann is in"}, "thinks"),
+		by("heard", "ann", earshot.Utterance{Text: "that was bob"}),
+		by("heard too", "", earshot.Utterance{Text: "that was ann"}),
+		by("whose", "ann", earshot.Whose{Of: "heard", Author: "bob", By: "ann"}, "heard"),
+		by("whose too", "bob", earshot.Whose{Of: "heard too", Author: "voice_1", By: "bob"}, "heard too"),
+		only(by("to ann alone", "bob", earshot.Message{Text: "a secret"}), "ann", "bob"),
+		only(by("to ann and carl", "bob", earshot.Message{Text: "another"}), "ann", "bob", "carl"),
+		only(by("to ann and the agent", "bob", earshot.Message{Text: "a third"}), "ann", "bob", "agent"),
+		reminds,
+		by("is", "", earshot.Actor{Act: earshot.Created, Participant: "ann", Name: "Ann"}),
+		by("merges", "owner", earshot.Actor{Act: earshot.Merged, Participant: "voice_1", Into: "ann"}),
+		by("is bob", "ann", earshot.Actor{Act: earshot.Renamed, Participant: "bob", Name: "Bob"}),
+		by("mutes", "ann", earshot.ModeChange{Mode: earshot.Muted}),
+		elsewhere,
+		later(by("later", "ann", earshot.Memo{Text: "much later"}), 5),
+	)
+}
+
+// TestSelect: what is somebody's goes with all that was made of it, and nothing else.
+func TestSelect(t *testing.T) {
+	ann := []earshot.ParticipantID{"ann", "voice_1"}
+	agent := []earshot.ParticipantID{"agent"}
+	for _, tt := range []struct {
+		name, meant, derived string
+		sel                  store.Selection
+	}{
+		{"a person", "ann heard too to ann alone to ann and the agent reminds is merges elsewhere later",
+			"decides answers answers bob thinks finds whose too", store.Selection{People: ann, Agents: agent}},
+		{"in one room", "elsewhere", "", store.Selection{People: ann, Agents: agent, Room: "kitchen"}},
+		{"from a time on", "later", "", store.Selection{People: ann, Agents: agent, From: began.Add(time.Hour)}},
+		{"until a sequence", "ann", "decides answers answers bob thinks finds", store.Selection{People: ann, Agents: agent, Until: 2}},
+		{"a span", "later", "", store.Selection{From: began.Add(time.Hour), To: began.Add(9 * time.Hour)}},
+		{"messages of a room", "elsewhere", "", store.Selection{Room: "kitchen", Kinds: []earshot.Kind{earshot.KindMessage}}},
+		{"what says how a room is, if it is asked for", "mutes", "", store.Selection{Kinds: []earshot.Kind{earshot.KindMode}}},
+		{"one event", "bob", "answers bob answers bob alone", store.Selection{Events: []earshot.EventID{"bob", "nobody"}}},
+		{"one event, if it is theirs", "", "", store.Selection{Events: []earshot.EventID{"bob"}, People: ann, Agents: agent}},
+		{"one event that is", "heard too", "whose too", store.Selection{Events: []earshot.EventID{"heard too", "bob"}, People: ann, Agents: agent}},
+		{"a handle of nobody", "heard too is", "whose too", store.Selection{Handle: earshot.Handle{Provider: "console", ID: "uid1000"}, Kinds: []earshot.Kind{earshot.KindUtterance, earshot.KindActor}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := open(t, store.Config{})
+			household(t, s)
+			all, err := s.Select(t.Context(), tt.sel)
+			must(t, err)
+			var meant, derived []string
+			for _, d := range all {
+				if d.Derived {
+					derived = append(derived, string(d.ID))
+				} else {
+					meant = append(meant, string(d.ID))
+				}
+			}
+			if got := strings.Join(meant, " "); got != tt.meant {
+				t.Errorf("meant are %q, want %q", got, tt.meant)
+			}
+			if got := strings.Join(derived, " "); got != tt.derived {
+				t.Errorf("derived are %q, want %q", got, tt.derived)
+			}
+			was := everything(t, s)
+			var told []earshot.EventID
+			n, err := s.Forget(t.Context(), tt.sel, func(some []store.Doomed) {
+				for _, d := range some {
+					told = append(told, d.ID)
+				}
+			})
+			if err != nil || n != len(all) || len(told) != n {
+				t.Errorf("forgot %d, %v, and was told of %d; want %d", n, err, len(told), len(all))
+			}
+			for i, e := range everything(t, s) {
+				gone := slices.ContainsFunc(all, func(d store.Doomed) bool { return d.ID == e.ID })
+				if gone != (e.Body.Kind() == earshot.KindErased) || !gone && fmt.Sprint(e) != fmt.Sprint(was[i]) {
+					t.Errorf("%s is %+v, and was %+v", e.ID, e, was[i])
+				}
+			}
+			if n, err := s.Forget(t.Context(), tt.sel, nil); n != 0 || err != nil {
+				t.Errorf("forgot %d again, %v", n, err)
+			}
+		})
+	}
+}
+
+// TestForgetLeavesNoTrace: of what somebody said, and of what was made of it, no byte is
+// left in any file; of what others said all is.
+func TestForgetLeavesNoTrace(t *testing.T) {
+	s := open(t, store.Config{})
+	long := strings.Repeat("Quetzalcoatl rides the Wyvern. ", 400) // in overflow pages
+	for i := range 40 {
+		id := func(what string) earshot.EventID { return earshot.EventID(fmt.Sprint(what, i)) }
+		add(t, s,
+			by(id("m"), "ann", earshot.Message{Text: earshot.Text(fmt.Sprintf("the quetzalcoatl number%d of the wyvern %s", i, long[:i*40]))}),
+			by(id("r"), "agent", earshot.Reply{Turn: "t", About: id("m"), Offered: "a Quetzalcoatl, and a Wyvern?", Heard: []earshot.Delivery{{Bytes: 20}}}, id("m")),
+			by(id("t"), "agent", earshot.Thought{Text: "quetzalcoatl, again"}, id("m")),
+			by(id("f"), "agent", earshot.Finding{Text: "wyvern and quetzalcoatl are one"}, id("t")),
+			by(id("n"), "agent", earshot.Edit{Act: earshot.Created, Field: "notes", Text: "a wyvern"}, id("m")),
+			by(id("u"), "agent", earshot.Use{Tool: "recall", Arguments: `{"query":"wyvern"}`, Result: "Quetzalcoatl"}, id("m")),
+			by(id("b"), "bob", earshot.Message{Text: earshot.Text(fmt.Sprintf("the marmalade number%d", i))}),
+		)
+	}
+	directory := filepath.Dir(s.Path())
+	words := []string{"quetzal", "wyvern", "uetzalc"}
+	if len(traces(t, directory, words)) == 0 {
+		t.Fatal("nothing is found before it is forgotten: the test looks in the wrong way")
+	}
+	n, err := s.Forget(t.Context(), store.Selection{People: []earshot.ParticipantID{"ann"}}, nil)
+	if err != nil || n != 240 {
+		t.Fatalf("forgot %d, %v", n, err)
+	}
+	must(t, s.Clean(t.Context()))
+	if found := traces(t, directory, words); len(found) > 0 {
+		t.Errorf("traces: %v", found)
+	}
+	if found, err := s.For(everybody).Search(t.Context(), "marmalade", 100); err != nil || len(found) != 40 {
+		t.Errorf("of what somebody else said %d are left, %v", len(found), err)
+	}
+}
+
+// TestForgetWhileOthersWrite: whoever writes meanwhile is neither lost nor forgotten, and
+// what is made of something that goes goes with it.
+func TestForgetWhileOthersWrite(t *testing.T) {
+	s := open(t, store.Config{})
+	const n = 60
+	for i := range n {
+		add(t, s, by(earshot.EventID(fmt.Sprint("ann", i)), "ann", earshot.Message{Text: "going"}))
+	}
+	forget := func() error {
+		_, err := s.Forget(t.Context(), store.Selection{People: []earshot.ParticipantID{"ann"}, Until: n}, nil)
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- forget() }()
+	for i := range n {
+		add(t, s,
+			by(earshot.EventID(fmt.Sprint("bob", i)), "bob", earshot.Message{Text: "staying"}),
+			by(earshot.EventID(fmt.Sprint("of ann", i)), "agent", earshot.Message{Text: "made of it"}, earshot.EventID(fmt.Sprint("ann", i))),
+			by(earshot.EventID(fmt.Sprint("later", i)), "ann", earshot.Message{Text: "came later"}))
+	}
+	must(t, <-done)
+	must(t, forget())
+	for _, e := range everything(t, s) {
+		gone := e.Body.Kind() == earshot.KindErased
+		stays := strings.HasPrefix(string(e.ID), "bob") || strings.HasPrefix(string(e.ID), "later")
+		if gone == stays {
+			t.Errorf("%s is %s", e.ID, e.Body.Kind())
+		}
+	}
+}

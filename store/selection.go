@@ -1,0 +1,303 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+)
+
+// A Selection says which events are meant. All that it says must hold. One that says
+// nothing means everything that happened.
+//
+// What says who exists, how a room is and that something was forgotten, is meant only by
+// its ID, or of [Selection.Kinds].
+type Selection struct {
+	Events []earshot.EventID `json:"events,omitempty"` // these
+
+	// People are one person, by all IDs that they have: what they did, what was said with
+	// a voice that was taken for theirs, what is for them alone, and what says that they
+	// exist. Agents are whom what is for them alone may be for as well.
+	People []earshot.ParticipantID `json:"people,omitempty"`
+	Agents []earshot.ParticipantID `json:"agents,omitempty"`
+
+	// Handle is by what something came in of which nobody knew who it was from.
+	Handle earshot.Handle `json:"handle,omitzero"`
+
+	Room  earshot.RoomID `json:"room,omitempty"` // empty: whichever
+	From  time.Time      `json:"from,omitzero"`  // when it began, from then on
+	To    time.Time      `json:"to,omitzero"`    // and before then
+	Kinds []earshot.Kind `json:"kinds,omitempty"`
+
+	// Until is the last sequence that is meant; 0 for all that there are.
+	Until int64 `json:"until,omitempty"`
+}
+
+// A Doomed event is meant by a selection, or was made of one that is.
+type Doomed struct {
+	Sequence int64
+	ID       earshot.EventID
+	At       time.Time
+	Room     earshot.RoomID
+	Kind     earshot.Kind
+	Author   earshot.ParticipantID
+	About    earshot.EventID // what a reply answers
+	Turn     earshot.TurnID  // of a reply that was erased
+	Derived  bool            // it is not meant itself
+}
+
+// lasts are the kinds of events that say who exists, how a room is, and that something was
+// forgotten.
+var lasts = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMode, earshot.KindForgotten}
+
+// doomed are the columns of one, and meant what every selection asks of the journal j.
+const (
+	doomed = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END`
+	meant  = `j.kind <> 'erased' AND (@until = 0 OR j.sequence <= @until) AND (@room = '' OR j.room = @room)
+		AND (@from IS NULL OR j.at >= @from) AND (@to IS NULL OR j.at < @to)
+		AND (@kinds IS NULL AND (j.kind NOT IN (SELECT value FROM json_each(@lasts)) OR @events IS NOT NULL) OR j.kind IN (SELECT value FROM json_each(@kinds)))`
+)
+
+// Select returns the events that a selection means and, behind these, all that was made of
+// them, of what is not erased, each in the order of the journal. It is for who keeps the
+// journal, whoever may see them. It takes as long as to read the journal, where a selection
+// says no more than whose they are or when they were; nobody waits meanwhile.
+func (s *Store) Select(ctx context.Context, sel Selection) ([]Doomed, error) {
+	tx, err := s.archive.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all of one moment
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	defer tx.Rollback()
+	all, err := choose(ctx, tx, sel)
+	if err == nil {
+		all, err = trace(ctx, tx, all)
+	}
+	if err != nil {
+		return nil, s.archive.failed(ctx, err)
+	}
+	return all, nil
+}
+
+// args are those that meant asks for.
+func (sel Selection) args() []any {
+	null := func(is bool, value any) any {
+		if is {
+			return nil
+		}
+		return value
+	}
+	return []any{
+		sql.Named("until", sel.Until), sql.Named("room", sel.Room), sql.Named("lasts", asJSON(lasts)),
+		sql.Named("from", null(sel.From.IsZero(), sel.From.UnixMilli())), sql.Named("to", null(sel.To.IsZero(), sel.To.UnixMilli())),
+		sql.Named("kinds", null(len(sel.Kinds) == 0, asJSON(sel.Kinds))), sql.Named("events", null(len(sel.Events) == 0, asJSON(sel.Events))),
+	}
+}
+
+// choose returns what is meant.
+func choose(ctx context.Context, tx *sql.Tx, sel Selection) ([]Doomed, error) {
+	where := meant
+	if len(sel.Events) > 0 {
+		where += " AND j.id IN (SELECT value FROM json_each(@events))"
+	}
+	args := sel.args()
+	if sel.Handle != (earshot.Handle{}) {
+		where += " AND j.author = '' AND json_extract(j.payload, '$.from.provider') = @provider AND json_extract(j.payload, '$.from.id') = @handle"
+		args = append(args, sql.Named("provider", sel.Handle.Provider), sql.Named("handle", sel.Handle.ID))
+	}
+	if len(sel.People) == 0 {
+		return dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" ORDER BY j.sequence", args...))
+	}
+	return theirs(ctx, tx, sel, where, args)
+}
+
+// theirs returns what is meant of one person.
+func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args []any) ([]Doomed, error) {
+	args = append(args, sql.Named("people", asJSON(sel.People)))
+	did, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" AND j.author IN (SELECT value FROM json_each(@people))", args...))
+	if err != nil {
+		return nil, err
+	}
+	whose, err := voices(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var own []earshot.EventID
+	for id, by := range whose {
+		if slices.Contains(sel.People, by) {
+			own = append(own, id)
+		}
+	}
+	said, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE "+where+" AND j.id IN (SELECT value FROM json_each(@own))",
+		append(args, sql.Named("own", asJSON(own)))...))
+	if err != nil {
+		return nil, err
+	}
+	alone, err := aboutThem(ctx, tx, sel, args)
+	if err != nil {
+		return nil, err
+	}
+	did = slices.DeleteFunc(did, func(d Doomed) bool {
+		by := whose[d.ID] // it turned out that somebody else has said it, perhaps
+		return d.Kind == earshot.KindUtterance && by != "" && !slices.Contains(sel.People, by) ||
+			d.Kind == earshot.KindWhose // which goes with what it is about alone: else that would be theirs again
+	})
+	return once(slices.Concat(did, said, alone)), nil
+}
+
+// voices returns whose an utterance was where that was found out later.
+func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
+	all := make(map[earshot.EventID]earshot.ParticipantID)
+	err := kindred(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
+		if w, is := e.Body.(earshot.Whose); is {
+			all[w.Of] = w.Author
+		}
+	})
+	return all, err
+}
+
+// aboutThem returns what is for nobody else than one person, and what says that they
+// exist.
+func aboutThem(ctx context.Context, tx *sql.Tx, sel Selection, args []any) (all []Doomed, err error) {
+	take := func(e earshot.Event) {
+		if sel.concerns(e) {
+			all = append(all, doom(e))
+		}
+	}
+	err = kindred(ctx, tx, meant+` AND j.sequence IN (SELECT sequence FROM members WHERE member IN (SELECT value FROM json_each(@people)))
+		AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
+	if err != nil {
+		return nil, err
+	}
+	err = kindred(ctx, tx, `j.kind IN ('reminder', 'thought') AND `+meant+` AND (@events IS NULL OR j.id IN (SELECT value FROM json_each(@events)))`, args, take)
+	if err == nil && sel.whole() {
+		err = kindred(ctx, tx, "j.kind = 'actor' AND (@until = 0 OR j.sequence <= @until)", args, take)
+	}
+	return all, err
+}
+
+// whole reports whether all of a person is meant, wherever and whenever it was.
+func (sel Selection) whole() bool {
+	return len(sel.People) > 0 && len(sel.Events) == 0 && len(sel.Kinds) == 0 && sel.Room == "" && sel.From.IsZero() && sel.To.IsZero() && sel.Handle == (earshot.Handle{})
+}
+
+// Whole reports whether all of somebody is meant, and they themselves.
+func (sel Selection) Whole() bool { return sel.whole() }
+
+// concerns reports whether e is for the person that is meant and nobody else, or says that
+// there is one.
+func (sel Selection) concerns(e earshot.Event) bool {
+	is := func(id earshot.ParticipantID) bool { return slices.Contains(sel.People, id) }
+	switch b := e.Body.(type) {
+	case earshot.Actor:
+		return is(b.Participant) || is(b.Into)
+	case earshot.Reminder, earshot.Thought: // which says what they asked
+		if len(e.To) > 0 && !slices.ContainsFunc(e.To, func(id earshot.ParticipantID) bool { return !is(id) }) {
+			return true
+		}
+	}
+	if e.Visibility.Scope != earshot.Private || !slices.ContainsFunc(e.Visibility.Members, is) {
+		return false
+	}
+	return !slices.ContainsFunc(e.Visibility.Members, func(id earshot.ParticipantID) bool {
+		return !is(id) && id != e.Author && !slices.Contains(sel.Agents, id)
+	})
+}
+
+// kindred calls do with the events of the journal j that fit.
+func kindred(ctx context.Context, tx *sql.Tx, where string, args []any, do func(earshot.Event)) error {
+	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+where, used(where, args)...)
+	if err != nil {
+		return err
+	}
+	found, err := collect(rows)
+	if err != nil {
+		return err
+	}
+	for _, r := range found {
+		e, err := r.event()
+		if err != nil {
+			return err
+		}
+		do(e)
+	}
+	return nil
+}
+
+// used returns those of the arguments that a statement has a place for: SQLite minds
+// others.
+func used(statement string, args []any) []any {
+	return slices.DeleteFunc(slices.Clone(args), func(a any) bool {
+		named, is := a.(sql.NamedArg)
+		return is && !strings.Contains(statement, "@"+named.Name)
+	})
+}
+
+// doom returns an event as one that goes.
+func doom(e earshot.Event) Doomed {
+	d := Doomed{Sequence: e.Sequence, ID: e.ID, At: e.At, Room: e.Room, Kind: e.Body.Kind(), Author: e.Author}
+	if r, is := e.Body.(earshot.Reply); is {
+		d.About, d.Turn = r.About, r.Turn
+	}
+	return d
+}
+
+// dooms reads rows of the columns of doomed.
+func dooms(rows *sql.Rows, err error) ([]Doomed, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Doomed
+	for rows.Next() {
+		var d Doomed
+		var at int64
+		if err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About); err != nil {
+			return nil, err
+		}
+		d.At = time.UnixMilli(at)
+		all = append(all, d)
+	}
+	return all, rows.Err()
+}
+
+// once returns events in the order of the journal, each once.
+func once(all []Doomed) []Doomed {
+	slices.SortStableFunc(all, func(a, b Doomed) int { return int(a.Sequence - b.Sequence) })
+	return slices.CompactFunc(all, func(a, b Doomed) bool { return a.Sequence == b.Sequence })
+}
+
+// asked is of how many events at once it is asked what was made of them.
+const asked = 500
+
+// trace returns some events and, behind them, all that was made of them.
+func trace(ctx context.Context, tx *sql.Tx, all []Doomed) ([]Doomed, error) {
+	seen := make(map[int64]bool, len(all))
+	for _, d := range all {
+		seen[d.Sequence] = true
+	}
+	n := len(all)
+	for from := 0; from < len(all); {
+		var ids []earshot.EventID
+		for _, d := range all[from:min(from+asked, len(all))] {
+			ids = append(ids, d.ID)
+		}
+		from += len(ids)
+		more, err := dooms(tx.QueryContext(ctx, `SELECT DISTINCT `+doomed+` FROM json_each(?) s CROSS JOIN derived d ON d.source = s.value
+			CROSS JOIN journal j ON j.id = d.event WHERE j.kind <> 'erased'`, asJSON(ids)))
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range more {
+			if !seen[d.Sequence] {
+				seen[d.Sequence], d.Derived = true, true
+				all = append(all, d)
+			}
+		}
+	}
+	derived := all[n:]
+	slices.SortFunc(derived, func(a, b Doomed) int { return int(a.Sequence - b.Sequence) })
+	return all, nil
+}
