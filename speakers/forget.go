@@ -2,6 +2,7 @@ package speakers
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"earshot"
@@ -33,6 +34,23 @@ func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
 	}
 	b.wipe(ids)
 	return c, err
+}
+
+// ForgetAside erases the files of voices that were set aside because they were damaged:
+// nobody can tell whose voices are in them.
+func (b *Book) ForgetAside() error {
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	if b.path == "" {
+		return nil
+	}
+	return eraseAside(b.path)
+}
+
+// Aside returns the files of voices that were set aside in a directory.
+func Aside(dir string) []string {
+	all, _ := filepath.Glob(Path(dir) + badEnd + "*") // the pattern is ours
+	return all
 }
 
 // wipe overwrites what is remembered of a voice beside the voices.

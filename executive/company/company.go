@@ -315,6 +315,16 @@ func (c *Company) Goes(who earshot.ParticipantID, at time.Time) {
 	c.notices(at)
 }
 
+// Forget forgets people.
+func (c *Company) Forget(who ...earshot.ParticipantID) {
+	for _, id := range who {
+		for _, k := range []Kind{Heard, Typed, Came} {
+			delete(c.told, about{id, k})
+		}
+		delete(c.went, id)
+	}
+}
+
 // Same takes in who each of those is of whom something is known: that a voice turned out to be
 // that of somebody, for one. Is returns it, and whether they have a name.
 func (c *Company) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID, named bool)) {

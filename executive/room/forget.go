@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/company"
 	"earshot/executive/reflex"
 	"earshot/executive/think"
+	"earshot/participants"
 )
 
 // takesIn takes into everything that is remembered what an event that is on record has
@@ -17,7 +19,11 @@ func (r *Room) takesIn(ctx context.Context, e earshot.Event) {
 	case earshot.Revision:
 		r.rewords(e, b)
 	case earshot.Withdrawal:
-		r.forget(ctx, e.Author, append([]earshot.EventID{b.Of}, b.With...)...)
+		gone := append([]earshot.EventID{b.Of}, b.With...)
+		r.forget(ctx, e.Author, gone...)
+		if r.cfg.Erased != nil {
+			r.cfg.Erased(gone)
+		}
 	}
 }
 
@@ -80,7 +86,11 @@ func (en *entry) as(e earshot.Event) *entry {
 // forget takes events that are erased out of everything that is remembered, and gives up
 // what is to come of them, for somebody.
 func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...earshot.EventID) {
-	is := func(id earshot.EventID) bool { return id != "" && slices.Contains(gone, id) }
+	all := make(map[earshot.EventID]bool, len(gone)) // which may be very many
+	for _, id := range gone {
+		all[id] = id != ""
+	}
+	is := func(id earshot.EventID) bool { return all[id] }
 	for _, s := range r.seats {
 		s.history.forget(is)
 		s.said = slices.DeleteFunc(s.said, func(had spoken) bool { return is(had.reply.ID) })
@@ -89,7 +99,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already
 		l.end()
 	}
-	r.mind.Stop(by, func(q think.Question) bool { return is(q.About) || r.muse.restsOn(q.ID, is) })
+	r.mind.Stop(by, func(q think.Question) bool { return is(q.About) || is(q.ID) || r.muse.restsOn(q.ID, is) })
 	if h := r.regard.hangs; h != nil && is(h.event.ID) {
 		r.regard.hangs = nil
 	}
@@ -103,6 +113,17 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if r.head != nil {
 		r.head.Drop()
 	}
+	if c := r.regard.came; c != nil && is(c.event.ID) {
+		r.regard.came = nil
+	}
+	if c := r.captions.next; c != nil && is(c.about.ID) {
+		r.captions.next = nil
+	}
+	if c := r.captions.news; c != nil && is(c.ID) {
+		r.captions.news = nil
+	}
+	r.strangers = slices.DeleteFunc(r.strangers, func(e earshot.Event) bool { return is(e.ID) })
+	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
 	r.forgotten(is, gone)
 	r.scene.Forget(gone...)
 	if r.cfg.Scenery != nil { // what was older comes back
@@ -125,6 +146,11 @@ func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) 
 		r.agenda.Apply(earshot.Event{ID: id, Body: earshot.Erased{}})
 	}
 	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.event) })
+	for from, said := range r.sentences {
+		if is(said.last.ID) || slices.ContainsFunc(said.parts, is) {
+			delete(r.sentences, from)
+		}
+	}
 	r.listings, r.lastSaid = nil, saidLast{}
 	r.turned = slices.DeleteFunc(r.turned, func(t took) bool { return is(t.About) })
 }
@@ -162,4 +188,81 @@ func (m *muse) restsOn(thought earshot.EventID, is func(earshot.EventID) bool) b
 	defer m.mu.Unlock()
 	rests := m.rests[thought]
 	return rests != nil && slices.ContainsFunc(rests.sources, is)
+}
+
+// Forget takes events that are erased out of everything that the room remembers, and of
+// people who are forgotten what it knows of them by itself: nothing more comes of either.
+// A reply that is being said and rests on any of them is cut. It may be called from many
+// goroutines, and returns when that is done, or the room has closed.
+func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error {
+	return r.entrust(ctx, func(ctx context.Context) {
+		is := make(map[earshot.EventID]bool, len(gone))
+		for _, id := range gone {
+			is[id] = true
+		}
+		if l := r.restsNow(func(id earshot.EventID) bool { return is[id] }); l != nil {
+			l.end()
+		}
+		r.forgetPeople(people)
+		r.forget(ctx, "", gone...)
+	})
+}
+
+// Forgot writes down that so much of what happened here is forgotten.
+func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) error {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Forgotten{Events: events})
+	e.ID, e.Author = id, by
+	_, err := r.enqueue(e, nil)
+	return err
+}
+
+// restsNow returns the turn that is live if it rests on any of some events; nil for none.
+func (r *Room) restsNow(is func(earshot.EventID) bool) *live {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live != nil && (is(r.live.message.ID) || is(r.live.origin()) || slices.ContainsFunc(r.live.sources, is)) {
+		return r.live
+	}
+	return nil
+}
+
+// restsOn notes that the turn that is live rests on more than its prompt.
+func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live != nil && r.live.turn == turn {
+		r.live.sources = alsoRests(slices.Clip(r.live.sources), from...)
+	}
+}
+
+// forgetPeople forgets what the room knows of people beside what is in the journal.
+func (r *Room) forgetPeople(people []earshot.ParticipantID) {
+	if len(people) == 0 {
+		return
+	}
+	is := func(id earshot.ParticipantID) bool { return slices.Contains(people, id) }
+	r.drop(func(q question) bool { return is(q.message.Author) })
+	r.gathering.does(func(c *company.Company) { c.Forget(people...) })
+	r.scene.ForgetPeople(people...)
+	r.nearby.mu.Lock()
+	for _, id := range people {
+		delete(r.nearby.last, id)
+	}
+	r.nearby.mu.Unlock()
+	r.sponsors.forget(is)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p, t := range r.answered {
+		if is(t.with) {
+			delete(r.answered, p)
+		}
+	}
+	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.by) })
+}
+
+// forget takes people out of those who asked.
+func (s *sponsors) forget(is func(earshot.ParticipantID) bool) {
+	for turn, by := range s.by {
+		s.by[turn] = slices.DeleteFunc(slices.Clone(by), func(p participants.Participant) bool { return is(p.ID) })
+	}
 }

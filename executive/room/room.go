@@ -142,6 +142,10 @@ type Config struct {
 	// that is on record. It returns at once. May be nil.
 	Corrected func(source string, edit earshot.Event)
 
+	// Erased is told which events are erased that somebody has taken back, with what was
+	// derived from them. It may wait for a disk. May be nil.
+	Erased func([]earshot.EventID)
+
 	// Reader returns how a voice says the clauses of one speech, each with its
 	// Spoken form and Marks. If nil, a voice says them as they are written, or
 	// as it likes.

@@ -66,6 +66,7 @@ func (p *part) scope() tool.Scope {
 	return tool.Scope{
 		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
 		Askers: p.askers, Audience: p.audience, Visibility: p.question.visibility, Depth: p.depth, Budget: &p.budget,
+		Rests: func() []earshot.EventID { return alsoRests(slices.Clone(p.question.sources), p.question.message.ID) },
 	}
 }
 
@@ -136,6 +137,7 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 // it.
 func (p *part) used(ctx context.Context, o tool.Outcome) {
 	p.question.derives(o.Visibility, o.Sources)
+	p.room.restsOn(p.turn, o.Sources)
 	p.room.record(ctx, p.event(o.Use))
 	if o.Fault != "" {
 		p.room.cfg.Log.Error("a tool broke", "tool", o.Use.Tool, "agent", p.who.ID, "turn", p.turn, "err", o.Fault)

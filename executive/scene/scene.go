@@ -281,18 +281,42 @@ func (s *Scene) Forget(events ...earshot.EventID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.moves()
-	gone := func(i Item) bool { return i.Event != "" && slices.Contains(events, i.Event) }
+	all := make(map[earshot.EventID]bool, len(events))
+	for _, id := range events {
+		all[id] = id != ""
+	}
+	gone := func(i Item) bool { return all[i.Event] }
 	for _, f := range s.made {
 		f.entries = slices.DeleteFunc(f.entries, func(e entry) bool {
 			return gone(e.Item) || slices.ContainsFunc(e.before, func(b state) bool { return gone(b.Item) })
 		})
 	}
-	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return slices.Contains(events, v.Edit.ID) })
+	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return all[v.Edit.ID] })
 	for k := range s.log {
 		if gone(s.log[k]) {
 			s.log[k].Text = "" // the positions stay
 		}
 	}
+}
+
+// ForgetPeople takes out what was observed of people, and of nobody else.
+func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	theirs := func(i Item) bool {
+		return slices.ContainsFunc(people, func(id earshot.ParticipantID) bool {
+			return i.Of == id || i.By == id || strings.HasSuffix(i.ID, ":"+string(id))
+		})
+	}
+	for f := range s.seen {
+		s.seen[f] = slices.DeleteFunc(s.seen[f], func(had sight) bool { return theirs(had.Item) })
+	}
+	for k := range s.log {
+		if s.log[k].Event == "" && theirs(s.log[k]) {
+			s.log[k].Text = "" // the positions stay
+		}
+	}
+	s.moves()
 }
 
 // Reword says what a message says that its author has changed. What others made of the

@@ -35,6 +35,10 @@ type Scope struct {
 	Audience   earshot.Audience
 	Visibility earshot.Visibility
 
+	// Rests returns what the answer rests on so far, the question too, and so what is made
+	// of it: what is kept of that goes when any of it is forgotten. May be nil.
+	Rests func() []earshot.EventID
+
 	Depth int // how many agents have asked one another; 0 for a turn
 
 	// Budget is what is left of the turn, for all the agents that have a part in

@@ -53,23 +53,24 @@ func (s *Store) list() tool.Tool {
 					return tool.Answer{}, err
 				}
 			}
-			text, err := s.listed(scope, dir)
-			return tool.Answer{Text: text}, err
+			return s.listed(scope, dir)
 		},
 	}
 }
 
-// listed lists what is below a folder.
-func (s *Store) listed(of tool.Scope, dir string) (earshot.Text, error) {
+// listed lists what is below a folder. It rests on what was answered when the files were
+// given their names.
+func (s *Store) listed(of tool.Scope, dir string) (tool.Answer, error) {
 	all, err := s.folders(of)
 	if err != nil {
-		return "", err
+		return tool.Answer{}, err
 	}
+	var a tool.Answer
 	var lines []string
 	found, none := false, true
 	listed := make(map[string]bool)
 	for _, folder := range all {
-		more, fails := lists(folder, dir, listed)
+		more, fails := lists(folder, dir, listed, func(name string) { a.Sources = append(a.Sources, s.named(file{folder, name})...) })
 		lines, found = append(lines, more...), found || fails == nil
 		if !errors.Is(fails, fs.ErrNotExist) {
 			none, err = false, fails
@@ -77,20 +78,22 @@ func (s *Store) listed(of tool.Scope, dir string) (earshot.Text, error) {
 	}
 	switch {
 	case none:
-		return "Your workspace is empty.", nil
+		return tool.Answer{Text: "Your workspace is empty."}, nil
 	case !found:
-		return "", err
+		return tool.Answer{}, err
 	case len(lines) == 0:
-		return "There are no files.", nil
+		return tool.Answer{Text: "There are no files."}, nil
 	case len(lines) > mostListed:
 		lines = append(lines[:mostListed], "and more; give a folder to see what is in it")
 	}
-	return earshot.Text(strings.Join(lines, "\n")), nil
+	a.Text = earshot.Text(strings.Join(lines, "\n"))
+	return a, nil
 }
 
 // lists returns what is below a folder of a workspace and not listed yet, at most one
-// more than is listed. Where there is no workspace, the error is [fs.ErrNotExist].
-func lists(workspace, dir string, listed map[string]bool) (lines []string, err error) {
+// more than is listed, and tells which files these are. Where there is no workspace, the
+// error is [fs.ErrNotExist].
+func lists(workspace, dir string, listed map[string]bool, tell func(name string)) (lines []string, err error) {
 	root, err := enter(workspace, false)
 	if err != nil {
 		return nil, err
@@ -105,6 +108,9 @@ func lists(workspace, dir string, listed map[string]bool) (lines []string, err e
 		}
 		if !listed[name] {
 			lines, listed[name] = append(lines, shown(name, d)), true
+			if d.Type().IsRegular() {
+				tell(name)
+			}
 		}
 		return nil
 	}, nil)
@@ -136,24 +142,23 @@ func (s *Store) read() tool.Tool {
 			if err != nil {
 				return tool.Answer{}, err
 			}
-			text, err := s.part(scope, name, given.From)
-			return tool.Answer{Text: text}, err
+			return s.part(scope, name, given.From)
 		},
 	}
 }
 
-// find returns what is in a file, of the first folder that has one.
-func (s *Store) find(of tool.Scope, name string) (data []byte, err error) {
+// find returns what is in a file, of the first folder that has one, and which that is.
+func (s *Store) find(of tool.Scope, name string) (data []byte, from file, err error) {
 	all, err := s.folders(of)
 	if err != nil {
-		return nil, err
+		return nil, file{}, err
 	}
 	for _, folder := range all {
 		if data, err = has(folder, name); !errors.Is(err, errNone) {
-			break
+			return data, file{folder, name}, err
 		}
 	}
-	return data, err
+	return nil, file{}, err
 }
 
 // has returns what is in a file of a workspace.
@@ -167,18 +172,18 @@ func has(workspace, name string) ([]byte, error) {
 }
 
 // part returns a part of a file, cut at the edges of runes, and says which it
-// is.
-func (s *Store) part(of tool.Scope, name string, from int) (earshot.Text, error) {
-	data, err := s.find(of, name)
+// is. It rests on all that the file was made of.
+func (s *Store) part(of tool.Scope, name string, from int) (tool.Answer, error) {
+	data, where, err := s.find(of, name)
 	switch {
 	case err != nil:
-		return "", err
+		return tool.Answer{}, err
 	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return "", errors.New("the file is not text, and nothing else can be read")
+		return tool.Answer{}, errors.New("the file is not text, and nothing else can be read")
 	case len(data) == 0:
-		return "The file is empty.", nil
+		return tool.Answer{Text: "The file is empty."}, nil
 	case from < 0 || from >= len(data):
-		return "", fmt.Errorf("from is %d; the file has the bytes 0 to %d", from, len(data)-1)
+		return tool.Answer{}, fmt.Errorf("from is %d; the file has the bytes 0 to %d", from, len(data)-1)
 	}
 	for !utf8.RuneStart(data[from]) {
 		from--
@@ -191,7 +196,7 @@ func (s *Store) part(of tool.Scope, name string, from int) (earshot.Text, error)
 	if to < len(data) {
 		head = fmt.Sprintf("Bytes %d to %d of %d; go on with from %d:\n", from, to-1, len(data), to)
 	}
-	return earshot.Text(head + string(data[from:to])), nil
+	return tool.Answer{Text: earshot.Text(head + string(data[from:to])), Sources: s.made(where, len(data))}, nil
 }
 
 func (s *Store) writes() tool.Tool {
@@ -239,10 +244,15 @@ func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer,
 	}
 	defer root.Close()
 	data := []byte(content)
+	var elder []stretch
 	if _, err := root.Lstat(name); end && errors.Is(err, fs.ErrNotExist) {
-		data = append(below(all[1:], name), data...)
+		had, from := below(all[1:], name)
+		if len(had) > 0 {
+			elder = []stretch{{Bytes: len(had), Of: s.made(file{from, name}, len(had))}}
+		}
+		data = append(had, data...)
 	}
-	size, err := s.write(root, name, data, end)
+	size, err := s.write(of, file{all[0], name}, root, data, elder, end)
 	text := fmt.Sprintf("%s is written, %d bytes.", name, size)
 	switch {
 	case !open(of):
@@ -254,11 +264,11 @@ func (s *Store) put(of tool.Scope, name, content string, end bool) (tool.Answer,
 }
 
 // below returns what is in a file, in the first of some folders that has it.
-func below(folders []string, name string) []byte {
+func below(folders []string, name string) (had []byte, from string) {
 	for _, f := range folders {
 		if had, err := has(f, name); err == nil {
-			return had
+			return had, f
 		}
 	}
-	return nil
+	return nil, ""
 }

@@ -197,8 +197,10 @@ func read(root *os.Root, name string) ([]byte, error) {
 }
 
 // write puts a file in the place of what is there, at once: whoever reads
-// meanwhile, or after a crash, finds the old or the new one.
-func (s *Store) write(root *os.Root, name string, data []byte, end bool) (size int, err error) {
+// meanwhile, or after a crash, finds the old or the new one. Elder is of what the beginning
+// of data was made before.
+func (s *Store) write(of tool.Scope, f file, root *os.Root, data []byte, elder []stretch, end bool) (size int, err error) {
+	name := f.name
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	had, err := before(root, name)
@@ -218,6 +220,9 @@ func (s *Store) write(root *os.Root, name string, data []byte, end bool) (size i
 		if err := root.MkdirAll(dir, 0o700); err != nil {
 			return 0, told(err)
 		}
+	}
+	if err := s.notes(of, f, had, data, elder, end); err != nil {
+		return 0, err
 	}
 	return len(data), replace(root, name, data)
 }

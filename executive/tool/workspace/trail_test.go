@@ -1,0 +1,95 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"earshot"
+	"earshot/executive/tool"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+// resting has a tool used in a turn that rests on some events.
+func (d *desk) resting(t testing.TB, about earshot.EventID, on []earshot.EventID, name, arguments string) tool.Outcome {
+	t.Helper()
+	return d.tools.Do(t.Context(), tool.Scope{
+		Room: earshot.Desk, Home: home, About: about, Visibility: earshot.Visibility{Scope: earshot.Public},
+		Askers: []participants.Participant{ann}, Budget: new(tool.Budget), Rests: func() []earshot.EventID { return on },
+	}, llm.Call{Tool: name, Arguments: []byte(arguments)})
+}
+
+// TestForget: what a file is made of is known to whoever reads it, and goes from it when
+// that is forgotten; what others had written there stays.
+func TestForget(t *testing.T) {
+	d := newDesk(t)
+	write := func(about earshot.EventID, on, path, content, more string) {
+		t.Helper()
+		o := d.resting(t, about, []earshot.EventID{earshot.EventID(on), about}, "write_file", `{"path":"`+path+`","content":"`+content+`","append":`+more+`}`)
+		if o.Use.Failed || o.Use.Refused {
+			t.Fatalf("%+v: %s", o, string(o.Use.Result))
+		}
+	}
+	write("b1", "x", "list.txt", "bread,", "true")
+	write("a1", "x", "list.txt", "cloves,", "true")
+	write("b2", "x", "list.txt", "milk", "true")
+	write("a2", "x", "cloves.txt", "only cloves", "false")
+	write("a3", "x", "notes/cloves.txt", "cloves, ", "true")
+	write("b3", "x", "notes/cloves.txt", "butter", "true")
+	write("a4", "x", "plan.txt", "cloves", "false")
+	write("b4", "x", "plan.txt", "no more", "false")
+	if o := d.resting(t, "q", nil, "read_file", `{"path":"list.txt"}`); !slices.Equal(o.Sources, []earshot.EventID{"a1", "b1", "b2", "x"}) {
+		t.Errorf("the list was made of %v", o.Sources)
+	}
+	if o := d.resting(t, "q", nil, "list_files", `{}`); !slices.Contains(o.Sources, "a2") || slices.Contains(o.Sources, "x") {
+		t.Errorf("the names are of %v", o.Sources)
+	}
+	anns := func(id earshot.EventID) bool { return strings.HasPrefix(string(id), "a") }
+	if n, err := d.Touched(anns); n != 4 || err != nil {
+		t.Errorf("%d files would be otherwise, %v", n, err)
+	}
+	for range 2 { // the second time nothing is left to do
+		if _, err := d.Forget(anns); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := d.Forget(anns); n != 0 || err != nil {
+		t.Errorf("%d files were otherwise again, %v", n, err)
+	}
+	if got := d.read(t, "list.txt"); got != "bread,milk" {
+		t.Errorf("the list is %q", got)
+	}
+	var all []string
+	err := filepath.WalkDir(d.Dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			data, _ := os.ReadFile(path)
+			if text := path + string(data); strings.Contains(strings.ToLower(strings.TrimPrefix(text, d.Dir)), "cloves") {
+				t.Errorf("%s: %s", path, data)
+			}
+			if !strings.Contains(path, ".sources") {
+				all = append(all, string(data))
+			}
+		}
+		return err
+	})
+	slices.Sort(all)
+	if got := strings.Join(all, "|"); err != nil || got != "bread,milk|butter|no more" {
+		t.Errorf("left are %q, %v", got, err)
+	}
+	if sources, err := d.Sources(); err != nil || slices.ContainsFunc(sources, anns) {
+		t.Errorf("it rests on %v, %v", sources, err)
+	}
+}
+
+// read returns what is in a file of the coder.
+func (d *desk) read(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(d.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
