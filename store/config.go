@@ -19,6 +19,9 @@ type Config struct {
 	// directory, which the command chooses; [Open] wants it filled in.
 	Directory string `yaml:"directory"`
 
+	// Retention is for how long what happened is kept.
+	Retention Retention `yaml:"retention,omitempty"`
+
 	// Projections are the views of other packages. They are kept in step with
 	// the journal, and made again when their version changes.
 	Projections []earshot.Projection `yaml:"-"`
@@ -65,5 +68,5 @@ func (c Config) Validate() error {
 	if c.Directory != "" && !filepath.IsAbs(c.Directory) {
 		faults = append(faults, field.Errorf("directory", "is %q; write the whole path, from the root: it must not depend on where earshot is started", c.Directory))
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, field.Under("retention", c.Retention.Validate()))...)
 }

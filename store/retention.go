@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/internal/field"
+)
+
+// Retention is for how many days what happened is kept, by kind; 0 is for ever. What was
+// made of something goes with it, also if that is of a kind that is kept for longer. What
+// says who exists and how a room is, is always kept.
+type Retention struct {
+	Message   int `yaml:"message"`
+	Utterance int `yaml:"utterance"`
+	Reply     int `yaml:"reply"`
+	Decision  int `yaml:"decision"`
+	Use       int `yaml:"use"`
+	Thought   int `yaml:"thought"`
+	Finding   int `yaml:"finding"`
+	Memo      int `yaml:"memo"`
+	Edit      int `yaml:"edit"`
+	Reminder  int `yaml:"reminder"`
+	Sight     int `yaml:"sight"`
+	Presence  int `yaml:"presence"`
+	Notice    int `yaml:"notice"`
+}
+
+// kinds returns for how many days each kind is kept, in the order of the file.
+func (r Retention) kinds() []struct {
+	kind earshot.Kind
+	days int
+} {
+	return []struct {
+		kind earshot.Kind
+		days int
+	}{
+		{earshot.KindMessage, r.Message}, {earshot.KindUtterance, r.Utterance}, {earshot.KindReply, r.Reply}, {earshot.KindDecision, r.Decision},
+		{earshot.KindUse, r.Use}, {earshot.KindThought, r.Thought}, {earshot.KindFinding, r.Finding}, {earshot.KindMemo, r.Memo},
+		{earshot.KindEdit, r.Edit}, {earshot.KindReminder, r.Reminder}, {earshot.KindSight, r.Sight}, {earshot.KindPresence, r.Presence}, {earshot.KindNotice, r.Notice},
+	}
+}
+
+// mostDays is a century.
+const mostDays = 36_500
+
+// Validate reports every fault in r.
+func (r Retention) Validate() error {
+	var faults []error
+	for _, k := range r.kinds() {
+		if k.days < 0 || k.days > mostDays {
+			faults = append(faults, field.Errorf(string(k.kind), "is %d; must be a number of days from 1 to %d, or 0 to keep it for ever", k.days, mostDays))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Always reports whether everything is kept for ever.
+func (r Retention) Always() bool { return r == Retention{} }
+
+// String says for people what is kept for how long.
+func (r Retention) String() string {
+	if r.Always() {
+		return "everything is kept until somebody forgets it"
+	}
+	var all []string
+	for _, k := range r.kinds() {
+		switch {
+		case k.days == 1:
+			all = append(all, string(k.kind)+" 1 day")
+		case k.days > 1:
+			all = append(all, fmt.Sprintf("%s %d days", k.kind, k.days))
+		}
+	}
+	return "kept for so long: " + strings.Join(all, ", ") + "; all else until somebody forgets it"
+}
+
+const (
+	// expiring is how many events of a kind and a room are looked at in one go.
+	expiring = 256
+
+	// easing is how many times as long as a step took nobody else is erased: it is no
+	// hurry, and others have the disk meanwhile.
+	easing = 4
+)
+
+// Expire erases, as [Store.Forget] does, what is older at now than r says, the oldest
+// first, and rests between its steps. N is how many events lost their content. To begin
+// again where it was cut short is no fault.
+func (s *Store) Expire(ctx context.Context, r Retention, now time.Time, each func([]Doomed)) (n int, err error) {
+	defer func() {
+		if n > 0 {
+			s.tidier.wake()
+		}
+	}()
+	for _, k := range r.kinds() {
+		if k.days == 0 {
+			continue
+		}
+		before := now.AddDate(0, 0, -k.days)
+		rooms, err := s.Rooms(ctx, "", mostRooms)
+		if err != nil {
+			return n, err
+		}
+		for _, room := range rooms {
+			gone, err := s.expire(ctx, room, k.kind, before, each)
+			n += gone
+			if err != nil {
+				return n, fmt.Errorf("forgetting what is old: %w", err)
+			}
+		}
+	}
+	return n, nil
+}
+
+// mostRooms is more rooms than there are.
+const mostRooms = 1 << 20
+
+// expire erases what is of one kind in a room and began before a time.
+func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]Doomed)) (n int, err error) {
+	for {
+		rows, err := s.archive.db.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? ORDER BY j.sequence LIMIT ?", room, kind, expiring)
+		all, err := dooms(rows, err)
+		if err != nil {
+			return n, s.archive.failed(ctx, err)
+		}
+		all = older(all, before)
+		if len(all) == 0 {
+			return n, nil
+		}
+		for len(all) > 0 {
+			began := time.Now()
+			gone, taken, err := s.forgetSome(ctx, all, gentle)
+			if err != nil {
+				return n, err
+			}
+			if n, all = n+len(gone), all[taken:]; each != nil && len(gone) > 0 {
+				each(gone)
+			}
+			select {
+			case <-time.After(easing * time.Since(began)):
+			case <-ctx.Done():
+				return n, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// older returns those that began before a time.
+func older(all []Doomed, before time.Time) (old []Doomed) {
+	for _, d := range all {
+		if d.At.Before(before) {
+			old = append(old, d)
+		}
+	}
+	return old
+}
