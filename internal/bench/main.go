@@ -93,6 +93,7 @@ var figures = []figure{
 	{"start", starting},
 	{"copies", copying},
 	{"reload", reloading},
+	{"forget", forgetting},
 }
 
 // A bench is how much is measured, and where.
