@@ -101,6 +101,7 @@ var described = map[string]about{
 	"GET /v1/voices":  {says: "The voices that are known, without what they sound like.", faults: []int{503}},
 	"POST /v1/voices": {says: "Say whose a voice is, keep it, or forget it.", in: Telling{}, changes: "voice", faults: []int{422}},
 	"POST /v1/look":   {says: "Look once through a camera.", in: Looking{}, changes: "look", faults: []int{422}},
+	"POST /v1/forget": {says: "Say what would be forgotten, without a digest; or forget it, with the digest of what was said. It answers when no trace of it is left that can be removed.", in: Forgetting{}, changes: "forget", faults: []int{422}},
 	"POST /v1/reload": {says: "Have the configuration read again.", changes: "configuration", faults: []int{422}},
 	"GET /v1/diagnostics": {
 		says:       "What a report of a fault needs, without a word that anybody said and without anybody's name.",

@@ -72,6 +72,7 @@ type House interface {
 	Archive
 	Office
 	Choir
+	Oblivion
 	Watch
 	Window
 	Infirmary

@@ -66,3 +66,10 @@ func TestVoices(t *testing.T) {
 		}
 	}
 }
+
+func (h *house) Forget(_ context.Context, by server.Principal, f server.Forgetting) (any, error) {
+	if f.Who == "nobody" {
+		return nil, errors.New("nobody is called that")
+	}
+	return map[string]string{"by": string(by.ID), "of": f.Who, "digest": "d1" + f.Digest}, nil
+}

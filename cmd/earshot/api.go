@@ -185,6 +185,7 @@ func houseAnswers() map[string]any {
 		"GET /v1/voices":  []singer{},
 		"POST /v1/voices": turnout{},
 		"POST /v1/look":   sighting{},
+		"POST /v1/forget": prospect{},
 	}
 }
 

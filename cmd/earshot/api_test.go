@@ -73,6 +73,8 @@ func TestHouseAnswers(t *testing.T) {
 	note("POST /v1/agents", v, err)
 	v, err = h.Voices(t.Context())
 	note("GET /v1/voices", v, err)
+	v, err = h.Forget(t.Context(), who, server.Forgetting{Who: "me"})
+	note("POST /v1/forget", v, err)
 	v, err = h.See(t.Context(), who, server.Looking{})
 	note("POST /v1/look", v, err)
 	d.reloads.load = func() (*config.Config, error) { return cfg, nil }

@@ -42,6 +42,7 @@ type commands struct {
 	Check    checkCommand    `cmd:"" help:"Check the configuration."`
 	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`
 	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
+	Forget   forgetCommand   `cmd:"" help:"Forget somebody, a time, or single things, with all that came of them."`
 	Token    tokenCommand    `cmd:"" help:"Give and take the tokens by which people prove who they are."`
 	Export   exportCommand   `cmd:"" help:"Copy what was said into a file, to read or to import elsewhere."`
 	Import   importCommand   `cmd:"" help:"Add what an export has to what is kept here."`

@@ -56,8 +56,10 @@ type daemon struct {
 	reloads  reloads
 	sections []*section // that run beside the rooms; the list is not changed while the house serves
 
-	vitals vitals // of its parts
-	counts *metrics.Metrics
+	vitals   vitals // of its parts
+	counts   *metrics.Metrics
+	oblivion *oblivion // forgets
+	shown    previews  // what people were shown that would be forgotten
 
 	mu    sync.Mutex
 	works []string
@@ -89,6 +91,7 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	if err := d.listen(ctx); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
+	d.forgetful()
 	all, err := d.furnish(ctx)
 	if err != nil {
 		return nil, errors.Join(err, d.store.Close())
@@ -174,6 +177,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 		})
 	}
 	d.rooms.start(within, &g)
+	rest.Go(func() { d.keeping(ctx) })
 	rest.Go(func() { d.heart(d.manager).beat(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()

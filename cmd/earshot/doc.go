@@ -140,7 +140,9 @@
 // # Memory
 //
 // [earshot/store] keeps the journal, which is the truth, and views on it. An
-// event is acknowledged when it is on disk. It is read through an audience.
+// event is acknowledged when it is on disk. It is read through an audience. What is to be
+// forgotten is chosen, erased and swept out of the file there; forgetting.go in this
+// package has it forgotten everywhere else too, and keeping.go lets what is old go.
 //
 // # The door
 //

@@ -56,12 +56,13 @@ func (d *daemon) embassyTable() command.Table {
 	}
 }
 
-// commandsIn returns the commands that only some rooms have.
+// commandsIn returns the commands that a room has beside those of its own.
 func (d *daemon) commandsIn(is executive.Room) command.Table {
+	kept := append(d.forgetting(is), d.reloading()...)
 	if is.Provider != byDiscord {
-		return d.reloading()
+		return kept
 	}
-	return append(d.reloading(), d.embassyTable()...)
+	return append(kept, d.embassyTable()...)
 }
 
 // errNoCalls is the answer where nothing is heard.

@@ -146,3 +146,22 @@ func (s *sayings) in(room earshot.RoomID) (messages []uint64) {
 	}
 	return messages
 }
+
+// forget forgets which messages were parts of some replies.
+func (s *sayings) forget(turns map[earshot.TurnID]bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.order)
+	s.order = slices.DeleteFunc(s.order, func(id uint64) bool {
+		gone := turns[s.of[id].Turn]
+		if gone {
+			delete(s.of, id)
+		}
+		return gone
+	})
+	if len(s.order) == before {
+		return nil
+	}
+	s.kept = len(s.order)
+	return replaceFile(s.path, s.lines(s.order...))
+}

@@ -231,3 +231,15 @@ func keepIdentity(who participants.Participant) error {
 	}
 	return nil
 }
+
+// forgetIdentity forgets that somebody of a name came in last, if it was they.
+func forgetIdentity(name string) error {
+	had, err := os.ReadFile(lastFile())
+	if err == nil && strings.TrimSpace(string(had)) == name {
+		err = os.Remove(lastFile())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forgetting the last identity: %w", err)
+	}
+	return nil
+}

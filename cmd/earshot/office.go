@@ -171,8 +171,9 @@ func answered[T any](data json.RawMessage, err error) (answer T, _ error) {
 
 // here is the office of a journal that no earshot holds.
 type here struct {
-	book *agents.Book
-	who  participants.Participant
+	book   *agents.Book
+	who    participants.Participant
+	people *participants.Registry
 }
 
 func (h here) list(ctx context.Context, all bool) ([]portrait, error) {
@@ -249,6 +250,7 @@ func (a *app) desk(cfg *config.Config, i introduction, book *agents.Book, journa
 	if err != nil {
 		return h, err
 	}
+	h.people = people
 	own := people.Resolve(account).ID
 	book.Join(people, own)
 	p := porch{known: people.Known(), own: own}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/remind"
 	"earshot/executive/room"
@@ -107,6 +108,7 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 		},
 		Scenery:   func(ctx context.Context) ([]earshot.Event, error) { return d.scenery(ctx, is.ID) },
 		Corrected: d.corrected,
+		Erased:    d.erased,
 		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, now()) },
 		Lasts:     is.Provider == byDiscord,
 		Commands:  d.commandsIn(is),
@@ -191,10 +193,12 @@ func once(events []earshot.Event) []earshot.Event {
 
 // tools are what agents may have done besides what a room does for them.
 func (d *daemon) tools() tool.Table {
-	dir := cmp.Or(d.config().Executive.Tools.Workspace, filepath.Join(filepath.Dir(d.config().Store.Directory), "workspaces"))
-	closed := func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
-	files := &workspace.Store{Dir: dir, Closed: closed}
-	return append(files.Tools(), tool.Recall(memory{d.store}, d.Name))
+	return append(d.oblivion.files.Tools(), tool.Recall(memory{d.store}, d.Name))
+}
+
+// workspaces are those of all agents.
+func workspaces(cfg *config.Config) *workspace.Store {
+	return &workspace.Store{Dir: cmp.Or(cfg.Executive.Tools.Workspace, filepath.Join(filepath.Dir(cfg.Store.Directory), "workspaces"))}
 }
 
 // A memory is a journal that can be searched.

@@ -55,6 +55,9 @@ func (s status) print(w io.Writer, now time.Time) error {
 	if len(s.Waiting) > 0 {
 		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
+	if s.Keeps != "" {
+		fmt.Fprintf(w, "  What happened: %s.\n", terminal.Safe(s.Keeps))
+	}
 	return nil
 }
 

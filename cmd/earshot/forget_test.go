@@ -1,0 +1,449 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/server"
+	"earshot/speakers"
+	"earshot/store"
+)
+
+// household is a configuration of two people who may have tools used, and who may come in
+// besides.
+const household = `external_actors:
+  actors:
+  - {actor_id: ann, display_name: Ann, capabilities: [use_tools, read_memory]}
+  - {actor_id: bob, display_name: Bob, capabilities: [use_tools, read_memory]}
+`
+
+// sailor is a model that repeats what Ann said in all that it does for her.
+const sailor = `every_seconds: 0
+reply: Well.
+rules:
+- {agent: Earshot, when: zanzibar and write, calls: [{tool: write_file, arguments: {path: zanzibar.txt, content: "Zanzibar by boat\n"}}]}
+- {agent: Earshot, when: zanzibar to the list, calls: [{tool: write_file, arguments: {path: list.txt, content: "a map of Zanzibar\n", append: true}}]}
+- {agent: Earshot, when: bread to the list, calls: [{tool: write_file, arguments: {path: list.txt, content: "bread\n", append: true}}]}
+- {agent: Earshot, when: zanzibar in mind, calls: [{tool: note, arguments: {text: "they sail to Zanzibar"}}]}
+- {agent: Earshot, when: look zanzibar up, calls: [{tool: recall, arguments: {query: zanzibar}}]}
+- {agent: Earshot, when: remind me of zanzibar, calls: [{tool: remind, arguments: {action: set, text: "pack for Zanzibar", in_seconds: 9000}}]}
+- {agent: Earshot, when: zanzibar, result: "", reply: "Done, to Zanzibar."}
+- {agent: Earshot, result: "", reply: "Done."}
+- {when: zanzibar, reply: "Zanzibar it is, then."}
+- {for: thought, when: zanzibar, reply: "they mean Zanzibar, surely"}
+`
+
+// forms are all that a word may look like in a file.
+func forms(word string) (all []string) {
+	small := strings.ToLower(word)
+	wide := utf16.Encode([]rune(small))
+	var low, high, escaped strings.Builder
+	for _, c := range wide {
+		low.Write([]byte{byte(c), byte(c >> 8)})
+		high.Write([]byte{byte(c >> 8), byte(c)})
+		fmt.Fprintf(&escaped, "\\u%04x", c)
+	}
+	return []string{small, small[2:], small[:len(small)-1], low.String(), high.String(), escaped.String()}
+}
+
+// leftIn returns in which files below the home a word is left, in whatever form.
+func (h *home) leftIn(folder, word string) (files []string) {
+	for name, data := range h.files() {
+		data = strings.ToLower(data)
+		if strings.HasPrefix(name, folder) && (slices.ContainsFunc(forms(word), func(form string) bool { return strings.Contains(data, form) }) ||
+			strings.Contains(strings.ToLower(name), word)) {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// journal returns all that is in the journal, by ID.
+func (h *home) journal() map[earshot.EventID]earshot.Event {
+	h.t.Helper()
+	archive, err := store.OpenReader(h.t.Context(), filepath.Join(h.dir, "state/earshot/journal"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer archive.Close()
+	all := make(map[earshot.EventID]earshot.Event)
+	for e, err := range archive.Export(h.t.Context()) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		all[e.ID] = e
+	}
+	return all
+}
+
+// planted makes a household in which Ann has told of Zanzibar in every way that there is,
+// and Bob and somebody who is called Quillfeather of other things; and returns the daemon.
+func planted(t *testing.T, h *home) *process {
+	t.Helper()
+	h.write("config/earshot/config.yaml", household)
+	h.scripted(sailor)
+	d := h.daemon()
+	for _, says := range [][2]string{
+		{"Bob", "Earshot, add bread to the list"},
+		{"Quillfeather", "I mend clocks"},
+		{"Ann", "we sail to Zanzibar in may"},
+		{"Ann", "Earshot, think of zanzibar and write it down"},
+		{"Ann", "Earshot, add zanzibar to the list"},
+		{"Ann", "Earshot, keep zanzibar in mind"},
+		{"Ann", "Earshot, look zanzibar up"},
+		{"Ann", "Earshot, remind me of zanzibar"},
+		{"Bob", "Earshot, add bread to the list"},
+		{"Bob", "Earshot, how are you?"},
+	} {
+		if r := h.earshot(nil, "say", "--identity", says[0], says[1]); r.code != success {
+			t.Fatalf("%s could not say %q: %s", says[0], says[1], r.err)
+		}
+	}
+	for _, c := range [][2]string{{"note", "Zanzibar has cloves"}, {"msg", "Bob zanzibar is a secret"}, {"think", "is zanzibar far?"}} {
+		ann := h.client()
+		ann.Identity = "Ann"
+		if _, err := ann.Do(t.Context(), c[0], earshot.Text(c[1])); err != nil {
+			t.Fatalf("/%s: %v", c[0], err)
+		}
+	}
+	bob := h.client()
+	bob.Identity = "Bob"
+	if _, err := bob.Do(t.Context(), "msg", "Ann Zanzibar is warm"); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, soon, "what was thought about it", func() bool {
+		for _, e := range h.journal() {
+			if th, is := e.Body.(earshot.Thought); is && th.Outcome == earshot.Completed {
+				return true
+			}
+		}
+		return false
+	})
+	h.write("state/earshot/journal/earshot.db.damaged-20260102T030405Z", "what could not be read of zanzibar")
+	h.write("state/earshot/journal/voices.json.damaged-20260102T030405Z", "zanzibar")
+	return d
+}
+
+// TestForgetSomebody: after somebody was forgotten while the house runs and somebody else
+// reads its journal, no byte of what they said, or of what was made of it, is in any
+// file; and of what others said each byte is.
+func TestForgetSomebody(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	d := planted(t, h)
+	reader, err := store.OpenReader(t.Context(), filepath.Join(h.dir, "state/earshot/journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	before := h.journal()
+	if got := h.leftIn("/state", "zanzibar"); len(got) < 5 {
+		t.Fatalf("it is only in %q before: the test looks in the wrong way", got)
+	}
+	var p prospect
+	r := h.earshot(nil, "forget", "Ann", "--dry-run", "--json")
+	if err := json.Unmarshal([]byte(r.out), &p); err != nil || r.code != success {
+		t.Fatalf("%v: %s%s", err, r.out, r.err)
+	}
+	for _, kind := range []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindMemo, earshot.KindUse, earshot.KindDecision, earshot.KindReminder, earshot.KindThought} {
+		if p.Kinds[kind] == 0 {
+			t.Errorf("of the kind %s nothing would go: %v", kind, p.Kinds)
+		}
+	}
+	if p.Others == 0 || len(p.Aside) != 2 || p.Files != 2 {
+		t.Errorf("the prospect is %+v", p)
+	}
+	if r := h.earshot(nil, "forget", "Ann"); r.code != misused || !strings.Contains(r.err, "--yes") {
+		t.Errorf("nobody could be asked, and it ended with %d: %s", r.code, r.err)
+	}
+	h.unchanged(t, before)
+	if r := h.earshot(nil, "forget", "Ann", "--yes"); r.code != success || !strings.Contains(r.out, "Forgotten: ") {
+		t.Fatalf("forget ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	h.without(t, "zanzibar", before)
+	// What Bob had added later is made of a prompt in which Ann's words stood.
+	if got := h.read("state/earshot/workspaces/owner/agent/earshot/list.txt"); got != "bread\n" {
+		t.Errorf("the list is %q", got)
+	}
+	for _, e := range before {
+		if m, is := e.Body.(earshot.Message); is && e.Author == "bob" && e.Visibility.Scope == earshot.Public && !same(h.journal()[e.ID], e) {
+			t.Errorf("%s is not there any more, which Bob wrote", m.Text)
+		}
+	}
+	if r := h.earshot(nil, "say", "--identity", "Ann", "hello again"); r.code != success {
+		t.Errorf("Ann is not known any more: %s", r.err)
+	}
+	if r := h.earshot(nil, "forget", "Quillfeather", "--yes"); r.code != success {
+		t.Fatalf("forget ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	if left := h.leftIn("/state", "quillfeather"); len(left) > 0 {
+		t.Errorf("the name of somebody who is forgotten is left in %q", left)
+	}
+	d.end(syscall.SIGTERM)
+	h.without(t, "zanzibar", before)
+	h.daemon().end(syscall.SIGTERM)
+	h.without(t, "zanzibar", before)
+	if out := d.out.String(); strings.Contains(strings.ToLower(out), "zanzibar") {
+		t.Errorf("the daemon printed it:\n%s", out)
+	}
+}
+
+// unchanged checks that all is as it was before, whatever has come since.
+func (h *home) unchanged(t *testing.T, before map[earshot.EventID]earshot.Event) {
+	t.Helper()
+	after := h.journal()
+	for id, e := range before {
+		if !same(e, after[id]) {
+			t.Errorf("%s is otherwise, although nothing was forgotten", id)
+		}
+	}
+}
+
+// same reports whether two events are one, to the last byte.
+func same(a, b earshot.Event) bool {
+	x, bad := json.Marshal(a)
+	y, worse := json.Marshal(b)
+	return bad == nil && worse == nil && string(x) == string(y)
+}
+
+// without checks that a word is in no file, and that all that is erased has to be: who
+// said it is Ann, or it was for her alone, or was made of something that is erased.
+func (h *home) without(t *testing.T, word string, before map[earshot.EventID]earshot.Event) {
+	t.Helper()
+	if left := h.leftIn("/state", word); len(left) > 0 {
+		t.Errorf("%s is left in %q", word, left)
+	}
+	after := h.journal()
+	for _, e := range after {
+		if text, _ := json.Marshal(e); strings.Contains(strings.ToLower(string(text)), word) {
+			t.Errorf("%s is in %s", word, text)
+		}
+	}
+	for id, was := range before {
+		is := after[id]
+		erased := is.Body.Kind() == earshot.KindErased
+		if _, is := was.Body.(earshot.Thought); is && slices.Equal(was.To, []earshot.ParticipantID{"ann"}) && !erased {
+			t.Errorf("what Ann wanted to have thought about is there: %s", id)
+		}
+		made := slices.ContainsFunc(was.Sources, func(of earshot.EventID) bool { return after[of].Body.Kind() == earshot.KindErased })
+		alone := was.Visibility.Scope == earshot.Private && slices.Contains(was.Visibility.Members, "ann")
+		actor, _ := was.Body.(earshot.Actor)
+		theirs := was.Author == "ann" && was.Body.Kind() != earshot.KindMode || alone || slices.Contains(was.To, "ann") || strings.HasPrefix(string(was.Author), "p_") || strings.HasPrefix(string(actor.Participant), "p_")
+		switch {
+		case erased && !made && !theirs && was.Body.Kind() != earshot.KindErased:
+			t.Errorf("%s is erased: %+v", id, was)
+		case !erased && made:
+			t.Errorf("%s was made of something that is erased: %+v", id, was)
+		case !erased && !same(is, was):
+			t.Errorf("%s is otherwise: %+v, and was %+v", id, is, was)
+		}
+	}
+}
+
+// forgettings is how often a forgetting is cut off by a kill.
+func forgettings() int {
+	switch {
+	case os.Getenv("EARSHOT_PROOF") != "":
+		return 500
+	case testing.Short():
+		return 5
+	}
+	return 50
+}
+
+// TestForgetKilled kills what forgets at any moment. The next start finishes it if it had
+// begun, and of what others said nothing is lost.
+func TestForgetKilled(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	planted(t, h).end(syscall.SIGTERM)
+	journal := filepath.Join(h.dir, "state/earshot/journal")
+	book, err := speakers.Read(journal)
+	if err != nil || len(book) != 0 {
+		t.Fatalf("%d voices, %v", len(book), err)
+	}
+	before := h.journal()
+	state := h.files()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	chance := rand.New(rand.NewPCG(seed, 1))
+	cut, finished := 0, 0
+	for round := range forgettings() {
+		if err := os.RemoveAll(filepath.Join(h.dir, "state")); err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range state {
+			if strings.HasPrefix(name, "/state") {
+				h.write(name, data)
+			}
+		}
+		c := h.command("forget", "Ann", "--yes")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() { c.Wait(); close(done) }()
+		wish := filepath.Join(journal, wishFile)
+		within := time.Duration(chance.IntN(60)) * time.Millisecond
+		if round%3 > 0 { // from when it is written down on
+			testkit.Await(t, soon, "it to begin", func() bool {
+				_, err := os.Stat(wish)
+				select {
+				case <-done:
+					return true
+				default:
+					return err == nil
+				}
+			})
+			within /= 3
+		}
+		select {
+		case <-done:
+		case <-time.After(within):
+		}
+		c.Process.Signal(syscall.SIGKILL)
+		<-done
+		_, err := os.Stat(wish)
+		begun := err == nil
+		if begun {
+			cut++
+		}
+		h.next(t, round)
+		if _, err := os.Stat(wish); err == nil {
+			t.Fatalf("round %d: it is not finished", round)
+		}
+		if left := h.leftIn("/state", "zanzibar"); len(left) == 0 {
+			finished++
+			h.without(t, "zanzibar", before)
+		} else if begun {
+			t.Fatalf("round %d: begun, and not finished: %q", round, left)
+		} else {
+			h.unchanged(t, before)
+		}
+	}
+	t.Logf("%d were cut off in the middle, %d are forgotten", cut, finished)
+}
+
+// next is the next start: of a daemon, now and then, and else of a command that forgets
+// nobody.
+func (h *home) next(t *testing.T, round int) {
+	t.Helper()
+	if round%10 > 0 {
+		if r := h.earshot(nil, "forget", "Bob", "--since", "2001-01-01", "--until", "2001-01-02"); r.code != success {
+			t.Fatalf("round %d: ended with %d: %s", round, r.code, r.err)
+		}
+		return
+	}
+	d := h.daemon()
+	testkit.Await(t, soon, "it to be finished", func() bool {
+		_, err := os.Stat(filepath.Join(h.dir, "state/earshot/journal", wishFile))
+		return err != nil
+	})
+	d.end(syscall.SIGTERM)
+}
+
+// TestForgetRights: who does not operate the house can have forgotten what is theirs, and
+// nothing else; and is told of no reply that they may not see.
+func TestForgetRights(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	d := planted(t, h)
+	defer d.end(syscall.SIGTERM)
+	var bobs earshot.EventID
+	for id, e := range h.journal() {
+		if e.Author == "bob" && e.Body.Kind() == earshot.KindMessage && e.Visibility.Scope == earshot.Public {
+			bobs = id
+		}
+	}
+	ann := h.client()
+	ann.Identity = "Ann"
+	for _, tt := range []struct {
+		name string
+		f    server.Forgetting
+		want string // of the error; empty for none
+	}{
+		{"themselves", server.Forgetting{Who: "me"}, ""},
+		{"without a name it is themselves", server.Forgetting{From: time.Now().Add(-time.Hour)}, ""},
+		{"somebody else", server.Forgetting{Who: "Bob"}, "whoever operates"},
+		{"everything is their own", server.Forgetting{Everything: true}, ""},
+		{"nobody", server.Forgetting{Who: "Nobody"}, "nobody is called"},
+		{"an agent", server.Forgetting{Who: "Earshot"}, "is an agent"},
+		{"what was not shown", server.Forgetting{Who: "me", Digest: "1-00000000"}, "not what was shown"},
+		{"no digest", server.Forgetting{Who: "me", Digest: "yes"}, "no digest"},
+		{"time backwards", server.Forgetting{Who: "me", From: time.Now(), To: time.Now().Add(-time.Hour)}, "ends before"},
+	} {
+		data, err := ann.Forget(t.Context(), tt.f)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		var p prospect
+		if err == nil && (json.Unmarshal(data, &p) != nil || p.Done || p.Events == 0) {
+			t.Errorf("%s: %s", tt.name, data)
+		}
+	}
+	data, err := ann.Forget(t.Context(), server.Forgetting{Events: []earshot.EventID{bobs}})
+	var p prospect
+	if err != nil || json.Unmarshal(data, &p) != nil || p.Events != 0 {
+		t.Errorf("what Bob wrote: %s, %v", data, err)
+	}
+	if err := json.Unmarshal(must1(t)(ann.Forget(t.Context(), server.Forgetting{Who: "me"})), &p); err != nil {
+		t.Fatal(err)
+	}
+	id := earshot.EventID(ulid.Make().String())
+	if _, err := ann.Post(t.Context(), id, "one thing more"); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(must1(t)(ann.Forget(t.Context(), server.Forgetting{Who: "me", Digest: p.Digest})), &p); err != nil || !p.Done || p.Since == 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if e := h.journal()[id]; e.Body.Kind() != earshot.KindErased {
+		t.Errorf("what came after it was shown is %s", e.Body.Kind())
+	}
+}
+
+// must1 returns what a call returned, which must not fail.
+func must1(t *testing.T) func(json.RawMessage, error) json.RawMessage {
+	return func(data json.RawMessage, err error) json.RawMessage {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+}
+
+// TestBygone: what people mean by a time that is over.
+func TestBygone(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"": "0001-01-01 00:00", "10:00": "2026-03-02 10:00", "13:00": "2026-03-01 13:00", "2h": "2026-03-02 10:00", "3d": "2026-02-27 12:00",
+		"2026-01-31": "2026-01-31 00:00", "2026-01-31 15:04": "2026-01-31 15:04", "soon": "no time", "-3h": "no time", "0d": "no time",
+	} {
+		got, err := bygone(text, now)
+		if said := got.Format("2006-01-02 15:04"); err == nil && said != want || err != nil && want != "no time" {
+			t.Errorf("%q is %s, %v; want %s", text, said, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"me": "me||", "me since 10:00": "me|10:00|", "since 10:00": "|10:00|", "Ann from 10:00 to 11:00": "Ann|10:00|11:00",
+		"from 2026-01-31 10:00 to 2026-02-01": "|2026-01-31 10:00|2026-02-01", "until 9:00": "||9:00",
+	} {
+		if rest, from, to := spanIn(text); rest+"|"+from+"|"+to != want {
+			t.Errorf("%q is %q, %q, %q", text, rest, from, to)
+		}
+	}
+}
