@@ -110,7 +110,7 @@ func (h *home) hold(t *testing.T) (let func()) {
 	if _, err := os.Stat(file); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(60000)")
 	if err != nil {
 		t.Fatal(err)
 	}
