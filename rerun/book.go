@@ -41,9 +41,7 @@ func (b *book) take(a earshot.Agent) (is agents.Record, known bool) {
 	if is.Kind.Below() {
 		return is, false
 	}
-	same := func(r agents.Record) bool {
-		return r.ID == a.ID || is.Configured && r.Configured && participants.Key(r.Name) == participants.Key(is.Name)
-	}
+	same := func(r agents.Record) bool { return r.ID == a.ID }
 	i := slices.IndexFunc(b.all, same)
 	if k := slices.IndexFunc(b.set, same); k >= 0 {
 		is.Profile = b.set[k].Profile

@@ -105,5 +105,5 @@ func (h *house) differ(res *Result, what string, then, now *earshot.Event) {
 	if about, ok := h.journal.find(e.Room, h.names.event(b.About)); ok && about.Author != "" {
 		by = h.people.Name(about.Author)
 	}
-	res.Differences = append(res.Differences, Difference{By: by, About: b.About, Room: e.Room, Agent: b.Agent, What: what, Then: then, Now: now, Revised: h.record.revised[b.About]})
+	res.Differences = append(res.Differences, Difference{By: by, Name: h.people.Name(b.Agent), About: b.About, Room: e.Room, Agent: b.Agent, What: what, Then: then, Now: now, Revised: h.record.revised[b.About]})
 }

@@ -56,6 +56,7 @@ func (c *counter) next() earshot.EventID {
 type stage struct {
 	*room.Room
 	outlets map[string]func() // by session, of those that are there; each leaves
+	left    map[string]string // the sessions of those that are not any more, by outlet
 	named   map[string]int    // how many there are of a name
 }
 
@@ -71,7 +72,7 @@ func (s Setup) house(d *Day, plan []step) (*house, error) {
 		setup: s, record: recorded(plan), by: make(map[earshot.ParticipantID]earshot.Handle), rooms: make(map[earshot.RoomID]*stage),
 	}
 	h.names = names{then: make(map[string]string), now: make(map[string]string)}
-	h.book.begin(s.Agents)
+	h.book.begin(identified(s.Agents, d))
 	for _, e := range d.Past {
 		if a, ok := e.Body.(earshot.Agent); ok {
 			h.book.take(a)
@@ -92,6 +93,28 @@ func (s Setup) house(d *Day, plan []step) (*house, error) {
 		h.furnish(id, d)
 	}
 	return h, nil
+}
+
+// identified returns the agents of a configuration with the names that those on record have
+// which are called the same.
+func identified(set []agents.Record, d *Day) []agents.Record {
+	set = slices.Clone(set)
+	for _, list := range [][]earshot.Event{d.Past, d.Events} {
+		for _, e := range list {
+			a, ok := e.Body.(earshot.Agent)
+			if !ok || !a.Configured || a.Act == earshot.Ended {
+				continue
+			}
+			is := recordOf(a)
+			for i := range set {
+				if participants.Key(set[i].Name) == participants.Key(is.Name) {
+					is.Profile = set[i].Profile
+					set[i] = is
+				}
+			}
+		}
+	}
+	return set
 }
 
 // houseWide reports whether what happened is about the house, and no room.
@@ -149,7 +172,7 @@ func (h *house) room(id earshot.RoomID, d *Day) *stage {
 		}
 	}
 	return &stage{
-		outlets: make(map[string]func()), named: make(map[string]int),
+		outlets: make(map[string]func()), left: make(map[string]string), named: make(map[string]int),
 		Room: room.New(room.Config{
 			ID: id, Settings: func() executive.Config { return h.setup.Settings }, People: h.people, Voices: (*voices)(h.record),
 			Journal: h.journal, Model: &model{house: h}, Past: past, Agenda: agenda,

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"earshot"
 	"earshot/executive/tool"
@@ -49,19 +50,40 @@ func (m *model) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delt
 // errLeft says that nobody listens any more.
 var errLeft = errors.New("nobody listens any more")
 
-// say yields text as it is written, a word at a time.
-func say(text string, yield func(llm.Delta, error) bool) error {
+// say yields text as it is written: a word at a time, evenly until an end. If pace is not 0
+// it was cut there: the words came at that pace, if there was time for it.
+func say(ctx context.Context, text string, end time.Time, pace time.Duration, yield func(llm.Delta, error) bool) error {
+	all := words(text)
+	n, began := time.Duration(len(all)), time.Now()
+	each := end.Sub(began) / max(n, 1)
+	switch {
+	case pace == 0:
+	case pace*n <= end.Sub(began)*21/20:
+		each = min(each, pace)
+	default:
+		each = 2 * end.Sub(began) / (2*n + 1)
+	}
+	for i, word := range all {
+		if err := pass(ctx, began.Add(each*time.Duration(i+1))); err != nil {
+			return err
+		}
+		if !yield(llm.Delta{Text: word}, nil) {
+			return errLeft
+		}
+	}
+	return nil
+}
+
+// words returns those of text, each with the space before it.
+func words(text string) (all []string) {
 	for text != "" {
 		n := len(text)
 		if i := strings.IndexByte(text[1:], ' '); i >= 0 {
 			n = i + 1
 		}
-		if !yield(llm.Delta{Text: text[:n]}, nil) {
-			return errLeft
-		}
-		text = text[n:]
+		all, text = append(all, text[:n]), text[n:]
 	}
-	return nil
+	return all
 }
 
 // turnOf returns the turn on record of which a reply is asked for, which may be none. What
@@ -97,12 +119,16 @@ func (m *model) replies(ctx context.Context, from llm.Origin, yield func(llm.Del
 		return m.tells(ctx, list[min(h.record.next("between "+k), len(list)-1)], yield)
 	}
 	if p == nil {
-		return say(unanswered, yield)
+		return say(ctx, unanswered, time.Now(), 0, yield)
 	}
 	p.live(true)
 	defer p.live(false)
 	r := p.event.Body.(earshot.Reply)
-	if err := say(h.words(p.event, r), yield); err != nil {
+	pace := time.Duration(0)
+	if r.Cut != nil {
+		pace = h.record.pace
+	}
+	if err := say(ctx, h.written(p.event, r), p.at, pace, yield); err != nil {
 		return err
 	}
 	select {
@@ -140,15 +166,12 @@ func (m *model) calls(ctx context.Context, s step, yield func(llm.Delta, error) 
 
 // tells says what an agent told another within a turn.
 func (m *model) tells(ctx context.Context, s step, yield func(llm.Delta, error) bool) error {
-	if err := say(string(s.event.Body.(earshot.Message).Text), yield); err != nil {
-		return err
-	}
-	return pass(ctx, s.event.At)
+	return say(ctx, string(s.event.Body.(earshot.Message).Text), s.event.At, 0, yield)
 }
 
-// words returns what the model wrote of a reply, with what it said to the house: that it
+// written returns what the model wrote of a reply, with what it said to the house: that it
 // leaves the floor to a person, or whom it calls besides.
-func (h *house) words(e earshot.Event, r earshot.Reply) string {
+func (h *house) written(e earshot.Event, r earshot.Reply) string {
 	const pass = "<world>pass</world>"
 	switch {
 	case r.Handover != nil && r.Handover.Why == earshot.Passed:
@@ -182,6 +205,9 @@ func (h *house) uncalled(e earshot.Event, text string, about earshot.EventID) st
 	return text
 }
 
+// lull is how long a model waits for who cuts in at the moment at which it is asked.
+const lull = time.Millisecond
+
 // thinks thinks what was thought then.
 func (m *model) thinks(ctx context.Context, from llm.Origin, yield func(llm.Delta, error) bool) error {
 	c := m.house.thought(from)
@@ -189,10 +215,13 @@ func (m *model) thinks(ctx context.Context, from llm.Origin, yield func(llm.Delt
 		return nil // of nothing comes nothing
 	}
 	p := c.parts[c.handed]
+	b := p.event.Body.(earshot.Thought)
+	if err := pass(ctx, p.event.At.Add(min(lull, b.Took/2))); err != nil {
+		return err // this was another, which gave way before a word: of that nothing is on record
+	}
 	c.handed++
 	p.live(true)
 	defer p.live(false)
-	b := p.event.Body.(earshot.Thought)
 	if b.Text != "" && !yield(llm.Delta{Text: string(b.Text)}, nil) {
 		return errLeft
 	}
@@ -241,7 +270,13 @@ func (m *model) findings(ctx context.Context, from llm.Origin, yield func(llm.De
 	all := []found{}
 	h := m.house
 	if c := h.thought(from); c != nil {
-		for _, s := range h.record.found[h.last(c)] {
+		list := h.record.found[h.last(c)]
+		if until := c.goesOn(); len(list) == 0 && !until.IsZero() { // or was over, before anything was found
+			if err := pass(ctx, until.Add(lull)); err != nil {
+				return err
+			}
+		}
+		for _, s := range list {
 			f := s.event.Body.(earshot.Finding)
 			is := found{Text: string(f.Text), Evidence: []string{}, Confidence: f.Confidence, Minutes: f.Until.Sub(s.event.At).Minutes(), Worth: f.Worth}
 			for i, id := range from.Evidence {
@@ -263,6 +298,15 @@ func (m *model) findings(ctx context.Context, from llm.Origin, yield func(llm.De
 		return errLeft
 	}
 	return nil
+}
+
+// goesOn returns when more came of a thought than has by now, or it was dropped; the zero
+// time if it did not.
+func (c *chain) goesOn() time.Time {
+	if c.handed < len(c.parts) {
+		return c.parts[c.handed].event.At
+	}
+	return c.dropped
 }
 
 // last returns the stretch of a thought that was thought last.

@@ -18,9 +18,11 @@ func (h *house) perform(ctx context.Context, s step) {
 	switch b := e.Body.(type) {
 	case earshot.Message:
 		if b.Turn == "" {
+			h.returns(ctx, e)
 			h.writes(ctx, e, b)
 		}
 	case earshot.Utterance:
+		h.returns(ctx, e)
 		b.Voice = h.record.voice(e, b)
 		e.Body = b
 		h.admit(ctx, e)
@@ -42,6 +44,7 @@ func (h *house) perform(ctx context.Context, s step) {
 		h.admit(ctx, e)
 	case earshot.Memo, earshot.Edit, earshot.Reminder:
 		if foreign(e) {
+			h.returns(ctx, e)
 			h.again(ctx, e)
 		}
 	case earshot.Snooze:
@@ -129,10 +132,24 @@ func (h *house) moves(ctx context.Context, e earshot.Event, p earshot.Presence) 
 	from := e
 	from.From, from.Via = h.handle(e), h.outletOf(e)
 	h.admit(ctx, from)
+	delete(h.rooms[e.Room].left, from.Via)
 	if !p.Here {
 		h.setup.Settle()
 		h.goes(e.Room, p.Session)
+		h.rooms[e.Room].left[from.Via] = p.Session
 	}
+}
+
+// returns lets somebody come who writes or speaks where they had gone: who comes and goes
+// again and again is announced when that is over.
+func (h *house) returns(ctx context.Context, e earshot.Event) {
+	session, gone := h.rooms[e.Room].left[e.Via]
+	if !gone || e.Via == "" || e.Author == "" {
+		return
+	}
+	e.ID, e.Body = "", earshot.Presence{Session: session, Here: true}
+	h.moves(ctx, e, earshot.Presence{Session: session, Here: true})
+	h.setup.Settle()
 }
 
 // changes takes in that something changed about an agent.

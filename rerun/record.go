@@ -26,6 +26,7 @@ type record struct {
 	heard    []earshot.Utterance
 	strange  map[earshot.EventID]bool // in which a voice was heard for the first time
 	revised  map[earshot.EventID]bool // messages that are not on record as they were
+	pace     time.Duration            // from one word of a reply to the next, as it mostly was
 	outlets  map[earshot.RoomID][]string
 	lasts    map[earshot.RoomID]bool
 	via      map[earshot.ParticipantID]string
@@ -67,6 +68,8 @@ type chain struct {
 	parts  []*played
 	handed int  // how many of them a model has been asked for
 	taken  bool // it is thought now
+
+	dropped time.Time // when it was, while nothing of it was written
 }
 
 // key is what two names are together.
@@ -80,9 +83,17 @@ func recorded(plan []step) *record {
 		outlets: make(map[earshot.RoomID][]string), lasts: make(map[earshot.RoomID]bool), via: make(map[earshot.ParticipantID]string),
 		revised: make(map[earshot.EventID]bool), taken: make(map[string]bool), asked: make(map[string]int),
 	}
+	var paces []time.Duration
 	for _, s := range plan {
 		r.note(s)
+		if b, ok := s.event.Body.(earshot.Reply); ok && b.Outcome == earshot.Completed && !b.Reflex && b.Took > 0 && b.Offered != "" {
+			paces = append(paces, b.Took/time.Duration(len(words(string(b.Offered)))))
+		}
 	}
+	if slices.Sort(paces); len(paces) > 0 {
+		r.pace = paces[len(paces)/2]
+	}
+	r.pace = max(r.pace, 1)
 	return r
 }
 
@@ -141,7 +152,11 @@ func (r *record) thought(s step, b earshot.Thought) {
 		i = len(r.thoughts)
 		r.thoughts = append(r.thoughts, &chain{id: id, first: b})
 	}
-	if b.Outcome == earshot.Asked || b.Outcome == earshot.Suppressed {
+	switch b.Outcome {
+	case earshot.Suppressed:
+		r.thoughts[i].dropped = s.event.At
+		return
+	case earshot.Asked:
 		return
 	}
 	p := &played{step: s, over: make(chan struct{})}

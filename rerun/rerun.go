@@ -84,6 +84,7 @@ type Difference struct {
 	By    string                `json:"by,omitempty"` // what they are called who said what it is about
 	Room  earshot.RoomID        `json:"room"`
 	Agent earshot.ParticipantID `json:"agent"`
+	Name  string                `json:"name"` // of the agent
 	What  string                `json:"what"` // see the constants
 
 	// Revised says that what it is about was changed since, and is on record only as it

@@ -103,7 +103,11 @@ func (p past) read(a *app, d *rerun.Day) error {
 		if err != nil {
 			return &verdict{notFound, err}
 		}
-		if about.Mode().IsRegular() && !isJournal(p.Journal) {
+		switch {
+		case !about.Mode().IsRegular():
+		case isJournal(p.Journal):
+			return &verdict{misused, fmt.Errorf("%s is a database\n  → give the folder in which it is called earshot.db, or an export: earshot export FILE", short(p.Journal))}
+		default:
 			return readExport(p.Journal, d)
 		}
 		cfg.Store.Directory = p.Journal
@@ -269,7 +273,7 @@ func tellDifference(b *strings.Builder, is rerun.Difference, about earshot.Event
 	if is.Revised {
 		b.WriteString("  (changed since)")
 	}
-	fmt.Fprintf(b, "\n  then  %s\n  now   %s\n", decidedSo(is.Then, is.What), decidedSo(is.Now, is.What))
+	fmt.Fprintf(b, "\n  then  %s\n  now   %s\n", decidedSo(is, is.Then), decidedSo(is, is.Now))
 }
 
 // capital returns text with a capital letter.
@@ -284,13 +288,13 @@ func excerpt(text earshot.Text) string {
 	return "“" + string(line) + "”"
 }
 
-func decidedSo(e *earshot.Event, what string) string {
+func decidedSo(is rerun.Difference, e *earshot.Event) string {
 	if e == nil {
 		return "nothing was decided"
 	}
 	d := e.Body.(earshot.Decision)
-	text := fmt.Sprintf("%s (%s): %s", string(d.Verdict), string(d.Agent), strings.Join(d.Reasons, "; "))
-	if what == rerun.Order || what == rerun.Other {
+	text := fmt.Sprintf("%s (%s): %s", string(d.Verdict), is.Name, strings.Join(d.Reasons, "; "))
+	if is.What == rerun.Order {
 		text += e.At.Local().Format("  at 15:04:05.000")
 	}
 	return text

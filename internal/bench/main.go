@@ -94,6 +94,7 @@ var figures = []figure{
 	{"copies", copying},
 	{"reload", reloading},
 	{"forget", forgetting},
+	{"day", performing},
 }
 
 // A bench is how much is measured, and where.
