@@ -226,6 +226,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 		House:    s.House,
 		Stay:     func(ctx context.Context) error { return s.stay(ctx, who) },
 		Log:      s.log(),
+		Dropped:  s.Dropped,
 	}
 	err = t.Serve(r.Context(), wire.NewConn(conn, buffered.Reader, wire.MaxUp))
 	if err != nil {

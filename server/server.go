@@ -97,7 +97,11 @@ type House interface {
 // A Server lets other processes in. It may serve several listeners at once.
 type Server struct {
 	House House
-	Log   *slog.Logger           // nil logs nothing
+	Log   *slog.Logger // nil logs nothing
+	// Dropped, if set, is told how many events a terminal was not shown since it was slow.
+	// It returns at once, and may be called from many goroutines.
+	Dropped func(n int)
+
 	NewID func() earshot.EventID // makes the IDs of events and sessions; nil makes ULIDs
 
 	// Audit is told of each request that changes something or is refused. It is called

@@ -72,7 +72,7 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
 	d.measure(cfg)
-	d.front = &server.Server{House: house{d}, Log: log, NewID: d.id, Answers: houseAnswers()}
+	d.front = &server.Server{House: house{d}, Log: log, NewID: d.id, Dropped: d.drops("terminal"), Answers: houseAnswers()}
 	d.port = newPort(d.front, cfg.Server)
 	engines, err := ladder(cfg.Executive.LLM, log, nil, d.vitals.climbed)
 	if err != nil {

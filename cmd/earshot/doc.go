@@ -19,6 +19,9 @@
 // [earshot/internal/field] is a fault in the configuration and its key, a
 // [field.Secret] that cannot be printed, and seconds as numbers.
 // [earshot/internal/supervise] restarts whatever fails and says so once.
+// [earshot/internal/metrics] counts what happens, under labels that name nobody; how each
+// part is, and what a report of a fault needs, is put together here, in vitals.go and
+// diagnostics.go.
 // [earshot/internal/redact] keeps conversations out of the log.
 // [earshot/internal/sdnotify] tells a service manager how the program stands; what beats
 // is heart.go, as long as every room turns.

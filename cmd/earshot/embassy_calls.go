@@ -118,6 +118,7 @@ func (e *embassy) ear(from earshot.Handle, in earshot.RoomID, c ringing.Capture)
 	set := e.config().Providers.Microphone
 	set.Deaf = 0 // who is silent sends nothing
 	return microphone.New(set, microphone.Parts{
+		Dropped: e.drops("microphone"),
 		Capture: c, Recogniser: recogniser{e.pool.Listener()}, Name: inCalls, From: from, Via: inCalls, Notice: e.report,
 		Talk: func() hearing.Talk {
 			var about hearing.Talk

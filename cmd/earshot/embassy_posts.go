@@ -185,6 +185,7 @@ func (e *embassy) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
 	set := e.config().Outlets.Discord
 	channel, _ := gateway.Number(c.ID)
 	return outlet.NewText(outlet.TextConfig{
+		Dropped: e.drops("discord"),
 		Channel: channel, REST: e.session, Self: e.Name(participants.Agent), Beside: !set.Transcript,
 		Names:  func(to earshot.ParticipantID) compose.Names { return e.names(room, to) },
 		Calls:  func(o earshot.Opening) bool { return !c.Private() && e.calls(room, o) },

@@ -257,7 +257,7 @@ func sources(c webcam.Config) (all []string) {
 // watch returns a camera, and the part that sees through it.
 func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) (*eye, part) {
 	there := new(supervise.Pulse)
-	e, sense := newEye(c, hidden, d.log, d.report, there.Beat)
+	e, sense := newEye(c, hidden, d.log, d.report, d.drops("webcam"), there.Beat)
 	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, shut(earshot.Live, c.Hours, time.Now()) != ""
 	return e, part{
 		name: thing(c), lets: earshot.Mode.Watches, lost: lost, pulse: there, as: c,
@@ -267,9 +267,9 @@ func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) (*eye, part) {
 
 // newEye returns a camera, and the sense that sees through it. Looked is called for each
 // picture that was looked at.
-func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.Notice), looked func()) (*eye, *webcam.Provider) {
+func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*eye, *webcam.Provider) {
 	e := &eye{name: c.Name, veil: hidden, source: shown(c), config: c}
-	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Log: log})
+	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
 	log = hidden.log(log.With("camera", c.Name))
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{

@@ -13,7 +13,7 @@ import (
 
 // queues are what can drop something because it is full, each by a name; see
 // docs/monitoring.md.
-var queues = []string{"terminal", "discord", "webcam", "microphone", "call", "unsaved", "questions"}
+var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", "questions"}
 
 // measure begins to count what the house does.
 func (d *daemon) measure(cfg *config.Config) {
@@ -44,6 +44,11 @@ func (d *daemon) took(l room.Latency) {
 	for _, stage := range l.Stages() {
 		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
 	}
+}
+
+// drops returns what counts what a queue drops.
+func (d *daemon) drops(queue string) func(int) {
+	return func(n int) { d.counts.Dropped(queue, n) }
 }
 
 // Metrics implements [server.House].

@@ -68,7 +68,7 @@ func peep(ctx context.Context, c webcam.Camera, s sighting, want server.Looking)
 	defer cancel()
 	sees := make(chan struct{})
 	var once sync.Once
-	e, sense := newEye(c, veilOf(c.Device), quietly, nil, func() { once.Do(func() { close(sees) }) })
+	e, sense := newEye(c, veilOf(c.Device), quietly, nil, nil, func() { once.Do(func() { close(sees) }) })
 	ended := make(chan error, 1)
 	go func() {
 		ended <- sense.Run(ctx, e.notes(func(context.Context, earshot.Event) error { return nil }))

@@ -204,6 +204,7 @@ func (d *daemon) microphone(cfg *config.Config, c microphone.Capture) (*micropho
 		On: func(p stt.Phrase) { mic.Called(p.Text, p.At) },
 	})
 	mic = microphone.New(cfg.Providers.Microphone, microphone.Parts{
+		Dropped: d.drops("microphone"),
 		Capture: c, Recogniser: recogniser{hear}, Notice: d.report,
 		Talk: func() hearing.Talk {
 			about := hearing.Asks(string(d.desk.Asked()))

@@ -223,6 +223,7 @@ func (r *Room) keep(ctx context.Context) (kept []earshot.Event) {
 	left = append(left, r.unsaved...)
 	if n := len(left) - maxUnsaved; n > 0 {
 		left = left[n:]
+		r.dropping("unsaved", n)
 		r.Report(earshot.Notice{Key: "unsaved", Text: "how some replies ended, or who came and went, could not be written down", Cure: "earshot doctor"})
 	}
 	r.unsaved = left

@@ -223,6 +223,7 @@ func (r *Room) bounded(all []question) []question {
 	for _, q := range slices.Backward(all) {
 		if circles[q.seat]++; circles[q.seat] > maxCircles {
 			r.giveUp(q)
+			r.dropping("questions", 1)
 			continue
 		}
 		kept = append(kept, q)

@@ -182,6 +182,10 @@ type Config struct {
 	// asked often and from many goroutines, so it answers at once. May be nil.
 	Parts func() []Part
 
+	// Dropped is told that something was given up since a queue was full: "unsaved", which
+	// is what the house had to write down, or "questions". It returns at once. May be nil.
+	Dropped func(queue string, n int)
+
 	// Took is told how long a turn took, when it has ended. It returns at once. May be nil.
 	Took func(Latency)
 

@@ -271,3 +271,10 @@ func (r *Room) tookTurn(t took) {
 		r.cfg.Took(t.Latency)
 	}
 }
+
+// dropping tells that something was given up since a queue was full.
+func (r *Room) dropping(queue string, n int) {
+	if r.cfg.Dropped != nil {
+		r.cfg.Dropped(queue, n)
+	}
+}

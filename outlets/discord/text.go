@@ -28,6 +28,10 @@ type TextConfig struct {
 	Channel uint64
 	REST    REST
 
+	// Dropped, if set, is told how many lines were not shown, since Discord was slow. It
+	// returns at once.
+	Dropped func(n int)
+
 	// Self is the name of the agent whose bot it is. What another one says begins with
 	// its name. Empty means that nothing does.
 	Self string

@@ -46,6 +46,9 @@ func (t *Text) Show(e earshot.Event) {
 	if len(b.lines) == mostLines {
 		b.lines = slices.Delete(b.lines, 0, 1)
 		b.dropped++
+		if t.cfg.Dropped != nil {
+			t.cfg.Dropped(1)
+		}
 	}
 	b.lines = append(b.lines, line)
 	select {

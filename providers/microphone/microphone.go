@@ -90,6 +90,10 @@ type Parts struct {
 	// new ones, so it must not block. If nil, nothing is known.
 	Talk func() hear.Talk
 
+	// Dropped, if set, is told how much of what was said could not be kept. It returns at
+	// once.
+	Dropped func(n int)
+
 	Notice func(earshot.Notice) // is told what is wrong beside the device; may be nil; must not block
 
 	// Name is that of the sense; "" is "microphone". From is who is heard; the zero
@@ -219,6 +223,7 @@ func (p *Provider) send(ctx context.Context, out *queue, emit providers.Emit) {
 	slow.close()
 	keeper.Wait()
 	if n := out.utterances() + slow.utterances(); n > 0 {
+		p.dropped(n)
 		p.fault("unkept speech", fmt.Errorf("%d things that were said were dropped, since the microphone was stopped before they could be kept", n))
 	}
 	d.end(ctx)
@@ -254,7 +259,15 @@ func (p *Provider) keep(ctx context.Context, slow *queue, d *demand) {
 // add appends e to q, and says if that drops an utterance.
 func (p *Provider) add(q *queue, e item) {
 	if q.add(e) {
+		p.dropped(1)
 		p.fault("unkept speech", errors.New("what was said longest ago was dropped, since nothing is kept at present"))
+	}
+}
+
+// dropped counts what was said and could not be kept.
+func (p *Provider) dropped(n int) {
+	if p.parts.Dropped != nil {
+		p.parts.Dropped(n)
 	}
 }
 

@@ -39,6 +39,10 @@ type Parts struct {
 	// loss of the camera, which is the error of Run. It may be nil, and must not block.
 	Notice func(earshot.Notice)
 
+	// Dropped, if set, is told how many pictures were passed over, since the room was
+	// slow. It returns at once.
+	Dropped func(n int)
+
 	Log *slog.Logger // may be nil
 }
 
@@ -205,6 +209,9 @@ func (p *Provider) notice(now time.Time) {
 // drop counts pictures that were dropped, and logs that once a second at most.
 func (p *Provider) drop(n int) {
 	p.lost += n
+	if p.parts.Dropped != nil && n > 0 {
+		p.parts.Dropped(n)
+	}
 	if now := time.Now(); p.lost > 0 && now.Sub(p.logged) >= time.Second {
 		p.parts.Log.Info("pictures were dropped, since the room is slow", "camera", p.camera.Name, "pictures", p.lost)
 		p.logged, p.lost = now, 0

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,7 @@ type pair struct {
 	stop    context.CancelFunc // ends the daemon
 	clients chan error         // what attach.Run returned
 	daemons chan error         // what Serve returned
+	dropped atomic.Int64
 }
 
 // connect attaches a terminal to r. Both ends have returned when the test is
@@ -130,7 +132,7 @@ func (pr *pair) serve(t *testing.T, near net.Conn) {
 			ID: "s1", Room: "parlour", Outlet: "terminal-1", Account: earshot.Handle{Provider: "console", ID: "uid7"},
 		},
 		House: pr.room,
-		Stay:  pr.stay,
+		Stay:  pr.stay, Dropped: func(n int) { pr.dropped.Add(int64(n)) },
 	}
 	go func() { pr.daemons <- term.Serve(ctx, wire.NewConn(near, near, wire.MaxUp)) }()
 }

@@ -499,6 +499,9 @@ func TestMissedIsCounted(t *testing.T) {
 			}
 			seen, last = seen+1, e.Sequence
 		}
+		if counted := int(pr.dropped.Load()); counted != missed {
+			t.Errorf("%d were missed, and %d are counted", missed, counted)
+		}
 		if seen+missed != n || last != n {
 			t.Errorf("%d were seen and %d missed, the last was %d; want %d in all", seen, missed, last, n)
 		}

@@ -27,10 +27,11 @@ type outlet struct {
 	free  chan struct{} // holds one while no speech is open
 	pulse pulse
 
-	mu     sync.Mutex
-	speech *speech // the one that was opened last
-	closed bool
-	missed int // events dropped that the terminal has not been told of
+	mu      sync.Mutex
+	speech  *speech // the one that was opened last
+	closed  bool
+	dropped func(n int) // is told how many; may be nil
+	missed  int         // events dropped that the terminal has not been told of
 }
 
 var _ interface {
@@ -134,6 +135,9 @@ func (o *outlet) miss(n int) {
 		o.missed = 0
 	}
 	o.missed += n
+	if o.dropped != nil && n > 0 {
+		o.dropped(n)
+	}
 	_ = o.box.Put(wire.Missed{N: o.missed})
 }
 

@@ -72,6 +72,10 @@ type Terminal struct {
 	Stay func(context.Context) error
 
 	Log *slog.Logger // nil logs nothing
+
+	// Dropped, if set, is told how many events were not shown, since the terminal was
+	// slow. It returns at once.
+	Dropped func(n int)
 }
 
 // Serve brings the terminal into the room, until its connection or ctx ends,
@@ -99,6 +103,7 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		out:      make(chan struct{}),
 	}
 	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.House.Name)
+	s.outlet.dropped = t.Dropped
 	_ = s.box.Urgent(wire.Welcome{Outlet: t.Session.Outlet})
 	return s.run(ctx)
 }
