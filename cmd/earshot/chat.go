@@ -47,7 +47,7 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	if errors.Is(err, errLeft) {
 		return nil
 	}
-	if err == nil {
+	if err == nil && a.API == "" {
 		err = keepIdentity(s.You)
 	}
 	if err != nil {
@@ -69,6 +69,9 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 // visit comes to the earshot that runs as whoever is at this terminal. Enter is
 // how they say who they are.
 func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+	if a.API != "" {
+		return a.visitAway(i, room)
+	}
 	c := &server.Client{Socket: cfg.Server.Path()}
 	s, err := state(a.ctx, c)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 // commands is the command line: the one place that knows every command.
 type commands struct {
 	Config string `help:"Configuration file, instead of those in the usual places." placeholder:"FILE" type:"path"`
+	elsewhere
 
 	Run      runCommand      `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
 	Chat     chatCommand     `cmd:"" help:"Attach this terminal to the earshot that runs."`
@@ -37,6 +38,7 @@ type commands struct {
 	Monitor  monitorCommand  `cmd:"" help:"Watch what is heard, said and thought, and why; take part."`
 	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
 	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`
+	Audit    auditCommand    `cmd:"" help:"Show who has changed something, or was refused."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
 	Reload   reloadCommand   `cmd:"" help:"Have the earshot that runs read its configuration again."`
 	Check    checkCommand    `cmd:"" help:"Check the configuration."`
@@ -60,8 +62,9 @@ type commands struct {
 // An app is what every command is given.
 type app struct {
 	std
-	ctx  context.Context
-	file string // of the configuration, if one was named
+	ctx       context.Context
+	file      string // of the configuration, if one was named
+	elsewhere        // where the earshot is that is asked, if not at the socket
 
 	model *kong.Application // of the command line
 

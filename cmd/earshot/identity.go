@@ -98,7 +98,10 @@ func (i introduction) name(usual string) (string, error) {
 
 // introduce lets somebody in who has said who they are.
 func (a *app) introduce(ctx context.Context, name string, p porch) (string, field.Secret, error) {
-	secret := field.Secret(os.Getenv("EARSHOT_TOKEN"))
+	secret, err := a.secret()
+	if err != nil {
+		return "", "", err
+	}
 	if secret == "" && p.proves(name) && term.IsTerminal(int(a.in.Fd())) {
 		fmt.Fprintf(a.err, "The token of %s: ", terminal.Safe(name))
 		typed, err := readSecret(ctx, a.in)

@@ -76,7 +76,9 @@ func run(ctx context.Context, args []string, s std) int {
 		fmt.Fprintf(s.err, "earshot: %v\n", err)
 		return misused
 	}
-	err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, hangups: hangups, model: parser.Model})
+	if err = line.elsewhere.fits(chosen.Command()); err == nil {
+		err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, elsewhere: line.elsewhere, hangups: hangups, model: parser.Model})
+	}
 	return explain(s.err, err)
 }
 

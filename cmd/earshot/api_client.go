@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"earshot"
+	"earshot/internal/field"
+	"earshot/server"
+)
+
+// elsewhere says where the earshot is that a command asks, where that is not at the socket.
+type elsewhere struct {
+	API       string `name:"api" help:"Ask the earshot that listens there (server.listen), such as http://127.0.0.1:8765; also a port that ssh forwards." placeholder:"URL"`
+	TokenFile string `help:"File with the token by which you prove who you are; without it, EARSHOT_TOKEN." placeholder:"FILE" type:"path"`
+}
+
+// reaching are the commands that ask an earshot, wherever it is. The others look at what
+// is on this machine.
+var reaching = []string{"agents", "chat", "context", "monitor", "reload", "say", "see", "speakers", "status", "think", "who"}
+
+// fits reports why a command cannot be told to ask elsewhere.
+func (w elsewhere) fits(command string) error {
+	first, _, _ := strings.Cut(command, " ")
+	if w.API == "" || slices.Contains(reaching, first) {
+		return nil
+	}
+	return &verdict{misused, fmt.Errorf("earshot %s looks at this machine and takes no --api; these do: %s", first, strings.Join(reaching, ", "))}
+}
+
+// secretBytes is the longest file with a token that is read.
+const secretBytes = 4 << 10
+
+// secret returns the token that somebody has at hand: that of the file they named, or of the
+// environment; empty if there is none.
+func (a *app) secret() (field.Secret, error) {
+	if a.TokenFile == "" {
+		return field.Secret(os.Getenv("EARSHOT_TOKEN")), nil
+	}
+	f, err := os.Open(a.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	defer f.Close()
+	about, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	if about.Mode().Perm()&0o077 != 0 && about.Mode().IsRegular() { // a pipe is nobody else's
+		return "", fmt.Errorf("others can read the token in %s\n  → chmod 600 %[1]s; and make another: earshot token create NAME", short(a.TokenFile))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, secretBytes))
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "", fmt.Errorf("there is no token in %s", short(a.TokenFile))
+	}
+	return field.Secret(line), nil
+}
+
+// visitAway comes to an earshot at a port, as whoever the token is of.
+func (a *app) visitAway(i introduction, room earshot.RoomID) (*server.Client, status, error) {
+	secret, err := a.secret()
+	if err != nil {
+		return nil, status{}, err
+	}
+	if secret == "" && term.IsTerminal(int(a.in.Fd())) {
+		fmt.Fprint(a.err, "The token: ")
+		typed, err := readSecret(a.ctx, a.in)
+		fmt.Fprintln(a.err)
+		if err != nil {
+			return nil, status{}, err
+		}
+		secret = field.Secret(typed)
+	}
+	c := &server.Client{URL: a.API, Room: room, Token: secret}
+	if i.Identity != lastIdentity {
+		c.Identity = i.Identity
+	}
+	s, err := state(a.ctx, c)
+	if errors.Is(err, server.ErrNotRunning) { // which would be of the one on this machine
+		err = &verdict{notRunning, fmt.Errorf("nobody listens at %s\n  → set server.listen where earshot runs, and see there: earshot status", a.API)}
+	}
+	return c, s, err
+}
