@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,18 +101,17 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 	if err != nil {
 		return err
 	}
-	out := &stream{w: w, control: http.NewResponseController(w)}
+	out, limit := &stream{w: w, control: http.NewResponseController(w)}, batch
 	for {
-		grown := s.House.Grown() // before reading, so that nothing falls between
-		some, err := s.read(r.Context(), who, after)
+		text, n, last, grown, err := s.read(r.Context(), who, after, limit)
 		if err != nil && !out.begun {
 			return err
 		}
-		if err != nil || out.write(some) != nil {
+		if err != nil || out.write(text) != nil {
 			return nil // the client asks again from where it is
 		}
-		if n := len(some); n > 0 {
-			after = some[n-1].Sequence
+		if n > 0 {
+			after, limit = last, min(batch, 2*n) // what is long is not read to be thrown away
 			continue
 		}
 		if !out.rest(r.Context(), grown, func() error { return s.stay(r.Context(), who) }) {
@@ -120,17 +120,20 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 	}
 }
 
-// read returns some events after a sequence, if who may still know them. It is asked when
-// they have been read, so that nothing is told that happened after a token was revoked.
-func (s *Server) read(ctx context.Context, who guest, after int64) ([]earshot.Event, error) {
-	some, err := s.House.Events(ctx, who.Audience, after, batch)
+// read returns some events after a sequence as lines, how many and the last of them, if who
+// may still know them; grown is closed when there is more. Whether they may is asked when
+// the events have been read, so that nothing is told that happened after a token was revoked.
+func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (text []byte, n int, last int64, grown <-chan struct{}, err error) {
+	g, grown, err := s.tail.after(ctx, s.House, who.Audience, after, limit)
 	if err != nil {
-		return nil, &fault{http.StatusServiceUnavailable, err}
+		return nil, 0, 0, nil, err
 	}
 	if err := s.stay(ctx, who); err != nil {
-		return nil, shut(err)
+		return nil, 0, 0, nil, shut(err)
 	}
-	return some, nil
+	var b bytes.Buffer
+	n, last = g.take(&b)
+	return b.Bytes(), n, last, grown, nil
 }
 
 // sequence reads the parameter after.
@@ -152,17 +155,14 @@ type stream struct {
 	begun   bool
 }
 
-// write sends events. It blocks while the client does not read, for as long as
+// write sends lines. It blocks while the client does not read, for as long as
 // one that is alive may take.
-func (s *stream) write(events []earshot.Event) error {
+func (s *stream) write(lines []byte) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
-	lines := json.NewEncoder(s.w)
-	for _, e := range events {
-		if err := lines.Encode(e); err != nil {
-			return err
-		}
+	if _, err := s.w.Write(lines); err != nil {
+		return err
 	}
 	return s.control.Flush()
 }
@@ -194,7 +194,7 @@ func (s *stream) rest(ctx context.Context, grown <-chan struct{}, stay func() er
 				return false
 			}
 		case <-beat.C:
-			if _, err := io.WriteString(s.w, "\n"); err != nil || s.write(nil) != nil {
+			if s.write([]byte("\n")) != nil {
 				return false
 			}
 		}

@@ -112,6 +112,7 @@ type Server struct {
 	// own, by method and path, such as "GET /v1/state". They are for the description.
 	Answers map[string]any
 
+	tail      tail         // what those have in common who follow the events
 	terminals atomic.Int64 // attached so far
 }
 

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// chunk is how many bytes of events a stream holds while its client does not read, but
+	// for an event that is longer.
+	chunk = 64 << 10
+
+	// reading is how many read the journal at once for the streams; what they hold
+	// meanwhile may be long.
+	reading = 8
+
+	// readTime is how long that may take.
+	readTime = 30 * time.Second
+)
+
+// A tail is what those have in common who follow the events. A thousand who wait for the
+// next one are told of it by one look into the journal for each audience, not by one for
+// each of them.
+type tail struct {
+	mu     sync.Mutex
+	places chan struct{}       // holds one for each who reads the journal
+	at     <-chan struct{}     // what is known is known since the journal has grown to this
+	looks  map[string]*glimpse // by audience and sequence
+}
+
+// A glimpse is what comes after a sequence, as lines.
+type glimpse struct {
+	done  chan struct{} // closed when the rest is known
+	lines [][]byte
+	last  []int64 // the sequence of each line
+	err   error
+}
+
+// after returns what comes after a sequence, for an audience: at most so many events. Grown
+// is closed when there is more. The lines are shared: nobody changes them.
+func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
+	key, err := json.Marshal(struct {
+		A     earshot.Audience
+		After int64
+		Limit int
+	}{a, after, limit})
+	if err != nil {
+		return nil, nil, err
+	}
+	t.mu.Lock()
+	grown = house.Grown() // before reading, so that nothing falls between
+	if grown != t.at || t.looks == nil {
+		t.at, t.looks = grown, make(map[string]*glimpse)
+	}
+	if t.places == nil {
+		t.places = make(chan struct{}, reading)
+	}
+	g, looked := t.looks[string(key)]
+	if !looked {
+		g = &glimpse{done: make(chan struct{})}
+		t.looks[string(key)] = g
+	}
+	t.mu.Unlock()
+	if !looked {
+		t.look(ctx, house, a, after, limit, g)
+		if g.err != nil || g.bytes() > chunk || len(g.lines) == limit { // it is not the end, where all meet
+			t.forget(string(key), g)
+		}
+	}
+	select {
+	case <-g.done:
+		return g, grown, g.err
+	case <-ctx.Done():
+		return nil, grown, ctx.Err()
+	}
+}
+
+// look reads the journal, for all who ask the same. That the first of them goes away is
+// nothing to the others.
+func (t *tail) look(ctx context.Context, house House, a earshot.Audience, after int64, limit int, g *glimpse) {
+	defer close(g.done)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+	defer cancel()
+	t.places <- struct{}{}
+	defer func() { <-t.places }()
+	some, err := house.Events(ctx, a, after, limit)
+	if err != nil {
+		g.err = &fault{http.StatusServiceUnavailable, err}
+		return
+	}
+	for _, e := range some {
+		line, err := json.Marshal(e)
+		if err != nil {
+			g.err = err
+			return
+		}
+		g.lines, g.last = append(g.lines, append(line, '\n')), append(g.last, e.Sequence)
+	}
+}
+
+// forget lets go of a glimpse that nobody else will want.
+func (t *tail) forget(key string, g *glimpse) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.looks[key] == g {
+		delete(t.looks, key)
+	}
+}
+
+// bytes returns how long the lines are.
+func (g *glimpse) bytes() (n int) {
+	for _, line := range g.lines {
+		n += len(line)
+	}
+	return n
+}
+
+// take appends to b as many lines as a stream may hold, at least one, and returns how many
+// and the sequence of the last.
+func (g *glimpse) take(b *bytes.Buffer) (n int, last int64) {
+	for i, line := range g.lines {
+		if i > 0 && b.Len()+len(line) > chunk {
+			break
+		}
+		b.Write(line)
+		n, last = i+1, g.last[i]
+	}
+	return n, last
+}
