@@ -178,14 +178,15 @@ const apiPart = "API"
 // houseAnswers are the zero values of what the house answers, for the description.
 func houseAnswers() map[string]any {
 	return map[string]any{
-		"GET /v1/state":   status{},
-		"GET /v1/context": []circumstance{},
-		"GET /v1/agents":  []portrait{},
-		"POST /v1/agents": portrait{},
-		"GET /v1/voices":  []singer{},
-		"POST /v1/voices": turnout{},
-		"POST /v1/look":   sighting{},
-		"POST /v1/forget": prospect{},
+		"GET /v1/state":       status{},
+		"GET /v1/context":     []circumstance{},
+		"GET /v1/agents":      []portrait{},
+		"POST /v1/agents":     portrait{},
+		"GET /v1/voices":      []singer{},
+		"POST /v1/voices":     turnout{},
+		"POST /v1/look":       sighting{},
+		"POST /v1/forget":     prospect{},
+		"GET /v1/diagnostics": diagnosis{},
 	}
 }
 

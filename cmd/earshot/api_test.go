@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -77,6 +78,11 @@ func TestHouseAnswers(t *testing.T) {
 	note("POST /v1/forget", v, err)
 	v, err = h.See(t.Context(), who, server.Looking{})
 	note("POST /v1/look", v, err)
+	v, err = h.Diagnose(t.Context(), server.Examination{})
+	text, bad := json.Marshal(v) // it is scrubbed as JSON
+	strict, scrubbed := json.NewDecoder(bytes.NewReader(text)), diagnosis{}
+	strict.DisallowUnknownFields()
+	note("GET /v1/diagnostics", scrubbed, errors.Join(err, bad, strict.Decode(&scrubbed)))
 	d.reloads.load = func() (*config.Config, error) { return cfg, nil }
 	v, err = h.Reload(t.Context())
 	note("POST /v1/reload", v, err)
