@@ -105,6 +105,7 @@ func (o *opening) count(_ net.Conn, state http.ConnState) {
 func (o *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wire.Idle)) // that of the request before it would hold else
 	seen := o.watch(w, r)
 	err := o.dispatch(seen, r)
 	if err != nil {
@@ -290,7 +291,9 @@ func answer(w http.ResponseWriter, status int, v any) {
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written as JSON"}`)
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wire.Idle)) // one who does not read is gone
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(wire.Idle)) // one who does not read is gone
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime))   // and so is one whose body does not come; net/http waits for it before it answers
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n')) // whoever has gone does not miss it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,12 +17,38 @@ import (
 // A patient writer takes everything, and has deadlines.
 type patient struct {
 	*httptest.ResponseRecorder
-	deadline time.Time
+	deadline, reads time.Time
+}
+
+func (p *patient) SetReadDeadline(t time.Time) error {
+	p.reads = t
+	return nil
 }
 
 func (p *patient) SetWriteDeadline(t time.Time) error {
 	p.deadline = t
 	return nil
+}
+
+// TestDeadlines: what was left over from the request before on the same connection ends no
+// answer, and nobody whose body never comes keeps a connection.
+func TestDeadlines(t *testing.T) {
+	for _, tt := range []struct {
+		method, path string
+		status       int
+	}{{"GET", "/livez", 200}, {"POST", "/v1/messages", 401}} {
+		w := &patient{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now().Add(-time.Second)}
+		v := &visitor{from: "127.0.0.1", addr: netip.MustParseAddr("127.0.0.1"), met: func() {}}
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), visitorKey{}, v), tt.method, tt.path, strings.NewReader("{}"))
+		r.Host = "localhost"
+		(&opening{Server: &Server{}, rules: loopbackRules(DefaultConfig())}).ServeHTTP(w, r)
+		if w.Code != tt.status || !w.deadline.After(time.Now()) {
+			t.Errorf("%s is answered %d, until %v", tt.path, w.Code, w.deadline)
+		}
+		if tt.status != 200 && !w.reads.After(time.Now()) {
+			t.Errorf("%s may send its body until %v", tt.path, w.reads)
+		}
+	}
 }
 
 // TestStreamBeats: a stream in which nothing happens says that it is alive.

@@ -39,6 +39,10 @@ func (p *port) set(cfg server.Config) {
 		return
 	}
 	p.cfg = cfg
+	if p.ready != nil { // which is where it was to listen before
+		p.ready.Close()
+		p.ready, p.at = nil, nil
+	}
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
