@@ -183,3 +183,29 @@ func TestLiveBlinks(t *testing.T) {
 		})
 	}
 }
+
+// A still journal has nothing, and nothing comes.
+type still struct {
+	House
+	grown chan struct{}
+}
+
+func (s still) Grown() <-chan struct{} { return s.grown }
+
+func (still) Events(context.Context, earshot.Audience, int64, int) ([]earshot.Event, error) {
+	return nil, nil
+}
+
+// TestTailIsBounded: however many different things somebody asks for while nothing happens.
+func TestTailIsBounded(t *testing.T) {
+	var all tail
+	h := still{grown: make(chan struct{})}
+	for n := range 10 * apart {
+		if _, _, err := all.after(t.Context(), h, earshot.Audience{}, int64(n), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(all.looks); n == 0 || n > apart {
+		t.Errorf("%d are remembered", n)
+	}
+}

@@ -20,6 +20,10 @@ const (
 	// meanwhile may be long.
 	reading = 8
 
+	// apart is of how many that ask for something else it is known what they were told: more
+	// than there are people. Anybody can ask for what comes after any sequence.
+	apart = 256
+
 	// readTime is how long that may take.
 	readTime = 30 * time.Second
 )
@@ -63,6 +67,9 @@ func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after
 	}
 	g, looked := t.looks[string(key)]
 	if !looked {
+		if len(t.looks) >= apart {
+			clear(t.looks) // who waits for one has it
+		}
 		g = &glimpse{done: make(chan struct{})}
 		t.looks[string(key)] = g
 	}

@@ -19,6 +19,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
+	"earshot/server/trail"
 )
 
 // The sections of the house; see [section]. Those that are no section of the daemon are
@@ -71,6 +72,7 @@ type reloads struct {
 	load func() (*config.Config, error) // nil if it cannot be
 	file string                         // that was named; empty means the usual places
 	log  *logbook                       // nil where there is none
+	done *trail.Log                     // the audit log, which is beside it; nil where there is none
 
 	hangups <-chan os.Signal // each asks for it
 
@@ -223,6 +225,11 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	d.llm.now.Store(engines)
 	d.vitals.engines(engines.of)
 	move()
+	if d.reloads.done != nil {
+		if err := d.reloads.done.Move(auditFile(force)); err != nil {
+			d.auditLost(err) // and it goes on where it is
+		}
+	}
 	d.voices.Set(force.Speakers)
 	for _, room := range force.Rooms.All() {
 		d.rooms.become(room)

@@ -69,6 +69,9 @@ func TestReloadProcess(t *testing.T) {
 	if r := h.earshot(nil, "reload", "--identity", "Carol"); r.code != failed || !strings.Contains(r.err, "operates") {
 		t.Errorf("somebody else may: %d %s%s", r.code, r.out, r.err)
 	}
+	testkit.Await(t, soon, "the audit log beside the other log", func() bool {
+		return strings.Contains(h.earshot(nil, "audit", "--refused", "--json").out, "/v1/reload")
+	})
 	h.write(file, "log: {level: loud, fil: x}\nstore: {directory: here}\n")
 	if r := h.earshot(nil, "reload"); r.code != misused || !strings.Contains(r.err, "log.level") || !strings.Contains(r.err, "log.fil") || !strings.Contains(r.err, "store.directory") {
 		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)

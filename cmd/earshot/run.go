@@ -66,6 +66,7 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(err, d.close(), l.Close())
 	}
 	defer written.Close()
+	d.reloads.done = written
 	api := d.entrance(a.ctx, written.Write)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
 	a.open(d, looks, senses, api)

@@ -125,10 +125,13 @@ func (r *Room) partners(s *State, a earshot.Audience) {
 
 // growing returns the live turn of an agent, if everybody in a may know of it.
 func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience) (g Growing, ok bool) {
-	if l == nil || !l.visibility.Allows(a) || !l.pace.shows(a) {
+	if l == nil {
 		return g, false
 	}
-	is := l.pace.watch.Progress()
+	is := l.pace.watch.Progress() // before it is asked who may see it: those get fewer meanwhile
+	if !l.visibility.Allows(a) || !l.pace.shows(a) {
+		return g, false
+	}
 	g = Growing{
 		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.pace.began,
 		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.visibility.Scope == earshot.Private,

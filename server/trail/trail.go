@@ -90,6 +90,25 @@ func (l *Log) open() error {
 	return nil
 }
 
+// Move goes on at another path, whose directory is made if it is not there. If it fails,
+// it goes on where it is.
+func (l *Log) Move(path string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if path == l.path {
+		return nil
+	}
+	next, err := Open(path, nil)
+	if err != nil {
+		return err
+	}
+	if l.file != nil {
+		l.file.Close()
+	}
+	l.path, l.file, l.size = path, next.file, next.size
+	return nil
+}
+
 // Write writes an entry. What goes wrong is reported, once.
 func (l *Log) Write(e Entry) {
 	l.mu.Lock()

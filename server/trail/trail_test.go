@@ -166,3 +166,33 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%d are written, %v", len(some), err)
 	}
 }
+
+// TestMove: it goes on elsewhere, or where it is if it cannot.
+func TestMove(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "audit.log"), filepath.Join(t.TempDir(), "more", "audit.log")
+	l, err := trail.Open(first, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, step := range []struct {
+		to   string
+		ok   bool
+		many map[string]int
+	}{
+		{first, true, map[string]int{first: 1}},
+		{second, true, map[string]int{first: 1, second: 1}},
+		{filepath.Join(second, "below"), false, map[string]int{first: 1, second: 2}},
+		{first, true, map[string]int{first: 2, second: 2}},
+	} {
+		if err := l.Move(step.to); (err == nil) != step.ok {
+			t.Errorf("moved to %s: %v", step.to, err)
+		}
+		l.Write(trail.Entry{At: time.Now(), From: "uid1", Method: "POST", Status: 200, Changed: "a message"})
+		for path, want := range step.many {
+			if all, err := trail.Last(path, 10, func(trail.Entry) bool { return true }); err != nil || len(all) != want {
+				t.Errorf("after %s, %s has %d entries, want %d (%v)", step.to, path, len(all), want, err)
+			}
+		}
+	}
+}
