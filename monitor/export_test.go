@@ -1,5 +1,34 @@
 package monitor
 
+import "context"
+
+// A Feed is one that is asked for the past anew.
+type Feed struct{ is *feed }
+
+// NewFeed returns one from a daemon.
+func NewFeed(from Daemon) Feed { return Feed{&feed{from: from, to: newInbox()}} }
+
+// Reload brings the past anew.
+func (f Feed) Reload(ctx context.Context) { f.is.reload(ctx) }
+
+// Agains returns how often that was done.
+func (f Feed) Agains() (n int) {
+	for _, what := range f.is.to.take() {
+		if _, is := what.(Again); is {
+			n++
+		}
+	}
+	return n
+}
+
+// Weighed returns how many bytes the transcript is said to have, and how many it has.
+func Weighed(m *Model) (said, has int) {
+	for _, e := range m.past.all {
+		has += e.words()
+	}
+	return m.past.bytes, has
+}
+
 // What the tests of the pure model look into.
 type (
 	Snapshot = snapshot

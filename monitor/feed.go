@@ -208,10 +208,19 @@ func (f *feed) older(ctx context.Context, before int64) {
 	f.to.put(Past{Events: p.Events, Whole: p.Before == 0})
 }
 
-// reload brings the newest anew.
+// reload brings the newest anew, over all losses: what was forgotten must not stay.
 func (f *feed) reload(ctx context.Context) {
-	if events, _, err := f.newest(ctx, loads); err == nil {
-		f.to.put(Again{events})
+	for {
+		events, _, err := f.newest(ctx, loads)
+		if err == nil {
+			f.to.put(Again{events})
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(most):
+		}
 	}
 }
 

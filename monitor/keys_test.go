@@ -325,6 +325,52 @@ func TestASCII(t *testing.T) {
 	}
 }
 
+// TestReadAnew: what comes while the past is read anew stays, with what is decided about it,
+// and answers to commands are not shown as anything else.
+func TestReadAnew(t *testing.T) {
+	s := busy()
+	m := opened(200, 60, s.events)
+	n := len(s.events)
+	s.add(time.Second, "fg", "", earshot.Forgotten{Events: 2})
+	m.Step(later, monitor.Events(s.events[n:]))
+	read := slices.Clone(s.events)
+	m.Step(later, monitor.Told{Text: "an answer to Ann"})
+	s.add(time.Second, "late", "ann", earshot.Message{Text: "is anybody there"})
+	s.add(time.Second, "why", agent, decides("late", earshot.Silent, "", "it is late at night"))
+	m.Step(later, monitor.Events(s.events[n+1:]))
+	m.Step(later, monitor.Again{Events: read})
+	got := words(m.Screen())
+	for _, want := range []string{"is anybody there", "it is late at night"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not there any more:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "an answer to Ann") {
+		t.Errorf("an answer stands where it was not given:\n%s", got)
+	}
+}
+
+// TestWeight: what the transcript is said to weigh is what it weighs, whatever is decided
+// about it, changed, taken back or dropped.
+func TestWeight(t *testing.T) {
+	m := opened(80, 24, nil)
+	s := new(script)
+	long := earshot.Text(strings.Repeat("word ", 1000))
+	for k := range 25_000 {
+		id := earshot.EventID(fmt.Sprint(k))
+		s.add(time.Second, id, "ann", earshot.Message{Text: "a word"})
+		s.add(0, "d"+id, agent, decides(id, earshot.Silent, "", "no"))
+		if k%100 == 0 {
+			s.add(0, "r"+id, "ann", earshot.Revision{Of: id, Text: long})
+			s.add(0, "w"+id, "ann", earshot.Withdrawal{Of: id})
+		}
+	}
+	m.Step(later, monitor.Events(s.events))
+	if said, has := monitor.Weighed(m); said != has {
+		t.Errorf("it is said to have %d bytes, and has %d", said, has)
+	}
+}
+
 // TestBounds: a day with too much in it forgets its beginning, and no more is loaded.
 func TestBounds(t *testing.T) {
 	m := opened(80, 24, nil)

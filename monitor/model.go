@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -193,10 +194,14 @@ func (m *Model) again(events []earshot.Event) {
 	for _, e := range events {
 		next.add(e)
 	}
-	for _, e := range was.all { // what came while it was read
-		if e.event.Sequence > next.last {
-			next.take(e.event, false)
-		}
+	var came []earshot.Event // while it was read
+	for _, e := range was.all {
+		came = append(append(came, e.event), e.decisions...)
+	}
+	came = slices.DeleteFunc(came, func(e earshot.Event) bool { return e.Sequence <= next.last })
+	slices.SortStableFunc(came, func(a, b earshot.Event) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	for _, e := range came {
+		next.add(e)
 	}
 	next.last = max(next.last, was.last)
 	m.past, m.asking, m.ended = next, false, false

@@ -32,6 +32,8 @@ type entry struct {
 	beside    []*entry        // who spoke at the same time
 	gone      bool            // its words were taken back, or erased
 
+	weight int // what of [past.bytes] it is
+
 	rows  []row // as they were drawn last
 	width int   // for that
 	names int   // likewise
@@ -60,6 +62,13 @@ func (e *entry) words() int {
 		n += len(b.Was) + len(b.Text)
 	}
 	return n
+}
+
+// weigh weighs e once more.
+func (p *past) weigh(e *entry) {
+	was := e.weight
+	e.weight = e.words()
+	p.bytes += e.weight - was
 }
 
 // A past is what has happened, as far back as it is kept. It is ordered by sequence.
@@ -138,7 +147,8 @@ func (p *past) oldest() int64 {
 func (p *past) answered(at time.Time, text string) {
 	is := &entry{key: p.next, event: earshot.Event{At: at, Body: earshot.Notice{Text: text}}, answer: text}
 	p.next++
-	p.all, p.bytes = append(p.all, is), p.bytes+is.words()
+	p.all = append(p.all, is)
+	p.weigh(is)
 	p.bound()
 }
 
@@ -173,6 +183,7 @@ func (p *past) take(e earshot.Event, old bool) bool {
 				m.Text, m.Revised = b.Text, e.At
 				of.event.Body = m
 				of.changed()
+				p.weigh(of)
 			}
 		}
 		return false
@@ -198,7 +209,7 @@ func (p *past) keep(e earshot.Event) {
 		p.turns[r.Turn] = is
 	}
 	p.together(is)
-	p.bytes += is.words()
+	p.weigh(is)
 	p.bound()
 }
 
@@ -214,6 +225,7 @@ func (p *past) decides(e earshot.Event, d earshot.Decision, old bool) bool {
 	if of := p.by[d.About]; of != nil && len(of.decisions) < 32 {
 		of.decisions = append(of.decisions, e)
 		of.changed()
+		p.weigh(of)
 		return true
 	}
 	if d.About == "" && d.Verdict != earshot.Speak || d.About != "" && p.by[d.About] == nil {
@@ -230,6 +242,7 @@ func (p *past) gone(ids []earshot.EventID) {
 			of.gone = true
 			of.event.Body = earshot.Erased{Was: of.event.Body.Kind()}
 			of.changed()
+			p.weigh(of)
 		}
 	}
 }
@@ -277,7 +290,7 @@ func (p *past) bound() {
 }
 
 func (p *past) drop(e *entry) {
-	p.bytes -= e.words()
+	p.bytes -= e.weight
 	if p.by[e.event.ID] == e {
 		delete(p.by, e.event.ID)
 	}

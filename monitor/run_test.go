@@ -204,6 +204,28 @@ func TestLinesOverLosses(t *testing.T) {
 	})
 }
 
+// TestForgottenOverALoss: what was forgotten goes from the screen also if the connection is
+// lost at that moment.
+func TestForgottenOverALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(numbered(1), numbered(2))
+		in := monitor.NewFeed(p)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p.change(func() { p.gone = true })
+		go in.Reload(ctx)
+		time.Sleep(time.Minute)
+		if n := in.Agains(); n != 0 {
+			t.Errorf("it was read anew %d times although nobody was there", n)
+		}
+		p.change(func() { p.gone = false })
+		time.Sleep(time.Minute)
+		if n := in.Agains(); n != 1 {
+			t.Errorf("it was read anew %d times", n)
+		}
+	})
+}
+
 // TestLinesAreRefused: who may not read any more is told so, and it ends.
 func TestLinesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -186,11 +186,17 @@ func erase(path string) error {
 func eraseAside(path string) error {
 	all, err := os.ReadDir(filepath.Dir(path))
 	for _, e := range all {
-		if strings.HasPrefix(e.Name(), filepath.Base(path)+badEnd) {
+		if setAside(e.Name()) {
 			err = errors.Join(err, erase(filepath.Join(filepath.Dir(path), e.Name())))
 		}
 	}
 	return err
+}
+
+// setAside reports whether a file has voices that were set aside: since they were damaged,
+// or since others took their place when a backup was restored.
+func setAside(name string) bool {
+	return strings.HasPrefix(name, fileName+badEnd) || strings.HasPrefix(name, fileName+".replaced-")
 }
 
 // aside renames the file at path, so that nothing is written to it again, and

@@ -2,6 +2,7 @@ package speakers
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -49,7 +50,13 @@ func (b *Book) ForgetAside() error {
 
 // Aside returns the files of voices that were set aside in a directory.
 func Aside(dir string) []string {
-	all, _ := filepath.Glob(Path(dir) + badEnd + "*") // the pattern is ours
+	there, _ := os.ReadDir(dir) // of what it can read
+	var all []string
+	for _, f := range there {
+		if setAside(f.Name()) {
+			all = append(all, filepath.Join(dir, f.Name()))
+		}
+	}
 	return all
 }
 

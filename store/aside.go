@@ -24,11 +24,17 @@ func settle(path string, now time.Time) error {
 	if _, ready, err := size(fresh); err != nil || !ready {
 		return err
 	}
-	if _, err := aside(path, "damaged", now); err != nil { // what SQLite kept beside the old one
+	if _, err := aside(path, wasDamaged, now); err != nil { // what SQLite kept beside the old one
 		return err
 	}
 	return replace(fresh, path)
 }
+
+// The reasons for which a journal is set aside.
+const (
+	wasDamaged  = "damaged"
+	wasReplaced = "replaced"
+)
 
 // aside renames the file at path, and what lies beside it, for a reason, so that nothing is
 // ever written to them again. It returns the new name.

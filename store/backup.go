@@ -135,7 +135,7 @@ func Restore(ctx context.Context, directory, backup string, instead bool, now ti
 		return Restoration{}, err
 	}
 	if there {
-		if r.Aside, err = aside(path, "replaced", now); err != nil {
+		if r.Aside, err = aside(path, wasReplaced, now); err != nil {
 			return r, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
@@ -98,10 +99,17 @@ func (s *Store) forgetSome(ctx context.Context, all []Doomed, within time.Durati
 func (s *Store) Clean(ctx context.Context) error { return s.purge(ctx) }
 
 // Aside returns the files of journals in a directory that were set aside, as a damaged one
-// is. What is in them nothing can be taken out of.
+// is. What is in them nothing can be taken out of. What has another name somebody has put
+// there, and is theirs.
 func Aside(directory string) []string {
-	all, _ := filepath.Glob(filepath.Join(directory, journalFile) + ".*") // the pattern is ours
-	return slices.DeleteFunc(all, func(path string) bool { return filepath.Base(path) == salvageFile })
+	there, _ := os.ReadDir(directory) // of what it can read
+	var all []string
+	for _, f := range there {
+		if why, is := strings.CutPrefix(f.Name(), journalFile+"."); is && (strings.HasPrefix(why, wasDamaged+"-") || strings.HasPrefix(why, wasReplaced+"-")) {
+			all = append(all, filepath.Join(directory, f.Name()))
+		}
+	}
+	return all
 }
 
 // ForgetAside overwrites the files that were set aside with zeros and removes them.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,32 @@ import (
 	"earshot"
 	"earshot/store"
 )
+
+// TestAside: what was set aside goes, and what somebody has put beside the journal does not,
+// whatever the folder is called.
+func TestAside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "of [ann]")
+	s := open(t, store.Config{Directory: dir})
+	want := []string{"earshot.db.damaged-20260102T030405Z", "earshot.db.replaced-20260102T030405Z-2"}
+	for _, name := range append([]string{"earshot.db.bak", "earshot.db.salvage", "copy of earshot.db"}, want...) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("words"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, path := range store.Aside(dir) {
+		got = append(got, filepath.Base(path))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q go, want %q", got, want)
+	}
+	if err := s.ForgetAside(); err != nil || len(store.Aside(dir)) > 0 {
+		t.Errorf("%q are left, %v", store.Aside(dir), err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "earshot.db.bak")); err != nil || string(data) != "words" {
+		t.Errorf("what somebody keeps there has %q, %v", data, err)
+	}
+}
 
 // by is an event of somebody, with an ID that says what it is.
 func by(id earshot.EventID, who earshot.ParticipantID, body earshot.Body, sources ...earshot.EventID) earshot.Event {

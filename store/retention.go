@@ -80,7 +80,7 @@ func (r Retention) String() string {
 }
 
 const (
-	// expiring is how many events of a kind and a room are looked at in one go.
+	// expiring is how many events of a kind and a room are erased in one go.
 	expiring = 256
 
 	// easing is how many times as long as a step took nobody else is erased: it is no
@@ -122,16 +122,17 @@ const mostRooms = 1 << 20
 
 // expire erases what is of one kind in a room and began before a time.
 func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]Doomed)) (n int, err error) {
-	for {
-		rows, err := s.archive.db.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? ORDER BY j.sequence LIMIT ?", room, kind, expiring)
+	for seen := int64(0); ; { // what is older may stand behind what is not: it was imported, or a clock was wrong
+		rows, err := s.archive.db.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
+			room, kind, seen, before.UnixMilli(), expiring)
 		all, err := dooms(rows, err)
 		if err != nil {
 			return n, s.archive.failed(ctx, err)
 		}
-		all = older(all, before)
 		if len(all) == 0 {
 			return n, nil
 		}
+		seen = all[len(all)-1].Sequence
 		for len(all) > 0 {
 			began := time.Now()
 			gone, taken, err := s.forgetSome(ctx, all, gentle)
@@ -148,14 +149,4 @@ func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 			}
 		}
 	}
-}
-
-// older returns those that began before a time.
-func older(all []Doomed, before time.Time) (old []Doomed) {
-	for _, d := range all {
-		if d.At.Before(before) {
-			old = append(old, d)
-		}
-	}
-	return old
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,27 @@ func TestExpire(t *testing.T) {
 		if got := texts(everything(t, s)); got != tt.left {
 			t.Errorf("%v leaves %s, want %s", tt.keep, got, tt.left)
 		}
+	}
+}
+
+// TestExpireInAnyOrder: what is old goes wherever it stands: it was imported later, or the
+// clock was ahead for a while.
+func TestExpireInAnyOrder(t *testing.T) {
+	s := open(t, store.Config{})
+	var all []earshot.Event
+	for n := range 300 {
+		e := by(earshot.EventID(fmt.Sprint("ahead ", n)), "ann", earshot.Message{Text: "ahead"})
+		e.At = began.AddDate(4, 0, 0)
+		all = append(all, e)
+	}
+	for n := range 300 {
+		e := by(earshot.EventID(fmt.Sprint("old ", n)), "ann", earshot.Message{Text: "old"})
+		e.At = began.AddDate(0, 0, -9)
+		all = append(all, e)
+	}
+	add(t, s, all...)
+	if n, err := s.Expire(t.Context(), store.Retention{Message: 5}, began, nil); n != 300 || err != nil {
+		t.Errorf("%d of 300 went, %v", n, err)
 	}
 }
 

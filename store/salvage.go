@@ -26,7 +26,7 @@ func salvage(ctx context.Context, path string, now time.Time, why error) (earsho
 	if err != nil {
 		return earshot.Notice{}, errors.Join(err, discard(fresh))
 	}
-	name, err := aside(path, "damaged", now)
+	name, err := aside(path, wasDamaged, now)
 	if err != nil {
 		return earshot.Notice{}, err
 	}

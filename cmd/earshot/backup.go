@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"earshot/speakers"
 	"earshot/store"
 )
 
@@ -19,7 +21,10 @@ type backupCommand struct {
 
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
 // are kept, who has opted out of being heard, and which messages elsewhere are ours.
-var besideJournal = []string{"speakers.json", "optouts.json", "discord.jsonl"}
+var besideJournal = []string{voicesFile, "optouts.json", "discord.jsonl"}
+
+// voicesFile is that of the voices.
+var voicesFile = filepath.Base(speakers.Path(""))
 
 // tokensFile is that of the tokens.
 const tokensFile = "tokens.json"
@@ -99,6 +104,9 @@ func (c restoreCommand) Run(a *app) error {
 		return fmt.Errorf("%s was not restored, and nothing has changed: %w", short(c.File), err)
 	}
 	for _, file := range done.Companions {
+		if file.Name != tokensFile && !slices.Contains(besideJournal, file.Name) {
+			continue // no other has ever been in a backup
+		}
 		path := filepath.Join(cfg.Store.Directory, file.Name)
 		if _, err := os.Lstat(path); err == nil {
 			if err := os.Rename(path, path+".replaced-"+now.UTC().Format("20060102T150405Z")); err != nil {

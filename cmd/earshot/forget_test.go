@@ -447,3 +447,36 @@ func TestBygone(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetAfterOneCutOff: what was cut off while the house runs is not lost when something
+// else is forgotten.
+func TestForgetAfterOneCutOff(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.write("config/earshot/config.yaml", household)
+	d := h.daemon()
+	defer d.end(syscall.SIGTERM)
+	ids := make(map[string]earshot.EventID)
+	for _, who := range []string{"Ann", "Bob"} {
+		c := h.client()
+		c.Identity = who
+		ids[who] = earshot.EventID(ulid.Make().String())
+		if _, err := c.Post(t.Context(), ids[who], earshot.Text("I am "+who)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testkit.Await(t, soon, "both to be on record", func() bool { return h.journal()[ids["Bob"]].ID != "" && h.journal()[ids["Ann"]].ID != "" })
+	cut, err := json.Marshal(wish{ID: "cut", At: time.Now(), Selection: store.Selection{Events: []earshot.EventID{ids["Ann"]}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write("state/earshot/journal/"+wishFile, string(cut))
+	if r := h.earshot(nil, "forget", "--id", string(ids["Bob"]), "--yes"); r.code != success {
+		t.Fatalf("ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	for who, id := range ids {
+		if is := h.journal()[id].Body.Kind(); is != earshot.KindErased {
+			t.Errorf("what %s said is %s", who, is)
+		}
+	}
+}

@@ -158,6 +158,9 @@ func (o *oblivion) does(ctx context.Context, by participants.Participant, f serv
 			return nil, err
 		}
 	}
+	if err := o.resumes(ctx); err != nil { // it would be written over
+		return nil, err
+	}
 	if err := o.writes(p.wish); err != nil {
 		return nil, err
 	}
@@ -471,9 +474,14 @@ func (o *oblivion) writes(w wish) error {
 func (o *oblivion) finishes(ctx context.Context) error {
 	o.doing.Lock()
 	defer o.doing.Unlock()
+	return errors.Join(o.resumes(ctx), o.orphans(ctx))
+}
+
+// resumes carries out what was written down and cut off. It is called with doing.
+func (o *oblivion) resumes(ctx context.Context) error {
 	data, err := os.ReadFile(filepath.Join(o.dir, wishFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return o.orphans(ctx)
+		return nil
 	}
 	var w wish
 	if err == nil {
@@ -483,7 +491,7 @@ func (o *oblivion) finishes(ctx context.Context) error {
 		return fmt.Errorf("reading what was to be forgotten: %w", err)
 	}
 	_, err = o.carries(ctx, w)
-	return errors.Join(err, o.orphans(ctx))
+	return err
 }
 
 // carries carries out a wish.

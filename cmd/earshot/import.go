@@ -41,8 +41,8 @@ func (c importCommand) Run(a *app) error {
 	}
 	var files []string
 	for _, b := range done.Beside {
-		path := filepath.Join(cfg.Store.Directory, filepath.Base(b.Name))
-		if filepath.Base(b.Name) != "speakers.json" {
+		path := filepath.Join(cfg.Store.Directory, b.Name)
+		if b.Name != voicesFile {
 			continue // no other has ever been exported
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {

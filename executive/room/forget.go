@@ -38,6 +38,11 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 			r.pending[i].want, r.pending[i].words = reflex.Recognise(b.Text, q.seat.Name), ""
 		}
 	}
+	for i, m := range r.unanswered.messages {
+		if m.ID == b.Of {
+			r.unanswered.messages[i] = reworded(m, b.Text, e)
+		}
+	}
 	if h := r.regard.hangs; h != nil && h.event.ID == b.Of {
 		now := *h // which others look at, as it was
 		now.event = reworded(h.event, b.Text, e)
@@ -123,6 +128,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		r.captions.news = nil
 	}
 	r.strangers = slices.DeleteFunc(r.strangers, func(e earshot.Event) bool { return is(e.ID) })
+	r.unanswered.messages = slices.DeleteFunc(r.unanswered.messages, func(e earshot.Event) bool { return is(e.ID) })
 	r.unreturned = slices.DeleteFunc(r.unreturned, func(l lastWord) bool { return is(l.said.ID) })
 	r.forgotten(is, gone)
 	r.scene.Forget(gone...)

@@ -109,3 +109,44 @@ func TestUnanswered(t *testing.T) {
 		})
 	}
 }
+
+// TestUnansweredNoMore: what was taken back, or changed, while who wrote it is waited for is
+// not answered as it was.
+func TestUnansweredNoMore(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		does func(*testing.T, *house, earshot.Event)
+		asks int // how often the model is asked
+	}{
+		{"forgotten", func(t *testing.T, h *house, e earshot.Event) {
+			if err := h.Forget(t.Context(), []earshot.EventID{e.ID}, nil); err != nil {
+				t.Error(err)
+			}
+		}, 0},
+		{"changed", func(t *testing.T, h *house, e earshot.Event) {
+			h.admits(t, with(e, earshot.Revision{Of: e.ID, Text: "what is a harp"}))
+		}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse().open(t.Context())
+				e := named("m", "what is a xylophone")
+				h.Leave()
+				h.admits(t, e)
+				time.Sleep(10 * time.Millisecond)
+				h.stop()
+				again := h.after()
+				again.away = true
+				again.open(t.Context())
+				time.Sleep(time.Second)
+				tt.does(t, again, e)
+				time.Sleep(time.Minute)
+				again.stop()
+				seen := again.model.Seen()
+				if len(seen) != tt.asks || strings.Contains(fmt.Sprint(seen), "xylophone") {
+					t.Errorf("the model was asked %d times, want %d: %v", len(seen), tt.asks, seen)
+				}
+			})
+		})
+	}
+}
