@@ -2,8 +2,8 @@
 // where a name alone does not do. A token is 256 random bits that are shown
 // once, when it is made; the file knows its hash.
 //
-// The file is the truth: it is read for every question, so that a token that
-// was revoked by another process holds no longer. A file that is not there
+// The file is the truth: it is looked at for every question, and read if it looks otherwise
+// than before, so that a token that was revoked by another process holds no longer. A file that is not there
 // holds no tokens. One that is damaged, or that others could have written, is
 // an error and lets nobody in.
 package token
@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -58,10 +59,12 @@ type Token struct {
 func (t Token) expired(at time.Time) bool { return !t.Expires.IsZero() && !at.Before(t.Expires) }
 
 // A Store is the tokens in a file. It may be used from many goroutines and
-// many processes.
+// many processes. It is not copied after first use.
 type Store struct {
 	Path string           // its directory must be there
 	Now  func() time.Time // nil is the clock
+
+	last atomic.Pointer[memory] // what was read last, for as long as the file looks like that
 }
 
 // Create makes a token of a participant. Without a time to expire it lasts
@@ -128,7 +131,7 @@ func (s *Store) Revoke(id string) error {
 // Check returns whose token secret is. It takes the same time for every secret
 // of a length, however much of it is right.
 func (s *Store) Check(secret field.Secret) (earshot.ParticipantID, error) {
-	all, err := s.read()
+	all, err := s.known()
 	if err != nil {
 		return "", err
 	}

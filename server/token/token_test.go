@@ -121,6 +121,73 @@ func TestTokensExpire(t *testing.T) {
 	}
 }
 
+// TestAFileThatIsKnown: a file that looks as before is not read again; whatever is done to
+// it holds at once all the same.
+func TestAFileThatIsKnown(t *testing.T) {
+	s := store(t)
+	s.Now = func() time.Time { return time.Now().Add(time.Hour) } // when the file is old
+	other := &token.Store{Path: s.Path}                           // another process
+	first, ann := create(t, other, "ann")
+	var bob field.Secret
+	for range 9 {
+		_, bob = create(t, other, "bob")
+	}
+	check := func(when string, secret field.Secret, want earshot.ParticipantID) {
+		t.Helper()
+		for range 2 {
+			if who, err := s.Check(secret); who != want || (err == nil) != (want != "") {
+				t.Errorf("%s the token is that of %q, %v; want %q", when, who, err, want)
+			}
+		}
+	}
+	check("at first", ann, "ann")
+	if n := testing.AllocsPerRun(10, func() { _, _ = s.Check(ann) }); n > 20 {
+		t.Errorf("a question takes %v allocations; the file was read", n)
+	}
+	if err := os.Chmod(s.Path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	check("when others may write it", ann, "")
+	if err := os.Chmod(s.Path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("when they may no more", ann, "ann")
+	if err := other.Revoke(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	check("when it was revoked", ann, "")
+	check("when another was revoked", bob, "bob")
+	was, err := os.ReadFile(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.Path, bytes.ReplaceAll(was, []byte("bob"), []byte("kim")), 0o600); err != nil { // as long as before
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(s.Path, time.Time{}, time.Now().Add(-time.Minute)); err != nil { // the clock of the file system ticks seldom
+		t.Fatal(err)
+	}
+	check("when it was written in place", bob, "kim")
+	if err := os.Rename(s.Path, s.Path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	check("when the file is gone", bob, "")
+	if err := os.Rename(s.Path+".away", s.Path); err != nil {
+		t.Fatal(err)
+	}
+	check("when it is back", bob, "kim")
+	made, err := s.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Revoke(made[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := s.List(); err != nil || len(left) != len(made)-1 {
+		t.Errorf("%d are left, %v", len(left), err)
+	}
+}
+
 func TestCreateRefuses(t *testing.T) {
 	s := store(t)
 	for _, tt := range []struct {
