@@ -183,11 +183,13 @@ const apiPart = "API"
 func houseAnswers() map[string]any {
 	return map[string]any{
 		"GET /v1/state":       status{},
+		"GET /v1/live":        panorama{},
 		"GET /v1/context":     []circumstance{},
 		"GET /v1/agents":      []portrait{},
 		"POST /v1/agents":     portrait{},
 		"GET /v1/voices":      []singer{},
 		"POST /v1/voices":     turnout{},
+		"POST /v1/reload":     renewal{},
 		"POST /v1/look":       sighting{},
 		"POST /v1/forget":     prospect{},
 		"GET /v1/diagnostics": diagnosis{},
