@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -478,5 +480,67 @@ func TestForgetAfterOneCutOff(t *testing.T) {
 		if is := h.journal()[id].Body.Kind(); is != earshot.KindErased {
 			t.Errorf("what %s said is %s", who, is)
 		}
+	}
+}
+
+// TestForgetComesFirst: what is in no hurry makes way for who wants something forgotten.
+func TestForgetComesFirst(t *testing.T) {
+	o := new(oblivion)
+	ctx, yield := context.WithCancel(t.Context())
+	o.doing.Lock()
+	o.yields.Store(&yield)
+	go func() {
+		<-ctx.Done()
+		o.yields.Store(nil)
+		o.doing.Unlock()
+	}()
+	if err := o.hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone, end := context.WithCancel(t.Context())
+	end()
+	if err := o.hold(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has gone waits on: %v", err)
+	}
+	o.doing.Unlock()
+}
+
+// TestForgetInARoom: what goes is shown first, and goes by the word that was shown, and by who
+// was shown it alone.
+func TestForgetInARoom(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.write("config/earshot/config.yaml", household)
+	d := h.daemon()
+	defer d.end(syscall.SIGTERM)
+	as := func(who string) *server.Client {
+		c := h.client()
+		c.Identity = who
+		return c
+	}
+	id := earshot.EventID(ulid.Make().String())
+	if _, err := as("Ann").Post(t.Context(), id, "I sail to Zanzibar"); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, soon, "it to be on record", func() bool { return h.journal()[id].ID != "" })
+	shown, err := as("Ann").Do(t.Context(), "forget", "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, word, ok := strings.Cut(string(shown), "/forget yes ")
+	if word = strings.TrimSpace(word); !ok || strings.Contains(string(shown), "Zanzibar") || h.journal()[id].Body.Kind() != earshot.KindMessage {
+		t.Fatalf("shown was %q", shown)
+	}
+	if said, err := as("Bob").Do(t.Context(), "forget", earshot.Text("yes "+word)); err == nil {
+		t.Errorf("Bob may: %s", said)
+	}
+	if said, err := as("Ann").Do(t.Context(), "forget", earshot.Text("yes "+word)); err != nil || !strings.Contains(string(said), "Forgotten: ") {
+		t.Errorf("Ann may not: %s, %v", said, err)
+	}
+	if is := h.journal()[id].Body.Kind(); is != earshot.KindErased {
+		t.Errorf("it is %s", is)
+	}
+	if _, err := as("Ann").Do(t.Context(), "forget", earshot.Text("yes "+word)); err == nil {
+		t.Error("the word holds twice")
 	}
 }

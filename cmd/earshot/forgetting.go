@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"earshot"
@@ -47,7 +48,23 @@ type oblivion struct {
 	newID  func() earshot.EventID
 	log    *slog.Logger
 
-	doing sync.Mutex // held while something is forgotten
+	doing  sync.Mutex                         // held while something is forgotten
+	yields atomic.Pointer[context.CancelFunc] // ends what holds it without hurry; nil if nothing does
+}
+
+// hold takes doing, before whatever is in no hurry. It is an error if ctx ends first.
+func (o *oblivion) hold(ctx context.Context) error {
+	for !o.doing.TryLock() {
+		if yield := o.yields.Load(); yield != nil {
+			(*yield)()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // A wish is what is to be forgotten, as it is written down.
@@ -133,7 +150,9 @@ func (o *oblivion) looks(ctx context.Context, by participants.Participant, f ser
 // does forgets what f says, if that is what was shown with its digest, and what came of the
 // same since. It returns when it is written down as forgotten; see [oblivion.clean].
 func (o *oblivion) does(ctx context.Context, by participants.Participant, f server.Forgetting) (*prospect, error) {
-	o.doing.Lock()
+	if err := o.hold(ctx); err != nil {
+		return nil, err
+	}
 	defer o.doing.Unlock()
 	p, err := o.looks(ctx, by, f)
 	if err != nil {

@@ -55,14 +55,19 @@ func (d *daemon) keeping(ctx context.Context) {
 	}
 }
 
-// expire forgets what is older than the configuration says.
+// expire forgets what is older than the configuration says, until somebody wants something
+// forgotten at once; the rest goes the next time.
 func (d *daemon) expire(ctx context.Context) {
 	keep := d.config().Store.Retention
 	if keep.Always() {
 		return
 	}
+	ctx, yield := context.WithCancel(ctx)
+	defer yield()
 	d.oblivion.doing.Lock()
 	defer d.oblivion.doing.Unlock()
+	d.oblivion.yields.Store(&yield)
+	defer d.oblivion.yields.Store(nil)
 	var all []store.Doomed
 	n, err := d.store.Expire(ctx, keep, time.Now(), func(some []store.Doomed) {
 		all = append(all, some...)
