@@ -356,7 +356,7 @@ func TestWeight(t *testing.T) {
 	m := opened(80, 24, nil)
 	s := new(script)
 	long := earshot.Text(strings.Repeat("word ", 1000))
-	for k := range 25_000 {
+	for k := range 20_500 {
 		id := earshot.EventID(fmt.Sprint(k))
 		s.add(time.Second, id, "ann", earshot.Message{Text: "a word"})
 		s.add(0, "d"+id, agent, decides(id, earshot.Silent, "", "no"))

@@ -177,9 +177,9 @@ func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 		if _, is := e.Body.(earshot.Forgotten); is && e.Sequence > m.past.last {
 			effects = []Effect{Reload{}}
 		}
-		had := len(m.past.all)
+		had := m.past.next
 		m.past.add(e)
-		if len(m.past.all) > had && m.filter.shows(m.past, m.past.all[len(m.past.all)-1]) {
+		if m.past.next > had && m.filter.shows(m.past, m.past.all[len(m.past.all)-1]) {
 			n++
 		}
 	}

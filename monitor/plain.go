@@ -159,6 +159,9 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 			break
 		}
 	}
+	if w.After > 0 && w.Follow && n > kept {
+		return w.After, nil // too much to hold: it comes as what follows does
+	}
 	last := int64(0)
 	skip := max(0, n-w.Last)
 	for k := len(pages) - 1; k >= 0; k-- {
@@ -186,7 +189,7 @@ func (w *lineWriter) write(e earshot.Event) error {
 	if w.JSON {
 		return w.line(e)
 	}
-	had := len(w.past.all)
+	had := w.past.next // since there is a bound to how many there are
 	w.past.add(e)
 	var r row
 	if d, is := e.Body.(earshot.Decision); is {
@@ -195,7 +198,7 @@ func (w *lineWriter) write(e earshot.Event) error {
 			about = "about " + w.marks.name(w.past.name(of.event.Author)) + " " + w.past.opening(w.marks, of, 60) + ": "
 		}
 		r = w.past.verdict(w.marks, d, about)
-	} else if len(w.past.all) > had {
+	} else if w.past.next > had {
 		text, notes := w.past.tell(w.marks, w.past.all[len(w.past.all)-1])
 		r = text
 		for _, note := range notes {

@@ -271,6 +271,29 @@ func TestLinesToWhoReadsNoMore(t *testing.T) {
 	})
 }
 
+// TestLinesAfterMuch: after a sequence nothing is left out, however much there is.
+func TestLinesAfterMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 20_600
+		p := newPeer()
+		for n := range many {
+			p.events = append(p.events, numbered(n+1))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var out sheet
+		ended := make(chan error)
+		go func() { ended <- monitor.Lines{Daemon: p, Out: &out, After: 1, Follow: true}.Run(ctx, nil) }()
+		time.Sleep(time.Minute)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.text(), "\n"); n != many-1 {
+			t.Errorf("%d lines of %d", n, many-1)
+		}
+	})
+}
+
 // TestLinesSince: from when on, by time and by sequence, over several pages.
 func TestLinesSince(t *testing.T) {
 	p := newPeer()
