@@ -325,6 +325,16 @@ func TestASCII(t *testing.T) {
 	}
 }
 
+// TestNothingShown: where a filter shows nothing, no key does harm.
+func TestNothingShown(t *testing.T) {
+	m := opened(80, 24, busy().events)
+	presses(m, "f 'nobodyiscalledso' enter")
+	for _, key := range []string{"home", "g", "up", "down", "pgup", "pgdown", "end", "r", "w", "n", "N", "z", "esc"} {
+		presses(m, key)
+		m.Screen()
+	}
+}
+
 // TestReadAnew: what comes while the past is read anew stays, with what is decided about it,
 // and answers to commands are not shown as anything else.
 func TestReadAnew(t *testing.T) {

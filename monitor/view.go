@@ -38,7 +38,9 @@ func (m *Model) moves(key string) []Effect {
 		if len(m.past.all) == 0 {
 			return nil
 		}
-		m.goes(m.past.all[m.seen(0, +1)])
+		if k := m.seen(0, +1); k >= 0 {
+			m.goes(m.past.all[k])
+		}
 		return m.older()
 	case "end", "G", "shift+g":
 		m.follows()
