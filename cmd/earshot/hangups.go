@@ -24,6 +24,7 @@ type hangups struct {
 func hangUps(ctx context.Context, end func()) *hangups {
 	h := &hangups{told: make(chan os.Signal, 1)}
 	came := make(chan os.Signal, 1)
+	ignored := signal.Ignored(syscall.SIGHUP) // by nohup: it is to outlast its terminal
 	signal.Notify(came, syscall.SIGHUP)
 	go func() { // which lasts as long as the program, or as the test that is one
 		defer signal.Stop(came)
@@ -31,6 +32,9 @@ func hangUps(ctx context.Context, end func()) *hangups {
 			select {
 			case s := <-came:
 				if !h.taken.Load() {
+					if ignored {
+						continue
+					}
 					end()
 					return
 				}

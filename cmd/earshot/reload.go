@@ -200,7 +200,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 		}
 	}
 	move := func() {}
-	if touched[theLog] && d.reloads.log != nil {
+	if d.reloads.log != nil { // also if it is called as before: somebody may have put the file aside
 		if move, err = d.reloads.log.to(force.Log); err != nil {
 			return is, nil, err
 		}

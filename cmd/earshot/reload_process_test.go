@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,12 +55,22 @@ func TestReloadProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	log("changed=executive.llm.api_key", 2)
+	full := filepath.Join(h.dir, "state/earshot/earshot.log")
+	if err := os.Rename(full, full+".1"); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.earshot(nil, "reload"); r.code != success {
+		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)
+	}
+	if _, err := os.Stat(full); err != nil {
+		t.Errorf("the log was put aside, and is not begun anew: %v", err)
+	}
 	h.write("key", "third")
 	r := h.earshot(nil, "reload", "--json")
 	if r.code != success || !strings.Contains(r.out, `"key": "executive.llm.api_key"`) || !strings.Contains(r.out, `"class": "section"`) || strings.Contains(r.out, "third") {
 		t.Errorf("reload ended with %d: %s%s", r.code, r.out, r.err)
 	}
-	if all := h.read("state/earshot/earshot.log"); strings.Contains(all, "second") || strings.Contains(all, "third") {
+	if all := h.read("state/earshot/earshot.log") + h.read("state/earshot/earshot.log.1"); strings.Contains(all, "second") || strings.Contains(all, "third") {
 		t.Errorf("the log holds a key:\n%s", all)
 	}
 	other := filepath.Join(h.dir, "other.log")
@@ -207,4 +220,47 @@ func TestReloadCameras(t *testing.T) {
 		s, err := state(t.Context(), g.client())
 		return err == nil && !slices.ContainsFunc(s.Cameras, func(l lens) bool { return l.Camera == "desk" || l.Camera == "door" })
 	})
+}
+
+// TestOutlastsItsTerminal: what nohup has begun does not end with the terminal.
+func TestOutlastsItsTerminal(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Yes.\n")
+	d := h.daemon()
+	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" chat`, h.name)
+	c.Env, c.Dir = h.command().Env, h.dir
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill()
+	said := bufio.NewScanner(out)
+	for _, text := range []string{"tell me something", "tell me more"} {
+		if _, err := io.WriteString(in, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		answered := false
+		for !answered && said.Scan() {
+			answered = strings.Contains(said.Text(), "Yes.")
+		}
+		if !answered {
+			t.Fatalf("there is no answer to %q", text)
+		}
+		c.Process.Signal(syscall.SIGHUP)
+	}
+	in.Close()
+	for said.Scan() {
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	d.end(syscall.SIGTERM)
 }
