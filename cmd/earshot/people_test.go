@@ -258,7 +258,7 @@ func TestRooms(t *testing.T) {
 	}
 	d.end(syscall.SIGTERM)
 	for _, w := range []*window{k, desk} {
-		w.ended()
+		w.leaves()
 	}
 
 	// Each goes on from its own past, in the mode that it was left in.
@@ -278,7 +278,7 @@ func TestRooms(t *testing.T) {
 		t.Errorf("the modes are %q", state)
 	}
 	d.end(syscall.SIGTERM)
-	k.ended()
+	k.leaves()
 	h.daemon()
 	k = h.begin("chat", "--identity", "Bob", "--room", "kitchen")
 	k.await("paused", 1)

@@ -147,6 +147,15 @@ func (w *window) state() term.State {
 	return *state
 }
 
+// leaves ends a chat whose daemon has ended, once it has said so. Whatever stood in its
+// line is given up.
+func (w *window) leaves() {
+	w.t.Helper()
+	w.await("the connection to earshot was lost", 1)
+	w.says("\x15/exit")
+	w.ended()
+}
+
 // ended waits until the program has ended, wants the terminal to be as it was,
 // and returns the exit code.
 func (w *window) ended() int {
