@@ -58,7 +58,7 @@ func (s *Store) trail(workspace, name string) (trail, error) {
 		return trail{}, errBroken
 	}
 	t, err := follow(s.at(folder, name))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errErased) {
 		return trail{Folder: folder, Name: name}, nil
 	}
 	if err != nil {
@@ -67,9 +67,15 @@ func (s *Store) trail(workspace, name string) (trail, error) {
 	return t, nil
 }
 
+// errErased is a trail that was being overwritten when a crash came.
+var errErased = errors.New("it was to be taken away")
+
 // follow reads a trail.
 func follow(path string) (t trail, err error) {
 	data, err := os.ReadFile(path)
+	if err == nil && len(data) > 0 && data[0] == 0 {
+		return t, errErased
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &t)
 	}
@@ -174,8 +180,14 @@ func (s *Store) named(f file) []earshot.EventID {
 	return nil
 }
 
-// Sources returns the events of which files were made.
+// Sources returns the events of which files were made, and takes away what a crash has left
+// of what was forgotten.
 func (s *Store) Sources() (all []earshot.EventID, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.tidy(); err != nil {
+		return nil, err
+	}
 	err = s.each(func(t trail) error {
 		all = append(all, append(events(slices.Concat(t.Parts, t.Before)), t.Named)...)
 		return nil
@@ -231,10 +243,33 @@ func (s *Store) each(do func(trail) error) error {
 			continue
 		}
 		t, err := follow(filepath.Join(s.Dir, trails, d.Name()))
+		if errors.Is(err, errErased) {
+			continue
+		}
 		if err == nil {
 			err = do(t)
 		}
 		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// tidy overwrites and removes the trails that were being overwritten when a crash came.
+func (s *Store) tidy() error {
+	root, err := enter(filepath.Join(s.Dir, trails), false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	all, err := os.ReadDir(filepath.Join(s.Dir, trails))
+	faults := []error{err}
+	for _, d := range all {
+		if _, err := follow(filepath.Join(s.Dir, trails, d.Name())); errors.Is(err, errErased) {
+			faults = append(faults, overwrite(root, d.Name()))
+		}
 	}
 	return errors.Join(faults...)
 }

@@ -22,6 +22,38 @@ func (d *desk) resting(t testing.TB, about earshot.EventID, on []earshot.EventID
 	}, llm.Call{Tool: name, Arguments: []byte(arguments)})
 }
 
+// TestForgetCutOff: of what a crash has left half overwritten the rest goes with the next
+// start, and nobody minds it until then.
+func TestForgetCutOff(t *testing.T) {
+	d := newDesk(t)
+	for _, name := range []string{"cloves.txt", "list.txt"} {
+		if o := d.resting(t, "a1", []earshot.EventID{"x"}, "write_file", `{"path":"`+name+`","content":"cloves"}`); o.Use.Failed || o.Use.Refused {
+			t.Fatalf("%+v", o)
+		}
+	}
+	laid, err := filepath.Glob(filepath.Join(d.Dir, ".sources", "*.json"))
+	if err != nil || len(laid) != 2 {
+		t.Fatalf("%q, %v", laid, err)
+	}
+	if err := os.WriteFile(laid[0], append(make([]byte, 20), "cloves"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.Touched(func(earshot.EventID) bool { return true }); n != 1 || err != nil {
+		t.Errorf("%d files would be otherwise, %v", n, err)
+	}
+	for _, name := range []string{"cloves.txt", "list.txt"} {
+		if o := d.resting(t, "q", nil, "read_file", `{"path":"`+name+`"}`); o.Use.Failed {
+			t.Errorf("%s cannot be read: %s", name, string(o.Use.Result))
+		}
+	}
+	if all, err := d.Sources(); err != nil || !slices.Equal(all, []earshot.EventID{"a1", "x"}) {
+		t.Errorf("they were made of %v, %v", all, err)
+	}
+	if _, err := os.Stat(laid[0]); err == nil {
+		t.Error("what was to be taken away is there")
+	}
+}
+
 // TestForget: what a file is made of is known to whoever reads it, and goes from it when
 // that is forgotten; what others had written there stays.
 func TestForget(t *testing.T) {
