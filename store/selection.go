@@ -45,7 +45,7 @@ type Doomed struct {
 	Kind     earshot.Kind
 	Author   earshot.ParticipantID
 	About    earshot.EventID // what a reply answers
-	Turn     earshot.TurnID  // of a reply that was erased
+	Turn     earshot.TurnID  // of a reply
 	Derived  bool            // it is not meant itself
 }
 
@@ -55,8 +55,9 @@ var lasts = []earshot.Kind{earshot.KindActor, earshot.KindAgent, earshot.KindMod
 
 // doomed are the columns of one, and meant what every selection asks of the journal j.
 const (
-	doomed = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END`
-	meant  = `j.kind <> 'erased' AND (@until = 0 OR j.sequence <= @until) AND (@room = '' OR j.room = @room)
+	doomed = `j.sequence, j.id, j.at, j.room, j.kind, j.author, CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.about'), '') ELSE '' END,
+		CASE j.kind WHEN 'reply' THEN coalesce(json_extract(j.payload, '$.body.turn'), '') ELSE '' END`
+	meant = `j.kind <> 'erased' AND (@until = 0 OR j.sequence <= @until) AND (@room = '' OR j.room = @room)
 		AND (@from IS NULL OR j.at >= @from) AND (@to IS NULL OR j.at < @to)
 		AND (@kinds IS NULL AND (j.kind NOT IN (SELECT value FROM json_each(@lasts)) OR @events IS NOT NULL) OR j.kind IN (SELECT value FROM json_each(@kinds)))`
 )
@@ -254,7 +255,7 @@ func dooms(rows *sql.Rows, err error) ([]Doomed, error) {
 	for rows.Next() {
 		var d Doomed
 		var at int64
-		if err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About); err != nil {
+		if err := rows.Scan(&d.Sequence, &d.ID, &at, &d.Room, &d.Kind, &d.Author, &d.About, &d.Turn); err != nil {
 			return nil, err
 		}
 		d.At = time.UnixMilli(at)

@@ -183,7 +183,7 @@ func (p prospect) text() string {
 		fmt.Fprintf(&b, "  what was made of it in %s of agents\n", count(p.Files, "file"))
 	}
 	if len(p.Aside) > 0 {
-		fmt.Fprintf(&b, "  as a whole, with what others said: %s, set aside since damaged\n", strings.Join(p.Aside, ", "))
+		fmt.Fprintf(&b, "  as a whole, with what others said: %s, set aside when it was damaged or replaced\n", strings.Join(p.Aside, ", "))
 	}
 	if p.Person != "" {
 		fmt.Fprintf(&b, "  %s\n", p.Person)

@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +24,7 @@ import (
 
 	"earshot"
 	"earshot/internal/testkit"
+	"earshot/models/voiceprint"
 	"earshot/server"
 	"earshot/speakers"
 	"earshot/store"
@@ -92,6 +98,129 @@ func (h *home) journal() map[earshot.EventID]earshot.Event {
 	return all
 }
 
+// says lets somebody say something.
+func (h *home) says(t *testing.T, who, text string) {
+	t.Helper()
+	if r := h.earshot(nil, "say", "--identity", who, text); r.code != success {
+		t.Fatalf("%s could not say %q: %s", who, text, r.err)
+	}
+}
+
+// seeded puts into the journal, and beside it, what comes by ears and by Discord: of Ann
+// of Zanzibar, and of Bob of other things.
+func (h *home) seeded() {
+	h.t.Helper()
+	ctx, journal := h.t.Context(), filepath.Join(h.dir, "state/earshot/journal")
+	s, err := store.Open(ctx, store.Config{Directory: journal, Log: quietly})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	book, err := speakers.Open(journal, speakers.DefaultConfig())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	at := time.Now().Add(-time.Hour)
+	var all []earshot.Event
+	event := func(id string, by earshot.ParticipantID, body earshot.Body, sources ...earshot.EventID) {
+		all = append(all, earshot.Event{
+			ID: earshot.EventID(id), At: at, Room: earshot.Desk, From: earshot.Handle{Provider: "microphone", ID: "desk"}, Author: by,
+			Visibility: earshot.Visibility{Scope: earshot.Public}, Sources: sources, Body: body,
+		})
+	}
+	var posts strings.Builder
+	heard := make(map[string][]float32) // what was kept of each
+	for i, who := range []string{"ann", "bob"} {
+		word := earshot.Text([]string{"Zanzibar", "bread"}[i])
+		id := func(what string) earshot.EventID { return earshot.EventID("seed-" + who + "-" + what) }
+		var is speakers.Judgement
+		for n := range 8 {
+			at = at.Add(10 * time.Second)
+			is = book.Whose(sung(who, n), at)
+		}
+		if _, err := book.Enrol(earshot.ParticipantID(who), speakers.Said{By: earshot.ParticipantID(who), At: at}, is.Speaker); err != nil {
+			h.t.Fatal(err)
+		}
+		heard[who] = h.print(slices.Collect(maps.Values(heard))...)
+		said := func(what string, by earshot.ParticipantID) {
+			event(string(id(what)), by, earshot.Utterance{Text: "I told you of " + word, Confidence: 0.9, Lasted: time.Second, Speaker: is.Speaker, Sure: 0.9})
+		}
+		said("said", earshot.ParticipantID(who))
+		said("doubted", "")
+		event(string(id("whose")), "", earshot.Whose{Of: id("doubted"), Speaker: is.Speaker, Author: earshot.ParticipantID(who), Sure: 0.99}, id("doubted"))
+		event(string(id("decision")), "agent", earshot.Decision{About: id("said"), Agent: "agent", Verdict: earshot.Speak, Reasons: []string{"it is about " + string(word)}, Turn: earshot.TurnID("turn-" + who)}, id("said"))
+		event(string(id("thought")), "agent", earshot.Thought{Cause: "novelty", Text: word + ", again", Outcome: earshot.Completed}, id("said"))
+		event(string(id("finding")), "agent", earshot.Finding{Thought: id("thought"), Text: word + " matters", Confidence: 0.9, Until: at.Add(9 * time.Hour)}, id("thought"))
+		event(string(id("reply")), "agent", earshot.Reply{Turn: earshot.TurnID("turn-" + who), About: id("said"), Outcome: earshot.Completed, Offered: word + "!", Heard: []earshot.Delivery{{Outlet: "discord", Bytes: 3}}}, id("said"))
+		event(string(id("edit")), "agent", earshot.Edit{Act: earshot.Created, Field: "topics", Item: "t-" + who, Text: "they talk of " + word}, id("finding"))
+		event(string(id("edit-own")), earshot.ParticipantID(who), earshot.Edit{Act: earshot.Created, Field: "topics", Item: "u-" + who, Text: "mine is " + word})
+		event(string(id("file")), earshot.ParticipantID(who), earshot.Message{Text: "see", Attachments: []earshot.Attachment{{Name: word + ".pdf"}}})
+		event(string(id("written")), earshot.ParticipantID(who), earshot.Message{Text: "to be changed: " + word})
+		event(string(id("revision")), earshot.ParticipantID(who), earshot.Revision{Of: id("written"), Text: "changed: " + word}, id("written"))
+		fmt.Fprintf(&posts, `{"message":%d,"room":"discord:1","turn":"turn-%s"}`+"\n", 1000+i, who)
+	}
+	if _, err := s.Append(ctx, all...); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.write("state/earshot/journal/discord.jsonl", posts.String())
+	prints, err := json.Marshal(heard)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.write("prints.json", string(prints))
+	if there := h.voices(); !there["ann"] || !there["bob"] {
+		h.t.Fatalf("what they sound like is kept so: %v", there)
+	}
+}
+
+// sung is what somebody sounds like, never quite the same.
+func sung(who string, n int) *earshot.Voice {
+	v := &earshot.Voice{Heard: 3 * time.Second, Print: make([]float32, voiceprint.Size), Channel: "desk"}
+	person, luck := rand.New(rand.NewPCG(uint64(who[0]), uint64(who[1]))), rand.New(rand.NewPCG(uint64(who[0]), uint64(n)))
+	for i := range v.Print {
+		v.Print[i] = float32(person.NormFloat64() + 0.2*luck.NormFloat64())
+	}
+	return v
+}
+
+// print returns the print that is kept besides some.
+func (h *home) print(others ...[]float32) []float32 {
+	h.t.Helper()
+	for _, row := range regexp.MustCompile(`"numbers":\s*"([^"]*)"`).FindAllStringSubmatch(h.read("state/earshot/journal/voices.json"), -1) {
+		data, err := base64.StdEncoding.DecodeString(row[1])
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		p := make([]float32, len(data)/4)
+		for i := range p {
+			p[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+		if !slices.ContainsFunc(others, func(o []float32) bool { return slices.Equal(o, p) }) {
+			return p
+		}
+	}
+	h.t.Fatal("no print is kept")
+	return nil
+}
+
+// voices tells of Ann and Bob whether what they sound like is in any file.
+func (h *home) voices() map[string]bool {
+	h.t.Helper()
+	var heard map[string][]float32
+	if err := json.Unmarshal([]byte(h.read("prints.json")), &heard); err != nil {
+		h.t.Fatal(err)
+	}
+	there := make(map[string]bool)
+	for name, data := range h.files() {
+		for who, p := range heard {
+			there[who] = there[who] || name != "/prints.json" && slices.ContainsFunc(traces([][]float32{p}), func(trace string) bool { return strings.Contains(data, trace) })
+		}
+	}
+	return there
+}
+
 // planted makes a household in which Ann has told of Zanzibar in every way that there is,
 // and Bob and somebody who is called Quillfeather of other things; and returns the daemon.
 func planted(t *testing.T, h *home) *process {
@@ -99,8 +228,11 @@ func planted(t *testing.T, h *home) *process {
 	h.write("config/earshot/config.yaml", household)
 	h.scripted(sailor)
 	d := h.daemon()
+	h.says(t, "Bob", "Earshot, add bread to the list") // of whose prompt nothing is Ann's
+	d.end(syscall.SIGTERM)
+	h.seeded()
+	d = h.daemon()
 	for _, says := range [][2]string{
-		{"Bob", "Earshot, add bread to the list"},
 		{"Quillfeather", "I mend clocks"},
 		{"Ann", "we sail to Zanzibar in may"},
 		{"Ann", "Earshot, think of zanzibar and write it down"},
@@ -111,9 +243,7 @@ func planted(t *testing.T, h *home) *process {
 		{"Bob", "Earshot, add bread to the list"},
 		{"Bob", "Earshot, how are you?"},
 	} {
-		if r := h.earshot(nil, "say", "--identity", says[0], says[1]); r.code != success {
-			t.Fatalf("%s could not say %q: %s", says[0], says[1], r.err)
-		}
+		h.says(t, says[0], says[1])
 	}
 	for _, c := range [][2]string{{"note", "Zanzibar has cloves"}, {"msg", "Bob zanzibar is a secret"}, {"think", "is zanzibar far?"}} {
 		ann := h.client()
@@ -121,6 +251,11 @@ func planted(t *testing.T, h *home) *process {
 		if _, err := ann.Do(t.Context(), c[0], earshot.Text(c[1])); err != nil {
 			t.Fatalf("/%s: %v", c[0], err)
 		}
+	}
+	guest := h.client()
+	guest.Identity = "Quillfeather"
+	if _, err := guest.Do(t.Context(), "note", "clocks are late"); err != nil {
+		t.Fatal(err)
 	}
 	bob := h.client()
 	bob.Identity = "Bob"
@@ -136,6 +271,7 @@ func planted(t *testing.T, h *home) *process {
 		return false
 	})
 	h.write("state/earshot/journal/earshot.db.damaged-20260102T030405Z", "what could not be read of zanzibar")
+	h.write("state/earshot/journal/earshot.db.replaced-20260102T030405Z", "of zanzibar, before")
 	h.write("state/earshot/journal/voices.json.damaged-20260102T030405Z", "zanzibar")
 	return d
 }
@@ -153,20 +289,26 @@ func TestForgetSomebody(t *testing.T) {
 	}
 	defer reader.Close()
 	before := h.journal()
-	if got := h.leftIn("/state", "zanzibar"); len(got) < 5 {
-		t.Fatalf("it is only in %q before: the test looks in the wrong way", got)
+	for _, name := range []string{"earshot.db", "earshot.db-wal", "list.txt", "zanzibar.txt", "earshot.db.damaged", "earshot.db.replaced", "voices.json.damaged"} {
+		if !slices.ContainsFunc(h.leftIn("/state", "zanzibar"), func(file string) bool { return strings.Contains(file, name) }) {
+			t.Errorf("it is not in %s before: the test looks in the wrong way", name)
+		}
+	}
+	if r := h.earshot(nil, "search", "zanzibar"); r.code != success || !strings.Contains(r.out, "Zanzibar") {
+		t.Errorf("it is not found before: %s%s", r.out, r.err)
 	}
 	var p prospect
 	r := h.earshot(nil, "forget", "Ann", "--dry-run", "--json")
 	if err := json.Unmarshal([]byte(r.out), &p); err != nil || r.code != success {
 		t.Fatalf("%v: %s%s", err, r.out, r.err)
 	}
-	for _, kind := range []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindMemo, earshot.KindUse, earshot.KindDecision, earshot.KindReminder, earshot.KindThought} {
+	for _, kind := range []earshot.Kind{earshot.KindMessage, earshot.KindReply, earshot.KindMemo, earshot.KindUse, earshot.KindDecision, earshot.KindReminder, earshot.KindThought,
+		earshot.KindUtterance, earshot.KindWhose, earshot.KindFinding, earshot.KindEdit, earshot.KindRevision} {
 		if p.Kinds[kind] == 0 {
 			t.Errorf("of the kind %s nothing would go: %v", kind, p.Kinds)
 		}
 	}
-	if p.Others == 0 || len(p.Aside) != 2 || p.Files != 2 {
+	if p.Others == 0 || len(p.Aside) != 3 || p.Voices != 1 || p.Files != 2 {
 		t.Errorf("the prospect is %+v", p)
 	}
 	if r := h.earshot(nil, "forget", "Ann"); r.code != misused || !strings.Contains(r.err, "--yes") {
@@ -177,6 +319,12 @@ func TestForgetSomebody(t *testing.T) {
 		t.Fatalf("forget ended with %d: %s%s", r.code, r.out, r.err)
 	}
 	h.without(t, "zanzibar", before)
+	if r := h.earshot(nil, "search", "zanzibar"); strings.Contains(strings.ToLower(r.out), "zanzibar") {
+		t.Errorf("it is found: %s", r.out)
+	}
+	if r := h.earshot(nil, "search", "bread"); !strings.Contains(r.out, "I told you of bread") {
+		t.Errorf("what Bob said is not found: %s%s", r.out, r.err)
+	}
 	// What Bob had added later is made of a prompt in which Ann's words stood.
 	if got := h.read("state/earshot/workspaces/owner/agent/earshot/list.txt"); got != "bread\n" {
 		t.Errorf("the list is %q", got)
@@ -192,8 +340,10 @@ func TestForgetSomebody(t *testing.T) {
 	if r := h.earshot(nil, "forget", "Quillfeather", "--yes"); r.code != success {
 		t.Fatalf("forget ended with %d: %s%s", r.code, r.out, r.err)
 	}
-	if left := h.leftIn("/state", "quillfeather"); len(left) > 0 {
-		t.Errorf("the name of somebody who is forgotten is left in %q", left)
+	for _, folder := range below {
+		if left := h.leftIn(folder, "quillfeather"); len(left) > 0 {
+			t.Errorf("the name of somebody who is forgotten is left in %q", left)
+		}
 	}
 	d.end(syscall.SIGTERM)
 	h.without(t, "zanzibar", before)
@@ -203,6 +353,9 @@ func TestForgetSomebody(t *testing.T) {
 		t.Errorf("the daemon printed it:\n%s", out)
 	}
 }
+
+// below are the folders below the home in which something is kept.
+var below = []string{"/state", "/data", "/cache", "/run"}
 
 // unchanged checks that all is as it was before, whatever has come since.
 func (h *home) unchanged(t *testing.T, before map[earshot.EventID]earshot.Event) {
@@ -226,8 +379,16 @@ func same(a, b earshot.Event) bool {
 // said it is Ann, or it was for her alone, or was made of something that is erased.
 func (h *home) without(t *testing.T, word string, before map[earshot.EventID]earshot.Event) {
 	t.Helper()
-	if left := h.leftIn("/state", word); len(left) > 0 {
-		t.Errorf("%s is left in %q", word, left)
+	for _, folder := range below {
+		if left := h.leftIn(folder, word); len(left) > 0 {
+			t.Errorf("%s is left in %q", word, left)
+		}
+	}
+	if there := h.voices(); there["ann"] || !there["bob"] {
+		t.Errorf("what they sound like is kept so: %v", there)
+	}
+	if posts := h.read("state/earshot/journal/discord.jsonl"); strings.Contains(posts, "turn-ann") || !strings.Contains(posts, "turn-bob") {
+		t.Errorf("of Discord it is known: %s", posts)
 	}
 	after := h.journal()
 	for _, e := range after {
@@ -244,7 +405,8 @@ func (h *home) without(t *testing.T, word string, before map[earshot.EventID]ear
 		made := slices.ContainsFunc(was.Sources, func(of earshot.EventID) bool { return after[of].Body.Kind() == earshot.KindErased })
 		alone := was.Visibility.Scope == earshot.Private && slices.Contains(was.Visibility.Members, "ann")
 		actor, _ := was.Body.(earshot.Actor)
-		theirs := was.Author == "ann" && was.Body.Kind() != earshot.KindMode || alone || slices.Contains(was.To, "ann") || strings.HasPrefix(string(was.Author), "p_") || strings.HasPrefix(string(actor.Participant), "p_")
+		whose, _ := before["seed-ann-whose"].Body.(earshot.Whose)
+		theirs := whose.Of == id || was.Author == "ann" && was.Body.Kind() != earshot.KindMode || alone || slices.Contains(was.To, "ann") || strings.HasPrefix(string(was.Author), "p_") || strings.HasPrefix(string(actor.Participant), "p_")
 		switch {
 		case erased && !made && !theirs && was.Body.Kind() != earshot.KindErased:
 			t.Errorf("%s is erased: %+v", id, was)
@@ -274,10 +436,6 @@ func TestForgetKilled(t *testing.T) {
 	h := newHome(t)
 	planted(t, h).end(syscall.SIGTERM)
 	journal := filepath.Join(h.dir, "state/earshot/journal")
-	book, err := speakers.Read(journal)
-	if err != nil || len(book) != 0 {
-		t.Fatalf("%d voices, %v", len(book), err)
-	}
 	before := h.journal()
 	state := h.files()
 	seed := rand.Uint64()
@@ -311,7 +469,7 @@ func TestForgetKilled(t *testing.T) {
 					return err == nil
 				}
 			})
-			within /= 3
+			within /= 6
 		}
 		select {
 		case <-done:

@@ -43,7 +43,7 @@ type oblivion struct {
 	voices *speakers.Book
 	files  *workspace.Store
 	tokens *token.Store
-	own    func() *sayings // on Discord; nil where there are none
+	own    func() *sayings // on Discord; nil where nobody asks
 	rooms  func() rooms    // that run; none where no earshot does
 	newID  func() earshot.EventID
 	log    *slog.Logger
@@ -509,13 +509,20 @@ func (o *oblivion) resumes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading what was to be forgotten: %w", err)
 	}
-	_, err = o.carries(ctx, w)
+	_, err = o.carries(ctx, w, o.orphans)
 	return err
 }
 
-// carries carries out a wish.
-func (o *oblivion) carries(ctx context.Context, w wish) (n int, err error) {
-	var all []store.Doomed
+// carries carries out a wish, and what else belongs to it once the journal has forgotten.
+func (o *oblivion) carries(ctx context.Context, w wish, also ...func(context.Context) error) (n int, err error) {
+	all, err := o.store.Select(ctx, w.Selection)
+	if err == nil {
+		err = o.unposts(all) // while it can be told which they are
+	}
+	if err != nil {
+		return 0, err
+	}
+	all = nil
 	n, err = o.store.Forget(ctx, w.Selection, func(some []store.Doomed) {
 		all = append(all, some...)
 		o.tell(ctx, some, nil)
@@ -524,6 +531,9 @@ func (o *oblivion) carries(ctx context.Context, w wish) (n int, err error) {
 		return n, err
 	}
 	faults := []error{o.beside(all), o.store.ForgetAside()}
+	for _, do := range also {
+		faults = append(faults, do(ctx))
+	}
 	if w.Selection.Whole() {
 		faults = append(faults, o.forgets(ctx, w))
 	}
@@ -558,16 +568,21 @@ func (o *oblivion) tell(ctx context.Context, some []store.Doomed, people []earsh
 // beside takes what was made of erased events out of what is kept beside the journal.
 func (o *oblivion) beside(all []store.Doomed) error {
 	_, err := o.files.Forget(amongst(all))
+	return errors.Join(err, o.unposts(all))
+}
+
+// unposts takes out of what is known of Discord which messages were parts of some replies.
+func (o *oblivion) unposts(all []store.Doomed) error {
 	turns := make(map[earshot.TurnID]bool)
 	for _, d := range all {
 		if d.Turn != "" {
 			turns[d.Turn] = true
 		}
 	}
-	if o.own != nil && o.own() != nil {
-		err = errors.Join(err, o.own().forget(turns))
+	if len(turns) == 0 || o.own == nil {
+		return nil
 	}
-	return err
+	return o.own().forget(turns)
 }
 
 // forgets forgets somebody themselves.
@@ -614,9 +629,8 @@ func (o *oblivion) notes(ctx context.Context, w wish) {
 	}
 }
 
-// orphans takes out of the files of agents, and of what is known of Discord, what was made
-// of events that are erased: a crash may have come in between, or whoever erased them did
-// not know of it.
+// orphans takes out of the files of agents what was made of events that are erased: a crash
+// may have come in between, or whoever erased them did not know of it.
 func (o *oblivion) orphans(ctx context.Context) error {
 	made, err := o.files.Sources()
 	if err != nil {

@@ -19,7 +19,7 @@ func (d *daemon) forgetful() {
 			if e := d.embassy.Load(); e != nil {
 				return e.own
 			}
-			return nil
+			return openSayings(d.config().Store.Directory, d.log) // of when there was one
 		},
 	}
 }
@@ -71,6 +71,9 @@ func (d *daemon) expire(ctx context.Context) {
 	var all []store.Doomed
 	n, err := d.store.Expire(ctx, keep, time.Now(), func(some []store.Doomed) {
 		all = append(all, some...)
+		if err := d.oblivion.unposts(some); err != nil {
+			d.log.Warn("what was posted on Discord of something old may be known on", "err", err)
+		}
 		d.oblivion.tell(ctx, some, nil)
 	})
 	if len(all) > 0 {
