@@ -147,6 +147,20 @@ func (j *Journal) withdraw(b earshot.Withdrawal) (earshot.Withdrawal, error) {
 	return b, nil
 }
 
+// Forget erases events and all that was derived from them, and returns which those are.
+func (j *Journal) Forget(ids ...earshot.EventID) (gone []earshot.EventID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for k := range j.events { // what is derived comes later
+		e := &j.events[k]
+		if e.Body.Kind() != earshot.KindErased && (slices.Contains(ids, e.ID) || slices.ContainsFunc(e.Sources, j.gone)) {
+			gone = append(gone, e.ID)
+			erase(e)
+		}
+	}
+	return gone
+}
+
 // Slow makes every later commit take d.
 func (j *Journal) Slow(d time.Duration) {
 	j.mu.Lock()
