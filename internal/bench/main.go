@@ -102,6 +102,7 @@ type bench struct {
 	rounds  int    // in each repeat
 	repeats int    // of which the median counts
 	dir     string // for files, on the disk that a journal would be on
+	past    int    // sentences in a large journal; zero: as many as a figure is of
 	kept    string // where what takes minutes to make is kept for the next run; empty: nowhere
 }
 
@@ -123,6 +124,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	asJSON := flags.Bool("json", false, "print JSON, for programs")
 	where := flags.String("dir", "", "`directory` for the files that are measured on (default: the user's cache)")
 	kept := flags.String("kept", "", "`directory` in which large journals are kept for the next run (default: they are made anew)")
+	past := flags.Int("past", 0, "`sentences` in the journals that are searched and in which is forgotten (default: a million)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1), kept: *kept}
+	b := bench{rounds: max(*rounds, 1), repeats: max(*again, 1), past: max(*past, 0), kept: *kept}
 	if b.dir, err = place(*where); err != nil {
 		return err
 	}
