@@ -93,6 +93,7 @@ var figures = []figure{
 	{"start", starting},
 	{"copies", copying},
 	{"reload", reloading},
+	{"streams", streaming},
 	{"forget", forgetting},
 	{"day", performing},
 }
