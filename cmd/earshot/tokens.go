@@ -60,7 +60,7 @@ func (c tokenCreate) Run(a *app) error {
 	}
 	fmt.Fprintf(a.err, "A token of %s. It is shown this once; to take it away: earshot token revoke %s\n", terminal.Safe(who.Name), made.ID)
 	if !who.RequiresAuth && !who.Can(participants.Operate) {
-		fmt.Fprintf(a.err, "It is not asked for as long as requires_auth of %s is not true in external_actors.\n", terminal.Safe(who.Name))
+		fmt.Fprintf(a.err, "At server.listen it is always asked for; here it is not asked for as long as requires_auth of %s is not true in external_actors.\n", terminal.Safe(who.Name))
 	}
 	_, err = fmt.Fprintln(a.out, secret.Reveal())
 	return err
