@@ -46,7 +46,13 @@ type lasting struct {
 func stays(ctx context.Context, c *server.Client, p providers.Provider, o earshot.Outlet, names *attach.Names, tell func(lost bool)) error {
 	l := &lasting{Provider: p, tell: tell, back: make(chan struct{})}
 	g, within := errgroup.WithContext(ctx)
+	there := l.back
 	g.Go(func() error {
+		select {
+		case <-there: // whoever sees where to write sees what comes from then on
+		case <-within.Done():
+			return nil
+		}
 		if err := p.Run(within, l.hand); err != nil {
 			return err
 		}
