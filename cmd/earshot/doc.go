@@ -144,8 +144,9 @@
 //
 // [earshot/store] keeps the journal, which is the truth, and views on it. An
 // event is acknowledged when it is on disk. It is read through an audience. What is to be
-// forgotten is chosen, erased and swept out of the file there; forgetting.go in this
-// package has it forgotten everywhere else too, and keeping.go lets what is old go.
+// forgotten is chosen, erased and swept out of the file there; prospect.go in this package
+// shows first what that is, forgetting.go has it forgotten everywhere else too, and keeping.go
+// lets what is old go.
 //
 // # The door
 //

@@ -7,7 +7,9 @@
 // apart, how soon it falls silent for them, what it needs with all its helpers; and
 // of a call on Discord, what it takes to hear eight at once, how soon the agent is heard
 // and silent there, and how soon it yields to who speaks over it; and of its eyes, what
-// it takes to look.
+// it takes to look; and of all that it keeps, how soon a monitor shows it, and what it takes
+// to start with a long past, to search in it, to copy it, to forget some of it, to perform
+// a day of it again, to be followed by a thousand, and to be configured otherwise.
 // make bench runs it.
 //
 // It measures the program as it is put together in cmd/earshot: the real room,
