@@ -184,6 +184,8 @@ func (p *part) delegate(ctx context.Context, task earshot.Text) (tool.Answer, er
 // was said until then.
 func (p *part) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat) (tool.Answer, error) {
 	asks := p.between(other.ID, earshot.Message{Text: text, Turn: p.turn})
+	within, is, leave := p.room.engage(ctx, other) // before anybody reads of it: a person who does goes first
+	defer leave()
 	if err := p.room.queued(ctx, asks); err != nil {
 		return tool.Answer{}, errors.New("the message could not be sent; try again, or do without")
 	}
@@ -194,9 +196,8 @@ func (p *part) ask(ctx context.Context, other agents.Record, text earshot.Text, 
 	if err != nil {
 		return tool.Answer{}, err
 	}
-	within, leave := p.room.engage(ctx, to)
+	p.room.seated(is, to)
 	said, err := to.answer(within, asked)
-	leave()
 	p.question.derives(everybody(to.question.visibility), to.question.sources)
 	if said == "" {
 		return tool.Answer{}, err
@@ -260,30 +261,38 @@ func (p *part) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Roo
 	return to, asked, errors.Join(err, bad)
 }
 
-// An engaged seat is one that another agent waits for.
+// An engaged seat is one that another agent waits for: that of an agent that sits in
+// the room, not of one that was made for the task.
 type engaged struct {
-	seat *seat
+	seat *seat // nil until it is known
 	end  context.CancelCauseFunc
 }
 
-// engage lets an agent that is asked work until leave, or until its seat is taken
-// away: see [Room.seating]. One that was made for the task never had one.
-func (r *Room) engage(ctx context.Context, to *part) (_ context.Context, leave func()) {
+// engage says that an agent waits for another one, which may work until leave, or until
+// its seat is taken away: see [Room.seating].
+func (r *Room) engage(ctx context.Context, other agents.Record) (_ context.Context, is *engaged, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
-	if to.who.Kind.Below() {
-		return ctx, func() { end(nil) }
+	is = &engaged{end: end}
+	if other.Kind.Below() {
+		return ctx, is, func() { end(nil) }
 	}
-	is := &engaged{to.question.seat, end}
 	r.mu.Lock()
 	r.engaged = append(r.engaged, is)
 	r.mu.Unlock()
-	r.nudge() // it may have gone meanwhile
-	return ctx, func() {
+	return ctx, is, func() {
 		end(nil)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.engaged = slices.DeleteFunc(r.engaged, func(e *engaged) bool { return e == is })
 	}
+}
+
+// seated says where the one sits that is waited for.
+func (r *Room) seated(is *engaged, to *part) {
+	r.mu.Lock()
+	is.seat = to.question.seat
+	r.mu.Unlock()
+	r.nudge() // it may have gone meanwhile
 }
 
 // answer returns what the agent says. An error says why it did not come to its

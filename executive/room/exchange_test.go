@@ -15,6 +15,7 @@ import (
 
 	"earshot"
 	"earshot/executive/tool/workspace"
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/participants"
@@ -278,6 +279,51 @@ func TestACutEndsAnExchange(t *testing.T) {
 			if r, ok := e.Body.(earshot.Reply); ok && r.Outcome == earshot.Interrupted && e.At.After(cut) {
 				t.Error("the turn ended late")
 			}
+		}
+		c.stop()
+	})
+}
+
+// A prompter writes as ann the moment that it shows what one agent asks another.
+type prompter struct {
+	testkit.Voice
+	write func()
+}
+
+// Show implements [earshot.Board].
+func (p *prompter) Show(e earshot.Event) {
+	if m, ok := e.Body.(earshot.Message); ok && m.Turn != "" && m.About == "" {
+		go p.write()
+		time.Sleep(time.Millisecond) // until that waits for the room
+	}
+}
+
+// TestACutBeforeAnExchange begins: whoever reads that an agent asks another, and has a
+// question of their own, goes first even if the other has not been asked yet.
+func TestACutBeforeAnExchange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Every = 100 * time.Millisecond
+		h.model.Rules = []llmtest.Rule{
+			calls("Earshot", "tell Scout", "message_agent", `{"name":"Scout","message":"count"}`),
+			{Agent: "Scout", When: "count", Reply: "one two three four five six"},
+			{When: "where are we", Reply: "Here."},
+		}
+		c := man(t, h, "bob")
+		eager := &prompter{Voice: testkit.Voice{Called: "eager", Flow: true}}
+		eager.write = func() {
+			if err := c.writes(t, "ann", "@Earshot where are we?"); err != nil {
+				t.Error(err)
+			}
+		}
+		c.Enter(eager, earshot.Audience{Members: []earshot.ParticipantID{"bob"}})
+		c.must(t, "ann", "@Earshot tell Scout", 3*time.Second)
+		if got := strings.Join(c.between(), "|"); got != "Earshot to Scout: count" {
+			t.Errorf("between them: %s", got)
+		}
+		replies := h.replies()
+		if len(replies) != 2 || replies[0].Outcome != earshot.Interrupted || string(replies[1].Offered) != "Here." {
+			t.Errorf("replies %+v", replies)
 		}
 		c.stop()
 	})

@@ -267,7 +267,7 @@ func (r *Room) seating() (changed bool) {
 	r.seats = now
 	live := r.live
 	for _, e := range r.engaged {
-		if !slices.Contains(now, e.seat) {
+		if e.seat != nil && !slices.Contains(now, e.seat) {
 			e.end(errGone)
 		}
 	}
