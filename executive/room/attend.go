@@ -93,14 +93,15 @@ func decide(s scenario) (earshot.Verdict, []string) {
 
 // attend decides about what somebody wrote or said, for the main agent and for
 // each that it calls, as far as they may see it. That the others keep silent is
-// no decision. It returns the decisions as they are kept.
+// no decision, and those who have had their turn have decided. It returns the decisions as
+// they are kept.
 func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 	who := slices.Clone(e.aim.agents)
 	if main := r.seats[0].ID; !slices.Contains(who, main) {
 		who = append(who, main)
 	}
 	for _, id := range who {
-		if s := r.seatOf(id); s != nil && sees(e.event.Visibility, id) {
+		if s := r.seatOf(id); s != nil && sees(e.event.Visibility, id) && !slices.Contains(e.had, id) {
 			decisions = append(decisions, r.decide(e, s, text))
 		}
 	}
@@ -132,7 +133,7 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, amid: meant, words: words,
+			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, amid: meant, words: words,
 			pace: r.paceOf(e),
 		})
 	}

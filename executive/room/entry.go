@@ -27,15 +27,16 @@ var (
 type entry struct {
 	incoming
 	ticket interrupt.Ticket
-	events []earshot.Event // what is kept of it: itself, and what was decided
-	asks   []question      // that will be answered, one an agent
-	quiets bool            // it asks for silence
-	wakes  bool            // it ends the silence
-	passes bool            // it is off the record, and has only an ID
-	barred bool            // it was taken back before it came, and has only an ID
-	again  bool            // it is on record, and was not answered since the program ended
-	then   func(error)     // is told how it went; may be nil
-	fits   func() error    // says why it can be kept no longer, when its turn has come; may be nil
+	events []earshot.Event         // what is kept of it: itself, and what was decided
+	asks   []question              // that will be answered, one an agent
+	quiets bool                    // it asks for silence
+	wakes  bool                    // it ends the silence
+	passes bool                    // it is off the record, and has only an ID
+	barred bool                    // it was taken back before it came, and has only an ID
+	again  bool                    // it is on record, and was not answered since the program ended
+	had    []earshot.ParticipantID // agents that have answered it all the same, or have had their turn
+	then   func(error)             // is told how it went; may be nil
+	fits   func() error            // says why it can be kept no longer, when its turn has come; may be nil
 
 	queued chan struct{} // closed when it has its place among what waits; nil if it had it before
 	done   chan struct{} // closed when it is known how it went

@@ -35,6 +35,7 @@ type question struct {
 	protected bool // it is said whole; see [earshot.Opening]
 	aloud     bool // it was said aloud, or what agents answer each other after it
 	follows   bool // it goes on with a talk, and calls nobody
+	again     bool // it was asked before the program ended
 
 	gaze *gaze // of a question about sight: what there was to see
 
@@ -140,10 +141,14 @@ func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 
 // before reports whether q is answered rather than another question of the same
 // conversation, which came earlier: what a person asks before what an agent
-// does, the more urgent one, and of equals the newer.
+// does, the more urgent one, and of equals the newer. What is asked again is older than
+// what was not.
 func (q question) before(earlier question) bool {
 	if q.chain != earlier.chain {
 		return earlier.chain
+	}
+	if q.rank == earlier.rank && q.again != earlier.again {
+		return earlier.again
 	}
 	return q.rank >= earlier.rank
 }

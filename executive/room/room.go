@@ -329,7 +329,7 @@ func (r *Room) Run(ctx context.Context) error {
 	defer r.gazers.Wait()
 	defer turns.Wait()
 	r.mend(ctx)
-	r.resumes()
+	r.resumes(ctx)
 	r.mull()
 	thinking.Go(func() { r.mind.Run(ctx) })
 	for {

@@ -31,7 +31,7 @@ type live struct {
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.seating()
 	r.resign(ctx)
-	r.resumes()
+	r.resumes(ctx)
 	r.look(ctx)
 	r.gazes(ctx) // also while somebody speaks: it will be too late when they have done
 	for ctx.Err() == nil && !r.speaking() {

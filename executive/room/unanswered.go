@@ -1,6 +1,7 @@
 package room
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -19,11 +20,12 @@ const reunion = 15 * time.Second
 // answering is not taken up: it may have been heard.
 type unanswered struct {
 	messages []earshot.Event
-	until    time.Time // zero before the first look
+	had      map[earshot.EventID][]earshot.ParticipantID // who has had their turn about one: others of those it calls have not
+	until    time.Time                                   // zero before the first look
 }
 
-// cutShort finds in the past what is unanswered: of whose last turn nothing was heard,
-// because the program ended.
+// cutShort finds in the past what is unanswered: of what an agent last answered it with
+// nothing was heard, because the program ended.
 func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
 	type asked struct {
 		about earshot.EventID
@@ -40,16 +42,19 @@ func (r *Room) cutShort(past []earshot.Event) (left unanswered) {
 			ended[body.Turn] = body
 		}
 	}
-	for _, e := range past {
-		if m, ok := e.Body.(earshot.Message); !ok || m.Turn != "" {
-			continue
+	owed, had := make(map[earshot.EventID]bool), make(map[earshot.EventID][]earshot.ParticipantID)
+	for a, turn := range last {
+		if reply := ended[turn]; reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
+			owed[a.about] = true
+		} else {
+			had[a.about] = append(had[a.about], a.of)
 		}
-		for a, turn := range last {
-			reply := ended[turn]
-			if a.about == e.ID && reply.Cut != nil && reply.Cut.Signal == interrupt.Shutdown.String() && reply.Delivered() == "" {
-				left.messages = append(left.messages, e)
-				break
-			}
+	}
+	left.had = make(map[earshot.EventID][]earshot.ParticipantID)
+	for _, e := range past {
+		if m, ok := e.Body.(earshot.Message); ok && m.Turn == "" && owed[e.ID] {
+			left.messages = append(left.messages, e)
+			left.had[e.ID] = had[e.ID]
 		}
 	}
 	return left
@@ -64,8 +69,9 @@ func (r *Room) putOff(q question) {
 }
 
 // resumes has answered what is unanswered, as soon as who wrote it is there again, or
-// need not be waited for any longer. It is decided anew whether it is, and by whom.
-func (r *Room) resumes() {
+// need not be waited for any longer. It is decided anew whether it is, and by whom of
+// those who have not had their turn.
+func (r *Room) resumes(ctx context.Context) {
 	if len(r.unanswered.messages) == 0 {
 		return
 	}
@@ -82,13 +88,13 @@ func (r *Room) resumes() {
 		case !r.isHere(e.Author) && now.Before(r.unanswered.until):
 			return false
 		}
-		r.askAgain(e)
+		r.askAgain(ctx, e)
 		return true
 	})
 }
 
 // askAgain lets a message that is on record come in once more.
-func (r *Room) askAgain(e earshot.Event) {
+func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	who, known := r.cfg.People.Get(e.Author)
 	if !known {
 		return
@@ -98,7 +104,7 @@ func (r *Room) askAgain(e earshot.Event) {
 		in.aim = r.whispered(e)
 	} else {
 		now, m := e, e.Body.(earshot.Message) // the aim alone is of now
-		in.aim = r.direct(&now, who, m.Text)
+		in.aim = r.answering(ctx, &now, m, who, r.direct(&now, who, m.Text))
 	}
 	in.signal = r.signal(in) // by which is told how urgent it is; it has acted long ago
 	r.mu.Lock()
@@ -112,7 +118,7 @@ func (r *Room) askAgain(e earshot.Event) {
 	if err != nil || !first {
 		return
 	}
-	en.again = true
+	en.again, en.had = true, r.unanswered.had[e.ID]
 	en.ticket = r.floor.Ticket()
 	r.queue(en)
 }

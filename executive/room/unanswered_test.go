@@ -2,10 +2,14 @@ package room_test
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"earshot"
 )
@@ -149,4 +153,133 @@ func TestUnansweredNoMore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// restarts ends the room, and begins it anew with the same agents.
+func (c *crew) restarts(t *testing.T) {
+	t.Helper()
+	c.Leave()
+	time.Sleep(10 * time.Millisecond)
+	c.stop()
+	next := c.after()
+	next.agents, next.recall = c.agents, c.recall
+	c.house = next.open(t.Context())
+}
+
+// TestUnansweredByOne: of several agents that were called, those answer when the program
+// runs again of whom nothing was heard, and no other; so does whom a message answered.
+func TestUnansweredByOne(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		text string
+		runs time.Duration // from the message to the end
+		want []string
+	}{
+		{"neither", "@Scout @Earshot count", 0, []string{"Scout interrupted: ", "Earshot interrupted: ", "Scout completed: one two three four", "Earshot completed: one two three four"}},
+		{"the first in the middle", "@Scout @Earshot count", 25 * time.Millisecond, []string{"Scout interrupted: one two", "Earshot interrupted: ", "Earshot completed: one two three four"}},
+		{"the first has", "@Scout @Earshot count", 50 * time.Millisecond, []string{"Scout completed: one two three four", "Earshot interrupted: ", "Earshot completed: one two three four"}},
+		{"the main one has", "@all count", 50 * time.Millisecond, []string{"Earshot completed: one two three four", "Scout interrupted: ", "Scout completed: one two three four"}},
+		{"the first has, in private", "/msg Scout, Earshot: count", 50 * time.Millisecond, []string{"Scout completed: one two three four", "Earshot interrupted: ", "Earshot completed: one two three four"}},
+		{"both have", "@Scout @Earshot count", time.Second, []string{"Scout completed: one two three four", "Earshot completed: one two three four"}},
+		{"who wrote what it answers", "answers Scout", 0, []string{"Scout interrupted: ", "Scout completed: one two three four"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := man(t, newHouse())
+				first := 0
+				if tt.text == "answers Scout" {
+					c.must(t, "ann", "@Scout hello", time.Second)
+					events := c.journal.Events()
+					first = len(c.ends())
+					e := message("why?")
+					e.Body = earshot.Message{Text: "why?", ReplyTo: events[len(events)-1].ID}
+					c.admits(t, e)
+				} else {
+					c.must(t, "ann", tt.text, 0)
+				}
+				time.Sleep(tt.runs)
+				c.restarts(t)
+				time.Sleep(time.Minute)
+				c.restarts(t) // nothing is asked a third time
+				time.Sleep(time.Minute)
+				c.stop()
+				if got := c.ends()[first:]; !slices.Equal(got, tt.want) {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// ends returns the turns in the order in which they ended: who, how, and what was heard.
+func (c *crew) ends() (all []string) {
+	for _, e := range c.journal.Events() {
+		if r, ok := e.Body.(earshot.Reply); ok {
+			all = append(all, fmt.Sprintf("%s %s: %s", c.people.Name(e.Author), r.Outcome, string(r.Delivered())))
+		}
+	}
+	return all
+}
+
+// TestEachAgentAnswersOnce: whenever the program ends, and how often, each agent answers
+// what was written last and called it once, what was written before at most once, and what
+// did not call it not at all.
+func TestEachAgentAnswersOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		pause := rapid.Custom(func(rt *rapid.T) time.Duration {
+			return time.Duration(rapid.IntRange(0, 250_000).Draw(rt, "µs")) * time.Microsecond
+		})
+		call := rapid.SampledFrom([]string{"", "@Scout", "@Earshot", "@Coder @Scout", "@Earshot @Coder", "@all", "/msg Scout, Coder:"})
+		type step struct {
+			call string // of what is written; empty where the program ends
+			then time.Duration
+		}
+		steps := []step{{"@all", pause.Draw(rt, "then")}}
+		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+			steps = append(steps, step{call.Draw(rt, "call"), pause.Draw(rt, "then")})
+		}
+		var c *crew
+		last := 0
+		synctest.Test(t, func(t *testing.T) {
+			c = man(t, newHouse())
+			c.seats(record("agent", "Earshot"), record("scout", "Scout"), record("coder", "Coder"))
+			for i, s := range steps {
+				if s.call == "" {
+					c.restarts(t)
+				} else {
+					c.must(t, "ann", fmt.Sprintf("%s count %d", s.call, i), 0)
+					last = i
+				}
+				time.Sleep(s.then)
+			}
+			c.restarts(t)
+			time.Sleep(time.Minute)
+			c.stop()
+		})
+		type answer struct {
+			by   string
+			step int
+		}
+		asked, got := make(map[earshot.EventID]int), make(map[answer]int)
+		for _, e := range c.journal.Events() {
+			switch body := e.Body.(type) {
+			case earshot.Message:
+				words := strings.Fields(string(body.Text))
+				asked[e.ID], _ = strconv.Atoi(words[len(words)-1])
+			case earshot.Reply:
+				if body.Delivered() != "" || body.Outcome == earshot.Completed {
+					got[answer{c.people.Name(e.Author), asked[body.About]}]++
+				}
+			}
+		}
+		for i, s := range steps {
+			for _, name := range []string{"Earshot", "Scout", "Coder"} {
+				called := strings.Contains(s.call, name) || s.call == "@all"
+				switch n := got[answer{name, i}]; {
+				case n > 1, n == 1 && !called, n == 0 && called && i == last:
+					rt.Errorf("%s answered message %d %d times: %q", name, i, n, c.ends())
+				}
+			}
+		}
+	})
 }
