@@ -100,14 +100,15 @@ type running struct {
 	told     earshot.Control
 	speaking []earshot.Speaking
 
-	desk  sync.Mutex // guards what follows; never held while anything is called
-	cut   *interrupt.Signal
-	heard []news
+	desk   sync.Mutex // guards what follows; never held while anything is called
+	cut    *interrupt.Signal
+	turned bool // the outlets were told something else
+	heard  []news
 
 	// What follows is own's.
 	seen  []news
 	gone  []bool // outlet i broke
-	moved bool   // an outlet has, since the last look
+	moved bool   // an outlet has, or may again, since the last look
 }
 
 // news is what one outlet has told since the last look.
@@ -269,6 +270,7 @@ func (r *running) step(e Event) {
 func (r *running) gather() {
 	r.desk.Lock()
 	cut := r.cut
+	r.moved, r.turned = r.moved || r.turned, false
 	copy(r.seen, r.heard)
 	for i := range r.heard {
 		r.heard[i].fresh, r.heard[i].broke, r.heard[i].lost = false, nil, false
@@ -329,8 +331,8 @@ func (r *running) control(c earshot.Control, s *interrupt.Signal) {
 	r.sound.Unlock()
 	if c == earshot.Cut {
 		r.stop(s)
-		r.tell(func() {})
 	}
+	r.tell(func() { r.turned = true }) // who goes on has all the time again
 }
 
 // pump brings the text to the owner.

@@ -372,6 +372,21 @@ func TestAnOutletThatStandsStill(t *testing.T) {
 	})
 }
 
+// TestAnOutletThatGoesOnLate: whoever held it back does so no more just before it would
+// be given up, and it needs a moment to be heard again.
+func TestAnOutletThatGoesOnLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var floor interrupt.Floor
+		floor.Signal(&interrupt.Signal{Kind: interrupt.Typing, From: ann})
+		time.AfterFunc(30*time.Second, func() { floor.Signal(&interrupt.Signal{Kind: interrupt.Over, From: ann}) })
+		slow := &testkit.Voice{Called: "slow", Every: 200 * time.Millisecond}
+		reply, err := turn.Run(t.Context(), spec(&floor, slow))
+		if err != nil || reply.Outcome != earshot.Completed || slow.Played() != tides {
+			t.Errorf("outcome %v, played %q, %v", reply.Outcome, slow.Played(), err)
+		}
+	})
+}
+
 // TestShutdownAtEveryMoment: a turn that the end of the program broke off is
 // never called complete, and nothing comes out afterwards.
 func TestShutdownAtEveryMoment(t *testing.T) {
