@@ -10,6 +10,7 @@ import (
 	"earshot/executive/attention"
 	"earshot/executive/company"
 	"earshot/executive/reflex"
+	"earshot/interrupt"
 	"earshot/llm"
 )
 
@@ -54,7 +55,7 @@ func (g *regard) spokenTo() {
 
 // greets returns the greeting that is said now, as a question without an asker. What is
 // decided is written down, that it waits once.
-func (r *Room) greets(ctx context.Context) (question, bool) {
+func (r *Room) greets(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	a := r.regard.came
 	if a == nil || !r.answers() {
 		r.regard.came = nil
@@ -62,7 +63,7 @@ func (r *Room) greets(ctx context.Context) (question, bool) {
 	}
 	set, s := r.cfg.Settings(), a.event.Body.(earshot.Sight)
 	q := question{
-		seat: r.seats[0], message: a.event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		seat: r.seats[0], message: a.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
 		aloud: true, came: a, visibility: a.event.Visibility,
 	}
 	facts := r.regards(a.event.Visibility, "")

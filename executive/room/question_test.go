@@ -72,7 +72,7 @@ func TestWhatWaits(t *testing.T) {
 			n := len(r.pending)
 			r.supersede()
 			var answered []string
-			for q, ok := r.choose(t.Context()); ok; q, ok = r.choose(t.Context()) {
+			for q, ok := r.choose(t.Context(), 0); ok; q, ok = r.choose(t.Context(), 0) {
 				who := fmt.Sprint(q.turn)
 				for _, p := range q.askers {
 					who += " " + string(p.ID)

@@ -149,6 +149,7 @@ func (r *Room) regarding() <-chan time.Time {
 // look looks again at the question to the room that hangs, if one does: whether
 // somebody has answered it, or nobody will.
 func (r *Room) look(ctx context.Context) {
+	since := r.floor.Ticket() // before it is looked whether anybody is answered at all
 	e := r.regard.hangs
 	if e != nil && e.err != nil { // it was not kept
 		r.regard.hangs, e = nil, nil
@@ -169,7 +170,7 @@ func (r *Room) look(ctx context.Context) {
 	}
 	r.regard.hangs = nil
 	q := question{
-		seat: r.seats[0], message: e.event, rank: rank(e), ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		seat: r.seats[0], message: e.event, rank: rank(e), ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
 		askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: true,
 		chain: e.machine(), aloud: e.event.Body.Kind() == earshot.KindUtterance,
 	}

@@ -13,6 +13,7 @@ import (
 	"earshot/executive/command"
 	"earshot/executive/remind"
 	"earshot/executive/tool"
+	"earshot/interrupt"
 	"earshot/participants"
 )
 
@@ -189,12 +190,12 @@ func (r *Room) answers() bool { return r.cfg.Settings().Enabled && r.is().Answer
 
 // due returns the reminder that is said now, as a question without an asker: one
 // that reaches its person. One that was tried in vain waits.
-func (r *Room) due(ctx context.Context) (question, bool) {
+func (r *Room) due(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	for _, has := range r.dueReminders() {
 		if !r.answers() {
 			break
 		}
-		q := r.reminder(has)
+		q := r.reminder(has, since)
 		if len(r.outlets(q, r.cfg.Settings())) > 0 && r.settle(ctx, r.decision(q, earshot.Speak, Due)) {
 			return q, true
 		}
@@ -215,13 +216,13 @@ func (r *Room) dueReminders() []remind.Reminder {
 
 // reminder returns the turn by which a reminder is said, in the name of the agent
 // that set it, or the main one. It is said aloud to who is here to hear it.
-func (r *Room) reminder(has remind.Reminder) question {
+func (r *Room) reminder(has remind.Reminder, since interrupt.Ticket) question {
 	s := r.seatOf(has.Event.Author)
 	if s == nil || !sees(has.Event.Visibility, s.ID) {
 		s = r.seats[0]
 	}
 	return question{
-		seat: s, message: has.Event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), aloud: r.isHere(has.For),
+		seat: s, message: has.Event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()), aloud: r.isHere(has.For),
 		remind: &has, words: r.reminds(has), visibility: has.Event.Visibility,
 	}
 }

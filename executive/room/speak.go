@@ -10,6 +10,7 @@ import (
 	"earshot/executive"
 	"earshot/executive/reflex"
 	"earshot/executive/turn"
+	"earshot/interrupt"
 )
 
 // ending is a turn that is over.
@@ -34,8 +35,12 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 	r.resumes(ctx)
 	r.look(ctx)
 	r.gazes(ctx) // also while somebody speaks: it will be too late when they have done
-	for ctx.Err() == nil && !r.speaking() {
-		q, ok := r.choose(ctx)
+	for ctx.Err() == nil {
+		since := r.floor.Ticket() // before it is looked who may speak: who cuts in from then on is not overlooked
+		if r.speaking() {
+			break
+		}
+		q, ok := r.choose(ctx, since)
 		if !ok {
 			break
 		}
@@ -51,19 +56,19 @@ func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
 // to be greeted, then what was found out, then what agents asked; and the conversation in which somebody waits longest before
 // others; there, of those to several agents, the most urgent, and of equals the
 // newest: the talk has gone on. It is counted among those that wait until its turn
-// is live, or will not be.
-func (r *Room) choose(ctx context.Context) (q question, ok bool) {
+// is live, or will not be. A cut after since cuts its turn.
+func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, ok bool) {
 	if q, ok := r.notify(ctx); ok {
 		return q, true
 	}
 	if !slices.ContainsFunc(r.pending, func(q question) bool { return !q.chain }) {
-		if q, ok := r.due(ctx); ok {
+		if q, ok := r.due(ctx, since); ok {
 			return q, true
 		}
-		if q, ok := r.greets(ctx); ok {
+		if q, ok := r.greets(ctx, since); ok {
 			return q, true
 		}
-		if q, ok := r.speakUp(ctx); ok {
+		if q, ok := r.speakUp(ctx, since); ok {
 			return q, true
 		}
 	}
@@ -99,9 +104,11 @@ func (r *Room) comes(q question) bool {
 // begin begins the turn of q, or ends it where it cannot.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected { // before it began, so the model need not be asked
-		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{
+		reply := earshot.Reply{
 			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: cut.By, Signal: cut.Kind.String(), At: cut.At},
-		}))
+		}
+		r.unsaved = append(r.unsaved, r.end(q, reply))
+		r.saidUnasked(q, reply)
 		return
 	}
 	if r.excessive(ctx, q) {
@@ -219,9 +226,6 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	r.unsaved = append(r.unsaved, done)
 	l.Outcome = e.reply.Outcome
 	r.tookTurn(took{Latency: l, whom: e.question.whom(), visibility: done.Visibility})
-	if e.question.remind != nil {
-		r.reminded(e.question, e.reply)
-	}
 	r.saidUnasked(e.question, e.reply)
 	if e.reply.Delivered() != "" {
 		r.regard.spokenTo()

@@ -8,6 +8,7 @@ import (
 	"earshot"
 	"earshot/executive/attention"
 	"earshot/executive/scene"
+	"earshot/interrupt"
 )
 
 const (
@@ -165,7 +166,7 @@ func (g *regard) drop(fits func(*found) bool) { g.found = slices.DeleteFunc(g.fo
 
 // speakUp returns the finding that is said now, as a question without an asker. What
 // is decided about the others is written down once, unless it changes.
-func (r *Room) speakUp(ctx context.Context) (question, bool) {
+func (r *Room) speakUp(ctx context.Context, since interrupt.Ticket) (question, bool) {
 	if !r.answers() {
 		return question{}, false
 	}
@@ -175,7 +176,7 @@ func (r *Room) speakUp(ctx context.Context) (question, bool) {
 			r.sooner(f.tried)
 			continue
 		}
-		q := r.saying(f)
+		q := r.saying(f, since)
 		facts := r.regards(f.event.Visibility, f.whom)
 		facts.Finding = r.weighed(f, now)
 		verdict, why := attention.Decide(facts)
@@ -216,20 +217,22 @@ func (r *Room) used(e earshot.Event) bool {
 }
 
 // saying returns the turn by which a finding is said, in its own words.
-func (r *Room) saying(f *found) question {
+func (r *Room) saying(f *found, since interrupt.Ticket) question {
 	return question{
-		seat: r.seats[0], message: f.event, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		seat: r.seats[0], message: f.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
 		aloud: true, found: f, words: string(f.event.Body.(earshot.Finding).Text), visibility: f.event.Visibility,
 	}
 }
 
 // saidUnasked notes how the turn of something went that nobody had asked for, or not
-// just now. What nobody heard is tried again.
+// just now, also one that was cut before it began. What nobody heard is tried again later.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	if (q.found != nil || q.unasked || q.came != nil) && stopped(reply) {
 		r.regard.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
 	}
 	switch {
+	case q.remind != nil:
+		r.reminded(q, reply)
 	case q.found == nil:
 	case reply.Delivered() == "":
 		q.found.tried = r.cfg.Now().Add(again)

@@ -1,0 +1,132 @@
+package room_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+)
+
+// An eager board does something the moment that it is first shown that something was
+// decided, and is slow enough that it has done it before anybody goes on.
+type eager struct {
+	testkit.Voice
+	when earshot.Verdict
+	do   func()
+	did  atomic.Bool
+}
+
+// Show implements [earshot.Board].
+func (b *eager) Show(e earshot.Event) {
+	if d, ok := e.Body.(earshot.Decision); ok && d.Verdict == b.when && !b.did.Swap(true) {
+		go b.do()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// enters lets an eager board into the room.
+func (c *company) enters(when earshot.Verdict, do func()) *eager {
+	b := &eager{Voice: testkit.Voice{Called: "eager", Flow: true}, when: when, do: do}
+	c.Enter(b, earshot.Audience{Members: []earshot.ParticipantID{"bob"}})
+	return b
+}
+
+// tells returns what lets ann write something.
+func (c *company) tells(t *testing.T, text string) func() {
+	return func() {
+		if err := c.writes(t, "ann", text); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// away returns a room that ann is not in yet; see comesBack.
+func away(t *testing.T, h *house) *company {
+	h.away = true
+	h.people = registry(t, "bob")
+	c := &company{house: h.open(t.Context()), screens: map[string]*testkit.Voice{"ann": h.console}, leave: map[string]func(){}}
+	synctest.Wait()
+	return c
+}
+
+// TestStoppedBeforeTheFirstWord: whoever reads that the agent is going to say something by
+// itself, and does not want that, does not hear it all the same.
+func TestStoppedBeforeTheFirstWord(t *testing.T) {
+	for _, word := range []string{"/stop", "stop", "Earshot, be quiet"} {
+		for name, begin := range map[string]func(*testing.T, *house) *company{
+			"what it found": func(t *testing.T, h *house) *company {
+				h.remembers(t, train)
+				return away(t, h)
+			},
+			"a reminder": func(t *testing.T, h *house) *company {
+				c := gather(t, h)
+				c.must(t, "ann", "/remind 10m the pizza", time.Minute)
+				return c
+			},
+		} {
+			t.Run(name+", "+word, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := begin(t, byDay())
+					eager := c.enters(earshot.Speak, c.tells(t, word))
+					if name == "what it found" {
+						c.comesBack(t)
+					}
+					time.Sleep(10 * time.Minute)
+					if !eager.did.Load() {
+						t.Fatal("nothing was to be said")
+					}
+					c.stop()
+					replies := c.replies()
+					if len(replies) == 0 || replies[0].Outcome != earshot.Interrupted {
+						t.Fatalf("replies %+v", replies)
+					}
+					if name == "what it found" && c.console.Played() != "" {
+						t.Errorf("it said %q", c.console.Played())
+					}
+					ends, next := time.Time{}, time.Time{}
+					for _, e := range c.journal.Events() {
+						if d, ok := e.Body.(earshot.Decision); ok && d.Turn == replies[0].Turn {
+							ends = e.At
+						} else if ok && d.Turn != "" && next.IsZero() {
+							next = e.At
+						}
+					}
+					if !next.IsZero() && next.Sub(ends) < time.Minute {
+						t.Errorf("it is tried again after %v", next.Sub(ends))
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestPausedBetweenTwoDecisions: nothing is said in a room that is paused, also if it is
+// while the agent decides.
+func TestPausedBetweenTwoDecisions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := train
+		old.Until = time.Now().Add(time.Second)
+		h := byDay()
+		h.remembers(t, old)
+		more, err := h.journal.Append(t.Context(), earshot.Event{
+			ID: "f2", At: time.Now(), Author: "agent", Visibility: earshot.Visibility{Scope: earshot.Public},
+			Body: earshot.Finding{Text: "The eggs keep for four weeks.", Confidence: 0.9, Worth: true, Until: time.Now().Add(time.Hour)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.past = append(h.past, more...)
+		c := away(t, h)
+		eager := c.enters(earshot.Silent, c.tells(t, "/pause"))
+		time.Sleep(time.Minute)
+		c.comesBack(t)
+		time.Sleep(time.Minute)
+		c.stop()
+		if got := c.console.Played(); got != "" || !eager.did.Load() {
+			t.Errorf("paused is %v, and it said %q after %q", eager.did.Load(), got, c.verdicts())
+		}
+	})
+}
