@@ -87,14 +87,22 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
+	if !q.chain {
+		q.ticket = r.floor.Renew(q.ticket, since) // whoever talked was cut, and not who waits
+	}
 	return q, true
 }
 
 // comes reports whether somebody has cut since q was asked whose words are on
-// their way. They may be asked in its place, and if not, it may still be answered.
+// their way, or still being said. They may be asked in its place, and if not, it may
+// still be answered.
 func (r *Room) comes(q question) bool {
-	if r.floor.Since(q.ticket) == nil {
+	cut := r.floor.Since(q.ticket)
+	if cut == nil {
 		return false
+	}
+	if !q.chain && r.stir.says(cut.From, r.cfg.Now()) {
+		return true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

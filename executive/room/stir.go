@@ -127,6 +127,14 @@ func (s *stir) speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 	return s.over, true
 }
 
+// says reports whether the voice of somebody can be heard at now.
+func (s *stir) says(who earshot.Handle, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, heard := s.voices[who]
+	return heard && now.Sub(at) < fades
+}
+
 // is returns whether somebody types at now, and when somebody was last heard, of late:
 // now, if somebody is. Others is the same of those who are not among some.
 func (s *stir) is(now time.Time, among func(earshot.Handle) bool) (types bool, heard, others time.Time) {

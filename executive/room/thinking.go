@@ -122,10 +122,10 @@ func (r *Room) taken() (by earshot.Interruption, is bool) {
 	return by, true
 }
 
-// quietens returns a channel that yields when a voice may be over that has parked
-// the mind and of which nothing more came; nil if there is none.
+// quietens returns a channel that yields when a voice may be over for which the mind
+// waits, or somebody who has asked, and of which nothing more came; nil if there is none.
 func (r *Room) quietens() <-chan time.Time {
-	if !r.mind.Held() || r.speaking() {
+	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
 		return nil
 	}
 	if _, voice := r.stir.about(r.cfg.Now()); !voice {
