@@ -340,3 +340,51 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// TestStill: a copy brings back no voice that was forgotten since it was made, and every
+// other; where no file is, all of them.
+func TestStill(t *testing.T) {
+	dir, w, ann := enrolled(t)
+	var bob earshot.Handle
+	for range 5 {
+		bob = w.says("bob", 3*time.Second).Speaker
+	}
+	if _, err := w.book.Enrol("bob", w.said(), bob); err != nil {
+		t.Fatal(err)
+	}
+	copied := read(t, speakers.Path(dir))
+	had := func(when string, names ...earshot.ParticipantID) {
+		t.Helper()
+		still, gone, err := speakers.Still(dir, copied)
+		if err != nil || gone != 2-len(names) {
+			t.Fatalf("%s %d voices are gone, %v", when, gone, err)
+		}
+		back := t.TempDir()
+		put(t, speakers.Path(back), still)
+		var got []earshot.ParticipantID
+		kept, err := speakers.Read(back)
+		for _, s := range kept {
+			got = append(got, s.Who)
+		}
+		if err != nil || !slices.Equal(got, names) {
+			t.Errorf("%s there are %v, %v; want %v", when, got, err, names)
+		}
+	}
+	had("as it was made", "ann", "bob")
+	if _, err := w.book.Forget(ann, w.said()); err != nil {
+		t.Fatal(err)
+	}
+	had("without Ann", "bob")
+	if _, err := w.book.Forget(bob, w.said()); err != nil {
+		t.Fatal(err)
+	}
+	had("without anybody")
+	put(t, speakers.Path(dir), []byte("{}"))
+	if _, _, err := speakers.Still(dir, copied); err == nil {
+		t.Error("nobody can tell who was forgotten, and it is no error")
+	}
+	if err := os.Remove(speakers.Path(dir)); err != nil {
+		t.Fatal(err)
+	}
+	had("without a file", "ann", "bob")
+}

@@ -231,6 +231,29 @@ func (s *Store) change(to func([]entry) ([]entry, error)) error {
 	return nil
 }
 
+// Still returns what a copy of the file has of the tokens that are known here, and how many
+// that leaves out: one that was revoked does not hold again by a copy that is older. Where
+// there is no file nothing was revoked, and it is the whole copy.
+func (s *Store) Still(data []byte) (still []byte, gone int, err error) {
+	if _, err := os.Lstat(s.Path); errors.Is(err, fs.ErrNotExist) {
+		return data, 0, nil
+	}
+	here, err := s.read()
+	if err != nil {
+		return nil, 0, err
+	}
+	all, err := parse(data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading the copy of the tokens: %w", err)
+	}
+	before := len(all)
+	all = slices.DeleteFunc(all, func(e entry) bool {
+		return !slices.ContainsFunc(here, func(k entry) bool { return k.hash == e.hash })
+	})
+	still, err = format(all)
+	return still, before - len(all), err
+}
+
 // lock waits until nobody else changes the tokens. The file of the lock stays,
 // since to remove it would take it away from whoever has just locked it.
 func (s *Store) lock() (unlock func(), err error) {

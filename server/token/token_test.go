@@ -385,3 +385,37 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestStill: a token that was revoked does not hold again by an older copy of the file.
+func TestStill(t *testing.T) {
+	s := store(t)
+	first, ann := create(t, s, "ann")
+	_, bob := create(t, s, "bob")
+	copied, err := os.ReadFile(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Revoke(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	still, gone, err := s.Still(copied)
+	if err != nil || gone != 1 {
+		t.Fatalf("%d are gone, %v", gone, err)
+	}
+	back := store(t)
+	if all, gone, err := back.Still(copied); err != nil || gone != 0 || !bytes.Equal(all, copied) {
+		t.Errorf("where none were: %d are gone, %v", gone, err)
+	}
+	if err := os.WriteFile(back.Path, still, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := back.Check(ann); !errors.Is(err, token.ErrUnknown) {
+		t.Errorf("what was revoked: %v", err)
+	}
+	if who, err := back.Check(bob); who != "bob" || err != nil {
+		t.Errorf("what was not: %q, %v", who, err)
+	}
+	if _, _, err := s.Still([]byte("{")); err == nil {
+		t.Error("no copy is no error")
+	}
+}
