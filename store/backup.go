@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"earshot"
@@ -97,6 +98,13 @@ type Restoration struct {
 	Census
 	Aside string // what the journal that was there is called now; empty if there was none
 
+	// Forgotten is what was erased in the journal that was there and not yet in the backup,
+	// with what was made of it: it was erased again.
+	Forgotten []Doomed
+
+	// Untold is why nobody can tell what else that would be.
+	Untold error
+
 	// Companions are the files of other packages in the backup. Nothing was done with them.
 	Companions []Companion
 }
@@ -104,8 +112,13 @@ type Restoration struct {
 // Restore puts a backup in the place of the journal in the directory, which nobody may be
 // using. The backup is looked through first, and not changed. A journal that is there is
 // set aside under another name, never deleted; without instead it is an error that wraps
-// [os.ErrExist]. A crash at any moment leaves the one or the other in place.
-func Restore(ctx context.Context, directory, backup string, instead bool, now time.Time) (r Restoration, err error) {
+// [os.ErrExist]. What is erased in it is erased in the restored one too, which is brought up
+// to date for that. A crash at any moment leaves the one or the other in place.
+func Restore(ctx context.Context, c Config, backup string, instead bool) (r Restoration, err error) {
+	directory, now := c.Directory, time.Now()
+	if c.Now != nil {
+		now = c.Now()
+	}
 	if err := prepare(directory); err != nil {
 		return r, err
 	}
@@ -133,6 +146,11 @@ func Restore(ctx context.Context, directory, backup string, instead bool, now ti
 	}()
 	if r, err = unwrap(ctx, backup, fresh); err != nil {
 		return Restoration{}, err
+	}
+	if there && bytes > 0 {
+		if err := r.forget(ctx, c, path, fresh); err != nil {
+			return Restoration{}, err
+		}
 	}
 	if there {
 		if r.Aside, err = aside(path, wasReplaced, now); err != nil {
@@ -174,6 +192,101 @@ func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error
 	}
 	err = db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal", earshot.KindErased).Scan(&r.Events, &r.Erased, &r.Last)
 	return r, err
+}
+
+// forget erases in the journal at fresh what is erased in the one at path, as far as that
+// can be read.
+func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) (err error) {
+	ids, err := erasedIn(ctx, path)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r.Untold = err
+	db, err := openWriter(fresh)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var s *Store // once there is something to erase: it brings the file up to date
+	for some := range slices.Chunk(ids, asked) {
+		if there, err := anyOf(ctx, db, some); err != nil || !there {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if s == nil {
+			s = newStore(c, nil)
+			defer s.reports.close()
+			s.archive.path = fresh
+			if err := s.ready(ctx, db, false); err != nil {
+				return err
+			}
+		}
+		gone, err := s.eraseIn(ctx, db, some)
+		if err != nil {
+			return fmt.Errorf("forgetting again what was forgotten since the backup: %w", err)
+		}
+		r.Forgotten, r.Erased = append(r.Forgotten, gone...), r.Erased+len(gone)
+	}
+	return nil
+}
+
+// erasedIn returns the IDs of the events that are erased in the journal at path; beside an
+// error, of those that could be read.
+func erasedIn(ctx context.Context, path string) (ids []earshot.EventID, err error) {
+	if err := head(path); err != nil {
+		return nil, err
+	}
+	db, err := openReaders(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rows, err := db.QueryContext(ctx, "SELECT id FROM journal WHERE kind = ?", earshot.KindErased)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id earshot.EventID
+		if err := rows.Scan(&id); err != nil {
+			return ids, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// anyOf reports whether any of some events is there, and not erased.
+func anyOf(ctx context.Context, db *sql.DB, ids []earshot.EventID) (there bool, err error) {
+	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM json_each(?) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind <> ?)", asJSON(ids), earshot.KindErased).Scan(&there)
+	return there, err
+}
+
+// eraseIn erases some events, and what was made of them, in one step.
+func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) (gone []Doomed, err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	victims, err := descendants(ctx, tx, asJSON(ids))
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range victims {
+		was, err := s.erase(ctx, tx, v)
+		if err != nil {
+			return nil, err
+		}
+		was.Sequence, was.Room = v.sequence, v.room
+		gone = append(gone, was)
+	}
+	if err := mark(ctx, tx); err != nil {
+		return nil, err
+	}
+	return gone, tx.Commit()
 }
 
 // companions returns the files in an open backup.

@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"earshot"
 	"earshot/store"
 )
 
@@ -56,7 +58,7 @@ func TestBackup(t *testing.T) {
 			rt.Fatalf("there are traces: %s", found)
 		}
 		directory := filepath.Join(t.TempDir(), "state")
-		got, err := store.Restore(t.Context(), directory, path, false, began)
+		got, err := store.Restore(t.Context(), where(directory), path, false)
 		if err != nil || got.Aside != "" || !reflect.DeepEqual(got.Companions, []store.Companion{file}) {
 			rt.Fatalf("restored %+v, %v", got, err)
 		}
@@ -104,11 +106,11 @@ func TestBackupRefuses(t *testing.T) {
 	must(t, err)
 	add(t, mine, said("mine"))
 	var locked *store.ErrLocked
-	if _, err := store.Restore(t.Context(), to, path, true, began); !errors.As(err, &locked) {
+	if _, err := store.Restore(t.Context(), where(to), path, true); !errors.As(err, &locked) {
 		t.Errorf("where somebody writes: %v", err)
 	}
 	must(t, mine.Close())
-	if _, err := store.Restore(t.Context(), to, path, false, began); !errors.Is(err, fs.ErrExist) {
+	if _, err := store.Restore(t.Context(), where(to), path, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("over another journal: %v", err)
 	}
 	whole, err := os.ReadFile(path)
@@ -118,12 +120,12 @@ func TestBackupRefuses(t *testing.T) {
 	for name, data := range map[string][]byte{"nothing": nil, "text": []byte(strings.Repeat("no backup\n", 1000)), "half": whole[:len(whole)/2], "altered": altered} {
 		wrong := filepath.Join(t.TempDir(), "wrong")
 		must(t, os.WriteFile(wrong, data, 0o600))
-		if _, err := store.Restore(t.Context(), to, wrong, true, began); err == nil || !strings.Contains(err.Error(), "backup") {
+		if _, err := store.Restore(t.Context(), where(to), wrong, true); err == nil || !strings.Contains(err.Error(), "backup") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	newer := filepath.Join(load(t, fixture(t, first), "UPDATE versions SET version = 99 WHERE name = 'journal'; PRAGMA user_version = 99"), "earshot.db")
-	if _, err := store.Restore(t.Context(), to, newer, true, began); !errors.Is(err, store.ErrOther) {
+	if _, err := store.Restore(t.Context(), where(to), newer, true); !errors.Is(err, store.ErrOther) {
 		t.Errorf("newer: %v", err)
 	}
 	if got := texts(everything(t, fresh(t, to))); got != "mine" {
@@ -140,7 +142,7 @@ func TestRestoreInstead(t *testing.T) {
 	add(t, mine, said("mine"))
 	must(t, mine.Close())
 	old := filepath.Join(load(t, fixture(t, first)), "earshot.db")
-	got, err := store.Restore(t.Context(), to, old, true, began)
+	got, err := store.Restore(t.Context(), where(to), old, true)
 	if err != nil || filepath.Base(got.Aside) != "earshot.db.replaced-20260203T040506Z" || got.Events != 7 || got.Erased != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -148,10 +150,93 @@ func TestRestoreInstead(t *testing.T) {
 		t.Errorf("there is %s", got)
 	}
 	back := filepath.Join(t.TempDir(), "c")
-	if _, err := store.Restore(t.Context(), back, got.Aside, false, began); err != nil {
+	if _, err := store.Restore(t.Context(), where(back), got.Aside, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(everything(t, fresh(t, back))); got != "mine" {
 		t.Errorf("what was set aside is %s", got)
 	}
+}
+
+// TestRestoreForgetsAgain: what was erased after a backup was made, or stood in it, does not
+// come back by it where that is known, whatever the age of the backup, and everything else does.
+func TestRestoreForgetsAgain(t *testing.T) {
+	c := where(filepath.Join(t.TempDir(), "a"))
+	c.Projections = []earshot.Projection{counter{version: 1}}
+	closed, err := store.Open(t.Context(), store.Indexed(c, 4, 16))
+	must(t, err)
+	add(t, closed, numbered(20)...)
+	add(t, closed, by("ann", "ann", earshot.Message{Text: "xylophone"}), by("bob", "bob", earshot.Message{Text: "harpsichord"}),
+		by("ever", "ann", earshot.Message{Text: "glockenspiel"}), by("answers", "agent", earshot.Memo{Text: "vibraphone"}, "ann"))
+	_, err = closed.Delete(t.Context(), "ever")
+	must(t, err)
+	archive, err := store.OpenReader(t.Context(), c.Directory)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "backup")
+	must(t, archive.Backup(t.Context(), path))
+	must(t, archive.Close())
+	add(t, closed, said("since"))
+	n, err := closed.Forget(t.Context(), store.Selection{Events: []earshot.EventID{"ann"}}, nil)
+	if err != nil || n != 2 {
+		t.Fatalf("%d are forgotten, %v", n, err)
+	}
+	must(t, closed.Close())
+
+	got, err := store.Restore(t.Context(), c, path, true)
+	must(t, err)
+	if len(got.Forgotten) != 2 || got.Untold != nil || got.Events != 24 || got.Erased != 3 || got.Forgotten[0].ID != "ann" || got.Forgotten[1].Kind != earshot.KindMemo {
+		t.Errorf("restored: %+v", got)
+	}
+	s := open(t, c)
+	if all := texts(everything(t, s)); strings.Contains(all, "xylophone") || !strings.Contains(all, "harpsichord") || strings.Contains(all, "since") {
+		t.Errorf("there is %s", all)
+	}
+	if all := counted(t, s); strings.Contains(all, "xylophone") || !strings.Contains(all, "harpsichord") {
+		t.Errorf("in a view of others there is %s", all)
+	}
+	for word, want := range map[string]int{"xylophone": 0, "vibraphone": 0, "harpsichord": 1} {
+		if found, err := s.For(everybody).Search(t.Context(), word, 9); err != nil || len(found) != want {
+			t.Errorf("of %s there are %d, %v", word, len(found), err)
+		}
+	}
+	must(t, s.Clean(t.Context()))
+	if left := traces(t, c.Directory, []string{"xylophone", "vibraphone", "glockenspiel"}); len(left) > 0 {
+		t.Errorf("there are traces: %s", left)
+	}
+
+	empty := where(filepath.Join(t.TempDir(), "b"))
+	if got, err := store.Restore(t.Context(), empty, path, false); err != nil || len(got.Forgotten) > 0 || got.Untold != nil {
+		t.Errorf("where nothing was: %+v, %v", got, err)
+	}
+}
+
+// TestRestoreOverDamage: where nobody can read any more what was forgotten, a backup comes
+// back, and that is said; one of an earlier version is forgotten in as well.
+func TestRestoreOverDamage(t *testing.T) {
+	old := filepath.Join(load(t, fixture(t, first)), "earshot.db")
+	c := where(filepath.Join(t.TempDir(), "a"))
+	if _, err := store.Restore(t.Context(), c, old, false); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	all := everything(t, s)
+	was := len(slices.DeleteFunc(slices.Clone(all), func(e earshot.Event) bool { return e.Body.Kind() == earshot.KindErased }))
+	n, err := s.Delete(t.Context(), all[0].ID)
+	must(t, err)
+	must(t, s.Close())
+	got, err := store.Restore(t.Context(), c, old, true)
+	if err != nil || len(got.Forgotten) != n || n == 0 || got.Untold != nil || got.Erased != len(all)-was+n {
+		t.Fatalf("over %d erased events: %+v, %v", n, got, err)
+	}
+	must(t, os.WriteFile(filepath.Join(c.Directory, "earshot.db"), []byte(strings.Repeat("damage ", 1000)), 0o600))
+	got, err = store.Restore(t.Context(), c, old, true)
+	if err != nil || len(got.Forgotten) > 0 || got.Untold == nil || got.Aside == "" {
+		t.Errorf("over a damaged one: %+v, %v", got, err)
+	}
+}
+
+// where is a store in a directory, at the time at which the tests begin.
+func where(directory string) store.Config {
+	return store.Config{Directory: directory, Now: func() time.Time { return began }}
 }

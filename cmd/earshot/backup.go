@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"earshot/config"
+	"earshot/internal/terminal"
 	"earshot/speakers"
 	"earshot/store"
 )
@@ -21,13 +22,17 @@ type backupCommand struct {
 
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
 // are kept, who has opted out of being heard, and which messages elsewhere are ours.
-var besideJournal = []string{voicesFile, "optouts.json", "discord.jsonl"}
+var besideJournal = []string{voicesFile, optoutsFile, sayingsFile}
 
 // voicesFile is that of the voices.
 var voicesFile = filepath.Base(speakers.Path(""))
 
-// tokensFile is that of the tokens.
-const tokensFile = "tokens.json"
+// The files of the tokens, of who does not want to be heard, and of what is ours on Discord.
+const (
+	tokensFile  = "tokens.json"
+	optoutsFile = "optouts.json"
+	sayingsFile = "discord.jsonl"
+)
 
 // Run copies the journal, while earshot runs or not.
 func (c backupCommand) Run(a *app) error {
@@ -83,7 +88,7 @@ func (c backupCommand) Run(a *app) error {
 
 type restoreCommand struct {
 	File  string `arg:"" help:"The file that earshot backup has written."`
-	Force bool   `help:"Set aside what is kept now."`
+	Force bool   `help:"Set aside what is kept now. What was forgotten there stays forgotten."`
 }
 
 // Run puts a backup in the place of what is kept.
@@ -92,8 +97,15 @@ func (c restoreCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	refused, err := openOptouts(cfg)
+	if err != nil { // who has said no must go on being known
+		return err
+	}
 	now := time.Now()
-	done, err := store.Restore(a.ctx, cfg.Store.Directory, c.File, c.Force, now)
+	kept := cfg.Store
+	kept.Projections = projections()
+	kept.Now = func() time.Time { return now }
+	done, err := store.Restore(a.ctx, kept, c.File, c.Force)
 	var locked *store.ErrLocked
 	switch {
 	case errors.As(err, &locked):
@@ -104,22 +116,61 @@ func (c restoreCommand) Run(a *app) error {
 		return fmt.Errorf("%s was not restored, and nothing has changed: %w", short(c.File), err)
 	}
 	for _, file := range done.Companions {
-		if file.Name != tokensFile && !slices.Contains(besideJournal, file.Name) {
-			continue // no other has ever been in a backup
-		}
-		path := filepath.Join(cfg.Store.Directory, file.Name)
-		if _, err := os.Lstat(path); err == nil {
-			if err := os.Rename(path, path+".replaced-"+now.UTC().Format("20060102T150405Z")); err != nil {
-				return err
-			}
-		}
-		if err := replaceFile(path, file.Data); err != nil {
+		if err := restored(a, cfg, file, refused, now); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(a.out, "%s restored into %s.\n", count(done.Events, "event"), short(cfg.Store.Directory))
-	if done.Aside != "" {
-		_, err = fmt.Fprintf(a.out, "What was there is called %s now; delete it when you are sure. What is forgotten from now on stays in it.\n", short(done.Aside))
+	if err := openSayings(cfg.Store.Directory, quietly).forget(turnsOf(done.Forgotten)); err != nil {
+		return err
 	}
+	return c.tell(a, cfg, done)
+}
+
+// restored puts a file in its place that is kept with the journal, without what people have
+// refused since.
+func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts, now time.Time) (err error) {
+	path := filepath.Join(cfg.Store.Directory, file.Name)
+	data, gone, thing := file.Data, 0, ""
+	switch file.Name {
+	case optoutsFile:
+		return refused.join(data)
+	case voicesFile:
+		thing = "voice"
+		data, gone, err = speakers.Still(cfg.Store.Directory, data)
+	case tokensFile:
+		thing = "token"
+		data, gone, err = tokensOf(cfg).Still(data)
+	case sayingsFile:
+	default:
+		return nil // no other has ever been in a backup
+	}
+	if err != nil {
+		fmt.Fprintf(a.err, "What it has of %s is left out, since nobody can tell what was refused meanwhile: %s\n", file.Name, terminal.Safe(err.Error()))
+		return nil
+	}
+	if gone > 0 {
+		fmt.Fprintf(a.out, "Left out: %s of the backup, taken away here since.\n", count(gone, thing))
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if err := os.Rename(path, path+".replaced-"+now.UTC().Format("20060102T150405Z")); err != nil {
+			return err
+		}
+	}
+	return replaceFile(path, data)
+}
+
+// tell says what came of it.
+func (restoreCommand) tell(a *app, cfg *config.Config, done store.Restoration) error {
+	fmt.Fprintf(a.out, "%s restored into %s.\n", count(done.Events, "event"), short(cfg.Store.Directory))
+	if n := len(done.Forgotten); n > 0 {
+		fmt.Fprintf(a.out, "Forgotten again: %s, forgotten here since the backup was made. In the backup they still stand.\n", count(n, "event"))
+	}
+	if done.Untold != nil {
+		fmt.Fprintln(a.err, "What was forgotten here since the backup was made may be back: the journal that was here cannot be read, so nobody can tell.")
+	}
+	if done.Aside == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(a.out, "What was there is called %s now; delete it when you are sure. It goes as a whole when something is forgotten.\n", short(done.Aside))
 	return err
 }

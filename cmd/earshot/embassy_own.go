@@ -64,7 +64,7 @@ type sayings struct {
 
 // openSayings reads them. What cannot be read is not remembered, which is said in the log.
 func openSayings(directory string, log *slog.Logger) *sayings {
-	s := &sayings{path: filepath.Join(directory, "discord.jsonl"), log: log, of: make(map[uint64]saying)}
+	s := &sayings{path: filepath.Join(directory, sayingsFile), log: log, of: make(map[uint64]saying)}
 	data, err := os.ReadFile(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Warn("which replies were posted on Discord cannot be read", "err", err)

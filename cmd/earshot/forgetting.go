@@ -225,16 +225,22 @@ func (o *oblivion) beside(all []store.Doomed) error {
 
 // unposts takes out of what is known of Discord which messages were parts of some replies.
 func (o *oblivion) unposts(all []store.Doomed) error {
+	turns := turnsOf(all)
+	if len(turns) == 0 || o.own == nil {
+		return nil
+	}
+	return o.own().forget(turns)
+}
+
+// turnsOf returns the turns of the replies among some events.
+func turnsOf(all []store.Doomed) map[earshot.TurnID]bool {
 	turns := make(map[earshot.TurnID]bool)
 	for _, d := range all {
 		if d.Turn != "" {
 			turns[d.Turn] = true
 		}
 	}
-	if len(turns) == 0 || o.own == nil {
-		return nil
-	}
-	return o.own().forget(turns)
+	return turns
 }
 
 // forgets forgets somebody themselves.

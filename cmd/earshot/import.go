@@ -46,7 +46,7 @@ func (c importCommand) Run(a *app) error {
 			continue // no other has ever been exported
 		}
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(a.err, "The voices in it are left out, since some are kept here: %s\n", short(path))
+			fmt.Fprintf(a.err, "The voices in it are left out, since it is known here already whose are kept: %s\n", short(path))
 			continue
 		}
 		if files = append(files, b.Name); c.DryRun {

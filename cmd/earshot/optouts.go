@@ -50,22 +50,39 @@ func (e *optoutsError) Is(target error) bool { return target == errors.ErrUnsupp
 // openOptouts reads them. Without a file there are none; one that cannot be read is an
 // error, since nobody may be heard who has said no.
 func openOptouts(cfg *config.Config) (*optouts, error) {
-	o := &optouts{path: filepath.Join(cfg.Store.Directory, "optouts.json"), all: make(map[uint64]bool)}
+	o := &optouts{path: filepath.Join(cfg.Store.Directory, optoutsFile), all: make(map[uint64]bool)}
 	data, err := os.ReadFile(o.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
 	}
-	var users []uint64
 	if err == nil {
-		err = json.Unmarshal(data, &users)
+		err = o.take(data)
 	}
 	if err != nil {
 		return nil, &optoutsError{o.path, err}
 	}
+	return o, nil
+}
+
+// take adds those of a file, before anybody asks.
+func (o *optouts) take(data []byte) error {
+	var users []uint64
+	if err := json.Unmarshal(data, &users); err != nil {
+		return err
+	}
 	for _, user := range users {
 		o.all[user] = true
 	}
-	return o, nil
+	return nil
+}
+
+// join adds those of a copy of the file: nobody is heard again because an older one is had
+// back. If the copy cannot be read, nobody is until that is mended.
+func (o *optouts) join(data []byte) error {
+	if err := o.take(data); err != nil {
+		return errors.Join(&optoutsError{o.path, fmt.Errorf("of the copy: %w", err)}, replaceFile(o.path, data))
+	}
+	return o.write(o.all)
 }
 
 // Out reports whether a user does not want to be heard. It does not wait for a disk.

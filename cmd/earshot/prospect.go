@@ -319,7 +319,7 @@ func (o *oblivion) aside(p *prospect) []string {
 // stays says what cannot be reached.
 func (o *oblivion) stays(p *prospect) []string {
 	all := []string{
-		"copies that somebody has made: exports, backups, what was printed or stands in the window of a terminal",
+		"copies that somebody has made: exports, backups, what was printed or stands in the window of a terminal; a backup that is put in the place of this journal forgets it again, and anywhere else it comes back",
 		"what the server of the model remembers until it needs the memory for something else",
 	}
 	if slices.ContainsFunc(slices.Collect(maps.Keys(p.wish.Rooms)), func(id earshot.RoomID) bool { return strings.HasPrefix(string(id), ofChannels) }) {
