@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"earshot"
-	"earshot/store"
 )
 
 // longestCited is how many characters of a message are shown again where another answers it.
@@ -16,7 +15,7 @@ const longestCited = 40
 type citations map[earshot.EventID]earshot.Event
 
 // cited returns those that some events answer, as far as whoever reads may see them.
-func cited(ctx context.Context, r *store.Reader, events []earshot.Event) (citations, error) {
+func cited(ctx context.Context, r chronicle, events []earshot.Event) (citations, error) {
 	var ids []earshot.EventID
 	for _, e := range events {
 		if m, ok := e.Body.(earshot.Message); ok && m.ReplyTo != "" {

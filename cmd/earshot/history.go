@@ -47,7 +47,7 @@ func untold(e earshot.Event) bool {
 
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
-	return a.read(h.reading, func(r *store.Reader, people *participants.Registry) error {
+	return a.read(h.reading, func(r chronicle, name func(earshot.ParticipantID) string) error {
 		events, err := r.Last(a.ctx, told, max(1, h.Number))
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (h historyCommand) Run(a *app) error {
 			return err
 		}
 		events = meanwhile(events, seen, max(1, h.Number))
-		return a.transcript(r, slices.DeleteFunc(events, untold), h.JSON, people.Name, "Nothing has been said yet.")
+		return a.transcript(r, slices.DeleteFunc(events, untold), h.JSON, name, "Nothing has been said yet.")
 	})
 }
 
@@ -80,18 +80,31 @@ type searchCommand struct {
 
 // Run searches what was said.
 func (s searchCommand) Run(a *app) error {
-	return a.read(s.reading, func(r *store.Reader, people *participants.Registry) error {
+	return a.read(s.reading, func(r chronicle, name func(earshot.ParticipantID) string) error {
 		events, err := r.Search(a.ctx, strings.Join(s.Words, " "), max(1, s.Number))
 		if err != nil {
 			return err
 		}
 		slices.Reverse(events) // the newest last, where the eye is
-		return a.transcript(r, events, s.JSON, people.Name, "Nothing was found.")
+		return a.transcript(r, events, s.JSON, name, "Nothing was found.")
 	})
 }
 
-// read opens the journal as somebody may see it, whether or not earshot runs.
-func (a *app) read(as reading, use func(*store.Reader, *participants.Registry) error) error {
+// read reads what has happened as somebody may see it: in the journal, whether or not earshot
+// runs, or from an earshot elsewhere.
+func (a *app) read(as reading, use func(r chronicle, name func(earshot.ParticipantID) string) error) error {
+	if a.API == "" {
+		return a.journal(as, func(r *store.Reader, people *participants.Registry) error { return use(r, people.Name) })
+	}
+	there, _, err := a.away(as)
+	if err != nil {
+		return err
+	}
+	return use(there, there.names.Name)
+}
+
+// journal opens the journal as somebody may see it.
+func (a *app) journal(as reading, use func(*store.Reader, *participants.Registry) error) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -139,7 +152,7 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 
 // transcript prints events, for people or for programs: of what was said aloud also whose
 // it turned out to be later.
-func (a *app) transcript(r *store.Reader, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+func (a *app) transcript(r chronicle, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/store"
 )
 
 // mostRevised is how many revisions are looked at of whose words these were: people take
@@ -18,7 +17,7 @@ const mostRevised = 4096
 type revision map[earshot.EventID]earshot.Event
 
 // revisions returns what is known of that to whoever reads.
-func revisions(ctx context.Context, r *store.Reader) (revision, error) {
+func revisions(ctx context.Context, r chronicle) (revision, error) {
 	all, err := r.Last(ctx, []earshot.Kind{earshot.KindWhose}, mostRevised)
 	known := make(revision)
 	for _, e := range all { // the newest last

@@ -24,7 +24,25 @@ type whyCommand struct {
 
 // Run tells why agents spoke, or kept silent.
 func (w whyCommand) Run(a *app) error {
-	return a.read(w.reading, func(r *store.Reader, people *participants.Registry) error {
+	tell := w.tell
+	if a.API != "" {
+		tell = w.tellAway
+	}
+	all, main, err := tell(a)
+	switch {
+	case err != nil:
+		return err
+	case len(all) == 0:
+		return &verdict{notFound, errors.New("nothing has been decided, or nothing that you may know")}
+	case w.JSON:
+		return lines(a.out, all)
+	}
+	return w.print(a, all, main)
+}
+
+// tell returns what was decided, and what the main agent is called.
+func (w whyCommand) tell(a *app) (all []why.Account, main string, err error) {
+	err = a.journal(w.reading, func(r *store.Reader, people *participants.Registry) (err error) {
 		q := why.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
 		if w.Agent != "" {
 			agent, ok := people.Find(w.Agent)
@@ -33,18 +51,11 @@ func (w whyCommand) Run(a *app) error {
 			}
 			q.Agent = agent.ID
 		}
-		all, err := why.Tell(a.ctx, r, q, people.Name)
-		if err != nil {
-			return err
-		}
-		if len(all) == 0 {
-			return &verdict{notFound, errors.New("nothing has been decided, or nothing that you may know")}
-		}
-		if w.JSON {
-			return lines(a.out, all)
-		}
-		return w.print(a, all, q, people.Name)
+		main = people.Name(participants.Agent)
+		all, err = why.Tell(a.ctx, r, q, people.Name)
+		return err
 	})
+	return all, main, err
 }
 
 // lines prints some things as JSON, one a line.
@@ -59,16 +70,16 @@ func lines[T any](w io.Writer, all []T) error {
 
 // print tells people, and how they can go further back. It names the agents where
 // more than the main one has decided.
-func (w whyCommand) print(a *app, all []why.Account, q why.Query, name func(earshot.ParticipantID) string) error {
+func (w whyCommand) print(a *app, all []why.Account, main string) error {
 	several := false
 	for _, one := range all {
-		several = several || one.Agent != name(participants.Agent)
+		several = several || one.Agent != main
 	}
 	if _, err := fmt.Fprintln(a.out, terminal.Safe(why.Text(all, time.Local, several))); err != nil {
 		return err
 	}
-	if len(all) == q.Last {
-		fmt.Fprintf(a.err, "  → what was decided before: earshot why --last %d --before %d\n", q.Last, all[0].Sequence)
+	if last := max(1, w.Last); len(all) == last {
+		fmt.Fprintf(a.err, "  → what was decided before: earshot why --last %d --before %d\n", last, all[0].Sequence)
 	}
 	return nil
 }

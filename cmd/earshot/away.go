@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"earshot"
+	"earshot/executive/why"
+	"earshot/participants"
+	"earshot/server"
+	"earshot/server/attach"
+)
+
+// A chronicle is what has happened as somebody may see it: as the journal on this machine has it,
+// or as an earshot elsewhere tells it. Its methods are those of [store.Reader].
+type chronicle interface {
+	Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error)
+	Search(ctx context.Context, query string, n int) ([]earshot.Event, error)
+	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
+}
+
+// onePage is how much an earshot elsewhere is asked for at once, which is the most that it
+// tells.
+const onePage = 200
+
+// A remote is the past of an earshot elsewhere. It is for one goroutine.
+type remote struct {
+	client *server.Client
+	names  *attach.Names
+	seen   map[earshot.EventID]earshot.Event
+}
+
+// away comes to the earshot elsewhere that is to be asked.
+func (a *app) away(as reading) (*remote, status, error) {
+	client, s, err := a.visitAway(as.introduction, as.Room)
+	return &remote{client: client, names: names(s), seen: make(map[earshot.EventID]earshot.Event)}, s, err
+}
+
+// Last implements [chronicle].
+func (w *remote) Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error) {
+	all, err := w.pages(n, func(before int64, limit int) (server.Past, error) {
+		p, err := w.client.History(ctx, kinds, before, limit)
+		slices.Reverse(p.Events)
+		return p, err
+	})
+	slices.Reverse(all)
+	return all, err
+}
+
+// Search implements [chronicle].
+func (w *remote) Search(ctx context.Context, query string, n int) ([]earshot.Event, error) {
+	return w.pages(n, func(before int64, limit int) (server.Past, error) { return w.client.Search(ctx, query, before, limit) })
+}
+
+// Find implements [chronicle], of what it was told already: an earshot is not asked for single
+// events.
+func (w *remote) Find(_ context.Context, ids []earshot.EventID) (found []earshot.Event, _ error) {
+	for _, id := range ids {
+		if e, ok := w.seen[id]; ok {
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+// pages asks for the newest n events, the newest first.
+func (w *remote) pages(n int, ask func(before int64, limit int) (server.Past, error)) (all []earshot.Event, err error) {
+	for before := int64(0); len(all) < n; {
+		p, err := ask(before, min(n-len(all), onePage))
+		if err != nil {
+			return all, err
+		}
+		w.names.Learn(p.Names)
+		for _, e := range p.Events {
+			w.seen[e.ID] = e
+		}
+		all = append(all, p.Events...)
+		if before = p.Before; before == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+// decisions returns what was decided, as [why.Tell] does.
+func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []why.Account, err error) {
+	for len(all) < n {
+		d, err := w.client.Decisions(ctx, agent, before, min(n-len(all), onePage))
+		if err != nil {
+			return all, err
+		}
+		all = append(d.Decisions, all...)
+		if before = d.Before; before == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+// tellAway is [whyCommand.tell] of an earshot elsewhere.
+func (w whyCommand) tellAway(a *app) ([]why.Account, string, error) {
+	there, s, err := a.away(w.reading)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := there.decisions(a.ctx, w.Agent, max(0, w.Before), max(1, w.Last))
+	for _, agent := range s.Agents {
+		there.names.Learn(map[earshot.ParticipantID]string{agent.ID: agent.Name})
+	}
+	return all, there.names.Name(participants.Agent), err
+}
