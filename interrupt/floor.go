@@ -23,6 +23,7 @@ type Floor struct {
 	stops   Ticket  // the last of them that was meant for all
 	ends    Ticket  // the last of them that ends the program
 	last    *Signal // that cut
+	stop    *Signal // the last of them that was meant for all
 }
 
 // A Ticket is a place in the order of all cuts. A question draws one when it
@@ -61,7 +62,7 @@ func (f *Floor) Take(since Ticket, terms Terms, do func(earshot.Control, *Signal
 	f.style()
 	h := &Hold{f, terms, do}
 	if f.cuts > since && !terms.Protected || f.ends > since {
-		do(earshot.Cut, f.last)
+		do(earshot.Cut, f.cutter(since))
 		return h, true
 	}
 	f.hold, f.state, f.stays = h, earshot.Resume, earshot.Resume
@@ -100,14 +101,23 @@ func (f *Floor) Ticket() Ticket {
 	return f.cuts
 }
 
-// Since returns who has cut last, if somebody has since t was drawn, and else nil.
+// Since returns who has cut last, if somebody has since t was drawn, and else nil. What
+// was meant for all goes before what came after it.
 func (f *Floor) Since(t Ticket) *Signal {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.cuts > t {
-		return f.last
+		return f.cutter(t)
 	}
 	return nil
+}
+
+// cutter returns who has cut since t was drawn. The caller holds mu.
+func (f *Floor) cutter(t Ticket) *Signal {
+	if f.stops > t {
+		return f.stop
+	}
+	return f.last
 }
 
 // Renew returns a ticket for a question that has waited with t, while others were
@@ -183,7 +193,7 @@ func (f *Floor) holds(from source, s *Signal) earshot.Control {
 func (f *Floor) cut(s *Signal) {
 	f.cuts, f.last = f.cuts+1, s
 	if s.Kind == Command || s.Kind == Shutdown {
-		f.stops = f.cuts
+		f.stops, f.stop = f.cuts, s
 	}
 	if s.Kind == Shutdown {
 		f.ends = f.cuts

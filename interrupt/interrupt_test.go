@@ -138,6 +138,9 @@ func TestRenew(t *testing.T) {
 			if cut != tt.cut {
 				t.Errorf("cut is %v, want %v", cut, tt.cut)
 			}
+			if by := floor.Since(ticket); strings.Contains(tt.between+tt.after, "command") && by.Kind != interrupt.Command {
+				t.Errorf("it is cut by %v, and not by the command", by.Kind)
+			}
 			if back := floor.Renew(later, ticket); back < later {
 				t.Errorf("a ticket became older: %v after %v", back, later)
 			}

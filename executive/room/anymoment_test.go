@@ -1,0 +1,283 @@
+package room_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"earshot"
+	"earshot/internal/testkit"
+	"earshot/interrupt"
+	"earshot/llm/llmtest"
+)
+
+// Minutes are what came out of some outlets, and when.
+type minutes struct {
+	mu   sync.Mutex
+	live map[earshot.TurnID]int // of how many outlets
+	came []came
+}
+
+// came is that something of a turn came out.
+type came struct {
+	earshot.Opening
+	at time.Time
+}
+
+// A scribe is a voice whose record is kept.
+type scribe struct {
+	testkit.Voice
+	of *minutes
+}
+
+// Open implements [earshot.Outlet].
+func (s *scribe) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	r := s.of
+	r.mu.Lock()
+	r.live[o.Turn]++
+	r.mu.Unlock()
+	last := earshot.Heard{}
+	return s.Voice.Open(ctx, o, func(h earshot.Heard) {
+		r.mu.Lock()
+		if h.Clause != last.Clause || h.Byte != last.Byte {
+			r.came = append(r.came, came{o, time.Now()})
+		}
+		last = h
+		if h.End {
+			if r.live[o.Turn]--; r.live[o.Turn] == 0 {
+				delete(r.live, o.Turn)
+			}
+		}
+		r.mu.Unlock()
+		heard(h)
+	})
+}
+
+// turns returns those that come out now.
+func (r *minutes) turns() map[earshot.TurnID]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := make(map[earshot.TurnID]bool)
+	for turn := range r.live {
+		now[turn] = true
+	}
+	return now
+}
+
+// TestAtAnyMoment: whenever people write, whisper, speak, type, stop, pause, come, go or
+// configure, to agents that talk, work or talk to each other:
+//
+//   - nothing more comes out of a turn once somebody has cut in, nor anything that was asked
+//     before somebody said stop, nor anything at all of a room that is paused;
+//   - whoever was promised an answer gets one, unless they, or all, were cut, or one more
+//     was asked in the same conversation;
+//   - nobody waits for ever.
+func TestAtAnyMoment(t *testing.T) {
+	type step struct {
+		what string
+		then time.Duration // before the next; negative is at the same time
+	}
+	kinds := []string{
+		"ann @Earshot count", "bob @Earshot count", "ann @Scout count", "ann @Earshot scout", "ann @Earshot exchange", "ann @Earshot work", "ann @all count",
+		"bob /msg earshot count", "ann /msg scout count", "ann hm", "ann stop", "bob /stop", "ann Earshot, be quiet", "ann how far are you?", "ann I'm hungry",
+		"types ann", "types bob", "leaves ann", "voice began", "voice lasts", "voice calls", "voice over", "says earshot count", "says earshot stop", "says well then",
+		"bob goes", "bob comes", "ann /pause", "ann /resume", "ann /remind 1s pizza", "aggressive", "passive", "polite", "whole", "off", "on",
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
+			return step{rapid.SampledFrom(kinds).Draw(rt, "what"), time.Duration(rapid.SampledFrom([]int{-1, 0, 1, 4, 13, 27, 45, 300, 1100}).Draw(rt, "then")) * time.Millisecond}
+		}), 2, 12).Draw(rt, "steps")
+		slow := time.Duration(rapid.SampledFrom([]int{0, 0, 3, 15}).Draw(rt, "the journal takes")) * time.Millisecond
+		var faults []string
+		fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+		synctest.Test(t, func(t *testing.T) {
+			h := byDay()
+			work := &shelf{takes: 60 * time.Millisecond}
+			h.tools = work.table()
+			h.model.Rules = []llmtest.Rule{
+				after("Earshot", "", "five six seven"), calls("Earshot", "work", "read_file", `{}`),
+				calls("Earshot", "exchange", "message_agent", `{"name":"Scout","message":"tell"}`),
+				{Agent: "Scout", When: "tell", Reply: "eight nine ten"}, {Agent: "Earshot", When: "scout", Reply: "@Scout, count"},
+			}
+			h.journal.Slow(slow)
+			c := man(t, h, "bob")
+			was := &minutes{live: make(map[earshot.TurnID]int)}
+			c.Enter(&scribe{testkit.Voice{Called: "ann's", Every: time.Millisecond, Flow: true}, was}, earshot.Audience{Members: []earshot.ParticipantID{"owner"}})
+			c.Enter(&scribe{testkit.Voice{Called: "bob's", Every: 2 * time.Millisecond}, was}, earshot.Audience{Members: []earshot.ParticipantID{"bob"}})
+			c.Enter(&scribe{testkit.Voice{Called: "loudspeaker", Every: 3 * time.Millisecond, Aloud: true}, was}, earshot.Audience{Unknown: true})
+			time.Sleep(time.Second)
+
+			type stopped struct {
+				what  string
+				at    time.Time
+				until time.Time // of a pause
+				turns map[earshot.TurnID]bool
+				asked map[earshot.EventID]bool
+				all   bool
+			}
+			var stops []stopped
+			issued := make(map[earshot.EventID]time.Time)
+			texts := make(map[earshot.EventID]string)
+			paused := -1 // which of the stops it is
+			here := true
+			var all sync.WaitGroup
+			admit := func(i int, e earshot.Event, what string) {
+				e.ID = earshot.EventID(fmt.Sprint("m", i))
+				issued[e.ID], texts[e.ID] = time.Now(), what
+				all.Go(func() { _ = c.Admit(t.Context(), e) })
+			}
+			for i, s := range steps {
+				who, text, _ := strings.Cut(s.what, " ")
+				if text == "/pause" || text == "/resume" { // of which the last holds
+					time.Sleep(7 * time.Microsecond)
+				}
+				is := stopped{what: s.what, at: time.Now()}
+				switch {
+				case text == "earshot stop", text == "stop", text == "/stop", strings.HasSuffix(text, "be quiet"), text == "/pause":
+					is.asked = make(map[earshot.EventID]bool)
+					for id, at := range issued {
+						is.asked[id] = at.Before(is.at) && !strings.Contains(texts[id], "remind") // which is for later
+					}
+					if is.turns = was.turns(); text == "/pause" && paused < 0 {
+						is.all, paused = true, len(stops)
+					}
+					stops = append(stops, is)
+				case who == "says" && strings.HasPrefix(text, "earshot"), strings.HasPrefix(text, "@"):
+					is.turns = was.turns()
+					stops = append(stops, is)
+				case text == "/resume" && paused >= 0:
+					stops[paused].until, paused = is.at, -1
+				}
+				switch who {
+				case "ann", "bob":
+					e := earshot.Event{From: handle(who), Via: who, Body: earshot.Message{Text: earshot.Text(text)}}
+					if rest, command := strings.CutPrefix(text, "/"); command {
+						name, args, _ := strings.Cut(rest, " ")
+						e.Body = earshot.Command{Name: name, Args: earshot.Text(args)}
+					}
+					switch {
+					case text == "goes" && here:
+						here = false
+						all.Go(func() { c.goes(t, "bob") })
+					case text == "comes" && !here:
+						here = true
+						all.Go(func() { c.come(t, "bob") })
+					case text != "goes" && text != "comes":
+						admit(i, e, s.what)
+					}
+				case "says":
+					admit(i, aloud(text, 0), s.what)
+				case "types", "leaves":
+					admit(i, earshot.Event{From: handle(text), Via: text, Body: earshot.Typing{Began: who == "types"}}, s.what)
+				case "voice":
+					e := sound(map[string]earshot.Stage{"began": earshot.VoiceBegan, "lasts": earshot.VoiceLasts, "calls": earshot.VoiceWords, "over": earshot.VoiceOver}[text])
+					e.From = mic
+					if b := e.Body.(earshot.Speech); text == "calls" {
+						b.Words = "earshot count"
+						e.Body = b
+					}
+					admit(i, e, s.what)
+				default:
+					set := h.settings()
+					switch who {
+					case "whole":
+						set.Streaming.DisplayPartial = false
+					case "off", "on":
+						set.Enabled = who == "on"
+					default:
+						set.MultiParty.TurnTakingProtocol = who
+					}
+					h.reset.Store(&set)
+				}
+				if s.then >= 0 {
+					time.Sleep(s.then + 7*time.Microsecond) // so that nothing else happens at the same time
+				}
+			}
+			all.Wait()
+			for _, name := range []string{"ann", "bob"} {
+				_ = c.Admit(t.Context(), earshot.Event{From: handle(name), Via: name, Body: earshot.Typing{}})
+			}
+			time.Sleep(5 * time.Minute)
+			if slices.ContainsFunc(steps, func(s step) bool { return s.what == "passive" }) { // which does not go on by itself
+				_ = c.writes(t, "ann", "/stop")
+				time.Sleep(time.Minute)
+			}
+			if c.Busy() || c.state().Waiting > 0 {
+				fault("the room does not come to rest")
+			}
+			c.stop()
+
+			for _, s := range stops {
+				for _, c := range was.came {
+					late := c.at.After(s.at) && !c.Protected
+					works := strings.HasSuffix(texts[c.About], "work") || strings.HasSuffix(texts[c.About], "exchange") // and says nothing, perhaps
+					if late && s.turns[c.Turn] && !works {
+						fault("after %q at %v something of %q came at %v", s.what, s.at.Format("05.000000"), texts[c.About], c.at.Format("05.000000"))
+						break
+					}
+					if late && s.asked[c.Root] {
+						fault("after %q at %v something of %q came at %v, which had been asked", s.what, s.at.Format("05.000000"), texts[c.Root], c.at.Format("05.000000"))
+						break
+					}
+					if late && s.all && (s.until.IsZero() || c.at.Before(s.until)) {
+						fault("while it was paused something of %q came", texts[c.Root])
+						break
+					}
+				}
+			}
+			type promise struct {
+				earshot.Decision
+				visibility earshot.Visibility
+			}
+			promised := make(map[earshot.TurnID]promise)
+			ends := make(map[earshot.TurnID]int)
+			for _, e := range c.journal.Events() {
+				switch b := e.Body.(type) {
+				case earshot.Decision:
+					if b.Turn != "" {
+						promised[b.Turn] = promise{b, e.Visibility}
+					}
+				case earshot.Reply:
+					ends[b.Turn]++
+					p := promised[b.Turn]
+					if _, persons := issued[p.About]; !persons {
+						continue
+					}
+					another := false
+					for turn, o := range promised {
+						another = another || turn != b.Turn && o.Agent == p.Agent && o.visibility.Scope == p.visibility.Scope && o.About != p.About
+					}
+					for _, e := range c.journal.Events() { // also one that comes later
+						if o, ok := e.Body.(earshot.Decision); ok && o.Turn != "" {
+							another = another || o.Turn != b.Turn && o.Agent == p.Agent && e.Visibility.Scope == p.visibility.Scope && o.About != p.About
+						}
+					}
+					switch {
+					case b.Outcome == earshot.Suppressed && !another:
+						fault("%q was given up for nothing", texts[p.About])
+					case b.Outcome == earshot.Interrupted && len(b.Heard) == 0 && b.Cut.Signal != interrupt.Command.String():
+						fault("%q was not answered, since %s had said something to an agent", texts[p.About], b.Cut.By)
+					case b.Outcome == earshot.Failed:
+						fault("the answer to %q failed", texts[p.About])
+					}
+				}
+			}
+			for turn, p := range promised {
+				if ends[turn] != 1 {
+					fault("the answer to %q, of %s, has %d ends", texts[p.About], p.Agent, ends[turn])
+				}
+			}
+		})
+		if len(faults) > 0 {
+			slices.Sort(faults)
+			rt.Fatalf("%s\nsteps %v, the journal takes %v", strings.Join(slices.Compact(faults), "\n"), steps, slow)
+		}
+	})
+}
