@@ -96,7 +96,7 @@ func (f *feed) again(ctx context.Context, what string, once func(ctx context.Con
 		if ctx.Err() != nil {
 			return nil
 		}
-		if r, ok := errors.AsType[*wire.Refusal](err); ok && !errors.Is(err, server.ErrNotRunning) {
+		if r, ok := errors.AsType[*wire.Refusal](err); ok && !server.Transient(err) {
 			return r
 		}
 		f.stands(what, lostText(err))
@@ -117,6 +117,9 @@ func lostText(err error) string {
 		return "earshot is not running"
 	case err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return "the connection to earshot was lost"
+	}
+	if f, ok := errors.AsType[*server.Failure](err); ok {
+		return f.Problem
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return "the connection to earshot was lost: " + text

@@ -26,6 +26,7 @@ type peer struct {
 	events  []earshot.Event
 	grown   chan struct{}
 	gone    bool
+	ends    bool // it answers that it is about to be gone
 	refuses bool
 	asked   int // how often the stream of events was asked for
 }
@@ -46,6 +47,8 @@ func (p *peer) fails() error {
 	switch {
 	case p.refuses:
 		return &wire.Refusal{Problem: "you may not know that any more"}
+	case p.ends:
+		return &server.Failure{Refusal: &wire.Refusal{Problem: "earshot is just ending"}}
 	case p.gone:
 		return server.ErrNotRunning
 	}
@@ -178,7 +181,9 @@ func TestLinesOverLosses(t *testing.T) {
 			n++
 			p.change(func() { p.events = append(p.events, numbered(n)) })
 			time.Sleep(10 * time.Second)
-			p.change(func() { p.gone = true })
+			p.change(func() { p.ends = true })
+			time.Sleep(time.Second)
+			p.change(func() { p.ends, p.gone = false, true })
 			time.Sleep(time.Minute)
 			n++
 			p.change(func() { p.gone, p.events = false, append(p.events, numbered(n)) })

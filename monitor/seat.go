@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/providers"
+	"earshot/server"
 	"earshot/server/attach"
 	"earshot/server/wire"
 )
@@ -83,7 +84,7 @@ func (s *seat) run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		err := s.door.Attach(ctx, s, s, new(attach.Names))
-		if r, ok := errors.AsType[*wire.Refusal](err); ok {
+		if r, ok := errors.AsType[*wire.Refusal](err); ok && !server.Transient(err) {
 			s.to.put(Told{"you cannot take part: " + r.Error()})
 			return nil
 		}

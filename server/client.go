@@ -31,11 +31,26 @@ import (
 // ErrNotRunning says that nobody answers at the socket.
 var ErrNotRunning = errors.New("earshot is not running; start it with: earshot run")
 
+// A Failure says that the daemon could not do what it was asked: it ends, or something is
+// full, or there is too much to do. The refusal says why.
+type Failure struct{ *wire.Refusal }
+
+// Unwrap returns the refusal.
+func (f *Failure) Unwrap() error { return f.Refusal }
+
+// Transient reports whether the same may work later without anybody having changed what is
+// asked, or by whom: err says that the daemon does not run, or that it failed.
+func Transient(err error) bool {
+	_, failed := errors.AsType[*Failure](err)
+	return failed || errors.Is(err, ErrNotRunning)
+}
+
 // lineBytes is the longest event that a client reads.
 const lineBytes = wire.MaxDown
 
 // A Client asks the daemon at Socket, or at URL. It may be used from many goroutines, and
-// keeps no connection. What the daemon refused is a [*wire.Refusal].
+// keeps no connection. What the daemon refused is a [*wire.Refusal], within a [*Failure] if
+// it could not do it.
 type Client struct {
 	Socket string
 
@@ -371,6 +386,9 @@ func refused(resp *http.Response) error {
 	err := json.NewDecoder(io.LimitReader(resp.Body, bodyBytes)).Decode(r)
 	if err != nil || r.Problem == "" {
 		return fmt.Errorf("earshot answered %s", resp.Status)
+	}
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError {
+		return &Failure{r}
 	}
 	return r
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,6 +84,9 @@ type refusal interface {
 	code() int
 }
 
+// errEnds says why nothing came of a request.
+var errEnds = &wire.Refusal{Problem: "earshot is just ending", Mend: "ask again when it runs"}
+
 // An opening is one of the ways in: what comes there is judged by its rules.
 type opening struct {
 	*Server
@@ -117,6 +121,9 @@ func (o *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // refuse says why a request was refused.
 func (o *opening) refuse(w *watched, r *http.Request, err error) {
 	w.shut = true
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) { // else whoever asked is gone, and hears of nothing
+		err = &fault{http.StatusServiceUnavailable, errEnds}
+	}
 	status := http.StatusInternalServerError
 	if f, ok := errors.AsType[refusal](err); ok {
 		status = f.code()

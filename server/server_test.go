@@ -49,6 +49,7 @@ type house struct {
 	tell   func(participants.Participant, server.Telling) (any, error)
 	see    func(server.Principal, server.Looking) (any, error)
 	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
+	past   func(context.Context) error                          // nil finds all
 
 	reload func() (any, error)          // nil finds that nothing has changed
 	stays  func(server.Principal) error // nil lets everybody stay
@@ -162,7 +163,12 @@ func (h *house) Events(ctx context.Context, a earshot.Audience, after int64, lim
 	return slices.DeleteFunc(some, func(e earshot.Event) bool { return e.Room != "" && e.Room != a.Room }), ctx.Err()
 }
 
-func (h *house) Past(_ context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+func (h *house) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+	if h.past != nil {
+		if err := h.past(ctx); err != nil {
+			return nil, err
+		}
+	}
 	var some []earshot.Event
 	for _, e := range h.all() {
 		if (e.Room == "" || e.Room == a.Room) && (before == 0 || e.Sequence < before) && (len(kinds) == 0 || slices.Contains(kinds, e.Body.Kind())) {
@@ -569,6 +575,31 @@ func TestEventsEnd(t *testing.T) {
 	}
 	if !errors.Is(last, server.ErrNotRunning) {
 		t.Errorf("the stream of no daemon ended with %v", last)
+	}
+}
+
+// TestAskedWhileItEnds: what the daemon ends in the middle of may be asked again.
+func TestAskedWhileItEnds(t *testing.T) {
+	h, asked := newHouse(), make(chan struct{})
+	h.past = func(ctx context.Context) error {
+		close(asked)
+		<-ctx.Done()
+		return fmt.Errorf("reading the journal: %w", context.Cause(ctx))
+	}
+	at, stop := serve(t, h)
+	ended := make(chan error)
+	go func() {
+		_, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1)
+		ended <- err
+	}()
+	<-asked
+	go stop()
+	if err := <-ended; !server.Transient(err) || !strings.Contains(err.Error(), "just ending") {
+		t.Errorf("it was answered with %v", err)
+	}
+	stop()
+	if _, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1); !server.Transient(err) {
+		t.Errorf("nobody answered with %v", err)
 	}
 }
 
