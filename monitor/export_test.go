@@ -11,6 +11,13 @@ func NewFeed(from Daemon) Feed { return Feed{&feed{from: from, to: newInbox()}} 
 // Reload brings the past anew.
 func (f Feed) Reload(ctx context.Context) { f.is.reload(ctx) }
 
+// Around brings what stands around an event, and returns that.
+func (f Feed) Around(ctx context.Context, at int64) Stretch {
+	f.is.around(ctx, at)
+	all := f.is.to.take()
+	return all[len(all)-1].(Stretch)
+}
+
 // Agains returns how often that was done.
 func (f Feed) Agains() (n int) {
 	for _, what := range f.is.to.take() {

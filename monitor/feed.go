@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -204,11 +205,11 @@ func (f *feed) newest(ctx context.Context, many int) (events []earshot.Event, wh
 func (f *feed) older(ctx context.Context, before int64) {
 	p, err := f.from.History(ctx, nil, before, pageful)
 	if err != nil {
-		f.to.put(Past{})
+		f.to.put(Past{Before: before})
 		return
 	}
 	f.to.put(Names(p.Names))
-	f.to.put(Past{Events: p.Events, Whole: p.Before == 0})
+	f.to.put(Past{Before: before, Events: p.Events, Whole: p.Before == 0})
 }
 
 // reload brings the newest anew, over all losses: what was forgotten must not stay.
@@ -227,14 +228,24 @@ func (f *feed) reload(ctx context.Context) {
 	}
 }
 
-// mostFound is how many finds are shown: a screen full.
+// mostFound is how many finds are looked through for one that the filter shows.
 const mostFound = 20
 
-// seek brings what was said with some words.
-func (f *feed) seek(ctx context.Context, words string) {
-	p, err := f.from.Search(ctx, words, 0, mostFound)
+// seek brings what was said with some words before a sequence.
+func (f *feed) seek(ctx context.Context, words string, before int64) {
+	p, err := f.from.Search(ctx, words, before, mostFound)
 	f.to.put(Names(p.Names))
 	f.to.put(Found{Words: words, Events: p.Events, Err: err})
+}
+
+// around brings what stands around an event, as much of it before as after it.
+func (f *feed) around(ctx context.Context, at int64) {
+	p, err := f.from.History(ctx, nil, at+pageful/2, pageful)
+	if err == nil && !slices.ContainsFunc(p.Events, func(e earshot.Event) bool { return e.Sequence == at }) { // what follows is too long
+		p, err = f.from.History(ctx, nil, at+1, pageful)
+	}
+	f.to.put(Names(p.Names))
+	f.to.put(Stretch{At: at, Events: p.Events, Whole: p.Before == 0, Err: err})
 }
 
 // live brings how the room is.

@@ -11,7 +11,7 @@ var helps = []struct{ key, does string }{
 	{"Home End", "the oldest that is here; the newest, and follow it (also g G)"},
 	{"r", "from a reply to what it answers, and back"},
 	{"w", "why: what was decided about the chosen line"},
-	{"/ n N", "search for words; the next one up, the next one down"},
+	{"/ n N", "search for words; the next one up, however old it is, the next one down"},
 	{"t", "go to a time: 14:05, yesterday 14:05, 2026-11-22 14:05"},
 	{"f", "show only: names, private, said, voice, replies, thoughts, tools, edits, sights, reminders, presence, faults, decisions"},
 	{"Esc", "take back what was chosen, searched for, filtered"},

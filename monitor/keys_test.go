@@ -1,6 +1,7 @@
 package monitor_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,6 +70,8 @@ func tale(effects []monitor.Effect) string {
 			words = append(words, "quits")
 		case monitor.Seek:
 			words = append(words, "seeks "+e.Words)
+		case monitor.Around:
+			words = append(words, fmt.Sprint("around ", e.At))
 		case monitor.Older:
 			words = append(words, fmt.Sprint("older than ", e.Before))
 		case monitor.Reload:
@@ -396,5 +399,120 @@ func TestBounds(t *testing.T) {
 	}
 	if got := words(m.Screen()); !strings.Contains(got, "number 1000") || strings.Contains(got, "number 999") {
 		t.Errorf("the oldest are\n%s", got)
+	}
+}
+
+// day is a thousand messages, one a second, of which every hundredth speaks of a zeppelin.
+func day() *script {
+	s := new(script)
+	for n := range 1000 {
+		text := earshot.Text(fmt.Sprintf("number %d", n+1))
+		if (n+1)%100 == 0 {
+			text += " is a zeppelin of lead"
+		}
+		s.add(time.Second, earshot.EventID(fmt.Sprint("m", n+1)), "ann", earshot.Message{Text: text})
+	}
+	return s
+}
+
+// TestSearchLongAgo: what was found in what is not here any more is shown with what stands
+// around it, n goes on from there, and End comes back to what happened meanwhile.
+func TestSearchLongAgo(t *testing.T) {
+	s := day()
+	m := opened(80, 24, s.events[900:])
+	m.Screen()
+	shows := func(when string, has, lacks string) {
+		t.Helper()
+		got := words(m.Screen())
+		if !strings.Contains(got, has) || lacks != "" && strings.Contains(got, lacks) {
+			t.Fatalf("%s there is no %q, or %q:\n%s", when, has, lacks, got)
+		}
+	}
+	found := func(before int64) monitor.Found { // as the daemon does
+		f := monitor.Found{Words: "lead zeppelin"}
+		for _, e := range slices.Backward(s.events[:before-1]) {
+			if strings.Contains(string(e.Body.(earshot.Message).Text), "zeppelin") {
+				f.Events = append(f.Events, e)
+			}
+		}
+		return f
+	}
+	presses(m, "/ 'lead zeppelin' enter")
+	shows("here", "▶12:16:40 Ann: number 1000 is a zeppelin of lead", "")
+	for _, at := range []int64{900, 700} {
+		effects := presses(m, "n")
+		seek, ok := effects[0].(monitor.Seek)
+		if len(effects) != 1 || !ok {
+			t.Fatalf("n does %s", tale(effects))
+		}
+		f := found(seek.Before)
+		if at == 700 {
+			f.Events = f.Events[1:] // the one between was taken back
+		}
+		if got := tale(m.Step(later, f)); got != fmt.Sprint("around ", at) {
+			t.Fatalf("before %d it goes %s", seek.Before, got)
+		}
+		m.Step(later, monitor.Stretch{At: at, Events: s.events[at-21 : at+19]})
+		shows("then", fmt.Sprintf("Ann: number %d is a zeppelin of lead", at), "number 1000")
+		shows("then", "of long ago (End comes back)", "")
+	}
+	m.Step(later, monitor.Events{*s.add(time.Second, "new", "ann", earshot.Message{Text: "what is that up there"})})
+	shows("meanwhile", "of long ago, 1 new meanwhile", "up there")
+	m.Step(later, monitor.Events{*s.add(time.Second, "gone", "ann", earshot.Withdrawal{Of: "m700"})})
+	shows("taken back", "a message that was taken back or erased", "number 700")
+	if got := tale(presses(m, "home")); got != "older than 680" {
+		t.Errorf("further up it asks for %s", got)
+	}
+	m.Step(later, monitor.Past{Before: 901, Events: s.events[700:900]}) // asked for before
+	shows("what was asked for elsewhere", "number 680", "number 801")
+	m.Step(later, monitor.Past{Before: 680, Events: s.events[479:679]})
+	presses(m, "up")
+	shows("older", "number 679", "")
+	presses(m, "N")
+	presses(m, "end")
+	shows("back", "what is that up there", "of long ago")
+	shows("back", "following", "number 700")
+	presses(m, "home")
+	m.Step(later, monitor.Stretch{At: 900, Events: s.events[880:920]})
+	presses(m, "t '2026-11-22 12:16:30' enter")
+	shows("at a time of today", "▶12:16:30 Ann: number 990", "")
+	presses(m, "esc esc")
+	m.Step(later, monitor.Stretch{At: 900, Events: s.events[880:920]})
+	shows("when nobody searches any more", "number 990", "number 900")
+}
+
+// TestSearchLongAgoInVain: what is no help is said, and nothing else is shown for it.
+func TestSearchLongAgoInVain(t *testing.T) {
+	s := day()
+	for _, tt := range []struct {
+		name string
+		came any
+		says string
+	}{
+		{"nothing", monitor.Found{Words: "zeppelin"}, "nothing older has these words"},
+		{"what is here", monitor.Found{Words: "zeppelin", Events: s.events[999:]}, "nothing older has these words"},
+		{"another search", monitor.Found{Words: "lead", Events: s.events[99:100]}, "asking for what is older"},
+		{"it cannot be searched", monitor.Found{Words: "zeppelin", Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
+		{"it cannot be read", monitor.Stretch{At: 100, Err: errors.New("the disk is gone")}, "searching: the disk is gone"},
+		{"it was forgotten just now", monitor.Stretch{At: 100, Events: s.events[50:70]}, "it is not there any more"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := opened(80, 24, s.events[900:])
+			m.Screen()
+			presses(m, "/ 'zeppelin' enter n")
+			if got := tale(m.Step(later, tt.came)); got != "" {
+				t.Errorf("it does %s", got)
+			}
+			if got := words(m.Screen()); !strings.Contains(got, tt.says) || !strings.Contains(got, "number 1000") {
+				t.Errorf("it says\n%s", got)
+			}
+		})
+	}
+	m := opened(80, 24, s.events[900:])
+	presses(m, "/ 'zeppelin' enter n")
+	m.Step(later, monitor.Stretch{At: 100, Events: s.events[50:150]})
+	m.Step(later, monitor.Again{Events: s.events[901:]})
+	if got := words(m.Screen()); !strings.Contains(got, "following") || strings.Contains(got, "number 100 ") {
+		t.Errorf("after something was forgotten there is\n%s", got)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // comes in steps it, and what is to be done comes out. It reads nothing by itself.
 type Model struct {
 	marks marks
-	past  *past
+	past  *past // what is shown
+	live  *past // what happens, while that is something of long ago; else nil
 	now   snapshot
 	house house
 	heard bool // a snapshot has come
@@ -35,9 +36,6 @@ type Model struct {
 	sought string // what was searched for
 	line   line
 	said   string // in the last row, until the next key
-
-	asking bool // older events are on their way
-	ended  bool // there are no older ones
 }
 
 // An Effect is something that the model wants done.
@@ -48,8 +46,14 @@ type (
 	// Older wants events from before a sequence, the newest of them.
 	Older struct{ Before int64 }
 
-	// Seek wants what was said with some words.
-	Seek struct{ Words string }
+	// Seek wants what was said with some words before a sequence.
+	Seek struct {
+		Words  string
+		Before int64
+	}
+
+	// Around wants what stands around the event of a sequence.
+	Around struct{ At int64 }
 
 	// Sit wants a place in the room, so that somebody can type there.
 	Sit struct{}
@@ -75,9 +79,10 @@ type (
 	// Events happened, in the order of the journal.
 	Events []earshot.Event
 
-	// Past happened before everything that was known. Whole says that there is nothing
-	// before it.
+	// Past happened before everything that was known, or before a sequence if it was asked
+	// for. Whole says that there is nothing before it.
 	Past struct {
+		Before int64
 		Events []earshot.Event
 		Whole  bool
 	}
@@ -103,6 +108,14 @@ type (
 	Found struct {
 		Words  string
 		Events []earshot.Event
+		Err    error
+	}
+
+	// Stretch is what stands around an event. Whole says that there is nothing before it.
+	Stretch struct {
+		At     int64
+		Events []earshot.Event
+		Whole  bool
 		Err    error
 	}
 
@@ -145,14 +158,15 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 	case Piece:
 		m.mine = w
 	case Past:
-		m.asking, m.ended = false, w.Whole
-		m.past.before(w.Events)
+		m.earlier(w)
 	case snapshot:
 		m.lives(w)
 	case house:
 		m.knows(w)
 	case Found:
-		m.found(w)
+		return m.found(w)
+	case Stretch:
+		m.visits(w)
 	case Lost:
 		if m.lost == "" {
 			m.since = at
@@ -161,7 +175,7 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 	case Back:
 		m.lost = ""
 	case Told:
-		m.past.answered(at, w.Text)
+		m.newest().answered(at, w.Text)
 		m.grew(1)
 	}
 	return nil
@@ -169,24 +183,49 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 
 // happened takes in events.
 func (m *Model) happened(events []earshot.Event) (effects []Effect) {
-	n := 0
+	n, now := 0, m.newest()
 	for _, e := range events {
-		if _, is := e.Body.(earshot.Forgotten); is && e.Sequence > m.past.last {
+		if _, is := e.Body.(earshot.Forgotten); is && e.Sequence > now.last {
 			effects = []Effect{Reload{}}
 		}
-		had := m.past.next
-		m.past.add(e)
-		if m.past.next > had && m.filter.shows(m.past, m.past.all[len(m.past.all)-1]) {
+		had := now.next
+		now.add(e)
+		if now.next > had && m.filter.shows(now, now.all[len(now.all)-1]) {
 			n++
+		}
+		if m.live != nil {
+			m.past.changes(e)
 		}
 	}
 	m.grew(n)
 	return effects
 }
 
+// newest is what happens, whether or not it is shown.
+func (m *Model) newest() *past {
+	if m.live != nil {
+		return m.live
+	}
+	return m.past
+}
+
+// earlier takes in what is older.
+func (m *Model) earlier(w Past) {
+	p := m.newest()
+	p.asking, m.past.asking = false, false
+	if w.Before > 0 && w.Before != p.oldest() {
+		p = m.past
+	}
+	if w.Before > 0 && w.Before != p.oldest() {
+		return // to what was asked for is not shown any more
+	}
+	p.whole = w.Whole
+	p.before(w.Events)
+}
+
 // again begins the transcript anew.
 func (m *Model) again(events []earshot.Event) {
-	was, next := m.past, newPast()
+	was, next := m.newest(), newPast()
 	next.called, next.agents, next.namer = was.called, was.agents, was.namer+1
 	for _, e := range events {
 		next.add(e)
@@ -201,7 +240,7 @@ func (m *Model) again(events []earshot.Event) {
 		next.add(e)
 	}
 	next.last = max(next.last, was.last)
-	m.past, m.asking, m.ended = next, false, false
+	m.past, m.live = next, nil
 	m.follows()
 }
 
@@ -377,10 +416,10 @@ func (m *Model) wonders() {
 // older wants what happened before.
 func (m *Model) older() []Effect {
 	first := m.past.oldest()
-	if m.asking || m.ended || first <= 1 || len(m.past.all) >= kept-page {
+	if m.past.asking || m.past.whole || first <= 1 || len(m.past.all) >= kept-page {
 		return nil
 	}
-	m.asking = true
+	m.past.asking = true
 	return []Effect{Older{first}}
 }
 

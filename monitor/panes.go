@@ -228,7 +228,7 @@ func (m *Model) age(at time.Time) string { return brieflyFor(max(0, m.at.Sub(at)
 // reasons lists what was decided of late, the newest first: of what is chosen in the
 // transcript only that.
 func (m *Model) reasons(width int) (rows []row) {
-	all := m.past.decisions
+	all := m.newest().decisions
 	if e := m.chosen(); e != nil {
 		all = e.decisions
 		rows = append(rows, wrap(row{{strong, m.subject(e)}}, width, 2)...)
@@ -259,7 +259,7 @@ func (m *Model) about(d earshot.Decision) string {
 	if d.About == "" {
 		return "by itself"
 	}
-	if e := m.past.by[d.About]; e != nil {
+	if e := m.newest().by[d.About]; e != nil {
 		return m.subject(e)
 	}
 	return "about something that is not here to be seen"

@@ -82,6 +82,8 @@ type past struct {
 	next      int64           // the key of the next entry
 	bytes     int
 	forgot    bool // what was there before the first entry, since there was too much
+	asking    bool // what is older is on its way
+	whole     bool // there is nothing older
 
 	called map[earshot.ParticipantID]string
 	agents map[earshot.ParticipantID]bool
@@ -233,6 +235,16 @@ func (p *past) decides(e earshot.Event, d earshot.Decision, old bool) bool {
 		return true
 	}
 	return false
+}
+
+// changes takes in what an event that is shown elsewhere means for what is here.
+func (p *past) changes(e earshot.Event) {
+	switch b := e.Body.(type) {
+	case earshot.Whose, earshot.Revision:
+		p.take(e, false)
+	case earshot.Withdrawal:
+		p.gone(append(slices.Clone(b.With), b.Of))
+	}
 }
 
 // gone takes words away that are kept nowhere any more.

@@ -161,7 +161,9 @@ func (s *shown) do(e Effect) tea.Cmd {
 	case Older:
 		s.beside(func(ctx context.Context) { s.feed.older(ctx, e.Before) })
 	case Seek:
-		s.beside(func(ctx context.Context) { s.feed.seek(ctx, e.Words) })
+		s.beside(func(ctx context.Context) { s.feed.seek(ctx, e.Words, e.Before) })
+	case Around:
+		s.beside(func(ctx context.Context) { s.feed.around(ctx, e.At) })
 	case Reload:
 		s.beside(s.feed.reload)
 	case Sit:

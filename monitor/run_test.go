@@ -29,6 +29,7 @@ type peer struct {
 	ends    bool // it answers that it is about to be gone
 	refuses bool
 	asked   int // how often the stream of events was asked for
+	most    int // events in a page; 0 is as many as are asked for
 }
 
 func newPeer(events ...earshot.Event) *peer { return &peer{events: events, grown: make(chan struct{})} }
@@ -120,7 +121,7 @@ func (p *peer) History(_ context.Context, _ []earshot.Kind, before int64, limit 
 		return page, err
 	}
 	for _, e := range slices.Backward(p.events) {
-		if (before == 0 || e.Sequence < before) && len(page.Events) < limit {
+		if (before == 0 || e.Sequence < before) && len(page.Events) < limit && (p.most == 0 || len(page.Events) < p.most) {
 			page.Events = slices.Insert(page.Events, 0, e)
 		}
 	}
@@ -128,6 +129,31 @@ func (p *peer) History(_ context.Context, _ []earshot.Kind, before int64, limit 
 		page.Before = page.Events[0].Sequence
 	}
 	return page, nil
+}
+
+// TestAround: around an event stands as much before it as after it, and it is there also where
+// little comes at once.
+func TestAround(t *testing.T) {
+	p := newPeer()
+	for n := range 1000 {
+		p.events = append(p.events, numbered(n+1))
+	}
+	f := monitor.NewFeed(p)
+	for _, tt := range []struct {
+		at, most, first, last int64
+		whole                 bool
+	}{
+		{500, 0, 400, 599, false},
+		{30, 0, 1, 129, true},
+		{990, 0, 801, 1000, false},
+		{500, 20, 481, 500, false},
+	} {
+		p.most = int(tt.most)
+		is := f.Around(t.Context(), tt.at)
+		if n := len(is.Events); n == 0 || is.At != tt.at || is.Events[0].Sequence != tt.first || is.Events[n-1].Sequence != tt.last || is.Whole != tt.whole || is.Err != nil {
+			t.Errorf("around %d: %d events, whole %v, %v", tt.at, n, is.Whole, is.Err)
+		}
+	}
 }
 
 func (p *peer) Search(context.Context, string, int64, int) (server.Past, error) {

@@ -307,6 +307,12 @@ func (m *Model) state() row {
 	}
 	r := row{{plain, " "}}
 	switch {
+	case m.live != nil:
+		text := "of long ago"
+		if m.view.came > 0 {
+			text += fmt.Sprintf(", %d new meanwhile", m.view.came)
+		}
+		r = append(r, span{wary, text}, span{dim, " (End comes back)"})
 	case m.view.follow:
 		r = append(r, span{good, "following"})
 	case m.view.came > 0:
@@ -410,7 +416,9 @@ func (m *Model) welcome(width, height int) []row {
 // lit marks the row of what is chosen, and the words that were searched for.
 func (m *Model) lit(r row, head bool, e *entry) row {
 	if m.sought != "" {
-		r = light(r, m.sought)
+		for _, word := range strings.Fields(m.sought) {
+			r = light(r, word)
+		}
 	}
 	if e.key != m.view.chosen {
 		return r

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ func (m *Model) seek(words string, way int) []Effect {
 	if e := m.chosen(); e != nil {
 		k = m.past.at(e.key)
 	}
-	low := strings.ToLower(words)
+	low := strings.Fields(strings.ToLower(words))
 	for k += way; k >= 0 && k < len(m.past.all); k += way {
 		e := m.past.all[k]
 		if m.filter.shows(m.past, e) && m.past.holds(m.marks, e, low) {
@@ -29,43 +28,75 @@ func (m *Model) seek(words string, way int) []Effect {
 	}
 	if way > 0 {
 		m.said = "nothing further down"
+		if m.live != nil {
+			m.said += "; End comes back to what happens"
+		}
 		return nil
 	}
 	m.said = "nothing further up; asking for what is older"
-	return []Effect{Seek{words}}
+	return []Effect{Seek{words, m.past.oldest()}}
 }
 
-// holds reports whether an entry has words, which are in lower case.
-func (p *past) holds(m marks, e *entry, words string) bool {
-	text, _ := p.tell(m, e)
-	if strings.Contains(strings.ToLower(text.text()), words) {
-		return true
+// holds reports whether an entry has all of some words, which are in lower case.
+func (p *past) holds(m marks, e *entry, words []string) bool {
+	all := func(text string) bool {
+		text = strings.ToLower(text)
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
-	return slices.ContainsFunc(e.decisions, func(d earshot.Event) bool {
-		return strings.Contains(strings.ToLower(p.verdict(m, d.Body.(earshot.Decision), "").text()), words)
+	text, _ := p.tell(m, e)
+	return all(text.text()) || slices.ContainsFunc(e.decisions, func(d earshot.Event) bool {
+		return all(p.verdict(m, d.Body.(earshot.Decision), "").text())
 	})
 }
 
-// found shows what was found that is older than what is here.
-func (m *Model) found(f Found) {
+// found asks for what stands around the newest of what was found, if that is older than what
+// is here, and still wanted.
+func (m *Model) found(f Found) []Effect {
+	if f.Words != m.sought {
+		return nil
+	}
 	if f.Err != nil {
 		m.said = "searching: " + f.Err.Error()
-		return
+		return nil
 	}
-	var lines []string
 	oldest := m.past.oldest()
-	for _, e := range slices.Backward(f.Events) {
-		if oldest == 0 || e.Sequence < oldest {
-			text, _ := m.past.tell(m.marks, &entry{event: e})
-			lines = append(lines, e.At.Local().Format("2006-01-02 15:04  ")+text.text())
+	for _, e := range f.Events {
+		if (oldest == 0 || e.Sequence < oldest) && m.filter.shows(m.past, &entry{event: e}) {
+			return []Effect{Around{e.Sequence}}
 		}
 	}
-	if len(lines) == 0 {
-		m.said = "nothing older has these words"
+	m.said = "nothing older has these words"
+	return nil
+}
+
+// visits shows what stands around something that was found. What happens meanwhile is kept
+// beside it, and shown again when somebody follows.
+func (m *Model) visits(w Stretch) {
+	if m.sought == "" {
+		return // somebody has thought better of it
+	}
+	if w.Err != nil {
+		m.said = "searching: " + w.Err.Error()
 		return
 	}
-	m.past.answered(m.at, fmt.Sprintf("older, with %q:\n%s", f.Words, strings.Join(lines, "\n")))
-	m.follows()
+	now, then := m.newest(), newPast()
+	then.called, then.agents, then.namer, then.whole = now.called, now.agents, max(now.namer, m.past.namer)+1, w.Whole
+	for _, e := range w.Events {
+		then.add(e)
+	}
+	k := slices.IndexFunc(then.all, func(e *entry) bool { return e.event.Sequence == w.At })
+	if k < 0 {
+		m.said = "it is not there any more"
+		return
+	}
+	came := m.view.came
+	if m.view.follow {
+		came = 0
+	}
+	m.past, m.live = then, now
+	m.view.follow, m.view.chosen = true, none
+	m.goes(then.all[k])
+	m.view.came, m.said = came, ""
 }
 
 // jumps goes to a time of day, or to a day and a time.
@@ -75,13 +106,16 @@ func (m *Model) jumps(text string) []Effect {
 		m.said = "that is no time; write 14:05, 14:05:30, yesterday 14:05 or 2026-11-22 14:05"
 		return nil
 	}
+	if n := len(m.past.all); m.live != nil && at.After(m.past.all[n-1].event.At) {
+		m.follows()
+	}
 	k, _ := slices.BinarySearchFunc(m.past.all, at, func(e *entry, at time.Time) int { return e.event.At.Compare(at) })
 	if k == len(m.past.all) {
 		m.said = "nothing happened since"
 		return nil
 	}
 	m.goes(m.past.all[k])
-	if k == 0 && !m.ended {
+	if k == 0 && !m.past.whole {
 		m.said = "this is the oldest that is here; more comes by scrolling up"
 		return m.older()
 	}

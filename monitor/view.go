@@ -20,6 +20,10 @@ type view struct {
 
 // follows goes to the newest, and stays there.
 func (m *Model) follows() {
+	if m.live != nil {
+		m.live.namer = max(m.live.namer, m.past.namer) + 1 // somebody may be called otherwise since
+		m.past, m.live = m.live, nil
+	}
 	m.view.follow, m.view.came, m.view.chosen, m.view.below = true, 0, none, 0
 }
 
