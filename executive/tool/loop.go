@@ -157,12 +157,12 @@ func (l *Loop) do(ctx context.Context, calls []llm.Call) {
 	}
 	l.behind = append(l.behind, llm.Message{Role: llm.Assistant, Text: conversation.Defuse(string(l.said)), Calls: called})
 	for _, c := range calls {
+		if ctx.Err() != nil { // somebody has cut in, perhaps as it was called
+			return
+		}
 		o := l.Tools.Do(ctx, l.Scope, c)
 		if l.Used != nil {
 			l.Used(ctx, o)
-		}
-		if ctx.Err() != nil {
-			return
 		}
 		l.behind = append(l.behind, o.message(c.ID))
 	}

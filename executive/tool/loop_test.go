@@ -207,6 +207,34 @@ func TestACutEndsTheLoop(t *testing.T) {
 }
 
 // TestAStreamThatBreaks ends the reply with its error, and calls nothing.
+// TestACutBeforeACall: what a model called is not done if it was cut before it had said
+// all that it wanted to.
+func TestACutBeforeACall(t *testing.T) {
+	ctx, cut := context.WithCancel(t.Context())
+	done := 0
+	table := tool.Table{{
+		Tool: llm.Tool{Name: "read", Parameters: json.RawMessage(`{"type":"object"}`)},
+		Do: func(context.Context, tool.Scope, json.RawMessage) (tool.Answer, error) {
+			done++
+			return tool.Answer{}, nil
+		},
+	}}
+	if _, _, _, err := hear(ctx, hasty{cut}, scope(ann), table); err == nil || done > 0 {
+		t.Errorf("it was done %d times, and the reply ended with %v", done, err)
+	}
+}
+
+// A hasty model is cut when it has called, and ends before it knows.
+type hasty struct{ cut func() }
+
+func (m hasty) Stream(context.Context, *llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		_ = yield(llm.Delta{Call: &llm.Call{ID: "1", Tool: "read", Arguments: json.RawMessage("{}")}}, nil)
+		m.cut()
+		_ = yield(llm.Delta{Done: new(llm.Done)}, nil)
+	}
+}
+
 func TestAStreamThatBreaks(t *testing.T) {
 	broken := errors.New("broken")
 	model := &llmtest.Script{Rules: []llmtest.Rule{{Reply: "one two", Calls: []llm.Call{call("read", "{}")}}}, Troubles: []llmtest.Trouble{{After: 3, Err: broken}}}
