@@ -108,13 +108,18 @@ func (r *Room) heed(s *interrupt.Signal) {
 	if s == nil {
 		return
 	}
-	set := r.cfg.Settings().Interruption
-	if s.Kind == interrupt.Command || s.Kind == interrupt.Over ||
-		set.Enabled && slices.Contains(set.Sources, source(s.From)) {
+	if s.Kind == interrupt.Command || s.Kind == interrupt.Over || r.interrupts(s.From) {
 		if r.floor.Signal(s) == interrupt.Pause {
 			r.nudge() // not for ever
 		}
 	}
+}
+
+// interrupts reports whether the user wants to be able to interrupt in the way in which
+// somebody is there.
+func (r *Room) interrupts(who earshot.Handle) bool {
+	set := r.cfg.Settings().Interruption
+	return set.Enabled && slices.Contains(set.Sources, source(who))
 }
 
 // act does what an event asks for that is not kept, or not as it came.

@@ -64,6 +64,9 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 	if (a.kind == steer.Side || a.kind == steer.Task) && r.exchanges() {
 		return amid{} // a person goes before what agents have to say to each other
 	}
+	if (a.kind == steer.Steer || a.kind == steer.Instead) && !r.interrupts(e.From) {
+		return amid{} // nothing is broken off
+	}
 	if works || !spoken && (a.kind == steer.Status || a.kind == steer.Stop) {
 		return a
 	}
@@ -237,7 +240,7 @@ func (r *Room) presses() {
 		return
 	}
 	q := r.pending[i]
-	r.floor.Signal(&interrupt.Signal{
+	r.heed(&interrupt.Signal{
 		Kind: interrupt.Addressed, From: q.message.From, Via: q.message.Via, By: q.message.Author, Confidence: 1, At: r.cfg.Now(),
 	})
 	for i, waits := range r.pending {

@@ -117,6 +117,34 @@ func TestNobodyWaitsForeverForAWork(t *testing.T) {
 	})
 }
 
+// TestNothingIsBrokenOff where nobody may interrupt: what is said to an agent while it
+// works is answered afterwards, however long that takes, and tells it to begin nothing anew.
+func TestNothingIsBrokenOff(t *testing.T) {
+	for text, answer := range map[string]string{"I'm hungry": "So am I.", "no, in German": "Es ist Milch."} {
+		synctest.Test(t, func(t *testing.T) {
+			h := laborious(time.Minute)
+			h.config.Interruption.Enabled = false
+			h.open(t.Context())
+			h.say(t, "what is on my list?")
+			time.Sleep(3 * time.Second)
+			h.say(t, text)
+			if got := h.because(); strings.Contains(got, room.Steers) {
+				t.Errorf("%s: decided %q", text, got)
+			}
+			time.Sleep(10 * time.Minute)
+			h.stop()
+			if got := strings.ReplaceAll(h.console.Played(), "\n", ""); got != "It is milk."+answer {
+				t.Errorf("%s: it said %q", text, got)
+			}
+			for _, req := range h.model.Seen() {
+				if last := req.Messages[len(req.Messages)-1].Text; strings.Contains(last, "broke off") {
+					t.Errorf("%s: the model is told %q", text, last)
+				}
+			}
+		})
+	}
+}
+
 // TestWhoeverTalksIsCutStill: a turn that talks is cut by whatever is said to its
 // agent.
 func TestWhoeverTalksIsCutStill(t *testing.T) {
