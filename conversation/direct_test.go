@@ -279,9 +279,13 @@ func TestDirectIsQuick(t *testing.T) {
 	for n := 1; b.Len()+n < earshot.MaxText; n++ {
 		b.WriteString(strings.Repeat("`", n) + " ")
 	}
-	began := time.Now()
-	dir.Direct(earshot.Text(b.String()), "ann")
-	if took := time.Since(began); took > time.Second {
+	took := time.Hour
+	for range 5 { // of which the machine does not do something else in all
+		began := time.Now()
+		dir.Direct(earshot.Text(b.String()), "ann")
+		took = min(took, time.Since(began))
+	}
+	if took > time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const patience = 10 * time.Second // nothing here takes this long
+const patience = 30 * time.Second // nothing here takes this long
 
 // A room takes events, and writes them down the short way.
 type room struct {
