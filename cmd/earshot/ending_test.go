@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,8 +17,10 @@ import (
 	_ "modernc.org/sqlite"
 
 	"earshot"
+	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/interrupt"
+	"earshot/server"
 )
 
 // ending is how long the program may take to end, whatever hangs: the bound.
@@ -262,6 +266,84 @@ func TestEndsWhileSpeaking(t *testing.T) {
 	if n := len(said[0].Delivered()); n == 0 || n >= len(said[0].Offered) && n > 200 {
 		t.Errorf("%d of %d bytes are called heard", n, len(said[0].Offered))
 	}
+}
+
+// TestEndsInACall: while it speaks in a call on Discord it ends as anywhere. It leaves the
+// call, how far it was heard there is stored, and when it is back it says nothing again.
+func TestEndsInACall(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, talker, "    join: people\n", "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true",
+		"PATH="+needVoice(t)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	d := c.comes()
+	channel := c.Channel("voice").ID
+	a := &speaker{User: c.ann}
+	c.joins(channel, a)
+	greeted := func() {
+		t.Helper()
+		record := filepath.Join(t.TempDir(), "record")
+		a.Record(c.bot.ID, record)
+		testkit.Await(t, soon, "that it says that it listens", func() bool {
+			return slices.Contains(c.InCall(channel), c.bot.ID) && heardIn(t, record) > 500
+		})
+	}
+	greeted()
+	c.calls(c.ann, channel, "tell me about the tide")
+	shown := c.saying(channel, 20)
+
+	d.ends(syscall.SIGTERM)
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Errorf("it ended with %d:\n%s", code, d.out.String())
+	}
+	if _, still := c.Voices()[c.bot.ID]; still || slices.Contains(c.InCall(channel), c.bot.ID) {
+		t.Error("it is still in the call")
+	}
+	said := c.replied(1)
+	if len(said) != 1 || said[0].Outcome != earshot.Interrupted || said[0].Cut == nil || said[0].Cut.Signal != interrupt.Shutdown.String() {
+		t.Fatalf("the turn ended as %+v", said)
+	}
+	for _, h := range said[0].Heard {
+		if h.Outlet == inCalls && (h.Bytes < shown || h.Bytes > shown+len(tide[0])) {
+			t.Errorf("%d of %d bytes are called heard; %d were just before", h.Bytes, len(said[0].Offered), shown)
+		}
+	}
+	if said[0].Delivered() == "" || said[0].Remainder() == "" {
+		t.Errorf("of %d bytes are heard %+v", len(said[0].Offered), said[0].Heard)
+	}
+
+	c.comes()
+	greeted()
+	c.calls(c.ann, channel, "what is the weather like today?")
+	said = c.replied(2)
+	if len(said) != 2 || said[1].Delivered() != "It is warm and dry today." {
+		t.Errorf("when it was back it said %+v", said[1:])
+	}
+}
+
+// saying waits until so many bytes of a reply were heard in the call of a channel, and
+// returns how many were.
+func (c *club) saying(channel uint64, least int) int {
+	c.t.Helper()
+	ctx, stop := context.WithTimeout(c.t.Context(), soon)
+	defer stop()
+	client := &server.Client{Socket: c.socket, Room: earshot.RoomID(roomOf(channel))}
+	for text, err := range client.Live(ctx) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var is room.Snapshot
+		if err := json.Unmarshal(text, &is); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, r := range is.Replies {
+			for _, d := range r.Heard {
+				if d.Outlet == inCalls && d.Bytes >= least {
+					return d.Bytes
+				}
+			}
+		}
+	}
+	c.t.Fatal("it says nothing")
+	return 0
 }
 
 // TestEndsBesideAFrozenSoundServer: a sound server that hangs keeps only its helper.

@@ -184,6 +184,11 @@ func (h *home) daemon() *process {
 	go func() { p.Wait(); close(p.done) }()
 	h.t.Cleanup(func() { p.end(syscall.SIGKILL) })
 	testkit.Await(h.t, soon, "the daemon", func() bool {
+		select {
+		case <-p.done:
+			h.t.Fatalf("it ended with %v:\n%s", p.ProcessState, p.out.String())
+		default:
+		}
 		_, err := h.client().State(h.t.Context())
 		return err == nil
 	})

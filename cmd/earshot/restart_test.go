@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -115,6 +116,44 @@ func TestRestartedInConversation(t *testing.T) {
 			t.Errorf("%q was answered %d times", text, n)
 		}
 	}
+}
+
+// TestRestartedBetweenTwoAgents: of two agents that were asked, the one of whom nothing was
+// heard when the daemon ended answers when it runs again, and the other has answered.
+func TestRestartedBetweenTwoAgents(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	cast{"Scout": nil}.hire(h, false)
+	h.scripted("every_seconds: 0.01\nreply: All is well.\nrules:\n  - {when: well, agent: Scout, every_seconds: 600, reply: Not yet.}\n")
+	d := h.daemon()
+	w := h.open("chat")
+	w.await(">", 1)
+	w.says("@Earshot @Scout how is it?")
+	testkit.Await(t, soon, "the answer of the first", func() bool { return len(h.answered(t)) == 1 })
+	d.end(syscall.SIGTERM)
+	if code := d.ProcessState.ExitCode(); code != success {
+		t.Fatalf("it ended with %d:\n%s", code, d.out.String())
+	}
+	h.scripted("every_seconds: 0.01\nreply: Nothing stirs.\n")
+	d = h.daemon()
+	w.await("Nothing stirs.", 1)
+	w.says("/exit")
+	if code := w.ended(); code != success {
+		t.Errorf("chat ended with %d", code)
+	}
+	d.end(syscall.SIGTERM)
+	if got := h.answered(t); !slices.Equal(got, []string{"All is well.", "", "Nothing stirs."}) {
+		t.Errorf("of the turns was heard %q", got)
+	}
+}
+
+// answered returns what was heard of each turn, in the order in which they ended.
+func (h *home) answered(t *testing.T) (all []string) {
+	t.Helper()
+	for _, r := range bodies[earshot.Reply](h.events(t)) {
+		all = append(all, string(r.Delivered()))
+	}
+	return all
 }
 
 // posts posts a message until it is kept, as a program does that knows how: under the

@@ -19,9 +19,9 @@ type seat struct {
 	pid int // of the systemd
 }
 
-// newSeat starts a systemd --user, or skips the test where that cannot be: without
-// systemd, or without the right to make a namespace.
-func newSeat(t *testing.T) *seat {
+// newSeat starts a systemd --user for the user of h, or skips the test where that cannot
+// be: without systemd, or without the right to make a namespace.
+func newSeat(t *testing.T, h *home) *seat {
 	t.Helper()
 	for _, program := range []string{"unshare", "nsenter", "dbus-daemon", "systemctl", "/lib/systemd/systemd"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -31,13 +31,15 @@ func newSeat(t *testing.T) *seat {
 	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
 		t.Skipf("no namespace for a systemd of our own: %s", out)
 	}
-	s := &seat{home: newHome(t)}
+	s := &seat{home: h}
 	runtime := filepath.Dir(filepath.Dir(s.socket))
 	log := s.write("systemd.log", "")
 	pid := filepath.Join(s.dir, "pid")
 	// A systemd wants to be told that the machine runs systemd, to have a cgroup of
-	// its own, and a bus.
+	// its own, and a bus; and that what its children mount for a service is there for
+	// all, as on any machine that it has started.
 	script := s.write("seat.sh", `set -eu
+mount --make-rshared /
 mount -t tmpfs none /run
 mkdir -p /run/systemd/system
 umount -l /sys/fs/cgroup || true
@@ -113,31 +115,35 @@ func (s *seat) systemctl(args ...string) (string, error) {
 	return s.within("systemctl", append([]string{"--user", "--no-pager"}, args...)...)
 }
 
-// TestSystemd: a real systemd runs the service with all its hardening: it says when it
-// is ready and how it is, is replaced when it is stuck, and ends.
-func TestSystemd(t *testing.T) {
-	t.Parallel()
-	s := newSeat(t)
-	// Systemd gives a service its own environment, not ours.
+// installs installs the service. Systemd gives it its own environment, not that of the
+// user, so that goes in by the file. More is what else the unit says.
+func (s *seat) installs(more string) (out string) {
+	s.t.Helper()
 	var passed strings.Builder
 	for _, entry := range append(s.env, asleep...) {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "EARSHOT_") && name != "GORACE" && name != "GOCOVERDIR" {
+		if !strings.HasPrefix(name, "EARSHOT_") && name != "GORACE" && name != "GOCOVERDIR" && name != "SSL_CERT_FILE" {
 			continue
 		}
 		passed.WriteString(name + "=" + value + "\n")
 	}
-	passed.WriteString("EARSHOT_EXECUTIVE_LLM_PROVIDER=script\nEARSHOT_EXECUTIVE_LLM_SCRIPT=" + s.write("model.yaml", "reply: Well.\n") + "\n")
 	s.write("config/earshot/environment", passed.String())
-
-	s.write("config/systemd/user/earshot.service.d/test.conf",
-		"[Service]\nWatchdogSec=2s\nTimeoutAbortSec=1s\n")
-
+	s.write("config/systemd/user/earshot.service.d/test.conf", "[Service]\n"+more)
 	out, err := s.within("earshot", "service", "install")
 	if err != nil {
 		log, _ := s.systemctl("status", unitName)
-		t.Fatalf("install: %v\n%s\n%s\n%s", err, out, log, s.read("systemd.log"))
+		s.t.Fatalf("install: %v\n%s\n%s\n%s", err, out, log, s.read("systemd.log"))
 	}
+	return out
+}
+
+// TestSystemd: a real systemd runs the service with all its hardening: it says when it
+// is ready and how it is, is replaced when it is stuck, and ends.
+func TestSystemd(t *testing.T) {
+	t.Parallel()
+	s := newSeat(t, newHome(t))
+	s.scripted("reply: Well.\n")
+	out := s.installs("WatchdogSec=2s\nTimeoutAbortSec=1s\n")
 	if !strings.Contains(out, "✓ the service is active (running)") || !strings.Contains(out, "Earshot runs.") {
 		t.Errorf("install says\n%s", out)
 	}
@@ -186,6 +192,55 @@ func TestSystemd(t *testing.T) {
 	}
 	if is := s.properties(t); is["LoadState"] != "not-found" {
 		t.Errorf("after uninstall it is %v", is)
+	}
+}
+
+// TestSystemdCredential: a secret that systemd hands to the service as docs/service.md
+// says is the one that it uses, and stands nowhere else.
+func TestSystemdCredential(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, "reply: Well.\n", "")
+	s := newSeat(t, c.home)
+	secret := filepath.Join(c.dir, "config/earshot/discord.token")
+	if err := os.MkdirAll(filepath.Dir(secret), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(c.dir, "token"), secret); err != nil { // where the configuration looks for it is nothing
+		t.Fatal(err)
+	}
+	said := s.installs("LoadCredential=discord:%E/earshot/discord.token\nEnvironment=EARSHOT_PROVIDERS_DISCORD_TOKEN_FILE=%d/discord\n")
+	testkit.Await(t, soon, "the bot", func() bool { return c.Connected(c.bot.ID) })
+
+	is := s.properties(t)
+	pid := is["MainPID"]
+	for _, file := range []string{"environ", "cmdline"} {
+		text, err := os.ReadFile("/proc/" + pid + "/" + file)
+		if err != nil || len(text) == 0 {
+			t.Fatal(err)
+		}
+		said += string(text)
+	}
+	if !strings.Contains(said, "CREDENTIALS_DIRECTORY=") {
+		t.Error("no credentials were handed to it")
+	}
+	for _, args := range [][]string{{"status"}, {"doctor"}, {"diagnostics"}, {"service", "status"}} {
+		out, _ := s.within("earshot", args...) // which may say that something is amiss
+		said += out
+	}
+	for name, value := range is {
+		said += name + "=" + value + "\n"
+	}
+	if out, err := s.within("earshot", "service", "stop"); err != nil {
+		t.Errorf("stop: %v %s", err, out)
+	}
+	handed := filepath.Join(filepath.Dir(filepath.Dir(s.socket)), "credentials", unitName)
+	if out, err := s.within("ls", handed); err == nil {
+		t.Errorf("after stop there is still %q in %s", out, handed)
+	}
+	for where, text := range map[string]string{"what is said": said, "systemd's log": s.read("systemd.log"), "the state": c.everything("state")} {
+		if text == "" || strings.Contains(text, c.bot.Token) {
+			t.Errorf("the secret stands in %s, or that is empty", where)
+		}
 	}
 }
 
