@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/crc32"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -120,10 +122,22 @@ func Matches(text, asked string) (bool, bool) {
 	return err == nil && q.matches(earshot.Text(text)), err == nil
 }
 
-// Decode reads a row of the index of words.
+// Decode reads a row of the index of words, each entry twice: in memory of its own, and in
+// some that was used.
 func Decode(data []byte) error {
 	var wrong error
-	err := unpacked(data, func(_, encoded []byte) bool { _, wrong = decodePlaces(encoded); return wrong == nil })
+	used := make(places, largeSegment/64)
+	err := unpacked(data, func(_, encoded []byte) bool {
+		var p, again places
+		p, wrong = decodePlaces(nil, encoded)
+		for i := range used {
+			used[i] = math.MaxUint64
+		}
+		if again, _ = decodePlaces(used, encoded); !slices.Equal(p, again) {
+			panic("an entry is read otherwise in memory that was used")
+		}
+		return wrong == nil
+	})
 	return errors.Join(err, wrong)
 }
 

@@ -49,18 +49,20 @@ const (
 )
 
 func (messages) Name() string { return "messages" }
-func (messages) Version() int { return 6 }
+func (messages) Version() int { return 7 }
 
 func (messages) Create(ctx context.Context, tx *sql.Tx) error {
 	return run(ctx, tx,
 		`CREATE TABLE messages (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT`,
 		`CREATE TABLE segments (first INTEGER PRIMARY KEY, size INTEGER NOT NULL) STRICT`,
+		// Not WITHOUT ROWID: the data would stand in the inner pages too, of which there
+		// would be twice as many above each row.
 		`CREATE TABLE words (
 			segment INTEGER NOT NULL,
 			term    BLOB    NOT NULL, -- the first in the row
 			data    BLOB    NOT NULL, -- see segment.go
 			PRIMARY KEY (segment, term)
-		) STRICT, WITHOUT ROWID`)
+		) STRICT`)
 }
 
 func (messages) Reset(ctx context.Context, tx *sql.Tx) error {
@@ -258,6 +260,7 @@ func (m messages) gather(ctx context.Context, tx *sql.Tx, first int64) (map[stri
 	}
 	defer rows.Close()
 	all := make(map[string]*places)
+	var some places
 	for rows.Next() {
 		var segment int64
 		var data sql.RawBytes
@@ -266,8 +269,7 @@ func (m messages) gather(ctx context.Context, tx *sql.Tx, first int64) (map[stri
 		}
 		var wrong error
 		err := unpacked(data, func(term, encoded []byte) bool {
-			var some places
-			if some, wrong = decodePlaces(encoded); wrong != nil {
+			if some, wrong = decodePlaces(some, encoded); wrong != nil {
 				return false
 			}
 			p := all[string(term)]
@@ -391,7 +393,7 @@ func (messages) alter(ctx context.Context, tx *sql.Tx, segment int64, key, data 
 			}
 			delete(missing, string(term))
 			var p places
-			if p, wrong = decodePlaces(encoded); wrong == nil {
+			if p, wrong = decodePlaces(nil, encoded); wrong == nil {
 				put(string(term), p)
 			}
 			return wrong == nil

@@ -244,6 +244,7 @@ func meet(ctx context.Context, look *sql.Stmt, segment int64, terms []string) (a
 		return nil, err
 	}
 	defer rows.Close()
+	var next places
 	for i, term := range terms {
 		if !rows.Next() {
 			return nil, errors.Join(rows.Err(), errSegment)
@@ -252,14 +253,13 @@ func meet(ctx context.Context, look *sql.Stmt, segment int64, terms []string) (a
 		if err := rows.Scan(&data); err != nil {
 			return nil, err
 		}
-		p, err := placesOf(data, term)
-		if err != nil {
+		if next, err = placesOf(next, data, term); err != nil {
 			return nil, err
 		}
 		if i == 0 {
-			at = p
+			at, next = next, nil
 		} else {
-			at = at.and(p)
+			at = at.and(next)
 		}
 		if at.none() {
 			return nil, nil

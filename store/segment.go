@@ -107,30 +107,38 @@ func (p places) encode(to []byte) []byte {
 // errSegment says that a segment is not as it was written.
 var errSegment = errors.New("the index of words is not as it was written")
 
-// decodePlaces reads what encode wrote.
-func decodePlaces(from []byte) (p places, err error) {
+// decodePlaces reads what encode wrote, into the memory of to if it has any.
+func decodePlaces(to places, from []byte) (p places, err error) {
 	if len(from) == 0 || len(from) > 1+largeSegment/8 {
 		return nil, errSegment
 	}
 	kind, from := from[0], from[1:]
+	if p = to[:0]; p == nil {
+		p = make(places, 0, largeSegment/64)
+	}
 	if kind == 1 {
 		if len(from)%8 != 0 {
 			return nil, errSegment
 		}
-		p = make(places, len(from)/8)
-		for i := range p {
-			p[i] = binary.LittleEndian.Uint64(from[8*i:])
+		for ; len(from) > 0; from = from[8:] {
+			p = append(p, binary.LittleEndian.Uint64(from))
 		}
 		return p, nil
 	}
 	last := -1
 	for len(from) > 0 {
-		d, n := binary.Uvarint(from)
+		d, n := uint64(from[0]), 1 // as most are
+		if d > 0x7f {
+			d, n = binary.Uvarint(from)
+		}
 		if n <= 0 || d == 0 || d > largeSegment || last+int(d) >= largeSegment {
 			return nil, errSegment
 		}
 		last, from = last+int(d), from[n:]
-		p.put(last)
+		for len(p) <= last/64 {
+			p = append(p, 0)
+		}
+		p[last/64] |= 1 << (last % 64)
 	}
 	return p, nil
 }
@@ -196,8 +204,9 @@ func unpacked(data []byte, yield func(term, places []byte) bool) error {
 	return nil
 }
 
-// placesOf returns the places of a term in a row, none if it is not there.
-func placesOf(data []byte, wanted string) (p places, err error) {
+// placesOf returns the places of a term in a row, none if it is not there, in the memory
+// of to if it has any.
+func placesOf(to places, data []byte, wanted string) (p places, err error) {
 	if data == nil {
 		return nil, nil
 	}
@@ -207,7 +216,7 @@ func placesOf(data []byte, wanted string) (p places, err error) {
 		case c > 0:
 			return false
 		case c == 0:
-			p, wrong = decodePlaces(encoded)
+			p, wrong = decodePlaces(to, encoded)
 			return false
 		}
 		return true
