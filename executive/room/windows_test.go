@@ -132,37 +132,48 @@ func TestPausedBetweenTwoDecisions(t *testing.T) {
 }
 
 // TestAVoiceCutsNobodyElse: who has asked something that waits is answered also if a voice
-// cuts what it waits for, before it has said all.
+// cuts what it waits for before it has said all, and whatever becomes of that voice.
 func TestAVoiceCutsNobodyElse(t *testing.T) {
-	for _, comes := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHouse()
-			h.model.Every = 100 * time.Millisecond
-			c := gather(t, h, "bob")
-			c.Enter(&testkit.Voice{Called: "loudspeaker", Every: 10 * time.Millisecond, Aloud: true}, earshot.Audience{Unknown: true})
-			c.must(t, "ann", "Earshot, count", 200*time.Millisecond)
-			c.must(t, "bob", "/msg earshot count", 10*time.Millisecond)
-			c.notices(t, earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 1})
-			c.notices(t, earshot.Speech{Stage: earshot.VoiceWords, Words: "earshot what is", Confidence: 0.9})
-			time.Sleep(2 * time.Second)
-			if comes {
-				c.hears(t, "earshot what is the news", 0, time.Minute)
-			} else {
-				c.notices(t, earshot.Speech{Stage: earshot.VoiceOver})
-			}
-			time.Sleep(time.Minute)
-			c.stop()
-			private := 0
-			for _, e := range c.journal.Events() {
-				if r, ok := e.Body.(earshot.Reply); ok && e.Visibility.Scope == earshot.Private {
-					if private++; r.Outcome != earshot.Completed {
-						t.Errorf("bob's answer is %+v", r)
+	words := earshot.Speech{Stage: earshot.VoiceWords, Words: "earshot what is", Confidence: 0.9}
+	for _, ends := range []string{"it goes on", "it is over", "nothing more is heard"} {
+		for waits, asks := range map[string]func(*testing.T, *crew){
+			"a whisper": func(t *testing.T, c *crew) {
+				c.must(t, "ann", "@Earshot count", 200*time.Millisecond)
+				c.must(t, "bob", "/msg Earshot count", 0)
+			},
+			"another agent": func(t *testing.T, c *crew) { c.must(t, "ann", "@Earshot @Scout count", 200*time.Millisecond) },
+		} {
+			t.Run(waits+", "+ends, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newHouse()
+					h.model.Every = 100 * time.Millisecond
+					c := man(t, h, "bob")
+					c.Enter(&testkit.Voice{Called: "loudspeaker", Every: 10 * time.Millisecond, Aloud: true}, earshot.Audience{Unknown: true})
+					asks(t, c)
+					c.notices(t, earshot.Speech{Stage: earshot.VoiceBegan, Confidence: 1})
+					c.notices(t, words)
+					time.Sleep(2 * time.Second)
+					switch ends {
+					case "it goes on":
+						c.hears(t, "earshot what is the news", 0, 0)
+					case "it is over":
+						c.notices(t, earshot.Speech{Stage: earshot.VoiceOver})
 					}
-				}
-			}
-			if private != 1 {
-				t.Errorf("bob has %d answers", private)
-			}
-		})
+					time.Sleep(time.Minute)
+					c.stop()
+					answered := 0
+					for _, e := range c.journal.Events() {
+						if r, ok := e.Body.(earshot.Reply); ok && (e.Visibility.Scope == earshot.Private || e.Author == "scout") {
+							if answered++; r.Outcome != earshot.Completed {
+								t.Errorf("the answer is %+v", r)
+							}
+						}
+					}
+					if answered != 1 {
+						t.Errorf("there are %d answers", answered)
+					}
+				})
+			})
+		}
 	}
 }
