@@ -56,7 +56,7 @@ func (messages) Create(ctx context.Context, tx *sql.Tx) error {
 		`CREATE TABLE messages (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT`,
 		`CREATE TABLE segments (first INTEGER PRIMARY KEY, size INTEGER NOT NULL) STRICT`,
 		// Not WITHOUT ROWID: the data would stand in the inner pages too, of which there
-		// would be twice as many above each row.
+		// would be fifty times as many, and the end of longer data on pages of their own.
 		`CREATE TABLE words (
 			segment INTEGER NOT NULL,
 			term    BLOB    NOT NULL, -- the first in the row
