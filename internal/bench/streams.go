@@ -15,7 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"earshot"
+	"earshot/internal/field"
 	"earshot/server"
 	"earshot/server/token"
 )
@@ -26,12 +29,18 @@ const (
 
 	// postsBeside is how many messages are posted, one after the other, beside them.
 	postsBeside = 100
+
+	// looking is of how many one follower looks when it is told of a message.
+	looking = 20
+
+	// toldGoal is the goal in milliseconds: what one does not notice.
+	toldGoal = 200
 )
 
 // streaming measures what a thousand cost who follow what happens by a token at the port,
-// and for whom nothing happens: memory, goroutines and CPU of the real daemon; and how
-// long somebody else's message takes beside them, which all of them are told. The bare
-// thing is the same daemon, in the same run, when nobody follows.
+// and for whom nothing happens: memory, goroutines and CPU of the real daemon; how long
+// somebody else's message takes beside them, which all of them are told; and how long until
+// they are. The bare thing is the same daemon, in the same run, when nobody follows, or one.
 func streaming(ctx context.Context, b bench) (rows []Row, err error) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
 		return []Row{{Name: "streams", Note: "not measured: this system has no /proc/self/schedstat"}}, nil
@@ -54,29 +63,29 @@ func streaming(ctx context.Context, b bench) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var ours, bare []Spread
+	var ours, bare, last, first []Spread
 	var beside need
 	for k := range b.repeats {
 		quiet, err := f.posts(ctx, postsBeside)
 		if err != nil {
 			return nil, err
 		}
-		leave, err := f.follow(ctx, followers)
+		bare = append(bare, spread(quiet))
+		_, one, err := f.beside(ctx, 1, nil)
 		if err != nil {
 			return nil, err
 		}
-		if k == 0 {
-			beside, err = f.needs(ctx, watch)
-		}
-		var busy []float64
-		if err == nil {
-			busy, err = f.posts(ctx, postsBeside)
-		}
-		leave()
+		first = append(first, spread(one))
+		busy, all, err := f.beside(ctx, followers, func() (err error) {
+			if k == 0 {
+				beside, err = f.needs(ctx, watch)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		ours, bare = append(ours, spread(busy)), append(bare, spread(quiet))
+		ours, last = append(ours, spread(busy)), append(last, spread(all))
 	}
 	same := func(v float64) Spread { return Spread{v, v, v} }
 	note := fmt.Sprintf("%d streams by token at the port, for %v", followers, watch)
@@ -85,7 +94,40 @@ func streaming(ctx context.Context, b bench) (rows []Row, err error) {
 		row("goroutines of the daemon, with idle streams", "goroutines", same(beside.goroutines), same(alone.goroutines), note),
 		row("CPU of the daemon, with idle streams", "% of a core", same(beside.cpu), same(alone.cpu), note),
 		row("message posted → kept, beside streams that are told of it", "ms", median(ours), median(bare), fmt.Sprintf("%d messages one after the other; the streams are read by the bench on the same machine", postsBeside)),
+		row("message posted → told to a stream, of a thousand", "ms", median(last), median(first), fmt.Sprintf("the same messages, to one stream of %d; beside a stream alone", looking)).goal("p99", median(last).P99, toldGoal),
 	}, nil
+}
+
+// beside posts messages while some follow, and returns how long each took until it was
+// kept, and until who followed were told. What is to be done while nothing happens is done
+// before, if it is set.
+func (f *following) beside(ctx context.Context, n int, before func() error) (kept, told []float64, err error) {
+	seen := make(chan float64, (n+looking-1)/looking*postsBeside)
+	leave, err := f.follow(ctx, n, seen)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	if before != nil {
+		if err := before(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if kept, err = f.posts(ctx, postsBeside); err != nil {
+		return nil, nil, err
+	}
+	late := time.After(patience)
+	for len(told) < cap(seen) {
+		select {
+		case d := <-seen:
+			told = append(told, d)
+		case <-late:
+			return nil, nil, fmt.Errorf("%d of %d were not told", cap(seen)-len(told), cap(seen))
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+	return kept, told, nil
 }
 
 // A following is a daemon whom many follow.
@@ -93,7 +135,7 @@ type following struct {
 	daemon process
 	client *server.Client
 	at     string // the port
-	token  string
+	token  field.Secret
 }
 
 // A need is what the daemon needs.
@@ -117,7 +159,7 @@ func (f *following) find(ctx context.Context, tokens string) error {
 	}
 	f.at = strings.TrimPrefix(is.API, "http://")
 	_, secret, err := (&token.Store{Path: tokens}).Create(is.You.ID, "bench", time.Time{})
-	f.token = secret.Reveal()
+	f.token = secret
 	return err
 }
 
@@ -173,22 +215,33 @@ func (f *following) posts(ctx context.Context, n int) (all []float64, err error)
 }
 
 // follow has many follow what happens from the last message on, until leave is called. It
-// returns when each has been told that one.
-func (f *following) follow(ctx context.Context, n int) (leave func(), err error) {
+// returns when each has been told that one. Seen gets, of one in so many, after how many
+// milliseconds it was told of each later message.
+func (f *following) follow(ctx context.Context, n int, seen chan<- float64) (leave func(), err error) {
+	began := time.Now()
 	last, err := f.client.History(ctx, nil, 0, 1)
 	if err != nil || len(last.Events) == 0 {
 		return nil, errors.Join(err, errors.New("nothing has happened"))
 	}
 	var all []net.Conn
 	var reading sync.WaitGroup
+	looks, stop := context.WithCancel(ctx)
 	leave = func() {
+		stop()
 		for _, c := range all {
 			c.Close()
 		}
 		reading.Wait()
 	}
-	ask := fmt.Sprintf("GET /v1/events?after=%d HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", last.Events[0].Sequence-1, f.at, f.token)
-	for range n {
+	after := last.Events[0].Sequence - 1
+	ask := fmt.Sprintf("GET /v1/events?after=%d HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", after, f.at, f.token.Reveal())
+	for i := range n {
+		if i%looking == 0 {
+			there := make(chan struct{})
+			reading.Go(func() { f.look(looks, after, began, sync.OnceFunc(func() { close(there) }), seen) })
+			<-there
+			continue
+		}
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", f.at)
 		if err != nil {
 			leave()
@@ -211,4 +264,24 @@ func (f *following) follow(ctx context.Context, n int) (leave func(), err error)
 		reading.Go(func() { _, _ = io.CopyBuffer(io.Discard, struct{ io.Reader }{c}, first) })
 	}
 	return leave, nil
+}
+
+// look follows what happens after a sequence, until ctx ends, and tells when it has been
+// told the first of it, and after how many milliseconds it was told of each message that
+// was posted after a time. Its ID says when it was.
+func (f *following) look(ctx context.Context, sequence int64, after time.Time, there func(), seen chan<- float64) {
+	defer there()
+	c := &server.Client{URL: "http://" + f.at, Token: f.token}
+	for e, err := range c.Events(ctx, sequence) {
+		if err != nil {
+			return // what is missing is missed
+		}
+		there()
+		if id, err := ulid.Parse(string(e.ID)); err == nil && e.Body.Kind() == earshot.KindMessage && id.Timestamp().After(after) {
+			select {
+			case seen <- milliseconds(time.Since(id.Timestamp())):
+			case <-ctx.Done():
+			}
+		}
+	}
 }
