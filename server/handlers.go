@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +26,7 @@ const batch = 64
 
 // heartbeat is how often a stream without events says that it is alive: often
 // enough for a client that gives up after [wire.Idle].
-const heartbeat = 15 * time.Second
+const heartbeat = 3 * remote.Look
 
 // A posting is the body of POST /v1/messages.
 type posting struct {
@@ -102,38 +101,42 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 		return err
 	}
 	out, limit := &stream{w: w, control: http.NewResponseController(w)}, batch
+	var is turn
+	defer func() { is.end() }()
 	for {
-		text, n, last, grown, err := s.read(r.Context(), who, after, limit)
+		g, grown, err := s.read(r.Context(), who, after, limit)
 		if err != nil && !out.begun {
 			return err
 		}
-		if err != nil || out.write(text) != nil {
+		if err != nil || out.write(g.text) != nil {
 			return nil // the client asks again from where it is
 		}
-		if n > 0 {
-			after, limit = last, min(batch, 2*n) // what is long is not read to be thrown away
+		is.end()
+		if g.n > 0 {
+			after = g.last
+		}
+		if g.more {
+			limit = min(batch, 2*g.n) // what is long is not read to be thrown away
 			continue
 		}
-		if !out.rest(r.Context(), grown, func() error { return s.stay(r.Context(), who) }) {
+		if is, err = out.rest(r.Context(), &s.turns, grown, func() error { return s.stay(r.Context(), who) }); err != nil {
 			return nil
 		}
+		limit = batch // all that has come meanwhile
 	}
 }
 
-// read returns some events after a sequence as lines, how many and the last of them, if who
-// may still know them; grown is closed when there is more. Whether they may is asked when
-// the events have been read, so that nothing is told that happened after a token was revoked.
-func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (text []byte, n int, last int64, grown <-chan struct{}, err error) {
-	g, grown, err := s.tail.after(ctx, s.House, who.Audience, after, limit)
-	if err != nil {
-		return nil, 0, 0, nil, err
+// read returns some events after a sequence, if who may still know them; grown is closed
+// when there is more. Whether they may is asked when the events have been read, so that
+// nothing is told that happened after a token was revoked.
+func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
+	if g, grown, err = s.tail.after(ctx, s.House, who.Audience, after, limit); err != nil {
+		return nil, nil, err
 	}
 	if err := s.stay(ctx, who); err != nil {
-		return nil, 0, 0, nil, shut(err)
+		return nil, nil, shut(err)
 	}
-	var b bytes.Buffer
-	n, last = g.take(&b)
-	return b.Bytes(), n, last, grown, nil
+	return g, grown, nil
 }
 
 // sequence reads the parameter after.
@@ -177,25 +180,21 @@ func (s *stream) begin() error {
 	return s.control.SetWriteDeadline(time.Now().Add(wire.Idle))
 }
 
-// rest waits until the journal has grown, with a sign of life now and then. It
-// is false when the stream is over, or whoever reads it may not stay.
-func (s *stream) rest(ctx context.Context, grown <-chan struct{}, stay func() error) bool {
-	beat, ask := time.NewTicker(heartbeat), time.NewTicker(remote.Look)
-	defer beat.Stop()
+// rest waits until the journal has grown and it is the stream's turn, with a sign of life
+// now and then. An error says that the stream is over, or whoever reads it may not stay.
+func (s *stream) rest(ctx context.Context, all *turns, grown <-chan struct{}, stay func() error) (turn, error) {
+	ask := time.NewTicker(remote.Look)
 	defer ask.Stop()
-	for {
-		select {
-		case <-grown:
-			return true
-		case <-ctx.Done():
-			return false
-		case <-ask.C:
-			if stay() != nil {
-				return false
-			}
-		case <-beat.C:
-			if s.write([]byte("\n")) != nil {
-				return false
+	for quiet := remote.Look; ; quiet += remote.Look {
+		if is, ok := all.wait(ctx, grown, ask.C); ok {
+			return is, nil
+		}
+		if err := errors.Join(ctx.Err(), stay()); err != nil {
+			return turn{}, err
+		}
+		if quiet%heartbeat == 0 {
+			if err := s.write([]byte("\n")); err != nil {
+				return turn{}, err
 			}
 		}
 	}

@@ -21,7 +21,8 @@
 // refused; see [Config] and docs/api.md.
 //
 // Every reader pulls: the event stream reads the journal no faster than its
-// client takes it, and begins again where a client says it stopped. Everything
+// client takes it, and begins again where a client says it stopped. Of what happens many
+// are told a few at a time, so that others are answered meanwhile. Everything
 // that a client can send has a limit: the number of connections and of requests, the
 // header, the body, a frame, and the time for each.
 package server
@@ -113,6 +114,7 @@ type Server struct {
 	Answers map[string]any
 
 	tail      tail         // what those have in common who follow the events
+	turns     turns        // in which they are told
 	terminals atomic.Int64 // attached so far
 }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -38,16 +37,19 @@ type tail struct {
 	looks  map[string]*glimpse // by audience and sequence
 }
 
-// A glimpse is what comes after a sequence, as lines.
+// A glimpse is what comes after a sequence, as lines: as many as a stream may hold, at
+// least one if there is one.
 type glimpse struct {
-	done  chan struct{} // closed when the rest is known
-	lines [][]byte
-	last  []int64 // the sequence of each line
-	err   error
+	done chan struct{} // closed when the rest is known
+	text []byte
+	n    int   // lines
+	last int64 // the sequence of the last
+	more bool  // there may be more
+	err  error
 }
 
 // after returns what comes after a sequence, for an audience: at most so many events. Grown
-// is closed when there is more. The lines are shared: nobody changes them.
+// is closed when there is more. What it holds is shared: nobody changes it.
 func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
 	key, err := json.Marshal(struct {
 		A     earshot.Audience
@@ -76,7 +78,7 @@ func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after
 	t.mu.Unlock()
 	if !looked {
 		t.look(ctx, house, a, after, limit, g)
-		if g.err != nil || g.bytes() > chunk || len(g.lines) == limit { // it is not the end, where all meet
+		if g.err != nil || g.more { // it is not the end, where all meet
 			t.forget(string(key), g)
 		}
 	}
@@ -107,8 +109,14 @@ func (t *tail) look(ctx context.Context, house House, a earshot.Audience, after 
 			g.err = err
 			return
 		}
-		g.lines, g.last = append(g.lines, append(line, '\n')), append(g.last, e.Sequence)
+		if g.n > 0 && len(g.text)+len(line) >= chunk {
+			g.more = true
+			return
+		}
+		g.text = append(append(g.text, line...), '\n')
+		g.n, g.last = g.n+1, e.Sequence
 	}
+	g.more = g.n == limit
 }
 
 // forget lets go of a glimpse that nobody else will want.
@@ -118,25 +126,4 @@ func (t *tail) forget(key string, g *glimpse) {
 	if t.looks[key] == g {
 		delete(t.looks, key)
 	}
-}
-
-// bytes returns how long the lines are.
-func (g *glimpse) bytes() (n int) {
-	for _, line := range g.lines {
-		n += len(line)
-	}
-	return n
-}
-
-// take appends to b as many lines as a stream may hold, at least one, and returns how many
-// and the sequence of the last.
-func (g *glimpse) take(b *bytes.Buffer) (n int, last int64) {
-	for i, line := range g.lines {
-		if i > 0 && b.Len()+len(line) > chunk {
-			break
-		}
-		b.Write(line)
-		n, last = i+1, g.last[i]
-	}
-	return n, last
 }
