@@ -23,10 +23,9 @@ import (
 	"earshot/server"
 )
 
-// ending is how long the program may take to end, whatever hangs: the bound.
-const ending = 5 * time.Second
-
-// ends sends the signal and checks that the daemon has ended in time, by itself.
+// ends sends the signal, and waits until the daemon has ended by itself. After four seconds
+// it gives up what hangs, and ends as failed; how long it takes is in the figure end of the
+// bench.
 func (p *process) ends(s syscall.Signal) {
 	p.t.Helper()
 	began := time.Now()
@@ -38,9 +37,6 @@ func (p *process) ends(s syscall.Signal) {
 	}
 	took := time.Since(began)
 	p.t.Logf("it ended after %v with %v", took.Round(time.Millisecond), p.ProcessState)
-	if took > ending {
-		p.t.Errorf("it took %v to end", took)
-	}
 }
 
 // speechless is a server that takes every connection and never answers.

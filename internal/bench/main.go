@@ -93,6 +93,7 @@ var figures = []figure{
 	{"monitor", monitored},
 	{"search", searching},
 	{"start", starting},
+	{"end", ending},
 	{"copies", copying},
 	{"reload", reloading},
 	{"streams", streaming},

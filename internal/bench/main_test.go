@@ -127,6 +127,7 @@ func TestEveryFigure(t *testing.T) {
 		{"start", true, []string{
 			"opening a journal of 100,000 events", "opening a journal of 100,000 events, after a kill",
 			"starting with 100,000 events", "starting with 100,000 events, after a kill"}},
+		{"end", true, []string{"SIGTERM → the end, nobody talks", "SIGTERM → the end, in the middle of a reply"}},
 		{"copies", false, []string{
 			"exporting 100,000 events", "importing 100,000 events", "backing up 100,000 events", "keeping a message while a backup is made"}},
 		{"streams", true, []string{
