@@ -35,7 +35,8 @@ endif
 # PortAudio's Go side keeps numbers in pointers, which the race detector's
 # companion does not allow. SQLite itself is C in the shape of Go, with memory of
 # its own in which there is nothing to detect; watching it takes most of the time.
-RACE = -race -shuffle=on -parallel 4 -timeout 20m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
+# The bench works out for minutes what others share nothing of, and is run without.
+RACE = -race -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
 	-gcflags=modernc.org/sqlite/lib=-race=false
 
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.
@@ -43,7 +44,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install uninstall test test-core check race bench proof fuzz scenes pictures clean
+.PHONY: help run build install uninstall test test-core check figures race bench proof fuzz scenes pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -75,9 +76,9 @@ install: build ## build, and install for you (PREFIX, DESTDIR)
 uninstall: ## take that away again; what earshot knows is kept
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install remove
 
-test: ## everything that must be green: set up, check, test-core, race
+test: ## everything that must be green: set up, check, test-core, figures, race
 	@scripts/setup test
-	@$(MAKE) --no-print-directory check test-core race
+	@$(MAKE) --no-print-directory check test-core figures race
 
 check: ## formatting, go vet, staticcheck
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l .); \
@@ -89,8 +90,11 @@ test-core: ## the daemon and its tests in pure Go, in seconds, without a model s
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,discord RAPID_CHECKS=300 go test -short ./...
 
-race: ## all tests with the race detector, in random order
-	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $(PACKAGES)
+figures: ## measure each figure of the bench once
+	go test ./internal/bench
+
+race: ## all other tests with the race detector, in random order
+	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $$(go list $(PACKAGES) | grep -v '/internal/bench$$')
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test
