@@ -283,6 +283,11 @@ func (r *Room) giveUp(q question) {
 	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
 }
 
+// asked reports whether a person waits for the answer.
+func (q question) asked() bool {
+	return !q.chain && q.remind == nil && q.found == nil && q.came == nil && !q.protected
+}
+
 // about returns what the answer is to: a reminder is said by itself, and so is what
 // nobody asked for.
 func (q question) about() earshot.EventID {

@@ -87,7 +87,7 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 		return q, false
 	}
 	r.pending = slices.Delete(r.pending, best, best+1)
-	if !q.chain {
+	if q.asked() {
 		q.ticket = r.floor.Renew(q.ticket, since) // whoever talked was cut, and not who waits
 	}
 	return q, true
@@ -101,7 +101,7 @@ func (r *Room) comes(q question) bool {
 	if cut == nil {
 		return false
 	}
-	if !q.chain && r.stir.says(cut.From, r.cfg.Now()) {
+	if q.asked() && r.stir.says(cut.From, r.cfg.Now()) {
 		return true
 	}
 	r.mu.Lock()
@@ -112,6 +112,10 @@ func (r *Room) comes(q question) bool {
 // begin begins the turn of q, or ends it where it cannot.
 func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if cut := r.floor.Since(q.ticket); cut != nil && !q.protected { // before it began, so the model need not be asked
+		if q.asked() && cut.Kind != interrupt.Command && cut.Kind != interrupt.Shutdown {
+			r.pending = slices.Insert(r.pending, 0, q) // whose words are on their way
+			return
+		}
 		reply := earshot.Reply{
 			Outcome: earshot.Interrupted, Cut: &earshot.Interruption{By: cut.By, Signal: cut.Kind.String(), At: cut.At},
 		}
