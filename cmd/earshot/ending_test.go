@@ -167,6 +167,9 @@ func TestEndsBesideADeadDisk(t *testing.T) {
 	if code := d.ProcessState.ExitCode(); code != failed || !strings.Contains(d.out.String(), "something hangs, perhaps the disk") {
 		t.Errorf("it ended with %d:\n%s", code, d.out.String())
 	}
+	if log := h.read("state/earshot/earshot.log"); !strings.Contains(log, "earshot/store.(*Store)") || strings.Contains(log, "story") {
+		t.Errorf("where it hangs is not in the log, or more:\n%s", log)
+	}
 	let()
 	h.daemon().ends(syscall.SIGTERM)
 	if r := h.replies(); len(r) != 1 || r[0].Outcome != earshot.Failed {

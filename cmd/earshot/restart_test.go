@@ -75,7 +75,8 @@ func TestRestartedInConversation(t *testing.T) {
 		}
 		d.end(syscall.SIGTERM)
 		if code := d.ProcessState.ExitCode(); code != success {
-			t.Fatalf("round %d: it ended with %d:\n%s", n, code, d.out.String())
+			log := h.read("state/earshot/earshot.log")
+			t.Fatalf("round %d: it ended with %d:\n%s%s", n, code, d.out.String(), log[max(0, len(log)-64<<10):])
 		}
 		h.name = "earshot"
 		if n%2 == 1 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/pprof"
+	"strings"
 	"time"
 )
 
@@ -12,6 +14,9 @@ import (
 // machine down, is promised five seconds, one of which is for a slow machine; what is stored later than this would be cut off
 // by them in the middle.
 const farewell = 4 * time.Second
+
+// finalWords is how long it may take to say that this was not enough: half of what is left.
+const finalWords = 500 * time.Millisecond
 
 // hurry ends the program when it has been ending for too long, such as with a disk that
 // does not answer any more: then what was acknowledged is stored, and of the rest nobody
@@ -22,10 +27,27 @@ func (a *app) hurry(log *slog.Logger) (ended func()) {
 		select {
 		case <-over.Done():
 		case <-time.After(farewell):
-			log.Error("earshot gives up ending well", "after", farewell)
-			fmt.Fprintf(a.err, "earshot: something hangs, perhaps the disk; what was not acknowledged by now is not stored\n  → earshot doctor\n")
+			told := make(chan struct{})
+			go func() { // which may hang as well: the log is on a disk
+				defer close(told)
+				fmt.Fprintf(a.err, "earshot: something hangs, perhaps the disk; what was not acknowledged by now is not stored\n  → earshot doctor\n")
+				log.Error("earshot gives up ending well", "after", farewell, "at", whereAll())
+			}()
+			select {
+			case <-told:
+			case <-time.After(finalWords):
+			}
 			os.Exit(failed)
 		}
 	})
 	return func() { stop(); done() }
+}
+
+// whereAll returns where every goroutine stands, by functions and lines alone: what hangs is
+// among them.
+func whereAll() string {
+	const most = 256 << 10 // stacks that are alike are one, so there is seldom as much
+	var all strings.Builder
+	pprof.Lookup("goroutine").WriteTo(&all, 1)
+	return all.String()[:min(all.Len(), most)]
 }
