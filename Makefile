@@ -91,7 +91,7 @@ test-core: ## the daemon and its tests in pure Go, in seconds, without a model s
 	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,discord RAPID_CHECKS=300 go test -short ./...
 
 figures: ## measure each figure of the bench once
-	go test ./internal/bench
+	go test -timeout 40m ./internal/bench
 
 race: ## all other tests with the race detector, in random order
 	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $$(go list $(PACKAGES) | grep -v '/internal/bench$$')

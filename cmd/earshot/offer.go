@@ -11,15 +11,17 @@ import (
 
 	"earshot/config"
 	"earshot/internal/terminal"
+	"earshot/llm"
 )
 
 // offer lets the person choose among the models that are installed, if the one
 // that is configured is not. The choice is written into a configuration file if
-// there is none yet; a file that somebody wrote is not touched.
-func (a *app) offer(cfg *config.Config, looks []look) []look {
+// there is none yet; a file that somebody wrote is not touched. What is to be done to that
+// file whenever it is read again comes back too; nil is nothing.
+func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*config.Config)) {
 	l := looks[0]
 	if len(looks) > 1 || l.Works || len(l.has) == 0 {
-		return looks
+		return looks, nil
 	}
 	fmt.Fprintf(a.out, "%s is not installed here. These are:\n\n", l.config.Model)
 	for i, m := range l.has {
@@ -29,14 +31,24 @@ func (a *app) offer(cfg *config.Config, looks []look) []look {
 	line, err := readLine(a.ctx, a.in)
 	n, ok := choice(line, len(l.has))
 	if err != nil || !ok {
-		return looks
+		return looks, nil
 	}
-	cfg.Executive.LLM.Model = l.has[n].Name
-	if len(cfg.Executive.LLM.Engines) == 1 {
-		cfg.Executive.LLM.Engines[0].Model = l.has[n].Name
-	}
+	insists = func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, l.has[n].Name) }
+	insists(cfg)
 	a.keep(cfg)
-	return lookAtEngines(a.ctx, cfg.Executive.LLM)
+	return lookAtEngines(a.ctx, cfg.Executive.LLM), insists
+}
+
+// instead puts one model in the place of another.
+func instead(c *llm.Config, of, model string) {
+	if c.Model == of {
+		c.Model = model
+	}
+	for i := range c.Engines {
+		if c.Engines[i].Model == of {
+			c.Engines[i].Model = model
+		}
+	}
 }
 
 // choice returns which of n was meant, counted from 0; nothing means the first.

@@ -107,6 +107,11 @@ func TestOffer(t *testing.T) {
 			w.await("✓ model "+tt.want+" on ollama at", 1)
 			w.says("hello, who is there?")
 			w.await(": I am "+tt.want+".", 1)
+			if r := h.earshot(nil, "reload"); r.code != success {
+				t.Errorf("reload ended with %d: %s", r.code, r.err)
+			}
+			w.says("hello, is it still you?")
+			w.await(": I am "+tt.want+".", 2)
 			w.says("/exit")
 			w.ended()
 			for _, req := range s.requests() {

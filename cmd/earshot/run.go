@@ -49,8 +49,9 @@ func (r runCommand) Run(a *app) error {
 	}
 	defer book.Close()
 	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
+	var insists func(*config.Config)
 	if a.person() {
-		looks = a.offer(cfg, looks)
+		looks, insists = a.offer(cfg, looks)
 	}
 	handle, name := self()
 	defer a.hurry(log)()
@@ -59,7 +60,14 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(owned(err), l.Close())
 	}
 	d.manager = manager
-	d.reloads.load, d.reloads.file, d.reloads.log = a.config, a.file, book
+	d.reloads.file, d.reloads.log = a.file, book
+	d.reloads.load = func() (*config.Config, error) {
+		next, err := a.config()
+		if err == nil && insists != nil {
+			insists(next)
+		}
+		return next, err
+	}
 	d.reloads.hangups = a.take(cfg)
 	written, err := trail.Open(auditFile(cfg), d.auditLost)
 	if err != nil {
