@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"earshot"
 	"earshot/store"
@@ -11,7 +12,7 @@ import (
 type storeCommand struct {
 	Path    storePath    `cmd:"" help:"Print where the journal is."`
 	Rebuild storeRebuild `cmd:"" help:"Make the search and the other views again from the journal."`
-	Delete  storeDelete  `cmd:"" help:"Erase events and everything that came from them."`
+	Delete  storeDelete  `cmd:"" hidden:""` // as it was called once
 }
 
 type storePath struct{}
@@ -40,26 +41,15 @@ func (storeRebuild) Run(a *app) error {
 }
 
 type storeDelete struct {
-	IDs []string `arg:"" name:"id" help:"The IDs of the events, as --json shows them."`
+	IDs []string `arg:"" optional:"" name:"id"`
 }
 
-// Run erases events.
-func (c storeDelete) Run(a *app) error {
-	return a.write(func(s *store.Store) error {
-		var ids []earshot.EventID
-		for _, id := range c.IDs {
-			ids = append(ids, earshot.EventID(id))
-		}
-		n, err := s.Delete(a.ctx, ids...)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return &verdict{notFound, errors.New("there is no such event, or it is erased already")}
-		}
-		_, err = fmt.Fprintf(a.out, "%s erased.\n", count(n, "event"))
-		return err
-	})
+// Run says what it is called now.
+func (c storeDelete) Run(*app) error {
+	if len(c.IDs) == 0 {
+		c.IDs = []string{"ID"}
+	}
+	return &verdict{misused, errors.New("this is done by forget, also while earshot runs\n  → earshot forget --id " + strings.Join(c.IDs, " --id "))}
 }
 
 // write opens the journal for writing, which only one process may.
