@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -11,19 +12,26 @@ import (
 	"earshot/internal/redact"
 )
 
+// logBytes is how long the log becomes before it is put aside: some 60,000 lines, months of a
+// daemon that is well, and no more than a person can search.
+const logBytes = 10 << 20
+
 // A logbook is where the daemon writes down what befalls it. It can be moved, and made
-// more or less talkative, while it is written in.
+// more or less talkative, while it is written in. One that is full is put aside under its name
+// with .1, in the place of the one before. If that cannot be done, it goes on where it is.
 type logbook struct {
 	standard *os.File
 	level    slog.LevelVar
 
 	mu   sync.Mutex
 	file *os.File
+	room int64 // how many bytes it still has room for
+	most int64 // how many there are in one; 0 is no bound
 }
 
 // openLog opens the log that cfg names. What people say cannot get into it.
 func openLog(cfg config.Log, standard *os.File) (*slog.Logger, *logbook, error) {
-	b := &logbook{standard: standard}
+	b := &logbook{standard: standard, most: logBytes}
 	move, err := b.to(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +53,7 @@ func (b *logbook) to(cfg config.Log) (move func(), err error) {
 		if err := os.MkdirAll(filepath.Dir(cfg.File), 0o700); err != nil {
 			return nil, fmt.Errorf("making the place of the log: %w", err)
 		}
-		if file, err = os.OpenFile(cfg.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		if file, err = appended(cfg.File); err != nil {
 			return nil, fmt.Errorf("opening the log: %w", err)
 		}
 	}
@@ -54,15 +62,48 @@ func (b *logbook) to(cfg config.Log) (move func(), err error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		_ = b.leave()
-		b.file = file
+		b.writes(file)
 	}, nil
+}
+
+// appended opens a file to write at its end.
+func appended(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// writes makes a file the log. The mutex is held.
+func (b *logbook) writes(file *os.File) {
+	b.file, b.room = file, math.MaxInt64
+	if about, err := file.Stat(); err == nil && about.Mode().IsRegular() && file != b.standard && b.most > 0 {
+		b.room = b.most - about.Size()
+	}
 }
 
 // Write implements [io.Writer].
 func (b *logbook) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.file.Write(line)
+	if int64(len(line)) > b.room && b.room < b.most { // a longer line has one of its own
+		b.turns()
+	}
+	n, err := b.file.Write(line)
+	b.room -= int64(n)
+	return n, err
+}
+
+// turns puts the log aside and begins another. The mutex is held.
+func (b *logbook) turns() {
+	path := b.file.Name()
+	b.room = b.most // before it is tried again
+	if is, err := b.file.Stat(); err == nil {
+		if there, err := os.Stat(path); err == nil && os.SameFile(is, there) && os.Rename(path, path+".1") != nil {
+			return
+		}
+	}
+	if next, err := appended(path); err == nil {
+		_ = b.leave()
+		b.writes(next)
+	}
 }
 
 // leave closes the file. The mutex is held.

@@ -59,6 +59,7 @@ func (c serviceLogs) Run(a *app) error {
 func (c serviceLogs) copy(a *app, f *os.File, path string) error {
 	lines := bufio.NewReader(f)
 	rest := ""
+	var next *os.File // which has taken the place of f
 	for {
 		line, err := lines.ReadString('\n')
 		rest += line
@@ -75,35 +76,39 @@ func (c serviceLogs) copy(a *app, f *os.File, path string) error {
 			return fmt.Errorf("reading the log: %w", err)
 		case !c.Follow:
 			return nil
+		case next != nil: // and f is read to its end
+			f.Close()
+			defer next.Close()
+			f, next, rest = next, nil, ""
+			lines.Reset(f)
+			continue
 		}
 		select {
 		case <-a.ctx.Done():
 			return nil
 		case <-time.After(poll):
 		}
-		if next, moved := replaced(f, path); moved {
-			f.Close()
-			defer next.Close()
-			f, rest = next, ""
-			lines.Reset(f)
-		}
+		next = replaced(f, path)
 	}
 }
 
-// replaced opens the file that has taken the place of f, if one has. One that was made
-// shorter is read from its beginning.
-func replaced(f *os.File, path string) (*os.File, bool) {
+// replaced opens the file that has taken the place of f; it is nil if none has. One that was
+// made shorter is read from its beginning.
+func replaced(f *os.File, path string) *os.File {
 	is, err := f.Stat()
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	now, err := os.Stat(path)
 	at, seek := f.Seek(0, io.SeekCurrent)
 	if err != nil || seek != nil || os.SameFile(is, now) && now.Size() >= at {
-		return nil, false
+		return nil
 	}
 	next, err := os.Open(path)
-	return next, err == nil
+	if err != nil {
+		return nil
+	}
+	return next
 }
 
 func trimNewline(line string) string {
