@@ -225,11 +225,11 @@ func (d *daemon) late() []earshot.Notice {
 	return early
 }
 
-// working returns what works, for people.
+// working returns what works, for people, the models first.
 func (d *daemon) working() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clone(d.works)
+	return append(d.vitals.models(), d.works...)
 }
 
 // work notes that something works.

@@ -84,14 +84,22 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 	l.has = status.Models
 	switch {
 	case c.Provider == llm.Script:
-		l.Works, l.Text = true, e.Name()
+		l.Works, l.Text = true, modelOn(e.Name(), c)
 	case !installed(status.Models, c.Model):
 		l.Text = fmt.Sprintf("%s has no model %q", e.Name(), c.Model)
 		l.Cure = missing(c, status.Models)
 	default:
-		l.Works, l.Text = true, fmt.Sprintf("%s on %s", c.Model, e.Name())+abilities(status.Models, c.Model)
+		l.Works, l.Text = true, modelOn(e.Name(), c)+abilities(status.Models, c.Model)
 	}
 	return l
+}
+
+// modelOn says which model of which server an engine is.
+func modelOn(server string, c llm.EngineConfig) string {
+	if c.Provider == llm.Script {
+		return server
+	}
+	return c.Model + " on " + server
 }
 
 // abilities says what the model of that name can do besides talking, as far as its

@@ -193,7 +193,8 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 			}
 		}
 	}
-	engines := d.llm.now.Load()
+	had := d.llm.now.Load()
+	engines := had
 	if touched[theModels] {
 		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.vitals.climbed); err != nil {
 			return is, nil, fmt.Errorf("setting up the models: %w", err)
@@ -223,7 +224,10 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	}
 	d.force.Store(force)
 	d.llm.now.Store(engines)
-	d.vitals.engines(engines.of)
+	d.vitals.engines(engines)
+	if had != nil && !slices.Equal(had.of, engines.of) {
+		d.forgive()
+	}
 	move()
 	if d.reloads.done != nil {
 		if err := d.reloads.done.Move(auditFile(force)); err != nil {
@@ -249,6 +253,17 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 		}
 	}
 	return is, waits, nil
+}
+
+// forgive forgets in all rooms that a model failed: it is another from now on.
+func (d *daemon) forgive() {
+	for _, c := range d.rooms.now() {
+		for _, fault := range c.State(d.audience()).Faults {
+			if fault.Key == "model" || strings.HasPrefix(fault.Key, "model of ") {
+				c.Know(earshot.Notice{Key: fault.Key, Over: true})
+			}
+		}
+	}
 }
 
 // possible returns what can be in force of next, where was is, and the keys that need a

@@ -315,6 +315,48 @@ func TestReloadRunningTurn(t *testing.T) {
 	}
 }
 
+// TestReloadModel: what works, and what does not, is told of the models in force, not of
+// those before.
+func TestReloadModel(t *testing.T) {
+	r := renovated(t, false)
+	file := filepath.Join(filepath.Dir(r.file), "model.yaml")
+	if err := os.WriteFile(file, []byte("reply: well\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := func(text string) {
+		t.Helper()
+		r.write(text)
+		if _, err := r.reload(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	works := func(want ...string) {
+		t.Helper()
+		if got := r.desk.State(r.audience()); len(got.Faults) > 0 || !slices.Equal(got.Works, want) {
+			t.Errorf("%q works and %v does not, want %q and nothing", got.Works, got.Faults, want)
+		}
+	}
+	scripted := "executive: {llm: {provider: script, model: \"\", host: \"\", script: " + file + "}}\n"
+	set(scripted)
+	works("script")
+	const away = "executive: {llm: {provider: openai, host: \"127.0.0.1:1\", model: %s}}\n"
+	set(fmt.Sprintf(away, "small"))
+	works("small on openai at 127.0.0.1:1")
+	set(fmt.Sprintf(away, "large"))
+	works("large on openai at 127.0.0.1:1")
+	board := &testkit.Voice{Called: "board", Flow: true}
+	defer r.desk.Enter(board, r.audience())()
+	if err := r.Admit(t.Context(), earshot.Event{From: r.account, Via: "board", Body: earshot.Message{Text: "hello"}}); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Await(t, soon, "a fault of the model", func() bool {
+		is := r.desk.State(r.audience())
+		return len(is.Works) == 0 && len(is.Faults) == 1 && is.Faults[0].Key == "model"
+	})
+	set(scripted)
+	works("script")
+}
+
 // TestReloadRooms: a room is called otherwise and for others at once; one that is gone
 // stays until a restart.
 func TestReloadRooms(t *testing.T) {

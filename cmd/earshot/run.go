@@ -100,9 +100,6 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	for _, l := range looks {
 		findings = append(findings, l.finding)
 		d.vitals.looked(l)
-		if l.Works {
-			d.work(l.Text)
-		}
 	}
 	for _, f := range senses {
 		findings = append(findings, f)

@@ -29,6 +29,7 @@ type vitals struct {
 type vital struct {
 	room.Part
 	about string
+	made  llm.EngineConfig // of an engine, what it was made of
 }
 
 // The parts of which people may never have heard unless they fail, by what their loss
@@ -104,7 +105,13 @@ func (v *vitals) found(f finding) {
 
 // looked takes in what was found out about an engine.
 func (v *vitals) looked(l look) {
-	v.is(room.Part{Name: cmp.Or(l.config.Name, string(l.config.Provider)), Kind: room.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
+	name := cmp.Or(l.config.Name, string(l.config.Provider))
+	v.is(room.Part{Name: name, Kind: room.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && had.Name == name }); k >= 0 {
+		v.all[k].made = l.config
+	}
 }
 
 // gone forgets a part that there is no longer.
@@ -114,19 +121,30 @@ func (v *vitals) gone(name string) {
 	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind != room.Engine && had.Name == name })
 }
 
-// engines says which engines there are. One that is new is well until it shows otherwise.
-func (v *vitals) engines(all []llm.EngineConfig) {
+// engines says which engines there are. One that is new, or made of something else, is well
+// until it shows otherwise.
+func (v *vitals) engines(e *engines) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	is := func(had vital) bool { return had.Kind == room.Engine }
-	v.all = slices.DeleteFunc(v.all, func(had vital) bool {
-		return is(had) && !slices.ContainsFunc(all, func(c llm.EngineConfig) bool { return c.Name == had.Name })
-	})
-	for _, c := range all {
-		if !slices.ContainsFunc(v.all, func(had vital) bool { return is(had) && had.Name == c.Name }) {
-			v.all = append(v.all, vital{Part: room.Part{Name: c.Name, Kind: room.Engine, Well: true, Since: time.Now(), Text: c.Model}})
+	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && !slices.Contains(e.of, had.made) })
+	for i, c := range e.of {
+		if !slices.ContainsFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && had.made == c }) {
+			about := modelOn(e.Engines[i].Name(), c)
+			v.all = append(v.all, vital{Part: room.Part{Name: c.Name, Kind: room.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
 		}
 	}
+}
+
+// models returns what answers, in words: the engines that are well.
+func (v *vitals) models() (all []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, p := range v.all {
+		if p.Kind == room.Engine && p.Well {
+			all = append(all, cmp.Or(p.about, p.Name))
+		}
+	}
+	return all
 }
 
 // noticed takes in what a part has reported of itself.
