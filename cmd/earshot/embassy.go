@@ -130,7 +130,7 @@ func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
 	})
 	for _, f := range findings {
 		if !f.Works {
-			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+			d.desk.Know(f.notice())
 		}
 	}
 	return findings

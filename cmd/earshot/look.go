@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"earshot"
 	"earshot/internal/terminal"
 	"earshot/llm"
 )
@@ -25,6 +26,11 @@ type finding struct {
 	Works bool   `json:"works"`
 	Text  string `json:"text"`
 	Cure  string `json:"cure,omitempty"` // the command or the step that mends it
+}
+
+// notice tells of a finding that does not work, where others are told of too.
+func (f finding) notice() earshot.Notice {
+	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure}
 }
 
 // show prints findings, one a line, the cure of each below it.

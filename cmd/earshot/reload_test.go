@@ -615,7 +615,7 @@ func TestSections(t *testing.T) {
 	await("c instead of b", map[string]int{"a": 1, "b": 2, "c": 1})
 	testkit.Await(t, soon, "a notice", func() bool {
 		faults := d.desk.State(d.audience()).Faults
-		return len(faults) == 1 && faults[0].Key == "c"
+		return len(faults) == 1 && faults[0].Key == "c" && faults[0].Text == "c: it is missing"
 	})
 	set(map[string]any{"a": 1})
 	await("nothing but a", map[string]int{"a": 1, "b": 2, "c": 1})

@@ -122,7 +122,7 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	show(w, findings)
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
-		d.desk.Know(earshot.Notice{Key: l.Thing, Text: "there was none at the start: " + l.Text, Cure: l.Cure})
+		d.desk.Know(earshot.Notice{Key: l.Thing, Text: "there was no model at the start: " + l.Text, Cure: l.Cure})
 		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")
 	}
 	fmt.Fprintln(w)

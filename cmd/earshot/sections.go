@@ -102,7 +102,7 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*charge) 
 		d.work(f.Thing)
 		d.vitals.found(f)
 		if !f.Works {
-			d.report(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+			d.report(f.notice())
 		}
 	}
 	d.launch(ctx, run, next.parts)

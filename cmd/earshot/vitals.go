@@ -164,7 +164,7 @@ func partText(n earshot.Notice) string {
 	if n.Over {
 		return ""
 	}
-	return n.Text
+	return strings.TrimPrefix(n.Text, n.Key+": ")
 }
 
 // began counts that a part is begun again.

@@ -260,7 +260,7 @@ func (a *app) senses(d *daemon, voice bool) []finding {
 	findings := d.larynx(a.ctx)
 	for _, f := range findings {
 		if !f.Works {
-			d.desk.Know(earshot.Notice{Key: f.Thing, Text: f.Text, Cure: f.Cure})
+			d.desk.Know(f.notice())
 		}
 	}
 	return findings
