@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -61,6 +63,17 @@ func taken(name string) bool {
 		}
 	}
 	return false
+}
+
+// shut closes the database of a new file, unless what is done with it has failed already.
+// None of it is left in the log beside it then, which keeps another name: where the disk is
+// full SQLite would leave it there, and say nothing.
+func shut(ctx context.Context, db *sql.DB, err error) error {
+	if err == nil {
+		var busy, frames, moved int
+		err = db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	}
+	return errors.Join(err, db.Close())
 }
 
 // replace gives the whole file at fresh the name path, which is free.

@@ -173,7 +173,7 @@ func unwrap(ctx context.Context, backup, fresh string) (r Restoration, err error
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = shut(ctx, db, err) }()
 	v, err := version(ctx, db)
 	switch {
 	case err != nil || v == 0:
@@ -206,7 +206,7 @@ func (r *Restoration) forget(ctx context.Context, c Config, path, fresh string) 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = shut(ctx, db, err) }()
 	var s *Store // once there is something to erase: it brings the file up to date
 	for some := range slices.Chunk(ids, asked) {
 		if there, err := anyOf(ctx, db, some); err != nil || !there {

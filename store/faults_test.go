@@ -17,6 +17,7 @@ import (
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"earshot"
 	"earshot/store"
 )
 
@@ -267,4 +268,87 @@ func TestBackupFails(t *testing.T) {
 		os.Remove(path)
 	})
 	add(t, s, said("and on"))
+}
+
+// TestRestoreFails: whatever write of a restore fails, and all after it, the journal is what
+// it was or what it is to be, whole and without what was forgotten since the backup, and it
+// can be tried again.
+func TestRestoreFails(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a")
+	s, err := store.Open(t.Context(), store.Config{Directory: a})
+	must(t, err)
+	add(t, s, numbered(20)...)
+	add(t, s, by("ann", "ann", earshot.Message{Text: "xylophone"}))
+	archive, err := store.OpenReader(t.Context(), a)
+	must(t, err)
+	backup := filepath.Join(t.TempDir(), "backup")
+	must(t, archive.Backup(t.Context(), backup))
+	must(t, archive.Close())
+	_, err = s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{"ann"}}, nil)
+	must(t, err)
+	add(t, s, said("since"))
+	before := texts(everything(t, s))
+	must(t, s.Close())
+	whole, err := os.ReadFile(filepath.Join(a, "earshot.db"))
+	must(t, err)
+	after := strings.TrimSuffix(before, "|since")
+
+	c := store.Config{}
+	failing(t, 1, func() error {
+		c.Directory = t.TempDir()
+		must(t, os.WriteFile(filepath.Join(c.Directory, "earshot.db"), whole, 0o600))
+		_, err := store.Restore(t.Context(), c, backup, true)
+		return err
+	}, func(n int, err error) {
+		s, again := store.Open(t.Context(), c)
+		if again != nil {
+			t.Fatalf("after %d writes it is not opened: %v", n, again)
+		}
+		if got := texts(everything(t, s)); got != after && (err == nil || got != before) {
+			t.Fatalf("after %d writes (%v) there is %s", n, err, got)
+		}
+		if found, err := s.For(everybody).Search(t.Context(), "xylophone", 9); err != nil || len(found) > 0 {
+			t.Fatalf("after %d writes the search finds %s, %v", n, texts(found), err)
+		}
+		must(t, s.Close())
+		if _, err := store.Restore(t.Context(), c, backup, true); err != nil {
+			t.Fatalf("after %d writes it is not restored: %v", n, err)
+		}
+		must(t, os.RemoveAll(c.Directory))
+	})
+}
+
+// TestSalvageFails: whatever write fails of saving what can be read of a damaged file, and
+// all after it, the next start has all of it.
+func TestSalvageFails(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a")
+	s, err := store.Open(t.Context(), store.Config{Directory: a})
+	must(t, err)
+	add(t, s, numbered(20)...)
+	want := texts(everything(t, s))
+	must(t, s.Close())
+	whole, err := os.ReadFile(filepath.Join(a, "earshot.db"))
+	must(t, err)
+	copy(whole, "no journal at all")
+
+	directory := ""
+	failing(t, 1, func() error {
+		directory = t.TempDir()
+		must(t, os.WriteFile(filepath.Join(directory, "earshot.db"), whole, 0o600))
+		s, err := store.Open(t.Context(), store.Config{Directory: directory})
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	}, func(n int, _ error) {
+		s, err := store.Open(t.Context(), store.Config{Directory: directory})
+		if err != nil {
+			t.Fatalf("after %d writes it is not opened: %v", n, err)
+		}
+		if got := texts(everything(t, s)); got != want {
+			t.Fatalf("after %d writes there is %q", n, got)
+		}
+		must(t, s.Close())
+		must(t, os.RemoveAll(directory))
+	})
 }
