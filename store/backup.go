@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -139,20 +140,14 @@ func Restore(ctx context.Context, c Config, backup string, instead bool) (r Rest
 		return r, fmt.Errorf("%w: %s", os.ErrExist, path)
 	}
 	fresh := filepath.Join(directory, salvageFile)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, discard(fresh))
-		}
-	}()
-	if r, err = unwrap(ctx, backup, fresh); err != nil {
-		return Restoration{}, err
+	r, err = unwrap(ctx, backup, fresh)
+	if err == nil && there && bytes > 0 {
+		err = r.forget(ctx, c, path, fresh)
 	}
-	if there && bytes > 0 {
-		if err := r.forget(ctx, c, path, fresh); err != nil {
-			return Restoration{}, err
-		}
+	if err != nil {
+		return Restoration{}, errors.Join(err, discard(fresh))
 	}
-	if there {
+	if there { // whatever fails from here on, the next start finishes it
 		if r.Aside, err = aside(path, wasReplaced, now); err != nil {
 			return r, err
 		}
@@ -314,16 +309,25 @@ func companions(ctx context.Context, db *sql.DB) (all []Companion, err error) {
 	return all, rows.Err()
 }
 
-// copied copies a file to a new one, for its owner alone, and forces it to the disk.
-func copied(from, to string) (err error) {
+// copied copies a database to a new one, for its owner alone, and forces it to the disk: with
+// the log beside it, where a journal that was set aside may have the last of what it knows.
+func copied(from, to string) error {
+	if err := errors.Join(discard(to), copiedFile(from, to)); err != nil {
+		return err
+	}
+	if err := copiedFile(from+"-wal", to+"-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// copiedFile copies a file to a new one.
+func copiedFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if err := discard(to); err != nil {
-		return err
-	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

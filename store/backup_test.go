@@ -158,6 +158,27 @@ func TestRestoreInstead(t *testing.T) {
 	}
 }
 
+// TestRestoreWithLog: a journal that was not closed, as that which is set aside after a crash,
+// comes back with what stands in the log beside it.
+func TestRestoreWithLog(t *testing.T) {
+	s := fresh(t, filepath.Join(t.TempDir(), "a"))
+	add(t, s, numbered(3)...)
+	want := texts(everything(t, s))
+	crashed := filepath.Join(t.TempDir(), "earshot.db.replaced")
+	for _, ending := range []string{"", "-wal"} {
+		data, err := os.ReadFile(s.Path() + ending)
+		must(t, err)
+		must(t, os.WriteFile(crashed+ending, data, 0o600))
+	}
+	to := filepath.Join(t.TempDir(), "b")
+	if _, err := store.Restore(t.Context(), where(to), crashed, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(everything(t, fresh(t, to))); got != want {
+		t.Errorf("there is %q", got)
+	}
+}
+
 // TestRestoreForgetsAgain: what was erased after a backup was made, or stood in it, does not
 // come back by it where that is known, whatever the age of the backup, and everything else does.
 func TestRestoreForgetsAgain(t *testing.T) {
