@@ -94,6 +94,9 @@ func (b *logbook) Write(line []byte) (int, error) {
 // turns puts the log aside and begins another. The mutex is held.
 func (b *logbook) turns() {
 	path := b.file.Name()
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the file is put aside, and not the link that leads to it
+	}
 	b.room = b.most // before it is tried again
 	if is, err := b.file.Stat(); err == nil {
 		if there, err := os.Stat(path); err == nil && os.SameFile(is, there) && os.Rename(path, path+".1") != nil {

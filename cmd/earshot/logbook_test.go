@@ -120,6 +120,25 @@ func TestFullLog(t *testing.T) {
 			t.Errorf("there are %q and %q", now, before)
 		}
 	})
+	t.Run("that a link leads to", func(t *testing.T) {
+		b, path := bounded(t, 100, full)
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(path, link); err != nil {
+			t.Fatal(err)
+		}
+		move, err := b.to(config.Log{File: link, Level: "info"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		move()
+		write(t, b, "new\n")
+		if now, before := logged(t, path); now != "new\n" || before != full {
+			t.Errorf("there are %q and %q", now, before)
+		}
+		if there, err := os.Readlink(link); err != nil || there != path {
+			t.Errorf("the link leads to %q, %v", there, err)
+		}
+	})
 	t.Run("that cannot be put aside", func(t *testing.T) {
 		b, path := bounded(t, 100, full)
 		if err := os.MkdirAll(filepath.Join(path+".1", "taken"), 0o700); err != nil {
