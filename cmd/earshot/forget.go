@@ -122,18 +122,17 @@ func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forg
 	if err != nil {
 		return err
 	}
-	if c.DryRun && c.JSON {
-		return a.json(p)
-	}
-	if !c.JSON {
+	switch {
+	case !c.JSON:
 		fmt.Fprintln(a.out, terminal.Safe(p.text()))
+	case c.DryRun || p.nothing():
+		if err := a.json(p); err != nil {
+			return err
+		}
 	}
 	switch {
 	case p.nothing():
-		if c.JSON {
-			return a.json(p)
-		}
-		return nil
+		return &verdict{code: notFound}
 	case c.DryRun:
 		return nil
 	case !c.Yes:
