@@ -132,7 +132,8 @@ func TestEveryFigure(t *testing.T) {
 			"exporting 100,000 events", "importing 100,000 events", "backing up 100,000 events", "keeping a message while a backup is made"}},
 		{"streams", true, []string{
 			"memory of the daemon (RssAnon), with idle streams", "goroutines of the daemon, with idle streams",
-			"CPU of the daemon, with idle streams", "message posted → kept, beside streams that are told of it"}},
+			"CPU of the daemon, with idle streams", "message posted → kept, beside streams that are told of it",
+			"message posted → told to a stream, of a thousand"}},
 		{"day", true, []string{"a day of 50 events, performed again"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
