@@ -229,7 +229,7 @@ func (d *daemon) late() []earshot.Notice {
 func (d *daemon) working() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append(d.vitals.models(), d.works...)
+	return d.vitals.working(d.works)
 }
 
 // work notes that something works.

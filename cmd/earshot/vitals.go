@@ -135,13 +135,23 @@ func (v *vitals) engines(e *engines) {
 	}
 }
 
-// models returns what answers, in words: the engines that are well.
-func (v *vitals) models() (all []string) {
+// working returns what works, for people: the engines that are well, and of some parts those
+// that are not ill.
+func (v *vitals) working(parts []string) (all []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	ill := make(map[string]bool)
 	for _, p := range v.all {
-		if p.Kind == room.Engine && p.Well {
+		switch {
+		case !p.Well:
+			ill[p.Name] = true
+		case p.Kind == room.Engine:
 			all = append(all, cmp.Or(p.about, p.Name))
+		}
+	}
+	for _, p := range parts {
+		if !ill[p] {
+			all = append(all, p)
 		}
 	}
 	return all

@@ -82,6 +82,27 @@ func TestVitals(t *testing.T) {
 	}
 }
 
+// TestWhatWorks: nothing is said to work of which it is known that it does not.
+func TestWhatWorks(t *testing.T) {
+	v := new(vitals)
+	works := func(want string) {
+		t.Helper()
+		if got := strings.Join(v.working([]string{"journal", "console"}), ", "); got != want {
+			t.Errorf("%s works, want %s", got, want)
+		}
+	}
+	v.looked(look{finding: finding{Thing: "model", Works: true, Text: "small on ollama"}, config: llm.EngineConfig{Name: "ollama"}})
+	v.found(finding{Thing: "journal", Works: true})
+	works("small on ollama, journal, console")
+	v.noticed(earshot.Notice{Key: "store.full", Text: "the disk is full"})
+	works("small on ollama, console")
+	v.climbed(llm.Step{Called: "ollama", Rung: llm.GaveUp, Err: &llm.Error{Fault: llm.Unreachable}})
+	works("console")
+	v.climbed(llm.Step{Called: "ollama", Rung: llm.Answered})
+	v.noticed(earshot.Notice{Key: "store.full", Over: true})
+	works("small on ollama, journal, console")
+}
+
 // TestPartsThatAreCounted: each part is counted under a name that says nothing of anybody.
 func TestPartsThatAreCounted(t *testing.T) {
 	known := fmt.Sprint(counted())
