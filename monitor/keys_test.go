@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/monitor"
+	"earshot/participants"
 )
 
 // presses strokes keys that have names, parted by blanks; 'text' is typed.
@@ -234,6 +235,18 @@ func TestNothingTwice(t *testing.T) {
 	m.Step(later, monitor.Events(s.events[6:]))
 	if got, want := words(m.Screen()), words(opened(200, 60, s.events).Screen()); got != want {
 		t.Errorf("after the loss it shows\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// TestAScriptWrites: who said no name is called as everywhere else, also while it follows,
+// though they are nobody who is known.
+func TestAScriptWrites(t *testing.T) {
+	m := opened(200, 60, nil)
+	s := new(script)
+	s.add(0, "1", participants.Generic, earshot.Message{Text: "the tests are green"}, participants.Agent)
+	m.Step(later, monitor.Events(s.events))
+	if got := words(m.Screen()); !strings.Contains(got, "user → ") || strings.Contains(got, "unknown") {
+		t.Errorf("it shows\n%s", got)
 	}
 }
 

@@ -93,7 +93,8 @@ type past struct {
 func newPast() *past {
 	return &past{
 		by: make(map[earshot.EventID]*entry), turns: make(map[earshot.TurnID]*entry),
-		called: make(map[earshot.ParticipantID]string), agents: map[earshot.ParticipantID]bool{participants.Agent: true},
+		called: map[earshot.ParticipantID]string{participants.Generic: string(participants.Generic)}, // who is nobody that the daemon knows
+		agents: map[earshot.ParticipantID]bool{participants.Agent: true},
 	}
 }
 

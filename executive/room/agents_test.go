@@ -346,11 +346,15 @@ func TestWhyNamesTheAgents(t *testing.T) {
 		c.must(t, "ann", "@all count", time.Second)
 		c.must(t, "bob", "/why", time.Second)
 		c.must(t, "bob", "/context", time.Second)
-		c.stop()
 		told := strings.Join(c.told("bob"), "\n")
+		for _, f := range c.Snapshot(owner).Scene {
+			told += "\nof the scene: " + string(f.Text)
+		}
+		c.stop()
 		for _, want := range []string{
 			"Earshot answered, because: " + room.Everybody, "Scout answered, because: " + room.Everybody,
 			"): Earshot: you have said", "): Scout: you have said",
+			"of the scene: Earshot: you have said", "of the scene: Scout: you have said",
 		} {
 			if strings.Count(told, want) != 1 {
 				t.Errorf("%q is not in %q", want, told)

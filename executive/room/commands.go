@@ -121,12 +121,20 @@ func (r *Room) going(a earshot.Audience) (all []scene.Item) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
 			continue // it has no seat any more
 		}
-		if i.Field == scene.Agent && len(agents) > 1 {
-			i.Text, i.Name, i.Was = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), "", ""
+		if len(agents) > 1 {
+			i = r.attributed(i)
 		}
 		all = append(all, i)
 	}
 	return all
+}
+
+// attributed returns i with the name of whose state it is, if it is an agent's.
+func (r *Room) attributed(i scene.Item) scene.Item {
+	if i.Field == scene.Agent {
+		i.Text, i.Name, i.Was = earshot.Text(r.cfg.People.Name(i.Of)+": "+i.Line()), "", ""
+	}
+	return i
 }
 
 // facts are what the reflexes of an agent answer from, as far as a may know it.

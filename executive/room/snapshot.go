@@ -189,7 +189,7 @@ func tail(text earshot.Text, most int) earshot.Text {
 }
 
 // shownScene returns what is going on, as everybody in a may know it, without a word to
-// the scene itself.
+// the scene itself. Where there are several agents, it says of which each state is.
 func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []Fact) {
 	agents := ids(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
@@ -198,6 +198,9 @@ func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []Fact) {
 		}
 		if i.Field == scene.Environment && i.Source == clock {
 			continue // everybody has one
+		}
+		if len(agents) > 1 {
+			i = r.attributed(i)
 		}
 		all = append(all, Fact{
 			ID: i.ID, Field: i.Field, Of: i.Of, By: i.By, Text: earshot.Text(i.Line()), At: i.At, Source: i.Source,
