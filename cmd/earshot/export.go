@@ -90,6 +90,9 @@ func deliver(path string, force bool, write func(io.Writer) error) (err error) {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with 0600
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
+		wrong.Path = path // and not what it is called until it is whole
+	}
 	if err != nil {
 		return err
 	}

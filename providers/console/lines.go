@@ -43,7 +43,7 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 		}
 	}
 	if ctx.Err() == nil && failed > 0 {
-		return fmt.Errorf("asking: %d lines were not sent", failed)
+		return fmt.Errorf("asking: lines that were not sent: %d", failed)
 	}
 	return ctx.Err()
 }
