@@ -151,12 +151,16 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 	if gone > 0 {
 		fmt.Fprintf(a.out, "Left out: %s of the backup, taken away here since.\n", count(gone, thing))
 	}
-	if _, err := os.Lstat(path); err == nil {
-		if err := os.Rename(path, path+".replaced-"+now.UTC().Format("20060102T150405Z")); err != nil {
-			return err
-		}
+	// What is here is set aside only when the other is on the disk: where no file is, the next
+	// restore would take it that nobody has refused anything.
+	fresh := path + ".replaced-by" // if a kill leaves it there, it goes like what is set aside
+	if err := replaceFile(fresh, data); err != nil {
+		return err
 	}
-	return replaceFile(path, data)
+	if err := os.Rename(path, path+".replaced-"+now.UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(fresh, path)
 }
 
 // tell says what came of it.
