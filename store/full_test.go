@@ -31,6 +31,7 @@ func TestNoRoom(t *testing.T) {
 	if got := len(everything(t, s)); got != kept {
 		t.Errorf("%d events are kept, %d were acknowledged", got, kept)
 	}
+	awaitNotices(t, heard, "store.full") // what is over before it was told is not told
 	must(t, s.Run(t.Context(), "PRAGMA max_page_count = 100000"))
 	add(t, s, big())
 	add(t, s, big())
