@@ -3,51 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"earshot"
 )
-
-// Delete erases the events with the given IDs and, in turn, everything that
-// was derived from them, from the journal, the views and the files. What stays
-// is that there was something: its sequence, ID, time, room and visibility. N
-// is how many events lost their content now; unknown IDs are passed over.
-//
-// If ctx ends, or another program reads the file, when only the last traces in
-// the files are left to remove, n is right and the error says so. The next
-// deletion, or the next start, removes them.
-func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
-	if len(ids) == 0 {
-		return 0, nil
-	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return 0, err
-	}
-	var gone int
-	err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
-		victims, err := descendants(ctx, tx, string(list))
-		if err != nil {
-			return false, err
-		}
-		for _, v := range victims {
-			if _, err := s.erase(ctx, tx, v); err != nil {
-				return false, fmt.Errorf("deleting: %w", err)
-			}
-		}
-		gone = len(victims)
-		return gone > 0, mark(ctx, tx)
-	})
-	if err != nil {
-		return 0, err
-	}
-	if err := s.purge(ctx); err != nil {
-		return gone, fmt.Errorf("deleted, but the words may still lie on the disk: %w", err)
-	}
-	return gone, nil
-}
 
 // A victim is a row that is going to be erased. Its columns are read too, so
 // that one whose payload is damaged can be.

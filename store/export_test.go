@@ -160,3 +160,19 @@ func End(lines string) string {
 	}
 	return string(end) + "\n"
 }
+
+// Delete forgets some events as Forget does, and removes the last traces itself, now.
+func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err error) {
+	for len(ids) > 0 {
+		all := make([]Doomed, len(ids))
+		for i, id := range ids {
+			all[i].ID = id
+		}
+		gone, taken, err := s.forgetSome(ctx, all, slice)
+		if err != nil {
+			return n, err
+		}
+		n, ids = n+len(gone), ids[taken:]
+	}
+	return n, s.purge(ctx)
+}

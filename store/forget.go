@@ -27,9 +27,11 @@ const (
 	gathered = 4096
 )
 
-// Forget erases what a selection means and all that was made of it, as [Store.Delete]
-// does, the newest first and in steps so short that others can write in between. N is how
-// many events lost their content. Each is called with some of them when they are on the
+// Forget erases what a selection means and, in turn, all that was made of it, from the
+// journal, the views and the files, the newest first and in steps so short that others can
+// write in between. What stays is that there was something: its sequence, ID, time, room and
+// visibility. N is how many events lost their content; IDs that nobody knows are passed over.
+// Each is called with some of them when they are on the
 // disk as erased, from the caller's goroutine, until all were; it may be nil.
 //
 // A selection should say until when: what comes meanwhile is not meant otherwise, except

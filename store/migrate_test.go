@@ -408,8 +408,8 @@ func TestUnfinishedDeletion(t *testing.T) {
 		all = append(all, e.ID)
 	}
 	n, err := s.Delete(ctx, all...)
-	if n != 30 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "may still lie on the disk") {
-		t.Errorf("deleted %d, %v; want 30, and to be told that traces are left", n, err)
+	if n != 30 || !errors.Is(err, context.Canceled) {
+		t.Errorf("deleted %d, %v; want 30, and that it was cut short", n, err)
 	}
 	if len(traces(t, directory, []string{"xylophone"})) == 0 {
 		t.Fatal("no traces are left: the test cut it short too late to prove anything")

@@ -73,7 +73,7 @@ func TestTheTableIsTheAgenda(t *testing.T) {
 			case len(pending) == 0:
 			case step == "erase":
 				id := rapid.SampledFrom(pending).Draw(t, "which").Event.ID
-				_, err = s.Delete(t.Context(), id)
+				_, err = s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{id}}, nil)
 				agendas[room].Apply(earshot.Event{ID: id, Body: earshot.Erased{Was: earshot.KindReminder}})
 				journal = slices.DeleteFunc(journal, func(e earshot.Event) bool { return e.ID == id })
 			default:
