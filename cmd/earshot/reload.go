@@ -376,8 +376,9 @@ func (r renewal) String() string {
 	if len(now) > 0 {
 		parts = append(parts, count(len(now), "key")+map[bool]string{true: " holds", false: " hold"}[len(now) == 1]+" from now on")
 	}
-	for _, part := range r.Begins {
-		parts = append(parts, part+map[bool]string{true: " begin again", false: " begins again"}[part == theCameras])
+	if len(r.Begins) > 0 { // which may be off from now on, or still
+		one := len(r.Begins) == 1 && r.Begins[0] != theCameras
+		parts = append(parts, strings.Join(r.Begins, ", ")+map[bool]string{true: " is", false: " are"}[one]+" as it says now")
 	}
 	if len(r.Waiting) > 0 {
 		parts = append(parts, strings.Join(r.Waiting, ", ")+map[bool]string{true: " waits", false: " wait"}[len(r.Waiting) == 1]+" for a restart")

@@ -477,6 +477,31 @@ func TestReloadFaults(t *testing.T) {
 	}
 }
 
+// TestRenewalInWords: of a part it is not said that it begins, since it may be off.
+func TestRenewalInWords(t *testing.T) {
+	for _, tt := range []struct {
+		keys, begins, waits []string
+		want                string
+	}{
+		{want: "; nothing in it is different."},
+		{keys: []string{"speakers.sure"}, want: ": 1 key holds from now on."},
+		{keys: []string{"server.listen"}, begins: []string{theAPI}, want: ": the API is as it says now."},
+		{keys: []string{"providers.webcam.enabled"}, begins: []string{theCameras}, want: ": the cameras are as it says now."},
+		{
+			keys: []string{"executive.name", "executive.llm.model", "store.directory"}, begins: []string{theMicrophone, onDiscord}, waits: []string{"store.directory"},
+			want: ": 1 key holds from now on; the microphone, Discord are as it says now; store.directory waits for a restart.",
+		},
+	} {
+		is := renewal{Begins: tt.begins, Waiting: tt.waits}
+		for _, key := range tt.keys {
+			is.Changes = append(is.Changes, config.Change{Key: key})
+		}
+		if got := is.String(); got != "The configuration was read again"+tt.want {
+			t.Errorf("%v: %s", tt.keys, got)
+		}
+	}
+}
+
 // TestReloadAlways: whatever is written in whatever order, the last configuration that was
 // right holds.
 func TestReloadAlways(t *testing.T) {
