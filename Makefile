@@ -35,9 +35,13 @@ endif
 # PortAudio's Go side keeps numbers in pointers, which the race detector's
 # companion does not allow. SQLite itself is C in the shape of Go, with memory of
 # its own in which there is nothing to detect; watching it takes most of the time.
-# The bench works out for minutes what others share nothing of, and is run without.
+# The bench and the training work out for minutes what others share nothing of, and are
+# run without. The longest packages come first, so that none is left alone at the end.
 RACE = -race -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
 	-gcflags=modernc.org/sqlite/lib=-race=false
+
+LONG = earshot/cmd/earshot earshot/store earshot/internal/sound earshot/executive/room earshot/models
+ALONE = earshot/internal/bench earshot/models/voiceprint/train
 
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.
 ARGS ?=
@@ -90,11 +94,12 @@ test-core: ## the daemon and its tests in pure Go, in seconds, without a model s
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,discord RAPID_CHECKS=300 go test -short ./...
 
-figures: ## measure each figure of the bench once
-	go test -timeout 40m ./internal/bench
+figures: ## measure each figure of the bench once, and train the voice prints
+	go test -timeout 40m $(ALONE)
 
 race: ## all other tests with the race detector, in random order
-	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) $$(go list $(PACKAGES) | grep -v '/internal/bench$$')
+	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) \
+		$$({ printf '%s\n' $(LONG); go list $(PACKAGES); } | grep -vx $(foreach package,$(ALONE),-e '$(package)') | awk '!seen[$$0]++')
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test

@@ -1,15 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 )
 
 // bin is where the programs are that were built.
-func (b bench) bin() string { return filepath.Join(b.dir, "bin") }
+func (b bench) bin() string { return cmp.Or(b.built, filepath.Join(b.dir, "bin")) }
 
 // daemon builds earshot without C, as make build does.
 func (b bench) daemon(ctx context.Context) (binary string, err error) {
@@ -26,8 +28,13 @@ func (b bench) helpers(ctx context.Context) error {
 	return nil
 }
 
+// building is held while a program is built.
+var building sync.Mutex
+
 // build builds a program, once for all figures.
 func (b bench) build(ctx context.Context, name, what string, env ...string) (binary string, err error) {
+	building.Lock()
+	defer building.Unlock()
 	binary = filepath.Join(b.bin(), name)
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil

@@ -106,6 +106,7 @@ type bench struct {
 	rounds  int    // in each repeat
 	repeats int    // of which the median counts
 	dir     string // for files, on the disk that a journal would be on
+	built   string // for programs; empty: a folder of dir
 	past    int    // sentences in a large journal; zero: as many as a figure is of
 	kept    string // where what takes minutes to make is kept for the next run; empty: nowhere
 }

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 // TestEveryFigure measures each figure once and looks at the table, never at a
 // speed: how fast it is depends on who else uses the machine.
 func TestEveryFigure(t *testing.T) {
-	b := bench{rounds: 1, repeats: 1, dir: t.TempDir()} // in which each program is built once
+	built := t.TempDir() // each program, once
 	for _, tt := range []struct {
 		name string
 		slow bool // builds or starts programs
@@ -140,6 +140,10 @@ func TestEveryFigure(t *testing.T) {
 			if tt.slow && testing.Short() {
 				t.Skip("builds or starts programs")
 			}
+			if tt.slow {
+				t.Parallel()
+			}
+			b := bench{rounds: 1, repeats: 1, dir: t.TempDir(), built: built}
 			chosen, err := choose(tt.name)
 			if err != nil {
 				t.Fatal(err)
