@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"flag"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -293,6 +294,8 @@ func counted(t *testing.T, s *store.Store) (all string) {
 // when its version changes or when it was away.
 func TestProjections(t *testing.T) {
 	c := store.Config{Directory: filepath.Join(t.TempDir(), "state")}
+	var log strings.Builder
+	c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	with := func(projections ...earshot.Projection) *store.Store {
 		c.Projections = projections
 		s, err := store.Open(t.Context(), c)
@@ -313,6 +316,9 @@ func TestProjections(t *testing.T) {
 		t.Errorf("version 2 has %s", got)
 	}
 	must(t, s.Close())
+	if strings.Count(log.String(), "made again") != 1 || !strings.Contains(log.String(), "views=counter") {
+		t.Errorf("of a view that is made again the log says %q", &log)
+	}
 
 	s = with()
 	add(t, s, said("c"))

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"earshot"
 )
@@ -30,11 +31,19 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	var stale []earshot.Projection
+	var other []string // that are there, as another program made them
 	for _, p := range s.projections {
-		if v, ok := have[p.Name()]; !ok || v != p.Version() {
+		v, ok := have[p.Name()]
+		if !ok || v != p.Version() {
 			stale = append(stale, p)
 		}
+		if ok && v != p.Version() {
+			other = append(other, p.Name())
+		}
 		delete(have, p.Name())
+	}
+	if len(other) > 0 {
+		s.archive.log.Info("views on the journal are made again, as this version has them; in a long one that takes minutes", "views", strings.Join(other, " "))
 	}
 	for name := range have {
 		if name == ours || name == unpurged {
