@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -112,9 +113,26 @@ func names(s status) *attach.Names {
 	return names
 }
 
+// answering is how long a daemon may take to say how everything is: far longer than one
+// that lives needs, also where the machine is busy.
+const answering = 30 * time.Second
+
+// errStuck says that a daemon is there, and does nothing.
+var errStuck = errors.New("earshot runs, and does not answer\n  → earshot doctor says more; if it stays so, end its process, and run earshot again")
+
 // state asks the daemon how everything is.
-func state(ctx context.Context, c *server.Client) (s status, err error) {
+func state(ctx context.Context, c *server.Client) (status, error) {
+	return stateWithin(ctx, c, answering)
+}
+
+// stateWithin gives a daemon so long.
+func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s status, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errStuck)
+	defer cancel()
 	data, err := c.State(ctx)
+	if err != nil && context.Cause(ctx) == errStuck {
+		return s, errStuck
+	}
 	if err != nil {
 		return s, err
 	}

@@ -197,6 +197,9 @@ func lookAtSocket(ctx context.Context, cfg *config.Config) finding {
 	case errors.Is(err, server.ErrNotRunning):
 		f.Text = "does not run; it begins with: earshot run"
 	default:
+		if ctx.Err() != nil {
+			err = fmt.Errorf("runs, and has not answered for %v", glance)
+		}
 		f.Works, f.Text, f.Cure = false, err.Error(), "end the process that holds "+short(cfg.Server.Path())+" and run earshot again"
 	}
 	return f

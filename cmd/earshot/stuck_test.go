@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot/config"
+	"earshot/server"
+)
+
+// TestADaemonThatIsStuck: who asks one that takes every call and answers none is told so,
+// and does not wait for ever.
+func TestADaemonThatIsStuck(t *testing.T) {
+	dir, err := os.MkdirTemp("", "stuck") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", socket) // nobody accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := stateWithin(t.Context(), &server.Client{Socket: socket}, time.Millisecond); !errors.Is(err, errStuck) {
+		t.Errorf("who asks is told %v", err)
+	}
+	cfg := config.Default()
+	cfg.Server.Socket = socket
+	if f := lookAtSocket(t.Context(), cfg); f.Works || !strings.Contains(f.Text, "has not answered") || f.Cure == "" {
+		t.Errorf("the doctor says %+v", f)
+	}
+}
