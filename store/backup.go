@@ -266,17 +266,8 @@ func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) 
 		return nil, err
 	}
 	defer tx.Rollback()
-	victims, err := descendants(ctx, tx, asJSON(ids))
-	if err != nil {
+	if gone, err = s.eraseAll(ctx, tx, ids...); err != nil {
 		return nil, err
-	}
-	for _, v := range victims {
-		was, err := s.erase(ctx, tx, v)
-		if err != nil {
-			return nil, err
-		}
-		was.Sequence, was.Room = v.sequence, v.room
-		gone = append(gone, was)
 	}
 	if err := mark(ctx, tx); err != nil {
 		return nil, err

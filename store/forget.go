@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"earshot"
 )
 
 const (
@@ -74,18 +72,11 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]Doomed)) 
 func (s *Store) forgetSome(ctx context.Context, all []Doomed, within time.Duration) (gone []Doomed, taken int, err error) {
 	err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		for began := time.Now(); taken < len(all) && (taken == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); taken++ {
-			victims, err := descendants(ctx, tx, asJSON([]earshot.EventID{all[taken].ID}))
+			some, err := s.eraseAll(ctx, tx, all[taken].ID)
 			if err != nil {
 				return false, err
 			}
-			for _, v := range victims {
-				e, err := s.erase(ctx, tx, v)
-				if err != nil {
-					return false, err
-				}
-				e.Sequence, e.Room = v.sequence, v.room
-				gone = append(gone, e)
-			}
+			gone = append(gone, some...)
 		}
 		if len(gone) == 0 {
 			return false, nil

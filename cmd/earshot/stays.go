@@ -76,7 +76,7 @@ func (l *lasting) attach(ctx context.Context, c *server.Client, o earshot.Outlet
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case refused && (n == 0 || !server.Transient(err)):
+		case refused && !server.Transient(err):
 			return refusal
 		case n == 0:
 			return err

@@ -41,6 +41,23 @@ func descendants(ctx context.Context, tx *sql.Tx, list string) ([]victim, error)
 	return all, rows.Err()
 }
 
+// eraseAll erases some events and all that came of them. It returns what they were.
+func (s *Store) eraseAll(ctx context.Context, tx *sql.Tx, ids ...earshot.EventID) (gone []Doomed, err error) {
+	victims, err := descendants(ctx, tx, asJSON(ids))
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range victims {
+		was, err := s.erase(ctx, tx, v)
+		if err != nil {
+			return nil, err
+		}
+		was.Sequence, was.Room = v.sequence, v.room
+		gone = append(gone, was)
+	}
+	return gone, nil
+}
+
 // erase overwrites one event and takes it out of the views. It returns what it was.
 func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (Doomed, error) {
 	e, err := v.event()
