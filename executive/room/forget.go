@@ -226,7 +226,7 @@ func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) 
 func (r *Room) restsNow(is func(earshot.EventID) bool) *live {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.live != nil && (is(r.live.message.ID) || is(r.live.origin()) || slices.ContainsFunc(r.live.sources, is)) {
+	if r.live != nil && (is(r.live.message.ID) || is(r.live.origin()) || slices.ContainsFunc(r.live.sources, is) || slices.ContainsFunc(r.live.used, is)) {
 		return r.live
 	}
 	return nil
@@ -237,7 +237,7 @@ func (r *Room) restsOn(turn earshot.TurnID, from []earshot.EventID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.live != nil && r.live.turn == turn {
-		r.live.sources = alsoRests(slices.Clip(r.live.sources), from...)
+		r.live.used = alsoRests(r.live.used, from...)
 	}
 }
 

@@ -22,10 +22,13 @@ type ending struct {
 	asked    *asking // nil if no model was
 }
 
-// A live turn is one that is not over yet.
+// A live turn is one that is not over yet. Whoever has got it from the room may read its
+// question, which does not change any more.
 type live struct {
 	question
 	end context.CancelFunc // ends it at once
+
+	used []earshot.EventID // on which it rests besides: what its tools brought; guarded by the room's mutex
 }
 
 // next begins a turn if a question waits and the floor is free.
@@ -153,7 +156,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	spec.Watch = &q.pace.watch
 	spec.Outlets = r.showing(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
-	r.setLive(&live{q, end})
+	r.setLive(&live{question: q, end: end})
 	r.cfg.Log.Debug("turn begins", "turn", q.turn, "agent", q.seat.ID, "outlets", len(places), "model", asked != nil)
 	began := r.cfg.Now()
 	turns.Go(func() {

@@ -116,6 +116,26 @@ func TestATool(t *testing.T) {
 	})
 }
 
+// TestWhatAToolFinds: what the answer rests on grows just when the room, which has done
+// something for the tool, looks which messages wait; the race detector would notice.
+func TestWhatAToolFinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Rules = []llmtest.Rule{
+			calls("", "kettle", "remind", `{"action":"set","text":"the kettle","in_seconds":900}`), after("", "", "Done."),
+		}
+		h.open(t.Context())
+		for range 200 {
+			h.say(t, "remind me of the kettle")
+			time.Sleep(time.Hour)
+		}
+		h.stop()
+		if n := len(h.uses()); n != 200 {
+			t.Errorf("%d reminders were set", n)
+		}
+	})
+}
+
 // TestWhoMayHaveToolsUsed: in a turn of several whoever may do least decides. What
 // is not allowed is not offered, and refused, explained and kept where the model
 // calls it all the same.
