@@ -13,13 +13,16 @@ import (
 
 // beDayHelper is cmd/earshot-replay.
 func beDayHelper() {
+	code := 1
+	defer func() { os.Exit(code) }() // also when the bubble ends this goroutine, since the race detector has found something
 	err := rerun.Serve(context.Background(), os.Stdin, os.Stdout, func(do func(func())) {
 		synctest.Test(new(testing.T), func(*testing.T) { do(synctest.Wait) })
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return
 	}
+	code = 0
 }
 
 // TestDayCalled: days are those of where earshot is, also where one has not 24 hours.

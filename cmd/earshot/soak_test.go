@@ -62,6 +62,7 @@ rules:
 // beSoaking lives for as many hours as it is told, and prints a gauge after each.
 func beSoaking() {
 	code := 1
+	defer func() { os.Exit(code) }() // also when the bubble ends this goroutine, since the race detector has found something
 	synctest.Test(new(testing.T), func(*testing.T) {
 		if err := soak(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -69,7 +70,6 @@ func beSoaking() {
 		}
 		code = 0
 	})
-	os.Exit(code)
 }
 
 // soak is the life of a house.
