@@ -43,12 +43,15 @@ RACE = -race -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklau
 LONG = earshot/cmd/earshot earshot/store earshot/internal/sound earshot/executive/room earshot/models
 ALONE = earshot/internal/bench earshot/models/voiceprint/train
 
+# What is said aloud is understood in real time, if nothing else has the processors.
+ALOUD = '^TestAloud'
+
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.
 ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install uninstall test test-core check figures race bench proof fuzz scenes pictures clean
+.PHONY: help run build install uninstall test test-core check figures aloud race bench proof fuzz scenes pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -80,9 +83,9 @@ install: build ## build, and install for you (PREFIX, DESTDIR)
 uninstall: ## take that away again; what earshot knows is kept
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install remove
 
-test: ## everything that must be green: set up, check, test-core, figures, race
+test: ## everything that must be green: set up, check, test-core, figures, aloud, race
 	@scripts/setup test
-	@$(MAKE) --no-print-directory check test-core figures race
+	@$(MAKE) --no-print-directory check test-core figures aloud race
 
 check: ## formatting, go vet, staticcheck
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l .); \
@@ -97,13 +100,17 @@ test-core: ## the daemon and its tests in pure Go, in seconds, without a model s
 figures: ## measure each figure of the bench once, and train the voice prints
 	go test -timeout 40m $(ALONE)
 
+aloud: ## the tests in which people talk, in real time: alone, and one after the other
+	go test -timeout 40m -run $(ALOUD) earshot/cmd/earshot
+
 race: ## all other tests with the race detector, in random order
-	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) \
+	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) -skip $(ALOUD) \
 		$$({ printf '%s\n' $(LONG); go list $(PACKAGES); } | grep -vx $(foreach package,$(ALONE),-e '$(package)') | awk '!seen[$$0]++')
 
 proof: ## the long counts, without the race detector
 	@scripts/setup test
-	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h $(PACKAGES)
+	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h -skip $(ALOUD) $(PACKAGES)
+	EARSHOT_PROOF=1 go test -count=1 -timeout 6h -run $(ALOUD) earshot/cmd/earshot
 
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@scripts/setup run

@@ -18,9 +18,9 @@ type line struct {
 	cut  bool
 }
 
-// TestSpokenConversation: ten things that are said aloud, with three cuts, read
+// TestAloudConversation: ten things that are said aloud, with three cuts, read
 // right in the history, and of what was cut it shows what could be heard.
-func TestSpokenConversation(t *testing.T) {
+func TestAloudConversation(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)

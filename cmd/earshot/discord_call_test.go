@@ -150,12 +150,12 @@ func (p tap) got(t testing.TB, role string) (messages, bytes int) {
 	return messages, bytes
 }
 
-// TestSpokenOnDiscord: people with discord.js talk to it in a voice channel. Each is
+// TestAloudOnDiscord: people with discord.js talk to it in a voice channel. Each is
 // understood as who they are, also when three speak at once; it answers aloud, falls
 // silent when somebody talks over it, and keeps what was heard; who opts out in the
 // middle of a sentence has said nothing, and none of it is heard from then on. The
 // history is one that they would be glad to have had.
-func TestSpokenOnDiscord(t *testing.T) {
+func TestAloudOnDiscord(t *testing.T) {
 	talks(t)
 	helpers, bin := tapped(t, needVoice(t))
 	c := newClub(t, talker, "", "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))

@@ -11,12 +11,12 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestOwnSound: where the microphone hears the loudspeaker, earshot neither cuts
+// TestAloudOverItself: where the microphone hears the loudspeaker, earshot neither cuts
 // itself off, nor answers itself, nor writes itself down; who says its name or
 // "stop talking" over it cuts it off all the same. As anywhere, one may have to
 // say it again. What a loudspeaker that stuttered did is no echo that anybody could
 // know, so on a machine that cannot keep up it is tried three times.
-func TestOwnSound(t *testing.T) {
+func TestAloudOverItself(t *testing.T) {
 	talks(t)
 	for range 3 {
 		var faults []string

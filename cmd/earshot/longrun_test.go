@@ -46,10 +46,10 @@ func (p *process) weighs() (l load) {
 	return l
 }
 
-// TestTenMinutes lets the whole program live for ten minutes that are real, with a real
+// TestAloudTenMinutes lets the whole program live for ten minutes that are real, with a real
 // sound server and the helpers: it is typed to, talked to and cut off, people attach and
 // leave. What it takes of the machine after the fourth minute it takes after the tenth.
-func TestTenMinutes(t *testing.T) {
+func TestAloudTenMinutes(t *testing.T) {
 	if os.Getenv("EARSHOT_PROOF") == "" {
 		t.Skip("ten minutes are for a proof: EARSHOT_PROOF=1")
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -29,16 +30,16 @@ func needVoice(t testing.TB) string {
 // rate is how many samples a second has.
 const rate = 16000
 
-// talking is held by a test in which much is said. That is understood in real
-// time, so one talks after the other, beside tests that mostly wait: on a machine
-// that cannot follow, words break in two.
-var talking sync.Mutex
+// aloud begins the name of each test in which much is said. That is understood in real
+// time, and on a machine that cannot follow words break in two: make aloud runs them one
+// after the other, beside nothing else, and make race leaves them out.
+const aloud = "TestAloud"
 
-// talks lets t run beside others, and its people talk when nobody else does.
+// talks is where a test begins in which much is said.
 func talks(t *testing.T) {
-	t.Parallel()
-	talking.Lock()
-	t.Cleanup(talking.Unlock)
+	if !strings.HasPrefix(t.Name(), aloud) {
+		t.Fatalf("the name of a test in which much is said begins with %s", aloud)
+	}
 }
 
 // A parlour is a home with a sound card of its own, and people in it who talk.

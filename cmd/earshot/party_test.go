@@ -96,12 +96,12 @@ func (p *party) reads(lines ...verse) { p.want = append(p.want, lines...) }
 // partyTalk is a model that writes a file when it is asked for, if it may.
 var partyTalk = talker + "  - {when: drawer, reply: I try., calls: [{tool: write_file, arguments: {path: drawer.txt, content: open}}]}\n"
 
-// TestSpokenParty: three people and the agent talk through one microphone. They
+// TestAloudParty: three people and the agent talk through one microphone. They
 // interrupt it and each other, go on without a pause, say "mm-hm" while it speaks, and
 // speak at the same time; somebody plays what the agent has said, and what its owner
 // has. The history reads right, who is named late is named in what was said before, and
 // a voice can do nothing that its owner can.
-func TestSpokenParty(t *testing.T) {
+func TestAloudParty(t *testing.T) {
 	talks(t)
 	p := &party{parlour: newParlour(t, "EARSHOT_PROVIDERS_MICROPHONE_LEAST_CONFIDENCE=0", "EARSHOT_SPEAKERS_ENROL_SECONDS=4")}
 	p.scripted(partyTalk)

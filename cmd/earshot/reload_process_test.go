@@ -126,9 +126,9 @@ func TestReloadWindow(t *testing.T) {
 	w.ended()
 }
 
-// TestReloadVoice: what is being said aloud is said to its end, whatever becomes otherwise
+// TestAloudReload: what is being said aloud is said to its end, whatever becomes otherwise
 // meanwhile; then the loudspeaker and the microphone are others, and go on.
-func TestReloadVoice(t *testing.T) {
+func TestAloudReload(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)

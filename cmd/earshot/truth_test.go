@@ -227,9 +227,9 @@ func cough(ms int) []int16 {
 	return pcm
 }
 
-// TestSpokenTruth: of replies that are cut, wherever, the words that were heard
+// TestAloudTruth: of replies that are cut, wherever, the words that were heard
 // are those whose sound came out of the loudspeaker.
-func TestSpokenTruth(t *testing.T) {
+func TestAloudTruth(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
 	p.scripted("every_seconds: 0.01\nreply: \"" + strings.Join(tide, "") + "\"\n") // whatever it understands

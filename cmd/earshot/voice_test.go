@@ -9,9 +9,9 @@ import (
 	"earshot/llm/ollama/ollamatest"
 )
 
-// TestSpokenQuestion: what is asked aloud is understood, answered aloud, and
+// TestAloudQuestion: what is asked aloud is understood, answered aloud, and
 // written down.
-func TestSpokenQuestion(t *testing.T) {
+func TestAloudQuestion(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
@@ -30,9 +30,9 @@ func TestSpokenQuestion(t *testing.T) {
 	}
 }
 
-// TestSpokenLate: a question that was asked while others had the processor, from
+// TestAloudLate: a question that was asked while others had the processor, from
 // its first word to its last, is understood and answered when they let go of it.
-func TestSpokenLate(t *testing.T) {
+func TestAloudLate(t *testing.T) {
 	talks(t)
 	p := newParlour(t)
 	p.scripted(talker)
@@ -52,8 +52,8 @@ func TestSpokenLate(t *testing.T) {
 	}
 }
 
-// TestSpokenOllama asks a model of the real server aloud, and cuts it off.
-func TestSpokenOllama(t *testing.T) {
+// TestAloudOllama asks a model of the real server aloud, and cuts it off.
+func TestAloudOllama(t *testing.T) {
 	talks(t)
 	needVoice(t)
 	s := ollamatest.Start(t, ollamatest.Options{})
@@ -74,10 +74,10 @@ func TestSpokenOllama(t *testing.T) {
 	rendered(t, strings.SplitAfter(tale, ", ")[:4]...).truthful(t, reply, p.recorded(recording))
 }
 
-// TestNotAddressed: what is said to others is written down and gets no answer;
+// TestAloudToOthers: what is said to others is written down and gets no answer;
 // it does not cut off what is being said to somebody else, and is understood
 // meanwhile.
-func TestNotAddressed(t *testing.T) {
+func TestAloudToOthers(t *testing.T) {
 	talks(t)
 	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
 	p.scripted(talker)

@@ -578,9 +578,9 @@ func TestHandedOverElsewhere(t *testing.T) {
 	}
 }
 
-// TestAloudAmongAgents: what agents answer each other after somebody has spoken is
+// TestVoicesAmongAgents: what agents answer each other after somebody has spoken is
 // said aloud, and so is that they hand over.
-func TestAloudAmongAgents(t *testing.T) {
+func TestVoicesAmongAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.config.MultiParty.TurnLimit = 2

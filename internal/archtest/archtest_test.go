@@ -83,6 +83,10 @@ var rules = []rule{
 		"b_test.go:3: sleeps in real time; see testing/synctest and internal/testkit",
 		"internal/testkit/other.go:3: sleeps in real time; see testing/synctest and internal/testkit",
 	}},
+	{"talk is run", talkIsRun, tree{
+		"a_test.go":             "package a\nfunc TestA() {}\nfunc TestAloud() {}",
+		"cmd/earshot/b_test.go": "package main\nfunc TestAloudB() {}",
+	}, []string{"a_test.go:3: make race leaves it out, and make aloud does not run it; give it another name"}},
 	{"C only in helpers", cOnlyInHelpers, tree{
 		"a.go":                     "//go:build cgo\n\npackage a\nimport \"C\"",
 		"cmd/earshot-sound/a.go":   "//go:build cgo\n\n// Command earshot-sound.\npackage main\nimport \"C\"",

@@ -85,6 +85,20 @@ func noSleep(h *house) (complaints []string) {
 	return complaints
 }
 
+// talkIsRun wants tests of the name by which make race leaves some out only where make
+// aloud runs them.
+func talkIsRun(h *house) (complaints []string) {
+	for _, f := range h.files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if ok && f.test && f.dir != "cmd/earshot" && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "TestAloud") {
+				complaints = append(complaints, h.at(fn)+": make race leaves it out, and make aloud does not run it; give it another name")
+			}
+		}
+	}
+	return complaints
+}
+
 // cOnlyInHelpers keeps C out of the daemon, and lets a helper's folder vanish
 // where there is no C.
 func cOnlyInHelpers(h *house) (complaints []string) {
