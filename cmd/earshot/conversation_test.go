@@ -77,13 +77,16 @@ func TestAloudConversation(t *testing.T) {
 	if len(got) != len(want) {
 		t.Fatalf("history has %d lines, want %d:\n%s", len(got), len(want), shown)
 	}
-	slips, words := 0, 0
+	slips, words, last := 0, 0, 0
 	for i, w := range want {
+		if last > 0 && w.who == "Earshot" && !w.cut && strings.HasSuffix(got[i], noLine) {
+			w.text = noLine // the word that it turns on may be one of the misunderstood
+		}
 		n, err := w.fits(got[i])
 		if err != nil {
 			t.Errorf("line %d: %v: %q", i+1, err, got[i])
 		}
-		slips, words = slips+n, words+len(strings.Fields(w.text))
+		slips, words, last = slips+n, words+len(strings.Fields(w.text)), n
 	}
 	t.Logf("%d words were misunderstood; history shows\n%s", slips, shown)
 	if slips > words/5 {

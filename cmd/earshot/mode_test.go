@@ -13,9 +13,10 @@ import (
 	"earshot/internal/testkit"
 )
 
-// TestMuted: while its room is muted the daemon captures nothing: the sound
+// TestAloudMuted: while its room is muted the daemon captures nothing: the sound
 // server has no stream for it. Afterwards it hears again.
-func TestMuted(t *testing.T) {
+func TestAloudMuted(t *testing.T) {
+	talks(t)
 	p := newParlour(t)
 	for _, entry := range p.env {
 		name, value, _ := strings.Cut(entry, "=")

@@ -212,8 +212,11 @@ var tide = []string{
 	"and nobody has ever been able to stop it.",
 }
 
+// noLine is what it says to what it does not understand.
+const noLine = "I have no line for that."
+
 // talker is a model that knows of the tide, and little else.
-var talker = "every_seconds: 0.01\nreply: I have no line for that.\nrules:\n" +
+var talker = "every_seconds: 0.01\nreply: " + noLine + "\nrules:\n" +
 	"  - {when: tide, reply: \"" + strings.Join(tide, "") + "\"}\n" +
 	"  - {when: weather, reply: It is warm and dry today.}\n" +
 	"  - {when: morning, reply: The morning will be cold.}\n"

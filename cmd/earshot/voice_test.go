@@ -98,10 +98,12 @@ func TestAloudToOthers(t *testing.T) {
 	}
 	rendered(t, tide...).truthful(t, reply, p.recorded(recording))
 	p.heard(3)
+	slips := 0
 	for i, want := range []string{"shall we have lunch together", "i would like a cup of coffee", "shall we have lunch together"} {
 		e := utterances(p.journal())[i]
-		if u := e.Body.(earshot.Utterance); len(e.To) != 0 || wrong(string(u.Text), want) > 2 {
-			t.Errorf("%q was written down as %q, to %v", want, string(u.Text), e.To)
+		u := e.Body.(earshot.Utterance)
+		if slips += wrong(string(u.Text), want); len(e.To) != 0 || slips > 5 { // of seventeen words in all
+			t.Errorf("%q was written down as %q, to %v; %d words were misunderstood", want, string(u.Text), e.To, slips)
 		}
 	}
 	if n := len(p.replied(1)); n != 1 {
