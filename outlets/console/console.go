@@ -58,15 +58,17 @@ func (c *Console) Flows() bool { return true }
 // its end waited for.
 func (c *Console) Open(ctx context.Context, o earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
 	s := &speech{term: c.term, heard: heard, changed: make(chan struct{}), over: make(chan struct{})}
-	if err := c.last.replace(ctx, s); err != nil {
+	err := c.last.replace(ctx, s, func() {
+		whom := c.answers(o)
+		if whom != "" && !c.term.Piped() { // where it is shown
+			s.call.name = c.cfg.Name(o.To)
+		}
+		c.term.Begin(o.Name + whom)
+		s.endWith(ctx)
+	})
+	if err != nil {
 		return nil, err
 	}
-	whom := c.answers(o)
-	if whom != "" && !c.term.Piped() { // where it is shown
-		s.call.name = c.cfg.Name(o.To)
-	}
-	c.term.Begin(o.Name + whom)
-	s.endWith(ctx)
 	return s, nil
 }
 

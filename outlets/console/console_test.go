@@ -270,6 +270,39 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestManyOpen: whoever opens it while others do, each speech has one end, and no two of
+// them come out at a time.
+func TestManyOpen(t *testing.T) {
+	p := newPipe(t)
+	c := console.New(console.Config{Outlet: "console"}, p.Terminal)
+	const many = 20
+	ends := make(chan earshot.Heard, 2*many)
+	var all sync.WaitGroup
+	for range many {
+		all.Go(func() {
+			s, err := c.Open(t.Context(), earshot.Opening{Name: "earshot"}, func(h earshot.Heard) {
+				if h.End {
+					ends <- h
+				}
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			say(t, s, 0, "The sea.")
+			s.Finish()
+		})
+	}
+	all.Wait()
+	p.close(t)
+	if n := len(ends); n != many {
+		t.Errorf("%d speeches have %d ends", many, n)
+	}
+	if p.Replying() {
+		t.Error("the terminal still takes it for a reply")
+	}
+}
+
 // TestPause: what is said while paused waits, and so does Say; a cut frees it.
 func TestPause(t *testing.T) {
 	for _, cut := range []bool{false, true} {

@@ -194,9 +194,9 @@ type last struct {
 	s  *speech
 }
 
-// replace makes s the last, and waits until the one before has ended, or ctx
-// has: then the one before stays.
-func (l *last) replace(ctx context.Context, s *speech) error {
+// replace waits until the speech before has ended, begins s, and makes it the last: nobody
+// can cut it before it has begun. If ctx ends first, the one before stays.
+func (l *last) replace(ctx context.Context, s *speech, begin func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.s != nil {
@@ -207,6 +207,7 @@ func (l *last) replace(ctx context.Context, s *speech) error {
 			return context.Cause(ctx)
 		}
 	}
+	begin()
 	l.s = s
 	return nil
 }
