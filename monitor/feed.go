@@ -86,14 +86,25 @@ func (f *feed) run(ctx context.Context) error {
 }
 
 // again does something that ends when the connection is lost, again and again. Once calls
-// well as soon as it stands.
+// well as soon as it stands, from any goroutine; when once has returned, that says nothing.
 func (f *feed) again(ctx context.Context, what string, once func(ctx context.Context, well func()) error) error {
 	wait := least
 	for ctx.Err() == nil {
+		var mu sync.Mutex
+		stood, over := false, false
 		err := once(ctx, func() {
-			wait = least
-			f.stands(what, "")
+			mu.Lock()
+			defer mu.Unlock()
+			if !over {
+				stood = true
+				f.stands(what, "")
+			}
 		})
+		mu.Lock()
+		if over = true; stood {
+			wait = least
+		}
+		mu.Unlock()
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -235,6 +235,40 @@ func TestLinesOverLosses(t *testing.T) {
 	})
 }
 
+// A fleeting daemon is lost just when the stream of its events would be known to stand.
+type fleeting struct{ *peer }
+
+func (fleeting) Events(ctx context.Context, _ int64) iter.Seq2[earshot.Event, error] {
+	return func(yield func(earshot.Event, error) bool) {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		yield(earshot.Event{}, io.ErrUnexpectedEOF)
+	}
+}
+
+// TestLostAsItStands: what is lost in the moment in which it would be known to stand is lost,
+// until it stands again.
+func TestLostAsItStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		var lost time.Time
+		err := monitor.Lines{Daemon: fleeting{newPeer(numbered(1))}, Out: io.Discard, Last: 1, Follow: true}.Run(ctx, func(text string) {
+			switch {
+			case strings.HasSuffix(text, "trying again"):
+				lost = time.Now()
+			case time.Since(lost) < time.Second:
+				t.Errorf("%q, %v after it was lost", text, time.Since(lost))
+			}
+		})
+		if err != nil || lost.IsZero() {
+			t.Errorf("it ended with %v, and was lost at %v", err, lost)
+		}
+	})
+}
+
 // TestForgottenOverALoss: what was forgotten goes from the screen also if the connection is
 // lost at that moment.
 func TestForgottenOverALoss(t *testing.T) {
