@@ -358,18 +358,21 @@ type Refutation struct {
 // Refuted returns the findings that somebody has refuted, as far as they may be seen,
 // and that would not be stale at now.
 func (v View) Refuted(now time.Time) (all []Refutation) {
+	var by []earshot.ParticipantID
 	v.scene.mu.Lock()
-	entries := slices.Clone(v.scene.layer(Reasoning).entries)
-	v.scene.mu.Unlock()
-	for _, e := range entries {
+	for _, e := range v.scene.layer(Reasoning).entries {
 		if len(e.before) == 0 || !v.shows(e.Item) || e.Stale(now) {
 			continue
 		}
-		r := Refutation{Finding: e.before[0].Text, Name: v.scene.called(e.By), Event: e.Event, Visibility: e.Visibility}
+		r := Refutation{Finding: e.before[0].Text, Event: e.Event, Visibility: e.Visibility}
 		if !e.gone {
 			r.Instead = e.Text
 		}
-		all = append(all, r)
+		all, by = append(all, r), append(by, e.By)
+	}
+	v.scene.mu.Unlock()
+	for k := range all {
+		all[k].Name = v.scene.called(by[k])
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -229,4 +230,29 @@ func TestForgetAnEdit(t *testing.T) {
 			t.Errorf("after forgetting %s: %s", id, shows(s, scene.Notes))
 		}
 	}
+}
+
+// TestRefutedWhileItIsEdited: a finding is refuted and taken up again while others look
+// what was; the race detector would notice.
+func TestRefutedWhileItIsEdited(t *testing.T) {
+	s := desk()
+	wrong := earshot.Edit{Act: earshot.Ended, Field: string(scene.Reasoning), Item: "f1", Was: "ann is late"}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := range 200 {
+			id := fmt.Sprint("e", i)
+			s.Edit(edited(id, "bob", i, wrong))
+			s.Edit(edited("back "+id, "bob", i, earshot.Edit{Act: earshot.Undone, Field: wrong.Field, Item: "f1", Undoes: earshot.EventID(id)}))
+		}
+	})
+	all.Go(func() {
+		for range 200 {
+			for _, r := range s.For(bob).Refuted(noon) {
+				if r.Finding != "ann is late" || r.Name != "bob" {
+					t.Errorf("%s refuted %q", r.Name, r.Finding)
+				}
+			}
+		}
+	})
+	all.Wait()
 }
