@@ -17,8 +17,9 @@ func (r *Room) Again(ctx context.Context, e earshot.Event) error { return r.queu
 // keys and voices are not kept. Of a thought, it gives way.
 func (r *Room) CutAgain(c earshot.Interruption, from earshot.Handle) {
 	s := &interrupt.Signal{Kind: interrupt.Command, From: from, By: c.By, Confidence: 1, At: c.At}
+	style := r.floor.Manner()
 	for k := interrupt.Ambient; k <= interrupt.Over; k++ {
-		if k.String() == c.Signal && interrupt.Judge(r.floor.Style, k) == interrupt.Cut {
+		if k.String() == c.Signal && interrupt.Judge(style, k) == interrupt.Cut {
 			s.Kind = k
 		}
 	}

@@ -18,8 +18,10 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/llm/llmtest"
+	"earshot/participants"
 )
 
 // sound is how far somebody has come who is heard through a microphone.
@@ -399,5 +401,22 @@ func TestNothingIsPreparedForWhatIsOver(t *testing.T) {
 			t.Error("none ever was")
 		}
 		h.stop()
+	})
+}
+
+// TestCutOnceMoreAtAnyMoment: somebody who cut in does so again, just when the floor takes
+// on the style of what comes in; the race detector would notice.
+func TestCutOnceMoreAtAnyMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		defer h.stop()
+		for range 200 {
+			var all sync.WaitGroup
+			all.Go(func() { h.Admit(t.Context(), sound(earshot.VoiceOver)) })
+			all.Go(func() {
+				h.CutAgain(earshot.Interruption{By: participants.Owner, Signal: interrupt.Addressed.String()}, ann)
+			})
+			all.Wait()
+		}
 	})
 }
