@@ -61,13 +61,19 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if r.deaf(in.event) {
 		return nil
 	}
+	typing, _ := in.event.Body.(earshot.Typing)
+	if typing.Began { // before it is noted, or what is sent at the same time could take back that, and then not this
+		r.heed(in.signal)
+	}
 	if r.stir.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or has to
 	}
 	r.gathers(in)
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.yield(in)
-		r.heed(in.signal)
+		if !typing.Began {
+			r.heed(in.signal)
+		}
 		r.foresee(in)
 		return r.act(ctx, in.event, in.who)
 	}

@@ -420,3 +420,24 @@ func TestCutOnceMoreAtAnyMoment(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoTypesAsTheySend holds the answer back no longer than a line lasts that was left,
+// whichever of the two comes first.
+func TestWhoTypesAsTheySend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := gather(t, newHouse(), "bob")
+		defer c.stop()
+		for i := range 200 {
+			var all sync.WaitGroup
+			all.Go(func() {
+				_ = c.Admit(t.Context(), earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Typing{Began: true}})
+			})
+			all.Go(func() { _ = c.writes(t, "bob", "@Earshot count") })
+			all.Wait()
+			time.Sleep(5 * time.Minute)
+			if c.Busy() {
+				t.Fatalf("round %d: there is no answer", i)
+			}
+		}
+	})
+}
