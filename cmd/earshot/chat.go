@@ -54,11 +54,11 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	if err != nil {
 		return err
 	}
-	t, err := terminal.Open(a.in, a.out, a.err)
+	t, done, err := a.terminal(a.in, a.out)
 	if err != nil {
 		return err
 	}
-	defer t.Close()
+	defer done()
 	called := names(s)
 	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: s.You.ID}, t)
 	if t.ByKeys() { // what was prepared in a pipe wants its answers, or a failure
@@ -169,12 +169,14 @@ func (s sayCommand) Run(a *app) error {
 	defer in.Close()
 	out := a.out
 	if s.JSON {
-		if out, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		if err != nil {
 			return err
 		}
-		defer out.Close()
+		defer null.Close()
+		out = outputTo(null)
 	}
-	t, err := terminal.Open(in, out, a.err)
+	t, done, err := a.terminal(in, out)
 	if err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func (s sayCommand) Run(a *app) error {
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
 	g.Go(func() error { return c.Attach(ctx, calling(a.sense(t, o.id), at), o, called) })
-	err = errors.Join(g.Wait(), t.Close())
+	err = errors.Join(g.Wait(), done())
 	return errors.Join(err, s.verdict(a, c, o))
 }
 

@@ -68,7 +68,7 @@ func TestChangedInTheJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	a := &app{std: std{out: file}, ctx: t.Context()}
+	a := &app{std: std{out: outputTo(file)}, ctx: t.Context()}
 	reader := s.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{participants.Owner}})
 	events, err := reader.Last(t.Context(), told, 10)
 	if err != nil {

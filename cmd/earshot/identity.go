@@ -50,7 +50,7 @@ type porch struct {
 // speaker is who somebody is who does not say it and cannot be asked: the
 // account's own person, or a script where there is no terminal at all.
 func (a *app) speaker() string {
-	for _, f := range []*os.File{a.in, a.out, a.err} {
+	for _, f := range []*os.File{a.in, a.out.file, a.err} {
 		if term.IsTerminal(int(f.Fd())) {
 			return ""
 		}

@@ -42,11 +42,11 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 		}
 		return nil
 	}
-	t, err := terminal.Open(r.app.in, r.app.out, r.app.err)
+	t, done, err := r.app.terminal(r.app.in, r.app.out)
 	if err != nil {
 		return err
 	}
-	defer t.Close()
+	defer done()
 	session := string(r.id())
 	handle, leave := house{r.daemon}.Join(participants.Session{
 		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.account,

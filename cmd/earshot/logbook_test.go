@@ -200,7 +200,7 @@ func TestFollowedLog(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	following.Go(func() {
-		if err := (serviceLogs{Follow: true}).copy(&app{std: std{out: out}, ctx: ctx}, f, path); err != nil {
+		if err := (serviceLogs{Follow: true}).copy(&app{std: std{out: outputTo(out)}, ctx: ctx}, f, path); err != nil {
 			t.Error(err)
 		}
 	})

@@ -159,7 +159,7 @@ func (c serviceLogs) journal(a *app) error {
 		args = append(args, "--follow")
 	}
 	show := exec.CommandContext(a.ctx, program, args...)
-	show.Stdout, show.Stderr = a.out, a.err
+	show.Stdout, show.Stderr = a.out.file, a.err
 	if err := show.Run(); err != nil && a.ctx.Err() == nil {
 		return fmt.Errorf("journalctl: %w", err)
 	}

@@ -18,11 +18,15 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], std{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(context.Background(), os.Args[1:], std{os.Stdin, outputTo(os.Stdout), os.Stderr}))
 }
 
 // std is where a command reads and writes.
-type std struct{ in, out, err *os.File }
+type std struct {
+	in  *os.File
+	out *output
+	err *os.File
+}
 
 // The exit codes.
 const (
@@ -69,17 +73,17 @@ func run(ctx context.Context, args []string, s std) int {
 		panic(fmt.Sprintf("earshot: the table of commands is wrong: %v", err))
 	}
 	chosen, err := parser.Parse(args)
-	if left >= 0 {
-		return left
+	switch {
+	case left >= 0:
+		err = nil
+	case err != nil:
+		err = &verdict{misused, err}
+	default:
+		if err = line.elsewhere.fits(chosen.Command()); err == nil {
+			err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, elsewhere: line.elsewhere, hangups: hangups, model: parser.Model})
+		}
 	}
-	if err != nil {
-		fmt.Fprintf(s.err, "earshot: %v\n", err)
-		return misused
-	}
-	if err = line.elsewhere.fits(chosen.Command()); err == nil {
-		err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, elsewhere: line.elsewhere, hangups: hangups, model: parser.Model})
-	}
-	return explain(s.err, err)
+	return explain(s.err, s.out.over(err))
 }
 
 // explain says what went wrong, once, and returns the exit code.

@@ -31,7 +31,7 @@ func TestAloudMuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := app{ctx: t.Context(), std: std{os.Stdin, os.Stdout, os.Stderr}}
+	a := app{ctx: t.Context(), std: std{os.Stdin, outputTo(os.Stdout), os.Stderr}}
 	a.senses(d, true)
 	ctx, leave := context.WithCancel(context.Background())
 	var house sync.WaitGroup

@@ -57,13 +57,13 @@ func (c monitorCommand) Run(a *app) error {
 	handle, _ := self()
 	return monitor.Run(a.ctx, monitor.Config{
 		Daemon: client, Door: client, Handle: handle, Via: local, NewID: identifiers(),
-		ASCII: lines.ASCII, In: a.in, Out: a.out,
+		ASCII: lines.ASCII, In: a.in, Out: a.out.file,
 	})
 }
 
 // screen reports whether the terminal can show a whole screen.
 func (a *app) screen() bool {
-	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
+	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.file.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 }
 
 // lines writes one line an event.
@@ -76,7 +76,7 @@ func (c monitorCommand) lines(a *app, cfg *config.Config, l monitor.Lines) error
 	l.Daemon = client
 	ctx, gone := context.WithCancel(a.ctx)
 	var watch sync.WaitGroup
-	watch.Go(func() { deserted(ctx, a.out, gone) })
+	watch.Go(func() { deserted(ctx, a.out.file, gone) })
 	err = l.Run(ctx, func(text string) { fmt.Fprintf(a.err, "earshot: %s\n", terminal.Safe(text)) })
 	gone()
 	watch.Wait()

@@ -9,7 +9,6 @@ import (
 
 	"earshot/internal/audio"
 	"earshot/internal/codec"
-	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 	"earshot/providers"
 	"earshot/providers/microphone"
@@ -37,11 +36,11 @@ func (r replayCommand) listen(a *app) error {
 		return err
 	}
 	if !r.JSON {
-		t, err := terminal.Open(a.in, a.out, a.err)
+		t, done, err := a.terminal(a.in, a.out)
 		if err != nil {
 			return errors.Join(err, d.close())
 		}
-		defer t.Close()
+		defer done()
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 	}
 	mic, recognition := d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})

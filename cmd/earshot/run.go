@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -113,9 +114,9 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 		d.work("console")
 		d.vitals.found(finding{Thing: "console", Works: true})
 	}
-	findings = append(append(findings, api...), tellAgents(d.book)...)
-	w := a.err
+	var w io.Writer = a.err
 	if a.person() {
+		w = a.out
 		w = a.out
 	}
 	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
@@ -152,5 +153,5 @@ func (a *app) console(cfg *config.Config) bool {
 
 // person reports whether somebody sits at the terminal.
 func (a *app) person() bool {
-	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.Fd()))
+	return term.IsTerminal(int(a.in.Fd())) && term.IsTerminal(int(a.out.file.Fd()))
 }

@@ -81,7 +81,7 @@ func soak(ctx context.Context) error {
 	// Noon before the clock goes forward: midnight and the hour that is not are in it.
 	begin := time.Date(2000, 3, 25, 12, 0, 0, 0, time.Local)
 	time.Sleep(time.Until(begin))
-	a := &app{ctx: ctx, std: std{os.Stdin, os.Stdout, os.Stderr}}
+	a := &app{ctx: ctx, std: std{os.Stdin, outputTo(os.Stdout), os.Stderr}}
 	cfg, err := a.config()
 	if err != nil {
 		return err

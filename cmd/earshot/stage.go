@@ -143,11 +143,11 @@ func (a *app) perform(archive []byte, speed float64, live bool) ([]earshot.Event
 	hasten(d.llm.now.Load().Ladder, speed)
 	s := &stage{daemon: d, sense: &replay.Provider{Events: heard, Speed: speed, Via: local}, heard: heard, speed: speed}
 	if live {
-		t, err := terminal.Open(a.in, a.out, a.err)
+		t, done, err := a.terminal(a.in, a.out)
 		if err != nil {
 			return nil, errors.Join(err, d.close())
 		}
-		defer t.Close()
+		defer done()
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 		if t.ByKeys() {
 			s.screen = t

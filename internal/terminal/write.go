@@ -248,14 +248,14 @@ func (t *Terminal) print(p *printing) {
 // the sign at which it stopped, and what is missing of that is kept in rest.
 func (t *Terminal) show(text string, stopped func() bool) (int, error) {
 	if !t.complete(nil, stopped) {
-		return 0, t.lost()
+		return 0, t.Lost()
 	}
 	before := t.face.clone()
 	f := t.face.text(text)
 	n, err := send(t.out.File, f.bytes, stopped)
 	if err != nil {
 		t.lose(err)
-		return f.shown(n), t.lost()
+		return f.shown(n), t.Lost()
 	}
 	if n < len(f.bytes) {
 		t.face = before
@@ -271,7 +271,7 @@ func (t *Terminal) show(text string, stopped func() bool) (int, error) {
 // reports whether all of it was written. What was not is kept.
 func (t *Terminal) complete(b []byte, stopped func() bool) bool {
 	t.rest = append(t.rest, b...)
-	if t.lost() != nil {
+	if t.Lost() != nil {
 		t.rest = nil
 		return false
 	}
@@ -317,7 +317,8 @@ func (t *Terminal) lose(err error) {
 	}
 }
 
-func (t *Terminal) lost() error {
+// Lost returns why nothing can be written to the terminal any more, or nil as long as it can.
+func (t *Terminal) Lost() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
