@@ -223,7 +223,7 @@ var about = map[string]note{
 
 	"log":       {effect: "What the daemon writes down about itself. It is never what somebody said."},
 	"log.level": {class: Section, effect: "The least that is written down: debug, info, warn or error."},
-	"log.file":  {class: Section, effect: "The whole path of the file; - is standard error. Empty means earshot.log in the user's state directory."},
+	"log.file":  {class: Section, effect: "The whole path of the file; - is standard error. A pipe is refused: earshot would wait for whoever reads it. Empty means earshot.log in the user's state directory."},
 }
 
 // What each role chooses.

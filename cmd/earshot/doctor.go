@@ -117,7 +117,7 @@ func lookAtLog(cfg *config.Config) finding {
 	}
 	_, book, err := openLog(cfg.Log, os.Stderr)
 	if err != nil {
-		f.Text, f.Cure = err.Error(), "set log.file to a file that you may write"
+		f.Text, f.Cure = err.Error(), whereLog
 		return f
 	}
 	f.Works = book.Close() == nil

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"earshot/config"
 	"earshot/internal/redact"
@@ -54,7 +58,7 @@ func (b *logbook) to(cfg config.Log) (move func(), err error) {
 			return nil, fmt.Errorf("making the place of the log: %w", err)
 		}
 		if file, err = appended(cfg.File); err != nil {
-			return nil, fmt.Errorf("opening the log: %w", err)
+			return nil, err
 		}
 	}
 	return func() {
@@ -66,10 +70,62 @@ func (b *logbook) to(cfg config.Log) (move func(), err error) {
 	}, nil
 }
 
-// appended opens a file to write at its end.
+// appended opens a log to write at its end.
 func appended(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return openLogFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 }
+
+// openLogFile opens a log. What is no file and no device, such as a pipe, is refused: whoever
+// writes to it, or only opens it, waits for others.
+func openLogFile(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o600)
+	if err != nil && !errors.Is(err, unix.ENXIO) && !errors.Is(err, unix.EISDIR) {
+		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	var about fs.FileInfo
+	if f != nil {
+		about, err = f.Stat()
+	} else {
+		about, err = os.Stat(path)
+	}
+	if err == nil {
+		if is := about.Mode().Type(); is == 0 || is&os.ModeCharDevice != 0 && f != nil {
+			return f, nil
+		}
+		err = &verdict{misused, &noLog{path, about.Mode()}}
+	}
+	if f != nil {
+		err = errors.Join(err, f.Close())
+	}
+	return nil, err
+}
+
+// A noLog is something at the path of the log that is no place for one.
+type noLog struct {
+	path string
+	mode fs.FileMode
+}
+
+func (n *noLog) Error() string {
+	is := "is a device that is not there"
+	switch n.mode.Type() {
+	case fs.ModeNamedPipe:
+		is = "is a named pipe, and nothing waits for whoever reads that"
+	case fs.ModeSocket:
+		is = "is a socket"
+	case fs.ModeDir:
+		is = "is a directory"
+	case fs.ModeDevice:
+		is = "is a disk"
+	}
+	return fmt.Sprintf("opening the log: %s %s", n.path, is)
+}
+
+// Cure says what mends it.
+func (n *noLog) Cure() string { return whereLog }
+
+// whereLog is what mends a log that cannot be opened.
+const whereLog = "set log.file to a plain file that you may write, or to - for standard error"
 
 // writes makes a file the log. The mutex is held.
 func (b *logbook) writes(file *os.File) {

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"earshot/config"
 	"earshot/internal/testkit"
@@ -222,4 +225,80 @@ func TestFollowedLog(t *testing.T) {
 	shows("one\ntwo\nthree\nfour\n")
 	leave()
 	following.Wait()
+}
+
+// TestNoPlaceForALog: what nobody can write to without waiting for others is refused at once,
+// and the log goes on where it was.
+func TestNoPlaceForALog(t *testing.T) {
+	fifo := func(t *testing.T, path string) {
+		if err := unix.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		place func(t *testing.T, path string)
+		want  string // of the error; empty if it is one
+	}{
+		{"a pipe that nobody reads", fifo, "is a named pipe"},
+		{"a pipe that somebody reads", func(t *testing.T, path string) {
+			fifo(t, path)
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { f.Close() })
+		}, "is a named pipe"},
+		{"a link to a pipe", func(t *testing.T, path string) {
+			fifo(t, path+".pipe")
+			if err := os.Symlink(path+".pipe", path); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a named pipe"},
+		{"a socket", func(t *testing.T, path string) {
+			l, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.Close() })
+		}, "is a socket"},
+		{"a directory", func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a directory"},
+		{"a device", func(t *testing.T, path string) {
+			if err := os.Symlink(os.DevNull, path); err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, path := bounded(t, 1000, "")
+			is := filepath.Join(filepath.Dir(path), "is") // the path of a socket is short
+			t.Chdir(filepath.Dir(path))
+			tt.place(t, "is")
+			move, err := b.to(config.Log{File: is, Level: "info"})
+			if tt.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				move()
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), is) {
+				t.Fatalf("it says %v, want %q", err, tt.want)
+			}
+			if _, cure := plainly(err); !strings.Contains(cure, "log.file") {
+				t.Errorf("the cure is %q", cure)
+			}
+			if code := explain(io.Discard, err); code != misused {
+				t.Errorf("it ends with %d", code)
+			}
+			fmt.Fprintln(b, "still here")
+			if now, _ := logged(t, path); now != "still here\n" {
+				t.Errorf("the log is %q", now)
+			}
+		})
+	}
 }

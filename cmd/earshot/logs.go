@@ -36,12 +36,12 @@ func (c serviceLogs) Run(a *app) error {
 	if c.Manager || cfg.Log.File == "-" {
 		return c.journal(a)
 	}
-	f, err := os.Open(cfg.Log.File)
+	f, err := openLogFile(cfg.Log.File, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &verdict{notFound, fmt.Errorf("there is no log yet; it will be %s", short(cfg.Log.File))}
 	}
 	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
+		return err
 	}
 	defer f.Close()
 	from, err := lastLines(f, c.N)
@@ -104,7 +104,7 @@ func replaced(f *os.File, path string) *os.File {
 	if err != nil || seek != nil || os.SameFile(is, now) && now.Size() >= at {
 		return nil
 	}
-	next, err := os.Open(path)
+	next, err := openLogFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}

@@ -32,7 +32,7 @@ func tailOf(cfg config.Log, s scrub) ([]string, error) {
 	if cfg.File == "-" {
 		return nil, nil // whoever began it has it
 	}
-	f, err := os.Open(cfg.File)
+	f, err := openLogFile(cfg.File, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

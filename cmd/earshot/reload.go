@@ -151,6 +151,9 @@ func (d *daemon) refuse(err error, asked bool) {
 		return
 	}
 	n := earshot.Notice{Key: configuration, Text: "the configuration cannot be used, so that all stays as it was", Cure: "earshot check"}
+	if c, ok := errors.AsType[curable](err); ok { // which a look at the configuration alone does not find
+		n.Cure = c.Cure()
+	}
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		n.Text = fmt.Sprintf("the configuration has %s, so that all stays as it was", count(len(wrong.Faults)+wrong.More, "fault"))
 		for _, f := range wrong.Faults { // without what is wrong: that may repeat a value

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"earshot"
@@ -679,4 +680,37 @@ func claimed(name string, room earshot.RoomID) server.Claim {
 // principal is somebody who was let in.
 func principal(p participants.Participant, around earshot.Audience) server.Principal {
 	return server.Principal{Participant: p, Audience: around}
+}
+
+// TestReloadNoPlaceForALog: the log goes on where it is, and nothing else changes either.
+func TestReloadNoPlaceForALog(t *testing.T) {
+	r := renovated(t, false)
+	board := &testkit.Voice{Called: "board"}
+	defer r.desk.Enter(board, r.audience())()
+	dir := filepath.Dir(r.file)
+	had, pipe := filepath.Join(dir, "had.log"), filepath.Join(dir, "pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, book, err := openLog(config.Log{File: had, Level: "info"}, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	r.reloads.log = book
+	before := r.config()
+	r.write(r.base + "\nlog: {file: " + pipe + "}\nspeakers: {sure: 0.9}\n")
+	if _, err := r.reload(t.Context(), false); err == nil || !strings.Contains(err.Error(), pipe+" is a named pipe") {
+		t.Errorf("it was taken: %v", err)
+	}
+	if r.config() != before {
+		t.Error("something has changed")
+	}
+	if faults := r.desk.State(r.audience()).Faults; len(faults) != 1 || faults[0].Key != configuration || !strings.Contains(faults[0].Cure, "log.file") {
+		t.Errorf("the faults are %+v", faults)
+	}
+	log.Info("still here")
+	if data, err := os.ReadFile(had); err != nil || !strings.Contains(string(data), "still here") {
+		t.Errorf("the log is %q, %v", data, err)
+	}
 }
