@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -53,10 +54,21 @@ func newPipe(t fataler) *pipe {
 	}
 	p := &pipe{files: []*os.File{in, to, from}}
 	p.reading.Go(func() { p.out, _ = io.ReadAll(from) })
-	if p.Terminal, err = terminal.Open(in, to, to); err != nil {
+	p.reopen(t)
+	return p
+}
+
+// reopen opens the terminal anew, such as within a bubble.
+func (p *pipe) reopen(t fataler) {
+	if p.Terminal != nil {
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if p.Terminal, err = terminal.Open(p.files[0], p.files[1], p.files[1]); err != nil {
 		t.Fatal(err)
 	}
-	return p
 }
 
 type fataler interface{ Fatal(...any) }
@@ -326,6 +338,29 @@ func TestPause(t *testing.T) {
 		<-said
 		testkit.Await(t, patience, "the end", func() bool { _, ok := l.ended(); return ok })
 		testkit.Await(t, patience, "the picture "+want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+	}
+}
+
+// TestCutWhilePaused: what was held back, and is cut, has ended when that is said: whatever
+// is shown of who cut it comes below.
+func TestCutWhilePaused(t *testing.T) {
+	p := newPipe(t)
+	got := ""
+	synctest.Test(t, func(t *testing.T) {
+		p.reopen(t)
+		s, l := open(t, console.New(console.Config{Outlet: "console"}, p.Terminal), t.Context())
+		say(t, s, 0, "one ")
+		s.Do(earshot.Pause)
+		go say(t, s, 1, "two")
+		synctest.Wait()
+		s.Do(earshot.Cut)
+		if end, ok := l.ended(); !ok || end.Clause != 0 || end.Byte != len("one ") {
+			t.Errorf("it has ended: %v, at %+v", ok, end)
+		}
+		got = p.close(t)
+	})
+	if got != "one  [cut off]\n" {
+		t.Errorf("it shows %q", got)
 	}
 }
 

@@ -13,7 +13,8 @@ const cutMark = " [cut off]"
 
 // A speech is one reply on its way to the terminal. Only Say moves its
 // position, and whoever comes last, Say or what ended it, reports the end. So
-// heard is called by one goroutine at a time.
+// heard is called by one goroutine at a time. Say that waits while s is paused moves
+// nothing: a cut ends s at once then, before anything is shown of who cut it.
 type speech struct {
 	term  *terminal.Terminal
 	heard func(earshot.Heard)
@@ -25,6 +26,7 @@ type speech struct {
 	cut      bool
 	finished bool
 	saying   bool
+	waiting  bool // Say does, while it is paused
 	ended    bool
 	pos      earshot.Heard // what has been heard
 	all      earshot.Heard // what has been said
@@ -96,23 +98,22 @@ func (s *speech) Finish() {
 
 // unlock unlocks s, and ends it if nothing more can be heard.
 func (s *speech) unlock() {
-	over := !s.ended && !s.saying && (s.cut || s.finished)
+	over := !s.ended && (s.cut && (!s.saying || s.waiting) || s.finished && !s.saying)
 	s.ended = s.ended || over
-	s.mu.Unlock()
-	if over {
-		s.end()
-	}
-}
-
-// end reports that s has ended. What is held of the last clause then shows
-// nothing, and counts as heard if it was not cut. Nothing of s changes any
-// more, so it needs no lock.
-func (s *speech) end() {
-	s.release()
 	pos, mark := s.all, ""
 	if s.cut {
 		pos, mark = s.pos, cutMark
 	}
+	s.mu.Unlock()
+	if over {
+		s.end(pos, mark)
+	}
+}
+
+// end reports that s has ended at pos, and shows it by mark. What is held of the last
+// clause then shows nothing, and counts as heard if it was not cut.
+func (s *speech) end(pos earshot.Heard, mark string) {
+	s.release()
 	s.term.End(mark)
 	pos.End = true
 	s.heard(pos)
@@ -166,18 +167,17 @@ func (s *speech) uncalled(text string) (n int, ok bool) {
 // turn waits while s is paused, and reports false when it has been cut. Stop
 // is closed when that may have changed.
 func (s *speech) turn() (stop <-chan struct{}, ok bool) {
-	for {
-		s.mu.Lock()
-		stop, paused, cut := s.changed, s.paused, s.cut
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.paused && !s.cut {
+		stop := s.changed
+		s.waiting = true
 		s.mu.Unlock()
-		switch {
-		case cut:
-			return nil, false
-		case !paused:
-			return stop, true
-		}
 		<-stop
+		s.mu.Lock()
+		s.waiting = false
 	}
+	return s.changed, !s.cut
 }
 
 // reach says that all until pos has been heard.
