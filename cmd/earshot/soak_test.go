@@ -320,10 +320,10 @@ rooms:
 	if len(all) != hours {
 		t.Fatalf("%d of %d hours: %s", len(all), hours, errs.String())
 	}
-	// What a room remembers is bounded, and full after some ten hours of such a life.
-	early, last, more := all[min(hours/4, 10)], all[hours-1], uint64(8<<20)
+	// What a room remembers is bounded, and full after some thirteen hours of such a life.
+	early, last, more := all[hours/2], all[hours-1], uint64(8<<20)
 	if hours >= 30 {
-		more = 1 << 20
+		more = 512 << 10
 	}
 	if last.Heap > early.Heap+more {
 		t.Errorf("the heap grew from %d to %d bytes", early.Heap, last.Heap)
