@@ -49,7 +49,7 @@ func AwaitCallers(t testing.TB, n int) {
 	testkit.Await(t, 10*time.Second, "callers to wait for the writer", func() bool {
 		buf := make([]byte, 1<<20)
 		stacks := string(buf[:runtime.Stack(buf, true)])
-		return strings.Count(stacks, "store.(*writer).do(") >= n+1
+		return strings.Count(stacks, "store.(*writer).do(")+strings.Count(stacks, "store.(*writer).whole(") >= n+1
 	})
 }
 

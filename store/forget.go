@@ -70,7 +70,7 @@ func (s *Store) Forget(ctx context.Context, sel Selection, each func([]Doomed)) 
 // forgetSome erases the first of some events, as many as can be in a time, and returns what
 // was erased, and how many of them were looked at.
 func (s *Store) forgetSome(ctx context.Context, all []Doomed, within time.Duration) (gone []Doomed, taken int, err error) {
-	err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		for began := time.Now(); taken < len(all) && (taken == 0 || time.Since(began) < within && s.write.waiting.Load() == 0); taken++ {
 			some, err := s.eraseAll(ctx, tx, all[taken].ID)
 			if err != nil {

@@ -1,11 +1,16 @@
 package store_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -215,5 +220,93 @@ func TestForgetWhileOthersWrite(t *testing.T) {
 		if gone == stays {
 			t.Errorf("%s is %s", e.ID, e.Body.Kind())
 		}
+	}
+}
+
+// A lookout is a view that looks at each event, within the step that keeps or erases it.
+type lookout func(earshot.Event)
+
+func (lookout) Name() string                          { return "lookout" }
+func (lookout) Version() int                          { return 1 }
+func (lookout) Create(context.Context, *sql.Tx) error { return nil }
+func (lookout) Reset(context.Context, *sql.Tx) error  { return nil }
+
+func (see lookout) Apply(_ context.Context, _ *sql.Tx, e earshot.Event) error {
+	see(e)
+	return nil
+}
+
+// TestForgetCutShort: whenever what forgets is ended, it has told of all that is erased, and
+// of nothing else: what is kept beside the journal would be there for ever.
+func TestForgetCutShort(t *testing.T) {
+	var cut context.CancelFunc
+	after := 0
+	s := open(t, store.Config{Projections: []earshot.Projection{lookout(func(e earshot.Event) {
+		if e.Body.Kind() != earshot.KindErased {
+			return
+		}
+		if after--; after == 0 {
+			cut()
+		}
+	})}})
+	ways := map[string]func(ctx context.Context, each func([]store.Doomed)) (int, error){
+		"forget": func(ctx context.Context, each func([]store.Doomed)) (int, error) {
+			return s.Forget(ctx, store.Selection{People: []earshot.ParticipantID{"ann"}}, each)
+		},
+		"expire": func(ctx context.Context, each func([]store.Doomed)) (int, error) {
+			return s.Expire(ctx, store.Retention{Message: 1}, began.AddDate(0, 0, 2), each)
+		},
+	}
+	for name, forget := range ways {
+		for round := range 3 {
+			ids := make(map[earshot.EventID]bool)
+			var all []earshot.Event
+			for n := range 12 {
+				id := earshot.EventID(fmt.Sprint(name, round, "-", n))
+				ids[id] = true
+				all = append(all, by(id, "ann", earshot.Message{Text: "going"}))
+			}
+			add(t, s, all...)
+			ctx, cancel := context.WithCancel(t.Context())
+			cut, after = cancel, 1+5*round
+			told := make(map[earshot.EventID]bool)
+			n, err := forget(ctx, func(some []store.Doomed) {
+				for _, d := range some {
+					told[d.ID] = true
+				}
+			})
+			cancel()
+			if n != len(told) || err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("%s told of %d, and returned %d, %v", name, len(told), n, err)
+			}
+			add(t, s, by(earshot.EventID(fmt.Sprint(name, round, " after")), "bob", earshot.Message{Text: "staying"}))
+			for _, e := range everything(t, s) {
+				if gone := e.Body.Kind() == earshot.KindErased; ids[e.ID] && gone != told[e.ID] {
+					t.Errorf("%s was cut short: %s is erased: %v, and that was told: %v", name, e.ID, gone, told[e.ID])
+				}
+			}
+			if _, err := forget(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestCleanCutShort: who has the last traces removed may leave at any time.
+func TestCleanCutShort(t *testing.T) {
+	s := open(t, store.Config{})
+	for n := range 400 {
+		ctx, cut := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			for range n % 100 { // sooner or later
+				runtime.Gosched()
+			}
+			cut()
+		})
+		if err := s.Clean(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		all.Wait()
 	}
 }

@@ -73,7 +73,7 @@ func (s *Store) purge(ctx context.Context) error {
 // sweepUntil cleans all pages, and returns the mark that there was before; 0 if there was
 // nothing to clean.
 func (s *Store) sweepUntil(ctx context.Context) (was int, err error) {
-	err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
+	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
 		was, err = marked(ctx, tx)
 		return false, err
 	})

@@ -54,15 +54,11 @@ type writer struct {
 	ended func(changed bool, errs []error)
 }
 
-// do has the step taken, and waits until it is on the disk.
+// do has the step taken, and waits until it is on the disk, or ctx ends: then the step may
+// still be at work. For one that shares memory with its caller there is [writer.whole].
 func (w *writer) do(ctx context.Context, truncate bool, s step) error {
-	r := &request{ctx: ctx, step: s, truncate: truncate, done: make(chan error, 1)}
-	select {
-	case <-w.quit:
-		return ErrClosed
-	default:
-	}
-	if err := w.hand(ctx, r); err != nil {
+	r, err := w.ask(ctx, truncate, s)
+	if err != nil {
 		return err
 	}
 	select {
@@ -76,6 +72,27 @@ func (w *writer) do(ctx context.Context, truncate bool, s step) error {
 	default:
 		return fmt.Errorf("%w: %w", ErrInDoubt, context.Cause(ctx))
 	}
+}
+
+// whole is do for who must know what came of the step: once it is taken, its end is waited
+// for, whenever ctx ends.
+func (w *writer) whole(ctx context.Context, s step) error {
+	r, err := w.ask(ctx, false, s)
+	if err != nil {
+		return err
+	}
+	return <-r.done
+}
+
+// ask has the step taken.
+func (w *writer) ask(ctx context.Context, truncate bool, s step) (*request, error) {
+	r := &request{ctx: ctx, step: s, truncate: truncate, done: make(chan error, 1)}
+	select {
+	case <-w.quit:
+		return nil, ErrClosed
+	default:
+	}
+	return r, w.hand(ctx, r)
 }
 
 // hand waits until the writer takes r.
