@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +14,12 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/executive/room"
+	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/interrupt"
 	"earshot/llm/llmtest"
+	"earshot/participants/agents"
 )
 
 // Minutes are what came out of some outlets, and when.
@@ -71,13 +75,56 @@ func (r *minutes) turns() map[earshot.TurnID]bool {
 	return now
 }
 
-// TestAtAnyMoment: whenever people write, whisper, speak, type, stop, pause, come, go or
-// configure, to agents that talk, work or talk to each other:
+// An onlooker reads all that the room and its outlets show to somebody, at the very
+// moments at which it changes, so that the race detector would notice what is still
+// written then. It returns which messages it has seen replies to.
+func (c *crew) onlooker(who string, a earshot.Audience, done <-chan struct{}) map[earshot.EventID]bool {
+	saw := make(map[earshot.EventID]bool)
+	for n := 0; ; n++ {
+		changed := c.Changed()
+		if n%3 == 0 { // which is often enough, and costs less
+			look := c.Snapshot(a)
+			for _, g := range look.Replies {
+				saw[g.About] = true
+			}
+			if _, err := json.Marshal(look); err != nil {
+				panic(err)
+			}
+		}
+		if n%31 == 0 {
+			c.lookDeeper(who, a)
+		}
+		select {
+		case <-changed:
+		case <-done:
+			return saw
+		}
+	}
+}
+
+// lookDeeper is what an onlooker does now and then.
+func (c *crew) lookDeeper(who string, a earshot.Audience) {
+	view := room.Scene(c.Room).For(a)
+	changes, _, _, _ := view.Since(0)
+	last := func(all []earshot.Event) []earshot.Event { return all[max(0, len(all)-8):] }
+	_, err := json.Marshal([]any{
+		c.Going(a), changes, view.Versions(), view.Refuted(time.Now()), c.Latencies(), c.Asked(), c.Speaking(), c.Still(),
+		last(c.screens[who].Shown()), last(c.journal.Events()),
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// TestAtAnyMoment: whenever people write, whisper, speak, type, stop, pause, come, go,
+// configure, change what they wrote, take it back or have it forgotten, to agents that talk,
+// work, think, come, go or talk to each other, while others look on:
 //
 //   - nothing more comes out of a turn once somebody has cut in, nor anything that was asked
 //     before somebody said stop, nor anything at all of a room that is paused;
 //   - whoever was promised an answer gets one, unless they, or all, were cut, or one more
 //     was asked in the same conversation;
+//   - nobody who looks on sees what is answered to others in private;
 //   - nobody waits for ever.
 func TestAtAnyMoment(t *testing.T) {
 	type step struct {
@@ -89,22 +136,31 @@ func TestAtAnyMoment(t *testing.T) {
 		"bob /msg earshot count", "ann /msg scout count", "ann hm", "ann stop", "bob /stop", "ann Earshot, be quiet", "ann how far are you?", "ann I'm hungry",
 		"types ann", "types bob", "leaves ann", "voice began", "voice lasts", "voice calls", "voice over", "says earshot count", "says earshot stop", "says well then",
 		"bob goes", "bob comes", "ann /pause", "ann /resume", "ann /remind 1s pizza", "aggressive", "passive", "polite", "whole", "off", "on",
+		"ann @Earshot kettle", "ann @Earshot unset", "bob @Earshot ponder", "ann @Earshot note", "ann @Earshot mend", "ann @Earshot delegate",
+		"ann /think why", "ann /think", "ann /remind", "bob /think stop", "ann /context", "ann /context change 1 tea", "ann /note milk", "revises ann", "revises bob",
+		"retracts ann", "retracts bob", "forgets ann", "forgets bob", "crew alone", "crew both", "crew changed",
+		"ann Earshot, what do you see?", "camera somebody", "camera nobody", "camera changes",
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
 			return step{rapid.SampledFrom(kinds).Draw(rt, "what"), time.Duration(rapid.SampledFrom([]int{-1, 0, 1, 4, 13, 27, 45, 300, 1100}).Draw(rt, "then")) * time.Millisecond}
 		}), 2, 12).Draw(rt, "steps")
 		slow := time.Duration(rapid.SampledFrom([]int{0, 0, 3, 15}).Draw(rt, "the journal takes")) * time.Millisecond
+		leaves := slices.ContainsFunc(steps, func(s step) bool { return s.what == "crew alone" }) // Scout does, at some time
 		var faults []string
 		fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 		synctest.Test(t, func(t *testing.T) {
 			h := byDay()
-			work := &shelf{takes: 60 * time.Millisecond}
-			h.tools = work.table()
+			work := &shelf{takes: 60 * time.Millisecond, holds: tool.Answer{Text: "milk", Sources: []earshot.EventID{"m0", "m1"}}}
+			h.tools, h.staff, h.eyes, h.model.Vision = work.table(), new(workers), oneSeen(), true
 			h.model.Rules = []llmtest.Rule{
 				after("Earshot", "", "five six seven"), calls("Earshot", "work", "read_file", `{}`),
 				calls("Earshot", "exchange", "message_agent", `{"name":"Scout","message":"tell"}`),
 				{Agent: "Scout", When: "tell", Reply: "eight nine ten"}, {Agent: "Earshot", When: "scout", Reply: "@Scout, count"},
+				calls("Earshot", "kettle", "remind", `{"action":"set","text":"the kettle","in_seconds":1}`), calls("Earshot", "unset", "remind", `{"action":"cancel","number":1}`),
+				calls("Earshot", "ponder", "ponder", `{"question":"why does it rain","uncertainty":0.9}`), calls("Earshot", "note", "note", `{"text":"milk"}`),
+				calls("Earshot", "mend", "edit_context", `{"action":"change","field":"notes","entry":"milk","text":"tea"}`), calls("Earshot", "delegate", "delegate", `{"task":"find it"}`),
+				thinks("", "it may rain"), one("It may rain."),
 			}
 			h.journal.Slow(slow)
 			c := man(t, h, "bob")
@@ -113,6 +169,15 @@ func TestAtAnyMoment(t *testing.T) {
 			c.Enter(&scribe{testkit.Voice{Called: "bob's", Every: 2 * time.Millisecond}, was}, earshot.Audience{Members: []earshot.ParticipantID{"bob"}})
 			c.Enter(&scribe{testkit.Voice{Called: "loudspeaker", Every: 3 * time.Millisecond, Aloud: true}, was}, earshot.Audience{Unknown: true})
 			time.Sleep(time.Second)
+			done := make(chan struct{})
+			var looking sync.WaitGroup
+			saw := make([]map[earshot.EventID]bool, 2)
+			looking.Go(func() {
+				saw[0] = c.onlooker("ann", earshot.Audience{Members: []earshot.ParticipantID{"owner"}}, done)
+			})
+			looking.Go(func() {
+				saw[1] = c.onlooker("bob", earshot.Audience{Members: []earshot.ParticipantID{"bob"}}, done)
+			})
 
 			type stopped struct {
 				what  string
@@ -125,6 +190,8 @@ func TestAtAnyMoment(t *testing.T) {
 			var stops []stopped
 			issued := make(map[earshot.EventID]time.Time)
 			texts := make(map[earshot.EventID]string)
+			wrote := make(map[string]earshot.EventID) // the last message of each that calls an agent
+			changed := make(map[earshot.EventID]bool)
 			paused := -1 // which of the stops it is
 			here := true
 			var all sync.WaitGroup
@@ -149,6 +216,7 @@ func TestAtAnyMoment(t *testing.T) {
 						is.all, paused = true, len(stops)
 					}
 					stops = append(stops, is)
+				case strings.HasPrefix(text, "@Scout") && leaves: // who may not be there
 				case who == "says" && strings.HasPrefix(text, "earshot"), strings.HasPrefix(text, "@"):
 					is.turns = was.turns()
 					stops = append(stops, is)
@@ -170,8 +238,39 @@ func TestAtAnyMoment(t *testing.T) {
 						here = true
 						all.Go(func() { c.come(t, "bob") })
 					case text != "goes" && text != "comes":
-						admit(i, e, s.what)
+						if admit(i, e, s.what); strings.HasPrefix(text, "@") {
+							wrote[who] = earshot.EventID(fmt.Sprint("m", i))
+						}
 					}
+				case "revises", "retracts", "forgets":
+					of, some := wrote[text]
+					if some {
+						changed[of] = true
+					}
+					switch b := (earshot.Event{From: handle(text), Via: text}); {
+					case !some:
+					case who == "forgets":
+						all.Go(func() { _ = c.Forget(t.Context(), c.journal.Forget(of), nil) })
+					case who == "retracts":
+						all.Go(func() { _ = c.Admit(t.Context(), with(b, earshot.Withdrawal{Of: of})) })
+					default:
+						all.Go(func() { _ = c.Admit(t.Context(), with(b, earshot.Revision{Of: of, Text: "@Earshot count again"})) })
+					}
+				case "camera":
+					e := earshot.Event{From: desk, Body: earshot.Body(glance(map[string]int{"somebody": 1}[text]))}
+					if text == "changes" {
+						e.Body = earshot.Sight{Camera: desk.ID, What: earshot.SceneChanged, Eyes: earshot.Clear}
+					}
+					admit(i, e, s.what)
+				case "crew":
+					crew := []agents.Record{record("agent", "Earshot"), record("scout", "Scout")}
+					switch text {
+					case "alone":
+						crew = crew[:1]
+					case "changed":
+						crew[1].Description = "tall"
+					}
+					all.Go(func() { c.seats(crew...) })
 				case "says":
 					admit(i, aloud(text, 0), s.what)
 				case "types", "leaves":
@@ -213,21 +312,30 @@ func TestAtAnyMoment(t *testing.T) {
 				fault("the room does not come to rest")
 			}
 			c.stop()
-
-			works := make(map[earshot.TurnID]bool) // and says nothing meanwhile
-			for _, e := range c.journal.Events() {
-				if u, ok := e.Body.(earshot.Use); ok {
-					works[u.Turn] = true
+			close(done)
+			looking.Wait()
+			for i, others := range []string{"bob /msg", "ann /msg"} {
+				for id := range saw[i] {
+					if strings.HasPrefix(texts[id], others) {
+						fault("somebody else could see what is answered to %q", texts[id])
+					}
 				}
+			}
+
+			works := func(c came) bool { // and says nothing meanwhile
+				text := texts[c.About]
+				return slices.ContainsFunc([]string{"work", "exchange", "kettle", "unset", "ponder", "note", "mend", "delegate"}, func(does string) bool {
+					return strings.HasSuffix(text, "@Earshot "+does)
+				})
 			}
 			for _, s := range stops {
 				for _, c := range was.came {
 					late := c.at.After(s.at) && !c.Protected
-					if late && s.turns[c.Turn] && !works[c.Turn] {
+					if late && s.turns[c.Turn] && !works(c) {
 						fault("after %q at %v something of %q came at %v", s.what, s.at.Format("05.000000"), texts[c.About], c.at.Format("05.000000"))
 						break
 					}
-					if late && s.asked[c.Root] {
+					if late && s.asked[c.Root] && !changed[c.Root] {
 						fault("after %q at %v something of %q came at %v, which had been asked", s.what, s.at.Format("05.000000"), texts[c.Root], c.at.Format("05.000000"))
 						break
 					}
@@ -243,11 +351,16 @@ func TestAtAnyMoment(t *testing.T) {
 			}
 			promised := make(map[earshot.TurnID]promise)
 			ends := make(map[earshot.TurnID]int)
+			erased := 0 // ends
 			for _, e := range c.journal.Events() {
 				switch b := e.Body.(type) {
 				case earshot.Decision:
 					if b.Turn != "" {
 						promised[b.Turn] = promise{b, e.Visibility}
+					}
+				case earshot.Erased:
+					if b.Was == earshot.KindReply {
+						erased++
 					}
 				case earshot.Reply:
 					ends[b.Turn]++
@@ -259,12 +372,17 @@ func TestAtAnyMoment(t *testing.T) {
 					for turn, o := range promised {
 						another = another || turn != b.Turn && o.Agent == p.Agent && o.visibility.Scope == p.visibility.Scope && o.About != p.About
 					}
-					for _, e := range c.journal.Events() { // also one that comes later
+					for _, e := range c.journal.Events() { // also one that comes later, or is forgotten
+						if b, ok := e.Body.(earshot.Erased); ok {
+							another = another || b.Was == earshot.KindDecision
+						}
 						if o, ok := e.Body.(earshot.Decision); ok && o.Turn != "" {
 							another = another || o.Turn != b.Turn && o.Agent == p.Agent && e.Visibility.Scope == p.visibility.Scope && o.About != p.About
 						}
 					}
+					left := p.Agent == "scout" && leaves
 					switch {
+					case changed[p.About] || left: // and so it may have been asked twice, or nobody is there who could answer
 					case b.Outcome == earshot.Suppressed && !another:
 						fault("%q was given up for nothing", texts[p.About])
 					case b.Outcome == earshot.Interrupted && len(b.Heard) == 0 && b.Cut.Signal != interrupt.Command.String():
@@ -275,6 +393,10 @@ func TestAtAnyMoment(t *testing.T) {
 				}
 			}
 			for turn, p := range promised {
+				if ends[turn] == 0 && erased > 0 {
+					erased--
+					continue
+				}
 				if ends[turn] != 1 {
 					fault("the answer to %q, of %s, has %d ends", texts[p.About], p.Agent, ends[turn])
 				}
