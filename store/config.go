@@ -42,6 +42,10 @@ type Config struct {
 	// means that faults go to Log.
 	Report func(earshot.Notice) `yaml:"-"`
 
+	// Progress is told how many of all events have been gone through while views are made
+	// again, in the goroutine of [Open], which waits for it. Nil means nobody waits.
+	Progress func(done, all int64) `yaml:"-"`
+
 	// index is how the words are indexed; nil means as usual.
 	index *messages
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -500,5 +501,40 @@ func TestSchemaIsThatOfTheFixtures(t *testing.T) {
 		if got, err := old.Schema(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("the schema of %s, brought up to date, is\n%s\nand of a new one\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+	}
+}
+
+// TestProgress: whoever waits for views that are made again is told how far they are, and
+// nobody where none is.
+func TestProgress(t *testing.T) {
+	var told [][2]int64
+	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Progress: func(done, all int64) { told = append(told, [2]int64{done, all}) }}
+	with := func(version int) *store.Store {
+		told = nil
+		c.Projections = []earshot.Projection{counter{version: version}}
+		s, err := store.Open(t.Context(), c)
+		must(t, err)
+		return s
+	}
+	s := with(1)
+	if len(told) != 0 {
+		t.Errorf("of an empty journal it was told %v", told)
+	}
+	for range 6 {
+		var some []earshot.Event
+		for range 100 {
+			some = append(some, said("a"))
+		}
+		add(t, s, some...)
+	}
+	must(t, s.Rebuild(t.Context())) // which whoever asked for waits for
+	must(t, s.Close())
+	must(t, with(1).Close())
+	if len(told) != 0 {
+		t.Errorf("where nothing was made again it was told %v", told)
+	}
+	must(t, with(2).Close())
+	if want := [][2]int64{{256, 600}, {512, 600}, {600, 600}}; !slices.Equal(told, want) {
+		t.Errorf("it was told %v, want %v", told, want)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // change; if it does, one of them has a fault.
 func (s *Store) Rebuild(ctx context.Context) error {
 	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) {
-		return false, remake(ctx, tx, s.projections)
+		return false, remake(ctx, tx, s.projections, nil)
 	})
 }
 
@@ -53,7 +53,7 @@ func (s *Store) refresh(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
-	if err := remake(ctx, tx, stale); err != nil {
+	if err := remake(ctx, tx, stale, s.progress); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -91,10 +91,14 @@ func versions(ctx context.Context, db earshot.View) (map[string]int, error) {
 }
 
 // remake drops the views and makes them from the journal. An event that was
-// erased comes to them once, as erased.
-func remake(ctx context.Context, tx *sql.Tx, stale []earshot.Projection) error {
+// erased comes to them once, as erased. Told, unless it is nil, is told how far it is.
+func remake(ctx context.Context, tx *sql.Tx, stale []earshot.Projection, told func(done, all int64)) error {
 	if len(stale) == 0 {
 		return nil
+	}
+	var done, all int64
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM journal").Scan(&all); err != nil {
+		return err
 	}
 	for _, p := range stale {
 		if err := errors.Join(p.Reset(ctx, tx), p.Create(ctx, tx), stamp(ctx, tx, p.Name(), p.Version())); err != nil {
@@ -106,6 +110,9 @@ func remake(ctx context.Context, tx *sql.Tx, stale []earshot.Projection) error {
 			if err := p.Apply(ctx, tx, e); err != nil {
 				return fmt.Errorf("making the view %s: %w", p.Name(), err)
 			}
+		}
+		if done++; told != nil && (done%chunk == 0 || done == all) {
+			told(done, all)
 		}
 		return nil
 	})

@@ -51,7 +51,8 @@ type Store struct {
 	projections []earshot.Projection
 	now         func() time.Time
 	newID       func() earshot.EventID
-	meter       Meter // may be nil
+	meter       Meter                 // may be nil
+	progress    func(done, all int64) // may be nil
 	closing     sync.Once
 	suspect     atomic.Bool // damage was seen: the next start looks through everything
 
@@ -94,6 +95,7 @@ func newStore(c Config, l *lock) *Store {
 		now:         c.Now,
 		newID:       c.NewID,
 		meter:       c.Meter,
+		progress:    c.Progress,
 		grown:       make(chan struct{}),
 		tidier:      newTidier(),
 	}
