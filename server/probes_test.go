@@ -121,3 +121,58 @@ func TestDiagnosticsParameters(t *testing.T) {
 		t.Errorf("a wrong parameter is %d", status)
 	}
 }
+
+// TestUnready: while there is no house yet, whoever asks is told why, and afterwards it
+// answers at the same socket, who is connected already too.
+func TestUnready(t *testing.T) {
+	at := socket(t)
+	l, err := server.Listen(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse()
+	fill(t, h, 1)
+	ctx, over := context.WithCancel(t.Context())
+	unready := make(chan error)
+	go func() {
+		unready <- server.ServeUnready(ctx, l, func() server.Obstacle {
+			return server.Obstacle{Part: "journal", Kind: "house", Text: "the journal is made ready: 42 %", Cure: "wait"}
+		})
+	}()
+	if code, text := probe(t, at, "/livez"); code != 200 || text != "alive\n" {
+		t.Errorf("alive: %d %q", code, text)
+	}
+	if code, text := probe(t, at, "/metrics"); code != 503 || text != `{"error":"the journal is made ready: 42 %","cure":"wait"}`+"\n" {
+		t.Errorf("the counters: %d %q", code, text)
+	}
+	c := &server.Client{Socket: at}
+	is, err := c.Ready(t.Context())
+	if err != nil || is.Ready || len(is.Obstacles) != 1 || is.Obstacles[0].Part != "journal" {
+		t.Errorf("ready: %+v, %v", is, err)
+	}
+	if _, err := c.History(t.Context(), nil, 0, 1); !server.Transient(err) || !strings.Contains(err.Error(), "42 %") {
+		t.Errorf("history: %v", err)
+	}
+	if _, err := server.Listen(at); !errors.Is(err, server.ErrRunning) {
+		t.Errorf("another one began: %v", err)
+	}
+	over()
+	if err := <-unready; err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan error) // nobody answers just now
+	go func() {
+		_, err := c.History(t.Context(), nil, 0, 1)
+		waits <- err
+	}()
+	ctx, leave := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- (&server.Server{House: h}).Serve(ctx, l) }()
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+	leave()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

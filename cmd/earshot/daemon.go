@@ -69,6 +69,12 @@ type daemon struct {
 // newDaemon opens what a daemon needs, for the person known by handle, who is
 // called name. Its caller closes it.
 func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string) (*daemon, error) {
+	return openDaemon(ctx, cfg, log, handle, name, nil)
+}
+
+// openDaemon is newDaemon where somebody waits who is told how far the journal is; nil is
+// nobody.
+func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle earshot.Handle, name string, waits *preparation) (*daemon, error) {
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
 	d.measure(cfg)
@@ -82,6 +88,9 @@ func newDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handle
 	c := cfg.Store
 	c.NewID, c.Log, c.Report, c.Projections = d.id, log, d.report, projections()
 	c.Meter = d.counts
+	if waits != nil {
+		c.Progress = func(done, all int64) { waits.step(time.Now(), done, all) }
+	}
 	if d.store, err = store.Open(ctx, c); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"slices"
+	"time"
 
 	"earshot"
 
@@ -56,7 +59,9 @@ func (r runCommand) Run(a *app) error {
 	}
 	handle, name := self()
 	defer a.hurry(log)()
-	d, err := newDaemon(a.ctx, cfg, log, handle, name)
+	ready := a.preparation(l, manager, log)
+	d, err := openDaemon(a.ctx, cfg, log, handle, name, ready)
+	ready.end()
 	if err != nil {
 		return errors.Join(owned(err), l.Close())
 	}
@@ -83,6 +88,18 @@ func (r runCommand) Run(a *app) error {
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)
 	return errors.Join(err, d.close())
+}
+
+// preparation returns who tells how far the journal is; l is the socket at which others ask.
+func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.Logger) *preparation {
+	return &preparation{
+		w: a.err, over: term.IsTerminal(int(a.err.Fd())) && os.Getenv("TERM") != "dumb", status: manager.Status, began: time.Now(),
+		answer: func(ctx context.Context, why func() server.Obstacle) {
+			if err := server.ServeUnready(ctx, l, why); err != nil {
+				log.Warn("who asks is not told that the journal is made ready", "err", err)
+			}
+		},
+	}
 }
 
 // owned explains a journal that another process has.

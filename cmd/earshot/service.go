@@ -344,7 +344,7 @@ func (c serviceStatus) Run(a *app) error {
 	if r, err := daemon.Ready(ctx); err == nil {
 		is.Ready = &r
 	}
-	is.Answering = is.State != nil
+	is.Answering = is.State != nil || is.Ready != nil
 	if c.JSON {
 		err = a.json(is)
 	} else {
@@ -372,7 +372,7 @@ func (s standing) print(a *app, none *unmanaged) error {
 			fmt.Fprintf(a.out, "  → %s\n", line)
 		}
 	}
-	if s.State == nil {
+	if !s.Answering {
 		_, err := fmt.Fprintln(a.out, "✗ no earshot answers")
 		return err
 	}
@@ -380,6 +380,9 @@ func (s standing) print(a *app, none *unmanaged) error {
 		for _, o := range s.Ready.Obstacles {
 			fmt.Fprintf(a.out, "✗ it is not ready: %s: %s\n", terminal.Safe(o.Part), terminal.Safe(o.Text))
 		}
+	}
+	if s.State == nil { // it is not open yet
+		return nil
 	}
 	return s.State.print(a.out, time.Now())
 }

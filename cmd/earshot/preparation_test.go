@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"earshot/server"
+)
+
+// TestPreparation: what is shown of a journal that is made ready, by how long it takes.
+func TestPreparation(t *testing.T) {
+	const line = "the journal is not ready for this version yet: "
+	for _, tt := range []struct {
+		name string
+		over bool
+		at   []time.Duration // of each tenth that is done
+		want string
+	}{
+		{"nothing to do", true, nil, ""},
+		{"soon done", true, []time.Duration{10, 200, 999}, ""},
+		{"a terminal", true, []time.Duration{900, 1000, 1100, 1999, 2000, 5000},
+			"\r\x1b[K" + line + "20 % of 10 events\r\x1b[K" + line + "50 % of 10 events\r\x1b[K" + line + "60 % of 10 events\r\x1b[K"},
+		{"a file", false, []time.Duration{900, 1000, 1100, 1999, 2000, 5000},
+			"earshot: " + line + "20 % of 10 events; that takes a while\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var w strings.Builder
+			var manager []string
+			began := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+			answered := 0
+			p := &preparation{
+				w: &w, over: tt.over, began: began,
+				status: func(text string) error { manager = append(manager, text); return nil },
+				answer: func(ctx context.Context, why func() server.Obstacle) {
+					answered++
+					<-ctx.Done()
+					if is := why(); !strings.Contains(is.Text, "60 %") || !is.Since.Equal(began) {
+						t.Errorf("who asks is told %+v", is)
+					}
+				},
+			}
+			for i, at := range tt.at {
+				p.step(began.Add(at*time.Millisecond), int64(i)+1, 10)
+			}
+			p.end()
+			if w.String() != tt.want {
+				t.Errorf("it shows %q, want %q", &w, tt.want)
+			}
+			if said := tt.want != ""; (answered == 1) != said || (len(manager) == 3) != said {
+				t.Errorf("%d answer, and the manager is told %q", answered, manager)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"earshot/server/wire"
+)
+
+// ServeUnready answers at l, which [Listen] returned, as long as there is no house yet that
+// could: that the process is alive, that it is not ready, and to everything else why it is
+// not, as what may work later. When ctx ends it returns, and l is as it was. It calls why from
+// many goroutines.
+func ServeUnready(ctx context.Context, l net.Listener, why func() Obstacle) error {
+	own, ok := l.(*listener)
+	if !ok {
+		return fmt.Errorf("%T is no socket that was listened at", l)
+	}
+	socket, ok := own.Listener.(*net.UnixListener)
+	if !ok {
+		return fmt.Errorf("%T is no socket", own.Listener)
+	}
+	all := http.NewServeMux()
+	all.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) { _ = (*Server)(nil).alive(w, r, guest{}) })
+	all.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusServiceUnavailable, Readiness{Obstacles: []Obstacle{why()}})
+	})
+	all.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		is := why()
+		answer(w, http.StatusServiceUnavailable, wire.Refusal{Problem: is.Text, Mend: is.Cure})
+	})
+	srv := &http.Server{Handler: all, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, DisableGeneralOptionsHandler: true}
+	srv.SetKeepAlivesEnabled(false) // who asks again asks the house
+	var g errgroup.Group
+	g.Go(func() error {
+		if err := srv.Serve(newDoor(borrowed{socket}, socketRules())); err != http.ErrServerClosed {
+			return err
+		}
+		return nil
+	})
+	<-ctx.Done()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	_ = srv.Shutdown(last)
+	_ = srv.Close()
+	err := g.Wait()
+	if again := socket.SetDeadline(time.Time{}); err == nil {
+		err = again
+	}
+	return err
+}
+
+// borrowed is a socket that is given back, and not closed. It lets in whom the house would.
+type borrowed struct{ *net.UnixListener }
+
+// Accept returns the next visitor who may come in.
+func (b borrowed) Accept() (net.Conn, error) {
+	for {
+		c, err := b.UnixListener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		uid, err := peer(c)
+		if _, known := handleOf(uid, os.Getuid()); err == nil && known {
+			return c, nil
+		}
+		c.Close()
+	}
+}
+
+// Close ends what waits for visitors.
+func (b borrowed) Close() error { return b.SetDeadline(time.Unix(1, 0)) }
