@@ -14,7 +14,6 @@ import (
 
 	"earshot"
 	"earshot/server"
-	"earshot/server/wire"
 )
 
 // A Daemon is what the monitor asks; [server.Client] is one. It gives what whoever asks
@@ -108,7 +107,7 @@ func (f *feed) again(ctx context.Context, what string, once func(ctx context.Con
 		if ctx.Err() != nil {
 			return nil
 		}
-		if r, ok := errors.AsType[*wire.Refusal](err); ok && !server.Transient(err) {
+		if r, ok := server.Refused(err); ok {
 			return r
 		}
 		f.stands(what, lostText(err))

@@ -11,7 +11,6 @@ import (
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
-	"earshot/server/wire"
 )
 
 // A Door lets a terminal in, as [server.Client.Attach] does.
@@ -84,7 +83,7 @@ func (s *seat) run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		err := s.door.Attach(ctx, s, s, new(attach.Names))
-		if r, ok := errors.AsType[*wire.Refusal](err); ok && !server.Transient(err) {
+		if r, ok := server.Refused(err); ok {
 			s.to.put(Told{"you cannot take part: " + r.Error()})
 			return nil
 		}

@@ -38,11 +38,14 @@ type Failure struct{ *wire.Refusal }
 // Unwrap returns the refusal.
 func (f *Failure) Unwrap() error { return f.Refusal }
 
-// Transient reports whether the same may work later without anybody having changed what is
-// asked, or by whom: err says that the daemon does not run, or that it failed.
-func Transient(err error) bool {
-	_, failed := errors.AsType[*Failure](err)
-	return failed || errors.Is(err, ErrNotRunning)
+// Refused returns why the daemon refused, if err says that it did and would do so again. Of
+// whatever else went wrong, such as a [Failure], the same may work later without anybody having
+// changed what is asked, or by whom.
+func Refused(err error) (*wire.Refusal, bool) {
+	if _, failed := errors.AsType[*Failure](err); failed || errors.Is(err, ErrNotRunning) {
+		return nil, false
+	}
+	return errors.AsType[*wire.Refusal](err)
 }
 
 // lineBytes is the longest event that a client reads.

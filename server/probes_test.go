@@ -150,7 +150,7 @@ func TestUnready(t *testing.T) {
 	if err != nil || is.Ready || len(is.Obstacles) != 1 || is.Obstacles[0].Part != "journal" {
 		t.Errorf("ready: %+v, %v", is, err)
 	}
-	if _, err := c.History(t.Context(), nil, 0, 1); !server.Transient(err) || !strings.Contains(err.Error(), "42 %") {
+	if _, err := c.History(t.Context(), nil, 0, 1); !later(err) || !strings.Contains(err.Error(), "42 %") {
 		t.Errorf("history: %v", err)
 	}
 	if _, err := server.Listen(at); !errors.Is(err, server.ErrRunning) {

@@ -578,6 +578,35 @@ func TestEventsEnd(t *testing.T) {
 	}
 }
 
+// later reports whether the same may work later.
+func later(err error) bool {
+	_, refused := server.Refused(err)
+	return err != nil && !refused
+}
+
+// TestRefused: what need not be tried again, and why.
+func TestRefused(t *testing.T) {
+	no := &wire.Refusal{Problem: "you may not", Mend: "ask Ann"}
+	for _, tt := range []struct {
+		name string
+		err  error
+		want *wire.Refusal
+	}{
+		{"all is well", nil, nil},
+		{"a refusal", no, no},
+		{"a refusal, told further", fmt.Errorf("asking how everything is: %w", no), no},
+		{"a refusal and what came of it", errors.Join(no, io.ErrClosedPipe), no},
+		{"a failure", &server.Failure{Refusal: no}, nil},
+		{"a failure, told further", fmt.Errorf("asking: %w", &server.Failure{Refusal: no}), nil},
+		{"nobody there", server.ErrNotRunning, nil},
+		{"a connection that broke", io.ErrUnexpectedEOF, nil},
+	} {
+		if got, refused := server.Refused(tt.err); got != tt.want || refused != (tt.want != nil) {
+			t.Errorf("%s: %v, %v", tt.name, got, refused)
+		}
+	}
+}
+
 // TestAskedWhileItEnds: what the daemon ends in the middle of may be asked again.
 func TestAskedWhileItEnds(t *testing.T) {
 	h, asked := newHouse(), make(chan struct{})
@@ -594,11 +623,11 @@ func TestAskedWhileItEnds(t *testing.T) {
 	}()
 	<-asked
 	go stop()
-	if err := <-ended; !server.Transient(err) || !strings.Contains(err.Error(), "just ending") {
+	if err := <-ended; !later(err) || !strings.Contains(err.Error(), "just ending") {
 		t.Errorf("it was answered with %v", err)
 	}
 	stop()
-	if _, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1); !server.Transient(err) {
+	if _, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1); !later(err) {
 		t.Errorf("nobody answered with %v", err)
 	}
 }

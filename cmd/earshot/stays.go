@@ -13,7 +13,6 @@ import (
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
-	"earshot/server/wire"
 )
 
 // The waits between looks whether an earshot that went away is back: after a restart it
@@ -72,11 +71,11 @@ func (l *lasting) attach(ctx context.Context, c *server.Client, o earshot.Outlet
 		before := l.connections()
 		err := c.Attach(ctx, attachment{l}, o, names)
 		n := l.connections()
-		refusal, refused := errors.AsType[*wire.Refusal](err)
+		refusal, refused := server.Refused(err)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case refused && !server.Transient(err):
+		case refused:
 			return refusal
 		case n == 0:
 			return err
