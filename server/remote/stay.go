@@ -61,8 +61,7 @@ func (s *session) stays(ctx context.Context) error {
 		return err
 	}
 	s.why = err
-	_ = s.box.Urgent(wire.Ended{Refusal: *wire.Explain(err)})
-	s.box.Close()
+	s.box.Last(wire.Ended{Refusal: *wire.Explain(err)})
 	close(s.out)
 	return err
 }

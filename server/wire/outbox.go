@@ -79,6 +79,22 @@ func (o *Outbox) Count(is func(Frame) bool) (n int) {
 	return n
 }
 
+// Last puts f behind what is urgent, in the place of the rest, and lets nothing more in: it
+// is the last that is written. One that cannot be encoded is left out.
+func (o *Outbox) Last(f Frame) {
+	line, err := Encode(f)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	if err == nil {
+		o.urgent = append(o.urgent, letter{f, line})
+	}
+	o.rest, o.closed = nil, true
+	o.wake()
+}
+
 // Close says that nothing more will be put in. What is in there will still be
 // written.
 func (o *Outbox) Close() {

@@ -235,6 +235,45 @@ func TestPumpBeats(t *testing.T) {
 	})
 }
 
+// TestLast: behind the last frame nothing is written, whatever is put in beside it, and
+// before it nothing more that is not urgent.
+func TestLast(t *testing.T) {
+	pumped := func(t *testing.T, box *wire.Outbox) string {
+		near, far := net.Pipe()
+		go func() {
+			defer near.Close()
+			if err := wire.NewConn(near, near, 100).Pump(t.Context(), box); err != nil {
+				t.Error(err)
+			}
+		}()
+		lines, err := io.ReadAll(far)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(lines)
+	}
+	const last = `{"ended":{"error":""}}` + "\n"
+	box := wire.NewOutbox()
+	_, _ = box.Put(wire.Missed{N: 1}), box.Urgent(wire.Beat{})
+	box.Last(wire.Ended{})
+	_, _ = box.Put(wire.Missed{N: 2}), box.Urgent(wire.Beat{})
+	if got := pumped(t, box); got != `{"beat":{}}`+"\n"+last {
+		t.Errorf("it wrote %q", got)
+	}
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			box := wire.NewOutbox()
+			go func() {
+				time.Sleep(wire.Every) // when it beats
+				box.Last(wire.Ended{})
+			}()
+			if got := pumped(t, box); !strings.HasSuffix(got, last) {
+				t.Errorf("it wrote %q", got)
+			}
+		})
+	}
+}
+
 // TestTheLastFramesAreRead: whoever has closed had something to say before.
 func TestTheLastFramesAreRead(t *testing.T) {
 	near, far := net.Pipe()
