@@ -141,6 +141,11 @@ func Restore(ctx context.Context, c Config, backup string, instead bool) (r Rest
 	}
 	fresh := filepath.Join(directory, salvageFile)
 	r, err = unwrap(ctx, backup, fresh)
+	if err == nil && c.Fits != nil {
+		for _, file := range r.Companions {
+			err = errors.Join(err, c.Fits(file))
+		}
+	}
 	if err == nil && there && bytes > 0 {
 		err = r.forget(ctx, c, path, fresh)
 	}

@@ -33,6 +33,10 @@ type Config struct {
 	// nobody listens.
 	Log *slog.Logger `yaml:"-"`
 
+	// Fits reports why a file that a backup has besides the journal cannot be had back.
+	// [Restore] asks it before anything is replaced. Nil means that all can be.
+	Fits func(Companion) error `yaml:"-"`
+
 	// Meter is told what is written, from the writer's goroutine and those of its
 	// callers; it returns at once. Nil means nobody counts.
 	Meter Meter `yaml:"-"`

@@ -105,6 +105,12 @@ func (c restoreCommand) Run(a *app) error {
 	kept := cfg.Store
 	kept.Projections = projections()
 	kept.Now = func() time.Time { return now }
+	kept.Fits = func(file store.Companion) error {
+		if file.Name == optoutsFile {
+			return fitOptouts(file.Data)
+		}
+		return nil // the others are left out, or taken as they are
+	}
 	done, err := store.Restore(a.ctx, kept, c.File, c.Force)
 	var locked *store.ErrLocked
 	switch {

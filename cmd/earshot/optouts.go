@@ -66,21 +66,34 @@ func openOptouts(cfg *config.Config) (*optouts, error) {
 
 // take adds those of a file, before anybody asks.
 func (o *optouts) take(data []byte) error {
-	var users []uint64
-	if err := json.Unmarshal(data, &users); err != nil {
-		return err
-	}
-	for _, user := range users {
+	all, err := users(data)
+	for _, user := range all {
 		o.all[user] = true
+	}
+	return err
+}
+
+// users reads those of a file.
+func users(data []byte) (all []uint64, err error) {
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// fitOptouts reports why a copy of the file, in a backup, cannot be had back.
+func fitOptouts(data []byte) error {
+	if _, err := users(data); err != nil {
+		return fmt.Errorf("%s in it is damaged, so nobody can tell who does not want to be heard: %w\n  → restore another backup", optoutsFile, err)
 	}
 	return nil
 }
 
-// join adds those of a copy of the file: nobody is heard again because an older one is had
-// back. If the copy cannot be read, nobody is until that is mended.
+// join adds those of a copy of the file that fits: nobody is heard again because an older one
+// is had back.
 func (o *optouts) join(data []byte) error {
 	if err := o.take(data); err != nil {
-		return errors.Join(&optoutsError{o.path, fmt.Errorf("of the copy: %w", err)}, replaceFile(o.path, data))
+		return err
 	}
 	return o.write(o.all)
 }
