@@ -43,7 +43,7 @@ func (r *Registry) Forget(id earshot.ParticipantID) {
 
 // configured reports whether somebody stands in the configuration.
 func (r *Registry) configured(id earshot.ParticipantID) bool {
-	return slices.ContainsFunc(r.setup.Actors.Actors, func(a Actor) bool { return a.ID == id })
+	return slices.ContainsFunc(r.actors().Actors, func(a Actor) bool { return a.ID == id })
 }
 
 // Declared reports whether the configuration or the account says that somebody is there.

@@ -97,3 +97,22 @@ func TestReform(t *testing.T) {
 		t.Error("the guest has left, and is known")
 	}
 }
+
+// TestForgetAfterReform: whether the configuration says what the owner is called is looked
+// up in the one that holds now.
+func TestForgetAfterReform(t *testing.T) {
+	r, l := open(t, participants.DefaultConfig())
+	for _, tt := range []struct{ called, want string }{{"Olga", "Olga"}, {"", "annika"}} {
+		config := participants.DefaultConfig()
+		if tt.called != "" {
+			config.Actors = []participants.Actor{{ID: participants.Owner, DisplayName: tt.called}}
+		}
+		if err := r.Reform(t.Context(), func(context.Context) (*participants.Registry, error) { return replayed(t, config, l), nil }); err != nil {
+			t.Fatal(err)
+		}
+		r.Forget(participants.Owner)
+		if p, _ := r.Get(participants.Owner); p.Name != tt.want {
+			t.Errorf("who is called %q by the configuration is called %q", tt.called, p.Name)
+		}
+	}
+}
