@@ -1,0 +1,91 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"earshot/internal/sound/soundtest"
+	"earshot/internal/testkit"
+	"earshot/server"
+)
+
+// readies returns the obstacles as soon as those are there that want says, by their parts.
+func (h *home) readies(what string, want func(obstacles []server.Obstacle) bool) (is server.Readiness) {
+	h.t.Helper()
+	testkit.Await(h.t, soon, what, func() (ok bool) {
+		var err error
+		is, err = (&server.Client{Socket: h.socket}).Ready(h.t.Context())
+		return err == nil && want(is.Obstacles)
+	})
+	return is
+}
+
+// hinders returns whether a part of a kind is an obstacle.
+func hinders(part, kind string) func([]server.Obstacle) bool {
+	return func(all []server.Obstacle) bool {
+		return slices.ContainsFunc(all, func(o server.Obstacle) bool { return o.Part == part && o.Kind == kind })
+	}
+}
+
+func nothing(all []server.Obstacle) bool { return len(all) == 0 }
+
+// since fails unless a part has been an obstacle since a time between two, and says why.
+func since(t *testing.T, is server.Readiness, part string, from, to time.Time) {
+	t.Helper()
+	for _, o := range is.Obstacles {
+		if o.Part == part && (o.Since.Before(from) || o.Since.After(to) || o.Text == "") {
+			t.Errorf("%+v, and it happened from %v to %v", o, from, to)
+		}
+	}
+	if is.Ready {
+		t.Errorf("it says that it is ready: %+v", is)
+	}
+}
+
+// TestReadyWithoutMicrophone: while the device is pulled, it is said which part is not ready, and
+// since when.
+func TestReadyWithoutMicrophone(t *testing.T) {
+	t.Parallel()
+	p := newParlour(t)
+	p.scripted(talker)
+	p.name = hasty
+	p.wakes()
+	p.readies("that it is ready", nothing)
+	began := time.Now()
+	if err := p.card.Unload(soundtest.Microphone); err != nil {
+		t.Fatal(err)
+	}
+	is := p.readies("that the microphone is gone", hinders("microphone", "sense"))
+	since(t, is, "microphone", began, time.Now())
+	if err := p.plugged(soundtest.Microphone); err != nil {
+		t.Fatal(err)
+	}
+	p.readies("that it is ready again", nothing)
+}
+
+// TestReadyWithoutModel: while nobody answers where the model is to be, it is not ready; as soon
+// as somebody does, it is, without anybody having talked to it.
+func TestReadyWithoutModel(t *testing.T) {
+	t.Parallel()
+	var there atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !there.Load() {
+			panic(http.ErrAbortHandler) // as if nobody were
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
+	}))
+	defer s.Close()
+	h := newHome(t, slices.Concat(asleep, []string{"EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_MODEL=m", "EARSHOT_EXECUTIVE_LLM_HOST=" + s.URL})...)
+	began := time.Now()
+	h.daemon()
+	is := h.readies("that there is no model", hinders("openai", "engine"))
+	since(t, is, "openai", began, time.Now())
+	there.Store(true)
+	h.readies("that it is ready", nothing)
+}
