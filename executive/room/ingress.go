@@ -103,6 +103,8 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.appears(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)
+	case in.event.Body.Kind() == earshot.KindMessage: // that has come before
+		r.heed(sent(in.event))
 	}
 	return entry.wait(ctx)
 }
@@ -205,7 +207,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 	}
 	in.event = e
 	if in.late = r.stale(e); in.late {
-		in.amid = amid{}
+		in.amid, in.signal = amid{}, sent(e)
 		return in, nil
 	}
 	in.signal = in.holds(in.amid.signal(r.signal(in)))
@@ -220,6 +222,12 @@ const answerable = 10 * time.Minute
 // same, and cuts nothing.
 func (r *Room) stale(e earshot.Event) bool {
 	return e.Body.Kind() == earshot.KindMessage && r.cfg.Now().Sub(e.At) > answerable
+}
+
+// sent is what a line is to the floor that means nothing to those who speak: it is no longer
+// being typed.
+func sent(e earshot.Event) *interrupt.Signal {
+	return &interrupt.Signal{Kind: interrupt.Over, From: e.From, Via: e.Via, By: e.Author, Confidence: 1, At: e.At}
 }
 
 // body returns what a provider brings in as it may be kept.

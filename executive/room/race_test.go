@@ -441,3 +441,29 @@ func TestWhoTypesAsTheySend(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoTypesAsAnOldLineComes: what comes late, or once more, while somebody types who then
+// goes away holds nothing back longer than a line lasts that was left.
+func TestWhoTypesAsAnOldLineComes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ago  time.Duration // when it had been written
+	}{{"once more", 0}, {"late", time.Hour}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := gather(t, newHouse(), "bob")
+				defer c.stop()
+				old := earshot.Event{ID: "old", At: time.Now().Add(-tt.ago), From: handle("bob"), Via: "bob", Body: earshot.Message{Text: "Ann, hello"}}
+				for _, e := range []earshot.Event{old, {From: handle("bob"), Via: "bob", Body: earshot.Typing{Began: true}}, old} {
+					if err := c.Admit(t.Context(), e); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.must(t, "ann", "@Earshot count", 5*time.Minute)
+				if c.Busy() {
+					t.Error("there is no answer")
+				}
+			})
+		})
+	}
+}
