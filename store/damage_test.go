@@ -137,7 +137,7 @@ func rounds() int {
 	if os.Getenv("EARSHOT_PROOF") != "" {
 		return 100
 	}
-	return 2
+	return 8
 }
 
 // TestDamagedFile does every harm to a file whose daemon died: it opens, serves

@@ -105,6 +105,9 @@ func (m messages) extend(ctx context.Context, tx *sql.Tx, end, newest int64) err
 		if err != nil {
 			return err
 		}
+		if oldest < end {
+			return astray(oldest)
+		}
 		first := oldest - oldest%m.small()
 		if newest < first+m.small() {
 			break
@@ -159,6 +162,9 @@ func (m messages) make(ctx context.Context, tx *sql.Tx, first int64) error {
 		var agents, members []byte
 		if err := rows.Scan(&sequence, &text, &room, &v.Scope, &agents, &members); err != nil {
 			return err
+		}
+		if sequence < first || sequence >= first+m.small() {
+			return astray(sequence)
 		}
 		// A list that is not as we wrote it is as good as one in which nobody is: what is
 		// found is looked at again.

@@ -30,6 +30,22 @@ func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, l
 	}
 	events, err := r.ask(ctx, limit, query, args...)
 	slices.Reverse(events)
+	return r.within(ctx, 0, before, events, err)
+}
+
+// within returns events, or what is wrong if the first or the last of them is not between two
+// sequences, of which 0 is none: whoever goes on from there would never come to an end.
+func (r *Reader) within(ctx context.Context, after, before int64, events []earshot.Event, err error) ([]earshot.Event, error) {
+	for _, e := range events[:min(1, len(events))] {
+		if e.Sequence <= after {
+			return nil, r.archive.failed(ctx, astray(e.Sequence))
+		}
+	}
+	for _, e := range events[max(0, len(events)-1):] {
+		if e.Sequence >= beforeOf(before) {
+			return nil, r.archive.failed(ctx, astray(e.Sequence))
+		}
+	}
 	return events, err
 }
 

@@ -30,8 +30,9 @@ const visible = `j.room = @room AND (j.scope IN ('public', 'system') OR j.scope 
 // the last sequence of one answer as the next after, a stream misses nothing
 // and resumes anywhere.
 func (r *Reader) Events(ctx context.Context, after int64, limit int) ([]earshot.Event, error) {
-	return r.ask(ctx, limit, "SELECT "+columns+" FROM journal j WHERE "+visible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
+	events, err := r.ask(ctx, limit, "SELECT "+columns+" FROM journal j WHERE "+visible+" AND j.sequence > @after ORDER BY j.sequence LIMIT @limit",
 		sql.Named("after", after))
+	return r.within(ctx, after, 0, events, err)
 }
 
 // Last returns the newest events of the given kinds, or of all if none is
@@ -78,7 +79,7 @@ func (r *Reader) Decisions(ctx context.Context, agent earshot.ParticipantID, bef
 	events, err := r.ask(ctx, limit, newest(` AND j.kind = 'decision' AND @agent IN ('', j.author) AND (@before = 0 OR j.sequence < @before)`),
 		sql.Named("agent", agent), sql.Named("before", before))
 	slices.Reverse(events)
-	return events, err
+	return r.within(ctx, 0, before, events, err)
 }
 
 // Find returns those of some events that there are, in the order of the journal.

@@ -141,16 +141,26 @@ func each(ctx context.Context, db earshot.View, do func(earshot.Event) error) er
 // chunk is how many rows are in memory at once when all are read.
 const chunk = 256
 
-// after returns the first rows behind a sequence, of all rooms.
+// after returns the first rows behind a sequence, of all rooms. In a damaged file a page may
+// be its own descendant: then there is no end of rows, and only their order tells.
 func after(ctx context.Context, db earshot.View, sequence int64) ([]row, error) {
 	rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence > ? ORDER BY j.sequence LIMIT ?", sequence, chunk)
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows)
+	all, err := collect(rows)
+	if err == nil && len(all) > 0 && all[0].sequence <= sequence {
+		return nil, astray(all[0].sequence)
+	}
+	return all, err
 }
 
-// collect reads all rows and closes them.
+// astray says that a row stands where it cannot.
+func astray(sequence int64) error {
+	return fmt.Errorf("event %d: it is out of order: %w", sequence, errAltered)
+}
+
+// collect reads all rows, which ascend or descend, and closes them.
 func collect(rows *sql.Rows) ([]row, error) {
 	defer rows.Close()
 	var all []row
@@ -160,6 +170,12 @@ func collect(rows *sql.Rows) ([]row, error) {
 			return nil, err
 		}
 		all = append(all, r)
+	}
+	for i := 1; i < len(all); i++ {
+		last, next := all[i-1].sequence, all[i].sequence
+		if next == last || next > last != (all[1].sequence > all[0].sequence) {
+			return nil, astray(next)
+		}
 	}
 	return all, rows.Err()
 }

@@ -132,6 +132,9 @@ func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 		if len(all) == 0 {
 			return n, nil
 		}
+		if all[0].Sequence <= seen {
+			return n, s.archive.failed(ctx, astray(all[0].Sequence))
+		}
 		seen = all[len(all)-1].Sequence
 		for len(all) > 0 {
 			began := time.Now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -26,10 +27,17 @@ func run(ctx context.Context, tx *sql.Tx, statements ...string) error {
 }
 
 // odd makes of an error in one of our own statements, which are known to be
-// right, what it means: the table is not as we made it.
+// right, what it means: the table is not as we made it. That of a value of another type
+// than it has there repeats the value, which may be what somebody said; it has no type
+// either by which it could be told.
 func odd(err error) error {
-	if code(err) == sqlite3.SQLITE_ERROR {
+	switch {
+	case err == nil:
+		return nil
+	case code(err) == sqlite3.SQLITE_ERROR:
 		return fmt.Errorf("%w: %w", errAltered, err)
+	case strings.Contains(err.Error(), "sql: Scan error"):
+		return fmt.Errorf("a value of a wrong type: %w", errAltered)
 	}
 	return err
 }
