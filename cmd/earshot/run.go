@@ -131,9 +131,9 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 		d.work("console")
 		d.vitals.found(finding{Thing: "console", Works: true})
 	}
+	findings = append(append(findings, api...), tellAgents(d.book)...)
 	var w io.Writer = a.err
 	if a.person() {
-		w = a.out
 		w = a.out
 	}
 	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
