@@ -36,15 +36,14 @@ func (r *Reader) Page(ctx context.Context, kinds []earshot.Kind, before int64, l
 // within returns events, or what is wrong if the first or the last of them is not between two
 // sequences, of which 0 is none: whoever goes on from there would never come to an end.
 func (r *Reader) within(ctx context.Context, after, before int64, events []earshot.Event, err error) ([]earshot.Event, error) {
-	for _, e := range events[:min(1, len(events))] {
-		if e.Sequence <= after {
-			return nil, r.archive.failed(ctx, astray(e.Sequence))
-		}
+	if len(events) == 0 {
+		return events, err
 	}
-	for _, e := range events[max(0, len(events)-1):] {
-		if e.Sequence >= beforeOf(before) {
-			return nil, r.archive.failed(ctx, astray(e.Sequence))
-		}
+	if first := events[0].Sequence; first <= after {
+		return nil, r.archive.failed(ctx, astray(first))
+	}
+	if last := events[len(events)-1].Sequence; last >= beforeOf(before) {
+		return nil, r.archive.failed(ctx, astray(last))
 	}
 	return events, err
 }

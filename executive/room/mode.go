@@ -156,10 +156,7 @@ func (r *Room) deaf(e earshot.Event) bool {
 // pass shows what was written off the record to those who may see it, and
 // forgets it. Only who wrote it is given the ID back, to know that it was sent.
 func (r *Room) pass(in incoming) {
-	if s := in.signal; s != nil {
-		s.Kind, s.Words = interrupt.Over, "" // the floor remembers who cut
-		r.heed(s)
-	}
+	r.heed(sent(in.event)) // and no more: the floor remembers who cut
 	e, seen := in.event, false
 	others := func(id earshot.ParticipantID) bool { return id != in.who.Reader() }
 	for _, p := range r.around(e.Visibility) {
