@@ -375,6 +375,17 @@ type Reply struct {
 	Reflex    bool          `json:"reflex,omitempty"`    // answered without a model
 	Truncated bool          `json:"truncated,omitempty"` // the model had more to say than it was allowed
 
+	// Unfinished says that the reply was cut before the model had come to its end:
+	// there is more to say than Offered.
+	Unfinished bool `json:"unfinished,omitempty"`
+
+	// Resumable is until when the agent can go on with a reply that was cut off. It is
+	// zero if nothing was left to say.
+	Resumable time.Time `json:"resumable,omitzero"`
+
+	// Resumes is the reply that this one goes on with, if it does.
+	Resumes EventID `json:"resumes,omitempty"`
+
 	// Handover is set if the agents hand over to a person with this reply. It
 	// is the house's word then, and not the agent's.
 	Handover *Handover `json:"handover,omitempty"`

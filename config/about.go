@@ -69,10 +69,11 @@ var about = map[string]note{
 	"executive.streaming.buffer_size":     {class: Turn, effect: "How many pieces, mostly words, the model may be ahead of what comes out; of a voice, how many clauses. More lets it finish sooner; what is ahead is lost at a cut."},
 	"executive.streaming.display_partial": {class: Turn, effect: "Shows a reply while it is made. Without it a console shows each sentence when it is complete."},
 
-	"executive.interruption":              {effect: "Who may cut the agent off, and what becomes of the rest."},
-	"executive.interruption.enabled":      {class: Turn, effect: "Lets the agent be interrupted. Without it a message that comes while it talks is answered afterwards."},
-	"executive.interruption.sources":      {class: Turn, effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Discord is what is written and said there."},
-	"executive.interruption.save_partial": {class: Turn, effect: "Keeps the part of an interrupted reply that nobody heard, so that \"what were you saying?\" can be answered with it. Without it only what was heard is remembered."},
+	"executive.interruption":                       {effect: "Who may cut the agent off, and what becomes of the rest."},
+	"executive.interruption.enabled":               {class: Turn, effect: "Lets the agent be interrupted. Without it a message that comes while it talks is answered afterwards."},
+	"executive.interruption.sources":               {class: Turn, effect: "The ways in which it may be: text, audio, discord. A way that is not listed waits. Discord is what is written and said there."},
+	"executive.interruption.save_partial":          {class: Turn, effect: "Keeps the part of an interrupted reply that nobody heard, so that \"what were you saying?\" can be answered with it. Without it only what was heard is remembered."},
+	"executive.interruption.resume_within_seconds": {class: Turn, effect: "For how long after a cut \"what were you saying?\" goes on with the reply that was cut off, whatever was answered in between. 0 is never."},
 
 	"executive.speech":                   {effect: "When the agent answers what is said aloud: when it is called by its name, and while it is in talk with the one who speaks. Whatever else it hears is written down and left alone."},
 	"executive.speech.follow_up_seconds": {class: Turn, effect: "How long after its reply it answers the same voice without being called. With 0 it must be called each time."},

@@ -124,6 +124,10 @@ type Interruption struct {
 	// that "what were you saying?" can be answered with it. Without it only
 	// what was heard is remembered.
 	SavePartial bool `yaml:"save_partial"`
+
+	// ResumeWithin is for how long after a cut "what were you saying?" goes on with the
+	// reply that was cut off, whatever was answered in between. 0 is never.
+	ResumeWithin field.Seconds `yaml:"resume_within_seconds"`
 }
 
 // Speech is when the agent answers what is said aloud. It does when it is called
@@ -244,7 +248,7 @@ func DefaultConfig() Config {
 			Triggers:     []string{"think", "analyze", "reason", "decide", "complex"},
 		},
 		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
-		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true},
+		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true, ResumeWithin: 600},
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		Attention:    attention.DefaultConfig(),

@@ -181,8 +181,12 @@ func (d *daemon) recall(ctx context.Context, id earshot.RoomID, agent earshot.Pa
 	if err != nil {
 		return nil, err
 	}
+	replies, err := reader.Last(ctx, []earshot.Kind{earshot.KindReply}, recall) // one of which was cut off, perhaps
+	if err != nil {
+		return nil, err
+	}
 	whose, err := reader.Last(ctx, []earshot.Kind{earshot.KindWhose}, recall)
-	return once(slices.Concat(written, heard, whose)), err
+	return once(slices.Concat(written, heard, replies, whose)), err
 }
 
 // once returns events in their order, each once.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"earshot"
 )
@@ -50,7 +51,6 @@ var phrases = map[Kind][]string{
 	Status: {"what works", "what is missing", "whats missing", "what does not work", "what doesnt work", "status", "what can you do", "are you there", "what is wrong", "whats wrong"},
 	Lately: {"what was said", "what was said lately", "what did i miss", "what was said recently", "what have we said", "what were we talking about"},
 	Repeat: {"repeat", "repeat that", "say that again", "say it again", "what did you say", "come again", "once more", "again"},
-	Resume: {"what were you saying", "go on", "continue", "carry on", "you were saying", "and then", "keep going"},
 	Help:   {"help", "what can i say", "how do i use this", "what are the commands"},
 }
 
@@ -85,6 +85,9 @@ func Recognise(text earshot.Text, agent string) Kind {
 			}
 			if asksToLook(words) {
 				return See
+			}
+			if asksToResume(words) {
+				return Resume
 			}
 			return None
 		}
@@ -139,7 +142,7 @@ type Facts struct {
 	Faults []earshot.Notice // what is missing, with the cure
 	Lately []Line           // the oldest first
 	Said   *earshot.Reply   // the agent's last reply of which something was offered
-	Last   *earshot.Reply   // the last of those that took thought, or continued one that did
+	Cut    *earshot.Reply   // the reply that was cut off and can be resumed; nil if there is none
 	Sight  string           // what is answered to who asks to look; empty if that takes thought
 }
 
@@ -164,7 +167,7 @@ func Answer(k Kind, f Facts) string {
 		}
 		return string(f.Said.Delivered())
 	case Resume:
-		return rest(f.Last)
+		return resumed(f.Cut)
 	case See:
 		return f.Sight
 	case Help:
@@ -173,18 +176,71 @@ func Answer(k Kind, f Facts) string {
 	return ""
 }
 
-// rest is what was not said of the last reply.
-func rest(last *earshot.Reply) string {
-	switch {
-	case last == nil || last.Remainder() == "" && last.Cut == nil:
+// resumed is what is said without a model to who asks for the rest of a reply.
+func resumed(cut *earshot.Reply) string {
+	if cut == nil {
 		return "I had said all I wanted to say."
-	case strings.TrimSpace(string(last.Remainder())) != "":
-		return strings.TrimLeft(string(last.Remainder()), " ")
-	case last.Delivered() == "":
+	}
+	if rest, last := Rest(*cut); cut.Remainder() != "" && rest+last != "" {
+		return rest + last
+	}
+	words := strings.Fields(string(cut.Delivered()))
+	if len(words) == 0 {
 		return "I was cut off before I began."
 	}
-	words := strings.Fields(string(last.Delivered()))
 	return "I was cut off after \"" + strings.Join(words[max(0, len(words)-8):], " ") + "\" and had not thought further."
+}
+
+// Rest returns the words with which a reply is resumed that was cut off: those of it
+// that are kept, from the beginning of the sentence in which it was cut. Last is the end of
+// one that is not finished, from the space before its last word on, which may be half of
+// one.
+func Rest(cut earshot.Reply) (rest, last string) {
+	text := string(cut.Offered)
+	rest = strings.TrimLeftFunc(text[sentence(text, len(cut.Delivered())):], unicode.IsSpace)
+	if r, _ := utf8.DecodeLastRuneInString(rest); cut.Unfinished && (unicode.IsLetter(r) || unicode.IsNumber(r)) {
+		space := strings.LastIndexFunc(rest, unicode.IsSpace)
+		if len(rest)-space <= longestWord { // else it is a script without spaces
+			return rest[:max(0, space)], rest[max(0, space):]
+		}
+	}
+	return strings.TrimRightFunc(rest, unicode.IsSpace), ""
+}
+
+// longestWord is the longest word that may be half of one, in bytes.
+const longestWord = 32
+
+// longestSentence is how far before a cut its sentence may begin, in bytes: half a minute
+// of speech. What is longer is a list or a table, of which the last words are enough.
+const longestSentence = 400
+
+// sentence returns where the sentence begins in which text was cut at a byte: behind the
+// last end of a sentence or of a line before it.
+func sentence(text string, at int) int {
+	least := max(0, at-longestSentence)
+	word := least // where the first word behind least begins
+	begin := least
+	previous := rune(' ')
+	for i, r := range text[:at] {
+		switch {
+		case i < least:
+		case r == '\n', strings.ContainsRune("。！？", previous), unicode.IsSpace(r) && strings.ContainsRune(".!?…", previous):
+			begin = i
+		case word == least && unicode.IsSpace(r):
+			word = i
+		}
+		if !strings.ContainsRune("\"'”’)*_`", r) { // which close after the end of a sentence
+			previous = r
+		}
+	}
+	next, _ := utf8.DecodeRuneInString(text[at:])
+	switch whole := at == len(text) || unicode.IsSpace(next); {
+	case strings.TrimSpace(text[begin:at]) == "", whole && strings.ContainsRune(".!?…。！？", previous):
+		return at // it was cut between two sentences
+	case begin == least && least > 0:
+		return word
+	}
+	return begin
 }
 
 // Reporting is how an answer about the house begins. It may tell of faults, so

@@ -22,6 +22,17 @@ func TestRecognise(t *testing.T) {
 		{"What's the time?", reflex.Clock},
 		{"what time is it", reflex.Clock},
 		{"What were you saying?", reflex.Resume},
+		{"Sorry, what were you saying?", reflex.Resume},
+		{"what were you saying before I interrupted you?", reflex.Resume},
+		{"ok, go on then", reflex.Resume},
+		{"Earshot, please continue", reflex.Resume},
+		{"thanks. continue with what you were saying", reflex.Resume},
+		{"could you pick up where you left off?", reflex.Resume},
+		{"so where were we", reflex.Resume},
+		{"what were you saying about Bob", reflex.None},
+		{"continue the story of the fox", reflex.None},
+		{"go on a diet", reflex.None},
+		{"and", reflex.None},
 		{"HELP", reflex.Help},
 		{"stop the music and tell me about tides", reflex.None},
 		{"what time is it in Lima", reflex.None},
@@ -43,7 +54,7 @@ func TestAnswer(t *testing.T) {
 	now := time.Date(2026, 3, 1, 15, 4, 0, 0, time.UTC)
 	cut := &earshot.Reply{Offered: "The tides come and go.", Heard: []earshot.Delivery{{Outlet: "console", Bytes: 9}}}
 	facts := reflex.Facts{
-		Agent: "Earshot", Now: now, Works: []string{"console"}, Said: cut, Last: cut,
+		Agent: "Earshot", Now: now, Works: []string{"console"}, Said: cut, Cut: cut,
 		Faults: []earshot.Notice{{Key: "model", Text: "no model answers", Cure: "ollama serve"}},
 		Lately: []reflex.Line{{Name: "Ann", Text: "hello\nthere", At: now.Add(-time.Minute)}},
 	}
@@ -62,10 +73,10 @@ func TestAnswer(t *testing.T) {
 		{"nothing lately", reflex.Lately, reflex.Facts{}, "Nothing was said of late."},
 		{"repeat what was heard", reflex.Repeat, facts, "The tides"},
 		{"nothing to repeat", reflex.Repeat, reflex.Facts{}, "I have not said anything yet."},
-		{"the remainder", reflex.Resume, facts, "come and go."},
+		{"the sentence that was cut", reflex.Resume, facts, "The tides come and go."},
 		{"no remainder", reflex.Resume, reflex.Facts{}, "I had said all I wanted to say."},
-		{"cut before it knew more", reflex.Resume, reflex.Facts{Last: &earshot.Reply{Offered: "The tides", Heard: []earshot.Delivery{{Bytes: 9}}, Cut: &earshot.Interruption{}}}, `I was cut off after "The tides" and had not thought further.`},
-		{"cut before it began", reflex.Resume, reflex.Facts{Last: &earshot.Reply{Cut: &earshot.Interruption{}}}, "I was cut off before I began."},
+		{"cut before it knew more", reflex.Resume, reflex.Facts{Cut: &earshot.Reply{Offered: "The tides", Heard: []earshot.Delivery{{Bytes: 9}}, Cut: &earshot.Interruption{}}}, `I was cut off after "The tides" and had not thought further.`},
+		{"cut before it began", reflex.Resume, reflex.Facts{Cut: &earshot.Reply{Cut: &earshot.Interruption{}}}, "I was cut off before I began."},
 		{"stop says nothing", reflex.Stop, facts, ""},
 		{"quiet says nothing", reflex.Quiet, facts, ""},
 	} {

@@ -62,7 +62,7 @@ func asksToLook(words string) bool {
 			}
 		}
 		if shorter == words {
-			shorter = withoutTail(words)
+			shorter = withoutTail(words, behind)
 		}
 		if shorter == words {
 			return false
@@ -71,10 +71,21 @@ func asksToLook(words string) bool {
 	}
 }
 
-// withoutTail returns words without the longest of behind that they end with.
-func withoutTail(words string) string {
+// withoutLead returns words without the longest of some that they begin with.
+func withoutLead(words string, some []string) string {
 	shortest := words
-	for _, p := range behind {
+	for _, p := range some {
+		if rest, ok := strings.CutPrefix(words, p+" "); ok && len(rest) < len(shortest) {
+			shortest = rest
+		}
+	}
+	return shortest
+}
+
+// withoutTail returns words without the longest of some that they end with.
+func withoutTail(words string, some []string) string {
+	shortest := words
+	for _, p := range some {
 		if rest, ok := strings.CutSuffix(words, " "+p); ok && len(rest) < len(shortest) {
 			shortest = rest
 		}

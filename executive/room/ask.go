@@ -29,6 +29,7 @@ type asking struct {
 	model     llm.Service // that is asked, with the tools that it has
 	affair    *affair
 	pace      *pace // of the turn; nil for what is answered within one
+	continues bool  // it goes on with what was said already, so that there may be nothing to add
 
 	// Leaves is what is said in place of a reply that passes control without a
 	// word; left is set if it was. It is said to a person.
@@ -62,16 +63,21 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	if q.words != "" {
 		return reads(q.words), nil
 	}
-	facts := r.facts(q.seat, a)
-	if q.want == reflex.Resume && (facts.Last == nil || facts.Last.Remainder() == "") && r.modelWorks(q.seat) {
-		q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
+	if q.want == reflex.Resume {
+		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok {
+			return r.resumption(set, q, a, aloud, cut)
+		}
+		if r.modelWorks(q.seat) {
+			q.want = reflex.None // there is nothing left unsaid, but perhaps more to say
+		}
 	}
+	facts := r.facts(q.seat, a)
 	facts.Sight = r.sight(q)
 	if answer := reflex.Answer(q.want, facts); answer != "" {
-		if q.want == reflex.Lately || q.want == reflex.Repeat || q.want == reflex.Resume {
+		if q.want == reflex.Lately || q.want == reflex.Repeat {
 			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false)
 			q.madeOf(used) // it repeats what was said
-			if said := q.seat.latest(a, q.want == reflex.Resume); said.Body != nil {
+			if said := q.seat.latest(a); said.Body != nil {
 				q.visibility = q.visibility.And(said.Visibility)
 			}
 		}
@@ -108,6 +114,8 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 				asked.req, asked.halved = halve(asked.req), true
 			case err != nil:
 				yield("", err)
+				return
+			case asked.continues:
 				return
 			case mute:
 				yield("", errMute)

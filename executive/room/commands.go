@@ -142,7 +142,7 @@ func (r *Room) facts(by *seat, a earshot.Audience) reflex.Facts {
 	f := reflex.Facts{Agent: by.Name, Now: r.cfg.Now(), Lately: by.history.lately(a, r.cfg.People.Name)}
 	s := r.State(a)
 	f.Works, f.Faults = s.Works, s.Faults
-	f.Said, f.Last = reply(by.latest(a, false)), reply(by.latest(a, true))
+	f.Said = reply(by.latest(a))
 	return f
 }
 

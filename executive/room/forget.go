@@ -98,7 +98,8 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	is := func(id earshot.EventID) bool { return all[id] }
 	for _, s := range r.seats {
 		s.history.forget(is)
-		s.said = slices.DeleteFunc(s.said, func(had spoken) bool { return is(had.reply.ID) })
+		erased := func(reply earshot.Event) bool { return is(reply.ID) }
+		s.said, s.cut = slices.DeleteFunc(s.said, erased), slices.DeleteFunc(s.cut, erased)
 	}
 	r.drop(func(q question) bool { return is(q.message.ID) || is(q.origin()) })
 	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already

@@ -39,6 +39,8 @@ type question struct {
 
 	gaze *gaze // of a question about sight: what there was to see
 
+	resumes earshot.Event // of a question for the rest of a reply that was cut off: that reply
+
 	// Of a reply by which agents hand over, or somebody is reminded: its words,
 	// which are the house's.
 	handover *earshot.Handover

@@ -2,6 +2,7 @@ package room
 
 import (
 	"slices"
+	"strings"
 
 	"earshot"
 	"earshot/executive/scene"
@@ -74,23 +75,47 @@ func heard(into *scene.Scene, e earshot.Event, text earshot.Text) {
 	})
 }
 
-// replied takes how a reply ended into the state of its agent.
+// replied takes how a reply ended into the state of its agent. One that was cut off and can
+// be resumed stays there while others are answered, until it is resumed or grows old.
 func replied(into *scene.Scene, e earshot.Event, reply earshot.Reply) {
 	by, note := outcome(reply)
 	if reply.Offered == "" && note == "" {
 		return
 	}
+	was, ok := into.Made(scene.Agent, string(e.Author))
+	if ok && e.At.Before(was.Until) && reply.Resumable.IsZero() && (reply.Resumes != was.Event || reply.Outcome != earshot.Completed) {
+		return
+	}
 	state := earshot.Text(note)
 	switch {
-	case reply.Remainder() != "" && note != "":
-		state += " Not said yet: " + reply.Remainder()
+	case !reply.Resumable.IsZero():
+		state += leftSaying(reply)
 	case note == "":
 		state = "you have said what you wanted to say"
 	}
 	into.Put(scene.Item{
-		Field: scene.Agent, Of: e.Author, Source: "turn", Event: e.ID, At: e.At, Text: state, By: by, Visibility: e.Visibility,
+		Field: scene.Agent, Of: e.Author, Source: "turn", Event: e.ID, At: e.At, Text: state, By: by, Visibility: e.Visibility, Until: reply.Resumable,
 	})
 }
+
+// leftSaying tells the model what was heard of a reply that was cut off, and what was not.
+func leftSaying(reply earshot.Reply) earshot.Text {
+	heard, rest := strings.TrimSpace(string(reply.Delivered())), strings.TrimSpace(string(reply.Remainder()))
+	text := ""
+	if heard != "" {
+		text = " The last that was heard: " + quoteEnd(heard, mostStateHeard) + "."
+	}
+	if rest != "" {
+		text += " Not said yet: " + rest
+	} else {
+		text += " You had more to say."
+	}
+	return earshot.Text(text)
+}
+
+// mostStateHeard is how much of what was heard stands in the state of an agent, in bytes:
+// enough to tell which reply it was.
+const mostStateHeard = 160
 
 // goOn goes on from the past: the dialogue of the main agent, and what was under way
 // when the program ended without a word.

@@ -23,8 +23,9 @@ type seat struct {
 	touched time.Time // when it was last called, or spoke
 
 	history history
-	said    []spoken // its last replies of which something was offered
-	foreign int      // others' names that its model wrote since it was last told not to
+	said    []earshot.Event // its last replies of which something was offered
+	cut     []earshot.Event // its replies that were cut off and can be resumed; see resume.go
+	foreign int             // others' names that its model wrote since it was last told not to
 
 	askers []participants.Participant // to whom its model has last replied
 
@@ -38,14 +39,8 @@ type seat struct {
 // made of, and not what they say.
 type remnant struct {
 	lines []earshot.EventID // in their order
-	said  []past
+	said  []earshot.EventID
 	until int64 // the newest event that there was
-}
-
-// A past reply is one by its ID, and whether it took thought.
-type past struct {
-	reply   earshot.EventID
-	thought bool
 }
 
 // sees reports whether an agent may see something of visibility v.
@@ -138,17 +133,16 @@ func (s *seat) handed(l line, h *earshot.Handover, people *participants.Registry
 }
 
 // spoke remembers a reply, for those who ask what was said.
-func (s *seat) spoke(reply earshot.Event, thought bool) {
-	s.said = append(s.said, spoken{reply, thought})
+func (s *seat) spoke(reply earshot.Event) {
+	s.said = append(s.said, reply)
 	s.said = slices.Delete(s.said, 0, max(0, len(s.said)-keepSaid))
 }
 
-// latest returns the last reply that everybody in a may know of, if it must have
-// taken thought the last of those.
-func (s *seat) latest(a earshot.Audience, thought bool) earshot.Event {
+// latest returns the last reply that everybody in a may know of.
+func (s *seat) latest(a earshot.Audience) earshot.Event {
 	for _, said := range slices.Backward(s.said) {
-		if said.reply.Visibility.Allows(a) && (said.thought || !thought) {
-			return said.reply
+		if said.Visibility.Allows(a) {
+			return said
 		}
 	}
 	return earshot.Event{}
@@ -161,7 +155,7 @@ func (s *seat) sleep(newest int64) {
 		left.lines = append(left.lines, l.event)
 	}
 	for _, said := range s.said {
-		left.said = append(left.said, past{said.reply.ID, said.thought})
+		left.said = append(left.said, said.ID)
 	}
 	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", nil, left
 }
@@ -186,9 +180,9 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 			s.history.revised(e)
 		}
 	}
-	for _, said := range s.left.said {
-		if e, ok := known[said.reply]; ok {
-			s.spoke(e, said.thought)
+	for _, id := range s.left.said {
+		if e, ok := known[id]; ok {
+			s.spoke(e)
 		}
 	}
 	fresh := s.left.until == 0
@@ -213,7 +207,8 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 // tell how that came about.
 func (s *seat) relearn(e earshot.Event) {
 	if body, ok := e.Body.(earshot.Reply); ok && e.Author == s.ID && body.Offered != "" && body.Handover == nil {
-		s.spoke(e, !body.Reflex)
+		s.spoke(e)
+		s.trackCut(e)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/executive"
-	"earshot/executive/reflex"
 	"earshot/executive/turn"
 	"earshot/interrupt"
 )
@@ -231,6 +230,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
 		e.reply.Reflex = true
 	}
+	r.cutOff(&e)
 	e.reply.Took = max(r.cfg.Now().Sub(e.began), 0)
 	done := r.end(e.question, e.reply)
 	done.At = e.began
@@ -259,7 +259,8 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	r.saidAloud(e)
 	if e.reply.Offered != "" && e.reply.Handover == nil {
-		e.question.seat.spoke(done, e.asked != nil || e.question.want == reflex.Resume)
+		e.question.seat.spoke(done)
+		e.question.seat.trackCut(done)
 	}
 	if e.err != nil {
 		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
@@ -269,12 +270,6 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	if slices.ContainsFunc(r.keep(ctx), func(kept earshot.Event) bool { return kept.ID == done.ID && kept.Body.Kind() == earshot.KindReply }) {
 		r.follow(ctx, e, done, calls)
 	}
-}
-
-// spoken is a reply, and whether it took thought, or continued one that did.
-type spoken struct {
-	reply   earshot.Event
-	thought bool
 }
 
 // keepSaid is how many replies are remembered: one a conversation that goes on

@@ -255,6 +255,17 @@ func (s *Scene) find(f Field, id string) *entry {
 	return nil
 }
 
+// Made returns what the journal has made under an ID, as it is now.
+func (s *Scene) Made(f Field, id string) (Item, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(f, id)
+	if e == nil || e.gone {
+		return Item{}, false
+	}
+	return e.Item, true
+}
+
 // changed tells who follows the changes of one.
 func (s *Scene) changed(i Item) {
 	s.log = append(s.log, i)

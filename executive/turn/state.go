@@ -294,6 +294,7 @@ func (s *State) Reply(names []string) earshot.Reply {
 	}
 	if r.Outcome == earshot.Interrupted {
 		r.Cut = &earshot.Interruption{By: s.cut.By, Signal: s.cut.Kind.String(), At: s.cut.At.Round(time.Microsecond)}
+		r.Unfinished = !s.closed
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -229,6 +230,7 @@ func TestOutcome(t *testing.T) {
 		{"said and heard", []turn.Event{piece, closed, heard}, earshot.Completed},
 		{"cut", []turn.Event{piece, cut, half}, earshot.Interrupted},
 		{"cut after the last word", []turn.Event{piece, closed, cut, heard}, earshot.Completed},
+		{"cut when the model had done", []turn.Event{piece, closed, cut, half}, earshot.Interrupted},
 		{"cut before the first", []turn.Event{cut, {Kind: turn.Heard, Position: earshot.Heard{End: true}}}, earshot.Interrupted},
 		{"the model broke", []turn.Event{piece, broken, heard}, earshot.Failed},
 		{"the outlet broke", []turn.Event{piece, {Kind: turn.Lost}}, earshot.Failed},
@@ -243,6 +245,9 @@ func TestOutcome(t *testing.T) {
 			r := s.Reply([]string{"a"})
 			if r.Outcome != tt.want || !s.Ended() {
 				t.Errorf("outcome %v, ended %v; want %v", r.Outcome, s.Ended(), tt.want)
+			}
+			if unfinished := r.Outcome == earshot.Interrupted && !slices.ContainsFunc(tt.events, func(e turn.Event) bool { return e.Kind == turn.Closed }); r.Unfinished != unfinished {
+				t.Errorf("unfinished %v, want %v", r.Unfinished, unfinished)
 			}
 			if (r.Cut != nil) != (r.Outcome == earshot.Interrupted) {
 				t.Errorf("outcome %v with interruption %v", r.Outcome, r.Cut)

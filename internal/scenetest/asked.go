@@ -74,7 +74,7 @@ func sized(picture llm.Image) string {
 func changing(instructions string, identity bool) string {
 	var some []string
 	for i, l := range strings.Split(instructions, "\n") {
-		if identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") || strings.HasPrefix(l, "When that was asked the camera") {
+		if identity && i == 0 || strings.HasPrefix(l, "External: ") || strings.HasPrefix(l, "Internal: ") || strings.HasPrefix(l, "In your last reply") || strings.HasPrefix(l, "You are asked to go on") || strings.HasPrefix(l, "When that was asked the camera") {
 			some = append(some, l)
 		}
 	}

@@ -1,0 +1,178 @@
+package conversation
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// leastRepeated is how many words a reply must repeat of a text that had come to the
+	// end of a sentence: fewer are a coincidence.
+	leastRepeated = 3
+
+	// openSigns are the signs before which a space stands.
+	openSigns = "(\"“‘[*_`"
+
+	// mostRepeated is how much of the end of a text is compared, in bytes.
+	mostRepeated = 4 << 10
+)
+
+// A Continuation is what a streamed reply comes through, piece by piece, that goes on
+// with a text which was said already. Many models begin again with its last sentence, or
+// with all of it: what they repeat is taken out, and the space between the two is put in
+// where they leave it out. Words are compared without case and punctuation. How the reply
+// is cut into pieces makes no difference. At most as much is held back as can be a
+// repetition, so a reply that repeats nothing comes through with its first word.
+type Continuation struct {
+	said  []string // the words of the text, at its end
+	ended bool     // the text ends with a sentence
+	point bool     // it ends with punctuation
+	open  bool     // a space is missing behind it
+	held  string   // what may still be a repetition
+	done  bool     // what follows is none
+}
+
+// NewContinuation returns what a reply comes through that goes on with text.
+func NewContinuation(text string) *Continuation {
+	trimmed := strings.TrimRightFunc(text, unicode.IsSpace)
+	last, _ := utf8.DecodeLastRuneInString(trimmed)
+	from := max(0, len(trimmed)-mostRepeated)
+	return &Continuation{
+		said:  wordsIn(strings.ToValidUTF8(trimmed[from:], " ")),
+		ended: strings.ContainsRune(".!?…。！？:\"'”’)", last),
+		point: unicode.IsPunct(last),
+		open:  trimmed != "" && trimmed == text && !unspaced(last),
+		done:  trimmed == "",
+	}
+}
+
+// Next returns what of the reply may be said after piece has come.
+func (c *Continuation) Next(piece string) string {
+	if c.done {
+		return piece
+	}
+	c.held += piece
+	return c.decide(false)
+}
+
+// End returns what was held back and is no repetition.
+func (c *Continuation) End() string { return c.decide(true) }
+
+// decide returns what of the held text is to be said, nothing as long as it may be a
+// repetition.
+func (c *Continuation) decide(last bool) string {
+	if c.done || c.held == "" || !last && partial(c.held) {
+		return ""
+	}
+	words, ends := spansOf(c.held)
+	if len(words) == 0 && !last && len(c.held) < mostRepeated {
+		return ""
+	}
+	part := !last && len(ends) > 0 && ends[len(ends)-1] == len(c.held) // the last word may still grow
+	repeated := 0
+	for at := range c.said {
+		n := sharedWords(c.said[at:], words)
+		rest := len(c.said) - at
+		switch {
+		case n == rest && n > repeated && (n >= leastRepeated || !c.ended):
+			if part && n == len(words) {
+				return ""
+			}
+			repeated = n
+		case n == len(words) && n < rest, part && n == len(words)-1 && n < rest && strings.HasPrefix(c.said[at+n], words[n]):
+			if !last {
+				return "" // so far it is the same
+			}
+		}
+	}
+	if last && repeated == 0 && len(words) >= leastRepeated && endsIn(c.said, words) {
+		repeated = len(words)
+	}
+	c.done = true
+	text := c.held
+	c.held = ""
+	if repeated > 0 {
+		text = text[ends[repeated-1]:]
+		if c.point { // which is repeated, too
+			text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(openSigns, r) })
+		}
+	}
+	return c.joint(text)
+}
+
+// partial reports whether text ends within a rune.
+func partial(text string) bool {
+	for n := 1; n <= min(utf8.UTFMax, len(text)); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			return !utf8.FullRuneInString(tail)
+		}
+	}
+	return false
+}
+
+// joint returns text with the space before it that is missing.
+func (c *Continuation) joint(text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	if text != "" && c.open && (unicode.IsLetter(first) || unicode.IsNumber(first) || strings.ContainsRune(openSigns, first)) && !unspaced(first) {
+		return " " + text
+	}
+	return text
+}
+
+// endsIn reports whether some words stand together in others, and so are nothing new.
+func endsIn(said, words []string) bool {
+	for at := 0; at+len(words) <= len(said); at++ {
+		if sharedWords(said[at:], words) == len(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// sharedWords returns how many words both begin with.
+func sharedWords(a, b []string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// wordsIn returns the words of a text, folded.
+func wordsIn(text string) []string {
+	words, _ := spansOf(text)
+	return words
+}
+
+// spansOf returns the words of a text, folded, and where each ends in it. A letter of a
+// script that is written without spaces is a word.
+func spansOf(text string) (words []string, ends []int) {
+	var b strings.Builder
+	end := func(at int) {
+		if b.Len() > 0 {
+			words, ends = append(words, b.String()), append(ends, at)
+			b.Reset()
+		}
+	}
+	for at, r := range text {
+		switch {
+		case unspaced(r):
+			end(at)
+			b.WriteRune(r)
+			end(at + utf8.RuneLen(r))
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
+			b.WriteRune(unicode.ToLower(r))
+		case r == '\'' || r == '’': // within a word
+		default:
+			end(at)
+		}
+	}
+	end(len(text))
+	return words, ends
+}
+
+// unspaced reports whether r is of a script that is written without spaces.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		strings.ContainsRune("。！？、，；：", r)
+}

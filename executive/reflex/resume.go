@@ -1,0 +1,55 @@
+package reflex
+
+import "slices"
+
+// resumes are what people say who want to hear the rest of what the agent was saying,
+// without what [resumeLeads] and [resumeTails] have.
+var resumes = []string{
+	"what were you saying", "what was it you were saying", "what was it that you were saying", "what were you telling me", "what were you telling us",
+	"what were you going to say", "what were you about to say", "what else were you saying", "what did you want to say", "what else did you want to say", "what were you trying to say",
+	"you were saying", "as you were saying", "you were telling me", "go on", "go ahead", "continue", "carry on", "keep going", "keep talking", "proceed", "resume", "and then",
+	"what you were saying", "where were you", "where were we", "where did you stop", "where did we stop", "where did i interrupt you", "where did you leave off", "where had you got to",
+	"what is the rest", "whats the rest", "what was the rest", "tell me the rest", "tell us the rest", "say the rest", "let me hear the rest", "the rest", "i want to hear the rest",
+	"i would like to hear the rest", "id like to hear the rest",
+	"finish", "finish it", "finish that", "finish your sentence", "finish your thought", "finish your answer", "finish your story", "finish your explanation", "finish what you were saying",
+	"finish what you wanted to say", "finish what you had to say", "pick up where you left off", "pick it up where you left off", "pick up from where you left off",
+	"you have the floor", "you have the floor again", "you can have the floor back",
+}
+
+// resumeLeads and resumeTails are what such words may begin and end with.
+var (
+	resumeLeads = []string{
+		"so", "and", "but", "well", "now", "then", "right", "alright", "all right", "anyway", "anyways", "yes", "yeah", "sure", "fine", "good", "great", "nice", "cool", "thanks", "thank you", "i see", "got it",
+		"sorry", "sorry i interrupted you", "sorry i interrupted", "sorry for interrupting", "sorry for interrupting you", "sorry to interrupt", "sorry about that", "sorry i cut you off", "i interrupted you",
+		"can you", "could you", "would you", "will you", "you can", "you may", "do", "lets", "let us", "go back to", "back to", "get back to", "come back to", "return to", "go on with", "continue with", "continue", "carry on with",
+		"tell me", "tell us", "remind me",
+	}
+	resumeTails = []string{
+		"again", "before", "earlier", "then", "now", "just now", "there", "from there", "a moment ago", "a minute ago", "a while ago", "before that", "with that", "with it", "thanks", "thank you", "with your answer", "with your story", "with your explanation",
+		"with what you were saying", "what you were saying", "where you left off", "where you stopped", "where you were", "where i interrupted you", "from where you left off", "from where you stopped", "from where you were", "when you are ready",
+		"before i interrupted", "before i interrupted you", "when i interrupted", "when i interrupted you", "before i cut you off", "when i cut you off", "when i cut in", "before i cut in", "before i asked", "when i stopped you", "before i stopped you",
+		"before you were interrupted", "when you were interrupted", "before you were cut off", "when you were cut off", "about that", "about it",
+	}
+)
+
+// asksToResume reports whether somebody wants to hear the rest who says these words,
+// folded as by fold and without what is polite.
+func asksToResume(words string) bool {
+	for {
+		for core := words; ; {
+			if slices.Contains(resumes, core) {
+				return true
+			}
+			shorter := withoutTail(core, resumeTails)
+			if shorter == core {
+				break
+			}
+			core = shorter
+		}
+		shorter := withoutLead(words, resumeLeads)
+		if shorter == words {
+			return false
+		}
+		words = shorter
+	}
+}

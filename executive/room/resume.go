@@ -1,0 +1,150 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/executive"
+	"earshot/executive/reflex"
+)
+
+// A reply that was cut off can be resumed, whatever is answered in between: until it was,
+// or another of the same conversation is cut off, or it is forgotten, or it grows old. All
+// of that follows from the replies on record, so it is the same after a restart.
+
+// cutOff notes in a reply that has ended whether it can be resumed, and which one it has
+// resumed.
+func (r *Room) cutOff(e *ending) {
+	reply := &e.reply
+	reply.Resumes = e.question.resumes.ID
+	if reply.Reflex && reply.Resumes == "" || reply.Offered == "" {
+		return // an answer without thought is given anew
+	}
+	if reply.Outcome == earshot.Interrupted {
+		cut, _ := e.question.resumes.Body.(earshot.Reply)
+		reply.Unfinished = reply.Unfinished || reply.Truncated || reply.Reflex && cut.Unfinished
+	}
+	if within := r.cfg.Settings().Interruption.ResumeWithin.Duration(); within > 0 && leftOff(*reply) {
+		reply.Resumable = r.cfg.Now().Add(within).Round(time.Microsecond)
+	}
+}
+
+// leftOff reports whether there is something left to say of a reply that nobody heard.
+func leftOff(reply earshot.Reply) bool {
+	return reply.Remainder() != "" || reply.Outcome == earshot.Interrupted && reply.Unfinished
+}
+
+// trackCut takes a reply of the agent into those that can be resumed, and out of them the
+// one that it has resumed, and the one before of the same conversation.
+func (s *seat) trackCut(e earshot.Event) {
+	reply := e.Body.(earshot.Reply)
+	cut := !reply.Resumable.IsZero()
+	s.cut = slices.DeleteFunc(s.cut, func(had earshot.Event) bool {
+		return cut && together(had.Visibility, e.Visibility) || had.ID == reply.Resumes && (cut || reply.Outcome == earshot.Completed)
+	})
+	if cut {
+		s.cut = append(s.cut, e)
+		s.cut = slices.Delete(s.cut, 0, max(0, len(s.cut)-keepSaid))
+	}
+}
+
+// resumable returns the reply that somebody who asks with visibility v wants resumed, if
+// everybody in a may know of it: that of their own conversation before any other.
+func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
+	s.cut = slices.DeleteFunc(s.cut, func(e earshot.Event) bool { return !now.Before(e.Body.(earshot.Reply).Resumable) })
+	for _, e := range s.cut { // the newest last
+		if e.Visibility.Allows(a) && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
+			cut, ok = e, true
+		}
+	}
+	return cut, ok
+}
+
+// resumption returns the words that go on with a reply that was cut off: at once those
+// that are kept, and then, if the model had not come to its end, what it adds.
+func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *asking) {
+	reply := cut.Body.(earshot.Reply)
+	q.resumes = cut
+	q.derives(cut.Visibility, append(slices.Clone(cut.Sources), cut.ID))
+	if !reply.Unfinished || !r.modelWorks(q.seat) {
+		reply.Unfinished = false // so that no word of it is left out
+		return reads(reflex.Answer(reflex.Resume, reflex.Facts{Cut: &reply})), nil
+	}
+	rest, last := reflex.Rest(reply)
+	asked := r.asking(set, q, a, aloud)
+	asked.pace, asked.continues = q.pace, true
+	asked.sieve.said, asked.sieve.call = true, conversation.Callback{} // it is in the middle of a reply
+	return func(ctx context.Context) iter.Seq2[string, error] {
+		return q.labour.listens(func(yield func(string, error) bool) {
+			if rest != "" && !yield(rest, nil) {
+				return
+			}
+			c := conversation.NewContinuation(rest)
+			more := false // the model has added something
+			for text, err := range asked.affair.dated(r.think(ctx, asked)) {
+				if err != nil && !more && last != "" && !yield(last, nil) {
+					return
+				}
+				if text = c.Next(text); !more && strings.TrimSpace(text) == "" {
+					text = ""
+				}
+				more = more || text != ""
+				if (text != "" || err != nil) && !yield(text, err) || err != nil {
+					return
+				}
+			}
+			text := c.End()
+			if !more && strings.TrimSpace(text) == "" {
+				text = last
+			}
+			if text != "" && ctx.Err() == nil {
+				yield(text, nil)
+			}
+		})
+	}, asked
+}
+
+const (
+	// mostQuotedHeard and mostQuotedRest are how much of a reply that is resumed is quoted
+	// to the model, in bytes: enough to know where it was.
+	mostQuotedHeard = 600
+	mostQuotedRest  = 1200
+)
+
+// goingOn tells the model that it goes on with a reply that was cut off: what of that was
+// heard, and with which words it has begun again.
+func (r *Room) goingOn(q *question) string {
+	reply, ok := q.resumes.Body.(earshot.Reply)
+	if !ok {
+		return ""
+	}
+	who := "somebody"
+	if reply.Cut != nil && reply.Cut.By != "" {
+		who = r.cfg.People.Name(reply.Cut.By)
+	}
+	heard := "Nobody had heard anything of it yet."
+	if said := strings.TrimSpace(string(reply.Delivered())); said != "" {
+		heard = "What had been heard of it ends with " + quoteEnd(said, mostQuotedHeard) + "."
+	}
+	begun := "Begin it again."
+	if rest, _ := reflex.Rest(reply); rest != "" {
+		begun = "You have just gone on with it by saying " + quoteEnd(rest, mostQuotedRest) + ". Write only what comes after these words, from the next word on: repeat nothing, and do not introduce it. If nothing is left to say, write nothing."
+	}
+	return "\n" + conversation.Defuse(fmt.Sprintf("You are asked to go on with what you were saying when %s cut you off. %s %s", who, heard, begun))
+}
+
+// quoteEnd returns the end of a text, of at most so many bytes, as it stands in an
+// instruction of the house.
+func quoteEnd(text string, most int) string {
+	short := string(tail(earshot.Text(text), most))
+	if len(short) < len(text) {
+		short = "…" + short
+	}
+	return quotation(earshot.Text(short))
+}
