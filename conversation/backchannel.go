@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"earshot"
 )
@@ -23,7 +24,7 @@ var murmurs = []string{
 	"mm-hm", "mm-hmm", "uh-huh",
 	"yeah", "yes", "yep", "yup", "right", "okay", "ok", "sure", "alright", "really",
 	"exactly", "true", "indeed", "absolutely", "definitely", "totally",
-	"fine", "good", "great", "nice", "cool", "interesting",
+	"fine", "good", "great", "nice", "cool", "interesting", "ha", "heh", "lol", "k",
 	"i see", "got it", "of course", "go on", "all right",
 }
 
@@ -42,6 +43,36 @@ func halting(text earshot.Text) bool {
 func backchannel(u earshot.Utterance, about Attention) bool {
 	return about.Sounding && !about.Asked && u.Lasted <= murmurLasts && Murmured(u.Text)
 }
+
+// laughs reports whether a word is laughter, of whatever length.
+func laughs(word string) bool {
+	if len(word) < 4 {
+		return false
+	}
+	for _, sound := range []string{"ha", "he", "hi", "ho"} {
+		if strings.Trim(strings.ReplaceAll(word, sound, ""), "h") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// emoticons are those that are spelt with letters or digits, in lower case.
+var emoticons = []string{":d", ":-d", ":p", ";p", "xd", "<3", ":o", "^_^", "o_o"}
+
+// MurmuredInWriting reports the same of what was typed, which may also be a sign, such as
+// a thumb that is up. What asks or exclaims is none.
+func MurmuredInWriting(text earshot.Text) bool {
+	typed := strings.ToLower(strings.TrimSpace(string(text)))
+	signs := typed != "" && len(typed) <= longestSigns && !strings.ContainsFunc(typed, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '?' || r == '!' || r == '/'
+	})
+	return signs || slices.Contains(emoticons, typed) || !strings.ContainsAny(typed, "?\n") && Murmured(text)
+}
+
+// longestSigns is the longest that is only signs, in bytes: some emoji, each of which may
+// be made of several characters.
+const longestSigns = 64
 
 // hummed returns words in which a run of letters that are hummed is one "mm": a
 // recogniser that knows no "mm-hm" spells it.
@@ -68,7 +99,7 @@ func Murmured(text earshot.Text) bool {
 		switch {
 		case len(said) > 1 && slices.Contains(murmurs, said[0]+" "+said[1]):
 			said = said[2:]
-		case slices.Contains(murmurs, said[0]):
+		case slices.Contains(murmurs, said[0]) || laughs(said[0]):
 			said = said[1:]
 		default:
 			return false

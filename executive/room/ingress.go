@@ -185,6 +185,9 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		} else {
 			in.aim = r.answering(ctx, &e, body, in.who, r.direct(&e, in.who, body.Text))
 			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
+			if in.aim.why == Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
+				e.To, in.aim = nil, aim{why: Murmured}
+			}
 		}
 		if in.heeded {
 			in.amid = r.amidst(e, in.who, in.aim.agents, body.Text)
@@ -342,6 +345,8 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *inter
 		s.Kind, s.Words = interrupt.Over, ""
 	case r.cuts(m.Text):
 		s.Kind = interrupt.Command
+	case in.aim.why == Murmured:
+		s.Kind = interrupt.Backchannel
 	case !in.aim.mine:
 	case private && !r.among(in.event.Visibility):
 		s.Kind = interrupt.Over
@@ -351,6 +356,25 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *inter
 		s.Kind = interrupt.Addressed
 	}
 	return unheeded(s, in.heeded)
+}
+
+// murmurs reports whether somebody shows by what they typed that they read a reply in the
+// same conversation, as by "ok" or "haha". If its last whole sentence asks something, that
+// is an answer.
+func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
+	if !conversation.MurmuredInWriting(text) {
+		return false
+	}
+	r.mu.Lock()
+	live := r.live
+	r.mu.Unlock()
+	if live == nil || !together(live.message.Visibility, e.Visibility) {
+		return false
+	}
+	is := live.pace.watch.Progress()
+	heard := string(earshot.Reply{Offered: is.Text, Heard: is.Heard}.Delivered())
+	end := strings.LastIndexAny(heard, ".!?…。！？")
+	return end < 0 || !strings.HasPrefix(heard[end:], "?") && !strings.HasPrefix(heard[end:], "？")
 }
 
 // among reports whether what an agent says just now is part of the same
