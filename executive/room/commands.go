@@ -112,12 +112,13 @@ func (r *Room) since(b *strings.Builder, p participants.Participant, terminals b
 	}
 }
 
-// going returns what is going on, as everybody in a may know it. Where there are several
-// agents, it says of which each state is.
-func (r *Room) going(a earshot.Audience) (all []scene.Item) {
-	agents := ids(r.agents())
-	r.meets(r.cfg.Now())
-	for _, i := range r.scene.For(a).Recent(r.cfg.Now(), r.cfg.Settings().ContextWindow.Duration()) {
+// going returns what time it is and what is going on, as everybody in a may know it. Where
+// there are several agents, it says of which each state is.
+func (r *Room) going(a earshot.Audience) []scene.Item {
+	agents, now := ids(r.agents()), r.cfg.Now()
+	all := []scene.Item{timeOf(now)}
+	r.meets(now)
+	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
 			continue // it has no seat any more
 		}

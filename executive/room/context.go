@@ -51,9 +51,6 @@ func (r *Room) listed(c command.Call) string {
 			fmt.Fprintf(&b, "%3d  %s\n", n+1, line)
 		}
 	}
-	if b.Len() == 0 {
-		return "Nothing is going on."
-	}
 	return strings.TrimRight(b.String(), "\n")
 }
 

@@ -48,14 +48,15 @@ func TestContext(t *testing.T) {
 		c := gather(t, h, "bob")
 		c.must(t, "ann", "/note likes tea", time.Minute)
 		c.must(t, "bob", "/context", 0)
-		want := "  1  user_state (60 s ago): ann is here\n  2  user_state (60 s ago): bob is here\n  3  notes (60 s ago): ann: likes tea"
+		want := "  1  current_environment (now): Saturday, 1 January 2000, 00:01, night\n  2  user_state (60 s ago): ann is here\n  3  user_state (60 s ago): bob is here\n  4  notes (60 s ago): ann: likes tea"
 		if got := c.last("bob"); got != want {
 			t.Errorf("bob reads\n%s\nwant\n%s", got, want)
 		}
 		for _, tt := range []struct{ who, write, fails string }{
-			{"bob", "/context change 3 likes coffee", ""},
-			{"bob", "/context remove 3", "changed meanwhile"}, // whose text he saw is another by now
-			{"ann", "/context change 3 likes milk", "/context shows the numbers"},
+			{"bob", "/context change 4 likes coffee", ""},
+			{"bob", "/context remove 4", "changed meanwhile"}, // whose text he saw is another by now
+			{"bob", "/context change 1 noon", "that is the clock of this machine"},
+			{"ann", "/context change 4 likes milk", "/context shows the numbers"},
 			{"ann", "/context add notes a deadline at four", ""},
 			{"ann", "/context add user_state Bob is asleep", ""},
 			{"bob", "/context add mood fine", "there is no such field; there are current_environment, "},
@@ -385,7 +386,7 @@ func TestResync(t *testing.T) {
 				if tt.found {
 					h.give(t, "note", "more")
 					synctest.Wait()
-					right += "\n  5  notes (now): ann: more"
+					right += "\n  6  notes (now): ann: more"
 				} else if got := h.give(t, "context", "resync"); !strings.HasPrefix(got, "It was not what the journal says") {
 					t.Error(got)
 				}
@@ -477,4 +478,20 @@ func TestRefuted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestContextClock: whoever reads what is going on reads the time of that moment, before
+// anything was asked of a model and long after.
+func TestContextClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse().open(t.Context())
+		for _, want := range []string{"00:00", "00:03", "00:06"} {
+			if got := h.give(t, "context", ""); !strings.HasPrefix(got, "  1  current_environment (now): Saturday, 1 January 2000, "+want) {
+				t.Errorf("at %s it reads\n%s", want, got)
+			}
+			h.say(t, "what is new?")
+			time.Sleep(3 * time.Minute)
+		}
+		h.stop()
+	})
 }

@@ -122,9 +122,9 @@ func TestWhoPutsWordsRight(t *testing.T) {
 		c.says(t, "ann", "we sail with the shop", time.Second)
 		c.must(t, "bob", "/context", 0)
 		for _, tt := range []struct{ write, fails string }{
-			{"/context change 1 hello everybody", "who operates this earshot alone"},
-			{"/context remove 2", "who operates this earshot alone"},
-			{"/context change 2 we sail with the ship", ""},
+			{"/context change 2 hello everybody", "who operates this earshot alone"},
+			{"/context remove 3", "who operates this earshot alone"},
+			{"/context change 3 we sail with the ship", ""},
 		} {
 			if err := c.writes(t, "bob", tt.write); (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("%s: %v\n%s", tt.write, err, c.last("bob"))

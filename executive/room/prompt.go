@@ -116,17 +116,21 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 // now returns what is going on at a time that has just been, as an agent reads it in
 // a prompt that is for a.
 func (r *Room) now(set executive.Config, s *seat, a earshot.Audience, now time.Time) []scene.Item {
-	r.scene.Put(scene.Item{
-		Field: scene.Environment, Source: clock, At: now,
-		Text:       earshot.Text(now.Format("Monday, 2 January 2006, 15:04, ") + daytime(now)),
-		Visibility: earshot.Visibility{Scope: earshot.Public},
-	})
 	r.meets(now)
-	return r.scene.For(a).As(s.ID).Recent(now, set.ContextWindow.Duration())
+	return append([]scene.Item{timeOf(now)}, r.scene.For(a).As(s.ID).Recent(now, set.ContextWindow.Duration())...)
 }
 
-// clock is the source of what time it is.
+// clock is the source of what time it is. That is no entry of the scene, since everybody
+// reads it at a moment of their own.
 const clock = "clock"
+
+// timeOf returns what time it is as an entry.
+func timeOf(now time.Time) scene.Item {
+	return scene.Item{
+		ID: clock, Field: scene.Environment, Source: clock, At: now, Visibility: earshot.Visibility{Scope: earshot.Public},
+		Text: earshot.Text(now.Format("Monday, 2 January 2006, 15:04, ") + daytime(now)),
+	}
+}
 
 func daytime(t time.Time) string {
 	switch h := t.Hour(); {

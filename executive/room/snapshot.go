@@ -196,9 +196,6 @@ func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []Fact) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
 			continue // it has no seat any more
 		}
-		if i.Field == scene.Environment && i.Source == clock {
-			continue // everybody has one
-		}
 		if len(agents) > 1 {
 			i = r.attributed(i)
 		}
