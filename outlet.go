@@ -3,7 +3,9 @@ package earshot
 import "context"
 
 // A Clause is a piece of a reply that is handed to an outlet as one. The
-// clauses of one speech, one after the other, are the text that was offered.
+// clauses of one speech, one after the other, are the text that was offered. One
+// without Text is no part of it: a voice says its Spoken as a sign, such as "Let me
+// see" while the reply is late.
 type Clause struct {
 	N      int    `json:"n"` // from 0, without gaps
 	Text   Text   `json:"text"`

@@ -153,6 +153,10 @@ type Speech struct {
 	// speech. Without it, who types reads.
 	TypedAloud bool `yaml:"answer_typed_aloud"`
 
+	// FillerAfter is how long after the end of what was said the first words of a reply
+	// that is spoken may come without a short sign, such as "let me see". 0 is for ever.
+	FillerAfter field.Seconds `yaml:"filler_after_seconds"`
+
 	// AnnounceVoices says aloud that what is said is written down, when a voice is
 	// heard for the first time. Nothing interrupts that. It needs
 	// multi_party.speaker_attribution.
@@ -249,7 +253,7 @@ func DefaultConfig() Config {
 		},
 		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true, ResumeWithin: 600},
-		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true},
+		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true, FillerAfter: 1.5},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
 		Attention:    attention.DefaultConfig(),
 		Sight:        Sight{Greet: true, GreetAfterAbsence: 600, Rooms: []earshot.RoomID{earshot.Desk}, CaptionsPerHour: 12},

@@ -152,7 +152,7 @@ func (r *Room) openAloud(ctx context.Context, o earshot.Outlet, opening earshot.
 // Say implements [earshot.Speaking].
 func (m *mouth) Say(c earshot.Clause) error {
 	m.opens.Do(m.wait)
-	if m.read != nil {
+	if m.read != nil && c.Text != "" {
 		c = m.read(c)
 	}
 	a := m.of

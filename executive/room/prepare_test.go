@@ -16,7 +16,7 @@ import (
 // foretold says something of which the words were stable for 100 ms, to a model that
 // takes 1.6 s for its first clause, and returns how long that took.
 func foretold(t *testing.T, h *house) string {
-	h.model.Every = 400 * time.Millisecond
+	h.model.Every, h.config.Speech.FillerAfter = 400*time.Millisecond, 0
 	_, v := voiced(t, h)
 	talkedBefore(t, h)
 	h.stable(t, "and what else is new")
@@ -133,7 +133,7 @@ func TestPrepared(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse()
-				h.model.Every = 400 * time.Millisecond
+				h.model.Every, h.config.Speech.FillerAfter = 400*time.Millisecond, 0 // it would be said meanwhile
 				_, v := voiced(t, h)
 				talkedBefore(t, h)
 				before := len(h.model.Seen())

@@ -153,6 +153,9 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	}
 	q.pace.rests(q.visibility)
 	spec.Watch = &q.pace.watch
+	if asked != nil && q.asked() && slices.ContainsFunc(places, (*place).Audible) {
+		spec.Filler = r.filler(&q, set)
+	}
 	spec.Outlets = r.showing(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
 	ctx, end := context.WithCancel(ctx)
 	r.setLive(&live{question: q, end: end})

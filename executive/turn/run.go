@@ -36,11 +36,20 @@ type Spec struct {
 	// word was handed to it. It is then given up. Zero means never.
 	Stall time.Duration
 
+	// Filler, if set, is said where a voice has nothing to say yet.
+	Filler *Filler
+
 	// Lost, if set, is told of an outlet that broke, while the turn goes on
 	// with the others.
 	Lost func(outlet string, err error)
 
 	Watch *Watch // if set, shows the turn as it goes on
+}
+
+// A Filler is a short sign that a reply is coming which is late.
+type Filler struct {
+	After time.Duration // from when the turn begins; at once if it is not positive
+	Sign  func() string // what is said; nothing if it is empty
 }
 
 // Run takes the turn, and returns when it has ended and everything it started
@@ -150,7 +159,10 @@ func manner(o earshot.Outlet, whole bool) Manner {
 // own steps the state until the turn is over.
 func (r *running) own(ctx context.Context) {
 	pieces, done := r.pieces, ctx.Done()
-	var drain <-chan time.Time
+	var drain, late <-chan time.Time
+	if f := r.spec.Filler; f != nil {
+		late = time.After(f.After)
+	}
 	var stall <-chan time.Time // runs once the text is complete
 	for !r.state.Ended() {
 		next := pieces
@@ -175,6 +187,10 @@ func (r *running) own(ctx context.Context) {
 		case <-done:
 			done = nil
 			r.shutdown()
+		case <-late:
+			if r.gather(); !r.held() {
+				r.step(Event{Kind: Late, Text: r.spec.Filler.Sign()})
+			}
 		case <-drain:
 			r.step(Event{Kind: Expired})
 		case <-stall:

@@ -82,6 +82,7 @@ const (
 	Lost                     // Outlet broke
 	Cut                      // somebody cut in: Signal
 	Expired                  // the outlets had long enough to come to their end
+	Late                     // the reply is late: Text is said as a sign that it comes
 )
 
 // An Event is one step of a turn.
@@ -133,6 +134,8 @@ func (s *State) Next(e Event) []Act {
 		s.interrupt(e.Signal)
 	case Expired:
 		s.expire()
+	case Late:
+		s.fill(e.Text)
 	}
 	s.advance()
 	s.settle()
@@ -179,6 +182,20 @@ func (s *State) advance() {
 		if last {
 			s.do(Act{Kind: Finish, Outlet: i})
 			o.finished = true
+		}
+	}
+}
+
+// fill has the voices that have nothing to say yet say a sign that the reply comes. It is
+// a clause without a text, so it is no part of what is offered or heard.
+func (s *State) fill(sign string) {
+	if s.cut != nil || s.closed || sign == "" {
+		return
+	}
+	for i := range s.outlets {
+		if o := &s.outlets[i]; o.manner == Voice && !o.end && len(o.starts) == 0 {
+			s.do(Act{Kind: Say, Outlet: i, Clause: earshot.Clause{Spoken: earshot.Text(sign)}})
+			o.starts = append(o.starts, 0)
 		}
 	}
 }

@@ -106,7 +106,9 @@ func spokenTruth(t *rapid.T) {
 		if len(manners) > 0 {
 			i = rapid.IntRange(0, len(manners)-1).Draw(t, "outlet")
 		}
-		switch rapid.IntRange(0, 9).Draw(t, "what") {
+		switch rapid.IntRange(0, 10).Draw(t, "what") {
+		case 10:
+			step(turn.Event{Kind: turn.Late, Text: "Hm."})
 		case 0, 1, 2, 3:
 			piece := rapid.SampledFrom([]string{"Tides ", "are the sea's ", "answer. ", "é", "潮。", "\n", strings.Repeat("long ", 60), ""}).Draw(t, "piece")
 			step(turn.Event{Kind: turn.Piece, Text: piece})

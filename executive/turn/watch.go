@@ -80,7 +80,7 @@ func (w *Watch) step(s *State, e Event) []Act {
 	}
 	w.mu.Lock()
 	acts := s.Next(e)
-	if w.moments.Clause.IsZero() && slices.ContainsFunc(acts, func(a Act) bool { return a.Kind == Say }) {
+	if w.moments.Clause.IsZero() && slices.ContainsFunc(acts, func(a Act) bool { return a.Kind == Say && a.Clause.Text != "" }) {
 		w.moments.Clause = w.now()
 	}
 	if w.moments.Heard.IsZero() && e.Kind == Heard && slices.ContainsFunc(s.outlets, func(o outlet) bool { return o.heard > 0 }) {

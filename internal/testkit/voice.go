@@ -23,6 +23,7 @@ type Voice struct {
 
 	mu     sync.Mutex
 	played strings.Builder
+	signs  strings.Builder // of the clauses without a text
 	told   []earshot.Control
 	shown  []earshot.Event
 	ends   int
@@ -49,6 +50,14 @@ func (v *Voice) Played() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.played.String()
+}
+
+// Signs returns what came out so far of the signs that a reply is late, which are no part
+// of one.
+func (v *Voice) Signs() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.signs.String()
 }
 
 // Told returns the controls that came, in order.
@@ -85,7 +94,8 @@ type speech struct {
 	heard func(earshot.Heard)
 
 	mu       sync.Mutex
-	clauses  []string
+	clauses  []earshot.Clause
+	signed   int // how much came out of the sign at the position
 	finished bool
 	state    earshot.Control
 	changed  chan struct{}
@@ -100,7 +110,7 @@ func (s *speech) Say(c earshot.Clause) error {
 		return errEnded
 	default:
 	}
-	s.change(func() { s.clauses = append(s.clauses, string(c.Text)) })
+	s.change(func() { s.clauses = append(s.clauses, c) })
 	return nil
 }
 
@@ -139,7 +149,7 @@ func (s *speech) play(ctx context.Context) {
 		s.heard(at)
 	}()
 	for {
-		r, state, over := s.next(&at)
+		r, sign, state, over := s.next(&at)
 		switch {
 		case state == earshot.Cut, over:
 			return
@@ -154,6 +164,15 @@ func (s *speech) play(ctx context.Context) {
 		if !s.wait(ctx) {
 			return
 		}
+		if sign {
+			s.mu.Lock()
+			s.signed += len(r)
+			s.mu.Unlock()
+			s.voice.mu.Lock()
+			s.voice.signs.WriteString(r)
+			s.voice.mu.Unlock()
+			continue
+		}
 		s.voice.mu.Lock()
 		s.voice.played.WriteString(r)
 		s.voice.mu.Unlock()
@@ -162,22 +181,30 @@ func (s *speech) play(ctx context.Context) {
 	}
 }
 
-// next returns the rune at the position, having moved it into the next clause
-// if the last is at its end; and whether there is none and none will follow.
-func (s *speech) next(at *earshot.Heard) (string, earshot.Control, bool) {
+// next returns the rune at the position, and whether it is one of a sign, having moved it
+// into the next clause if the last is at its end; and whether there is none and none will
+// follow.
+func (s *speech) next(at *earshot.Heard) (r string, sign bool, state earshot.Control, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for at.Clause < len(s.clauses) {
-		if rest := s.clauses[at.Clause][at.Byte:]; rest != "" {
+		c := s.clauses[at.Clause]
+		rest, sign := string(c.Text), s.voice.Aloud && c.Text == ""
+		if sign {
+			rest = string(c.Spoken[s.signed:])
+		} else {
+			rest = rest[at.Byte:]
+		}
+		if rest != "" {
 			_, n := utf8.DecodeRuneInString(rest)
-			return rest[:n], s.state, false
+			return rest[:n], sign, s.state, false
 		}
 		if at.Clause+1 == len(s.clauses) {
 			break
 		}
-		at.Clause, at.Byte = at.Clause+1, 0
+		at.Clause, at.Byte, s.signed = at.Clause+1, 0, 0
 	}
-	return "", s.state, s.finished
+	return "", false, s.state, s.finished
 }
 
 // wait is how long one rune takes; it reports false if the speech is cut or

@@ -1,0 +1,43 @@
+package room
+
+import (
+	"time"
+
+	"earshot/executive"
+	"earshot/executive/turn"
+)
+
+// Fillers are what is said while a reply is late, and lookups the same while the agent uses
+// a tool for it.
+var (
+	fillers = []string{"Hm.", "Let me see.", "One moment.", "Let me think."}
+	lookups = []string{"Let me look.", "I am looking.", "One moment."}
+)
+
+// leastWait is how long a model has for its first words, also if what it answers has waited
+// long for it: most that run on the same machine need less.
+const leastWait = 300 * time.Millisecond
+
+// filler returns the sign that the reply to q comes, nil if nobody wants one. It is the
+// same for the same turn, so that a day can be performed again.
+func (r *Room) filler(q *question, set executive.Config) *turn.Filler {
+	after := set.Speech.FillerAfter.Duration()
+	if after <= 0 {
+		return nil
+	}
+	work, id := q.labour, q.turn
+	return &turn.Filler{
+		After: max(leastWait, r.ends(q.message).Add(after).Sub(r.cfg.Now())),
+		Sign: func() string {
+			some := fillers
+			if using, _ := work.quiet(); using {
+				some = lookups
+			}
+			n := 0
+			for _, b := range []byte(id) {
+				n += int(b)
+			}
+			return some[n%len(some)]
+		},
+	}
+}
