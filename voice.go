@@ -27,6 +27,10 @@ type Speech struct {
 	// it: an answer to them may be prepared.
 	Stable bool `json:"stable,omitempty"`
 
+	// Pause says that the voice is silent for the moment after these Words, which sound as
+	// if it will go on.
+	Pause bool `json:"pause,omitempty"`
+
 	// LikeAgent says that it sounds like the agent's own voice, and is not its sound
 	// come back. The room fills it in.
 	LikeAgent bool `json:"like_agent,omitempty"`

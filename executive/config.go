@@ -157,6 +157,10 @@ type Speech struct {
 	// that is spoken may come without a short sign, such as "let me see". 0 is for ever.
 	FillerAfter field.Seconds `yaml:"filler_after_seconds"`
 
+	// Backchannels lets the agent show that it listens, by a quiet "uh-huh" in a pause of
+	// somebody who tells it something long. It is rare, and in no record.
+	Backchannels bool `yaml:"backchannels"`
+
 	// AnnounceVoices says aloud that what is said is written down, when a voice is
 	// heard for the first time. Nothing interrupts that. It needs
 	// multi_party.speaker_attribution.

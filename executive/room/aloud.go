@@ -129,10 +129,18 @@ type word struct {
 
 // open opens o, and follows what comes out of it.
 func (r *Room) openAloud(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard)) (earshot.Speaking, error) {
+	return r.openMouth(ctx, o, opening, heard, false)
+}
+
+// openMouth is openAloud; over says that it may be said while somebody speaks.
+func (r *Room) openMouth(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard), over bool) (earshot.Speaking, error) {
 	a := &r.aloud
 	m := &mouth{of: a, clock: r.cfg.Now, began: r.cfg.Now(), stir: &r.stir, cut: make(chan struct{})}
 	if r.cfg.Reader != nil {
 		m.read = r.cfg.Reader()
+	}
+	if over {
+		m.opens.Do(func() {})
 	}
 	a.mu.Lock()
 	a.live = m

@@ -59,6 +59,7 @@ var effects = []effect{
 	{"interruption.resume_within_seconds", func(c *executive.Config) { c.Interruption.ResumeWithin = 0 }, resumedAfter(5), "true", "false"},
 	{"speech.follow_up_seconds", func(c *executive.Config) { c.Speech.FollowUp = 0 }, afterwards, "2 replies", "1 replies"},
 	{"speech.filler_after_seconds", func(c *executive.Config) { c.Speech.FillerAfter = 0 }, signed, "true", "false"},
+	{"speech.backchannels", func(c *executive.Config) { c.Speech.Backchannels = true }, listens, "false", "true"},
 	{"speech.heard_as", func(c *executive.Config) { c.Speech.HeardAs = []string{"hair shirt"} }, spoken("hair shirt what is new"), "0 replies", "1 replies"},
 	{"speech.least_confidence", func(c *executive.Config) { c.Speech.LeastConfidence = 0.9 }, afterwards, "2 replies", "1 replies"},
 	{"speech.announce_new_voices", func(c *executive.Config) { c.Speech.AnnounceVoices = true }, strangers, "", "I hear somebody new. What is said here is written down."},

@@ -8,9 +8,9 @@ import (
 )
 
 // Fillers are what is said while a reply is late, and lookups the same while the agent uses
-// a tool for it.
+// a tool for it. All are words: the voice that is built in spells "hm".
 var (
-	fillers = []string{"Hm.", "Let me see.", "One moment.", "Let me think."}
+	fillers = []string{"Let me see.", "One moment.", "Let me think."}
 	lookups = []string{"Let me look.", "I am looking.", "One moment."}
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 // signs are what may be said while a reply is late.
-var signs = []string{"Hm.", "Let me see.", "One moment.", "Let me think."}
+var signs = []string{"Let me see.", "One moment.", "Let me think."}
 
 // TestFiller: who has said something aloud and waits for the answer hears a short sign,
 // once, which is in no record; who reads hears none, and nobody does whose answer comes.

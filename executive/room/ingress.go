@@ -75,6 +75,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 			r.heed(in.signal)
 		}
 		r.foresee(in)
+		r.notePause(in)
 		return r.act(ctx, in.event, in.who)
 	}
 	if in.to == conversation.Own {

@@ -223,6 +223,7 @@ type Room struct {
 
 	head     *llm.HeadStart // before the model; nil if there is none
 	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
+	pauses   chan incoming  // of capacity 1: words behind which somebody pauses
 
 	gazers sync.WaitGroup // looks that are being taken
 
@@ -269,6 +270,7 @@ type Room struct {
 
 	// What follows belongs to Run.
 	captions   captions
+	listening  listening
 	foresaw    foresight
 	regard     regard
 	consent    consent
@@ -307,6 +309,7 @@ func New(cfg Config) *Room {
 		errands:   make(chan errand),
 		shut:      make(chan struct{}),
 		foreseen:  make(chan incoming, 1),
+		pauses:    make(chan incoming, 1),
 		agenda:    cfg.Agenda,
 	}
 	if cfg.Model != nil {
@@ -345,6 +348,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.take(ctx)
 		case in := <-r.foreseen:
 			r.prepare(ctx, in)
+		case in := <-r.pauses:
+			r.showListening(ctx, in, &turns)
 		case <-r.settled():
 			r.announce()
 		case <-r.silenced():

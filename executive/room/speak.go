@@ -142,6 +142,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	if q.unasked {
 		q.seat.overhears(q.message, r.scene.For(r.listeners(q)).Versions())
 	}
+	r.listening.stop()
 	q.asOf = r.asOf(q)
 	r.paces(&q)
 	spec := r.spec(q, set)

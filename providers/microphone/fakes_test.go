@@ -246,8 +246,11 @@ func letter(e earshot.Event) byte {
 	case earshot.Utterance:
 		return 'U'
 	case earshot.Speech:
-		if b.Stable {
+		switch {
+		case b.Stable:
 			return 's'
+		case b.Pause:
+			return 'p'
 		}
 		return map[earshot.Stage]byte{
 			earshot.VoiceBegan: 'b', earshot.VoiceLasts: 'l', earshot.VoiceWords: 'w', earshot.VoiceCalls: 'C', earshot.VoiceOver: 'o',

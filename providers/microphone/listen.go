@@ -30,6 +30,10 @@ const (
 	// recogniser says at every step has then been said of the last sound, too.
 	unchanged = 150 * time.Millisecond
 	silent    = 100 * time.Millisecond
+
+	// pauses is how long a voice is still that takes a breath or thinks: gaps between
+	// words are shorter.
+	pauses = 300 * time.Millisecond
 )
 
 // How sure the stages are. Half of all onsets are nothing; what lasts is a
@@ -91,6 +95,7 @@ type voice struct {
 	still     time.Duration  // how long it had been silent at the last frame
 	fed       time.Duration  // what its session was given
 	stable    bool           // and that the room was told so
+	paused    bool           // the room was told that it pauses, and it still does
 	doubt     doubt          // as long as there are no words
 }
 
@@ -154,8 +159,8 @@ func (l *listener) patience(f *audio.Frame) time.Duration {
 }
 
 // settles notes how long it has been silent, and tells the room of words that have not
-// changed for a while, are followed by silence, and sound like all of it: it may prepare
-// an answer.
+// changed for a while and are followed by silence: those that sound like all of it, since
+// it may prepare an answer, and those after which the voice pauses and will go on.
 func (l *listener) settles() {
 	still := l.ear.Still()
 	l.mu.Lock()
@@ -165,11 +170,18 @@ func (l *listener) settles() {
 		return
 	}
 	v.still = still
-	if v.stable || v.words == "" || v.ending > hear.Unclear || v.since < unchanged || still < silent {
-		return
+	v.paused = v.paused && still > 0
+	switch {
+	case v.words == "" || v.since < unchanged || still < silent:
+	case v.ending <= hear.Unclear && !v.stable:
+		v.stable = true
+		l.emit(v.number, v.began, l.so(v))
+	case v.ending > hear.Unclear && v.ending != hear.Waits && still >= pauses && !v.paused:
+		v.paused = true
+		s := l.so(v)
+		s.Pause = true
+		l.emit(v.number, v.began, s)
 	}
-	v.stable = true
-	l.emit(v.number, v.began, l.so(v))
 }
 
 // listenFor looks for phrases while the agent's own sound plays, while a voice

@@ -84,7 +84,7 @@ func TestScenes(t *testing.T) {
 			"..bl......U...bl......U", []result{{text: "one more"}, {text: "two more"}}, "one more|two more"},
 		{"an open sentence is waited for",
 			"..####....####...........",
-			"..bl.w.....w...sU", []result{{partials: strings.Split(",,,,"+strings.Repeat("turn the,", 6)+"turn the light on", ","), text: "turn the light on"}}, "turn the light on"},
+			"..bl.w...p.w...sU", []result{{partials: strings.Split(",,,,"+strings.Repeat("turn the,", 6)+"turn the light on", ","), text: "turn the light on"}}, "turn the light on"},
 		{"nothing was understood",
 			"..#####.......",
 			"..bl......o", []result{{text: ""}}, ""},
@@ -213,6 +213,29 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%d events, want %d", len(p.room.events), len(want))
 		}
 	})
+}
+
+// TestPause: a voice that is still for a moment, in a sentence that is not at its end, is
+// said to pause, once each time, the last included.
+func TestPause(t *testing.T) {
+	for _, tt := range []struct{ name, picture, partials, want string }{
+		{"in the middle", "..#####....#####...........", ",,,,,,i was going to the", "blwppU"},
+		{"twice", "..#####....#####....#####...........", ",,,,,,i was going to the,,,,,,,,,i was going to the house of the", "blwpwppU"},
+		{"a gap between words", "..#####..#####...........", ",,,,,,i was going to the", "blwpU"},
+		{"at the end of a sentence", "..#####...........", ",,,,,,where is it", "blwsU"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPerformance(&take{picture: tt.picture}, result{partials: strings.Split(tt.partials, ","), text: "i was going to the house"})
+				if err := p.Run(t.Context(), p.room.emit); err != nil {
+					t.Fatal(err)
+				}
+				if got := p.room.saw(); got != tt.want {
+					t.Errorf("it tells %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // TestTooLong: who does not stop talking is understood in parts, the first of

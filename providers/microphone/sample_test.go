@@ -58,7 +58,7 @@ func TestVoices(t *testing.T) {
 	}{
 		{"too little", "..#####.......", "U0", []result{{text: "one more"}}},
 		{"enough", "..##########.......", "U10", []result{{text: "one more"}}},
-		{"as it comes", "..#########.......", "w0 w0 w6 U9", []result{{partials: words, text: "one two three"}}},
+		{"as it comes", "..#########.......", "w0 w0 w6 w9 U9", []result{{partials: words, text: "one two three"}}},
 		{"one after the other", "..##########......#######......", "U10 U7", []result{{text: "one more"}, {text: "two more"}}},
 		{"with a pause", "..####..####......", "U8", []result{{text: "one more"}}},
 		{"with much of the agent's own", "..####ee####......", "U8", []result{{text: "one more"}}},

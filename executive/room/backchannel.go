@@ -1,0 +1,98 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// tellsLong is how long somebody must have spoken for the agent to show that it
+	// listens: most sentences are shorter.
+	tellsLong = 8 * time.Second
+
+	// betweenBackchannels is the least time from one sign to the next. People give them
+	// more often, and to hear a machine do so is tiring.
+	betweenBackchannels = 12 * time.Second
+
+	// backchannelLasts bounds one, with all that its device takes.
+	backchannelLasts = 3 * time.Second
+)
+
+// backchannel is what is said. The voice that is built in spells "mm-hm".
+const backchannel = "Uh-huh."
+
+// listening is when the agent last showed that it listens, and what ends that.
+type listening struct {
+	shown time.Time
+	end   context.CancelFunc // nil before the first
+}
+
+// stop ends what is still said of it.
+func (l *listening) stop() {
+	if l.end != nil {
+		l.end()
+	}
+}
+
+// due reports whether the agent is to show now that it listens to somebody who has spoken
+// since began, and notes that it does.
+func (l *listening) due(began, now time.Time) bool {
+	if now.Sub(began) < tellsLong || !l.shown.IsZero() && now.Sub(l.shown) < betweenBackchannels {
+		return false
+	}
+	l.shown = now
+	return true
+}
+
+// notePause tells the owner that somebody pauses who tells an agent something. If it has
+// not looked at the last pause yet, that was too long ago.
+func (r *Room) notePause(in incoming) {
+	s, is := in.event.Body.(earshot.Speech)
+	if !is || !s.Pause || !in.heeded || !in.to.ForAgent() || !r.cfg.Settings().Speech.Backchannels {
+		return
+	}
+	select {
+	case <-r.pauses:
+	default:
+	}
+	select {
+	case r.pauses <- in:
+	default: // another voice was quicker
+	}
+}
+
+// showListening has the voices of the room say quietly that the agent listens, unless
+// somebody wants it to be quiet. Nothing is kept of it, and a reply cuts it.
+func (r *Room) showListening(ctx context.Context, in incoming, parts *sync.WaitGroup) {
+	now := r.cfg.Now()
+	r.mu.Lock()
+	quiet := r.quiet
+	r.mu.Unlock()
+	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 || !r.listening.due(in.event.At, now) {
+		return
+	}
+	ctx, r.listening.end = context.WithTimeout(ctx, backchannelLasts)
+	v := earshot.Visibility{Scope: earshot.Public}
+	for _, p := range slices.DeleteFunc(r.around(v), func(p *place) bool { return !p.Audible() }) {
+		parts.Go(func() {
+			over := make(chan struct{})
+			speaking, err := r.openMouth(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, func(h earshot.Heard) {
+				if h.End {
+					close(over)
+				}
+			}, true)
+			if err != nil {
+				return // what is not there is told of where it is needed
+			}
+			speaking.Do(earshot.Duck)
+			if speaking.Say(earshot.Clause{Spoken: backchannel}) == nil {
+				speaking.Finish()
+			}
+			<-over
+		})
+	}
+}
