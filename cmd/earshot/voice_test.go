@@ -52,6 +52,27 @@ func TestAloudLate(t *testing.T) {
 	}
 }
 
+// TestAloudFiller: who waits for a slow model hears a sign that the answer comes, which is
+// written down nowhere.
+func TestAloudFiller(t *testing.T) {
+	talks(t)
+	p := newParlour(t, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=1.5")
+	p.scripted("every_seconds: 12\nreply: Warm.\n")
+	p.wakes()
+	recording := p.records()
+	p.asks(bob, "earshot, what is the weather like today", recording)
+	if replies := bodies[earshot.Reply](p.journal()); len(replies) > 0 {
+		t.Errorf("what sounds is the reply: %+v", replies)
+	}
+	reply := p.replied(1)[0]
+	if reply.Outcome != earshot.Completed || reply.Offered != "Warm." || reply.Delivered() != reply.Offered {
+		t.Errorf("the reply was %s, %q, and %q was heard of it", reply.Outcome, string(reply.Offered), string(reply.Delivered()))
+	}
+	if shown := p.earshot(nil, "history").out; strings.Contains(strings.ToLower(shown), "moment") || strings.Contains(shown, "Let me") {
+		t.Errorf("history shows\n%s", shown)
+	}
+}
+
 // TestAloudOllama asks a model of the real server aloud, and cuts it off.
 func TestAloudOllama(t *testing.T) {
 	talks(t)

@@ -64,6 +64,7 @@ func open(ctx context.Context, f furniture) *house {
 		f.people = participants.New(ann, "Ann", f.settings.Name)
 	}
 	f.settings.Parallel.ReasoningContinuous = false // what is measured is what is asked for
+	f.settings.Speech.FillerAfter = 0               // a sign that a reply comes is none
 	var seated func() []agents.Record
 	if f.agents != nil {
 		seated = func() []agents.Record { return f.agents }
