@@ -39,13 +39,9 @@ func (l *listening) stop() {
 }
 
 // due reports whether the agent is to show now that it listens to somebody who has spoken
-// since began, and notes that it does.
+// since began.
 func (l *listening) due(began, now time.Time) bool {
-	if now.Sub(began) < tellsLong || !l.shown.IsZero() && now.Sub(l.shown) < betweenBackchannels {
-		return false
-	}
-	l.shown = now
-	return true
+	return now.Sub(began) >= tellsLong && (l.shown.IsZero() || now.Sub(l.shown) >= betweenBackchannels)
 }
 
 // notePause tells the owner that somebody pauses who tells an agent something. If it has
@@ -75,6 +71,7 @@ func (r *Room) showListening(ctx context.Context, in incoming, parts *sync.WaitG
 	if quiet || r.speaking() || !r.is().Answers() || len(r.pending) > 0 || !r.listening.due(in.event.At, now) {
 		return
 	}
+	r.listening.shown = now
 	ctx, r.listening.end = context.WithTimeout(ctx, backchannelLasts)
 	v := earshot.Visibility{Scope: earshot.Public}
 	for _, p := range slices.DeleteFunc(r.around(v), func(p *place) bool { return !p.Audible() }) {

@@ -57,9 +57,9 @@ func (s *seat) trackCut(e earshot.Event) {
 // resumable returns the reply that somebody who asks with visibility v wants resumed, if
 // everybody in a may know of it: that of their own conversation before any other.
 func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time) (cut earshot.Event, ok bool) {
-	s.cut = slices.DeleteFunc(s.cut, func(e earshot.Event) bool { return !now.Before(e.Body.(earshot.Reply).Resumable) })
 	for _, e := range s.cut { // the newest last
-		if e.Visibility.Allows(a) && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
+		fits := e.Visibility.Allows(a) && now.Before(e.Body.(earshot.Reply).Resumable)
+		if fits && (!ok || together(e.Visibility, v) || !together(cut.Visibility, v)) {
 			cut, ok = e, true
 		}
 	}
