@@ -193,6 +193,13 @@ type Seer interface {
 	Sees(ctx context.Context, model string) bool
 }
 
+// A Former can say in which form a model takes its prompts. It is optional.
+type Former interface {
+	// Form returns the form in which the model of that name answered last; empty means
+	// the engine's own.
+	Form(model string) Form
+}
+
 // An Unloader can throw a model out of memory, which is the only cure for one
 // that is wedged. It is optional; callers test for it.
 type Unloader interface {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -57,9 +58,12 @@ func said(code int, page []byte) *status {
 		Detail  any             `json:"detail"`
 	}
 	var detail struct {
-		Message any `json:"message"`
-		Code    any `json:"code"`
-		Type    any `json:"type"`
+		Message  any `json:"message"`
+		Code     any `json:"code"`
+		Type     any `json:"type"`
+		Metadata struct {
+			Raw any `json:"raw"` // what the server behind a gateway said
+		} `json:"metadata"`
 	}
 	if json.Unmarshal(page, &answer) != nil {
 		return s
@@ -69,12 +73,18 @@ func said(code int, page []byte) *status {
 	case json.Unmarshal(answer.Error, &plain) == nil && plain != "":
 		s.text = plain
 	case json.Unmarshal(answer.Error, &detail) == nil:
-		s.text, s.kind = text(detail.Message), text(detail.Code)+" "+text(detail.Type)
+		s.text, s.kind = text(detail.Message), text(detail.Code)+" "+text(detail.Type)+" "+text(detail.Metadata.Raw)
 	default:
 		s.text = text(answer.Message) + text(answer.Detail)
 	}
+	if i := strings.LastIndex(s.text, raised); i > 0 { // behind some lines of the template
+		s.text = s.text[i:]
+	}
 	return s
 }
+
+// raised is what llama.cpp writes before what a template says.
+const raised = "Jinja Exception: "
 
 // text returns v if it is text.
 func text(v any) string {
@@ -121,37 +131,107 @@ func (e *Engine) fault(ctx context.Context, req *llm.Request, err error) error {
 	return f
 }
 
-// refused returns what a refusal means, and its cure.
-func (e *Engine) refused(s *status) (llm.Fault, string) {
-	if overlong(s) {
-		return llm.TooLong, "start the server with a larger context, or choose another executive.llm.model"
+// A subject is what a server refuses a request for.
+type subject int
+
+// The subjects. Few of them have a code, which only some servers send; mostly it is the
+// sentence that tells.
+const (
+	something  subject = iota
+	order              // the template: how messages and roles follow each other
+	systemless         // the template: it has no system message
+	template           // the template: anything else
+	length
+	memory
+	model
+	key
+	credit
+	busy
+	loading
+	tools
+	schema
+)
+
+// sayings are what servers say of a subject; the first that fits counts. Templates name
+// tools among the roles that must alternate, and servers a template in which tools fail.
+var sayings = []struct {
+	of   subject
+	says *regexp.Regexp
+}{
+	{length, regexp.MustCompile(`context[_ ](length|size|window)|maximum context|exceed_context|(prompt|input) is too long|max_new_tokens`)},
+	{memory, regexp.MustCompile(`out ?of ?memory|(insufficient|not enough|more) (system )?(memory|resources)|(failed to|cannot) allocate|cudamalloc|bad_alloc`)},
+	{credit, regexp.MustCompile(`insufficient_quota|current quota|billing|insufficient (credits|balance|funds)`)},
+	{systemless, regexp.MustCompile(`system['"]? (role|message|prompt|instruction)s?\b.{0,20}\bnot (be )?(supported|enabled|allowed)|not support.{0,20}\bsystem\b|(developer|system) instruction`)},
+	{order, regexp.MustCompile(`\broles?\b|alternat(e|es|ing)\b|interleave|successive (user|assistant)|system message|user query|user message|call ids should|single tool-call`)},
+	{tools, regexp.MustCompile(`tool`)},
+	{template, regexp.MustCompile(`jinja|(chat|prompt)[ _]template|template ?error`)},
+	{model, regexp.MustCompile(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded`)},
+	{schema, regexp.MustCompile(`json[_ ]schema|response_format|grammar|structured output`)},
+}
+
+// about returns what s is about.
+func (s *status) about() subject {
+	switch s.code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return key
+	case http.StatusPaymentRequired:
+		return credit
+	case http.StatusRequestEntityTooLarge:
+		return length
+	}
+	said := strings.ToLower(s.kind + " " + s.text)
+	for _, sign := range sayings {
+		if sign.says.MatchString(said) && (!s.limits() || sign.of == credit || sign.of == memory) {
+			return sign.of
+		}
 	}
 	switch {
-	case s.code == http.StatusUnauthorized || s.code == http.StatusForbidden:
-		return llm.Refused, "set executive.llm.api_key to a key that " + e.base.Host + " accepts"
+	case s.limits() && strings.Contains(said, "loading"):
+		return loading
+	case s.limits():
+		return busy
 	case s.code == http.StatusNotFound:
+		return model
+	}
+	return something
+}
+
+// limits reports whether the server would answer at another time.
+func (s *status) limits() bool {
+	return s.code == http.StatusTooManyRequests || s.code == http.StatusServiceUnavailable || s.code == http.StatusRequestTimeout
+}
+
+// refused returns what a refusal means, and its cure.
+func (e *Engine) refused(s *status) (llm.Fault, string) {
+	switch s.about() {
+	case order, systemless, template:
+		return llm.Template, "start the server with the chat template that belongs to the model, or choose another executive.llm.model"
+	case length:
+		return llm.TooLong, "start the server with a larger context, or choose another executive.llm.model"
+	case memory:
+		return llm.NoMemory, "choose a smaller executive.llm.model, start the server with a smaller context, or end what else fills its memory"
+	case model:
 		return llm.NoModel, "set executive.llm.model to one that `earshot doctor` lists; or executive.llm.host, if it lists none"
-	case s.code == http.StatusTooManyRequests && strings.Contains(s.kind, "insufficient_quota"):
+	case key:
+		return llm.Refused, "set executive.llm.api_key to a key that " + e.base.Host + " accepts"
+	case credit:
 		return llm.Busy, "the account has nothing left; pay, or set executive.llm.host to another server"
-	case s.code == http.StatusTooManyRequests, s.code == http.StatusServiceUnavailable, s.code == http.StatusRequestTimeout:
+	case busy:
 		return llm.Busy, "wait, or lower executive.llm.slots"
+	case loading:
+		return llm.Busy, "wait until the server has loaded the model"
+	case tools:
+		return llm.Unsupported, "set executive.llm.tools to schema or none, or choose another executive.llm.model"
+	case schema:
+		return llm.Unsupported, "set executive.llm.tools to native or none, since the server cannot keep a reply to a schema; or choose another executive.llm.model"
+	}
+	switch {
 	case s.code == http.StatusBadRequest, s.code == http.StatusUnprocessableEntity:
 		return llm.Unsupported, "choose another executive.llm.model"
 	case s.code >= http.StatusInternalServerError || s.code == 0:
 		return llm.Broken, ""
 	}
 	return llm.BadAnswer, "set executive.llm.host to a server that speaks OpenAI's protocol"
-}
-
-// refusesTools reports whether the server says that tools are what it cannot do.
-// There is no code for it; llama.cpp and some gateways call it a fault of theirs,
-// or say that there is nobody who can.
-func (s *status) refusesTools() bool {
-	switch s.code {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
-		return strings.Contains(strings.ToLower(s.kind+" "+s.text), "tool")
-	}
-	return false
 }
 
 // refusesPictures reports whether the server says that pictures are what it cannot
@@ -163,21 +243,6 @@ func (s *status) refusesPictures() bool {
 		return strings.Contains(said, "image") || strings.Contains(said, "vision") || strings.Contains(said, "multimodal") || strings.Contains(said, "mmproj")
 	}
 	return false
-}
-
-// overlong reports whether the server says that the prompt is too long. There
-// is a code for it, which only some send.
-func overlong(s *status) bool {
-	if s.code != 0 && (s.code < http.StatusBadRequest || s.code == http.StatusUnauthorized) {
-		return false
-	}
-	said := strings.ToLower(s.kind + " " + s.text)
-	for _, way := range []string{"context_length", "context length", "context size", "context window", "maximum context", "exceed_context"} {
-		if strings.Contains(said, way) {
-			return true
-		}
-	}
-	return s.code == http.StatusRequestEntityTooLarge
 }
 
 // one returns that of the known errors which err is.

@@ -13,6 +13,10 @@
 //     [llm.Calls]. A server that refuses tools is asked once more, for a choice
 //     by schema, and knows no tools from then on; see [llm.Choosing]. One that
 //     does not keep to that either is asked once more without tools.
+//   - Many servers put the prompt into the chat template of the model, and some
+//     templates refuse a system message behind the first, two messages of one role in
+//     a row, or any system message. The prompt is then sent again at once in another
+//     [llm.Form], which the model is asked in from then on.
 //   - Pictures are sent only where the configuration or the server's list says that
 //     the model can see. A server that refuses them nevertheless is [llm.Unsupported],
 //     and its model is shown none from then on.
@@ -88,9 +92,9 @@ type Engine struct {
 	chat   openai.ChatCompletionService
 	models openai.ModelService
 
-	mu       sync.Mutex
-	toolless map[string]bool // the models that the server says cannot call tools
-	sees     map[string]bool // which of them look at pictures, as far as that is known
+	mu   sync.Mutex
+	ways map[string]way  // by model, how it was asked when it last answered
+	sees map[string]bool // which of them look at pictures, as far as that is known
 }
 
 // New returns the engine of c. It fails if the host cannot be understood; it
@@ -118,8 +122,8 @@ func New(c Config) (*Engine, error) {
 		chat:   openai.NewChatCompletionService(options...),
 		models: openai.NewModelService(options...),
 
-		toolless: make(map[string]bool),
-		sees:     make(map[string]bool),
+		ways: make(map[string]way),
+		sees: make(map[string]bool),
 	}, nil
 }
 

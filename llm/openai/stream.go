@@ -24,18 +24,8 @@ const grace = 2 * time.Second
 func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		req, err := e.shown(ctx, req)
-		if err != nil {
-			yield(llm.Delta{}, e.fault(ctx, req, err))
-			return
-		}
-		suited, choice := e.suited(req)
-		err = e.answer(ctx, suited, choice, yield)
-		if len(suited.Tools) > 0 && e.toollessBy(err, req) {
-			suited, choice = e.suited(req)
-			err = e.answer(ctx, suited, choice, yield)
-		}
-		if errors.Is(err, llm.ErrNoChoice) { // its server does not hold it to the schema
-			err = e.answer(ctx, llm.WithoutTools(req), false, yield)
+		if err == nil {
+			err = e.adapt(ctx, req, yield)
 		}
 		if err != nil && err != errLeft {
 			e.sightlessBy(err, req)
@@ -44,31 +34,24 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 	}
 }
 
-// suited returns req as its model can be asked it, and whether its reply is a
-// choice.
-func (e *Engine) suited(req *llm.Request) (suited *llm.Request, choice bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.config.Tools == llm.NoTools:
-		return llm.WithoutTools(req), false
-	case e.config.Tools == llm.BySchema, e.toolless[e.model(req)]:
-		return llm.Choosing(req)
+// adapt asks for a reply to req in the way that its model is known to take, and in others
+// if it refuses that one before anything was said. It keeps in mind what the model took.
+func (e *Engine) adapt(ctx context.Context, req *llm.Request, yield func(llm.Delta, error) bool) error {
+	w := e.way(req)
+	for {
+		suited, choice := w.apply(req, e.config.Tools)
+		said := false
+		err := e.answer(ctx, suited, choice, func(d llm.Delta, err error) bool {
+			said = said || d != llm.Delta{}
+			return yield(d, err)
+		})
+		if said || err == nil {
+			e.takes(w, req)
+		}
+		if err == nil || said && !errors.Is(err, llm.ErrNoChoice) || !w.next(err, req, e.config.Tools) {
+			return err
+		}
 	}
-	return req, false
-}
-
-// toollessBy reports whether err is that the model cannot call tools, and keeps
-// that in mind.
-func (e *Engine) toollessBy(err error, req *llm.Request) bool {
-	s, ok := errors.AsType[*status](err)
-	if !ok || e.config.Tools == llm.Native || !s.refusesTools() {
-		return false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.toolless[e.model(req)] = true
-	return true
 }
 
 // answer asks for a reply and passes it on.

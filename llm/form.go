@@ -1,0 +1,167 @@
+package llm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Form is how a prompt is put. Most servers take one as it is; the chat templates of
+// others refuse a system message behind the first, two messages of one role in a row, or
+// any system message at all.
+type Form int
+
+// The forms, from the one that says most to the one that every template takes.
+const (
+	// Plain is the prompt as it is.
+	Plain Form = iota
+
+	// OneSystem is a system message, if the prompt begins with one, and then turns: user
+	// and assistant, one after the other, a user first and no assistant last. A later
+	// system message is a note of the house in the message of the user beside it. An
+	// assistant calls one tool at a time, what came of it follows, and an assistant
+	// speaks before the user does again.
+	OneSystem
+
+	// NoSystem is the same, with the system message as a note at the beginning of the
+	// first message of the user.
+	NoSystem
+)
+
+// String says what the template of a server wants that needs the form.
+func (f Form) String() string {
+	switch f {
+	case OneSystem:
+		return "one system message and then turns"
+	case NoSystem:
+		return "no system message, only turns"
+	}
+	return "messages in any order"
+}
+
+const (
+	// noted begins a note of the house in a message of the user. It is the envelope that
+	// package conversation renders for "System", and takes out of what anybody says.
+	noted = "[FROM: System] "
+
+	opening = noted + "The conversation goes on from here." // before an assistant that would be first
+	yours   = noted + "It is your turn."                    // behind one that would be last
+	read    = "I have read that."                           // between what a tool came to and a user
+)
+
+// Apply returns req in the form f. What comes first in a prompt comes first in it too,
+// so that a server that keeps the beginning of a prompt in memory finds it there. Req
+// itself is not changed.
+func (f Form) Apply(req *Request) *Request {
+	if f == Plain {
+		return req
+	}
+	var t turns
+	rest, leads := req.Messages, len(req.Messages) > 0 && req.Messages[0].Role == System
+	if leads {
+		rest = rest[1:]
+	}
+	if leads && f == NoSystem {
+		t.add(Message{Role: User, Text: noted + req.Messages[0].Text})
+	}
+	for i := 0; i < len(rest); i++ {
+		m := rest[i]
+		switch {
+		case m.Role == System:
+			t.add(Message{Role: User, Text: noted + m.Text})
+		case len(m.Calls) > 0:
+			end := i + 1
+			for end < len(rest) && rest[end].Role == Result {
+				end++
+			}
+			t.called(m, rest[i+1:end])
+			i = end - 1
+		default:
+			t.add(m)
+		}
+	}
+	if n := len(t.list); n == 0 || t.list[n-1].Role == Assistant {
+		t.add(Message{Role: User, Text: yours})
+	}
+	out := *req
+	out.Messages = t.list
+	if leads && f == OneSystem {
+		out.Messages = slices.Insert(t.list, 0, req.Messages[0])
+	}
+	return &out
+}
+
+// turns are messages of which no two of a role follow each other.
+type turns struct {
+	list  []Message
+	calls int
+}
+
+// add adds a message, to the last one if that is of the same role.
+func (t *turns) add(m Message) {
+	n := len(t.list)
+	switch {
+	case n == 0 && m.Role != User:
+		t.list = append(t.list, Message{Role: User, Text: opening})
+	case n > 0 && m.Role == User && t.list[n-1].Role == Result:
+		t.list = append(t.list, Message{Role: Assistant, Text: read})
+	case n > 0 && m.Role == t.list[n-1].Role && m.Role != Result && len(t.list[n-1].Calls) == 0:
+		t.list[n-1] = merged(t.list[n-1], m)
+		return
+	}
+	t.list = append(t.list, m)
+}
+
+// called adds what an assistant called and what came of it, one call after the other,
+// and the pictures behind them all. The calls are numbered anew, in a way that every
+// template takes: one wants nine letters and digits.
+func (t *turns) called(m Message, results []Message) {
+	var pictures Message
+	results = slices.Clone(results)
+	for i, c := range m.Calls {
+		t.calls++
+		id := fmt.Sprintf("call%05d", t.calls)
+		one := Message{Role: Assistant, Calls: []Call{{ID: id, Tool: c.Tool, Arguments: c.Arguments}}}
+		if i == 0 {
+			one.Text = m.Text
+		}
+		t.add(one)
+		at := slices.IndexFunc(results, func(r Message) bool { return r.Call == c.ID })
+		if at < 0 {
+			continue
+		}
+		r := results[at]
+		results = slices.Delete(results, at, at+1)
+		pictures.Images = append(pictures.Images, r.Images...)
+		r.Call, r.Images = id, nil
+		t.add(r)
+	}
+	for _, r := range results { // of no call
+		t.add(r)
+	}
+	if pictures.Images != nil {
+		pictures.Role = User
+		t.add(pictures)
+	}
+}
+
+// merged returns two messages of one role as one.
+func merged(a, b Message) Message {
+	blind := ""
+	if a.Blind != "" || b.Blind != "" {
+		blind = paragraphs(cmp.Or(a.Blind, a.Text), cmp.Or(b.Blind, b.Text))
+	}
+	return Message{
+		Role: a.Role, Text: paragraphs(a.Text, b.Text), Blind: blind,
+		Images: slices.Concat(a.Images, b.Images), Calls: b.Calls,
+	}
+}
+
+// paragraphs returns two texts, with an empty line between them if there are two.
+func paragraphs(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return strings.TrimRight(a, "\n") + "\n\n" + b
+}
