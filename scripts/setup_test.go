@@ -21,6 +21,8 @@ type machine struct {
 	apt       bool
 	user      string // as id -u says
 	server    bool   // the Ollama server is built
+	llama     bool   // llama.cpp's is
+	cmake     bool   // with make and pip
 	clients   bool   // the Discord clients are installed
 	npm       bool
 	voice     bool // the libraries of the helpers that hear and speak are there
@@ -32,7 +34,7 @@ type machine struct {
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, clients: true, npm: true, voice: true, camera: true, tools: true, footage: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, llama: true, cmake: true, clients: true, npm: true, voice: true, camera: true, tools: true, footage: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -146,8 +148,17 @@ func TestSetup(t *testing.T) {
 			"\ta C++ compiler, for the Ollama server that the tests talk to\n" +
 			"\tthe header nlohmann/json.hpp, for that server\n" +
 			"\tthe header stb/stb_image.h, for that server\n" +
-			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,ollama,discord."},
+			"The daemon builds without them (make build), and make test-core tests it. Install them and run this again, or do without: EARSHOT_WITHOUT=voice,camera,ollama,llama,discord."},
 		{"another system that has clang", elsewhere.but(func(m *machine) { m.compilers = "clang c++"; m.headers = true; m.server = true }), "test", "", false, ""},
+		{"llama.cpp's server is missing", debian.but(func(m *machine) { m.llama = false }), "test", "", false,
+			"setup: building the llama.cpp server that the tests talk to, once: some minutes\n[build]"},
+		{"and what builds it", debian.but(func(m *machine) { m.llama, m.cmake, m.compilers = false, false, "gcc" }), "test", "EARSHOT_WITHOUT=ollama,camera", false,
+			apt("g++ cmake make python3-pip") + "\nsetup: building the llama.cpp server that the tests talk to, once: some minutes\n[build]"},
+		{"it cannot be built", debian.but(func(m *machine) { m.llama, m.buildFail = false, true }), "test", "", true,
+			"setup: building the llama.cpp server that the tests talk to, once: some minutes\n[build]\n" +
+				"setup: the llama.cpp server could not be built; read what it says above, or do without: EARSHOT_WITHOUT=llama."},
+		{"without it", debian.but(func(m *machine) { m.llama, m.cmake = false, false }), "test", "EARSHOT_WITHOUT=llama", false, ""},
+		{"what builds it is not needed any more", debian.but(func(m *machine) { m.cmake = false }), "test", "", false, ""},
 		{"the clients are missing", debian.but(func(m *machine) { m.clients = false }), "test", "", false,
 			"setup: installing the Discord clients that the tests call, once\n[build]"},
 		{"and npm", debian.but(func(m *machine) { m.clients, m.npm = false, false }), "test", "", false,
@@ -183,6 +194,8 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	}
 	program(t, filepath.Join(dir, "scripts", "setup"), string(script))
 	program(t, filepath.Join(dir, "scripts", "ollama", "build"), m.build(m.server, filepath.Join(dir, "scripts", "setup"))) // a file that can be executed
+	program(t, filepath.Join(dir, "llama", "llama-server"), "")
+	program(t, filepath.Join(dir, "scripts", "llama", "build"), m.build(m.llama, filepath.Join(dir, "llama")))
 	program(t, filepath.Join(dir, "clients", "node_modules", "node", "bin", "node"), "")
 	program(t, filepath.Join(dir, "scripts", "discord", "build"), m.build(m.clients, filepath.Join(dir, "clients")))
 	program(t, filepath.Join(dir, "go.mod"), "module earshot\n\ngo 1.26.0\n")
@@ -198,6 +211,11 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	}
 	if m.goVersion != "" {
 		program(t, filepath.Join(bin, "go"), m.goProgram())
+	}
+	if m.cmake {
+		for _, name := range []string{"cmake", "make", "python3"} {
+			program(t, filepath.Join(bin, name), "#!/bin/sh\n")
+		}
 	}
 	if m.npm {
 		program(t, filepath.Join(bin, "npm"), "#!/bin/sh\n")
@@ -243,7 +261,7 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// build stands in for scripts/ollama/build and scripts/discord/build.
+// build stands in for scripts/ollama/build, scripts/llama/build and scripts/discord/build.
 func (m machine) build(built bool, where string) string {
 	if !built {
 		where = "/nowhere"
@@ -280,7 +298,7 @@ func program(t *testing.T, path, text string) {
 
 // TestScriptsParse has the shell read every script without running it.
 func TestScriptsParse(t *testing.T) {
-	for _, path := range []string{"setup", "fuzz", "ollama/build", "discord/build", "../.ci/run"} {
+	for _, path := range []string{"setup", "fuzz", "ollama/build", "llama/build", "discord/build", "../.ci/run"} {
 		if out, err := exec.CommandContext(t.Context(), "sh", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}

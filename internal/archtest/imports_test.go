@@ -83,6 +83,7 @@ var doubles = []string{
 	"internal/scenetest",
 	"llm/llmtest",
 	"llm/ollama/ollamatest",
+	"llm/openai/llamatest",
 	"models/see/seetest",
 	"providers/providertest",
 }

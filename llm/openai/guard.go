@@ -77,6 +77,9 @@ func (g *guard) do(r *http.Request, next func(*http.Request) (*http.Response, er
 		}
 	}
 	r.Header.Set("User-Agent", "earshot")
+	// llama.cpp closes connections that it has said to keep. A header without a value is not
+	// sent; it has the transport send the request again on a new one.
+	r.Header["Idempotency-Key"] = nil
 	resp, err := next(r)
 	if err != nil {
 		return nil, err

@@ -307,6 +307,29 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
+// TestConnectionIsClosed: a server that closes a connection which it has said to keep is
+// asked on another one.
+func TestConnectionIsClosed(t *testing.T) {
+	var mu sync.Mutex
+	from := make(map[string]int)
+	e := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		from[r.RemoteAddr]++
+		again := from[r.RemoteAddr] > 1
+		mu.Unlock()
+		if again {
+			cutOff("")(w, r)
+			return
+		}
+		events(w, piece("The"), stop("stop"), done)
+	})
+	for range 3 {
+		if said, _, err := ask(t.Context(), e, hello); said != "The" || err != nil {
+			t.Errorf("says %q, %v", said, err)
+		}
+	}
+}
+
 // TestManyAtOnce: an engine serves many goroutines.
 func TestManyAtOnce(t *testing.T) {
 	e := serve(t, func(w http.ResponseWriter, r *http.Request) {

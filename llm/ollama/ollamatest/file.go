@@ -10,8 +10,8 @@ import (
 	"github.com/ollama/ollama/fs/ggml"
 )
 
-// write writes m as a model file.
-func (m Model) write(f *os.File) error {
+// Write writes m as a model file, without a template.
+func (m Model) Write(f *os.File) error {
 	if err := m.check(); err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *Server) KillRunner() int {
 func (s *Server) Make(ctx context.Context, name string, m Model) error {
 	files := make(map[string]string)
 	var err error
-	if files[name+".gguf"], err = s.file(ctx, m.write); err == nil && m.Sees != nil {
+	if files[name+".gguf"], err = s.file(ctx, m.Write); err == nil && m.Sees != nil {
 		files[name+"-projector.gguf"], err = s.file(ctx, m.writeProjector)
 	}
 	if err != nil {
