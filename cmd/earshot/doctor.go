@@ -35,7 +35,7 @@ func (d doctorCommand) Run(a *app) error {
 	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	findings = append(findings, a.tryCameras(cfg)...)
 	findings = append(findings, lookAtDiscord(a.ctx, cfg)...)
-	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
+	for _, l := range try(a.ctx, lookAtEngines(a.ctx, cfg.Executive.LLM)) {
 		findings = append(findings, l.finding)
 	}
 	if d.JSON {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/internal/terminal"
 	"earshot/llm"
 )
@@ -96,6 +97,55 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		l.Cure = missing(c, status.Models)
 	default:
 		l.Works, l.Text = true, modelOn(e.Name(), c)+abilities(status.Models, c.Model)
+	}
+	return l
+}
+
+// trial is how long a server may take to say a word when it is tried. One that loads its
+// model first takes longer, and is not at fault.
+const trial = 20 * time.Second
+
+// try asks every server that speaks OpenAI's protocol for one token, with a prompt like
+// those of a room: not every server and template takes one, whatever the server lists.
+func try(ctx context.Context, looks []look) []look {
+	var g sync.WaitGroup
+	for i, l := range looks {
+		if l.config.Provider == llm.OpenAI {
+			g.Go(func() { looks[i] = l.tried(ctx) })
+		}
+	}
+	g.Wait()
+	return looks
+}
+
+// tried returns l with what came of it.
+func (l look) tried(ctx context.Context) look {
+	ctx, cancel := context.WithTimeout(ctx, trial)
+	defer cancel()
+	e, err := engine(l.config)
+	if err != nil {
+		return l
+	}
+	said := func(text string) llm.Message {
+		return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "Ann", Text: earshot.Text(text)}.String()}
+	}
+	for _, err = range e.Stream(ctx, &llm.Request{MaxTokens: 1, Messages: []llm.Message{
+		{Role: llm.System, Text: conversation.Identity("Earshot")}, said("Hello."), said("Are you there?"), {Role: llm.System, Text: "Answer in one word."},
+	}}) {
+		continue
+	}
+	fault, refused := errors.AsType[*llm.Error](err)
+	switch {
+	case !l.Works && l.has == nil && err != nil: // which its list has said already
+	case ctx.Err() != nil:
+		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be loading", trial)
+	case refused:
+		l.Works, l.Text, l.Cure = false, fault.Error(), fault.Cure
+	case err == nil && !l.Works:
+		l.Works, l.Text, l.Cure = true, modelOn(e.Name(), l.config)+", which it does not list, and answers as", ""
+	}
+	if former, ok := e.(llm.Former); ok && err == nil && former.Form("") != llm.Plain {
+		l.Text += fmt.Sprintf("; its chat template takes %v, and it is asked so", former.Form(""))
 	}
 	return l
 }
