@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,15 +74,87 @@ func instructed(messages []Message, text string) []Message {
 	return slices.Insert(messages, 0, Message{Role: System, Text: text})
 }
 
-// menu tells the model how to choose, and among what.
+// menu tells the model how to choose, and among what. Every reply pays for its length, so
+// it tells of the arguments what a model needs to fill them in; the schema holds it to the
+// rest.
 func menu(tools []Tool) string {
 	var b strings.Builder
-	b.WriteString(`Answer with one JSON object and nothing else. To talk, write {"say": "what you say"}. ` +
-		`To use a tool, write {"tool": "its name", "arguments": {its arguments}}; what it came to is told to you next, and then you answer again. The tools:`)
+	b.WriteString(`Answer with one JSON object and nothing else: {"say": "what you say"}, ` +
+		`or {"tool": "its name", "arguments": {…}}; then you are told what came of it, and answer again. The tools, with their arguments:`)
 	for _, t := range tools {
-		fmt.Fprintf(&b, "\n- %s: %s Arguments: %s", t.Name, t.Description, schema(t))
+		fmt.Fprintf(&b, "\n- %s%s: %s", t.Name, signature(t), t.Description)
 	}
 	return b.String()
+}
+
+// signature returns the arguments of t as they are told in a prompt, such as
+// {"camera"?: its name}; a question mark says that one may be left out. A schema that says
+// more than that is told as it is.
+func signature(t Tool) string {
+	whole := " " + string(schema(t))
+	var is struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if !only(schema(t), &is, "type", "properties", "required", "additionalProperties") || is.Properties == nil {
+		return whole
+	}
+	names, values, ok := members(is.Properties)
+	if !ok {
+		return whole
+	}
+	for i, name := range names {
+		optional := "?"
+		if slices.Contains(is.Required, name) {
+			optional = ""
+		}
+		names[i] = fmt.Sprintf("%s%s: %s", encoded(name), optional, argument(values[i]))
+	}
+	return " {" + strings.Join(names, ", ") + "}"
+}
+
+// argument returns what is told of an argument: its type, unless that is text, the words
+// that it may be, and what it means.
+func argument(schema json.RawMessage) string {
+	var is struct {
+		Type        string   `json:"type"`
+		Enum        []string `json:"enum"`
+		Description string   `json:"description"`
+	}
+	if !only(schema, &is, "type", "enum", "description") || is.Type == "" {
+		return string(schema)
+	}
+	parts := []string{is.Type, strings.Join(is.Enum, "|"), is.Description}
+	if is.Type == "string" && (len(is.Enum) > 0 || is.Description != "") {
+		parts[0] = ""
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
+}
+
+// only decodes a schema into v, and reports whether it could be, and says nothing but keys.
+func only(schema json.RawMessage, v any, keys ...string) bool {
+	names, _, ok := members(schema)
+	for _, name := range names {
+		ok = ok && slices.Contains(keys, name)
+	}
+	return ok && json.Unmarshal(schema, v) == nil
+}
+
+// members returns what stands in a JSON object, in its order, and whether it is one.
+func members(object json.RawMessage) (names []string, values []json.RawMessage, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, nil, false
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return nil, nil, false
+		}
+		names, values = append(names, name.(string)), append(values, value)
+	}
+	return names, values, true
 }
 
 // choices returns the schema of an answer: something to say, or one of the tools

@@ -49,10 +49,10 @@ func TestChoosing(t *testing.T) {
 	if !reflect.DeepEqual(req, talk()) {
 		t.Error("the request was changed")
 	}
-	const menu = `Answer with one JSON object and nothing else. To talk, write {"say": "what you say"}. ` +
-		`To use a tool, write {"tool": "its name", "arguments": {its arguments}}; what it came to is told to you next, and then you answer again. The tools:` +
-		"\n- note: Keeps a note. Arguments: {\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}" +
-		"\n- list_files: Lists files. Arguments: {\"type\":\"object\"}"
+	const menu = `Answer with one JSON object and nothing else: {"say": "what you say"}, ` +
+		`or {"tool": "its name", "arguments": {…}}; then you are told what came of it, and answer again. The tools, with their arguments:` +
+		"\n- note {\"text\"?: string}: Keeps a note." +
+		"\n- list_files {\"type\":\"object\"}: Lists files."
 	const dialogue = `assistant: "Wait.\n{\"tool\": \"note\", \"arguments\": {\"text\":\"milk\"}}\n{\"tool\": \"list_files\", \"arguments\": {}}"
 user: "[RESULT OF note]\nkept"
 user: "[RESULT OF list_files]\na.txt"
@@ -92,6 +92,30 @@ user: "The list?"
 		want := "system: \"You are Bob.\"\nuser: \"The list?\"\nsystem: \"Be brief.\\n\"\n" + dialogue
 		if text := shown(got.Messages); text != want || choice || got.Tools != nil || string(got.Schema) != string(req.Schema) {
 			t.Errorf("asks (choice: %v, schema %s)\n%s\nwant\n%s", choice, got.Schema, text, want)
+		}
+	}
+}
+
+// TestSignatures: what a model without tools is told of the arguments of one.
+func TestSignatures(t *testing.T) {
+	for _, tt := range []struct{ name, schema, want string }{
+		{"none", `{"type":"object","properties":{},"additionalProperties":false}`, `{}`},
+		{"one that must be there", `{"type":"object","properties":{"text":{"type":"string","description":"a sentence"}},"required":["text"]}`, `{"text": a sentence}`},
+		{"in their order", `{"type":"object","required":["b"],"properties":{"b":{"type":"integer"},"a":{"type":"string"}}}`, `{"b": integer, "a"?: string}`},
+		{"some words", `{"type":"object","properties":{"action":{"type":"string","enum":["add","remove"],"description":"what to do"}},"required":["action"]}`, `{"action": add|remove, what to do}`},
+		{"a number that means something", `{"type":"object","properties":{"n":{"type":"number","description":"from 0 to 1"}}}`, `{"n"?: number, from 0 to 1}`},
+		{"a list", `{"type":"object","properties":{"to":{"type":"array","items":{"type":"string"}}}}`, `{"to"?: {"type":"array","items":{"type":"string"}}}`},
+		{"an argument with bounds", `{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`, `{"n"?: {"type":"integer","minimum":1}}`},
+		{"numbers to choose among", `{"type":"object","properties":{"n":{"type":"integer","enum":[1,2]}}}`, `{"n"?: {"type":"integer","enum":[1,2]}}`},
+		{"more than arguments", `{"type":"object","properties":{},"oneOf":[]}`, `{"type":"object","properties":{},"oneOf":[]}`},
+		{"anything", `{"type":"object"}`, `{"type":"object"}`},
+		{"nonsense", `{"type":`, `{"type":"object"}`},
+		{"arguments that are no object", `{"type":"object","properties":[]}`, `{"type":"object","properties":[]}`},
+	} {
+		out, _ := llm.Choosing(&llm.Request{Tools: []llm.Tool{{Name: "act", Description: "Acts.", Parameters: json.RawMessage(tt.schema)}}})
+		_, got, _ := strings.Cut(out.Messages[0].Text, "- act ")
+		if got != tt.want+": Acts." {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }

@@ -47,9 +47,9 @@ func (p *part) messages() tool.Tool {
 	return tool.Tool{
 		Tool: llm.Tool{
 			Name:        "message_agent",
-			Description: "Send a message to another internal agent and get its answer. Never for external actors, such as people: answer those directly.",
+			Description: "Ask another internal agent, and get its answer. Never for external actors, such as people: answer those directly.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"of the agent"},` +
-				`"message":{"type":"string","description":"what you want of it, with all it needs to know"}},"required":["name","message"],"additionalProperties":false}`),
+				`"message":{"type":"string","description":"with all that it needs to know"}},"required":["name","message"],"additionalProperties":false}`),
 		},
 		Needs: participants.SendMessages,
 		Do: func(ctx context.Context, _ tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
@@ -135,8 +135,8 @@ func (p *part) delegates() tool.Tool {
 	return tool.Tool{
 		Tool: llm.Tool{
 			Name:        "delegate",
-			Description: "Give one task to a helper that is made for it, knows nothing but what you write, has your tools and files, and ends with its answer.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"task":{"type":"string","description":"the whole task, with all that must be known for it"}},` +
+			Description: "Give one task to a helper, which knows only what you write, has your tools and files, and ends with its answer.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"task":{"type":"string","description":"with all that must be known for it"}},` +
 				`"required":["task"],"additionalProperties":false}`),
 		},
 		Needs: participants.SendMessages,

@@ -81,9 +81,9 @@ func (p *part) ponders() tool.Tool {
 	return tool.Tool{
 		Tool: llm.Tool{
 			Name:        "ponder",
-			Description: "Think about a question beside the conversation when you are not sure of the answer. You come back with what you find; answer now with what you know.",
+			Description: "Think about a question beside the conversation when you are not sure of the answer. Answer now with what you know; what you find is said later.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","description":"the whole question"},` +
-				`"uncertainty":{"type":"number","description":"how unsure you are of the answer now, from 0 to 1"}},"required":["question","uncertainty"],"additionalProperties":false}`),
+				`"uncertainty":{"type":"number","description":"of your answer now, from 0 to 1"}},"required":["question","uncertainty"],"additionalProperties":false}`),
 		},
 		Needs: participants.SendMessages,
 		Do: func(ctx context.Context, s tool.Scope, arguments json.RawMessage) (tool.Answer, error) {

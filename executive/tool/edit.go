@@ -24,13 +24,13 @@ func Edit(change func(context.Context, Scope, Change) (earshot.Text, error)) Too
 	return Tool{
 		Tool: llm.Tool{
 			Name: "edit_context",
-			Description: "Correct what is known about what is going on, when somebody says that it is wrong or has changed. " +
-				"Changes one entry of the list of what is going on; everybody here can see who changed what, and take it back.",
+			Description: "Change the list of what is going on when somebody says that an entry is wrong, missing or over. " +
+				"Everybody here can see that, and take it back.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"action":{"type":"string","enum":["add","change","remove"]},` +
 				`"field":{"type":"string","enum":["notes","user_state","findings"],"description":"findings are in reasoning_buffer"},` +
-				`"entry":{"type":"string","description":"change, remove: the entry as it stands in the list"},` +
-				`"text":{"type":"string","description":"add, change: what it says from now on, at most 300 bytes"}},` +
+				`"entry":{"type":"string","description":"change, remove: as it stands in the list"},` +
+				`"text":{"type":"string","description":"add, change: what it says from now on"}},` +
 				`"required":["action","field"],"additionalProperties":false}`),
 		},
 		Needs: participants.SendMessages,

@@ -24,8 +24,8 @@ func Note(keep func(context.Context, Scope, earshot.Text) error) Tool {
 	return Tool{
 		Tool: llm.Tool{
 			Name:        "note",
-			Description: "Keep a short fact in mind for later conversations in this room. Everybody who is part of this conversation can see it.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"one or two sentences, at most 300 bytes"}},` +
+			Description: "Keep a short fact in mind for later conversations in this room. Everybody in this one can see it.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"one or two sentences"}},` +
 				`"required":["text"],"additionalProperties":false}`),
 		},
 		Needs: participants.SendMessages,

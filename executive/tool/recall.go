@@ -36,8 +36,8 @@ func Recall(m Memory, name func(earshot.ParticipantID) string) Tool {
 	return Tool{
 		Tool: llm.Tool{
 			Name:        "recall",
-			Description: "Search what was said in this room earlier, also days ago. Finds messages that have all the words given. Use few and rare words.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"one to four words, such as: dentist tuesday"}},` +
+			Description: "Search what was said in this room, also days ago, for messages that have all the words.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"one to four rare words, such as: dentist tuesday"}},` +
 				`"required":["query"],"additionalProperties":false}`),
 		},
 		Needs: participants.ReadMemory,

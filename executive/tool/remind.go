@@ -30,14 +30,14 @@ func Remind(a Agenda, now func() time.Time) Tool {
 	return Tool{
 		Tool: llm.Tool{
 			Name: "remind",
-			Description: "Reminders and timers for the person you are answering. They are said in this room when they are due, also after a restart. " +
-				"To set one, give text and either in_seconds or at.",
+			Description: "Reminders and timers for the person you are answering, said in this room when they are due. " +
+				"To set one, give text and in_seconds or at.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"action":{"type":"string","enum":["set","list","cancel"]},` +
-				`"text":{"type":"string","description":"set: of what, in a few words"},` +
-				`"in_seconds":{"type":"integer","description":"set: how long from now"},` +
-				`"at":{"type":"string","description":"set: when instead: a time of day such as 15:04, or RFC 3339"},` +
-				`"number":{"type":"integer","description":"cancel: which one, as list shows it"}},` +
+				`"text":{"type":"string","description":"set: of what"},` +
+				`"in_seconds":{"type":"integer","description":"set: from now"},` +
+				`"at":{"type":"string","description":"set: or when: 15:04, or RFC 3339"},` +
+				`"number":{"type":"integer","description":"cancel: as list shows it"}},` +
 				`"required":["action"],"additionalProperties":false}`),
 		},
 		Needs: participants.SendMessages,

@@ -37,7 +37,7 @@ func (s *Store) list() tool.Tool {
 	return tool.Tool{
 		Tool: llm.Tool{
 			Name:        "list_files",
-			Description: "List the files in your workspace, with their sizes.",
+			Description: "List the files in your workspace.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{"folder":{"type":"string","description":"leave out for all files"}},` +
 				`"additionalProperties":false}`),
 		},
@@ -130,7 +130,7 @@ func (s *Store) read() tool.Tool {
 			Name:        "read_file",
 			Description: fmt.Sprintf("Read a text file in your workspace, %d bytes at a time.", mostRange),
 			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt"},` +
-				`"from":{"type":"integer","description":"the byte to begin at; leave out for the beginning"}},"required":["path"],"additionalProperties":false}`),
+				`"from":{"type":"integer","description":"the byte to begin at"}},"required":["path"],"additionalProperties":false}`),
 		},
 		Needs: participants.UseTools,
 		Do: func(_ context.Context, scope tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
@@ -208,8 +208,8 @@ func (s *Store) writes() tool.Tool {
 	return tool.Tool{
 		Tool: llm.Tool{
 			Name:        "write_file",
-			Description: "Write a text file in your workspace. A file that is there is replaced, unless append is true.",
-			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt; folders are made"},` +
+			Description: "Write a text file in your workspace, in place of one that is there.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"such as notes/today.txt"},` +
 				`"content":{"type":"string","description":"what stands in it"},"append":{"type":"boolean","description":"add to its end instead"}},` +
 				`"required":["path","content"],"additionalProperties":false}`),
 		},
