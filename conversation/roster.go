@@ -28,6 +28,16 @@ func Identity(name string) string {
 // agent whose prompt it is. Names and descriptions are data: each stays on one
 // line, bounded and defused.
 func Sections(r *participants.Roster, self earshot.ParticipantID) string {
+	return sections(r, self, byTool+byName)
+}
+
+// SectionsWithoutTools is [Sections] for an agent that has no tools: nothing is said of
+// them.
+func SectionsWithoutTools(r *participants.Roster, self earshot.ParticipantID) string {
+	return sections(r, self, byName)
+}
+
+func sections(r *participants.Roster, self earshot.ParticipantID, amongAgents string) string {
 	var b strings.Builder
 	b.Grow(700 + 40*(min(len(r.External), mostListed)+min(len(r.Internal), mostListed)))
 	b.WriteString("UNDERSTANDING PARTICIPANTS\nEXTERNAL ACTORS (outside earshot):\n")
@@ -48,13 +58,15 @@ func Sections(r *participants.Roster, self earshot.ParticipantID) string {
 	return b.String()
 }
 
-// amongAgents is said only where there is another agent, whose name is the
-// example.
-const amongAgents = `Use message_agent() only for other internal agents: when somebody asks you to tell one something, when one could do the task better, or to work together.
+// What is said only where there is another agent, whose name is the example.
+const (
+	byTool = `Use message_agent() only for other internal agents: when somebody asks you to tell one something, when one could do the task better, or to work together.
 Never use message_agent() for external actors: answer them yourself.
-To let another agent speak next, begin a paragraph with its name ("@%[1]s, ..."), or end with <world>TO: %[1]s</world>. Answer for nobody but yourself.
+`
+	byName = `To let another agent speak next, begin a paragraph with its name ("@%[1]s, ..."), or end with <world>TO: %[1]s</world>. Answer for nobody but yourself.
 To leave the floor to people, end with <world>pass</world>. To ask the one you work for, begin a paragraph with "@human".
 `
+)
 
 // peer returns the name of an agent beside self; empty if there is none.
 func peer(r *participants.Roster, self earshot.ParticipantID) string {

@@ -67,6 +67,14 @@ func (c Config) For(role, engine, model string) (string, string) {
 	return engine, model
 }
 
+// ToolUse returns how the models of the engine of that name are let call tools; empty
+// means the first.
+func (c Config) ToolUse(engine string) ToolUse {
+	list := c.List()
+	i := slices.IndexFunc(list, func(e EngineConfig) bool { return e.Name == engine })
+	return list[max(i, 0)].Tools
+}
+
 // validate reports every fault in r beside engines of those names.
 func (r Roles) validate(engines []string) error {
 	var faults []error

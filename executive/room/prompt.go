@@ -19,7 +19,7 @@ import (
 // on, which change. A server keeps what stays the same in memory. It notes in q
 // what the request is made of.
 func (r *Room) request(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
-	messages, used := r.prefix(q.seat, a)
+	messages, used := r.prefix(set, q.seat, a)
 	q.madeOf(used)
 	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
 		messages = append(messages, l.asked(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
@@ -43,9 +43,9 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 
 // prefix returns how each prompt of an agent begins that is for a, and which lines
 // of the dialogue that is.
-func (r *Room) prefix(s *seat, a earshot.Audience) ([]llm.Message, []line) {
+func (r *Room) prefix(set executive.Config, s *seat, a earshot.Audience) ([]llm.Message, []line) {
 	dialogue, used := s.history.prompt(a, s.ID, r.cfg.People.Name, r.several())
-	return append([]llm.Message{{Role: llm.System, Text: r.identity(s)}}, dialogue...), used
+	return append([]llm.Message{{Role: llm.System, Text: r.identity(set, s)}}, dialogue...), used
 }
 
 // several reports whether there is more than one agent.
@@ -67,13 +67,22 @@ func priority(q *question) llm.Priority {
 
 // identity tells the model of an agent who it is, and who is there. That is made
 // again after a change of anybody.
-func (r *Room) identity(s *seat) string {
-	if roster := r.roster(); s.sectionsOf != roster {
-		s.sections, s.sectionsOf = conversation.Sections(roster, s.ID), roster
+func (r *Room) identity(set executive.Config, s *seat) string {
+	if of := (circle{r.roster(), s.hasTools(set)}); s.sectionsOf != of {
+		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
+		if of.tools {
+			s.sections = conversation.Sections(of.roster, s.ID)
+		}
 	}
 	return conversation.Identity(s.Name) +
 		"If you were cut off, your own message ends with the last word that was heard.\n" +
 		s.sections
+}
+
+// hasTools reports whether the agent may use tools, as far as its settings say.
+func (s *seat) hasTools(set executive.Config) bool {
+	engine, _ := s.thinks(set)
+	return set.Tools.Enabled && set.LLM.ToolUse(engine) != llm.NoTools
 }
 
 // manner tells the model of an agent how to talk, in its owner's words or the

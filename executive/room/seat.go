@@ -30,9 +30,15 @@ type seat struct {
 	askers []participants.Participant // to whom its model has last replied
 
 	sections   string // what its prompt says of who is there
-	sectionsOf *participants.Roster
+	sectionsOf circle
 
 	left remnant // of the dialogue, while it sleeps
+}
+
+// A circle is what a seat's [seat.sections] are made of.
+type circle struct {
+	roster *participants.Roster
+	tools  bool // the agent has some
 }
 
 // A remnant is what a seat that sleeps knows of its dialogue: which events it was
@@ -157,7 +163,7 @@ func (s *seat) sleep(newest int64) {
 	for _, said := range s.said {
 		left.said = append(left.said, said.ID)
 	}
-	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", nil, left
+	s.history, s.said, s.sections, s.sectionsOf, s.left = history{recent: s.history.recent}, nil, "", circle{}, left
 }
 
 // wake makes the dialogue again of the newest events that the agent may see: what

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive"
 	"earshot/executive/tool"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -329,6 +330,38 @@ func TestToolsCanBeForbidden(t *testing.T) {
 			t.Errorf("offered %v, read %v, used %q", model.offered, s.read, h.uses())
 		}
 	})
+}
+
+// TestToollessPrompt: a model that gets no tools is told of none, also where there is
+// another agent to whom others would send messages by one.
+func TestToollessPrompt(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*executive.Config)
+		want   bool
+	}{
+		{"by default", func(*executive.Config) {}, true},
+		{"forbidden", func(c *executive.Config) { c.Tools.Enabled = false }, false},
+		{"of an engine without", func(c *executive.Config) { c.LLM.Tools = llm.NoTools }, false},
+		{"of another engine without", func(c *executive.Config) {
+			c.LLM.Engines = []llm.EngineConfig{{Name: "a"}, {Name: "b", Tools: llm.NoTools}}
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				tt.change(&h.config)
+				c := pair(t, h)
+				c.must(t, "ann", "Earshot, hello", time.Second)
+				c.stop()
+				for _, m := range h.model.Seen()[0].Messages {
+					if told := strings.Contains(m.Text, "message_agent"); m.Role == llm.System && strings.Contains(m.Text, "CURRENT PARTICIPANTS") && (told != tt.want || !strings.Contains(m.Text, "To let another agent speak")) {
+						t.Errorf("it is told of message_agent: %v, want %v:\n%s", told, tt.want, m.Text)
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestAUseSurvivesAFullDisk: what was done is written down when the journal takes
