@@ -17,7 +17,8 @@ const (
 	Unsupported Fault = "unsupported" // the model cannot do what was asked
 	TooLong     Fault = "too long"    // the prompt does not fit the model's context
 	Template    Fault = "template"    // the model's chat template takes the prompt in no form
-	NoMemory    Fault = "no memory"   // the server has no room for the model
+	NoMemory    Fault = "no memory"   // the server has no memory for the model
+	NoDisk      Fault = "disk full"   // the server has no room to keep the model
 	Stalled     Fault = "stalled"     // nothing came for too long
 	Broken      Fault = "broken"      // the stream ended before the reply did
 	Refused     Fault = "refused"     // the key is missing or wrong

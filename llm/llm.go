@@ -200,6 +200,21 @@ type Former interface {
 	Form(model string) Form
 }
 
+// A Progress is how far a download has come.
+type Progress struct {
+	Status    string `json:"status"`    // what is being done, in words
+	Completed int64  `json:"completed"` // bytes
+	Total     int64  `json:"total"`     // as far as it is known; it grows
+}
+
+// A Puller can download models. It is optional; callers test for it.
+type Puller interface {
+	// Pull has the engine download a model, or the rest of it, and tells how far it has
+	// come, on the caller's goroutine. It returns when the model is there, with an
+	// [*Error] if it cannot be had, or with the cause of ctx.
+	Pull(ctx context.Context, model string, tell func(Progress)) error
+}
+
 // An Unloader can throw a model out of memory, which is the only cure for one
 // that is wedged. It is optional; callers test for it.
 type Unloader interface {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -77,7 +78,7 @@ func (l limits) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &limited{ReadCloser: resp.Body}
+	resp.Body = &limited{ReadCloser: resp.Body, endless: strings.HasSuffix(r.URL.Path, pullPath)}
 	return resp, nil
 }
 
@@ -91,9 +92,10 @@ func (l limits) CloseIdleConnections() {
 // limited is a body that fails where a limit is passed.
 type limited struct {
 	io.ReadCloser
-	line  int // bytes since the last line break
-	total int
-	err   error
+	endless bool // a download tells of itself for as long as it takes
+	line    int  // bytes since the last line break
+	total   int
+	err     error
 }
 
 // Read implements [io.Reader]. What passes a limit is not handed on.
@@ -121,7 +123,7 @@ func (l *limited) count(p []byte) error {
 		l.line, p = 0, p[i+1:]
 	}
 	long = cmp.Or(long, l.grow(len(p)))
-	if l.total > maxReply {
+	if l.total > maxReply && !l.endless {
 		return errReply
 	}
 	return long

@@ -122,7 +122,7 @@ func chosen(give func(llm.Delta) error) func(llm.Delta) error {
 func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	body, err := e.post(ctx, c)
+	body, err := e.post(ctx, "/api/chat", c)
 	if err != nil {
 		return err
 	}
@@ -134,13 +134,13 @@ func (e *Engine) ask(ctx context.Context, c *api.ChatRequest, r *reply) error {
 	return err
 }
 
-// post sends c and returns the body of a reply that has begun well.
-func (e *Engine) post(ctx context.Context, c *api.ChatRequest) (io.ReadCloser, error) {
-	data, err := json.Marshal(c)
+// post sends what is asked to path, and returns the body of a reply that has begun well.
+func (e *Engine) post(ctx context.Context, path string, asked any) (io.ReadCloser, error) {
+	data, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base.JoinPath("/api/chat").String(), bytes.NewReader(data))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base.JoinPath(path).String(), bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}

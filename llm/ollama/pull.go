@@ -1,0 +1,121 @@
+package ollama
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ollama/ollama/api"
+
+	"earshot/llm"
+)
+
+// pullPath is where a server is told to download a model.
+const pullPath = "/api/pull"
+
+// pulls is how long a download may show no sign of life: the server looks through a file
+// of 20 GB without a word, which takes a slow disk three minutes.
+const pulls = 10 * time.Minute
+
+// errQuiet says that a download shows none.
+var errQuiet = fmt.Errorf("nothing came for %v", pulls)
+
+// pullComplaints are what Ollama says of a download, and what it means.
+var pullComplaints = []struct {
+	says  string
+	fault llm.Fault
+	cure  string
+}{
+	{"file does not exist", llm.NoModel, "write the name as https://ollama.com/library has it, such as llama3.2:3b"},
+	{"invalid model name", llm.NoModel, "write the name as https://ollama.com/library has it, such as llama3.2:3b"},
+	{"no space left", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what has come is kept"},
+	{"disk quota exceeded", llm.NoDisk, "make room on the disk where Ollama keeps its models (OLLAMA_MODELS, usually ~/.ollama/models); what has come is kept"},
+	{"newer version of Ollama", llm.Unsupported, "install the newest Ollama: https://ollama.com/download"},
+	{"unauthorized", llm.Refused, "ollama signin"},
+	{"no such host", llm.Broken, "connect the machine of Ollama to the network"},
+	{"dial tcp", llm.Broken, "connect the machine of Ollama to the network"},
+	{"max retries exceeded", llm.Broken, "connect the machine of Ollama to the network; what has come is kept"},
+}
+
+// Pull implements [llm.Puller]. The server itself keeps what has come, and goes on there.
+func (e *Engine) Pull(ctx context.Context, model string, tell func(llm.Progress)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	quiet := time.AfterFunc(pulls, func() { cancel(errQuiet) })
+	defer quiet.Stop()
+	err := e.pull(ctx, model, func(p llm.Progress) { quiet.Reset(pulls); tell(p) })
+	switch {
+	case err == nil:
+		e.forget(model)
+		return nil
+	case context.Cause(ctx) == errQuiet:
+		return &llm.Error{Fault: llm.Stalled, Engine: e.Name(), Model: model, Cure: "try it again; what has come is kept", Err: errQuiet}
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	f := e.fault(model, err)
+	for _, c := range pullComplaints {
+		if f.Err != nil && strings.Contains(f.Err.Error(), c.says) {
+			f.Fault, f.Cure = c.fault, c.cure
+			break
+		}
+	}
+	return f
+}
+
+// pull is Pull without what its errors mean.
+func (e *Engine) pull(ctx context.Context, model string, tell func(llm.Progress)) error {
+	if strings.TrimSpace(model) == "" {
+		return errNameless
+	}
+	body, err := e.post(ctx, pullPath, &api.PullRequest{Model: model})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	layers := make(map[string]api.ProgressResponse) // of which a model is made
+	for lines := bufio.NewReader(body); ; {
+		data, err := lines.ReadBytes('\n') // bounded by [limits]
+		if data = bytes.TrimSpace(data); len(data) > 0 {
+			var is struct {
+				api.ProgressResponse
+				Error string `json:"error"`
+			}
+			switch {
+			case json.Unmarshal(data, &is) != nil:
+				return errNoReply // the reason may quote what was sent
+			case is.Error != "":
+				return complaint(is.Error)
+			case is.Status == "success":
+				return nil
+			}
+			if is.Digest != "" && len(layers) < maxLayers {
+				layers[is.Digest] = is.ProgressResponse
+			}
+			tell(progress(is.Status, layers))
+		}
+		if err != nil {
+			return ended(err)
+		}
+	}
+}
+
+const (
+	maxLayers = 1000    // parts of a model that are counted; most have five
+	maxLayer  = 1 << 50 // bytes of one that are, so that they can be added up
+)
+
+// progress adds up how far the parts of a model have come.
+func progress(status string, layers map[string]api.ProgressResponse) llm.Progress {
+	p := llm.Progress{Status: sentence(status)}
+	for _, l := range layers {
+		total := min(max(l.Total, 0), maxLayer)
+		p.Total += total
+		p.Completed += min(max(l.Completed, 0), total)
+	}
+	return p
+}
