@@ -42,6 +42,7 @@ type commands struct {
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`
 	Reload   reloadCommand   `cmd:"" help:"Have the earshot that runs read its configuration again."`
 	Check    checkCommand    `cmd:"" help:"Check the configuration."`
+	Models   modelsCommand   `cmd:"" help:"See the models that there are; choose and download them."`
 	Agents   agentsCommand   `cmd:"" help:"See, make, change and end the agents."`
 	Speakers speakersCommand `cmd:"" help:"See whose voices are known; name, keep and forget them."`
 	Forget   forgetCommand   `cmd:"" help:"Forget somebody, a time, or single things, with all that came of them."`

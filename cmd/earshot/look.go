@@ -52,7 +52,8 @@ func show(w io.Writer, findings []finding) {
 type look struct {
 	finding
 	config llm.EngineConfig
-	has    []llm.Model // what it has, if it answered
+	asked  bool        // it answered
+	has    []llm.Model // what it has
 }
 
 // lookAtEngines asks every engine at once what it has.
@@ -88,7 +89,7 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		}
 		return l
 	}
-	l.has = status.Models
+	l.asked, l.has = true, status.Models
 	switch {
 	case c.Provider == llm.Script:
 		l.Works, l.Text = true, modelOn(e.Name(), c)
@@ -136,7 +137,7 @@ func (l look) tried(ctx context.Context) look {
 	}
 	fault, refused := errors.AsType[*llm.Error](err)
 	switch {
-	case !l.Works && l.has == nil && err != nil: // which its list has said already
+	case !l.asked && err != nil: // which its list has said already
 	case ctx.Err() != nil:
 		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be loading", trial)
 	case refused:

@@ -6,8 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestDoctorTries: doctor has every server of OpenAI's protocol say a word, to a prompt as
@@ -119,5 +122,238 @@ func TestPromptOfTools(t *testing.T) {
 	const most = 2300 // bytes; some 550 tokens
 	if tools := sizes["schema"] - sizes["none"]; tools > most || tools < most/4 {
 		t.Errorf("the tools cost %d bytes of a prompt of %d; at most %d", tools, sizes["schema"], most)
+	}
+}
+
+// TestModelsList: what there is, what it can, and what is used for what, for people and for
+// programs; an engine that does not answer is told of apart.
+func TestModelsList(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, "first:1b", "second:latest")
+	lm := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"object":"list","data":[{"id":"owl","meta":{"size":1500000000},"capabilities":{"vision":true}}]}`)
+	}))
+	defer lm.Close()
+	h := newHome(t)
+	h.write("config/earshot/config.yaml", fmt.Sprintf(`
+executive:
+  llm:
+    engines:
+      - {name: home, provider: ollama, host: %q, model: second}
+      - {name: studio, provider: openai, host: %q, model: parrot}
+      - {name: away, provider: ollama, host: "127.0.0.1:1", model: a}
+  reasoning: {engine: studio}
+`, s.URL, lm.URL))
+	r := h.earshot(nil, "models")
+	const want = `ENGINE  MODEL          SIZE       CAN     ROLE         IN USE
+home    first:1b       1.0 GB     -       talk, think  -
+home    second:latest  1.0 GB     -       talk, think  talk
+studio  owl            1.5 GB     vision  talk, think  -
+studio  parrot         not there  -       talk, think  think
+`
+	if r.out != want || !strings.Contains(r.err, "✗ model          ollama at 127.0.0.1:1: unreachable\n                   → ") || r.code != success {
+		t.Errorf("ended with %d and printed\n%s%swant\n%s", r.code, r.out, r.err, want)
+	}
+	r = h.earshot(nil, "models", "list", "--json")
+	var list []modelInfo
+	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 4 {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	if is := list[1]; is.Engine != "home" || is.Model != "second:latest" || is.Bytes != 1e9 || fmt.Sprint(is.Roles, is.InUse) != "[talk think] [talk]" {
+		t.Errorf("tells programs %+v", is)
+	}
+	alone := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST=127.0.0.1:1")
+	if r := alone.earshot(nil, "models", "list", "--json"); r.code != failed || r.out != "[]\n" {
+		t.Errorf("where nobody answers it ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+	empty := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+newShelf(t).URL, "EARSHOT_EXECUTIVE_REASONING_ENABLED=false")
+	if r := empty.earshot(nil, "models"); !strings.Contains(r.out, "ollama  deepseek-r1:8b  not there  -    talk, think  talk\n") || r.code != success {
+		t.Errorf("where there are none it ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+}
+
+// TestModelsUse: a choice is written into the file that there is, and nothing else in it
+// changes; or it is said what to write.
+func TestModelsUse(t *testing.T) {
+	s := newShelf(t, "first:1b", "second:latest")
+	other := newShelf(t, "third:latest")
+	two := fmt.Sprintf("executive:\n  llm:\n    engines: # both\n      - provider: ollama\n        host: %s # here\n        model: first:1b\n      - {name: other, provider: ollama, host: %q, model: third}\n", s.URL, other.URL)
+	one := "executive:\n  llm:\n    # the server\n    host: " + s.URL + "\n    model: gone # was large\n"
+	for _, tt := range []struct {
+		name, file string
+		args       []string
+		environ    string
+		code       int
+		out, err   string // a part of each
+		want       string // the file, if it changes
+	}{
+		{"the usual", one, []string{"first:1b"}, "", success, "Chosen to talk: first:1b on ollama. Kept in ", "", strings.Replace(one, "gone", "first:1b", 1)},
+		{"not the whole name", one, []string{"second"}, "", success, "earshot does not run; it holds from its next start.", "", strings.Replace(one, "gone", "second:latest", 1)},
+		{"without a file", "", []string{"second"}, "EARSHOT_EXECUTIVE_LLM_HOST=" + s.URL, success, "Chosen", "", "executive:\n  llm:\n    model: second:latest\n"},
+		{"to think", one, []string{"second", "--role", "think"}, "", success, "Chosen to think: second:latest on ollama.", "", strings.Replace(one, "executive:\n", "executive:\n  reasoning:\n    model: second:latest\n", 1)},
+		{"in a list", two, []string{"second"}, "", success, "Chosen", "", strings.Replace(two, "model: first:1b", "model: second:latest", 1)},
+		{"of another engine", two, []string{"third"}, "", success, "Chosen to talk: third:latest on other.", "", strings.Replace(two, "  llm:\n", "  llm:\n    roles:\n      user:\n        engine: other\n        model: third:latest\n", 1)},
+		{"of another engine, to think", two, []string{"third", "--role=think", "--engine=other"}, "", success, "Chosen to think", "", strings.Replace(two, "executive:\n", "executive:\n  reasoning:\n    engine: other\n    model: third:latest\n", 1)},
+		{"unknown", one, []string{"owl"}, "", notFound, "", "ollama has no model \"owl\"\n  → earshot models get owl   or see what there is: earshot models list\n", ""},
+		{"of an engine that has another", two, []string{"third", "--engine", "ollama"}, "", notFound, "", "ollama has no model \"third\"", ""},
+		{"of no engine", two, []string{"third", "--engine", "moon"}, "", notFound, "", "there is no engine \"moon\" that has models\n  → the engines are ollama, other", ""},
+		{"where the environment goes before", one, []string{"second"}, "EARSHOT_EXECUTIVE_LLM_MODEL=x", failed, "", "EARSHOT_EXECUTIVE_LLM_MODEL is set in the environment, and goes before ", ""},
+		{"in a file that is not changed", "executive: {llm: {host: \"" + s.URL + "\"}}\n", []string{"second"}, "", failed, "", "→ write there executive.llm.model: second:latest\n", ""},
+		{"of a server that does not answer", "executive:\n  llm:\n    host: 127.0.0.1:1\n", []string{"owl:3b"}, "", success, "Chosen to talk: owl:3b on ollama.", "", "executive:\n  llm:\n    model: owl:3b\n    host: 127.0.0.1:1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			if tt.environ != "" {
+				h.env = append(h.env, tt.environ)
+			}
+			if tt.file != "" {
+				h.write("dotfiles/earshot.yaml", tt.file)
+				h.write("config/earshot/other", "")
+				if err := os.Symlink(filepath.Join(h.dir, "dotfiles/earshot.yaml"), filepath.Join(h.dir, "config/earshot/config.yaml")); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chmod(filepath.Join(h.dir, "dotfiles/earshot.yaml"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := h.earshot(nil, append([]string{"models", "use"}, tt.args...)...)
+			if r.code != tt.code || !strings.Contains(r.out, tt.out) || !strings.Contains(r.err, tt.err) || (tt.err == "") != (r.err == "") {
+				t.Errorf("ended with %d and printed\n%s%swant %d\n%s%s", r.code, r.out, r.err, tt.code, tt.out, tt.err)
+			}
+			want := tt.want
+			if want == "" {
+				want = tt.file
+			}
+			if got := h.read("config/earshot/config.yaml"); got != want {
+				t.Errorf("the file is\n%s\nwant\n%s", got, want)
+			}
+			if tt.file != "" {
+				about, err := os.Lstat(filepath.Join(h.dir, "config/earshot/config.yaml"))
+				behind, behindErr := os.Stat(filepath.Join(h.dir, "config/earshot/config.yaml"))
+				if err != nil || behindErr != nil || about.Mode()&os.ModeSymlink == 0 || behind.Mode().Perm() != 0o644 {
+					t.Errorf("the link became %v, and what it leads to %v", about.Mode(), behind.Mode())
+				}
+			}
+			if left, err := filepath.Glob(filepath.Join(h.dir, "*", "earshot", "*.yaml.*")); len(left) > 0 || err != nil {
+				t.Errorf("%v is left", left)
+			}
+		})
+	}
+}
+
+// TestModelsUseAtOnce: the earshot that runs answers with the model that is chosen, by the
+// command or in a chat.
+func TestModelsUseAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, "first:1b", "second:latest")
+	h := newHome(t)
+	h.write("config/earshot/config.yaml", "executive:\n  llm:\n    host: "+s.URL+"\n    model: first:1b # the small one\n")
+	w := h.open("run")
+	w.await("✓ model first:1b", 1)
+	w.types("\r")
+	w.says("hello, who is there?")
+	w.await(": I am first:1b.", 1)
+	r := h.earshot(nil, "models", "use", "second")
+	if r.code != success || !strings.Contains(r.out, "The earshot that runs uses it from now on.") {
+		t.Errorf("ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+	w.says("and who is there now?")
+	w.await(": I am second:latest.", 1)
+	w.says("/model")
+	w.await("ollama second:latest 1.0 GB - talk, think talk, think", 1)
+	w.says("/model first:1b")
+	w.await("Chosen to talk: first:1b on ollama.", 1)
+	w.says("are you back?")
+	w.await(": I am first:1b.", 2)
+	w.says("/model owl")
+	w.await("ollama has no model \"owl\"", 1)
+	w.types("\x15") // it is back in the line
+	w.says("/exit")
+	w.ended()
+	if got, want := h.read("config/earshot/config.yaml"), "executive:\n  llm:\n    host: "+s.URL+"\n    model: first:1b # the small one\n"; got != want {
+		t.Errorf("the file is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// pulling is a line of a download.
+func pulling(completed int64) string {
+	return fmt.Sprintf(`{"status":"pulling abc","digest":"sha256:abc","total":2000000000,"completed":%d}`+"\n", completed)
+}
+
+func TestModelsGet(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		pulls func(w http.ResponseWriter, model string) bool
+		args  []string
+		code  int
+		out   string
+		err   string
+	}{
+		{"a model", func(w http.ResponseWriter, _ string) bool {
+			io.WriteString(w, `{"status":"pulling manifest"}`+"\n")
+			for i := range int64(41) {
+				io.WriteString(w, pulling(i*50_000_000))
+			}
+			io.WriteString(w, `{"status":"verifying sha256 digest"}`+"\n")
+			return true
+		}, nil, success, "owl: pulling manifest\nowl: pulling abc, 0% of 2.0 GB\nowl: pulling abc, 10% of 2.0 GB\nowl: pulling abc, 20% of 2.0 GB\nowl: pulling abc, 30% of 2.0 GB\nowl: pulling abc, 40% of 2.0 GB\n" +
+			"owl: pulling abc, 50% of 2.0 GB\nowl: pulling abc, 60% of 2.0 GB\nowl: pulling abc, 70% of 2.0 GB\nowl: pulling abc, 80% of 2.0 GB\nowl: pulling abc, 90% of 2.0 GB\nowl: pulling abc, 100% of 2.0 GB\n" +
+			"owl: verifying sha256 digest, 100% of 2.0 GB\nowl is there. To talk with it: earshot models use owl\n", ""},
+		{"for a program", func(w http.ResponseWriter, _ string) bool { io.WriteString(w, pulling(1_000_000_000)); return true }, []string{"--json"}, success,
+			"{\"model\":\"owl\",\"status\":\"pulling abc\",\"completed\":1000000000,\"total\":2000000000}\n", ""},
+		{"that there is not", func(w http.ResponseWriter, _ string) bool {
+			io.WriteString(w, `{"error":"pull model manifest: file does not exist"}`)
+			return false
+		}, nil, failed, "", "did not download owl: pull model manifest: file does not exist\n  → write the name as https://ollama.com/library has it, such as llama3.2:3b; then: earshot models get owl\n"},
+		{"for which there is no room", func(w http.ResponseWriter, _ string) bool {
+			io.WriteString(w, pulling(5)+`{"error":"write /m/blob-partial: no space left on device"}`)
+			return false
+		}, nil, failed, "owl: pulling abc, 0% of 2.0 GB\n", "no space left on device\n  → make room on the disk where Ollama keeps its models"},
+		{"that breaks off", func(w http.ResponseWriter, _ string) bool { io.WriteString(w, pulling(5)); return false }, nil, failed, "owl: pulling abc, 0% of 2.0 GB\n",
+			"the stream ended in mid-reply\n  → try it again: earshot models get owl\n"},
+		{"for no engine", nil, []string{"--engine", "moon"}, notFound, "", "there is no engine \"moon\"\n  → the engines are ollama\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			s.pulls = tt.pulls
+			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
+			r := h.earshot(nil, append([]string{"models", "get", "owl"}, tt.args...)...)
+			if r.code != tt.code || r.out != tt.out || !strings.Contains(r.err, tt.err) || (tt.err == "") != (r.err == "") {
+				t.Errorf("ended with %d and printed\n%s%swant %d\n%s%s", r.code, r.out, r.err, tt.code, tt.out, tt.err)
+			}
+		})
+	}
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST=localhost:1", "EARSHOT_EXECUTIVE_LLM_MODEL=a")
+	if r := h.earshot(nil, "models", "get", "owl"); r.code != failed || !strings.Contains(r.err, "openai gets its models elsewhere: llama-server and vLLM are started with one, LM Studio downloads by: lms get") {
+		t.Errorf("of a server that cannot it ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+}
+
+// TestModelsGetStops: ^C ends a download at once, says how it goes on, and the server knows.
+func TestModelsGetStops(t *testing.T) {
+	t.Parallel()
+	s, gone := newShelf(t), make(chan struct{})
+	s.pulls = func(w http.ResponseWriter, _ string) bool {
+		defer close(gone)
+		for i := int64(1); ; i++ {
+			if _, err := io.WriteString(w, pulling(i)); err != nil {
+				return false
+			}
+			w.(http.Flusher).Flush()
+		}
+	}
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
+	w := h.open("models", "get", "owl")
+	w.await("owl: pulling abc, 0% of 2.0 GB", 1)
+	w.types("\x03")
+	w.await("earshot: stopped; what has come is kept → to go on: earshot models get owl", 1)
+	w.ended()
+	select {
+	case <-gone:
+	case <-time.After(soon):
+		t.Error("the server was not told to stop")
 	}
 }

@@ -2,27 +2,52 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/llm"
 )
 
+// What is offered where there is no model at all: one that can call tools, and answers on a
+// processor alone.
+const (
+	smallModel = "llama3.2"
+	smallSize  = "2.0 GB"
+)
+
 // offer lets the person choose among the models that are installed, if the one
-// that is configured is not. The choice is written into a configuration file if
-// there is none yet; a file that somebody wrote is not touched. What is to be done to that
-// file whenever it is read again comes back too; nil is nothing.
+// that is configured is not, and have one downloaded, if there is none. The choice is
+// written into the configuration file. Where that cannot be done, what is to be done to the
+// configuration whenever it is read again comes back; nil is nothing.
 func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*config.Config)) {
 	l := looks[0]
-	if len(looks) > 1 || l.Works || len(l.has) == 0 {
+	if len(looks) > 1 || l.Works || !l.asked {
 		return looks, nil
 	}
+	name, ok := "", false
+	if len(l.has) > 0 {
+		name, ok = a.offerInstalled(l)
+	} else if l.config.Provider == llm.Ollama {
+		name, ok = a.offerSmall(l)
+	}
+	if !ok {
+		return looks, nil
+	}
+	insists = func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, name) }
+	is := newModelChoice(cfg, engineModel{l.config.Name, name}, talkRole)
+	if err := is.keep(); err != nil {
+		fmt.Fprintf(a.out, "It is used now. %v\n\n", err)
+	} else {
+		fmt.Fprintf(a.out, "Kept in %s.\n\n", short(is.file))
+	}
+	insists(cfg)
+	return lookAtEngines(a.ctx, cfg.Executive.LLM), insists
+}
+
+// offerInstalled asks which of the models that there are is to answer.
+func (a *app) offerInstalled(l look) (name string, ok bool) {
 	fmt.Fprintf(a.out, "%s is not installed here. These are:\n\n", l.config.Model)
 	for i, m := range l.has {
 		fmt.Fprintf(a.out, "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
@@ -31,12 +56,23 @@ func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*c
 	line, err := readLine(a.ctx, a.in)
 	n, ok := choice(line, len(l.has))
 	if err != nil || !ok {
-		return looks, nil
+		return "", false
 	}
-	insists = func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, l.has[n].Name) }
-	insists(cfg)
-	a.keep(cfg)
-	return lookAtEngines(a.ctx, cfg.Executive.LLM), insists
+	return l.has[n].Name, true
+}
+
+// offerSmall asks whether a model is to be downloaded, and has that done.
+func (a *app) offerSmall(l look) (name string, ok bool) {
+	fmt.Fprintf(a.out, "No model is installed here. %s is small and can call tools; to download it takes %s.\nDownload it now? [y/N] ", smallModel, smallSize)
+	line, err := readLine(a.ctx, a.in)
+	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
+		return "", false
+	}
+	if err := a.download(smallModel, false).run(a.ctx, l.config); err != nil {
+		fmt.Fprintf(a.out, "%v\n\n", err)
+		return "", false
+	}
+	return smallModel, true
 }
 
 // instead puts one model in the place of another.
@@ -59,27 +95,6 @@ func choice(line string, n int) (int, bool) {
 	}
 	i, err := strconv.Atoi(line)
 	return i - 1, err == nil && i >= 1 && i <= n
-}
-
-// keep writes the chosen model down, or says how.
-func (a *app) keep(cfg *config.Config) {
-	if cfg.File != "" {
-		fmt.Fprintf(a.out, "To keep it, set executive.llm.model in %s.\n\n", short(cfg.File))
-		return
-	}
-	file := config.Places()[0]
-	text, err := yaml.Marshal(map[string]any{"executive": map[string]any{"llm": map[string]any{"model": cfg.Executive.LLM.Model}}})
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
-	}
-	if err != nil {
-		fmt.Fprintf(a.out, "It is used now, but could not be kept: %v\n\n", err)
-		return
-	}
-	fmt.Fprintf(a.out, "Kept in %s.\n\n", short(file))
 }
 
 func size(bytes int64) string {

@@ -18,10 +18,11 @@ import (
 // A shelf is an Ollama server that has models, and a reply for each.
 type shelf struct {
 	*httptest.Server
-	models []string // the newest first
+	pulls func(w http.ResponseWriter, model string) (there bool) // nil has every model at once
 
-	mu    sync.Mutex
-	asked []api.ChatRequest
+	mu     sync.Mutex
+	models []string // the newest first
+	asked  []api.ChatRequest
 }
 
 // newShelf serves models until the test ends.
@@ -32,17 +33,36 @@ func newShelf(t *testing.T, models ...string) *shelf {
 	mux.HandleFunc("GET /api/tags", s.tags)
 	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"capabilities":["completion"]}`) })
 	mux.HandleFunc("POST /api/chat", s.chat)
+	mux.HandleFunc("POST /api/pull", s.pull)
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
 }
 
 func (s *shelf) tags(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var list []map[string]any
 	for i, m := range s.models {
 		list = append(list, map[string]any{"name": m, "size": 1e9, "modified_at": fmt.Sprintf("2026-01-%02dT00:00:00Z", 28-i)})
 	}
 	json.NewEncoder(w).Encode(map[string]any{"models": list})
+}
+
+// pull downloads a model.
+func (s *shelf) pull(w http.ResponseWriter, in *http.Request) {
+	var req api.PullRequest
+	if err := json.NewDecoder(in.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if s.pulls != nil && !s.pulls(w, req.Model) {
+		return
+	}
+	s.mu.Lock()
+	s.models = append([]string{req.Model + ":latest"}, s.models...)
+	s.mu.Unlock()
+	fmt.Fprintln(w, `{"status":"success"}`)
 }
 
 func (s *shelf) chat(w http.ResponseWriter, in *http.Request) {
@@ -74,7 +94,7 @@ func TestOffer(t *testing.T) {
 	}{
 		{"the second", "2\r", "", "second:latest", ""},
 		{"just Enter", "\r", "", "first:1b", ""},
-		{"with a file of one's own", "2\r", "", "second:latest", "executive:\n  name: Bob\n"},
+		{"with a file of one's own", "2\r", "", "second:latest", "# mine\nexecutive:\n  name: Bob # as he is called\n"},
 		{"none", "n\r", "", "", ""},
 		{"no such number", "7\r", "", "", ""},
 		{"one that is there", "", "second", "second", ""},
@@ -129,7 +149,7 @@ func kept(t *testing.T, h *home, before string, chosen bool, model string) {
 	t.Helper()
 	switch {
 	case before != "":
-		if now := h.read("config/earshot/config.yaml"); now != before {
+		if now := h.read("config/earshot/config.yaml"); now != strings.Replace(before, "executive:\n", "executive:\n  llm:\n    model: "+model+"\n", 1) {
 			t.Errorf("a file that somebody wrote was changed to\n%s", now)
 		}
 	case chosen:
@@ -140,6 +160,43 @@ func kept(t *testing.T, h *home, before string, chosen bool, model string) {
 		if r := h.ask("who is there?"); r.out != "I am "+model+".\n" {
 			t.Errorf("the next run answers %q", r.out)
 		}
+	}
+}
+
+// TestOfferDownload: where there is no model at all, one that can call tools is offered, with
+// its size, and downloaded and kept if the person wants that.
+func TestOfferDownload(t *testing.T) {
+	for _, tt := range []struct {
+		name, typed string
+		pulls       func(w http.ResponseWriter, model string) bool
+		want        string // on the screen
+	}{
+		{"yes", "y\r", nil, "✓ model llama3.2 on ollama at"},
+		{"no", "\r", nil, "✗ model"},
+		{"yes, but it cannot be had", "y\r", func(w http.ResponseWriter, _ string) bool {
+			fmt.Fprintln(w, `{"error":"write /models/blob: no space left on device"}`)
+			return false
+		}, "did not download llama3.2: write /models/blob: no space left on device → make room on the disk"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t)
+			s.pulls = tt.pulls
+			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
+			w := h.begin("run")
+			w.await("No model is installed here. llama3.2 is small and can call tools; to download it takes 2.0 GB. Download it now? [y/N]", 1)
+			w.types(tt.typed)
+			w.await(tt.want, 1)
+			w.await("is within earshot.", 1)
+			w.types("\r")
+			if tt.name == "yes" {
+				w.says("hello, who is there?")
+				w.await(": I am llama3.2.", 1)
+				kept(t, h, "", true, "llama3.2")
+			}
+			w.says("/exit")
+			w.ended()
+		})
 	}
 }
 

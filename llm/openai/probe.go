@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/openai/openai-go/v3"
@@ -29,7 +30,16 @@ func (e *Engine) Probe(ctx context.Context) (llm.Status, error) {
 	var s llm.Status
 	can := visionary([]byte(page.RawJSON()))
 	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
-		s.Models = append(s.Models, llm.Model{Name: m.ID, Vision: slices.Contains(can, m.ID) || e.config.Vision && m.ID == e.config.Model})
+		s.Models = append(s.Models, llm.Model{Name: m.ID, Bytes: bytesOf(m), Vision: slices.Contains(can, m.ID) || e.config.Vision && m.ID == e.config.Model})
 	}
 	return s, nil
+}
+
+// bytesOf returns how large a model is, where the server says so, as llama.cpp's does.
+func bytesOf(m openai.Model) int64 {
+	var meta struct {
+		Size int64 `json:"size"`
+	}
+	_ = json.Unmarshal([]byte(m.JSON.ExtraFields["meta"].Raw()), &meta) // others have something else there, or nothing
+	return max(meta.Size, 0)
 }
