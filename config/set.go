@@ -64,6 +64,25 @@ func stepsOf(key string) (steps []any, err error) {
 	return steps, nil
 }
 
+// Line returns in which line of a configuration file a key stands, or else the section
+// around it; 0 if neither does.
+func Line(data []byte, key string) (line int) {
+	steps, err := stepsOf(key)
+	var document yaml.Node
+	if err != nil || yaml.Unmarshal(data, &document) != nil || len(document.Content) == 0 {
+		return 0
+	}
+	n := document.Content[0]
+	for _, step := range steps {
+		at, value := below(n, step)
+		if value == nil {
+			return line
+		}
+		line, n = at.Line, value
+	}
+	return line
+}
+
 // with returns what a file says in which the value at the end of steps is another.
 func with(is any, steps []any, value string) (any, bool) {
 	if len(steps) == 0 {
@@ -108,26 +127,30 @@ func (s *setter) set(n, at *yaml.Node, steps []any) ([]byte, error) {
 	if len(steps) == 0 {
 		return s.replace(n, at)
 	}
-	switch step := steps[0].(type) {
-	case int:
-		if n.Kind == yaml.SequenceNode && step < len(n.Content) {
-			return s.set(n.Content[step], nil, steps[1:])
-		}
-	case string:
-		if n.Kind == yaml.ScalarNode && n.Tag == nullTag && n.Value == "" {
-			return s.add(n, at, steps)
-		}
-		if n.Kind != yaml.MappingNode {
-			return nil, errForm
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == step {
-				return s.set(n.Content[i+1], n.Content[i], steps[1:])
-			}
-		}
+	key, value := below(n, steps[0])
+	_, listed := steps[0].(int)
+	empty := n.Kind == yaml.ScalarNode && n.Tag == nullTag && n.Value == ""
+	switch {
+	case value != nil:
+		return s.set(value, key, steps[1:])
+	case !listed && (empty || n.Kind == yaml.MappingNode):
 		return s.add(n, at, steps)
 	}
 	return nil, errForm
+}
+
+// below returns the node to which a step leads from n, and its key, which for an entry of a
+// list is the entry itself; nil if there is none.
+func below(n *yaml.Node, step any) (key, value *yaml.Node) {
+	if i, listed := step.(int); listed && n.Kind == yaml.SequenceNode && i < len(n.Content) {
+		return n.Content[i], n.Content[i]
+	}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == step {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
 }
 
 // add adds keys to the section n, first of all that stands there: so a comment stays above

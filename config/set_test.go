@@ -52,6 +52,21 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestLine(t *testing.T) {
+	const file = "# a\nexecutive:\n  llm:\n    engines:\n      - provider: ollama\n        model: a\n      - {provider: openai}\n"
+	for key, want := range map[string]int{
+		"executive": 2, "executive.llm": 3, "executive.llm.engines[0].model": 6, "executive.llm.engines[1].model": 7,
+		"executive.llm.engines[5].model": 4, "executive.name": 2, "log.level": 0, "executive.llm.engines[x]": 0,
+	} {
+		if got := config.Line([]byte(file), key); got != want {
+			t.Errorf("%s stands in line %d, want %d", key, got, want)
+		}
+	}
+	if got := config.Line([]byte("a: ["), "a"); got != 0 {
+		t.Errorf("of what is no YAML it is line %d", got)
+	}
+}
+
 // FuzzSet: whatever the file is, the value is in it afterwards, each line that was there
 // still is, but for the one that changed, and nothing else says anything else.
 func FuzzSet(f *testing.F) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"earshot/internal/field"
@@ -223,6 +225,15 @@ func (e EngineConfig) validateServer() (faults []error) {
 	return faults
 }
 
+// number is what is no name of a machine, nor its address.
+var number = regexp.MustCompile(`^[0-9]+$`)
+
+// isPort reports whether text is the number of a port.
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n >= 1 && n <= 65535
+}
+
 // badHost returns what is wrong with a host, without repeating it: it may hold
 // a password.
 func badHost(host string) string {
@@ -241,6 +252,10 @@ func badHost(host string) string {
 		return "holds a name or a password; a key belongs under api_key"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "must end with the path; leave out what begins with ? or #"
+	case number.MatchString(u.Hostname()):
+		return fmt.Sprintf("is only a port; must be an address, such as http://localhost:%s", u.Hostname())
+	case u.Port() != "" && !isPort(u.Port()):
+		return fmt.Sprintf("has the port %s; must be from 1 to 65535", u.Port())
 	}
 	return ""
 }

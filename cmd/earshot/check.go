@@ -1,10 +1,18 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
 	"earshot/config"
+	"earshot/internal/terminal"
+	"earshot/llm"
+	"earshot/llm/llmtest"
 )
 
 type checkCommand struct {
@@ -12,7 +20,14 @@ type checkCommand struct {
 	JSON   bool `help:"Print the faults as JSON."`
 }
 
-// Run checks the configuration and changes nothing.
+// A checkedFault is one that check tells of.
+type checkedFault struct {
+	config.Fault
+	Warning bool `json:"warning,omitempty"` // it may be right all the same
+}
+
+// Run checks the configuration and changes nothing. What only a server can know is asked of
+// it, if it answers, and is no fault.
 func (c checkCommand) Run(a *app) error {
 	if c.Sample {
 		_, err := fmt.Fprint(a.out, config.Sample())
@@ -20,21 +35,36 @@ func (c checkCommand) Run(a *app) error {
 	}
 	cfg, err := a.config()
 	var wrong *config.Error
-	if c.JSON && (err == nil || errors.As(err, &wrong)) {
-		faults := []config.Fault{}
-		if wrong != nil {
-			faults = append(faults, wrong.Faults...)
+	if err != nil && !errors.As(err, &wrong) {
+		return err
+	}
+	warnings := []checkedFault{}
+	if err == nil {
+		if faults := absentScripts(cfg); len(faults) > 0 {
+			wrong = &config.Error{Faults: faults}
 		}
-		if bad := a.json(faults); bad != nil {
+		warnings = unlisted(a.ctx, cfg)
+	}
+	if c.JSON {
+		all := []checkedFault{}
+		if wrong != nil {
+			for _, f := range wrong.Faults {
+				all = append(all, checkedFault{Fault: f})
+			}
+		}
+		if bad := a.json(append(all, warnings...)); bad != nil {
 			return bad
 		}
-		if len(faults) > 0 {
+		if wrong != nil {
 			return &verdict{code: misused}
 		}
 		return nil
 	}
-	if err != nil {
-		return err
+	for _, w := range warnings {
+		fmt.Fprintf(a.out, "! %s\n", terminal.Safe(w.String()))
+	}
+	if wrong != nil {
+		return wrong
 	}
 	if cfg.File == "" {
 		fmt.Fprintf(a.out, "There is no configuration file; everything has its default.\nTo begin one: earshot check --sample > %s\n", short(config.Places()[0]))
@@ -42,4 +72,76 @@ func (c checkCommand) Run(a *app) error {
 	}
 	fmt.Fprintf(a.out, "%s is right.\n", short(cfg.File))
 	return nil
+}
+
+// faultAt returns a fault of a key, with where its value comes from.
+func faultAt(cfg *config.Config, key, problem string) config.Fault {
+	f := config.Fault{Where: cfg.File, Key: key, Problem: problem}
+	if name := config.Variable(key); os.Getenv(name) != "" {
+		f.Where = name
+	} else if data, err := os.ReadFile(cfg.File); err == nil {
+		f.Line = config.Line(data, key)
+	}
+	return f
+}
+
+// engineKey returns the key of an engine of the list.
+func engineKey(c llm.Config, i int) string {
+	if len(c.Engines) == 0 {
+		return "executive.llm."
+	}
+	return fmt.Sprintf("executive.llm.engines[%d].", i)
+}
+
+// absentScripts finds the scripts that cannot be read, or are none.
+func absentScripts(cfg *config.Config) (faults []config.Fault) {
+	for i, e := range cfg.Executive.LLM.List() {
+		if e.Provider != llm.Script {
+			continue
+		}
+		if _, err := llmtest.Load(e.Script); err != nil {
+			faults = append(faults, faultAt(cfg, engineKey(cfg.Executive.LLM, i)+"script", strings.Join(strings.Fields(err.Error()), " ")+"; must be a file as docs/models.md describes it"))
+		}
+	}
+	return faults
+}
+
+// unlisted finds the models that the server which is to have them does not list, as far as
+// servers answer at once.
+func unlisted(ctx context.Context, cfg *config.Config) []checkedFault {
+	warnings := []checkedFault{}
+	looks := lookAtEngines(ctx, cfg.Executive.LLM)
+	look := func(key, engine, model string) {
+		i := max(0, slices.IndexFunc(looks, func(l look) bool { return l.config.Name == engine }))
+		l := looks[i]
+		if l.config.Provider == llm.Script || !l.asked || model == "" || installed(l.has, model) {
+			return
+		}
+		problem := fmt.Sprintf("is %q, which %s does not list; %s", model, l.config.Name, missing(engineWith(l.config, model), l.has))
+		warnings = append(warnings, checkedFault{faultAt(cfg, key, problem), true})
+	}
+	set := cfg.Executive
+	talk := using(set)[talkRole].engine
+	for i, l := range looks {
+		look(engineKey(set.LLM, i)+"model", l.config.Name, l.config.Model)
+	}
+	for _, r := range []struct {
+		name string
+		is   llm.RoleConfig
+	}{{"user", set.LLM.Roles.User}, {"subagent", set.LLM.Roles.Subagent}, {"memory", set.LLM.Roles.Memory}, {"memory_search", set.LLM.Roles.MemorySearch}, {"task", set.LLM.Roles.Task}} {
+		look("executive.llm.roles."+r.name+".model", r.is.Engine, r.is.Model)
+	}
+	if r := set.Reasoning; r.Enabled {
+		look("executive.reasoning.model", cmp.Or(r.Engine, talk), r.Model)
+	}
+	for i, agent := range cfg.Agents {
+		look(fmt.Sprintf("agents[%d].model", i), cmp.Or(agent.Engine, talk), agent.Model)
+	}
+	return warnings
+}
+
+// engineWith returns an engine with another model.
+func engineWith(e llm.EngineConfig, model string) llm.EngineConfig {
+	e.Model = model
+	return e
 }

@@ -92,11 +92,8 @@ func settings(cfg *config.Config, is engineModel, role string) []keyValue {
 		return []keyValue{{user + "model", is.model}, {user + "engine", is.engine}}
 	case c.Roles.User.Model != "":
 		return []keyValue{{user + "model", is.model}}
-	case len(c.Engines) == 0:
-		return []keyValue{{"executive.llm.model", is.model}}
 	}
-	i := slices.Index(c.Names(), is.engine)
-	return []keyValue{{fmt.Sprintf("executive.llm.engines[%d].model", i), is.model}}
+	return []keyValue{{engineKey(c, slices.Index(c.Names(), is.engine)) + "model", is.model}}
 }
 
 // keep writes s into its file, with everything else in it as it was. If that cannot be done

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCheckModels: check finds a script that there is not and a port for a host, which are
+// faults, and a model that no server lists, which may be right all the same.
+func TestCheckModels(t *testing.T) {
+	s := newShelf(t, "first:1b", "second:latest")
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	const one = "executive:\n  llm:\n    provider: %s\n    %s\n"
+	for _, tt := range []struct {
+		name, file string
+		code       int
+		says       string // FILE is where the file is
+	}{
+		{"no script", fmt.Sprintf(one, "script", "script: nowhere.yaml"), misused, "FILE:4: executive.llm.script: reading a script: open nowhere.yaml: no such file or directory; must be a file as docs/models.md describes it\n"},
+		{"a script that is a folder", fmt.Sprintf(one, "script", "script: config"), misused, "FILE:4: executive.llm.script: reading a script: read config: is a directory"},
+		{"a script that is none", fmt.Sprintf(one, "script", "script: config/earshot/config.yaml"), misused, "FILE:4: executive.llm.script: "},
+		{"a script of a list", "executive:\n  llm:\n    engines:\n    - {provider: ollama, model: second, host: '" + s.URL + "'}\n    - provider: script\n      script: nowhere\n", misused, "FILE:6: executive.llm.engines[1].script: "},
+		{"a port", fmt.Sprintf(one, "ollama", "host: 11434"), misused, "FILE:4: executive.llm.host: is only a port; must be an address, such as http://localhost:11434\n"},
+		{"a model that is listed", fmt.Sprintf(one, "ollama", "model: second\n    host: "+s.URL), success, "FILE is right.\n"},
+		{"one that is not", fmt.Sprintf(one, "ollama", "model: owl\n    host: "+s.URL), success,
+			"! FILE:4: executive.llm.model: is \"owl\", which ollama does not list; ollama pull owl   (there is: first:1b, second:latest)\nFILE is right.\n"},
+		{"of a role, a thought and an agent", "agents:\n- {name: Ann, model: c}\nexecutive:\n  reasoning: {model: b}\n  llm:\n    roles: {user: {model: a}}\n    model: second\n    host: " + s.URL + "\n", success,
+			"! FILE:6: executive.llm.roles.user.model: is \"a\", which ollama does not list; ollama pull a   (there is: first:1b, second:latest)\n" +
+				"! FILE:4: executive.reasoning.model: is \"b\", which ollama does not list; ollama pull b   (there is: first:1b, second:latest)\n" +
+				"! FILE:2: agents[0].model: is \"c\", which ollama does not list; ollama pull c   (there is: first:1b, second:latest)\nFILE is right.\n"},
+		{"where nobody answers", fmt.Sprintf(one, "ollama", "host: 127.0.0.1:1"), success, "FILE is right.\n"},
+		{"where nobody says anything", fmt.Sprintf(one, "ollama", "host: "+silent.Addr().String()), success, "FILE is right.\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHome(t)
+			file := h.write("config/earshot/config.yaml", tt.file)
+			began := time.Now()
+			r := h.earshot(nil, "check")
+			if took := time.Since(began); took > soon/2 {
+				t.Errorf("took %v", took)
+			}
+			got := strings.NewReplacer(file, "FILE", short(file), "FILE", strings.Replace(file, h.dir, "~", 1), "FILE").Replace(r.out + r.err)
+			if r.code != tt.code || !strings.Contains(got, tt.says) || tt.code == success && got != tt.says {
+				t.Errorf("ended with %d and printed\n%swant %d\n%s", r.code, got, tt.code, tt.says)
+			}
+			r = h.earshot(nil, "check", "--json")
+			var all []checkedFault
+			if err := json.Unmarshal([]byte(r.out), &all); err != nil || r.code != tt.code || len(all) != strings.Count(tt.says, "FILE:") {
+				t.Errorf("for programs: ended with %d, %v: %s", r.code, err, r.out)
+			}
+			for _, f := range all {
+				if f.Warning != (tt.code == success) || f.Line == 0 || f.Key == "" {
+					t.Errorf("for programs: %+v", f)
+				}
+			}
+		})
+	}
+}
