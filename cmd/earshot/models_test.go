@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"earshot/config"
+	"earshot/llm/llmtest"
 )
 
 // TestDoctorTries: doctor has every server of OpenAI's protocol say a word, to a prompt as
@@ -355,5 +358,33 @@ func TestModelsGetStops(t *testing.T) {
 	case <-gone:
 	case <-time.After(soon):
 		t.Error("the server was not told to stop")
+	}
+}
+
+// TestModelsPage: what docs/models.md shows is right, as a configuration or as a script.
+func TestModelsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	configurations, scripts := 0, 0
+	for i, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		text, _, closed := strings.Cut(block, "```")
+		if !closed {
+			t.Fatalf("block %d has no end", i)
+		}
+		if strings.HasPrefix(text, "executive:") {
+			configurations++
+			_, err = config.Parse("models.md", []byte(strings.ReplaceAll(text, "env:OPENROUTER_API_KEY", "sesame")), nil)
+		} else {
+			scripts++
+			_, err = llmtest.Parse([]byte(text))
+		}
+		if err != nil {
+			t.Errorf("block %d: %v\n%s", i, err, text)
+		}
+	}
+	if configurations != 7 || scripts != 1 {
+		t.Errorf("%d configurations and %d scripts", configurations, scripts)
 	}
 }
