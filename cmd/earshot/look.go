@@ -139,7 +139,7 @@ func (l look) tried(ctx context.Context) look {
 	switch {
 	case !l.asked && err != nil: // which its list has said already
 	case ctx.Err() != nil:
-		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be loading", trial)
+		l.Text += fmt.Sprintf(", which has not said a word within %v; it may be busy, or loading", trial)
 	case refused:
 		l.Works, l.Text, l.Cure = false, fault.Error(), fault.Cure
 	case err == nil && !l.Works:

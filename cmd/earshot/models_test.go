@@ -109,8 +109,13 @@ func TestPromptOfTools(t *testing.T) {
 		w.types("\r")
 		w.says("tell me of the tides")
 		var body struct{ Messages []struct{ Content string } }
-		if err := json.Unmarshal([]byte(<-asked), &body); err != nil {
-			t.Fatal(err)
+		select {
+		case said := <-asked:
+			if err := json.Unmarshal([]byte(said), &body); err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(soon):
+			t.Fatal("the model was not asked")
 		}
 		for _, m := range body.Messages {
 			sizes[use] += len(m.Content)

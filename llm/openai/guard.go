@@ -101,6 +101,10 @@ func (g *guard) check(resp *http.Response) error {
 	case kind == "text/html":
 		return errPage
 	case g.stream && kind == "application/json":
+		if s := newStatus(resp); s.text != "" { // some gateways answer so, although it is well by its code
+			s.code = 0
+			return s
+		}
 		return errWhole
 	}
 	return nil

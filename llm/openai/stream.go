@@ -97,7 +97,13 @@ func (e *Engine) whole(ctx context.Context, req *llm.Request, r *reply) error {
 	if err != nil {
 		return cmp.Or(cause(ctx), err)
 	}
-	if answer == nil || len(answer.Choices) == 0 {
+	if answer == nil {
+		return errNoAnswer
+	}
+	if len(answer.Choices) == 0 {
+		if s := said(0, []byte(answer.RawJSON())); s.text != "" {
+			return s
+		}
 		return errNoAnswer
 	}
 	choice := answer.Choices[0]

@@ -98,6 +98,13 @@ var servers = map[string]func(w http.ResponseWriter, says string){
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "event: error\ndata: {\"error\":{\"message\":%q}}\n\n", "Error rendering prompt with jinja template: \""+says+"\"")
 	},
+	"LM Studio, in a stream, in another way": func(w http.ResponseWriter, says string) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"error\":%q}\n\n", "Error rendering prompt with jinja template: \""+says+"\"")
+	},
+	"a gateway that says 200": func(w http.ResponseWriter, says string) {
+		refuse(w, 200, `{"error":{"message":%q,"code":400}}`, says)
+	},
 	"a gateway": func(w http.ResponseWriter, says string) {
 		refuse(w, 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":%q,"provider_name":"A"}}}`, `{"message":"`+says+`"}`)
 	},
@@ -190,6 +197,26 @@ func TestTemplates(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestTemplatesWhole: a reply that is asked for as a whole is put otherwise likewise.
+func TestTemplatesWhole(t *testing.T) {
+	for _, name := range []string{"llama-server", "vLLM", "a gateway that says 200"} {
+		asked := 0
+		e := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			if data, _ := io.ReadAll(r.Body); strings.Count(string(data), `"system"`) > 1 {
+				servers[name](w, "System message must be at the beginning.")
+				return
+			}
+			answer(200, "application/json", `{"choices":[{"message":{"content":"Twice a day."},"finish_reason":"stop"}]}`)(w, r)
+		})
+		whole := *talk
+		whole.Whole = true
+		if said, err := performed(t, e, &whole); said != "Twice a day." || err != nil || asked != 2 {
+			t.Errorf("%s: says %q, %v, asked %d times", name, said, err, asked)
 		}
 	}
 }
