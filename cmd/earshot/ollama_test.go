@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,4 +111,35 @@ func TestOllama(t *testing.T) {
 			t.Error("the reply is in the log")
 		}
 	})
+}
+
+// TestModelsOfOllama: a real server's models are listed with what they can, and one is chosen.
+func TestModelsOfOllama(t *testing.T) {
+	t.Parallel()
+	s := ollamatest.Start(t, ollamatest.Options{})
+	for name, m := range map[string]ollamatest.Model{
+		"plain": {Says: greeting, Layers: 1}, "able": {Says: greeting, Layers: 1, Tools: true, Thinks: true},
+	} {
+		if err := s.Make(t.Context(), name, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.Host())
+	r := h.earshot(nil, "models", "use", "able")
+	if r.code != success || !strings.HasPrefix(r.out, "Chosen to talk: able:latest on ollama. Kept in ") {
+		t.Errorf("use ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+	var list []modelInfo
+	r = h.earshot(nil, "models", "list", "--json")
+	if err := json.Unmarshal([]byte(r.out), &list); err != nil {
+		t.Fatalf("%v: %s%s", err, r.out, r.err)
+	}
+	var got []string
+	for _, m := range list {
+		got = append(got, fmt.Sprintf("%s [%s] %v %v", m.Model, m.can(), m.InUse, m.Bytes > 0))
+	}
+	slices.Sort(got)
+	if want := "able:latest [tools, thinking] [talk think] true|plain:latest [] [] true"; strings.Join(got, "|") != want {
+		t.Errorf("lists %s, want %s", strings.Join(got, "|"), want)
+	}
 }
