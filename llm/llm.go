@@ -193,13 +193,6 @@ type Seer interface {
 	Sees(ctx context.Context, model string) bool
 }
 
-// A Former can say in which form a model takes its prompts. It is optional.
-type Former interface {
-	// Form returns the form in which the model of that name answered last; empty means
-	// the engine's own.
-	Form(model string) Form
-}
-
 // A Progress is how far a download has come.
 type Progress struct {
 	Status    string `json:"status"`    // what is being done, in words

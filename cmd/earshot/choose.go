@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,13 @@ func choose(cfg *config.Config, looks []look, wanted engineModel, role string) (
 		return none, &verdict{notFound, fmt.Errorf("there is no engine %q that has models\n  → the engines are %s", wanted.engine, strings.Join(cfg.Executive.LLM.Names(), ", "))}
 	}
 	slices.SortStableFunc(able, func(a, b look) int { // what is in use goes first
-		return cmp.Compare(bit(b.config.Name == now), bit(a.config.Name == now))
+		switch now {
+		case a.config.Name:
+			return -1
+		case b.config.Name:
+			return 1
+		}
+		return 0
 	})
 	for _, l := range able {
 		for _, m := range l.has {
@@ -68,13 +75,6 @@ func choose(cfg *config.Config, looks []look, wanted engineModel, role string) (
 		cure = "earshot models get " + wanted.model + "   or see what there is: " + cure
 	}
 	return none, &verdict{notFound, fmt.Errorf("%s has no model %q\n  → %s", l.config.Name, wanted.model, cure)}
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // settings returns what a configuration must say so that a model has a role, the first
@@ -99,8 +99,10 @@ func settings(cfg *config.Config, is engineModel, role string) []keyValue {
 // keep writes s into its file, with everything else in it as it was. If that cannot be done
 // its error says what is to be written there.
 func (s modelChoice) keep() error {
-	var text []byte
-	err := readable(s.file, &text)
+	text, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
 	for _, set := range s.sets {
 		if err == nil {
 			text, err = config.Set(text, set.key, set.value)
@@ -141,16 +143,6 @@ func (s modelChoice) String() string {
 	return fmt.Sprintf("Chosen to %s: %s on %s. Kept in %s.", s.role, s.model, s.engine, short(s.file))
 }
 
-// readable reads a file. One that there is not is empty.
-func readable(file string, text *[]byte) error {
-	data, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	*text = data
-	return err
-}
-
 // rewrite puts text into a file, whole or not at all. A link stays one, and whose the file
 // is, and who may read it, stays too.
 func rewrite(file string, text []byte) error {
@@ -170,4 +162,11 @@ func rewrite(file string, text []byte) error {
 		}
 	}
 	return os.Chmod(file, about.Mode().Perm())
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	is, err := os.Stat(a)
+	other, bad := os.Stat(b)
+	return err == nil && bad == nil && os.SameFile(is, other)
 }

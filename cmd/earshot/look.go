@@ -15,6 +15,7 @@ import (
 	"earshot/conversation"
 	"earshot/internal/terminal"
 	"earshot/llm"
+	"earshot/llm/openai"
 )
 
 // glance is how long the opening screen waits for a server that does not
@@ -145,8 +146,8 @@ func (l look) tried(ctx context.Context) look {
 	case err == nil && !l.Works:
 		l.Works, l.Text, l.Cure = true, modelOn(e.Name(), l.config)+", which it does not list, and answers as", ""
 	}
-	if former, ok := e.(llm.Former); ok && err == nil && former.Form("") != llm.Plain {
-		l.Text += fmt.Sprintf("; its chat template takes %v, and it is asked so", former.Form(""))
+	if o, ok := e.(*openai.Engine); ok && err == nil && o.Form("") != llm.Plain {
+		l.Text += fmt.Sprintf("; its chat template takes %v, and it is asked so", o.Form(""))
 	}
 	return l
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type modelsCommand struct {
 // The roles that a language model can have. Models of other kinds have others.
 const (
 	talkRole  = "talk"  // it answers
-	thinkRole = "think" // it thinkRole beside the conversation
+	thinkRole = "think" // it thinks beside the conversation
 )
 
 // A modelInfo is a model as people and programs are told of it.
@@ -76,30 +77,27 @@ func (l modelsList) Run(a *app) error {
 // that are to be used and are not there.
 func modelsOf(set executive.Config, looks []look) []modelInfo {
 	list, used := []modelInfo{}, using(set)
+	roles := []string{talkRole, thinkRole}
 	for _, l := range looks {
-		roles := func(is func(name string) bool) []string {
-			all := []string{}
-			for _, role := range []string{talkRole, thinkRole} {
-				if u, ok := used[role]; ok && u.engine == l.config.Name && is(u.model) {
-					all = append(all, role)
-				}
-			}
-			return all
-		}
+		first := len(list)
 		for _, m := range l.has {
 			list = append(list, modelInfo{
-				Engine: l.config.Name, Model: m.Name, Bytes: m.Bytes, Tools: m.Tools, Thinking: m.Thinking, Vision: m.Vision,
-				Roles: []string{talkRole, thinkRole},
-				InUse: roles(func(name string) bool { return l.config.Provider == llm.Script || goesBy(m, name) }),
+				Engine: l.config.Name, Model: m.Name, Bytes: m.Bytes, Tools: m.Tools, Thinking: m.Thinking, Vision: m.Vision, Roles: roles, InUse: []string{},
 			})
 		}
-		var absent []string
-		for _, role := range []string{talkRole, thinkRole} {
-			u, ok := used[role]
-			if ok && u.engine == l.config.Name && l.asked && l.config.Provider != llm.Script && !installed(l.has, u.model) && !slices.Contains(absent, u.model) {
-				absent = append(absent, u.model)
-				list = append(list, modelInfo{Engine: l.config.Name, Model: u.model, Roles: []string{talkRole, thinkRole}, InUse: roles(func(name string) bool { return name == u.model }), Missing: true})
+		for _, role := range roles {
+			is, ok := used[role]
+			if !ok || is.engine != l.config.Name || !l.asked {
+				continue
 			}
+			i := slices.IndexFunc(list[first:], func(m modelInfo) bool {
+				return l.config.Provider == llm.Script || goesBy(llm.Model{Name: m.Model}, is.model)
+			})
+			if i < 0 {
+				i = len(list) - first
+				list = append(list, modelInfo{Engine: is.engine, Model: is.model, Roles: roles, Missing: true})
+			}
+			list[first+i].InUse = append(list[first+i].InUse, role)
 		}
 	}
 	return list
@@ -240,16 +238,20 @@ func (u modelsUse) Run(a *app) error {
 		return err
 	}
 	client, _, err := a.visit(next, introduction{}, "", a.enterAs(""))
+	var of renewal
 	if err == nil {
-		_, err = client.Reload(a.ctx)
+		data, failed := client.Reload(a.ctx)
+		of, err = answered[renewal](data, failed)
 	}
-	if errors.Is(err, server.ErrNotRunning) {
+	switch {
+	case errors.Is(err, server.ErrNotRunning):
 		fmt.Fprintln(a.out, "earshot does not run; it holds from its next start.")
-		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("it is kept, but the earshot that runs does not use it: %w", err)
+	case !sameFile(of.File, is.file):
+		return fmt.Errorf("it is kept, but the earshot that runs reads %s\n  → earshot models use %s --config %[1]s", cmp.Or(short(of.File), "no file"), u.Name)
+	default:
+		fmt.Fprintln(a.out, "The earshot that runs uses it from now on.")
 	}
-	fmt.Fprintln(a.out, "The earshot that runs uses it from now on.")
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 
 // A way is how a model is asked. The zero value is how every model is asked first.
 type way struct {
-	form     llm.Form
-	toolless bool // it cannot call tools by itself
-	wordy    bool // it does not choose by a schema either; for one request
+	form       llm.Form
+	toolless   bool // it cannot call tools by itself
+	schemaless bool // it does not choose by a schema either; for one request
 }
 
 // apply returns req as it is asked in the way w, where tools are used as use says, and
@@ -19,7 +19,7 @@ type way struct {
 func (w way) apply(req *llm.Request, use llm.ToolUse) (out *llm.Request, choice bool) {
 	out = req
 	switch {
-	case use == llm.NoTools || w.wordy:
+	case use == llm.NoTools || w.schemaless:
 		out = llm.WithoutTools(req)
 	case use == llm.BySchema || w.toolless:
 		out, choice = llm.Choosing(req)
@@ -29,8 +29,8 @@ func (w way) apply(req *llm.Request, use llm.ToolUse) (out *llm.Request, choice 
 
 // next makes w the way in which req is asked after err. It reports whether there is one.
 func (w *way) next(err error, req *llm.Request, use llm.ToolUse) bool {
-	if errors.Is(err, llm.ErrNoChoice) && !w.wordy { // its server does not hold it to the schema
-		w.wordy = true
+	if errors.Is(err, llm.ErrNoChoice) && !w.schemaless { // its server does not hold it to the schema
+		w.schemaless = true
 		return true
 	}
 	s, refused := errors.AsType[*status](err)
@@ -38,7 +38,7 @@ func (w *way) next(err error, req *llm.Request, use llm.ToolUse) bool {
 		return false
 	}
 	about := s.about()
-	native := !w.toolless && !w.wordy && (use == llm.Auto || use == "") && usesTools(req)
+	native := !w.toolless && !w.schemaless && (use == llm.Auto || use == "") && usesTools(req)
 	switch {
 	case about == systemless && w.form < llm.NoSystem:
 		w.form = llm.NoSystem
@@ -73,5 +73,6 @@ func (e *Engine) takes(w way, req *llm.Request) {
 	e.ways[e.model(req)] = way{form: max(w.form, had.form), toolless: w.toolless || had.toolless}
 }
 
-// Form implements [llm.Former]: by what the server has refused so far.
+// Form returns the form in which the model of that name took its last prompt; empty means
+// the engine's own.
 func (e *Engine) Form(model string) llm.Form { return e.way(&llm.Request{Model: model}).form }
