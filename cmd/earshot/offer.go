@@ -35,14 +35,15 @@ func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*c
 	if !ok {
 		return looks, nil
 	}
-	insists = func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, name) }
 	is := newModelChoice(cfg, engineModel{l.config.Name, name}, talkRole)
+	change := func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, name) }
 	if err := is.keep(); err != nil {
 		fmt.Fprintf(a.out, "It is used now. %v\n\n", err)
+		insists = change
 	} else {
 		fmt.Fprintf(a.out, "Kept in %s.\n\n", short(is.file))
 	}
-	insists(cfg)
+	change(cfg)
 	return lookAtEngines(a.ctx, cfg.Executive.LLM), insists
 }
 

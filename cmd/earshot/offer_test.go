@@ -95,6 +95,7 @@ func TestOffer(t *testing.T) {
 		{"the second", "2\r", "", "second:latest", ""},
 		{"just Enter", "\r", "", "first:1b", ""},
 		{"with a file of one's own", "2\r", "", "second:latest", "# mine\nexecutive:\n  name: Bob # as he is called\n"},
+		{"with a file that is not changed", "2\r", "", "second:latest", "executive: {name: Bob}\n"},
 		{"none", "n\r", "", "", ""},
 		{"no such number", "7\r", "", "", ""},
 		{"one that is there", "", "second", "second", ""},
@@ -123,6 +124,9 @@ func TestOffer(t *testing.T) {
 				w.says("what time is it?")
 				w.await("Earshot: It is ", 1)
 				return
+			}
+			if strings.Contains(tt.file, "{") {
+				w.await("It is used now. ~/config/earshot/config.yaml was not changed: it is written in a way that is not changed by a program → write there executive.llm.model: second:latest", 1)
 			}
 			w.await("✓ model "+tt.want+" on ollama at", 1)
 			w.says("hello, who is there?")

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -73,7 +74,9 @@ func said(code int, page []byte) *status {
 	case json.Unmarshal(answer.Error, &plain) == nil && plain != "":
 		s.text = plain
 	case json.Unmarshal(answer.Error, &detail) == nil:
-		s.text, s.kind = text(detail.Message), text(detail.Code)+" "+text(detail.Type)+" "+text(detail.Metadata.Raw)
+		raw := text(detail.Metadata.Raw)
+		inner := said(code, []byte(raw))
+		s.text, s.kind = cmp.Or(inner.text, text(detail.Message)), strings.Join([]string{text(detail.Code), text(detail.Type), inner.kind, raw}, " ")
 	default:
 		s.text = text(answer.Message) + text(answer.Detail)
 	}

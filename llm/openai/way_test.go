@@ -292,6 +292,7 @@ func TestRefusals(t *testing.T) {
 		{"no schema", 400, `{"error":"'response_format.type' must be 'json_schema' or 'text'"}`, llm.Unsupported, "executive.llm.tools", 1},
 		{"something else", 400, `{"error":{"message":"Unsupported value: 'temperature' must be 1."}}`, llm.Unsupported, "choose another", 1},
 		{"fails", 500, `{"error":{"message":"Internal error"}}`, llm.Broken, "", 1},
+		{"a gateway, of another's words", 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"maximum context length is 8192\"}}"}}}`, llm.TooLong, "larger context", 1},
 		{"a template that is broken", 500, `{"error":"Failed to parse Jinja template: Expected closing statement token."}`, llm.Template, "chat template", 3},
 		{"Google, no system role", 400, `{"error":{"message":"Developer instruction is not enabled for models/gemma-3-27b-it","code":400}}`, llm.Template, "chat template", 2},
 		{"OpenAI, no system role", 400, `{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","code":"unsupported_value"}}`, llm.Template, "chat template", 2},
