@@ -326,7 +326,7 @@ func TestModelsGet(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := newShelf(t)
-			s.pulls = tt.pulls
+			s.downloads(tt.pulls)
 			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
 			r := h.earshot(nil, append([]string{"models", "get", "owl"}, tt.args...)...)
 			if r.code != tt.code || r.out != tt.out || !strings.Contains(r.err, tt.err) || (tt.err == "") != (r.err == "") {
@@ -344,7 +344,7 @@ func TestModelsGet(t *testing.T) {
 func TestModelsGetStops(t *testing.T) {
 	t.Parallel()
 	s, gone := newShelf(t), make(chan struct{})
-	s.pulls = func(w http.ResponseWriter, _ string) bool {
+	s.downloads(func(w http.ResponseWriter, _ string) bool {
 		defer close(gone)
 		for i := int64(1); ; i++ {
 			if _, err := io.WriteString(w, pulling(i)); err != nil {
@@ -352,7 +352,7 @@ func TestModelsGetStops(t *testing.T) {
 			}
 			w.(http.Flusher).Flush()
 		}
-	}
+	})
 	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
 	w := h.open("models", "get", "owl")
 	w.await("owl: pulling abc, 0% of 2.0 GB", 1)

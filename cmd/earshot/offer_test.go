@@ -18,10 +18,10 @@ import (
 // A shelf is an Ollama server that has models, and a reply for each.
 type shelf struct {
 	*httptest.Server
-	pulls func(w http.ResponseWriter, model string) (there bool) // nil has every model at once
 
 	mu     sync.Mutex
-	models []string // the newest first
+	pulls  func(w http.ResponseWriter, model string) (there bool) // nil has every model at once
+	models []string                                               // the newest first
 	asked  []api.ChatRequest
 }
 
@@ -49,6 +49,13 @@ func (s *shelf) tags(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"models": list})
 }
 
+// downloads has the server download models so.
+func (s *shelf) downloads(pulls func(w http.ResponseWriter, model string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pulls = pulls
+}
+
 // pull downloads a model.
 func (s *shelf) pull(w http.ResponseWriter, in *http.Request) {
 	var req api.PullRequest
@@ -56,7 +63,10 @@ func (s *shelf) pull(w http.ResponseWriter, in *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if s.pulls != nil && !s.pulls(w, req.Model) {
+	s.mu.Lock()
+	pulls := s.pulls
+	s.mu.Unlock()
+	if pulls != nil && !pulls(w, req.Model) {
 		return
 	}
 	s.mu.Lock()
@@ -185,7 +195,7 @@ func TestOfferDownload(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := newShelf(t)
-			s.pulls = tt.pulls
+			s.downloads(tt.pulls)
 			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
 			w := h.begin("run")
 			w.await("No model is installed here. llama3.2 is small and can call tools; to download it takes 2.0 GB. Download it now? [y/N]", 1)
