@@ -4,9 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-	"github.com/rivo/uniseg"
-
 	"earshot/internal/terminal"
 )
 
@@ -129,25 +126,8 @@ func (m marks) cut(text string, width int) string {
 	return strings.TrimRight(text[:end], " ") + m.more
 }
 
-// first returns the first cluster of text, and how wide it is. Terminals differ in how
-// wide some clusters are; of what they may do, this is the most, so that no row is ever
-// too long.
-func first(text string) (cluster string, width int) {
-	if text[0] < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
-		return text[:1], 1
-	}
-	cluster, _, width, _ = uniseg.FirstGraphemeClusterInString(text, -1)
-	return cluster, max(width, ansi.StringWidth(cluster), ansi.StringWidthWc(cluster))
-}
-
-// columns returns how wide safe text is.
-func columns(text string) (width int) {
-	for text != "" {
-		cluster, wide := first(text)
-		width, text = width+wide, text[len(cluster):]
-	}
-	return width
-}
+// first and columns are how wide safe text is.
+var first, columns = terminal.Cluster, terminal.Columns
 
 func (r row) columns() (width int) {
 	for _, s := range r {

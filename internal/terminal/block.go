@@ -2,16 +2,18 @@ package terminal
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/rivo/uniseg"
 )
 
 // A block is what is below the reply, in rows. It is not changed once made,
 // since a long line takes some milliseconds to lay out.
 type block struct {
-	rows    []string
-	widths  []int
-	at, col int // where the cursor is
+	rows   []string
+	widths []int  // at least, as a terminal that breaks fewer rows has more of others above
+	at     int    // the row in which the cursor is
+	lead   string // of that row, before it
 }
 
 // block writes the block from where the cursor is, at the beginning of a row,
@@ -23,11 +25,8 @@ func (s *screen) block(f *frame) {
 	b := s.laid
 	f.put(eraseBelow + strings.Join(b.rows, "\r\n"))
 	s.rise(f, len(b.rows)-1-b.at)
-	if b.col > 0 {
-		f.put("\x1b[" + strconv.Itoa(b.col) + "C")
-	}
-	f.put(show)
-	s.up, s.col, s.painted = b.at, b.col, b
+	f.put(b.lead + show) // the terminal knows best how wide that is
+	s.up, s.painted = b.at, b
 }
 
 // layout returns the block: what was typed since, shortened, and the prompt. It
@@ -40,8 +39,8 @@ func (s *screen) layout() *block {
 	}
 	b.rows = b.rows[max(0, len(b.rows)-unanswered):]
 	if s.prompting {
-		typed, row, col := prompt(s.line, s.at, s.row.width)
-		b.at, b.col = len(b.rows)+row, col
+		typed, row, lead := prompt(s.line, s.at, s.row.width)
+		b.at, b.lead = len(b.rows)+row, lead
 		b.rows = append(b.rows, typed...)
 	} else {
 		b.at = len(b.rows)
@@ -53,7 +52,7 @@ func (s *screen) layout() *block {
 		b.rows, b.at = b.rows[from:from+room], b.at-from
 	}
 	for _, row := range b.rows {
-		b.widths = append(b.widths, columns(row))
+		b.widths = append(b.widths, uniseg.StringWidth(row))
 	}
 	if (s.waiting || s.busy != "") && len(b.rows) < room {
 		s.sign(&b)
@@ -69,32 +68,32 @@ func (s *screen) sign(b *block) {
 		row = label(s.busy, s.row.width-3) + " " + thinking // which has a mark of its own where it is cut
 	}
 	b.rows = slices.Insert(b.rows, 0, s.styled(dim, row))
-	b.widths = slices.Insert(b.widths, 0, columns(row))
+	b.widths = slices.Insert(b.widths, 0, uniseg.StringWidth(row))
 	b.at++
 }
 
-// prompt returns the rows of what is being typed, and where the cursor is. It
-// breaks where the row is full, so that nothing moves while one types.
-func prompt(line string, at, width int) (typed []string, row, col int) {
+// prompt returns the rows of what is being typed, and in which the cursor is and behind
+// what. It breaks where the row is full, so that nothing moves while one types.
+func prompt(line string, at, width int) (typed []string, row int, lead string) {
 	w := flow{width: width}
 	w.row, w.col = caret, len(caret)
 	turn := func() {
 		typed = append(typed, w.row)
 		w.row, w.col = hang, len(hang)
 	}
-	for done := 0; ; {
+	for done, found := 0, false; ; {
 		if done < len(line) && line[done] != '\n' {
 			if _, _, n, _ := w.next(line[done:]); w.col+n > width {
 				turn()
 			}
-		} else if done == at && w.col == width {
+		} else if done >= at && !found && w.col == width {
 			turn() // the cursor needs a place after a full row
 		}
-		if done == at {
-			row, col = len(typed), w.col
+		if done >= at && !found {
+			row, lead, found = len(typed), w.row, true
 		}
 		if done == len(line) {
-			return append(typed, w.row), row, col
+			return append(typed, w.row), row, lead
 		}
 		if line[done] == '\n' {
 			turn()

@@ -2,7 +2,9 @@ package terminal
 
 import (
 	"strings"
+	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/rivo/uniseg"
 )
 
@@ -40,7 +42,7 @@ func (w *flow) add(cluster string, width int) (moved string, turned bool) {
 		return "", true
 	}
 	if i := strings.LastIndexByte(w.row, ' ') + 1; i > w.lead {
-		if tail := w.row[i:]; len(hang)+columns(tail)+width <= w.width {
+		if tail := w.row[i:]; len(hang)+Columns(tail)+width <= w.width {
 			moved = tail
 		}
 	}
@@ -52,7 +54,7 @@ func (w *flow) add(cluster string, width int) (moved string, turned bool) {
 // turn begins a row because the one before was full.
 func (w *flow) turn(with string) {
 	w.fresh()
-	w.row, w.col, w.wrap = hang+with, len(hang)+columns(with), true
+	w.row, w.col, w.wrap = hang+with, len(hang)+Columns(with), true
 }
 
 // fresh begins a row because the text says so.
@@ -65,8 +67,8 @@ func (w *flow) next(text string) (cluster, shown string, width int, rest string)
 		n := min(tabWidth-w.col%tabWidth, max(1, w.width-w.col))
 		return text[:1], strings.Repeat(" ", n), n, text[1:]
 	}
-	cluster, rest, width, _ = uniseg.FirstGraphemeClusterInString(text, -1)
-	return cluster, cluster, width, rest
+	cluster, width = first(text, min(widest, w.width-len(hang)))
+	return cluster, cluster, width, text[len(cluster):]
 }
 
 // rows returns all of a safe text in rows, the first of which begins after
@@ -92,20 +94,60 @@ func rows(text string, width, head int) []string {
 	return append(done, w.row)
 }
 
-// columns returns how wide a safe text without line ends is.
-func columns(text string) int { return uniseg.StringWidth(text) }
+// widest is how many columns a cluster may take: an emoji of two people with all that
+// is possible, on a terminal that shows its parts one beside the other.
+const widest = 12
+
+// Cluster returns the first cluster of a safe text, and how wide it is. Terminals
+// differ in that: one shows 👩‍💻 as one emoji, and another its two parts. Of what they
+// may do this is the most, so that a row is never longer than was thought; what is
+// wider than any cluster should be is taken in parts.
+func Cluster(text string) (cluster string, width int) { return first(text, widest) }
+
+// first is Cluster for clusters of at most so many columns.
+func first(text string, most int) (cluster string, width int) {
+	if text[0] < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
+		return text[:1], 1
+	}
+	cluster, _, width, _ = uniseg.FirstGraphemeClusterInString(text, -1)
+	width = max(width, ansi.StringWidth(cluster), ansi.StringWidthWc(cluster))
+	if strings.HasPrefix(cluster, "\ufe0f") {
+		return cluster, 1 // it makes the symbol before it, which came earlier, wide
+	}
+	if width <= most {
+		return cluster, width
+	}
+	width = 0
+	for i, r := range cluster {
+		n := ansi.StringWidthWc(string(r))
+		if width+n > most && i > 0 {
+			return cluster[:i], width
+		}
+		width += n
+	}
+	return cluster, width
+}
+
+// Columns returns how wide a safe text without line ends is at most.
+func Columns(text string) (width int) {
+	for text != "" {
+		cluster, n := Cluster(text)
+		width, text = width+n, text[len(cluster):]
+	}
+	return width
+}
 
 // label returns a name as it stands before what its bearer says: on one row,
 // and no wider than width.
 func label(name string, width int) string {
 	name = strings.NewReplacer("\n", " ", "\t", " ").Replace(Safe(name))
 	short := ""
-	for name != "" {
-		c, rest, _, _ := uniseg.FirstGraphemeClusterInString(name, -1)
-		if columns(short+c) > width || len(short)+len(c) > 4*width {
+	for used := 0; name != ""; {
+		c, n := Cluster(name)
+		if used+n > width || len(short)+len(c) > 4*width {
 			return short + "…"
 		}
-		short, name = short+c, rest
+		short, used, name = short+c, used+n, name[len(c):]
 	}
 	return short
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Safe returns text as it may be shown: nothing in it makes a terminal act,
@@ -13,8 +15,11 @@ import (
 // would be written over what others said. The end of a line and the tab stay, and "\r\n" is one end of
 // a line. The two selectors of a symbol's shape, U+FE0E and U+FE0F, stay too.
 //
-// The price is that what joins letters or emoji invisibly is shown as well,
-// since the same bytes can hide words from the person who reads them.
+// U+200C and U+200D stay between letters and between emoji, where Persian, Hindi
+// and 👩‍💻 need them: one at a time, and at most mostJoiners in one emoji. Anywhere
+// else they are left out, as are all controls of direction: they do nothing.
+//
+// The price is that two words can look the same and differ by a joiner.
 func Safe(text string) string { return new(gate).safe(text) }
 
 // Whole returns how many bytes of text can be shown without knowing what
@@ -34,22 +39,40 @@ func Whole(text string) int {
 	return len(text)
 }
 
-// mostMarks is how many marks a letter may have. Some languages need four; what
-// has dozens is meant to be written over what others said.
-const mostMarks = 6
+const (
+	// mostMarks is how many marks a letter may have, or an emoji that is joined of
+	// several. Some languages need four; what has dozens is meant to be written over
+	// what others said.
+	mostMarks = 6
 
-// A gate decides for one rune after the other how it is shown. The zero value
-// is ready.
+	// mostJoiners is how many joiners an emoji may have. A family of four has three.
+	mostJoiners = 4
+
+	nonJoiner, joiner = '\u200c', '\u200d'
+
+	// virama is the combining class of the sign that joins consonants in the scripts
+	// of India. A joiner right after it also shapes a letter that ends a word.
+	virama = 9
+)
+
+// A gate decides for one rune after the other how it is shown. A joiner is shown
+// together with what it joins. The zero value is ready.
 type gate struct {
-	letter bool // there is one right before
-	marks  int  // on it
+	letter  bool // there is one right before
+	marks   int  // on it
+	joins   bool // a joiner may come
+	virama  bool // there is one right before
+	joiner  rune // waits for what it joins; 0 if none does
+	joiners int  // in the emoji
 }
 
 // safe returns the next text as it may be shown.
 func (g *gate) safe(text string) string {
-	if plain(text) {
+	if g.joiner == 0 && plain(text) {
 		if text != "" {
-			g.pass(rune(text[len(text)-1]))
+			last := rune(text[len(text)-1])
+			g.pass(last, 0)
+			g.joins, g.virama = joinable(last), false
 		}
 		return text
 	}
@@ -62,8 +85,16 @@ func (g *gate) safe(text string) string {
 	return b.String()
 }
 
-// pass notes that r, which is no mark, goes through.
-func (g *gate) pass(r rune) { g.letter, g.marks = !unicode.IsSpace(r), 0 }
+// pass notes that r, which is no mark, goes through, and after which joiner. What is
+// joined to an emoji is a part of it.
+func (g *gate) pass(r, after rune) {
+	if after == joiner && unicode.IsSymbol(r) {
+		g.joiners++
+	} else {
+		g.marks, g.joiners = 0, 0
+	}
+	g.letter = !unicode.IsSpace(r)
+}
 
 // trace is safe, and says for each byte of what is shown where the rune of text
 // ends that it stands for.
@@ -92,8 +123,16 @@ func plain(text string) bool {
 // fit returns what stands for the first rune of text, and the rune's size.
 func (g *gate) fit(text string) (show string, size int) {
 	r, size := utf8.DecodeRuneInString(text)
-	if !unicode.In(r, unicode.Mn, unicode.Me) {
-		g.pass(r)
+	switch {
+	case r == nonJoiner || r == joiner:
+		return g.join(r), size
+	case unicode.Is(unicode.Bidi_Control, r):
+		return "", size
+	}
+	after, mark := g.joiner, unicode.In(r, unicode.Mn, unicode.Me)
+	g.joiner, g.joins, g.virama = 0, false, false
+	if !mark {
+		g.pass(r, after)
 	} else if g.marks++; !g.letter || g.marks > mostMarks {
 		return string(utf8.RuneError), size
 	}
@@ -109,7 +148,29 @@ func (g *gate) fit(text string) (show string, size int) {
 	case r == utf8.RuneError || hidden(r):
 		return string(utf8.RuneError), size
 	}
+	g.joins = joinable(r)
+	g.virama = mark && norm.NFC.PropertiesString(text).CCC() == virama
+	if after != 0 && g.joins {
+		return string(after) + text[:size], size
+	}
 	return text[:size], size
+}
+
+// joinable reports whether a joiner may stand beside r.
+func joinable(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S) }
+
+// join returns what stands for the joiner r. Unless it shapes the letter before, it
+// waits for the next one.
+func (g *gate) join(r rune) string {
+	switch {
+	case !g.joins || g.joiners == mostJoiners:
+		return ""
+	case g.virama:
+		g.joins = false // one is enough
+		return string(r)
+	}
+	g.joiner, g.joins = r, false
+	return ""
 }
 
 // hidden reports whether r is a control character or leaves no mark of its

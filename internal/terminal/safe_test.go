@@ -1,6 +1,7 @@
 package terminal_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,8 +25,24 @@ func TestSafe(t *testing.T) {
 		{"overwrite the line", "password\rharmless", "password␍harmless"},
 		{"a line from elsewhere", "a\r\nb", "a\nb"},
 		{"backspaces", "ab\b\bcd", "ab␈␈cd"},
-		{"turned direction", "a\u202egnp.exe", "a\ufffdgnp.exe"},
-		{"isolate", "\u2066a\u2069", "\ufffda\ufffd"},
+		{"turned direction", "a\u202egnp.exe", "agnp.exe"},
+		{"isolate", "\u2066a\u2069", "a"},
+		{"marks of direction", "a\u200e (\u200fb\u061c)", "a (b)"},
+		{"Persian", "می\u200cخواهم خانه\u200cها ۵\u200cساله", "می\u200cخواهم خانه\u200cها ۵\u200cساله"},
+		{"Hindi", "क\u094d\u200dष राजनी\u200cति", "क\u094d\u200dष राजनी\u200cति"},
+		{"Bengali", "র\u200d\u09cdয", "র\u200d\u09cdয"},
+		{"a letter of Malayalam that ends a word", "അവന\u0d4d\u200d പോയി", "അവന\u0d4d\u200d പോയി"},
+		{"a developer", "👩\u200d💻 at work", "👩\u200d💻 at work"},
+		{"a family", "👨\u200d👩\u200d👧\u200d👦", "👨\u200d👩\u200d👧\u200d👦"},
+		{"a kiss", "👩🏻\u200d❤\ufe0f\u200d💋\u200d👨🏿", "👩🏻\u200d❤\ufe0f\u200d💋\u200d👨🏿"},
+		{"joiners at edges", "\u200ca\u200d \u200cb\u200d\n\u200d\u200c", "a b\n"},
+		{"joiners beside dots", "a\u200d.\u200cb", "a.b"},
+		{"two joiners", "می\u200c\u200cخواهم", "می\u200cخواهم"},
+		{"a flood of joiners", "a" + strings.Repeat("\u200d", 100) + "b", "a\u200db"},
+		{"a joiner and what is left out", "a\u200d\u200eb", "a\u200db"},
+		{"a flood of joined emoji", "👩" + strings.Repeat("\u200d👩", 7), "👩" + strings.Repeat("\u200d👩", 4) + "👩\u200d👩\u200d👩"},
+		{"marks behind joiners", "a" + strings.Repeat("\u0335\u200d", 8) + "b", "a" + strings.Repeat("\u0335\u200d", 5) + "\u0335\ufffd\ufffdb"},
+		{"marks in an emoji", "👩" + strings.Repeat("\u0335\u0335\u0335\u200d👩", 3), "👩\u0335\u0335\u0335\u200d👩\u0335\u0335\u0335\u200d👩\ufffd\ufffd\ufffd👩"},
 		{"zero width", "pay\u200bpal\ufeff", "pay\ufffdpal\ufffd"},
 		{"hidden tags", "a\U000e0041", "a\ufffd"},
 		{"hidden selectors", "a\U000e0100", "a\ufffd"},
@@ -55,16 +72,24 @@ func harmless(t interface{ Errorf(string, ...any) }, text string) {
 		if r == '\n' || r == '\t' {
 			continue
 		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x200b && r <= 0x200f || r == 0xfeff || r == 0x00ad {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x200b || r == 0xfeff || r == 0x00ad {
 			t.Errorf("%q holds %U", text, r)
+		}
+	}
+	for line := range strings.FieldsFuncSeq(text, unicode.IsSpace) {
+		if strings.HasPrefix(line, "\u200c") || strings.HasPrefix(line, "\u200d") || joiners.MatchString(line) {
+			t.Errorf("%q holds joiners that join nothing", text)
 		}
 	}
 }
 
+// joiners are two in sequence.
+var joiners = regexp.MustCompile("[\u200c\u200d]{2}")
+
 // foreign draws text such as nobody means well with.
 func foreign() *rapid.Generator[string] {
 	bits := rapid.SampledFrom([]string{"a", " ", "word ", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[31m", "\x9b", "\u009b", "\xff", "\xe2", "\x82", "\xac", "€", "日本",
-		"e\u0301", "\u0335\u0335\u0335", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u202e", "\u200b", "\U000e0041", "\x00", "\x7f"})
+		"e\u0301", "\u0335\u0335\u0335", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u200d", "\u200c", "क\u094d", "🏽", "\u202e", "\u200b", "\U000e0041", "\x00", "\x7f"})
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(bits, rapid.String()), 0, 30).Draw(t, "bits"), "")
 	})
@@ -81,6 +106,7 @@ func TestSafeForEveryPart(t *testing.T) {
 
 func FuzzSafe(f *testing.F) {
 	f.Add("a\x1b[2J\u202e\xff\r", 3)
+	f.Add("👩\u200d💻\u200c\u200d", 5)
 	f.Fuzz(func(t *testing.T, text string, cut int) {
 		parted(t, text, min(max(cut, 0), len(text)))
 	})

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rivo/uniseg"
 )
 
 const (
@@ -61,7 +63,6 @@ type screen struct {
 	line      string // safe
 	at        int    // the cursor in line
 	up        int    // rows from the beginning of the block down to the cursor
-	col       int    // where the cursor is
 	painted   *block // as it is on the screen; nil if nothing is
 	laid      *block // as it should be; nil if that must be found out
 }
@@ -107,6 +108,7 @@ func (s *screen) text(text string) frame {
 		done += s.cluster(&f, safe[done:])
 		f.mark(ends[done-1])
 	}
+	f.mark(len(text)) // with what is left out at its end
 	f.put("\r\n")
 	s.block(&f)
 	return f
@@ -125,7 +127,7 @@ func (s *screen) reopen(f *frame) {
 		s.breaks, s.waiting, s.laid = 0, false, nil
 		s.label, s.agent = s.heading(), ""
 		s.gate = gate{}
-		s.row.begin(columns(s.label))
+		s.row.begin(Columns(s.label))
 		s.row.wrap, s.resumes = s.resumes, false // it does not begin with a space where it goes on
 		if s.label == "" {                       // it goes on where one was left
 			s.row.fresh()
@@ -261,7 +263,7 @@ func (s *screen) insert(f *frame, l Line) {
 	if l.Quiet {
 		style, rest = dim, dim
 	}
-	for i, row := range rows(Safe(l.Text), s.row.width, columns(head)) {
+	for i, row := range rows(Safe(l.Text), s.row.width, Columns(head)) {
 		f.put(eraseRow)
 		if i == 0 {
 			f.put(s.styled(style, head))
@@ -279,8 +281,9 @@ func (s *screen) echo(text string) frame {
 }
 
 func (s *screen) prompt(line string, at int) frame {
-	before := Safe(line[:at])
-	s.prompting, s.line, s.at, s.laid = true, before+Safe(line[at:]), len(before), nil
+	safe, ends := new(gate).trace(line)
+	before, _ := slices.BinarySearch(ends, at+1)
+	s.prompting, s.line, s.at, s.laid = true, safe, before, nil
 	return s.repaint()
 }
 
@@ -297,8 +300,9 @@ func (s *screen) repaint() frame {
 // terminals break rows that no longer fit, so it may have become higher.
 func (s *screen) resize(width, height int) frame {
 	s.size(width, height)
-	up := s.col / s.row.width
+	up := 0
 	if s.painted != nil {
+		up = uniseg.StringWidth(s.painted.lead) / s.row.width
 		for _, n := range s.painted.widths[:s.up] {
 			up += max(1, (n+s.row.width-1)/s.row.width)
 		}
@@ -340,7 +344,7 @@ func (s *screen) leave() frame {
 	s.commit(&f)
 	s.rise(&f, s.up)
 	f.put(eraseBelow + pasteOff + show)
-	s.up, s.col, s.painted = 0, 0, nil
+	s.up, s.painted = 0, nil
 	return f
 }
 

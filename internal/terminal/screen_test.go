@@ -14,10 +14,11 @@ import (
 	"earshot/internal/testkit"
 )
 
-// visible returns text without what rows are broken at.
+// visible returns text without what rows are broken at, and without joiners, of which one at
+// the end of a piece waits for the next.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
+		if unicode.IsSpace(r) || r == 0x200c || r == 0x200d {
 			return -1
 		}
 		return r
@@ -28,18 +29,23 @@ func visible(text string) string {
 // terminal is sent nothing but what we mean to, each reply is there once and
 // in order, each note and each sent line once, and the prompt is below.
 func TestNothingIsLost(t *testing.T) {
-	words := rapid.SampledFrom([]string{"the ", "tides", " are", "\n", "\n\n", "  ", "日本", "e\u0301", "🇩🇪", "❤\ufe0f", "\t", "\x1b[2J", "\r", "\xff", strings.Repeat("long", 12)})
+	words := rapid.SampledFrom([]string{"the ", "tides", " are", "\n", "\n\n", "  ", "日本", "e\u0301", "🇩🇪", "❤\ufe0f", "\t", "\x1b[2J", "\r", "\xff", strings.Repeat("long", 12),
+		"👩\u200d💻", "\u200d", "می\u200c", "خواهم", "👩🏽", "👨\u200d👩\u200d👧\u200d👦", "क\u094d\u200d", strings.Repeat("\u200d👩", 30), "👍" + strings.Repeat("🏽", 30), strings.Repeat("ᄀ", 40)})
 	rapid.Check(t, func(rt *rapid.T) {
 		width := rapid.IntRange(12, 40).Draw(rt, "width")
 		w := terminaltest.Open(t, width, rapid.IntRange(6, 12).Draw(rt, "height"))
 		defer w.Close()
+		if rapid.Bool().Draw(rt, "apart") {
+			w.Apart()
+		}
 		w.Prompt("", 0)
 		var said strings.Builder
 		once := map[string]bool{}
 		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 5).Draw(rt, "do") {
 			case 0:
-				w.Prompt(strings.Repeat("t", rapid.IntRange(0, 60).Draw(rt, "typed")), 0)
+				typed := strings.Repeat(rapid.SampledFrom([]string{"t", "👩\u200d💻", "ی\u200cخ"}).Draw(rt, "key"), rapid.IntRange(0, 60).Draw(rt, "typed"))
+				w.Prompt(typed, rapid.SampledFrom([]int{0, len(typed)}).Draw(rt, "at"))
 			case 1:
 				note := fmt.Sprintf("{n%d}", i)
 				once[note] = true

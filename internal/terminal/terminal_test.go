@@ -352,8 +352,29 @@ e: The tides are the
 			say(t, w.Terminal, "a\x1b[2Jb\rc\u202e")
 			w.Note(terminal.Line{Head: "b\nc\x9b: ", Text: "x\x1bc\u200b"})
 		}, "\n" + `b c` + "\ufffd" + `: x␛c` + "\ufffd" + `
-e␛]0;x␇: a␛[2Jb␍c` + "\ufffd" + `
+e␛]0;x␇: a␛[2Jb␍c
 > ␛[2J|`},
+		{"emoji of several", func(t *testing.T, w window) {
+			w.Note(terminal.Line{Head: "b: ", Text: "👩\u200d💻 👨\u200d👩\u200d👧\u200d👦 می\u200cخواهم"})
+			w.Begin("e")
+			for _, piece := range []string{"👩", "\u200d", "💻", " क\u094d", "\u200dष \u202eend\u200e"} {
+				say(t, w.Terminal, piece)
+			}
+			w.Prompt("👩\u200d💻ab", len("👩\u200d💻a"))
+		}, "\n" + `b: ` + "👩\u200d💻 👨\u200d👩\u200d👧\u200d👦" + `
+  ` + "می\u200cخواهم" + `
+e: ` + "👩\u200d💻 क\u094d\u200dष end" + `
+> ` + "👩\u200d💻" + `a|b`},
+		{"emoji on a terminal that shows their parts", func(t *testing.T, w window) {
+			w.Apart()
+			w.Note(terminal.Line{Text: "before"})
+			w.Prompt("👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻a", len("👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻"))
+			w.Note(terminal.Line{Text: "after"})
+		}, `
+before
+after
+> ` + "👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻" + `
+  ` + "👩\u200d💻" + `|a`},
 		{"a tab", func(t *testing.T, w window) {
 			w.Begin("e")
 			say(t, w.Terminal, "\tx")

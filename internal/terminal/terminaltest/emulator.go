@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/rivo/uniseg"
 )
 
@@ -14,6 +15,8 @@ import (
 // remembers whatever else comes as a fault. The zero value is not usable; see
 // [NewEmulator].
 type Emulator struct {
+	Apart bool // it shows each part of an emoji beside the one before, as many terminals do
+
 	width, height int
 	rows          [][]string // cells; the further ones of a wide sign are ""
 	past          []string   // rows that have scrolled away
@@ -136,13 +139,17 @@ func (e *Emulator) step(b []byte) int {
 }
 
 func (e *Emulator) put(r rune) {
-	if cell := e.last(); cell != nil {
+	width := uniseg.StringWidth(string(r))
+	if e.Apart {
+		width = ansi.StringWidthWc(string(r))
+	}
+	if cell := e.last(); cell != nil && !(e.Apart && width > 0) {
 		if joined := *cell + string(r); uniseg.GraphemeClusterCount(joined) == 1 && uniseg.StringWidth(joined) == uniseg.StringWidth(*cell) {
 			*cell = joined
 			return
 		}
 	}
-	width := max(1, uniseg.StringWidth(string(r)))
+	width = max(1, width)
 	if e.full || e.col+width > e.width {
 		e.col, e.full = 0, false
 		e.down()

@@ -62,6 +62,13 @@ func (w *Window) All() string { return look(w, w.emulator.All) }
 // Faults returns what should not have been sent.
 func (w *Window) Faults() []string { return look(w, w.emulator.Faults) }
 
+// Apart makes it a terminal that shows each part of an emoji beside the one before.
+func (w *Window) Apart() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.emulator.Apart = true
+}
+
 // Bells returns how often the bell rang.
 func (w *Window) Bells() int { return look(w, w.emulator.Bells) }
 
