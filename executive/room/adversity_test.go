@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/executive/room"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -429,5 +431,79 @@ func TestNothingIsCutSilently(t *testing.T) {
 		if n := strings.Count(fmt.Sprint(texts(h.console)), "its older half was left out"); n != 1 {
 			t.Errorf("that the dialogue was too long was said %d times", n)
 		}
+	})
+}
+
+// TestWhoWritesWaitsForABusyRoom: where a room has too much to keep, who writes is not
+// refused: they wait, and each line is kept once, in the order of each who writes.
+func TestWhoWritesWaitsForABusyRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.Interruption.Sources = nil
+		h.open(t.Context())
+		h.journal.Slow(10 * time.Millisecond)
+		var writers sync.WaitGroup
+		for who := range 300 {
+			writers.Go(func() {
+				for n := range 3 {
+					if err := h.Admit(t.Context(), message(fmt.Sprintf("hm %d %d", who, n))); err != nil {
+						t.Errorf("line %d of %d: %v", n, who, err)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		h.stop()
+		next := make(map[string]string)
+		for _, e := range h.journal.Events() {
+			m, ok := e.Body.(earshot.Message)
+			if !ok {
+				continue
+			}
+			who, n, _ := strings.Cut(strings.TrimPrefix(string(m.Text), "hm "), " ")
+			if want := cmp.Or(next[who], "0"); n != want {
+				t.Errorf("%s has line %s in the place of %s", who, n, want)
+			}
+			next[who] = map[string]string{"0": "1", "1": "2", "2": "over"}[n]
+		}
+		if len(next) != 300 {
+			t.Errorf("%d have been kept, want 300", len(next))
+		}
+	})
+}
+
+// TestWhatWaitsForABusyRoom cuts at once what is being said, and waits no longer than its
+// sender, or than the room is there.
+func TestWhatWaitsForABusyRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.config.Interruption.Sources = []string{"discord"} // so that the flood does not cut, and bob does
+		_, v := voiced(t, h)
+		bob := earshot.Handle{Provider: "discord", ID: "bob"}
+		h.hears(t, "earshot count", 0, 60*time.Millisecond)
+		h.journal.Slow(time.Hour)
+		var flood sync.WaitGroup
+		for range 2 {
+			for range 300 {
+				flood.Go(func() {
+					if err := h.Admit(t.Context(), message("not that")); err != nil && !errors.Is(err, room.ErrClosed) && !errors.Is(err, context.Canceled) {
+						t.Error(err)
+					}
+				})
+			}
+			synctest.Wait()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err := h.Admit(ctx, earshot.Event{From: bob, Body: earshot.Message{Text: "@earshot stop"}})
+		if !errors.Is(err, room.ErrBusy) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if v.Ends() != 1 {
+			t.Error("the voice goes on")
+		}
+		h.stop()
+		flood.Wait()
 	})
 }

@@ -96,6 +96,49 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	return en, true, nil
 }
 
+// reserveWhenFree is reserve, and waits until there is room for a message: who writes one
+// can wait. That it cuts what is being said, it does at once. Waited says that it did.
+func (r *Room) reserveWhenFree(ctx context.Context, in incoming) (en *entry, first, waited bool, err error) {
+	for {
+		en, first, err = r.reserve(in)
+		if err != ErrBusy || in.event.Body.Kind() != earshot.KindMessage {
+			return en, first, waited, err
+		}
+		if !waited {
+			waited = true
+			r.disturb(in)
+		}
+		select {
+		case <-r.vacancy():
+		case <-r.shut:
+		case <-ctx.Done():
+			return nil, false, true, errors.Join(ErrBusy, context.Cause(ctx))
+		}
+	}
+}
+
+// vacancy returns a channel that is closed when there is room for more.
+func (r *Room) vacancy() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.vacant == nil {
+		r.vacant = make(chan struct{})
+	}
+	vacant := r.vacant
+	if r.coming+len(r.waiting) < maxWaiting {
+		r.vacate()
+	}
+	return vacant
+}
+
+// vacate tells who waits for it that there is room for more. It wants r.mu.
+func (r *Room) vacate() {
+	if r.vacant != nil {
+		close(r.vacant)
+		r.vacant = nil
+	}
+}
+
 // unkept is what people and agents do that is refused off the record.
 var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true}
 

@@ -44,7 +44,8 @@ type incoming struct {
 
 // Admit lets an event in. For one that is kept it returns after the commit, or
 // with the reason why it was not kept; for one that is not, as soon as it has
-// acted. Ending ctx stops the waiting: the event may then be kept or not, and
+// acted. Where many events wait for the journal, a message waits until there is room
+// for it. Ending ctx stops the waiting: the event may then be kept or not, and
 // sending it again with the same ID is safe, and waits for the same commit.
 // Admit may be called from many goroutines.
 func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
@@ -83,9 +84,9 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)
 		return nil
 	}
-	entry, first, err := r.reserve(in)
+	entry, first, waited, err := r.reserveWhenFree(ctx, in)
 	if err != nil {
-		if in.change.again == nil { // which is asked again by what is kept alone
+		if in.change.again == nil && !waited { // which is asked again by what is kept alone
 			r.disturb(in) // what cannot be kept may still cut
 		}
 		return err
@@ -100,7 +101,9 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.spokeTo(in)
 		r.overhears(in)
 		r.grants(in)
-		r.disturb(in)
+		if !waited {
+			r.disturb(in)
+		}
 		r.appears(in)
 		entry.ticket = r.floor.Ticket()
 		r.queue(entry)

@@ -50,6 +50,7 @@ func (r *Room) take(ctx context.Context) {
 	r.mu.Lock()
 	waiting := r.waiting
 	r.waiting = nil
+	r.vacate()
 	r.mu.Unlock()
 	if r.seating() && r.cfg.Scenery != nil {
 		_, _ = r.resync(ctx) // of what an agent may see

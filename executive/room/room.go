@@ -35,8 +35,9 @@
 // A seat to which nothing happens for a while goes to sleep: its dialogue is in
 // the journal, and comes back when there is something for it to answer.
 //
-// What waits for the journal is bounded by maxWaiting: beyond it Admit says
-// that the room is busy. Nothing that was admitted is dropped. What the house
+// What waits for the journal is bounded by maxWaiting: beyond it whoever writes a message
+// waits, and Admit says of anything else that the room is busy. Nothing that was admitted
+// is dropped. What the house
 // itself has to keep, such as how a turn ended, and the journal refuses because
 // the disk is full, is written as soon as it takes something again; that is
 // bounded by maxUnsaved, beyond which the oldest is dropped and reported.
@@ -233,6 +234,7 @@ type Room struct {
 	closed    bool
 	coming    int // entries that will wait in a moment; they count already
 	waiting   []*entry
+	vacant    chan struct{}              // closed when there is room for more; nil if nobody waits for that
 	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
 	recent    []earshot.EventID          // the keys of known, the oldest first
 	places    []*place
