@@ -33,6 +33,7 @@ type Decoder struct {
 	pasting bool
 	paste   []byte
 	over    bool      // the paste is too long; no more of it is kept
+	ended   bool      // a carriage return came last: a line feed right after it says the same
 	at      time.Time // of the last bytes
 }
 
@@ -46,10 +47,16 @@ func (d *Decoder) Step(now time.Time, in []byte) []Key {
 	if len(in) == 0 {
 		return keys
 	}
+	d.ended = d.ended && now.Sub(d.at) < Typist
 	d.at = now
 	rest := append(d.held, in...)
 	d.held = nil
 	for len(rest) > 0 {
+		feed := d.ended && rest[0] == '\n'
+		if d.ended = rest[0] == '\r' && !d.pasting; feed {
+			rest = rest[1:]
+			continue
+		}
 		n, k := d.next(rest)
 		if n == 0 {
 			d.held = bytes.Clone(rest)

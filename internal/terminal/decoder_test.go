@@ -48,6 +48,7 @@ func TestDecoder(t *testing.T) {
 		{"words", []string{"\x1bb\x1bf\x1b[1;5C\x1b[1;3D"}, "word left, word right, word right, word left"},
 		{"home and end", []string{"\x1b[H\x1b[4~\x01\x05"}, "home, end, home, end"},
 		{"delete", []string{"\x1b[3~\x7f"}, "delete, rubout"},
+		{"an Enter of two bytes", []string{"a\r\nb\r", "\nc\n\nd"}, `"a", enter, "b", enter, "c", enter, enter, "d"`},
 		{"kill", []string{"\x15\x0b\x17\x19"}, "kill line, kill end, kill word, yank"},
 		{"leaving", []string{"\x03\x04\x0c\x1a"}, "interrupt, eof, clear, suspend"},
 		{"a line more", []string{"\x1b\r"}, `"\n"`},
@@ -95,7 +96,7 @@ func TestPasteWithoutEnd(t *testing.T) {
 // TestDecoderInPieces: however the bytes are parted in time, the same is
 // inserted and the same is done.
 func TestDecoderInPieces(t *testing.T) {
-	bits := rapid.SampledFrom([]string{"a", "é", "日", "\x1b[A", "\x1bOD", "\x1b[1;5C", "\r", "\x03", "\x1b[200~x\ry\x1b[201~", "\x1bb", "\xff", "\x1b[", "\x1b"})
+	bits := rapid.SampledFrom([]string{"a", "é", "日", "\x1b[A", "\x1bOD", "\x1b[1;5C", "\r", "\r\n", "\x03", "\x1b[200~x\ry\x1b[201~", "\x1bb", "\xff", "\x1b[", "\x1b"})
 	rapid.Check(t, func(t *rapid.T) {
 		in := strings.Join(rapid.SliceOf(bits).Draw(t, "in"), "")
 		now := time.Unix(0, 0)

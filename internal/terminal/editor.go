@@ -32,7 +32,7 @@ func (e *Editor) Cursor() int { return e.at }
 // do nothing.
 func (e *Editor) Step(k Key) bool {
 	switch k.Does {
-	case Insert, Paste:
+	case Insert, Paste, Burst:
 		return !k.Over && e.insert(k.Text)
 	case Yank:
 		return e.insert(e.killed)

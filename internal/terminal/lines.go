@@ -8,10 +8,11 @@ import (
 	"earshot"
 )
 
-// A Question is one line of what is read where nobody types.
+// A Question is one line of what is read, or of a terminal that is not read by keys
+// several that came faster than anybody types.
 type Question struct {
-	Line int    // its number, from 1
-	Text string // valid UTF-8, without the end of the line
+	Line int    // its number, or that of the first, from 1
+	Text string // valid UTF-8, without the end of the last line
 	Over bool   // it was longer than [earshot.MaxText]; Text is empty
 }
 
@@ -64,4 +65,15 @@ func (s *Splitter) take() Question {
 	}
 	s.held, s.over = s.held[:0], false
 	return q
+}
+
+// join appends what came at once to what came before, as one question as far as a message
+// goes.
+func (q Question) join(qs []Question) []Question {
+	n := len(qs) - 1
+	if n < 0 || q.Over || qs[n].Over || len(qs[n].Text)+len("\n")+len(q.Text) > earshot.MaxText {
+		return append(qs, q)
+	}
+	qs[n].Text += "\n" + q.Text
+	return qs
 }

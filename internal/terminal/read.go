@@ -15,13 +15,13 @@ import (
 // the end of it and not an error. One goroutine reads at a time.
 func (t *Terminal) Keys(ctx context.Context) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
-		var d Decoder
-		for in, err := range t.reads(ctx, d.Deadline) {
+		var s strokes
+		for in, err := range t.reads(ctx, s.deadline) {
 			if err != nil {
 				yield(Key{}, err)
 				return
 			}
-			for _, k := range d.Step(time.Now(), in) {
+			for _, k := range s.step(time.Now(), in) {
 				if !yield(k, nil) {
 					return
 				}
@@ -32,23 +32,53 @@ func (t *Terminal) Keys(ctx context.Context) iter.Seq2[Key, error] {
 
 // Questions yields the lines of a terminal that is not read by keys until ctx
 // ends or there are no more. It reads no further while one is being dealt with.
+// From a pipe each line is a question; of a person lines that come at once are one.
 func (t *Terminal) Questions(ctx context.Context) iter.Seq2[Question, error] {
 	return func(yield func(Question, error) bool) {
 		var s Splitter
-		never := func() (time.Time, bool) { return time.Time{}, false }
-		for in, err := range t.reads(ctx, never) {
+		var at time.Time
+		var asked []Question
+		due := func() (time.Time, bool) {
+			if len(asked) == 0 || t.piped {
+				return time.Time{}, false
+			}
+			return at.Add(lull), true
+		}
+		give := func(n int) bool {
+			for _, q := range asked[:n] {
+				if !yield(q, nil) {
+					return false
+				}
+			}
+			asked = asked[n:]
+			return true
+		}
+		for in, err := range t.reads(ctx, due) {
 			if err != nil {
 				yield(Question{}, err)
 				return
 			}
+			at = time.Now()
 			for _, q := range s.Add(in) {
-				if !yield(q, nil) {
-					return
+				if t.piped {
+					asked = append(asked, q)
+				} else {
+					asked = q.join(asked)
 				}
 			}
+			done := len(asked)
+			if !t.piped && len(in) > 0 {
+				done = max(0, done-1) // with which what comes may be one
+			}
+			if !give(done) {
+				return
+			}
 		}
-		if q, ok := s.End(); ok && ctx.Err() == nil {
-			yield(q, nil)
+		if q, ok := s.End(); ok {
+			asked = append(asked, q)
+		}
+		if ctx.Err() == nil {
+			give(len(asked))
 		}
 	}
 }

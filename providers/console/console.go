@@ -1,15 +1,19 @@
 // Package console is the sense of a terminal: what is typed becomes events. It
 // is the same in the daemon and in a client that is attached to it.
 //
-// Keys never wait for the room. What they make waits in a queue, in order, for
+// Keys do not wait for the room. What they make waits in a queue, in order, for
 // a room that waits for its disk:
 //
-//   - messages and commands: [unsent]; one more is refused, and stays in the
-//     line;
+//   - messages and commands: [unsent] bytes; beyond that no key is read until
+//     the room has taken some;
 //   - what is only of use at once, that somebody types or says stop: where
 //     [fleeting] of that wait in sequence, one more takes the place of its like.
 //
 // What the room did not take is said, and put back into the line.
+//
+// Lines that come faster than anybody types are one message, whether the terminal
+// marks a paste or not. A command in them is given by itself where it does not,
+// and one that is longer than a message may be is refused as a whole.
 //
 // Where nobody types, each line that is read is a question, and the next is
 // read when the answer to the last has been shown.
@@ -29,6 +33,7 @@ type Config struct {
 	Handle earshot.Handle         // whose terminal it is
 	Via    string                 // the outlet beside this sense
 	NewID  func() earshot.EventID // gives what is asked a name, by which its answer is known
+	Whole  bool                   // all that is read from a pipe is one message; may be false
 }
 
 // A Console is the sense on one terminal.

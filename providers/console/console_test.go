@@ -169,9 +169,9 @@ func TestPictures(t *testing.T) {
 	w.Type("\r")
 	sees("> hi\n> |")
 	w.Type("\x1b[200~\x1b[2J\u202e\x1b[201~")
-	sees("> hi\n> ␛[2J\ufffd|")
+	sees("> hi\n> ␛[2J|")
 	w.Type("\r")
-	sees("> hi\n> ␛[2J\ufffd\n> |")
+	sees("> hi\n> ␛[2J\n> |")
 	w.Type("\x0c")
 	sees("> |")
 }
@@ -219,25 +219,118 @@ func TestDiskFull(t *testing.T) {
 	testkit.Await(t, patience, "the message", func() bool { return r.story() == `types, "precious!"` })
 }
 
-// TestSlowDisk: keys go on while the room takes nothing; what is typed beyond
-// the bound is refused and kept; afterwards everything comes in order.
+// TestSlowDisk: who is faster than the disk waits, and is not refused. Keys go on while
+// the room takes nothing, and afterwards everything comes in order, each line by itself.
 func TestSlowDisk(t *testing.T) {
-	w := terminaltest.Open(t, 80, 30)
+	w := terminaltest.Open(t, 80, 60)
 	r := room{busy: make(chan struct{})}
 	start(t, w.Terminal, &r)
 	var want []string
-	for i := range 16 {
-		w.Type(fmt.Sprintf("m%d\r", i))
-		want = append(want, fmt.Sprintf("types, \"m%d\"", i))
+	for i := range 40 {
+		line := fmt.Sprintf("line %d", i)
+		w.Type(line + "\r")
+		testkit.Await(t, patience, "the echo of "+line, func() bool { return strings.HasSuffix(w.Screen(), "> "+line+"\n> |") })
+		want = append(want, fmt.Sprintf("types, %q", line))
 	}
-	w.Type("over\r")
-	testkit.Await(t, patience, "the refusal", func() bool {
-		return strings.Contains(w.Screen(), "16 others wait") && strings.HasSuffix(w.Screen(), "> over|")
-	})
 	close(r.busy)
-	testkit.Await(t, patience, "everything", func() bool { return strings.HasPrefix(r.story(), strings.Join(want, ", ")) })
-	w.Type("\r")
-	testkit.Await(t, patience, "the last", func() bool { return strings.HasSuffix(r.story(), `, "over"`) })
+	testkit.Await(t, patience, "everything", func() bool { return r.story() == strings.Join(want, ", ") })
+	if strings.Contains(w.All(), "!") || w.Bells() > 0 {
+		t.Errorf("something was refused:\n%s", w.All())
+	}
+}
+
+// TestFullQueue: where too much waits for the room, no key is read until it has taken
+// some; then all that was typed meanwhile is there, too.
+func TestFullQueue(t *testing.T) {
+	w := terminaltest.Open(t, 80, 10)
+	r := room{busy: make(chan struct{})}
+	start(t, w.Terminal, &r)
+	var want []string
+	for i := range 20 {
+		name := fmt.Sprint("m", i, " ")
+		w.Type("\x1b[200~" + name + strings.Repeat("x", earshot.MaxText-len(name)) + "\x1b[201~\r")
+		want = append(want, name)
+		if i == 15 {
+			testkit.Await(t, patience, "sixteen echoes", func() bool { return strings.Count(w.All(), "> m") == 16 })
+			close(r.busy)
+		}
+	}
+	testkit.Await(t, patience, "everything", func() bool { return strings.Count(r.story(), `"m`) == len(want) })
+	for i, part := range strings.Split(r.story(), `"m`)[1:] {
+		if !strings.HasPrefix("m"+part, want[i]) {
+			t.Errorf("message %d begins with %.10s, want %s", i, part, want[i])
+		}
+	}
+}
+
+// TestManyLinesAtOnce: lines that come faster than anybody types are one message, and
+// none is lost, whether the terminal marks them or not.
+func TestManyLinesAtOnce(t *testing.T) {
+	var all []string
+	for i := range 200 {
+		all = append(all, fmt.Sprintf("this is line %d of them", i))
+	}
+	text := strings.Join(all, "\r")
+	one := fmt.Sprintf("types, %q", strings.Join(all, "\n"))
+	for _, tt := range []struct {
+		name  string
+		typed []string
+		want  string
+	}{
+		{"a paste with marks", []string{"\x1b[200~" + text + "\r\x1b[201~\r"}, one},
+		{"a paste without", []string{text + "\r"}, one},
+		{"lines that end in two bytes", []string{strings.ReplaceAll(text, "\r", "\r\n") + "\r\n"}, one},
+		{"tabs", []string{"if x {\r\tgo()\r}\r"}, `types, "if x {\n\tgo()\n}"`},
+		{"without an end, and then Enter", []string{"one\rtwo", "\r"}, `types, "one\ntwo"`},
+		{"a command before it", []string{"/mute\rone\rtwo\r"}, `/mute, types, "one\ntwo"`},
+		{"a command behind it", []string{"one\rtwo\r/mute\r"}, `types, "one\ntwo", /mute`},
+		{"a path in it", []string{"one\r/usr/bin\r"}, `types, "one\n/usr/bin"`},
+		{"what is to be hidden", []string{"one\r/msg Ann the ring\rtwo\r"}, `types, "one", /msg Ann the ring, "two"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := terminaltest.Open(t, 80, 10)
+			var r room
+			start(t, w.Terminal, &r)
+			for _, typed := range tt.typed {
+				w.Type(typed)
+			}
+			testkit.Await(t, patience, "the message", func() bool { return r.story() == tt.want })
+		})
+	}
+}
+
+// TestTooManyLinesAtOnce: lines without marks that are longer than a message are refused
+// as a whole, and what is typed next does not become one with any of them.
+func TestTooManyLinesAtOnce(t *testing.T) {
+	w := terminaltest.Open(t, 80, 10)
+	var r room
+	start(t, w.Terminal, &r)
+	w.Type(strings.Repeat(strings.Repeat("x", 99)+"\r", earshot.MaxText/100+1))
+	testkit.Await(t, patience, "the refusal", func() bool {
+		return strings.Contains(w.All(), "send them in parts") && strings.HasSuffix(w.Screen(), "> |")
+	})
+	w.Type("short\r")
+	testkit.Await(t, patience, "the next message", func() bool { return strings.HasSuffix(r.story(), `"short"`) })
+	if strings.Contains(r.story(), "x") {
+		t.Errorf("the room saw %.200s", r.story())
+	}
+}
+
+// TestNothingIsGlued: a program that goes on with its next line, while the last was not
+// taken and came back, does not write behind that.
+func TestNothingIsGlued(t *testing.T) {
+	w := terminaltest.Open(t, 80, 30)
+	r := room{fail: errors.New("no space left on device")}
+	start(t, w.Terminal, &r)
+	for i, line := range []string{"first", "second", "third"} {
+		w.Type(line + "\r")
+		testkit.Await(t, patience, line+" in the line", func() bool {
+			return strings.Count(w.Screen(), "! not sent") == i+1 && strings.HasSuffix(w.Screen(), "> "+line+"|")
+		})
+	}
+	r.set(nil)
+	w.Type("fourth\r")
+	testkit.Await(t, patience, "the last line alone", func() bool { return strings.HasSuffix(r.story(), `"fourth"`) })
 }
 
 func TestFullLine(t *testing.T) {
@@ -260,7 +353,9 @@ func TestStopsWhenToldTo(t *testing.T) {
 			r.busy = make(chan struct{})
 		}
 		cancel, wait := start(t, w.Terminal, &r)
-		w.Type("x\ry")
+		w.Type("x\r")
+		testkit.Await(t, patience, "the message", func() bool { return strings.HasSuffix(w.Screen(), "> x\n> |") })
+		w.Type("y")
 		testkit.Await(t, patience, "the line", func() bool { return strings.HasSuffix(w.Screen(), "> y|") })
 		cancel()
 		if err := wait(); !errors.Is(err, context.Canceled) {
@@ -451,5 +546,64 @@ func TestPipeNotSent(t *testing.T) {
 	_, errs, err := piped(t, "one\ntwo\n", &r, echo)
 	if err == nil || errs != "line 1 was not sent: no space left on device\nline 2 was not sent: no space left on device\n" {
 		t.Errorf("said %q, ended with %v", errs, err)
+	}
+}
+
+// TestWhole: what is read is one message with its line breaks, or none of it is said.
+func TestWhole(t *testing.T) {
+	for _, tt := range []struct{ name, in, story, fault string }{
+		{"several lines", "one\n\n\ttwo\r\nthree\n\n", `"one\n\n\ttwo\nthree"`, ""},
+		{"one line without an end", "one", `"one"`, ""},
+		{"a slash", "/exit\n", `"/exit"`, ""},
+		{"nothing", "\n \n", "", "nothing to say"},
+		{"as much as fits", strings.Repeat("x\n", earshot.MaxText/2), fmt.Sprintf("%q", strings.Repeat("x\n", earshot.MaxText/2-1)+"x"), ""},
+		{"too much", strings.Repeat("x\n", earshot.MaxText/2+1) + "y", "", "65536 bytes at most; send it in parts"},
+		{"a line that is too long", "a\n" + strings.Repeat("x", earshot.MaxText+9), "", "65536 bytes at most; send it in parts"},
+		{"what is to be hidden", "one\n /msg Ann the ring\n", "", "line 2 begins with /msg"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in, feed, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			var feeding sync.WaitGroup
+			defer feeding.Wait()
+			feeding.Go(func() { io.WriteString(feed, tt.in); feed.Close() })
+			null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer null.Close()
+			w, err := terminal.Open(in, null, null)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			r := room{on: func(e earshot.Event) { w.Settle(e.ID) }}
+			err = console.New(console.Config{Handle: me, NewID: func() earshot.EventID { return "1" }, Whole: true}, w).Run(t.Context(), r.emit)
+			if r.story() != tt.story {
+				t.Errorf("said %.200s, want %.200s", r.story(), tt.story)
+			}
+			if (err == nil) != (tt.fault == "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
+				t.Errorf("ended with %v, want %q", err, tt.fault)
+			}
+		})
+	}
+}
+
+// TestManyLinesOnADumbTerminal: the same holds where lines are read, and not keys.
+func TestManyLinesOnADumbTerminal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	w := terminaltest.Open(t, 80, 10)
+	var r room
+	_, wait := start(t, w.Terminal, &r)
+	w.Type("one\ntwo\n/mute\nthree\n")
+	testkit.Await(t, patience, "the messages", func() bool { return r.story() == `"one\ntwo", /mute, "three"` })
+	w.Type("four\n")
+	testkit.Await(t, patience, "the next", func() bool { return strings.HasSuffix(r.story(), `, "four"`) })
+	w.Type("five\n/exit\nsix\n")
+	if err := wait(); err != nil || !strings.HasSuffix(r.story(), `"four", "five"`) {
+		t.Errorf("the room saw %s, ended with %v", r.story(), err)
 	}
 }

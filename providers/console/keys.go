@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -52,11 +51,21 @@ func (k *keyboard) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if k.press(time.Now(), key) {
-			return nil
+		for _, one := range k.means(key) {
+			k.queue.room(ctx)
+			if k.press(time.Now(), one) {
+				return nil
+			}
 		}
 	}
 	return ctx.Err()
+}
+
+// means returns the keys that key is.
+func (k *keyboard) means(key terminal.Key) []terminal.Key {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.session.split(key)
 }
 
 // press does what key means, and reports whether that was to leave.
@@ -66,9 +75,7 @@ func (k *keyboard) press(now time.Time, key terminal.Key) bool {
 	busy := k.term.Replying() || k.term.Expecting()
 	d := k.session.step(now, key, busy)
 	for _, body := range d.say {
-		if !k.say(body, d.echo) {
-			return false
-		}
+		k.say(body, d.echo)
 	}
 	if d.echo != "" {
 		k.term.Echo(d.echo)
@@ -77,8 +84,8 @@ func (k *keyboard) press(now time.Time, key terminal.Key) bool {
 	return d.over
 }
 
-// say queues body, and reports false if line went back instead.
-func (k *keyboard) say(body earshot.Body, line string) bool {
+// say queues body, which was typed as line.
+func (k *keyboard) say(body earshot.Body, line string) {
 	e := k.event(body)
 	if body == stop {
 		k.term.SettleAll() // so that ^C leaves, should nothing come of it
@@ -86,11 +93,7 @@ func (k *keyboard) say(body earshot.Body, line string) bool {
 	if body.Kind() == earshot.KindMessage {
 		k.term.Expect(e.ID)
 	}
-	if k.queue.add(item{e, line}) {
-		return true
-	}
-	k.back(e, line, fmt.Sprintf("%d others wait to be kept; is the disk full, or slow?", unsent))
-	return false
+	k.queue.add(item{e, line})
 }
 
 // failed puts back what the room did not take.

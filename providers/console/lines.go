@@ -2,7 +2,9 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"earshot"
@@ -14,8 +16,11 @@ import (
 // was prepared is a question. Only what was to be hidden is not one, and nothing
 // after it is asked, which may have been meant for as few.
 func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
+	if c.cfg.Whole {
+		return c.whole(ctx, emit)
+	}
 	failed, withheld := 0, false
-	for q, err := range c.term.Questions(ctx) {
+	for q, err := range c.questions(ctx) {
 		if err != nil {
 			return err
 		}
@@ -46,6 +51,48 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 		return fmt.Errorf("asking: lines that were not sent: %d", failed)
 	}
 	return ctx.Err()
+}
+
+// questions yields what is read; of lines that a person gave at once, each command by
+// itself.
+func (c *Console) questions(ctx context.Context) iter.Seq2[terminal.Question, error] {
+	return func(yield func(terminal.Question, error) bool) {
+		for q, err := range c.term.Questions(ctx) {
+			parts := []string{q.Text}
+			if !c.term.Piped() {
+				parts = split("", q.Text)
+			}
+			for _, q.Text = range parts {
+				if !yield(q, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// whole says all that is read as one message, or nothing of it.
+func (c *Console) whole(ctx context.Context, emit providers.Emit) error {
+	var all strings.Builder
+	for q, err := range c.term.Questions(ctx) {
+		switch {
+		case err != nil:
+			return err
+		case q.Over || all.Len()+len(q.Text) > earshot.MaxText:
+			return fmt.Errorf("nothing was sent: a message has %d bytes at most; send it in parts", earshot.MaxText)
+		case hides(q.Text):
+			return fmt.Errorf("nothing was sent: line %d begins with /msg or /offrecord, which take a terminal: earshot chat", q.Line)
+		}
+		all.WriteString(q.Text + "\n")
+	}
+	text := strings.Trim(all.String(), "\n")
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case strings.TrimSpace(text) == "":
+		return errors.New("there is nothing to say: the text is empty")
+	}
+	return c.ask(ctx, emit, earshot.Message{Text: earshot.Text(text)})
 }
 
 // read returns what q says, nil if that is nothing.

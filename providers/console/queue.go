@@ -9,9 +9,9 @@ import (
 	"earshot/providers"
 )
 
-// unsent is how many messages and commands may wait for the room. Nobody types
-// more while a disk recovers.
-const unsent = 16
+// unsent is how much may wait for the room of messages and commands: sixteen of the
+// longest, or some thousand lines. Nobody types more while a disk recovers.
+const unsent = 1 << 20
 
 // fleeting is how much may wait in sequence of what is only of use at once. A
 // person who is as fast as that changes nothing by it but the last.
@@ -23,6 +23,9 @@ type item struct {
 	line  string
 }
 
+// size is how much of [unsent] i takes.
+func (i item) size() int { return 256 + len(i.line) }
+
 // passing reports whether the event is of use only at once.
 func (i item) passing() bool {
 	return i.event.Body.Kind() == earshot.KindTyping || i.event.Body == stop
@@ -32,29 +35,44 @@ func (i item) passing() bool {
 type queue struct {
 	mu     sync.Mutex
 	items  []item
-	count  int // of those that do not pass, with the one on its way
+	bytes  int // of those that do not pass, with the one on its way
 	closed bool
 	more   chan struct{} // of capacity 1: not empty, or closed
+	less   chan struct{} // of capacity 1: something was sent
 }
 
-func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+func newQueue() *queue {
+	return &queue{more: make(chan struct{}, 1), less: make(chan struct{}, 1)}
+}
 
-// add appends i, and reports false if there is no room for it. It does not
-// wait.
-func (q *queue) add(i item) bool {
+// add appends i. It does not wait.
+func (q *queue) add(i item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case i.passing():
+	if i.passing() {
 		q.replace(i)
-	case q.count == unsent:
-		return false
-	default:
-		q.count++
+	} else {
+		q.bytes += i.size()
 	}
 	q.items = append(q.items, i)
 	q.wake()
-	return true
+}
+
+// room waits until there is room for more, or ctx ends. One goroutine at a time.
+func (q *queue) room(ctx context.Context) {
+	for {
+		q.mu.Lock()
+		full := q.bytes >= unsent
+		q.mu.Unlock()
+		if !full {
+			return
+		}
+		select {
+		case <-q.less:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // replace takes out what i says anew, if much of that kind waits already.
@@ -125,5 +143,9 @@ func (q *queue) done(i item) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.count--
+	q.bytes -= i.size()
+	select {
+	case q.less <- struct{}{}:
+	default:
+	}
 }

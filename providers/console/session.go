@@ -3,6 +3,7 @@ package console
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"earshot"
 	"earshot/internal/terminal"
@@ -20,7 +21,8 @@ const (
 // What is said to the person who types.
 const (
 	howToLeave = "(^C again, ^D or /exit to leave)"
-	tooMuch    = "(that does not fit: a message has 64 KiB at most; what you have is unchanged)"
+	tooMuch    = "(that does not fit: a message has 64 KiB at most, so send it in parts; what you have is unchanged)"
+	tooMany    = "(these lines were not sent: a message has 64 KiB at most, so send them in parts)"
 	noCommand  = "(a command has a name, such as /help; // begins a message with a slash)"
 )
 
@@ -28,6 +30,8 @@ const (
 // It has no clock: the caller steps it. The zero value is ready.
 type session struct {
 	line   terminal.Editor
+	back   string    // the line begins with it, which was not sent and came back
+	key    time.Time // when a letter was typed behind that
 	typing bool      // the room was told so
 	told   time.Time // when it was
 	full   bool      // the last key did not fit, and that was said
@@ -62,15 +66,58 @@ func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
 		}
 		k.Does = terminal.Delete
 	}
+	s.replace(now, k)
 	if !s.line.Step(k) {
-		return s.refuse()
+		return s.refuse(k)
 	}
 	s.full = false
+	if k.Send {
+		return s.enter(now)
+	}
 	return doing{say: s.tell(now)}
 }
 
-// refuse says that the line is full: once in words, then only by the bell.
-func (s *session) refuse() doing {
+// split returns the keys that k means, which are several if it is lines without marks.
+func (s *session) split(k terminal.Key) (keys []terminal.Key) {
+	if k.Does != terminal.Burst || s.line.Cursor() < len(s.line.Text()) {
+		return []terminal.Key{k}
+	}
+	parts := split(s.line.Text(), k.Text)
+	for i, part := range parts {
+		one := k
+		one.Text, one.Send = part, k.Send || i < len(parts)-1
+		keys = append(keys, one)
+	}
+	return keys
+}
+
+// replace takes away what came back to the line when a program goes on with its next one:
+// two letters came faster than anybody types. A person goes on with the line.
+func (s *session) replace(now time.Time, k terminal.Key) {
+	text, at := s.line.Text(), s.key
+	typed, is := strings.CutPrefix(text, s.back)
+	s.key = now
+	switch {
+	case s.back == "":
+	case !is || k.Does != terminal.Insert && k.Does != terminal.Burst || s.line.Cursor() < len(text):
+		s.back = ""
+	case k.Does == terminal.Burst || utf8.RuneCountInString(k.Text) > 1 || typed != "" && now.Sub(at) < terminal.Typist:
+		s.line.Drop()
+		s.line.Step(terminal.Key{Does: terminal.Insert, Text: typed})
+		s.back = ""
+	case typed != "":
+		s.back = ""
+	}
+}
+
+// refuse says that the line is full: once in words, then only by the bell. Of lines
+// without marks the first stands there already, and what comes next is not to be one
+// with it.
+func (s *session) refuse(k terminal.Key) doing {
+	if k.Does == terminal.Burst {
+		s.line.Drop()
+		return doing{bell: true, hint: tooMany}
+	}
 	if s.full {
 		return doing{bell: true}
 	}
@@ -80,7 +127,7 @@ func (s *session) refuse() doing {
 
 // enter sends the line.
 func (s *session) enter(now time.Time) doing {
-	text := s.line.Text()
+	text := strings.TrimRight(s.line.Text(), "\n") // with which a paste may end
 	if strings.TrimSpace(text) == "" {
 		s.line.Drop()
 		return doing{say: s.tell(now)}
@@ -134,7 +181,13 @@ func (s *session) tell(now time.Time) []earshot.Body {
 
 // restore puts back what was not sent, and reports false if it had to leave
 // the line alone. The room is not told until a key is pressed.
-func (s *session) restore(text string) bool { return s.line.Restore(text) }
+func (s *session) restore(text string) bool {
+	is := s.line.Restore(text)
+	if is {
+		s.back = text
+	}
+	return is
+}
 
 // hides reports whether a line begins with a command that keeps something from
 // others, or from being kept. By a slip nobody may make public what they meant
@@ -145,6 +198,33 @@ func hides(line string) bool {
 	}
 	return false
 }
+
+// split parts text, which goes on with a line and came at once, where a command begins or
+// ends: each is given by itself, and all lines between two are one message.
+func split(before, text string) (parts []string) {
+	from, was := 0, orders(before+firstLine(text))
+	for i := range len(text) {
+		if text[i] != '\n' {
+			continue
+		}
+		is := orders(firstLine(text[i+1:]))
+		if was || is {
+			parts = append(parts, text[from:i])
+			from = i + 1
+		}
+		was = is
+	}
+	return append(parts, text[from:])
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// orders reports whether a line is a command, and no path; one that hides something is also
+// behind space.
+func orders(line string) bool { return terminal.Orders(line) || hides(line) }
 
 // talks reports whether a line that is being typed is talk, to which those who are
 // there give way from its first key. A command is none, unless it says something.
