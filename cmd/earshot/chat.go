@@ -357,7 +357,7 @@ func (r *recorder) concerns(e earshot.Event) bool {
 		return true
 	case earshot.Notice:
 		return body.Key == "" || body.Over
-	case earshot.Utterance, earshot.Agent:
+	case earshot.Utterance, earshot.Speech, earshot.Agent:
 		return false
 	}
 	return true

@@ -172,6 +172,7 @@ func (l *lasting) hand(ctx context.Context, e earshot.Event) error {
 func connection(t *terminal.Terminal) func(lost bool) {
 	return func(lost bool) {
 		if lost {
+			t.Hear("", terminal.Line{}) // nobody says what becomes of it
 			t.Note(terminal.Line{Head: "! ", Text: "the connection to earshot was lost; what you write is sent when it is back (/exit leaves)"})
 			return
 		}

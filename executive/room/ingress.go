@@ -70,6 +70,12 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		defer r.nudge() // something may have waited for that, or has to
 	}
 	r.gathers(in)
+	switch in.event.Body.(type) {
+	case earshot.Speech:
+		r.noteWords(in)
+	case earshot.Utterance:
+		defer func() { r.showInterims(r.interims.end(in.event)) }() // whatever becomes of it
+	}
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.yield(in)
 		if !typing.Began {

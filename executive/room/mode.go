@@ -79,13 +79,15 @@ func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
 // switchTo changes the mode now.
 func (r *Room) switchTo(m earshot.Mode) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.mode == m {
-		return
+	if r.mode != m {
+		r.mode = m
+		close(r.moded)
+		r.moded = make(chan struct{})
 	}
-	r.mode = m
-	close(r.moded)
-	r.moded = make(chan struct{})
+	r.mu.Unlock()
+	if !m.Listens() {
+		r.hush()
+	}
 	r.pulse.beat()
 }
 

@@ -259,6 +259,7 @@ type Room struct {
 	agenda    remind.Agenda
 	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 	stir      stir
+	interims  interims
 	nearby    nearby
 	views     views
 	gathering gathering
@@ -371,6 +372,8 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.quietens():
 		case <-r.abandoning():
 			r.abandons()
+		case <-r.fadingInterims():
+			r.showInterims(r.interims.fade(r.cfg.Now()))
 		case do := <-r.errands:
 			do(ctx)
 		case end := <-r.ended:

@@ -18,11 +18,12 @@ type Snapshot struct {
 	At time.Time `json:"at,omitzero"`
 	State
 
-	Replies  []Growing `json:"replies"`  // what is being made or said
-	Thoughts []Musing  `json:"thoughts"` // of the main agent, in the order in which they come
-	Scene    []Fact    `json:"scene"`    // what is going on
-	Turns    []Latency `json:"turns"`    // the last of them, the oldest first
-	Parts    []Part    `json:"parts"`    // what the house is made of, with its health
+	Replies  []Growing       `json:"replies"`         // what is being made or said
+	Words    []earshot.Event `json:"words,omitempty"` // that people are saying; see [Room.Interim]
+	Thoughts []Musing        `json:"thoughts"`        // of the main agent, in the order in which they come
+	Scene    []Fact          `json:"scene"`           // what is going on
+	Turns    []Latency       `json:"turns"`           // the last of them, the oldest first
+	Parts    []Part          `json:"parts"`           // what the house is made of, with its health
 }
 
 // A Growing reply is one that is being made, or said.
@@ -95,7 +96,7 @@ type Part struct {
 // for nobody, and may be called from many goroutines.
 func (r *Room) Snapshot(a earshot.Audience) Snapshot {
 	now := r.cfg.Now()
-	s := Snapshot{At: now, State: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.musings(a)}
+	s := Snapshot{At: now, State: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.musings(a), Words: r.interims.seen(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}

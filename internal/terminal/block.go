@@ -11,10 +11,13 @@ import (
 // since a long line takes some milliseconds to lay out.
 type block struct {
 	rows   []string
-	widths []int  // at least, as a terminal that breaks fewer rows has more of others above
+	widths []int  // at least: who goes up too far erases what others said
 	at     int    // the row in which the cursor is
 	lead   string // of that row, before it
 }
+
+// unfinished is how many rows of what somebody is saying are shown.
+const unfinished = 3
 
 // block writes the block from where the cursor is, at the beginning of a row,
 // and leaves the cursor where the person types.
@@ -38,6 +41,17 @@ func (s *screen) layout() *block {
 		b.rows = append(b.rows, rows(caret+Safe(text), s.row.width, 0)...)
 	}
 	b.rows = b.rows[max(0, len(b.rows)-unanswered):]
+	from := len(b.rows)
+	for _, l := range s.words {
+		head := label(l.Head, s.row.width/2)
+		said := rows(head+Safe(l.Text), s.row.width, 0)
+		if n := len(said) - unfinished; n > 0 { // the end is what is new
+			said = said[n:]
+			said[0] = head + "…"
+		}
+		b.rows = append(b.rows, said...)
+	}
+	dimmed := b.rows[from:]
 	if s.prompting {
 		typed, row, lead := prompt(s.line, s.at, s.row.width)
 		b.at, b.lead = len(b.rows)+row, lead
@@ -46,13 +60,16 @@ func (s *screen) layout() *block {
 		b.at = len(b.rows)
 		b.rows = append(b.rows, "")
 	}
+	for _, row := range b.rows {
+		b.widths = append(b.widths, uniseg.StringWidth(row))
+	}
+	for i, row := range dimmed {
+		b.rows[from+i] = s.styled(dim, row)
+	}
 	room := max(1, s.height-2)
 	if len(b.rows) > room {
 		from := min(max(0, b.at-room/2), len(b.rows)-room)
-		b.rows, b.at = b.rows[from:from+room], b.at-from
-	}
-	for _, row := range b.rows {
-		b.widths = append(b.widths, uniseg.StringWidth(row))
+		b.rows, b.widths, b.at = b.rows[from:from+room], b.widths[from:from+room], b.at-from
 	}
 	if (s.waiting || s.busy != "") && len(b.rows) < room {
 		s.sign(&b)

@@ -31,11 +31,13 @@ func (p *plainFace) text(text string) frame {
 	f.mark(0)
 	for done := 0; done < len(text); {
 		show, n := p.gate.fit(text[done:])
-		if p.named && !p.open && show != "\n" {
+		if p.named && !p.open && show != "\n" && show != "" {
 			f.put(hang)
 		}
-		f.put(show)
-		p.open = show != "\n"
+		if show != "" {
+			f.put(show)
+			p.open = show != "\n"
+		}
 		done += n
 		f.mark(done)
 	}

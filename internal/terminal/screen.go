@@ -32,9 +32,10 @@ const (
 // A screen is the face of a terminal that understands escape sequences. What
 // was said scrolls away upwards and is never touched again. At the bottom is
 // the live region: the last row of the reply that is coming (row), and the
-// block, which is what was typed since (below) and the prompt. Until the first
-// words of a reply come, and while it stops for something else, the block begins
-// with a sign that they are waited for, where they will stand. A model may think
+// block, which is what was typed since (below), what people are saying (words),
+// and the prompt. Until the first words of a reply come, and while it stops for
+// something else, the block begins with a sign that they are waited for, where
+// they will stand. A model may think
 // for long, and the sign is still, so that a machine which waits has nothing to
 // do.
 //
@@ -58,6 +59,7 @@ type screen struct {
 	gate    gate   // of the reply
 	breaks  int    // ends of lines that wait for something to stand after them
 	below   []string
+	words   []Line // that people are saying
 
 	prompting bool
 	line      string // safe
@@ -284,6 +286,12 @@ func (s *screen) prompt(line string, at int) frame {
 	safe, ends := new(gate).trace(line)
 	before, _ := slices.BinarySearch(ends, at+1)
 	s.prompting, s.line, s.at, s.laid = true, safe, before, nil
+	return s.repaint()
+}
+
+// hear shows what people are saying.
+func (s *screen) hear(words []Line) frame {
+	s.words, s.laid = words, nil
 	return s.repaint()
 }
 

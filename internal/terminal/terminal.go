@@ -16,7 +16,8 @@
 // goroutine writes, and these are the rules of what waits for it:
 //
 //   - a reply: whoever prints it waits, until it is stopped;
-//   - the line that is being typed: only the latest is kept;
+//   - the line that is being typed, and words that are being said: only the latest
+//     are kept;
 //   - lines of others, notices, what was typed: 256; then the oldest is
 //     dropped, and how many were dropped is shown.
 //
@@ -71,6 +72,8 @@ type Terminal struct {
 	line     string
 	at       int
 	typed    bool // line has changed since it was painted
+	words    []interim
+	heard    bool // words have changed since they were painted
 	replying bool
 	closing  bool
 	expired  bool // nothing is waited for any more
@@ -95,6 +98,12 @@ type op struct {
 	print *printing
 	begin bool // of a reply
 	note  bool // may be dropped
+}
+
+// An interim is the words of somebody who is saying them.
+type interim struct {
+	of   string // whose they are, for who replaces them
+	line Line
 }
 
 // A printing is a piece of a reply on its way. The terminal's mutex guards it.

@@ -375,6 +375,44 @@ before
 after
 > ` + "👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻" + `
   ` + "👩\u200d💻" + `|a`},
+		{"somebody says something", func(t *testing.T, w window) {
+			w.Prompt("typed", 5)
+			w.Note(terminal.Line{Text: "before"})
+			w.Hear("mic", terminal.Line{Head: "ann: ", Text: "turn …"})
+			w.Hear("call", terminal.Line{Head: "bob: ", Text: "\x1b[2Jwait …"})
+			sees(t, w, "before\nann: turn …\nbob: ␛[2Jwait …\n> typed|")
+			w.Hear("mic", terminal.Line{Head: "ann: ", Text: "turn the lights in the hall off, and those in the kitchen and in the garden too …"})
+		}, `
+before
+ann: …
+  kitchen and in the
+  garden too …
+bob: ␛[2Jwait …
+> typed|`},
+		{"what was being said is gone", func(t *testing.T, w window) {
+			w.Prompt("typed", 5)
+			w.Hear("mic", terminal.Line{Head: "ann: ", Text: "turn the lights in the hall off …"})
+			w.Hear("call", terminal.Line{Head: "bob: ", Text: "wait …"})
+			sees(t, w, "ann: turn the lights\n  in the hall off …\nbob: wait …\n> typed|")
+			w.Note(terminal.Line{Head: "ann: ", Text: "turn the lights off"})
+			w.Hear("mic", terminal.Line{})
+			w.Hear("nobody", terminal.Line{})
+		}, `
+ann: turn the lights
+  off
+bob: wait …
+> typed|`},
+		{"it is said while a reply comes", func(t *testing.T, w window) {
+			w.Prompt("", 0)
+			w.Begin("e")
+			say(t, w.Terminal, "The ti")
+			w.Hear("mic", terminal.Line{Head: "ann: ", Text: "wait …"})
+			sees(t, w, "e: The ti\nann: wait …\n> |")
+			say(t, w.Terminal, "des")
+			w.Hear("", terminal.Line{})
+		}, `
+e: The tides
+> |`},
 		{"a tab", func(t *testing.T, w window) {
 			w.Begin("e")
 			say(t, w.Terminal, "\tx")

@@ -124,6 +124,36 @@ func (t *Terminal) Prompt(line string, at int) {
 	t.more.Signal()
 }
 
+// mostVoices is how many people may be shown to speak at the same time.
+const mostVoices = 4
+
+// Hear shows what somebody is saying, as far as it is understood: above what is being typed,
+// until it is shown anew, or there is no text any more. Of is whose it is; nobody's is
+// everybody's, and without text.
+func (t *Terminal) Hear(of string, l Line) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.keys {
+		return
+	}
+	i := slices.IndexFunc(t.words, func(is interim) bool { return is.of == of })
+	switch {
+	case of == "":
+		t.words = nil
+	case i < 0 && l.Text == "":
+		return
+	case i < 0:
+		t.words = append(t.words, interim{of, l})
+		t.words = t.words[max(0, len(t.words)-mostVoices):]
+	case l.Text == "":
+		t.words = slices.Delete(t.words, i, i+1)
+	default:
+		t.words[i].line = l
+	}
+	t.heard = true
+	t.more.Signal()
+}
+
 // Bell makes the terminal ring.
 func (t *Terminal) Bell() { t.onScreen(func(*screen) frame { return frame{bytes: []byte("\a")} }) }
 
@@ -212,6 +242,13 @@ func (t *Terminal) next() (op, bool) {
 			return o, true
 		case t.closing:
 			return op{}, false
+		case t.heard:
+			t.heard = false
+			var words []Line
+			for _, is := range t.words {
+				words = append(words, is.line)
+			}
+			return op{paint: func(f face) frame { return f.(*screen).hear(words) }}, true
 		}
 		t.more.Wait()
 	}

@@ -31,6 +31,8 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Utterance:
 		c.asked.add(e, len(e.To) > 0)
 		c.term.Note(terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(b.Text), Quiet: len(e.To) == 0})
+	case earshot.Speech:
+		c.words(e, b)
 	case earshot.Memo:
 		c.term.Note(terminal.Line{Head: c.who(e) + " (to keep in mind): ", Text: string(b.Text)})
 	case earshot.Presence:
@@ -65,6 +67,15 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Settled:
 		c.term.Settle(b.About)
 	}
+}
+
+// words shows what somebody is saying, until it is an utterance or came to nothing.
+func (c *Console) words(e earshot.Event, s earshot.Speech) {
+	l := terminal.Line{}
+	if s.Stage == earshot.VoiceWords {
+		l = terminal.Line{Head: c.cfg.Name(e.Author) + ": ", Text: string(s.Words) + " …"}
+	}
+	c.term.Hear(e.From.String(), l)
 }
 
 // message shows what somebody wrote. What was never kept is off the record:

@@ -624,3 +624,37 @@ func TestSettles(t *testing.T) {
 		p.close(t)
 	}
 }
+
+// TestWordsOnTheScreen: what somebody is saying grows above the prompt, and gives way to what
+// they have said, or to nothing. In a pipe there is nothing of it.
+func TestWordsOnTheScreen(t *testing.T) {
+	w := terminaltest.Open(t, 60, 10)
+	o := console.New(console.Config{Outlet: "console", Name: func(id earshot.ParticipantID) string { return string(id) }}, w.Terminal)
+	p := newPipe(t)
+	beside := console.New(console.Config{Outlet: "pipe"}, p.Terminal)
+	mic := earshot.Handle{Provider: "microphone", ID: "default"}
+	show := func(from earshot.Handle, who earshot.ParticipantID, body earshot.Body) {
+		for _, o := range []*console.Console{o, beside} {
+			o.Show(earshot.Event{From: from, Author: who, Body: body})
+		}
+	}
+	sees := func(want string) {
+		t.Helper()
+		testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+	}
+	w.Prompt("hm", 2)
+	show(mic, "", earshot.Speech{Stage: earshot.VoiceBegan})
+	show(mic, "Ann", earshot.Speech{Stage: earshot.VoiceWords, Words: "turn the"})
+	sees("Ann: turn the …\n> hm|")
+	show(mic, "Ann", earshot.Speech{Stage: earshot.VoiceWords, Words: "turn the lights\x1b[2J off"})
+	show(earshot.Handle{Provider: "discord", ID: "7"}, "Bob", earshot.Speech{Stage: earshot.VoiceWords, Words: "no"})
+	sees("Ann: turn the lights␛[2J off …\nBob: no …\n> hm|")
+	show(mic, "Ann", earshot.Utterance{Text: "turn the lights off"})
+	show(mic, "Ann", earshot.Speech{Stage: earshot.VoiceOver})
+	sees("Ann: turn the lights off\nBob: no …\n> hm|")
+	show(earshot.Handle{Provider: "discord", ID: "7"}, "Bob", earshot.Speech{Stage: earshot.VoiceOver})
+	sees("Ann: turn the lights off\n> hm|")
+	if out := p.close(t); strings.Contains(out, "turn the …") || strings.Contains(out, "no …") {
+		t.Errorf("the pipe has %q", out)
+	}
+}

@@ -120,7 +120,9 @@ func (o *outlet) Show(e earshot.Event) {
 	if o.closed {
 		return
 	}
-	if o.box.Count(isShow) >= board {
+	if e.Body.Kind() == earshot.KindSpeech { // which is replaced by the next, however slow the terminal
+		o.box.Drop(-1, func(f wire.Frame) bool { return isInterim(f) && f.(wire.Show).Event.From == e.From })
+	} else if o.box.Count(isShow) >= board {
 		o.miss(o.box.Drop(1, isShow))
 	}
 	if o.box.Put(wire.Show{Event: e, Names: wire.NamesIn(e, o.call)}) != nil {
@@ -143,7 +145,13 @@ func (o *outlet) miss(n int) {
 
 func isShow(f wire.Frame) bool {
 	_, ok := f.(wire.Show)
-	return ok
+	return ok && !isInterim(f)
+}
+
+// isInterim reports whether f shows words that are being said.
+func isInterim(f wire.Frame) bool {
+	s, ok := f.(wire.Show)
+	return ok && s.Event.Body.Kind() == earshot.KindSpeech
 }
 
 func isMissed(f wire.Frame) bool {

@@ -265,6 +265,62 @@ func TestControlsOvertakeOnTheWire(t *testing.T) {
 	}
 }
 
+// TestSlowTerminalIsShownTheNewestWords: of what each person is saying a terminal that reads
+// late is shown the newest alone, and it misses nothing else by it.
+func TestSlowTerminalIsShownTheNewestWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		r := room{outlet: make(chan earshot.Outlet, 1)}
+		done := make(chan error, 1)
+		dropped := 0
+		go func() {
+			term := &remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, House: r, Dropped: func(n int) { dropped += n }}
+			done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
+		}()
+		_, _ = io.WriteString(far, `{"hello":{}}`+"\n")
+		c := wire.NewConn(far, far, wire.MaxDown)
+		if _, err := c.Read(); err != nil { // welcome
+			t.Fatal(err)
+		}
+		o := (<-r.outlet).(earshot.Board)
+		words := func(who, text string) earshot.Event {
+			return earshot.Event{From: earshot.Handle{Provider: "voice", ID: who}, Body: earshot.Speech{Stage: earshot.VoiceWords, Words: earshot.Text(text)}}
+		}
+		o.Show(words("ann", "on its way"))
+		synctest.Wait()
+		for i := range 1000 {
+			o.Show(words("ann", strings.Repeat("a", i)))
+			o.Show(words("bob", strings.Repeat("b", i)))
+		}
+		o.Show(earshot.Event{Body: earshot.Message{Text: "kept"}})
+		over := words("bob", "")
+		over.Body = earshot.Speech{Stage: earshot.VoiceOver}
+		o.Show(over)
+		var got []string
+		for range 4 {
+			f, err := c.Read()
+			show, ok := f.(wire.Show)
+			if !ok {
+				t.Fatalf("sent %T, %v", f, err)
+			}
+			switch b := show.Event.Body.(type) {
+			case earshot.Speech:
+				got = append(got, fmt.Sprintf("%s %s %d", show.Event.From.ID, b.Stage, len(b.Words)))
+			case earshot.Message:
+				got = append(got, string(b.Text))
+			}
+		}
+		if want := "ann words 10, ann words 999, kept, bob over 0"; strings.Join(got, ", ") != want {
+			t.Errorf("sent %s, want %s", strings.Join(got, ", "), want)
+		}
+		if dropped != 0 {
+			t.Errorf("%d are said to be missed", dropped)
+		}
+		far.Close()
+		<-done
+	})
+}
+
 // word reads a frame and names it.
 func word(c *wire.Conn) string {
 	f, err := c.Read()

@@ -18,8 +18,8 @@
 // has been silent for [Idle] to be dead.
 //
 // When the reader is slow, what is said waits, what is shown drops the oldest
-// and counts them, positions and controls replace what they outdate, and
-// nothing else can pile up.
+// and counts them, positions and controls replace what they outdate, as do words that
+// are being said, and nothing else can pile up.
 package wire
 
 import (

@@ -1,0 +1,161 @@
+package room
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+// interims are the words that are being said, as far as they are understood: the newest of
+// each voice, by what it is heard through. They are shown to those who are there, and stand
+// in no journal, no log and no prompt. What takes their place is the utterance, or nothing.
+// The zero value is ready.
+type interims struct {
+	pulse pulse
+
+	mu  sync.Mutex
+	all map[earshot.Handle]interim
+}
+
+// An interim is what was understood of one voice so far.
+type interim struct {
+	event earshot.Event // a Speech of the stage VoiceWords
+	told  time.Time     // when something was told of that voice last
+}
+
+// note takes in what a sense tells of a voice at now, and returns what is to be shown, if
+// anything is. Own says that it is the voice of the agent, come back, or may be. First says
+// that nothing was known of it.
+func (i *interims) note(e earshot.Event, own bool, now time.Time) (shown []earshot.Event, first bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	was, known := i.all[e.From]
+	said, _ := e.Body.(earshot.Speech)
+	switch {
+	case known && (own || said.Stage == earshot.VoiceOver):
+		return i.drop(was), false
+	case said.Stage != earshot.VoiceWords || own || strings.TrimSpace(string(said.Words)) == "":
+		if known {
+			i.all[e.From] = interim{was.event, now}
+		}
+		return nil, false
+	case i.all == nil:
+		i.all = make(map[earshot.Handle]interim)
+	case !known && len(i.all) >= maxStirring:
+		return nil, false
+	}
+	i.all[e.From] = interim{e, now}
+	if before, _ := was.event.Body.(earshot.Speech); before.Words == said.Words && was.event.Author == e.Author && slices.Equal(was.event.To, e.To) {
+		return nil, false
+	}
+	return []earshot.Event{e}, !known
+}
+
+// end forgets what had become of the voice of an utterance until it was one.
+func (i *interims) end(e earshot.Event) []earshot.Event {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if was, known := i.all[e.From]; known && !was.event.At.After(e.At) {
+		return i.drop(was)
+	}
+	return nil
+}
+
+// fade forgets the voices of which nothing was told for a while: a sense that dies says no
+// goodbye.
+func (i *interims) fade(now time.Time) (gone []earshot.Event) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, was := range i.all {
+		if now.Sub(was.told) >= fades {
+			gone = append(gone, i.drop(was)...)
+		}
+	}
+	return gone
+}
+
+// drop forgets one, and returns what shows that. It wants i.mu.
+func (i *interims) drop(was interim) []earshot.Event {
+	delete(i.all, was.event.From)
+	over := was.event
+	over.Body = earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1}
+	return []earshot.Event{over}
+}
+
+// seen returns what everybody in a may see, the oldest first.
+func (i *interims) seen(a earshot.Audience) (all []earshot.Event) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, is := range i.all {
+		if is.event.Visibility.Allows(a) {
+			all = append(all, is.event)
+		}
+	}
+	slices.SortFunc(all, func(a, b earshot.Event) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.From.String(), b.From.String()))
+	})
+	return all
+}
+
+// fading returns when the first of them fades; the zero time if there is none.
+func (i *interims) fading() (first time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, is := range i.all {
+		if at := is.told.Add(fades); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// noteWords shows the words that are being said, and that there are none any more.
+func (r *Room) noteWords(in incoming) {
+	said, _ := in.event.Body.(earshot.Speech)
+	own := in.to == conversation.Own || in.to == conversation.Unsure && said.Own
+	shown, first := r.interims.note(in.event, own, r.cfg.Now())
+	r.showInterims(shown)
+	if first {
+		r.nudge() // they may have to be forgotten
+	}
+	if first && !r.is().Listens() { // since this moment
+		r.hush()
+	}
+}
+
+// hush forgets all words that are being said.
+func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(fades))) }
+
+// fadingInterims returns a channel that yields when words are to be forgotten of which nothing
+// came, nil if there are none.
+func (r *Room) fadingInterims() <-chan time.Time {
+	at := r.interims.fading()
+	if at.IsZero() {
+		return nil
+	}
+	return time.After(max(0, at.Sub(r.cfg.Now())))
+}
+
+// showInterims shows what has become of some words to those who may see them.
+func (r *Room) showInterims(shown []earshot.Event) {
+	for _, e := range shown {
+		r.show(e)
+	}
+	if len(shown) > 0 {
+		r.interims.pulse.beat()
+		r.pulse.beat()
+	}
+}
+
+// Interim returns the words that are being said, as everybody in a may see them: events of
+// the kind speech, one of each voice, which are kept nowhere. Changed is closed when there
+// may be others.
+func (r *Room) Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{}) {
+	changed = r.interims.pulse.next() // before looking, so that nothing falls between
+	return r.interims.seen(a), changed
+}
