@@ -197,3 +197,41 @@ func TestScreens(t *testing.T) {
 		golden(t, name, words(m.Screen()))
 	}
 }
+
+// TestWords: what somebody is saying grows below the transcript, until it stands in it.
+func TestWords(t *testing.T) {
+	m := opened(80, 24, nil)
+	began := noon.Add(80 * time.Second)
+	says := func(words string) monitor.Snapshot {
+		s := house()
+		s.Replies = nil
+		if words != "" {
+			s.Words = []earshot.Event{{At: began, From: earshot.Handle{Provider: "microphone", ID: "1"}, Author: "bob", Body: earshot.Speech{Stage: earshot.VoiceWords, Words: earshot.Text(words)}}}
+		}
+		data, err := json.Marshal(s) // as it comes over the wire
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = monitor.Snapshot{}
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, said := range []string{"turn the", "turn the lights\x1b[2J off"} {
+		m.Step(began.Add(time.Second), says(said))
+		want := " 12:01:20 Bob (voice): " + strings.ReplaceAll(said, "\x1b", "␛") + " …\n"
+		if got := words(m.Screen()); strings.Count(got, want) != 1 {
+			t.Errorf("the screen lacks %q:\n%s", want, got)
+		}
+	}
+	e := earshot.Event{Sequence: 1, ID: "u1", At: began, From: earshot.Handle{Provider: "microphone", ID: "1"}, Author: "bob", Body: earshot.Utterance{Text: "turn the lights off", Confidence: 1}}
+	m.Step(began.Add(2*time.Second), monitor.Events{e}) // which comes by another way
+	if got := words(m.Screen()); strings.Count(got, "turn the lights") != 1 || strings.Contains(got, "off …") {
+		t.Errorf("it is there twice:\n%s", got)
+	}
+	m.Step(began.Add(2*time.Second), says(""))
+	if got := words(m.Screen()); strings.Count(got, "turn the lights") != 1 {
+		t.Errorf("afterwards there is\n%s", got)
+	}
+}

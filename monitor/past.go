@@ -283,6 +283,17 @@ func (p *past) together(is *entry) {
 	}
 }
 
+// heard reports whether the utterance is here that the words of e have become.
+func (p *past) heard(e earshot.Event) bool {
+	for k := len(p.all) - 1; k >= max(0, len(p.all)-12); k-- {
+		u := p.all[k].event
+		if u.Body.Kind() == earshot.KindUtterance && u.From == e.From && u.At.Equal(e.At) {
+			return true
+		}
+	}
+	return false
+}
+
 // spoken returns from when to when somebody said something aloud.
 func spoken(e earshot.Event) (from, to time.Time, ok bool) {
 	u, ok := e.Body.(earshot.Utterance)

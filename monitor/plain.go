@@ -186,6 +186,9 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 
 // write writes one event.
 func (w *lineWriter) write(e earshot.Event) error {
+	if e.Body.Kind() == earshot.KindSpeech { // which has no end: how the room is tells of it
+		return nil
+	}
 	if w.JSON {
 		return w.line(e)
 	}

@@ -387,7 +387,7 @@ func (m *Model) transcript(width, height int) []row {
 	for k, r := range up {
 		rows[height-1-k] = r
 	}
-	if len(up) < height && len(m.past.all) == 0 {
+	if len(up) == 0 && len(m.past.all) == 0 {
 		rows = m.welcome(width, height)
 	} else if len(up) < height && height-len(up) > 0 {
 		copy(rows, rows[height-len(up):]) // what there is stands at the top until the screen is full
@@ -448,11 +448,16 @@ func light(r row, words string) (lit row) {
 	return lit
 }
 
-// growing shows the replies that are being made or said: what was heard so far, and what
-// not yet.
+// growing shows what people are saying, and the replies that are being made or said: what
+// was heard so far, and what not yet.
 func (m *Model) growing(width int) (rows []row) {
 	if m.lost != "" || m.filter.text != "" {
 		return nil
+	}
+	for _, e := range m.now.Words {
+		if !m.past.heard(e) {
+			rows = append(rows, m.words(e, width)...)
+		}
 	}
 	mine := m.mine.Opening.Turn != ""
 	for _, g := range m.now.Replies {
@@ -470,6 +475,13 @@ func (m *Model) growing(width int) (rows []row) {
 		rows = append(rows, m.grows(m.joined(g), width)...)
 	}
 	return rows
+}
+
+// words shows what somebody is saying, as far as it is understood.
+func (m *Model) words(e earshot.Event, width int) []row {
+	said, _ := e.Body.(earshot.Speech)
+	text := append(row{{dim, " " + e.At.Local().Format("15:04:05") + " "}}, m.past.head(m.marks, e, "voice")...)
+	return wrap(append(text, span{dim, m.marks.safe(string(said.Words))}, span{good, " " + m.marks.more}), width, stamp)
 }
 
 // joined adds to a reply what has come out here and is not told of yet.

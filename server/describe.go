@@ -60,7 +60,7 @@ var described = map[string]about{
 		in:   posting{}, out: receipt{}, changes: "message", faults: []int{503},
 	},
 	"GET /v1/events": {
-		says:       "Follow what happens: what has happened after a sequence, and then what comes, until the connection ends.",
+		says:       "Follow what happens: what has happened after a sequence, and then what comes, until the connection ends. Words that are being said come as events of the kind speech, which are kept nowhere and have no sequence: the next one with the same from takes their place, and the stage over says that there are none any more.",
 		parameters: []parameter{{name: "after", says: "The last sequence that is known already; 0 is none.", kind: reflect.TypeFor[int64]()}},
 		out:        earshot.Event{}, media: lines, faults: []int{503},
 	},
@@ -313,7 +313,7 @@ var kinds = []earshot.Kind{
 }
 
 // eventSchema describes an event, which writes itself: its fields, and its body beside
-// its kind. Only what is kept is ever told.
+// its kind. Only what is kept is ever told, and words that are being said.
 func eventSchema(all *openapi.Schemas) openapi.Schema {
 	type fields earshot.Event // without the methods
 	event := all.Of(reflect.TypeFor[struct{ fields }]())
@@ -325,7 +325,7 @@ func eventSchema(all *openapi.Schemas) openapi.Schema {
 		if err != nil {
 			panic(fmt.Sprintf("server: %v", err)) // there is no such kind
 		}
-		if !kind.Durable() {
+		if !kind.Durable() && kind != earshot.KindSpeech {
 			continue
 		}
 		names = append(names, string(kind))

@@ -94,13 +94,16 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error 
 }
 
 // events streams what happens from a sequence on, an event a line, for as long
-// as the client reads. An empty line is a sign of life.
+// as the client reads, and the words that are being said as they change. Those are
+// kept nowhere: who is slow is told the newest of each voice. An empty line is a
+// sign of life.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error {
 	after, err := sequence(r.URL.Query().Get("after"))
 	if err != nil {
 		return err
 	}
 	out, limit := &stream{w: w, control: http.NewResponseController(w)}, batch
+	var said interims
 	var is turn
 	defer func() { is.end() }()
 	for {
@@ -111,15 +114,20 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 		if err != nil || out.write(g.text) != nil {
 			return nil // the client asks again from where it is
 		}
-		is.end()
 		if g.n > 0 {
 			after = g.last
 		}
 		if g.more {
+			is.end()
 			limit = min(batch, 2*g.n) // what is long is not read to be thrown away
 			continue
 		}
-		if is, err = out.rest(r.Context(), &s.turns, grown, func() error { return s.stay(r.Context(), who) }); err != nil {
+		words, changed := s.interim(who)
+		if err := out.write(said.lines(words)); err != nil {
+			return nil
+		}
+		is.end()
+		if is, err = out.rest(r.Context(), &s.turns, grown, func() error { return s.stay(r.Context(), who) }, changed); err != nil {
 			return nil
 		}
 		limit = batch // all that has come meanwhile
@@ -158,9 +166,12 @@ type stream struct {
 	begun   bool
 }
 
-// write sends lines. It blocks while the client does not read, for as long as
-// one that is alive may take.
+// write sends lines, if there are any or none was sent yet. It blocks while the client
+// does not read, for as long as one that is alive may take.
 func (s *stream) write(lines []byte) error {
+	if len(lines) == 0 && s.begun {
+		return nil
+	}
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -180,13 +191,14 @@ func (s *stream) begin() error {
 	return s.control.SetWriteDeadline(time.Now().Add(wire.Idle))
 }
 
-// rest waits until the journal has grown and it is the stream's turn, with a sign of life
-// now and then. An error says that the stream is over, or whoever reads it may not stay.
-func (s *stream) rest(ctx context.Context, all *turns, grown <-chan struct{}, stay func() error) (turn, error) {
+// rest waits until the journal has grown, or something else has changed, and it is the
+// stream's turn, with a sign of life now and then. An error says that the stream is over,
+// or whoever reads it may not stay.
+func (s *stream) rest(ctx context.Context, all *turns, grown <-chan struct{}, stay func() error, or ...<-chan struct{}) (turn, error) {
 	ask := time.NewTicker(remote.Look)
 	defer ask.Stop()
 	for quiet := remote.Look; ; quiet += remote.Look {
-		if is, ok := all.wait(ctx, grown, ask.C); ok {
+		if is, ok := all.wait(ctx, grown, ask.C, or...); ok {
 			return is, nil
 		}
 		if err := errors.Join(ctx.Err(), stay()); err != nil {

@@ -50,6 +50,7 @@ type house struct {
 	see    func(server.Principal, server.Looking) (any, error)
 	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
 	past   func(context.Context) error                          // nil finds all
+	says   func() ([]earshot.Event, <-chan struct{})            // nil is that nobody says anything
 
 	reload func() (any, error)          // nil finds that nothing has changed
 	stays  func(server.Principal) error // nil lets everybody stay
@@ -203,6 +204,13 @@ func (h *house) Grown() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.grown
+}
+
+func (h *house) Interim(earshot.Audience) ([]earshot.Event, <-chan struct{}) {
+	if h.says != nil {
+		return h.says()
+	}
+	return nil, nil
 }
 
 func (h *house) State(context.Context, server.Principal) (any, error) {

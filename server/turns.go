@@ -37,14 +37,18 @@ type turns struct {
 	late line // who is to be told already, since it happened while they were told of something
 }
 
-// wait returns true when something has happened, which closes grown, and it is somebody's
-// turn to be told; false when ctx has ended or a time has come before. Who has been told
-// ends the turn.
-func (t *turns) wait(ctx context.Context, grown <-chan struct{}, until <-chan time.Time) (turn, bool) {
+// wait returns true when something has happened, which closes grown or else, and it is
+// somebody's turn to be told; false when ctx has ended or a time has come before. Who has been
+// told ends the turn.
+func (t *turns) wait(ctx context.Context, grown <-chan struct{}, until <-chan time.Time, or ...<-chan struct{}) (turn, bool) {
 	t.once.Do(func() { t.pace = rate.NewLimiter(perSecond, ahead) })
-	in, at := &t.next, t.next.come(grown)
+	var other <-chan struct{}
+	if len(or) > 0 {
+		other = or[0]
+	}
+	in, at := &t.next, t.next.come(grown, other)
 	if at == nil {
-		in, at = &t.late, t.late.come(nil)
+		in, at = &t.late, t.late.come(nil, nil)
 	}
 	select {
 	case <-at.front:
@@ -55,13 +59,17 @@ func (t *turns) wait(ctx context.Context, grown <-chan struct{}, until <-chan ti
 		in.leave(at)
 		return turn{}, false
 	}
+	happened := false
 	select {
 	case <-grown:
-		if t.pace.Wait(ctx) == nil {
-			return turn{in, at, time.AfterFunc(lagging, func() { in.leave(at) })}, true
-		}
+		happened = true
+	case <-other:
+		happened = true
 	case <-until:
 	case <-ctx.Done():
+	}
+	if happened && t.pace.Wait(ctx) == nil {
+		return turn{in, at, time.AfterFunc(lagging, func() { in.leave(at) })}, true
 	}
 	in.leave(at)
 	return turn{}, false
@@ -97,11 +105,13 @@ type place struct {
 // come returns the place of who comes, nil if something has happened already. Who knows
 // less cannot come behind who knows more and waits for what is next: what happens lies
 // before the one comes, or after the other has.
-func (l *line) come(grown <-chan struct{}) *place {
+func (l *line) come(grown, other <-chan struct{}) *place {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
 	case <-grown:
+		return nil
+	case <-other:
 		return nil
 	default:
 	}

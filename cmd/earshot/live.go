@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"earshot"
 	"earshot/executive/room"
 	"earshot/participants"
 	"earshot/server"
@@ -29,4 +30,13 @@ func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}
 		v.Cameras = append(v.Cameras, lensOf(h.sighting(e), e.running()))
 	}
 	return v, changed, nil
+}
+
+// Interim implements [server.Listener].
+func (h house) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
+	r, ok := h.rooms.find(a.Room)
+	if !ok {
+		return nil, nil
+	}
+	return r.Interim(a)
 }

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"encoding/json"
+
+	"earshot"
+)
+
+// A Listener is a house in which words are heard before it is known what they will be. It is
+// optional; the event stream tests for it.
+type Listener interface {
+	// Interim returns the words that are being said, as everybody in an audience may see
+	// them: events of the kind speech, one of each voice. Changed is closed when there may
+	// be others. It returns at once, and may be called from many goroutines.
+	Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{})
+}
+
+// interim returns the words that are being said, as somebody may see them.
+func (s *Server) interim(who guest) (words []earshot.Event, changed <-chan struct{}) {
+	if l, ok := s.House.(Listener); ok {
+		return l.Interim(who.Audience)
+	}
+	return nil, nil
+}
+
+// interims are the words that were told of each voice last. The zero value is that none were.
+type interims map[earshot.Handle]earshot.Event
+
+// lines returns what there is to be told of the words that are being said now, an event a
+// line: those that are others, and those of which there is nothing any more.
+func (i *interims) lines(words []earshot.Event) (lines []byte) {
+	now := make(interims, len(words))
+	tell := func(e earshot.Event) {
+		if line, err := json.Marshal(e); err == nil { // nothing in it can fail
+			lines = append(append(lines, line...), '\n')
+		}
+	}
+	for _, e := range words {
+		now[e.From] = e
+		if was, told := (*i)[e.From]; !told || !same(was, e) {
+			tell(e)
+		}
+	}
+	for from, was := range *i {
+		if _, still := now[from]; !still {
+			was.Body = earshot.Speech{Stage: earshot.VoiceOver, Confidence: 1}
+			tell(was)
+		}
+	}
+	*i = now
+	return lines
+}
+
+// same reports whether two events tell of the same words by the same person.
+func same(a, b earshot.Event) bool {
+	is, _ := a.Body.(earshot.Speech)
+	was, _ := b.Body.(earshot.Speech)
+	return a.At.Equal(b.At) && a.Author == b.Author && is.Words == was.Words
+}
