@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 
 	"earshot"
 	"earshot/config"
@@ -148,7 +149,7 @@ func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s s
 type sayCommand struct {
 	introduction
 	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
-	Text []string       `arg:"" optional:"" help:"What to say; without it, every line of standard input is said."`
+	Text []string       `arg:"" optional:"" help:"What to say; - says all of standard input as one message, and without it every line of that is said."`
 	JSON bool           `help:"Print what became of each reply as JSON, for programs."`
 }
 
@@ -187,7 +188,9 @@ func (s sayCommand) Run(a *app) error {
 	}
 	g, ctx := errgroup.WithContext(a.ctx)
 	g.Go(typed)
-	g.Go(func() error { return c.Attach(ctx, calling(a.sense(t, o.id), at), o, called) })
+	handle, _ := self()
+	said := sense.New(sense.Config{Handle: handle, Via: local, NewID: o.id, Whole: len(s.Text) > 0}, t)
+	g.Go(func() error { return c.Attach(ctx, calling(said, at), o, called) })
 	err = errors.Join(g.Wait(), done())
 	return errors.Join(err, s.verdict(a, c, o))
 }
@@ -262,17 +265,19 @@ func faults(ctx context.Context, c *server.Client, w io.Writer) error {
 // input is what is said, as a file that a terminal can be opened on, and what
 // writes it there.
 func (s sayCommand) input(a *app) (*os.File, func() error, error) {
-	if len(s.Text) == 0 {
+	text := strings.Join(s.Text, " ")
+	switch {
+	case len(s.Text) == 0, text == "-" && !term.IsTerminal(int(a.in.Fd())):
 		return a.in, func() error { return nil }, nil
+	case text == "-":
+		return nil, nil, &verdict{misused, errors.New("say - takes one message from a file or a pipe: earshot say - < FILE\n  → to talk at a terminal: earshot chat")}
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
 	}
-	// A line is one question, so what was said in several is said in one.
-	line := strings.Join(strings.Fields(strings.Join(s.Text, " ")), " ") + "\n"
 	return r, func() error {
-		_, err := io.WriteString(w, line)
+		_, err := io.WriteString(w, text)
 		if errors.Is(err, os.ErrClosed) {
 			err = nil
 		}
