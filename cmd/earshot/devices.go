@@ -111,6 +111,9 @@ func lookAtSound(ctx context.Context, microphone, loudspeaker string) (ears, mou
 			return unanswered(ears, soundHelper), unanswered(mouth, soundHelper), err
 		}
 		ears.Text, mouth.Text = err.Error(), err.Error()
+		if f, ok := errors.AsType[*sound.Fault](err); ok {
+			ears.Absent, mouth.Absent = f.Absent, f.Absent
+		}
 		if c, ok := errors.AsType[curable](err); ok {
 			ears.Cure, mouth.Cure = c.Cure(), c.Cure()
 		}
@@ -143,9 +146,9 @@ func found(f finding, name string, list []sound.Device) finding {
 			return f
 		}
 	}
-	f.Text, f.Cure = "there is none", "connect one, then: earshot devices"
+	f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then: earshot devices"
 	if name != "" {
-		f.Text = fmt.Sprintf("%q is not there", name)
+		f.Absent, f.Text = false, fmt.Sprintf("%q is not there", name)
 		f.Cure = "connect it, or choose another: earshot devices"
 	}
 	return f

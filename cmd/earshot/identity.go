@@ -39,6 +39,7 @@ const tries = 3
 type porch struct {
 	known     []participants.Participant // whom one can say to be
 	own       earshot.ParticipantID      // whose account it is; empty if nobody's
+	usual     string                     // who is meant where nobody is named; empty if nobody is
 	strangers bool                       // new names are welcome
 	anonymous bool                       // and so is having none
 
@@ -65,7 +66,7 @@ type entrance func(ctx context.Context, i introduction, p porch) (name string, s
 // enter is the entrance of who may be asked.
 func (a *app) enter(ctx context.Context, i introduction, p porch) (string, field.Secret, error) {
 	if i.Identity == "" && a.person() {
-		return a.ask(ctx, p.ordered())
+		return a.ask(ctx, p.ordered().as(lastName()))
 	}
 	return a.enterAs(a.speaker())(ctx, i, p)
 }
@@ -124,7 +125,7 @@ func (p porch) proves(name string) bool {
 func (a *app) ask(ctx context.Context, p porch) (name string, secret field.Secret, err error) {
 	a.list(p)
 	for range tries {
-		fmt.Fprint(a.out, p.question())
+		fmt.Fprint(a.printed(), p.question())
 		line, err := readLine(ctx, a.in)
 		if err != nil {
 			fmt.Fprintln(a.out)
@@ -137,9 +138,9 @@ func (a *app) ask(ctx context.Context, p porch) (name string, secret field.Secre
 			return name, secret, err
 		}
 		problem, cure := plainly(err)
-		fmt.Fprintf(a.out, "%s\n", terminal.Safe(problem))
+		fmt.Fprintln(a.printed(), terminal.Safe(problem))
 		if cure != "" {
-			fmt.Fprintf(a.out, "  → %s\n", terminal.Safe(cure))
+			fmt.Fprintf(a.printed(), "  → %s\n", terminal.Safe(cure))
 		}
 	}
 	return "", "", &verdict{failed, fmt.Errorf("nobody came in after %d tries", tries)}
@@ -154,7 +155,7 @@ func (a *app) list(p porch) {
 	}
 	for i, k := range p.known {
 		line := fmt.Sprintf("  %2d  %-*s  %s", i+1, widest, k.Name, k.Description)
-		fmt.Fprintln(a.out, strings.TrimRight(terminal.Safe(line), " "))
+		fmt.Fprintln(a.printed(), strings.TrimRight(terminal.Safe(line), " "))
 	}
 	fmt.Fprintln(a.out)
 }
@@ -169,8 +170,12 @@ func (p porch) question() string {
 		answers = append(answers, anonymous)
 	}
 	usual := ""
-	if p.own != "" {
+	switch {
+	case p.usual == "":
+	case p.own != "" && p.usual == p.known[0].Name:
 		usual = " [1]"
+	default:
+		usual = " [" + terminal.Safe(p.usual) + "]"
 	}
 	return strings.Join(answers, ", ") + usual + ": "
 }
@@ -181,11 +186,11 @@ func (p porch) meant(line string) (string, error) {
 	if line == "/exit" || line == "/quit" { // as the opening screen says
 		return "", errLeft
 	}
-	if line == "" && p.own != "" {
-		return p.known[0].Name, nil
+	if line == "" && p.usual == "" {
+		return "", errors.New("nobody has no name")
 	}
 	if line == "" {
-		return "", errors.New("nobody has no name")
+		return p.usual, nil
 	}
 	n, err := strconv.Atoi(line)
 	switch {
@@ -213,6 +218,33 @@ func (p porch) ordered() porch {
 		p.own = ""
 	}
 	return p
+}
+
+// as offers whoever came in last, if they may come in again, and else whose account it is.
+func (p porch) as(last string) porch {
+	if p.own != "" {
+		p.usual = p.known[0].Name
+	}
+	i := slices.IndexFunc(p.known, func(k participants.Participant) bool { return participants.Key(k.Name) == participants.Key(last) })
+	switch {
+	case last == "":
+	case i >= 0:
+		p.usual = p.known[i].Name
+	case p.strangers:
+		p.usual = last
+	}
+	return p
+}
+
+// lastName returns as whom this user came in last; nothing if they did not, or nobody can
+// tell.
+func lastName() string {
+	text, err := os.ReadFile(lastFile())
+	name := strings.TrimSpace(string(text))
+	if err != nil || len(name) > longestAnswer {
+		return ""
+	}
+	return name
 }
 
 // lastFile is where it is kept as whom this user came in last.

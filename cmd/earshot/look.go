@@ -24,10 +24,11 @@ const glance = 1500 * time.Millisecond
 
 // A finding is what was found out about one thing that earshot needs.
 type finding struct {
-	Thing string `json:"thing"`
-	Works bool   `json:"works"`
-	Text  string `json:"text"`
-	Cure  string `json:"cure,omitempty"` // the command or the step that mends it
+	Thing  string `json:"thing"`
+	Works  bool   `json:"works"`
+	Absent bool   `json:"absent,omitempty"` // it is a device that is not there, which is no fault
+	Text   string `json:"text"`
+	Cure   string `json:"cure,omitempty"` // the command or the step that mends it
 }
 
 // notice tells of a finding that does not work, where others are told of too.
@@ -35,11 +36,26 @@ func (f finding) notice() earshot.Notice {
 	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure}
 }
 
+// briefly returns findings with a line for each device that is not there: earshot doctor says
+// more of them.
+func briefly(findings []finding) []finding {
+	brief := slices.Clone(findings)
+	for i := range brief {
+		if brief[i].Absent {
+			brief[i].Cure = ""
+		}
+	}
+	return brief
+}
+
 // show prints findings, one a line, the cure of each below it.
 func show(w io.Writer, findings []finding) {
 	for _, f := range findings {
 		sign := "✓"
-		if !f.Works {
+		switch {
+		case f.Absent:
+			sign = "–"
+		case !f.Works:
 			sign = "✗"
 		}
 		fmt.Fprintf(w, "  %s %-14s %s\n", sign, f.Thing, terminal.Safe(f.Text))

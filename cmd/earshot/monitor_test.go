@@ -271,6 +271,7 @@ func TestMonitorOfSomebodyElse(t *testing.T) {
 	ann.says("/msg Bob the ring is in the teapot")
 	ann.await("the ring is in the teapot", 1)
 	ann.says("Bob, are you coming?")
+	testkit.Await(t, soon, "what she has said", func() bool { return strings.Contains(h.history0("Ann"), "are you coming?") })
 	for who, sees := range map[string]bool{"Ann": true, "Bob": true, "Cy": false} {
 		for _, how := range [][]string{{"--plain"}, {"--json"}} {
 			r := h.earshot(nil, append([]string{"monitor", "--no-follow", "--last", "1000", "--identity", who}, how...)...)

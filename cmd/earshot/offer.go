@@ -38,10 +38,10 @@ func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*c
 	is := newModelChoice(cfg, engineModel{l.config.Name, name}, talkRole)
 	change := func(cfg *config.Config) { instead(&cfg.Executive.LLM, l.config.Model, name) }
 	if err := is.keep(); err != nil {
-		fmt.Fprintf(a.out, "It is used now. %v\n\n", err)
+		fmt.Fprintf(a.printed(), "It is used now. %v\n\n", err)
 		insists = change
 	} else {
-		fmt.Fprintf(a.out, "Kept in %s.\n\n", short(is.file))
+		fmt.Fprintf(a.printed(), "Kept in %s.\n\n", short(is.file))
 	}
 	change(cfg)
 	return lookAtEngines(a.ctx, cfg.Executive.LLM), insists
@@ -49,11 +49,11 @@ func (a *app) offer(cfg *config.Config, looks []look) (_ []look, insists func(*c
 
 // offerInstalled asks which of the models that there are is to answer.
 func (a *app) offerInstalled(l look) (name string, ok bool) {
-	fmt.Fprintf(a.out, "%s is not installed here. These are:\n\n", l.config.Model)
+	fmt.Fprintf(a.printed(), "%s is not installed here. These are:\n\n", l.config.Model)
 	for i, m := range l.has {
-		fmt.Fprintf(a.out, "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
+		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
 	}
-	fmt.Fprintf(a.out, "\nWhich one shall answer? [1, or n for none] ")
+	fmt.Fprintf(a.printed(), "\nWhich one shall answer? [1, or n for none] ")
 	line, err := readLine(a.ctx, a.in)
 	n, ok := choice(line, len(l.has))
 	if err != nil || !ok {
@@ -64,13 +64,13 @@ func (a *app) offerInstalled(l look) (name string, ok bool) {
 
 // offerSmall asks whether a model is to be downloaded, and has that done.
 func (a *app) offerSmall(l look) (name string, ok bool) {
-	fmt.Fprintf(a.out, "No model is installed here. %s is small and can call tools; to download it takes %s.\nDownload it now? [y/N] ", smallModel, smallSize)
+	fmt.Fprintf(a.printed(), "No model is installed here. %s is small and can call tools; to download it takes %s.\nDownload it now? [y/N] ", smallModel, smallSize)
 	line, err := readLine(a.ctx, a.in)
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
 		return "", false
 	}
 	if err := a.download(smallModel, false).run(a.ctx, l.config); err != nil {
-		fmt.Fprintf(a.out, "%v\n\n", err)
+		fmt.Fprintf(a.printed(), "%v\n\n", err)
 		return "", false
 	}
 	return smallModel, true

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -49,6 +50,7 @@ func TestWhoAreYou(t *testing.T) {
 		{"a reserved word", "System\rbob\r", "→ ", "You are Bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			os.Remove(filepath.Join(h.dir, "state/earshot/identity")) // who came in last
 			w := h.begin("chat")
 			w.await("Who are you? 1 ", 1)
 			w.await("2 Ann human user, primary 3 Bob bites 4 Eve an AI assistant", 1)
@@ -80,6 +82,38 @@ func TestWhoAreYou(t *testing.T) {
 		t.Errorf("three slips end it with %d", code)
 	}
 	w.await("nobody came in after 3 tries", 1)
+}
+
+// TestYesterdaysName: who comes back is offered the name that they had, if it is still
+// one.
+func TestYesterdaysName(t *testing.T) {
+	t.Parallel()
+	h := newCompany(t)
+	h.daemon()
+	comes := func(offered, typed, is string) {
+		t.Helper()
+		w := h.begin("chat")
+		w.await("a number, a new name, anonymous ["+offered+"]:", 1)
+		w.types(typed + "\r")
+		w.await(">", 1)
+		w.says("/identity")
+		w.await(is, 1)
+		w.types("\x04")
+		if code := w.ended(); code != success {
+			t.Errorf("%s: it ends with %d", offered, code)
+		}
+	}
+	comes("1", "2", "You are Ann")
+	comes("Ann", "", "You are Ann")
+	comes("Ann", "Jo Wren", "You are Jo Wren")
+	comes("Jo Wren", "", "You are Jo Wren")
+	comes("Jo Wren", "anonymous", "You are guest_") // who is nobody to come back as
+	comes("Jo Wren", "1", "You operate this machine's earshot.")
+	comes("1", "", "You operate this machine's earshot.")
+	h.write("state/earshot/identity", "\n")
+	comes("1", "", "You operate this machine's earshot.")
+	h.write("state/earshot/identity", strings.Repeat("x", 5000))
+	comes("1", "", "You operate this machine's earshot.")
 }
 
 // TestToken: who needs one is asked for it, unseen; when it is revoked, who came

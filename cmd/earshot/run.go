@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -41,7 +40,7 @@ func (r runCommand) Run(a *app) error {
 		return fmt.Errorf("%w, and is not this service; end it first", err) // nobody sits here who could join it
 	}
 	if errors.Is(err, server.ErrRunning) {
-		fmt.Fprintln(a.err, "earshot is already running; this terminal joins it.")
+		fmt.Fprintln(a.told(), "earshot is already running; this terminal joins it.")
 		return a.attach(cfg, r.introduction, "")
 	}
 	if err != nil {
@@ -132,12 +131,12 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 		d.vitals.found(finding{Thing: "console", Works: true})
 	}
 	findings = append(append(findings, api...), tellAgents(d.book)...)
-	var w io.Writer = a.err
+	w := a.told()
 	if a.person() {
-		w = a.out
+		w = a.printed()
 	}
 	fmt.Fprintf(w, "%s is within earshot.\n\n", d.Name(participants.Agent))
-	show(w, findings)
+	show(w, briefly(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
 		d.desk.Know(earshot.Notice{Key: l.Thing, Text: "there was no model at the start: " + l.Text, Cure: l.Cure})

@@ -87,7 +87,7 @@ func (m machine) lookAt(c webcam.Camera) finding {
 	about, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Device == "":
-		f.Text, f.Cure = "there is none", "connect one, then: earshot devices; without one: set providers.webcam.enabled to false"
+		f.Absent, f.Text, f.Cure = true, "there is none", "connect one, then: earshot devices; without one: set providers.webcam.enabled to false"
 	case errors.Is(err, fs.ErrNotExist):
 		f.Text, f.Cure = fmt.Sprintf("%q is not there", unveiled(c.Device)), "connect it, or choose another: earshot devices"
 	case err != nil:

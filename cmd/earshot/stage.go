@@ -35,19 +35,20 @@ type demoCommand struct {
 
 // Run performs the demonstration.
 func (d demoCommand) Run(a *app) error {
-	fmt.Fprintln(a.err, "A conversation with a scripted model, in a house of its own that is thrown away afterwards.")
-	fmt.Fprintln(a.err, "What is typed here is typed by the script. ^C ends it.")
-	fmt.Fprintln(a.err)
+	told := a.told()
+	fmt.Fprintln(told, "A conversation with a scripted model, in a house of its own that is thrown away afterwards.")
+	fmt.Fprintln(told, "What is typed here is typed by the script. ^C ends it.")
+	fmt.Fprintln(told)
 	events, err := a.perform(demoScene, d.Speed, true)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.err, "\nThis is what the journal says of it: what was heard, who cut in, and what was left unsaid.")
-	fmt.Fprintln(a.err)
-	for _, e := range events {
-		printLine(a.out, e, called)
+	fmt.Fprintln(told, "\nThis is what the journal says of it: what was heard, who cut in, and what was left unsaid.")
+	fmt.Fprintln(told)
+	for _, e := range inOrder(events) {
+		printLine(a.printed(), e, called)
 	}
-	fmt.Fprintln(a.err, "\nTo talk to it yourself: earshot run")
+	fmt.Fprintln(told, "\nTo talk to it yourself: earshot run")
 	return nil
 }
 

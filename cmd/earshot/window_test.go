@@ -37,9 +37,11 @@ func (h *home) open(args ...string) *window {
 }
 
 // begin runs earshot with args in a window, where nothing has been typed yet.
-func (h *home) begin(args ...string) *window {
+func (h *home) begin(args ...string) *window { return h.beginOn(120, 30, args...) }
+
+// beginOn is begin in a window of some size.
+func (h *home) beginOn(width, height int, args ...string) *window {
 	h.t.Helper()
-	const width, height = 120, 30
 	w := &window{t: h.t, cmd: h.command(args...), done: make(chan struct{}), shown: make(chan struct{}), emulator: terminaltest.NewEmulator(width, height)}
 	user, slave, err := pty.Open()
 	if err != nil {
@@ -47,7 +49,7 @@ func (h *home) begin(args ...string) *window {
 	}
 	defer slave.Close()
 	w.user = user
-	if err := pty.Setsize(user, &pty.Winsize{Rows: height, Cols: width}); err != nil {
+	if err := pty.Setsize(user, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}); err != nil {
 		h.t.Fatal(err)
 	}
 	w.before = w.state()

@@ -40,6 +40,9 @@ var (
 type Fault struct {
 	Text string `json:"text"`
 	Fix  string `json:"fix,omitempty"` // the command or the step that mends it
+
+	// Absent says that there is no device at all.
+	Absent bool `json:"absent,omitempty"`
 }
 
 // Error says what is wrong.

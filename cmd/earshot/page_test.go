@@ -1,0 +1,89 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"earshot/internal/sound"
+)
+
+// TestFirstScreen: at any width no word is broken that fits, whatever works and what does not.
+func TestFirstScreen(t *testing.T) {
+	t.Parallel()
+	texts := make(map[int]string)
+	for _, width := range []int{40, 41, 60, 80, 120, 300} {
+		h := newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true", "EARSHOT_OUTLETS_LOUDSPEAKER_ENABLED=true", "EARSHOT_PROVIDERS_WEBCAM_ENABLED=true",
+			"EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", "EARSHOT_SERVER_LISTEN=127.0.0.1:0")
+		w := h.beginOn(width, 60, "run")
+		w.await("a number, a new name [1]:", 1)
+		w.types("\x04")
+		if code := w.ended(); code != success {
+			t.Errorf("it ends with %d", code)
+		}
+		text := w.text()
+		texts[width] = text[:strings.Index(text, "Who are you?")]
+	}
+	paths := regexp.MustCompile(`(\S*/\S*|:\d+)`) // of which each home has its own, longer than a row
+	for width, text := range texts {
+		if got, want := paths.ReplaceAllString(text, ""), paths.ReplaceAllString(texts[300], ""); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("in %d columns it says\n%s\nand not\n%s", width, text, texts[300])
+		}
+	}
+}
+
+// TestAbsentDevices are no fault: a dash, in one line.
+func TestAbsentDevices(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		thing finding
+		want  string
+	}{
+		{"no microphone", found(finding{Thing: "microphone"}, "", nil), "  – microphone     there is none\n                   → connect one, then: earshot devices\n"},
+		{"not the one that was chosen", found(finding{Thing: "microphone"}, "Yeti", nil), "  ✗ microphone     \"Yeti\" is not there\n                   → connect it, or choose another: earshot devices\n"},
+		{"one that works", found(finding{Thing: "microphone"}, "", []sound.Device{{Name: "Yeti", Default: true}}), "  ✓ microphone     Yeti\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			show(&b, []finding{tt.thing})
+			if b.String() != tt.want {
+				t.Errorf("shown as\n%s\nwant\n%s", b.String(), tt.want)
+			}
+			if brief := briefly([]finding{tt.thing}); tt.thing.Absent != (brief[0].Cure == "" && tt.thing.Cure != "") {
+				t.Errorf("at the start it is %+v", brief[0])
+			}
+		})
+	}
+}
+
+// TestDemo: what is shown of the demonstration at its end stands in the order of time, and no
+// word of it is broken.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	w := h.beginOn(40, 200, "demo", "--speed", "10")
+	if code := w.ended(); code != success {
+		t.Errorf("it ends with %d", code)
+	}
+	w.await("To talk to it yourself: earshot run", 1)
+	text := w.text()
+	for _, want := range []string{
+		"A conversation with a scripted model, in a house of its own that is thrown away afterwards.",
+		"This is what the journal says of it: what was heard, who cut in, and what was left unsaid.",
+		"Earshot The tides are the sea's answer to the moon.",
+		"Earshot In the Bay of Fundy, sixteen metres. In the middle of the ocean, half of one.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	_, past, _ := strings.Cut(text, "left unsaid.")
+	times := regexp.MustCompile(`\d\d:\d\d:\d\d`).FindAllString(past, -1)
+	if len(times) < 8 || !slices.IsSorted(times) {
+		t.Errorf("the times are %v", times)
+	}
+	if asked, answered := strings.Index(past, "tell me about the tides"), strings.Index(past, "The tides are"); asked < 0 || answered < asked || strings.Index(past, "wait, how high") < answered {
+		t.Errorf("it is out of order:\n%s", past)
+	}
+}
