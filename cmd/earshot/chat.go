@@ -62,10 +62,17 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	defer done()
 	called := names(s)
 	o := outlet.New(outlet.Config{Outlet: local, Name: called.Name, Reader: s.You.ID}, t)
+	handle, _ := self()
+	types := sense.New(sense.Config{Handle: handle, Via: local, NewID: identifiers(), Known: knownThere(c, func() string {
+		if is := o.Reader(); s.You.ID != "" && is != s.You.ID { // they have said that they are somebody else
+			return called.Name(is)
+		}
+		return c.Identity
+	})}, t)
 	if t.ByKeys() { // what was prepared in a pipe wants its answers, or a failure
-		return stays(a.ctx, c, a.sense(t, identifiers()), o, called, connection(t))
+		return stays(a.ctx, c, types, o, called, connection(t))
 	}
-	return c.Attach(a.ctx, a.sense(t, identifiers()), o, called)
+	return c.Attach(a.ctx, types, o, called)
 }
 
 // visit comes to the earshot that runs as whoever is at this terminal. Enter is
@@ -92,12 +99,6 @@ func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, ent
 	}
 	_, _, err = enter(a.ctx, i, p)
 	return c, s, err
-}
-
-// sense is the console's on t.
-func (a *app) sense(t *terminal.Terminal, newID func() earshot.EventID) *sense.Console {
-	handle, _ := self()
-	return sense.New(sense.Config{Handle: handle, Via: local, NewID: newID}, t)
 }
 
 // names is what the participants are called whom a daemon told of.

@@ -65,6 +65,7 @@ type status struct {
 	Rooms     []place                    `json:"rooms"`     // that they may enter
 	Cameras   []lens                     `json:"cameras,omitempty"`
 	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
+	Commands  []string                   `json:"commands"`          // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
 }
@@ -84,7 +85,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
 		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
-		Keeps: h.config().Store.Retention.String(),
+		Keeps: h.config().Store.Retention.String(), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.eyes.list() {
 		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))

@@ -8,7 +8,6 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
-	"earshot/internal/terminal"
 	outlet "earshot/outlets/console"
 	"earshot/participants"
 	"earshot/providers"
@@ -66,7 +65,11 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 		<-ctx.Done()
 		return nil
 	}
-	return r.types(ctx, t, session, func(ctx context.Context, e earshot.Event) error {
+	types := sense.New(sense.Config{
+		Handle: r.account, Via: local, NewID: r.id,
+		Known: r.knownHere(func() participants.Participant { return r.Resolve(handle()) }),
+	}, t)
+	return r.present(ctx, session, types, func(ctx context.Context, e earshot.Event) error {
 		e.From = handle() // who it is may change meanwhile
 		return emit(ctx, e)
 	})
@@ -92,13 +95,13 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 	return who, around, keepIdentity(who)
 }
 
-// types lets somebody be here as long as they type.
-func (r *resident) types(ctx context.Context, t *terminal.Terminal, session string, emit providers.Emit) error {
+// present lets somebody be here as long as they type.
+func (r *resident) present(ctx context.Context, session string, types *sense.Console, emit providers.Emit) error {
 	presence := earshot.Presence{Session: session, Here: true}
 	if err := emit(ctx, earshot.Event{Via: local, Body: presence}); err != nil {
 		return err
 	}
-	err := sense.New(sense.Config{Handle: r.account, Via: local, NewID: r.id}, t).Run(ctx, emit)
+	err := types.Run(ctx, emit)
 	presence.Here = false
 	return errors.Join(err, emit(context.WithoutCancel(ctx), earshot.Event{Via: local, Body: presence}))
 }

@@ -86,6 +86,16 @@ func (t Table) Help(p participants.Participant) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// Names returns the commands that p may give.
+func (t Table) Names(p participants.Participant) (names []string) {
+	for _, row := range t {
+		if row.allows(p) == nil {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
 // nearest returns the command, of those that p may give, that name was most
 // likely meant to be.
 func (t Table) nearest(name string, p participants.Participant) string {

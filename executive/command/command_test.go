@@ -78,3 +78,22 @@ func TestCapabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestNames: who completes a command is offered those that they may give.
+func TestNames(t *testing.T) {
+	table := command.Table{
+		{Name: "who"}, {Name: "note", Needs: participants.SendMessages}, {Name: "rename", Needs: participants.Operate},
+	}
+	for _, tt := range []struct {
+		who  participants.Participant
+		want string
+	}{
+		{participants.Participant{}, "who"},
+		{participants.Participant{ID: "ann", Capabilities: []participants.Capability{participants.SendMessages}}, "who note"},
+		{participants.Participant{ID: "own", Capabilities: []participants.Capability{participants.SendMessages, participants.Operate}}, "who note rename"},
+	} {
+		if got := strings.Join(table.Names(tt.who), " "); got != tt.want {
+			t.Errorf("%q is offered %q, want %q", tt.who.ID, got, tt.want)
+		}
+	}
+}

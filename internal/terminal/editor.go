@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -72,6 +73,19 @@ func (e *Editor) Drop() {
 	e.past.leave()
 	e.text, e.at = "", 0
 }
+
+// Replace puts text in the place of some bytes before the cursor, and reports false if that
+// does not fit.
+func (e *Editor) Replace(before int, text string) bool {
+	if len(e.text)-before+len(text) > earshot.MaxText {
+		return false
+	}
+	e.cut(before, 0)
+	return e.insert(text)
+}
+
+// Past returns the lines that were taken, the newest last.
+func (e *Editor) Past() []string { return slices.Clone(e.past.lines) }
 
 // Restore makes text the line again, and reports false if another has been
 // begun: then it is only in the history.

@@ -51,6 +51,12 @@ func New(cfg Config, t *terminal.Terminal) *Console {
 // Name implements [earshot.Outlet].
 func (c *Console) Name() string { return c.cfg.Outlet }
 
+// Reader returns who reads here, as far as that is known.
+func (c *Console) Reader() earshot.ParticipantID {
+	id, _ := c.reader.Load().(earshot.ParticipantID)
+	return id
+}
+
 // Flows implements [earshot.Flowing].
 func (c *Console) Flows() bool { return true }
 

@@ -15,6 +15,9 @@
 // marks a paste or not. A command in them is given by itself where it does not,
 // and one that is longer than a message may be is refused as a whole.
 //
+// Tab completes commands and names, and ^R searches what was sent: what the person
+// may know now, of all sessions, and nothing that was private or off the record.
+//
 // Where nobody types, each line that is read is a question, and the next is
 // read when the answer to the last has been shown.
 package console
@@ -28,12 +31,25 @@ import (
 	"earshot/providers"
 )
 
-// Config is who types. All of it must be set.
+// Config is who types. All of it must be set but what says otherwise.
 type Config struct {
 	Handle earshot.Handle         // whose terminal it is
 	Via    string                 // the outlet beside this sense
 	NewID  func() earshot.EventID // gives what is asked a name, by which its answer is known
 	Whole  bool                   // all that is read from a pipe is one message; may be false
+	Known  Known                  // what can be written here; may be nil
+}
+
+// Known is what the person at a terminal may know that helps them to write. Its methods may
+// wait for a daemon, and may be called from many goroutines.
+type Known interface {
+	// Words returns the commands that they may give, without the slash, and the names of
+	// those whom they may call.
+	Words(ctx context.Context) (commands, names []string, err error)
+
+	// Sent returns the messages that they have sent here, in public and on the record, the
+	// newest last.
+	Sent(ctx context.Context) ([]string, error)
 }
 
 // A Console is the sense on one terminal.

@@ -83,9 +83,12 @@ func (r *room) story() string {
 
 var me = earshot.Handle{Provider: "console", ID: "uid1000"}
 
-func newConsole(t *terminal.Terminal) *console.Console {
+func newConsole(t *terminal.Terminal) *console.Console { return knowing(t, nil) }
+
+// knowing is a console that knows what can be written.
+func knowing(t *terminal.Terminal, known console.Known) *console.Console {
 	n := 0
-	return console.New(console.Config{Handle: me, Via: "console", NewID: func() earshot.EventID {
+	return console.New(console.Config{Known: known, Handle: me, Via: "console", NewID: func() earshot.EventID {
 		n++
 		return earshot.EventID(fmt.Sprint(n))
 	}}, t)
@@ -605,5 +608,82 @@ func TestManyLinesOnADumbTerminal(t *testing.T) {
 	w.Type("five\n/exit\nsix\n")
 	if err := wait(); err != nil || !strings.HasSuffix(r.story(), `"four", "five"`) {
 		t.Errorf("the room saw %s, ended with %v", r.story(), err)
+	}
+}
+
+// A known knows some words; each question is told to asks, and waits for an answer.
+type known struct {
+	asks, answers chan struct{}
+	sent          []string
+	err           error
+}
+
+func (k known) Words(ctx context.Context) (commands, names []string, err error) {
+	return []string{"mute", "who"}, []string{"Ann", "Bob"}, k.wait(ctx)
+}
+
+func (k known) Sent(ctx context.Context) ([]string, error) { return k.sent, k.wait(ctx) }
+
+func (k known) wait(ctx context.Context) error {
+	k.asks <- struct{}{}
+	select {
+	case <-k.answers:
+		return k.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestTabAndSearch: Tab completes and ^R searches by what is known elsewhere. Who types on
+// meanwhile is not disturbed, and nobody waits for what is not known in time.
+func TestTabAndSearch(t *testing.T) {
+	w := terminaltest.Open(t, 60, 10)
+	var r room
+	k := known{asks: make(chan struct{}, 9), answers: make(chan struct{}), sent: []string{"yesterday's tides", "the moon"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- knowing(w.Terminal, k).Run(ctx, r.emit) }()
+	sees := func(want string) {
+		t.Helper()
+		testkit.Await(t, patience, want+", not "+w.Screen(), func() bool { return w.Screen() == want })
+	}
+	asks := func(keys string) {
+		t.Helper()
+		w.Type(keys)
+		select {
+		case <-k.asks:
+		case <-time.After(patience):
+			t.Fatalf("%q asks for nothing", keys)
+		}
+	}
+	asks("/mu\t")
+	k.answers <- struct{}{}
+	sees("> /mute |")
+	asks("\x15@b\t")
+	k.answers <- struct{}{}
+	sees("> @Bob |")
+	asks("\x15@a\t")
+	w.Type("x") // before it is known
+	sees("> @ax|")
+	k.answers <- struct{}{}
+	w.Type("y")
+	sees("> @axy|")
+	w.Type("\x15/note tea\r")
+	testkit.Await(t, patience, "the command", func() bool { return strings.Contains(r.story(), "/note tea") })
+	asks("\x12t")
+	sees("> /note tea\n> (search: t) /no|te tea")
+	w.Type("id")
+	sees("> /note tea\n> (search: tid) |")
+	k.answers <- struct{}{}
+	sees("> /note tea\n> (search: tid) yesterday's |tides")
+	w.Type("\r")
+	testkit.Await(t, patience, "the message", func() bool { return strings.HasSuffix(r.story(), `"yesterday's tides"`) })
+	asks("@a\t") // and nothing is ever known
+	sees("> /note tea\n> yesterday's tides\n> @a|")
+	cancel()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("it does not end")
 	}
 }

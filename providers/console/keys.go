@@ -22,6 +22,7 @@ type keyboard struct {
 
 	mu      sync.Mutex
 	session session
+	beside  sync.WaitGroup // what is asked while somebody types
 }
 
 // keys reads what is typed until the person leaves.
@@ -37,7 +38,10 @@ func (c *Console) keys(ctx context.Context, emit providers.Emit) error {
 			}
 		})
 	})
-	err := k.read(ctx)
+	asking, enough := context.WithCancel(ctx)
+	err := k.read(asking)
+	enough()
+	k.beside.Wait()
 	k.queue.close()
 	defer time.AfterFunc(goodbye, giveUp).Stop()
 	sender.Wait()
@@ -53,7 +57,7 @@ func (k *keyboard) read(ctx context.Context) error {
 		}
 		for _, one := range k.means(key) {
 			k.queue.room(ctx)
-			if k.press(time.Now(), one) {
+			if k.press(ctx, time.Now(), one) {
 				return nil
 			}
 		}
@@ -68,8 +72,9 @@ func (k *keyboard) means(key terminal.Key) []terminal.Key {
 	return k.session.split(key)
 }
 
-// press does what key means, and reports whether that was to leave.
-func (k *keyboard) press(now time.Time, key terminal.Key) bool {
+// press does what key means, and reports whether that was to leave. What it asks for ends
+// with ctx.
+func (k *keyboard) press(ctx context.Context, now time.Time, key terminal.Key) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	busy := k.term.Replying() || k.term.Expecting()
@@ -81,7 +86,57 @@ func (k *keyboard) press(now time.Time, key terminal.Key) bool {
 		k.term.Echo(d.echo)
 	}
 	k.show(d)
+	switch d.also {
+	case terminal.Complete:
+		k.complete(ctx)
+	case terminal.Search:
+		k.search(ctx)
+	}
 	return d.over
+}
+
+// complete completes the line when it is known by what, unless it is another by then.
+func (k *keyboard) complete(ctx context.Context) {
+	if k.cfg.Known == nil {
+		k.term.Bell()
+		return
+	}
+	text, at := k.session.line.Text(), k.session.line.Cursor()
+	k.beside.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, suggesting)
+		defer cancel()
+		commands, names, err := k.cfg.Known.Words(ctx)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		switch {
+		case k.session.line.Text() != text || k.session.line.Cursor() != at || k.session.search != nil:
+		case err != nil:
+			k.term.Bell()
+		default:
+			k.show(k.session.complete(commands, names))
+		}
+	})
+}
+
+// search begins to search; what was sent earlier is searched as soon as it is known.
+func (k *keyboard) search(ctx context.Context) {
+	k.session.begin(k.cfg.Known != nil)
+	k.paint()
+	if k.cfg.Known == nil {
+		return
+	}
+	is := k.session.search
+	k.beside.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, suggesting)
+		defer cancel()
+		messages, err := k.cfg.Known.Sent(ctx)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if err == nil && k.session.search == is {
+			k.session.add(messages)
+			k.paint()
+		}
+	})
 }
 
 // say queues body, which was typed as line.
@@ -150,5 +205,5 @@ func (k *keyboard) show(d doing) {
 }
 
 func (k *keyboard) paint() {
-	k.term.Prompt(k.session.line.Text(), k.session.line.Cursor())
+	k.term.Prompt(k.session.prompt())
 }

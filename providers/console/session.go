@@ -35,6 +35,7 @@ type session struct {
 	typing bool      // the room was told so
 	told   time.Time // when it was
 	full   bool      // the last key did not fit, and that was said
+	search *search   // for what was sent; nil if nobody searches
 	asked  time.Time // of the last ^C that had nothing else to do
 }
 
@@ -44,19 +45,24 @@ type doing struct {
 	echo string
 	hint string
 	bell bool
-	also terminal.Stroke // Clear or Suspend
+	also terminal.Stroke // Clear, Suspend, Complete or Search
 	over bool            // the person leaves
 }
 
 // step does what k means at now. Busy says that there is a reply that could be
 // stopped.
 func (s *session) step(now time.Time, k terminal.Key, busy bool) doing {
+	if s.search != nil {
+		if d, done := s.seek(k); done {
+			return d
+		}
+	}
 	switch k.Does {
 	case terminal.Enter:
 		return s.enter(now)
 	case terminal.Interrupt:
 		return s.interrupt(now, busy)
-	case terminal.Clear, terminal.Suspend:
+	case terminal.Clear, terminal.Suspend, terminal.Complete, terminal.Search:
 		return doing{also: k.Does}
 	case terminal.Unknown, terminal.Escape:
 		return doing{}

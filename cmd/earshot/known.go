@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/server"
+)
+
+// A known is what somebody at a terminal may know that helps them to write; see
+// [sense.Known].
+type known struct {
+	state func(context.Context) (status, error)
+
+	// past returns a page of the messages of the room before a sequence, in their order, and
+	// before which to go on; 0 if there are no more.
+	past func(ctx context.Context, before int64) ([]earshot.Event, int64, error)
+}
+
+// Words implements [sense.Known].
+func (k known) Words(ctx context.Context) (commands, names []string, err error) {
+	s, err := k.state(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range s.Agents {
+		names = append(names, a.Name)
+	}
+	for _, p := range s.Here {
+		if p.ID != s.You.ID {
+			names = append(names, p.Name)
+		}
+	}
+	return append(s.Commands, "exit"), names, nil
+}
+
+const (
+	// searched is how many of the newest messages of a room are looked through for those of
+	// one person: some days.
+	searched = 1000
+
+	// searchedPage is how many are asked for at a time.
+	searchedPage = 200
+)
+
+// Sent implements [sense.Known].
+func (k known) Sent(ctx context.Context) (sent []string, err error) {
+	s, err := k.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pages [][]string
+	for n, before := 0, int64(0); n < searched; n += searchedPage {
+		events, next, err := k.past(ctx, before)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, written(events, s.You.ID))
+		if before = next; before == 0 {
+			break
+		}
+	}
+	slices.Reverse(pages)
+	return slices.Concat(pages...), nil
+}
+
+// written returns what somebody has written in public.
+func written(events []earshot.Event, who earshot.ParticipantID) (texts []string) {
+	for _, e := range events {
+		if m, ok := e.Body.(earshot.Message); ok && who != "" && e.Author == who && e.Visibility.Scope == earshot.Public && m.Turn == "" {
+			texts = append(texts, string(m.Text))
+		}
+	}
+	return texts
+}
+
+// knownHere is what whoever is at the terminal of the daemon may know; who tells who that is.
+func (d *daemon) knownHere(who func() participants.Participant) known {
+	h := house{d}
+	alone := func(p participants.Participant) earshot.Audience {
+		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}
+	}
+	return known{
+		state: func(ctx context.Context) (status, error) {
+			p := who()
+			is, err := h.State(ctx, server.Principal{Participant: p, Audience: alone(p)})
+			s, _ := is.(status)
+			return s, err
+		},
+		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
+			events, err := h.Past(ctx, alone(who()), []earshot.Kind{earshot.KindMessage}, before, searchedPage)
+			if len(events) < searchedPage {
+				return events, 0, err
+			}
+			return events, events[0].Sequence, err
+		},
+	}
+}
+
+// knownThere is what whoever is at an attached terminal may know, of the daemon of c. Name is
+// what they are called now, which may have changed since they came.
+func knownThere(c *server.Client, name func() string) known {
+	as := func() *server.Client {
+		now := *c
+		now.Identity = name()
+		return &now
+	}
+	return known{
+		state: func(ctx context.Context) (status, error) { return state(ctx, as()) },
+		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
+			p, err := as().History(ctx, []earshot.Kind{earshot.KindMessage}, before, searchedPage)
+			return p.Events, p.Before, err
+		},
+	}
+}

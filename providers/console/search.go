@@ -1,0 +1,120 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"earshot/internal/terminal"
+)
+
+// A search looks backwards through the lines that somebody has sent. The line that was being
+// written waits meanwhile.
+type search struct {
+	lines []string // the newest last
+	query string
+	at    int    // of the line that was found
+	found string // it; empty if there is none
+}
+
+// find looks for the query from a place on, backwards. Where there is none the last find
+// stays.
+func (f *search) find(from int) bool {
+	for at := min(from, len(f.lines)-1); at >= 0 && f.query != ""; at-- {
+		if f.lines[at] != f.found && strings.Contains(strings.ToLower(f.lines[at]), strings.ToLower(f.query)) {
+			f.at, f.found = at, f.lines[at]
+			return true
+		}
+	}
+	return false
+}
+
+// anew looks for the query in all lines.
+func (f *search) anew() bool {
+	f.found = ""
+	return f.find(len(f.lines) - 1)
+}
+
+// prompt is what stands in the place of the line, and where the cursor is.
+func (f *search) prompt() (line string, at int) {
+	head := fmt.Sprintf("(search: %s) ", f.query)
+	is := strings.Index(strings.ToLower(f.found), strings.ToLower(f.query))
+	if f.found == "" || is < 0 || is > len(f.found) || !utf8.RuneStart((f.found + " ")[is]) {
+		is = 0
+	}
+	return head + f.found, len(head) + is
+}
+
+// begin begins to search in what was sent from here. What was to be hidden is not found; and
+// where all that was sent is known from elsewhere, of what was sent from here only commands
+// are: whether the rest was kept, nobody here can tell.
+func (s *session) begin(elsewhere bool) {
+	s.search = &search{}
+	for _, line := range s.line.Past() {
+		if !hides(line) && (!elsewhere || strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//")) {
+			s.search.lines = append(s.search.lines, line)
+		}
+	}
+}
+
+// add adds messages that were sent, the newest last, to what is searched.
+func (s *session) add(messages []string) {
+	if s.search == nil {
+		return
+	}
+	var lines []string
+	for _, text := range messages {
+		if strings.HasPrefix(text, "/") {
+			text = "/" + text // as it is typed
+		}
+		if !hides(text) {
+			lines = append(lines, text)
+		}
+	}
+	s.search.lines = append(s.search.lines, lines...)
+	s.search.anew()
+}
+
+// seek does what k means while somebody searches, and reports false if it ends the search
+// and means something to the line that was found.
+func (s *session) seek(k terminal.Key) (d doing, done bool) {
+	f := s.search
+	switch k.Does {
+	case terminal.Insert, terminal.Paste, terminal.Burst:
+		f.query += strings.ReplaceAll(k.Text, "\n", " ")
+		if f.found == "" || !strings.Contains(strings.ToLower(f.found), strings.ToLower(f.query)) {
+			d.bell = !f.anew()
+		}
+	case terminal.Rubout:
+		_, n := utf8.DecodeLastRuneInString(f.query)
+		f.query = f.query[:len(f.query)-n]
+		f.anew()
+	case terminal.Search:
+		d.bell = !f.find(f.at - 1)
+	case terminal.Escape, terminal.Interrupt:
+		s.search = nil
+	case terminal.Unknown, terminal.Clear, terminal.Suspend:
+		return doing{also: k.Does}, true
+	default:
+		s.search = nil
+		if f.found != "" {
+			s.line.Drop()
+			s.line.Step(terminal.Key{Does: terminal.Insert, Text: f.found})
+		}
+		return doing{}, f.found == ""
+	}
+	return d, true
+}
+
+// prompt is what stands where somebody writes, and where the cursor is.
+func (s *session) prompt() (line string, at int) {
+	if s.search != nil {
+		return s.search.prompt()
+	}
+	return s.line.Text(), s.line.Cursor()
+}
+
+// suggesting is how long it may take to find out what can be completed, or what was sent: who
+// has waited longer has typed it.
+const suggesting = 2 * time.Second
