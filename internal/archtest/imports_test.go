@@ -42,7 +42,8 @@ var may = map[string]string{
 	"llm/...":                        "", // an engine knows words, not us
 	"interrupt":                      ".",
 	"participants/...":               ".",
-	"store":                          ".",
+	"store":                          ". internal/search",
+	"internal/search":                ".",
 	"conversation":                   ". participants/...",
 	"models/...":                     ". internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
@@ -52,9 +53,9 @@ var may = map[string]string{
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". interrupt conversation participants/... speakers llm",
-	"server/...":                     ". participants/... conversation executive/... providers", // the senses of an attached terminal
+	"server/...":                     ". participants/... conversation executive/... providers internal/search", // the senses of an attached terminal
 	"rerun":                          ". config executive/... interrupt llm participants/... conversation speakers",
-	"monitor":                        ". interrupt participants/... executive/... providers server/... internal/terminal",
+	"monitor":                        ". interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",
 	"scripts":                        "",

@@ -1,0 +1,150 @@
+// Package search says what a search is for, and what of a text is found by it. It is pure:
+// the index of the store, the search of the monitor and what is shown of a text that was
+// found are all made by the same tokens, so that they agree.
+//
+// A word is a run of letters, marks and numbers, in its compatible form (NFKC) and without
+// case; in Latin and Greek also without accents. English words are found by their stems.
+// What is written without spaces, such as Chinese, Japanese and Thai, is found by any part.
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+// unspaced are the scripts that are written without spaces between words.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// accented are the scripts in which a letter with an accent is found without it.
+var accented = []*unicode.RangeTable{unicode.Latin, unicode.Greek}
+
+// A token is a word of a text, or a run of letters that are written without spaces.
+type token struct {
+	text       string // as it is compared
+	start, end int    // where it stands, in bytes of the text
+	dense      bool   // it is unspaced: any part of it is found
+	starts     []int  // of a dense one: where the letter stands to which each byte belongs
+}
+
+// isLetter reports whether c is part of a word by itself.
+func isLetter(c rune) bool {
+	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.Co, c)
+}
+
+// A tokenizer makes tokens of the letters of a text.
+type tokenizer struct {
+	yield func(token) bool
+	buf   strings.Builder
+	now   token
+	whole bool // the token has a letter
+	bare  bool // the last letter was accented, or could have been
+	ended bool // nobody wants more
+}
+
+// tokens yields the tokens of a text in order, until yield returns false. One letter of the
+// text, with its accents, may make more than one token, as ½ does.
+func tokens(text string, yield func(token) bool) {
+	t := tokenizer{yield: yield}
+	for at := 0; at < len(text) && !t.ended; {
+		if c := text[at]; c < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
+			t.ascii(c, at)
+			at++
+			continue
+		}
+		n := norm.NFKC.NextBoundaryInString(text[at:], true)
+		part := text[at : at+n]
+		if !norm.NFKC.IsNormalString(part) {
+			part = norm.NFKC.String(part)
+		}
+		for _, c := range part {
+			t.letter(c, at, at+n)
+		}
+		at += n
+	}
+	t.end()
+}
+
+// ascii takes one character on which no mark stands.
+func (t *tokenizer) ascii(c byte, at int) {
+	switch {
+	case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+	case 'A' <= c && c <= 'Z':
+		c += 'a' - 'A'
+	default:
+		t.end()
+		return
+	}
+	if t.now.dense {
+		t.end()
+	}
+	t.put(rune(c), at, at+1)
+	t.whole, t.bare = true, true
+}
+
+// letter takes one character of what stands between two places of the text.
+func (t *tokenizer) letter(c rune, start, end int) {
+	switch {
+	case unicode.IsMark(c):
+		if !t.bare {
+			t.put(c, start, end)
+		} else if t.buf.Len() > 0 {
+			t.now.end = end
+		}
+	case !isLetter(c):
+		t.end()
+	default:
+		if dense := unicode.In(c, unspaced...); dense != t.now.dense {
+			t.end()
+			t.now.dense = dense
+		}
+		if t.bare = c < utf8.RuneSelf || unicode.In(c, accented...); t.bare {
+			c, _ = utf8.DecodeRuneInString(norm.NFD.String(string(c)))
+		}
+		t.put(unicode.ToLower(c), start, end)
+		t.whole = true
+	}
+}
+
+// put adds a character to the token.
+func (t *tokenizer) put(c rune, start, end int) {
+	if t.buf.Len() == 0 {
+		t.now.start = start
+	}
+	t.now.end = end
+	n, _ := t.buf.WriteRune(c)
+	if t.now.dense {
+		t.now.starts = append(t.now.starts, slices.Repeat([]int{start}, n)...)
+	}
+}
+
+// end yields the token, if there is one.
+func (t *tokenizer) end() {
+	if t.whole && !t.ended {
+		t.now.text = t.buf.String()
+		t.ended = !t.yield(t.now)
+	}
+	t.buf.Reset()
+	t.now, t.whole, t.bare = token{}, false, false
+}
+
+// stem returns the stem of an English word: what "tide" and "tides" have in common. Of other
+// words, which have other letters or numbers in them, it is the word.
+func stem(w string) string {
+	if len(w) < 3 || len(w) > longest {
+		return w
+	}
+	for i := range len(w) {
+		if w[i] < 'a' || w[i] > 'z' {
+			return w
+		}
+	}
+	env := snowballstem.NewEnv(w)
+	english.Stem(env)
+	return env.Current()
+}
