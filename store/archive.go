@@ -19,6 +19,7 @@ type Archive struct {
 	db     *sql.DB
 	path   string
 	log    *slog.Logger
+	index  *messages
 	damage func(error) // hears of every error; nil if nobody listens
 }
 
@@ -34,7 +35,7 @@ func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{db: db, path: path}
+	a := &Archive{db: db, path: path, index: new(messages)}
 	if err := a.current(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -54,7 +55,7 @@ func (a *Archive) current(ctx context.Context) error {
 	if v > 0 && err != nil {
 		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
 	}
-	for _, p := range views() {
+	for _, p := range views(a.index) {
 		if v < len(migrations) || have[p.Name()] != p.Version() {
 			return fmt.Errorf("%w: %s: it was made by another earshot: start this one once, and it brings the file up to date", ErrOther, a.path)
 		}

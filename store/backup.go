@@ -65,7 +65,7 @@ func (a *Archive) vacuum(ctx context.Context, path string) error {
 
 // accompany puts files into a backup, and looks through all of it.
 func accompany(ctx context.Context, path string, with []Companion) (err error) {
-	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)"}))
+	db, err := sql.Open("sqlite", address(path, url.Values{"_txlock": {"immediate"}}, always, []string{"journal_mode(MEMORY)", "synchronous(FULL)", "secure_delete(1)"}))
 	if err != nil {
 		return err
 	}
@@ -79,10 +79,52 @@ func accompany(ctx context.Context, path string, with []Companion) (err error) {
 			return kept(path, err)
 		}
 	}
+	if err := sweepCopy(ctx, db); err != nil {
+		return kept(path, err)
+	}
 	if err := sound(ctx, db); err != nil {
 		return fmt.Errorf("looking through the backup: %w", kept(path, err))
 	}
 	return nil
+}
+
+// sweepCopy removes from a copy of the journal what the index still has of texts that were
+// deleted a moment before.
+func sweepCopy(ctx context.Context, db *sql.DB) error {
+	var any bool
+	if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM stale)").Scan(&any); err != nil || !any {
+		return odd(err)
+	}
+	step := func(do func(tx *sql.Tx) error) error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		if err := do(tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	}
+	var err error
+	index := new(messages)
+	for more := true; more && err == nil; {
+		err = step(func(tx *sql.Tx) (err error) { more, err = index.sweep(ctx, tx); return err })
+	}
+	if err != nil {
+		return err
+	}
+	left, err := index.separators(ctx, db)
+	if err == nil {
+		err = step(func(tx *sql.Tx) error { return separate(ctx, tx, left) })
+	}
+	for from, more := int64(1), true; more && err == nil; from += stretch {
+		var dirty []int64
+		if dirty, more, err = untidy(ctx, db, from); err == nil {
+			err = step(func(tx *sql.Tx) error { return sweep(ctx, tx, dirty) })
+		}
+	}
+	return err
 }
 
 // force forces a file and its name to the disk.

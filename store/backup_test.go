@@ -184,7 +184,7 @@ func TestRestoreWithLog(t *testing.T) {
 func TestRestoreForgetsAgain(t *testing.T) {
 	c := where(filepath.Join(t.TempDir(), "a"))
 	c.Projections = []earshot.Projection{counter{version: 1}}
-	closed, err := store.Open(t.Context(), store.Indexed(c, 4, 16))
+	closed, err := store.Open(t.Context(), store.Indexed(c, 16))
 	must(t, err)
 	add(t, closed, numbered(20)...)
 	add(t, closed, by("ann", "ann", earshot.Message{Text: "xylophone"}), by("bob", "bob", earshot.Message{Text: "harpsichord"}),

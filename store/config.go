@@ -50,8 +50,8 @@ type Config struct {
 	// again, in the goroutine of [Open], which waits for it. Nil means nobody waits.
 	Progress func(done, all int64) `yaml:"-"`
 
-	// index is how the words are indexed; nil means as usual.
-	index *messages
+	// partition is how many sequences of the index of words share a tag; zero means as usual.
+	partition int64
 }
 
 // A Meter counts what is written. Its methods may be called from many goroutines.

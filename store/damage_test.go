@@ -178,7 +178,7 @@ func TestDamagedFile(t *testing.T) {
 func TestAlteredDefinition(t *testing.T) {
 	s := take(t, true)
 	s.files["lock"] = []byte("1\n")
-	for _, was := range []string{"CREATE TABLE messages (sequence", "CREATE INDEX journal_room ON journal (room, sequence", "PRIMARY KEY (sequence, member"} {
+	for _, was := range []string{"CREATE TABLE stale (sequence", "CREATE INDEX journal_room ON journal (room, sequence", "PRIMARY KEY (sequence, member"} {
 		t.Run(was, func(t *testing.T) {
 			at := bytes.Index(s.files["earshot.db"], []byte(was))
 			if at < 0 {

@@ -66,6 +66,9 @@ func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (Doomed, error)
 	}
 	was := doom(e)
 	r, e, err := seal(erased(e), v.sequence)
+	if err == nil {
+		err = s.archive.index.remove(ctx, tx, v.sequence)
+	}
 	if err != nil {
 		return was, err
 	}

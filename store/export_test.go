@@ -4,20 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"hash/crc32"
-	"math"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"earshot"
+	"earshot/internal/search"
 	"earshot/internal/testkit"
 )
 
@@ -110,40 +106,16 @@ func (s *Store) strings(ctx context.Context, query string) (all []string, err er
 // Distrust makes the next start look through the whole file.
 func (s *Store) Distrust() { s.suspect.Store(true) }
 
-// Indexed returns c with segments of the index of words that have so many sequences.
-func Indexed(c Config, small, large int64) Config {
-	c.index = &messages{[2]int64{small, large}}
+// Indexed returns c with an index of words in which so many sequences share a tag.
+func Indexed(c Config, partition int64) Config {
+	c.partition = partition
 	return c
 }
 
-// Matches reports whether a text has all words of a query, and whether the query has any.
+// Matches reports whether a text has all that a query looks for, and whether it looks for anything.
 func Matches(text, asked string) (bool, bool) {
-	q, err := parse(asked)
-	return err == nil && q.matches(earshot.Text(text)), err == nil
-}
-
-// Decode reads a row of the index of words, each entry twice: in memory of its own, and in
-// some that was used.
-func Decode(data []byte) error {
-	var wrong error
-	used := make(places, largeSegment/64)
-	err := unpacked(data, func(_, encoded []byte) bool {
-		var p, again places
-		p, wrong = decodePlaces(nil, encoded)
-		for i := range used {
-			used[i] = math.MaxUint64
-		}
-		if again, _ = decodePlaces(used, encoded); !slices.Equal(p, again) {
-			panic("an entry is read otherwise in memory that was used")
-		}
-		return wrong == nil
-	})
-	return errors.Join(err, wrong)
-}
-
-// Sum puts the checksum of a row in front of it.
-func Sum(data []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...)
+	q, err := search.Parse(asked, time.Now())
+	return err == nil && q.Match(text), err == nil
 }
 
 // Rows returns the first column of what a query finds.
@@ -175,4 +147,17 @@ func (s *Store) Delete(ctx context.Context, ids ...earshot.EventID) (n int, err 
 		n, ids = n+len(gone), ids[taken:]
 	}
 	return n, s.purge(ctx)
+}
+
+// HoldTidier keeps the last traces of what is deleted where they are, until the function that it
+// returns is called.
+func (s *Store) HoldTidier() (resume func()) {
+	s.tidier.purging.Lock()
+	return s.tidier.purging.Unlock
+}
+
+// Asks returns what the index is asked for around a sequence, in the language of FTS5.
+func (r *Reader) Asks(query string, sequence int64) (string, error) {
+	q, err := search.Parse(query, time.Now())
+	return (&finder{r: r, query: q}).match(sequence), err
 }

@@ -3,423 +3,416 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
+	"encoding/base32"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"earshot"
+	"earshot/internal/search"
 )
 
-// messages is the index of the words of what was written, noted, heard, and seen.
+// messages is the index of the words of what was written, noted, heard, and seen: one table of
+// FTS5, which for each term has the sequences of the events that have it.
 //
-// The journal is cut into segments by sequence. For each, the table words has which of
-// its events have each word, as sets of bits, so that those that have all words of a
-// query, in a room, and that may be seen, are found by some operations on a few
-// kilobytes. However common the words are, and however little may be seen, a question
-// costs one look for each word and segment. The newest segment is not made yet: its
-// texts are looked through one by one.
+// A term is a word behind a tag that stands for an audience: everybody in a room, or one member
+// of what is private there. A text is in the index under the tags of those who may see it, and
+// a reader asks for terms under their own. So neither what is found nor how long that takes
+// depends on what others say among themselves, as it does with a table that has the audience in
+// a column: there, a word that others have said takes longer than one that nobody has. What is
+// found is looked at again in the journal, which decides.
 //
-// A full-text index such as FTS5 knows neither who asks nor in which order the answers
-// are wanted: where a word is in half of a million texts and few of them may be seen, it
-// goes through all of them, and words that are common each but never together take it
-// 100 ms.
+// The text itself is not in the index, nor where in it a word stands. To take a text out of it
+// each of its terms is looked for, which takes long for a long text. So the step that erases
+// an event leaves its terms in the table stale, and they are taken out in short steps before
+// the traces in the file are; see [Store.purge].
 type messages struct {
-	sizes [2]int64 // sequences in a small and in a large segment; zero means the usual
+	partition int64 // sequences under one tag; zero means the usual
+	owed      int   // terms that have come since parts of the index were joined
+	done      int   // terms that were put in or left behind so far
 }
-
-// small is how many sequences are in a segment at first.
-func (m messages) small() int64 { return cmp.Or(m.sizes[0], smallSegment) }
-
-// large is how many are in one that small ones were joined into, a multiple of small.
-func (m messages) large() int64 { return cmp.Or(m.sizes[1], largeSegment) }
 
 const (
-	// A new segment is made every so many events. To look through as many texts takes
-	// 2 ms, and to make a segment of them as long.
-	smallSegment = 512
+	// mostTerms is how many terms an event has in the index at most, under all its tags: a
+	// text of 64 KiB in a natural language has 3,000 to 6,000. Of what has more the first
+	// are found. Twice as many take 30 ms of the commit.
+	mostTerms = 8192
 
-	// So many events are in the segments into which small ones are joined. A million
-	// texts and what is decided about them are some 100.
-	largeSegment = 16_384
+	// mostTags is how many of those who may see a private text find it.
+	mostTags = 512
 
-	// So many bytes of entries are in a row, more or less: they lie on one page.
-	rowBytes = 900
+	// usualPartition is how many sequences share a tag: those of some 200,000 texts. It bounds
+	// what the commonest word and the beginning of many words cost in a journal of any size;
+	// what is found nowhere is looked for once in each.
+	usualPartition = 1 << 19
+
+	// Each step adds a part to the index, and a search looks into each. So some pages of them
+	// are joined each time that so many terms have come, as which a part counts at least: it
+	// takes some milliseconds.
+	joinTerms = 4096
+	joinPages = 64
+	partTerms = 256
+
+	// sweptTerms is how many stale terms are taken out in one step: it takes some milliseconds.
+	sweptTerms = 64
+
+	// mostStale is how many stale terms of one event are compared with what it says now. Where
+	// there are more, that is put into the index when they are gone.
+	mostStale = 2 * mostTerms
 )
 
-func (messages) Name() string { return "messages" }
-func (messages) Version() int { return 7 }
+// The settings of the table: what is taken out is overwritten, and parts are joined only when
+// we say so, a few pages at a time: left alone, it would join all of them at once one day.
+var settings = map[string]int{"secure-delete": 1, "automerge": 0, "crisismerge": 1999, "usermerge": 4}
 
-func (messages) Create(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx,
-		`CREATE TABLE messages (sequence INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT`,
-		`CREATE TABLE segments (first INTEGER PRIMARY KEY, size INTEGER NOT NULL) STRICT`,
-		// Not WITHOUT ROWID: the data would stand in the inner pages too, of which there
-		// would be fifty times as many, and the end of longer data on pages of their own.
-		`CREATE TABLE words (
-			segment INTEGER NOT NULL,
-			term    BLOB    NOT NULL, -- the first in the row
-			data    BLOB    NOT NULL, -- see segment.go
-			PRIMARY KEY (segment, term)
-		) STRICT`)
-}
+func (*messages) Name() string { return "messages" }
+func (*messages) Version() int { return 8 }
 
-func (messages) Reset(ctx context.Context, tx *sql.Tx) error {
-	return run(ctx, tx, `DROP TABLE IF EXISTS words`, `DROP TABLE IF EXISTS messages`, `DROP TABLE IF EXISTS segments`)
-}
-
-func (m messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
-	if _, gone := e.Body.(earshot.Erased); gone {
-		return odd(m.forget(ctx, tx, e.Sequence))
+func (*messages) Create(ctx context.Context, tx *sql.Tx) error {
+	err := run(ctx, tx,
+		`CREATE VIRTUAL TABLE terms USING fts5(words, content='', columnsize=0, detail=none, tokenize='ascii')`,
+		// When there are texts of which days, to find the sequences of a time.
+		`CREATE TABLE days (day INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT`,
+		`CREATE TABLE stale (sequence INTEGER PRIMARY KEY, terms TEXT NOT NULL, again INTEGER NOT NULL DEFAULT 0) STRICT`)
+	for name, value := range settings {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "INSERT INTO terms (terms, rank) VALUES (?, ?)", name, value)
+		}
 	}
-	text := searchable(e)
-	if text == "" {
+	return err
+}
+
+func (*messages) Reset(ctx context.Context, tx *sql.Tx) error {
+	return run(ctx, tx, `DROP TABLE IF EXISTS terms`, `DROP TABLE IF EXISTS days`, `DROP TABLE IF EXISTS stale`,
+		`DROP TABLE IF EXISTS words`, `DROP TABLE IF EXISTS messages`, `DROP TABLE IF EXISTS segments`) // of earlier versions
+}
+
+func (m *messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
+	if w, is := e.Body.(earshot.Whose); is {
+		return odd(m.attribute(ctx, tx, e, w))
+	}
+	terms := m.terms(e, e.Author)
+	if len(terms) == 0 {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO messages (sequence, text) VALUES (?, ?)", e.Sequence, string(text)); err != nil {
+	if err := m.put(ctx, tx, e.Sequence, terms); err != nil {
 		return odd(err)
 	}
-	end, err := m.made(ctx, tx)
-	if err != nil {
-		return odd(err)
-	}
-	if e.Sequence < end { // it was revised
-		return odd(m.amend(ctx, tx, e, terms(text)))
-	}
-	return odd(m.extend(ctx, tx, end, e.Sequence))
+	_, err = tx.ExecContext(ctx, "INSERT INTO days VALUES (?1, ?2, ?2) ON CONFLICT (day) DO UPDATE SET first = min(first, ?2), last = max(last, ?2)",
+		dayOf(e.At), e.Sequence)
+	return odd(err)
 }
 
-// made returns the sequence behind the last segment.
-func (messages) made(ctx context.Context, tx *sql.Tx) (end int64, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT coalesce((SELECT first + size FROM segments ORDER BY first DESC LIMIT 1), 0)").Scan(&end)
-	return end, err
+// put adds terms to those of an event. Those that are stale are in the index already.
+func (m *messages) put(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
+	left, _, err := m.stale(ctx, tx, sequence)
+	switch {
+	case err != nil:
+		return err
+	case len(left) > mostStale: // somebody changes a long text again and again
+		_, err := tx.ExecContext(ctx, "UPDATE stale SET again = 1 WHERE sequence = ?", sequence)
+		return err
+	case len(left) > 0:
+		if err := m.leave(ctx, tx, sequence, without(left, terms)); err != nil {
+			return err
+		}
+	}
+	return m.insert(ctx, tx, sequence, without(terms, left))
 }
 
-// extend makes segments of the texts from end on that cannot be in the same as the newest.
-func (m messages) extend(ctx context.Context, tx *sql.Tx, end, newest int64) error {
-	joined := false
-	for {
-		var oldest int64
-		err := tx.QueryRowContext(ctx, "SELECT sequence FROM messages WHERE sequence >= ? ORDER BY sequence LIMIT 1", end).Scan(&oldest)
-		if err != nil {
-			return err
-		}
-		if oldest < end {
-			return astray(oldest)
-		}
-		first := oldest - oldest%m.small()
-		if newest < first+m.small() {
-			break
-		}
-		if err := m.make(ctx, tx, first); err != nil {
-			return err
-		}
-		end, joined = first+m.small(), true
-	}
-	if !joined {
+// handled returns how many terms were put into the index or left behind so far.
+func (m *messages) handled() int { return m.done }
+
+// begin notes that a step begins, whose events share a part of the index.
+func (m *messages) begin() { m.owed += partTerms }
+
+// insert adds terms of an event to the index.
+func (m *messages) insert(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
+	if len(terms) == 0 {
 		return nil
 	}
-	return m.join(ctx, tx, newest-newest%m.large())
-}
-
-// What is in a segment besides words begins with a byte that no word begins with.
-const (
-	inRoom  = "\x01r" // and the room
-	private = "\x01p"
-	member  = "\x01m" // and who may see a private one
-	limited = "\x01l" // not every agent may see it
-	agent   = "\x01a" // and an agent that may
-)
-
-// marks returns what an event is found by besides its words.
-func marks(room earshot.RoomID, v earshot.Visibility) []string {
-	all := []string{cut(inRoom + string(room))}
-	if v.Scope == earshot.Private {
-		all = append(append(all, private), prefixed(member, v.Members)...)
-	}
-	if v.Agents != nil {
-		all = append(append(all, limited), prefixed(agent, v.Agents)...)
-	}
-	return all
-}
-
-// make makes a small segment of the texts in it.
-func (m messages) make(ctx context.Context, tx *sql.Tx, first int64) error {
-	rows, err := tx.QueryContext(ctx, `SELECT t.sequence, t.text, j.room, j.scope, j.agents,
-			CASE j.scope WHEN 'private' THEN (SELECT json_group_array(member) FROM members m WHERE m.sequence = t.sequence) END
-		FROM messages t CROSS JOIN journal j ON j.sequence = t.sequence WHERE t.sequence >= ? AND t.sequence < ? ORDER BY t.sequence`, first, first+m.small())
-	if err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO terms (rowid, words) VALUES (?, ?)", sequence, strings.Join(terms, " ")); err != nil {
 		return err
 	}
-	defer rows.Close()
-	all := make(map[string]*places)
-	for rows.Next() {
-		var sequence int64
-		var text earshot.Text
-		var room earshot.RoomID
-		var v earshot.Visibility
-		var agents, members []byte
-		if err := rows.Scan(&sequence, &text, &room, &v.Scope, &agents, &members); err != nil {
-			return err
-		}
-		if sequence < first || sequence >= first+m.small() {
-			return astray(sequence)
-		}
-		// A list that is not as we wrote it is as good as one in which nobody is: what is
-		// found is looked at again.
-		if v.Members = listed(members); agents != nil {
-			v.Agents = append([]earshot.ParticipantID{}, listed(agents)...)
-		}
-		for _, term := range append(terms(text), marks(room, v)...) {
-			p := all[term]
-			if p == nil {
-				p = new(places)
-				all[term] = p
-			}
-			p.put(int(sequence - first))
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	return m.write(ctx, tx, first, m.small(), all)
-}
-
-// listed returns the participants in a list that asJSON wrote.
-func listed(list []byte) (ids []earshot.ParticipantID) {
-	var values []any
-	if json.Unmarshal(list, &values) != nil {
+	m.done += len(terms)
+	if m.owed += len(terms); m.owed < joinTerms {
 		return nil
 	}
-	for _, v := range values {
-		if id, ok := v.(string); ok {
-			ids = append(ids, earshot.ParticipantID(id))
-		}
-	}
-	return ids
+	m.owed -= joinTerms
+	_, err := tx.ExecContext(ctx, "INSERT INTO terms (terms, rank) VALUES ('merge', ?)", joinPages)
+	return err
 }
 
-// write writes a segment.
-func (messages) write(ctx context.Context, tx *sql.Tx, first, size int64, all map[string]*places) error {
-	if _, err := tx.ExecContext(ctx, "INSERT INTO segments (first, size) VALUES (?, ?)", first, size); err != nil {
-		return err
+// stale returns the terms in the index of what an event has said before, and whether what it
+// says now is not in the index.
+func (*messages) stale(ctx context.Context, tx *sql.Tx, sequence int64) (terms []string, again bool, err error) {
+	var text string
+	err = tx.QueryRowContext(ctx, "SELECT terms, again FROM stale WHERE sequence = ?", sequence).Scan(&text, &again)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
 	}
-	sorted := make([]string, 0, len(all))
-	for term := range all {
-		sorted = append(sorted, term)
+	return strings.Fields(text), again, err
+}
+
+// leave notes which terms of an event are stale.
+func (m *messages) leave(ctx context.Context, tx *sql.Tx, sequence int64, terms []string) error {
+	m.done += len(terms)
+	_, err := tx.ExecContext(ctx, "INSERT INTO stale (sequence, terms) VALUES (?, ?) ON CONFLICT (sequence) DO UPDATE SET terms = excluded.terms, again = 0",
+		sequence, strings.Join(terms, " "))
+	return err
+}
+
+// attribute adds to an utterance whose words it turned out to be.
+func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Whose) error {
+	of, err := target(ctx, tx, e.Room, w.Of)
+	if errors.Is(err, errNothing) || err == nil && of.Body.Kind() != earshot.KindUtterance {
+		return nil
 	}
-	slices.Sort(sorted)
-	var row []entry
-	bytes := 0
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO words (segment, term, data) VALUES (?, ?, ?)")
 	if err != nil {
 		return err
 	}
-	defer insert.Close()
-	for i, term := range sorted {
-		e := entry{term, all[term].encode(nil)}
-		row = append(row, e)
-		if bytes += 4 + len(term) + len(e.places); bytes < rowBytes && i < len(sorted)-1 {
-			continue
-		}
-		if _, err := insert.ExecContext(ctx, first, []byte(row[0].term), pack(row)); err != nil {
-			return err
-		}
-		row, bytes = row[:0], 0
+	before, err := authors(ctx, tx, of, e.Sequence)
+	if err != nil {
+		return err
 	}
-	return nil
+	return m.put(ctx, tx, of.Sequence, without(m.terms(of, w.Author), m.terms(of, before...)))
 }
 
-// join makes large segments of the small ones before a sequence.
-func (m messages) join(ctx context.Context, tx *sql.Tx, before int64) error {
-	for {
-		var oldest int64
-		err := tx.QueryRowContext(ctx, "SELECT first FROM segments WHERE size < ? AND first < ? ORDER BY first LIMIT 1", m.large(), before).Scan(&oldest)
-		if errors.Is(err, sql.ErrNoRows) {
+// authors returns who has, or was said to have, said something, before a sequence.
+func authors(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) ([]earshot.ParticipantID, error) {
+	all := []earshot.ParticipantID{e.Author}
+	if e.Body.Kind() != earshot.KindUtterance {
+		return all, nil
+	}
+	revised, err := attributions(ctx, tx, e, before)
+	for _, r := range revised {
+		all = append(all, r.Body.(earshot.Whose).Author)
+	}
+	return all, err
+}
+
+// attributions returns the events before a sequence that say whose an utterance was.
+func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) (all []earshot.Event, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM derived d JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind = ? AND j.sequence < ? ORDER BY j.sequence",
+		e.ID, earshot.KindWhose, before)
+	if err != nil {
+		return nil, err
+	}
+	found, err := collect(rows)
+	for _, r := range found {
+		later, wrong := r.event()
+		if w, is := later.Body.(earshot.Whose); is && w.Of == e.ID {
+			all = append(all, later)
+		}
+		err = errors.Join(err, wrong)
+	}
+	return all, err
+}
+
+// remove leaves the terms of an event behind as stale, before it is overwritten. If what it said
+// cannot be read, the index is made anew at the next start.
+func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error {
+	e, err := eventAt(ctx, tx, sequence)
+	if errors.Is(err, errAltered) || errors.Is(err, ErrOther) {
+		return stamp(ctx, tx, m.Name(), 0)
+	}
+	if err != nil {
+		return err
+	}
+	by, err := authors(ctx, tx, e, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	terms := m.terms(e, by...)
+	if w, is := e.Body.(earshot.Whose); is {
+		of, err := target(ctx, tx, e.Room, w.Of)
+		if errors.Is(err, errNothing) || err == nil && of.Body.Kind() != earshot.KindUtterance {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		first := oldest - oldest%m.large()
-		all, err := m.gather(ctx, tx, first)
-		if err != nil {
+		if by, err = authors(ctx, tx, of, math.MaxInt64); err != nil {
 			return err
 		}
-		for _, table := range []string{"DELETE FROM words WHERE segment >= ? AND segment < ?", "DELETE FROM segments WHERE first >= ? AND first < ?"} {
-			if _, err := tx.ExecContext(ctx, table, first, first+m.large()); err != nil {
-				return err
-			}
-		}
-		if err := m.write(ctx, tx, first, m.large(), all); err != nil {
-			return err
-		}
+		i := slices.Index(by[1:], w.Author) + 1 // said once: the others stay
+		terms = without(m.terms(of, by...), m.terms(of, slices.Delete(slices.Clone(by), i, i+1)...))
+		sequence = of.Sequence
 	}
-}
-
-// gather reads the small segments that a large one is made of.
-func (m messages) gather(ctx context.Context, tx *sql.Tx, first int64) (map[string]*places, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT segment, data FROM words WHERE segment >= ? AND segment < ?", first, first+m.large())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := make(map[string]*places)
-	var some places
-	for rows.Next() {
-		var segment int64
-		var data sql.RawBytes
-		if err := rows.Scan(&segment, &data); err != nil {
-			return nil, err
-		}
-		var wrong error
-		err := unpacked(data, func(term, encoded []byte) bool {
-			if some, wrong = decodePlaces(some, encoded); wrong != nil {
-				return false
-			}
-			p := all[string(term)]
-			if p == nil {
-				p = new(places)
-				all[string(term)] = p
-			}
-			p.shift(some, int(segment-first))
-			return true
-		})
-		if err := errors.Join(err, wrong); err != nil {
-			return nil, err
-		}
-	}
-	return all, rows.Err()
-}
-
-// forget takes a text out of the index.
-func (m messages) forget(ctx context.Context, tx *sql.Tx, sequence int64) error {
-	var text string
-	err := tx.QueryRowContext(ctx, "SELECT text FROM messages WHERE sequence = ?", sequence).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
+	if len(terms) == 0 {
 		return nil
 	}
+	left, again, err := m.stale(ctx, tx, sequence)
 	if err != nil {
-		return err
+		return odd(err)
 	}
-	if err := m.change(ctx, tx, sequence, terms(earshot.Text(text)), false); err != nil {
-		return err
+	if !again {
+		left = append(left, without(terms, left)...)
 	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM messages WHERE sequence = ?", sequence)
-	return err
+	return odd(m.leave(ctx, tx, sequence, left))
 }
 
-// amend adds a text to its segment. There is none if no text was in it before.
-func (m messages) amend(ctx context.Context, tx *sql.Tx, e earshot.Event, terms []string) error {
-	_, made, err := m.segment(ctx, tx, e.Sequence)
+// eventAt returns the event that has a sequence.
+func eventAt(ctx context.Context, tx *sql.Tx, sequence int64) (e earshot.Event, err error) {
+	var r row
+	if err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.sequence = ?", sequence)); err != nil {
+		return e, err
+	}
+	return r.event()
+}
+
+// sweep takes out some terms that are stale, and reports whether there are more.
+func (m *messages) sweep(ctx context.Context, tx *sql.Tx) (more bool, err error) {
+	for n := 0; n < sweptTerms && err == nil; {
+		var sequence int64
+		err = tx.QueryRowContext(ctx, "SELECT min(sequence) FROM stale HAVING count(*) > 0").Scan(&sequence)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, nil
+		}
+		if err == nil {
+			n, err = m.sweepOne(ctx, tx, sequence, n)
+		}
+	}
+	return true, odd(err)
+}
+
+// sweepOne takes out stale terms of one event, and returns how many it were with those before.
+func (m *messages) sweepOne(ctx context.Context, tx *sql.Tx, sequence int64, n int) (int, error) {
+	terms, again, err := m.stale(ctx, tx, sequence)
 	if err != nil {
-		return err
+		return n, err
 	}
-	if !made {
-		return m.make(ctx, tx, e.Sequence-e.Sequence%m.small())
+	some := terms[:min(len(terms), sweptTerms-n)]
+	if len(some) > 0 {
+		// The table counts its texts, and takes it for damage if more were taken out than were
+		// put in; this one goes in pieces.
+		_, err = tx.ExecContext(ctx, "INSERT INTO terms (rowid, words) VALUES (?, '')", sequence)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "INSERT INTO terms (terms, rowid, words) VALUES ('delete', ?, ?)", sequence, strings.Join(some, " "))
+		}
 	}
-	terms = append(terms, marks(e.Room, e.Visibility)...)
-	slices.Sort(terms)
-	return m.change(ctx, tx, e.Sequence, slices.Compact(terms), true)
+	if err != nil {
+		return n, err
+	}
+	n += 1 + len(some)
+	if len(some) < len(terms) {
+		_, err = tx.ExecContext(ctx, "UPDATE stale SET terms = ? WHERE sequence = ?", strings.Join(terms[len(some):], " "), sequence)
+		return n, err
+	}
+	if _, err = tx.ExecContext(ctx, "DELETE FROM stale WHERE sequence = ?", sequence); err != nil || !again {
+		return n, err
+	}
+	e, err := eventAt(ctx, tx, sequence)
+	if err != nil {
+		return n, err
+	}
+	by, err := authors(ctx, tx, e, math.MaxInt64)
+	if err != nil {
+		return n, err
+	}
+	return n, m.insert(ctx, tx, sequence, m.terms(e, by...))
 }
 
-// segment returns where the segment begins in which a sequence is, if it is in one.
-func (messages) segment(ctx context.Context, tx *sql.Tx, sequence int64) (first int64, made bool, err error) {
-	var size int64
-	err = tx.QueryRowContext(ctx, "SELECT first, size FROM segments WHERE first <= ? ORDER BY first DESC LIMIT 1", sequence).Scan(&first, &size)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
+// without returns terms that are not among others.
+func without(terms, others []string) []string {
+	if len(others) == 0 {
+		return terms
 	}
-	return first, sequence < first+size, err
+	not := make(map[string]bool, len(others))
+	for _, t := range others {
+		not[t] = true
+	}
+	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return not[t] })
 }
 
-// change adds an event to some words of its segment, or takes it away from them. What
-// no event has any more is not in the segment any more.
-func (m messages) change(ctx context.Context, tx *sql.Tx, sequence int64, terms []string, add bool) error {
-	first, made, err := m.segment(ctx, tx, sequence)
-	if err != nil || !made {
-		return err
-	}
-	for len(terms) > 0 {
-		key, data, next, err := m.row(ctx, tx, first, terms[0])
-		if err != nil {
-			return err
-		}
-		n := len(terms) // how many of them belong to this row
-		if next != nil {
-			n = max(1, slices.IndexFunc(append(slices.Clip(terms), string(next)), func(t string) bool { return t >= string(next) }))
-		}
-		if err := m.alter(ctx, tx, first, key, data, int(sequence-first), terms[:n], add); err != nil {
-			return err
-		}
-		terms = terms[n:]
-	}
-	return nil
-}
+// Behind a tag stands a word, or one of these, which no word begins with.
+const (
+	markAny     = "·"  // of each text
+	markAuthor  = "·b" // and who has said it
+	markLimited = "·l" // not every agent may see it
+	markAgent   = "·a" // and one that may
+)
 
-// row returns the row of a segment in which a term is, if it is in any, and with which
-// term the row behind it begins, nil if there is none.
-func (messages) row(ctx context.Context, tx *sql.Tx, segment int64, term string) (key, data, next []byte, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT term, data FROM words WHERE segment = ?1 AND
-		term = coalesce((SELECT max(term) FROM words WHERE segment = ?1 AND term <= ?2), (SELECT min(term) FROM words WHERE segment = ?1))`,
-		segment, []byte(term)).Scan(&key, &data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil, nil, nil
-	}
-	if err == nil {
-		err = tx.QueryRowContext(ctx, "SELECT min(term) FROM words WHERE segment = ? AND term > ?", segment, key).Scan(&next)
-	}
-	return key, data, next, err
-}
-
-// alter writes a row of a segment anew, with or without an event in some of its words.
-func (messages) alter(ctx context.Context, tx *sql.Tx, segment int64, key, data []byte, place int, terms []string, add bool) error {
-	var entries []entry
-	missing := make(map[string]bool)
-	for _, t := range terms {
-		missing[t] = true
-	}
-	put := func(term string, p places) {
-		if add {
-			p.put(place)
-		} else {
-			p.drop(place)
-		}
-		if !p.none() {
-			entries = append(entries, entry{term, p.encode(nil)})
-		}
-	}
-	if key != nil {
-		var wrong error
-		err := unpacked(data, func(term, encoded []byte) bool {
-			if !missing[string(term)] {
-				entries = append(entries, entry{string(term), slices.Clone(encoded)})
-				return true
-			}
-			delete(missing, string(term))
-			var p places
-			if p, wrong = decodePlaces(nil, encoded); wrong == nil {
-				put(string(term), p)
-			}
-			return wrong == nil
-		})
-		if err := errors.Join(err, wrong); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM words WHERE segment = ? AND term = ?", segment, key); err != nil {
-			return err
-		}
-	}
-	if add {
-		for term := range missing {
-			put(term, nil)
-		}
-		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.term, b.term) })
-	}
-	if len(entries) == 0 {
+// terms returns what an event is found by, under each tag of those who may see it.
+func (m *messages) terms(e earshot.Event, authors ...earshot.ParticipantID) []string {
+	text := search.TextOf(e)
+	if text == "" {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO words (segment, term, data) VALUES (?, ?, ?)", segment, []byte(entries[0].term), pack(entries))
-	return err
+	tags := m.tags(e)
+	if len(tags) == 0 {
+		return nil // nobody may
+	}
+	marks := []string{markAny}
+	for _, id := range authors {
+		marks = append(marks, markAuthor+digest(string(id)))
+	}
+	room := mostTerms/len(tags) - 4 // under each tag, whoever the author turns out to be
+	if e.Visibility.Agents != nil {
+		marks = append(marks, markLimited)
+		agents := e.Visibility.Agents[:min(len(e.Visibility.Agents), room/2)]
+		for _, id := range agents {
+			marks = append(marks, markAgent+digest(string(id)))
+		}
+		room -= len(agents)
+	}
+	slices.Sort(marks)
+	behind := append(slices.Compact(marks), search.Terms(string(text), room)...)
+	all := make([]string, 0, len(tags)*len(behind))
+	for _, tag := range tags {
+		for _, term := range behind {
+			all = append(all, tag+term)
+		}
+	}
+	return all
 }
+
+// tags returns the tags of those who may see an event.
+func (m *messages) tags(e earshot.Event) (all []string) {
+	switch e.Visibility.Scope {
+	case earshot.Public, earshot.System:
+		return []string{m.tag(e.Sequence, e.Room)}
+	case earshot.Private:
+		for _, id := range e.Visibility.Members {
+			all = append(all, m.tag(e.Sequence, e.Room, id))
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), mostTags)]
+}
+
+// tag returns the tag of everybody in a room or of one who may see what is private there, for
+// the sequences around one.
+func (m *messages) tag(sequence int64, room earshot.RoomID, member ...earshot.ParticipantID) string {
+	names := []string{strconv.FormatInt(sequence/m.size(), 10), string(room)}
+	for _, id := range member {
+		names = append(names, string(id))
+	}
+	return digest(names...)
+}
+
+// size returns how many sequences share a tag.
+func (m *messages) size() int64 { return cmp.Or(m.partition, usualPartition) }
+
+// letters are those of a digest: terms are not told apart by case.
+var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
+
+// digest returns eight letters that stand for some names. That two have the same costs time,
+// and shows nobody what they may not see.
+func digest(names ...string) string {
+	h := sha256.New()
+	for _, name := range names {
+		fmt.Fprintf(h, "%d:%s", len(name), name)
+	}
+	return strings.ToLower(letters.EncodeToString(h.Sum(nil)[:5]))
+}
+
+// dayOf returns the number of the day on which something began.
+func dayOf(at time.Time) int64 { return int64(math.Floor(float64(at.UnixMilli()) / 86_400_000)) }

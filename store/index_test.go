@@ -20,8 +20,8 @@ func TestMatches(t *testing.T) {
 		want        bool
 	}{
 		{"The tide is high", "tide HIGH", true},
-		{"The tide is high", "tides", false},
-		{"The tides are high", "tide", false},
+		{"The tide is high", "tides", true},
+		{"The tides are high", "tide", true},
 		{"Überraschung im Café", "uberraschung cafe", true},
 		{"uberraschung", "ÜBERRASCHUNG", true},
 		{"U\u0308berraschung", "überraschung", true},
@@ -62,8 +62,8 @@ func TestSearchAgreesWithLooking(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(some), 0, 5).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
 	})
 	rapid.Check(t, func(rt *rapid.T) {
-		sizes := rapid.SampledFrom([][2]int64{{1, 1}, {1, 8}, {2, 4}, {8, 64}, {64, 64}}).Draw(rt, "sizes")
-		s, err := store.Open(t.Context(), store.Indexed(store.Config{Directory: t.TempDir()}, sizes[0], sizes[1]))
+		size := rapid.SampledFrom([]int64{1, 4, 64, 0}).Draw(rt, "size")
+		s, err := store.Open(t.Context(), store.Indexed(store.Config{Directory: t.TempDir()}, size))
 		must(t, err)
 		defer func() { must(t, s.Close()) }()
 		var ids []earshot.EventID
@@ -130,9 +130,8 @@ func TestSearchAgreesWithLooking(t *testing.T) {
 	})
 }
 
-// TestUsualSegments fills some of the sizes that the program uses, and joins them. One
-// sequence of eight has an event.
-func TestUsualSegments(t *testing.T) {
+// TestImportedPast searches in a past of which one sequence of eight has an event.
+func TestImportedPast(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Directory: t.TempDir()})
 	must(t, err)
 	defer func() { must(t, s.Close()) }()
@@ -188,20 +187,4 @@ func TestUsualSegments(t *testing.T) {
 	if got, err := s.For(zoe).Search(t.Context(), fmt.Sprint("word", victim+1), 5); err != nil || len(got) != 0 {
 		t.Errorf("found %s, %v after it was deleted", texts(got), err)
 	}
-	if n, err := s.Rows(t.Context(), "SELECT size FROM segments ORDER BY first"); err != nil || !slices.Equal(n, []string{"16384", "512", "512"}) {
-		t.Errorf("the segments are %v, %v", n, err)
-	}
-}
-
-// FuzzSegment: whatever bytes are in a row of the index, it is read or refused.
-func FuzzSegment(f *testing.F) {
-	f.Add([]byte{0, 1, 'a', 2, 0, 1})
-	f.Add([]byte{0, 1, 'a', 9, 1, 0, 0, 0, 0, 0, 0, 0, 1})
-	f.Add([]byte{9, 1, 'a'})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if store.Decode(data) == nil && len(data) > 0 && store.Decode(append(data, 0)) == nil {
-			t.Error("a row that was changed is taken")
-		}
-		_ = store.Decode(store.Sum(data))
-	})
 }

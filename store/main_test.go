@@ -63,7 +63,7 @@ func open(t testing.TB, c store.Config) *store.Store {
 	if c.Now == nil {
 		c.Now = func() time.Time { return began }
 	}
-	s, err := store.Open(t.Context(), store.Indexed(c, 4, 16)) // so that a few events are many segments
+	s, err := store.Open(t.Context(), store.Indexed(c, 16)) // so that a few events have many tags
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,10 +128,10 @@ func TestThirdVersion(t *testing.T) {
 	if err != nil || texts(got) != "actor|agent|which tides are low|use|reminder" {
 		t.Errorf("read %s, %v", texts(got), err)
 	}
-	if got, err := s.For(everybody).Search(t.Context(), "tides", 10); err != nil || texts(got) != "which tides are low" {
+	if got, err := s.For(everybody).Search(t.Context(), "low tides", 10); err != nil || texts(got) != "which tides are low" {
 		t.Errorf("found %s, %v; want what an agent wrote to another", texts(got), err)
 	}
-	if got, err := s.For(everybody.With("scout")).Search(t.Context(), "tides", 10); err != nil || len(got) != 0 {
+	if got, err := s.For(everybody.With("scout")).Search(t.Context(), "low tides", 10); err != nil || len(got) != 0 {
 		t.Errorf("a third agent found %s, %v", texts(got), err)
 	}
 	if said := heard.heard(); said != "" {

@@ -46,7 +46,8 @@ const (
 	cleaned = 32
 )
 
-// purge removes the traces of what was deleted.
+// purge removes the traces of what was deleted: first from the index of words, and then from
+// the pages of the file.
 //
 // SQLite overwrites what it frees, but when it moves rows from one page to
 // another, to fill them evenly, it leaves the old copies lying between the
@@ -60,8 +61,14 @@ const (
 func (s *Store) purge(ctx context.Context) error {
 	s.tidier.purging.Lock()
 	defer s.tidier.purging.Unlock()
-	was, err := s.sweepUntil(ctx)
+	was, err := s.unpurged(ctx)
 	if err != nil || was == 0 {
+		return err
+	}
+	if err := s.sweepIndex(ctx); err != nil {
+		return err
+	}
+	if err := s.sweepPages(ctx); err != nil {
 		return err
 	}
 	if err := s.empty(ctx); err != nil {
@@ -70,28 +77,64 @@ func (s *Store) purge(ctx context.Context) error {
 	return s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, unmark(ctx, tx, was) })
 }
 
-// sweepUntil cleans all pages, and returns the mark that there was before; 0 if there was
-// nothing to clean.
-func (s *Store) sweepUntil(ctx context.Context) (was int, err error) {
+// unpurged returns the mark; 0 if there is nothing to clean.
+func (s *Store) unpurged(ctx context.Context) (was int, err error) {
 	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
 		was, err = marked(ctx, tx)
 		return false, err
 	})
-	if err != nil || was == 0 {
-		return 0, err
+	return was, err
+}
+
+// farewell is how long the index is swept when the store is to be closed. The next start goes on.
+const farewell = 2 * time.Second
+
+// errLeft says that there was no more time.
+var errLeft = errors.New("there was no time left; the next start goes on")
+
+// sweepIndex takes out of the index what was in texts that are there no more.
+func (s *Store) sweepIndex(ctx context.Context) (err error) {
+	var late <-chan time.Time
+	leaving := s.tidier.leaving
+	for more := true; more && err == nil; {
+		select {
+		case <-leaving:
+			leaving, late = nil, time.After(farewell)
+		case <-late:
+			return errLeft
+		default:
+		}
+		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
+			more, err = s.archive.index.sweep(ctx, tx)
+			return false, err
+		})
 	}
+	if err != nil {
+		return err
+	}
+	left, err := s.archive.index.separators(ctx, s.archive.db)
+	for some := range slices.Chunk(left, cleaned) {
+		if err == nil {
+			err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, separate(ctx, tx, some) })
+		}
+	}
+	return err
+}
+
+// sweepPages cleans all pages.
+func (s *Store) sweepPages(ctx context.Context) (err error) {
 	for from, more := int64(1), true; more; from += stretch {
 		var dirty []int64
-		if dirty, more, err = s.untidy(ctx, from); err != nil {
-			return 0, err
+		if dirty, more, err = untidy(ctx, s.archive.db, from); err != nil {
+			return err
 		}
 		for some := range slices.Chunk(dirty, cleaned) {
 			if err := s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, sweep(ctx, tx, some) }); err != nil {
-				return 0, err
+				return err
 			}
 		}
 	}
-	return was, nil
+	return nil
 }
 
 const (
@@ -131,15 +174,15 @@ func (s *Store) finish(ctx context.Context) {
 
 // untidy returns the numbers of the pages of a stretch that have something to be cleaned,
 // as they are now, and whether there are more behind them.
-func (s *Store) untidy(ctx context.Context, from int64) (dirty []int64, more bool, err error) {
+func untidy(ctx context.Context, db earshot.View, from int64) (dirty []int64, more bool, err error) {
 	var pages int64
-	if err := s.archive.db.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+	if err := db.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
 		return nil, false, err
 	}
 	if pages >= 1<<24 {
 		return nil, false, errors.New("the file is too big to look for traces in it") // see clean
 	}
-	rows, err := s.archive.db.QueryContext(ctx, `WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	rows, err := db.QueryContext(ctx, `WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		SELECT pgno, data FROM n CROSS JOIN sqlite_dbpage ON pgno = i`, from, min(from+stretch-1, pages))
 	if err != nil {
 		return nil, false, err

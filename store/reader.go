@@ -132,18 +132,16 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	return events, nil
 }
 
-// these finds those of some events that an audience may see.
-const these = "SELECT " + columns + " FROM journal j WHERE " + visible +
-	" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC"
-
-// these asks that, and returns the events, the newest first.
-func (r *Reader) these(ctx context.Context, find *sql.Stmt, sequences []int64) ([]earshot.Event, error) {
+// these returns those of some events that the audience may see, the newest first.
+func (r *Reader) these(ctx context.Context, tx *sql.Tx, sequences []int64) ([]earshot.Event, error) {
 	members := slices.Concat(r.who.Members, r.who.Agents)
 	list, err := json.Marshal(sequences)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := find.QueryContext(ctx, sql.Named("these", string(list)), sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
+	rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM journal j WHERE "+visible+
+		" AND j.sequence IN (SELECT value FROM json_each(@these)) ORDER BY j.sequence DESC",
+		sql.Named("these", string(list)), sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
 		sql.Named("known", !r.who.Unknown && len(members) > 0))
 	if err != nil {
 		return nil, err

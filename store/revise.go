@@ -61,6 +61,9 @@ func (s *Store) outdate(ctx context.Context, tx *sql.Tx, r row, of earshot.Event
 // overwrite lays e over what is kept under its sequence, and shows it to the views.
 func (s *Store) overwrite(ctx context.Context, tx *sql.Tx, e earshot.Event) error {
 	r, now, err := seal(e, e.Sequence)
+	if err == nil {
+		err = s.archive.index.remove(ctx, tx, e.Sequence)
+	}
 	if err != nil {
 		return err
 	}

@@ -221,7 +221,7 @@ func capacity(path string) (int64, error) {
 // can be read. Where the journal itself is broken, an index may know.
 func highest(ctx context.Context, db *sql.DB) int64 {
 	var top int64
-	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "messages", "turns", "decisions"} {
+	for _, from := range []string{"journal NOT INDEXED", "journal INDEXED BY journal_room", "members", "turns", "decisions"} {
 		var last sql.NullInt64
 		if db.QueryRowContext(ctx, "SELECT max(sequence) FROM "+from).Scan(&last) == nil {
 			top = max(top, last.Int64)

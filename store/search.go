@@ -1,269 +1,278 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"earshot"
+	"earshot/internal/search"
 )
 
-var (
-	errNoWords   = errors.New("nothing to search for: give at least one word or number")
-	errManyWords = errors.New("too many words to search for: give the rarest few")
-)
+// longestSearch is how long a search takes at most. What needs longer are words that are common
+// each but never stand together, and the beginnings of very many words, in millions of texts.
+const longestSearch = 10 * time.Second
 
-// Search returns the newest messages, memos and heard replies that have all
-// words of the query, the newest first, however old they are. Case makes no difference,
-// nor do accents on Latin and Greek letters; of what is written without spaces, such as
-// Japanese, any part is found. Whatever the query is, it is looked for and never
-// interpreted.
+// errLongSearch says what to do about it.
+var errLongSearch = errors.New("too much has words such as these to search for: give rarer words, or since: or before: with a time")
+
+// Search returns the newest messages, memos and heard replies that a query looks for, the newest
+// first, however old they are; see [search.Parse]. Names in it are IDs.
 func (r *Reader) Search(ctx context.Context, query string, limit int) ([]earshot.Event, error) {
 	return r.SearchBefore(ctx, query, 0, limit)
 }
 
 // SearchBefore is Search in what happened before a sequence; 0 is all.
 func (r *Reader) SearchBefore(ctx context.Context, text string, before int64, limit int) ([]earshot.Event, error) {
-	q, err := parse(text)
+	q, err := search.Parse(text, time.Now())
 	if err != nil {
 		return nil, err
 	}
+	var from []earshot.ParticipantID
+	for _, name := range q.From {
+		from = append(from, earshot.ParticipantID(name))
+	}
+	return r.Match(ctx, q, from, before, limit)
+}
+
+// Match returns the newest events before a sequence, or of all if that is 0, that a query looks
+// for, the newest first: of what some people have said, if there are any.
+func (r *Reader) Match(ctx context.Context, q search.Query, from []earshot.ParticipantID, before int64, limit int) ([]earshot.Event, error) {
 	if limit < 1 {
 		return nil, nil
 	}
-	tx, err := r.archive.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // segments are joined meanwhile
+	bounded, cancel := context.WithTimeout(ctx, longestSearch)
+	defer cancel()
+	tx, err := r.archive.db.BeginTx(bounded, &sql.TxOptions{ReadOnly: true}) // parts of the index are joined meanwhile
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}
 	defer tx.Rollback()
-	if before <= 0 {
-		before = math.MaxInt64
+	s := finder{r: r, tx: tx, query: q, from: from, limit: limit}
+	switch err = s.run(bounded, beforeOf(before)); {
+	case err == nil:
+		return s.found, nil
+	case bounded.Err() != nil && ctx.Err() == nil:
+		return nil, errLongSearch
 	}
-	s := search{r: r, tx: tx, query: q, before: before, limit: limit, terms: append(slices.Clip(q.terms), cut(inRoom+string(r.who.Room)))}
-	err = s.run(ctx)
-	if s.these != nil {
-		err = errors.Join(err, s.these.Close())
-	}
-	if err != nil {
-		return nil, r.archive.failed(ctx, err)
-	}
-	return s.found, nil
+	return nil, r.archive.failed(ctx, err)
 }
 
-// A search is one question to the index.
-type search struct {
-	r      *Reader
-	tx     *sql.Tx
-	query  query
-	before int64
-	limit  int
-	terms  []string  // that must be in a segment: those of the query, and the room
-	sorted bool      // the rarest stand first
-	these  *sql.Stmt // see [Reader.these]
-	found  []earshot.Event
+// A finder answers one question to the index.
+type finder struct {
+	r     *Reader
+	tx    *sql.Tx
+	query search.Query
+	from  []earshot.ParticipantID
+	limit int
+	found []earshot.Event
 }
 
-// run looks through what is in no segment, and then the segments, the newest first.
-func (s *search) run(ctx context.Context) error {
-	rows, err := s.tx.QueryContext(ctx, "SELECT first, size FROM segments WHERE first < ? ORDER BY first DESC", s.before)
+// An interval is a range of sequences, of which the last is not in it.
+type interval struct{ first, end int64 }
+
+// run looks through the intervals in which there may be something, and in each through what
+// shares a tag, the newest first.
+func (s *finder) run(ctx context.Context, before int64) error {
+	intervals, err := s.intervals(ctx)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	type segment struct{ first, size int64 }
-	var all []segment
-	for rows.Next() {
-		var g segment
-		if err := rows.Scan(&g.first, &g.size); err != nil {
-			return err
-		}
-		all = append(all, g)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	end := int64(0)
-	if len(all) > 0 {
-		end = all[0].first + all[0].size
-	}
-	if err := s.loose(ctx, end); err != nil || len(all) == 0 {
-		return err
-	}
-	look, err := s.tx.PrepareContext(ctx, lookup)
-	if err != nil {
-		return err
-	}
-	defer look.Close()
-	for _, g := range all {
-		if len(s.found) >= s.limit {
-			return nil
-		}
-		at, err := s.places(ctx, look, g.first)
-		if err != nil {
-			return err
-		}
-		candidates := at.down()
-		sequences := make([]int64, 0, len(candidates))
-		for _, n := range candidates {
-			if sequence := g.first + int64(n); sequence < s.before {
-				sequences = append(sequences, sequence)
+	size := s.r.archive.index.size()
+	for _, t := range intervals {
+		for end := min(t.end, before); len(s.found) < s.limit; {
+			var last sql.NullInt64
+			err := s.tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal WHERE room = ? AND sequence < ?", s.r.who.Room, end).Scan(&last)
+			if err != nil {
+				return err
 			}
-		}
-		if err := s.fetch(ctx, sequences); err != nil {
-			return err
+			if !last.Valid || last.Int64 < t.first {
+				break
+			}
+			if last.Int64 >= end {
+				return astray(last.Int64)
+			}
+			first := last.Int64 - last.Int64%size
+			if err := s.look(ctx, interval{max(t.first, first), end}); err != nil {
+				return err
+			}
+			end = first
 		}
 	}
 	return nil
 }
 
-// loose looks through the texts from a sequence on.
-func (s *search) loose(ctx context.Context, from int64) error {
-	rows, err := s.tx.QueryContext(ctx, "SELECT sequence, text FROM messages WHERE sequence >= ? AND sequence < ? ORDER BY sequence DESC", from, s.before)
+// near is how many sequences between two days are looked through rather than left out.
+const near = 4096
+
+// intervals returns where something is of the time that is asked for, the newest first. In a
+// journal into which a past was imported these are several.
+func (s *finder) intervals(ctx context.Context) (all []interval, err error) {
+	q := s.query
+	if q.Since.IsZero() && q.Before.IsZero() {
+		return []interval{{0, math.MaxInt64}}, nil
+	}
+	from, to := int64(math.MinInt64), int64(math.MaxInt64)
+	if !q.Since.IsZero() {
+		from = dayOf(q.Since)
+	}
+	if !q.Before.IsZero() {
+		to = dayOf(q.Before)
+	}
+	rows, err := s.tx.QueryContext(ctx, "SELECT first, last FROM days WHERE day BETWEEN ? AND ? ORDER BY last DESC", from, to)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
-	var sequences []int64
 	for rows.Next() {
-		var sequence int64
-		var text string
-		if err := rows.Scan(&sequence, &text); err != nil {
-			return err
+		var first, last int64
+		if err := rows.Scan(&first, &last); err != nil {
+			return nil, err
 		}
-		if s.query.matches(earshot.Text(text)) {
-			sequences = append(sequences, sequence)
+		if n := len(all); n > 0 && last+near >= all[n-1].first {
+			all[n-1].first = min(all[n-1].first, first)
+			continue
 		}
+		all = append(all, interval{first, last + 1})
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	return s.fetch(ctx, sequences)
+	return all, rows.Err()
 }
 
-// fetch adds those of some events, the newest first, that may be seen and match.
-func (s *search) fetch(ctx context.Context, sequences []int64) error {
-	for len(sequences) > 0 && len(s.found) < s.limit {
-		// Nearly all of them are what is looked for, so that few more are read than are wanted.
-		n := min(len(sequences), s.limit-len(s.found), 256)
-		if s.these == nil {
-			var err error
-			if s.these, err = s.tx.PrepareContext(ctx, these); err != nil {
+// atOnce is how many candidates are read in one go at most.
+const atOnce = 4096
+
+// look looks through the events of an interval, all of which have the same tags.
+func (s *finder) look(ctx context.Context, t interval) error {
+	match := s.match(t.first)
+	for n := min(s.limit-len(s.found), atOnce); len(s.found) < s.limit; n = min(4*n, atOnce) { // most are what is looked for
+		rows, err := s.tx.QueryContext(ctx, "SELECT rowid FROM terms WHERE terms MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?", match, t.first, t.end, n)
+		if err != nil {
+			return err
+		}
+		sequences, err := numbers(rows)
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(sequences, 256) {
+			if err := s.take(ctx, some); err != nil {
 				return err
 			}
 		}
-		events, err := s.r.these(ctx, s.these, sequences[:n])
-		if err != nil {
-			return err
+		if len(sequences) < n {
+			return nil
 		}
-		for _, e := range events {
-			if s.query.matches(searchable(e)) {
-				s.found = append(s.found, e)
+		last := sequences[n-1]
+		if last < t.first || last >= t.end {
+			return astray(last)
+		}
+		t.end = last
+	}
+	return nil
+}
+
+// numbers reads numbers, and closes the rows.
+func numbers(rows *sql.Rows) (all []int64, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, rows.Err()
+}
+
+// match returns what the index is asked for, in the language of FTS5, around a sequence. No
+// more of it is what somebody has typed than letters and numbers in quotes.
+func (s *finder) match(sequence int64) string {
+	index, who := s.r.archive.index, s.r.who
+	term := func(tag, word string) string { return `"` + tag + word + `"` }
+	all := func(tag string) string {
+		terms := []string{term(tag, markAny)}
+		for _, l := range s.query.Lookups() {
+			if t := term(tag, l.Term); l.Prefix {
+				terms = append(terms, t+" *")
+			} else {
+				terms = append(terms, t)
 			}
 		}
-		sequences = sequences[n:]
-	}
-	return nil
-}
-
-// lookup is the query for the rows of one segment in which some terms are, if they are in it,
-// in the order of the terms.
-const lookup = `SELECT (SELECT data FROM words WHERE segment = ?1 AND term <= CAST(t.value AS BLOB) ORDER BY term DESC LIMIT 1) FROM json_each(?2) t`
-
-// places returns the events of a segment that have all words and may be seen.
-func (s *search) places(ctx context.Context, look *sql.Stmt, segment int64) (at places, err error) {
-	if !s.sorted {
-		if err := s.sort(ctx, look, segment); err != nil {
-			return nil, err
+		if len(terms) > 1 {
+			terms = terms[1:] // of each that has a word there is something
 		}
+		var any []string
+		for _, id := range s.from {
+			any = append(any, term(tag, markAuthor+digest(string(id))))
+		}
+		if len(any) > 0 {
+			terms = append(terms, "("+strings.Join(any, " OR ")+")")
+		}
+		return strings.Join(terms, " AND ")
 	}
-	at, err = meet(ctx, look, segment, s.terms)
-	if err != nil || at.none() {
-		return nil, err
+	room := index.tag(sequence, who.Room)
+	ways := []string{all(room)}
+	if len(who.Agents) > 0 {
+		shown := all(room)
+		for _, id := range who.Agents {
+			shown += " AND " + term(room, markAgent+digest(string(id)))
+		}
+		ways = []string{"(" + all(room) + ") NOT " + term(room, markLimited), shown}
 	}
-	who := s.r.who
-	var mine places // of what is private, what everybody here may see
 	if people := slices.Concat(who.Members, who.Agents); len(people) > 0 && !who.Unknown {
-		if mine, err = meet(ctx, look, segment, prefixed(member, people)); err != nil {
-			return nil, err
+		mine := all(index.tag(sequence, who.Room, people[0]))
+		for _, id := range people[1:] {
+			mine += " AND " + term(index.tag(sequence, who.Room, id), markAny)
 		}
+		ways = append(ways, mine)
 	}
-	secret, err := meet(ctx, look, segment, []string{private})
-	if err != nil {
-		return nil, err
-	}
-	at = at.except(secret, mine)
-	if len(who.Agents) == 0 {
-		return at, nil
-	}
-	hidden, err := meet(ctx, look, segment, []string{limited})
-	if err != nil {
-		return nil, err
-	}
-	shown, err := meet(ctx, look, segment, prefixed(agent, who.Agents))
-	return at.except(hidden, shown), err
+	return "(" + strings.Join(ways, ") OR (") + ")"
 }
 
-// prefixed returns the terms by which some of those who may see something are known.
-func prefixed(prefix string, ids []earshot.ParticipantID) []string {
-	var terms []string
-	for _, id := range ids {
-		terms = append(terms, cut(prefix+string(id)))
+// take adds those of some events, the newest first, that may be seen and are what is looked for.
+func (s *finder) take(ctx context.Context, sequences []int64) error {
+	events, err := s.r.these(ctx, s.tx, sequences)
+	if err != nil {
+		return err
 	}
-	return terms
-}
-
-// sort puts those terms first that are rarest in a segment: what is rare in one is in the
-// others, and where nothing is left after a few of them the others need not be read.
-func (s *search) sort(ctx context.Context, look *sql.Stmt, segment int64) error {
-	many := make(map[string]int)
-	for _, term := range s.terms {
-		p, err := meet(ctx, look, segment, []string{term})
-		if err != nil {
-			return err
+	for _, e := range events {
+		if len(s.found) == s.limit {
+			return nil
 		}
-		many[term] = p.count()
+		if !s.query.Within(e.At) || !s.query.Match(string(search.TextOf(e))) {
+			continue
+		}
+		if theirs, err := s.theirs(ctx, e); err != nil || !theirs {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		s.found = append(s.found, e)
 	}
-	slices.SortStableFunc(s.terms, func(a, b string) int { return cmp.Compare(many[a], many[b]) })
-	s.sorted = true
 	return nil
 }
 
-// meet returns where all of some terms are in a segment. If they are nowhere together, what
-// follows the one with which that was known is not read.
-func meet(ctx context.Context, look *sql.Stmt, segment int64, terms []string) (at places, err error) {
-	list, err := json.Marshal(terms)
-	if err != nil {
-		return nil, err
+// theirs reports whether somebody who is asked for has said something, as far as the reader
+// knows.
+func (s *finder) theirs(ctx context.Context, e earshot.Event) (bool, error) {
+	if len(s.from) == 0 {
+		return true, nil
 	}
-	rows, err := look.QueryContext(ctx, segment, string(list))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var next places
-	for i, term := range terms {
-		if !rows.Next() {
-			return nil, errors.Join(rows.Err(), errSegment)
+	author := e.Author
+	if e.Body.Kind() == earshot.KindUtterance {
+		later, err := attributions(ctx, s.tx, e, math.MaxInt64)
+		if err != nil {
+			return false, err
 		}
-		var data sql.RawBytes
-		if err := rows.Scan(&data); err != nil {
-			return nil, err
-		}
-		if next, err = placesOf(next, data, term); err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			at, next = next, nil
-		} else {
-			at = at.and(next)
-		}
-		if at.none() {
-			return nil, nil
+		for _, l := range later {
+			if l.Visibility.Allows(s.r.who) {
+				author = l.Body.(earshot.Whose).Author
+			}
 		}
 	}
-	return at, nil
+	return slices.Contains(s.from, author), nil
 }

@@ -88,19 +88,17 @@ func newStore(c Config, l *lock) *Store {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	index := &messages{partition: c.partition}
 	s := &Store{
 		lock:        l,
 		reports:     newReporter(c.Report, log),
-		projections: slices.Concat(views(), c.Projections),
+		projections: slices.Concat(views(index), c.Projections),
 		now:         c.Now,
 		newID:       c.NewID,
 		meter:       c.Meter,
 		progress:    c.Progress,
 		grown:       make(chan struct{}),
 		tidier:      newTidier(),
-	}
-	if c.index != nil {
-		s.projections[0] = *c.index
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -109,7 +107,7 @@ func newStore(c Config, l *lock) *Store {
 		s.newID = rising(s.now)
 	}
 	path := filepath.Join(c.Directory, journalFile)
-	s.archive = &Archive{path: path, log: log, damage: s.damaged}
+	s.archive = &Archive{path: path, log: log, index: index, damage: s.damaged}
 	return s
 }
 
@@ -138,7 +136,7 @@ func (s *Store) open(ctx context.Context, last past) error {
 	if s.archive.db, err = openReaders(path); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), ended: s.ended, took: s.took}
+	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), work: s.archive.index.handled, ended: s.ended, took: s.took}
 	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
 	s.finish(ctx)
 	go s.tidy(context.WithoutCancel(ctx)) // Close waits for it
@@ -235,6 +233,7 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 		if err != nil {
 			return false, err
 		}
+		s.archive.index.begin()
 		stored = make([]earshot.Event, len(events))
 		for i, e := range events {
 			var added bool

@@ -375,7 +375,7 @@ func TestLook(t *testing.T) {
 	s := open(t, store.Config{})
 	add(t, s, said("a"))
 	count := func(v earshot.View) (n int) {
-		must(t, v.QueryRowContext(t.Context(), "SELECT count(*) FROM messages").Scan(&n))
+		must(t, v.QueryRowContext(t.Context(), "SELECT count(*) FROM journal").Scan(&n))
 		return n
 	}
 	must(t, s.Look(t.Context(), func(v earshot.View) error {
@@ -384,7 +384,7 @@ func TestLook(t *testing.T) {
 		if after := count(v); before != 1 || after != 1 {
 			t.Errorf("there are %d, then %d", before, after)
 		}
-		if _, err := v.QueryContext(t.Context(), "DELETE FROM messages RETURNING sequence"); err == nil {
+		if _, err := v.QueryContext(t.Context(), "DELETE FROM journal RETURNING sequence"); err == nil {
 			t.Error("a row was deleted by looking")
 		}
 		return nil

@@ -12,8 +12,8 @@ import (
 )
 
 // views are the projections of the store itself.
-func views() []earshot.Projection {
-	return []earshot.Projection{messages{}, turns{}, decisions{}}
+func views(index *messages) []earshot.Projection {
+	return []earshot.Projection{index, turns{}, decisions{}}
 }
 
 // run executes statements one after the other.

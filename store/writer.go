@@ -32,6 +32,10 @@ type request struct {
 // for the last.
 const most = 128
 
+// heavy is how much work steps may have been for others to share their commit: the longest
+// message is twice as much, and takes some 20 ms.
+const heavy = mostTerms / 2
+
 // A writer is the one goroutine that changes the file. Callers that arrive
 // while it commits share the next commit, each behind a savepoint of its own,
 // so that the error of one does not hurt the others.
@@ -44,6 +48,10 @@ type writer struct {
 	requests chan *request
 	waiting  atomic.Int64 // callers that were not taken yet
 	quit     chan struct{}
+
+	// work is how many terms were put into the index or taken out so far, which is most of what
+	// a long message costs.
+	work func() int
 
 	// took is told how long each transaction took, or why it could not be done.
 	took func(time.Duration, error)
@@ -115,7 +123,9 @@ func (w *writer) run(ctx context.Context) {
 	for {
 		select {
 		case r := <-w.requests:
-			w.commit(ctx, w.gather(r))
+			for batch := w.gather(r); len(batch) > 0; {
+				batch = batch[w.commit(ctx, batch):]
+			}
 		case <-w.quit:
 			return
 		}
@@ -136,11 +146,13 @@ func (w *writer) gather(first *request) []*request {
 	return batch
 }
 
-// commit performs the batch and tells each caller how it went.
-func (w *writer) commit(ctx context.Context, batch []*request) {
+// commit performs the first steps of a batch, tells each caller how it went, and returns how
+// many they are.
+func (w *writer) commit(ctx context.Context, batch []*request) int {
 	began := time.Now()
-	err := w.transact(ctx, batch)
+	n, err := w.transact(ctx, batch)
 	w.took(time.Since(began), err)
+	batch = batch[:n]
 	if err != nil {
 		if code(err) != sqlite3.SQLITE_FULL { // which it takes back by itself
 			w.renew()
@@ -157,6 +169,7 @@ func (w *writer) commit(ctx context.Context, batch []*request) {
 		}
 		r.done <- r.err
 	}
+	return len(batch)
 }
 
 // summary returns whether any step of batch changed the journal, and the
@@ -172,22 +185,23 @@ func summary(batch []*request) (changed bool, errs []error) {
 	return changed, errs
 }
 
-// transact performs the batch in one transaction. An error is that of all.
-func (w *writer) transact(ctx context.Context, batch []*request) error {
+// transact performs the first steps of a batch in one transaction, until they are heavy, and
+// returns how many. An error is that of all of them.
+func (w *writer) transact(ctx context.Context, batch []*request) (n int, err error) {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return len(batch), err
 	}
 	defer tx.Rollback()
 	if len(batch) == 1 {
-		return w.alone(ctx, tx, batch[0])
+		return 1, w.alone(ctx, tx, batch[0])
 	}
-	for _, r := range batch {
-		if err := w.try(ctx, tx, r); err != nil {
-			return err
+	for began := w.work(); n < len(batch) && (n == 0 || w.work()-began < heavy); n++ {
+		if err := w.try(ctx, tx, batch[n]); err != nil {
+			return len(batch), err
 		}
 	}
-	return tx.Commit()
+	return n, tx.Commit()
 }
 
 // alone performs the only step of a transaction, which needs no savepoint: if

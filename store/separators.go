@@ -1,0 +1,92 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+
+	"earshot"
+)
+
+// A separator is the beginning of the first term of a page of the index, by which FTS5 finds the
+// page. It stays when that term is taken out, and when the page was joined with others, and
+// would tell how the word began. See "FTS5 Data Structures" in sqlite.org/fts5.html, and
+// ext/fts5/fts5_index.c of SQLite.
+type separator struct {
+	segment int64
+	term    []byte
+}
+
+const separatorColumns = `SELECT i.segid, i.term, d.block FROM terms_idx i LEFT JOIN terms_data d ON d.id = (i.segid << 37) + (i.pgno >> 1)`
+
+// separators returns those that no term begins with any more.
+func (*messages) separators(ctx context.Context, db earshot.View) (left []separator, err error) {
+	rows, err := db.QueryContext(ctx, separatorColumns)
+	if err != nil {
+		return nil, odd(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s separator
+		var page sql.RawBytes
+		if err := rows.Scan(&s.segment, &s.term, &page); err != nil {
+			return nil, odd(err)
+		}
+		if first := firstTerm(page); len(s.term) > 0 && (page == nil || first != nil && !bytes.HasPrefix(first, s.term)) {
+			left = append(left, s)
+		}
+	}
+	return left, odd(rows.Err())
+}
+
+// separate makes some separators anew, as pages are now: the shortest beginning of the first
+// term that stands behind the old separator, and so behind all terms of the page before. One
+// without a page goes.
+func separate(ctx context.Context, tx *sql.Tx, some []separator) error {
+	for _, s := range some {
+		var segment int64
+		var term, page []byte
+		err := tx.QueryRowContext(ctx, separatorColumns+" WHERE i.segid = ? AND i.term = ?", s.segment, s.term).Scan(&segment, &term, &page)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // all of the segment was joined with others
+		}
+		first, n := firstTerm(page), 0
+		switch {
+		case err != nil:
+		case page == nil:
+			_, err = tx.ExecContext(ctx, "DELETE FROM terms_idx WHERE segid = ? AND term = ?", segment, term)
+		case bytes.Compare(first, term) > 0 && !bytes.HasPrefix(first, term):
+			for first[n] == term[n] {
+				n++
+			}
+			_, err = tx.ExecContext(ctx, "UPDATE terms_idx SET term = ? WHERE segid = ? AND term = ?", first[:n+1], segment, term)
+		}
+		if err != nil {
+			return odd(err)
+		}
+	}
+	return nil
+}
+
+// firstTerm returns the first term of a page of the index, nil if it has none: behind the rows,
+// whose end stands in the head, is the offset of the term, which begins with its length.
+func firstTerm(page []byte) []byte {
+	if len(page) < 4 {
+		return nil
+	}
+	end := int(binary.BigEndian.Uint16(page[2:]))
+	if end >= len(page) {
+		return nil
+	}
+	at, _ := varint(page[end:])
+	if at < 4 || at >= int64(end) {
+		return nil
+	}
+	n, took := varint(page[at:end])
+	if took == 0 || n <= 0 || n > int64(end)-at-int64(took) {
+		return nil
+	}
+	return page[at+int64(took) : at+int64(took)+n]
+}
