@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"earshot"
 	"earshot/executive/why"
+	"earshot/internal/search"
 	"earshot/server/wire"
 )
 
@@ -24,8 +26,8 @@ type Archive interface {
 	// is none, in the order in which they happened.
 	Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error)
 
-	// Search returns the newest events before a sequence that have all words of a query,
-	// the newest first. A query that cannot be looked for is an error.
+	// Search returns the newest events before a sequence that a query looks for, the newest
+	// first; see [search.Parse]. A query that cannot be looked for is an error.
 	Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error)
 
 	// Decisions returns what was decided before a sequence, by the agent who is called so
@@ -51,6 +53,9 @@ type Past struct {
 	Events []earshot.Event `json:"events"`
 	Before int64           `json:"before"` // where to go on from; 0 when there is no more
 	Names  wire.Names      `json:"names"`
+
+	// Passages are what is to be shown of each event that was searched for, in the same order.
+	Passages []search.Passage `json:"passages,omitempty"`
 }
 
 // A Decided is a page of what was decided.
@@ -102,7 +107,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who guest) erro
 	return nil
 }
 
-// search tells what was said with some words, the newest first.
+// search tells what was said that a query looks for, the newest first.
 func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error {
 	q := r.URL.Query()
 	p, err := pageOf(q)
@@ -117,7 +122,13 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
-	answer(w, http.StatusOK, s.past(events, p.limit))
+	found := s.past(events, p.limit)
+	if q, err := search.Parse(words, time.Now()); err == nil {
+		for _, e := range found.Events {
+			found.Passages = append(found.Passages, q.Passage(string(search.TextOf(e))))
+		}
+	}
+	answer(w, http.StatusOK, found)
 	return nil
 }
 

@@ -107,6 +107,27 @@ func TestSearchAndDecisions(t *testing.T) {
 	}
 }
 
+// TestSearchTellsPassages: beside each event that is found stands what is to be shown of it.
+func TestSearchTellsPassages(t *testing.T) {
+	h := newHouse()
+	at, _ := serve(t, h)
+	fill(t, h, 30)
+	c := &server.Client{Socket: at}
+	p, err := c.Search(t.Context(), "29", 0, 5)
+	if err != nil || len(p.Events) == 0 || len(p.Passages) != len(p.Events) {
+		t.Fatalf("found %+v, %v", p, err)
+	}
+	for i, e := range p.Events {
+		text := string(e.Body.(earshot.Message).Text)
+		if is := p.Passages[i]; is.Text != text || len(is.Hits) != 1 || text[is.Hits[0].Start:is.Hits[0].End] != "29" {
+			t.Errorf("of %q is shown %+v", text, is)
+		}
+	}
+	if p, err := c.History(t.Context(), nil, 0, 5); err != nil || p.Passages != nil {
+		t.Errorf("a history has passages: %+v, %v", p.Passages, err)
+	}
+}
+
 func TestPagesAreRefused(t *testing.T) {
 	at, _ := serve(t, newHouse())
 	for query, want := range map[string]string{

@@ -120,8 +120,8 @@ func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64
 	return p, err
 }
 
-// Search returns the newest events before a sequence, or of all if that is 0, that have
-// all words of a query, the newest first.
+// Search returns the newest events before a sequence, or of all if that is 0, that a query
+// looks for, the newest first.
 func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (p Past, err error) {
 	q := pageAt(before, limit)
 	q.Set("q", query)

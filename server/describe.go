@@ -70,8 +70,8 @@ var described = map[string]about{
 		out:        Past{}, faults: []int{503},
 	},
 	"GET /v1/search": {
-		says:       "What was said with all of some words, the newest first.",
-		parameters: []parameter{{name: "q", says: "The words. Case and accents make no difference.", kind: reflect.TypeFor[string](), must: true}, paramBefore, paramLimit},
+		says:       "What was said with all of some words, the newest first, and the words around them.",
+		parameters: []parameter{{name: "q", says: "The words, in any of their English forms; case and accents make no difference. tid* is the beginning of a word, \"high tide\" are words that follow one another; from:NAME says who said it, and on:2026-11-20, since:yesterday and before:monday say when.", kind: reflect.TypeFor[string](), must: true}, paramBefore, paramLimit},
 		out:        Past{}, faults: []int{422},
 	},
 	"GET /v1/decisions": {
