@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"earshot"
 	"earshot/executive/why"
+	"earshot/internal/search"
 	"earshot/participants"
 )
 
@@ -16,7 +18,19 @@ func (h house) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kin
 
 // Search implements [server.Archive].
 func (h house) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
-	return h.store.For(a).SearchBefore(ctx, query, before, limit)
+	q, err := search.Parse(query, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var me earshot.ParticipantID
+	if len(a.Members) > 0 {
+		me = a.Members[0]
+	}
+	from, err := identitiesOf(h.Registry, me, q.From)
+	if err != nil {
+		return nil, err
+	}
+	return h.store.For(a).Match(ctx, q, from, before, limit)
 }
 
 // Decisions implements [server.Archive].

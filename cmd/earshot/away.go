@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/executive/why"
+	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/server"
 	"earshot/server/attach"
@@ -15,8 +16,13 @@ import (
 // or as an earshot elsewhere tells it. Its methods are those of [store.Reader].
 type chronicle interface {
 	Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error)
-	Search(ctx context.Context, query string, n int) ([]earshot.Event, error)
 	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
+}
+
+// A searcher is a chronicle that can be searched, the newest first; see [journalPast] and [remote].
+type searcher interface {
+	chronicle
+	Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error)
 }
 
 // onePage is how much an earshot elsewhere is asked for at once, which is the most that it
@@ -47,9 +53,11 @@ func (w *remote) Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earsh
 	return all, err
 }
 
-// Search implements [chronicle].
-func (w *remote) Search(ctx context.Context, query string, n int) ([]earshot.Event, error) {
-	return w.pages(n, func(before int64, limit int) (server.Past, error) { return w.client.Search(ctx, query, before, limit) })
+// Search implements [searcher].
+func (w *remote) Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error) {
+	return w.pages(n, func(before int64, limit int) (server.Past, error) {
+		return w.client.Search(ctx, q.String(), before, limit)
+	})
 }
 
 // Find implements [chronicle], of what it was told already: an earshot is not asked for single

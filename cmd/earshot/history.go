@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"earshot"
 	"earshot/config"
@@ -47,7 +46,7 @@ func untold(e earshot.Event) bool {
 
 // Run shows what was said of late.
 func (h historyCommand) Run(a *app) error {
-	return a.read(h.reading, func(r chronicle, name func(earshot.ParticipantID) string) error {
+	return a.read(h.reading, func(r searcher, name func(earshot.ParticipantID) string) error {
 		events, err := r.Last(a.ctx, told, max(1, h.Number))
 		if err != nil {
 			return err
@@ -71,30 +70,11 @@ func meanwhile(events, seen []earshot.Event, most int) []earshot.Event {
 	return once(slices.Concat(events, seen))
 }
 
-type searchCommand struct {
-	reading
-	Words  []string `arg:"" help:"The words to look for; all of them must be there."`
-	Number int      `short:"n" default:"20" help:"How many results."`
-	JSON   bool     `help:"Print the events as JSON, one a line."`
-}
-
-// Run searches what was said.
-func (s searchCommand) Run(a *app) error {
-	return a.read(s.reading, func(r chronicle, name func(earshot.ParticipantID) string) error {
-		events, err := r.Search(a.ctx, strings.Join(s.Words, " "), max(1, s.Number))
-		if err != nil {
-			return err
-		}
-		slices.Reverse(events) // the newest last, where the eye is
-		return a.transcript(r, events, s.JSON, name, "Nothing was found.")
-	})
-}
-
 // read reads what has happened as somebody may see it: in the journal, whether or not earshot
 // runs, or from an earshot elsewhere.
-func (a *app) read(as reading, use func(r chronicle, name func(earshot.ParticipantID) string) error) error {
+func (a *app) read(as reading, use func(r searcher, name func(earshot.ParticipantID) string) error) error {
 	if a.API == "" {
-		return a.journal(as, func(r *store.Reader, people *participants.Registry) error { return use(r, people.Name) })
+		return a.journal(as, func(r journalPast) error { return use(r, r.people.Name) })
 	}
 	there, _, err := a.away(as)
 	if err != nil {
@@ -104,7 +84,7 @@ func (a *app) read(as reading, use func(r chronicle, name func(earshot.Participa
 }
 
 // journal opens the journal as somebody may see it.
-func (a *app) journal(as reading, use func(*store.Reader, *participants.Registry) error) error {
+func (a *app) journal(as reading, use func(journalPast) error) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -118,7 +98,7 @@ func (a *app) journal(as reading, use func(*store.Reader, *participants.Registry
 	if err != nil {
 		return err
 	}
-	return use(archive.For(around), people)
+	return use(journalPast{archive.For(around), people, around.Members[0]})
 }
 
 // archive opens the journal for reading.

@@ -11,7 +11,6 @@ import (
 	"earshot/executive/why"
 	"earshot/internal/terminal"
 	"earshot/participants"
-	"earshot/store"
 )
 
 type whyCommand struct {
@@ -42,17 +41,17 @@ func (w whyCommand) Run(a *app) error {
 
 // tell returns what was decided, and what the main agent is called.
 func (w whyCommand) tell(a *app) (all []why.Account, main string, err error) {
-	err = a.journal(w.reading, func(r *store.Reader, people *participants.Registry) (err error) {
+	err = a.journal(w.reading, func(r journalPast) (err error) {
 		q := why.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
 		if w.Agent != "" {
-			agent, ok := people.Find(w.Agent)
+			agent, ok := r.people.Find(w.Agent)
 			if !ok || agent.Type != participants.Internal {
 				return &verdict{notFound, fmt.Errorf("no agent is called %q\n  → see: earshot agents", participants.OneLine(w.Agent))}
 			}
 			q.Agent = agent.ID
 		}
-		main = people.Name(participants.Agent)
-		all, err = why.Tell(a.ctx, r, q, people.Name)
+		main = r.people.Name(participants.Agent)
+		all, err = why.Tell(a.ctx, r, q, r.people.Name)
 		return err
 	})
 	return all, main, err
