@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/internal/search"
 	"earshot/internal/terminal"
 )
 
@@ -13,7 +14,7 @@ type purpose int
 const (
 	nothing purpose = iota
 	chat
-	search
+	seeking
 	filtering
 	jump
 )
@@ -44,12 +45,12 @@ func (l *line) in() *terminal.Editor {
 }
 
 // prompts stand before the line.
-var prompts = map[purpose]string{chat: "say: ", search: "search: ", filtering: "show only: ", jump: "go to time: "}
+var prompts = map[purpose]string{chat: "say: ", seeking: "search: ", filtering: "show only: ", jump: "go to time: "}
 
 // hints stand after an empty line.
 var hints = map[purpose]string{
 	chat:      "text, or /command; Enter sends, Esc leaves",
-	search:    "words; Enter looks upwards, then n and N",
+	seeking:   "words, tid*, \"high tide\", from:NAME, on:DAY; Enter looks upwards, then n and N",
 	filtering: "names, private, said voice replies thoughts tools edits sights …; empty shows all",
 	jump:      "14:05, yesterday 14:05, 2026-11-22 14:05",
 }
@@ -120,10 +121,16 @@ func (m *Model) sends() []Effect {
 	}
 	m.line.is = nothing
 	switch text = strings.TrimSpace(text); is {
-	case search:
-		if m.sought = text; text == "" {
+	case seeking:
+		if m.sought = ""; text == "" {
 			return nil
 		}
+		var err error
+		if m.query, err = search.Parse(text, m.at); err != nil {
+			m.said = err.Error()
+			return nil
+		}
+		m.sought = text
 		return m.seek(text, -1)
 	case filtering:
 		m.filter = parseFilter(text)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/search"
 )
 
 // A Model is what the monitor knows and shows. It has no goroutine and no clock: what
@@ -33,7 +34,8 @@ type Model struct {
 	helpdown      int
 
 	filter filter
-	sought string // what was searched for
+	sought string       // what was searched for
+	query  search.Query // what that means
 	line   line
 	said   string // in the last row, until the next key
 }
@@ -307,7 +309,7 @@ func (m *Model) press(k Key) []Effect {
 		m.line.begin(chat)
 		return []Effect{Sit{}}
 	case "/":
-		m.line.begin(search)
+		m.line.begin(seeking)
 	case "f":
 		m.line.begin(filtering)
 		m.line.editor.Restore(m.filter.text)

@@ -3,10 +3,10 @@ package monitor
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"earshot"
 	"earshot/executive/think"
+	"earshot/internal/search"
 )
 
 // A Screen is what is to be seen.
@@ -416,9 +416,7 @@ func (m *Model) welcome(width, height int) []row {
 // lit marks the row of what is chosen, and the words that were searched for.
 func (m *Model) lit(r row, head bool, e *entry) row {
 	if m.sought != "" {
-		for _, word := range strings.Fields(m.sought) {
-			r = light(r, word)
-		}
+		r = light(r, m.query)
 	}
 	if e.key != m.view.chosen {
 		return r
@@ -433,20 +431,21 @@ func (m *Model) lit(r row, head bool, e *entry) row {
 	return r
 }
 
-// light marks words in a row, as far as they stand in one tone.
-func light(r row, words string) (lit row) {
-	low := strings.ToLower(words)
+// light marks what somebody looks for in a row, as far as it stands in one tone.
+func light(r row, q search.Query) (lit row) {
 	for _, s := range r {
-		text := strings.ToLower(s.text)
-		at := strings.Index(text, low)
-		if at < 0 || len(text) != len(s.text) || !utf8.ValidString(s.text[at:at+len(low)]) {
-			lit = append(lit, s)
-			continue
+		at := 0
+		for _, h := range q.Hits(s.text, mostLit) {
+			lit = append(lit, span{s.tone, s.text[at:h.Start]}, span{marked, s.text[h.Start:h.End]})
+			at = h.End
 		}
-		lit = append(lit, span{s.tone, s.text[:at]}, span{marked, s.text[at : at+len(low)]}, span{s.tone, s.text[at+len(low):]})
+		lit = append(lit, span{s.tone, s.text[at:]})
 	}
 	return lit
 }
+
+// mostLit is how often one word is marked in a row: it has no more letters than a screen.
+const mostLit = 256
 
 // growing shows what people are saying, and the replies that are being made or said: what
 // was heard so far, and what not yet.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/search"
 )
 
 // seek looks for words, upwards or downwards from what is chosen.
@@ -18,10 +19,9 @@ func (m *Model) seek(words string, way int) []Effect {
 	if e := m.chosen(); e != nil {
 		k = m.past.at(e.key)
 	}
-	low := strings.Fields(strings.ToLower(words))
 	for k += way; k >= 0 && k < len(m.past.all); k += way {
 		e := m.past.all[k]
-		if m.filter.shows(m.past, e) && m.past.holds(m.marks, e, low) {
+		if m.filter.shows(m.past, e) && m.past.holds(m.marks, e, m.query) {
 			m.goes(e)
 			return nil
 		}
@@ -37,15 +37,19 @@ func (m *Model) seek(words string, way int) []Effect {
 	return []Effect{Seek{words, m.past.oldest()}}
 }
 
-// holds reports whether an entry has all of some words, which are in lower case.
-func (p *past) holds(m marks, e *entry, words []string) bool {
-	all := func(text string) bool {
-		text = strings.ToLower(text)
-		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+// holds reports whether an entry is what somebody looks for.
+func (p *past) holds(m marks, e *entry, q search.Query) bool {
+	author := e.event.Author
+	if e.whose != nil {
+		author = e.whose.Author
+	}
+	by := func(name string) bool { return strings.EqualFold(name, p.name(author)) || name == string(author) }
+	if !q.Within(e.event.At) || len(q.From) > 0 && !slices.ContainsFunc(q.From, by) {
+		return false
 	}
 	text, _ := p.tell(m, e)
-	return all(text.text()) || slices.ContainsFunc(e.decisions, func(d earshot.Event) bool {
-		return all(p.verdict(m, d.Body.(earshot.Decision), "").text())
+	return q.Match(text.text()) || slices.ContainsFunc(e.decisions, func(d earshot.Event) bool {
+		return q.Match(p.verdict(m, d.Body.(earshot.Decision), "").text())
 	})
 }
 
