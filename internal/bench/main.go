@@ -92,6 +92,7 @@ var figures = []figure{
 	{"eyes", eyes},
 	{"monitor", monitored},
 	{"search", searching},
+	{"flood", flooding},
 	{"start", starting},
 	{"end", ending},
 	{"copies", copying},

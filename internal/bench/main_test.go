@@ -123,7 +123,12 @@ func TestEveryFigure(t *testing.T) {
 			"search a million sentences: a rare word", "search a million sentences: a common word", "search a million sentences: several words",
 			"search a million sentences: a whole sentence", "search a million sentences: accents, capitals, no spaces",
 			"search a million sentences: a word that nobody said", "search a million sentences: where little is said",
-			"search a million sentences: where nothing is said"}},
+			"search a million sentences: where nothing is said", "search a million sentences: a phrase",
+			"search a million sentences: the beginning of a word", "search a million sentences: somebody's words of a day",
+			"search a million sentences: a word that others said in private"}},
+		{"flood", false, []string{
+			"flood: commit of 64 KB of random words", "flood: commit of an ordinary message beside it",
+			"flood: commits that take it back", "flood: memory (VmHWM)"}},
 		{"start", true, []string{
 			"opening a journal of 100,000 events", "opening a journal of 100,000 events, after a kill",
 			"starting with 100,000 events", "starting with 100,000 events, after a kill"}},

@@ -56,6 +56,9 @@ var rareWords = []struct {
 	{"潮汐表", 50_000},            // no spaces between words
 }
 
+// privateWord is in each message between two, and in no other.
+const privateWord = "zugzwang"
+
 // newPast returns a past that begins two years ago.
 func newPast(seed uint64) *past {
 	p := &past{random: rand.New(rand.NewPCG(seed, 11)), at: time.Now().Add(-2 * 365 * 24 * time.Hour).Truncate(time.Second)}
@@ -119,11 +122,15 @@ func (p *past) exchange() []earshot.Event {
 	if p.random.IntN(50) == 0 {
 		visible = earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{who, participants.Agent}}
 	}
+	text := p.sentence()
+	if len(visible.Members) > 0 {
+		text += " " + privateWord
+	}
 	said := earshot.Event{ID: p.id(), At: p.at, Room: where, From: earshot.Handle{Provider: "console", ID: string(who)}, Author: who, Visibility: visible,
-		Body: earshot.Message{Text: p.sentence()}}
+		Body: earshot.Message{Text: text}}
 	if p.random.IntN(3) == 0 {
 		said.From = earshot.Handle{Provider: "voice", ID: string(who)}
-		said.Body = earshot.Utterance{Text: p.sentence(), Confidence: 0.9, Lasted: 2 * time.Second, Speaker: said.From, Sure: 0.95}
+		said.Body = earshot.Utterance{Text: text, Confidence: 0.9, Lasted: 2 * time.Second, Speaker: said.From, Sure: 0.95}
 	}
 	turn := earshot.TurnID("turn" + string(said.ID))
 	decision := earshot.Decision{About: said.ID, Agent: participants.Agent, Verdict: earshot.Silent, Reasons: []string{"not addressed"}}
