@@ -54,23 +54,29 @@ func (l modelsList) Run(a *app) error {
 		return err
 	}
 	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
-	list := modelsOf(cfg.Executive, looks)
-	if l.JSON {
+	list, faults := modelsOf(cfg.Executive, looks), engineFaults(looks)
+	none := len(faults) == len(looks)
+	switch {
+	case l.JSON:
 		err = a.json(list)
-	} else {
+	case !none:
 		printModels(a.out, list)
 	}
-	silent := 0
-	for _, l := range looks {
-		if !l.asked {
-			silent++
-			show(a.err, []finding{l.finding})
-		}
-	}
-	if silent == len(looks) {
+	show(a.err, faults)
+	if none {
 		return errors.Join(err, &verdict{code: failed})
 	}
 	return err
+}
+
+// engineFaults returns why engines could not be asked.
+func engineFaults(looks []look) (all []finding) {
+	for _, l := range looks {
+		if !l.asked {
+			all = append(all, l.finding)
+		}
+	}
+	return all
 }
 
 // modelsOf returns the models that engines have, those of the first engine first, and those
@@ -191,7 +197,11 @@ func (d *daemon) modelTable() command.Table {
 			switch {
 			case len(words) == 0:
 				var b strings.Builder
-				printModels(&b, modelsOf(cfg.Executive, looks))
+				faults := engineFaults(looks)
+				if len(faults) < len(looks) {
+					printModels(&b, modelsOf(cfg.Executive, looks))
+				}
+				show(&b, faults)
 				return strings.TrimRight(b.String(), "\n"), nil
 			case len(words) == 2 && (words[1] == talkRole || words[1] == thinkRole):
 				role = words[1]

@@ -175,6 +175,9 @@ studio  parrot         not there  -       talk, think  think
 	if r := alone.earshot(nil, "models", "list", "--json"); r.code != failed || r.out != "[]\n" {
 		t.Errorf("where nobody answers it ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
+	if r := alone.earshot(nil, "models"); r.code != failed || r.out != "" || !strings.Contains(r.err, "unreachable") {
+		t.Errorf("where nobody answers it ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
 	empty := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+newShelf(t).URL, "EARSHOT_EXECUTIVE_REASONING_ENABLED=false")
 	if r := empty.earshot(nil, "models"); !strings.Contains(r.out, "ollama  deepseek-r1:8b  not there  -    talk, think  talk\n") || r.code != success {
 		t.Errorf("where there are none it ended with %d and printed %s%s", r.code, r.out, r.err)
