@@ -94,11 +94,15 @@ func (c *climb) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	c.watch.begin(cancel)
 	defer c.watch.end()
 	var limit time.Duration // of the first token, once it runs
+	var cost *bill
 	start := func() {
 		limit = c.first(req)
 		c.watch.run(limit)
+		cost = newBill(s, req, c.watch.left)
 	}
+	defer func() { cost.present(c, actx.Err() != nil) }()
 	for d, err := range s.stream(actx, req, start) {
+		cost.note(d)
 		if err == nil && d == (Delta{}) {
 			if len(req.Tools) > 0 { // it may write a call, which comes whole
 				c.watch.run(c.patience(limit))

@@ -80,6 +80,10 @@ type Ladder struct {
 	// Report, if set, is told each step, so that somebody can be told. It is
 	// called from the reader's goroutine and does not block.
 	Report func(Step)
+
+	// Spent, if set, is told what each question has cost that an engine took up, also
+	// one that failed or was given up. It is called like Report.
+	Spent func(Spent)
 }
 
 // A Rung is what a ladder did.

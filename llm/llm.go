@@ -123,6 +123,8 @@ type Origin struct {
 	Cause    string   // of that
 	About    string   // what the reply answers, or the thought is about
 	Evidence []string // what something that is found can point to, in order
+
+	Unasked bool // nobody waits for what comes of it
 }
 
 // A Delta is a piece of a reply. At most one of Text, Thinking and Call is set,
