@@ -27,6 +27,8 @@ var may = map[string]string{
 	"internal/sdnotify":              "",
 	"internal/metrics":               ".",
 	"internal/supervise":             ".",
+	"internal/usage":                 "",
+	"internal/power":                 "",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
 	"internal/playback/...":          ". internal/audio internal/sound models/tts",

@@ -1,0 +1,299 @@
+// Package usage counts what language models cost, a local day at a time: how often one was
+// asked and what for, how many tokens that took, and how long. It knows no words and no
+// people. A [Ledger] is a step function: the time is passed in, and nothing waits.
+package usage
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// mostDays is how many days are kept: a quarter, by which one sees what has changed.
+	mostDays = 92
+
+	// mostLines is how many lines a day has at most: a house has some agents and engines.
+	// What comes beyond it counts under no agent and no engine.
+	mostLines = 64
+
+	// mostName is the longest name of an agent or an engine, in bytes.
+	mostName = 128
+
+	// mostCount bounds what is counted, so that no file makes a sum overflow.
+	mostCount = 1 << 50
+
+	// mostRecent is how many of the things that were made last are known, so that one that
+	// takes several requests counts once.
+	mostRecent = 256
+)
+
+// A Kind is what a model is asked for.
+type Kind string
+
+// The kinds.
+const (
+	Reply   Kind = "reply"   // with all the tools that are used in it
+	Thought Kind = "thought" // and what is found by it
+	Other   Kind = "other"   // such as the description of a picture
+)
+
+// kinds are all there are.
+var kinds = []Kind{Reply, Thought, Other}
+
+// An Amount is what was spent.
+type Amount struct {
+	Made         int64   `json:"made"`     // replies, thoughts, or descriptions
+	Requests     int64   `json:"requests"` // it takes several to use a tool, or to go on
+	PromptTokens int64   `json:"prompt_tokens"`
+	ReplyTokens  int64   `json:"reply_tokens"`
+	Estimated    int64   `json:"estimated,omitempty"` // how many requests no server has counted the tokens of
+	Seconds      float64 `json:"seconds"`             // that engines were waited for
+}
+
+// Tokens returns those of the prompts and of the replies.
+func (a Amount) Tokens() int64 { return a.PromptTokens + a.ReplyTokens }
+
+// add adds b.
+func (a *Amount) add(b Amount) {
+	sum := func(to *int64, n int64) { *to = min(*to+n, mostCount) }
+	sum(&a.Made, b.Made)
+	sum(&a.Requests, b.Requests)
+	sum(&a.PromptTokens, b.PromptTokens)
+	sum(&a.ReplyTokens, b.ReplyTokens)
+	sum(&a.Estimated, b.Estimated)
+	a.Seconds = min(a.Seconds+b.Seconds, mostCount)
+}
+
+// fits reports whether a can be an amount.
+func (a Amount) fits() bool {
+	for _, n := range []int64{a.Made, a.Requests, a.PromptTokens, a.ReplyTokens, a.Estimated} {
+		if n < 0 || n > mostCount {
+			return false
+		}
+	}
+	return a.Seconds >= 0 && a.Seconds <= mostCount && !math.IsNaN(a.Seconds)
+}
+
+// A Use is what something was spent for.
+type Use struct {
+	Kind   Kind   `json:"kind"`
+	Asked  bool   `json:"asked"`            // somebody waited for it
+	Agent  string `json:"agent,omitempty"`  // the ID of whose it was; empty if it was nobody's
+	Engine string `json:"engine,omitempty"` // the name of that which was asked
+}
+
+// A Line is what was spent for one use, on one day.
+type Line struct {
+	Use
+	Amount
+}
+
+// A Day is what was spent on one, by the clock of where it was.
+type Day struct {
+	Date  string `json:"date"` // such as 2026-11-22
+	Lines []Line `json:"lines"`
+}
+
+// Sum returns what was spent for the uses that fit; nil fits all.
+func (d Day) Sum(fits func(Use) bool) (sum Amount) {
+	for _, l := range d.Lines {
+		if fits == nil || fits(l.Use) {
+			sum.add(l.Amount)
+		}
+	}
+	return sum
+}
+
+// Unasked fits what was thought although nobody had asked for it.
+func Unasked(u Use) bool { return u.Kind == Thought && !u.Asked }
+
+// A Ledger is what was spent, the last days. The zero value is one of nothing. Its methods may
+// be called from many goroutines, and none of them waits.
+type Ledger struct {
+	mu      sync.Mutex
+	days    []Day // by date, the newest last
+	recent  []string
+	changed bool // since it was written last
+}
+
+// Asked counts a request that was over at now, of what is called by id: the first of that
+// counts as made. An id of none makes nothing.
+func (l *Ledger) Asked(now time.Time, u Use, id string, a Amount) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.Requests, a.Made = 1, 0; id != "" && l.isNew(string(u.Kind)+" "+id) {
+		a.Made = 1
+	}
+	l.add(now, u, a)
+}
+
+// Made counts something that was made, apart from the requests that it took.
+func (l *Ledger) Made(now time.Time, u Use) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(now, u, Amount{Made: 1})
+}
+
+// isNew reports whether id has not been counted of late.
+func (l *Ledger) isNew(id string) bool {
+	if slices.Contains(l.recent, id) {
+		return false
+	}
+	l.recent = append(l.recent, id)
+	l.recent = slices.Delete(l.recent, 0, max(0, len(l.recent)-mostRecent))
+	return true
+}
+
+// add adds to the line of a use, on the day of now. An amount that cannot be is a mistake of
+// somebody else's, and counts for nothing.
+func (l *Ledger) add(now time.Time, u Use, a Amount) {
+	if !a.fits() {
+		return
+	}
+	l.changed = true
+	d := l.day(dateOf(now))
+	u.Agent, u.Engine = name(u.Agent), name(u.Engine)
+	is := func(line Line) bool { return line.Use == u }
+	i := slices.IndexFunc(d.Lines, is)
+	if i < 0 && len(d.Lines) >= mostLines-2*len(kinds) { // so many are left for these
+		u.Agent, u.Engine = "", ""
+		i = slices.IndexFunc(d.Lines, is)
+	}
+	if i < 0 {
+		i = len(d.Lines)
+		d.Lines = append(d.Lines, Line{Use: u})
+	}
+	d.Lines[i].add(a)
+}
+
+// name returns a name that can be kept.
+func name(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), mostName)], "")
+}
+
+// day returns the day of a date, which may be one before the last: a clock can be set back.
+func (l *Ledger) day(date string) *Day {
+	i, found := slices.BinarySearchFunc(l.days, date, func(d Day, date string) int { return cmp.Compare(d.Date, date) })
+	if !found {
+		l.days = slices.Insert(l.days, i, Day{Date: date})
+		if len(l.days) > mostDays {
+			gone := 0
+			if i == 0 { // which is counted on, since the clock was set back
+				gone = 1
+			}
+			l.days = slices.Delete(l.days, gone, gone+1)
+			i = max(0, i-1)
+		}
+	}
+	return &l.days[i]
+}
+
+// dateOf returns the date of a moment by its clock.
+func dateOf(now time.Time) string { return now.Format(time.DateOnly) }
+
+// Unasked returns how many tokens were thought on the day of now that nobody had asked for.
+func (l *Ledger) Unasked(now time.Time) (tokens int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	date := dateOf(now)
+	for _, d := range slices.Backward(l.days) {
+		if d.Date == date {
+			return d.Sum(Unasked).Tokens()
+		}
+	}
+	return 0
+}
+
+// Days returns the last n days up to that of now on which anything was spent, and that of now,
+// the newest last.
+func (l *Ledger) Days(now time.Time, n int) []Day {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	date := dateOf(now)
+	var all []Day
+	for _, d := range l.days {
+		if d.Date <= date {
+			all = append(all, Day{d.Date, slices.Clone(d.Lines)})
+		}
+	}
+	if len(all) == 0 || all[len(all)-1].Date != date {
+		all = append(all, Day{Date: date, Lines: []Line{}})
+	}
+	return all[max(0, len(all)-max(1, n)):]
+}
+
+// A file is a ledger as it is written down.
+type file struct {
+	Version int   `json:"version"`
+	Days    []Day `json:"days"`
+}
+
+// version is that of the file.
+const version = 1
+
+// Save hands the ledger on as it is written down, if anything was counted since that was done
+// last. It waits for write alone, and what is counted meanwhile does not.
+func (l *Ledger) Save(write func([]byte) error) error {
+	l.mu.Lock()
+	changed := l.changed
+	var data []byte
+	var err error
+	if changed {
+		data, err = json.Marshal(file{version, l.days})
+		l.changed = false
+	}
+	l.mu.Unlock()
+	if !changed {
+		return nil
+	}
+	if err == nil {
+		err = write(append(data, '\n'))
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.changed = true
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// Read returns the ledger that was written down.
+func Read(data []byte) (*Ledger, error) {
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, errors.New("it is no record of what models cost") // the reason may quote it
+	}
+	if f.Version != version {
+		return nil, fmt.Errorf("it is of version %d, and this earshot knows version %d", f.Version, version)
+	}
+	l := new(Ledger)
+	for _, d := range f.Days {
+		if _, err := time.Parse(time.DateOnly, d.Date); err != nil {
+			return nil, errors.New("a date in it is none")
+		}
+		if len(d.Lines) > mostLines {
+			return nil, fmt.Errorf("a day in it has %d lines, and may have %d", len(d.Lines), mostLines)
+		}
+		for _, line := range d.Lines {
+			if !line.fits() || !slices.Contains(kinds, line.Kind) || len(line.Agent) > mostName || len(line.Engine) > mostName {
+				return nil, fmt.Errorf("what it says of %s cannot be", d.Date)
+			}
+		}
+		l.days = append(l.days, d)
+	}
+	slices.SortStableFunc(l.days, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
+	for i := 1; i < len(l.days); i++ {
+		if l.days[i].Date == l.days[i-1].Date {
+			return nil, fmt.Errorf("it has %s twice", l.days[i].Date)
+		}
+	}
+	l.days = slices.Delete(l.days, 0, max(0, len(l.days)-mostDays))
+	return l, nil
+}
