@@ -126,8 +126,12 @@ func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPrese
 // know and the questions wait for a turn.
 func (r *Room) write(ctx context.Context, batch []*entry) error {
 	var events []earshot.Event
+	r.regard.routine = nil
 	for _, e := range batch {
 		events = append(events, e.events...)
+		if r.byReflex(e) {
+			r.regard.routine = append(r.regard.routine, e.event.ID)
+		}
 	}
 	before := r.newest
 	kept, err := r.append(ctx, events...)

@@ -83,7 +83,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	matter = think.Matter{
 		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
 		Evidence: r.evidence(used, going, now), Kept: r.kept(a, q.Visibility), Refuted: refuted,
-		Apart: r.spare(),
+		Apart: r.spare(), Agent: s.ID,
 	}
 	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
 	if matter.Engine == "" {

@@ -1,10 +1,12 @@
 package room
 
 import (
+	"slices"
 	"time"
 
 	"earshot"
 	"earshot/executive/attention"
+	"earshot/executive/reflex"
 	"earshot/participants"
 )
 
@@ -28,7 +30,7 @@ func (r *Room) glimpse(e earshot.Event) {
 	default:
 		return
 	}
-	if p, _ := r.cfg.People.Get(e.Author); p.Type == participants.Internal || !overhears(e) {
+	if p, _ := r.cfg.People.Get(e.Author); p.Type == participants.Internal || !overhears(e) || slices.Contains(r.regard.routine, e.ID) {
 		return
 	}
 	if g.Who == "" && e.Body.Kind() != earshot.KindSight { // eyes name nobody
@@ -36,6 +38,17 @@ func (r *Room) glimpse(e earshot.Event) {
 	}
 	r.regard.watch.Take(g)
 	r.regard.latest = e.ID
+}
+
+// byReflex reports whether what came is done or answered without a model: a word of command,
+// or something like what time it is.
+func (r *Room) byReflex(e *entry) bool {
+	for _, q := range e.asks {
+		if q.want == reflex.None && q.words == "" {
+			return false
+		}
+	}
+	return len(e.asks) > 0 || r.cuts(wrote(e.event))
 }
 
 // catchesTheEye reports whether what a camera noticed may be new: somebody who comes, what is

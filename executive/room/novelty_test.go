@@ -143,3 +143,66 @@ func kib(of []uint64) (all []uint64) {
 	}
 	return all
 }
+
+// TestNothingIsThoughtAfterAReflex: what a reflex answers is no news.
+func TestNothingIsThoughtAfterAReflex(t *testing.T) {
+	for _, tt := range []struct {
+		name, said string
+		thinks     bool
+	}{
+		{"the time", "what time is it?", false},
+		{"the day", "what day is it?", false},
+		{"what works", "what works?", false},
+		{"stop", "stop talking", false},
+		{"what takes thought", "the roof leaks above the attic window since yesterday's storm, whom do I call?", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := gather(t, curious())
+				for range 3 {
+					c.must(t, "ann", tt.said, time.Minute)
+				}
+				time.Sleep(3 * time.Hour)
+				if n := c.reasoned(); n > 0 != tt.thinks {
+					t.Errorf("%d requests for thoughts after %q", n, tt.said)
+				}
+				c.stop()
+			})
+		})
+	}
+}
+
+// TestUnaskedThoughtEnds: as soon as nothing unasked is to be thought, what is ends, and what
+// somebody asks for goes on.
+func TestUnaskedThoughtEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := curious()
+		h.model.Rules[len(h.model.Rules)-1].Every = time.Minute
+		unasked := func(lets bool) {
+			set := h.config
+			set.Parallel.ReasoningContinuous = lets
+			h.reset.Store(&set)
+			h.Reconsider()
+			synctest.Wait()
+		}
+		c := gather(t, h, "bob")
+		c.must(t, "ann", "The roof leaks above the attic window since yesterday's storm", time.Minute)
+		if n := c.reasoned(); n != 1 {
+			t.Fatalf("%d requests for thoughts", n)
+		}
+		unasked(false)
+		if h.Busy() {
+			t.Error("it thinks on")
+		}
+		c.must(t, "bob", "Meanwhile purple elephants juggle seventeen burning violins underwater", 3*time.Hour)
+		if n := c.reasoned(); n != 1 {
+			t.Errorf("%d requests although nothing unasked is to be thought", n)
+		}
+		unasked(true)
+		c.must(t, "bob", "Seventeen orange walruses applaud politely between marble columns", 10*time.Minute)
+		if n := c.reasoned(); n < 2 {
+			t.Errorf("%d requests although it may think again", n)
+		}
+		c.stop()
+	})
+}

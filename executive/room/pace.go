@@ -73,6 +73,7 @@ type Latency struct {
 	Outcome earshot.Outcome       `json:"outcome"`
 	Reflex  bool                  `json:"reflex,omitempty"` // answered without a model
 	Aloud   bool                  `json:"aloud,omitempty"`  // it was asked aloud
+	Unasked bool                  `json:"unasked,omitempty"`
 
 	// In nanoseconds, each stage from the end of the one before it.
 	Hear        time.Duration `json:"hear,omitempty"`         // of what was said aloud: from its end until the room was told
@@ -111,7 +112,7 @@ func (l Latency) Stages() (all []Stage) {
 
 // latency returns how long the turn of q took, which has ended at now.
 func (q question) latency(reply earshot.Reply, now time.Time) Latency {
-	l := Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud}
+	l := Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}
 	p := q.pace
 	if p == nil {
 		return l

@@ -37,7 +37,7 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 		MaxTokens:   set.Conversational.MaxTokens,
 		Whole:       !set.Streaming.Enabled,
 		Priority:    priority(q),
-		Origin:      llm.Origin{Turn: string(q.turn), Agent: string(q.seat.ID), About: string(q.message.ID)},
+		Origin:      llm.Origin{Turn: string(q.turn), Agent: string(q.seat.ID), About: string(q.message.ID), Unasked: q.unbidden()},
 	}
 }
 

@@ -290,6 +290,11 @@ func (q question) asked() bool {
 	return !q.chain && q.remind == nil && q.found == nil && q.came == nil && !q.protected
 }
 
+// unbidden reports whether nobody has asked for what is said.
+func (q question) unbidden() bool {
+	return q.unasked || q.came != nil || q.found != nil && !q.found.asked
+}
+
 // about returns what the answer is to: a reminder is said by itself, and so is what
 // nobody asked for.
 func (q question) about() earshot.EventID {

@@ -19,7 +19,8 @@ const maxOverheard = 32
 // speak unasked. It belongs to Run.
 type regard struct {
 	watch   attention.Watch
-	latest  earshot.EventID // of what it has seen
+	latest  earshot.EventID   // of what it has seen
+	routine []earshot.EventID // of what is being written down: what a reflex answers, in which nothing is new
 	lines   []attention.Line
 	spoke   marks // unasked, within the hour
 	toldNo  marks

@@ -165,12 +165,13 @@ func (m *Mind) Park(by earshot.Interruption) { m.step(Event{Kind: Held, Cut: by}
 // Release lets it go on.
 func (m *Mind) Release() { m.step(Event{Kind: Released}) }
 
-// Let says whether there is to be thought at all. It is from the beginning.
+// Let says whether there is to be thought at all. It is from the beginning. It looks at the
+// settings again, too.
 func (m *Mind) Let(on bool) {
 	m.begin()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.off == on {
+	if m.off == on || m.state.Rules.Continuous != m.Settings().Parallel.ReasoningContinuous {
 		m.off = !on
 		m.next(Event{Kind: Ticked})
 	}
@@ -281,7 +282,7 @@ func (m *Mind) think(ctx context.Context, act Act) {
 			last, news = followOn(set.Reasoning, act.Question, act.Text, matter), matter.News != (News{})
 		}
 		req := request(set, matter, last)
-		req.Origin = act.Question.origin()
+		req.Origin = act.Question.origin(matter)
 		return m.stream(ctx, req, func(text string) { m.token(act.Gen, text) })
 	})
 	m.report("a stretch of thought failed", err)
@@ -364,7 +365,7 @@ func (m *Mind) give(ctx context.Context, act Act) {
 
 // answer asks for findings and, if they are too many, to put them together.
 func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, err error) {
-	from := act.Question.origin()
+	from := act.Question.origin(matter)
 	for _, e := range matter.Evidence {
 		from.Evidence = append(from.Evidence, string(e.Event))
 	}
@@ -380,7 +381,7 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 		a.Findings = slices.DeleteFunc(a.Findings, func(f Finding) bool { return knows(matter.Kept, f, now) })
 	}
 	if old, fresh := merging(matter.Kept, a.Findings, now); !fits(matter.Kept, a.Findings) && len(old)+len(fresh) > 1 {
-		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)), act.Question.origin())
+		text, err := m.ask(ctx, matter, condensing(old, fresh), mergingOf(len(old)+len(fresh)), act.Question.origin(matter))
 		if err == nil {
 			a.Findings, err = merged([]byte(text), old, fresh, a.Findings, now)
 		}
@@ -390,8 +391,8 @@ func (m *Mind) answer(ctx context.Context, act Act, matter Matter) (a Answer, er
 }
 
 // origin returns what is asked for q, for who traces it.
-func (q Question) origin() llm.Origin {
-	return llm.Origin{Thought: string(q.ID), Cause: string(q.Cause), About: string(q.About)}
+func (q Question) origin(m Matter) llm.Origin {
+	return llm.Origin{Agent: string(m.Agent), Thought: string(q.ID), Cause: string(q.Cause), About: string(q.About), Unasked: !q.Cause.Asked()}
 }
 
 // ask asks for an answer by a schema.

@@ -436,6 +436,7 @@ func (s *State) advance(now time.Time) {
 	s.forget(now)
 	if s.Rules.Sequential || !s.Rules.Continuous {
 		s.fresh = nil
+		s.mindBusiness(now)
 	}
 	if s.Rules.Off {
 		s.giveWay(earshot.Interruption{Signal: ByRule, At: now})
@@ -491,6 +492,23 @@ func (s *State) forget(now time.Time) {
 	for _, t := range slices.Clone(s.thoughts) {
 		if t != s.at && t.unasked() && !t.parked.IsZero() && now.Sub(t.parked) > longestAside {
 			s.over(t, now)
+		}
+	}
+}
+
+// mindBusiness ends what nobody has asked for and is not thought out: nothing of the kind is
+// thought any more.
+func (s *State) mindBusiness(now time.Time) {
+	by := earshot.Interruption{Signal: ByRule, At: now}
+	for _, t := range slices.Clone(s.thoughts) {
+		switch {
+		case !t.unasked() || t.finished || t.drop:
+		case t != s.at:
+			t.cut = by
+			s.abandon(t, now)
+		case !s.sorts:
+			t.drop, t.cut = true, by
+			s.cancel()
 		}
 	}
 }

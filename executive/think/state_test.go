@@ -50,7 +50,7 @@ func newPlay(r think.Rules) *play {
 var errNoModel = errors.New("no model")
 
 // run performs a step: a question "?q", something new "+n", a token ".word", held,
-// released, ended, found (that it has come to something), given (that is written down), failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut,
+// released, rests (what nobody asked for), unrests, ended, found (that it has come to something), given (that is written down), failed, parked (by the scheduler; again, after news), cancelled, steer, stop, shut,
 // or a time to pass.
 func (p *play) run(step string) {
 	all := func(think.Question) bool { return true }
@@ -85,6 +85,9 @@ func (p *play) run(step string) {
 		e.Kind, e.Cut = think.Stopped, earshot.Interruption{By: "ann", Signal: "command"}
 	case step == "off":
 		p.Rules.Off = true
+		e.Kind = think.Ticked
+	case step == "rests", step == "unrests": // what nobody asked for
+		p.Rules.Continuous = step == "unrests"
 		e.Kind = think.Ticked
 	case step == "shut":
 		e.Kind = think.Closed
@@ -187,6 +190,13 @@ func TestState(t *testing.T) {
 		{"stopped before it is known what was found", rules, "?q .a ended stop found given",
 			"keep(q of :, asked) think(q:) keep(s1 of q:a, completed) distil(q:a) cancel keep(s2 of q:, suppressed for good) over(q) gives:false"},
 		{"nothing is to be thought", rules, "?q .a off cancelled 1h ?r", "keep(q of :, asked) think(q:) cancel keep(s1 of q:a, interrupted by off) keep(r of :, asked)"},
+		{"no more unasked", rules, "+n .a rests .b cancelled 1h +m 1h ?q unrests ended +o 5s",
+			"think(n:) cancel keep(n of :ab, interrupted by off for good) over(n) keep(q of :, asked) think(q:) keep(s1 of q:, completed) over(q) think(o:)"},
+		{"no more unasked, while that is parked", rules, "+n .a held cancelled rests released unrests 1h",
+			"think(n:) cancel keep(n of :a, interrupted by typing) keep(s1 of n:, suppressed for good) over(n)"},
+		{"no more unasked, while it waits", rules, "held +n rests released unrests 1h", ""},
+		{"what is thought out is kept", rules, "+n .a ended rests found given", "think(n:) keep(n of :a, completed) distil(n:a) give(n by n) gives:true over(n)"},
+		{"asked for, it goes on", rules, "?q .a rests .b ended ended", "keep(q of :, asked) think(q:) keep(s1 of q:ab, completed) distil(q:ab) over(q)"},
 		{"the program ends", rules, "?q ?r +n .a shut .b cancelled ?s 1h", "keep(q of :, asked) think(q:) keep(r of :, asked) cancel keep(s1 of q:ab, interrupted by shutdown)"},
 		{"interrupted again and again", rules, "?q .a parked .a again .a again .a again .a again .a again .a again .a again ended",
 			"keep(q of :, asked) think(q:) keep(s1 of q:a, interrupted by priority) think(q:a) keep(s2 of q:a, interrupted by priority) think(q:a/a) keep(s3 of q:a, interrupted by priority) " +

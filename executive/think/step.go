@@ -11,7 +11,7 @@ import (
 type Rules struct {
 	Off        bool          // nothing is thought at all
 	Sequential bool          // a thought is one step, and nobody thinks unasked
-	Continuous bool          // it is also thought about what nobody asked for
+	Continuous bool          // it is also thought about what nobody asked for; what is not thought out when this ends, ends
 	Interval   time.Duration // from the end of one thought to one that nobody asked for
 }
 

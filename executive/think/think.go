@@ -75,7 +75,8 @@ type Matter struct {
 	Messages []llm.Message
 	Tools    []llm.Tool
 
-	Engine, Model string // see [llm.Request]
+	Engine, Model string                // see [llm.Request]
+	Agent         earshot.ParticipantID // whose mind it is
 
 	// Apart says that nothing is parked for a reply, since the engine has a slot to
 	// spare. A server then gives a request the slot that has read most of how it
