@@ -91,6 +91,9 @@ var about = map[string]note{
 	"executive.parallel.reasoning_continuous": {class: Turn, effect: "Also thinks about what nobody has asked, when something new happens. Without it the agent thinks when it is asked to."},
 	"executive.parallel.reasoning_interval":   {class: Turn, effect: "The least time from a thought to the next that nobody has asked for, in seconds."},
 
+	"executive.parallel.reasoning_tokens_per_day":   {class: Turn, effect: "How many tokens are thought a day that nobody has asked for, prompts and thoughts together; then there is no such thought until midnight. A thought is some thousand. What is asked for is always thought about. 0 is any number; earshot today says how many it were."},
+	"executive.parallel.reasoning_rests_on_battery": {class: Turn, effect: "Thinks only when it is asked while the machine runs on its battery."},
+
 	"executive.attention":                   {effect: "When the agent speaks although nobody asked it. What it was asked it always answers; /snooze keeps it quiet for a while."},
 	"executive.attention.speak_unasked":     {class: Turn, effect: "Lets the agent say what it has found out and takes to be worth it, and answer a question to the room that nobody answers."},
 	"executive.attention.quiet_hours":       {class: Turn, effect: "When it does neither, by the clock of this machine. Empty means never."},

@@ -180,6 +180,13 @@ type Parallel struct {
 	// ReasoningInterval is the least time from a thought to the next that nobody
 	// has asked for.
 	ReasoningInterval field.Seconds `yaml:"reasoning_interval"`
+
+	// TokensPerDay is how many tokens are thought a day that nobody has asked for, those
+	// of the prompts among them. What has begun is ended. 0 is any number.
+	TokensPerDay int `yaml:"reasoning_tokens_per_day"`
+
+	// RestsOnBattery thinks nothing unasked while the machine runs on its battery.
+	RestsOnBattery bool `yaml:"reasoning_rests_on_battery"`
 }
 
 // Sight is what the agent makes of what cameras see.
@@ -258,7 +265,7 @@ func DefaultConfig() Config {
 		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true, ResumeWithin: 600},
 		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true, FillerAfter: 1.5},
-		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5},
+		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5, TokensPerDay: 500_000, RestsOnBattery: true},
 		Attention:    attention.DefaultConfig(),
 		Sight:        Sight{Greet: true, GreetAfterAbsence: 600, Rooms: []earshot.RoomID{earshot.Desk}, CaptionsPerHour: 12},
 		MultiParty:   MultiParty{Enabled: true, SpeakerAttribution: true, TurnTakingProtocol: "polite", TurnLimit: 20},

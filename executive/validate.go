@@ -45,7 +45,7 @@ func (c Config) Validate() error {
 		field.Under("streaming", c.Streaming.validate()),
 		field.Under("interruption", c.Interruption.validate()),
 		field.Under("speech", c.Speech.validate()),
-		field.Under("parallel", interval("reasoning_interval", c.Parallel.ReasoningInterval)),
+		field.Under("parallel", c.Parallel.validate()),
 		field.Under("attention", c.Attention.Validate()),
 		field.Under("sight", c.Sight.validate()),
 		field.Under("multi_party", c.MultiParty.validate()),
@@ -175,6 +175,17 @@ func (c Tools) validate() error {
 		return field.Errorf("workspace", "is %q; write the whole path, from the root: it must not depend on where earshot is started", c.Workspace)
 	}
 	return nil
+}
+
+// mostTokensPerDay is more than any machine thinks in a day.
+const mostTokensPerDay = 1_000_000_000
+
+func (c Parallel) validate() error {
+	faults := []error{interval("reasoning_interval", c.ReasoningInterval)}
+	if n := c.TokensPerDay; n < 0 || n > mostTokensPerDay {
+		faults = append(faults, field.Errorf("reasoning_tokens_per_day", "is %d; must be from 0, which is any number, to %d", n, mostTokensPerDay))
+	}
+	return errors.Join(faults...)
 }
 
 func interval(key string, s field.Seconds) error {

@@ -21,8 +21,9 @@ type backupCommand struct {
 }
 
 // besideJournal are the files that are kept with the journal, besides the tokens: the voices that
-// are kept, who has opted out of being heard, and which messages elsewhere are ours.
-var besideJournal = []string{voicesFile, optoutsFile, sayingsFile}
+// are kept, who has opted out of being heard, which messages elsewhere are ours, and what the
+// models have cost.
+var besideJournal = []string{voicesFile, optoutsFile, sayingsFile, costsFile}
 
 // voicesFile is that of the voices.
 var voicesFile = filepath.Base(speakers.Path(""))
@@ -146,7 +147,7 @@ func restored(a *app, cfg *config.Config, file store.Companion, refused *optouts
 	case tokensFile:
 		thing = "token"
 		data, gone, err = tokensOf(cfg).Still(data)
-	case sayingsFile:
+	case sayingsFile, costsFile:
 	default:
 		return nil // no other has ever been in a backup
 	}

@@ -37,6 +37,7 @@ type commands struct {
 	See      seeCommand      `cmd:"" help:"Look once through a camera, and say what is seen."`
 	Monitor  monitorCommand  `cmd:"" help:"Watch what is heard, said and thought, and why; take part."`
 	Status   statusCommand   `cmd:"" help:"Say how it stands: what runs, what does not, and whether a camera is open."`
+	Today    todayCommand    `cmd:"" help:"Say what answering and thinking have cost, a line a day."`
 	Devices  devicesCommand  `cmd:"" help:"List the microphones, loudspeakers and cameras that there are."`
 	Audit    auditCommand    `cmd:"" help:"Show who has changed something, or was refused."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything that earshot needs, and say what mends it."`

@@ -58,6 +58,7 @@ type daemon struct {
 
 	vitals   vitals // of its parts
 	counts   *metrics.Metrics
+	costs    costs     // of the models
 	oblivion *oblivion // forgets
 	shown    previews  // what people were shown that would be forgotten
 
@@ -78,9 +79,10 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 	d := &daemon{log: log, id: identifiers(), account: handle}
 	d.force.Store(cfg)
 	d.measure(cfg)
+	d.costs.open(cfg.Store.Directory, log)
 	d.front = &server.Server{House: house{d}, Log: log, NewID: d.id, Dropped: d.drops("terminal"), Answers: houseAnswers()}
 	d.port = newPort(d.front, cfg.Server)
-	engines, err := ladder(cfg.Executive.LLM, log, nil, d.vitals.climbed)
+	engines, err := ladder(cfg.Executive.LLM, log, nil, d.vitals.climbed, d.costs.spent)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +189,7 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	}
 	d.rooms.start(within, &g)
 	rest.Go(func() { d.keeping(ctx) })
+	rest.Go(func() { d.counting(ctx) })
 	rest.Go(func() { d.heart(d.manager).beat(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
@@ -208,7 +211,10 @@ func (d *daemon) answer(ctx context.Context, l net.Listener) {
 }
 
 // close lets go of everything. The daemon must not be running.
-func (d *daemon) close() error { return d.store.Close() }
+func (d *daemon) close() error {
+	d.costs.save()
+	return d.store.Close()
+}
 
 // report tells the people at the desk of a fault, or keeps it until there is a
 // desk.

@@ -58,7 +58,7 @@ func (d *daemon) embassyTable() command.Table {
 
 // commandsIn returns the commands that a room has beside those of its own.
 func (d *daemon) commandsIn(is executive.Room) command.Table {
-	kept := slices.Concat(d.forgetting(is), d.modelTable(), d.reloading())
+	kept := slices.Concat(d.forgetting(is), d.costTable(), d.modelTable(), d.reloading())
 	if is.Provider != byDiscord {
 		return kept
 	}

@@ -47,8 +47,8 @@ func (m *models) Current() llm.Service { return m.now.Load() }
 
 // ladder puts the engines of c above each other, each behind its scheduler. One that was
 // made of the same stays as it is, with what it works on and what waits for it.
-// Tell is told each step.
-func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step)) (*engines, error) {
+// Tell is told each step, and spent what each question has cost.
+func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), spent func(llm.Spent)) (*engines, error) {
 	l := &llm.Ladder{
 		FirstToken: c.FirstToken.Duration(), Idle: c.Idle.Duration(), Total: c.Total.Duration(),
 		Report: func(s llm.Step) {
@@ -57,6 +57,7 @@ func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step)) (
 				log.Warn("the model was helped", "engine", s.Engine, "step", string(s.Rung), "fault", string(s.Err.Fault))
 			}
 		},
+		Spent: spent,
 	}
 	is := &engines{l, c.List()}
 	for _, ec := range is.of {

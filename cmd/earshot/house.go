@@ -6,6 +6,7 @@ import (
 
 	"earshot"
 	"earshot/executive/room"
+	"earshot/internal/usage"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -68,6 +69,8 @@ type status struct {
 	Commands  []string                   `json:"commands"`          // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
+	Today     usage.Day                  `json:"today"`             // what the models have cost so far
+	Rests     string                     `json:"rests,omitempty"`   // why nothing is thought unasked, although it might be
 }
 
 // A place is a room as people choose it.
@@ -85,6 +88,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
 		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
+		Today: h.costs.today(), Rests: h.rests(),
 		Keeps: h.config().Store.Retention.String(), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.eyes.list() {

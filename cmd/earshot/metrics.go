@@ -41,6 +41,7 @@ func sizeOf(dir string) (all float64) {
 // took measures the stages of a turn that has ended. A stage to which it did not come is
 // none.
 func (d *daemon) took(l room.Latency) {
+	d.costs.took(l)
 	for _, stage := range l.Stages() {
 		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
 	}

@@ -199,7 +199,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	had := d.llm.now.Load()
 	engines := had
 	if touched[theModels] {
-		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.vitals.climbed); err != nil {
+		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.vitals.climbed, d.costs.spent); err != nil {
 			return is, nil, fmt.Errorf("setting up the models: %w", err)
 		}
 	}

@@ -661,12 +661,12 @@ func TestSections(t *testing.T) {
 func TestLadder(t *testing.T) {
 	c := llm.DefaultConfig()
 	c.Engines = []llm.EngineConfig{{Name: "a", Provider: "ollama", Model: "m"}, {Name: "b", Provider: "ollama", Model: "m"}}
-	was, err := ladder(c, quietly, nil, func(llm.Step) {})
+	was, err := ladder(c, quietly, nil, func(llm.Step) {}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Engines = []llm.EngineConfig{{Name: "b", Provider: "ollama", Model: "m"}, {Name: "a", Provider: "ollama", Model: "n"}}
-	is, err := ladder(c, quietly, was, func(llm.Step) {})
+	is, err := ladder(c, quietly, was, func(llm.Step) {}, nil)
 	if err != nil || is.Engines[0] != was.Engines[1] || is.Engines[1] == was.Engines[0] {
 		t.Errorf("%+v, %v", is, err)
 	}

@@ -96,7 +96,7 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 	}
 	return chamber{is: is, Room: room.New(room.Config{
 		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
-		ID:   is.ID, Settings: func() executive.Config { return d.config().Executive },
+		ID:   is.ID, Settings: d.settings,
 		People: d.Registry, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.vitals.parts, Took: d.took, Dropped: d.counts.Dropped,
 		Agents: func() []agents.Record { return d.book.In(is.ID) }, Order: d.order, Former: d.book.Former, Tools: d.tools(), Staff: d.book,
 		Reach: func(who earshot.ParticipantID, e earshot.Event) { d.reach(now(), who, e) },

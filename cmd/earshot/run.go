@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot/config"
+	"earshot/internal/power"
 	"earshot/internal/sdnotify"
 	"earshot/participants"
 	"earshot/server"
@@ -56,6 +57,7 @@ func (r runCommand) Run(a *app) error {
 	if a.person() {
 		looks, insists = a.offer(cfg, looks)
 	}
+	first := isFirst(cfg)
 	handle, name := self()
 	defer a.hurry(log)()
 	ready := a.preparation(l, manager, log)
@@ -65,6 +67,7 @@ func (r runCommand) Run(a *app) error {
 		return errors.Join(owned(err), l.Close())
 	}
 	d.manager = manager
+	d.costs.supplies = power.Supplies
 	d.reloads.file, d.reloads.log = a.file, book
 	d.reloads.load = func() (*config.Config, error) {
 		next, err := a.config()
@@ -83,6 +86,9 @@ func (r runCommand) Run(a *app) error {
 	api := d.entrance(a.ctx, written.Write)
 	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
 	a.open(d, looks, senses, api)
+	if first {
+		a.forewarn(d.config())
+	}
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
 	log.Info("earshot ends", "err", err)

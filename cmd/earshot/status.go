@@ -55,6 +55,10 @@ func (s status) print(w io.Writer, now time.Time) error {
 	if len(s.Waiting) > 0 {
 		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
+	fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(spentOn(s.Today)))
+	if s.Rests != "" {
+		fmt.Fprintf(w, "  · %s\n", terminal.Safe(s.Rests))
+	}
 	if s.Keeps != "" {
 		fmt.Fprintf(w, "  What happened: %s.\n", terminal.Safe(s.Keeps))
 	}

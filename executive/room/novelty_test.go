@@ -182,7 +182,7 @@ func TestUnaskedThoughtEnds(t *testing.T) {
 			set := h.config
 			set.Parallel.ReasoningContinuous = lets
 			h.reset.Store(&set)
-			h.Reconsider()
+			h.Reseat()
 			synctest.Wait()
 		}
 		c := gather(t, h, "bob")

@@ -389,9 +389,6 @@ func (r *Room) Run(ctx context.Context) error {
 	}
 }
 
-// Reconsider looks again at what depends on the settings, which are others now.
-func (r *Room) Reconsider() { r.nudge() }
-
 // Leave says that the program is about to end: whatever is being said is cut,
 // and no turn begins any more. Senses and outlets that end before the room does
 // then find nothing that they could be blamed for.

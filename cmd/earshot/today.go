@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"earshot/internal/terminal"
+	"earshot/internal/usage"
+	"earshot/server"
+)
+
+type todayCommand struct {
+	introduction
+	Days int  `default:"1" help:"Of how many days, up to today, at most 92."`
+	JSON bool `help:"Print them as JSON, a day a line, by agent and engine."`
+}
+
+// Run says what the models have cost, whether earshot runs or not.
+func (c todayCommand) Run(a *app) error {
+	if c.Days < 1 {
+		return &verdict{misused, fmt.Errorf("%d days are none; today is 1", c.Days)}
+	}
+	days, why, err := c.days(a)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return lines(a.out, days)
+	}
+	for _, d := range days {
+		if _, err := fmt.Fprintf(a.out, "%s  %s\n", d.Date, terminal.Safe(spentOn(d))); err != nil {
+			return err
+		}
+	}
+	if why != "" {
+		fmt.Fprintln(a.out, terminal.Safe(why))
+	}
+	return nil
+}
+
+// days returns the days, and why nothing is thought unasked now. What was spent in the last
+// moments is not written down yet, and is known to the earshot that runs.
+func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, "", err
+	}
+	if a.API != "" && c.Days > 1 {
+		return nil, "", &verdict{misused, errors.New("of an earshot elsewhere it can be asked what today has cost, and no other day\n  → ask there: earshot today --days " + fmt.Sprint(c.Days))}
+	}
+	now := time.Now()
+	_, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if a.API != "" && err == nil {
+		return []usage.Day{s.Today}, s.Rests, nil
+	}
+	if err != nil && (a.API != "" || !errors.Is(err, server.ErrNotRunning)) {
+		return nil, "", err
+	}
+	runs := err == nil
+	ledger, err := readCosts(cfg.Store.Directory)
+	if err != nil && !runs {
+		return nil, "", err
+	}
+	if err == nil {
+		days = ledger.Days(now, c.Days)
+	}
+	if runs {
+		days = append(days[:max(0, len(days)-1)], s.Today)
+	}
+	return days, s.Rests, nil
+}
