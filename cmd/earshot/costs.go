@@ -112,7 +112,7 @@ func (c *costs) spent(s llm.Spent) {
 // took counts a reply that a model has made.
 func (c *costs) took(l room.Latency) {
 	if !l.Reflex && (l.Outcome == earshot.Completed || l.Outcome == earshot.Interrupted) {
-		c.Made(time.Now(), usage.Use{Kind: usage.Reply, Asked: !l.Unasked, Agent: string(l.Agent)})
+		c.Made(time.Now(), usage.Reply, !l.Unasked, string(l.Agent))
 	}
 }
 

@@ -134,10 +134,17 @@ func (l *Ledger) Asked(now time.Time, u Use, id string, a Amount) {
 	l.add(now, u, a)
 }
 
-// Made counts something that was made, apart from the requests that it took.
-func (l *Ledger) Made(now time.Time, u Use) {
+// Made counts something that was made, apart from the requests that it took: with an engine
+// that was asked for the same, if there is one.
+func (l *Ledger) Made(now time.Time, kind Kind, asked bool, agent string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	u := Use{Kind: kind, Asked: asked, Agent: agent}
+	for _, line := range l.day(dateOf(now)).Lines {
+		if line.Kind == kind && line.Asked == asked && line.Agent == agent {
+			u = line.Use
+		}
+	}
 	l.add(now, u, Amount{Made: 1})
 }
 

@@ -34,7 +34,7 @@ func TestLedger(t *testing.T) {
 	}
 	l.Asked(now, reply, "", usage.Amount{PromptTokens: 100, ReplyTokens: 10, Seconds: 2})
 	l.Asked(now, reply, "", usage.Amount{PromptTokens: 110, ReplyTokens: 5, Seconds: 1, Estimated: 1})
-	l.Made(now, reply)
+	l.Made(now, usage.Reply, true, "agent")
 	l.Asked(now, thought, "t1", usage.Amount{PromptTokens: 500, ReplyTokens: 50})
 	l.Asked(now, thought, "t1", usage.Amount{PromptTokens: 600, ReplyTokens: 60})
 	l.Asked(now, thought, "t2", usage.Amount{PromptTokens: 1})
@@ -113,9 +113,7 @@ func TestBounds(t *testing.T) {
 	var l usage.Ledger
 	for day := range 400 {
 		for agent := range 3 {
-			u := reply
-			u.Agent = fmt.Sprint(agent)
-			l.Made(now.AddDate(0, 0, day), u)
+			l.Made(now.AddDate(0, 0, day), usage.Reply, true, fmt.Sprint(agent))
 		}
 	}
 	last := now.AddDate(0, 0, 399)
@@ -124,7 +122,7 @@ func TestBounds(t *testing.T) {
 			l.Asked(last, usage.Use{Kind: kind, Asked: agent%2 == 0, Agent: strings.Repeat("ü", 200) + fmt.Sprint(agent), Engine: fmt.Sprint(agent)}, "", usage.Amount{ReplyTokens: 1 << 49})
 		}
 	}
-	l.Made(now.AddDate(-1, 0, 0), reply)
+	l.Made(now.AddDate(-1, 0, 0), usage.Reply, true, "agent")
 	if got := l.Days(now.AddDate(-1, 0, 0), 1); got[0].Sum(nil).Made != 1 {
 		t.Errorf("with the clock set back it has %+v", got)
 	}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/internal/usage"
+	"earshot/llm"
+)
+
+// A thinker is a house whose model thinks about whatever is new.
+type thinker struct {
+	*daemon
+	t    *testing.T
+	end  func()
+	said int
+}
+
+// thinks runs a house with the journal in dir, where it may think so many tokens a day unasked.
+func thinks(t *testing.T, dir string, most int) *thinker {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Store.Directory = filepath.Join(dir, "journal")
+	cfg.Executive.Parallel.TokensPerDay = most
+	cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
+	script := "reply: Well.\nrules:\n- {for: thought, when: \"\", reply: \"one two three\"}\n- {for: findings, when: \"\", reply: '{\"findings\": []}'}\n"
+	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDaemon(t.Context(), cfg, quietly, earshot.Handle{Provider: "console", ID: "1"}, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.costs.supplies = filepath.Join(dir, "supplies") // where nothing is yet
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := d.serve(ctx, nil); err != nil {
+			t.Error(err)
+		}
+	}()
+	synctest.Wait()
+	return &thinker{daemon: d, t: t, end: func() {
+		t.Helper()
+		cancel()
+		<-ended
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}}
+}
+
+// news has somebody write what nobody has written before, and reports whether it is thought
+// about.
+func (h *thinker) news() bool {
+	h.t.Helper()
+	before := h.today().Sum(usage.Unasked).Made
+	for range 3 {
+		h.said++
+		n := h.said
+		h.says(earshot.Message{Text: earshot.Text(fmt.Sprintf("subject%dx and topic%dy with matter%dz near place%dw", n, n, n, n))})
+		time.Sleep(time.Minute)
+	}
+	time.Sleep(10 * time.Minute)
+	synctest.Wait()
+	return h.today().Sum(usage.Unasked).Made > before
+}
+
+func (h *thinker) says(body earshot.Body) {
+	h.t.Helper()
+	if err := h.Admit(h.t.Context(), earshot.Event{ID: h.id(), From: h.account, Body: body}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *thinker) today() usage.Day { return h.costs.today() }
+
+// TestBudget: what is thought unasked ends when the tokens of the day are used up, also after a
+// restart, and begins again the next day; what is asked for does not end.
+func TestBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		time.Sleep(time.Until(time.Date(now.Year(), now.Month(), now.Day()+1, 8, 0, 0, 0, now.Location()))) // a morning, wherever this is
+		dir := t.TempDir()
+		h := thinks(t, dir, 1)
+		if !h.news() || h.rests() == "" {
+			t.Fatalf("after something new it rests %q, and has spent %+v", h.rests(), h.today())
+		}
+		spent := h.today().Sum(usage.Unasked)
+		if spent.Made != 1 || spent.Tokens() == 0 {
+			t.Errorf("it has thought on until %+v", spent)
+		}
+		if h.news() {
+			t.Errorf("it thinks unasked although it rests, %+v", h.today().Lines)
+		}
+		h.end()
+		h = thinks(t, dir, 1)
+		if got := h.today().Sum(usage.Unasked); got != spent {
+			t.Errorf("after a restart %+v is spent, want %+v", got, spent)
+		}
+		h.said = 100
+		if h.rests() == "" || h.news() {
+			t.Error("after a restart it thinks unasked")
+		}
+		h.says(earshot.Command{Name: "think", Args: "whether the boat leaves in time"})
+		time.Sleep(time.Minute)
+		asked := func(u usage.Use) bool { return u.Kind == usage.Thought && u.Asked }
+		if got := h.today().Sum(asked); got.Made != 1 || got.Tokens() == 0 {
+			t.Errorf("somebody has asked for a thought, and %+v is spent", got)
+		}
+		replies := h.today().Sum(func(u usage.Use) bool { return u.Kind == usage.Reply && u.Asked })
+		if replies.Made == 0 || replies.Made != replies.Requests || replies.Estimated > 0 {
+			t.Errorf("replies have cost %+v", replies)
+		}
+		for _, line := range h.today().Lines {
+			if line.Agent != "agent" || line.Engine != "script" {
+				t.Errorf("nobody knows what %+v was spent by", line)
+			}
+		}
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if got := h.today().Sum(usage.Unasked); got.Made != 1 || got.Requests != 2 {
+			t.Errorf("the next day it thinks about what was new meanwhile, and has spent %+v", got)
+		}
+		h.end()
+	})
+}
+
+// TestOnBattery: it rests within half a minute of the plug being pulled, and goes on as soon
+// after it is put back; where the key says so it does not rest.
+func TestOnBattery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		h := thinks(t, dir, 0)
+		battery := filepath.Join(h.costs.supplies, "BAT0")
+		if err := os.MkdirAll(battery, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		is := func(status string) {
+			for name, word := range map[string]string{"type": "Battery", "status": status} {
+				if err := os.WriteFile(filepath.Join(battery, name), []byte(word+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(plugging + time.Second)
+			synctest.Wait()
+		}
+		thought := func() int64 { return h.today().Sum(usage.Unasked).Made }
+		for range 2 {
+			before := thought()
+			if is("Charging"); h.rests() != "" || !h.news() && thought() == before {
+				t.Errorf("on mains it rests: %q", h.rests())
+			}
+			if is("Discharging"); !strings.Contains(h.rests(), "battery") || h.news() {
+				t.Errorf("on battery it thinks; it rests: %q", h.rests())
+			}
+		}
+		before := thought()
+		next := *h.config()
+		next.Executive.Parallel.RestsOnBattery = false
+		h.force.Store(&next)
+		if h.rests() != "" || !h.news() && thought() == before {
+			t.Errorf("it may think on battery, and rests: %q", h.rests())
+		}
+		h.end()
+	})
+}
+
+// TestCostsDamaged: what cannot be read is counted anew, and is not lost.
+func TestCostsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, costsFile)
+	if err := os.WriteFile(path, []byte("[1, 2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var c costs
+	c.open(dir, quietly)
+	c.spent(llm.Spent{Priority: llm.Reasoning, PromptTokens: 5, Origin: llm.Origin{Thought: "t"}})
+	c.save()
+	if data, err := os.ReadFile(path + ".damaged"); err != nil || string(data) != "[1, 2" {
+		t.Errorf("what could not be read is %q, %v", data, err)
+	}
+	again, err := readCosts(dir)
+	if err != nil || again.Days(time.Now(), 1)[0].Sum(nil).PromptTokens != 5 {
+		t.Errorf("it was not counted anew: %v", err)
+	}
+}
+
+// TestSpentOn: what people are told of a day.
+func TestSpentOn(t *testing.T) {
+	reply := usage.Use{Kind: usage.Reply, Asked: true}
+	for _, tt := range []struct {
+		lines []usage.Line
+		want  string
+	}{
+		{nil, "nothing was asked of a model"},
+		{[]usage.Line{{Use: reply, Amount: usage.Amount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
+			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; nothing of it unasked"},
+		{[]usage.Line{
+			{Use: reply, Amount: usage.Amount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
+			{Use: usage.Use{Kind: usage.Thought}, Amount: usage.Amount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
+		}, "12 replies, 5 thoughts, about 1,018,000 tokens, 9 min of model time; of that unasked: 18,000 tokens, 2 min"},
+	} {
+		if got := spentOn(usage.Day{Lines: tt.lines}); got != tt.want {
+			t.Errorf("%q\nwant %q", got, tt.want)
+		}
+	}
+}
+
+// TestToday: what was spent is told while earshot runs and afterwards, and the first start says
+// that it thinks unasked, and what turns that off, which does.
+func TestToday(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Hello there.\n")
+	const warns = "It also thinks unasked"
+	if got := h.earshot(nil, "today"); got.code != 0 || !strings.HasSuffix(got.out, "  nothing was asked of a model\n") {
+		t.Errorf("before the first start it prints %q, complaints %q", got.out, got.err)
+	}
+	w := h.open("run")
+	w.await(warns, 1)
+	w.says("hello")
+	w.await("Earshot: Hello there.", 1)
+	w.says("/today")
+	w.await("Today: 1 reply, 0 thoughts, ", 1)
+	for _, args := range [][]string{{"status"}, {"today"}, {"today", "--days", "7"}} {
+		if got := h.earshot(nil, args...); got.code != 0 || !strings.Contains(got.out, " 1 reply, 0 thoughts, ") {
+			t.Errorf("%q prints %q, complaints %q", args, got.out, got.err)
+		}
+	}
+	w.says("/exit")
+	w.ended()
+	var day usage.Day
+	if got := h.earshot(nil, "today", "--json"); json.Unmarshal([]byte(got.out), &day) != nil || day.Sum(nil).Made != 1 || day.Lines[0].Engine != "script" {
+		t.Errorf("afterwards it prints %q, complaints %q", got.out, got.err)
+	}
+	if got := h.earshot(nil, "today", "--days", "0"); got.code != misused || got.err == "" {
+		t.Errorf("of no days it prints %q, complaints %q, and exits with %d", got.out, got.err, got.code)
+	}
+	told, _, _ := strings.Cut(w.text()[strings.Index(w.text(), "set executive."):], " to false in ~/config/earshot/config.yaml")
+	if strings.Join(strings.Fields(told), " ") != "set executive.parallel.reasoning_continuous" {
+		t.Errorf("it is turned off by %q", told)
+	}
+	h.write("config/earshot/config.yaml", "executive:\n  parallel:\n    reasoning_continuous: false\n")
+	cfg, err := config.Load(filepath.Join(h.dir, "config/earshot/config.yaml"))
+	if err != nil || thinksUnasked(cfg.Executive) {
+		t.Errorf("that does not turn it off: %v", err)
+	}
+	w = h.open("run")
+	w.says("hello")
+	w.await("Earshot: Hello there.", 1)
+	if strings.Contains(w.text(), warns) {
+		t.Error("it says so again")
+	}
+	w.says("/exit")
+	w.ended()
+}
