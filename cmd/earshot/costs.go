@@ -22,6 +22,7 @@ import (
 	"earshot/internal/power"
 	"earshot/internal/usage"
 	"earshot/llm"
+	"earshot/participants"
 )
 
 // costsFile is where it is written down what the models have cost, beside the journal: no
@@ -205,7 +206,7 @@ func (d *daemon) plugged() {
 // costTable is the command by which one asks in a room what was spent.
 func (d *daemon) costTable() command.Table {
 	return command.Table{{
-		Group: "What it costs", Name: "today", Help: "what answering and thinking have cost today",
+		Group: "For who operates earshot", Name: "today", Help: "what answering and thinking have cost today", Needs: participants.Operate,
 		Do: func(context.Context, command.Call) (string, error) {
 			text := "Today: " + spentOn(d.costs.today()) + "."
 			if why := d.rests(); why != "" {

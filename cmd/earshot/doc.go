@@ -22,6 +22,9 @@
 // [earshot/internal/metrics] counts what happens, under labels that name nobody; how each
 // part is, and what a report of a fault needs, is put together here, in vitals.go and
 // diagnostics.go.
+// [earshot/internal/usage] counts what models cost, a day at a time, and
+// [earshot/internal/power] says whether the machine runs on its battery: costs.go here decides
+// by them whether there may be thought unasked.
 // [earshot/internal/redact] keeps conversations out of the log.
 // [earshot/internal/sdnotify] tells a service manager how the program stands; what beats
 // is heart.go, as long as every room turns.

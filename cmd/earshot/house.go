@@ -69,7 +69,7 @@ type status struct {
 	Commands  []string                   `json:"commands"`          // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
-	Today     usage.Day                  `json:"today"`             // what the models have cost so far
+	Today     *usage.Day                 `json:"today,omitempty"`   // what the models have cost so far; for who operates the house
 	Rests     string                     `json:"rests,omitempty"`   // why nothing is thought unasked, although it might be
 }
 
@@ -88,7 +88,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	s := status{
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
 		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
-		Today: h.costs.today(), Rests: h.rests(),
+		Rests: h.rests(),
 		Keeps: h.config().Store.Retention.String(), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.eyes.list() {
@@ -96,6 +96,8 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	}
 	if p.Can(participants.Operate) {
 		s.Waiting = h.waiting()
+		today := h.costs.today()
+		s.Today = &today
 	}
 	for _, is := range h.gate.open(p.Participant) {
 		s.Rooms = append(s.Rooms, place{is.ID, is.Name})

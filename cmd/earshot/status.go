@@ -55,7 +55,9 @@ func (s status) print(w io.Writer, now time.Time) error {
 	if len(s.Waiting) > 0 {
 		fmt.Fprintf(w, "  · %s: changed in the configuration, and waiting for a restart\n", terminal.Safe(strings.Join(s.Waiting, ", ")))
 	}
-	fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(spentOn(s.Today)))
+	if s.Today != nil {
+		fmt.Fprintf(w, "  Today: %s.\n", terminal.Safe(spentOn(*s.Today)))
+	}
 	if s.Rests != "" {
 		fmt.Fprintf(w, "  · %s\n", terminal.Safe(s.Rests))
 	}

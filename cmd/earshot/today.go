@@ -51,8 +51,11 @@ func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
 	}
 	now := time.Now()
 	_, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if err == nil && s.Today == nil {
+		return nil, "", errors.New("what the models cost is told to who operates this earshot")
+	}
 	if a.API != "" && err == nil {
-		return []usage.Day{s.Today}, s.Rests, nil
+		return []usage.Day{*s.Today}, s.Rests, nil
 	}
 	if err != nil && (a.API != "" || !errors.Is(err, server.ErrNotRunning)) {
 		return nil, "", err
@@ -66,7 +69,7 @@ func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
 		days = ledger.Days(now, c.Days)
 	}
 	if runs {
-		days = append(days[:max(0, len(days)-1)], s.Today)
+		days = append(days[:max(0, len(days)-1)], *s.Today)
 	}
 	return days, s.Rests, nil
 }
