@@ -102,6 +102,7 @@ func (d *download) run(ctx context.Context, c llm.EngineConfig) error {
 	if err != nil {
 		return err
 	}
+	defer closeIdle(e)
 	puller, ok := e.(llm.Puller)
 	if !ok {
 		return fmt.Errorf("%s cannot download models: %w", e.Name(), errors.ErrUnsupported)

@@ -28,6 +28,13 @@ func engine(c llm.EngineConfig) (llm.Engine, error) {
 	return nil, fmt.Errorf("executive.llm.provider: there is no engine %q", c.Provider)
 }
 
+// closeIdle lets go of the idle connections of an engine that was made to ask one thing.
+func closeIdle(e llm.Engine) {
+	if c, ok := e.(interface{ Close() }); ok {
+		c.Close()
+	}
+}
+
 // models are the engines in force.
 type models struct{ now atomic.Pointer[engines] }
 

@@ -94,6 +94,7 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		l.Text, l.Cure = err.Error(), "earshot check"
 		return l
 	}
+	defer closeIdle(e)
 	status, err := e.Probe(ctx)
 	if err != nil {
 		var fault *llm.Error
@@ -144,6 +145,7 @@ func (l look) tried(ctx context.Context) look {
 	if err != nil {
 		return l
 	}
+	defer closeIdle(e)
 	said := func(text string) llm.Message {
 		return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "Ann", Text: earshot.Text(text)}.String()}
 	}

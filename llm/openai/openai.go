@@ -130,8 +130,5 @@ func New(c Config) (*Engine, error) {
 // Name implements [llm.Engine].
 func (e *Engine) Name() string { return "openai at " + e.base.Host }
 
-// Close closes the connections that are idle. The engine can still be used.
-func (e *Engine) Close() error {
-	e.http.CloseIdleConnections()
-	return nil
-}
+// Close lets go of idle connections. The engine can be used again.
+func (e *Engine) Close() { e.http.CloseIdleConnections() }
