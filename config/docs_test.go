@@ -128,7 +128,7 @@ func TestEveryKeyCanBeSet(t *testing.T) {
 		}
 		changed := Default()
 		r := &reader{lines: make(map[string]int), whole: lastParts(changed)}
-		r.value("", r.parse([]byte(nested(key, text))), reflect.ValueOf(changed).Elem())
+		r.value("", r.document([]byte(nested(key, text))), reflect.ValueOf(changed).Elem())
 		overridden := Default()
 		_, faults := override(overridden, []string{variable + "=" + text})
 		if faults = append(faults, r.faults...); len(faults) > 0 {

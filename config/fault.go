@@ -57,6 +57,17 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Concerns reports whether the value of key, which is one of a section, may be another than
+// whoever wrote the configuration has meant: something is wrong with it, with its section,
+// or with all.
+func (e *Error) Concerns(key string) bool {
+	section := key[:max(0, strings.LastIndexByte(key, '.'))]
+	return e.More > 0 || slices.ContainsFunc(e.Faults, func(f Fault) bool {
+		at := dotted(f.Key)
+		return f.Key == "" || under(key, at) || under(at, section)
+	})
+}
+
 // asError makes an error of faults, in the order of the file, the environment
 // last. It returns nil for none.
 func asError(file string, faults []Fault) error {

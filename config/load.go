@@ -15,6 +15,8 @@ import (
 
 	"github.com/adrg/xdg"
 	"go.yaml.in/yaml/v3"
+
+	"earshot/internal/field"
 )
 
 // most is the longest file that is read, in bytes: a hundred times the sample.
@@ -25,17 +27,72 @@ const most = 1 << 20
 // before the file. No file at all is fine: everything has a default. Its error
 // is an [*Error].
 func Load(path string) (*Config, error) {
-	file, err := Find(path)
+	file, data, err := find(path)
 	if err != nil {
 		return nil, err
 	}
-	var data []byte
-	if file != "" {
-		if data, err = read(file); err != nil {
-			return nil, err
+	return Parse(file, data, os.Environ())
+}
+
+// Salvage returns what can be used of the configuration for which [Load] has an error, and
+// that error: whatever is wrong has its default. It is for who needs a little of it only,
+// such as where the socket is.
+func Salvage(path string) (*Config, error) {
+	file, data, err := find(path)
+	if err != nil {
+		data = nil
+	}
+	c, faults := parse(file, data, os.Environ())
+	if err == nil {
+		err = asError(file, faults)
+	}
+	if err != nil {
+		c.mend()
+	}
+	return c, err
+}
+
+// deepest is of how many parts a key may be, with one to spare.
+const deepest = 8
+
+// mend gives what is wrong in c its default: the keys alone, and where that does not help,
+// the sections around them.
+func (c *Config) mend() {
+	for up := range deepest {
+		faults := field.Faults(c.Validate())
+		if len(faults) == 0 {
+			return
+		}
+		for _, f := range faults {
+			parts := strings.Split(dotted(f.Key), ".")
+			c.reset(strings.Join(parts[:max(0, len(parts)-up)], "."))
 		}
 	}
-	return Parse(file, data, os.Environ())
+}
+
+// reset gives key, or what it lies in where it is of an entry of a list, its default.
+func (c *Config) reset(key string) {
+	if key == "" {
+		file := c.File
+		*c = *Default()
+		c.File = file
+		return
+	}
+	defaults := make(map[string]reflect.Value)
+	walk("", reflect.ValueOf(Default()).Elem(), func(key string, v reflect.Value) { defaults[key] = v })
+	walk("", reflect.ValueOf(c).Elem(), func(at string, v reflect.Value) {
+		if at == key || isList(v.Type()) && under(key, at) {
+			v.Set(defaults[at])
+		}
+	})
+}
+
+// find returns the file that is read, and what it holds.
+func find(path string) (file string, data []byte, err error) {
+	if file, err = Find(path); err == nil && file != "" {
+		data, err = read(file)
+	}
+	return file, data, err
 }
 
 // Places returns where a configuration is looked for when none is named, the
@@ -106,23 +163,28 @@ func reason(err error) error {
 // Parse reads the configuration from data, which came from file, and from
 // environ, which has the form of [os.Environ].
 func Parse(file string, data []byte, environ []string) (*Config, error) {
-	c := Default()
-	c.File = file
-	r := &reader{file: file, lines: make(map[string]int), whole: lastParts(c)}
-	if root := r.parse(data); root != nil {
-		r.value("", root, reflect.ValueOf(c).Elem())
-	}
-	by, faults := override(c, environ)
-	faults = append(r.faults, faults...)
-	faults = append(faults, refused(c, faults, func(key string) (string, int) { return r.origin(key, by) })...)
+	c, faults := parse(file, data, environ)
 	if err := asError(file, faults); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// parse returns the root of the one document in data, nil if there is nothing.
-func (r *reader) parse(data []byte) *yaml.Node {
+// parse returns the configuration as far as it can be read, and all that is wrong with it.
+func parse(file string, data []byte, environ []string) (*Config, []Fault) {
+	c := Default()
+	c.File = file
+	r := &reader{file: file, lines: make(map[string]int), whole: lastParts(c)}
+	if root := r.document(data); root != nil {
+		r.value("", root, reflect.ValueOf(c).Elem())
+	}
+	by, faults := override(c, environ)
+	faults = append(r.faults, faults...)
+	return c, append(faults, refused(c, faults, func(key string) (string, int) { return r.origin(key, by) })...)
+}
+
+// document returns the root of the one document in data, nil if there is nothing.
+func (r *reader) document(data []byte) *yaml.Node {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := d.Decode(&document); err != nil {

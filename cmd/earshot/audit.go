@@ -19,7 +19,7 @@ type auditCommand struct {
 // Run shows who has changed something by the server, or was refused. It reads the file,
 // which is the account's alone.
 func (c auditCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("store.directory", "log.file")
 	if err != nil {
 		return err
 	}

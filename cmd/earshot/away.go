@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"earshot"
+	"earshot/config"
 	"earshot/executive/why"
 	"earshot/internal/search"
 	"earshot/participants"
@@ -25,20 +27,34 @@ type searcher interface {
 	Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error)
 }
 
-// onePage is how much an earshot elsewhere is asked for at once, which is the most that it
+// onePage is how much an earshot is asked for at once, which is the most that it
 // tells.
 const onePage = 200
 
-// A remote is the past of an earshot elsewhere. It is for one goroutine.
+// A remote is the past of an earshot that is asked. It is for one goroutine.
 type remote struct {
 	client *server.Client
 	names  *attach.Names
 	seen   map[earshot.EventID]earshot.Event
 }
 
-// away comes to the earshot elsewhere that is to be asked.
+// asks reports whether an earshot that runs is asked for the past: one elsewhere, or the one
+// here where the configuration cannot say where the journal is and who may read what.
+func (a *app) asks() bool {
+	_, err := config.Load(a.file)
+	return a.API != "" || err != nil
+}
+
+// away comes to the earshot that is to be asked.
 func (a *app) away(as reading) (*remote, status, error) {
-	client, s, err := a.visitAway(as.introduction, as.Room)
+	cfg, err := a.asking()
+	if err != nil {
+		return nil, status{}, err
+	}
+	client, s, err := a.visit(cfg, as.introduction, as.Room, a.enterAs(""))
+	if errors.Is(err, server.ErrNotRunning) && a.warned {
+		_, err = a.config()
+	}
 	return &remote{client: client, names: names(s), seen: make(map[earshot.EventID]earshot.Event)}, s, err
 }
 
@@ -105,7 +121,7 @@ func (w *remote) decisions(ctx context.Context, agent string, before int64, n in
 	return all, nil
 }
 
-// tellAway is [whyCommand.tell] of an earshot elsewhere.
+// tellAway is [whyCommand.tell] of an earshot that is asked.
 func (w whyCommand) tellAway(a *app) ([]why.Account, string, error) {
 	there, s, err := a.away(w.reading)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 
 // Run copies the journal, while earshot runs or not.
 func (c backupCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("store.directory")
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type chatCommand struct {
 
 // Run attaches this terminal.
 func (c chatCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ type sayCommand struct {
 
 // Run says something, and prints the reply.
 func (s sayCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

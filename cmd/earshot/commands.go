@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/terminal"
 )
 
 // commands is the command line: the one place that knows every command.
@@ -70,6 +73,8 @@ type app struct {
 
 	model *kong.Application // of the command line
 
+	warned bool // that the configuration has faults
+
 	hangups *hangups // nil in tests that are no program
 }
 
@@ -77,16 +82,56 @@ type app struct {
 // the user.
 func (a *app) config() (*config.Config, error) {
 	cfg, err := config.Load(a.file)
+	if err != nil && a.warned {
+		return nil, &verdict{misused, errors.New("no earshot runs that could be asked, and without one the configuration must be right")}
+	}
 	if err != nil {
 		return nil, err
 	}
+	return placed(cfg), nil
+}
+
+// asking returns the configuration of a command that asks the earshot that runs, for which
+// the socket is enough: what is wrong with the rest is told once, and has its default. It is
+// an error all the same if it is about one of some keys.
+func (a *app) asking(keys ...string) (*config.Config, error) {
+	cfg, err := config.Salvage(a.file)
+	var wrong *config.Error
+	if !errors.As(err, &wrong) {
+		return placed(cfg), err
+	}
+	if slices.ContainsFunc(keys, wrong.Concerns) {
+		return nil, err
+	}
+	if a.API == "" && !a.warned {
+		a.warned = true
+		a.warn(cfg, wrong)
+	}
+	return placed(cfg), nil
+}
+
+// warn tells once, on standard error, that a command goes on without a configuration.
+func (a *app) warn(cfg *config.Config, wrong *config.Error) {
+	text := wrong.Faults[0].String()
+	if more := len(wrong.Faults) - 1 + wrong.More; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	fmt.Fprintf(a.err, "! the configuration is wrong, and left aside here: %s\n", terminal.Safe(text))
+	if wrong.Concerns("server.socket") {
+		fmt.Fprintf(a.err, "  the earshot that runs is asked at %s; if that is not its socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(short(cfg.Server.Path())))
+	}
+	fmt.Fprintln(a.err, "  → earshot check")
+}
+
+// placed fills in the places that depend on the user.
+func placed(cfg *config.Config) *config.Config {
 	if cfg.Store.Directory == "" {
 		cfg.Store.Directory = filepath.Join(xdg.StateHome, "earshot", "journal")
 	}
 	if cfg.Log.File == "" {
 		cfg.Log.File = filepath.Join(xdg.StateHome, "earshot", "earshot.log")
 	}
-	return cfg, nil
+	return cfg
 }
 
 // json prints v as JSON, for programs.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/server"
 )
@@ -370,10 +371,7 @@ func agentNames(s status) (all []suggestion) {
 
 // there asks the daemon who is there.
 func (t *typed) there() (status, error) {
-	cfg, err := t.app.config()
-	if err != nil {
-		return status{}, err
-	}
+	cfg, _ := config.Salvage(t.app.file) // who types is told of no fault
 	ctx, cancel := context.WithTimeout(t.app.ctx, whoIsThere)
 	defer cancel()
 	return state(ctx, &server.Client{Socket: cfg.Server.Path()})

@@ -39,7 +39,7 @@ type devicesCommand struct {
 // Run lists what earshot can hear, see and speak with. Cameras are listed also where
 // there is no sound.
 func (d devicesCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

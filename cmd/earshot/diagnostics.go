@@ -190,7 +190,7 @@ type diagnosticsCommand struct {
 // Run collects what a report of a fault needs: from the daemon if it runs, and otherwise
 // from what it left.
 func (c diagnosticsCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}
@@ -231,6 +231,9 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (json.RawMessag
 	s := scrubOf(ofMachine()...)
 	d := newDiagnosis(cfg, scrub{}) // nobody says here who is known
 	d.Findings = []finding{lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	if a.warned { // in words that may be anybody's
+		d.Findings = append(d.Findings, finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
+	}
 	d.Findings = append(d.Findings, lookAtSenses(a.ctx, cfg)...)
 	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
 		d.Findings = append(d.Findings, l.finding)

@@ -23,11 +23,9 @@ type doctorCommand struct {
 
 // Run looks at everything that earshot needs.
 func (d doctorCommand) Run(a *app) error {
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
-	findings := []finding{lookAtConfig(cfg), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	cfg, err := config.Salvage(a.file)
+	placed(cfg)
+	findings := append(lookAtConfig(cfg, err), lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg))
 	findings = append(findings, lookAtAPI(a.ctx, cfg)...)
 	findings = append(findings, lookAtTokens(cfg)...)
 	findings = append(findings, lookAtVoices(cfg)...)
@@ -38,6 +36,7 @@ func (d doctorCommand) Run(a *app) error {
 	for _, l := range try(a.ctx, lookAtEngines(a.ctx, cfg.Executive.LLM)) {
 		findings = append(findings, l.finding)
 	}
+	err = nil
 	if d.JSON {
 		err = a.json(findings)
 	} else {
@@ -51,12 +50,29 @@ func (d doctorCommand) Run(a *app) error {
 	return err
 }
 
-func lookAtConfig(cfg *config.Config) finding {
-	f := finding{Thing: "configuration", Works: true, Text: "every key has its default"}
-	if cfg.File != "" {
-		f.Text = short(cfg.File)
+// lookAtConfig tells every fault of the configuration. What is looked at besides is what is
+// left of it, with the default of what is wrong.
+func lookAtConfig(cfg *config.Config, err error) (all []finding) {
+	var wrong *config.Error
+	if !errors.As(err, &wrong) {
+		f := finding{Thing: "configuration", Works: err == nil, Text: "every key has its default"}
+		switch {
+		case err != nil:
+			f.Text = err.Error()
+		case cfg.File != "":
+			f.Text = short(cfg.File)
+		}
+		return []finding{f}
 	}
-	return f
+	for _, fault := range wrong.Faults {
+		all = append(all, finding{Thing: "configuration", Text: fault.String()})
+	}
+	last := &all[len(all)-1]
+	if wrong.More > 0 {
+		last.Text += fmt.Sprintf("; and %d more", wrong.More)
+	}
+	last.Cure = "mend it, and look again: earshot check    (until then earshot does not start, and one that runs goes on as it is)"
+	return all
 }
 
 func lookAtJournal(ctx context.Context, cfg *config.Config) finding {

@@ -44,13 +44,16 @@ func (c forgetCommand) Run(a *app) error {
 	if err != nil {
 		return &verdict{misused, err}
 	}
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}
 	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
 	switch {
 	case errors.Is(err, server.ErrNotRunning):
+		if cfg, err = a.config(); err != nil {
+			return err
+		}
 		return a.write(func(s *store.Store) error { return c.here(a, cfg, s, f) })
 	case err != nil:
 		return err

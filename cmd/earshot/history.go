@@ -71,9 +71,9 @@ func meanwhile(events, seen []earshot.Event, most int) []earshot.Event {
 }
 
 // read reads what has happened as somebody may see it: in the journal, whether or not earshot
-// runs, or from an earshot elsewhere.
+// runs, or from an earshot that is asked.
 func (a *app) read(as reading, use func(r searcher, name func(earshot.ParticipantID) string) error) error {
-	if a.API == "" {
+	if !a.asks() {
 		return a.journal(as, func(r journalPast) error { return use(r, r.people.Name) })
 	}
 	there, _, err := a.away(as)

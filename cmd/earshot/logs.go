@@ -26,7 +26,7 @@ type serviceLogs struct {
 
 // Run shows the log of earshot, or what systemd has of it. What people say is in neither.
 func (c serviceLogs) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("log.file")
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ type modelsList struct {
 
 // Run lists the models. That an engine cannot be asked is said apart.
 func (l modelsList) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("executive.llm.provider")
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (c monitorCommand) Run(a *app) error {
 	if c.Live && !c.JSON {
 		return &verdict{misused, errors.New("--live goes with --json")}
 	}
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

@@ -228,13 +228,16 @@ func (a *app) direct(i introduction, use func(office) error) error {
 // office lets use reach the agents of the earshot that runs, and calls alone where
 // none does.
 func (a *app) office(i introduction, use func(office) error, alone func(*config.Config) error) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}
 	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
 	switch {
 	case errors.Is(err, server.ErrNotRunning):
+		if cfg, err = a.config(); err != nil {
+			return err
+		}
 		return alone(cfg)
 	case err != nil:
 		return err

@@ -474,9 +474,13 @@ type reloadCommand struct {
 
 // Run has the earshot that runs read its configuration again.
 func (c reloadCommand) Run(a *app) error {
-	cfg, err := a.config()
+	find := a.config // whose error is what the other would say
+	if a.API != "" {
+		find = func() (*config.Config, error) { return a.asking() }
+	}
+	cfg, err := find()
 	if err != nil {
-		return err // which is what the other would say
+		return err
 	}
 	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
 	if err != nil {

@@ -27,7 +27,7 @@ type seeCommand struct {
 // Run looks once through a camera: that of the earshot that runs or, where none does,
 // by opening it.
 func (c seeCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,9 @@ func (c seeCommand) Run(a *app) error {
 func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s sighting, err error) {
 	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
 	if errors.Is(err, server.ErrNotRunning) {
+		if cfg, err = a.config(); err != nil {
+			return s, err
+		}
 		return a.peek(cfg, want)
 	}
 	if err != nil {

@@ -324,7 +324,7 @@ type standing struct {
 // Run says how the service is: what systemd says of it, and what it says of itself.
 // Nothing of it is what anybody said.
 func (c serviceStatus) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

@@ -85,12 +85,15 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds())
 // voices returns the voices that are known to the earshot that runs or, where none
 // does, those that are kept.
 func (a *app) voices(i introduction) ([]singer, error) {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return nil, err
 	}
 	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
 	if errors.Is(err, server.ErrNotRunning) {
+		if cfg, err = a.config(); err != nil {
+			return nil, err
+		}
 		return a.keptVoices(cfg)
 	}
 	if err != nil {
@@ -116,7 +119,7 @@ func (a *app) keptVoices(cfg *config.Config) ([]singer, error) {
 // tell says something about voices to the earshot that runs, and prints what came
 // of it.
 func (a *app) tell(i introduction, t server.Telling, asJSON bool) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}
@@ -268,7 +271,7 @@ type speakersEnroll struct {
 // Run keeps somebody's voice, if they agree: one that was heard, or the one that is
 // heard now.
 func (e speakersEnroll) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("store.directory")
 	if err != nil {
 		return err
 	}

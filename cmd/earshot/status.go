@@ -17,7 +17,7 @@ type statusCommand struct {
 
 // Run says how it stands with the earshot that runs.
 func (c statusCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

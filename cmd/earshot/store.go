@@ -19,7 +19,7 @@ type storePath struct{}
 
 // Run prints where the journal is.
 func (storePath) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("store.directory")
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type thinkCommand struct {
 // Run shows what is thought, ends it, or asks for thought. What comes of that is said
 // in the room.
 func (t thinkCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

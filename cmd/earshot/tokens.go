@@ -176,7 +176,7 @@ type tokenRevoke struct {
 
 // Run takes a token away.
 func (r tokenRevoke) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("store.directory")
 	if err != nil {
 		return err
 	}

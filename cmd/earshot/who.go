@@ -17,7 +17,7 @@ type whoCommand struct {
 
 // Run says who is there, as far as the one who asks may know it.
 func (w whoCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

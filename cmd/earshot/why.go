@@ -24,7 +24,7 @@ type whyCommand struct {
 // Run tells why agents spoke, or kept silent.
 func (w whyCommand) Run(a *app) error {
 	tell := w.tell
-	if a.API != "" {
+	if a.asks() {
 		tell = w.tellAway
 	}
 	all, main, err := tell(a)
@@ -91,7 +91,7 @@ type contextCommand struct {
 
 // Run tells what is going on, as far as whoever asks may know it.
 func (c contextCommand) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestWrongConfiguration: what is wrong with the configuration locks nobody out who asks the
+// earshot that runs. It is told once, and the daemon itself does not start with it.
+func TestWrongConfiguration(t *testing.T) {
+	h := newHome(t)
+	h.scripted("reply: Good day.\n")
+	d := h.daemon()
+	if r := h.earshot(nil, "say", "the kettle boils"); r.code != success || r.err != "" {
+		t.Fatalf("%+v", r)
+	}
+	journal := "store: {directory: " + filepath.Join(h.dir, "elsewhere") + "}\n"
+	for _, tt := range []struct {
+		name, text, says string
+		socket           bool // nobody can say which is meant
+	}{
+		{"a misspelt key", journal + "executive: {nmae: Bob}\n", `executive.nmae: is not a key; did you mean "name"?`, false},
+		{"no YAML", "executive:\n\tname: Bob\n", "is not YAML", true},
+		{"out of range", journal + "executive: {streaming: {buffer_size: 0}}\n", "must be from 1 to 4096", false},
+		{"no socket", "server: {socket: here}\n", "must be an absolute path", true},
+		{"a folder", "", "is a directory", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(h.dir, "config/earshot/config.yaml")
+			if err := os.RemoveAll(file); err != nil {
+				t.Fatal(err)
+			}
+			if tt.text == "" {
+				if err := os.MkdirAll(file, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				h.write("config/earshot/config.yaml", tt.text)
+			}
+			for _, c := range []struct{ args, says string }{
+				{"status", "The room is live"}, {"who", "The room is live"}, {"history", "the kettle boils"}, {"search kettle", "kettle"},
+				{"why", "I answered"}, {"context", ""}, {"think", ""}, {"agents", "Earshot"}, {"say hello", "Good day."}, {"service status", "earshot"},
+			} {
+				r := h.earshot(nil, strings.Fields(c.args)...)
+				if r.code != success || !strings.Contains(r.out, c.says) {
+					t.Errorf("%s ended with %d:\n%s%s", c.args, r.code, r.out, r.err)
+				}
+				if n := strings.Count(r.err, tt.says); n != 1 || strings.Contains(r.err, "EARSHOT_SERVER_SOCKET") != tt.socket {
+					t.Errorf("%s tells %d times what is wrong:\n%s", c.args, n, r.err)
+				}
+			}
+			for _, refused := range []string{"run", "check", "export -"} {
+				if r := h.earshot(nil, strings.Fields(refused)...); r.code != misused || !strings.Contains(r.err, tt.says) {
+					t.Errorf("%s ended with %d:\n%s%s", refused, r.code, r.out, r.err)
+				}
+			}
+			r := h.earshot(nil, "doctor")
+			if r.code != failed || !strings.Contains(r.out, tt.says) || !strings.Contains(r.out, "runs; its socket is") || r.err != "" {
+				t.Errorf("doctor ended with %d:\n%s%s", r.code, r.out, r.err)
+			}
+		})
+	}
+	d.end(syscall.SIGTERM)
+	if r := h.earshot(nil, "history"); r.code != misused || !strings.Contains(r.err, "without one the configuration must be right") {
+		t.Errorf("where none runs history ended with %d:\n%s%s", r.code, r.out, r.err)
+	}
+}
