@@ -89,7 +89,7 @@ func meant(name string, names []string) string {
 		}
 		lower[i] = strings.ToLower(n)
 	}
-	if near, ok := nearest(name, lower); ok {
+	if near, ok := Nearest(name, lower); ok {
 		return "is no environment variable of earshot; did you mean " + strings.ToUpper(near) + "?"
 	}
 	return "is no environment variable of earshot; it is " + prefix + " and a key, such as " + Variable("executive.llm.model")

@@ -63,8 +63,8 @@ func walk(key string, section reflect.Value, visit func(key string, value reflec
 	}
 }
 
-// nearest returns which of known is meant by name, if one is close enough.
-func nearest(name string, known []string) (best string, ok bool) {
+// Nearest returns which of known, in small letters, is meant by name, if one is close enough.
+func Nearest(name string, known []string) (best string, ok bool) {
 	if len(name) > longest {
 		return "", false
 	}

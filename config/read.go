@@ -77,7 +77,7 @@ func (r *reader) unknown(name string, known []member) string {
 	for _, m := range known {
 		names = append(names, m.name)
 	}
-	if near, ok := nearest(name, names); ok {
+	if near, ok := Nearest(name, names); ok {
 		return fmt.Sprintf("is not a key; did you mean %q?", near)
 	}
 	if whole, ok := r.whole[name]; ok {

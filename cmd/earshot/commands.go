@@ -25,10 +25,16 @@ import (
 type commands struct {
 	Config string `help:"Configuration file, instead of those in the usual places." placeholder:"FILE" type:"path"`
 	elsewhere
+	ShowVersion kong.VersionFlag `name:"version" help:"Say which version this is."`
 
 	Run      runCommand      `cmd:"" default:"withargs" help:"Run earshot here, or attach to the one that runs."`
 	Chat     chatCommand     `cmd:"" help:"Attach this terminal to the earshot that runs."`
 	Say      sayCommand      `cmd:"" help:"Say one thing to the earshot that runs, and print what comes to it."`
+	Mute     muteCommand     `cmd:"" help:"Have the earshot that runs take in no sound."`
+	Unmute   unmuteCommand   `cmd:"" help:"Have it take in sound again."`
+	Pause    pauseCommand    `cmd:"" help:"Have it neither hear, see nor answer; what is written is kept."`
+	Resume   resumeCommand   `cmd:"" help:"Have it hear, see, answer and keep again."`
+	Stop     stopCommand     `cmd:"" help:"Have it stop talking. What it does besides goes on; to end it: earshot service stop."`
 	Who      whoCommand      `cmd:"" help:"Say who is there."`
 	History  historyCommand  `cmd:"" help:"Show what was said of late, and how much of it was heard."`
 	Search   searchCommand   `cmd:"" help:"Search everything that was said."`
@@ -57,6 +63,7 @@ type commands struct {
 	Restore  restoreCommand  `cmd:"" help:"Put a backup in the place of what is kept."`
 	Store    storeCommand    `cmd:"" help:"Look after what is kept."`
 	Service  serviceCommand  `cmd:"" help:"Have earshot start with your session, and look after that."`
+	Help     helpCommand     `cmd:"" help:"Show how a command is used; alone, which there are."`
 	Version  versionCommand  `cmd:"" help:"Say which version this is."`
 
 	Completion  completionCommand  `cmd:"" help:"Print what a shell is to read so that it completes commands and names."`

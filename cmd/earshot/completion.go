@@ -244,6 +244,9 @@ func (t *typed) walk(words []string) (expects *kong.Flag) {
 func (t *typed) enter(w string) {
 	if t.args == 0 {
 		for _, child := range t.model.Children {
+			if child.Name == "help" && w == "help" && t.path == "" {
+				return // what comes next is any command
+			}
 			if child.Name == w || slices.Contains(child.Aliases, w) {
 				t.model = child
 				t.path = strings.TrimSpace(t.path + " " + child.Name)

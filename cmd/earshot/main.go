@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, s std) int {
 
 	var line commands
 	left := -1 // kong ends by itself after --help
-	parser, err := kong.New(&line,
+	parser, err := kong.New(&line, kong.Vars{"version": versionLine()},
 		kong.Name("earshot"),
 		kong.Description("An assistant that stays within earshot. Without a command it runs: earshot run."),
 		kong.Writers(s.out, s.err), kong.Exit(func(code int) { left = code }),
@@ -73,6 +73,14 @@ func run(ctx context.Context, args []string, s std) int {
 		panic(fmt.Sprintf("earshot: the table of commands is wrong: %v", err))
 	}
 	chosen, err := parser.Parse(args)
+	if err == nil && left < 0 && line.Help.asked(chosen) {
+		err = unknownIn(parser.Model.Node, line.Help.Command, nil)
+		if err == nil {
+			_, err = parser.Parse(append(line.Help.Command, "--help"))
+		}
+	} else if err != nil {
+		err = unknownIn(parser.Model.Node, args, err)
+	}
 	switch {
 	case left >= 0:
 		err = nil

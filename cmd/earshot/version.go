@@ -25,11 +25,16 @@ type versionCommand struct {
 	JSON bool `help:"Print it as JSON."`
 }
 
+// versionLine says which version this is, in one line.
+func versionLine() string {
+	return fmt.Sprintf("earshot %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 // Run says which version this is.
 func (v versionCommand) Run(a *app) error {
 	if v.JSON {
 		return a.json(map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
-	_, err := fmt.Fprintf(a.out, "earshot %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(a.out, versionLine())
 	return err
 }

@@ -23,6 +23,7 @@ func (r *Room) table() command.Table {
 		{Group: people, Name: "voice", Args: "[name N NAME | …]", Help: "whose voices I hear; say whose one is, have yours kept or forgotten", Do: r.voice},
 		{Group: people, Name: whispers, Args: "NAME text", Help: "tell them alone; commas between several names", Needs: participants.SendMessages, Do: said},
 		{Group: letsIn, Name: "mute", Help: "take in no sound; text goes on, and a camera", Needs: participants.SendMessages, Do: r.changes(earshot.Muted)},
+		{Group: letsIn, Name: "unmute", Help: "take in sound again", Needs: participants.SendMessages, Do: r.unmute},
 		{Group: letsIn, Name: "pause", Help: "nor a picture, and answer nothing; text is kept", Needs: participants.SendMessages, Do: r.changes(earshot.Paused)},
 		{Group: letsIn, Name: "offrecord", Help: "and keep nothing; no agent reads it", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
 		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},

@@ -104,6 +104,14 @@ func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (stri
 	}
 }
 
+// unmute is the command that ends being muted, and nothing stricter.
+func (r *Room) unmute(ctx context.Context, c command.Call) (string, error) {
+	if m := r.wants(); strict[m] > strict[earshot.Muted] {
+		return "", fmt.Errorf("the room is %s, which /resume ends", m)
+	}
+	return r.changes(earshot.Live)(ctx, c)
+}
+
 // concerns reports whether p is in the room, or operates the house.
 func (r *Room) concerns(p participants.Participant) bool {
 	if p.Can(participants.Operate) {

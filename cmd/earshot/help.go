@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"earshot/config"
+	"earshot/participants"
+)
+
+// A helpCommand is the other way to write --help; [run] answers it.
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"Of which command, such as agents add."`
+}
+
+// asked reports whether it is what was chosen.
+func (h helpCommand) asked(chosen *kong.Context) bool {
+	first, _, _ := strings.Cut(chosen.Command(), " ")
+	return first == "help"
+}
+
+// unknownIn returns why there is no command as a command line has it, with the one that was
+// meant perhaps; else what is wrong with it.
+func unknownIn(root *kong.Node, args []string, wrong error) error {
+	t := typed{model: root}
+	word := ""
+	for i, w := range args {
+		t = typed{model: root}
+		if t.walk(args[:i+1]); t.args == 1 {
+			word = w
+		}
+		if t.args == 1 || len(t.model.Children) == 0 {
+			break
+		}
+	}
+	if word == "" || len(t.model.Children) == 0 {
+		return wrong
+	}
+	var names []string
+	for _, child := range t.model.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	called := strings.TrimSpace("earshot " + t.path)
+	problem := fmt.Sprintf("unknown command %q", participants.OneLine(word))
+	if near, ok := config.Nearest(word, names); ok {
+		return fmt.Errorf("%s; did you mean %q?", problem, strings.TrimSpace(t.path+" "+near))
+	}
+	return errors.New(problem + "\n  → " + called + " --help lists what there is")
+}

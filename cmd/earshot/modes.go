@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+
+	"earshot"
+	"earshot/internal/terminal"
+)
+
+// A switching is a command that does what a /command does, from a shell or by a key of the
+// desktop.
+type switching struct {
+	introduction
+	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
+}
+
+// The switchings.
+type (
+	muteCommand   struct{ switching }
+	unmuteCommand struct{ switching }
+	pauseCommand  struct{ switching }
+	resumeCommand struct{ switching }
+	stopCommand   struct{ switching }
+)
+
+func (c muteCommand) Run(a *app) error   { return c.does(a, "mute") }
+func (c unmuteCommand) Run(a *app) error { return c.does(a, "unmute") }
+func (c pauseCommand) Run(a *app) error  { return c.does(a, "pause") }
+func (c resumeCommand) Run(a *app) error { return c.does(a, "resume") }
+func (c stopCommand) Run(a *app) error   { return c.does(a, "stop") }
+
+// does gives the /command, and says what the room lets in then.
+func (c switching) does(a *app, command string) error {
+	cfg, err := a.asking()
+	if err != nil {
+		return err
+	}
+	client, _, err := a.visit(cfg, c.introduction, c.Room, a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(a.ctx, command, "")
+	if err != nil || command == "stop" {
+		return err
+	}
+	if answer == "" {
+		s, err := state(a.ctx, client)
+		if err != nil {
+			return err
+		}
+		answer = fmt.Sprintf("The room is %s: %s.", s.Mode, s.Mode.Means())
+	}
+	_, err = fmt.Fprintln(a.out, terminal.Safe(answer))
+	return err
+}
