@@ -150,6 +150,26 @@ func (m Mode) Means() string {
 // A ModeChange says that somebody changed the mode of the room.
 type ModeChange struct {
 	Mode Mode `json:"mode"`
+
+	// Returns is what the room is again when somebody lets go of the key that they hold to
+	// talk; empty if it is no key that has changed it. No key outlasts the program.
+	Returns Mode `json:"returns_to,omitempty"`
+}
+
+// Lasts returns the mode of the room when nobody holds a key.
+func (m ModeChange) Lasts() Mode {
+	if m.Returns != "" {
+		return m.Returns
+	}
+	return m.Mode
+}
+
+// Tells says what the room is, to the people in it.
+func (m ModeChange) Tells() string {
+	if m.Returns != "" {
+		return fmt.Sprintf("%s as long as somebody holds a key to talk, and then %s", m.Mode, m.Returns)
+	}
+	return fmt.Sprintf("%s from now on", m.Mode)
 }
 
 // A Memo is something that somebody wants an agent to keep in mind.

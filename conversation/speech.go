@@ -58,12 +58,15 @@ const (
 	Unsure    Address = "unsure"    // nobody can tell: they were hardly understood
 	Own       Address = "own voice" // nobody: they are the agent's own words, come back
 
+	// Pressed is for the agent, for whom somebody holds a key while they talk.
+	Pressed Address = "pressed"
+
 	// Backchannel is to the agent, and wants nothing of it: "mm-hm", while it speaks.
 	Backchannel Address = "backchannel"
 )
 
 // ForAgent reports whether a is for the agent.
-func (a Address) ForAgent() bool { return a == Called || a == Following }
+func (a Address) ForAgent() bool { return a == Called || a == Following || a == Pressed }
 
 // Address says whom an utterance that began at is for. While the agent is heard,
 // what is in its own words, its name too, may be its own voice come back.

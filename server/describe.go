@@ -101,6 +101,7 @@ var described = map[string]about{
 	"GET /v1/voices":  {says: "The voices that are known, without what they sound like.", faults: []int{503}},
 	"POST /v1/voices": {says: "Say whose a voice is, keep it, or forget it.", in: Telling{}, changes: "voice", faults: []int{422}},
 	"POST /v1/look":   {says: "Look once through a camera.", in: Looking{}, changes: "look", faults: []int{422}},
+	"POST /v1/hold":   {says: "Hold the key to talk: until the connection ends, what is said at the microphone is for an agent, and a muted room is live. An empty line says that it is so, and others come as signs of life.", media: plain, changes: "microphone", faults: []int{422}},
 	"POST /v1/forget": {says: "Say what would be forgotten, without a digest; or forget it, with the digest of what was said. It answers when no trace of it is left that can be removed.", in: Forgetting{}, changes: "forget", faults: []int{422}},
 	"POST /v1/reload": {says: "Have the configuration read again.", changes: "configuration", faults: []int{422}},
 	"GET /v1/diagnostics": {

@@ -86,6 +86,7 @@ func listen(t *testing.T, c server.Config) *port {
 	p.order = func(participants.Participant, agents.Order) (any, error) { return 1, nil }
 	p.tell = func(participants.Participant, server.Telling) (any, error) { return 1, nil }
 	p.see = func(server.Principal, server.Looking) (any, error) { return 1, nil }
+	p.hold = func(server.Principal) (func(), error) { return nil, errors.New("the room is paused") }
 	l, err := server.ListenLoopback(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

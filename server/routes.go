@@ -57,6 +57,7 @@ var routes = []route{
 	{"POST", "/v1/voices", operator, (*Server).tell},
 	{"POST", "/v1/reload", operator, (*Server).reload},
 	{"POST", "/v1/look", watcher, (*Server).look},
+	{"POST", "/v1/hold", watcher, (*Server).hold},
 	{"POST", "/v1/forget", resident, (*Server).forget},
 	{"GET", "/v1/diagnostics", operator, (*Server).diagnostics},
 	{"GET", "/livez", anybody, (*Server).alive},

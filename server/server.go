@@ -75,6 +75,7 @@ type House interface {
 	Choir
 	Oblivion
 	Watch
+	Key
 	Window
 	Infirmary
 	Counter

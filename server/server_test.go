@@ -48,6 +48,7 @@ type house struct {
 	order  func(participants.Participant, agents.Order) (any, error)
 	tell   func(participants.Participant, server.Telling) (any, error)
 	see    func(server.Principal, server.Looking) (any, error)
+	hold   func(server.Principal) (release func(), err error)
 	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
 	past   func(context.Context) error                          // nil finds all
 	says   func() ([]earshot.Event, <-chan struct{})            // nil is that nobody says anything

@@ -111,7 +111,7 @@ func account(e earshot.Event, name func(earshot.ParticipantID) string) (string, 
 	case earshot.Presence:
 		return passage(body), true
 	case earshot.ModeChange:
-		return fmt.Sprintf("[the room is %s from now on]", body.Mode), true
+		return fmt.Sprintf("[the room is %s]", body.Tells()), true
 	case earshot.Snooze:
 		return "[" + body.Means() + "]", true
 	case earshot.Memo:

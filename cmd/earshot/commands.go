@@ -35,6 +35,7 @@ type commands struct {
 	Pause    pauseCommand    `cmd:"" help:"Have it neither hear, see nor answer; what is written is kept."`
 	Resume   resumeCommand   `cmd:"" help:"Have it hear, see, answer and keep again."`
 	Stop     stopCommand     `cmd:"" help:"Have it stop talking. What it does besides goes on; to end it: earshot service stop."`
+	Listen   listenCommand   `cmd:"" help:"Talk to the earshot that runs for as long as this runs, as a key that is held; also while it is muted."`
 	Who      whoCommand      `cmd:"" help:"Say who is there."`
 	History  historyCommand  `cmd:"" help:"Show what was said of late, and how much of it was heard."`
 	Search   searchCommand   `cmd:"" help:"Search everything that was said."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"earshot"
@@ -37,6 +38,17 @@ func (h house) Vouch(ctx context.Context, c server.Claim) (server.Principal, ear
 func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
 	h.Attach(s)
 	return func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
+}
+
+// Hold implements [server.Key].
+func (h house) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
+	switch {
+	case !by.Can(participants.SendMessages):
+		return nil, errors.New("that needs the capability send_messages, which the configuration gives")
+	case !h.config().Providers.Microphone.Enabled:
+		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
+	}
+	return h.desk.Hold(ctx, by.ID)
 }
 
 // Enter implements [server.House].

@@ -22,6 +22,7 @@ const (
 	Elsewhere = "several people are here, and it does not call me"
 	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
 	Follows   = "it was said aloud, just after I had answered"
+	Pressed   = "it was said aloud, with the key held to talk to me"
 	Overheard = "it was said aloud, and not to me"
 	Murmured  = "somebody showed that they listen"
 	Unclear   = "it was said aloud, and I hardly understood it"
@@ -53,7 +54,7 @@ type scenario struct {
 
 // decide says whether to speak, and why. It is pure.
 func decide(s scenario) (earshot.Verdict, []string) {
-	named := s.aim.named || s.to == conversation.Called
+	named := s.aim.named || s.to == conversation.Called || s.to == conversation.Pressed
 	switch {
 	case !s.enabled:
 		return earshot.Silent, []string{Disabled}
@@ -87,6 +88,8 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Speak, []string{Named}
 	case s.to == conversation.Following:
 		return earshot.Speak, []string{Follows}
+	case s.to == conversation.Pressed:
+		return earshot.Speak, []string{Pressed}
 	}
 	return earshot.Speak, []string{s.aim.why}
 }

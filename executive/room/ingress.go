@@ -206,7 +206,7 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		r.attribute(&e, &in)
 		in.heeded = r.heeds(in.who)
 		in.to, in.aim.agents = r.address(e, in.unlike)
-		in.to = in.ownVoice(in.to)
+		in.to, in.aim.agents = r.pressed(e, in.ownVoice(in.to), in.aim.agents)
 		r.rejoin(&in, &e)
 		e.To = in.aim.agents
 		switch u, ok := body.(earshot.Utterance); {

@@ -49,9 +49,16 @@ func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.
 func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
 	r.moding.Lock()
 	defer r.moding.Unlock()
-	if m == r.wished {
+	return r.modeTo(e, m)
+}
+
+// modeTo is modeChange for who holds r.moding. What a key has opened is, once somebody has
+// said what the room is to be, nothing that it closes.
+func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
+	if m == r.wished && !r.keys.opened {
 		return nil, nil
 	}
+	r.keys.opened = false
 	r.wished = m
 	r.wishes++
 	wish := r.wishes
@@ -97,7 +104,7 @@ func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (stri
 		if !r.concerns(c.By) {
 			return "", fmt.Errorf("only who is in the room can change what it lets in; it is %s", r.is())
 		}
-		if r.wants() == m {
+		if wants, opened := r.wants(); wants == m && !opened {
 			return fmt.Sprintf("The room is %s already: %s.", m, m.Means()), nil
 		}
 		return "", r.SetMode(ctx, c.By.ID, m)
@@ -106,7 +113,7 @@ func (r *Room) changes(m earshot.Mode) func(context.Context, command.Call) (stri
 
 // unmute is the command that ends being muted, and nothing stricter.
 func (r *Room) unmute(ctx context.Context, c command.Call) (string, error) {
-	if m := r.wants(); strict[m] > strict[earshot.Muted] {
+	if m, _ := r.wants(); strict[m] > strict[earshot.Muted] {
 		return "", fmt.Errorf("the room is %s, which /resume ends", m)
 	}
 	return r.changes(earshot.Live)(ctx, c)
@@ -125,11 +132,11 @@ func (r *Room) concerns(p participants.Participant) bool {
 	return false
 }
 
-// wants returns the mode that was asked for last.
-func (r *Room) wants() earshot.Mode {
+// wants returns the mode that was asked for last. Opened says that a key has asked for it.
+func (r *Room) wants() (m earshot.Mode, opened bool) {
 	r.moding.Lock()
 	defer r.moding.Unlock()
-	return r.wished
+	return r.wished, r.keys.opened
 }
 
 // is returns the room's mode.

@@ -33,6 +33,9 @@ func (h *house) kinds() string {
 		switch b := e.Body.(type) {
 		case earshot.ModeChange:
 			all = append(all, fmt.Sprintf("%s:%s", e.Author, b.Mode))
+			if b.Returns != "" {
+				all[len(all)-1] += " until " + string(b.Returns)
+			}
 		case earshot.Decision:
 			all = append(all, fmt.Sprintf("%s (%s)", b.Verdict, strings.Join(b.Reasons, ", ")))
 		case earshot.Reply:

@@ -130,7 +130,7 @@ func (r *Room) goOn() {
 		r.newest = max(r.newest, e.Sequence)
 		switch body := e.Body.(type) {
 		case earshot.ModeChange:
-			r.mode, r.wished = body.Mode, body.Mode
+			r.mode, r.wished = body.Lasts(), body.Lasts()
 		case earshot.Decision:
 			if body.Turn != "" {
 				open[body.Turn] = e

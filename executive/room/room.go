@@ -211,6 +211,7 @@ type Room struct {
 	moding sync.Mutex // held by who changes the mode
 	wished earshot.Mode
 	wishes int
+	keys   keys
 
 	becoming sync.Mutex // held by who becomes somebody else
 	arrivals sync.Mutex // held by who comes or goes, until it is queued

@@ -168,7 +168,7 @@ func voiced(s *interrupt.Signal, body earshot.Speech, to conversation.Address, c
 // worded returns what words that are still being said are to the floor.
 func worded(s *interrupt.Signal, to conversation.Address) *interrupt.Signal {
 	switch to {
-	case conversation.Called:
+	case conversation.Called, conversation.Pressed:
 		s.Kind = interrupt.Addressed
 	case conversation.Following:
 		s.Kind = interrupt.Words

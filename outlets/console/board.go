@@ -38,7 +38,7 @@ func (c *Console) Show(e earshot.Event) {
 	case earshot.Presence:
 		c.presence(e, b)
 	case earshot.ModeChange:
-		c.term.Note(terminal.Line{Text: fmt.Sprintf("The room is %s from now on (by %s): %s.", b.Mode, c.who(e), b.Mode.Means())})
+		c.term.Note(terminal.Line{Text: fmt.Sprintf("The room is %s (by %s): %s.", b.Tells(), c.who(e), b.Mode.Means())})
 	case earshot.Snooze:
 		c.term.Note(terminal.Line{Text: fmt.Sprintf("%s (by %s).", b.Means(), c.who(e))})
 	case earshot.Notice:

@@ -70,7 +70,7 @@ func (t *Text) line(e earshot.Event) string {
 		}
 		return fmt.Sprintf("**%s** (%s): %s", compose.Escape(brief(who, 80)), compose.Escape(e.From.Provider), compose.Escape(brief(string(b.Text), longestLine)))
 	case earshot.ModeChange:
-		return small(fmt.Sprintf("The room is %s from now on: %s.", b.Mode, b.Mode.Means()))
+		return small(fmt.Sprintf("The room is %s: %s.", b.Tells(), b.Mode.Means()))
 	case earshot.Snooze:
 		return small(b.Means() + ".")
 	case earshot.Notice:

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"earshot/internal/terminal"
+)
+
+// A listenCommand is a key that is held to talk: a desktop begins it when a key goes down,
+// and ends it when it goes up.
+type listenCommand struct {
+	introduction
+	Seconds float64 `help:"End after so long; without it, with ^C, or when standard input ends that is a pipe or a terminal." placeholder:"N"`
+}
+
+// Run holds the key.
+func (c listenCommand) Run(a *app) error {
+	if !(c.Seconds >= 0 && c.Seconds <= maxHold.Seconds()) {
+		return &verdict{misused, fmt.Errorf("--seconds: from 0, for no end, to %.0f", maxHold.Seconds())}
+	}
+	cfg, err := a.asking()
+	if err != nil {
+		return err
+	}
+	client, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	if err != nil {
+		return err
+	}
+	for _, n := range s.Faults { // which may be over in a moment
+		if strings.HasPrefix(n.Key, "microphone") {
+			fmt.Fprintf(a.err, "! %s\n  → %s\n", terminal.Safe(n.Text), terminal.Safe(n.Cure))
+		}
+	}
+	ctx, end := context.WithCancel(a.ctx)
+	defer end()
+	if c.Seconds > 0 {
+		timer := time.AfterFunc(time.Duration(c.Seconds*float64(time.Second)), end)
+		defer timer.Stop()
+	}
+	if ends(a.in) {
+		ended, err := closed(ctx, a.in, end)
+		if err != nil {
+			return err
+		}
+		defer func() { end(); <-ended }()
+	}
+	return client.Hold(ctx, func() { fmt.Fprintln(a.err, "I listen.") })
+}
+
+// maxHold is the longest that can be asked for: who wants longer has earshot resume.
+const maxHold = time.Hour
+
+// ends reports whether the end of what f has means something. The null device, which is what
+// desktops give, has ended before it began.
+func ends(f *os.File) bool {
+	about, err := f.Stat()
+	return err == nil && (about.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 || term.IsTerminal(int(f.Fd())))
+}
+
+// closed calls end when f has come to its end. Ended is closed when nothing reads it any
+// more, soon after ctx ends.
+func closed(ctx context.Context, f *os.File, end func()) (ended <-chan struct{}, err error) {
+	next, done, err := bytesOf(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer done()
+		for {
+			if _, err := next(); err != nil {
+				if errors.Is(err, errLeft) || errors.Is(err, io.EOF) {
+					end()
+				}
+				return
+			}
+		}
+	}()
+	return over, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"earshot"
+	"earshot/internal/testkit"
+)
+
+// mode asks the daemon that runs in h for the mode of the desk.
+func (h *home) mode() earshot.Mode {
+	h.t.Helper()
+	var s status
+	data, err := h.client().State(h.t.Context())
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s.Mode
+}
+
+// TestListen: while earshot listen runs a muted room is live, and when it has ended, in
+// whatever way, it is muted again.
+func TestListen(t *testing.T) {
+	h := newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true") // of which there is none here
+	h.daemon()
+	if r := h.earshot(nil, "mute"); r.code != success {
+		t.Fatalf("%+v", r)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, tt := range []struct {
+		name string
+		args []string
+		end  func(p *os.Process, in *os.File)
+		code int
+	}{
+		{"terminated", nil, func(p *os.Process, _ *os.File) { p.Signal(syscall.SIGTERM) }, success},
+		{"interrupted", nil, func(p *os.Process, _ *os.File) { p.Signal(os.Interrupt) }, success},
+		{"killed", nil, func(p *os.Process, _ *os.File) { p.Kill() }, -1},
+		{"standard input ends", nil, func(_ *os.Process, in *os.File) { in.Close() }, success},
+		{"after a time", []string{"--seconds", "1"}, func(*os.Process, *os.File) {}, success},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			defer w.Close()
+			c := h.command(append([]string{"listen"}, tt.args...)...)
+			if c.Stdin = r; tt.code == success && tt.name != "standard input ends" {
+				c.Stdin = null // which is no end
+			}
+			var errs strings.Builder
+			c.Stderr = &errs
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			testkit.Await(t, soon, "a room that is live", func() bool { return h.mode() == earshot.Live })
+			tt.end(c.Process, w)
+			c.Wait()
+			if got := c.ProcessState.ExitCode(); got != tt.code {
+				t.Errorf("it ended with %d: %s", got, errs.String())
+			}
+			testkit.Await(t, soon, "a room that is muted", func() bool { return h.mode() == earshot.Muted })
+		})
+	}
+	h.earshot(nil, "pause")
+	if r := h.earshot(nil, "listen", "--seconds", "1"); r.code != failed || !strings.Contains(r.err, "the room is paused, which /resume ends") {
+		t.Errorf("paused: %+v", r)
+	}
+	h.earshot(nil, "resume")
+	began := time.Now()
+	if r := h.earshot(nil, "listen", "--seconds", "0.2"); r.code != success || h.mode() != earshot.Live {
+		t.Errorf("live: %+v after %v", r, time.Since(began))
+	}
+	for _, seconds := range []string{"-1", "99999", "NaN", "soon"} {
+		if r := h.earshot(nil, "listen", "--seconds="+seconds); r.code != misused {
+			t.Errorf("--seconds=%s: %+v", seconds, r)
+		}
+	}
+}
+
+// TestListenWithoutAMicrophone says what there is not.
+func TestListenWithoutAMicrophone(t *testing.T) {
+	h := newHome(t)
+	if r := h.earshot(nil, "listen"); r.code != notRunning {
+		t.Errorf("%+v", r)
+	}
+	h.daemon()
+	if r := h.earshot(nil, "listen"); r.code != failed || !strings.Contains(r.err, "providers.microphone.enabled") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,123 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+)
+
+const (
+	// dawns is how long it takes until a voice that has begun is noticed: who lets go of the
+	// key within it has said something all the same.
+	dawns = 300 * time.Millisecond
+
+	// letGo is for how long what was being said when the key was let go is still heard to
+	// its end: people let go on the last syllable, and a recogniser wants the pause after it.
+	letGo = 3 * time.Second
+)
+
+// Keys are those that somebody holds to talk.
+type keys struct {
+	held   atomic.Int64
+	opened bool // one has made a muted room live; under [Room.moding]
+}
+
+// Hold is a key that somebody holds to talk: what is said at the microphone is for an agent
+// until release is called, and a room that is muted is live. Everybody there is told, and it
+// is muted again afterwards, unless somebody has said meanwhile what it is to be. A stricter
+// mode is an error.
+//
+// Release waits, within letGo, for the end of what is just being said, and is called once.
+// Both may be called from many goroutines.
+func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func(), err error) {
+	en, err := r.press(by)
+	if err != nil {
+		return nil, err
+	}
+	if en != nil {
+		if err := en.wait(ctx); err != nil && ctx.Err() == nil {
+			r.cfg.Log.Warn("a key that is held to talk is not on record", "err", err)
+		}
+	}
+	return sync.OnceFunc(func() {
+		r.finishes()
+		r.letGo(by)
+	}), nil
+}
+
+// press is the beginning of a hold.
+func (r *Room) press(by earshot.ParticipantID) (en *entry, err error) {
+	r.moding.Lock()
+	defer r.moding.Unlock()
+	if m := r.wished; strict[m] > strict[earshot.Muted] {
+		return nil, fmt.Errorf("the room is %s, which /resume ends", m)
+	}
+	if r.wished == earshot.Muted {
+		if en, err = r.modeTo(r.keyed(by, earshot.ModeChange{Mode: earshot.Live, Returns: earshot.Muted}), earshot.Live); err != nil {
+			return nil, err
+		}
+		r.keys.opened = true
+	}
+	r.keys.held.Add(1)
+	return en, nil
+}
+
+// letGo is its end.
+func (r *Room) letGo(by earshot.ParticipantID) {
+	r.moding.Lock()
+	defer r.moding.Unlock()
+	if r.keys.held.Add(-1) > 0 || !r.keys.opened {
+		return
+	}
+	if _, err := r.modeTo(r.keyed(by, earshot.ModeChange{Mode: earshot.Muted}), earshot.Muted); err != nil { // it holds
+		r.cfg.Log.Warn("that a key was let go is not on record", "err", err)
+	}
+}
+
+// keyed is a change of the mode by a key.
+func (r *Room) keyed(by earshot.ParticipantID, m earshot.ModeChange) earshot.Event {
+	e := r.event(earshot.Visibility{Scope: earshot.System}, m)
+	e.Author = by
+	return e
+}
+
+// finishes waits until nobody speaks any more, for a while.
+func (r *Room) finishes() {
+	most := time.After(letGo)
+	select {
+	case <-time.After(dawns):
+	case <-r.shut:
+		return
+	}
+	over, speaks := r.stir.speaks(r.cfg.Now())
+	if !speaks {
+		return
+	}
+	select {
+	case <-over:
+	case <-most:
+	case <-r.shut:
+	}
+}
+
+// pressed returns whom e is for, which was said aloud: while somebody holds the key, what
+// the microphone hears is for the main agent if it calls none. What is the agent's own
+// voice is for nobody all the same.
+func (r *Room) pressed(e earshot.Event, to conversation.Address, whom []earshot.ParticipantID) (conversation.Address, []earshot.ParticipantID) {
+	words := false
+	switch body := e.Body.(type) {
+	case earshot.Utterance:
+		words = true
+	case earshot.Speech:
+		words = body.Stage == earshot.VoiceWords
+	}
+	if !words || to == conversation.Own || to.ForAgent() || e.From.Provider != "microphone" || r.keys.held.Load() == 0 {
+		return to, whom
+	}
+	return conversation.Pressed, ids(r.agents()[:1])
+}
