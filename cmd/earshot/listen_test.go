@@ -103,3 +103,56 @@ func TestListenWithoutAMicrophone(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestAloudListen: what is said while the key is held is heard and answered although no name
+// is in it and the room is muted; nothing is captured before and after.
+func TestAloudListen(t *testing.T) {
+	talks(t)
+	p := newParlour(t)
+	p.scripted(talker)
+	p.wakes()
+	captures := func(n int) func() bool {
+		return func() bool {
+			in, _, err := p.card.Streams()
+			return err == nil && in == n
+		}
+	}
+	if r := p.earshot(nil, "mute"); r.code != success {
+		t.Fatalf("%+v", r)
+	}
+	testkit.Await(t, soon, "no capture", captures(0))
+	for round := range 2 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.command("listen")
+		c.Stdin = r
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		testkit.Await(t, soon, "a capture", captures(1))
+		p.sounds(hush(1000)) // until the microphone has settled
+		p.sounds(bob.sound(t, "what is the weather like today"))
+		w.Close() // with the last word
+		if err := c.Wait(); err != nil {
+			t.Errorf("listen ended with %v", err)
+		}
+		reply := p.replied(round + 1)[round]
+		if reply.Delivered() != "It is warm and dry today." {
+			t.Errorf("round %d: %q was heard of a reply that was %s", round, string(reply.Delivered()), reply.Outcome)
+		}
+		testkit.Await(t, soon, "no capture", captures(0))
+		if p.mode() != earshot.Muted {
+			t.Errorf("round %d: the room is %s", round, p.mode())
+		}
+	}
+	p.says(bob, "nobody may hear that")
+	if n := len(bodies[earshot.Utterance](p.journal())); n != 2 {
+		t.Errorf("%d utterances", n)
+	}
+	if d := bodies[earshot.Decision](p.journal()); !strings.Contains(strings.Join(d[len(d)-1].Reasons, ""), "key held") {
+		t.Errorf("the last decision was %+v", d[len(d)-1])
+	}
+}
