@@ -349,7 +349,7 @@ func (p *past) aside(m marks, e earshot.Event) row {
 		}
 		return does(dim, text)
 	case earshot.ModeChange:
-		return append(does(wary, "made the room "+b.Tells()), span{dim, ": " + m.safe(b.Mode.Means())})
+		return append(does(wary, "made the room "+strings.TrimSuffix(b.Tells(), " from now on")), span{dim, ": " + m.safe(b.Mode.Means())})
 	case earshot.Snooze:
 		return append(row{{wary, m.safe(b.Means())}, {dim, ", by "}}, who)
 	case earshot.Memo:

@@ -42,7 +42,7 @@ func (c todayCommand) Run(a *app) error {
 // days returns the days, and why nothing is thought unasked now. What was spent in the last
 // moments is not written down yet, and is known to the earshot that runs.
 func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
-	cfg, err := a.config()
+	cfg, err := a.asking("store.directory")
 	if err != nil {
 		return nil, "", err
 	}

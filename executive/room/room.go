@@ -32,6 +32,9 @@
 // probably here, which gives nobody rights. Who comes into view may be greeted: that is
 // said by the main agent, unasked, as its findings are.
 //
+// A key that somebody holds to talk makes what a microphone hears the main agent's, and a muted
+// room live as long as it is held; see hold.go.
+//
 // A seat to which nothing happens for a while goes to sleep: its dialogue is in
 // the journal, and comes back when there is something for it to answer.
 //
