@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -123,36 +124,48 @@ func TestAloudListen(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	testkit.Await(t, soon, "no capture", captures(0))
-	for round := range 2 {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
+	replies := func() []earshot.Reply { return bodies[earshot.Reply](p.journal()) }
+	for round, end := range []func(c *exec.Cmd, in *os.File){
+		func(_ *exec.Cmd, in *os.File) { in.Close() }, // with the last word
+		func(c *exec.Cmd, _ *os.File) { p.sounds(hush(1500)); c.Process.Kill() },
+	} {
+		before := len(replies())
+		for range 3 { // a recogniser on a busy machine misses words, as people do
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := p.command("listen")
+			c.Stdin = r
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			testkit.Await(t, soon, "a capture", captures(1))
+			p.sounds(hush(1000)) // until the microphone has settled
+			p.sounds(bob.sound(t, "what is the weather like today"))
+			end(c, w)
+			c.Wait()
+			w.Close()
+			testkit.Await(t, soon, "no capture", captures(0))
+			if p.mode() != earshot.Muted {
+				t.Errorf("round %d: the room is %s", round, p.mode())
+			}
+			for n := 0; n < 240 && len(replies()) == before && (n < 20 || p.works()); n++ {
+				p.sounds(hush(500))
+			}
+			if len(replies()) > before {
+				break
+			}
 		}
-		c := p.command("listen")
-		c.Stdin = r
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		r.Close()
-		testkit.Await(t, soon, "a capture", captures(1))
-		p.sounds(hush(1000)) // until the microphone has settled
-		p.sounds(bob.sound(t, "what is the weather like today"))
-		w.Close() // with the last word
-		if err := c.Wait(); err != nil {
-			t.Errorf("listen ended with %v", err)
-		}
-		reply := p.replied(round + 1)[round]
-		if reply.Delivered() != "It is warm and dry today." {
-			t.Errorf("round %d: %q was heard of a reply that was %s", round, string(reply.Delivered()), reply.Outcome)
-		}
-		testkit.Await(t, soon, "no capture", captures(0))
-		if p.mode() != earshot.Muted {
-			t.Errorf("round %d: the room is %s", round, p.mode())
+		if all := replies(); len(all) <= before || all[before].Delivered() != "It is warm and dry today." {
+			t.Fatalf("round %d: the replies are %+v", round, all)
 		}
 	}
+	understood := len(bodies[earshot.Utterance](p.journal()))
 	p.says(bob, "nobody may hear that")
-	if n := len(bodies[earshot.Utterance](p.journal())); n != 2 {
-		t.Errorf("%d utterances", n)
+	if n := len(bodies[earshot.Utterance](p.journal())); n != understood {
+		t.Errorf("%d utterances, and %d before", n, understood)
 	}
 	if d := bodies[earshot.Decision](p.journal()); !slices.ContainsFunc(d, func(d earshot.Decision) bool { return slices.Contains(d.Reasons, room.Pressed) }) {
 		t.Errorf("it was decided: %+v", d)

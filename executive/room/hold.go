@@ -14,11 +14,11 @@ import (
 const (
 	// dawns is how long it takes until a voice that has begun is noticed: who lets go of the
 	// key within it has said something all the same.
-	dawns = 300 * time.Millisecond
+	dawns = 500 * time.Millisecond
 
 	// letGo is for how long what was being said when the key was let go is still heard to
 	// its end: people let go on the last syllable, and a recogniser wants the pause after it.
-	letGo = 3 * time.Second
+	letGo = 4 * time.Second
 )
 
 // Keys are those that somebody holds to talk.

@@ -110,7 +110,7 @@ func TestLetGo(t *testing.T) {
 			says func()
 			took time.Duration // from when the key is let go
 		}{
-			{"nothing is said", func() {}, 300 * time.Millisecond},
+			{"nothing is said", func() {}, 500 * time.Millisecond},
 			{"a voice that ends", func() {
 				speech(earshot.VoiceLasts)
 				time.AfterFunc(time.Second, func() { h.spoke(t, "one two") })
@@ -118,7 +118,7 @@ func TestLetGo(t *testing.T) {
 			{"one that goes on", func() {
 				speech(earshot.VoiceLasts)
 				time.AfterFunc(5*time.Second, func() { speech(earshot.VoiceOver) })
-			}, 3 * time.Second},
+			}, 4 * time.Second},
 		} {
 			first, second := hold(), hold()
 			first()
