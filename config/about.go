@@ -125,7 +125,7 @@ var about = map[string]note{
 	"external_actors.allow_anonymous":        {class: Section, effect: "Lets somebody come in without a name, as \"anonymous\". Who it was is forgotten when they leave."},
 	"external_actors.anonymous_pattern":      {class: Section, effect: "What somebody without a name is called. In it {timestamp} and {number} are replaced."},
 
-	"agents": {class: Section, effect: "Agents besides the main one, which the section executive describes: a list of entries with the keys name (by which it is called), description (for people and other agents, one line), " +
+	"agents": {class: Section, effect: "Agents besides the main one, which the section executive describes: a list of entries with the keys name (by which it is called), description (what it is for, in one line, for people, other agents and itself), " +
 		"prompt (who it is, for the model; none means the one that earshot comes with), engine (the name of one of executive.llm.engines) and model (of that engine; none means as executive.llm.roles has it), " +
 		"rooms (where it sits; none means everywhere), main (true where it answers what is for nobody in particular; a room has one such agent), " +
 		"auto_reply (false keeps it from calling the agent that it answers; true if nothing is said) and user (the ID of a subuser that it belongs to; none means the owner). " +

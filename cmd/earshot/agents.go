@@ -172,7 +172,7 @@ func (a *app) agent(o office, text string, past bool) (portrait, error) {
 
 // traits are what one can say about an agent.
 type traits struct {
-	Description *string  `help:"What it is for, in one line, for people and other agents." placeholder:"TEXT"`
+	Description *string  `help:"What it is for, in one line, for people, other agents and itself." placeholder:"TEXT"`
 	Prompt      *string  `help:"Who it is, for its model; nothing means the one that earshot comes with." placeholder:"TEXT"`
 	PromptFile  string   `help:"A file with that; - is standard input." placeholder:"FILE" type:"existingfile"`
 	Engine      *string  `help:"The name of an engine of executive.llm; nothing means the usual one." placeholder:"NAME"`

@@ -150,7 +150,7 @@ func (l look) tried(ctx context.Context) look {
 		return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "Ann", Text: earshot.Text(text)}.String()}
 	}
 	for _, err = range e.Stream(ctx, &llm.Request{MaxTokens: 1, Messages: []llm.Message{
-		{Role: llm.System, Text: conversation.Identity("Earshot")}, said("Hello."), said("Are you there?"), {Role: llm.System, Text: "Answer in one word."},
+		{Role: llm.System, Text: conversation.Identity("Earshot", "")}, said("Hello."), said("Are you there?"), {Role: llm.System, Text: "Answer in one word."},
 	}}) {
 		continue
 	}

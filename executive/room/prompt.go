@@ -74,7 +74,7 @@ func (r *Room) identity(set executive.Config, s *seat) string {
 			s.sections = conversation.Sections(of.roster, s.ID)
 		}
 	}
-	return conversation.Identity(s.Name) +
+	return conversation.Identity(s.Name, s.Description) +
 		"If you were cut off, your own message ends with the last word that was heard.\n" +
 		s.sections
 }

@@ -17,7 +17,7 @@ type Config []Entry
 // An Entry is one agent of the configuration.
 type Entry struct {
 	Name        string           `yaml:"name"`
-	Description string           `yaml:"description"` // for people and other agents
+	Description string           `yaml:"description"` // what it is for, for people, other agents and itself
 	Prompt      string           `yaml:"prompt"`      // empty means the house's own
 	Engine      string           `yaml:"engine"`      // by name; empty means as executive.llm has it
 	Model       string           `yaml:"model"`       // likewise
