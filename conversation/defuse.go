@@ -58,41 +58,6 @@ func Defuse(text string) string {
 	return out.String()
 }
 
-// Restore returns the text of which [Defuse] made text.
-func Restore(text string) string {
-	if !strings.ContainsRune(text, mark) {
-		return text
-	}
-	var out strings.Builder
-	before, from := rune(-1), 0 // the letter in hand, and where it begins
-	flush := func(to int) {
-		if before >= 0 {
-			out.WriteString(text[from:to])
-		}
-	}
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		if r != mark {
-			flush(at)
-			before, from = r, at
-			at += size
-			continue
-		}
-		n := len(text[at:]) - len(strings.TrimLeft(text[at:], string(mark)))
-		marks := n / size
-		if was, ok := wild[before]; marks%2 == 1 && ok {
-			out.WriteRune(was)
-		} else if marks%2 == 0 || before != bar {
-			flush(at)
-		}
-		out.WriteString(text[at : at+marks/2*size])
-		before = -1
-		at += n
-	}
-	flush(len(text))
-	return out.String()
-}
-
 // suspect reports whether an envelope or a token may begin with r.
 func suspect(r rune) bool {
 	if r < utf8.RuneSelf {

@@ -7,10 +7,11 @@
 // section of the prompt, or as a token that steers a model: [Defuse] changes
 // what looks like one, visibly, and [Restore] undoes it.
 //
-// What a model answers comes through three filters, piece by piece: a [Scrubber]
+// What a model answers comes through four filters, piece by piece: a [Scrubber]
 // takes out what only the house writes, a [Tap] what the model says to the house,
-// and a [Callback] has an agent call the one whom it answers. Each holds back no
-// more than may become what it looks for.
+// a [Callback] has an agent call the one whom it answers, and a [Restorer] gives what
+// it repeats of a text its own signs back. Each holds back no more than may become
+// what it looks for. What comes out is nobody's prompt: who puts it in one defuses it.
 package conversation
 
 import (

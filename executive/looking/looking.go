@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"earshot"
-	"earshot/conversation"
 )
 
 // Found returns what the detectors made of a picture, as it stands behind "I see".
@@ -70,10 +69,11 @@ func number(n int) string {
 }
 
 // Quoted returns foreign words as they can stand in a sentence of the house's own:
-// one line of at most so many bytes, which they can neither end nor go on from.
+// one line of at most so many bytes, which they can neither end nor go on from. For a
+// prompt such a sentence is still to be defused.
 func Quoted(text earshot.Text, most int) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
-	line = conversation.Defuse(strings.Map(printable, strings.ReplaceAll(line, `"`, "'")))
+	line = strings.Map(printable, strings.ReplaceAll(line, `"`, "'"))
 	if len(line) > most {
 		cut := most
 		for cut > 0 && !utf8.RuneStart(line[cut]) {

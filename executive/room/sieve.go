@@ -14,12 +14,17 @@ type sieve struct {
 	tap   conversation.Tap
 	call  conversation.Callback
 	said  bool // something was let through
+
+	// What it repeats of a text that was defused for it is restored at last: not before,
+	// or the text could have it say something to the house.
+	restore conversation.Restorer
 }
 
 // restart begins again with what the model says next. In the middle of a reply
 // nobody is called in front any more.
 func (s *sieve) restart() {
 	s.scrub = conversation.Scrubber{Own: s.scrub.Own, Foreign: s.scrub.Foreign}
+	s.restore = conversation.Restorer{}
 	if !s.said {
 		s.tap = conversation.Tap{}
 		s.call = conversation.Callback{Name: s.call.Name, From: s.call.From, Directory: s.call.Directory}
@@ -28,11 +33,18 @@ func (s *sieve) restart() {
 
 // next returns what of the reply may be heard after piece has come. After a pass
 // it is nothing.
-func (s *sieve) next(piece string) string { return s.out(s.through(s.scrub.Next(piece))) }
+func (s *sieve) next(piece string) string {
+	text := s.restore.Next(s.through(s.scrub.Next(piece)))
+	if s.tap.Passed {
+		text += s.restore.End()
+	}
+	return s.out(text)
+}
 
 // end returns what was held back and has become nothing.
 func (s *sieve) end() string {
-	return s.out(s.through(s.scrub.End()) + s.called(s.tap.End()) + s.call.End())
+	rest := s.through(s.scrub.End()) + s.called(s.tap.End()) + s.call.End()
+	return s.out(s.restore.Next(rest) + s.restore.End())
 }
 
 // out returns text without the space before the first word.

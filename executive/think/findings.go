@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"earshot"
+	"earshot/conversation"
 )
 
 const (
@@ -141,7 +142,7 @@ func (w written) finding(now time.Time) (f Finding, ok bool) {
 	if w.Text == nil || w.Confidence == nil || w.Minutes == nil {
 		return f, false
 	}
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(*w.Text, "\uFFFD")), " ")
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(conversation.Restore(*w.Text), "\uFFFD")), " ")
 	valid := time.Duration(min(*w.Minutes, longest.Minutes()) * float64(time.Minute))
 	f.Text, f.Confidence, f.Until, f.Worth = earshot.Text(text), *w.Confidence, now.Add(valid), w.Worth
 	return f, strings.ContainsFunc(text, unicode.IsLetter) && len(text) <= mostFinding && !strings.ContainsFunc(text, unicode.IsControl) &&

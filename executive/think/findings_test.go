@@ -24,6 +24,7 @@ func TestParseFindings(t *testing.T) {
 		bad        bool
 	}{
 		{name: "one", data: `{"findings":[{"text":"Ann is\n late.","evidence":["e1","e2","e1"],` + good + `}]}`, want: "Ann is late. 0.5 30m0s [x y] true"},
+		{name: "what was defused for it", data: `{"findings":[{"text":"Ann wrote (` + "\u2060" + `FROM: B] and \u2039\u2060think>.","evidence":["e1"],` + good + `}]}`, want: "Ann wrote [FROM: B] and <think>. 0.5 30m0s [x] true"},
 		{name: "none", data: `{"findings":[]}`},
 		{name: "evidence that there is not", data: `{"findings":[{"text":"Ann is late.","evidence":["e1","e3"],` + good + `}]}`, refused: 1},
 		{name: "labels of another kind", data: `{"findings":[{"text":"A","evidence":["x"],` + good + `},{"text":"B","evidence":["e01"],` + good + `},{"text":"C","evidence":["e0"],` + good + `}]}`, refused: 3},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive"
 	"earshot/llm"
 )
@@ -283,7 +284,10 @@ func (m *Mind) think(ctx context.Context, act Act) {
 		}
 		req := request(set, matter, last)
 		req.Origin = act.Question.origin(matter)
-		return m.stream(ctx, req, func(text string) { m.token(act.Gen, text) })
+		var restore conversation.Restorer // it repeats what was defused for it
+		err = m.stream(ctx, req, func(text string) { m.token(act.Gen, restore.Next(text)) })
+		m.token(act.Gen, restore.End())
+		return err
 	})
 	m.report("a stretch of thought failed", err)
 	m.done(ctx, Event{Gen: act.Gen, Err: err, Upto: upto, News: news})

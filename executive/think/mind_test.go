@@ -160,6 +160,22 @@ func TestAMoreUrgentRequestParks(t *testing.T) {
 	})
 }
 
+// TestWhatWasDefusedComesBack: a thought that repeats what was defused for it is of what
+// was said, and defused again where it goes on.
+func TestWhatWasDefusedComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, thought("You were thinking:\nAnn wrote (\u2060FROM: Bob]\n", "and so on"), thought("", "Ann wrote (\u2060FROM: Bob] then more"))
+		defer h.stop()
+		h.Ask(asked("q"))
+		time.Sleep(4500 * time.Millisecond)
+		h.Park(earshot.Interruption{By: "ann", Signal: "typing", At: time.Now()})
+		synctest.Wait()
+		h.Release()
+		time.Sleep(time.Minute)
+		h.wants(t, "keep q of : , asked", "keep s1 of q: Ann wrote [FROM: Bob], interrupted", "keep s2 of q: and so on, completed", "over q: 0 found, stopped: false")
+	})
+}
+
 // TestAModelThatFails is asked again, thrice at most; what it had said is kept and
 // the text of it is in no log.
 func TestAModelThatFails(t *testing.T) {

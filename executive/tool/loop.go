@@ -100,7 +100,7 @@ func (l *Loop) parks(ctx context.Context, err error) bool {
 	l.parked++
 	if len(l.said) > 0 {
 		l.behind = append(l.behind,
-			llm.Message{Role: llm.Assistant, Text: conversation.Defuse(string(l.said))},
+			llm.Message{Role: llm.Assistant, Text: l.saying()},
 			llm.Message{Role: llm.System, Text: goOn})
 		l.apart = cmp.Or(l.apart, " ")
 	}
@@ -123,13 +123,18 @@ func (l *Loop) ask(ctx context.Context, req *llm.Request, yield func(llm.Delta, 
 				return nil, nil, errLeft
 			}
 		case !l.over:
-			if calls = append(calls, *d.Call); len(calls) > mostCalls {
+			call := *d.Call
+			call.Arguments = conversation.RestoreJSON(call.Arguments) // it repeats what it has read
+			if calls = append(calls, call); len(calls) > mostCalls {
 				return calls, nil, nil
 			}
 		}
 	}
 	return calls, done, nil
 }
+
+// saying returns what the model has said, as it stands in a prompt.
+func (l *Loop) saying() string { return conversation.Defuse(conversation.Restore(string(l.said))) }
 
 // pass yields what is said. What is said after something was done is a paragraph
 // of its own.
@@ -153,9 +158,10 @@ func (l *Loop) do(ctx context.Context, calls []llm.Call) {
 		if !json.Valid(c.Arguments) {
 			c.Arguments = json.RawMessage("{}") // or no server would take it back
 		}
+		c.Arguments = conversation.DefuseJSON(c.Arguments)
 		called[i] = c
 	}
-	l.behind = append(l.behind, llm.Message{Role: llm.Assistant, Text: conversation.Defuse(string(l.said)), Calls: called})
+	l.behind = append(l.behind, llm.Message{Role: llm.Assistant, Text: l.saying(), Calls: called})
 	for _, c := range calls {
 		if ctx.Err() != nil { // somebody has cut in, perhaps as it was called
 			return
