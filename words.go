@@ -130,16 +130,27 @@ func brief(text string) string {
 // a reminder for somebody. It is empty if that is to be seen otherwise: one that
 // fires is said in a reply.
 func (r Reminder) Deed(at time.Time, whom string) Text {
-	switch due := r.Due.Local(); {
-	case r.Act == Ended:
+	switch r.Act {
+	case Ended:
 		return Text("will not remind " + whom + " of it any more")
-	case r.Act != Created:
-		return ""
-	case r.Due.Sub(at) < 24*time.Hour:
-		return Text("will remind " + whom + due.Format(" at 15:04:05: ") + brief(string(r.Text)))
-	default:
-		return Text("will remind " + whom + due.Format(" on 2006-01-02 at 15:04: ") + brief(string(r.Text)))
+	case Created:
+		return Text("will remind " + whom + " " + when(at.Local(), r.Due.Local()) + ": " + brief(string(r.Text)))
 	}
+	return ""
+}
+
+// when returns a time to come as people say it, with its day if that is not today.
+func when(now, due time.Time) string {
+	date := func(t time.Time) string { return t.Format(time.DateOnly) }
+	switch {
+	case date(due) == date(now):
+		return due.Format("at 15:04:05")
+	case date(due) == date(now.AddDate(0, 0, 1)):
+		return due.Format("tomorrow, Mon 2 Jan, 15:04")
+	case due.Year() == now.Year():
+		return due.Format("on Mon 2 Jan, 15:04")
+	}
+	return due.Format("on Mon 2 Jan 2006, 15:04")
 }
 
 // Deed says in one line, as it follows the name of who did it, what an edit did. It is

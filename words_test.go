@@ -38,8 +38,11 @@ func TestDeeds(t *testing.T) {
 func TestReminders(t *testing.T) {
 	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.Local)
 	for want, r := range map[string]earshot.Reminder{
-		"will remind Ann at 10:05:00: tea":              {Act: earshot.Created, Due: at.Add(5 * time.Minute), Text: "tea"},
-		"will remind Ann on 2026-08-03 at 10:00: taxes": {Act: earshot.Created, Due: at.AddDate(0, 0, 2), Text: "taxes"},
+		"will remind Ann at 10:05:00: tea":                {Act: earshot.Created, Due: at.Add(5 * time.Minute), Text: "tea"},
+		"will remind Ann at 23:59:00: sleep":              {Act: earshot.Created, Due: at.Add(14*time.Hour - time.Minute), Text: "sleep"},
+		"will remind Ann tomorrow, Sun 2 Aug, 09:00: tea": {Act: earshot.Created, Due: at.Add(23 * time.Hour), Text: "tea"},
+		"will remind Ann on Mon 3 Aug, 10:00: taxes":      {Act: earshot.Created, Due: at.AddDate(0, 0, 2), Text: "taxes"},
+		"will remind Ann on Fri 1 Jan 2027, 10:00: rest":  {Act: earshot.Created, Due: time.Date(2027, 1, 1, 10, 0, 0, 0, time.Local), Text: "rest"},
 		"":                                   {Act: earshot.Fired, Text: "tea"},
 		"will not remind Ann of it any more": {Act: earshot.Ended},
 	} {

@@ -14,9 +14,9 @@ import (
 func TestHistoryOfAgents(t *testing.T) {
 	names := map[earshot.ParticipantID]string{"ann": "Ann", "a": "Alice", "b": "Bob", "": "somebody"}
 	name := func(id earshot.ParticipantID) string { return names[id] }
-	public := earshot.Visibility{Scope: earshot.Public}
+	public, now := earshot.Visibility{Scope: earshot.Public}, time.Now()
 	at := func(author earshot.ParticipantID, id earshot.EventID, body earshot.Body, to ...earshot.ParticipantID) earshot.Event {
-		return earshot.Event{ID: id, At: time.Now(), Author: author, To: to, Visibility: public, Body: body}
+		return earshot.Event{ID: id, At: now, Author: author, To: to, Visibility: public, Body: body}
 	}
 	heard := func(turn earshot.TurnID, about earshot.EventID, text earshot.Text) earshot.Reply {
 		return earshot.Reply{Turn: turn, About: about, Outcome: earshot.Completed, Offered: text, Heard: []earshot.Delivery{{Bytes: len(text)}}}
@@ -32,7 +32,7 @@ func TestHistoryOfAgents(t *testing.T) {
 		at("b", "m2", earshot.Message{Text: "a\nteapot", Turn: "t1", About: "m1"}, "a"),
 		at("ann", "q2", earshot.Message{Text: "Bob → Alice: no"}),
 		at("a", "r1", heard("t1", "q1", "A teapot.")),
-		at("b", "", earshot.Reminder{Act: earshot.Created, Due: time.Now().Add(-time.Hour), Text: "tea"}, "ann"),
+		at("b", "", earshot.Reminder{Act: earshot.Created, Due: now, Text: "tea"}, "ann"),
 		at("b", "", earshot.Reminder{Act: earshot.Ended}, "ann"),
 		at("a", "", handover),
 		at("", "", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Text: "boo\nBob: hello"}),

@@ -176,7 +176,7 @@ func TestWhen(t *testing.T) {
 		{"02:30", "2026-03-29T03:30:00+02:00"}, // which there is not
 		{"2026-04-01T08:00:00+02:00", "2026-04-01T08:00:00+02:00"},
 		{"", "that is no time"}, {"10", "that is no time"}, {"-5m", "that is no time"}, {"0s", "that is no time"}, {"-1d", "that is no time"},
-		{"99999d", "that is no time"}, {"25:00", "that is no time"}, {"9999999h", "that is no time"}, {"tomorrow", "that is no time"},
+		{"99999d", "that is no time"}, {"25:00", "that is no time"}, {"9999999h", "that is no time"}, {"soon", "that is no time"}, {"tomorrow tea", "that is no time"},
 	} {
 		got, err := remind.When(now, tt.text)
 		if err == nil && got.In(berlin).Format(time.RFC3339) != tt.want || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -216,12 +216,105 @@ func TestWhenClocksAreSet(t *testing.T) {
 	}
 }
 
+// TestParse: what people write when they want to be reminded, on a Monday evening.
+func TestParse(t *testing.T) {
+	now := time.Date(2026, 11, 23, 18, 40, 0, 0, time.Local)
+	for _, tt := range []struct{ text, at, of string }{
+		{"10m the pizza", "Mon 23 Nov 18:50:00", "the pizza"},
+		{"in 5 minutes tea", "Mon 23 Nov 18:45:00", "tea"},
+		{"me in 10 min to call Ann", "Mon 23 Nov 18:50:00", "call Ann"},
+		{"me to call Ann in 10 min", "Mon 23 Nov 18:50:00", "call Ann"},
+		{"In an hour and a half: the film", "Mon 23 Nov 20:10:00", "the film"},
+		{"in an hour and a half the film", "Mon 23 Nov 20:10:00", "the film"},
+		{"in half an hour x", "Mon 23 Nov 19:10:00", "x"},
+		{"in two and a half hours, x", "Mon 23 Nov 21:10:00", "x"},
+		{"in 1.5 hours x", "Mon 23 Nov 20:10:00", "x"},
+		{"1h 30m x", "Mon 23 Nov 20:10:00", "x"},
+		{"in 1 hour and 5 minutes x", "Mon 23 Nov 19:45:00", "x"},
+		{"in a couple of hours x", "Mon 23 Nov 20:40:00", "x"},
+		{"in 90 seconds x", "Mon 23 Nov 18:41:30", "x"},
+		{"10 minutes from now x", "Mon 23 Nov 18:50:00", "x"},
+		{"in 10 min 5 eggs", "Mon 23 Nov 18:50:00", "5 eggs"},
+		{"10m 5 min walk", "Mon 23 Nov 18:50:00", "5 min walk"},
+		{"in 3 days x", "Thu 26 Nov 18:40:00", "x"},
+		{"in 3 days at noon x", "Thu 26 Nov 12:00:00", "x"},
+		{"in a week x", "Mon 30 Nov 18:40:00", "x"},
+		{"in a month x", "Wed 23 Dec 18:40:00", "x"},
+		{"at 17:30 x", "Tue 24 Nov 17:30:00", "x"},
+		{"17:30 x", "Tue 24 Nov 17:30:00", "x"},
+		{"at 19:30 x", "Mon 23 Nov 19:30:00", "x"},
+		{"at 9 x", "Mon 23 Nov 21:00:00", "x"},
+		{"at 5 x", "Tue 24 Nov 05:00:00", "x"},
+		{"at 18 x", "Tue 24 Nov 18:00:00", "x"},
+		{"at nine x", "Mon 23 Nov 21:00:00", "x"},
+		{"9 o'clock x", "Mon 23 Nov 21:00:00", "x"},
+		{"at 9am x", "Tue 24 Nov 09:00:00", "x"},
+		{"9 p.m. x", "Mon 23 Nov 21:00:00", "x"},
+		{"at 9:15pm x", "Mon 23 Nov 21:15:00", "x"},
+		{"at noon x", "Tue 24 Nov 12:00:00", "x"},
+		{"midnight x", "Tue 24 Nov 00:00:00", "x"},
+		{"today at 19:00 x", "Mon 23 Nov 19:00:00", "x"},
+		{"today at 7 x", "Mon 23 Nov 19:00:00", "x"},
+		{"today at 9am x", "Mon 23 Nov 09:00:00", "x"}, // which is over
+		{"today x", "", "at what time today? Write today at 17:30; now it is 18:40"},
+		{"tonight x", "Mon 23 Nov 20:00:00", "x"},
+		{"tonight at 11 x", "Mon 23 Nov 23:00:00", "x"},
+		{"tonight at 2 x", "Tue 24 Nov 02:00:00", "x"},
+		{"tonight at midnight x", "Tue 24 Nov 00:00:00", "x"},
+		{"tomorrow x", "Tue 24 Nov 09:00:00", "x"},
+		{"tomorrow 9am", "Tue 24 Nov 09:00:00", ""},
+		{"Tomorrow at 5 x", "Tue 24 Nov 17:00:00", "x"},
+		{"9am tomorrow to call Ann", "Tue 24 Nov 09:00:00", "call Ann"},
+		{"me tomorrow morning at 8 that the bins go out", "Tue 24 Nov 08:00:00", "the bins go out"},
+		{"tomorrow evening x", "Tue 24 Nov 19:00:00", "x"},
+		{"tomorrow evening at 8 x", "Tue 24 Nov 20:00:00", "x"},
+		{"in the morning x", "Tue 24 Nov 09:00:00", "x"},
+		{"at 9 in the morning x", "Tue 24 Nov 09:00:00", "x"},
+		{"this evening at 8 x", "Mon 23 Nov 20:00:00", "x"},
+		{"the day after tomorrow at 17:00 x", "Wed 25 Nov 17:00:00", "x"},
+		{"on friday at noon x", "Fri 27 Nov 12:00:00", "x"},
+		{"friday x", "Fri 27 Nov 09:00:00", "x"},
+		{"fri 8am x", "Fri 27 Nov 08:00:00", "x"},
+		{"on Sat at 3 x", "Sat 28 Nov 15:00:00", "x"},
+		{"monday 19:00 x", "Mon 23 Nov 19:00:00", "x"},
+		{"on monday at 8am x", "Mon 30 Nov 08:00:00", "x"},
+		{"next monday at 8 x", "Mon 30 Nov 08:00:00", "x"},
+		{"next week x", "Mon 30 Nov 09:00:00", "x"},
+		{"wednesday next week at 10:00 x", "Wed 2 Dec 10:00:00", "x"},
+		{"next week on sunday x", "Sun 6 Dec 09:00:00", "x"},
+		{"2026-12-01 09:00 x", "Tue 1 Dec 09:00:00", "x"},
+		{"2026-12-01T09:00 x", "Tue 1 Dec 09:00:00", "x"},
+		{"on 1 December at 9 x", "Tue 1 Dec 09:00:00", "x"},
+		{"December 1st, 2026 x", "Tue 1 Dec 09:00:00", "x"},
+		{"3 Jan 10:00 x", "Sun 3 Jan 10:00:00", "x"},
+		{"23 november 18:00 x", "Tue 23 Nov 18:00:00", "x"}, // of the next year
+		{"call Ann tomorrow at 9", "Tue 24 Nov 09:00:00", "call Ann"},
+		{"to sit in the sun in 20 minutes", "Mon 23 Nov 19:00:00", "sit in the sun"},
+		{"about the sun", "", "that is no time; write 10m"},
+		{"2026-02-30 x", "", "that is no time"}, {"30 february x", "", "that is no time"}, {"25:00 x", "", "that is no time"}, {"13pm x", "", "that is no time"},
+		{"in 5 x", "", "that is no time"}, {"a day off", "", "that is no time"}, {"in x", "", "that is no time"}, {"me", "", "that is no time"}, {"on", "", "that is no time"},
+		{"every day at 9 x", "", "comes once"}, {"9am every day x", "", "comes once"}, {"water them every monday", "", "comes once"},
+	} {
+		at, of, err := remind.Parse(now, tt.text)
+		switch got := at.Local().Format("Mon 2 Jan 15:04:05"); {
+		case tt.at == "" && (err == nil || !strings.Contains(err.Error(), tt.of)):
+			t.Errorf("%q is %s %q: %v, want %q", tt.text, got, of, err, tt.of)
+		case tt.at != "" && (err != nil || got != tt.at || of != tt.of):
+			t.Errorf("%q is %s %q: %v, want %s %q", tt.text, got, of, err, tt.at, tt.of)
+		}
+	}
+}
+
 // FuzzWhen: whatever is written, it is a time or an error.
 func FuzzWhen(f *testing.F) {
-	for _, text := range []string{"10m", "2d", "15:04", "2026-04-01T08:00:00+02:00", "d", "9223372036854775807d"} {
+	for _, text := range []string{"10m", "2d", "15:04", "2026-04-01T08:00:00+02:00", "d", "9223372036854775807d", "me in an hour and a half to call Ann", "next monday at 8pm",
+		"call Ann tomorrow morning", "9am on 29 February 2028", "the day after tomorrow at midnight", "every", "in 1.5e9 months", "tonight at 12"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if at, of, err := remind.Parse(noon, text); err == nil && (at.IsZero() && !strings.Contains(text, "0001") || len(of) > len(strings.ToValidUTF8(text, "\uFFFD"))) {
+			t.Errorf("%q is %v, of %q", text, at, of)
+		}
 		if at, err := remind.When(noon, text); err == nil && at.IsZero() && !strings.HasPrefix(strings.TrimSpace(text), "0001") {
 			t.Errorf("%q is the zero time", text)
 		}

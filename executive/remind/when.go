@@ -1,6 +1,7 @@
 package remind
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,40 +9,101 @@ import (
 	"time"
 )
 
-// When returns the time that people and models mean by text: from now on, as
-// "90s", "10m" or "1h30m", or a number of them such as "2d"; the next time that
-// a clock here shows "15:04"; or a whole time, as in RFC 3339.
+// When returns the time that people and models mean by text: from now on, as "90s",
+// "1h30m", "2d" or "in an hour and a half"; a time of day, as "17:30" or "at 9am", which
+// is the next; with a day, as "tomorrow at noon", "next monday at 8" or "1 December
+// 9:00"; or a whole time, as in RFC 3339. A day without a time of day is its morning.
 func When(now time.Time, text string) (time.Time, error) {
-	text = strings.TrimSpace(text)
-	if days, is := strings.CutSuffix(text, "d"); is {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= mostDays {
-			return now.Local().AddDate(0, 0, n), nil
-		}
+	at, rest, err := Parse(now, text)
+	if err == nil && rest != "" {
+		err = noTime(now)
 	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(d), nil
+	if err != nil {
+		return time.Time{}, err
 	}
-	if clock, err := time.Parse("15:04", text); err == nil {
-		return clockTime(now.Local(), clock), nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	return time.Time{}, fmt.Errorf("that is no time; write 10m, 1h30m or 2d for later, or 15:04, or %s", now.Local().Add(24*time.Hour).Format(time.RFC3339))
+	return at, nil
 }
 
-// mostDays keeps a number from being more than there is time.
-const mostDays = 1000
+// Parse returns when somebody wants to be reminded, and of what, in either order: "in 10
+// min the pizza", "me to call Ann tomorrow at 9". Times are as for [When].
+func Parse(now time.Time, text string) (at time.Time, of string, err error) {
+	words := strings.Fields(text)
+	if len(words) > 0 && strings.EqualFold(words[0], "me") {
+		words = words[1:]
+	}
+	plain := make([]string, len(words))
+	for i, w := range words {
+		plain[i] = plainly(w)
+	}
+	for from := range words {
+		if from > 0 && len(words)-from > mostWords {
+			continue
+		}
+		p := parser{words: plain[from:], now: now.Local()}
+		n := p.all()
+		if n == 0 || from > 0 && from+n < len(words) {
+			continue
+		}
+		before, behind := words[:from], words[from+n:]
+		if len(before) > 0 && repeats(before[len(before)-1]) || len(behind) > 0 && repeats(behind[0]) {
+			return at, "", errOnce
+		}
+		at, err = p.resolve()
+		return at, subject(append(slices.Clone(before), behind...)), err
+	}
+	if len(words) > 0 && repeats(words[0]) {
+		return at, "", errOnce
+	}
+	return at, "", noTime(now)
+}
 
-// clockTime returns when a clock next shows what it shows at clock, also on a day
-// on which it does so twice, because it is put back. On a day on which it never
-// does, because it is put forward, it is the time that follows.
-func clockTime(now, clock time.Time) time.Time {
-	for day := 0; ; day++ {
-		for _, at := range showing(now.Year(), now.Month(), now.Day()+day, clock, now.Location()) {
-			if at.After(now) {
-				return at
-			}
+// mostWords is more than any time has.
+const mostWords = 16
+
+// plainly returns a word in the one way in which the layouts have it.
+func plainly(word string) string {
+	word = strings.NewReplacer("a.m", "am", "p.m", "pm").Replace(strings.TrimRight(strings.ToLower(word), ",;:!."))
+	if n := len(word) - len("th"); n > 0 && slices.Contains([]string{"st", "nd", "rd", "th"}, word[n:]) && strings.Trim(word[:n], "0123456789") == "" {
+		return word[:n]
+	}
+	return word
+}
+
+var errOnce = errors.New("a reminder comes once; write one time, such as tomorrow 9am")
+
+func noTime(now time.Time) error {
+	return fmt.Errorf("that is no time; write 10m, in an hour and a half, at 17:30, tomorrow 9am, on friday at noon, or %s", now.Local().Add(24*time.Hour).Format("2006-01-02 15:04"))
+}
+
+func repeats(word string) bool {
+	return slices.Contains([]string{"every", "each", "daily", "weekly"}, strings.ToLower(word))
+}
+
+// subject returns of what somebody is to be reminded, without the word that joins it to
+// the time.
+func subject(words []string) string {
+	if len(words) > 1 && slices.Contains([]string{"to", "that", "about", "of", "-", ":"}, strings.ToLower(words[0])) {
+		words = words[1:]
+	}
+	return strings.TrimRight(strings.Join(words, " "), ",")
+}
+
+// clockTime returns the first of some times of day that comes after now, on a day so many
+// days from now or, if any is set, one after that. Also on a day on which clocks show it
+// twice, because they are put back. On a day on which they never do, because they are put
+// forward, it is the time that follows.
+func clockTime(now time.Time, days int, any bool, clocks ...clock) time.Time {
+	for day := days; ; day++ {
+		var all []time.Time
+		for _, c := range clocks {
+			all = append(all, showing(now.Year(), now.Month(), now.Day()+day+c.hour/24, c, now.Location())...)
+		}
+		slices.SortFunc(all, time.Time.Compare)
+		if i := slices.IndexFunc(all, now.Before); i >= 0 {
+			return all[i]
+		}
+		if !any {
+			return all[0]
 		}
 	}
 }
@@ -49,16 +111,38 @@ func clockTime(now, clock time.Time) time.Time {
 // showing returns when clocks of a place show a time on a day: as they go at the
 // beginning of it, and as they go at its end. [time.Date] does not say which of
 // the two it means.
-func showing(year int, month time.Month, day int, clock time.Time, place *time.Location) (all []time.Time) {
+func showing(year int, month time.Month, day int, c clock, place *time.Location) (all []time.Time) {
 	noon := time.Date(year, month, day, 12, 0, 0, 0, place)
-	written := time.Date(year, month, day, clock.Hour(), clock.Minute(), 0, 0, time.UTC)
+	written := time.Date(year, month, day, c.hour%24, c.minute, 0, 0, time.UTC)
 	for _, by := range []time.Time{noon.Add(-13 * time.Hour), noon.Add(12 * time.Hour)} {
 		_, east := by.Zone()
 		all = append(all, written.Add(-time.Duration(east)*time.Second).In(place))
 	}
-	shown := slices.DeleteFunc(slices.Clone(all), func(at time.Time) bool { return at.Hour() != clock.Hour() || at.Minute() != clock.Minute() })
+	shown := slices.DeleteFunc(slices.Clone(all), func(at time.Time) bool { return at.Hour() != c.hour%24 || at.Minute() != c.minute })
 	if len(shown) == 0 {
 		return all[:1]
 	}
 	return shown
 }
+
+// number returns the number that a word is, as people write it.
+func number(word string) (float64, bool) {
+	switch i := slices.Index(numbers, word); {
+	case i >= 0:
+		return float64(i), true
+	case word == "a" || word == "an":
+		return 1, true
+	case word == "" || strings.Trim(word, "0123456789.") != "":
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(word, 64)
+	return n, err == nil && n <= mostNumber
+}
+
+// mostNumber and mostDays keep a number from being more than there is time.
+const (
+	mostNumber = 1e5
+	mostDays   = 1000
+)
+
+var numbers = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}

@@ -32,7 +32,7 @@ func (r *Room) table() command.Table {
 		{Group: agent, Name: "snooze", Args: "[1h | off]", Help: "do not speak unasked for a while: 1h or 15:04", Needs: participants.SendMessages, Do: r.snooze},
 		{Group: agent, Name: "think", Args: "[QUESTION | stop]", Help: "think about something; alone: what I think, and what I found", Needs: participants.SendMessages, Do: r.pondering},
 		{Group: agent, Name: "note", Args: "TEXT", Help: "keep something in mind; all who are here see it", Needs: participants.SendMessages, Do: r.note},
-		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "be reminded: 10m or 15:04, of what; alone it lists; cancel N", Needs: participants.SendMessages, Do: r.remind},
+		{Group: agent, Name: "remind", Args: "[10m TEXT]", Help: "be reminded: in 10 min, tomorrow 9am, …, of what; alone it lists; cancel N", Needs: participants.SendMessages, Do: r.remind},
 		{Group: agent, Name: "agent", Args: "[add|change|end …]", Help: "which agents there are, and who they are", Do: r.agent},
 		{Group: agent, Name: "context", Args: "[change N …]", Help: "what I know about what is going on; add, change, remove, undo", Do: r.context},
 		{Group: agent, Name: "correct", Args: "TEXT", Help: "what I have got wrong, such as: no, that is Bob's cup", Needs: participants.SendMessages, Do: r.correction},

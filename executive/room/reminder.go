@@ -112,20 +112,21 @@ func (r *Room) remind(ctx context.Context, c command.Call) (string, error) {
 	if c.By.ID == participants.Generic {
 		return "", errNobodyReminds
 	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(string(c.Args)), " ")
+	args := strings.TrimSpace(string(c.Args))
+	first, rest, _ := strings.Cut(args, " ")
 	switch {
 	case first == "":
 		return r.listReminders(c), nil
 	case strings.EqualFold(first, "cancel"):
 		return r.cancelReminder(ctx, c, rest)
 	}
-	due, err := remind.When(r.cfg.Now(), first)
+	due, of, err := remind.Parse(r.cfg.Now(), args)
 	if err != nil {
 		return "", err
 	}
 	e := c.Event
 	e.Author, e.Via, e.Visibility = r.agents()[0].ID, "", earshot.Visibility{Scope: earshot.Public} // who will say it
-	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(earshot.Text(rest))}
+	e.Body = earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(earshot.Text(of))}
 	_, err = r.setReminder(ctx, c.By.ID, e)
 	return "", err // everybody is shown it
 }

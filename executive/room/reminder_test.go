@@ -56,7 +56,7 @@ func TestRemind(t *testing.T) {
 		c.must(t, "ann", "/remind", 0)
 		c.must(t, "ann", "/remind 10m the pizza\nnow", 0)
 		c.must(t, "ann", "/remind 1h30m call Bob", 0)
-		c.must(t, "bob", "/remind 2d taxes", 0)
+		c.must(t, "bob", "/remind me in 2 days about taxes", 0)
 		c.must(t, "ann", "/remind", 0)
 		for _, tt := range []struct{ text, want string }{
 			{"/remind soon tea", "that is no time; write 10m"}, {"/remind 10m", "a reminder needs to say of what"},
