@@ -3,6 +3,7 @@ package conversation
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -36,6 +37,16 @@ type print struct {
 }
 
 var seed = maphash.MakeSeed()
+
+// SameWords reports whether two texts say the same in the same words: case, space and
+// marks make no difference.
+func SameWords(a, b earshot.Text) bool {
+	words := func(t earshot.Text) []string {
+		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	one, other := words(a), words(b)
+	return slices.EqualFunc(one, other, strings.EqualFold) && (len(one) > 0 || a == b)
+}
 
 // printOf returns the print of a text. Case, marks and whom it calls with an "@"
 // make no difference; a text without words is one word.

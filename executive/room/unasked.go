@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/executive/attention"
 	"earshot/executive/scene"
 	"earshot/interrupt"
@@ -213,7 +214,9 @@ func (r *Room) weighed(f *found, now time.Time) *attention.Finding {
 // used reports whether a reply has rested on a finding.
 func (r *Room) used(e earshot.Event) bool {
 	all := r.scene.For(r.knowers(e.Visibility)).Items(scene.Reasoning)
-	return slices.ContainsFunc(all, func(i scene.Item) bool { return i.Event == e.ID && i.Used })
+	return slices.ContainsFunc(all, func(i scene.Item) bool {
+		return i.Used && (i.Event == e.ID || conversation.SameWords(i.Text, e.Body.(earshot.Finding).Text))
+	})
 }
 
 // saying returns the turn by which a finding is said, in its own words.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"earshot"
+	"earshot/conversation"
 )
 
 const (
@@ -221,7 +222,7 @@ func (s *Scene) Denied(text earshot.Text, v earshot.Visibility) bool {
 // denied is Denied for who holds the lock.
 func (s *Scene) denied(text earshot.Text, v earshot.Visibility) bool {
 	return slices.ContainsFunc(s.layer(Reasoning).entries, func(e entry) bool {
-		return len(e.before) > 0 && e.Visibility.Reaches(v) && strings.EqualFold(oneLine(e.before[0].Text), oneLine(text))
+		return len(e.before) > 0 && e.Visibility.Reaches(v) && conversation.SameWords(e.before[0].Text, text)
 	})
 }
 

@@ -219,6 +219,57 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestAFindingStandsOnce: the same in other cases, spaces and marks takes the place of what
+// stands there, for as many people as see it.
+func TestAFindingStandsOnce(t *testing.T) {
+	finding := func(id string, minute int, text earshot.Text, v earshot.Visibility) scene.Item {
+		return scene.Item{Field: scene.Reasoning, Event: earshot.EventID(id), Source: "think", At: noon.Add(time.Duration(minute) * time.Minute), Text: text, Until: noon.Add(time.Hour), Visibility: v}
+	}
+	for _, tt := range []struct {
+		name         string
+		puts         []scene.Item
+		edit         earshot.Edit
+		all, private string // what everybody may see, and what those do who whisper
+	}{
+		{"again", []scene.Item{finding("f1", 0, "Ann is late.", public), finding("f2", 1, "bob is here", public), finding("f3", 2, "ann  is LATE!", public)}, earshot.Edit{}, "bob is here | ann is LATE!", "bob is here | ann  is LATE!"},
+		{"something else", []scene.Item{finding("f1", 0, "Ann is late.", public), finding("f2", 1, "Ann is later.", public)}, earshot.Edit{}, "Ann is late. | Ann is later.", "Ann is late. | Ann is later."},
+		{"known to all", []scene.Item{finding("f1", 0, "Ann is late.", public), finding("f2", 1, "Ann is late", whispered)}, earshot.Edit{}, "Ann is late.", "Ann is late."},
+		{"known to few", []scene.Item{finding("f1", 0, "Ann is late.", whispered), finding("f2", 1, "Ann is late", public)}, earshot.Edit{}, "Ann is late", "Ann is late"},
+		{"out of order", []scene.Item{finding("f2", 1, "Ann is late", public), finding("f1", 0, "Ann is late.", public)}, earshot.Edit{}, "Ann is late", "Ann is late"},
+		{"when that was stale", []scene.Item{finding("f1", 0, "Ann is late.", public), finding("f2", 90, "Ann is late", public)}, earshot.Edit{}, "Ann is late. | Ann is late", "Ann is late. | Ann is late"},
+		{"what somebody has put right", []scene.Item{finding("f1", 0, "Ann is late.", public), finding("f2", 1, "ann is early", public)},
+			earshot.Edit{Act: earshot.Changed, Field: string(scene.Reasoning), Item: "f1", Was: "Ann is late.", Text: "Ann is early."}, `bob: Ann is early. (corrected; it said "Ann is late.")`, "Ann is early."},
+		{"no words", []scene.Item{finding("f1", 0, "…", public), finding("f2", 1, "!", public)}, earshot.Edit{}, "… | !", "… | !"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := new(scene.Scene)
+			for i, f := range tt.puts {
+				if i > 0 && tt.edit.Act != "" {
+					s.Edit(edited("e1", "bob", 1, tt.edit))
+				}
+				s.Put(f)
+			}
+			if got := shows(s, scene.Reasoning); got != tt.all {
+				t.Errorf("all see %q, want %q", got, tt.all)
+			}
+			var seen []string
+			for _, i := range s.For(earshot.Audience{Members: whispered.Members}).Items(scene.Reasoning) {
+				seen = append(seen, string(i.Text))
+			}
+			if got := strings.Join(seen, " | "); got != tt.private {
+				t.Errorf("few see %q, want %q", got, tt.private)
+			}
+		})
+	}
+	s := new(scene.Scene)
+	s.Put(finding("f1", 0, "Ann is running late.", public))
+	s.Use("Ann is running late, I think.", public, "f1")
+	s.Put(finding("f2", 1, "ann is running late", public))
+	if all := s.For(bob).Items(scene.Reasoning); len(all) != 1 || all[0].Event != "f2" || !all[0].Used {
+		t.Errorf("after it was said and found again there is %+v", all)
+	}
+}
+
 // TestForgetAnEdit: whatever an edit or what it changed has left goes with it.
 func TestForgetAnEdit(t *testing.T) {
 	for _, id := range []earshot.EventID{"n1", "e1"} {

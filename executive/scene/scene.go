@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/conversation"
 )
 
 // A Field names one part of the scene.
@@ -157,9 +158,33 @@ func (s *Scene) Put(i Item) {
 	i = fitted(i)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !(i.Field == Reasoning && s.denied(i.Text, i.Visibility)) && s.take(i) {
+	if i.Field == Reasoning && (s.denied(i.Text, i.Visibility) || !s.finds(&i)) {
+		return
+	}
+	if s.take(i) {
 		s.changed(i)
 	}
+}
+
+// finds makes room for a finding, and reports whether it is one: the same in the same
+// words stands in the field once. The newer takes the place of the older, whose use it
+// takes over, unless fewer people may see it or somebody has put that right.
+func (s *Scene) finds(i *Item) bool {
+	l := s.layer(Reasoning)
+	same := func(e entry) bool {
+		return e.ID != i.ID && !e.gone && !e.Stale(i.At) && conversation.SameWords(e.Text, i.Text)
+	}
+	if slices.ContainsFunc(l.entries, func(e entry) bool {
+		return same(e) && e.Visibility.Reaches(i.Visibility) && (len(e.before) > 0 || e.At.After(i.At) || !i.Visibility.Reaches(e.Visibility))
+	}) {
+		return false
+	}
+	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool {
+		over := same(e) && len(e.before) == 0 && i.Visibility.Reaches(e.Visibility)
+		i.Used = i.Used || over && e.Used && e.Visibility.Reaches(i.Visibility)
+		return over
+	})
+	return true
 }
 
 // fitted returns i with an ID, and no longer than it may be.

@@ -122,7 +122,7 @@ func ParseFindings(data []byte, q Question, evidence []Evidence, now time.Time) 
 			f.Evidence = append(f.Evidence, q.About)
 		}
 		ok = ok && len(w.Evidence) <= mostEvidence && (len(f.Evidence) > 0 || q.Cause.Asked()) && len(found) < mostFindings
-		if !ok || slices.ContainsFunc(found, func(had Finding) bool { return same(had.Text, f.Text) }) {
+		if !ok || slices.ContainsFunc(found, func(had Finding) bool { return conversation.SameWords(had.Text, f.Text) }) {
 			refused++
 			continue
 		}
@@ -149,18 +149,10 @@ func (w written) finding(now time.Time) (f Finding, ok bool) {
 		*w.Confidence >= 0 && *w.Confidence <= 1 && valid >= time.Minute
 }
 
-// same reports whether two texts say the same in the same words.
-func same(a, b earshot.Text) bool {
-	words := func(t earshot.Text) []string {
-		return strings.FieldsFunc(string(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	}
-	return slices.EqualFunc(words(a), words(b), strings.EqualFold)
-}
-
 // knows reports whether something was found earlier, is kept, and is not stale:
 // models say what they were shown again, and people do not want to hear it twice.
 func knows(kept []Kept, f Finding, now time.Time) bool {
 	return slices.ContainsFunc(kept, func(k Kept) bool {
-		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && same(k.Text, f.Text)
+		return k.Same && (k.Until.IsZero() || now.Before(k.Until)) && conversation.SameWords(k.Text, f.Text)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/conversation"
 	"earshot/llm"
 )
 
@@ -131,7 +132,7 @@ func (s *State) Takes(q Question) error {
 		if !together(q, t.Question) {
 			continue
 		}
-		if q.Text != "" && same(q.Text, t.Text) {
+		if q.Text != "" && conversation.SameWords(q.Text, t.Text) {
 			return ErrAsking
 		}
 		here++
