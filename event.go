@@ -330,6 +330,18 @@ type Edit struct {
 	Source string `json:"source,omitempty"`
 }
 
+// UnmarshalJSON also reads the name that a field had before what was written stood in it.
+func (e *Edit) UnmarshalJSON(data []byte) error {
+	type plain Edit
+	if err := json.Unmarshal(data, (*plain)(e)); err != nil {
+		return err
+	}
+	if e.Field == "recent_audio" {
+		e.Field = "recent_messages"
+	}
+	return nil
+}
+
 // Undone is what became of an edit that was taken back.
 const Undone Act = "undone"
 

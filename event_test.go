@@ -106,3 +106,11 @@ func TestReplyParts(t *testing.T) {
 		})
 	}
 }
+
+// TestAnEditOfBefore: a journal of before says what was heard, and now also what was written.
+func TestAnEditOfBefore(t *testing.T) {
+	body, err := earshot.DecodeBody(earshot.KindEdit, []byte(`{"act":"changed","field":"recent_audio","item":"1","was":"shop","text":"ship"}`))
+	if got, ok := body.(earshot.Edit); err != nil || !ok || got.Field != "recent_messages" || got.Text != "ship" {
+		t.Errorf("%+v, %v", body, err)
+	}
+}

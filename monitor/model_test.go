@@ -126,7 +126,7 @@ func house() monitor.Snapshot {
     "text": "They work at night, and the street is loud. The flat by the harbour is quieter after ten, but it has no lift, and the rent is", "tokens": 61,
     "since": "` + noon.Add(50*time.Second).Format(time.RFC3339Nano) + `", "parked": "Ann began to write"}],
   "scene": [
-    {"id": "1", "field": "recent_audio", "text": "Bob said “mind the step over there”", "at": "` + noon.Add(30*time.Second).Format(time.RFC3339Nano) + `"},
+    {"id": "1", "field": "recent_messages", "text": "Bob said “mind the step over there”", "at": "` + noon.Add(30*time.Second).Format(time.RFC3339Nano) + `"},
     {"id": "2", "field": "recent_visual", "text": "camera desk: 2 people are in view", "at": "` + noon.Add(50*time.Second).Format(time.RFC3339Nano) + `"},
     {"id": "3", "field": "notes", "text": "the harbour flat has no lift (Ann)", "at": "` + noon.Add(70*time.Second).Format(time.RFC3339Nano) + `"},
     {"id": "4", "field": "reasoning_buffer", "text": "The flat by the harbour is quieter after ten.", "at": "` + noon.Add(68*time.Second).Format(time.RFC3339Nano) + `", "confidence": 0.8}],

@@ -276,7 +276,7 @@ func (m *Model) subject(e *entry) string {
 
 // fields says in words what the fields of the scene are.
 var fields = map[scene.Field]string{
-	scene.Environment: "around", scene.Audio: "said", scene.Visual: "seen", scene.User: "people",
+	scene.Environment: "around", scene.Messages: "said", scene.Visual: "seen", scene.User: "people",
 	scene.Agent: "agents", scene.Notes: "notes", scene.Reasoning: "found",
 }
 

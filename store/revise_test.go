@@ -33,7 +33,7 @@ func traceless(t *testing.T, s *store.Store, words ...string) {
 func TestRevision(t *testing.T) {
 	s := open(t, store.Config{})
 	m := add(t, s, said("the xylophone plays at nine"))[0]
-	edited := about(earshot.Edit{Act: earshot.Changed, Field: "recent_audio", Item: string(m.ID), Was: "the xylophone plays at nine", Text: "the kettledrum plays"})
+	edited := about(earshot.Edit{Act: earshot.Changed, Field: "recent_messages", Item: string(m.ID), Was: "the xylophone plays at nine", Text: "the kettledrum plays"})
 	edited.Sources = []earshot.EventID{m.ID}
 	add(t, s, edited)
 	first := add(t, s, about(earshot.Revision{Of: m.ID, Text: "the glockenspiel plays at ten"}))[0]

@@ -15,7 +15,7 @@ import (
 func TestACircumstanceReadsAsInTheRoom(t *testing.T) {
 	now := time.Now()
 	for _, i := range []scene.Item{
-		{Field: scene.Audio, Name: "Ann", Text: "we sail with the ship", Was: "we sail with the shop", Mender: "Bob", At: now.Add(-time.Minute)},
+		{Field: scene.Messages, Name: "Ann", Text: "we sail with the ship", Was: "we sail with the shop", Mender: "Bob", At: now.Add(-time.Minute)},
 		{Field: scene.Reasoning, Text: "The tide is too low.", Confidence: 0.8, At: now.Add(-time.Hour), Until: now.Add(time.Hour)},
 		{Field: scene.Notes, Name: "Bob", Text: "likes coffee", Was: "likes tea", At: now},
 		{Field: scene.User, Text: "Bob is here", At: now},

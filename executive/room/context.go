@@ -202,7 +202,7 @@ func (r *Room) correction(ctx context.Context, c command.Call) (string, error) {
 // aloud, however long ago that was.
 func (r *Room) correctable(a earshot.Audience) []scene.Item {
 	all := r.going(a)
-	for _, i := range r.scene.For(a).Items(scene.Audio) {
+	for _, i := range r.scene.For(a).Items(scene.Messages) {
 		if i.Aloud && !slices.ContainsFunc(all, func(had scene.Item) bool { return had.Field == i.Field && had.ID == i.ID }) {
 			all = append(all, i)
 		}

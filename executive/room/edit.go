@@ -128,7 +128,7 @@ func mayEdit(who participants.Participant, had scene.Item, act earshot.Act) erro
 		return errors.New("a change needs somebody who made it; say who you are with --identity NAME")
 	case had.Source == clock:
 		return errors.New("that is the clock of this machine; set that, if it is wrong")
-	case act == earshot.Created && (f == scene.Audio || f == scene.Agent || f == scene.Reasoning || f == scene.Visual):
+	case act == earshot.Created && (f == scene.Messages || f == scene.Agent || f == scene.Reasoning || f == scene.Visual):
 		return fmt.Errorf("nothing is added to %s by hand; /context add notes TEXT keeps something in mind, /context add user_state TEXT says how somebody is", f)
 	case !slices.Contains(editable, f) && !misheard && !who.Can(participants.Operate):
 		return fmt.Errorf("%s says what was said, or how a reply ended; it is changed by who operates this earshot alone", f)

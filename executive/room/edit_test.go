@@ -113,7 +113,7 @@ func TestWhoMayEdit(t *testing.T) {
 		c.must(t, "ann", "/msg earshot my cup is red", time.Second)
 		c.must(t, "ann", "hello bob", 0)
 		c.must(t, "bob", "/context", 0)
-		if got := c.last("bob"); strings.Contains(got, "red") || !strings.Contains(got, "  2  recent_audio (now): ann: hello bob") {
+		if got := c.last("bob"); strings.Contains(got, "red") || !strings.Contains(got, "  2  recent_messages (now): ann: hello bob") {
 			t.Fatalf("bob reads\n%s", got)
 		}
 		if err := c.writes(t, "bob", "/context remove 2"); err == nil || !strings.Contains(err.Error(), "who operates this earshot alone") {

@@ -78,7 +78,7 @@ const mostMends = 8
 func (h *history) mended(e earshot.Event) {
 	b, is := e.Body.(earshot.Edit)
 	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == earshot.EventID(b.Item) && !l.replies && !l.announces })
-	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Audio {
+	if i < 0 || e.Author == "" || scene.Field(b.Field) != scene.Messages {
 		return
 	}
 	l := &h.lines[i]

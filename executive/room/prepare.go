@@ -101,12 +101,12 @@ func (q *question) with(going []scene.Item, name func(earshot.ParticipantID) str
 	}
 	e, at := q.message, 0
 	for i, item := range going {
-		if item.Field == scene.Environment || item.Field == scene.Audio {
+		if item.Field == scene.Environment || item.Field == scene.Messages {
 			at = i + 1
 		}
 	}
 	return slices.Insert(going, at, scene.Item{
-		Field: scene.Audio, Aloud: true, Source: e.From.Provider, At: e.At, Text: u.Text, By: e.Author, Name: name(e.Author), Visibility: e.Visibility,
+		Field: scene.Messages, Aloud: true, Source: e.From.Provider, At: e.At, Text: u.Text, By: e.Author, Name: name(e.Author), Visibility: e.Visibility,
 	})
 }
 

@@ -71,7 +71,7 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 // heard takes words into what was heard of late.
 func heard(into *scene.Scene, e earshot.Event, text earshot.Text) {
 	into.Put(scene.Item{
-		Field: scene.Audio, Aloud: e.Body.Kind() == earshot.KindUtterance, Source: e.From.Provider, Event: e.ID, At: e.At, Text: text, By: e.Author, Visibility: e.Visibility,
+		Field: scene.Messages, Aloud: e.Body.Kind() == earshot.KindUtterance, Source: e.From.Provider, Event: e.ID, At: e.At, Text: text, By: e.Author, Visibility: e.Visibility,
 	})
 }
 

@@ -479,7 +479,7 @@ func TestCommandsAreAnsweredWhereTheyWereGiven(t *testing.T) {
 			}
 			return all
 		}
-		for _, want := range []string{"I answered, because: text, and only one person is here", "You are ann, known by", "recent_audio (now): ann: count", "/exit"} {
+		for _, want := range []string{"I answered, because: text, and only one person is here", "You are ann, known by", "recent_messages (now): ann: count", "/exit"} {
 			if !strings.Contains(notices(h.console), want) {
 				t.Errorf("%q is not among the answers:\n%s", want, notices(h.console))
 			}

@@ -129,7 +129,7 @@ func (s *Scene) alter(had *entry, e earshot.Event, b earshot.Edit) {
 	had.before = append(had.before, state{had.Item, had.gone})
 	had.before = slices.Delete(had.before, 0, max(0, len(had.before)-keepStates))
 	had.Event, had.Was = e.ID, had.Text
-	if had.Field == Audio { // they stay somebody's words, of when they were said
+	if had.Field == Messages { // they stay somebody's words, of when they were said
 		had.Mended = e.Author
 	} else {
 		had.At, had.By = e.At, e.Author

@@ -23,7 +23,7 @@ const fresh = 2 * time.Minute
 func About(items []Item, correction earshot.Text, now time.Time) (is Item, clear bool, among []Item) {
 	aloud := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return !i.Aloud })
 	items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool {
-		return i.Field == Audio || i.Field == Agent || i.Source == "clock" || i.Passing
+		return i.Field == Messages || i.Field == Agent || i.Source == "clock" || i.Passing
 	})
 	_, quotes := quoted(correction)
 	if len(aloud) > 0 && (quotes || best(items, correction) == 0) && best(aloud, correction) > 0 {

@@ -20,10 +20,10 @@ func TestAbout(t *testing.T) {
 			}
 			i := scene.Item{ID: text, Field: scene.Reasoning, At: at, Text: earshot.Text(text)}
 			if rest, is := strings.CutPrefix(text, "said "); is {
-				i.Field, i.Text, i.ID = scene.Audio, earshot.Text(rest), rest
+				i.Field, i.Text, i.ID = scene.Messages, earshot.Text(rest), rest
 			}
 			if rest, is := strings.CutPrefix(text, "aloud "); is {
-				i.Field, i.Text, i.ID, i.Aloud = scene.Audio, earshot.Text(rest), rest, true
+				i.Field, i.Text, i.ID, i.Aloud = scene.Messages, earshot.Text(rest), rest, true
 			}
 			if rest, is := strings.CutPrefix(text, "passing "); is {
 				i.Field, i.Text, i.ID, i.Passing = scene.User, earshot.Text(rest), rest, true

@@ -17,7 +17,7 @@ func give(s *scene.Scene, e earshot.Event) {
 	s.Took(e.Sequence)
 	switch b := e.Body.(type) {
 	case earshot.Message:
-		s.Put(scene.Item{Field: scene.Audio, Event: e.ID, At: e.At, Text: b.Text, By: e.Author, Visibility: e.Visibility})
+		s.Put(scene.Item{Field: scene.Messages, Event: e.ID, At: e.At, Text: b.Text, By: e.Author, Visibility: e.Visibility})
 	case earshot.Memo:
 		s.Put(scene.Item{Field: scene.Notes, Event: e.ID, At: e.At, Text: b.Text, By: e.Author, Visibility: e.Visibility})
 	case earshot.Finding:

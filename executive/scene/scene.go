@@ -30,7 +30,7 @@ type Field string
 // The fields.
 const (
 	Environment Field = "current_environment"
-	Audio       Field = "recent_audio" // what was said or written of late
+	Messages    Field = "recent_messages" // what was said or written of late
 	Visual      Field = "recent_visual"
 	User        Field = "user_state"
 	Agent       Field = "agent_state"
@@ -49,7 +49,7 @@ type bound struct{ entries, bytes, each, newest int }
 
 var bounds = map[Field]bound{
 	Environment: {4, 512, 512, 4},
-	Audio:       {16, 1024, 1024, 16},
+	Messages:    {16, 1024, 1024, 16},
 	Visual:      {8, 512, 512, 8},
 	User:        {16, 512, 512, 16},
 	Agent:       {16, 16 * 768, 768, 64},
@@ -59,7 +59,7 @@ var bounds = map[Field]bound{
 
 // Fields returns the fields in the order in which a prompt shows them.
 func Fields() []Field {
-	return []Field{Environment, Audio, Visual, User, Agent, Notes, Reasoning}
+	return []Field{Environment, Messages, Visual, User, Agent, Notes, Reasoning}
 }
 
 // An Item is one entry of a field.
@@ -360,7 +360,7 @@ func (s *Scene) ForgetPeople(people ...earshot.ParticipantID) {
 func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.layer(Audio)
+	l := s.layer(Messages)
 	k := slices.IndexFunc(l.entries, func(e entry) bool { return e.ID == string(event) })
 	s.edits = slices.DeleteFunc(s.edits, func(v Version) bool { return v.Edit.Body.(earshot.Edit).Item == string(event) })
 	for i := range s.log {
@@ -372,7 +372,7 @@ func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 		return
 	}
 	e := &l.entries[k]
-	now := fitted(Item{Field: Audio, ID: e.ID, Text: text})
+	now := fitted(Item{Field: Messages, ID: e.ID, Text: text})
 	e.Text, e.Was, e.Event, e.Mended, e.gone, e.before, e.wrong = now.Text, "", event, "", false, nil, nil
 	s.changed(e.Item)
 }
@@ -381,7 +381,7 @@ func (s *Scene) Reword(event earshot.EventID, text earshot.Text) {
 func (s *Scene) Attribute(event earshot.EventID, to earshot.ParticipantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.layer(Audio)
+	l := s.layer(Messages)
 	for k := range l.entries {
 		e := &l.entries[k]
 		if e.ID != string(event) {

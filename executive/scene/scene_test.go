@@ -21,13 +21,13 @@ var (
 
 func TestPrompt(t *testing.T) {
 	var s scene.Scene
-	s.Put(scene.Item{Field: scene.Audio, At: noon.Add(-time.Minute), Text: "Ann: too old", Visibility: public})
-	s.Put(scene.Item{Field: scene.Audio, At: noon.Add(-20 * time.Second), Text: "Ann: two\nlines", Visibility: public})
+	s.Put(scene.Item{Field: scene.Messages, At: noon.Add(-time.Minute), Text: "Ann: too old", Visibility: public})
+	s.Put(scene.Item{Field: scene.Messages, At: noon.Add(-20 * time.Second), Text: "Ann: two\nlines", Visibility: public})
 	s.Put(scene.Item{Field: scene.User, Of: "ann", At: noon, Text: "ann is away", Visibility: public})
 	s.Put(scene.Item{Field: scene.User, Of: "bob", At: noon, Text: "bob is here", Visibility: public})
 	s.Put(scene.Item{Field: scene.User, Of: "ann", At: noon, Text: "ann is typing", Visibility: public})
 	s.Put(scene.Item{Field: scene.Notes, At: noon.Add(-50 * time.Hour), Text: "likes tea", Visibility: earshot.Visibility{Scope: earshot.Private, Members: []earshot.ParticipantID{"ann"}}})
-	want := "recent_audio (20 s ago): Ann: two lines\nuser_state (now): bob is here\nuser_state (now): ann is typing\n"
+	want := "recent_messages (20 s ago): Ann: two lines\nuser_state (now): bob is here\nuser_state (now): ann is typing\n"
 	if got := scene.Prompt(s.For(bob).Recent(noon, 30*time.Second), noon); got != want {
 		t.Errorf("bob sees\n%swant\n%s", got, want)
 	}
@@ -89,7 +89,7 @@ func TestSince(t *testing.T) {
 	default:
 	}
 	for n := range 300 {
-		s.Put(scene.Item{Field: scene.Audio, Text: earshot.Text(fmt.Sprint(n)), Visibility: public})
+		s.Put(scene.Item{Field: scene.Messages, Text: earshot.Text(fmt.Sprint(n)), Visibility: public})
 	}
 	<-more
 	items, next, missed, _ := s.For(bob).Since(next)

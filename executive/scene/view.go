@@ -40,7 +40,7 @@ func (v View) Items(f Field) []Item {
 	items := trim(slices.DeleteFunc(v.scene.items(f), func(i Item) bool { return !v.shows(i) }), f)
 	v.scene.mu.Unlock()
 	for k := range items {
-		if items[k].By != "" || f == Audio { // which are somebody's words, whoever it was
+		if items[k].By != "" || f == Messages { // which are somebody's words, whoever it was
 			items[k].Name = v.scene.called(items[k].By)
 		}
 		if items[k].Mended != "" {
@@ -166,7 +166,7 @@ func (v View) Recent(now time.Time, window time.Duration) (items []Item) {
 	for _, f := range Fields() {
 		for _, i := range v.Items(f) {
 			age := now.Sub(i.At)
-			if (f == Audio || f == Visual) && !i.Watched && age > window || i.Watched && age > forgotten || i.Stale(now) {
+			if (f == Messages || f == Visual) && !i.Watched && age > window || i.Watched && age > forgotten || i.Stale(now) {
 				continue
 			}
 			items = append(items, i)
