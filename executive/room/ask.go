@@ -75,7 +75,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	facts.Sight = r.sight(q)
 	if answer := reflex.Answer(q.want, facts); answer != "" {
 		if q.want == reflex.Lately || q.want == reflex.Repeat {
-			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false)
+			_, used := q.seat.history.prompt(a, q.seat.ID, r.cfg.People.Name, false, r.cfg.Now())
 			q.madeOf(used) // it repeats what was said
 			if said := q.seat.latest(a); said.Body != nil {
 				q.visibility = q.visibility.And(said.Visibility)

@@ -134,8 +134,8 @@ func TestEverybodyAnswersInOrder(t *testing.T) {
 			{When: "what now?", Reply: "Nothing."},
 		}
 		c := man(t, h)
-		c.must(t, "ann", "@all is all well?", time.Hour)
-		c.must(t, "ann", "@Earshot what now?", time.Hour)
+		c.must(t, "ann", "@all is all well?", time.Minute)
+		c.must(t, "ann", "@Earshot what now?", time.Minute)
 		c.stop()
 		want := "user: [FROM: ann TO: Earshot, Scout] @all is all well?\n" +
 			"user: [FROM: System] You wrote to Scout: \"How is the tide?\"\n" +

@@ -158,9 +158,10 @@ func (h *history) bytes() int {
 }
 
 // prompt returns what everybody in a may see of the dialogue, as the model of the
-// agent self reads it, and which lines that is. Where there are several agents,
-// it tells whom each message is for.
-func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool) (out []llm.Message, used []line) {
+// agent self reads it at now, and which lines that is. Where there are several agents,
+// it tells whom each message is for; and how long ago it was said, where that differs.
+func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name func(earshot.ParticipantID) string, several bool, now time.Time) (out []llm.Message, used []line) {
+	before := ""
 	for _, l := range h.lines {
 		if !l.visibility.Allows(a) || l.gone {
 			continue
@@ -168,9 +169,14 @@ func (h *history) prompt(a earshot.Audience, self earshot.ParticipantID, name fu
 		l.quoted = h.cites(l, a)
 		used = append(used, l)
 		if l.author != self && !l.announces {
-			if l.text = whole(used); l.text != used[len(used)-1].text {
-				out = out[:len(out)-1] // the same sentence, as far as it had come
-			}
+			l.text = whole(used)
+		}
+		if l.text != used[len(used)-1].text {
+			out = out[:len(out)-1] // the same sentence, as far as it had come
+		} else if when := ago(l.at, now); when != before {
+			out, before = append(out, dated(when)), when
+		}
+		if l.author != self && !l.announces {
 			out = append(out, l.asked(name, several))
 			continue
 		}

@@ -66,8 +66,8 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	set := r.cfg.Settings()
 	is := question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}, visibility: q.Visibility}
 	a := r.listeners(is)
-	prefix, used := r.prefix(set, s, a)
-	going := r.now(set, s, a, r.cfg.Now())
+	prefix, used := r.prefix(set, s, a, now)
+	going := r.now(set, s, a, now)
 	is.madeOf(used)
 	is.restsOn(going)
 	refuted := r.refuted(a, &is, now)

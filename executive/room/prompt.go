@@ -15,11 +15,15 @@ import (
 
 // request returns what is asked of the model for q: who it is, how messages look
 // and who is there, which stays the same from turn to turn; then the dialogue,
-// which grows at its end; then the instructions of this mode and what is going
+// which grows at its end, and says how long ago that was; then the instructions of this mode and what is going
 // on, which change. A server keeps what stays the same in memory. It notes in q
 // what the request is made of.
 func (r *Room) request(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
-	messages, used := r.prefix(set, q.seat, a)
+	at := q.asOf
+	if at.IsZero() {
+		at = r.cfg.Now()
+	}
+	messages, used := r.prefix(set, q.seat, a, at)
 	q.madeOf(used)
 	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
 		messages = append(messages, l.asked(r.cfg.People.Name, r.several())) // again, or the model would answer what came last
@@ -27,7 +31,7 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	if news, ok := q.happened(); ok {
 		messages = append(messages, news)
 	}
-	messages = q.shown(append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud)}))
+	messages = q.shown(append(messages, llm.Message{Role: llm.System, Text: r.instructions(set, q, a, aloud, at)}))
 	engine, model := q.seat.thinks(set)
 	return &llm.Request{
 		Engine:      engine,
@@ -41,10 +45,10 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	}
 }
 
-// prefix returns how each prompt of an agent begins that is for a, and which lines
-// of the dialogue that is.
-func (r *Room) prefix(set executive.Config, s *seat, a earshot.Audience) ([]llm.Message, []line) {
-	dialogue, used := s.history.prompt(a, s.ID, r.cfg.People.Name, r.several())
+// prefix returns how each prompt of an agent begins that is for a and read at now, and
+// which lines of the dialogue that is.
+func (r *Room) prefix(set executive.Config, s *seat, a earshot.Audience, now time.Time) ([]llm.Message, []line) {
+	dialogue, used := s.history.prompt(a, s.ID, r.cfg.People.Name, r.several(), now)
 	return append([]llm.Message{{Role: llm.System, Text: r.identity(set, s)}}, dialogue...), used
 }
 
@@ -94,8 +98,8 @@ func (s *seat) manner(set executive.Config) string {
 	return strings.TrimSpace(string(s.Instructions()))
 }
 
-// instructions tell the model how to talk, and what is going on.
-func (r *Room) instructions(set executive.Config, q *question, a earshot.Audience, aloud bool) string {
+// instructions tell the model how to talk, and what is going on at a time.
+func (r *Room) instructions(set executive.Config, q *question, a earshot.Audience, aloud bool, at time.Time) string {
 	manner := ""
 	if aloud {
 		manner = "\nYour reply is spoken aloud: use plain sentences, without lists, tables or markup."
@@ -111,10 +115,6 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	}
 	if r.considered(q.message.ID) {
 		manner += meanwhile
-	}
-	at := q.asOf
-	if at.IsZero() {
-		at = r.cfg.Now()
 	}
 	going := q.with(r.now(set, q.seat, a, at), r.cfg.People.Name)
 	q.restsOn(going)

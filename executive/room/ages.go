@@ -1,0 +1,49 @@
+package room
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/llm"
+)
+
+// tick is by how much the time goes on from which a prompt counts back: in between, what
+// it says of the dialogue stays the same, and a server need not read that again.
+const tick = 5 * time.Minute
+
+// ago returns how long ago something was at now, in steps that grow with it: the older it
+// is, the longer the same is said of it. Nothing is said of the last moments.
+func ago(at, now time.Time) string {
+	age := now.Truncate(tick).Sub(at)
+	year, month, day := at.In(now.Location()).Date()
+	days := int(time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC).Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)) / (24 * time.Hour))
+	switch {
+	case age < time.Minute:
+		return ""
+	case age < 15*time.Minute:
+		return "a few minutes ago"
+	case age < 45*time.Minute:
+		return "about half an hour ago"
+	case age < 100*time.Minute:
+		return "about an hour ago"
+	case age < 6*time.Hour:
+		return "some hours ago"
+	case days == 0:
+		return "earlier today"
+	case days == 1:
+		return "yesterday"
+	case days < 7:
+		return fmt.Sprintf("%d days ago", days)
+	}
+	return "more than a week ago"
+}
+
+// dated returns what the model is told before a line of the dialogue that was said another
+// while ago than the line before it.
+func dated(when string) llm.Message {
+	text := "What follows is from " + cmp.Or(when, "just now") + "."
+	return llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: earshot.Text(text)}.String()}
+}
