@@ -31,7 +31,7 @@ func TestHowLongAgo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Date(2000, 1, 1, 6, 0, 0, 0, time.Local).Sub(time.Now()))
+				time.Sleep(time.Until(time.Date(2000, 1, 2, 6, 0, 0, 0, time.Local)))
 				h := newHouse()
 				h.model.Reply = "."
 				h.open(t.Context())

@@ -15,8 +15,8 @@ import (
 
 // request returns what is asked of the model for q: who it is, how messages look
 // and who is there, which stays the same from turn to turn; then the dialogue,
-// which grows at its end, and says how long ago that was; then the instructions of this mode and what is going
-// on, which change. A server keeps what stays the same in memory. It notes in q
+// which grows at its end, and tells how long ago that was; then the instructions of
+// this mode and what is going on, which change. A server keeps what stays the same in memory. It notes in q
 // what the request is made of.
 func (r *Room) request(set executive.Config, q *question, a earshot.Audience, aloud bool) *llm.Request {
 	at := q.asOf
