@@ -213,6 +213,7 @@ func (d *daemon) answer(ctx context.Context, l net.Listener) {
 // close lets go of everything. The daemon must not be running.
 func (d *daemon) close() error {
 	d.costs.save()
+	d.llm.close()
 	return d.store.Close()
 }
 

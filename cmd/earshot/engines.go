@@ -52,6 +52,15 @@ func (m *models) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 // Current implements [llm.Changing].
 func (m *models) Current() llm.Service { return m.now.Load() }
 
+// close lets go of the idle connections of all engines.
+func (m *models) close() {
+	if now := m.now.Load(); now != nil {
+		for _, e := range now.Engines {
+			closeIdle(e.Engine)
+		}
+	}
+}
+
 // ladder puts the engines of c above each other, each behind its scheduler. One that was
 // made of the same stays as it is, with what it works on and what waits for it.
 // Tell is told each step, and spent what each question has cost.
