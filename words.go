@@ -80,6 +80,46 @@ func (a Attachment) Line() Text {
 	return Text(text + "]")
 }
 
+// Typed returns what a line says that somebody has written: a [Message], or a [Command] if
+// it begins with one slash. Two begin a message with one. What cannot be seen before a slash
+// makes no difference, such as blanks or the mark that a file begins with, and neither does
+// whose keyboard writes a wide one: by a slip nobody may make public what they meant to hide.
+func Typed(line string) Body {
+	rest, slash := cutSlash(strings.TrimLeftFunc(line, unseen))
+	if !slash {
+		return Message{Text: Text(line)}
+	}
+	if _, twice := cutSlash(rest); twice {
+		return Message{Text: Text(rest)}
+	}
+	name, args := rest, ""
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		name, args = rest[:i], strings.TrimSpace(rest[i:])
+	}
+	return Command{Name: name, Args: Text(args)}
+}
+
+// Line returns the line that says t, for [Typed].
+func (t Text) Line() string {
+	if m, is := Typed(string(t)).(Message); is && m.Text == t {
+		return string(t)
+	}
+	return "/" + strings.TrimLeftFunc(string(t), unseen)
+}
+
+func cutSlash(line string) (rest string, is bool) {
+	if rest, is = strings.CutPrefix(line, "/"); is {
+		return rest, true
+	}
+	return strings.CutPrefix(line, "／")
+}
+
+// unseen reports whether nobody sees r where a line begins.
+func unseen(r rune) bool {
+	return r == '\u2800' || unicode.IsSpace(r) || // a cell of Braille without a dot
+		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // bracketed returns text as it can stand within brackets: in one short line of what can
 // be seen, without brackets.
 func bracketed(text string) string {

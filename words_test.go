@@ -1,6 +1,7 @@
 package earshot_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -136,4 +137,48 @@ func TestSights(t *testing.T) {
 			t.Errorf("%q, want %q", string(got), tt.want)
 		}
 	}
+}
+
+// TestTyped: by a slip nobody makes public what they meant to hide, and what is told by
+// [earshot.Text.Line] to be typed says that text.
+func TestTyped(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want earshot.Body
+	}{
+		{"hello", earshot.Message{Text: "hello"}},
+		{"  hello ", earshot.Message{Text: "  hello "}},
+		{"", earshot.Message{}},
+		{"and/or", earshot.Message{Text: "and/or"}},
+		{"//path/to", earshot.Message{Text: "/path/to"}},
+		{"///path", earshot.Message{Text: "//path"}},
+		{" \ufeff//path", earshot.Message{Text: "/path"}},
+		{"／／path", earshot.Message{Text: "／path"}},
+		{"/msg Ann the  ring ", earshot.Command{Name: "msg", Args: "Ann the  ring"}},
+		{"/msg\u00a0Ann\nthe ring", earshot.Command{Name: "msg", Args: "Ann\nthe ring"}},
+		{"\t /msg Ann", earshot.Command{Name: "msg", Args: "Ann"}},
+		{"\n/msg Ann", earshot.Command{Name: "msg", Args: "Ann"}},
+		{"\ufeff/msg Ann", earshot.Command{Name: "msg", Args: "Ann"}},
+		{"\u200b\u00a0\u3164\u034f\u2800\ufe0f\x00/msg Ann", earshot.Command{Name: "msg", Args: "Ann"}},
+		{"／msg Ann", earshot.Command{Name: "msg", Args: "Ann"}},
+		{"/", earshot.Command{}},
+		{"/ msg", earshot.Command{Args: "msg"}},
+	} {
+		if got := earshot.Typed(tt.line); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%q says %#v, want %#v", tt.line, got, tt.want)
+		}
+	}
+}
+
+func FuzzTyped(f *testing.F) {
+	for _, line := range []string{"hello", "//x", " /x", "／x", "\ufeff///", "/ /"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if m, is := earshot.Typed(line).(earshot.Message); is {
+			if again, is := earshot.Typed(m.Text.Line()).(earshot.Message); !is || again.Text != m.Text {
+				t.Errorf("%q says %q, which %q does not", line, string(m.Text), m.Text.Line())
+			}
+		}
+	})
 }

@@ -94,7 +94,8 @@ func (m *Model) typed() []Effect {
 		return nil
 	}
 	text := m.line.chats.Text()
-	talks := text != "" && (!strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/msg "))
+	order, is := earshot.Typed(text).(earshot.Command)
+	talks := text != "" && (!is || strings.EqualFold(order.Name, "msg"))
 	if talks == m.line.typing {
 		return nil
 	}
@@ -152,24 +153,21 @@ func (m *Model) says(text string) []Effect {
 		}
 		return more
 	}
-	switch name, is := strings.CutPrefix(text, "/"); {
+	body := earshot.Typed(text)
+	order, is := body.(earshot.Command)
+	order.Name = strings.ToLower(order.Name)
+	switch {
 	case strings.TrimSpace(text) == "":
 		m.line.is = nothing
 		return over()
 	case !is:
-		return []Effect{Emit{earshot.Message{Text: earshot.Text(text)}}}
-	case strings.HasPrefix(name, "/"):
-		return []Effect{Emit{earshot.Message{Text: earshot.Text(name)}}}
-	default:
-		name, args, _ := strings.Cut(name, " ")
-		switch name = strings.ToLower(strings.TrimSpace(name)); name {
-		case "exit", "quit":
-			m.line.is = nothing
-			return over()
-		case "":
-			m.said = "a command has a name, such as /help; begin a text that has a slash with two"
-			return over()
-		}
-		return over(Emit{earshot.Command{Name: name, Args: earshot.Text(strings.TrimSpace(args))}})
+		return []Effect{Emit{body}}
+	case order.Name == "exit", order.Name == "quit":
+		m.line.is = nothing
+		return over()
+	case order.Name == "":
+		m.said = "a command has a name, such as /help; begin a text that has a slash with two"
+		return over()
 	}
+	return over(Emit{order})
 }

@@ -56,8 +56,8 @@ var (
 // described says what each route is, by its method and path.
 var described = map[string]about{
 	"POST /v1/messages": {
-		says: "Say something in a room. It is kept when the answer comes; a message with an ID that is there already is kept once.",
-		in:   posting{}, out: receipt{}, changes: "message", faults: []int{503},
+		says: "Say something in a room. It is kept when the answer comes; a message with an ID that is there already is kept once. A text that begins with one slash is a command, and is refused; one that begins with two begins with one.",
+		in:   posting{}, out: receipt{}, changes: "message", faults: []int{422, 503},
 	},
 	"GET /v1/events": {
 		says:       "Follow what happens: what has happened after a sequence, and then what comes, until the connection ends. Words that are being said come as events of the kind speech, which are kept nowhere and have no sequence: the next one with the same from takes their place, and the stage over says that there are none any more.",

@@ -31,12 +31,18 @@ const heartbeat = 3 * remote.Look
 // A posting is the body of POST /v1/messages.
 type posting struct {
 	ID   earshot.EventID `json:"id,omitempty"` // a ULID, so that a message sent twice is kept once
-	Text earshot.Text    `json:"text"`
+	Text earshot.Text    `json:"text"`         // as it is typed; see [earshot.Typed]
 }
 
 // A receipt is the answer to it, given when the message is kept.
 type receipt struct {
 	ID earshot.EventID `json:"id"`
+}
+
+// errOrder is why a command is not said, which may be a private message.
+var errOrder = &wire.Refusal{
+	Problem: "a text that begins with a slash is a command, and nothing was said",
+	Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 }
 
 // post admits a message.
@@ -48,12 +54,16 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	if err := errors.Join(wire.CheckID(in.ID), wire.CheckText(in.Text)); err != nil {
 		return &fault{http.StatusBadRequest, err}
 	}
+	body := earshot.Typed(string(in.Text))
+	if _, is := body.(earshot.Command); is {
+		return &fault{http.StatusUnprocessableEntity, errOrder}
+	}
 	if in.ID == "" {
 		in.ID = s.newID()
 	}
 	handle, leave := s.House.Join(s.session(who, "post", ""))
 	defer leave()
-	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: earshot.Message{Text: in.Text}}
+	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
 	if err := s.House.Admit(r.Context(), e); err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}

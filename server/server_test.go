@@ -304,6 +304,9 @@ func TestPost(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := h.all()
+	if _, err := c.Post(t.Context(), "", "//path/to"); err != nil || h.all()[2].Body.(earshot.Message).Text != "/path/to" {
+		t.Errorf("two slashes were kept as %v with %v", h.all()[2:], err)
+	}
 	if len(kept) != 2 || kept[1].ID != id || !reflect.DeepEqual(kept[1].Body, earshot.Message{Text: "héllo\n\x00"}) {
 		t.Errorf("kept %v", kept)
 	}
@@ -333,6 +336,10 @@ func TestPostIsRefused(t *testing.T) {
 		{"x", "hello", wire.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
 		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), wire.Refusal{Problem: "the body has more than 394240 bytes"}},
 		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), wire.Refusal{Problem: "the message has 65537 bytes and a room admits 65536", Mend: "send it in parts"}},
+		{"", "\ufeff /msg Ann the ring", wire.Refusal{
+			Problem: "a text that begins with a slash is a command, and nothing was said",
+			Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
+		}},
 	} {
 		_, err := c.Post(t.Context(), tt.id, tt.text)
 		if r, ok := errors.AsType[*wire.Refusal](err); !ok || *r != tt.want {

@@ -150,7 +150,7 @@ func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s s
 type sayCommand struct {
 	introduction
 	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
-	Text []string       `arg:"" optional:"" help:"What to say; - says all of standard input as one message, and without it every line of that is said."`
+	Text []string       `arg:"" optional:"" help:"What to say; - says all of standard input as one message, and without it every line of that is said. // begins a text with a slash."`
 	JSON bool           `help:"Print what became of each reply as JSON, for programs."`
 }
 

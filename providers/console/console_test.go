@@ -479,7 +479,7 @@ func TestPipe(t *testing.T) {
 		{"nothing", "", "", "", ""},
 		{"empty lines, and no end", "\n \none", `"one"`, "re: one\n", "noted\n"},
 		{"lines from elsewhere", "one\r\ntwo\r\n", `"one", "two"`, "re: one\nre: two\n", "noted\nnoted\n"},
-		{"a slash is a question", "/exit\n", `"/exit"`, "re: /exit\n", "noted\n"},
+		{"two slashes are one", "//exit\n", `"/exit"`, "re: /exit\n", "noted\n"},
 		{"binary", "\xff\x1b[2J\n", `"` + "\ufffd" + `\x1b[2J"`, "re: \ufffd␛[2J\n", "noted\n"},
 		{"too long", "a\n" + long + "y\nb", `"a", "b"`, "re: a\nre: b\n", "noted\nline 2 is longer than 65536 bytes and was skipped\nnoted\n"},
 	} {
@@ -539,8 +539,18 @@ func TestWhatWasToBeHidden(t *testing.T) {
 	if err := wait(); err != nil {
 		t.Error(err)
 	}
-	if got := r.story(); strings.Contains(got, "ring\"") || !strings.Contains(got, `" /message"`) {
+	if got := r.story(); strings.Contains(got, "ring\"") || !strings.Contains(got, `/message`) || strings.Contains(got, `" /`) {
 		t.Errorf("sent %s", got)
+	}
+}
+
+// TestOrdersInAPipe: a command that was prepared is neither given nor said.
+func TestOrdersInAPipe(t *testing.T) {
+	var r room
+	_, errs, err := piped(t, "one\n \ufeff/exit\n//exit\n", &r, echo)
+	want := "noted\nline 2 was not sent: it begins with a slash, as commands do, which take a terminal: earshot chat; // begins a text with one\nnoted\n"
+	if r.story() != `"one", "/exit"` || errs != want || err == nil {
+		t.Errorf("asked %s, said %q, ended with %v", r.story(), errs, err)
 	}
 }
 
@@ -557,7 +567,8 @@ func TestWhole(t *testing.T) {
 	for _, tt := range []struct{ name, in, story, fault string }{
 		{"several lines", "one\n\n\ttwo\r\nthree\n\n", `"one\n\n\ttwo\nthree"`, ""},
 		{"one line without an end", "one", `"one"`, ""},
-		{"a slash", "/exit\n", `"/exit"`, ""},
+		{"a slash", "/exit\n", "", "nothing was sent: it begins with a slash, as commands do, which take a terminal: earshot chat; // begins a text with one"},
+		{"two slashes", "//exit\n/x\n", `"/exit\n/x"`, ""},
 		{"nothing", "\n \n", "", "nothing to say"},
 		{"as much as fits", strings.Repeat("x\n", earshot.MaxText/2), fmt.Sprintf("%q", strings.Repeat("x\n", earshot.MaxText/2-1)+"x"), ""},
 		{"too much", strings.Repeat("x\n", earshot.MaxText/2+1) + "y", "", "65536 bytes at most; send it in parts"},

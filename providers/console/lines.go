@@ -12,9 +12,12 @@ import (
 	"earshot/providers"
 )
 
-// lines reads lines. At a terminal, commands are commands; in a pipe, whatever
-// was prepared is a question. Only what was to be hidden is not one, and nothing
-// after it is asked, which may have been meant for as few.
+// errOrder is why a command is not given that was prepared.
+var errOrder = errors.New("it begins with a slash, as commands do, which take a terminal: earshot chat; // begins a text with one")
+
+// lines reads lines. At a terminal, commands are given; in a pipe, where nobody is asked
+// whether they were meant, they are refused. Behind what was to be hidden nothing is said,
+// which may have been meant for as few.
 func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 	if c.cfg.Whole {
 		return c.whole(ctx, emit)
@@ -28,14 +31,18 @@ func (c *Console) lines(ctx context.Context, emit providers.Emit) error {
 		if body == nil {
 			continue
 		}
-		if left(body) {
+		if left(body) && !c.term.Piped() {
 			break
 		}
 		if !withheld && c.term.Piped() && hides(q.Text) {
 			withheld = true
 			c.term.Note(terminal.Line{Text: fmt.Sprintf("line %d was not sent, nor is what comes after it: /msg and /offrecord take a terminal: earshot chat", q.Line)})
 		}
-		if withheld {
+		_, order := body.(earshot.Command)
+		if order && c.term.Piped() && !withheld {
+			c.term.Note(terminal.Line{Text: fmt.Sprintf("line %d was not sent: %v", q.Line, errOrder)})
+		}
+		if withheld || order && c.term.Piped() {
 			failed++
 			continue
 		}
@@ -92,7 +99,11 @@ func (c *Console) whole(ctx context.Context, emit providers.Emit) error {
 	case strings.TrimSpace(text) == "":
 		return errors.New("there is nothing to say: the text is empty")
 	}
-	return c.ask(ctx, emit, earshot.Message{Text: earshot.Text(text)})
+	message, is := earshot.Typed(text).(earshot.Message)
+	if !is {
+		return fmt.Errorf("nothing was sent: %w", errOrder)
+	}
+	return c.ask(ctx, emit, message)
 }
 
 // read returns what q says, nil if that is nothing.
@@ -103,10 +114,8 @@ func (c *Console) read(q terminal.Question) earshot.Body {
 		return nil
 	case strings.TrimSpace(q.Text) == "":
 		return nil
-	case c.term.Piped():
-		return earshot.Message{Text: earshot.Text(q.Text)}
 	}
-	return parse(q.Text)
+	return earshot.Typed(q.Text)
 }
 
 // left reports whether body means to leave.

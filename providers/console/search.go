@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"earshot"
 	"earshot/internal/terminal"
 )
 
@@ -52,7 +53,8 @@ func (f *search) prompt() (line string, at int) {
 func (s *session) begin(elsewhere bool) {
 	s.search = &search{}
 	for _, line := range s.line.Past() {
-		if !hides(line) && (!elsewhere || strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//")) {
+		_, order := earshot.Typed(line).(earshot.Command)
+		if !hides(line) && (!elsewhere || order) {
 			s.search.lines = append(s.search.lines, line)
 		}
 	}
@@ -65,12 +67,7 @@ func (s *session) add(messages []string) {
 	}
 	var lines []string
 	for _, text := range messages {
-		if strings.HasPrefix(text, "/") {
-			text = "/" + text // as it is typed
-		}
-		if !hides(text) {
-			lines = append(lines, text)
-		}
+		lines = append(lines, earshot.Text(text).Line())
 	}
 	s.search.lines = append(s.search.lines, lines...)
 	s.search.anew()

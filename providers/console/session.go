@@ -138,7 +138,7 @@ func (s *session) enter(now time.Time) doing {
 		s.line.Drop()
 		return doing{say: s.tell(now)}
 	}
-	body := parse(text)
+	body := earshot.Typed(text)
 	command, is := body.(earshot.Command)
 	switch {
 	case is && command.Name == "":
@@ -195,14 +195,11 @@ func (s *session) restore(text string) bool {
 	return is
 }
 
-// hides reports whether a line begins with a command that keeps something from
-// others, or from being kept. By a slip nobody may make public what they meant
-// to hide.
+// hides reports whether a line is a command that keeps something from others, or from being
+// kept.
 func hides(line string) bool {
-	for word := range strings.FieldsSeq(line) {
-		return strings.EqualFold(word, "/msg") || strings.EqualFold(word, "/offrecord")
-	}
-	return false
+	c, is := earshot.Typed(line).(earshot.Command)
+	return is && (strings.EqualFold(c.Name, "msg") || strings.EqualFold(c.Name, "offrecord"))
 }
 
 // split parts text, which goes on with a line and came at once, where a command begins or
@@ -235,26 +232,6 @@ func orders(line string) bool { return terminal.Orders(line) || hides(line) }
 // talks reports whether a line that is being typed is talk, to which those who are
 // there give way from its first key. A command is none, unless it says something.
 func talks(line string) bool {
-	command, is := parse(line).(earshot.Command)
+	command, is := earshot.Typed(line).(earshot.Command)
 	return line != "" && (!is || strings.EqualFold(command.Name, "msg"))
-}
-
-// parse returns what a line says: a message, or a command if it begins with
-// one slash; one that hides something also behind space.
-func parse(line string) earshot.Body {
-	if hides(line) {
-		line = strings.TrimSpace(line)
-	}
-	rest, slash := strings.CutPrefix(line, "/")
-	if !slash {
-		return earshot.Message{Text: earshot.Text(line)}
-	}
-	if strings.HasPrefix(rest, "/") {
-		return earshot.Message{Text: earshot.Text(rest)}
-	}
-	name, args := rest, ""
-	if i := strings.IndexAny(rest, " \t\n"); i >= 0 {
-		name, args = rest[:i], strings.TrimSpace(rest[i:])
-	}
-	return earshot.Command{Name: name, Args: earshot.Text(args)}
 }
