@@ -42,7 +42,7 @@ func TestTakingPart(t *testing.T) {
 		{"one that says something", "i '/msg bob hi' enter", "sits, types, stops, /msg bob hi"},
 		{"a slash", "i '//etc is a folder' enter", `sits, types, "/etc is a folder"`},
 		{"no command", "i '/' enter", "sits"},
-		{"one behind space", "i ' /msg bob hi' enter", "sits, types, stops, /msg bob hi"},
+		{"one behind space", "i ' /msg bob hi' enter", "sits, types, stops, types, stops, /msg bob hi"},
 		{"leaving the line", "i '/exit' enter q", "sits, quits"},
 		{"two", "i 'a' enter 'b' enter", `sits, types, "a", types, "b"`},
 		{"what was said again", "i 'a' enter up enter", `sits, types, "a", types, "a"`},
