@@ -475,6 +475,10 @@ type Notice struct {
 	Over bool   `json:"over,omitempty"`
 }
 
+// HintKey is the key of a notice that tells of no fault, but who wrote something whom it
+// does not reach.
+const HintKey = "nobody"
+
 // Settled says where a message was written that nothing more will come to it: who
 // was called has answered, or not, and so has everybody whom their answers called.
 // It is for who waits for that, and is not kept.

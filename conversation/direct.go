@@ -3,6 +3,8 @@ package conversation
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"earshot"
 )
@@ -14,6 +16,7 @@ type Direction struct {
 	People  bool                    // the people of the room are, and none in particular
 	Former  []string                // the names of agents that have ended and are called all the same
 	Unknown []string                // what stands where somebody is called, and is nobody's name
+	Misses  bool                    // nobody is called but such a one, and to them the text is said: "@Zed hello"
 }
 
 // Addressed reports whether somebody is called at all.
@@ -28,7 +31,30 @@ func (d Direction) Addressed() bool {
 // makes it a call. A first line "TO: Ann, Bob", "@all", and a paragraph "ALL
 // AGENTS:" address as well. Code, quotations and one's own name do not.
 func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Direction {
-	return (&caller{d: d, from: from}).read(text)
+	to := (&caller{d: d, from: from}).read(text)
+	to.Misses = len(to.Unknown) > 0 && !to.All && !to.People && len(to.To)+len(to.Former) == 0 && d.misses(string(text))
+	return to
+}
+
+// misses reports whether a text is one line of talk that begins with a mention of somebody
+// unknown. Code is none, which may begin with "@Override" or "@media", and neither is a domain.
+func (d *Directory) misses(text string) bool {
+	text = strings.TrimSpace(text)
+	rest, mentions := strings.CutPrefix(text, "@")
+	if !mentions {
+		rest, mentions = strings.CutPrefix(text, "＠")
+	}
+	if first, _ := utf8.DecodeRuneInString(rest); !mentions || !unicode.IsLetter(first) {
+		return false
+	}
+	t, n := d.mention(rest)
+	said := strings.TrimLeft(rest[n:], " \t,:;!，、：！-–—")
+	first, _ := utf8.DecodeRuneInString(said)
+	if said == "" || len(said) == len(rest[n:]) || t.kind != name || !t.unknown() || strings.Contains(t.text, ".") {
+		return false
+	}
+	return (unicode.In(first, unicode.L, unicode.N, unicode.So) || first == '¿' || first == '¡') &&
+		!strings.ContainsAny(said, "{}\n") && !strings.HasSuffix(said, ";")
 }
 
 // Calls returns whom text addresses where an agent wrote it: as [Directory.Direct],

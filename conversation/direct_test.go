@@ -233,6 +233,46 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestMisses: what is said to somebody whom nobody is called is told from code, and from
+// what merely mentions one.
+func TestMisses(t *testing.T) {
+	dir := conversation.NewDirectory(everybody())
+	for text, want := range map[string]bool{
+		"@Zed hello":                         true,
+		" ＠Zed, hello":                       true,
+		"@Zed: 5 o'clock?":                   true,
+		"@Zed 👋":                             true,
+		"@Zed ¿qué tal?":                     true,
+		"@Zed and @Yan, lunch?":              true,
+		"@erashot hello":                     true,
+		"@Zed":                               false,
+		"@Zed!":                              false,
+		"@Zed hello @Bob":                    false,
+		"@Bob hello @Zed":                    false,
+		"@all hello @Zed":                    false,
+		"hello @Zed":                         false,
+		"zed@example.com wrote":              false,
+		"@example.com is a domain":           false,
+		"@5 dollars each":                    false,
+		"@ home":                             false,
+		"`@Zed hello`":                       false,
+		"@Override\npublic void run()":       false,
+		"@Override public void run() {}":     false,
+		"@GetMapping(\"/x\") String x()":     false,
+		"@media (max-width: 600px)":          false,
+		"@media screen { a { color: red } }": false,
+		"@import url(x.css);":                false,
+		"@charset \"utf-8\";":                false,
+		"@param text what is said\n@return":  false,
+		"@scope/package is broken":           false,
+		"@Zed's cup is here":                 true, // nobody knows yet that it is a name
+	} {
+		if got := dir.Direct(earshot.Text(text), "ann").Misses; got != want {
+			t.Errorf("%q misses somebody: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestHint(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for _, tt := range []struct{ text, want string }{

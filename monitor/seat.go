@@ -144,7 +144,7 @@ func (s *seat) Flows() bool { return true }
 func (s *seat) Show(e earshot.Event) {
 	switch b := e.Body.(type) {
 	case earshot.Notice:
-		if b.Key != "" && !b.Over {
+		if b.Key != "" && b.Key != earshot.HintKey && !b.Over {
 			return // the pane of health has it
 		}
 		text := b.Text

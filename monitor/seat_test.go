@@ -131,6 +131,23 @@ func TestSitting(t *testing.T) {
 	}
 }
 
+// TestHints: whom a line does not reach its author is told; the faults of the house stand
+// elsewhere.
+func TestHints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := sit(t, &door{}, newPeer(numbered(1)))
+		d.types("i")
+		d.outlet.(earshot.Board).Show(earshot.Event{Body: earshot.Notice{Key: "microphone", Text: "no sound"}})
+		d.outlet.(earshot.Board).Show(earshot.Event{Body: earshot.Notice{Key: earshot.HintKey, Text: "nobody here is called Zed"}})
+		time.Sleep(time.Second)
+		if got := d.shows(); !strings.Contains(got, "nobody here is called Zed") || strings.Contains(got, "no sound") {
+			t.Errorf("it shows\n%s", got)
+		}
+		d.types("\x1b")
+		d.leave(t)
+	})
+}
+
 // TestHeardHere: what was drawn was heard; what came while somebody looked back was not.
 func TestHeardHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

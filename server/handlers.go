@@ -36,7 +36,8 @@ type posting struct {
 
 // A receipt is the answer to it, given when the message is kept.
 type receipt struct {
-	ID earshot.EventID `json:"id"`
+	ID   earshot.EventID `json:"id"`
+	Hint string          `json:"hint,omitempty"` // whom it does not reach, such as that nobody is called so
 }
 
 // errOrder is why a command is not said, which may be a private message.
@@ -64,10 +65,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	handle, leave := s.House.Join(s.session(who, "post", ""))
 	defer leave()
 	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
-	if err := s.House.Admit(r.Context(), e); err != nil {
+	hint, err := s.House.Say(r.Context(), e)
+	if err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
-	answer(w, http.StatusOK, receipt{in.ID})
+	answer(w, http.StatusOK, receipt{in.ID, hint})
 	return nil
 }
 

@@ -79,6 +79,10 @@ type House interface {
 	Window
 	Infirmary
 	Counter
+
+	// Say admits a message, as Admit does, and returns what its author is told of whom it
+	// does not reach, such as that nobody is called so; it may be empty.
+	Say(ctx context.Context, e earshot.Event) (hint string, err error)
 	Keeper
 
 	// Identify returns who somebody is whom the kernel knows by account, when

@@ -141,6 +141,13 @@ func (h *house) Admit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
+func (h *house) Say(ctx context.Context, e earshot.Event) (string, error) {
+	if text := e.Body.(earshot.Message).Text; text == "@Zed hello" {
+		return "nobody here is called Zed", h.Admit(ctx, e)
+	}
+	return "", h.Admit(ctx, e)
+}
+
 func (h *house) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
 	h.mu.Lock()
 	h.inside++
@@ -378,6 +385,7 @@ func TestRequests(t *testing.T) {
 	}{
 		{"good", post(`{"text":"x"}`), 200, `"id"`},
 		{"state", "GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 200, `{"kept":1}`},
+		{"whom it does not reach", post(`{"text":"@Zed hello"}`), 200, `"hint":"nobody here is called Zed"`},
 		{"nothing there", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
 		{"a path beside", "GET /v1/state/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
 		{"a path around", "GET /v1/../v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},

@@ -362,7 +362,7 @@ func (r *recorder) concerns(e earshot.Event) bool {
 		r.replies, r.own[e.ID] = append(r.replies, e), true
 		return true
 	case earshot.Notice:
-		return body.Key == "" || body.Over
+		return body.Key == "" || body.Key == earshot.HintKey || body.Over
 	case earshot.Utterance, earshot.Speech, earshot.Agent:
 		return false
 	}

@@ -65,6 +65,18 @@ func (c circumstance) String() string {
 	return i.Entry(time.Duration(c.Age * float64(time.Second)))
 }
 
+// Say implements [server.House].
+func (h house) Say(ctx context.Context, e earshot.Event) (string, error) {
+	r, ok := h.rooms.find(e.Room)
+	if !ok {
+		return "", noRoom(e.Room, nil)
+	}
+	if err := r.Admit(ctx, e); err != nil {
+		return "", err
+	}
+	return r.Advice(e.ID), nil
+}
+
 // Do implements [server.House].
 func (h house) Do(ctx context.Context, e earshot.Event) (string, error) {
 	r, ok := h.rooms.find(e.Room)

@@ -68,10 +68,16 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 	}
 	e.To = d.To
 	a := r.aimed(d, r.company(who))
-	if a.why == Alone { // "@Override" is no call, and whoever is alone is answered anyway
+	alone := ""
+	switch a.why {
+	case Misses:
+		if r.company(who) <= 1 && len(names.Nearest(d.Unknown[0], 1)) == 0 {
+			alone = "Without the @ I answer"
+		}
+	case Alone: // "@Override" is no call, and whoever is alone is answered anyway
 		d.Unknown = slices.DeleteFunc(d.Unknown, func(u string) bool { return len(names.Nearest(u, 1)) == 0 })
 	}
-	a.hint = sentences(a.hint, r.retired(d.Former, who), names.Hint(d))
+	a.hint = sentences(a.hint, r.retired(d.Former, who), names.Hint(d), alone)
 	if a.mine && len(e.To) == 0 {
 		e.To = a.agents
 	}
@@ -80,7 +86,7 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 
 // aimed says what a text with direction d is to the agents, in a room with so
 // many people. A name that nobody has calls nobody, so that somebody who is
-// alone is answered, by the main agent.
+// alone is answered, by the main agent; but not where the text is said to that name.
 func (r *Room) aimed(d conversation.Direction, people int) aim {
 	all := r.agents()
 	called := r.sitting(d.To, all)
@@ -93,6 +99,8 @@ func (r *Room) aimed(d conversation.Direction, people int) aim {
 		return aim{why: ToOthers, hint: sentences(r.away(d.To), r.elsewhere(d.To, all))}
 	case d.People:
 		return aim{why: ToOthers}
+	case d.Misses:
+		return aim{why: Misses}
 	case people > 1:
 		return aim{why: Elsewhere, lost: len(d.Former)+len(d.Unknown) == 0}
 	}
@@ -184,6 +192,24 @@ func (r *Room) roster() *participants.Roster {
 	return &made
 }
 
+// rosterWith is roster with those who write from elsewhere, as a program does: whoever is
+// answered is there for it.
+func (r *Room) rosterWith(writers []participants.Participant) *participants.Roster {
+	is := r.roster()
+	external := is.External
+	for _, p := range writers {
+		if p.ID != "" && p.Type != participants.Internal && !p.ByVoice && !p.Nameless() && !isAmong(external, p.ID) {
+			external = append(slices.Clip(external), p)
+		}
+	}
+	if len(external) == len(is.External) {
+		return is
+	}
+	made := *is
+	made.External = external
+	return &made
+}
+
 // company returns how many are in the room, somebody who writes from elsewhere
 // included. Whoever has not said who they are is nobody's company, and neither is whom
 // nobody knows but by voice: it may be that of one of the others.
@@ -271,19 +297,37 @@ const maxHinted = 256
 // wrote it. That nobody was called is said once a session: people who talk to
 // each other know it.
 func (r *Room) advise(e earshot.Event, a aim) {
-	hint := a.hint
-	if a.lost && e.Via != "" && r.is().Answers() && r.cfg.Settings().Enabled && r.first(e.Via) {
-		hint = "nobody was called, so nobody answers; begin with " + r.agents()[0].Name + ", and I do"
-	}
-	if hint == "" {
+	hint := r.advice(a)
+	if hint == "" || e.Via == "" || a.hint == "" && !r.first(e.Via) {
 		return
 	}
-	told := r.event(e.Visibility, earshot.Notice{Key: "nobody", Text: hint})
+	told := r.event(e.Visibility, earshot.Notice{Key: earshot.HintKey, Text: hint})
 	for _, p := range r.around(told.Visibility) {
 		if p.Name() == e.Via {
 			p.show(told)
 		}
 	}
+}
+
+// advice is what who wrote something is told of whom it reaches; empty if there is nothing.
+func (r *Room) advice(a aim) string {
+	if a.hint == "" && a.lost && r.is().Answers() && r.cfg.Settings().Enabled {
+		return "nobody was called, so nobody answers; begin with " + r.agents()[0].Name + ", and I do"
+	}
+	return a.hint
+}
+
+// Advice returns what who has just written a message is told of whom it reaches, such as
+// that nobody is called so; empty if there is nothing, or the room does not remember it.
+// It is what is shown at the outlet beside the sense by which they write, if there is one.
+func (r *Room) Advice(message earshot.EventID) string {
+	r.mu.Lock()
+	en := r.known[message]
+	r.mu.Unlock()
+	if en == nil {
+		return ""
+	}
+	return r.advice(en.aim)
 }
 
 // first reports whether the session at an outlet has not been told yet.

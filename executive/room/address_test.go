@@ -161,8 +161,13 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 		{"Scout look around", "bob", "", "scout", "scout", ""},
 		{"TO: bob, Earshot\nlunch?", "bob", room.Named, "bob agent", "agent", ""},
 		{"@@Earshot hello", "bob", room.Elsewhere, "", "", "nobody was called, so nobody answers; begin with Earshot, and I do"},
-		{"@erashot hello", "bob", room.Elsewhere, "", "", "nobody here is called erashot; did you mean @Earshot?"},
-		{"@erashot hello", "", room.Alone, "agent", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"@erashot hello", "bob", room.Misses, "", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"@erashot hello", "", room.Misses, "", "", "nobody here is called erashot; did you mean @Earshot?"},
+		{"@Zed hello", "bob", room.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
+		{"@Zed hello", "", room.Misses, "", "", "nobody here is called Zed; /who shows who is here. Without the @ I answer"},
+		{"@Zed, what time is it?", "bob", room.Misses, "", "", "nobody here is called Zed; /who shows who is here"},
+		{"@Zed hello @Earshot", "", room.Named, "agent", "agent", "nobody here is called Zed; /who shows who is here"},
+		{"write to zed@example.com", "", room.Alone, "agent", "", ""},
 		{"stop", "bob", room.Commanded, "", "", ""},
 		{"@Override\npublic void run() {}", "", room.Alone, "agent", "", ""},
 		{"@Override\npublic void run() {}", "bob", room.Elsewhere, "", "", "nobody here is called Override; /who shows who is here"},
@@ -184,6 +189,9 @@ func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 				}
 				if got := strings.Join(c.told("ann"), "|"); got != tt.hint {
 					t.Errorf("she was told %q, want %q", got, tt.hint)
+				}
+				if got := c.Advice(e.ID); got != tt.hint {
+					t.Errorf("a program is told %q, want %q", got, tt.hint)
 				}
 				for _, o := range strings.Fields(tt.others) {
 					if got := c.told(o); len(got) > 0 {

@@ -19,6 +19,7 @@ const (
 	Everybody = "it calls every agent"
 	Whispered = "it was written to me in private"
 	ToOthers  = "it calls somebody else"
+	Misses    = "it calls a name that nobody has"
 	Elsewhere = "several people are here, and it does not call me"
 	Unheeded  = "several people are here, and executive.multi_party.enabled is false"
 	Follows   = "it was said aloud, just after I had answered"

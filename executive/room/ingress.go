@@ -429,8 +429,8 @@ func (r *Room) ordered(ctx context.Context, e earshot.Event, who participants.Pa
 }
 
 // Do carries out a command that is given from elsewhere than an outlet, such as a
-// shell, and returns the answer. A private message is sent, and has none. It may be
-// called from many goroutines.
+// shell, and returns the answer. A private message is sent, and answered as [Room.Advice]
+// says. It may be called from many goroutines.
 func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 	in, err := r.resolve(ctx, e)
 	if err != nil {
@@ -438,7 +438,11 @@ func (r *Room) Do(ctx context.Context, e earshot.Event) (string, error) {
 	}
 	c, ok := in.event.Body.(earshot.Command)
 	if !ok {
-		return "", r.Admit(ctx, e)
+		e.ID = in.event.ID
+		if err := r.Admit(ctx, e); err != nil {
+			return "", err
+		}
+		return r.Advice(e.ID), nil
 	}
 	r.heed(in.signal)
 	return r.ordered(ctx, in.event, in.who, c)

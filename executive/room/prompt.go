@@ -23,6 +23,7 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	if at.IsZero() {
 		at = r.cfg.Now()
 	}
+	q.seat.writers = q.askers
 	messages, used := r.prefix(set, q.seat, a, at)
 	q.madeOf(used)
 	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
@@ -72,7 +73,7 @@ func priority(q *question) llm.Priority {
 // identity tells the model of an agent who it is, and who is there. That is made
 // again after a change of anybody.
 func (r *Room) identity(set executive.Config, s *seat) string {
-	if of := (circle{r.roster(), s.hasTools(set)}); s.sectionsOf != of {
+	if of := (circle{r.rosterWith(s.writers), s.hasTools(set)}); s.sectionsOf != of {
 		s.sections, s.sectionsOf = conversation.SectionsWithoutTools(of.roster, s.ID), of
 		if of.tools {
 			s.sections = conversation.Sections(of.roster, s.ID)

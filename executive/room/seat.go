@@ -27,7 +27,8 @@ type seat struct {
 	cut     []earshot.Event // its replies that were cut off and can be resumed; see resume.go
 	foreign int             // others' names that its model wrote since it was last told not to
 
-	askers []participants.Participant // to whom its model has last replied
+	askers  []participants.Participant // to whom its model has last replied
+	writers []participants.Participant // who wrote what its model was last asked; also for thoughts, whose prompts begin the same
 
 	sections   string // what its prompt says of who is there
 	sectionsOf circle
