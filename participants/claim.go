@@ -59,14 +59,8 @@ func (p Participant) Guest() bool { return strings.HasPrefix(string(p.ID), guest
 // The errors are [ErrName], [ErrReserved], [ErrTaken], [ErrToken], [ErrUnknown]
 // and [ErrFull], each with what to do, or what recording met.
 func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
-	switch {
-	case name == "":
-		return r.own(account)
-	case fold(name) == anonymous:
-		return r.guest()
-	}
-	if p, ok := r.called(name); ok {
-		return r.admit(account, p, proven)
+	if p, had, err := r.claimed(account, name, proven); had {
+		return p, err
 	}
 	name, err := CheckName(name)
 	if err != nil {
@@ -75,12 +69,42 @@ func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name strin
 	return r.create(ctx, account, name, proven)
 }
 
+// Identify is [Registry.Claim] for somebody who only looks, by whom nobody new comes to be
+// known.
+func (r *Registry) Identify(_ context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
+	if p, had, err := r.claimed(account, name, proven); had {
+		return p, err
+	}
+	cure := r.introduction(false)
+	if r.actors().AllowDynamicCreation && r.setup.NewID != nil {
+		cure += "; who is new says something first, as by earshot say"
+	}
+	return Participant{}, Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), cure)
+}
+
+// claimed returns who somebody is who says a name that somebody has; had is false if nobody
+// has it.
+func (r *Registry) claimed(account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (p Participant, had bool, err error) {
+	switch {
+	case name == "":
+		p, err = r.own(account)
+		return p, true, err
+	case fold(name) == anonymous:
+		p, err = r.guest()
+		return p, true, err
+	}
+	if p, had = r.called(name); had {
+		p, err = r.admit(account, p, proven)
+	}
+	return p, had, err
+}
+
 // own returns the account's own person.
 func (r *Registry) own(account earshot.Handle) (Participant, error) {
 	if p := r.Resolve(account); p.ID != "" {
 		return p, nil
 	}
-	return Participant{}, Refuse(ErrUnknown, "nobody is known by this account", r.introduction())
+	return Participant{}, Refuse(ErrUnknown, "nobody is known by this account", r.introduction(true))
 }
 
 // called returns who has the name now, with all their rights.
@@ -162,7 +186,7 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 // room reports why there is no room for somebody new who is called name.
 func (r *Registry) room(name string) error {
 	if !r.actors().AllowDynamicCreation || r.setup.NewID == nil {
-		return Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction())
+		return Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction(true))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,7 +203,7 @@ func (r *Registry) room(name string) error {
 func (r *Registry) guest() (Participant, error) {
 	c := r.actors()
 	if !c.AllowAnonymous || r.setup.NewID == nil || r.setup.Now == nil {
-		return Participant{}, Refuse(ErrUnknown, "nobody may come in without a name", r.introduction())
+		return Participant{}, Refuse(ErrUnknown, "nobody may come in without a name", r.introduction(true))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,8 +238,8 @@ func (r *Registry) forget(id earshot.ParticipantID) {
 	r.changed()
 }
 
-// introduction says how to come in.
-func (r *Registry) introduction() string {
+// introduction says how to come in, by a new name if that may be.
+func (r *Registry) introduction(anew bool) string {
 	var known []string
 	for _, p := range r.Known() {
 		known = append(known, p.Name)
@@ -224,7 +248,7 @@ func (r *Registry) introduction() string {
 		known = append(known[:mostNamed], fmt.Sprintf("%d more", more))
 	}
 	cure := "say who you are, with --identity NAME; known are " + strings.Join(known, ", ")
-	if r.actors().AllowDynamicCreation && r.setup.NewID != nil {
+	if anew && r.actors().AllowDynamicCreation && r.setup.NewID != nil {
 		cure += ", or any name that nobody has yet"
 	}
 	return cure

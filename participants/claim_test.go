@@ -116,6 +116,14 @@ func TestClaim(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, _ := open(t, house())
+			known := len(r.Known())
+			looks, err := r.Identify(t.Context(), tt.account, tt.says, tt.proven)
+			if looks.ID != tt.want && looks.ID != "" || (looks.ID == "") != (err != nil) || err != nil && cure(err) == "" || len(r.Known()) != known {
+				t.Errorf("who looks is %q, %v, and %d are known, want %d", looks.ID, err, len(r.Known()), known)
+			}
+			if strings.HasPrefix(string(tt.want), "p_") && !errors.Is(err, participants.ErrUnknown) {
+				t.Errorf("who looks by a new name: %v", err)
+			}
 			p, err := r.Claim(t.Context(), tt.account, tt.says, tt.proven)
 			if p.ID != tt.want || !errors.Is(err, tt.err) {
 				t.Fatalf("is %q, %v; want %q, %v", p.ID, err, tt.want, tt.err)

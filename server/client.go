@@ -65,6 +65,7 @@ type Client struct {
 	Identity string         // who it says that it is; empty is the person of the account
 	Room     earshot.RoomID // empty is the desk
 	Token    field.Secret   // proves Identity, where a name alone does not do
+	New      bool           // Identity may be a name that nobody has yet: something is about to be said
 }
 
 // sign says in a request who asks.
@@ -73,6 +74,9 @@ func (c *Client) sign(req *http.Request) {
 		if text != "" {
 			req.Header.Set(name, url.PathEscape(text))
 		}
+	}
+	if c.New {
+		req.Header.Set(newHeader, "1")
 	}
 	if c.Token != "" {
 		req.Header.Set(tokenHeader, bearer+c.Token.Reveal())

@@ -190,6 +190,7 @@ func Describe(answers map[string]any) ([]byte, error) {
 			}},
 			"parameters": map[string]any{
 				"identity": header(identityHeader, "Who you say that you are, percent-encoded; with a token it is you anyway."),
+				"new":      header(newHeader, "1 if the name may be one that nobody has yet, as of who is about to say something. It is taken for granted where something is said; elsewhere nobody comes to be known by looking."),
 				"room":     header(roomHeader, "In which room, percent-encoded; without it, at the desk."),
 			},
 		},
@@ -204,7 +205,7 @@ func header(name, says string) map[string]any {
 // operation describes a route.
 func operation(all *openapi.Schemas, to route, is about) map[string]any {
 	op := map[string]any{"summary": is.says, "operationId": operationID(to), "x-right": to.right.String()}
-	parameters := []any{map[string]any{"$ref": "#/components/parameters/identity"}, map[string]any{"$ref": "#/components/parameters/room"}}
+	parameters := []any{map[string]any{"$ref": "#/components/parameters/identity"}, map[string]any{"$ref": "#/components/parameters/room"}, map[string]any{"$ref": "#/components/parameters/new"}}
 	if to.right == anybody {
 		parameters, op["security"] = nil, []any{}
 	}

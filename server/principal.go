@@ -21,6 +21,7 @@ const (
 	identityHeader = "Earshot-Identity"
 	roomHeader     = "Earshot-Room"
 	tokenHeader    = "Authorization"
+	newHeader      = "Earshot-New" // Claim.New, of who is about to say something
 )
 
 // bearer is what stands before a token.
@@ -36,6 +37,7 @@ type Claim struct {
 	Name  string
 	Room  earshot.RoomID
 	Token field.Secret // proves the name, where a name alone does not do
+	New   bool         // somebody of a name that nobody has may come to be known by it
 }
 
 // A Principal is whose request it is: somebody in a room.
@@ -53,12 +55,14 @@ type guest struct {
 	remote  string // the address where only the token vouches for them; else empty
 }
 
-// identify returns whose request r is, that came by a visitor.
-func (s *Server) identify(r *http.Request, v *visitor) (guest, error) {
+// identify returns whose request r for a route is, that came by a visitor. Who only looks
+// does not come to be known by that.
+func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) {
 	c, err := claimOf(r.Header)
 	if err != nil {
 		return guest{}, err
 	}
+	c.New = to.path == messagesPath || to.path == attachPath || r.Header.Get(newHeader) != ""
 	if v.addr.IsValid() {
 		return s.vouch(r.Context(), v, c)
 	}
@@ -118,6 +122,7 @@ func (s *Server) stay(ctx context.Context, g guest) error {
 	if c.Name != "" {
 		c.Name = s.House.Name(g.ID)
 	}
+	c.New = false // they were let in
 	_, err := s.House.Identify(ctx, g.account, c)
 	return err
 }

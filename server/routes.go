@@ -41,7 +41,7 @@ type route struct {
 
 // routes are all there are.
 var routes = []route{
-	{"POST", "/v1/messages", resident, (*Server).post},
+	{"POST", messagesPath, resident, (*Server).post},
 	{"GET", "/v1/events", resident, (*Server).events},
 	{"GET", "/v1/history", resident, (*Server).history},
 	{"GET", "/v1/search", resident, (*Server).search},
@@ -66,8 +66,13 @@ var routes = []route{
 	{"GET", "/openapi.json", resident, nil}, // which describes this list, and so cannot stand in it
 }
 
-// attachPath is where a connection becomes that of a terminal, and nowhere else.
-const attachPath = "/v1/attach"
+const (
+	// attachPath is where a connection becomes that of a terminal, and nowhere else.
+	attachPath = "/v1/attach"
+
+	// messagesPath is where something is said otherwise.
+	messagesPath = "/v1/messages"
+)
 
 // A fault is why a request was refused, with its status of HTTP.
 type fault struct {
@@ -163,7 +168,7 @@ func (o *opening) dispatch(w *watched, r *http.Request) error {
 		}
 		return to.serve(o.Server, w, r, guest{})
 	}
-	who, err := o.admit(r, v)
+	who, err := o.admit(to, r, v)
 	if err != nil {
 		return err
 	}
@@ -185,14 +190,14 @@ func (o *opening) dispatch(w *watched, r *http.Request) error {
 
 // admit returns whose request r is, if they do not ask too much. The answer to a wrong
 // token comes late.
-func (o *opening) admit(r *http.Request, v *visitor) (guest, error) {
+func (o *opening) admit(to route, r *http.Request, v *visitor) (guest, error) {
 	now := time.Now()
 	if !o.rules.vouched {
 		if err := o.rules.rates.take("address "+v.from, now); err != nil && r.Header.Get(tokenHeader) == "" {
 			return guest{}, err
 		}
 	}
-	who, err := o.identify(r, v)
+	who, err := o.identify(to, r, v)
 	if err == nil {
 		v.met()
 		return who, o.rules.rates.take("person "+string(who.ID), now)

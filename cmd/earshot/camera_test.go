@@ -264,6 +264,9 @@ func TestWhoLooksIsSaid(t *testing.T) {
 	if log := g.log(); !strings.Contains(log, "somebody looked through a camera") {
 		t.Errorf("the log has %s", log)
 	}
+	if r := g.earshot(nil, "say", "--identity", "Bob", "@Ann hello"); r.code != success {
+		t.Errorf("Bob says hello: code %d, %q, %q", r.code, r.out, r.err)
+	}
 	if r := g.earshot(nil, "see", "--identity", "Bob"); r.code != failed || !strings.Contains(r.err, "is at its desk") {
 		t.Errorf("Bob, who is not there: code %d, %q, %q", r.code, r.out, r.err)
 	}

@@ -45,7 +45,7 @@ func (c chatCommand) Run(a *app) error {
 // attach makes this terminal a sense and an outlet of the earshot that runs,
 // until the person leaves.
 func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) error {
-	c, s, err := a.visit(cfg, i, room, a.enter)
+	c, s, err := a.comes(cfg, i, room, a.enter)
 	if errors.Is(err, errLeft) {
 		return nil
 	}
@@ -75,13 +75,21 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	return c.Attach(a.ctx, types, o, called)
 }
 
-// visit comes to the earshot that runs as whoever is at this terminal. Enter is
+// visit looks in at the earshot that runs as whoever is at this terminal. Enter is
 // how they say who they are.
 func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+	return a.arrive(&server.Client{Socket: cfg.Server.Path()}, i, room, enter)
+}
+
+// comes is visit for who is about to say something: they may be somebody new.
+func (a *app) comes(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+	return a.arrive(&server.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
+}
+
+func (a *app) arrive(c *server.Client, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	if a.API != "" {
 		return a.visitAway(i, room)
 	}
-	c := &server.Client{Socket: cfg.Server.Path()}
 	s, err := state(a.ctx, c)
 	if err != nil {
 		return nil, s, err
@@ -160,7 +168,7 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, at, err := a.visit(cfg, s.introduction, s.Room, a.enterAs(a.speaker()))
+	c, at, err := a.comes(cfg, s.introduction, s.Room, a.enterAs(a.speaker()))
 	if err != nil {
 		return err
 	}

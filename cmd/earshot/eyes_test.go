@@ -147,7 +147,7 @@ func TestPresent(t *testing.T) {
 	d.config().ExternalActors.AllowDynamicCreation = true
 	defer runs(t, d)()
 	p := house{d}
-	bob := server.Claim{Name: "Bob"}
+	bob := server.Claim{Name: "Bob", New: true}
 	who, err := p.Identify(t.Context(), p.account, bob)
 	if err != nil || who.Present {
 		t.Fatalf("%+v, %v", who, err)

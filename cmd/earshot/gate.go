@@ -69,7 +69,7 @@ func (g gate) enters(p participants.Participant, id earshot.RoomID) error {
 // than asked for again.
 func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (participants.Participant, error) {
 	var wrong error
-	p, err := g.people.Claim(ctx, account, c.Name, func(id earshot.ParticipantID) bool {
+	proven := func(id earshot.ParticipantID) bool {
 		if c.Token == "" {
 			return false
 		}
@@ -78,7 +78,12 @@ func (g gate) who(ctx context.Context, account earshot.Handle, c server.Claim) (
 			wrong = errors.New("this token is somebody else's")
 		}
 		return wrong == nil
-	})
+	}
+	claim := g.people.Identify
+	if c.New {
+		claim = g.people.Claim
+	}
+	p, err := claim(ctx, account, c.Name, proven)
 	if err != nil && wrong != nil {
 		return p, fmt.Errorf("%[2]w: %[1]w", wrong, err) // what mends a damaged file goes before asking for a token
 	}

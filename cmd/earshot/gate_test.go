@@ -63,14 +63,20 @@ func TestNobodyIsMadeAtAClosedDoor(t *testing.T) {
 	}
 	g := newGate(cfg, people)
 	for _, room := range []earshot.RoomID{"den", "nowhere"} {
-		if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed", Room: room}); err == nil {
+		if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed", Room: room, New: true}); err == nil {
 			t.Errorf("Zed enters %s", room)
 		}
 	}
 	if _, known := people.Find("Zed"); known {
 		t.Error("Zed is known")
 	}
-	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed"}); err != nil {
+	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed"}); !errors.Is(err, participants.ErrUnknown) {
+		t.Errorf("who only looks comes in as Zed: %v", err)
+	}
+	if _, known := people.Find("Zed"); known {
+		t.Error("Zed is known by looking")
+	}
+	if _, _, err := g.pass(t.Context(), account, server.Claim{Name: "Zed", New: true}); err != nil {
 		t.Errorf("at the desk: %v", err)
 	}
 }

@@ -82,7 +82,7 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 		known: r.Known(), own: r.owner.ID,
 		strangers: r.config().ExternalActors.AllowDynamicCreation, anonymous: r.config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
-			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret})
+			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret, New: true})
 			return err
 		},
 	}

@@ -79,6 +79,9 @@ func TestReloadProcess(t *testing.T) {
 		text, err := os.ReadFile(other)
 		return err == nil && strings.Contains(string(text), `changed="executive.llm.api_key log.level log.file"`)
 	})
+	if r := h.earshot(nil, "say", "--identity", "Carol", "hello"); r.code != success {
+		t.Errorf("somebody new says hello: %d %s%s", r.code, r.out, r.err)
+	}
 	if r := h.earshot(nil, "reload", "--identity", "Carol"); r.code != failed || !strings.Contains(r.err, "operates") {
 		t.Errorf("somebody else may: %d %s%s", r.code, r.out, r.err)
 	}

@@ -674,7 +674,7 @@ func TestLadder(t *testing.T) {
 
 // claimed is what somebody says who wants to come into a room.
 func claimed(name string, room earshot.RoomID) server.Claim {
-	return server.Claim{Name: name, Room: room}
+	return server.Claim{Name: name, Room: room, New: true}
 }
 
 // principal is somebody who was let in.

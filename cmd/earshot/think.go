@@ -21,13 +21,17 @@ func (t thinkCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, _, err := a.visit(cfg, t.introduction, t.Room, a.enterAs(a.speaker()))
-	if err != nil {
-		return err
-	}
 	text := strings.Join(t.Question, " ")
 	if text == "show" {
 		text = ""
+	}
+	visit := a.visit
+	if text != "" && text != "stop" {
+		visit = a.comes
+	}
+	c, _, err := visit(cfg, t.introduction, t.Room, a.enterAs(a.speaker()))
+	if err != nil {
+		return err
 	}
 	answer, err := c.Do(a.ctx, "think", earshot.Text(text))
 	if err != nil {
