@@ -411,6 +411,10 @@ type Reply struct {
 	// there is more to say than Offered.
 	Unfinished bool `json:"unfinished,omitempty"`
 
+	// Fault is what went wrong, if it failed. What was asked is not in it, which a server may
+	// quote.
+	Fault string `json:"fault,omitempty"`
+
 	// Resumable is until when the agent can go on with a reply that was cut off. It is
 	// zero if nothing was left to say.
 	Resumable time.Time `json:"resumable,omitzero"`

@@ -186,7 +186,7 @@ func (p *past) reply(m marks, e *entry, r earshot.Reply) (text row, notes []row)
 	case r.Outcome == earshot.Suppressed && r.Offered == "":
 		text = append(text, span{dim, "(nothing: the question was overtaken, or nothing was to be said)"})
 	case r.Outcome == earshot.Failed && r.Offered == "":
-		text = append(text, span{bad, "(no reply: it failed)"})
+		text = append(text, span{bad, "(no reply: " + cmp.Or(m.safe(r.Fault), "it failed") + ")"})
 	case r.Offered == "":
 		text = append(text, span{dim, "(nothing)"})
 	}

@@ -244,5 +244,6 @@ func answers(t interface {
 	say(r.Turns(t.Context(), 100))
 	say(r.About(t.Context(), "one", 100))
 	say(r.Turn(t.Context(), "t1"))
+	say(r.Ends(t.Context(), []earshot.TurnID{"t1"}))
 	return all.String()
 }

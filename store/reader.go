@@ -109,6 +109,12 @@ func (r *Reader) Turn(ctx context.Context, id earshot.TurnID) ([]earshot.Event, 
 		sql.Named("turn", id))
 }
 
+// Ends returns how turns ended, those of them that have, in the order of the journal.
+func (r *Reader) Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
+	return r.ask(ctx, len(turns), "SELECT "+columns+" FROM journal j WHERE "+visible+
+		" AND j.sequence IN (SELECT sequence FROM turns WHERE turn IN (SELECT value FROM json_each(@turns))) ORDER BY j.sequence LIMIT @limit", sql.Named("turns", asJSON(turns)))
+}
+
 // ask returns the events that query, which must use visible and @limit, finds.
 func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) ([]earshot.Event, error) {
 	if limit < 1 {

@@ -121,6 +121,14 @@ func compare(t *rapid.T, r *store.Reader, history []earshot.Event, visible func(
 	})
 	check("turn", want[:min(16, len(want))], got, err)
 
+	turns := []earshot.TurnID{"t1", "t2", "none"}
+	got, err = r.Ends(t.Context(), turns)
+	want = model(func(e earshot.Event) bool {
+		p, is := e.Body.(earshot.Reply)
+		return is && slices.Contains(turns, p.Turn)
+	})
+	check("ends", want[:min(len(turns), len(want))], got, err)
+
 	before := rapid.Int64Range(0, int64(len(history))).Draw(t, "before")
 	decisions := func(ctx context.Context, limit int) ([]earshot.Event, error) {
 		return r.Decisions(ctx, "", before, limit)

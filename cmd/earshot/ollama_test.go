@@ -91,7 +91,7 @@ func TestOllama(t *testing.T) {
 		}
 		for i := range 3 {
 			w.says("what is your name?")
-			w.await("(no reply)", i+1)
+			w.await("(no reply from Earshot: ", i+1)
 		}
 		w.await("→ ollama serve", 1)
 		if err := s.Restart(t.Context()); err != nil {

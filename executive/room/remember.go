@@ -155,7 +155,7 @@ func (r *Room) goOn() {
 	}
 	for _, e := range r.cfg.Past {
 		if d, ok := e.Body.(earshot.Decision); ok && open[d.Turn].ID == e.ID && d.Turn != "" {
-			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed})
+			lost := r.event(e.Visibility, earshot.Reply{Turn: d.Turn, About: d.About, Outcome: earshot.Failed, Fault: "earshot ended in the middle of it; ask again"})
 			lost.Author, lost.Sources = d.Agent, []earshot.EventID{d.About}
 			r.unsaved = append(r.unsaved, lost)
 		}

@@ -282,7 +282,7 @@ func TestAfterACrash(t *testing.T) {
 		time.Sleep(time.Second)
 		h.stop()
 		got := h.replies()
-		if len(got) != 2 || got[0].Turn != "t2" || got[0].Outcome != earshot.Failed || got[1].Outcome != earshot.Completed {
+		if len(got) != 2 || got[0].Turn != "t2" || got[0].Outcome != earshot.Failed || got[0].Fault != "earshot ended in the middle of it; ask again" || got[1].Outcome != earshot.Completed {
 			t.Fatalf("replies %+v", got)
 		}
 		var prompt []string
@@ -396,7 +396,7 @@ func TestAModelThatSaysNothing(t *testing.T) {
 		h.say(t, "hello")
 		time.Sleep(time.Second)
 		h.stop()
-		if got := h.replies(); len(got) != 1 || got[0].Outcome != earshot.Failed || got[0].Offered != "" {
+		if got := h.replies(); len(got) != 1 || got[0].Outcome != earshot.Failed || got[0].Offered != "" || got[0].Fault != "the model said nothing, twice" {
 			t.Errorf("replies %+v", got)
 		}
 		if n := len(h.model.Seen()); n < 2 || n > 3 {

@@ -136,7 +136,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 		return
 	}
 	if q.remind == nil && q.found == nil && !r.roused(ctx, q.seat) {
-		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed}))
+		r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Failed, Fault: "what was said before cannot be read"}))
 		return
 	}
 	if q.unasked {
@@ -233,6 +233,9 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	}
 	if e.reply.Handover = e.handover(); e.reply.Handover != nil {
 		e.reply.Reflex = true
+	}
+	if e.err != nil && e.reply.Outcome == earshot.Failed {
+		e.reply.Fault = kind(e.err)
 	}
 	r.cutOff(&e)
 	e.reply.Took = max(r.cfg.Now().Sub(e.began), 0)

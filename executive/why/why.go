@@ -7,6 +7,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,6 +27,9 @@ type Journal interface {
 
 	// Find returns those of some events that there are, in the order of the journal.
 	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
+
+	// Ends returns how turns ended: the replies of those of them that have.
+	Ends(ctx context.Context, turns []earshot.TurnID) ([]earshot.Event, error)
 }
 
 // A Query says which decisions are told. The zero value tells none.
@@ -42,7 +46,9 @@ type Account struct {
 	Agent    string          `json:"agent"`
 	Verdict  earshot.Verdict `json:"verdict"`
 	Reasons  []string        `json:"reasons"`
-	About    *Matter         `json:"about,omitempty"` // nil for nothing, or nothing that is there to be seen
+	About    *Matter         `json:"about,omitempty"`  // nil for nothing, or nothing that is there to be seen
+	Failed   bool            `json:"failed,omitempty"` // nothing of what was to be said came out
+	Fault    string          `json:"fault,omitempty"`  // what went wrong then
 	gone     bool            // it is not there to be seen
 }
 
@@ -62,7 +68,11 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 		return nil, fmt.Errorf("reading what was decided: %w", err)
 	}
 	var about []earshot.EventID
+	var turns []earshot.TurnID
 	for _, e := range decisions {
+		if d, ok := e.Body.(earshot.Decision); ok && d.Turn != "" {
+			turns = append(turns, d.Turn)
+		}
 		if d, ok := e.Body.(earshot.Decision); ok && d.About != "" && !slices.Contains(about, d.About) {
 			about = append(about, d.About)
 		}
@@ -75,11 +85,22 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	for _, e := range events {
 		matters[e.ID] = matter(e, name)
 	}
+	ends, err := j.Ends(ctx, turns)
+	if err != nil {
+		return nil, fmt.Errorf("reading what came of it: %w", err)
+	}
+	failed := make(map[earshot.TurnID]earshot.Reply)
+	for _, e := range ends {
+		if r, ok := e.Body.(earshot.Reply); ok && r.Outcome == earshot.Failed && r.Delivered() == "" {
+			failed[r.Turn] = r
+		}
+	}
 	var all []Account
 	for _, e := range decisions {
 		if d, ok := e.Body.(earshot.Decision); ok {
 			m := matters[d.About]
-			all = append(all, Account{e.Sequence, e.At, name(d.Agent), d.Verdict, d.Reasons, m, m == nil && d.About != ""})
+			reply, fails := failed[d.Turn]
+			all = append(all, Account{e.Sequence, e.At, name(d.Agent), d.Verdict, d.Reasons, m, fails, reply.Fault, m == nil && d.About != ""})
 		}
 	}
 	return all, nil
@@ -145,10 +166,14 @@ func (a Account) words(several bool) string {
 	if about != "" {
 		about += "\n          "
 	}
-	if len(a.Reasons) > 1 {
-		return about + who + " " + a.did() + ", because\n          - " + strings.Join(a.Reasons, "\n          - ")
+	failed := ""
+	if a.Failed {
+		failed = "\n          It came to nothing: " + cmp.Or(a.Fault, "something went wrong")
 	}
-	return about + who + " " + a.did() + ", because: " + strings.Join(a.Reasons, "")
+	if len(a.Reasons) > 1 {
+		return about + who + " " + a.did() + ", because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
+	}
+	return about + who + " " + a.did() + ", because: " + strings.Join(a.Reasons, "") + failed
 }
 
 // what tells what the decision was about.
@@ -183,6 +208,12 @@ func (m *Matter) String() string {
 func (a Account) did() string {
 	own := a.About != nil && (a.About.Kind == earshot.KindFinding || a.About.Kind == earshot.KindReminder)
 	switch {
+	case a.Failed && own:
+		return "tried to say it"
+	case a.Failed && a.About != nil && a.About.Kind != earshot.KindSight:
+		return "tried to answer"
+	case a.Failed:
+		return "tried to speak"
 	case a.Verdict == earshot.Speak && own:
 		return "said it"
 	case a.Verdict == earshot.Speak && a.About != nil && a.About.Kind == earshot.KindSight:

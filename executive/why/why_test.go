@@ -87,6 +87,39 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// TestFailed: what came to nothing is called no answer.
+func TestFailed(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		about earshot.Event
+		reply earshot.Reply
+		want  string
+	}{
+		{"a model that failed", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Failed, Fault: "ollama: refused"},
+			"Ann wrote “hello”\n          I tried to answer, because: it calls me by name\n          It came to nothing: ollama: refused"},
+		{"of an earlier version", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Failed},
+			"Ann wrote “hello”\n          I tried to answer, because: it calls me by name\n          It came to nothing: something went wrong"},
+		{"a finding", event("m", "agent", earshot.Finding{Text: "it rains"}), earshot.Reply{Outcome: earshot.Failed, Fault: "ollama: refused"},
+			"Agent found “it rains”\n          I tried to say it, because: it calls me by name\n          It came to nothing: ollama: refused"},
+		{"broken off", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Failed, Offered: "hello", Heard: []earshot.Delivery{{Bytes: 2}}},
+			"Ann wrote “hello”\n          I answered, because: it calls me by name"},
+		{"an answer", event("m", "ann", earshot.Message{Text: "hello"}), earshot.Reply{Outcome: earshot.Completed, Offered: "hello", Heard: []earshot.Delivery{{Bytes: 5}}},
+			"Ann wrote “hello”\n          I answered, because: it calls me by name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.reply.Turn, tt.reply.About = "1", "m"
+			j := journal(t, tt.about, event("d", "agent", earshot.Decision{About: "m", Agent: "agent", Verdict: earshot.Speak, Reasons: []string{"it calls me by name"}, Turn: "1"}), event("r", "agent", tt.reply))
+			all, err := why.Tell(t.Context(), j.For(everybody), why.Query{Last: 5}, called)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := why.Text(all, time.UTC, false); got != "00:00:01  "+tt.want {
+				t.Errorf("told\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestPages: the newest are told, those of one agent if that is asked, and from there
 // one can go back.
 func TestPages(t *testing.T) {

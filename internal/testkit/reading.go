@@ -35,6 +35,14 @@ func (r Reading) Decisions(_ context.Context, agent earshot.ParticipantID, befor
 	return all[max(0, len(all)-limit):], nil
 }
 
+// Ends returns how turns ended, those of them that have.
+func (r Reading) Ends(_ context.Context, turns []earshot.TurnID) ([]earshot.Event, error) {
+	return r.read(func(e earshot.Event) bool {
+		reply, is := e.Body.(earshot.Reply)
+		return is && slices.Contains(turns, reply.Turn)
+	}), nil
+}
+
 // Find returns those of some events that there are.
 func (r Reading) Find(_ context.Context, ids []earshot.EventID) ([]earshot.Event, error) {
 	return r.read(func(e earshot.Event) bool { return slices.Contains(ids, e.ID) }), nil

@@ -45,7 +45,7 @@ func (c *Console) Show(e earshot.Event) {
 		c.term.Note(notice(b))
 	case earshot.Reply:
 		c.asked.add(e, false) // agents may answer it, or not, and nobody here waits for that
-		c.reply(b)
+		c.reply(c.cfg.Name(e.Author), b)
 	case earshot.Decision:
 		c.decision(b)
 	case earshot.Edit:
@@ -177,14 +177,18 @@ func notice(n earshot.Notice) terminal.Line {
 }
 
 // reply says what became of a reply that did not come to its end.
-func (c *Console) reply(r earshot.Reply) {
+func (c *Console) reply(by string, r earshot.Reply) {
 	c.works.end(r.Turn)
 	how := map[earshot.Outcome]string{earshot.Interrupted: "cut off", earshot.Failed: "broken off"}[r.Outcome]
 	switch rest := r.Remainder(); {
 	case r.Outcome == earshot.Completed && r.Truncated:
 		c.quietly("(it had more to say than executive.conversational.max_tokens allows)")
 	case r.Outcome == earshot.Failed && r.Offered == "":
-		c.quietly("(no reply)")
+		text := "(no reply from " + by
+		if r.Fault != "" {
+			text += ": " + r.Fault
+		}
+		c.quietly(text + ")")
 	case r.Outcome == earshot.Failed && rest == "":
 		c.quietly("(broken off)") // a cut leaves its mark, a model that breaks does not
 	case how != "" && rest != "":

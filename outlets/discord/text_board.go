@@ -74,12 +74,12 @@ func (t *Text) line(e earshot.Event) string {
 	case earshot.Snooze:
 		return small(b.Means() + ".")
 	case earshot.Notice:
-		if b.Key == "" || b.Key == "nobody" || strings.HasPrefix(b.Key, TextName) {
+		if b.Key == "" || b.Key == earshot.HintKey || strings.HasPrefix(b.Key, TextName) {
 			return small(strings.TrimSpace(b.Text + "\n" + b.Cure))
 		}
 	case earshot.Reply:
 		if b.Outcome == earshot.Failed && b.Delivered() == "" {
-			return small("(no reply: something went wrong here)")
+			return small("(no reply from " + t.cfg.Called(e.Author) + ": something went wrong here)")
 		}
 	}
 	return ""

@@ -568,7 +568,7 @@ func TestTextBoard(t *testing.T) {
 		"a fault elsewhere":  {earshot.Event{Body: earshot.Notice{Key: "microphone", Text: "It is lost."}}, ""},
 		"a decision":         {earshot.Event{Body: earshot.Decision{Verdict: earshot.Silent, Reasons: []string{"not for it"}}}, ""},
 		"a thought":          {earshot.Event{Body: earshot.Thought{Text: "Hm."}}, ""},
-		"a failed reply":     {earshot.Event{Body: earshot.Reply{Outcome: earshot.Failed}}, "-# \\(no reply: something went wrong here)"},
+		"a failed reply":     {earshot.Event{Author: "bob", Body: earshot.Reply{Outcome: earshot.Failed, Fault: "ollama at 10.0.0.1: refused"}}, "-# \\(no reply from Bob\\_: something went wrong here)"},
 		"half a reply":       {earshot.Event{Body: earshot.Reply{Outcome: earshot.Failed, Offered: "x", Heard: []earshot.Delivery{{Bytes: 1}}}}, ""},
 		"a suppressed reply": {earshot.Event{Body: earshot.Reply{Outcome: earshot.Suppressed}}, ""},
 		"somebody comes":     {earshot.Event{Body: earshot.Presence{Here: true}}, ""},
