@@ -61,6 +61,8 @@ func TestTabAndSearch(t *testing.T) {
 	if shown := ann.still(); strings.Contains(shown, "/rename") {
 		t.Errorf("Ann is offered what she may not do:\n%s", shown)
 	}
-	ann.types("\x03\x12frozen\r")
+	ann.types("\x03\x12frozen")
+	ann.await("(search: frozen) Bob, the harbour is frozen", 1)
+	ann.types("\r")
 	own.await("Ann: Bob, the harbour is frozen", 1)
 }
