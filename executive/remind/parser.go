@@ -242,13 +242,19 @@ func (p *parser) clocks() int {
 	}
 	i := p.skip(0, "at", "@", "by", "until", "till")
 	said := i > 0
-	at, words := p.parses(i, "3PM", "3 PM", "3:04PM", "3:04 PM", "15:04")
+	at, words := p.parses(i, "3PM", "3 PM", "3:04PM", "3:04 PM", "3.04PM", "3.04 PM", "15:04")
+	if words == 0 && (said || p.day) { // else it may be a price
+		at, words = p.parses(i, "15.04")
+	}
 	hour, err := strconv.Atoi(p.word(i))
 	if n := slices.Index(numbers, p.word(i)); n > 0 {
 		hour, err = n, nil
 	}
 	oclock := p.skip(i+1, "o'clock", "o’clock")
+	spoken, vague, long := p.spoken(i, said || p.day)
 	switch {
+	case long > 0:
+		p.clock, p.vague, words = spoken, vague, long
 	case p.skip(i, "noon", "midday") > 0:
 		p.clock, words = clock{12, 0}, 1
 	case p.skip(i, "midnight") > 0:
@@ -262,6 +268,44 @@ func (p *parser) clocks() int {
 	}
 	p.timed = true
 	return i + words
+}
+
+// spoken returns the time of day that the words from i on are as people say it, such as half
+// past nine or quarter to 6 pm, and how many words that is. Sure tells that a time of day
+// stands there, as behind a day: else "ten to nine" may be people.
+func (p *parser) spoken(i int, sure bool) (c clock, vague bool, words int) {
+	k := i + p.skip(i, "a")
+	minutes, ok := number(p.word(k))
+	switch p.word(k) {
+	case "half":
+		minutes, ok = 30, true
+	case "quarter":
+		minutes, ok = 15, true
+	default:
+		ok = ok && sure && k == i && minutes >= 1 && minutes < 60
+	}
+	k += 1 + p.skip(k+1, "minutes")
+	before := p.skip(k, "to", "before") > 0
+	if !ok || !before && p.skip(k, "past", "after") == 0 {
+		return clock{}, false, 0
+	}
+	at, n := p.parses(k+1, "3PM", "3 PM")
+	hour := at.Hour()
+	if n == 0 {
+		h, ok := number(p.word(k + 1))
+		if hour = int(h); !ok || float64(hour) != h || hour > 23 {
+			return clock{}, false, 0
+		}
+		n, vague = 1, hour >= 1 && hour <= 12
+	}
+	c = clock{hour, int(minutes)}
+	if before {
+		c = clock{(hour + 23) % 24, 60 - int(minutes)}
+		if vague && hour == 1 {
+			c.hour = 12
+		}
+	}
+	return c, vague, k + 1 + n - i
 }
 
 // resolve returns which time that is: the next such one.

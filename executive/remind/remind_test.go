@@ -242,6 +242,16 @@ func TestParse(t *testing.T) {
 		{"in a month x", "Wed 23 Dec 18:40:00", "x"},
 		{"at 17:30 x", "Tue 24 Nov 17:30:00", "x"},
 		{"17:30 x", "Tue 24 Nov 17:30:00", "x"},
+		{"half past nine tomorrow to call Bob", "Tue 24 Nov 09:30:00", "call Bob"},
+		{"tomorrow at half past 9 pm x", "Tue 24 Nov 21:30:00", "x"},
+		{"at a quarter to seven x", "Mon 23 Nov 18:45:00", "x"},
+		{"at quarter to one x", "Tue 24 Nov 00:45:00", "x"},
+		{"at 10 minutes past 8 x", "Mon 23 Nov 20:10:00", "x"},
+		{"on friday at five to twelve x", "Fri 27 Nov 11:55:00", "x"},
+		{"at 17.30 x", "Tue 24 Nov 17:30:00", "x"},
+		{"tomorrow 9.30am x", "Tue 24 Nov 09:30:00", "x"},
+		{"ten to nine people x", "", "that is no time"},
+		{"17.30 for the cab", "", "that is no time"},
 		{"at 19:30 x", "Mon 23 Nov 19:30:00", "x"},
 		{"at 9 x", "Mon 23 Nov 21:00:00", "x"},
 		{"at 5 x", "Tue 24 Nov 05:00:00", "x"},
@@ -307,7 +317,7 @@ func TestParse(t *testing.T) {
 
 // FuzzWhen: whatever is written, it is a time or an error.
 func FuzzWhen(f *testing.F) {
-	for _, text := range []string{"10m", "2d", "15:04", "2026-04-01T08:00:00+02:00", "d", "9223372036854775807d", "me in an hour and a half to call Ann", "next monday at 8pm",
+	for _, text := range []string{"10m", "2d", "15:04", "a quarter to 1 pm", "at 0.5 past 24", "half past", "2026-04-01T08:00:00+02:00", "d", "9223372036854775807d", "me in an hour and a half to call Ann", "next monday at 8pm",
 		"call Ann tomorrow morning", "9am on 29 February 2028", "the day after tomorrow at midnight", "every", "in 1.5e9 months", "tonight at 12"} {
 		f.Add(text)
 	}
