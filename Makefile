@@ -46,6 +46,9 @@ ALONE = earshot/internal/bench earshot/models/voiceprint/train
 # What is said aloud is understood in real time, if nothing else has the processors.
 ALOUD = '^TestAloud'
 
+# Tests name times of day; who runs one by itself elsewhere says TZ=UTC too.
+test test-core race aloud proof: export TZ := UTC
+
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.
 ARGS ?=
 
