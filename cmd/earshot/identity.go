@@ -154,7 +154,11 @@ func (a *app) list(p porch) {
 		widest = max(widest, len([]rune(k.Name)))
 	}
 	for i, k := range p.known {
-		line := fmt.Sprintf("  %2d  %-*s  %s", i+1, widest, k.Name, k.Description)
+		about := k.Description
+		if about == "" && k.ID == p.own && p.own != "" {
+			about = "may change settings"
+		}
+		line := fmt.Sprintf("  %2d  %-*s  %s", i+1, widest, k.Name, about)
 		fmt.Fprintln(a.printed(), strings.TrimRight(terminal.Safe(line), " "))
 	}
 	fmt.Fprintln(a.out)

@@ -53,7 +53,7 @@ func TestWhoAreYou(t *testing.T) {
 			os.Remove(filepath.Join(h.dir, "state/earshot/identity")) // who came in last
 			w := h.begin("chat")
 			w.await("Who are you? 1 ", 1)
-			w.await("2 Ann human user, primary 3 Bob bites 4 Eve an AI assistant", 1)
+			w.await("may change settings 2 Ann human user, primary 3 Bob bites 4 Eve an AI assistant", 1)
 			w.await("a number, a new name, anonymous [1]:", 1)
 			w.types(tt.typed)
 			w.await(tt.shows, 1)
