@@ -73,8 +73,7 @@ func (a *app) visitAway(i introduction, room earshot.RoomID) (*server.Client, st
 		return nil, status{}, err
 	}
 	if secret == "" && term.IsTerminal(int(a.in.Fd())) {
-		fmt.Fprint(a.err, "The token: ")
-		typed, err := readSecret(a.ctx, a.in)
+		typed, err := a.readSecret(a.ctx, "The token: ")
 		fmt.Fprintln(a.err)
 		if err != nil {
 			return nil, status{}, err

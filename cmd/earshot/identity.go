@@ -104,8 +104,7 @@ func (a *app) introduce(ctx context.Context, name string, p porch) (string, fiel
 		return "", "", err
 	}
 	if secret == "" && p.proves(name) && term.IsTerminal(int(a.in.Fd())) {
-		fmt.Fprintf(a.err, "The token of %s: ", terminal.Safe(name))
-		typed, err := readSecret(ctx, a.in)
+		typed, err := a.readSecret(ctx, fmt.Sprintf("The token of %s: ", terminal.Safe(name)))
 		fmt.Fprintln(a.err)
 		if err != nil {
 			return "", "", err

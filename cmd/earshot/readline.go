@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -23,14 +24,16 @@ const longestAnswer = 256
 // read, and when ctx ends.
 func readLine(ctx context.Context, f *os.File) (string, error) { return readKeys(ctx, f, false) }
 
-// readSecret reads a line from a terminal that does not show it.
-func readSecret(ctx context.Context, f *os.File) (string, error) {
-	before, err := term.MakeRaw(int(f.Fd()))
+// readSecret asks a question, and reads the line that answers it, which the terminal does not
+// show.
+func (a *app) readSecret(ctx context.Context, question string) (string, error) {
+	before, err := term.MakeRaw(int(a.in.Fd()))
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = term.Restore(int(f.Fd()), before) }()
-	return readKeys(ctx, f, true)
+	defer func() { _ = term.Restore(int(a.in.Fd()), before) }()
+	fmt.Fprint(a.err, question) // only now, so that nothing of an answer that comes at once is shown
+	return readKeys(ctx, a.in, true)
 }
 
 // readKeys reads a line. On a raw terminal the keys that correct or leave it are
