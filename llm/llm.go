@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 )
 
 // A Role says who a message of a prompt is by.
@@ -111,6 +112,27 @@ type Request struct {
 	Priority Priority
 
 	Origin Origin
+}
+
+// Shorten returns r without the older half of its dialogue, counted in bytes, since one message
+// may be longer than all others. The first message, and so many at the end, are no part of
+// that. It reports whether anything was left out.
+func (r *Request) Shorten(last int) (short *Request, shorter bool) {
+	end := len(r.Messages) - last
+	if end <= 1 {
+		return r, false
+	}
+	all := 0
+	for _, m := range r.Messages[1:end] {
+		all += len(m.Text)
+	}
+	from := 1
+	for left := all; from < end && (from == 1 || left > all/2 || r.Messages[from].Role != User); from++ { // no answer without what it answers
+		left -= len(r.Messages[from].Text)
+	}
+	out := *r
+	out.Messages = slices.Concat(r.Messages[:1], r.Messages[from:])
+	return &out, true
 }
 
 // An Origin is what a request is made for, for who traces it or answers it from a

@@ -434,6 +434,33 @@ func TestNothingIsCutSilently(t *testing.T) {
 	})
 }
 
+// TestOneLongMessage: something long that was pasted once silences nobody for good.
+func TestOneLongMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		long := llmtest.Trouble{Err: &llm.Error{Fault: llm.TooLong, Engine: "ollama"}}
+		h.model.Troubles = []llmtest.Trouble{{}, {}, {}, {}, long, long}
+		h.open(t.Context())
+		h.say(t, strings.Repeat("a line that was pasted\n", 500))
+		time.Sleep(time.Second)
+		for range 4 {
+			h.say(t, "count")
+			time.Sleep(time.Second)
+		}
+		h.stop()
+		for i, r := range h.replies() {
+			if r.Outcome != earshot.Completed {
+				t.Errorf("reply %d: %s, %s", i, r.Outcome, r.Fault)
+			}
+		}
+		seen := h.model.Seen()
+		last := seen[len(seen)-1].Messages
+		if text := fmt.Sprint(last); strings.Contains(text, "pasted") || !strings.Contains(text, "count") {
+			t.Errorf("it is answered from\n%s", text)
+		}
+	})
+}
+
 // TestWhoWritesWaitsForABusyRoom: where a room has too much to keep, who writes is not
 // refused: they wait, and each line is kept once, in the order of each who writes.
 func TestWhoWritesWaitsForABusyRoom(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"earshot"
 	"earshot/conversation"
@@ -96,8 +95,8 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 }
 
 // think asks the model, and yields what of its answer may be heard. A prompt
-// that is too long is cut to half its dialogue, and a model that says nothing
-// is asked again, once each.
+// that is too long loses the older half of its dialogue, until it fits, and a model that
+// says nothing is asked again, once.
 func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for mute := false; ; {
@@ -110,8 +109,8 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 				asked.left = true
 				yield(asked.leaves, nil)
 				return
-			case errors.As(err, &fault) && fault.Fault == llm.TooLong && !asked.halved:
-				asked.req, asked.halved = halve(asked.req), true
+			case errors.As(err, &fault) && fault.Fault == llm.TooLong && shorten(asked):
+				asked.halved = true
 			case err != nil:
 				yield("", err)
 				return
@@ -169,12 +168,12 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 	return said, nil
 }
 
-// halve returns req with the older half of its dialogue left out.
-func halve(req *llm.Request) *llm.Request {
-	short := *req
-	n := len(req.Messages)
-	if n > 3 {
-		short.Messages = append(slices.Clone(req.Messages[:1]), req.Messages[1+(n-2)/2:]...)
+// shorten leaves the older half of the dialogue out, but for the last two messages: what is
+// asked, and what is going on. It reports whether there was any.
+func shorten(asked *asking) bool {
+	req, shorter := asked.req.Shorten(2)
+	if shorter {
+		asked.req = req
 	}
-	return &short
+	return shorter
 }

@@ -309,15 +309,28 @@ func (m *Mind) token(gen int, text string) {
 	m.next(Event{Kind: Token, Gen: gen, Text: text})
 }
 
-// stream hands on what the model gives; what it thinks apart is text too.
+// stream hands on what the model gives; what it thinks apart is text too. A prompt that is
+// too long loses the older half of its dialogue, until it fits.
 func (m *Mind) stream(ctx context.Context, req *llm.Request, give func(string)) error {
-	for d, err := range m.Model.Stream(ctx, req) {
-		if err != nil {
+	for {
+		given, err := false, error(nil)
+		for d, wrong := range m.Model.Stream(ctx, req) {
+			if err = wrong; err != nil {
+				break
+			}
+			given = true
+			give(d.Text + d.Thinking)
+		}
+		fault, refused := errors.AsType[*llm.Error](err)
+		if given || !refused || fault.Fault != llm.TooLong {
 			return err
 		}
-		give(d.Text + d.Thinking)
+		shorter, ok := req.Shorten(1)
+		if !ok {
+			return err
+		}
+		req = shorter
 	}
-	return nil
 }
 
 // report logs why a request failed, unless it was told to end.
