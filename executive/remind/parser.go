@@ -311,7 +311,8 @@ func (p *parser) spoken(i int, sure bool) (c clock, vague bool, words int) {
 // resolve returns which time that is: the next such one.
 func (p *parser) resolve() (time.Time, error) {
 	days := p.days
-	at := func(days int) time.Time { return clockTime(p.now, days, false, p.meant(days == 0)...) }
+	soon := func(days int) bool { return days == 0 && p.weekday == 0 } // who says monday on a monday evening means no 10 pm by 10
+	at := func(days int) time.Time { return clockTime(p.now, days, false, p.meant(soon(days))...) }
 	switch {
 	case !p.whole.IsZero():
 		return p.whole, nil
@@ -342,7 +343,7 @@ func (p *parser) resolve() (time.Time, error) {
 	case p.day && days == 0 && !p.timed && p.part == "":
 		return p.now, fmt.Errorf("at what time today? Write today at 17:30; now it is %s", p.now.Format("15:04"))
 	}
-	return clockTime(p.now, days, !p.day && !p.span, p.meant(days == 0)...), nil
+	return clockTime(p.now, days, !p.day && !p.span, p.meant(soon(days))...), nil
 }
 
 // daysBetween returns how many days of the calendar there are from one time to another,
