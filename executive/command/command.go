@@ -62,7 +62,7 @@ func (c Command) allows(p participants.Participant) error {
 	case c.Needs == "" || p.Can(c.Needs):
 		return nil
 	case c.Needs == participants.Operate:
-		return fmt.Errorf("/%s is for whoever operates this earshot; ask them", c.Name)
+		return fmt.Errorf("/%s is for whoever operates this earshot; ask them, or on your own account: /identity NAME", c.Name)
 	case p.ID == "":
 		return fmt.Errorf("/%s is for those whom I know", c.Name)
 	}

@@ -49,7 +49,7 @@ func TestCapabilities(t *testing.T) {
 		name, want string
 	}{
 		{ann, "merge", "done"},
-		{bob, "merge", "/merge is for whoever operates this earshot; ask them"},
+		{bob, "merge", "/merge is for whoever operates this earshot; ask them, or on your own account: /identity NAME"},
 		{bob, "note", "done"},
 		{participants.Participant{}, "note", "/note is for those whom I know"},
 		{participants.Participant{ID: "eve"}, "note", "/note needs the capability send_messages, which the configuration gives"},

@@ -56,7 +56,7 @@ func (r *Room) agent(ctx context.Context, c command.Call) (string, error) {
 	case !is:
 		return "", fmt.Errorf("there is no /agent %s; this is what there is:\n%s", participants.OneLine(what), agentHelp())
 	case r.cfg.Order == nil || !c.By.Can(participants.Operate):
-		return "", errors.New("agents are made, changed and ended by whoever operates this earshot; ask them")
+		return "", errors.New("agents are made, changed and ended by whoever operates this earshot; ask them, or on your own account: /identity NAME")
 	}
 	o, sure, err := order(act, rest)
 	if err != nil {

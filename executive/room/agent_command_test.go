@@ -35,7 +35,7 @@ func TestAgentCommand(t *testing.T) {
 		c := man(t, h, "bob")
 		for _, tt := range []struct{ by, args, told, ordered string }{
 			{"bob", "", "Earshot (answers what is for nobody in particular; active)  /owner/agent/earshot\nScout (sleeping)  /owner/agent/scout", "{}"},
-			{"bob", "add Coder", "error: agents are made, changed and ended by whoever operates this earshot; ask them", "{}"},
+			{"bob", "add Coder", "error: agents are made, changed and ended by whoever operates this earshot; ask them, or on your own account: /identity NAME", "{}"},
 			{"bob", "help", "  /agent add NAME TEXT          makes one; the text says what it is for\n", "{}"},
 			{"bob", "dance Coder", "error: there is no /agent dance; this is what there is:\n  /agent  ", "{}"},
 			{"ann", "HELP me", "  /agent change NAME KEY TEXT   changes one; the key is name, description, ", "{}"},

@@ -24,7 +24,7 @@ func TestWhoIsWho(t *testing.T) {
 			command, args string
 			want          string
 		}{
-			{y, "rename", "Bob to Rob", "error: /rename is for whoever operates this earshot; ask them"},
+			{y, "rename", "Bob to Rob", "error: /rename is for whoever operates this earshot; ask them, or on your own account: /identity NAME"},
 			{x, "rename", "Bob", "error: write /rename NAME TO NAME"},
 			{x, "rename", "Bbo to Rob", "error: nobody is called Bbo; did you mean Bob?"},
 			{x, "rename", "Dan Smith to Dan Jones", "Dan Smith is called Dan Jones now."},
