@@ -357,6 +357,8 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *inter
 		s.Kind = interrupt.Command
 	case in.aim.why == Murmured:
 		s.Kind = interrupt.Backchannel
+	case in.aim.why == Misses: // who wrote is told so, and hears on
+		s.Kind, s.Words = interrupt.Over, ""
 	case !in.aim.mine:
 	case private && !r.among(in.event.Visibility):
 		s.Kind = interrupt.Over

@@ -8,8 +8,8 @@ import (
 	"earshot"
 )
 
-// TestTypedBackchannel: who types no more than "ok" while the agent replies does not cut
-// it, and is not answered; whoever answers a question, objects or asks is.
+// TestTypedBackchannel: who types no more than "ok" while the agent replies, or calls a name
+// that nobody has, does not cut it, and is not answered; whoever answers a question, objects or asks is.
 func TestTypedBackchannel(t *testing.T) {
 	const tale = "The tides follow the moon, and rise and fall twice a day along the coast."
 	for _, tt := range []struct {
@@ -29,6 +29,8 @@ func TestTypedBackchannel(t *testing.T) {
 		{"xD", tale, false, false},
 		{"go on", tale, false, false},
 		{"I see", tale, false, false},
+		{"@Zed hello", tale, false, false}, // whom nobody here is called
+		{"@Zed hello", tale, true, false},
 		{"no", tale, false, true},
 		{"really?", tale, false, true},
 		{"?", tale, false, true},
