@@ -82,6 +82,9 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 		known: r.Known(), own: r.owner.ID,
 		strangers: r.config().ExternalActors.AllowDynamicCreation, anonymous: r.config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
+			if err := r.names(ctx, name); err != nil {
+				return err
+			}
 			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret, New: true})
 			return err
 		},
@@ -93,6 +96,20 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 		return who, around, err
 	}
 	return who, around, keepIdentity(who)
+}
+
+// names gives whose account it is the name that the first person here says, who is probably
+// that one, if nobody else is known: whoever came in beside them could set nothing up.
+func (r *resident) names(ctx context.Context, name string) error {
+	known := r.Known()
+	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.owner.ID || name == anonymous ||
+		participants.Key(name) == participants.Key(known[0].Name) || !r.config().ExternalActors.AllowDynamicCreation {
+		return nil
+	}
+	if err := r.Rename(ctx, known[0], r.owner.ID, name); !errors.Is(err, participants.ErrNotYours) { // the configuration has named them
+		return err
+	}
+	return nil
 }
 
 // present lets somebody be here as long as they type.

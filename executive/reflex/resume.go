@@ -1,11 +1,17 @@
 package reflex
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"earshot"
+)
 
 // resumes are what people say who want to hear the rest of what the agent was saying,
 // without what [resumeLeads] and [resumeTails] have.
 var resumes = []string{
 	"what were you saying", "what was it you were saying", "what was it that you were saying", "what were you telling me", "what were you telling us",
+	"what was that you were saying", "what did you want to tell me", "what did you want to tell us",
 	"what were you going to say", "what were you about to say", "what else were you saying", "what did you want to say", "what else did you want to say", "what were you trying to say",
 	"you were saying", "as you were saying", "you were telling me", "go on", "go ahead", "continue", "carry on", "keep going", "keep talking", "proceed", "resume", "and then",
 	"what you were saying", "where were you", "where were we", "where did you stop", "where did we stop", "where did i interrupt you", "where did you leave off", "where had you got to",
@@ -19,23 +25,54 @@ var resumes = []string{
 // resumeLeads and resumeTails are what such words may begin and end with.
 var (
 	resumeLeads = []string{
-		"so", "and", "but", "well", "now", "then", "right", "alright", "all right", "anyway", "anyways", "yes", "yeah", "sure", "fine", "good", "great", "nice", "cool", "thanks", "thank you", "i see", "got it",
+		"so", "and", "but", "well", "hm", "hmm", "um", "uh", "oh", "ah", "id like you to", "i would like you to", "i want you to", "you were interrupted", "you were cut off", "now", "then", "right", "alright", "all right", "anyway", "anyways", "yes", "yeah", "sure", "fine", "good", "great", "nice", "cool", "thanks", "thank you", "i see", "got it",
 		"sorry", "sorry i interrupted you", "sorry i interrupted", "sorry for interrupting", "sorry for interrupting you", "sorry to interrupt", "sorry about that", "sorry i cut you off", "i interrupted you",
 		"can you", "could you", "would you", "will you", "you can", "you may", "do", "lets", "let us", "go back to", "back to", "get back to", "come back to", "return to", "go on with", "continue with", "continue", "carry on with",
 		"tell me", "tell us", "remind me",
 	}
 	resumeTails = []string{
 		"again", "before", "earlier", "then", "now", "just now", "there", "from there", "a moment ago", "a minute ago", "a while ago", "before that", "with that", "with it", "thanks", "thank you", "with your answer", "with your story", "with your explanation",
-		"with what you were saying", "what you were saying", "where you left off", "where you stopped", "where you were", "where i interrupted you", "from where you left off", "from where you stopped", "from where you were", "when you are ready",
+		"with what you were saying", "what you were saying", "where you left off", "where you stopped", "where you were", "where i interrupted you", "from where you left off", "from where you stopped", "from where you were", "from where you were interrupted", "where you were interrupted", "when you are ready",
 		"before i interrupted", "before i interrupted you", "when i interrupted", "when i interrupted you", "before i cut you off", "when i cut you off", "when i cut in", "before i cut in", "before i asked", "when i stopped you", "before i stopped you",
 		"before you were interrupted", "when you were interrupted", "before you were cut off", "when you were cut off", "about that", "about it",
 	}
 )
 
+// What can be gone on with, and how people say so: "continue your story", "go on with the list".
+var (
+	resumeVerbs = []string{"go on with", "go on", "continue with", "continue", "carry on with", "carry on", "keep going with", "proceed with", "finish", "finish with", "resume", "get back to", "go back to", "back to"}
+	resumeWhich = []string{"your", "the", "that", "this", "your last", "your previous", "your earlier", "the last", "the previous", "your first"}
+	resumeNouns = []string{"answer", "reply", "response", "story", "tale", "explanation", "description", "list", "sentence", "thought", "point", "poem", "joke", "text", "paragraph", "summary", "speech", "recipe", "report", "idea", "song", "letter"}
+)
+
+// asksToFinish reports whether words want to hear something to its end that is named.
+func asksToFinish(words string) bool {
+	rest := withoutLead(words, resumeVerbs)
+	if rest == words {
+		return false
+	}
+	noun := withoutLead(rest, resumeWhich)
+	return noun != rest && slices.Contains(resumeNouns, noun)
+}
+
+// Topic returns what a text that wants to hear the rest says that was about, folded; empty if
+// it does not say.
+func Topic(text earshot.Text) string {
+	_, topic, _ := strings.Cut(fold(string(text)), " about ")
+	return topic
+}
+
 // asksToResume reports whether somebody wants to hear the rest who says these words,
 // folded as by fold and without what is polite.
 func asksToResume(words string) bool {
+	words = strings.ReplaceAll(words, " just ", " ")
+	if about, _, named := strings.Cut(words, " about "); named && strings.Contains(about, "you") && asksToResume(about) {
+		return true
+	}
 	for {
+		if asksToFinish(words) {
+			return true
+		}
 		for core := words; ; {
 			if slices.Contains(resumes, core) {
 				return true

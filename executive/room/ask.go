@@ -63,7 +63,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		return reads(q.words), nil
 	}
 	if q.want == reflex.Resume {
-		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok {
+		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok && concerns(cut, q.message.Body) {
 			return r.resumption(set, q, a, aloud, cut)
 		}
 		if r.modelWorks(q.seat) {

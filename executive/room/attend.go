@@ -100,6 +100,11 @@ func decide(s scenario) (earshot.Verdict, []string) {
 // no decision, and those who have had their turn have decided. It returns the decisions as
 // they are kept.
 func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
+	if e.aim.why == Alone || e.to == conversation.Following || e.to == conversation.Pressed {
+		if s := r.resumer(e, text); s != nil {
+			e.aim.agents = []earshot.ParticipantID{s.ID}
+		}
+	}
 	who := slices.Clone(e.aim.agents)
 	if main := r.seats[0].ID; !slices.Contains(who, main) {
 		who = append(who, main)

@@ -66,6 +66,40 @@ func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time
 	return cut, ok
 }
 
+// concerns reports whether a reply that was cut off is what somebody means who asks what it
+// was: they may name what it was about.
+func concerns(cut earshot.Event, asked earshot.Body) bool {
+	var text earshot.Text
+	switch b := asked.(type) {
+	case earshot.Message:
+		text = b.Text
+	case earshot.Utterance:
+		text = b.Text
+	}
+	topic := strings.Fields(reflex.Topic(text))
+	said := strings.ToLower(string(cut.Body.(earshot.Reply).Offered))
+	return len(topic) == 0 || slices.ContainsFunc(topic, func(word string) bool {
+		return len(word) > 3 && strings.Contains(said, strings.TrimSuffix(word, "s"))
+	})
+}
+
+// resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
+// that was cut off last. It is nil if they want something else, or nobody was cut off.
+func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
+	if reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
+		return nil
+	}
+	var newest earshot.Event
+	for _, s := range r.seats {
+		a := r.listeners(question{seat: s, message: e.event, visibility: e.event.Visibility})
+		cut, ok := s.resumable(e.event.Visibility, a, r.cfg.Now())
+		if ok && sees(e.event.Visibility, s.ID) && (last == nil || cut.Sequence > newest.Sequence) {
+			last, newest = s, cut
+		}
+	}
+	return last
+}
+
 // resumption returns the words that go on with a reply that was cut off: at once those
 // that are kept, and then, if the model had not come to its end, what it adds.
 func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience, aloud bool, cut earshot.Event) (func(context.Context) iter.Seq2[string, error], *asking) {

@@ -89,6 +89,33 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeOfAnother: who is alone with several agents and calls none hears the rest of the
+// one that was cut off last; who calls one, its own.
+func TestResumeOfAnother(t *testing.T) {
+	for _, tt := range []struct{ name, asked, ask, want string }{
+		{"nobody is called", "@Scout tell me about the tides", "go on", "Twice a day"},
+		{"the other is", "@Scout tell me about the tides", "@Scout go on", "Twice a day"},
+		{"the main one was cut off", "tell me about the tides", "go on", "Twice a day"},
+		{"what it was about", "tell me about the tides", "what were you saying about the tides?", "Twice a day"},
+		{"what it was not about", "tell me about the tides", "what were you saying about dinner?", "falls again."},
+		{"the main one is called", "@Scout tell me about the tides", "@Earshot go on", "Sixteen."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := man(t, interruptible())
+				c.must(t, "ann", tt.asked, 2100*time.Millisecond)
+				c.must(t, "ann", "@Earshot how high?", 20*time.Second)
+				c.must(t, "ann", tt.ask, 20*time.Second)
+				c.stop()
+				all := c.replies()
+				if last := all[len(all)-1]; !strings.HasPrefix(string(last.Offered), tt.want) {
+					t.Errorf("it said %q, want %q", string(last.Offered), tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestResumeIsForgotten: what somebody takes back cannot be resumed, nor does it stay in a
 // prompt.
 func TestResumeIsForgotten(t *testing.T) {
