@@ -60,14 +60,27 @@ func laughs(word string) bool {
 // emoticons are those that are spelt with letters or digits, in lower case.
 var emoticons = []string{":d", ":-d", ":p", ";p", "xd", "<3", ":o", "^_^", "o_o"}
 
+// writtenMurmurs are those that people only write, or that end a talk when they say them.
+var writtenMurmurs = []string{
+	"mhmm", "mhmmm", "kk", "okk", "lmao", "rofl", "lolol", "jaja", "jajaja", "thanks", "thank you", "thx", "ty", "cheers", "noted", "neat", "sweet", "nice one", "makes sense", "good to know",
+}
+
 // MurmuredInWriting reports the same of what was typed, which may also be a sign, such as
 // a thumb that is up. What asks or exclaims is none.
 func MurmuredInWriting(text earshot.Text) bool {
 	typed := strings.ToLower(strings.TrimSpace(string(text)))
-	signs := typed != "" && len(typed) <= longestSigns && !strings.ContainsFunc(typed, func(r rune) bool {
+	if typed == "" || strings.ContainsAny(typed, "?\n") {
+		return false
+	}
+	words := slices.DeleteFunc(strings.Fields(typed), isSign)
+	return len(words) == 0 && len(typed) <= longestSigns || murmured(strings.Join(words, " "), writtenMurmurs)
+}
+
+// isSign reports whether a word, in lower case, is an emoji or an emoticon.
+func isSign(word string) bool {
+	return slices.Contains(emoticons, word) || !strings.ContainsFunc(word, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '?' || r == '!' || r == '/'
 	})
-	return signs || slices.Contains(emoticons, typed) || !strings.ContainsAny(typed, "?\n") && Murmured(text)
 }
 
 // longestSigns is the longest that is only signs, in bytes: some emoji, each of which may
@@ -90,16 +103,20 @@ func hummed(said []string) (words []string) {
 
 // Murmured reports whether text is nothing but what people say while another speaks so
 // that he goes on.
-func Murmured(text earshot.Text) bool {
-	said := hummed(strings.Fields(folded(string(text))))
+func Murmured(text earshot.Text) bool { return murmured(string(text), nil) }
+
+// murmured reports the same where some more words count.
+func murmured(text string, more []string) bool {
+	is := func(words string) bool { return slices.Contains(murmurs, words) || slices.Contains(more, words) }
+	said := hummed(strings.Fields(folded(text)))
 	if len(said) == 0 || len(said) > murmurWords {
 		return false
 	}
 	for len(said) > 0 {
 		switch {
-		case len(said) > 1 && slices.Contains(murmurs, said[0]+" "+said[1]):
+		case len(said) > 1 && is(said[0]+" "+said[1]):
 			said = said[2:]
-		case slices.Contains(murmurs, said[0]) || laughs(said[0]):
+		case is(said[0]) || laughs(said[0]):
 			said = said[1:]
 		default:
 			return false

@@ -29,6 +29,12 @@ func TestTypedBackchannel(t *testing.T) {
 		{"xD", tale, false, false},
 		{"go on", tale, false, false},
 		{"I see", tale, false, false},
+		{"mhmm", tale, false, false},
+		{"haha :D", tale, false, false},
+		{"lmao 😂", tale, false, false},
+		{"ok thanks 👍", tale, false, false},
+		{"got it, thanks", tale, false, false},
+		{"thanks, stop", tale, false, true},
 		{"@Zed hello", tale, false, false}, // whom nobody here is called
 		{"@Zed hello", tale, true, false},
 		{"no", tale, false, true},
