@@ -36,10 +36,18 @@ func (d *Directory) Direct(text earshot.Text, from earshot.ParticipantID) Direct
 	return to
 }
 
-// misses reports whether a text is one line of talk that begins with a mention of somebody
-// unknown. Code is none, which may begin with "@Override" or "@media", and neither is a domain.
+// misses reports whether a text is talk that begins with a mention of somebody unknown, behind
+// a greeting at most. Code is none, which may begin with "@Override" or "@media", and neither
+// is a domain.
 func (d *Directory) misses(text string) bool {
 	text = strings.TrimSpace(text)
+	for {
+		word, rest, more := strings.Cut(text, " ")
+		if !more || !summons[plain(word)] {
+			break
+		}
+		text = strings.TrimLeft(rest, " \t")
+	}
 	rest, mentions := strings.CutPrefix(text, "@")
 	if !mentions {
 		rest, mentions = strings.CutPrefix(text, "＠")
@@ -48,13 +56,28 @@ func (d *Directory) misses(text string) bool {
 		return false
 	}
 	t, n := d.mention(rest)
-	said := strings.TrimLeft(rest[n:], " \t,:;!，、：！-–—")
+	said := strings.TrimLeft(rest[n:], " \t\n,:;!.?，、：！？。-–—\"“„«'‘")
 	first, _ := utf8.DecodeRuneInString(said)
-	if said == "" || len(said) == len(rest[n:]) || t.kind != name || !t.unknown() || strings.Contains(t.text, ".") {
+	if t.kind != name || !t.unknown() || strings.Contains(t.text, ".") {
 		return false
 	}
-	return (unicode.In(first, unicode.L, unicode.N, unicode.So) || first == '¿' || first == '¡') &&
-		!strings.ContainsAny(said, "{}\n") && !strings.HasSuffix(said, ";")
+	if said == "" {
+		return true
+	}
+	return len(said) < len(rest[n:]) && (unicode.In(first, unicode.L, unicode.N, unicode.So) || first == '¿' || first == '¡') && !isCode(said)
+}
+
+// isCode reports whether some lines look like those of a program.
+func isCode(text string) bool {
+	text = strings.TrimSpace(text)
+	if strings.ContainsAny(text, "{}") || strings.HasSuffix(text, ";") {
+		return true
+	}
+	lines := strings.Split(text, "\n")
+	return len(lines) > 1 && slices.ContainsFunc(lines, func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && (line[0] == '@' || strings.Contains(";:)(=,", line[len(line)-1:]))
+	}) || strings.HasPrefix(text, "def ") || strings.Contains(text, "()")
 }
 
 // Calls returns whom text addresses where an agent wrote it: as [Directory.Direct],
