@@ -84,6 +84,31 @@ func TestWhoAreYou(t *testing.T) {
 	w.await("nobody came in after 3 tries", 1)
 }
 
+// TestFirstName: the first person here, where nobody else is known, gives whose account it is
+// their name, and may do all that one may. Who comes in beside them later is somebody else.
+func TestFirstName(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Yes.\n")
+	comes := func(offered, typed, is string) {
+		t.Helper()
+		w := h.begin("run")
+		w.await(offered, 1)
+		w.types(typed + "\r")
+		w.await(">", 1)
+		w.says("/identity")
+		w.await(is, 1)
+		w.says("/exit")
+		if code := w.ended(); code != success {
+			t.Errorf("%s: it ends with %d", typed, code)
+		}
+	}
+	comes("may change settings", "Earshot\rEve", "You are Eve")
+	comes("1 Eve may change settings", "", "You operate this machine's earshot.")
+	comes("1 Eve may change settings", "Jo", "You are Jo")
+	comes("2 Jo", "Eve", "You operate this machine's earshot.")
+}
+
 // TestYesterdaysName: who comes back is offered the name that they had, if it is still
 // one.
 func TestYesterdaysName(t *testing.T) {
