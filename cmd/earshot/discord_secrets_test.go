@@ -193,7 +193,7 @@ func TestDiscordSecrets(t *testing.T) {
 	} {
 		h := c.with(environ)
 		r := h.earshot(nil, "doctor")
-		if mends := strings.Contains(r.out, "✗ discord") && strings.Contains(r.out, "→") || strings.Contains(r.err, "providers.discord.token"); r.code == success || !mends {
+		if mends := (strings.Contains(r.out, "✗ discord") || strings.Contains(r.out, "providers.discord.token")) && strings.Contains(r.out, "→"); r.code == success || !mends {
 			t.Errorf("with %s doctor says\n%s%s", name, r.out, r.err)
 		}
 		shown.WriteString(r.out + r.err)

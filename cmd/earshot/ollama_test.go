@@ -102,10 +102,13 @@ func TestOllama(t *testing.T) {
 		w.await("✓ the model answers again", 1)
 		testkit.Await(t, soon, "five replies", func() bool { return len(h.replies()) == 5 })
 		text := w.text()
-		for _, once := range []string{": unreachable", "the model answers again"} {
+		for _, once := range []string{": unreachable → ", "the model answers again"} {
 			if n := strings.Count(text, once); n != 1 {
 				t.Errorf("%q was said %d times", once, n)
 			}
+		}
+		if n := strings.Count(text, "unreachable)"); n != 3 {
+			t.Errorf("the reason stands behind %d of three replies that there were not", n)
 		}
 		if strings.Contains(h.everything("state/earshot/earshot.log"), "sentence number") {
 			t.Error("the reply is in the log")
