@@ -31,16 +31,23 @@ type runCommand struct {
 
 // Run is the main job: the daemon, and where there is a terminal, the console.
 func (r runCommand) Run(a *app) error {
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
+	cfg, wrong := config.Salvage(a.file)
+	placed(cfg)
 	l, err := server.Listen(cfg.Server.Path())
+	if wrong != nil && !errors.Is(err, server.ErrRunning) { // nobody is there whom this terminal could join
+		if err == nil {
+			_ = l.Close()
+		}
+		return wrong
+	}
 	manager := sdnotify.FromEnvironment(os.Getenv)
 	if errors.Is(err, server.ErrRunning) && manager.Asked() {
 		return fmt.Errorf("%w, and is not this service; end it first", err) // nobody sits here who could join it
 	}
 	if errors.Is(err, server.ErrRunning) {
+		if cfg, err = a.asking(); err != nil {
+			return err
+		}
 		fmt.Fprintln(a.told(), "earshot is already running; this terminal joins it.")
 		return a.attach(cfg, r.introduction, "")
 	}

@@ -42,7 +42,7 @@ func TestWrongConfiguration(t *testing.T) {
 			}
 			for _, c := range []struct{ args, says string }{
 				{"status", "The room is live"}, {"who", "The room is live"}, {"history", "the kettle boils"}, {"search kettle", "kettle"},
-				{"why", "I answered"}, {"context", ""}, {"think", ""}, {"agents", "Earshot"}, {"say hello", "Good day."}, {"service status", "earshot"},
+				{"why", "I answered"}, {"context", ""}, {"think", ""}, {"agents", "Earshot"}, {"say hello", "Good day."}, {"service status", "earshot"}, {"run", ""},
 			} {
 				r := h.earshot(nil, strings.Fields(c.args)...)
 				if r.code != success || !strings.Contains(r.out, c.says) {
@@ -52,7 +52,7 @@ func TestWrongConfiguration(t *testing.T) {
 					t.Errorf("%s tells %d times what is wrong:\n%s", c.args, n, r.err)
 				}
 			}
-			for _, refused := range []string{"run", "check", "export -"} {
+			for _, refused := range []string{"check", "export -"} {
 				if r := h.earshot(nil, strings.Fields(refused)...); r.code != misused || !strings.Contains(r.err, tt.says) {
 					t.Errorf("%s ended with %d:\n%s%s", refused, r.code, r.out, r.err)
 				}
@@ -64,6 +64,9 @@ func TestWrongConfiguration(t *testing.T) {
 		})
 	}
 	d.end(syscall.SIGTERM)
+	if r := h.earshot(nil, "run"); r.code != misused || !strings.Contains(r.err, "is a directory") {
+		t.Errorf("where none runs run ended with %d:\n%s%s", r.code, r.out, r.err)
+	}
 	if r := h.earshot(nil, "history"); r.code != misused || !strings.Contains(r.err, "without one the configuration must be right") {
 		t.Errorf("where none runs history ended with %d:\n%s%s", r.code, r.out, r.err)
 	}

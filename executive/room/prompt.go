@@ -25,6 +25,9 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 	}
 	q.seat.writers = q.askers
 	messages, used := r.prefix(set, q.seat, a, at)
+	if q.message.Visibility.Scope == earshot.Private {
+		q.seat.writers = nil // no thought that all may know of is to name them
+	}
 	q.madeOf(used)
 	if l, ok := waited(used, q.message.ID, q.seat.ID); ok {
 		messages = append(messages, l.asked(r.cfg.People.Name, r.several())) // again, or the model would answer what came last

@@ -193,7 +193,11 @@ func (c *Console) reply(by string, r earshot.Reply) {
 		c.quietly("(broken off)") // a cut leaves its mark, a model that breaks does not
 	case how != "" && rest != "":
 		said, all := utf8.RuneCountInString(string(r.Delivered())), utf8.RuneCountInString(string(r.Offered))
-		c.quietly(fmt.Sprintf("(%s after %d of %d characters; the rest is kept: ask \"what were you saying?\")", how, said, all))
+		text := fmt.Sprintf("(%s after %d of %d characters", how, said, all)
+		if !r.Reflex || !r.Resumable.IsZero() { // what was looked up is said anew
+			text += "; the rest is kept: ask \"what were you saying?\""
+		}
+		c.quietly(text + ")")
 	}
 }
 

@@ -455,6 +455,8 @@ func TestBoard(t *testing.T) {
 		{"it is over", event(earshot.Notice{Text: "the model answers", Over: true}), "✓ the model answers\n"},
 		{"a reply that was cut", event(earshot.Reply{Outcome: earshot.Interrupted, Offered: "grüße dich", Heard: []earshot.Delivery{{Bytes: 7}}}),
 			"(cut off after 5 of 10 characters; the rest is kept: ask \"what were you saying?\")\n"},
+		{"an answer without a model that was cut", event(earshot.Reply{Outcome: earshot.Interrupted, Reflex: true, Offered: "It is nine.", Heard: []earshot.Delivery{{Bytes: 2}}}),
+			"(cut off after 2 of 11 characters)\n"},
 		{"a reply that broke", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 1}}}),
 			"(broken off after 1 of 3 characters; the rest is kept: ask \"what were you saying?\")\n"},
 		{"a reply that broke where it was heard", event(earshot.Reply{Outcome: earshot.Failed, Offered: "abc", Heard: []earshot.Delivery{{Bytes: 3}}}), "(broken off)\n"},
