@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,13 +54,23 @@ func (a *app) offerInstalled(l look) (name string, ok bool) {
 	for i, m := range l.has {
 		fmt.Fprintf(a.printed(), "  %2d  %s%s\n", i+1, terminal.Safe(m.Name), size(m.Bytes))
 	}
-	fmt.Fprintf(a.printed(), "\nWhich one shall answer? [1, or n for none] ")
-	line, err := readLine(a.ctx, a.in)
-	n, ok := choice(line, len(l.has))
-	if err != nil || !ok {
-		return "", false
+	fmt.Fprintln(a.printed())
+	for range 3 { // who types something else every time has other things in mind
+		fmt.Fprint(a.printed(), "Which one shall answer? [1, or n for none] ")
+		line, err := readLine(a.ctx, a.in)
+		if err != nil {
+			return "", false
+		}
+		word := strings.TrimSpace(line)
+		if no := strings.ToLower(word); no == "n" || no == "no" || no == "none" {
+			return "", false
+		}
+		if i := choice(word, l.has); i >= 0 {
+			return l.has[i].Name, true
+		}
+		fmt.Fprintf(a.printed(), "There is no %s.\n", terminal.Safe(word))
 	}
-	return l.has[n].Name, true
+	return "", false
 }
 
 // offerSmall asks whether a model is to be downloaded, and has that done.
@@ -88,14 +99,16 @@ func instead(c *llm.Config, of, model string) {
 	}
 }
 
-// choice returns which of n was meant, counted from 0; nothing means the first.
-func choice(line string, n int) (int, bool) {
-	line = strings.TrimSpace(line)
-	if line == "" {
-		return 0, true
+// choice returns which of models somebody meant who typed its number, counted from 1, or its
+// name, and -1 for none; nothing means the first.
+func choice(word string, models []llm.Model) int {
+	if word == "" {
+		return 0
 	}
-	i, err := strconv.Atoi(line)
-	return i - 1, err == nil && i >= 1 && i <= n
+	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(models) {
+		return n - 1
+	}
+	return slices.IndexFunc(models, func(m llm.Model) bool { return goesBy(m, word) })
 }
 
 func size(bytes int64) string {

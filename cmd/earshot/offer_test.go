@@ -107,7 +107,9 @@ func TestOffer(t *testing.T) {
 		{"with a file of one's own", "2\r", "", "second:latest", "# mine\nexecutive:\n  name: Bob # as he is called\n"},
 		{"with a file that is not changed", "2\r", "", "second:latest", "executive: {name: Bob}\n"},
 		{"none", "n\r", "", "", ""},
-		{"no such number", "7\r", "", "", ""},
+		{"a name", "second\r", "", "second:latest", ""},
+		{"no such number at first", "7\r2\r", "", "second:latest", ""},
+		{"no such number, no such name, and again", "7\rowl\r0\r", "", "", ""},
 		{"one that is there", "", "second", "second", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,8 +125,15 @@ func TestOffer(t *testing.T) {
 			w := h.begin("run")
 			if tt.typed != "" {
 				w.await("deepseek-r1:8b is not installed here. These are: 1 first:1b 1.0 GB 2 second:latest 1.0 GB", 1)
-				w.await("Which one shall answer? [1, or n for none]", 1)
-				w.types(tt.typed)
+				answers := 0
+				for line := range strings.SplitAfterSeq(strings.TrimSuffix(tt.typed, "\r"), "\r") {
+					answers++
+					w.await("Which one shall answer? [1, or n for none]", answers)
+					w.types(strings.TrimSuffix(line, "\r") + "\r")
+				}
+				if strings.HasPrefix(tt.typed, "7") {
+					w.await("There is no 7.", 1)
+				}
 			}
 			w.await("is within earshot.", 1)
 			w.types("\r")
