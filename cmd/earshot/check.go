@@ -117,7 +117,7 @@ func unlisted(ctx context.Context, cfg *config.Config) []checkedFault {
 		if l.config.Provider == llm.Script || !l.asked || model == "" || installed(l.has, model) {
 			return
 		}
-		problem := fmt.Sprintf("is %q, which %s does not list; %s", model, l.config.Name, missing(engineWith(l.config, model), l.has))
+		problem := fmt.Sprintf("is %q, which %s does not list; %s", model, l.config.Name, missing(engineWith(l.config, model), l.has, "set it to %s"))
 		warnings = append(warnings, checkedFault{faultAt(cfg, key, problem), true})
 	}
 	set := cfg.Executive

@@ -31,11 +31,11 @@ func TestCheckModels(t *testing.T) {
 		{"a port", fmt.Sprintf(one, "ollama", "host: 11434"), misused, "FILE:4: executive.llm.host: is only a port; must be an address, such as http://localhost:11434\n"},
 		{"a model that is listed", fmt.Sprintf(one, "ollama", "model: second\n    host: "+s.URL), success, "FILE is right.\n"},
 		{"one that is not", fmt.Sprintf(one, "ollama", "model: owl\n    host: "+s.URL), success,
-			"! FILE:4: executive.llm.model: is \"owl\", which ollama does not list; ollama pull owl   (there is: first:1b, second:latest)\nFILE is right.\n"},
+			"! FILE:4: executive.llm.model: is \"owl\", which ollama does not list; set it to first:1b, or: ollama pull owl   (there is: first:1b, second:latest)\nFILE is right.\n"},
 		{"of a role, a thought and an agent", "agents:\n- {name: Ann, model: c}\nexecutive:\n  reasoning: {model: b}\n  llm:\n    roles: {user: {model: a}}\n    model: second\n    host: " + s.URL + "\n", success,
-			"! FILE:6: executive.llm.roles.user.model: is \"a\", which ollama does not list; ollama pull a   (there is: first:1b, second:latest)\n" +
-				"! FILE:4: executive.reasoning.model: is \"b\", which ollama does not list; ollama pull b   (there is: first:1b, second:latest)\n" +
-				"! FILE:2: agents[0].model: is \"c\", which ollama does not list; ollama pull c   (there is: first:1b, second:latest)\nFILE is right.\n"},
+			"! FILE:6: executive.llm.roles.user.model: is \"a\", which ollama does not list; set it to first:1b, or: ollama pull a   (there is: first:1b, second:latest)\n" +
+				"! FILE:4: executive.reasoning.model: is \"b\", which ollama does not list; set it to first:1b, or: ollama pull b   (there is: first:1b, second:latest)\n" +
+				"! FILE:2: agents[0].model: is \"c\", which ollama does not list; set it to first:1b, or: ollama pull c   (there is: first:1b, second:latest)\nFILE is right.\n"},
 		{"where nobody answers", fmt.Sprintf(one, "ollama", "host: 127.0.0.1:1"), success, "FILE is right.\n"},
 		{"where nobody says anything", fmt.Sprintf(one, "ollama", "host: "+silent.Addr().String()), success, "FILE is right.\n"},
 	} {

@@ -78,16 +78,21 @@ func lookAtEngines(ctx context.Context, c llm.Config) []look {
 	ctx, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
 	list := c.List()
+	choose := "earshot models use %s"
+	if len(list) > 1 { // which would choose the engine, too
+		choose = "set its model in executive.llm.engines to %s"
+	}
 	looks := make([]look, len(list))
 	var g sync.WaitGroup
 	for i, ec := range list {
-		g.Go(func() { looks[i] = lookAt(ctx, ec) })
+		g.Go(func() { looks[i] = lookAt(ctx, ec, choose) })
 	}
 	g.Wait()
 	return looks
 }
 
-func lookAt(ctx context.Context, c llm.EngineConfig) look {
+// lookAt asks an engine what it has; choose says how another model of it is chosen.
+func lookAt(ctx context.Context, c llm.EngineConfig, choose string) look {
 	l := look{config: c, finding: finding{Thing: "model"}}
 	e, err := engine(c)
 	if err != nil {
@@ -113,7 +118,7 @@ func lookAt(ctx context.Context, c llm.EngineConfig) look {
 		l.Works, l.Text = true, modelOn(e.Name(), c)
 	case !installed(status.Models, c.Model):
 		l.Text = fmt.Sprintf("%s has no model %q", e.Name(), c.Model)
-		l.Cure = missing(c, status.Models)
+		l.Cure = missing(c, status.Models, choose)
 	default:
 		l.Works, l.Text = true, modelOn(e.Name(), c)+abilities(status.Models, c.Model)
 	}
@@ -198,13 +203,22 @@ func abilities(models []llm.Model, name string) string {
 	return ", which " + strings.Join(can, " and ")
 }
 
-// missing says what to do about a model that is not there.
-func missing(c llm.EngineConfig, has []llm.Model) string {
-	cure := "set executive.llm.model to one that it has"
-	if c.Provider == llm.Ollama {
-		cure = "ollama pull " + c.Model
-	}
+// missing says what to do about a model that is not there: choose one of those that are, which
+// takes no download, before all else.
+func missing(c llm.EngineConfig, has []llm.Model, choose string) string {
+	get := "ollama pull " + c.Model
 	if len(has) == 0 {
+		if c.Provider == llm.Ollama {
+			return get
+		}
+		return "set executive.llm.model to one that it has"
+	}
+	best := max(0, slices.IndexFunc(has, func(m llm.Model) bool { return m.Tools }))
+	cure := fmt.Sprintf(choose, strings.TrimSuffix(has[best].Name, ":latest"))
+	if c.Provider == llm.Ollama {
+		cure += ", or: " + get
+	}
+	if len(has) == 1 {
 		return cure
 	}
 	var names []string

@@ -139,7 +139,7 @@ func TestOffer(t *testing.T) {
 			w.types("\r")
 			if tt.want == "" {
 				w.await("✗ model", 1)
-				w.await("→ ollama pull deepseek-r1:8b (there is: first:1b, second:latest)", 1)
+				w.await("→ earshot models use first:1b, or: ollama pull deepseek-r1:8b (there is: first:1b, second:latest)", 1)
 				w.says("what time is it?")
 				w.await("Earshot: It is ", 1)
 				return
@@ -229,7 +229,7 @@ func TestOfferNobody(t *testing.T) {
 	s := newShelf(t, "first:1b")
 	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
 	r := h.ask("what time is it?")
-	if !strings.HasPrefix(r.out, "It is ") || !strings.Contains(r.err, "→ ollama pull deepseek-r1:8b") || strings.Contains(r.err+r.out, "Which one") {
+	if !strings.HasPrefix(r.out, "It is ") || !strings.Contains(r.err, "→ earshot models use first:1b, or: ollama pull deepseek-r1:8b\n") || strings.Contains(r.err+r.out, "Which one") {
 		t.Errorf("printed %q and %q", r.out, r.err)
 	}
 	if said := h.replies(); len(said) != 1 || said[0].Outcome != earshot.Completed {

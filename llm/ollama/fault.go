@@ -66,7 +66,7 @@ func (e *Engine) refused(name string, s api.StatusError) (llm.Fault, string) {
 		return llm.Refused, "ollama signin"
 	case http.StatusNotFound:
 		if strings.Contains(s.ErrorMessage, "model") {
-			return llm.NoModel, "ollama pull " + name
+			return llm.NoModel, "earshot models list   (choose one with: earshot models use NAME), or: ollama pull " + name
 		}
 		return llm.BadAnswer, e.elsewhere()
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
