@@ -23,6 +23,7 @@ import (
 	"earshot/internal/usage"
 	"earshot/llm"
 	"earshot/participants"
+	"earshot/store"
 )
 
 // costsFile is where it is written down what the models have cost, beside the journal: no
@@ -150,10 +151,18 @@ func thinksUnasked(set executive.Config) bool {
 	return set.Enabled && set.Reasoning.Enabled && set.Parallel.Enabled && set.Parallel.ReasoningContinuous
 }
 
-// isFirst reports whether earshot has never run with a journal there.
-func isFirst(cfg *config.Config) bool {
-	_, err := os.Stat(filepath.Join(cfg.Store.Directory, "earshot.db"))
-	return errors.Is(err, fs.ErrNotExist)
+// isFirst reports whether earshot has never run with a journal there. One in which nothing is
+// was begun by a command.
+func isFirst(ctx context.Context, cfg *config.Config) bool {
+	archive, err := store.OpenReader(ctx, cfg.Store.Directory)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer archive.Close()
+	for range archive.Export(ctx) { // also an error: nobody knows what is in there
+		return false
+	}
+	return true
 }
 
 // forewarn says at the first start that it thinks by itself, which costs something, and how

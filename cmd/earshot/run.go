@@ -64,7 +64,7 @@ func (r runCommand) Run(a *app) error {
 	if a.person() {
 		looks, insists = a.offer(cfg, looks)
 	}
-	first := isFirst(cfg)
+	first := isFirst(a.ctx, cfg)
 	handle, name := self()
 	defer a.hurry(log)()
 	ready := a.preparation(l, manager, log)
