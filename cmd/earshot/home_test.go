@@ -175,9 +175,9 @@ type process struct {
 }
 
 // daemon starts a daemon without a console, and returns when it answers.
-func (h *home) daemon() *process {
+func (h *home) daemon(args ...string) *process {
 	h.t.Helper()
-	p := &process{Cmd: h.command("run"), t: h.t, done: make(chan struct{})}
+	p := &process{Cmd: h.command(append([]string{"run"}, args...)...), t: h.t, done: make(chan struct{})}
 	p.Env = append(p.Env[:len(p.Env):len(p.Env)], asleep...)
 	p.Stdout, p.Stderr = &p.out, &p.out
 	if err := p.Start(); err != nil {

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
-
-	"earshot/internal/terminal"
 )
 
 // A listenCommand is a key that is held to talk: a desktop begins it when a key goes down,
@@ -30,14 +27,9 @@ func (c listenCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
 	if err != nil {
 		return err
-	}
-	for _, n := range s.Faults { // which may be over in a moment
-		if strings.HasPrefix(n.Key, "microphone") {
-			fmt.Fprintf(a.err, "! %s\n  → %s\n", terminal.Safe(n.Text), terminal.Safe(n.Cure))
-		}
 	}
 	ctx, end := context.WithCancel(a.ctx)
 	defer end()

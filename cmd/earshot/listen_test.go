@@ -32,8 +32,8 @@ func (h *home) mode() earshot.Mode {
 // TestListen: while earshot listen runs a muted room is live, and when it has ended, in
 // whatever way, it is muted again.
 func TestListen(t *testing.T) {
-	h := newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true") // of which there is none here
-	h.daemon()
+	h := newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true")
+	h.daemon("--no-voice") // there is no microphone here, and so it is not looked for
 	if r := h.earshot(nil, "mute"); r.code != success {
 		t.Fatalf("%+v", r)
 	}
@@ -103,6 +103,11 @@ func TestListenWithoutAMicrophone(t *testing.T) {
 	}
 	h.daemon()
 	if r := h.earshot(nil, "listen"); r.code != failed || !strings.Contains(r.err, "providers.microphone.enabled") {
+		t.Errorf("%+v", r)
+	}
+	h = newHome(t, "EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true") // of which there is none here
+	h.daemon()
+	if r := h.earshot(nil, "listen", "--seconds", "9"); r.code != failed || !strings.HasPrefix(r.err, "earshot: microphone: ") || !strings.Contains(r.err, "\n  → ") || strings.Contains(r.err, "I listen.") {
 		t.Errorf("%+v", r)
 	}
 }
