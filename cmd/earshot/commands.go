@@ -109,7 +109,7 @@ func (a *app) asking(keys ...string) (*config.Config, error) {
 		return placed(cfg), err
 	}
 	if slices.ContainsFunc(keys, wrong.Concerns) {
-		return nil, err
+		return nil, fmt.Errorf("%w\n  → earshot check", err)
 	}
 	if a.API == "" && !a.warned {
 		a.warned = true

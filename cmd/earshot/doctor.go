@@ -33,9 +33,7 @@ func (d doctorCommand) Run(a *app) error {
 	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	findings = append(findings, a.tryCameras(cfg)...)
 	findings = append(findings, lookAtDiscord(a.ctx, cfg)...)
-	for _, l := range try(a.ctx, lookAtEngines(a.ctx, cfg.Executive.LLM)) {
-		findings = append(findings, l.finding)
-	}
+	findings = append(findings, lookAtModels(a.ctx, cfg, err)...)
 	err = nil
 	if d.JSON {
 		err = a.json(findings)
@@ -72,6 +70,18 @@ func lookAtConfig(cfg *config.Config, err error) (all []finding) {
 		last.Text += fmt.Sprintf("; and %d more", wrong.More)
 	}
 	last.Cure = "mend it, and look again: earshot check    (until then earshot does not start, and one that runs goes on as it is)"
+	return all
+}
+
+// lookAtModels tries the models, unless the configuration is wrong in what it says of them: its
+// defaults are those of nobody.
+func lookAtModels(ctx context.Context, cfg *config.Config, err error) (all []finding) {
+	if wrong, ok := errors.AsType[*config.Error](err); ok && wrong.Concerns("executive.llm.model") {
+		return []finding{{Thing: "model", Absent: true, Text: "not looked at: what the configuration says of it cannot be read"}}
+	}
+	for _, l := range try(ctx, lookAtEngines(ctx, cfg.Executive.LLM)) {
+		all = append(all, l.finding)
+	}
 	return all
 }
 

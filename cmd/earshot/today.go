@@ -42,7 +42,7 @@ func (c todayCommand) Run(a *app) error {
 // days returns the days, and why nothing is thought unasked now. What was spent in the last
 // moments is not written down yet, and is known to the earshot that runs.
 func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
-	cfg, err := a.asking("store.directory")
+	cfg, err := a.asking()
 	if err != nil {
 		return nil, "", err
 	}
@@ -61,6 +61,16 @@ func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
 		return nil, "", err
 	}
 	runs := err == nil
+	if _, wrong := a.asking("store.directory"); wrong != nil { // which is said already
+		switch {
+		case !runs:
+			_, err = a.config()
+			return nil, "", err
+		case c.Days > 1:
+			return nil, "", &verdict{misused, errors.New("the earshot that runs tells of today alone, and for other days the configuration must be right")}
+		}
+		return []usage.Day{*s.Today}, s.Rests, nil
+	}
 	ledger, err := readCosts(cfg.Store.Directory)
 	if err != nil && !runs {
 		return nil, "", err

@@ -42,7 +42,7 @@ func TestWrongConfiguration(t *testing.T) {
 			}
 			for _, c := range []struct{ args, says string }{
 				{"status", "The room is live"}, {"who", "The room is live"}, {"history", "the kettle boils"}, {"search kettle", "kettle"},
-				{"why", "I answered"}, {"context", ""}, {"think", ""}, {"agents", "Earshot"}, {"say hello", "Good day."}, {"service status", "earshot"}, {"run", ""},
+				{"why", "I answered"}, {"context", ""}, {"think", ""}, {"agents", "Earshot"}, {"say hello", "Good day."}, {"service status", "earshot"}, {"run", ""}, {"today", " of model time"},
 			} {
 				r := h.earshot(nil, strings.Fields(c.args)...)
 				if r.code != success || !strings.Contains(r.out, c.says) {
@@ -57,15 +57,29 @@ func TestWrongConfiguration(t *testing.T) {
 					t.Errorf("%s ended with %d:\n%s%s", refused, r.code, r.out, r.err)
 				}
 			}
-			r := h.earshot(nil, "doctor")
+			r := h.earshot(nil, "models", "list")
+			unread := !strings.Contains(tt.text, "{") // all of it
+			if unread && (r.code != misused || strings.Count(r.out+r.err, tt.says) != 1 || !strings.HasSuffix(r.err, "\n  → earshot check\n")) {
+				t.Errorf("models list ended with %d:\n%s%s", r.code, r.out, r.err)
+			}
+			r = h.earshot(nil, "doctor")
+			if strings.Contains(r.out, "– model          not looked at") != unread || strings.Contains(r.out, "deepseek") {
+				t.Errorf("doctor says of the model:\n%s", r.out)
+			}
 			if r.code != failed || !strings.Contains(r.out, tt.says) || !strings.Contains(r.out, "runs; its socket is") || r.err != "" {
 				t.Errorf("doctor ended with %d:\n%s%s", r.code, r.out, r.err)
 			}
 		})
 	}
+	if r := h.earshot(nil, "today", "--days", "3"); r.code != misused || !strings.Contains(r.err, "for other days the configuration must be right") {
+		t.Errorf("today --days 3 ended with %d:\n%s%s", r.code, r.out, r.err)
+	}
 	d.end(syscall.SIGTERM)
 	if r := h.earshot(nil, "run"); r.code != misused || !strings.Contains(r.err, "is a directory") {
 		t.Errorf("where none runs run ended with %d:\n%s%s", r.code, r.out, r.err)
+	}
+	if r := h.earshot(nil, "today"); r.code != misused || !strings.Contains(r.err, "without one the configuration must be right") {
+		t.Errorf("where none runs today ended with %d:\n%s%s", r.code, r.out, r.err)
 	}
 	if r := h.earshot(nil, "history"); r.code != misused || !strings.Contains(r.err, "without one the configuration must be right") {
 		t.Errorf("where none runs history ended with %d:\n%s%s", r.code, r.out, r.err)
