@@ -477,6 +477,8 @@ type Notice struct {
 	Text string `json:"text"`
 	Cure string `json:"cure,omitempty"` // the command or the step that mends it
 	Over bool   `json:"over,omitempty"`
+
+	Absent bool `json:"absent,omitempty"` // it is a device that is not there, which is no fault
 }
 
 // HintKey is the key of a notice that tells of no fault, but who wrote something whom it

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"earshot"
 	"earshot/internal/sdnotify"
 )
 
@@ -116,7 +118,8 @@ func (d *daemon) line() string {
 	if n := len(d.rooms.now()); n > 1 {
 		text += ", " + count(n, "room")
 	}
-	if n := len(d.desk.State(d.audience()).Faults); n > 0 {
+	absent := func(n earshot.Notice) bool { return n.Absent }
+	if n := len(slices.DeleteFunc(d.desk.State(d.audience()).Faults, absent)); n > 0 {
 		text += ", " + count(n, "fault") + " (see earshot status)"
 	}
 	return text

@@ -33,7 +33,7 @@ type finding struct {
 
 // notice tells of a finding that does not work, where others are told of too.
 func (f finding) notice() earshot.Notice {
-	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure}
+	return earshot.Notice{Key: f.Thing, Text: f.Thing + ": " + f.Text, Cure: f.Cure, Absent: f.Absent}
 }
 
 // briefly returns findings with a line for each device that is not there: earshot doctor says

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,10 @@ func (s status) print(w io.Writer, now time.Time) error {
 		return err
 	}
 	for _, c := range s.Cameras {
+		said := func(n earshot.Notice) bool { return n.Key == earshot.CameraCalled(c.Camera) }
+		if !c.Open && c.Closed == "" && slices.ContainsFunc(s.Faults, said) {
+			continue // with what mends it
+		}
 		fmt.Fprintf(w, "  %s\n", terminal.Safe(c.text(now)))
 	}
 	for _, part := range s.Works {
@@ -47,6 +52,10 @@ func (s status) print(w io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "  ✓ %s at %s\n", apiPart, terminal.Safe(s.API))
 	}
 	for _, n := range s.Faults {
+		if n.Absent { // earshot doctor says more of it
+			fmt.Fprintf(w, "  – %s\n", terminal.Safe(n.Text))
+			continue
+		}
 		fmt.Fprintf(w, "  ✗ %s\n", terminal.Safe(n.Text))
 		if n.Cure != "" {
 			fmt.Fprintf(w, "    → %s\n", terminal.Safe(n.Cure))
