@@ -396,3 +396,27 @@ func TestModelsPage(t *testing.T) {
 		t.Errorf("%d configurations and %d scripts", configurations, scripts)
 	}
 }
+
+// TestReloadToAMissingModel: where the configuration names another model that is not there,
+// status says so, once, without anybody having asked something.
+func TestReloadToAMissingModel(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, "first:1b", "second:latest")
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL)
+	model := func(name string) {
+		h.write("config/earshot/config.yaml", "executive: {llm: {model: "+name+"}}\n")
+	}
+	model("second")
+	h.daemon()
+	for _, name := range []string{"owl", "second"} {
+		model(name)
+		if r := h.earshot(nil, "reload"); r.code != success {
+			t.Fatalf("reload ended with %d: %s", r.code, r.err)
+		}
+		r := h.earshot(nil, "status")
+		there := strings.Contains(r.out, "✓ "+name+" on ollama")
+		if said := strings.Count(r.out, `has no model "`+name+`"`); there != (name == "second") || said != strings.Count(name, "owl") {
+			t.Errorf("with %s status says\n%s", name, r.out)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/llm"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
@@ -230,6 +231,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	d.vitals.engines(engines)
 	if had != nil && !slices.Equal(had.of, engines.of) {
 		d.forgive()
+		d.examine(ctx, force.Executive.LLM)
 	}
 	move()
 	if d.reloads.done != nil {
@@ -266,6 +268,17 @@ func (d *daemon) forgive() {
 				c.Know(earshot.Notice{Key: fault.Key, Over: true})
 			}
 		}
+	}
+}
+
+// examine looks at engines that are others than they were, and tells people if none works.
+func (d *daemon) examine(ctx context.Context, c llm.Config) {
+	looks := lookAtEngines(ctx, c)
+	for _, l := range looks {
+		d.vitals.looked(l)
+	}
+	if !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
+		d.report(looks[0].notice())
 	}
 }
 

@@ -340,19 +340,25 @@ func TestReloadModel(t *testing.T) {
 	scripted := "executive: {llm: {provider: script, model: \"\", host: \"\", script: " + file + "}}\n"
 	set(scripted)
 	works("script")
+	unreachable := func() { // which was looked at, though nobody has asked anything
+		t.Helper()
+		if got := r.desk.State(r.audience()); len(got.Works) > 0 || len(got.Faults) != 1 || !strings.HasPrefix(got.Faults[0].Text, "model: openai at 127.0.0.1:1: unreachable") {
+			t.Errorf("%q works and %v does not", got.Works, got.Faults)
+		}
+	}
 	const away = "executive: {llm: {provider: openai, host: \"127.0.0.1:1\", model: %s}}\n"
 	set(fmt.Sprintf(away, "small"))
-	works("small on openai at 127.0.0.1:1")
+	unreachable()
 	set(fmt.Sprintf(away, "large"))
-	works("large on openai at 127.0.0.1:1")
+	unreachable()
 	board := &testkit.Voice{Called: "board", Flow: true}
 	defer r.desk.Enter(board, r.audience())()
 	if err := r.Admit(t.Context(), earshot.Event{From: r.account, Via: "board", Body: earshot.Message{Text: "hello"}}); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Await(t, soon, "a fault of the model", func() bool {
+	testkit.Await(t, soon, "a fault of the model, in the words of who asked it", func() bool {
 		is := r.desk.State(r.audience())
-		return len(is.Works) == 0 && len(is.Faults) == 1 && is.Faults[0].Key == "model"
+		return len(is.Works) == 0 && len(is.Faults) == 1 && is.Faults[0].Key == "model" && !strings.HasPrefix(is.Faults[0].Text, "model: ")
 	})
 	set(scripted)
 	works("script")
