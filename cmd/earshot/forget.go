@@ -211,9 +211,20 @@ func tally(kinds map[earshot.Kind]int) string {
 	all := slices.SortedFunc(maps.Keys(kinds), func(a, b earshot.Kind) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var words []string
 	for _, k := range all {
-		words = append(words, strconv.Itoa(kinds[k])+" "+string(k))
+		words = append(words, plural(kinds[k], string(k), many(k)))
 	}
 	return strings.Join(words, ", ")
+}
+
+// many returns what several of a kind are called.
+func many(k earshot.Kind) string {
+	switch k {
+	case earshot.KindReply:
+		return "replies"
+	case earshot.KindWhose, earshot.KindErased, earshot.KindForgotten: // which are no nouns
+		return string(k)
+	}
+	return string(k) + "s"
 }
 
 // places says how much happened in each room.

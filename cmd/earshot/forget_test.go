@@ -706,3 +706,30 @@ func TestForgetInARoom(t *testing.T) {
 		t.Error("the word holds twice")
 	}
 }
+
+// TestForgottenKinds counts as people do.
+func TestForgottenKinds(t *testing.T) {
+	for _, tt := range []struct {
+		kinds map[earshot.Kind]int
+		want  string
+	}{
+		{map[earshot.Kind]int{earshot.KindReply: 12, earshot.KindDecision: 6, earshot.KindMessage: 6}, "12 replies, 6 decisions, 6 messages"},
+		{map[earshot.Kind]int{earshot.KindReply: 1, earshot.KindMessage: 1}, "1 message, 1 reply"},
+		{map[earshot.Kind]int{earshot.KindWhose: 2}, "2 whose"},
+	} {
+		if got := tally(tt.kinds); got != tt.want {
+			t.Errorf("%v is told as %q, want %q", tt.kinds, got, tt.want)
+		}
+	}
+}
+
+// TestForgetUnasked: where nobody can be asked, it is said what is to be added.
+func TestForgetUnasked(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Good day.\n")
+	h.ask("hello")
+	if r := h.earshot(nil, "forget", "--everything"); r.code != misused || !strings.Contains(r.err, "Nobody can be asked here\n  → add --yes\n") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -247,7 +247,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 // the flag.
 func (a *app) agrees(question, flag string) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
-		return &verdict{misused, fmt.Errorf("%s Nobody can be asked here\n  → say %s", terminal.Safe(question), flag)}
+		return &verdict{misused, fmt.Errorf("%s Nobody can be asked here\n  → add %s", terminal.Safe(question), flag)}
 	}
 	fmt.Fprint(a.err, terminal.Safe(question), " [y/N] ")
 	line, err := readLine(a.ctx, a.in)
