@@ -23,6 +23,14 @@ const (
 	// lull is the same after several lines. They were pasted, so whatever carries
 	// them may falter.
 	lull = 250 * time.Millisecond
+
+	// row is how many keys in a row come within Typist of each other where no person
+	// types them. A finger that rolls from a letter to Enter makes two.
+	row = 4
+
+	// typing is how many keys that come by themselves after lines are somebody's who
+	// types: a line that falters makes one or two.
+	typing = 3
 )
 
 // Orders reports whether a line is a command, such as /help, and no path or text that begins
@@ -36,7 +44,8 @@ func Orders(line string) bool {
 // A burst makes one key of lines that come faster than anybody types, as they do
 // where a paste is not marked by the terminal. An Enter or a Tab that comes so fast
 // is not one before nothing has come for a while: what follows at once makes it the
-// end of a line, or a tab. A command waits for nothing, since it is given by itself
+// end of a line, or a tab. What comes after lines as slowly as somebody types is no
+// more of them. A command waits for nothing, since it is given by itself
 // whatever follows. It has no clock: the caller steps it. The zero value is ready.
 type burst struct {
 	late  *Key          // an Enter or a Tab that may be none
@@ -46,7 +55,10 @@ type burst struct {
 	over  bool      // which is too long; no more of it is kept
 	line  string    // how the line begins, if nothing but letters was typed
 	typed bool      // a letter came last
+	run   int       // how many came last, each within Typist of the one before
 	at    time.Time // when something came last
+	held  []Key     // came after lines, one by one: of the paste, or typed
+	slow  int       // how many of them came as if somebody typed
 }
 
 // step takes in the keys that bytes which came at now have made, and returns those
@@ -57,7 +69,9 @@ func (b *burst) step(now time.Time, came bool, keys []Key) (settled []Key) {
 	}
 	wait := slowly
 	if came {
-		b.typed = b.typed && now.Sub(b.at) <= Typist
+		if now.Sub(b.at) > Typist {
+			b.typed, b.run = false, 0
+		}
 		b.at = now
 	}
 	for i, k := range keys {
@@ -65,14 +79,28 @@ func (b *burst) step(now time.Time, came bool, keys []Key) (settled []Key) {
 			wait = pause
 		}
 		char := letters(k)
+		b.run++
 		switch {
+		case b.lines && char != "" && (len(b.held) > 0 || b.run == 1 && len(keys) == 1):
+			if b.held = append(b.held, k); b.run == 1 {
+				b.slow++
+			}
+			switch {
+			case b.run >= row || len(keys) > 1:
+				for _, k := range b.held {
+					b.keep(letters(k))
+				}
+				b.held, b.slow = nil, 0
+			case b.slow >= typing:
+				settled = b.settle(settled)
+			}
 		case b.lines && char != "":
 			b.keep(char)
 		case b.late != nil && char != "":
 			b.lines = true
 			b.keep(letters(*b.late) + char)
 			b.late = nil
-		case char != "" && k.Does != Insert && b.typed && !(k.Does == Enter && Orders(b.line)):
+		case char != "" && k.Does != Insert && b.typed && (i > 0 || b.run >= row) && !(k.Does == Enter && Orders(b.line)):
 			b.late, b.wait = &k, wait
 		default:
 			settled = append(b.settle(settled), k)
@@ -139,10 +167,15 @@ func (b *burst) settle(keys []Key) []Key {
 			k = Key{Does: Enter}
 		}
 	}
-	b.late, b.lines, b.over = nil, false, false
-	b.text.Reset()
+	keys = append(keys, k)
 	b.types(k)
-	return append(keys, k)
+	for _, k := range b.held {
+		keys = append(keys, k)
+		b.types(k)
+	}
+	b.late, b.lines, b.over, b.held, b.slow = nil, false, false, nil, 0
+	b.text.Reset()
+	return keys
 }
 
 // strokes makes keys of bytes as they come in time. The zero value is ready.

@@ -37,7 +37,7 @@ func TestBurst(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		every time.Duration // between two bytes
-		in    string        // | is a second in which nothing comes, and · are 40 ms
+		in    string        // | is a second in which nothing comes, · are 40 ms, and ⋯ are 85 ms
 		want  string
 	}{
 		{"lines at once", 0, "one\rtwo\rthree\r|", `"one", burst "\ntwo\nthree" sent`},
@@ -62,6 +62,14 @@ func TestBurst(t *testing.T) {
 		{"what became a command", 0, "hm\x01/\rone\r|", `"hm", home, "/", burst "\none" sent`},
 		{"dictation", 0, "Hello there.\r|How are you?\r|", `"Hello there.", enter, "How are you?", enter`},
 		{"somebody who types", 80 * ms, "one\rtwo\r|", `"one", enter, "two", enter`},
+		{"somebody whose finger rolls to Enter", 0, "s⋯e⋯v⋯e⋯n·\r⋯a⋯n⋯d|", `"seven", enter, "and"`},
+		{"and who goes on with a roll", 0, "s⋯e⋯v⋯e⋯n·\r·a⋯n⋯d⋯\r|", `"seven", enter, "and", enter`},
+		{"a short line by a serial line", 33 * ms, "ok\rgo\r|", `"ok", enter, "go", enter`},
+		{"two hundred lines of 300 baud", 33 * ms, strings.Repeat("line\r", 200) + "|", `"line", burst "` + strings.Repeat(`\nline`, 199) + `" sent`},
+		{"lines, and then somebody who types", 0, "one\rtwo\r⋯t⋯h⋯r⋯e⋯e⋯\r⋯f⋯o|", `"one", burst "\ntwo" sent, "three", enter, "fo"`},
+		{"lines, and then a few letters", 0, "one\rtwo\r⋯n⋯o⋯\r|", `"one", burst "\ntwo" sent, "no", enter`},
+		{"lines, and then letters with a roll", 0, "one\rtwo\r⋯s·e⋯v·e⋯n·\r|", `"one", burst "\ntwo" sent, "seven", enter`},
+		{"a line that falters after a letter", 2 * ms, "one\rtwo\r·····t⋯hree and\rfour\r|", `"one", burst "\ntwo\nthree and\nfour" sent`},
 		{"somebody who holds Enter", 55 * ms, "a\r\r\r|", `"a", enter, enter, enter`},
 		{"Enter, and then leaving", 0, "one\r\x04|", `"one", enter, eof`},
 		{"Enter, and then Escape", 0, "one\r\x1b|", `"one", enter, escape`},
@@ -87,7 +95,7 @@ func TestBurst(t *testing.T) {
 				in = nil
 			}
 			for part := range strings.SplitSeq(tt.in, "") {
-				if part == "|" || part == "·" {
+				if strings.Contains("|·⋯", part) {
 					come()
 				}
 				switch part {
@@ -95,6 +103,8 @@ func TestBurst(t *testing.T) {
 					pass(now.Add(time.Second))
 				case "·":
 					pass(now.Add(40 * ms))
+				case "⋯":
+					pass(now.Add(85 * ms))
 				default:
 					in = append(in, part...)
 					if tt.every > 0 {
