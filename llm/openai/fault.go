@@ -161,16 +161,19 @@ var sayings = []struct {
 	of   subject
 	says *regexp.Regexp
 }{
-	{length, regexp.MustCompile(`context[_ ](length|size|window)|maximum context|exceed_context|(prompt|input) is too long|max_new_tokens`)},
+	{length, regexp.MustCompile(`context[_ ](length|size|window)|maximum context|exceed_context|maximum (sequence|model) length|(prompt|input) is too long|max_new_tokens`)},
 	{memory, regexp.MustCompile(`out ?of ?memory|(insufficient|not enough|more) (system )?(memory|resources)|(failed to|cannot) allocate|cudamalloc|bad_alloc`)},
 	{credit, regexp.MustCompile(`insufficient_quota|current quota|billing|insufficient (credits|balance|funds)`)},
 	{systemless, regexp.MustCompile(`system['"]? (role|message|prompt|instruction)s?\b.{0,20}\bnot (be )?(supported|enabled|allowed)|not support.{0,20}\bsystem\b|(developer|system) instruction`)},
-	{order, regexp.MustCompile(`\broles?\b|alternat(e|es|ing)\b|interleave|successive (user|assistant)|system message|user query|user message|call ids should|single tool-call`)},
+	{order, regexp.MustCompile(`\broles?\b|alternat(e|es|ing)\b|interleave|successive (user|assistant)|system message|user query|user message|call ids should|message must be from|assistant messages at the end|single tool-call`)},
 	{tools, regexp.MustCompile(`tool`)},
 	{template, regexp.MustCompile(`jinja|(chat|prompt)[ _]template|template ?error`)},
-	{model, regexp.MustCompile(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded`)},
+	{model, noModel},
 	{schema, regexp.MustCompile(`json[_ ]schema|response_format|grammar|structured output`)},
 }
+
+// noModel is what servers say of a model that they do not have, or have not loaded.
+var noModel = regexp.MustCompile(`model_not_found|(no such|invalid|unknown) model|model.{0,120}(not found|not exist|not available)|not a valid model|no models? (is |are )?(currently )?loaded|model is not loaded|failed to load model`)
 
 // about returns what s is about.
 func (s *status) about() subject {
@@ -183,6 +186,9 @@ func (s *status) about() subject {
 		return length
 	}
 	said := strings.ToLower(s.kind + " " + s.text)
+	if (s.code == http.StatusNotFound || strings.Contains(said, "model_not_found")) && noModel.MatchString(said) {
+		return model // whose name may hold any of the other words
+	}
 	for _, sign := range sayings {
 		if sign.says.MatchString(said) && (!s.limits() || sign.of == credit || sign.of == memory) {
 			return sign.of
