@@ -17,7 +17,9 @@ import (
 //
 // U+200C and U+200D stay between letters and between emoji, where Persian, Hindi
 // and 👩‍💻 need them: one at a time, and at most mostJoiners in one emoji. Anywhere
-// else they are left out, as are all controls of direction: they do nothing.
+// else they are left out, as are all controls of direction, what has no width, and the
+// soft hyphen, which are in text that was copied: they do nothing. After 🏴 the tags that
+// make another flag of it stay.
 //
 // The price is that two words can look the same and differ by a joiner.
 func Safe(text string) string { return new(gate).safe(text) }
@@ -48,7 +50,13 @@ const (
 	// mostJoiners is how many joiners an emoji may have. A family of four has three.
 	mostJoiners = 4
 
+	// mostTags is how many tags may stand after 🏴, with the one that ends them. That of
+	// Scotland has six.
+	mostTags = 6
+
 	nonJoiner, joiner = '\u200c', '\u200d'
+
+	flag, tagsEnd = '\U0001f3f4', '\U000e007f'
 
 	// virama is the combining class of the sign that joins consonants in the scripts
 	// of India. A joiner right after it also shapes a letter that ends a word.
@@ -64,6 +72,7 @@ type gate struct {
 	virama  bool // there is one right before
 	joiner  rune // waits for what it joins; 0 if none does
 	joiners int  // in the emoji
+	tags    int  // so many more may come of a flag
 }
 
 // safe returns the next text as it may be shown.
@@ -72,7 +81,7 @@ func (g *gate) safe(text string) string {
 		if text != "" {
 			last := rune(text[len(text)-1])
 			g.pass(last, 0)
-			g.joins, g.virama = joinable(last), false
+			g.joins, g.virama, g.tags = joinable(last), false, 0
 		}
 		return text
 	}
@@ -126,11 +135,17 @@ func (g *gate) fit(text string) (show string, size int) {
 	switch {
 	case r == nonJoiner || r == joiner:
 		return g.join(r), size
-	case unicode.Is(unicode.Bidi_Control, r):
+	case unicode.Is(unicode.Bidi_Control, r) || unseen(r):
 		return "", size
+	case g.tags > 0 && g.joiner == 0 && isTag(r):
+		if g.tags--; r == tagsEnd {
+			g.tags = 0
+		}
+		g.joins = false
+		return text[:size], size
 	}
 	after, mark := g.joiner, unicode.In(r, unicode.Mn, unicode.Me)
-	g.joiner, g.joins, g.virama = 0, false, false
+	g.joiner, g.joins, g.virama, g.tags = 0, false, false, 0
 	if !mark {
 		g.pass(r, after)
 	} else if g.marks++; !g.letter || g.marks > mostMarks {
@@ -147,6 +162,9 @@ func (g *gate) fit(text string) (show string, size int) {
 		return "␡", size
 	case r == utf8.RuneError || hidden(r):
 		return string(utf8.RuneError), size
+	}
+	if r == flag {
+		g.tags = mostTags
 	}
 	g.joins = joinable(r)
 	g.virama = mark && norm.NFC.PropertiesString(text).CCC() == virama
@@ -171,6 +189,16 @@ func (g *gate) join(r rune) string {
 	}
 	g.joiner, g.joins = r, false
 	return ""
+}
+
+// unseen reports whether r is never seen and stands in text that nobody means ill with: the
+// soft hyphen, and the spaces and joiners of words that have no width.
+func unseen(r rune) bool { return r == 0xad || r == 0x200b || r == 0x2060 || r == 0xfeff }
+
+// isTag reports whether r is one of the tags that stand for letters and numbers after a
+// flag, or ends them.
+func isTag(r rune) bool {
+	return r >= 0xe0061 && r <= 0xe007a || r >= 0xe0030 && r <= 0xe0039 || r == tagsEnd
 }
 
 // hidden reports whether r is a control character or leaves no mark of its

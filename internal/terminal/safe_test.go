@@ -43,7 +43,12 @@ func TestSafe(t *testing.T) {
 		{"a flood of joined emoji", "👩" + strings.Repeat("\u200d👩", 7), "👩" + strings.Repeat("\u200d👩", 4) + "👩\u200d👩\u200d👩"},
 		{"marks behind joiners", "a" + strings.Repeat("\u0335\u200d", 8) + "b", "a" + strings.Repeat("\u0335\u200d", 5) + "\u0335\ufffd\ufffdb"},
 		{"marks in an emoji", "👩" + strings.Repeat("\u0335\u0335\u0335\u200d👩", 3), "👩\u0335\u0335\u0335\u200d👩\u0335\u0335\u0335\u200d👩\ufffd\ufffd\ufffd👩"},
-		{"zero width", "pay\u200bpal\ufeff", "pay\ufffdpal\ufffd"},
+		{"zero width", "pay\u200bpal\ufeff", "paypal"},
+		{"what is copied from pages", "re\u00adport\u2060s", "reports"},
+		{"England", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f!", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f!"},
+		{"more tags than a flag has", "🏴" + strings.Repeat("\U000e0061", 8), "🏴" + strings.Repeat("\U000e0061", 6) + "\ufffd\ufffd"},
+		{"tags when the flag is over", "🏴\U000e007f\U000e0061", "🏴\U000e007f\ufffd"},
+		{"tags that follow no flag", "🏴a\U000e0061", "🏴a\ufffd"},
 		{"hidden tags", "a\U000e0041", "a\ufffd"},
 		{"hidden selectors", "a\U000e0100", "a\ufffd"},
 		{"a filler that looks like nothing", "a\u3164b", "a\ufffdb"},
@@ -89,7 +94,7 @@ var joiners = regexp.MustCompile("[\u200c\u200d]{2}")
 // foreign draws text such as nobody means well with.
 func foreign() *rapid.Generator[string] {
 	bits := rapid.SampledFrom([]string{"a", " ", "word ", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[31m", "\x9b", "\u009b", "\xff", "\xe2", "\x82", "\xac", "€", "日本",
-		"e\u0301", "\u0335\u0335\u0335", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u200d", "\u200c", "क\u094d", "🏽", "\u202e", "\u200b", "\U000e0041", "\x00", "\x7f"})
+		"e\u0301", "\u0335\u0335\u0335", "🇩", "🇪", "👩\u200d🚀", "❤\ufe0f", "\u200d", "\u200c", "क\u094d", "🏽", "\u202e", "\u200b", "🏴", "\U000e0067", "\U000e007f", "\U000e0041", "\x00", "\x7f"})
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(bits, rapid.String()), 0, 30).Draw(t, "bits"), "")
 	})

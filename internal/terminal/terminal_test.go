@@ -351,7 +351,7 @@ e: The tides are the
 			w.Begin("e\x1b]0;x\a")
 			say(t, w.Terminal, "a\x1b[2Jb\rc\u202e")
 			w.Note(terminal.Line{Head: "b\nc\x9b: ", Text: "x\x1bc\u200b"})
-		}, "\n" + `b c` + "\ufffd" + `: x␛c` + "\ufffd" + `
+		}, "\n" + `b c` + "\ufffd" + `: x␛c
 e␛]0;x␇: a␛[2Jb␍c
 > ␛[2J|`},
 		{"emoji of several", func(t *testing.T, w window) {
