@@ -108,6 +108,9 @@ func (c *costs) spent(s llm.Spent) {
 	if s.Estimated {
 		a.Estimated = 1
 	}
+	if a.Tokens() == 0 { // it was refused
+		id = ""
+	}
 	c.Asked(time.Now(), u, id, a)
 }
 
@@ -247,7 +250,11 @@ func spentOn(d usage.Day) string {
 	if unasked.Requests == 0 {
 		return text + "; nothing of it unasked"
 	}
-	return fmt.Sprintf("%s; of that unasked: %s, %s", text, tokens(unasked.Tokens()), inTime(unasked.Seconds))
+	text += "; of that unasked: "
+	if n := d.Sum(usage.Unasked).Made; n > 0 {
+		text += count(int(n), "thought") + ", "
+	}
+	return text + tokens(unasked.Tokens()) + ", " + inTime(unasked.Seconds)
 }
 
 // tokens writes a number of tokens as people read large ones.

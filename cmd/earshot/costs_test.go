@@ -196,6 +196,22 @@ func TestCostsDamaged(t *testing.T) {
 	}
 }
 
+// TestCostsOfRefusals: a thought that was refused is a request, and none that was made.
+func TestCostsOfRefusals(t *testing.T) {
+	var c costs
+	c.open(t.TempDir(), quietly)
+	thought := llm.Spent{Priority: llm.Reasoning, Origin: llm.Origin{Thought: "t"}, Took: time.Second}
+	c.spent(thought)
+	if got := c.today().Sum(nil); got.Made != 0 || got.Requests != 1 {
+		t.Errorf("after a refusal %+v is spent", got)
+	}
+	thought.PromptTokens = 5
+	c.spent(thought)
+	if got := c.today().Sum(nil); got.Made != 1 || got.Requests != 2 {
+		t.Errorf("after the thought %+v is spent", got)
+	}
+}
+
 // TestSpentOn: what people are told of a day.
 func TestSpentOn(t *testing.T) {
 	reply := usage.Use{Kind: usage.Reply, Asked: true}
@@ -209,7 +225,11 @@ func TestSpentOn(t *testing.T) {
 		{[]usage.Line{
 			{Use: reply, Amount: usage.Amount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
 			{Use: usage.Use{Kind: usage.Thought}, Amount: usage.Amount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
-		}, "12 replies, 5 thoughts, about 1,018,000 tokens, 9 min of model time; of that unasked: 18,000 tokens, 2 min"},
+		}, "12 replies, 5 thoughts, about 1,018,000 tokens, 9 min of model time; of that unasked: 5 thoughts, 18,000 tokens, 2 min"},
+		{[]usage.Line{
+			{Use: usage.Use{Kind: usage.Thought, Asked: true}, Amount: usage.Amount{Made: 2, Requests: 2, ReplyTokens: 30, Seconds: 1}},
+			{Use: usage.Use{Kind: usage.Other}, Amount: usage.Amount{Requests: 1, ReplyTokens: 5, Seconds: 1}},
+		}, "0 replies, 2 thoughts, 35 tokens, 2 s of model time; of that unasked: 5 tokens, 1 s"},
 	} {
 		if got := spentOn(usage.Day{Lines: tt.lines}); got != tt.want {
 			t.Errorf("%q\nwant %q", got, tt.want)
