@@ -24,7 +24,7 @@ type modelsGet struct {
 
 // Run downloads a model.
 func (g modelsGet) Run(a *app) error {
-	cfg, err := a.config()
+	cfg, err := a.asking("executive.llm.provider")
 	if err != nil {
 		return err
 	}

@@ -2,17 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"earshot/config"
+	"earshot/executive/tool"
+	"earshot/executive/tool/workspace"
 	"earshot/llm/llmtest"
 )
 
@@ -337,7 +341,17 @@ func TestModelsGet(t *testing.T) {
 			}
 		})
 	}
-	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST=localhost:1", "EARSHOT_EXECUTIVE_LLM_MODEL=a")
+	s := newShelf(t)
+	s.downloads(func(w http.ResponseWriter, _ string) bool { io.WriteString(w, pulling(5)); return true })
+	h := newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_LOG_LEVEL=loud")
+	if r := h.earshot(nil, "models", "get", "owl"); r.code != success || !strings.Contains(r.out, "owl is there") || !strings.Contains(r.err, "log.level") {
+		t.Errorf("with a fault elsewhere it ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+	h = newHome(t, "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_EXECUTIVE_LLM_SLOTS=many")
+	if r := h.earshot(nil, "models", "get", "owl"); r.code != misused || !strings.Contains(r.err, "executive.llm.slots") {
+		t.Errorf("with a fault of the engine it ended with %d and printed %s%s", r.code, r.out, r.err)
+	}
+	h = newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST=localhost:1", "EARSHOT_EXECUTIVE_LLM_MODEL=a")
 	if r := h.earshot(nil, "models", "get", "owl"); r.code != failed || !strings.Contains(r.err, "openai gets its models elsewhere: llama-server and vLLM are started with one, LM Studio downloads by: lms get") {
 		t.Errorf("of a server that cannot it ended with %d and printed %s%s", r.code, r.out, r.err)
 	}
@@ -369,6 +383,38 @@ func TestModelsGetStops(t *testing.T) {
 	}
 }
 
+// misfit returns which call of s does not fit the schema of the tool of that name.
+func misfit(s *llmtest.Script) error {
+	tools := new(workspace.Store).Tools()
+	for _, r := range s.Rules {
+		for _, c := range r.Calls {
+			i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == c.Tool })
+			if i < 0 {
+				return fmt.Errorf("no tool of an agent's folder is called %s", c.Tool)
+			}
+			var schema struct {
+				Properties map[string]any
+				Required   []string
+			}
+			var given map[string]any
+			if err := errors.Join(json.Unmarshal(tools[i].Parameters, &schema), json.Unmarshal([]byte(c.Arguments), &given)); err != nil {
+				return err
+			}
+			for _, key := range schema.Required {
+				if given[key] == nil {
+					return fmt.Errorf("%s is called without %s", c.Tool, key)
+				}
+			}
+			for key := range given {
+				if schema.Properties[key] == nil {
+					return fmt.Errorf("%s knows no %s", c.Tool, key)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // TestModelsPage: what docs/models.md shows is right, as a configuration or as a script.
 func TestModelsPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/models.md")
@@ -386,7 +432,10 @@ func TestModelsPage(t *testing.T) {
 			_, err = config.Parse("models.md", []byte(strings.ReplaceAll(text, "env:OPENROUTER_API_KEY", "sesame")), nil)
 		} else {
 			scripts++
-			_, err = llmtest.Parse([]byte(text))
+			var s *llmtest.Script
+			if s, err = llmtest.Parse([]byte(text)); err == nil {
+				err = misfit(s)
+			}
 		}
 		if err != nil {
 			t.Errorf("block %d: %v\n%s", i, err, text)

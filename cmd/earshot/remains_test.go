@@ -13,7 +13,7 @@ import (
 // says, so that one can remove all of it.
 func TestRemains(t *testing.T) {
 	h := newHome(t, "EARSHOT_EXECUTIVE_TOOLS_ENABLED=true")
-	h.scripted("reply: Good day.\nrules:\n- when: write\n  reply: I write it down.\n  calls:\n  - tool: write_file\n    arguments: {path: list.txt, text: milk}\n- result: written\n  reply: It is there.\n")
+	h.scripted("reply: Good day.\nrules:\n- when: write\n  reply: I write it down.\n  calls:\n  - tool: write_file\n    arguments: {path: list.txt, content: milk}\n- result: written\n  reply: It is there.\n")
 	h.write("config/earshot/config.yaml", "{}\n")
 	d := h.daemon()
 	for _, c := range [][]string{
