@@ -139,7 +139,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 			return nil
 		}
 		is.end()
-		if is, err = out.rest(r.Context(), &s.turns, grown, func() error { return s.stay(r.Context(), who) }, changed); err != nil {
+		if is, err = out.rest(r.Context(), &s.turns, grown, changed, func() error { return s.stay(r.Context(), who) }); err != nil {
 			return nil
 		}
 		limit = batch // all that has come meanwhile
@@ -206,11 +206,11 @@ func (s *stream) begin() error {
 // rest waits until the journal has grown, or something else has changed, and it is the
 // stream's turn, with a sign of life now and then. An error says that the stream is over,
 // or whoever reads it may not stay.
-func (s *stream) rest(ctx context.Context, all *turns, grown <-chan struct{}, stay func() error, or ...<-chan struct{}) (turn, error) {
+func (s *stream) rest(ctx context.Context, all *turns, grown, other <-chan struct{}, stay func() error) (turn, error) {
 	ask := time.NewTicker(remote.Look)
 	defer ask.Stop()
 	for quiet := remote.Look; ; quiet += remote.Look {
-		if is, ok := all.wait(ctx, grown, ask.C, or...); ok {
+		if is, ok := all.wait(ctx, grown, other, ask.C); ok {
 			return is, nil
 		}
 		if err := errors.Join(ctx.Err(), stay()); err != nil {

@@ -61,7 +61,7 @@ func TestStreamBeats(t *testing.T) {
 		if err := s.write(nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.rest(ctx, new(turns), make(chan struct{}), func() error { return nil }); err == nil {
+		if _, err := s.rest(ctx, new(turns), make(chan struct{}), nil, func() error { return nil }); err == nil {
 			t.Error("it went on after the end of the request")
 		}
 		if got := w.Body.String(); got != "\n\n\n" || !w.deadline.After(time.Now()) {
@@ -77,7 +77,7 @@ func TestStreamOfSomebodyWhoMayNotStay(t *testing.T) {
 		w := &patient{ResponseRecorder: httptest.NewRecorder()}
 		s := &stream{w: w, control: http.NewResponseController(w)}
 		began := time.Now()
-		if _, err := s.rest(t.Context(), new(turns), make(chan struct{}), func() error { return errors.New("the token was revoked") }); err == nil {
+		if _, err := s.rest(t.Context(), new(turns), make(chan struct{}), nil, func() error { return errors.New("the token was revoked") }); err == nil {
 			t.Error("it went on")
 		}
 		if took := time.Since(began); took > 10*time.Second || w.Body.Len() != 0 {

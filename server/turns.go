@@ -37,15 +37,11 @@ type turns struct {
 	late line // who is to be told already, since it happened while they were told of something
 }
 
-// wait returns true when something has happened, which closes grown or else, and it is
+// wait returns true when something has happened, which closes grown or other, and it is
 // somebody's turn to be told; false when ctx has ended or a time has come before. Who has been
 // told ends the turn.
-func (t *turns) wait(ctx context.Context, grown <-chan struct{}, until <-chan time.Time, or ...<-chan struct{}) (turn, bool) {
+func (t *turns) wait(ctx context.Context, grown <-chan struct{}, other <-chan struct{}, until <-chan time.Time) (turn, bool) {
 	t.once.Do(func() { t.pace = rate.NewLimiter(perSecond, ahead) })
-	var other <-chan struct{}
-	if len(or) > 0 {
-		other = or[0]
-	}
 	in, at := &t.next, t.next.come(grown, other)
 	if at == nil {
 		in, at = &t.late, t.late.come(nil, nil)

@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 				_, grown := c.now()
 				for range tt.waiting {
 					go func() {
-						is, ok := all.wait(t.Context(), grown, nil)
+						is, ok := all.wait(t.Context(), grown, nil, nil)
 						if !ok {
 							return
 						}
@@ -102,7 +102,7 @@ func TestTurnsKeepUp(t *testing.T) {
 			followers.Go(func() {
 				known, grown := c.now()
 				for {
-					is, ok := all.wait(ctx, grown, nil)
+					is, ok := all.wait(ctx, grown, nil, nil)
 					if !ok {
 						break
 					}
@@ -140,11 +140,11 @@ func TestTurnsOfWhoIsLate(t *testing.T) {
 		c.grow()
 		_, grown := c.now()
 		for range 2 * few {
-			go all.wait(t.Context(), grown, nil)
+			go all.wait(t.Context(), grown, nil, nil)
 		}
 		synctest.Wait()
 		began := time.Now()
-		if _, ok := all.wait(t.Context(), before, nil); !ok || time.Since(began) > 0 {
+		if _, ok := all.wait(t.Context(), before, nil, nil); !ok || time.Since(began) > 0 {
 			t.Errorf("told after %v", time.Since(began))
 		}
 	})
@@ -164,7 +164,7 @@ func TestTurnsOfWhoGoes(t *testing.T) {
 				if i%2 == 0 {
 					until = time.After(time.Second)
 				}
-				if _, ok := all.wait(ctx, grown, until); ok {
+				if _, ok := all.wait(ctx, grown, nil, until); ok {
 					t.Error("told of nothing")
 				}
 			})

@@ -120,14 +120,11 @@
 // [earshot/executive/why] tells in words what was decided.
 // [earshot/executive/company] makes up who is probably here, of eyes, voices and
 // handles, and [earshot/executive/looking] what is said of a look through a camera.
-// [earshot/executive/command] is the table of /commands, [earshot/executive/tool]
-// that of the tools that agents use, with their files in
-// [earshot/executive/tool/workspace]; [earshot/executive/remind] is the agenda of a
-// room.
+// [earshot/executive/command] is the table of /commands.
 // [earshot/executive/tool] is what an agent does besides talking: the one registry
 // of tools, in whose name they are used, and the loop in which a model uses them;
 // [earshot/executive/tool/workspace] is its files, and [earshot/executive/remind]
-// what is to be said later.
+// the agenda of a room: what is to be said later.
 //
 // # Senses and outlets
 //
