@@ -40,7 +40,7 @@ type turns struct {
 // wait returns true when something has happened, which closes grown or other, and it is
 // somebody's turn to be told; false when ctx has ended or a time has come before. Who has been
 // told ends the turn.
-func (t *turns) wait(ctx context.Context, grown <-chan struct{}, other <-chan struct{}, until <-chan time.Time) (turn, bool) {
+func (t *turns) wait(ctx context.Context, grown, other <-chan struct{}, until <-chan time.Time) (turn, bool) {
 	t.once.Do(func() { t.pace = rate.NewLimiter(perSecond, ahead) })
 	in, at := &t.next, t.next.come(grown, other)
 	if at == nil {

@@ -72,7 +72,7 @@ const (
 var settings = map[string]int{"secure-delete": 1, "automerge": 0, "crisismerge": 1999, "usermerge": 4}
 
 func (*messages) Name() string { return "messages" }
-func (*messages) Version() int { return 8 }
+func (*messages) Version() int { return 9 }
 
 func (*messages) Create(ctx context.Context, tx *sql.Tx) error {
 	err := run(ctx, tx,

@@ -89,6 +89,17 @@ func TestMatch(t *testing.T) {
 		{"half ½ cup", "1 2", true},
 		{"①②", "12", true},
 		{"ﬁsh", "fish", true},
+		{"Hauptstraße 5", "hauptstrasse", true},
+		{"Hauptstrasse 5", "Hauptstraße", true},
+		{"STRAẞE", `"strasse"`, true},
+		{"Straßen", "Stras*", true},
+		{"ann is here", "Ann's", true},
+		{"Ann’s boat", "ann's", true},
+		{"Ann's boat", `"ann boat"`, true},
+		{"Ann's boat", "s", false},
+		{"the letter s", "s", true},
+		{"it is 's'", "s", true},
+		{"s", "s", true},
 	} {
 		if got := parse(t, tt.query).Match(tt.text); got != tt.want {
 			t.Errorf("%q has %q: %v, want %v", tt.text, tt.query, got, tt.want)

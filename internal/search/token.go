@@ -3,8 +3,9 @@
 // found are all made by the same tokens, so that they agree.
 //
 // A word is a run of letters, marks and numbers, in its compatible form (NFKC) and without
-// case; in Latin and Greek also without accents. English words are found by their stems.
-// What is written without spaces, such as Chinese, Japanese and Thai, is found by any part.
+// case; in Latin and Greek also without accents, and with ss for ß. The s of "Ann's" is none.
+// English words are found by their stems. What is written without spaces, such as Chinese,
+// Japanese and Thai, is found by any part.
 package search
 
 import (
@@ -45,12 +46,13 @@ type tokenizer struct {
 	whole bool // the token has a letter
 	bare  bool // the last letter was accented, or could have been
 	ended bool // nobody wants more
+	owner int  // where what follows an apostrophe begins that a token stands before
 }
 
 // tokens yields the tokens of a text in order, until yield returns false. One letter of the
 // text, with its accents, may make more than one token, as ½ does.
 func tokens(text string, yield func(token) bool) {
-	t := tokenizer{yield: yield}
+	t := tokenizer{yield: yield, owner: -1}
 	for at := 0; at < len(text) && !t.ended; {
 		if c := text[at]; c < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
 			t.ascii(c, at)
@@ -77,7 +79,7 @@ func (t *tokenizer) ascii(c byte, at int) {
 	case 'A' <= c && c <= 'Z':
 		c += 'a' - 'A'
 	default:
-		t.end()
+		t.apart(rune(c), at+1)
 		return
 	}
 	if t.now.dense {
@@ -97,7 +99,10 @@ func (t *tokenizer) letter(c rune, start, end int) {
 			t.now.end = end
 		}
 	case !isLetter(c):
-		t.end()
+		t.apart(c, end)
+	case c == 'ß' || c == 'ẞ':
+		t.letter('s', start, end)
+		t.letter('s', start, end)
 	default:
 		if dense := unicode.In(c, unspaced...); dense != t.now.dense {
 			t.end()
@@ -109,6 +114,16 @@ func (t *tokenizer) letter(c rune, start, end int) {
 		t.put(unicode.ToLower(c), start, end)
 		t.whole = true
 	}
+}
+
+// apart ends the token before c, which is no letter and ends somewhere.
+func (t *tokenizer) apart(c rune, end int) {
+	owner := -1
+	if t.whole && (c == '\'' || c == '’') {
+		owner = end
+	}
+	t.end()
+	t.owner = owner
 }
 
 // put adds a character to the token.
@@ -125,8 +140,8 @@ func (t *tokenizer) put(c rune, start, end int) {
 
 // end yields the token, if there is one.
 func (t *tokenizer) end() {
-	if t.whole && !t.ended {
-		t.now.text = t.buf.String()
+	t.now.text = t.buf.String()
+	if owns := t.now.text == "s" && t.now.start == t.owner; t.whole && !t.ended && !owns {
 		t.ended = !t.yield(t.now)
 	}
 	t.buf.Reset()
