@@ -79,10 +79,37 @@ func (t *Text) line(e earshot.Event) string {
 		}
 	case earshot.Reply:
 		if b.Outcome == earshot.Failed && b.Delivered() == "" {
-			return small("(no reply from " + t.cfg.Called(e.Author) + ": something went wrong here)")
+			return small("(no reply from " + t.cfg.Called(e.Author) + ": " + failure(b.Fault) + ")")
 		}
 	}
 	return ""
+}
+
+// failures says what went wrong, by the kind with which a fault ends.
+var failures = []struct{ kind, says string }{
+	{"unreachable", "the model does not answer"},
+	{"no model", "its model is not there"},
+	{"unsupported", "the model cannot do that"},
+	{"too long", "that is too much for the model"},
+	{"template", "the model does not take what it is asked"},
+	{"no memory", "there is no memory for the model"},
+	{"disk full", "there is no room for the model"},
+	{"stalled", "the model did not answer in time"},
+	{"broken", "the model broke off"},
+	{"refused", "the model's server refused the key"},
+	{"busy", "the model has too much to do"},
+	{"bad answer", "the model's server does not answer as it should"},
+}
+
+// failure tells the channel what went wrong. Before the kind stands where the engine is,
+// which is nobody's business there.
+func failure(fault string) string {
+	for _, f := range failures {
+		if strings.HasSuffix(fault, ": "+f.kind) {
+			return f.says
+		}
+	}
+	return "something went wrong here"
 }
 
 // small returns text as lines of Discord's small print.
