@@ -129,6 +129,7 @@ func TestKeys(t *testing.T) {
 		{"searched as it is written", `/ '"ring is in"' enter`, []string{"▶12:00:46 Ann → Bob [private]: the ring is in the teapot"}, nil},
 		{"in another order", `/ '"is ring in"' enter`, []string{"nothing further up"}, []string{"▶"}},
 		{"by who said it", "/ 'from:Ann ring' enter", []string{"▶12:00:46 Ann → Bob"}, nil},
+		{"by oneself", "/ 'from:me ring' enter", []string{"▶12:00:46 Ann → Bob"}, nil},
 		{"by who did not", "/ 'from:Bob ring' enter", []string{"nothing further up"}, []string{"▶"}},
 		{"of a day", "/ 'on:2026-11-22 ring' enter", []string{"▶12:00:46 Ann → Bob"}, nil},
 		{"of another", "/ 'before:2026-11-22 ring' enter", []string{"nothing further up"}, []string{"▶"}},

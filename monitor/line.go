@@ -131,6 +131,7 @@ func (m *Model) sends() []Effect {
 			m.said = err.Error()
 			return nil
 		}
+		m.meant(m.query.From)
 		m.sought = text
 		return m.seek(text, -1)
 	case filtering:

@@ -37,6 +37,21 @@ func (m *Model) seek(words string, way int) []Effect {
 	return []Effect{Seek{words, m.past.oldest()}}
 }
 
+// meant puts the ID of who looks in place of "me", unless somebody is called so.
+func (m *Model) meant(names []string) {
+	me := func(name string) bool { return strings.EqualFold(name, "me") }
+	for _, name := range m.past.called {
+		if me(name) {
+			return
+		}
+	}
+	for i, name := range names {
+		if me(name) && m.house.You.ID != "" {
+			names[i] = string(m.house.You.ID)
+		}
+	}
+}
+
 // holds reports whether an entry is what somebody looks for.
 func (p *past) holds(m marks, e *entry, q search.Query) bool {
 	author := e.event.Author
