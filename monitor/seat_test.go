@@ -137,8 +137,11 @@ func TestHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := sit(t, &door{}, newPeer(numbered(1)))
 		d.types("i")
-		d.outlet.(earshot.Board).Show(earshot.Event{Body: earshot.Notice{Key: "microphone", Text: "no sound"}})
-		d.outlet.(earshot.Board).Show(earshot.Event{Body: earshot.Notice{Key: earshot.HintKey, Text: "nobody here is called Zed"}})
+		d.door.mu.Lock()
+		board := d.outlet.(earshot.Board)
+		d.door.mu.Unlock()
+		board.Show(earshot.Event{Body: earshot.Notice{Key: "microphone", Text: "no sound"}})
+		board.Show(earshot.Event{Body: earshot.Notice{Key: earshot.HintKey, Text: "nobody here is called Zed"}})
 		time.Sleep(time.Second)
 		if got := d.shows(); !strings.Contains(got, "nobody here is called Zed") || strings.Contains(got, "no sound") {
 			t.Errorf("it shows\n%s", got)
