@@ -62,9 +62,15 @@ func Topic(text earshot.Text) string {
 	return topic
 }
 
+// longestResume is more than anybody says, in bytes, who wants no more than that.
+const longestResume = 200
+
 // asksToResume reports whether somebody wants to hear the rest who says these words,
 // folded as by fold and without what is polite.
 func asksToResume(words string) bool {
+	if len(words) > longestResume {
+		return false
+	}
 	words = strings.ReplaceAll(words, " just ", " ")
 	if about, _, named := strings.Cut(words, " about "); named && strings.Contains(about, "you") && asksToResume(about) {
 		return true

@@ -75,8 +75,8 @@ func asksToLook(words string) bool {
 func withoutLead(words string, some []string) string {
 	shortest := words
 	for _, p := range some {
-		if rest, ok := strings.CutPrefix(words, p+" "); ok && len(rest) < len(shortest) {
-			shortest = rest
+		if n := len(words) - len(p) - 1; n >= 0 && n < len(shortest) && words[len(p)] == ' ' && strings.HasPrefix(words, p) {
+			shortest = words[len(p)+1:]
 		}
 	}
 	return shortest
@@ -86,8 +86,8 @@ func withoutLead(words string, some []string) string {
 func withoutTail(words string, some []string) string {
 	shortest := words
 	for _, p := range some {
-		if rest, ok := strings.CutSuffix(words, " "+p); ok && len(rest) < len(shortest) {
-			shortest = rest
+		if n := len(words) - len(p) - 1; n >= 0 && n < len(shortest) && words[n] == ' ' && strings.HasSuffix(words, p) {
+			shortest = words[:n]
 		}
 	}
 	return shortest

@@ -374,13 +374,10 @@ func (r *Room) wrote(s *interrupt.Signal, m earshot.Message, in incoming) *inter
 // same conversation, as by "ok" or "haha". If its last whole sentence asks something, that
 // is an answer.
 func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
-	if !conversation.MurmuredInWriting(text) {
-		return false
-	}
 	r.mu.Lock()
 	live := r.live
 	r.mu.Unlock()
-	if live == nil || !together(live.message.Visibility, e.Visibility) {
+	if live == nil || !together(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
 		return false
 	}
 	is := live.pace.watch.Progress()

@@ -86,7 +86,7 @@ func concerns(cut earshot.Event, asked earshot.Body) bool {
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
 // that was cut off last. It is nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
-	if reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
+	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.cut) > 0 }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
 	}
 	var newest earshot.Event
