@@ -80,8 +80,8 @@ type House interface {
 	Infirmary
 	Counter
 
-	// Say admits a message, as Admit does, and returns what its author is told of whom it
-	// does not reach, such as that nobody is called so; it may be empty.
+	// Say admits a message, as Admit does. The hint tells its author whom the message does not
+	// reach; it may be empty.
 	Say(ctx context.Context, e earshot.Event) (hint string, err error)
 	Keeper
 

@@ -75,13 +75,13 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 	return c.Attach(a.ctx, types, o, called)
 }
 
-// visit looks in at the earshot that runs as whoever is at this terminal. Enter is
-// how they say who they are.
+// visit connects to the earshot that runs, for a command that only reads. Enter asks the
+// person at this terminal who they are; somebody unknown is refused.
 func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	return a.arrive(&server.Client{Socket: cfg.Server.Path()}, i, room, enter)
 }
 
-// comes is visit for who is about to say something: they may be somebody new.
+// comes is visit for a command that says something: the person may be somebody new.
 func (a *app) comes(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	return a.arrive(&server.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
 }

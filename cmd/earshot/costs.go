@@ -31,12 +31,12 @@ import (
 const costsFile = "usage.json"
 
 const (
-	// noting is how often that is written down, if it has changed: as much as may be lost when
-	// the machine loses its power.
-	noting = 10 * time.Second
+	// saveInterval is how often the costs are written down, if they have changed: a loss of power
+	// loses no more.
+	saveInterval = 10 * time.Second
 
-	// plugging is how often it is looked whether the machine runs on its battery.
-	plugging = 30 * time.Second
+	// batteryInterval is how often it is looked whether the machine runs on its battery.
+	batteryInterval = 30 * time.Second
 )
 
 // costs are what the models of a house have cost. They may be used from many goroutines, and
@@ -186,11 +186,11 @@ func (a *app) forewarn(cfg *config.Config) {
 // not to think unasked, or none any more, until ctx ends.
 func (d *daemon) counting(ctx context.Context) {
 	defer d.costs.save()
-	write, look := time.NewTicker(noting), time.NewTicker(plugging)
+	write, look := time.NewTicker(saveInterval), time.NewTicker(batteryInterval)
 	defer write.Stop()
 	defer look.Stop()
 	was := ""
-	d.plugged()
+	d.checkBattery()
 	for {
 		if now := d.rests(); now != was {
 			was = now
@@ -203,15 +203,15 @@ func (d *daemon) counting(ctx context.Context) {
 		case <-write.C:
 			d.costs.save()
 		case <-look.C:
-			d.plugged()
+			d.checkBattery()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// plugged looks what the machine runs on.
-func (d *daemon) plugged() {
+// checkBattery looks what the machine runs on.
+func (d *daemon) checkBattery() {
 	d.costs.battery.Store(d.costs.supplies != "" && power.OnBattery(d.costs.supplies))
 }
 
@@ -240,7 +240,7 @@ func spentOn(d usage.Day) string {
 	}
 	parts := []string{
 		plural(made(usage.Reply), "reply", "replies"), count(made(usage.Thought), "thought"),
-		tokens(all.Tokens()), inTime(all.Seconds) + " of model time",
+		tokens(all.Tokens()), modelTime(all.Seconds) + " of model time",
 	}
 	text := strings.Join(parts, ", ")
 	if all.Estimated > 0 {
@@ -254,7 +254,7 @@ func spentOn(d usage.Day) string {
 	if n := d.Sum(usage.Unasked).Made; n > 0 {
 		text += count(int(n), "thought") + ", "
 	}
-	return text + tokens(unasked.Tokens()) + ", " + inTime(unasked.Seconds)
+	return text + tokens(unasked.Tokens()) + ", " + modelTime(unasked.Seconds)
 }
 
 // tokens writes a number of tokens as people read large ones.
@@ -269,8 +269,8 @@ func tokens(n int64) string {
 	return text + " tokens"
 }
 
-// inTime writes some seconds as people read them.
-func inTime(seconds float64) string {
+// modelTime writes some seconds as people read them.
+func modelTime(seconds float64) string {
 	d := time.Duration(min(seconds, 1e9) * float64(time.Second))
 	switch {
 	case d < time.Minute:

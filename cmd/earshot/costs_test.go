@@ -152,7 +152,7 @@ func TestOnBattery(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			time.Sleep(plugging + time.Second)
+			time.Sleep(batteryInterval + time.Second)
 			synctest.Wait()
 		}
 		thought := func() int64 { return h.today().Sum(usage.Unasked).Made }

@@ -82,7 +82,7 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 		known: r.Known(), own: r.owner.ID,
 		strangers: r.config().ExternalActors.AllowDynamicCreation, anonymous: r.config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
-			if err := r.names(ctx, name); err != nil {
+			if err := r.nameOwner(ctx, name); err != nil {
 				return err
 			}
 			who, around, err = r.gate.pass(ctx, r.account, server.Claim{Name: name, Token: secret, New: true})
@@ -98,9 +98,10 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 	return who, around, keepIdentity(who)
 }
 
-// names gives whose account it is the name that the first person here says, who is probably
-// that one, if nobody else is known: whoever came in beside them could set nothing up.
-func (r *resident) names(ctx context.Context, name string) error {
+// nameOwner gives the person whose account this is the name that is typed at the first start,
+// where nobody else is known. Otherwise a new name would be a second person, who may change
+// no settings.
+func (r *resident) nameOwner(ctx context.Context, name string) error {
 	known := r.Known()
 	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.owner.ID || name == anonymous ||
 		participants.Key(name) == participants.Key(known[0].Name) || !r.config().ExternalActors.AllowDynamicCreation {

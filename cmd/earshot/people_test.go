@@ -84,25 +84,29 @@ func TestWhoAreYou(t *testing.T) {
 	w.await("nobody came in after 3 tries", 1)
 }
 
+// enters runs a command, answers who it is where the question shows something, and leaves when
+// /identity has answered.
+func (h *home) enters(command, shows, typed, is string) {
+	h.t.Helper()
+	w := h.begin(command)
+	w.await(shows, 1)
+	w.types(typed + "\r")
+	w.await(">", 1)
+	w.says("/identity")
+	w.await(is, 1)
+	w.types("\x04")
+	if code := w.ended(); code != success {
+		h.t.Errorf("%s, %s: it ends with %d", shows, typed, code)
+	}
+}
+
 // TestFirstName: the first person here, where nobody else is known, gives whose account it is
 // their name, and may do all that one may. Who comes in beside them later is somebody else.
 func TestFirstName(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.scripted("reply: Yes.\n")
-	comes := func(offered, typed, is string) {
-		t.Helper()
-		w := h.begin("run")
-		w.await(offered, 1)
-		w.types(typed + "\r")
-		w.await(">", 1)
-		w.says("/identity")
-		w.await(is, 1)
-		w.says("/exit")
-		if code := w.ended(); code != success {
-			t.Errorf("%s: it ends with %d", typed, code)
-		}
-	}
+	comes := func(offered, typed, is string) { t.Helper(); h.enters("run", offered, typed, is) }
 	comes("may change settings", "Earshot\rEve", "You are Eve")
 	comes("1 Eve may change settings", "", "You operate this machine's earshot.")
 	comes("1 Eve may change settings", "Jo", "You are Jo")
@@ -117,16 +121,7 @@ func TestYesterdaysName(t *testing.T) {
 	h.daemon()
 	comes := func(offered, typed, is string) {
 		t.Helper()
-		w := h.begin("chat")
-		w.await("a number, a new name, anonymous ["+offered+"]:", 1)
-		w.types(typed + "\r")
-		w.await(">", 1)
-		w.says("/identity")
-		w.await(is, 1)
-		w.types("\x04")
-		if code := w.ended(); code != success {
-			t.Errorf("%s: it ends with %d", offered, code)
-		}
+		h.enters("chat", "a number, a new name, anonymous ["+offered+"]:", typed, is)
 	}
 	comes("1", "2", "You are Ann")
 	comes("Ann", "", "You are Ann")

@@ -74,7 +74,7 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 		if r.company(who) <= 1 && len(names.Nearest(d.Unknown[0], 1)) == 0 {
 			alone = "Without the @ I answer"
 		}
-	case Alone: // "@Override" is no call, and whoever is alone is answered anyway
+	case Alone: // "@Override" calls nobody, and a person who is alone is answered in any case
 		d.Unknown = slices.DeleteFunc(d.Unknown, func(u string) bool { return len(names.Nearest(u, 1)) == 0 })
 	}
 	a.hint = sentences(a.hint, r.retired(d.Former, who), names.Hint(d), alone)
@@ -192,8 +192,8 @@ func (r *Room) roster() *participants.Roster {
 	return &made
 }
 
-// rosterWith is roster with those who write from elsewhere, as a program does: whoever is
-// answered is there for it.
+// rosterWith adds the people who wrote through a program to the roster: who is answered takes
+// part in that turn.
 func (r *Room) rosterWith(writers []participants.Participant) *participants.Roster {
 	is := r.roster()
 	external := is.External
@@ -309,7 +309,8 @@ func (r *Room) advise(e earshot.Event, a aim) {
 	}
 }
 
-// advice is what who wrote something is told of whom it reaches; empty if there is nothing.
+// advice tells the author of a message that it reaches nobody, or not everybody whom it calls.
+// It is empty if there is nothing to tell.
 func (r *Room) advice(a aim) string {
 	if a.hint == "" && a.lost && r.is().Answers() && r.cfg.Settings().Enabled {
 		return "nobody was called, so nobody answers; begin with " + r.agents()[0].Name + ", and I do"
@@ -317,8 +318,8 @@ func (r *Room) advice(a aim) string {
 	return a.hint
 }
 
-// Advice returns what who has just written a message is told of whom it reaches, such as
-// that nobody is called so; empty if there is nothing, or the room does not remember it.
+// Advice tells the author of a new message that it reaches nobody, or not everybody whom it
+// calls. It is empty if there is nothing to tell, or the room does not remember the message.
 // It is what is shown at the outlet beside the sense by which they write, if there is one.
 func (r *Room) Advice(message earshot.EventID) string {
 	r.mu.Lock()

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// dawns is how long it takes until a voice that has begun is noticed: who lets go of the
-	// key within it has said something all the same.
-	dawns = 500 * time.Millisecond
+	// onsetDelay is how long it takes to notice that a voice has begun. A person who lets go of
+	// the key within that time has said something all the same.
+	onsetDelay = 500 * time.Millisecond
 
-	// letGo is for how long what was being said when the key was let go is still heard to
-	// its end: people let go on the last syllable, and a recogniser wants the pause after it.
-	letGo = 4 * time.Second
+	// releaseLimit is how long the end of a sentence is awaited after the key was let go: people
+	// let go on the last syllable, and a recogniser wants the pause after it.
+	releaseLimit = 4 * time.Second
 )
 
 // Keys are those that somebody holds to talk.
@@ -32,7 +32,7 @@ type keys struct {
 // is muted again afterwards, unless somebody has said meanwhile what it is to be. A stricter
 // mode is an error.
 //
-// Release waits, within letGo, for the end of what is just being said, and is called once.
+// Release waits, within releaseLimit, for the end of what is just being said, and is called once.
 // Both may be called from many goroutines.
 func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func(), err error) {
 	en, err := r.press(by)
@@ -88,9 +88,9 @@ func (r *Room) keyed(by earshot.ParticipantID, m earshot.ModeChange) earshot.Eve
 
 // finishes waits until nobody speaks any more, for a while.
 func (r *Room) finishes() {
-	most := time.After(letGo)
+	most := time.After(releaseLimit)
 	select {
-	case <-time.After(dawns):
+	case <-time.After(onsetDelay):
 	case <-r.shut:
 		return
 	}
