@@ -64,7 +64,8 @@ func TestAVoiceThatJustEndsParksNobody(t *testing.T) {
 				defer h.stop()
 				synctest.Wait()
 				h.Admit(t.Context(), sound(stage))
-				if !room.Parked(h.Room) {
+				// A phrase is over when it is heard: the owner may have let the mind go already.
+				if stage == earshot.VoiceBegan && !room.Parked(h.Room) {
 					t.Error("the mind is not parked")
 				}
 				time.Sleep(20 * time.Second)
