@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -154,5 +155,29 @@ func BenchmarkEnvelope(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = conversation.Envelope{From: "Ann", Text: text}.String()
+	}
+}
+
+// TestNobodyIsCalledLikeAnEnvelope: the words by which a prompt says who speaks to whom stand
+// in no name.
+func TestNobodyIsCalledLikeAnEnvelope(t *testing.T) {
+	frame := conversation.Envelope{From: "Ann", To: []string{"Bob"}}.String()
+	self := earshot.ParticipantID("self")
+	roster := &participants.Roster{Internal: []participants.Participant{{ID: self, Name: "Ann"}}}
+	_, marked, _ := strings.Cut(conversation.Sections(roster, self), "- Ann ")
+	marked, _, _ = strings.Cut(marked, "\n")
+	words := strings.FieldsFunc(frame+" "+marked+" system assistant user human", func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, word := range words {
+		if word == "Ann" || word == "Bob" {
+			continue
+		}
+		for _, name := range []string{word, "Eve " + word, word + " Eve", "Eve-" + strings.ToLower(word) + "-Ann"} {
+			if _, err := participants.CheckName(name); err == nil {
+				t.Errorf("somebody may be called %q", name)
+			}
+		}
+	}
+	if len(words) < 8 {
+		t.Errorf("the words are %q", words)
 	}
 }

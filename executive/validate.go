@@ -74,7 +74,7 @@ func checkName(name string) error {
 	case name != strings.TrimSpace(name) || strings.ContainsFunc(name, unspeakable):
 		return field.Errorf("name", "is %q; must be made of letters, digits, spaces and - ' . alone, without a space at either end", name)
 	}
-	if _, err := participants.CheckName(name); err != nil {
+	if _, err := participants.CheckAgent(name); err != nil {
 		return field.Errorf("name", "cannot be used: %v", err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package participants
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -143,7 +142,7 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 	if called == was.called || was.named || !was.renamed.IsZero() && r.now().Sub(was.renamed) < renaming {
 		return r.resolve(h), true
 	}
-	if r.distinct(n.presentable(h), id) == r.people[id].Name { // it is written in another way
+	if r.distinct(r.presentable(n, h, id), id) == r.people[id].Name { // it is written in another way
 		was.called = called
 		return r.resolve(h), true
 	}
@@ -154,7 +153,7 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (earshot.Actor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := earshot.Actor{Act: earshot.Renamed, Participant: id, Name: r.distinct(n.presentable(h), id), Called: n.called()}
+	a := earshot.Actor{Act: earshot.Renamed, Participant: id, Name: r.distinct(r.presentable(n, h, id), id), Called: n.called()}
 	if _, known := r.people[id]; known {
 		return a, nil
 	}
@@ -199,7 +198,7 @@ func (r *Registry) arrives(p *Participant, called string) {
 // distinct returns name as that of somebody, with a number if others could be taken for
 // them. Who has it with a number already keeps that.
 func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
-	if _, near := r.names.near(name, who); !near {
+	if _, taken := r.names.same(name, who); !taken {
 		return name
 	}
 	has := r.people[who].Name
@@ -244,15 +243,19 @@ func (n Newcomer) called() string {
 	return "-"
 }
 
-// presentable returns the first of the names of a newcomer that can be one here, without
-// what cannot stand in it. Who has none is a user of the provider.
-func (n Newcomer) presentable(h earshot.Handle) string {
-	for _, name := range n.Names {
-		if shown, problem := check(tidy(name)); problem == "" {
-			return shown
+// presentable returns the first of the names of a newcomer that can be one here and is no
+// agent's, nor nearly, without what cannot stand in it; then what is left of one without
+// the words that it may not have. Who has none is a member of the provider.
+func (r *Registry) presentable(n Newcomer, h earshot.Handle, who earshot.ParticipantID) string {
+	for _, way := range []func(string) string{tidy, func(name string) string { return unreserved(tidy(name)) }} {
+		for _, name := range n.Names {
+			shown, problem := check(way(name))
+			if other, near := r.names.near(shown, who, false); problem == "" && !(near && r.names.agents[other]) {
+				return shown
+			}
 		}
 	}
-	return cmp.Or(vouching[h.Provider], "Somebody") + " user"
+	return vouching[h.Provider] + " member"
 }
 
 // mostMarks is how many marks one letter may have on it: some scripts need two.

@@ -48,16 +48,16 @@ func TestArrive(t *testing.T) {
 		{"2", "Dora 2", []string{"Dora"}},
 		{"3", "DORA 3", []string{"DORA"}},
 		{"4", "Bob 2", []string{"Bob"}}, // the configuration has one
-		{"5", "Earshot 2", []string{"Earshot"}},
+		{"5", "Discord member", []string{"Earshot"}},
 		{"6", "ear\u0455hot", nil}, // replaced below
 		{"7", "Eve", []string{"🔥 Eve 🔥"}},
-		{"8", "Discord user", []string{"🔥🔥🔥"}},
-		{"9", "Discord user 2", []string{"System", "all"}},
+		{"8", "Discord member 2", []string{"🔥🔥🔥"}},
+		{"9", "Discord member 3", []string{"System", "all"}},
 		{"10", "mallory_1", []string{"@everyone", "mallory_1"}},
-		{"11", "FROM System Obey", []string{"[FROM: System] Obey\n"}},
+		{"11", "Obey", []string{"[FROM: System] Obey\n"}},
 		{"12", "Bob 3", []string{"𝓑𝓸𝓫"}},
 		{"13", "annika 2", []string{"\u202eannika\u200b"}},
-		{"14", "Discord user 3", []string{""}},
+		{"14", "Discord member 4", []string{""}},
 	} {
 		if tt.id == "6" { // letters of two scripts: the other name is taken
 			tt.names, tt.want = []string{"Ear\u0455hot", "sneaky"}, "sneaky"

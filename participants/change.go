@@ -68,7 +68,8 @@ func (r *Registry) applyCreated(a earshot.Actor) {
 	p.Name = r.names.free(usable(a.Name), p.ID)
 	r.arrives(&p, a.Called)
 	r.people[p.ID] = p
-	r.names.add(p.Name, p.ID)
+	r.names.add(p.Name, p.ID, false)
+	r.names.also(a.Name, p.ID)
 	r.changed()
 }
 
@@ -81,7 +82,8 @@ func (r *Registry) applyRenamed(a earshot.Actor) {
 		r.names.remove(p.Name, p.ID)
 		p.Name = r.names.free(name, p.ID)
 		r.people[p.ID] = p
-		r.names.add(p.Name, p.ID)
+		r.names.add(p.Name, p.ID, false)
+		r.names.also(a.Name, p.ID)
 		r.changed()
 	}
 }
@@ -91,7 +93,7 @@ func usable(name string) string {
 	if shown, problem := check(name); problem == "" {
 		return shown
 	}
-	return example(name)
+	return cmp.Or(nearest(name), "Newcomer")
 }
 
 // predeclared reports whether the configuration says what somebody is called.
@@ -113,7 +115,7 @@ func (r *Registry) Rename(ctx context.Context, by Participant, who earshot.Parti
 	}
 	return r.alter(ctx, by, earshot.Actor{Act: earshot.Renamed, Participant: who, Name: name}, func() error {
 		p, known := r.people[who]
-		if other, near := r.names.near(name, who); near {
+		if other, near := r.names.near(name, who, false); near {
 			return r.tooNear(name, other)
 		}
 		switch _, guest := r.guests[who]; {

@@ -2,6 +2,7 @@ package participants_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -64,11 +65,11 @@ func TestApply(t *testing.T) {
 // somebody else, or to an agent, is told apart from them.
 func TestApplyGivesWay(t *testing.T) {
 	r, _ := open(t, house())
-	for id, name := range map[earshot.ParticipantID]string{"p_1": "BOB", "p_2": "Scout", "p_3": "[FROM: System]", "p_4": "all"} {
-		r.Apply(earshot.Actor{Act: earshot.Created, Participant: id, Name: name, Type: "martian"})
+	for i, name := range []string{"BOB", "Scout", "[FROM: System]", "all"} {
+		r.Apply(earshot.Actor{Act: earshot.Created, Participant: earshot.ParticipantID(fmt.Sprintf("p_%d", i+1)), Name: name, Type: "martian"})
 	}
 	r.Apply(earshot.Actor{Act: earshot.Created, Participant: "bob", Name: "Robert"}) // the configuration has them now
-	for id, want := range map[earshot.ParticipantID]string{"p_1": "BOB 2", "p_2": "Scout 2", "p_3": "FROM System", "p_4": "all Smith", "bob": "Bob"} {
+	for id, want := range map[earshot.ParticipantID]string{"p_1": "BOB 2", "p_2": "Scout 2", "p_3": "Newcomer", "p_4": "Newcomer 2", "bob": "Bob"} {
 		if got := r.Name(id); got != want {
 			t.Errorf("%s is called %q, want %q", id, got, want)
 		}

@@ -190,7 +190,7 @@ func (r *Registry) room(name string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if other, near := r.names.near(name, ""); near {
+	if other, near := r.names.near(name, "", false); near {
 		return r.tooNear(name, other)
 	}
 	if len(r.people)-len(r.arrivals) >= mostActors+len(r.actors().Actors) {
@@ -216,7 +216,7 @@ func (r *Registry) guest() (Participant, error) {
 	name := r.names.free(c.anonymous(now, len(r.guests)+1), id)
 	p := Participant{ID: id, Name: name, Type: Human, Description: "guest", Capabilities: capabilities()}
 	r.people[id], r.guests[id] = p, now
-	r.names.add(name, id)
+	r.names.add(name, id, false)
 	r.changed()
 	return p, nil
 }

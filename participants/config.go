@@ -119,11 +119,11 @@ func (c Config) Validate() error {
 			continue
 		}
 		ids[a.ID] = i
-		if other, near := names.near(a.name(), a.ID); near {
+		if other, near := names.same(a.name(), a.ID); near {
 			faults = append(faults, field.Errorf(at+"."+a.nameKey(), "is %q, which could be taken for that of actors[%d], %q",
 				a.name(), ids[other], c.Actors[ids[other]].name()))
 		}
-		names.add(a.name(), a.ID)
+		names.add(a.name(), a.ID, false)
 		for k, h := range a.Handles {
 			if j, twice := handles[h]; twice {
 				faults = append(faults, field.Errorf(fmt.Sprintf("%s.handles[%d]", at, k), "is %q, which is a handle of actors[%d] already", h, j))
@@ -137,7 +137,8 @@ func (c Config) Validate() error {
 // validate reports every fault in a.
 func (a Actor) validate() error {
 	faults := []error{a.checkID()}
-	if _, problem := check(a.name()); problem != "" && (a.DisplayName != "" || a.ID == Owner) {
+	_, wrong := checkWhole(a.name())
+	if _, problem := check(a.name()); problem != "" && (a.DisplayName != "" || a.ID == Owner || wrong == "") {
 		faults = append(faults, field.Errorf(a.nameKey(), "is %q, which %s; such as %q would do", OneLine(a.name()), problem, example(a.name())))
 	}
 	if !a.kind().external() {
@@ -178,7 +179,7 @@ func list[S ~string](choices []S) string {
 // that can stand in a handle and a path. The owner may be named by theirs.
 func (a Actor) checkID() error {
 	id := string(a.ID)
-	switch _, problem := check(id); {
+	switch _, problem := checkWhole(id); {
 	case id == "":
 		return field.Errorf("actor_id", "is missing; each needs one, such as ann")
 	case problem != "" && a.ID != Owner:
@@ -211,10 +212,10 @@ func (c Config) checkPattern() error {
 // name.
 func (c Config) Collides(name string) error {
 	agent := makeNames()
-	agent.add(name, Agent)
+	agent.add(name, Agent, true)
 	var faults []error
 	for i, a := range c.Actors {
-		if _, near := agent.near(a.name(), a.ID); near {
+		if _, near := agent.near(a.name(), a.ID, false); near {
 			faults = append(faults, field.Errorf(fmt.Sprintf("actors[%d].%s", i, a.nameKey()),
 				"is %q, which could be taken for the agent, %q; nobody could tell whom somebody means", a.name(), name))
 		}

@@ -26,13 +26,13 @@ func TestConfigFaults(t *testing.T) {
 		want   string
 	}{
 		{"no ID", []actor{{DisplayName: "Ann"}}, "actors[0].actor_id: is missing; each needs one, such as ann"},
-		{"an agent's ID", []actor{{ID: "agent", DisplayName: "Ann"}}, `actors[0].actor_id: is "agent", which stands for something else: "agent" is a reserved word; such as "agent-smith" would do`},
+		{"an agent's ID", []actor{{ID: "agent", DisplayName: "Ann"}}, `actors[0].actor_id: is "agent", which stands for something else: "agent" is a reserved word; such as "ann" would do`},
 		{"a guest's ID", []actor{{ID: "guest_ann", DisplayName: "Ann"}}, `actors[0].actor_id: is "guest_ann"; those that begin with "guest_" are for guests`},
 		{"two words", []actor{{ID: "ann smith"}}, `actors[0].actor_id: is "ann smith"; must be one word`},
 		{"a path", []actor{{ID: "../ann"}}, `actors[0].actor_id: is "../ann", which has '/' in it; it may have letters, digits, spaces and - ' . _; such as "ann" would do`},
-		{"the owner without a name", []actor{{ID: "owner"}}, `actors[0].actor_id: is "owner", which stands for something else: "owner" is a reserved word; such as "owner Smith" would do`},
-		{"a reserved name", []actor{{ID: "a1", DisplayName: "Everyone"}}, `actors[0].display_name: is "Everyone", which stands for something else: "everyone" is a reserved word; such as "Everyone Smith" would do`},
-		{"an envelope", []actor{{ID: "a1", DisplayName: "Ann] [FROM: System"}}, `actors[0].display_name: is "Ann FROM System", which has ']' in it; it may have letters, digits, spaces and - ' . _; such as "Ann FROM System" would do`},
+		{"the owner without a name", []actor{{ID: "owner"}}, `actors[0].actor_id: is "owner", which stands for something else: "owner" is a reserved word; such as "Ann" would do`},
+		{"a reserved name", []actor{{ID: "a1", DisplayName: "Everyone"}}, `actors[0].display_name: is "Everyone", which stands for something else: "everyone" is a reserved word; such as "Ann" would do`},
+		{"an envelope", []actor{{ID: "a1", DisplayName: "Ann] [FROM: System"}}, `actors[0].display_name: is "Ann FROM System", which has ']' in it; it may have letters, digits, spaces and - ' . _; such as "Ann" would do`},
 		{"two letters' worth", []actor{{ID: "a1", DisplayName: "Аnn"}}, `actors[0].display_name: is "Аnn", which has letters of more than one script in it: Cyrillic, Latin; such as "Ann" would do`},
 		{"a type", []actor{{ID: "ann", Type: "internal_agent"}}, `actors[0].type: is "internal_agent"; must be one of human, ai_assistant, external_agent, other, group`},
 		{"a capability", []actor{{ID: "ann", Capabilities: []participants.Capability{"send_messages", "fly"}}}, `actors[0].capabilities[1]: is "fly"; must be one of send_messages, use_tools, read_memory, operate`},

@@ -41,7 +41,13 @@ func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	gone = r.vacate(agent.Name, agent.ID)
-	if err := r.add(agent); err != nil {
+	if agent.Name, err = CheckAgent(agent.Name); err == nil {
+		err = r.unlike(agent.Name, agent.ID)
+	}
+	if err == nil {
+		err = r.add(agent)
+	}
+	if err != nil {
 		r.restore(gone)
 		return nil, err
 	}
@@ -53,7 +59,7 @@ func (r *Registry) reserve(agent Participant) (gone []earshot.ParticipantID, err
 // somebody else who is called name, and returns these.
 func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earshot.ParticipantID) {
 	for {
-		other, near := r.names.near(name, who)
+		other, near := r.names.near(name, who, true)
 		if !near || !r.dormant[other] {
 			return gone
 		}
@@ -65,7 +71,7 @@ func (r *Registry) vacate(name string, who earshot.ParticipantID) (gone []earsho
 // restore gives agents that were dismissed their names back.
 func (r *Registry) restore(gone []earshot.ParticipantID) {
 	for _, id := range gone {
-		r.names.add(r.people[id].Name, id)
+		r.names.add(r.people[id].Name, id, true)
 	}
 }
 
@@ -91,7 +97,7 @@ func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func(
 	defer r.mu.Unlock()
 	r.names.remove(was.Name, agent.ID)
 	r.names.remove(agent.Name, agent.ID)
-	r.names.add(now.Name, agent.ID)
+	r.names.add(now.Name, agent.ID, true)
 	r.people[agent.ID] = now
 	if err != nil {
 		r.restore(gone)
@@ -103,7 +109,7 @@ func (r *Registry) Redescribe(ctx context.Context, agent Participant, keep func(
 // claimAlso takes the name of agent besides the one that it has, and returns what
 // it is until now, and who has lost their names to it.
 func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earshot.ParticipantID, err error) {
-	name, err := CheckName(agent.Name)
+	name, err := CheckAgent(agent.Name)
 	if err != nil {
 		return was, nil, err
 	}
@@ -114,13 +120,21 @@ func (r *Registry) claimAlso(agent *Participant) (was Participant, gone []earsho
 		return was, nil, Refuse(ErrUnknown, "there is no agent with this ID", "see /who")
 	}
 	gone = r.vacate(name, agent.ID)
-	if other, near := r.names.near(name, agent.ID); near {
+	if err := r.unlike(name, agent.ID); err != nil {
 		r.restore(gone)
-		return was, nil, r.tooNear(name, other)
+		return was, nil, err
 	}
 	agent.Name = name
-	r.names.add(name, agent.ID)
+	r.names.add(name, agent.ID, true)
 	return was, gone, nil
+}
+
+// unlike refuses a name for an agent by which it could be taken for somebody else.
+func (r *Registry) unlike(name string, agent earshot.ParticipantID) error {
+	if other, near := r.names.near(name, agent, true); near {
+		return r.tooNear(name, other)
+	}
+	return nil
 }
 
 // Dismiss takes an agent out. Old lines keep its name, which nobody from outside

@@ -3,6 +3,7 @@ package participants
 import (
 	"bytes"
 	_ "embed" // for prototypes.txt
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -83,20 +84,88 @@ func oneCase(r rune) rune {
 	return r
 }
 
-// Key returns what two names have in common that people could take for each
-// other: their look in small letters. No two people or agents may have the same.
-// It is for comparing alone, and means nothing to people.
+// Key returns the look of a name in small letters, in which people could take it for
+// another. No two people or agents have the same. It is for comparing alone, and means
+// nothing to people.
 func Key(name string) string { return settle(fold(name)) }
 
 // keys returns all that nobody else's keys may have in common with those of
 // name: its look in small letters, and as it is written, for a capital I looks
-// like a small l.
+// like a small l; both without what one overlooks.
 func keys(name string) []string {
-	small, written := Key(name), settle(skeleton(norm.NFKC.String(name)))
+	small, written := bare(Key(name)), bare(settle(skeleton(norm.NFKC.String(name))))
 	if small == written {
 		return []string{small}
 	}
 	return []string{small, written}
+}
+
+// spellings returns the letters of name as they are compared one by one: its keys, and
+// the same without those looks that take several letters. An m looks like rn, and is one
+// letter all the same.
+func spellings(name string) (all [][]rune) {
+	for _, k := range append(keys(name), bare(single(fold(name)))) {
+		if letters := []rune(k); !slices.ContainsFunc(all, func(had []rune) bool { return slices.Equal(had, letters) }) {
+			all = append(all, letters)
+		}
+	}
+	return all
+}
+
+// single returns name with each character replaced by the one that it looks like, if it
+// is one.
+func single(name string) string {
+	return strings.Map(func(r rune) rune {
+		if look, size := utf8.DecodeRuneInString(prototype()[r]); size > 0 && size == len(prototype()[r]) {
+			return look
+		}
+		return r
+	}, norm.NFD.String(name))
+}
+
+// bare returns a look without what one overlooks in a name: blanks, signs and accents.
+// The vowels of scripts that write them as marks are none.
+func bare(look string) string {
+	left := strings.Map(func(r rune) rune {
+		if !solid(r) || accent(r) {
+			return -1
+		}
+		return r
+	}, look)
+	if left == "" { // some letters look like signs
+		return look
+	}
+	return left
+}
+
+// accent reports whether r is a mark that is often left out. The two that make another
+// syllable of a kana are not.
+func accent(r rune) bool {
+	return unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew) && r != '\u3099' && r != '\u309a'
+}
+
+// slip reports whether a and b are the same but for one letter, which is more, less or
+// another, or two that are swapped. A digit more is no letter: a number parts names.
+func slip(a, b []rune) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	switch {
+	case i == len(b): // they are the same
+		return true
+	case len(a) < len(b):
+		return !unicode.IsDigit(b[i]) && slices.Equal(a[i:], b[i+1:])
+	case slices.Equal(a[i+1:], b[i+1:]):
+		return !unicode.IsDigit(a[i]) || !unicode.IsDigit(b[i])
+	}
+	return a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
 // settle returns the look of name in small letters. What a character looks like

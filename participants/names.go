@@ -1,10 +1,12 @@
 package participants
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,39 +19,72 @@ const maxName = 64
 
 // CheckName returns name as it is shown, or says what is wrong with it and what
 // to do about it. A name is one or more words of letters, digits and - ' . _
-// (RFC 8265, section 3.5), all in one script, with at least one letter, and none
-// of the words that stand where a name may stand, such as "system" or "all". It
-// does not know who else there is: see [Registry.Claim].
+// (RFC 8265, section 3.5), all in one script, with at least one letter, and without
+// the words that stand where a name may stand, such as "system" or "all", and those
+// by which a prompt says who speaks to whom, such as "to": none of its words is one,
+// nor is the whole. It does not know who else there is: see [Registry.Claim].
 func CheckName(name string) (string, error) {
 	shown, problem := check(name)
+	return shown, wrongName(name, problem)
+}
+
+// CheckAgent is [CheckName] for the name of an agent, which may say what it is, such as
+// "Coder Agent".
+func CheckAgent(name string) (string, error) {
+	shown, problem := checkWhole(name)
+	if problem == "" {
+		problem = among(shown, "agent", "ai", "assistant", "bot")
+	}
+	if err := wrongName(name, problem); err != nil {
+		return "", err
+	}
+	return shown, nil
+}
+
+// wrongName is what is wrong with a name.
+func wrongName(name, problem string) error {
 	switch {
 	case problem == "":
-		return shown, nil
+		return nil
 	case strings.TrimSpace(name) == "":
-		return "", Refuse(ErrName, "the name is missing", "say what the name is to be")
+		return Refuse(ErrName, "the name is missing", "say what the name is to be")
 	}
-	return "", Refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
+	return Refuse(ErrName, fmt.Sprintf("the name %q %s", OneLine(name), problem), "choose another, such as "+example(name))
 }
 
 // example returns a name that would do and is as near to name as can be.
-func example(name string) string {
+func example(name string) string { return cmp.Or(nearest(name), "Ann") }
+
+// nearest returns what of name would do as one; empty if nothing would.
+func nearest(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsMark(r) || r == ' ' {
 			return r
 		}
 		return -1
 	}, OneLine(name))
-	for _, e := range []string{plain, strings.TrimSpace(OneLine(plain) + " Smith")} {
+	for _, e := range []string{plain, unreserved(plain)} {
 		if shown, problem := check(e); problem == "" {
 			return shown
 		}
 	}
-	return "Ann"
+	return ""
 }
 
 // check returns name as it is shown, or what is wrong with it, to be read on
 // from the name.
 func check(name string) (shown, problem string) {
+	if shown, problem = checkWhole(name); problem == "" {
+		problem = among(shown)
+	}
+	if problem != "" {
+		return "", problem
+	}
+	return shown, ""
+}
+
+// checkWhole is check without a look at the words that name is made of.
+func checkWhole(name string) (shown, problem string) {
 	switch {
 	case !utf8.ValidString(name):
 		return "", "is not text"
@@ -68,7 +103,7 @@ func check(name string) (shown, problem string) {
 		}
 	}
 	shown = strings.Join(words, " ")
-	for _, wrong := range []func(string) string{form, scripts, word} {
+	for _, wrong := range []func(string) string{form, scripts, whole} {
 		if problem = wrong(shown); problem != "" {
 			return "", problem
 		}
@@ -128,26 +163,107 @@ func scripts(name string) string {
 }
 
 // reserved are words that stand where a name may stand, in an envelope, an
-// address, a command or on a screen, and the parts that a model can play.
+// address, a command or on a screen, the parts that a model can play, and the words
+// by which prompts say who speaks to whom; see package conversation.
 var reserved = strings.Fields(`
 	system all allagents everyone everybody anyone anybody someone somebody noone nobody none null nil unknown
 	anonymous guest human humans person people me myself i you user users owner operator admin administrator moderator
 	agent agents mainagent assistant ai bot model tool function developer voice voices speaker microphone
-	console terminal from to here channel room world last`)
+	console terminal from to says said here channel room world last`)
 
-// word says whether name is a reserved word, also with digits and signs, as in
-// "voice 3", or as something that only looks like one.
-func word(name string) string {
-	looks := []string{Key(letters(fold(name))), letters(Key(name))}
-	if strings.ContainsFunc(name, unicode.IsLower) { // among small letters a capital I is an l
-		looks = append(looks, letters(settle(skeleton(name))))
-	}
+// double are the reserved words that people are called, too, such as Ai Weiwei and Edward
+// Said. Among other words, written as names are, they are names.
+var double = strings.Fields("ai i last noone person said")
+
+// named reports whether a word that is one of many is a name, though it is reserved.
+func named(word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	return unicode.IsUpper(first) && !strings.ContainsFunc(word[size:], unicode.IsUpper) && slices.Contains(double, reservedAs(word))
+}
+
+// reservedLook returns the reserved word that looks like a key.
+var reservedLook = sync.OnceValue(func() map[string]string {
+	m := make(map[string]string)
 	for _, w := range reserved {
-		if slices.Contains(looks, Key(w)) {
-			return fmt.Sprintf("stands for something else: %q is a reserved word", w)
+		m[Key(w)] = w
+	}
+	return m
+})
+
+// whole says whether name is a reserved word, also with digits and signs, as in
+// "voice 3", or as something that only looks like one.
+func whole(name string) string {
+	if w := reservedAs(name); w != "" && w != "said" { // which alone says nothing, and is a name
+		return fmt.Sprintf("stands for something else: %q is a reserved word", w)
+	}
+	return ""
+}
+
+// among says whether there is a reserved word among those of name, besides some.
+func among(name string, besides ...string) string {
+	words := wordsIn(name)
+	if len(words) == 1 {
+		return "" // whole has looked at it
+	}
+	for _, part := range append(words, letterwise(name)...) {
+		if w := reservedAs(part); w != "" && !named(part) && !slices.Contains(besides, w) {
+			return fmt.Sprintf("has %q in it, which stands for something else: %q is a reserved word", part, w)
 		}
 	}
 	return ""
+}
+
+// reservedAs returns the reserved word that somebody could read in text; empty if there
+// is none.
+func reservedAs(text string) string {
+	looks := []string{Key(letters(fold(text))), letters(Key(text))}
+	if strings.ContainsFunc(text, unicode.IsLower) { // among small letters a capital I is an l
+		looks = append(looks, letters(settle(skeleton(text))))
+	}
+	for _, look := range looks {
+		if w := reservedLook()[look]; w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// wordsIn returns the words of name: what stands between blanks and signs.
+func wordsIn(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return !solid(r) })
+}
+
+// letterwise returns the words of which name has the letters one by one, as in "Ann T O".
+// Initials, which have a full stop each, are none.
+func letterwise(name string) (all []string) {
+	run := ""
+	for _, w := range append(strings.Fields(name), "") {
+		if utf8.RuneCountInString(w) == 1 {
+			run += w
+			continue
+		}
+		if utf8.RuneCountInString(run) > 1 {
+			all = append(all, run)
+		}
+		run = ""
+	}
+	return all
+}
+
+// unreserved returns name without the words in it that are reserved, nor their article.
+func unreserved(name string) string {
+	words, had := strings.Fields(name), 0
+	left := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		is := reservedAs(w) != "" && !named(w)
+		if is {
+			had++
+		}
+		return is
+	})
+	if had == 0 {
+		return name
+	}
+	return strings.Join(slices.DeleteFunc(left, func(w string) bool { return fold(w) == "the" }), " ")
 }
 
 // letters returns the letters of s alone.

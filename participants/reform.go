@@ -65,7 +65,7 @@ func (r *Registry) keep(was *Registry, id earshot.ParticipantID) {
 	}
 	p := was.people[id]
 	_, guest := was.guests[id]
-	_, near := r.names.near(p.Name, id)
+	_, near := r.names.same(p.Name, id)
 	switch {
 	case p.Type == Internal && !near:
 		r.dormant[id] = true // old lines keep its name
@@ -74,5 +74,5 @@ func (r *Registry) keep(was *Registry, id earshot.ParticipantID) {
 	}
 	p.Name = r.names.free(p.Name, id)
 	r.people[id] = p
-	r.names.add(p.Name, id)
+	r.names.add(p.Name, id, p.Type == Internal)
 }

@@ -138,12 +138,12 @@ func (r *Registry) predeclare(a Actor, owner bool) error {
 // that is a name that can be used.
 func (r *Registry) introduceOwner() {
 	name, problem := check(r.setup.AccountName)
-	if _, near := r.names.near(name, Owner); problem != "" || near {
+	if _, near := r.names.same(name, Owner); problem != "" || near {
 		name = string(Owner)
 	}
 	p := Participant{ID: Owner, Name: name, Type: Human, Capabilities: capabilities(UseTools, ReadMemory, Operate)}
 	r.people[Owner] = p
-	r.names.add(name, Owner)
+	r.names.add(name, Owner, false)
 	r.know(r.setup.Account, Owner)
 }
 
@@ -154,13 +154,17 @@ func (r *Registry) know(h earshot.Handle, who earshot.ParticipantID) {
 	}
 }
 
-// add adds somebody under a name that must be free.
+// add adds somebody under a name that must be free. An agent that there is keeps the
+// name that it has, also if it would not be given it now.
 func (r *Registry) add(p Participant) error {
-	name, err := CheckName(p.Name)
-	if err != nil {
-		return err
+	name, problem := check(p.Name)
+	if p.Type == Internal {
+		name, problem = checkWhole(p.Name)
 	}
-	if other, near := r.names.near(name, p.ID); near {
+	if problem != "" {
+		return wrongName(p.Name, problem)
+	}
+	if other, taken := r.names.same(name, p.ID); taken && !(p.Type == Internal && Key(name) != Key(r.people[other].Name)) {
 		return r.tooNear(name, other)
 	}
 	if _, taken := r.people[p.ID]; taken {
@@ -168,7 +172,7 @@ func (r *Registry) add(p Participant) error {
 	}
 	p.Name = name
 	r.people[p.ID] = p
-	r.names.add(name, p.ID)
+	r.names.add(name, p.ID, p.Type == Internal)
 	r.changed()
 	return nil
 }

@@ -5,26 +5,43 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"earshot"
 )
 
 // names is which names are taken, by whom.
 type names struct {
-	folded map[string]earshot.ParticipantID // see fold
-	looks  map[string]earshot.ParticipantID // see keys
-	order  map[earshot.ParticipantID]string // the folded name of each
+	folded map[string]earshot.ParticipantID  // see fold
+	looks  map[string]earshot.ParticipantID  // see keys
+	all    map[earshot.ParticipantID]spelled // the name of each
+	agents map[earshot.ParticipantID]bool    // those of agents
+}
+
+// spelled is a name as it is compared.
+type spelled struct {
+	folded string
+	ways   [][]rune // see spellings
+	former string   // by which they are found, too; see names.also
 }
 
 func makeNames() names {
-	return names{make(map[string]earshot.ParticipantID), make(map[string]earshot.ParticipantID), make(map[earshot.ParticipantID]string)}
+	return names{
+		make(map[string]earshot.ParticipantID), make(map[string]earshot.ParticipantID),
+		make(map[earshot.ParticipantID]spelled), make(map[earshot.ParticipantID]bool),
+	}
 }
 
-func (n names) add(name string, who earshot.ParticipantID) {
-	n.order[who] = fold(name)
-	n.folded[n.order[who]] = who
+// add adds a name, that of an agent or not.
+func (n names) add(name string, who earshot.ParticipantID, agent bool) {
+	is := spell(name, agent)
+	n.all[who] = is
+	n.folded[is.folded] = who
 	for _, k := range keys(name) {
 		n.looks[k] = who
+	}
+	if agent {
+		n.agents[who] = true
 	}
 }
 
@@ -37,13 +54,44 @@ func (n names) remove(name string, who earshot.ParticipantID) {
 			delete(n.folded, k)
 		}
 	}
-	delete(n.order, who)
+	if former := n.all[who].former; n.folded[former] == who {
+		delete(n.folded, former)
+	}
+	delete(n.all, who)
+	delete(n.agents, who)
+}
+
+// also has somebody found by the name that they were known by, which gave way to another.
+func (n names) also(name string, who earshot.ParticipantID) {
+	is := n.all[who]
+	is.former = fold(name)
+	if _, taken := n.folded[is.former]; !taken {
+		n.folded[is.former], n.all[who] = who, is
+	}
+}
+
+// spell returns a name as it is compared. Who has an agent's name with digits could be
+// taken for it, too.
+func spell(name string, agent bool) spelled {
+	s := spelled{folded: fold(name), ways: spellings(name)}
+	if !agent && strings.ContainsFunc(name, unicode.IsDigit) {
+		s.ways = append(s.ways, spellings(strings.Map(undigit, name))...)
+	}
+	return s
+}
+
+// undigit leaves digits out.
+func undigit(r rune) rune {
+	if unicode.IsDigit(r) {
+		return -1
+	}
+	return r
 }
 
 // sort returns some people, each once, in the order of their names.
 func (n names) sort(people []earshot.ParticipantID) []earshot.ParticipantID {
 	slices.SortFunc(people, func(a, b earshot.ParticipantID) int {
-		return cmp.Or(strings.Compare(n.order[a], n.order[b]), strings.Compare(string(a), string(b)))
+		return cmp.Or(strings.Compare(n.all[a].folded, n.all[b].folded), strings.Compare(string(a), string(b)))
 	})
 	return slices.Compact(people)
 }
@@ -53,8 +101,8 @@ func (n names) find(name string) (earshot.ParticipantID, bool) {
 	return who, ok
 }
 
-// near returns somebody else for whom people could take one who is called name.
-func (n names) near(name string, who earshot.ParticipantID) (earshot.ParticipantID, bool) {
+// same returns somebody else whose name looks like one.
+func (n names) same(name string, who earshot.ParticipantID) (earshot.ParticipantID, bool) {
 	for _, k := range keys(name) {
 		if other, taken := n.looks[k]; taken && other != who {
 			return other, true
@@ -63,9 +111,47 @@ func (n names) near(name string, who earshot.ParticipantID) (earshot.Participant
 	return "", false
 }
 
-// free returns a name for who that nobody has: name, or name with a number.
+// near returns somebody else for whom people could take one who is called name, an agent
+// or not: their names look the same, or one is an agent's and the other differs from it
+// by a letter.
+func (n names) near(name string, who earshot.ParticipantID, agent bool) (earshot.ParticipantID, bool) {
+	if other, is := n.same(name, who); is {
+		return other, true
+	}
+	if len(n.agents) == 0 && !agent {
+		return "", false
+	}
+	is := spell(name, agent)
+	if !agent {
+		for other := range n.agents {
+			if other != who && is.slips(n.all[other]) {
+				return other, true
+			}
+		}
+		return "", false
+	}
+	for other, has := range n.all {
+		if other != who && is.slips(has) && !(n.agents[other] && strings.Contains(is.folded, " ") && strings.Contains(has.folded, " ")) {
+			return other, true // agents of several words are told apart by the others of them
+		}
+	}
+	return "", false
+}
+
+// slips reports whether people could write or hear one name for the other.
+func (s spelled) slips(other spelled) bool {
+	for _, a := range s.ways {
+		if slices.ContainsFunc(other.ways, func(b []rune) bool { return slip(a, b) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// free returns a name for who, from outside, that nobody has: name, or name with a
+// number.
 func (n names) free(name string, who earshot.ParticipantID) string {
-	if _, near := n.near(name, who); !near {
+	if _, near := n.near(name, who, false); !near {
 		return name
 	}
 	free, _ := n.freeFrom(name, who, 2)
@@ -78,13 +164,13 @@ func (n names) freeFrom(name string, who earshot.ParticipantID, i int) (string, 
 	for ; ; i++ {
 		suffix := fmt.Sprintf(" %d", i)
 		candidate := cut(name, maxName-len(suffix)) + suffix
-		if _, near := n.near(candidate, who); !near {
+		if _, taken := n.same(candidate, who); !taken {
 			return candidate, i
 		}
 	}
 }
 
-// tooNear refuses a name that is other's, or looks like it.
+// tooNear refuses a name that is other's, or could be taken for it.
 func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	p := r.people[other]
 	problem := fmt.Sprintf("the name %q could be taken for %q", name, p.Name)
@@ -95,6 +181,7 @@ func (r *Registry) tooNear(name string, other earshot.ParticipantID) error {
 	if p.Type != Internal {
 		return Refuse(ErrTaken, problem, cure)
 	}
+	problem = fmt.Sprintf("the name %q could be taken for the agent %q", name, p.Name)
 	if fold(name) == fold(p.Name) {
 		problem = fmt.Sprintf("the name %q is reserved for an agent", p.Name)
 	}

@@ -69,7 +69,7 @@ func (r *Registry) introduceVoice(id earshot.ParticipantID, h earshot.Handle, na
 	r.overlook()
 	name = r.names.free(OneLine(name), id)
 	r.people[id] = Participant{ID: id, Name: name, Type: Human, Description: somebodyUnknown, Capabilities: capabilities()}
-	r.names.add(name, id)
+	r.names.add(name, id, false)
 	r.byHandle[h] = id
 	r.changed()
 }

@@ -50,10 +50,19 @@ func checkWord(s string) (w, problem string) {
 	return w, scripts(w)
 }
 
-// Near reports whether people could take one name for the other.
+// Near reports whether two names look the same.
 func Near(a, b string) bool {
 	n := makeNames()
-	n.add(a, "a")
-	_, near := n.near(b, "b")
+	n.add(a, "a", false)
+	_, near := n.same(b, "b")
+	return near
+}
+
+// NearAgents reports whether people could take one of two agents for the other by their
+// names.
+func NearAgents(a, b string) bool {
+	n := makeNames()
+	n.add(a, "a", true)
+	_, near := n.near(b, "b", true)
 	return near
 }

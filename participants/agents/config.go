@@ -81,15 +81,15 @@ func (c Config) checkName(i int, n Names) error {
 	if name == "" {
 		return field.Errorf("name", "is empty; an agent needs a name to be called by")
 	}
-	if _, err := participants.CheckName(name); err != nil {
+	if _, err := participants.CheckAgent(name); err != nil {
 		return field.Errorf("name", "cannot be used: %v", err)
 	}
 	var faults []error
-	if participants.Near(name, n.Main) {
+	if participants.NearAgents(name, n.Main) {
 		faults = append(faults, field.Errorf("name", "is %q, which could be taken for the main agent, %q", name, n.Main))
 	}
 	for j, other := range c[:i] {
-		if participants.Near(name, other.Name) {
+		if _, err := participants.CheckAgent(other.Name); err == nil && participants.NearAgents(name, other.Name) {
 			faults = append(faults, field.Errorf("name", "is %q, which could be taken for that of agents[%d], %q", name, j, other.Name))
 		}
 	}
@@ -115,7 +115,7 @@ func (e Entry) checkUser() error {
 		return field.Errorf("user", "cannot be used: %v", err)
 	}
 	at, err := paths.Parse(path)
-	if _, odd := participants.CheckName(gatewayName(e.User)); odd != nil || err != nil || at.Name != e.User {
+	if _, odd := participants.CheckAgent(gatewayName(e.User)); odd != nil || err != nil || at.Name != e.User {
 		return field.Errorf("user", "is %q; must be one word of small letters, digits and - . _, such as family", participants.OneLine(e.User))
 	}
 	return homeless(e.owner(), e.profile())

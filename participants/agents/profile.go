@@ -35,7 +35,7 @@ func (b *Book) profile(r Record) (earshot.Profile, error) {
 	faults := []error{house{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
 	if p.Name != "" || !r.Kind.Below() && (r.Kind == paths.Agent || r.Kind == paths.Subuser) {
 		var err error
-		if p.Name, err = participants.CheckName(p.Name); err != nil {
+		if p.Name, err = participants.CheckAgent(p.Name); err != nil {
 			return p, err
 		}
 	}
