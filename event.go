@@ -186,6 +186,8 @@ const (
 	Renamed Act = "renamed"
 	Merged  Act = "merged" // they turned out to be Into, who has their handles from now on
 	Split   Act = "split"  // they did not; they have their handles again
+	Stayed  Act = "stayed" // somebody who was here once has come again
+	Lapsed  Act = "lapsed" // somebody is known no longer, and their name is free
 )
 
 // An Actor says that something changed about who exists. Its author is who
@@ -200,6 +202,10 @@ type Actor struct {
 
 	// Called is what a provider calls them, if it is why this happened.
 	Called string `json:"called,omitempty"`
+
+	// Once says of somebody who was created that a name is all that is known of them,
+	// until they have [Stayed].
+	Once bool `json:"once,omitempty"`
 }
 
 // The acts by which an agent changes; see also [Created].

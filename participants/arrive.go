@@ -20,7 +20,8 @@ var vouching = map[string]string{"discord": "Discord"}
 
 const (
 	// mostArrived is how many people are known by providers: a large community, and
-	// less than takes a second to read again.
+	// less than takes a second to read again. Of more, who has been away for longest
+	// lapses.
 	mostArrived = 5000
 
 	// renaming is how often a name is followed: people change theirs for fun, and
@@ -48,6 +49,7 @@ type arrival struct {
 	called  string    // there, as far as it stands in a line
 	named   bool      // who operates the daemon has said what they are called here
 	renamed time.Time // last, in this run
+	seen    time.Time // likewise
 }
 
 // VouchedFor reports whether the provider of h knows for certain who somebody is, so
@@ -104,9 +106,14 @@ func (r *Registry) Arrive(ctx context.Context, h earshot.Handle, n Newcomer) (Pa
 	if p, settled := r.settledIn(h, id, n); settled { // somebody else has noticed, too
 		return p, nil
 	}
-	a, err := r.news(h, id, n)
+	a, lapses, err := r.news(h, id, n)
 	if err != nil {
 		return Participant{}, err
+	}
+	if lapses != "" {
+		if err := r.lapse(ctx, lapses); err != nil {
+			return Participant{}, err
+		}
 	}
 	if err := r.record(ctx, "", a); err != nil {
 		return Participant{}, err
@@ -138,6 +145,7 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 	}
 	r.redescribe(id, n.Description)
 	was := r.arrivals[id]
+	was.seen = r.now()
 	called := n.called()
 	if called == was.called || was.named || !was.renamed.IsZero() && r.now().Sub(was.renamed) < renaming {
 		return r.resolve(h), true
@@ -149,20 +157,23 @@ func (r *Registry) settledIn(h earshot.Handle, id earshot.ParticipantID, n Newco
 	return Participant{}, false
 }
 
-// news returns what is new of somebody.
-func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (earshot.Actor, error) {
+// news returns what is new of somebody, and who lapses for them.
+func (r *Registry) news(h earshot.Handle, id earshot.ParticipantID, n Newcomer) (a earshot.Actor, lapses earshot.ParticipantID, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := earshot.Actor{Act: earshot.Renamed, Participant: id, Name: r.distinct(r.presentable(n, h, id), id), Called: n.called()}
+	a = earshot.Actor{Act: earshot.Renamed, Participant: id, Name: r.distinct(r.presentable(n, h, id), id), Called: n.called()}
 	if _, known := r.people[id]; known {
-		return a, nil
+		return a, "", nil
 	}
 	if len(r.arrivals) >= mostArrived {
-		return a, Refuse(ErrFull, fmt.Sprintf("%d people are known by %s, and there may be no more", len(r.arrivals), vouching[h.Provider]),
+		lapses = r.longestAway()
+	}
+	if len(r.arrivals) >= mostArrived && lapses == "" {
+		return a, "", Refuse(ErrFull, fmt.Sprintf("%d people are known by %s, and there may be no more", len(r.arrivals), vouching[h.Provider]),
 			"let in fewer, by the lists of channels and users of providers."+h.Provider)
 	}
 	a.Act, a.Type, a.Description = earshot.Created, string(n.kind()), about(n.Description)
-	return a, nil
+	return a, lapses, nil
 }
 
 // redescribe notes what a provider says of somebody now. It is not recorded: it is said
@@ -204,6 +215,9 @@ func (r *Registry) distinct(name string, who earshot.ParticipantID) string {
 	has := r.people[who].Name
 	if number, is := strings.CutPrefix(has, name+" "); is && strings.Trim(number, "0123456789") == "" {
 		return has
+	}
+	if len(r.numbered) >= mostArrived {
+		clear(r.numbered) // the numbers are found again
 	}
 	base := fold(name)
 	free, n := r.names.freeFrom(name, who, max(2, r.numbered[base]))

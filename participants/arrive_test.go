@@ -258,19 +258,33 @@ func TestManyArriveAtOnce(t *testing.T) {
 	}
 }
 
-// TestTooManyArrive: there is an end to it, and those who are known stay known.
+// TestTooManyArrive: more than can be known come in all the same. Who was away for longest
+// lapses, and arrives anew; whom the owner has called something, or who is here, does not.
 func TestTooManyArrive(t *testing.T) {
-	r, _ := open(t, house())
-	var err error
-	n := 0
-	for ; err == nil && n < 6000; n++ {
-		_, err = r.Arrive(t.Context(), discord(fmt.Sprint(n)), participants.Newcomer{Names: []string{"Dora"}})
+	r, l := open(t, house())
+	arrive(t, r, "1", "Dora")
+	if err := r.Rename(t.Context(), r.Resolve(console), "discord-1", "Theodora"); err != nil {
+		t.Fatal(err)
 	}
-	if !errors.Is(err, participants.ErrFull) || n != 5001 {
-		t.Errorf("after %d: %v", n, err)
+	arrive(t, r, "2", "Emil")
+	r.Come(earshot.Desk, "discord-2", "s")
+	for n := range 5400 {
+		l.now = l.now.Add(time.Second)
+		arrive(t, r, fmt.Sprint(n+10), "Fred")
 	}
-	if p := arrive(t, r, "17", "Dora"); p.ID != "discord-17" {
-		t.Errorf("number 17 is %+v", p)
+	for id, want := range map[string]string{"1": "Theodora", "2": "Emil", "10": "", "5409": r.Name("discord-5409")} {
+		if p := r.Resolve(discord(id)); p.Name != want {
+			t.Errorf("number %s is %+v, want %q", id, p, want)
+		}
+	}
+	if n := len(r.Everybody()); n > 5010 {
+		t.Errorf("%d people are known", n)
+	}
+	if p := arrive(t, r, "10", "Fred"); p.ID != "discord-10" {
+		t.Errorf("who comes again is %+v", p)
+	}
+	if again := replayed(t, house(), l); again.Name("discord-1") != "Theodora" || len(again.Everybody()) != len(r.Everybody()) {
+		t.Errorf("after a restart %d are known, of %d", len(again.Everybody()), len(r.Everybody()))
 	}
 	if _, err := r.Claim(t.Context(), console, "Zed", nil); err != nil {
 		t.Errorf("somebody new at a terminal: %v", err)

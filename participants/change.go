@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"earshot"
 )
@@ -43,6 +44,12 @@ func (r *Registry) Apply(a earshot.Actor) {
 		r.applyCreated(a)
 	case earshot.Renamed:
 		r.applyRenamed(a)
+	case earshot.Stayed:
+		if s := r.standings[a.Participant]; s != nil {
+			s.once = false
+		}
+	case earshot.Lapsed:
+		r.applyLapsed(a.Participant)
 	case earshot.Merged:
 		r.remeet(a.Participant, a.Into)
 		if r.mergeable(a.Into, a.Participant) == nil {
@@ -68,6 +75,9 @@ func (r *Registry) applyCreated(a earshot.Actor) {
 	p.Name = r.names.free(usable(a.Name), p.ID)
 	r.arrives(&p, a.Called)
 	r.people[p.ID] = p
+	if strings.HasPrefix(string(p.ID), actorPrefix) {
+		r.standings[p.ID] = &standing{once: a.Once, last: r.now()}
+	}
 	r.names.add(p.Name, p.ID, false)
 	r.names.also(a.Name, p.ID)
 	r.changed()
@@ -77,6 +87,9 @@ func (r *Registry) applyRenamed(a earshot.Actor) {
 	p, known := r.people[a.Participant]
 	if is := r.arrivals[a.Participant]; is != nil {
 		is.called, is.named = cmp.Or(a.Called, is.called), a.Called == ""
+	}
+	if s := r.standings[a.Participant]; s != nil {
+		s.named = true
 	}
 	if name := usable(a.Name); known && p.Name != name && !r.predeclared(p.ID) {
 		r.names.remove(p.Name, p.ID)

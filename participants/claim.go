@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// mostActors is how many people come to be known by saying a name. It ends
-	// a script that says a new one each time.
+	// mostActors is how many people are known by saying a name. Of more, some lapse, as
+	// do those of a script that says a new one each time.
 	mostActors = 1000
 
 	// mostGuests is how many people without a name can be here at once.
@@ -60,6 +60,9 @@ func (p Participant) Guest() bool { return strings.HasPrefix(string(p.ID), guest
 // and [ErrFull], each with what to do, or what recording met.
 func (r *Registry) Claim(ctx context.Context, account earshot.Handle, name string, proven func(earshot.ParticipantID) bool) (Participant, error) {
 	if p, had, err := r.claimed(account, name, proven); had {
+		if err == nil {
+			r.stays(ctx, p.ID)
+		}
 		return p, err
 	}
 	name, err := CheckName(name)
@@ -115,6 +118,7 @@ func (r *Registry) called(name string) (Participant, bool) {
 		return r.people[Generic], true
 	}
 	id, ok := r.names.find(name)
+	r.saw(id)
 	return r.people[r.root(id)], ok
 }
 
@@ -174,29 +178,56 @@ func (r *Registry) create(ctx context.Context, account earshot.Handle, name stri
 	if p, ok := r.called(name); ok {
 		return r.admit(account, p, proven)
 	}
-	if err := r.room(name); err != nil {
+	if err := r.makeRoom(ctx, name); err != nil {
 		return Participant{}, err
 	}
 	id := earshot.ParticipantID(actorPrefix + string(r.setup.NewID()))
-	err = r.record(ctx, id, earshot.Actor{Act: earshot.Created, Participant: id, Name: name, Type: string(Human)})
+	err = r.record(ctx, id, earshot.Actor{Act: earshot.Created, Participant: id, Name: name, Type: string(Human), Once: true})
 	p, _ := r.Get(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.standings[id]; s != nil {
+		s.first, s.last = r.now(), r.now()
+	}
 	return p, err
 }
 
-// room reports why there is no room for somebody new who is called name.
-func (r *Registry) room(name string) error {
+// makeRoom has lapse who must for somebody new who is called name.
+func (r *Registry) makeRoom(ctx context.Context, name string) error {
+	for swept := false; ; swept = true {
+		lapse, err := r.room(name, swept)
+		if len(lapse) == 0 || err != nil {
+			return err
+		}
+		for _, id := range lapse {
+			if err := r.lapse(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// room returns who lapses before somebody new comes in who is called name, or why there is no
+// room for them. Swept says that it was asked before.
+func (r *Registry) room(name string, swept bool) (lapse []earshot.ParticipantID, err error) {
 	if !r.actors().AllowDynamicCreation || r.setup.NewID == nil {
-		return Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction(true))
+		return nil, Refuse(ErrUnknown, fmt.Sprintf("nobody is called %q", name), r.introduction(true))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if other, near := r.names.near(name, "", false); near {
-		return r.tooNear(name, other)
+		if !r.givesWay(other) {
+			return nil, r.tooNear(name, other)
+		}
+		return []earshot.ParticipantID{other}, nil
 	}
-	if len(r.people)-len(r.arrivals) >= mostActors+len(r.actors().Actors) {
-		return Refuse(ErrFull, "too many people are known to let in somebody new", "say the name of somebody who is known")
+	if full := len(r.standings) >= mostActors; full || !swept {
+		lapse = r.lapsing()
 	}
-	return nil
+	if len(r.standings)-len(lapse) >= mostActors {
+		return nil, Refuse(ErrFull, "too many people are here to let in somebody new", "say the name of somebody who is known, or come back in a minute")
+	}
+	return lapse, nil
 }
 
 // guest makes somebody without a name, who is forgotten with their last session.
@@ -235,6 +266,8 @@ func (r *Registry) forget(id earshot.ParticipantID) {
 	r.names.remove(r.people[id].Name, id)
 	delete(r.people, id)
 	delete(r.guests, id)
+	delete(r.standings, id)
+	delete(r.arrivals, id)
 	r.changed()
 }
 

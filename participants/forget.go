@@ -30,7 +30,6 @@ func (r *Registry) Forget(id earshot.ParticipantID) {
 			r.guests[id] = r.now()
 		default:
 			r.forget(id)
-			delete(r.arrivals, id)
 			for h, who := range r.byHandle {
 				if who == id {
 					delete(r.byHandle, h)

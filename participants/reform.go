@@ -41,10 +41,15 @@ func (r *Registry) Reform(ctx context.Context, build func(context.Context) (*Reg
 	}
 	for id, was := range r.arrivals {
 		if is := next.arrivals[id]; is != nil {
-			is.renamed = was.renamed
+			is.renamed, is.seen = was.renamed, was.seen
 			p := next.people[id]
 			p.Description = r.people[id].Description // which a provider says anew only when it changes
 			next.people[id] = p
+		}
+	}
+	for id, was := range r.standings {
+		if is := next.standings[id]; is != nil {
+			is.first, is.last = was.first, was.last
 		}
 	}
 	for name, n := range r.numbered {
@@ -53,7 +58,7 @@ func (r *Registry) Reform(ctx context.Context, build func(context.Context) (*Reg
 	r.external.Store(next.external.Load())
 	r.setup.Operators = next.setup.Operators
 	r.people, r.dormant, r.into, r.names = next.people, next.dormant, next.into, next.names
-	r.byHandle, r.arrivals, r.numbered = next.byHandle, next.arrivals, next.numbered
+	r.byHandle, r.arrivals, r.standings, r.numbered = next.byHandle, next.arrivals, next.standings, next.numbered
 	r.changed()
 	return nil
 }

@@ -98,6 +98,7 @@ func (r *Registry) Detach(session string) {
 
 // release forgets what nothing but s needed.
 func (r *Registry) release(s attached) {
+	r.saw(s.Participant)
 	if s.handle != s.Account {
 		is := r.said[s.handle]
 		is.sessions--

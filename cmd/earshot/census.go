@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"earshot"
@@ -10,13 +11,19 @@ import (
 	"earshot/executive/remind"
 	"earshot/participants"
 	"earshot/participants/agents"
+	"earshot/server/token"
 	"earshot/store"
 )
 
-// mostChanges is how many changes of who exists are looked at: each of them was made by
+// How many changes of who exists are looked at, at once and in all: each of them was made by
 // somebody by hand, or is that somebody arrived by a provider or is called something else
-// there. Whose arrival is older arrives anew.
-const mostChanges = 20_000
+// there. Whose arrival is older arrives anew. Those of people who have lapsed count for
+// nothing, or a flood of names would have others forgotten.
+const (
+	changesAtOnce = 5_000
+	mostChanges   = 20_000
+	mostPages     = 400 // a million who have lapsed
+)
 
 // A census finds out who exists, the same for the daemon and for a command that
 // reads beside it.
@@ -34,7 +41,7 @@ type census struct {
 func (c census) registry(ctx context.Context, journal func(earshot.Audience) *store.Reader) (*participants.Registry, error) {
 	s := participants.Setup{
 		Account: c.account, AccountName: c.name, Actors: c.ExternalActors, Agents: c.agents(),
-		Record: c.record, Now: time.Now, NewID: c.newID, Operators: c.operators(),
+		Record: c.record, Now: time.Now, NewID: c.newID, Operators: c.operators(), Keeps: hasToken(c.Config),
 	}
 	if c.book != nil {
 		s.Label = c.book.Label
@@ -46,16 +53,53 @@ func (c census) registry(ctx context.Context, journal func(earshot.Audience) *st
 	if journal == nil {
 		return r, nil
 	}
-	changes, err := journal(earshot.Audience{Room: earshot.Desk}).Last(ctx, []earshot.Kind{earshot.KindActor}, mostChanges)
+	changes, err := changesIn(ctx, journal(earshot.Audience{Room: earshot.Desk}))
 	if err != nil {
 		return nil, fmt.Errorf("finding out who exists: %w", err)
 	}
-	for _, e := range changes {
-		if a, ok := e.Body.(earshot.Actor); ok {
-			r.Apply(a)
-		}
+	for _, a := range slices.Backward(changes) {
+		r.Apply(a)
 	}
 	return r, nil
+}
+
+// changesIn returns the changes of who exists, the newest first, without those of people who
+// have lapsed since.
+func changesIn(ctx context.Context, journal *store.Reader) (changes []earshot.Actor, err error) {
+	lapsed := make(map[earshot.ParticipantID]bool)
+	before := int64(0)
+	for range mostPages {
+		page, err := journal.Page(ctx, []earshot.Kind{earshot.KindActor}, before, changesAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range slices.Backward(page) {
+			a, ok := e.Body.(earshot.Actor)
+			switch {
+			case ok && a.Act == earshot.Lapsed:
+				lapsed[a.Participant] = true
+			case ok && a.Act == earshot.Created && lapsed[a.Participant]:
+				delete(lapsed, a.Participant) // who arrives anew has the same ID
+			case ok && !lapsed[a.Participant]:
+				changes = append(changes, a)
+			}
+		}
+		if len(page) < changesAtOnce || len(changes) >= mostChanges {
+			break
+		}
+		before = page[0].Sequence
+	}
+	return changes, nil
+}
+
+// hasToken returns what reports whether somebody has a token. Where that cannot be found out,
+// everybody may have one.
+func hasToken(cfg *config.Config) func(earshot.ParticipantID) bool {
+	tokens := tokensOf(cfg)
+	return func(id earshot.ParticipantID) bool {
+		all, err := tokens.List()
+		return err != nil || slices.ContainsFunc(all, func(t token.Token) bool { return t.Participant == id })
+	}
 }
 
 // operators are the handles on Discord that may operate the daemon.
