@@ -6,8 +6,12 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
+	"earshot"
+	"earshot/internal/supervise"
 	"earshot/llm"
 	"earshot/llm/llmtest"
 	"earshot/llm/ollama"
@@ -65,13 +69,12 @@ func (m *models) close() {
 // made of the same stays as it is, with what it works on and what waits for it.
 // Tell is told each step, and spent what each question has cost.
 func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), spent func(llm.Spent)) (*engines, error) {
+	helped := new(help)
 	l := &llm.Ladder{
 		FirstToken: c.FirstToken.Duration(), Idle: c.Idle.Duration(), Total: c.Total.Duration(),
 		Report: func(s llm.Step) {
 			tell(s)
-			if s.Err != nil {
-				log.Warn("the model was helped", "engine", s.Engine, "step", string(s.Rung), "fault", string(s.Err.Fault))
-			}
+			helped.log(log, s)
 		},
 		Spent: spent,
 	}
@@ -90,4 +93,27 @@ func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), s
 		l.Engines = append(l.Engines, &llm.Scheduler{Engine: e, Called: ec.Name, Slots: ec.Slots})
 	}
 	return is, nil
+}
+
+// A help says in the log what was done for engines that are lost and come back, as
+// [supervise.Outages] says.
+type help struct {
+	mu      sync.Mutex
+	outages supervise.Outages
+}
+
+// log says what a step was, if it is news.
+func (h *help) log(log *slog.Logger, s llm.Step) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, n := time.Now(), earshot.Notice{Key: s.Engine, Text: "the model answers as it is", Over: s.Err == nil}
+	for _, over := range h.outages.Steady(now) { // which is looked at with each question
+		log.Info(over.Text, "engine", over.Key)
+	}
+	if s.Err != nil {
+		n.Text = string(s.Rung) + string(s.Err.Fault)
+	}
+	if h.outages.Change(now, n) && s.Err != nil {
+		log.Warn("the model was helped", "engine", s.Engine, "step", string(s.Rung), "fault", string(s.Err.Fault))
+	}
 }

@@ -1,20 +1,23 @@
 package room
 
 import (
+	"context"
 	"errors"
+	"strings"
+	"time"
 
 	"earshot"
 	"earshot/executive/turn"
 	"earshot/llm"
 )
 
-// health returns the notice that follows from how a turn ended: the first time
-// that the model fails, and the first time that it is well again.
+// health returns the notice that follows from how a turn ended, where that is told at once:
+// that the model fails, the first time. That it is well again is told by recovers.
 func (r *Room) health(e ending) (earshot.Notice, bool) {
 	model := r.modelOf(e.question.seat)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	had, ill := r.faults[model]
+	_, ill := r.faults[model]
 	switch {
 	case errors.Is(e.err, llm.ErrParked): // it was busy, and is well
 	case e.err != nil && e.asked != nil && !errors.Is(e.err, turn.ErrUnheard):
@@ -24,12 +27,40 @@ func (r *Room) health(e ending) (earshot.Notice, bool) {
 			n.Text = kind(e.err) // everybody is told, and what a server says may quote what it was asked
 		}
 		r.faults[model] = n
-		return n, n.Text != had.Text
+		return n, r.outages.Change(r.cfg.Now(), n)
 	case e.err == nil && e.asked != nil && e.reply.Offered != "" && ill:
 		delete(r.faults, model)
-		return earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}, true
+		n := earshot.Notice{Key: model, Text: "the " + model + " answers again", Over: true}
+		return n, r.outages.Change(r.cfg.Now(), n)
 	}
 	return earshot.Notice{}, false
+}
+
+// recovering returns a channel that yields when something that was lost may have been back
+// for long enough to tell, nil if nothing is.
+func (r *Room) recovering() <-chan time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.outages.Next()
+	if at.IsZero() {
+		return nil
+	}
+	return time.After(at.Sub(r.cfg.Now()))
+}
+
+// recovers tells what is back. Of a model it is kept, too, as that it failed was.
+func (r *Room) recovers(ctx context.Context) {
+	r.mu.Lock()
+	over := r.outages.Steady(r.cfg.Now())
+	r.mu.Unlock()
+	for _, n := range over {
+		if strings.HasPrefix(n.Key, modelFault) {
+			r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
+			continue
+		}
+		r.warn(n)
+	}
+	r.keep(ctx)
 }
 
 // modelWorks reports whether an agent has a model that did not fail last time.

@@ -173,8 +173,8 @@ func (r *Room) tell(outlet string, n earshot.Notice) {
 }
 
 // Report tells the people in the room of a fault of the house, or of its end,
-// and keeps it in mind until it is over. It does not wait for the journal,
-// which may be what is at fault.
+// and keeps it in mind until it is over. What comes and goes is told as
+// [supervise.Outages] says. It does not wait for the journal, which may be what is at fault.
 func (r *Room) Report(n earshot.Notice) {
 	r.mu.Lock()
 	if n.Over {
@@ -182,8 +182,18 @@ func (r *Room) Report(n earshot.Notice) {
 	} else {
 		r.faults[n.Key] = n
 	}
+	told := r.outages.Change(r.cfg.Now(), n)
 	r.mu.Unlock()
 	r.pulse.beat()
+	if told {
+		r.warn(n)
+		return
+	}
+	r.nudge()
+}
+
+// warn tells the people in the room, and the log, of a fault or of its end.
+func (r *Room) warn(n earshot.Notice) {
 	r.cfg.Log.Warn("reported", "fault", n.Key, "text", n.Text, "over", n.Over)
 	r.show(r.event(earshot.Visibility{Scope: earshot.System}, n))
 }
@@ -200,9 +210,11 @@ func (r *Room) Know(n earshot.Notice) {
 	defer r.mu.Unlock()
 	if n.Over {
 		delete(r.faults, n.Key)
+		r.outages.Forget(n.Key)
 		return
 	}
 	r.faults[n.Key] = n
+	r.outages.Change(r.cfg.Now(), n)
 	r.pulse.beat()
 }
 

@@ -63,6 +63,7 @@ import (
 	"earshot/executive/think"
 	"earshot/executive/tool"
 	"earshot/executive/why"
+	"earshot/internal/supervise"
 	"earshot/interrupt"
 	"earshot/llm"
 	"earshot/participants"
@@ -249,6 +250,7 @@ type Room struct {
 	engaged   []*engaged                // seats that other agents wait for
 	seats     []*seat                   // of those who have one, the main one first; changed by Run alone
 	faults    map[string]earshot.Notice // by key, until they are over
+	outages   supervise.Outages         // what is told of them
 	leaving   bool                      // the program ends: no turn begins
 	lastSaid  saidLast
 	sentences map[earshot.Handle]sentence // what a voice has said to agents of late
@@ -359,6 +361,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.showListening(ctx, in, &turns)
 		case <-r.settled():
 			r.announce()
+		case <-r.recovering():
+			r.recovers(ctx)
 		case <-r.silenced():
 			r.falls()
 		case <-r.drowsy():

@@ -354,12 +354,16 @@ func TestFaultsAreSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		gone := &llm.Error{Fault: llm.Unreachable, Engine: "ollama", Cure: "ollama serve"}
-		h.model.Troubles = []llmtest.Trouble{{Err: gone}, {Err: gone}, {}, {Err: gone}}
+		h.model.Troubles = []llmtest.Trouble{{Err: gone}, {Err: gone}, {}, {Err: gone}, {}}
 		h.open(t.Context())
-		for range 4 {
+		for range 5 {
 			h.say(t, "hello")
 			time.Sleep(time.Second)
 		}
+		if n := len(h.state().Faults); n > 0 {
+			t.Errorf("%d faults are known though it answers", n)
+		}
+		time.Sleep(15 * time.Second)
 		h.stop()
 		var notices []string
 		for _, e := range h.journal.Events() {
@@ -369,8 +373,7 @@ func TestFaultsAreSaidOnce(t *testing.T) {
 		}
 		want := []string{
 			"ollama: unreachable (ollama serve) false",
-			"the model answers again () true",
-			"ollama: unreachable (ollama serve) false",
+			"the model answers again, after it was lost 2 times within 4s () true",
 		}
 		if strings.Join(notices, "|") != strings.Join(want, "|") {
 			t.Errorf("notices %q, want %q", notices, want)

@@ -106,6 +106,7 @@ func TestWhoCannotRemember(t *testing.T) {
 		}
 		c.fails(nil)
 		c.must(t, "ann", "@Scout again", time.Second)
+		time.Sleep(15 * time.Second) // it stays so
 		c.stop()
 		if got := c.turns(); !slices.Equal(got, []string{"Scout failed: @Scout hello", "Scout failed: @Scout hello?", "Scout completed: @Scout again"}) {
 			t.Errorf("turns %q", got)

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -242,7 +243,8 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	done := r.end(e.question, e.reply)
 	done.At = e.began
 	calls := r.calls(e, &done)
-	if n, news := r.health(e); news { // first, since who waits for the reply may leave when it has ended
+	n, news := r.health(e)
+	if news { // first, since who waits for the reply may leave when it has ended
 		r.unsaved = append(r.unsaved, r.event(earshot.Visibility{Scope: earshot.System}, n))
 	}
 	r.unsaved = append(r.unsaved, done)
@@ -270,7 +272,11 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		e.question.seat.trackCut(done)
 	}
 	if e.err != nil {
-		r.cfg.Log.Warn("the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
+		level := slog.LevelWarn
+		if n.Key != "" && !news {
+			level = slog.LevelDebug // it is an outage that was told
+		}
+		r.cfg.Log.Log(ctx, level, "the turn failed", "turn", e.reply.Turn, "why", kind(e.err))
 	}
 	r.cfg.Log.Info("turn ended", "turn", e.reply.Turn, "outcome", string(e.reply.Outcome),
 		"offered", len(e.reply.Offered), "delivered", len(e.reply.Delivered()), "took", r.cfg.Now().Sub(e.began))

@@ -55,7 +55,8 @@ var may = map[string]string{
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
 	"executive/...":                  ". interrupt conversation participants/... speakers llm",
-	"server/...":                     ". participants/... conversation executive/... providers internal/search", // the senses of an attached terminal
+	"executive/room":                 ". executive/... interrupt conversation participants/... speakers llm internal/supervise", // what is told of outages
+	"server/...":                     ". participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
 	"rerun":                          ". config executive/... interrupt llm participants/... conversation speakers",
 	"monitor":                        ". interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
