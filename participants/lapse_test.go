@@ -142,7 +142,9 @@ func TestANameOfNobodyIsFreeAgain(t *testing.T) {
 			l.now = l.now.Add(90 * time.Minute)
 			claim(t, r, p.Name)
 		}, 100 * time.Hour, false},
-		{"said twice at once", func(t *testing.T, r *participants.Registry, _ *ledger, p participants.Participant) { claim(t, r, p.Name) }, 2 * time.Hour, true},
+		{"said twice at once", func(t *testing.T, r *participants.Registry, _ *ledger, p participants.Participant) {
+			claim(t, r, p.Name)
+		}, 2 * time.Hour, true},
 		{"called so by the owner", func(t *testing.T, r *participants.Registry, _ *ledger, p participants.Participant) {
 			if err := r.Rename(t.Context(), r.Resolve(console), p.ID, "Zoë"); err != nil {
 				t.Fatal(err)

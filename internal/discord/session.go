@@ -16,7 +16,9 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/supervise"
 )
 
 // home is where Discord's REST interface is.
@@ -87,6 +89,8 @@ type Session struct {
 	calls   map[uint64]*seat
 	coming  map[uint64]bool // guilds that READY named and that are not there yet
 	status  Status
+	outages supervise.Outages // what is said of them
+	steady  *time.Timer       // until it is said that the gateway is back; nil if it never was lost
 
 	inbox inbox
 }
@@ -139,6 +143,11 @@ func (s *Session) Run(ctx context.Context) error {
 	defer func() {
 		stop()
 		<-handed
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.steady != nil {
+			s.steady.Stop()
+		}
 	}()
 
 	s.count(func(st *Status) { st.Why = "" })
@@ -210,7 +219,36 @@ func (s *Session) opened(conn *connection, self string, resumed bool) {
 	s.mu.Unlock()
 	s.inbox.fresh(!resumed)
 	if was != "" {
-		s.log.Info("discord gateway is back", "resumed", resumed)
+		s.log.Debug("discord gateway is open", "resumed", resumed)
+		if n := (earshot.Notice{Key: "gateway", Text: "discord gateway is back", Over: true}); s.outage(n) {
+			s.log.Info(n.Text)
+		}
+	}
+}
+
+// outage takes in that the gateway is lost, or back, and reports whether that is said at
+// once. One that comes and goes is said as [supervise.Outages] says.
+func (s *Session) outage(n earshot.Notice) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.outages.Change(time.Now(), n) {
+		return true
+	}
+	if s.steady != nil {
+		s.steady.Stop()
+	}
+	if at := s.outages.Next(); !at.IsZero() {
+		s.steady = time.AfterFunc(time.Until(at), s.settles)
+	}
+	return false
+}
+
+// settles says that the gateway is back, if it still is.
+func (s *Session) settles() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.outages.Steady(time.Now()) {
+		s.log.Info(n.Text)
 	}
 }
 
@@ -253,7 +291,8 @@ func (s *Session) tell(e ending, how step) {
 	if e.err != nil {
 		text = s.clean(e.err)
 	}
-	if s.note(text) && how.fault == nil {
+	first := s.note(text)
+	if first && how.fault == nil && s.outage(earshot.Notice{Key: "gateway", Text: "lost"}) {
 		s.log.Warn("discord gateway is lost", "cause", e.cause.String(), "err", text, "wait", how.wait, "resume", how.resume)
 		return
 	}
