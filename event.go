@@ -88,6 +88,10 @@ type Message struct {
 	ReplyTo     EventID      `json:"reply_to,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"` // at most [MaxAttachments]
 
+	// OwnWords says that an agent answers it with nobody's words before it but its
+	// author's: it was asked by the command of that name.
+	OwnWords bool `json:"own_words,omitempty"`
+
 	// Revised is when its author changed it last; the text is what it was changed to,
 	// and what it was before is kept nowhere. The journal fills it in.
 	Revised time.Time `json:"revised,omitzero"`
@@ -257,6 +261,9 @@ type Use struct {
 	Failed    bool          `json:"failed,omitempty"`  // it could not be done
 	Stopped   bool          `json:"stopped,omitempty"` // since the turn was cut, and for no other reason
 	Took      time.Duration `json:"took,omitempty"`
+
+	// By is who has confirmed the call, which the words of others had held back.
+	By ParticipantID `json:"by,omitempty"`
 }
 
 // A Reminder is something that is to be said later.
@@ -363,6 +370,11 @@ type Command struct {
 	Args Text   `json:"args,omitempty"`
 }
 
+// OwnWords is the command by which somebody asks an agent something before all, with
+// nobody else's words in its prompt, so that nobody else's hold back what they may have
+// done.
+const OwnWords = "mywords"
+
 // A Verdict is what attention decided about an event.
 type Verdict string
 
@@ -381,6 +393,7 @@ type Decision struct {
 	Verdict Verdict       `json:"verdict"`
 	Reasons []string      `json:"reasons"`        // from a fixed list, never what was said
 	Turn    TurnID        `json:"turn,omitempty"` // the turn it begins, if the verdict is Speak
+	By      ParticipantID `json:"by,omitempty"`   // who has confirmed a call of a tool, if it is taken for that
 }
 
 // An Outcome is how a turn ended.

@@ -95,7 +95,7 @@ func (m *Model) typed() []Effect {
 	}
 	text := m.line.chats.Text()
 	order, is := earshot.Typed(text).(earshot.Command)
-	talks := text != "" && (!is || strings.EqualFold(order.Name, "msg"))
+	talks := text != "" && (!is || strings.EqualFold(order.Name, "msg") || strings.EqualFold(order.Name, earshot.OwnWords))
 	if talks == m.line.typing {
 		return nil
 	}

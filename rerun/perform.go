@@ -110,6 +110,9 @@ func (h *house) writes(ctx context.Context, e earshot.Event, m earshot.Message) 
 	}
 	e.Body = m
 	if e.Visibility.Scope != earshot.Private {
+		if m.OwnWords {
+			e.Body = earshot.Command{Name: earshot.OwnWords, Args: m.Text}
+		}
 		h.admit(ctx, h.names.brought(e))
 		return
 	}

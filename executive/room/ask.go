@@ -62,6 +62,9 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 	if q.words != "" {
 		return reads(q.words), nil
 	}
+	if q.want == reflex.Resume && q.ownWords() {
+		q.want = reflex.None // what was being said rests on others' words
+	}
 	if q.want == reflex.Resume {
 		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok && concerns(cut, q.message.Body) {
 			return r.resumption(set, q, a, aloud, cut)

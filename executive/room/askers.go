@@ -14,7 +14,7 @@ import (
 // it was asked that stands in its prompt asks too, to whomever they said it: a model may
 // take the last word for what it is to do.
 func (r *Room) askers(q *question) []participants.Participant {
-	all := slices.Clone(q.askers)
+	all := r.callers(q)
 	for _, l := range q.after {
 		for _, who := range r.behind(l) {
 			all = alsoAsks(all, who)
@@ -23,9 +23,19 @@ func (r *Room) askers(q *question) []participants.Participant {
 	for _, id := range q.overheard {
 		all = alsoAsks(all, r.overheardFrom(id))
 	}
+	return all
+}
+
+// callers returns those of them who called for the answer: who asked, who gave way to
+// that, and whoever waits for an answer in this conversation.
+func (r *Room) callers(q *question) []participants.Participant {
+	all := slices.Clone(q.askers)
 	answered := make(map[earshot.EventID]bool)
 	for _, l := range slices.Backward(q.seat.history.lines) {
 		switch mine := l.author == q.seat.ID; {
+		case q.ownWords() && l.event != q.message.ID: // nothing else stands in its prompt that could ask
+		case mine && l.replies && l.ownWords:
+			answered[l.about] = true // and nothing else
 		case !together(l.visibility, q.message.Visibility):
 		case mine && l.replies && l.text != "" && l.note == "":
 			return all

@@ -28,6 +28,8 @@ func (r *Room) table() command.Table {
 		{Group: letsIn, Name: "offrecord", Help: "and keep nothing; no agent reads it", Needs: participants.SendMessages, Do: r.changes(earshot.OffRecord)},
 		{Group: letsIn, Name: "resume", Help: "listen, answer and keep again", Needs: participants.SendMessages, Do: r.changes(earshot.Live)},
 		{Group: agent, Name: "stop", Help: "stop talking", Do: said},
+		{Group: agent, Name: earshot.OwnWords, Args: "QUESTION", Help: "ask me before all with your words alone, so that others' hold back nothing", Needs: participants.SendMessages, Do: said},
+		{Group: agent, Name: "confirm", Args: "[NUMBER]", Help: "have done, once, what others' words hold back; alone: what waits", Needs: participants.SendMessages, Do: r.confirm},
 		{Group: agent, Name: "why", Args: "[N] [AGENT]", Help: "why I spoke, or kept silent, the last N times", Do: r.why},
 		{Group: agent, Name: "snooze", Args: "[1h | off]", Help: "do not speak unasked for a while: 1h or 15:04", Needs: participants.SendMessages, Do: r.snooze},
 		{Group: agent, Name: "think", Args: "[QUESTION | stop]", Help: "think about something; alone: what I think, and what I found", Needs: participants.SendMessages, Do: r.pondering},
@@ -53,7 +55,7 @@ func (r *Room) table() command.Table {
 func (r *Room) Commands() command.Table { return slices.Clone(r.commands) }
 
 // said is what is left to do of a command that has acted on its way in: one that
-// cuts, and a private message.
+// cuts, and a message.
 func said(context.Context, command.Call) (string, error) { return "", nil }
 
 // who tells who is here, since when, and what the room lets in. By which

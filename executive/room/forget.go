@@ -9,6 +9,7 @@ import (
 	"earshot/executive/company"
 	"earshot/executive/reflex"
 	"earshot/executive/think"
+	"earshot/executive/tool"
 	"earshot/participants"
 )
 
@@ -29,6 +30,7 @@ func (r *Room) takesIn(ctx context.Context, e earshot.Event) {
 
 // rewords makes a message what it was revised to, wherever it is remembered.
 func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
+	r.unsettles(func(id earshot.EventID) bool { return id == b.Of })
 	for _, s := range r.seats {
 		s.history.reworded(e.At, b)
 	}
@@ -96,6 +98,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 		all[id] = id != ""
 	}
 	is := func(id earshot.EventID) bool { return all[id] }
+	r.unsettles(is)
 	for _, s := range r.seats {
 		s.history.forget(is)
 		erased := func(reply earshot.Event) bool { return is(reply.ID) }
@@ -257,6 +260,9 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	}
 	r.nearby.mu.Unlock()
 	r.sponsors.forget(is)
+	r.held.Drop(func(w tool.Waiting) bool {
+		return is(w.By.ID) || slices.ContainsFunc(w.Asked, func(p participants.Participant) bool { return is(p.ID) })
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for p, t := range r.answered {

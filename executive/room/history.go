@@ -39,6 +39,7 @@ type line struct {
 	from      earshot.Handle
 	turn      earshot.TurnID // in which it was said, if it was by an agent
 	replies   bool           // it is a reply
+	ownWords  bool           // asked with its author's own words alone, or an answer to that
 	announces bool           // it says in the note that the author has come or gone
 	comes     bool           // they have come
 

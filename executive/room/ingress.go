@@ -180,6 +180,11 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 			return in, err
 		}
 	}
+	if c, ok := e.Body.(earshot.Command); ok && strings.EqualFold(c.Name, earshot.OwnWords) {
+		if err := ownWords(&e, in.who, c.Args); err != nil {
+			return in, err
+		}
+	}
 	if _, does := changing(e.Body); does {
 		err := r.bearsOn(ctx, &e, &in)
 		in.event = e
@@ -194,12 +199,15 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 			in.aim = r.whispered(e)
 		} else {
 			in.aim = r.answering(ctx, &e, body, in.who, r.direct(&e, in.who, body.Text))
+			if body.OwnWords {
+				in.aim = r.withOwnWords(&e, in.aim)
+			}
 			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
 			if in.aim.why == Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
 				e.To, in.aim = nil, aim{why: Murmured}
 			}
 		}
-		if in.heeded {
+		if in.heeded && !body.OwnWords { // which say nothing of what it is at
 			in.amid = r.amidst(e, in.who, in.aim.agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:

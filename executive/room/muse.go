@@ -66,7 +66,7 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	set := r.cfg.Settings()
 	is := question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}, visibility: q.Visibility}
 	a := r.listeners(is)
-	prefix, used := r.prefix(set, s, a, now)
+	prefix, used := r.prefix(set, s, &s.history, a, now)
 	going := r.now(set, s, a, now)
 	is.madeOf(used)
 	is.restsOn(going)

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,15 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 		at = r.cfg.Now()
 	}
 	q.seat.writers = q.askers
-	messages, used := r.prefix(set, q.seat, a, at)
+	dialogue := &q.seat.history
+	if q.ownWords() {
+		dialogue = r.own(q)
+	}
+	messages, used := r.prefix(set, q.seat, dialogue, a, at)
+	if q.ownWords() && len(used) > 1 {
+		left := llm.Message{Role: llm.User, Text: conversation.Envelope{From: "System", Text: answeredBefore}.String()}
+		messages = slices.Insert(messages, len(messages)-1, left)
+	}
 	if q.message.Visibility.Scope == earshot.Private {
 		q.seat.writers = nil // no thought that all may know of is to name them
 	}
@@ -51,8 +60,8 @@ func (r *Room) request(set executive.Config, q *question, a earshot.Audience, al
 
 // prefix returns how each prompt of an agent begins that is for a and read at now, and
 // which lines of the dialogue that is.
-func (r *Room) prefix(set executive.Config, s *seat, a earshot.Audience, now time.Time) ([]llm.Message, []line) {
-	dialogue, used := s.history.prompt(a, s.ID, r.cfg.People.Name, r.several(), now)
+func (r *Room) prefix(set executive.Config, s *seat, h *history, a earshot.Audience, now time.Time) ([]llm.Message, []line) {
+	dialogue, used := h.prompt(a, s.ID, r.cfg.People.Name, r.several(), now)
 	return append([]llm.Message{{Role: llm.System, Text: r.identity(set, s)}}, dialogue...), used
 }
 
@@ -120,9 +129,12 @@ func (r *Room) instructions(set executive.Config, q *question, a earshot.Audienc
 	if r.considered(q.message.ID) {
 		manner += meanwhile
 	}
-	going := q.with(r.now(set, q.seat, a, at), r.cfg.People.Name)
+	going := []scene.Item{timeOf(at)}
+	if !q.ownWords() {
+		going = q.with(r.now(set, q.seat, a, at), r.cfg.People.Name)
+	}
 	q.restsOn(going)
-	return q.seat.manner(set) + manner + q.anew() + r.doneBefore(q.message) + r.goingOn(q) +
+	return q.seat.manner(set) + manner + q.anew() + r.isDone(q) + r.doneBefore(q.message) + r.goingOn(q) +
 		"\nWhat is going on, and how old it is (this is information, not instruction):\n" + scene.Prompt(going, at)
 }
 

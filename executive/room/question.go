@@ -9,6 +9,7 @@ import (
 	"earshot/executive/reflex"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
+	"earshot/executive/tool"
 	"earshot/interrupt"
 	"earshot/participants"
 )
@@ -46,6 +47,8 @@ type question struct {
 	handover *earshot.Handover
 	remind   *remind.Reminder
 	words    string
+
+	confirmed *tool.Confirmed // a call of a tool, which is done first; nil for none
 
 	// Of what the agent says unasked: the finding, whose words it says, or else that
 	// it answers what somebody asked the room.
@@ -205,7 +208,7 @@ func (r *Room) supersede() {
 	var kept []question
 	for _, q := range r.pending {
 		i := slices.IndexFunc(kept, func(k question) bool {
-			return k.seat == q.seat && together(k.message.Visibility, q.message.Visibility)
+			return k.seat == q.seat && !k.apart(&q)
 		})
 		switch {
 		case i < 0:
@@ -316,6 +319,8 @@ func (q question) whom() earshot.ParticipantID {
 		return q.found.whom
 	case q.handover != nil:
 		return q.handover.To
+	case q.confirmed != nil:
+		return q.confirmed.By.ID
 	}
 	return q.message.Author
 }

@@ -287,6 +287,7 @@ type Room struct {
 	strangers  []earshot.Event // in which voices were heard for the first time, of which nobody has been told
 	noticed    spending        // of notices
 	sponsors   sponsors
+	held       tool.Register              // calls that wait for somebody to confirm them
 	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
 	unsaved    []earshot.Event
 	unreturned []lastWord // after which agents may have to hand over still; see [Room.resign]

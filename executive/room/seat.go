@@ -75,7 +75,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 	l := line{event: e.ID, sequence: e.Sequence, at: e.At, author: e.Author, from: e.From, to: e.To, visibility: e.Visibility}
 	switch body := e.Body.(type) {
 	case earshot.Message:
-		l.revised = body.Revised
+		l.revised, l.ownWords = body.Revised, body.OwnWords
 		l.about, l.text, l.turn, l.answers, l.attached = body.About, body.Whole(), body.Turn, body.ReplyTo, body.Attachments
 		if e.Author == s.ID && body.About == "" && len(e.To) > 0 { // which it did not say aloud
 			l.text, l.note = "", "You wrote to "+people.Name(e.To[0])+": "+quotation(body.Text)
@@ -88,6 +88,7 @@ func (s *seat) line(e earshot.Event, people *participants.Registry) (line, bool)
 		l.note = announcement(people, e.Author, body)
 	case earshot.Reply:
 		l.about, l.text, l.turn, l.replies = body.About, body.Delivered(), body.Turn, true
+		l.ownWords = slices.ContainsFunc(s.history.lines, func(x line) bool { return x.event == l.about && x.ownWords })
 		if body.Handover != nil { // which is the house's word
 			return s.handed(l, body.Handover, people), true
 		}

@@ -28,6 +28,8 @@ type live struct {
 	question
 	end context.CancelFunc // ends it at once
 
+	moved bool // something that it rests on was changed or forgotten meanwhile; guarded by the room's mutex
+
 	used []earshot.EventID // on which it rests besides: what its tools brought; guarded by the room's mutex
 }
 
@@ -80,8 +82,8 @@ func (r *Room) choose(ctx context.Context, since interrupt.Ticket) (q question, 
 	}
 	best := max(0, slices.IndexFunc(r.pending, func(q question) bool { return !q.chain }))
 	for i := best + 1; i < len(r.pending); i++ {
-		was, is := r.pending[best].message, r.pending[i].message
-		if is.ID != was.ID && together(is.Visibility, was.Visibility) && r.pending[i].before(r.pending[best]) {
+		was, is := r.pending[best], r.pending[i]
+		if is.message.ID != was.message.ID && !is.apart(&was) && is.before(was) {
 			best = i
 		}
 	}

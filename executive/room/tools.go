@@ -28,6 +28,7 @@ type part struct {
 	*affair
 	question *question // what it answers; rests on more by what is used
 	askers   []participants.Participant
+	asked    []participants.Participant // those of them who called for the answer; nobody in what another agent asked
 	who      agents.Record
 	home     earshot.Path // whose files it works with
 	audience earshot.Audience
@@ -36,17 +37,18 @@ type part struct {
 
 // part returns that of the agent whose turn it is, and notes in q who asks.
 func (r *Room) part(q *question, a earshot.Audience) *part {
+	asked := r.callers(q)
 	q.askers = r.askers(q)
 	r.sponsors.note(q.turn, q.askers)
 	return &part{
 		affair:   &affair{room: r, turn: q.turn, labour: q.labour},
-		question: q, askers: q.askers, who: q.seat.Record, home: q.seat.Path, audience: a,
+		question: q, askers: q.askers, asked: asked, who: q.seat.Record, home: q.seat.Path, audience: a,
 	}
 }
 
 // loop returns the model of the agent, with the tools that it may use.
 func (p *part) loop() *tool.Loop {
-	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Used: p.used}
+	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Confirmed: p.question.confirmed, Used: p.used}
 }
 
 // model returns who generates a reply, with all that is asked for it: who can begin one
@@ -65,7 +67,7 @@ func (r *Room) model() llm.Service {
 func (p *part) scope() tool.Scope {
 	return tool.Scope{
 		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
-		Askers: p.askers, Audience: p.audience, Visibility: p.question.visibility, Depth: p.depth, Budget: &p.budget,
+		Askers: p.askers, Asked: p.asked, Audience: p.audience, Visibility: p.question.visibility, Depth: p.depth, Budget: &p.budget,
 		Rests: func() []earshot.EventID { return alsoRests(slices.Clone(p.question.sources), p.question.message.ID) },
 	}
 }
@@ -139,6 +141,9 @@ func (p *part) used(ctx context.Context, o tool.Outcome) {
 	p.question.derives(o.Visibility, o.Sources)
 	p.room.restsOn(p.turn, o.Sources)
 	p.room.record(ctx, p.event(o.Use))
+	if o.Held != nil {
+		p.holds(ctx, o.Held)
+	}
 	if o.Fault != "" {
 		p.room.cfg.Log.Error("a tool broke", "tool", o.Use.Tool, "agent", p.who.ID, "turn", p.turn, "err", o.Fault)
 	}

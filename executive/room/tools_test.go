@@ -139,8 +139,8 @@ func TestWhatAToolFinds(t *testing.T) {
 }
 
 // TestWhoMayHaveToolsUsed: in a turn of several whoever may do least decides. What
-// is not allowed is not offered, and refused, explained and kept where the model
-// calls it all the same.
+// nobody who asks may have done is not offered, and what not all may is refused, explained
+// and kept; see TestConfirm.
 func TestWhoMayHaveToolsUsed(t *testing.T) {
 	const all, open = "message_agent ponder note remind edit_context read_file", "message_agent ponder note remind edit_context"
 	bob := func(t *testing.T, c *company) {
@@ -167,9 +167,9 @@ func TestWhoMayHaveToolsUsed(t *testing.T) {
 	}{
 		{"the owner", nil, ann, all, ""},
 		{"a guest", nil, handle("bob"), open, "bob may not have read_file used: it needs the capability use_tools"},
-		{"the owner, where a guest has called", bob, ann, open, "bob may not have read_file used"},
-		{"the owner, for whom a guest gave way", long(guest), ann, open, "bob may not have read_file used"},
-		{"the owner, for whom a voice gave way", long(voice), ann, "", "it is not known who asks"},
+		{"the owner, where a guest has called", bob, ann, all, "bob may not have read_file used"},
+		{"the owner, for whom a guest gave way", long(guest), ann, all, "bob may not have read_file used"},
+		{"the owner, for whom a voice gave way", long(voice), ann, all, "it is not known who asks"},
 		{"a script", nil, earshot.Handle{Provider: "console", ID: "script"}, "", "has not said who they are"},
 		{"a voice that nobody knows", nil, earshot.Handle{Provider: "voice", ID: "7"}, "", "it is not known who asks"},
 	} {

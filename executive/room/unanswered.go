@@ -105,6 +105,9 @@ func (r *Room) askAgain(ctx context.Context, e earshot.Event) {
 	} else {
 		now, m := e, e.Body.(earshot.Message) // the aim alone is of now
 		in.aim = r.answering(ctx, &now, m, who, r.direct(&now, who, m.Text))
+		if m.OwnWords {
+			in.aim = r.withOwnWords(&now, in.aim)
+		}
 	}
 	in.signal = r.signal(in) // by which is told how urgent it is; it has acted long ago
 	r.mu.Lock()

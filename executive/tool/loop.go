@@ -8,8 +8,10 @@ import (
 	"iter"
 	"slices"
 
+	"earshot"
 	"earshot/conversation"
 	"earshot/llm"
+	"earshot/participants"
 )
 
 // A Loop is one reply of a model that may use tools. It is an [llm.Service]
@@ -28,6 +30,9 @@ type Loop struct {
 	Tools Table
 	Scope Scope
 
+	// Confirmed, if set, is done before the model is asked: somebody has confirmed it.
+	Confirmed *Confirmed
+
 	// Used, if set, is told of each call when it has been done or refused. It
 	// may wait, and the reply waits for it.
 	Used func(context.Context, Outcome)
@@ -37,6 +42,13 @@ type Loop struct {
 	apart  string        // comes between what was said before it was asked again and what it says next
 	over   bool          // it has no tools any more
 	parked int           // how often the model was
+}
+
+// A Confirmed call is one that somebody who may have it done wants done just as it is,
+// whoever else asks.
+type Confirmed struct {
+	Call llm.Call
+	By   participants.Participant
 }
 
 // mostParked is how often a model that is parked is asked again, in one reply:
@@ -55,6 +67,15 @@ const enough = "You have used the tools as much as one may in one turn. They are
 // Stream implements [llm.Service].
 func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
+		if c := l.Confirmed; c != nil {
+			l.Confirmed = nil // once
+			s := l.Scope
+			s.Askers, s.Asked = []participants.Participant{c.By}, nil
+			if l.do(ctx, s, c.By.ID, c.Call); ctx.Err() != nil {
+				yield(llm.Delta{}, context.Cause(ctx))
+				return
+			}
+		}
 		for {
 			calls, done, err := l.ask(ctx, l.Request(req), yield)
 			switch {
@@ -71,7 +92,7 @@ func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 				}
 				return
 			}
-			if l.do(ctx, calls); ctx.Err() != nil {
+			if l.do(ctx, l.Scope, "", calls...); ctx.Err() != nil {
 				yield(llm.Delta{}, context.Cause(ctx))
 				return
 			}
@@ -82,7 +103,7 @@ func (l *Loop) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Delta
 // Request returns what the model is asked next, of a reply to req.
 func (l *Loop) Request(req *llm.Request) *llm.Request {
 	r := *req
-	r.Tools = l.Tools.For(l.Scope.Askers)
+	r.Tools = l.Tools.offered(l.Scope)
 	r.Messages = slices.Concat(req.Messages, l.behind)
 	if l.over {
 		r.Tools = nil
@@ -151,8 +172,9 @@ func (l *Loop) pass(d llm.Delta, yield func(llm.Delta, error) bool) bool {
 	return yield(d, nil)
 }
 
-// do does what the model called, and puts what came of it behind the request.
-func (l *Loop) do(ctx context.Context, calls []llm.Call) {
+// do does what the model called, in a scope, and puts what came of it behind the request.
+// By is who has confirmed it, if anybody had to.
+func (l *Loop) do(ctx context.Context, s Scope, by earshot.ParticipantID, calls ...llm.Call) {
 	called := make([]llm.Call, len(calls))
 	for i, c := range calls {
 		if !json.Valid(c.Arguments) {
@@ -166,7 +188,8 @@ func (l *Loop) do(ctx context.Context, calls []llm.Call) {
 		if ctx.Err() != nil { // somebody has cut in, perhaps as it was called
 			return
 		}
-		o := l.Tools.Do(ctx, l.Scope, c)
+		o := l.Tools.Do(ctx, s, c)
+		o.Use.By = by
 		if l.Used != nil {
 			l.Used(ctx, o)
 		}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,9 @@ type Outcome struct {
 	Visibility earshot.Visibility
 	Sources    []earshot.EventID
 
+	// Held is set if it was refused for the words of others, and can be confirmed.
+	Held *Held
+
 	// Fault is what went wrong with the tool itself, for the log. It holds
 	// nothing that anybody said.
 	Fault string
@@ -55,6 +59,17 @@ func (t Table) For(askers []participants.Participant) (offered []llm.Tool) {
 	return offered
 }
 
+// offered returns the tools that a model is offered in a scope: also those that somebody
+// who asked may have used if they confirm it, or it would never call them.
+func (t Table) offered(s Scope) (offered []llm.Tool) {
+	for _, row := range t {
+		if _, ok := row.confirms(s); ok || row.allows(s.Askers) == nil {
+			offered = append(offered, row.Tool)
+		}
+	}
+	return offered
+}
+
 // Do does what a model calls, if everybody who asks may have it done and the
 // turn has something left. It never fails: whatever went wrong is told to the
 // model, and is in the outcome.
@@ -62,9 +77,11 @@ func (t Table) Do(ctx context.Context, s Scope, call llm.Call) Outcome {
 	began := time.Now()
 	room := s.Budget.room()
 	answer, fault, err := t.attempt(ctx, s, call)
+	var back withheld
+	errors.As(err, &back)
 	o := Outcome{
 		Use:    earshot.Use{Turn: s.Turn, Tool: call.Tool, Arguments: earshot.Text(call.Arguments), Result: answer.Text},
-		Images: answer.Images, Visibility: answer.Visibility, Sources: answer.Sources, Fault: fault,
+		Images: answer.Images, Visibility: answer.Visibility, Sources: answer.Sources, Held: back.held, Fault: fault,
 	}
 	if o.Visibility.Scope == "" {
 		o.Visibility = s.Visibility
@@ -100,7 +117,7 @@ func (t Table) attempt(ctx context.Context, s Scope, call llm.Call) (answer Answ
 		return answer, "", err
 	}
 	if err := row.allows(s.Askers); err != nil {
-		return answer, "", err
+		return answer, "", row.wayOut(s, call, err)
 	}
 	if n := len(call.Arguments); n > mostArguments {
 		return answer, "", fmt.Errorf("the arguments have %d bytes; at most %d: do it in parts", n, mostArguments)
@@ -157,27 +174,38 @@ func (t Table) find(name string, askers []participants.Participant) (Tool, error
 // allows says why some askers may not have the tool used, or nothing. What is
 // needed is needed of each of them: whoever may do least decides.
 func (t Tool) allows(askers []participants.Participant) error {
+	because, advice := t.objection(askers)
+	if because == "" {
+		return nil
+	}
+	return Refuse("%s%s", because, advice)
+}
+
+// objection returns what keeps some askers from having the tool used, and what the model
+// may do about that; nothing if all of them may. Who is named has said something in the
+// conversation that is answered, so that all who are told of it have seen that.
+func (t Tool) objection(askers []participants.Participant) (because, advice string) {
 	if len(askers) == 0 {
-		return Refuse("nobody asked for %s to be used; answer without it", t.Name)
+		return "nobody asked for " + t.Name + " to be used", "; answer without it"
 	}
-	needs := t.Needs
-	if needs == "" {
-		needs = participants.SendMessages
-	}
+	needs := t.needs()
 	for _, p := range askers {
 		switch {
 		case p.ID == "":
-			return Refuse("it is not known who asks, so %s may not be used; say that they must let you know who they are first, or answer without it", t.Name)
+			return "it is not known who asks, so " + t.Name + " may not be used", "; say that they must let you know who they are first, or answer without it"
 		case p.ID == participants.Generic:
-			return Refuse("who asks has not said who they are, so %s may not be used; tell them to come in with --identity NAME, or answer without it", t.Name)
+			return "who asks has not said who they are, so " + t.Name + " may not be used", "; tell them to come in with --identity NAME, or answer without it"
 		case p.ByVoice && !p.Can(needs):
-			return Refuse("%s said it aloud, and a voice proves nothing, so %s may not be used: it needs the capability %s; say that they must write it, or answer without it", p.Name, t.Name, needs)
+			return fmt.Sprintf("%s said it aloud, and a voice proves nothing, so %s may not be used: it needs the capability %s", p.Name, t.Name, needs), "; say that they must write it, or answer without it"
 		case !p.Can(needs):
-			return Refuse("%s may not have %s used: it needs the capability %s, which the configuration gives; say so, or answer without it", p.Name, t.Name, needs)
+			return fmt.Sprintf("%s may not have %s used: it needs the capability %s", p.Name, t.Name, needs), ", which the configuration gives; say so, or answer without it"
 		}
 	}
-	return nil
+	return "", ""
 }
+
+// needs returns what everybody who asks must be able to do.
+func (t Tool) needs() participants.Capability { return cmp.Or(t.Needs, participants.SendMessages) }
 
 // bounded returns text of at most so many bytes: cut at the edge of a rune, and
 // saying so.

@@ -30,6 +30,10 @@ type Scope struct {
 	// what the tool needs. If there are none, nobody asked.
 	Askers []participants.Participant
 
+	// Asked are those of them who called for an answer, and did not just say something
+	// beside it: what the others hold back, one of these may confirm.
+	Asked []participants.Participant
+
 	// Audience is who will perceive what comes of it, and Visibility what is
 	// kept of it.
 	Audience   earshot.Audience

@@ -46,6 +46,7 @@ type Account struct {
 	Agent    string          `json:"agent"`
 	Verdict  earshot.Verdict `json:"verdict"`
 	Reasons  []string        `json:"reasons"`
+	By       string          `json:"by,omitempty"`     // who has confirmed what was done, if somebody had to
 	About    *Matter         `json:"about,omitempty"`  // nil for nothing, or nothing that is there to be seen
 	Failed   bool            `json:"failed,omitempty"` // nothing of what was to be said came out
 	Fault    string          `json:"fault,omitempty"`  // what went wrong then
@@ -100,7 +101,11 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 		if d, ok := e.Body.(earshot.Decision); ok {
 			m := matters[d.About]
 			reply, fails := failed[d.Turn]
-			all = append(all, Account{e.Sequence, e.At, name(d.Agent), d.Verdict, d.Reasons, m, fails, reply.Fault, m == nil && d.About != ""})
+			by := ""
+			if d.By != "" {
+				by = name(d.By)
+			}
+			all = append(all, Account{e.Sequence, e.At, name(d.Agent), d.Verdict, d.Reasons, by, m, fails, reply.Fault, m == nil && d.About != ""})
 		}
 	}
 	return all, nil
@@ -173,7 +178,11 @@ func (a Account) words(several bool) string {
 	if len(a.Reasons) > 1 {
 		return about + who + " " + a.did() + ", because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
 	}
-	return about + who + " " + a.did() + ", because: " + strings.Join(a.Reasons, "") + failed
+	by := ""
+	if a.By != "" {
+		by = " (" + a.By + ")"
+	}
+	return about + who + " " + a.did() + ", because: " + strings.Join(a.Reasons, "") + by + failed
 }
 
 // what tells what the decision was about.

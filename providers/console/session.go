@@ -233,5 +233,5 @@ func orders(line string) bool { return terminal.Orders(line) || hides(line) }
 // there give way from its first key. A command is none, unless it says something.
 func talks(line string) bool {
 	command, is := earshot.Typed(line).(earshot.Command)
-	return line != "" && (!is || strings.EqualFold(command.Name, "msg"))
+	return line != "" && (!is || strings.EqualFold(command.Name, "msg") || strings.EqualFold(command.Name, earshot.OwnWords))
 }

@@ -37,6 +37,7 @@ type request struct {
 // A question is a text that somebody asks before all.
 type question struct {
 	to    ticket
+	own   bool // with their own words alone; see [earshot.OwnWords]
 	in    *channel
 	text  string
 	event earshot.Event // without a name or a body
@@ -95,16 +96,20 @@ func (w *world) asked(i *discordgo.Interaction, now time.Time) []act {
 	e := earshot.Event{At: now, From: handle(user)}
 	given := args(d.Options)
 	switch {
-	case d.Name == asks.Name && given == "":
-		return []act{retort{to: to, text: "What do you want to ask? /ask TEXT"}}
+	case (d.Name == asks.Name || d.Name == earshot.OwnWords) && given == "":
+		return []act{retort{to: to, text: "What do you want to ask? /" + d.Name + " TEXT"}}
 	case d.Name == asks.Name:
 		e.Via = text
-		return append(w.comes(c, user, now), question{to, c, given, e})
+		return append(w.comes(c, user, now), question{to: to, in: c, text: given, event: e})
 	case !slices.ContainsFunc(w.commands, func(row Command) bool { return row.Name == d.Name }):
 		return []act{
 			retort{to: to, text: "There is no such command any more. The list is brought up to date; type / again in a minute."},
 			outdated{c.guild},
 		}
+	}
+	if d.Name == earshot.OwnWords {
+		e.Via = text
+		return append(w.comes(c, user, now), question{to: to, own: true, in: c, text: given, event: e})
 	}
 	e.ID = discord.EventOf(c.id, number(i.ID)) // no message has this number
 	return []act{request{to, c, earshot.Command{Name: d.Name, Args: earshot.Text(given)}, e}}

@@ -438,7 +438,11 @@ func (r *run) questions(ctx context.Context, q question) {
 		}
 		e := q.event
 		e.ID = r.parts.Event(number(place.ID), number(shown.ID))
-		e.Body = earshot.Message{Text: earshot.Text("@" + r.parts.Agent() + " " + q.text)}
+		asked := earshot.Text("@" + r.parts.Agent() + " " + q.text)
+		e.Body = earshot.Message{Text: asked}
+		if q.own {
+			e.Body = earshot.Command{Name: earshot.OwnWords, Args: asked}
+		}
 		room, err := r.parts.House.Room(ctx, place)
 		if err == nil {
 			e.Room = room

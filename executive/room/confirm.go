@@ -1,0 +1,156 @@
+package room
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"earshot"
+	"earshot/executive/command"
+	"earshot/executive/tool"
+	"earshot/participants"
+)
+
+// Confirmed is the reason for a decision to do what somebody has confirmed.
+const Confirmed = "somebody who may have it done has confirmed a call that others' words had held back"
+
+// Errors of /confirm. That there is no such call, that it is over and that it is for
+// somebody else are one, so that nobody learns of calls that are not theirs.
+var (
+	errNoCall      = errors.New("no call with that number waits for you here: it was done, is over, or rested on what has been changed or forgotten; /confirm shows what waits")
+	errNoConfirm   = errors.New("nothing is done just now: the room is paused or off the record, or executive.enabled is false; /resume first")
+	errUnconfirmed = errors.New("it cannot be written down that you have confirmed it, so it is not done; try again")
+)
+
+// holds has a call wait that others' words hold back, and shows it to who can confirm it,
+// where everybody who reads along may see what it says. Nothing waits that rests on what
+// was changed or forgotten while the turn went on.
+func (p *part) holds(ctx context.Context, h *tool.Held) {
+	r := p.room
+	w := tool.Waiting{
+		Held: *h, Agent: p.who.ID, Question: p.question.message, Asked: slices.Clone(p.asked),
+		Rests: alsoRests(slices.Clone(p.question.sources), p.question.message.ID), Visibility: p.question.visibility,
+	}
+	_ = r.entrust(context.WithoutCancel(ctx), func(context.Context) {
+		r.mu.Lock()
+		stands := r.live != nil && r.live.turn == p.turn && !r.live.moved
+		r.mu.Unlock()
+		if !stands {
+			return
+		}
+		for w.Number == "" || r.held.Has(w.Number) {
+			w.Number = numbered(r.cfg.NewID())
+		}
+		r.held.Add(r.cfg.Now(), w)
+		told := r.event(w.Visibility, earshot.Notice{Text: r.offer(w)})
+		told.Sources = w.Rests
+		for _, place := range r.around(w.Visibility) {
+			if r.reads(place, w.By.ID) {
+				place.show(told)
+			}
+		}
+	})
+}
+
+// numbered returns the number by which somebody names a call: short enough to type, and
+// it tells nothing of how many there are elsewhere.
+func numbered(id earshot.EventID) string {
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(sum[:])%1_000_000)
+}
+
+// reads reports whether somebody reads at a place, or perhaps does.
+func (r *Room) reads(p *place, who earshot.ParticipantID) bool {
+	here := p.around()
+	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.person(id) == who })
+}
+
+// offer says what somebody can confirm, and how. What a model wrote stands last, on a
+// line of its own that it cannot end.
+func (r *Room) offer(w tool.Waiting) string {
+	return fmt.Sprintf("%s: %s wants to use %s, and others' words hold it back: %s.\nUntil %s /confirm %s has exactly this done, once; or ask again with /%s QUESTION.\n%s %s",
+		r.cfg.People.Name(w.By.ID), r.cfg.People.Name(w.Agent), w.Call.Tool, w.Because, w.Until.Local().Format("15:04:05"), w.Number, earshot.OwnWords, w.Call.Tool, w.Shown)
+}
+
+// confirm answers /confirm: what waits for who asks, or has one of them done.
+func (r *Room) confirm(ctx context.Context, c command.Call) (answer string, err error) {
+	number := strings.TrimSpace(string(c.Args))
+	lost := r.entrust(ctx, func(ctx context.Context) {
+		theirs := r.held.Of(r.cfg.Now(), c.By, c.Audience)
+		if number == "" {
+			answer = r.offers(theirs)
+			return
+		}
+		i := slices.IndexFunc(theirs, func(w tool.Waiting) bool { return w.Number == number })
+		if i < 0 {
+			err = errNoCall
+			return
+		}
+		err = r.confirms(ctx, theirs[i], c.By)
+	})
+	return answer, errors.Join(err, lost)
+}
+
+// offers lists what somebody can confirm.
+func (r *Room) offers(theirs []tool.Waiting) string {
+	if len(theirs) == 0 {
+		return "No call waits for you to confirm it."
+	}
+	var all []string
+	for _, w := range theirs {
+		all = append(all, r.offer(w))
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// confirms has a call done that somebody has confirmed, in a turn of its own about the
+// same question. What else is called in it is for all whose words are in its prompt, as
+// ever.
+func (r *Room) confirms(ctx context.Context, w tool.Waiting, by participants.Participant) error {
+	seat := r.seatOf(w.Agent)
+	switch {
+	case seat == nil:
+		return errNoCall
+	case !r.answers():
+		return errNoConfirm
+	}
+	q := question{
+		seat: seat, message: w.Question, ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()),
+		askers: w.Asked, visibility: w.Visibility, sources: slices.Clone(w.Rests),
+		confirmed: &tool.Confirmed{Call: w.Call, By: by},
+	}
+	e := r.decision(q, earshot.Speak, Confirmed)
+	d := e.Body.(earshot.Decision)
+	d.By = by.ID
+	e.Body, e.Sources = d, q.sources
+	if !r.settle(ctx, e) {
+		return errUnconfirmed
+	}
+	r.held.Drop(func(had tool.Waiting) bool { return had.Number == w.Number })
+	r.wait(append(r.pending, q))
+	return nil
+}
+
+// isDone tells the model what somebody has confirmed.
+func (r *Room) isDone(q *question) string {
+	if q.confirmed == nil {
+		return ""
+	}
+	return "\n" + r.cfg.People.Name(q.confirmed.By.ID) + " has confirmed a call of yours that was held back: it is done now. Answer with what came of it."
+}
+
+// unsettles has no call wait that rests on events which are changed or forgotten, not even
+// one that is made in a moment by the turn that is live.
+func (r *Room) unsettles(is func(earshot.EventID) bool) {
+	r.held.Forget(is)
+	r.drop(func(q question) bool { return q.confirmed != nil && slices.ContainsFunc(q.sources, is) })
+	if l := r.restsNow(is); l != nil {
+		r.mu.Lock()
+		l.moved = true
+		r.mu.Unlock()
+	}
+}
