@@ -45,7 +45,7 @@ func (p *part) holds(ctx context.Context, h *tool.Held) {
 		for w.Number == "" || r.held.Has(w.Number) {
 			w.Number = numbered(r.cfg.NewID())
 		}
-		r.held.Add(r.cfg.Now(), w)
+		w = r.held.Add(r.cfg.Now(), w)
 		told := r.event(w.Visibility, earshot.Notice{Text: r.offer(w)})
 		told.Sources = w.Rests
 		for _, place := range r.around(w.Visibility) {

@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"earshot/executive/tool"
 	"earshot/internal/testkit"
 	"earshot/llm"
+	"earshot/llm/llmtest"
 	"earshot/participants"
 )
 
@@ -70,11 +72,16 @@ func TestOwnWords(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, true},
-		{"bob has changed what ann wrote", func(t *testing.T, tr *trial) {
+		{"bob wants to change what ann wrote", func(t *testing.T, tr *trial) {
 			tr.must(t, "ann", "Earshot, my cat is grey", time.Second)
 			tr.must(t, "bob", "/context", 0)
-			e := earshot.Event{From: handle("bob"), Via: "bob", Body: earshot.Command{Name: "context", Args: "change 1 canary"}}
-			_ = tr.Admit(t.Context(), e) // or it cannot be
+			list := regexp.MustCompile(`(?m)^ *([0-9]+)\W.*my cat is grey`).FindStringSubmatch(strings.Join(tr.told("bob"), "\n"))
+			if list == nil {
+				t.Fatalf("bob reads %q", tr.told("bob"))
+			}
+			if err := tr.writes(t, "bob", "/context change "+list[1]+" canary"); err == nil {
+				t.Error("bob can")
+			}
 		}, true},
 		{"ann answers what bob wrote", func(t *testing.T, tr *trial) {
 			if err := tr.Admit(t.Context(), earshot.Event{ID: "bobs", From: handle("bob"), Via: "bob", Body: earshot.Message{Text: "canary"}}); err != nil {
@@ -83,7 +90,7 @@ func TestOwnWords(t *testing.T) {
 			if err := tr.Admit(t.Context(), earshot.Event{From: ann, Via: "console", Body: earshot.Message{Text: "Earshot, what of that?", ReplyTo: "bobs"}}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second)
+			rests(time.Second)
 		}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,12 +98,11 @@ func TestOwnWords(t *testing.T) {
 				tr := quiet(t, newHouse())
 				tt.does(t, tr)
 				synctest.Wait()
-				tr.model.asked, tr.model.arguments = nil, nil
+				tr.model.asked, tr.model.arguments = nil, []string{inDiary, inDiary} // also to who waited before
 				if err := tr.writes(t, "ann", "/mywords what is in my diary?"); err != nil {
 					t.Fatal(err)
 				}
-				tr.model.arguments = []string{inDiary, inDiary} // also to who waited before
-				time.Sleep(time.Minute)
+				rests(time.Minute)
 				tr.stop()
 				var asked *llm.Request // last: bob is answered before
 				for _, req := range tr.model.asked {
@@ -149,7 +155,7 @@ func TestOwnWordsGiveNoRights(t *testing.T) {
 				if err := tr.Admit(t.Context(), tt.e); (err != nil) != tt.err {
 					t.Errorf("it is taken: %v", err)
 				}
-				time.Sleep(time.Minute)
+				rests(time.Minute)
 				tr.stop()
 				if len(tr.shelf.read) > 0 {
 					t.Errorf("it was read; used %q", tr.uses())
@@ -227,12 +233,29 @@ func TestOwnWordsAfterARestart(t *testing.T) {
 		was.must(t, "ann", "/mywords what is in my diary?", time.Second)
 		was.stop()
 		h := newHouse()
-		h.journal, h.past, h.ids = was.journal, was.journal.Events(), was.ids
+		h.journal, h.past, h.ids, h.away = was.journal, was.journal.Events(), was.ids, true
 		tr := quiet(t, h)
-		time.Sleep(time.Minute)
+		rests(time.Minute)
 		tr.stop()
 		if len(tr.model.asked) == 0 || strings.Contains(tr.words(), "canary") || !strings.Contains(tr.words(), "in my diary") {
 			t.Errorf("asked %d times; %q", len(tr.model.asked), was.decided())
+		}
+	})
+}
+
+// TestOwnWordsGoOnWithNothing: what the agent was saying to others stands in no prompt of
+// somebody's own words, also where they ask it to go on.
+func TestOwnWordsGoOnWithNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := quiet(t, newHouse())
+		tr.model.Rules = []llmtest.Rule{{When: "sing", Reply: "canary, canary, canary. And so on. And on.", Every: time.Second}}
+		tr.must(t, "bob", "Earshot, sing", 4*time.Second)
+		tr.must(t, "ann", "stop", time.Second)
+		tr.model.asked = nil
+		tr.must(t, "ann", "/mywords go on", time.Minute)
+		tr.stop()
+		if len(tr.model.asked) != 1 || strings.Contains(tr.words(), "canary") {
+			t.Errorf("asked %d times: %q", len(tr.model.asked), tr.words())
 		}
 	})
 }
@@ -243,7 +266,7 @@ func TestOwnWordsElsewhere(t *testing.T) {
 		tr := quiet(t, newHouse())
 		tr.model.arguments = []string{inDiary}
 		answer, err := tr.Do(context.Background(), earshot.Event{From: ann, Body: earshot.Command{Name: "mywords", Args: "what is in my diary?"}})
-		time.Sleep(time.Minute)
+		rests(time.Minute)
 		tr.stop()
 		if err != nil || answer != "" || len(tr.shelf.read) != 1 || len(tr.replies()) != 1 {
 			t.Errorf("%q, %v; read %q", answer, err, tr.shelf.read)
@@ -265,7 +288,7 @@ func TestConfirmElsewhere(t *testing.T) {
 			t.Fatalf("%q and %q, %v", list, other, err)
 		}
 		_, err = do(ann, found[1])
-		time.Sleep(time.Second)
+		rests(time.Second)
 		tr.stop()
 		if err != nil || len(tr.shelf.read) != 1 {
 			t.Errorf("read %q: %v", tr.shelf.read, err)

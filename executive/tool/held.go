@@ -202,8 +202,9 @@ type Waiting struct {
 // clock: who uses it says what time it is, and calls its methods one at a time.
 type Register struct{ all []Waiting }
 
-// Add has a call wait. The same one waits once, by its newest number.
-func (r *Register) Add(now time.Time, w Waiting) {
+// Add has a call wait, and returns it with until when. The same one waits once, by its
+// newest number.
+func (r *Register) Add(now time.Time, w Waiting) Waiting {
 	r.lapse(now)
 	same := func(had Waiting) bool {
 		return had.Agent == w.Agent && had.By.ID == w.By.ID && had.Question.ID == w.Question.ID &&
@@ -227,6 +228,7 @@ func (r *Register) Add(now time.Time, w Waiting) {
 	})
 	w.Until = now.Add(Confirmable)
 	r.all = append(r.all, w)
+	return w
 }
 
 // Of returns the calls that somebody can confirm now, where everybody in a reads along.

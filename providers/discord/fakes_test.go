@@ -171,7 +171,7 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-var offers = []discord.Command{{Name: "who", Help: "who is here"}, {Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel"}}
+var offers = []discord.Command{{Name: "who", Help: "who is here"}, {Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel"}, {Name: earshot.OwnWords, Args: "QUESTION", Help: "ask with your words alone"}}
 
 // RoundTrip implements [http.RoundTripper].
 func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {

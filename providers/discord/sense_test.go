@@ -219,6 +219,22 @@ func TestAskCommand(t *testing.T) {
 	}
 }
 
+// A question with somebody's own words alone is shown likewise, and stays one.
+func TestOwnWordsCommand(t *testing.T) {
+	s := begin(t, config())
+	s.offered(t)
+	s.Invoke(s.ann.ID, s.bot.ID, s.general, earshot.OwnWords, "what is in it?")
+	await(t, "the question", func() bool { return len(s.house.said("", earshot.KindCommand)) == 1 })
+	shown := s.Messages(s.general)
+	e := s.house.said("", earshot.KindCommand)[0]
+	if len(shown) != 1 || shown[0].Content != "> what is in it?" {
+		t.Fatalf("everybody sees %s", dump(shown))
+	}
+	if e.Body != (earshot.Command{Name: earshot.OwnWords, Args: "@Robin what is in it?"}) || e.ID != gateway.EventOf(s.general, shown[0].ID) || e.From != handle(s.ann.ID) || e.Via != "discord" {
+		t.Errorf("it came as %s", dump(e))
+	}
+}
+
 // Who takes no part gets an answer, and nothing comes of it.
 func TestCommandRefused(t *testing.T) {
 	s := set(t)
