@@ -88,7 +88,7 @@ var about = map[string]note{
 
 	"executive.parallel":                      {effect: "How thinking and talking share the time."},
 	"executive.parallel.enabled":              {class: Turn, effect: "Thinks beside the conversation. Without it a thought is one step after a reply, when somebody has asked for it; whoever speaks ends it."},
-	"executive.parallel.reasoning_continuous": {class: Turn, effect: "Also thinks about what nobody has asked, when something new happens. Without it the agent thinks when it is asked to."},
+	"executive.parallel.reasoning_continuous": {class: Turn, effect: "Also thinks about what nobody has asked, when something new happens. Somebody must have allowed it: the first start at a terminal asks. Without it the agent thinks when it is asked to."},
 	"executive.parallel.reasoning_interval":   {class: Turn, effect: "The least time from a thought to the next that nobody has asked for, in seconds."},
 
 	"executive.parallel.reasoning_tokens_per_day":   {class: Turn, effect: "How many tokens are thought a day that nobody has asked for, prompts and thoughts together; then there is no such thought until midnight. A thought is some thousand. What is asked for is always thought about. 0 is any number; earshot today says how many it were."},
@@ -139,7 +139,7 @@ var about = map[string]note{
 	"providers.console.enabled": {class: Restart, effect: "Reads it. Other terminals can still attach with \"earshot chat\"."},
 
 	"providers.microphone":                          {effect: "What is said at this machine. It is understood here, without a network; what is built in is for clean English only."},
-	"providers.microphone.enabled":                  {class: Section, effect: "Listens. \"earshot run --no-voice\" does without for once. While it is false, nothing is captured."},
+	"providers.microphone.enabled":                  {class: Section, effect: "Listens. Somebody must have allowed it: the first start at a terminal asks. \"earshot run --no-voice\" does without for once. While it is false, nothing is captured."},
 	"providers.microphone.device":                   {class: Section, effect: "The name of the microphone, as \"earshot devices\" shows it. Empty means the system's default."},
 	"providers.microphone.least_confidence":         {class: Section, effect: "How sure, from 0 to 1, recognition must be that what it heard is speech. What is less is not even written down."},
 	"providers.microphone.deaf_seconds":             {class: Section, effect: "After how long without any sound at all, not even noise, the microphone is reported to be muted. 0 is never."},
@@ -156,7 +156,7 @@ var about = map[string]note{
 	"providers.microphone.ear.margin_db":            {class: Section, effect: "How much louder than the room a voice must be, in decibels."},
 
 	"providers.webcam":         {effect: "What is before the cameras of this machine: who comes and goes, and pictures for a model that can see. Pictures stay in memory."},
-	"providers.webcam.enabled": {class: Section, effect: "Looks. While it is false, no camera is opened."},
+	"providers.webcam.enabled": {class: Section, effect: "Looks. Somebody must have allowed it: the first start at a terminal asks. While it is false, no camera is opened."},
 	"providers.webcam.cameras": {class: Section, effect: "The cameras: a list of entries with the keys name (small letters; none means camera), device (its name as \"earshot devices\" shows it, its path, a file, or an address that begins with rtsp://, rtsps://, http:// or https://; none means the first), " +
 		"masks (up to 16 parts of the picture that are blackened before anything looks, each with the keys x, y, width and height, in shares of the picture from its upper left corner, such as {x: 0, y: 0, width: 0.5, height: 1}), " +
 		"hours (when it looks, such as 08:00-20:00, by the clock of this machine; none means always; at other times it is closed), width and height (of its pictures, in pixels; none means 640 and 480), " +
@@ -203,22 +203,23 @@ var about = map[string]note{
 	"speakers.enrol_seconds": {class: Turn, effect: "How much must have been heard of a voice before it can be kept, which \"earshot speakers enroll\" asks for."},
 	"speakers.most_unknown":  {class: Turn, effect: "How many voices are known at once of which nothing is kept. They live in memory only; the one heard longest ago gives way."},
 
-	"store":                     {effect: "The journal: what was said, and what was heard of it."},
-	"store.directory":           {class: Restart, effect: "The whole path of the folder that holds it, for its owner alone. Empty means earshot in the user's state directory."},
-	"store.retention":           {effect: "For how many days what happened is kept, by kind; with 0 until somebody forgets it. What was made of something goes with it: with a message the replies to it and those in whose prompt it stood. Looked after at the start and each hour; see docs/keeping.md."},
-	"store.retention.message":   {class: Turn, effect: "What was written."},
-	"store.retention.utterance": {class: Turn, effect: "What was said aloud, as it was understood."},
-	"store.retention.reply":     {class: Turn, effect: "What agents answered."},
-	"store.retention.decision":  {class: Turn, effect: "Why agents spoke or kept silent."},
-	"store.retention.use":       {class: Turn, effect: "Which tools were used, and what came of it."},
-	"store.retention.thought":   {class: Turn, effect: "What agents thought beside the conversation."},
-	"store.retention.finding":   {class: Turn, effect: "What they found out by it."},
-	"store.retention.memo":      {class: Turn, effect: "What was to be kept in mind."},
-	"store.retention.edit":      {class: Turn, effect: "Corrections of what is known."},
-	"store.retention.reminder":  {class: Turn, effect: "Reminders, also those that are still to be said."},
-	"store.retention.sight":     {class: Turn, effect: "What a camera noticed."},
-	"store.retention.presence":  {class: Turn, effect: "Who came and went, and when."},
-	"store.retention.notice":    {class: Turn, effect: "What was wrong with a model."},
+	"store":                           {effect: "The journal: what was said, and what was heard of it."},
+	"store.directory":                 {class: Restart, effect: "The whole path of the folder that holds it, for its owner alone. Empty means earshot in the user's state directory."},
+	"store.retention":                 {effect: "For how long what happened is kept: days, by kind, and hours of what was overheard; with 0 until somebody forgets it. What was made of something goes with it: with a message the replies to it and those in whose prompt it stood. Looked after at the start and each hour; see docs/keeping.md."},
+	"store.retention.overheard_hours": {class: Turn, effect: "For how many hours what was said aloud, and not to an agent, is kept; with 0 until somebody forgets it. What an agent thought of it unasked goes too; what it did for somebody who spoke to it stays."},
+	"store.retention.message":         {class: Turn, effect: "What was written."},
+	"store.retention.utterance":       {class: Turn, effect: "What was said aloud, as it was understood."},
+	"store.retention.reply":           {class: Turn, effect: "What agents answered."},
+	"store.retention.decision":        {class: Turn, effect: "Why agents spoke or kept silent."},
+	"store.retention.use":             {class: Turn, effect: "Which tools were used, and what came of it."},
+	"store.retention.thought":         {class: Turn, effect: "What agents thought beside the conversation."},
+	"store.retention.finding":         {class: Turn, effect: "What they found out by it."},
+	"store.retention.memo":            {class: Turn, effect: "What was to be kept in mind."},
+	"store.retention.edit":            {class: Turn, effect: "Corrections of what is known."},
+	"store.retention.reminder":        {class: Turn, effect: "Reminders, also those that are still to be said."},
+	"store.retention.sight":           {class: Turn, effect: "What a camera noticed."},
+	"store.retention.presence":        {class: Turn, effect: "Who came and went, and when."},
+	"store.retention.notice":          {class: Turn, effect: "What was wrong with a model."},
 
 	"server":                     {effect: "The door for the other commands, such as \"earshot chat\"."},
 	"server.socket":              {class: Restart, effect: "The whole path of the unix socket. Its folder must be closed to others. Empty means earshot/earshot.sock in the user's runtime directory."},

@@ -76,7 +76,7 @@ type Log struct {
 
 // Default returns the configuration of somebody who wrote none.
 func Default() *Config {
-	return &Config{
+	c := &Config{
 		Executive:      executive.DefaultConfig(),
 		ExternalActors: participants.DefaultConfig(),
 		Providers:      Providers{Console: Part{Enabled: true}, Microphone: microphone.DefaultConfig(), Webcam: webcam.DefaultConfig(), Discord: discord.DefaultConfig()},
@@ -86,6 +86,8 @@ func Default() *Config {
 		Server:         server.DefaultConfig(),
 		Log:            Log{Level: "info"},
 	}
+	c.Executive.Parallel.ReasoningContinuous = false // until somebody allows it, as they must a microphone
+	return c
 }
 
 // Validate reports every fault in c, not only the first.

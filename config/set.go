@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -18,9 +19,9 @@ import (
 var errForm = errors.New("it is written in a way that is not changed by a program")
 
 // Set returns a configuration file in which key, such as executive.llm.engines[1].model, is
-// value. Every other byte of the file stays as it is, comments too. It fails where that
+// value: a string, a number or a bool. Every other byte of the file stays as it is, comments too. It fails where that
 // cannot be done for certain: then whoever wrote the file changes it.
-func Set(data []byte, key, value string) ([]byte, error) {
+func Set(data []byte, key string, value any) ([]byte, error) {
 	steps, err := stepsOf(key)
 	if err != nil {
 		return nil, err
@@ -83,8 +84,31 @@ func Line(data []byte, key string) (line int) {
 	return line
 }
 
+// Says reports whether a configuration says what key is, and not only what the default is: in its
+// file, as far as that can be read, or in the environment.
+func (c *Config) Says(key string) bool {
+	if _, is := os.LookupEnv(Variable(key)); is {
+		return true
+	}
+	if c.File == "" {
+		return false
+	}
+	data, err := read(c.File)
+	var document yaml.Node
+	if err != nil || yaml.Unmarshal(data, &document) != nil || len(document.Content) == 0 {
+		return false
+	}
+	n := document.Content[0]
+	for step := range strings.SplitSeq(key, ".") {
+		if _, n = below(n, step); n == nil {
+			return false
+		}
+	}
+	return !isNull(n)
+}
+
 // with returns what a file says in which the value at the end of steps is another.
-func with(is any, steps []any, value string) (any, bool) {
+func with(is any, steps []any, value any) (any, bool) {
 	if len(steps) == 0 {
 		return value, true
 	}
@@ -114,7 +138,7 @@ func with(is any, steps []any, value string) (any, bool) {
 // A setter changes one value in the lines of a file.
 type setter struct {
 	lines [][]byte // each with its end
-	value string
+	value any
 	flow  bool // the value stands between braces
 }
 
@@ -235,10 +259,11 @@ var (
 
 // scalar returns the value as it is written.
 func (s *setter) scalar() string {
+	text, isText := s.value.(string)
 	var is any
-	if plain.MatchString(s.value) && !s.flow && yaml.Unmarshal([]byte(s.value), &is) == nil && is == s.value {
-		return s.value
+	if isText && plain.MatchString(text) && !s.flow && yaml.Unmarshal([]byte(text), &is) == nil && is == text {
+		return text
 	}
-	quoted, _ := json.Marshal(s.value) // of a string
+	quoted, _ := json.Marshal(s.value) // of a string, a number or a bool
 	return string(quoted)
 }

@@ -313,9 +313,14 @@ func (s *Store) eraseIn(ctx context.Context, db *sql.DB, ids []earshot.EventID) 
 		return nil, err
 	}
 	defer tx.Rollback()
-	if gone, err = s.eraseAll(ctx, tx, ids...); err != nil {
+	if gone, err = s.lapseIn(ctx, tx, ids); err != nil { // of which the rest would take more with it
 		return nil, err
 	}
+	also, err := s.eraseAll(ctx, tx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	gone = append(gone, also...)
 	if err := mark(ctx, tx); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,14 @@ type Config struct {
 	Now   func() time.Time       `yaml:"-"` // nil means time.Now
 	NewID func() earshot.EventID `yaml:"-"` // nil means ULIDs that rise within a process; one call at a time
 
+	// Heeded are reasons for which an agent keeps silent that show that it was meant all the
+	// same, as it is by who tells it to stop: what was said so is not overheard.
+	Heeded []string `yaml:"-"`
+
+	// Unheeded are reasons for which an agent speaks that have nothing to do with what was
+	// said, as that a voice is new.
+	Unheeded []string `yaml:"-"`
+
 	// Log hears of repairs. It is never given what somebody said. Nil means
 	// nobody listens.
 	Log *slog.Logger `yaml:"-"`
@@ -65,7 +73,7 @@ type Meter interface {
 }
 
 // DefaultConfig returns the configuration of somebody who wrote none.
-func DefaultConfig() Config { return Config{} }
+func DefaultConfig() Config { return Config{Retention: Retention{Overheard: 24}} }
 
 // Validate reports every fault in c, not only the first.
 func (c Config) Validate() error {

@@ -15,6 +15,10 @@ import (
 // made of something goes with it, also if that is of a kind that is kept for longer. What
 // says who exists and how a room is, is always kept.
 type Retention struct {
+	// Overheard is for how many hours what was said aloud and for no agent is kept; see
+	// [Store.Lapse].
+	Overheard int `yaml:"overheard_hours"`
+
 	Message   int `yaml:"message"`
 	Utterance int `yaml:"utterance"`
 	Reply     int `yaml:"reply"`
@@ -51,6 +55,9 @@ const mostDays = 36_500
 // Validate reports every fault in r.
 func (r Retention) Validate() error {
 	var faults []error
+	if r.Overheard < 0 || r.Overheard > 24*mostDays {
+		faults = append(faults, field.Errorf("overheard_hours", "is %d; must be a number of hours from 1 to %d, or 0 to keep it for ever", r.Overheard, 24*mostDays))
+	}
 	for _, k := range r.kinds() {
 		if k.days < 0 || k.days > mostDays {
 			faults = append(faults, field.Errorf(string(k.kind), "is %d; must be a number of days from 1 to %d, or 0 to keep it for ever", k.days, mostDays))
@@ -68,6 +75,12 @@ func (r Retention) String() string {
 		return "everything is kept until somebody forgets it"
 	}
 	var all []string
+	switch {
+	case r.Overheard == 1:
+		all = append(all, "what was said to no agent 1 hour")
+	case r.Overheard > 1:
+		all = append(all, fmt.Sprintf("what was said to no agent %d hours", r.Overheard))
+	}
 	for _, k := range r.kinds() {
 		switch {
 		case k.days == 1:

@@ -51,6 +51,8 @@ type Store struct {
 	projections []earshot.Projection
 	now         func() time.Time
 	newID       func() earshot.EventID
+	heeded      sql.NamedArg          // see overheard
+	unheeded    sql.NamedArg          // likewise
 	meter       Meter                 // may be nil
 	progress    func(done, all int64) // may be nil
 	closing     sync.Once
@@ -95,6 +97,8 @@ func newStore(c Config, l *lock) *Store {
 		projections: slices.Concat(views(index), c.Projections),
 		now:         c.Now,
 		newID:       c.NewID,
+		heeded:      sql.Named("heeded", asJSON(c.Heeded)),
+		unheeded:    sql.Named("unheeded", asJSON(c.Unheeded)),
 		meter:       c.Meter,
 		progress:    c.Progress,
 		grown:       make(chan struct{}),

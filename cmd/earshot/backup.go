@@ -104,7 +104,7 @@ func (c restoreCommand) Run(a *app) error {
 	}
 	now := time.Now()
 	kept := cfg.Store
-	kept.Projections = projections()
+	kept.Projections, kept.Heeded, kept.Unheeded = projections(), heeded, unheeded
 	kept.Now = func() time.Time { return now }
 	kept.Fits = func(file store.Companion) error {
 		if file.Name == optoutsFile {

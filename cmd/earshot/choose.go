@@ -24,8 +24,11 @@ type modelChoice struct {
 	sets []keyValue
 }
 
-// A keyValue is a key of the configuration and what it is to be.
-type keyValue struct{ key, value string }
+// A keyValue is a key of the configuration and what it is to be: a string, a number or a bool.
+type keyValue struct {
+	key   string
+	value any
+}
 
 // newModelChoice returns that a model is to have a role in cfg.
 func newModelChoice(cfg *config.Config, is engineModel, role string) modelChoice {
@@ -99,40 +102,51 @@ func settings(cfg *config.Config, is engineModel, role string) []keyValue {
 // keep writes s into its file, with everything else in it as it was. If that cannot be done
 // its error says what is to be written there.
 func (s modelChoice) keep() error {
-	text, err := os.ReadFile(s.file)
+	return keepIn(s.file, s.sets, func(c *config.Config) error {
+		if using(c.Executive)[s.role] != s.engineModel && !(s.role == thinkRole && !c.Executive.Reasoning.Enabled) {
+			return s.overruled()
+		}
+		return nil
+	})
+}
+
+// keepIn writes keys into a file, the first last, if what they make of it is accepted. If it
+// cannot be changed the error says what is to be written there.
+func keepIn(file string, sets []keyValue, accepts func(*config.Config) error) error {
+	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	for _, set := range s.sets {
+	for _, set := range sets {
 		if err == nil {
 			text, err = config.Set(text, set.key, set.value)
 		}
 	}
 	var c *config.Config
 	if err == nil {
-		c, err = config.Parse(s.file, text, os.Environ())
-	}
-	if err == nil && using(c.Executive)[s.role] != s.engineModel && !(s.role == thinkRole && !c.Executive.Reasoning.Enabled) {
-		return s.overruled()
+		c, err = config.Parse(file, text, os.Environ())
 	}
 	if err == nil {
-		err = rewrite(s.file, text)
+		if no := accepts(c); no != nil {
+			return no
+		}
+		err = rewrite(file, text)
 	}
 	if err == nil {
 		return nil
 	}
 	var lines []string
-	for _, set := range s.sets {
-		lines = append(lines, set.key+": "+set.value)
+	for _, set := range sets {
+		lines = append(lines, fmt.Sprintf("%s: %v", set.key, set.value))
 	}
-	return fmt.Errorf("%s was not changed: %w\n  → write there %s", short(s.file), err, strings.Join(lines, ", and "))
+	return fmt.Errorf("%s was not changed: %w\n  → write there %s", short(file), err, strings.Join(lines, ", and "))
 }
 
 // overruled says why a choice would have no effect.
 func (s modelChoice) overruled() error {
 	for _, set := range s.sets {
 		if name := config.Variable(set.key); os.Getenv(name) != "" {
-			return fmt.Errorf("%s is set in the environment, and goes before %s\n  → unset it, or set it to %s", name, short(s.file), set.value)
+			return fmt.Errorf("%s is set in the environment, and goes before %s\n  → unset it, or set it to %v", name, short(s.file), set.value)
 		}
 	}
 	return fmt.Errorf("something in the environment goes before %s\n  → see which variables begin with EARSHOT_EXECUTIVE", short(s.file))

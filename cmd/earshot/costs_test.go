@@ -30,7 +30,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Store.Directory = filepath.Join(dir, "journal")
-	cfg.Executive.Parallel.TokensPerDay = most
+	cfg.Executive.Parallel.ReasoningContinuous, cfg.Executive.Parallel.TokensPerDay = true, most
 	cfg.Executive.LLM.Provider, cfg.Executive.LLM.Script = llm.Script, filepath.Join(dir, "model.yaml")
 	script := "reply: Well.\nrules:\n- {for: thought, when: \"\", reply: \"one two three\"}\n- {for: findings, when: \"\", reply: '{\"findings\": []}'}\n"
 	if err := os.WriteFile(cfg.Executive.LLM.Script, []byte(script), 0o600); err != nil {

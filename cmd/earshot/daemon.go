@@ -89,7 +89,7 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 	d.llm.now.Store(engines)
 	c := cfg.Store
 	c.NewID, c.Log, c.Report, c.Projections = d.id, log, d.report, projections()
-	c.Meter = d.counts
+	c.Meter, c.Heeded, c.Unheeded = d.counts, heeded, unheeded
 	if waits != nil {
 		c.Progress = func(done, all int64) { waits.step(time.Now(), done, all) }
 	}

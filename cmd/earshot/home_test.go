@@ -62,6 +62,8 @@ func surroundings(dir, runtime string) []string {
 		"XDG_RUNTIME_DIR=" + runtime,
 	}
 	env = append(env, silent...)
+	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=true")        // somebody has allowed it
+	env = append(env, "EARSHOT_STORE_RETENTION_OVERHEARD_HOURS=24")                  // and has been asked
 	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_RESTS_ON_BATTERY=false") // whatever this machine runs on
 	env = append(env, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=0")             // what sounds is compared with replies, also on a machine that is late
 	if cover := os.Getenv("GOCOVERDIR"); cover != "" {

@@ -89,6 +89,7 @@ type status struct {
 	Commands  []string                   `json:"commands"`          // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
 	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
+	Permits   []permit                   `json:"permits"`           // what needs somebody to allow it
 	Today     *usage.Day                 `json:"today,omitempty"`   // what the models have cost so far; for who operates the house
 	Rests     string                     `json:"rests,omitempty"`   // why nothing is thought unasked, although it might be
 }
@@ -109,7 +110,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
 		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
 		Rests: h.rests(),
-		Keeps: h.config().Store.Retention.String(), Commands: r.Commands().Names(p.Participant),
+		Keeps: h.config().Store.Retention.String(), Permits: permits(h.config()), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.eyes.list() {
 		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))

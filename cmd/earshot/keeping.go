@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"earshot"
+	"earshot/executive/room"
 	"earshot/store"
 )
 
@@ -55,6 +57,29 @@ func (d *daemon) keeping(ctx context.Context) {
 	}
 }
 
+// Of what is decided about something that was said: for heeded an agent keeps silent and has
+// heeded it all the same, for unheeded it speaks of something else.
+var (
+	heeded   = []string{room.Commanded, room.Murmured}
+	unheeded = []string{room.NewVoice}
+)
+
+// loosens returns what is done before something overheard is erased: the replies that are
+// under way, in whose prompt it may stand, are waited for, and files are no longer known to
+// rest on it, of what was written for somebody.
+func (d *daemon) loosens(ctx context.Context) func([]earshot.EventID) error {
+	return func(ids []earshot.EventID) error {
+		wait(ctx, longestSpeech, func() bool {
+			return !slices.ContainsFunc(d.rooms.now(), func(c chamber) bool { return !c.Still() })
+		})
+		is := make(map[earshot.EventID]bool, len(ids))
+		for _, id := range ids {
+			is[id] = true
+		}
+		return d.oblivion.files.Loosen(func(id earshot.EventID) bool { return is[id] })
+	}
+}
+
 // expire forgets what is older than the configuration says, until somebody wants something
 // forgotten at once; the rest goes the next time.
 func (d *daemon) expire(ctx context.Context) {
@@ -69,13 +94,19 @@ func (d *daemon) expire(ctx context.Context) {
 	d.oblivion.yields.Store(&yield)
 	defer d.oblivion.yields.Store(nil)
 	var all []store.Doomed
-	n, err := d.store.Expire(ctx, keep, time.Now(), func(some []store.Doomed) {
+	each := func(some []store.Doomed) {
 		all = append(all, some...)
 		if err := d.oblivion.unposts(some); err != nil {
 			d.log.Warn("what was posted on Discord of something old may be known on", "err", err)
 		}
 		d.oblivion.tell(ctx, some, nil)
-	})
+	}
+	n, err := d.store.Expire(ctx, keep, time.Now(), each)
+	if err == nil && keep.Overheard > 0 {
+		var more int
+		more, err = d.store.Lapse(ctx, time.Now().Add(-time.Duration(keep.Overheard)*time.Hour), d.loosens(ctx), each)
+		n += more
+	}
 	if len(all) > 0 {
 		if bad := d.oblivion.beside(all); err == nil {
 			err = bad

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"earshot"
@@ -54,15 +55,22 @@ func (r runCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	allowed, err := r.permits(a, cfg)
+	if err != nil {
+		fmt.Fprintf(a.told(), "\nNothing was allowed, and nothing is started.\n")
+		return l.Close()
+	}
 	log, book, err := openLog(cfg.Log, a.err)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	defer book.Close()
 	looks := lookAtEngines(a.ctx, cfg.Executive.LLM)
-	var insists func(*config.Config)
+	insists := []func(*config.Config){allowed}
 	if a.person() {
-		looks, insists = a.offer(cfg, looks)
+		var insist func(*config.Config)
+		looks, insist = a.offer(cfg, looks)
+		insists = append(insists, insist)
 	}
 	first := isFirst(a.ctx, cfg)
 	handle, name := self()
@@ -78,8 +86,10 @@ func (r runCommand) Run(a *app) error {
 	d.reloads.file, d.reloads.log = a.file, book
 	d.reloads.load = func() (*config.Config, error) {
 		next, err := a.config()
-		if err == nil && insists != nil {
-			insists(next)
+		for _, insist := range insists {
+			if err == nil && insist != nil {
+				insist(next)
+			}
 		}
 		return next, err
 	}
@@ -95,6 +105,12 @@ func (r runCommand) Run(a *app) error {
 	a.open(d, looks, senses, api)
 	if first {
 		a.forewarn(d.config())
+	}
+	if keys := unsaid(cfg); len(keys) > 0 {
+		log.Info("nobody has said whether this is allowed, so it is not", "keys", strings.Join(keys, " "))
+	}
+	if h := cfg.Store.Retention.Overheard; h > 0 && !cfg.Says(lapses) {
+		log.Info("what is said to no agent is forgotten", "after_hours", h, "key", lapses)
 	}
 	log.Info("earshot runs", "version", version(), "engines", len(looks))
 	err = a.live(d, r.introduction, l)
@@ -143,6 +159,7 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 		d.work("console")
 		d.vitals.found(finding{Thing: "console", Works: true})
 	}
+	findings = append(findings, privacy(d.config()))
 	findings = append(append(findings, api...), tellAgents(d.book)...)
 	w := a.told()
 	if a.person() {

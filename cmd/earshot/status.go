@@ -70,6 +70,9 @@ func (s status) print(w io.Writer, now time.Time) error {
 	if s.Rests != "" {
 		fmt.Fprintf(w, "  · %s\n", terminal.Safe(s.Rests))
 	}
+	for _, u := range s.Permits {
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(u.text()))
+	}
 	if s.Keeps != "" {
 		fmt.Fprintf(w, "  What happened: %s.\n", terminal.Safe(s.Keeps))
 	}

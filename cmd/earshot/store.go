@@ -59,7 +59,7 @@ func (a *app) write(use func(*store.Store) error) error {
 		return err
 	}
 	c := cfg.Store
-	c.Projections = projections()
+	c.Projections, c.Heeded, c.Unheeded = projections(), heeded, unheeded
 	c.Report = func(n earshot.Notice) { fmt.Fprintf(a.err, "earshot: %s\n", n.Text) }
 	s, err := store.Open(a.ctx, c)
 	var locked *store.ErrLocked

@@ -132,6 +132,12 @@ func (p process) stop() error {
 	return err
 }
 
+// allowed is the environment of somebody who has allowed earshot to listen and to think
+// unasked, unless the rest says otherwise.
+func allowed() []string {
+	return []string{"EARSHOT_PROVIDERS_MICROPHONE_ENABLED=true", "EARSHOT_EXECUTIVE_PARALLEL_REASONING_CONTINUOUS=true"}
+}
+
 // startDaemon runs earshot with a past and a configuration, in a
 // directory of its own, and returns when it answers.
 func (b bench) startDaemon(ctx context.Context, name, config string) (process, error) {
@@ -152,10 +158,10 @@ func (b bench) startDaemon(ctx context.Context, name, config string) (process, e
 		return process{}, err
 	}
 	p := process{exec.Command(binary, "--config", file, "run", "--no-voice")}
-	p.Env = []string{
+	p.Env = append(allowed(), []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home,
 		"XDG_RUNTIME_DIR=" + home, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1", // nobody answers there
-	}
+	}...)
 	if err := p.Start(); err != nil {
 		return process{}, err
 	}

@@ -86,10 +86,10 @@ func (b bench) startups(ctx context.Context, directory string) (rows []Row, err 
 				return nil, err
 			}
 			p := process{exec.Command(binary, "run", "--no-voice", "--no-camera")}
-			p.Env = []string{
+			p.Env = append(allowed(), []string{
 				"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_RUNTIME_DIR=" + home,
 				"EARSHOT_STORE_DIRECTORY=" + journal, "EARSHOT_EXECUTIVE_LLM_HOST=http://127.0.0.1:1",
-			}
+			}...)
 			began := time.Now()
 			if err := p.Start(); err != nil {
 				return nil, err

@@ -112,7 +112,7 @@ func (b bench) startVoiced(ctx context.Context, name string, env []string) (*hou
 		args = append(args, "--no-voice")
 	}
 	p := process{exec.Command(binary, args...)}
-	p.Env = append(env, "PATH="+os.Getenv("PATH"), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_RUNTIME_DIR="+home,
+	p.Env = append(append(allowed(), env...), "PATH="+os.Getenv("PATH"), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_RUNTIME_DIR="+home,
 		"EARSHOT_EXECUTIVE_LLM_PROVIDER=script", "EARSHOT_EXECUTIVE_LLM_SCRIPT="+script, "EARSHOT_EXECUTIVE_SPEECH_ANSWER_TYPED_ALOUD=true")
 	if err := p.Start(); err != nil {
 		return nil, err

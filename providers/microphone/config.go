@@ -10,7 +10,7 @@ import (
 // Config is the section providers.microphone of the configuration. The zero
 // value is not usable; start from [DefaultConfig].
 type Config struct {
-	// Enabled lets the agent hear what is said at this machine.
+	// Enabled lets the agent hear what is said at this machine. Somebody must say so.
 	Enabled bool `yaml:"enabled"`
 
 	// Device is the name of the microphone; empty means the system's default.
@@ -30,7 +30,7 @@ type Config struct {
 
 // DefaultConfig returns the configuration of somebody who wrote none.
 func DefaultConfig() Config {
-	return Config{Enabled: true, LeastConfidence: 0.25, Deaf: 60, Ear: hear.DefaultConfig()}
+	return Config{LeastConfidence: 0.25, Deaf: 60, Ear: hear.DefaultConfig()}
 }
 
 // Validate reports every fault in c, not only the first. That there is such a

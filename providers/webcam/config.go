@@ -16,7 +16,7 @@ import (
 // Config is the section providers.webcam of the configuration. The zero value looks
 // nowhere; see [DefaultConfig].
 type Config struct {
-	// Enabled lets the agent see what is before its cameras.
+	// Enabled lets the agent see what is before its cameras. Somebody must say so.
 	Enabled bool `yaml:"enabled"`
 
 	// Cameras are those that it looks through. Where none is listed, it is the first that
@@ -53,7 +53,7 @@ const (
 )
 
 // DefaultConfig returns the configuration of somebody who wrote none.
-func DefaultConfig() Config { return Config{Enabled: true} }
+func DefaultConfig() Config { return Config{} }
 
 // List returns the cameras that are configured, with the usual values where nothing is
 // said, or the one that there is.

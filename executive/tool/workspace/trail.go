@@ -228,6 +228,26 @@ func (s *Store) Forget(is func(earshot.EventID) bool) (n int, err error) {
 	return n, err
 }
 
+// Loosen takes events that fit from what parts of files were made of, of those that were made of
+// anything else too: from then on they are not known to rest on them.
+func (s *Store) Loosen(is func(earshot.EventID) bool) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.each(func(t trail) error {
+		if !t.rests(is) {
+			return nil
+		}
+		for _, parts := range [][]stretch{t.Parts, t.Before} {
+			for i := range parts {
+				if left := slices.DeleteFunc(slices.Clone(parts[i].Of), is); len(left) > 0 {
+					parts[i].Of = left
+				}
+			}
+		}
+		return s.lay(t)
+	})
+}
+
 // each calls do with every trail.
 func (s *Store) each(do func(trail) error) error {
 	all, err := os.ReadDir(filepath.Join(s.Dir, trails))

@@ -125,3 +125,36 @@ func (d *desk) read(t testing.TB, name string) string {
 	}
 	return string(data)
 }
+
+// TestLoosen: parts of a file are no longer known to rest on what goes by itself, of those that
+// rest on anything else too; the rest goes with it.
+func TestLoosen(t *testing.T) {
+	d := newDesk(t)
+	write := func(path, content string, on ...earshot.EventID) {
+		t.Helper()
+		if o := d.resting(t, "q", on, "write_file", `{"path":"`+path+`","content":"`+content+`","append":true}`); o.Use.Failed || o.Use.Refused {
+			t.Fatalf("%+v: %s", o, string(o.Use.Result))
+		}
+	}
+	write("list.txt", "bread,", "overheard", "q")
+	write("list.txt", "cloves,", "overheard", "too")
+	write("list.txt", "milk", "q")
+	goes := func(id earshot.EventID) bool { return id == "overheard" || id == "too" }
+	for range 2 {
+		if err := d.Loosen(goes); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Forget(goes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := d.read(t, "list.txt"); got != "bread,milk" {
+		t.Errorf("the list is %q", got)
+	}
+	if all, err := d.Sources(); err != nil || !slices.Equal(all, []earshot.EventID{"q"}) {
+		t.Errorf("it was made of %v, %v", all, err)
+	}
+	if n, err := d.Forget(func(id earshot.EventID) bool { return id == "q" }); n != 1 || err != nil {
+		t.Errorf("what is forgotten takes %d files, %v", n, err)
+	}
+}

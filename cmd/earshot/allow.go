@@ -1,0 +1,198 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"earshot/config"
+)
+
+// A permission is what earshot does only if somebody has allowed it: nobody sees of a program
+// that it listens, looks, or thinks about what it has heard.
+type permission struct {
+	thing, key string
+	asks       string // of people, in a line of 40 columns
+	in         func(*config.Config) *bool
+}
+
+// permissions are all that there are.
+var permissions = []permission{
+	{"microphone", "providers.microphone.enabled", "Hear what is said here (microphone)", func(c *config.Config) *bool { return &c.Providers.Microphone.Enabled }},
+	{"camera", "providers.webcam.enabled", "See who is here (camera)", func(c *config.Config) *bool { return &c.Providers.Webcam.Enabled }},
+	{"unasked thinking", "executive.parallel.reasoning_continuous", "Think unasked about what is new", func(c *config.Config) *bool { return &c.Executive.Parallel.ReasoningContinuous }},
+}
+
+// lapses is the key that says for how many hours what was not said to an agent is kept.
+const lapses = "store.retention.overheard_hours"
+
+// unsaid returns the keys of what nobody has allowed or refused.
+func unsaid(cfg *config.Config) (keys []string) {
+	for _, p := range permissions {
+		if !*p.in(cfg) && !cfg.Says(p.key) {
+			keys = append(keys, p.key)
+		}
+	}
+	return keys
+}
+
+// permits asks the person at the terminal, if there is one, what is allowed, of what nobody
+// has said yet, and takes that into cfg and its file. Where it cannot be written down, what is
+// to be done to the configuration whenever it is read again comes back. A file that was named
+// is what whoever named it wants. The error is that the person has left.
+func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Config), err error) {
+	if !a.person() || !a.console(cfg) || a.named() {
+		return nil, nil
+	}
+	var open []permission
+	for _, p := range permissions {
+		without := r.NoVoice && p.thing == "microphone" || r.NoCamera && p.thing == "camera"
+		if !without && slices.Contains(unsaid(cfg), p.key) {
+			open = append(open, p)
+		}
+	}
+	hours, asksHours := cfg.Store.Retention.Overheard, !cfg.Says(lapses)
+	if len(open) == 0 && !asksHours {
+		return nil, nil
+	}
+	fmt.Fprint(a.printed(), "Before it starts: what may it use?\nEnter takes what stands in [brackets],\nq leaves, and nothing is allowed.\n\n")
+	allowed := make([]bool, len(open))
+	for i, p := range open {
+		if allowed[i], err = a.allows(p); err != nil {
+			return nil, err
+		}
+	}
+	if asksHours {
+		if hours, err = a.hours(hours); err != nil {
+			return nil, err
+		}
+	}
+	insists = func(c *config.Config) {
+		for i, p := range open {
+			*p.in(c) = allowed[i]
+		}
+		if asksHours {
+			c.Store.Retention.Overheard = hours
+		}
+	}
+	insists(cfg)
+	var sets []keyValue
+	for i, p := range open {
+		sets = append(sets, keyValue{p.key, allowed[i]})
+	}
+	if asksHours {
+		sets = append(sets, keyValue{lapses, hours})
+	}
+	file := cmp.Or(cfg.File, config.Places()[0])
+	if err := keepIn(file, sets, func(*config.Config) error { return nil }); err != nil {
+		fmt.Fprintf(a.printed(), "\nIt holds now, and is asked again.\n%v\n\n", err)
+		return insists, nil
+	}
+	fmt.Fprintf(a.printed(), "\nKept, and to be changed, in\n%s.\n\n", short(file))
+	return nil, nil
+}
+
+// named reports whether somebody has said which file is read.
+func (a *app) named() bool { return a.file != "" || os.Getenv("EARSHOT_CONFIG") != "" }
+
+// allows asks whether something is allowed; whoever answers something else every time has
+// not allowed it.
+func (a *app) allows(p permission) (bool, error) {
+	for range 3 {
+		word, err := a.answer(p.asks + "?\n  [y/N] ")
+		switch {
+		case err != nil:
+			return false, err
+		case word == "y" || word == "yes":
+			return true, nil
+		case word == "" || word == "n" || word == "no":
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// hours asks for how many hours what was not said to an agent is kept.
+func (a *app) hours(usual int) (int, error) {
+	for range 3 {
+		word, err := a.answer(fmt.Sprintf("Hours that speech not to it is kept\n(0 is until somebody forgets it)?\n  [%d] ", usual))
+		if err != nil || word == "" {
+			return usual, err
+		}
+		c := config.Default().Store
+		if c.Retention.Overheard, err = strconv.Atoi(word); err == nil && c.Retention.Validate() == nil {
+			return c.Retention.Overheard, nil
+		}
+	}
+	return usual, nil
+}
+
+// answer asks a question and returns the answer in small letters; it is errLeft if the person
+// leaves.
+func (a *app) answer(question string) (string, error) {
+	fmt.Fprint(a.printed(), question)
+	line, err := readLine(a.ctx, a.in)
+	word := strings.ToLower(strings.TrimSpace(line))
+	if err == nil && (word == "q" || word == "quit") {
+		err = errLeft
+	}
+	return word, err
+}
+
+// A permit is what needs somebody to allow it, as programs are told.
+type permit struct {
+	Thing   string `json:"thing"`
+	Key     string `json:"key"` // that allows it
+	Allowed bool   `json:"allowed"`
+}
+
+// permits returns what is allowed, and what is not.
+func permits(cfg *config.Config) (all []permit) {
+	for _, p := range permissions {
+		all = append(all, permit{p.thing, p.key, *p.in(cfg)})
+	}
+	return all
+}
+
+// text tells it to people.
+func (p permit) text() string {
+	if p.Allowed {
+		return "● " + p.Thing + ": allowed (" + p.Key + ")"
+	}
+	return "○ " + p.Thing + ": not allowed (" + p.Key + ")"
+}
+
+// privacy says in a line what is allowed, and for how long what was overheard is kept; and
+// below it by which keys the rest would be.
+func privacy(cfg *config.Config) finding {
+	var may, not []string
+	for _, u := range permits(cfg) {
+		if u.Allowed {
+			may = append(may, u.Thing)
+		} else {
+			not = append(not, u.Thing)
+		}
+	}
+	f := finding{Thing: "privacy", Works: true}
+	for _, part := range []struct {
+		how string
+		of  []string
+	}{{"allowed: ", may}, {"not allowed: ", not}} {
+		if len(part.of) > 0 {
+			f.Text += part.how + strings.Join(part.of, ", ") + "; "
+		}
+	}
+	f.Text += "speech that is not to me "
+	if h := cfg.Store.Retention.Overheard; h > 0 {
+		f.Text += "is kept for " + count(h, "hour")
+	} else {
+		f.Text += "is kept until somebody forgets it"
+	}
+	if keys := unsaid(cfg); len(keys) > 0 {
+		f.Cure = "to allow it, set to true: " + strings.Join(keys, ", ")
+	}
+	return f
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"earshot/config"
+)
+
+// newStranger returns the home of somebody who has allowed nothing and refused nothing.
+func newStranger(t *testing.T, environ ...string) *home {
+	h := newHome(t, environ...)
+	keys := []string{lapses}
+	for _, p := range permissions {
+		keys = append(keys, p.key)
+	}
+	for _, key := range keys {
+		h.env = slices.DeleteFunc(h.env, func(entry string) bool {
+			return strings.HasPrefix(entry, config.Variable(key)+"=") && !slices.Contains(environ, entry)
+		})
+	}
+	h.scripted("reply: Good day.\n")
+	return h
+}
+
+// TestPermits: the first start at a terminal asks once what may be used, on one screen of 40
+// columns, and keeps what is said; Enter allows nothing.
+func TestPermits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, had string
+		answers   []string
+		want      string // of the file
+		screen    string
+	}{
+		{"Enter takes what stands there", "", []string{"", "", "", ""}, "false false false 24", "not allowed: microphone, camera, unasked thinking; speech that is not to me is kept for 24 hours"},
+		{"yes to all, and for ever", "", []string{"y", "YES", "y", "0"}, "true true true 0", "allowed: microphone, camera, unasked thinking; speech that is not to me is kept until somebody forgets it"},
+		{"what makes no sense is asked again, and then refused", "", []string{"perhaps", "y", "what", "-", "?", "n", "a day", "-3", "48"}, "true false false 48", "allowed: microphone; not allowed: camera, unasked thinking; speech that is not to me is kept for 48 hours"},
+		{"only what nobody has said", "# mine\nproviders:\n  microphone:\n    enabled: true # yes\nstore:\n  retention:\n    overheard_hours: 1\n", []string{"n", "y"}, "true false true 1",
+			"allowed: microphone, unasked thinking; not allowed: camera; speech that is not to me is kept for 1 hour"},
+		{"what was allowed before, and never how long what is overheard is kept", "providers: {microphone: {enabled: true}, webcam: {enabled: true}}\nexecutive:\n  parallel: {reasoning_continuous: false}\n", []string{"72"}, "true true false 72",
+			"allowed: microphone, camera; not allowed: unasked thinking; speech that is not to me is kept for 72 hours"},
+		{"a section that says nothing of it", "providers:\n  microphone:\n    device: USB\n", []string{"y", "n", "n", "24"}, "true false false 24", "allowed: microphone; not allowed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newStranger(t)
+			if tt.had != "" {
+				h.write("config/earshot/config.yaml", tt.had)
+			}
+			w := h.begin("run")
+			w.await("Before it starts: what may it use?", 1)
+			for _, answer := range tt.answers {
+				w.says(answer)
+			}
+			w.await("Kept, and to be changed, in ~/config/earshot/config.yaml", 1)
+			w.await("✓ privacy "+tt.screen, 1)
+			w.types("\r")
+			w.await(">", 1)
+			w.says("/exit")
+			if code := w.ended(); code != success {
+				t.Errorf("it ends with %d", code)
+			}
+			file := filepath.Join(h.dir, "config/earshot/config.yaml")
+			c, err := config.Parse(file, []byte(h.read("config/earshot/config.yaml")), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(c.Providers.Microphone.Enabled, c.Providers.Webcam.Enabled, c.Executive.Parallel.ReasoningContinuous, c.Store.Retention.Overheard); got != tt.want {
+				t.Errorf("the file says %s, want %s:\n%s", got, tt.want, h.read("config/earshot/config.yaml"))
+			}
+			if !strings.Contains(h.read("config/earshot/config.yaml"), strings.TrimSuffix(strings.SplitAfter(tt.had, "\n")[0], "\n")) {
+				t.Error("what stood in the file is gone")
+			}
+			again := h.open("run")
+			again.await("within earshot", 1)
+			again.await(">", 1)
+			again.says("/exit")
+			if code := again.ended(); code != success || strings.Contains(again.text(), "what may it use") {
+				t.Errorf("a second start ends with %d and shows\n%s", code, again.text())
+			}
+		})
+	}
+}
+
+// TestPermitsLeaving: who leaves the question has allowed nothing, and nothing runs.
+func TestPermitsLeaving(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string]string{"q": "y\rq\r", "the end": "y\r\x04", "^C": "y\r\x03", "q at the hours": "y\r\r\rQ\r"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newStranger(t)
+			w := h.begin("run")
+			w.await("what may it use?", 1)
+			w.types(keys)
+			w.ended()
+			if text := w.text(); !strings.Contains(text, "Nothing was allowed") || strings.Contains(text, "within earshot") {
+				t.Errorf("it shows\n%s", text)
+			}
+			for _, path := range []string{"config/earshot/config.yaml", "state/earshot/journal"} {
+				if _, err := os.Stat(filepath.Join(h.dir, path)); err == nil {
+					t.Errorf("there is %s", path)
+				}
+			}
+		})
+	}
+}
+
+// TestCareful: where nobody can be asked nothing is allowed that nobody has said, and the
+// screen, the log and status say by which key it would be.
+func TestCareful(t *testing.T) {
+	t.Parallel()
+	key := func(p permission, is string) string { return config.Variable(p.key) + "=" + is }
+	for _, tt := range []struct {
+		name    string
+		environ []string
+		args    []string
+		file    string
+		shown   []string // by the screen and the log
+		log     string
+		status  []string
+	}{
+		{"in a pipe", nil, nil, "", []string{"not allowed: microphone, camera, unasked thinking; speech that is not to me is kept for 24 hours", "→ to allow it, set to true: providers.microphone.enabled, providers.webcam.enabled, executive.parallel.reasoning_continuous"},
+			`keys="providers.microphone.enabled providers.webcam.enabled executive.parallel.reasoning_continuous"`,
+			[]string{"○ microphone: not allowed (providers.microphone.enabled)", "○ camera: not allowed (providers.webcam.enabled)", "○ unasked thinking: not allowed (executive.parallel.reasoning_continuous)", "what was said to no agent 24 hours"}},
+		{"as the environment says", []string{key(permissions[0], "true"), key(permissions[1], "false"), key(permissions[2], "true")}, nil, "",
+			[]string{"allowed: microphone, unasked thinking; not allowed: camera; speech"}, "", []string{"● microphone: allowed (providers.microphone.enabled)", "○ camera: not allowed"}},
+		{"as an old configuration says", nil, nil, "providers: {microphone: {enabled: true}}\n",
+			[]string{"allowed: microphone; not allowed: camera, unasked thinking"}, `keys="providers.webcam.enabled executive.parallel.reasoning_continuous"`, []string{"● microphone: allowed"}},
+		{"without a voice", nil, []string{"--no-voice"}, "", []string{"not allowed: microphone, camera"}, "keys=", []string{"○ microphone: not allowed"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newStranger(t, tt.environ...)
+			if tt.file != "" {
+				h.write("config/earshot/config.yaml", tt.file)
+			}
+			d := h.daemon(tt.args...)
+			r := h.earshot(nil, "status")
+			d.end(syscall.SIGTERM)
+			log := h.read("state/earshot/earshot.log")
+			for _, want := range tt.shown {
+				if !strings.Contains(d.out.String(), want) {
+					t.Errorf("it does not show %q:\n%s", want, d.out.String())
+				}
+			}
+			if n := strings.Count(log, "nobody has said whether this is allowed"); n > 1 || (n == 1) != (tt.log != "") || !strings.Contains(log, tt.log) {
+				t.Errorf("the log does not say %s once:\n%s", tt.log, log)
+			}
+			if strings.Count(log, "after_hours=24 key=store.retention.overheard_hours") != 1 {
+				t.Errorf("the log does not say once for how long what is overheard is kept:\n%s", log)
+			}
+			for _, want := range tt.status {
+				if !strings.Contains(r.out, want) {
+					t.Errorf("status does not say %q:\n%s", want, r.out)
+				}
+			}
+		})
+	}
+}
+
+// TestPermitsNamed: a file that was named is what whoever named it wants, also at a terminal.
+func TestPermitsNamed(t *testing.T) {
+	t.Parallel()
+	h := newStranger(t)
+	file := h.write("mine.yaml", "log: {level: info}\n")
+	w := h.open("run", "--config", file)
+	w.await("not allowed: microphone, camera, unasked thinking", 1)
+	w.await(">", 1)
+	w.says("/exit")
+	if code := w.ended(); code != success || strings.Contains(w.text(), "may it use") || h.read("mine.yaml") != "log: {level: info}\n" {
+		t.Errorf("it ends with %d and shows\n%s", code, w.text())
+	}
+}
+
+// TestPermitsUnkept: where the file cannot be changed what was said holds now, and it is said
+// what is to be written there.
+func TestPermitsUnkept(t *testing.T) {
+	t.Parallel()
+	h := newStranger(t)
+	h.write("config/earshot/config.yaml", "{store: {retention: {message: 9}}}\n")
+	w := h.begin("run")
+	w.await("what may it use?", 1)
+	w.types("y\rn\rn\r5\r")
+	w.await("It holds now, and is asked again.", 1)
+	w.await("providers.microphone.enabled: true", 1)
+	w.await("allowed: microphone; not allowed: camera, unasked thinking; speech that is not to me is kept for 5 hours", 1)
+	w.types("\r")
+	w.await(">", 1)
+	w.says("/exit")
+	w.ended()
+	if got := h.read("config/earshot/config.yaml"); got != "{store: {retention: {message: 9}}}\n" {
+		t.Errorf("the file says %s", got)
+	}
+}
+
+// TestPermitsFits: every line of the screen fits in 40 columns.
+func TestPermitsFits(t *testing.T) {
+	for _, p := range permissions {
+		if line := p.asks + "?"; len(line) > 40 {
+			t.Errorf("%q has %d columns", line, len(line))
+		}
+	}
+}

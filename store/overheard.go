@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+)
+
+// overheard is what says of the journal j that it was said aloud and for no agent: it
+// addresses none, none answered it, and nothing was done for it. The reasons for which
+// something was are in @heeded, and those for which an agent spoke all the same in @unheeded.
+const overheard = `j.kind = 'utterance' AND coalesce(json_array_length(j.payload, '$.to'), 0) = 0
+	AND NOT EXISTS (SELECT 1 FROM derived h CROSS JOIN journal k ON k.id = h.event WHERE h.source = j.id
+		AND (k.kind = 'snooze' OR k.kind = 'decision' AND json_extract(k.payload, '$.body.about') = j.id
+			AND (json_extract(k.payload, '$.body.verdict') = 'speak'
+					AND NOT EXISTS (SELECT 1 FROM json_each(k.payload, '$.body.reasons') r WHERE r.value IN (SELECT value FROM json_each(@unheeded)))
+				OR EXISTS (SELECT 1 FROM json_each(k.payload, '$.body.reasons') r WHERE r.value IN (SELECT value FROM json_each(@heeded))))))`
+
+// Lapse erases what was overheard before a time, said aloud and for no agent, the oldest
+// first and at rest between its steps, with what was made of it unasked. What an agent did
+// for somebody who spoke to it stays, and is from then on no longer known to rest on what
+// was overheard meanwhile: else who sits before a television loses every answer with it.
+//
+// First is called with what is to be erased, before any of it is; it may be nil. Each and n
+// are as for [Store.Expire]. To begin again where it was cut short is no fault.
+func (s *Store) Lapse(ctx context.Context, before time.Time, first func([]earshot.EventID) error, each func([]Doomed)) (n int, err error) {
+	defer func() {
+		if n > 0 {
+			s.tidier.wake()
+		}
+	}()
+	rooms, err := s.Rooms(ctx, "", mostRooms)
+	if err != nil {
+		return 0, err
+	}
+	for _, room := range rooms {
+		gone, err := s.lapse(ctx, room, before, first, each)
+		n += gone
+		if err != nil {
+			return n, fmt.Errorf("forgetting what was overheard: %w", err)
+		}
+	}
+	return n, nil
+}
+
+// lapse is Lapse for one room.
+func (s *Store) lapse(ctx context.Context, room earshot.RoomID, before time.Time, first func([]earshot.EventID) error, each func([]Doomed)) (n int, err error) {
+	for seen := int64(0); ; {
+		var some []Doomed
+		var l *lapsing
+		err := s.archive.Look(ctx, func(v earshot.View) (err error) {
+			some, err = dooms(v.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = @room AND j.sequence > @seen AND j.at < @before AND "+overheard+" ORDER BY j.sequence LIMIT @most",
+				sql.Named("room", room), sql.Named("seen", seen), sql.Named("before", before.UnixMilli()), s.heeded, s.unheeded, sql.Named("most", expiring)))
+			if err == nil {
+				l, err = s.lapsing(ctx, v, some)
+			}
+			return err
+		})
+		if err != nil || len(some) == 0 {
+			return n, err
+		}
+		if some[0].Sequence <= seen {
+			return n, s.archive.failed(ctx, astray(some[0].Sequence))
+		}
+		seen = some[len(some)-1].Sequence
+		if first != nil {
+			if err := first(slices.Clone(l.erases)); err != nil {
+				return n, err
+			}
+		}
+		for len(l.loosens)+len(l.erases) > 0 {
+			began := time.Now()
+			gone, err := s.lapseSome(ctx, l)
+			if err != nil {
+				return n, err
+			}
+			if n += len(gone); each != nil && len(gone) > 0 {
+				each(gone)
+			}
+			select {
+			case <-time.After(easing * time.Since(began)):
+			case <-ctx.Done():
+				return n, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// A lapsing is what becomes of what was made of some events that are overheard.
+type lapsing struct {
+	erases  []earshot.EventID // what was made of something before that itself
+	loosens []earshot.EventID // what stays, and is not to rest on any of those
+	known   map[earshot.EventID]bool
+	gone    map[earshot.EventID]bool // all that erases had
+}
+
+// lapsing looks what was made of some events.
+func (s *Store) lapsing(ctx context.Context, v earshot.View, some []Doomed) (*lapsing, error) {
+	l := &lapsing{known: make(map[earshot.EventID]bool), gone: make(map[earshot.EventID]bool)}
+	for _, d := range some {
+		l.erases = append(l.erases, d.ID)
+		l.known[d.ID], l.gone[d.ID] = true, true
+	}
+	for i := 0; i < len(l.erases); i++ {
+		made, err := madeOf(ctx, v, l.erases[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range made {
+			if l.known[m.id] {
+				continue
+			}
+			l.known[m.id] = true
+			asked, err := s.asked(ctx, v, m, l.gone)
+			switch {
+			case err != nil:
+				return nil, err
+			case asked:
+				l.loosens = append(l.loosens, m.id)
+			default:
+				l.erases = append(l.erases, m.id)
+				l.gone[m.id] = true
+			}
+		}
+	}
+	slices.Reverse(l.erases)
+	return l, nil
+}
+
+// madeOf returns what was made of an event at first hand, and is not erased.
+func madeOf(ctx context.Context, v earshot.View, of earshot.EventID) (all []victim, err error) {
+	rows, err := v.QueryContext(ctx, "SELECT "+columns+", j.id, j.at, j.room FROM derived d CROSS JOIN journal j ON j.id = d.event WHERE d.source = ? AND j.kind <> ? ORDER BY j.sequence", of, earshot.KindErased)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var m victim
+		if err := m.scan(rows, &m.id, &m.at, &m.room); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// asked reports whether m, which was made of something overheard among others, was made for
+// somebody who spoke to an agent. What is damaged nobody will read.
+func (s *Store) asked(ctx context.Context, v earshot.View, m victim, gone map[earshot.EventID]bool) (is bool, err error) {
+	e, err := m.event()
+	if err != nil {
+		return false, nil
+	}
+	switch b := e.Body.(type) {
+	case earshot.Reply:
+		return b.About != "" && !gone[b.About], nil
+	case earshot.Thought:
+		return b.Cause.Asked() && !gone[b.About], nil
+	case earshot.Finding:
+		err = v.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE id = ? AND kind = 'thought' AND json_extract(payload, '$.body.cause') IN (?, ?, ?))",
+			b.Thought, earshot.ByTrigger, earshot.ByCommand, earshot.ByDelegation).Scan(&is)
+		return is && !gone[b.Thought], err
+	case earshot.Decision:
+		return false, nil
+	}
+	err = v.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM json_each(@sources) s CROSS JOIN journal j ON j.id = s.value WHERE j.kind = 'message' OR j.kind = 'utterance' AND NOT ("+overheard+"))",
+		sql.Named("sources", asJSON(e.Sources)), s.heeded, s.unheeded).Scan(&is)
+	return is, err
+}
+
+// lapseSome does the first of what l says, within the time of one step, and returns what was
+// erased.
+func (s *Store) lapseSome(ctx context.Context, l *lapsing) (gone []Doomed, err error) {
+	loosened, erases := 0, 0
+	err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+		gone, loosened, erases = nil, 0, 0
+		began := time.Now()
+		more := func() bool {
+			return loosened+erases == 0 || time.Since(began) < gentle && s.write.waiting.Load() == 0
+		}
+		for ; loosened < len(l.loosens) && more(); loosened++ {
+			if err := s.loosen(ctx, tx, l.loosens[loosened], l.gone); err != nil {
+				return false, err
+			}
+		}
+		for ; loosened == len(l.loosens) && erases < len(l.erases) && more(); erases++ {
+			was, err := s.lapseOne(ctx, tx, l.erases[erases], l.known)
+			if err != nil {
+				return false, err
+			}
+			gone = append(gone, was...)
+		}
+		if len(gone) == 0 {
+			return false, nil
+		}
+		return true, mark(ctx, tx)
+	})
+	l.loosens, l.erases = l.loosens[loosened:], l.erases[erases:]
+	return gone, err
+}
+
+// lapseIn erases those of some events that are overheard, as Lapse does, in one step.
+func (s *Store) lapseIn(ctx context.Context, tx *sql.Tx, ids []earshot.EventID) (gone []Doomed, err error) {
+	some, err := dooms(tx.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.id IN (SELECT value FROM json_each(@ids)) AND "+overheard, sql.Named("ids", asJSON(ids)), s.heeded, s.unheeded))
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.lapsing(ctx, tx, some)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range l.loosens {
+		if err := s.loosen(ctx, tx, id, l.gone); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range l.erases {
+		was, err := s.lapseOne(ctx, tx, id, l.known)
+		if err != nil {
+			return nil, err
+		}
+		gone = append(gone, was...)
+	}
+	return gone, nil
+}
+
+// loosen takes from what an event rests on what goes. No view knows of that.
+func (s *Store) loosen(ctx context.Context, tx *sql.Tx, id earshot.EventID, gone map[earshot.EventID]bool) error {
+	var r row
+	err := r.scan(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.kind <> ?", id, earshot.KindErased))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // somebody has had it forgotten meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	e, err := r.event()
+	if err != nil {
+		return nil // what is damaged is not changed
+	}
+	for _, source := range e.Sources {
+		if gone[source] {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM derived WHERE source = ? AND event = ?", source, id); err != nil {
+				return err
+			}
+		}
+	}
+	e.Sources = slices.DeleteFunc(e.Sources, func(id earshot.EventID) bool { return gone[id] })
+	if r, _, err = seal(e, r.sequence); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE journal SET payload = ?, sum = ? WHERE sequence = ?", string(r.payload), r.sum, r.sequence)
+	return err
+}
+
+// lapseOne erases one event, unless something was made of it meanwhile: then it goes the
+// next time, with that.
+func (s *Store) lapseOne(ctx context.Context, tx *sql.Tx, id earshot.EventID, known map[earshot.EventID]bool) (gone []Doomed, err error) {
+	made, err := madeOf(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(made, func(m victim) bool { return !known[m.id] }) {
+		return nil, nil
+	}
+	v := victim{id: id}
+	err = v.scan(tx.QueryRowContext(ctx, "SELECT "+columns+", j.at, j.room FROM journal j WHERE j.id = ? AND j.kind <> ?", id, earshot.KindErased), &v.at, &v.room)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	was, err := s.erase(ctx, tx, v)
+	was.Sequence, was.Room = v.sequence, v.room
+	return []Doomed{was}, err
+}
