@@ -108,7 +108,7 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already
 		l.end()
 	}
-	r.mind.Stop(by, func(q think.Question) bool { return is(q.About) || is(q.ID) || r.muse.restsOn(q.ID, is) })
+	r.mind.Stop(by, func(q think.Question) bool { return is(q.ID) || r.muse.restsOn(q, is) })
 	if h := r.regard.hangs; h != nil && is(h.event.ID) {
 		r.regard.hangs = nil
 	}
@@ -193,11 +193,10 @@ func (h *history) forget(is func(earshot.EventID) bool) {
 }
 
 // restsOn reports whether a thought rests on any of some events.
-func (m *muse) restsOn(thought earshot.EventID, is func(earshot.EventID) bool) bool {
+func (m *muse) restsOn(q think.Question, is func(earshot.EventID) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	rests := m.rests[thought]
-	return rests != nil && slices.ContainsFunc(rests.sources, is)
+	return is(q.About) || slices.ContainsFunc(m.restOf(q).sources, is)
 }
 
 // Forget takes events that are erased out of everything that the room remembers, and of

@@ -48,6 +48,15 @@ type rest struct {
 	at         time.Time // when its last stretch began that is written down
 }
 
+// restOf returns what a thought rests on: as long as nothing of it is written down, what its
+// question was made of. It is called with m.mu.
+func (m *muse) restOf(q think.Question) *rest {
+	if rests := m.rests[q.ID]; rests != nil {
+		return rests
+	}
+	return &rest{visibility: q.Visibility, sources: slices.Clone(q.Sources)}
+}
+
 // errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
 var errForgotten = errors.New("what was said before cannot be read")
 
@@ -72,11 +81,8 @@ func (m *muse) matter(ctx context.Context, q think.Question, since int64) (matte
 	is.restsOn(going)
 	refuted := r.refuted(a, &is, now)
 	m.mu.Lock()
-	rests := m.rests[q.ID]
-	if rests == nil {
-		rests = &rest{visibility: q.Visibility}
-		m.rests[q.ID] = rests
-	}
+	rests := m.restOf(q)
+	m.rests[q.ID] = rests
 	rests.visibility = rests.visibility.And(is.visibility)
 	rests.sources = alsoRests(rests.sources, is.sources...)
 	m.mu.Unlock()
@@ -213,11 +219,13 @@ func lately(lines []string) string { return strings.Join(lines[max(0, len(lines)
 
 // Keep implements [think.House].
 func (m *muse) Keep(ctx context.Context, q think.Question, s think.Stretch) {
-	if rests := m.rests[q.ID]; rests != nil {
-		rests.at = s.At
-	}
 	e := m.event(q, s.Thought)
 	e.ID = s.ID
+	m.mu.Lock()
+	rests := m.restOf(q)
+	m.rests[q.ID] = rests
+	rests.at, rests.sources = s.At, alsoRests(rests.sources, s.ID) // which holds the question, and what comes now goes on from
+	m.mu.Unlock()
 	if !s.At.IsZero() {
 		e.At = s.At
 	}
@@ -250,10 +258,9 @@ func (m *muse) Over(q think.Question, found int, stopped bool) {
 
 // event is something that came of a thought, for those who may see what it rests on.
 func (m *muse) event(q think.Question, body earshot.Body) earshot.Event {
-	rests := m.rests[q.ID]
-	if rests == nil { // it has not begun
-		rests = &rest{visibility: q.Visibility}
-	}
+	m.mu.Lock()
+	rests := m.restOf(q)
+	m.mu.Unlock()
 	e := m.room.event(rests.visibility, body)
 	e.Author = m.room.agents()[0].ID
 	e.Sources = alsoRests(slices.Clone(rests.sources), q.About)

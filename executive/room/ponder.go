@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"earshot"
@@ -113,7 +114,7 @@ func (p *part) ponder(s tool.Scope, text earshot.Text) (tool.Answer, error) {
 	}
 	m := p.question.message
 	err := p.room.mind.Ask(think.Question{
-		ID: p.room.cfg.NewID(), Cause: earshot.ByDelegation, About: m.ID, Text: text,
+		ID: p.room.cfg.NewID(), Cause: earshot.ByDelegation, About: m.ID, Text: text, Sources: slices.Clone(p.question.sources),
 		By: s.Askers[0].ID, Name: s.Askers[0].Name, Via: m.Via, Visibility: p.question.visibility, At: p.room.cfg.Now(),
 	})
 	if err != nil {

@@ -196,7 +196,7 @@ func restOf(stretches []earshot.Event) *rest {
 	is := &rest{visibility: stretches[0].Visibility}
 	for _, e := range stretches {
 		is.visibility, is.at = is.visibility.And(e.Visibility), e.At
-		is.sources = alsoRests(is.sources, e.Sources...)
+		is.sources = alsoRests(alsoRests(is.sources, e.Sources...), e.ID)
 	}
 	return is
 }

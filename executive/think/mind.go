@@ -16,10 +16,11 @@ import (
 )
 
 // A House is where a mind thinks. Its methods are called from the goroutine of
-// [Mind.Run] alone, and may wait; they give up when ctx ends.
+// [Mind.Run] alone, but for Matter, and may wait; they give up when ctx ends.
 type House interface {
 	// Matter returns what a stretch about q is made of, or a distillation. Since
-	// is what the last stretch knew of; 0 is nothing.
+	// is what the last stretch knew of; 0 is nothing. It may be called while something
+	// is written down of other thoughts.
 	Matter(ctx context.Context, q Question, since int64) (Matter, error)
 
 	// Keep writes down a stretch. It must not get lost, also if ctx has ended.
@@ -52,6 +53,7 @@ type Mind struct {
 	mu     sync.Mutex
 	state  State
 	todo   []Act              // for Run
+	asking sync.WaitGroup     // the request that is under way: what is asked meanwhile is written down beside it
 	cancel context.CancelFunc // ends the request of gen
 	gen    int
 	ended  int  // the last request that was told to end
@@ -74,7 +76,8 @@ func (m *Mind) Run(ctx context.Context) {
 		}
 		if ctx.Err() != nil {
 			m.step(Event{Kind: Closed})
-			for m.perform(ctx) {
+			for again := true; again; again = m.perform(ctx) {
+				m.asking.Wait()
 			}
 			return
 		}
@@ -238,9 +241,9 @@ func (m *Mind) perform(ctx context.Context) bool {
 	m.mu.Unlock()
 	switch act.Kind {
 	case Think:
-		m.think(ctx, act)
+		m.asking.Go(func() { m.think(ctx, act) })
 	case Distil:
-		m.distil(ctx, act)
+		m.asking.Go(func() { m.distil(ctx, act) })
 	case Keep:
 		m.House.Keep(ctx, act.Question, act.Stretch)
 	case Give:

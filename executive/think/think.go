@@ -53,6 +53,9 @@ type Question struct {
 	About earshot.EventID // the message that asked for it, or that it began with; may be empty
 	Text  earshot.Text    // what is to be found out, or what is new
 
+	// Sources are what the text was made of, beside the message, if it is nobody's own words.
+	Sources []earshot.EventID
+
 	By         earshot.ParticipantID // who asked; empty if nobody did
 	Via        string                // the outlet where they did
 	Name       string                // of who asked
