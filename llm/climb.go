@@ -15,10 +15,13 @@ var errLeft = errors.New("the reader has left")
 // A climb is one request on its way up a ladder.
 type climb struct {
 	*Ladder
-	yield  func(Delta, error) bool
-	watch  watch
-	begun  bool     // something was said
-	faults []*Error // so far, at most one from each question
+	yield func(Delta, error) bool
+	watch watch
+	begun bool // something was said
+	loads bool // the engine has to load the model first
+
+	unloaded bool     // which it has just thrown out: it reads it from memory again
+	faults   []*Error // so far, at most one from each question
 }
 
 // up asks the engines in order. It returns nil if all was said or the reader
@@ -63,7 +66,7 @@ func (a ask) rest(asks []ask, err error) []ask {
 // try asks one engine, and again as long as there is a cure that was not tried.
 func (c *climb) try(ctx context.Context, s *Scheduler, req *Request) error {
 	again := *req
-	for unloaded := false; ; {
+	for c.unloaded = false; ; {
 		err := c.ask(ctx, s, &again)
 		if err == nil || c.final(ctx, err) {
 			return err
@@ -72,8 +75,8 @@ func (c *climb) try(ctx context.Context, s *Scheduler, req *Request) error {
 		switch {
 		case c.watch.left <= 0:
 			return err
-		case e.Fault == Stalled && !unloaded:
-			unloaded = true
+		case e.Fault == Stalled && !c.unloaded:
+			c.unloaded = true
 			if !c.unload(ctx, s, &again) {
 				return err
 			}
@@ -93,10 +96,11 @@ func (c *climb) ask(ctx context.Context, s *Scheduler, req *Request) error {
 	defer cancel(nil)
 	c.watch.begin(cancel)
 	defer c.watch.end()
+	c.loads = false
 	var limit time.Duration // of the first token, once it runs
 	var cost *bill
 	start := func() {
-		limit = c.first(req)
+		limit = c.first(actx, s, req)
 		c.watch.run(limit)
 		cost = newBill(s, req, c.watch.left)
 	}
@@ -134,8 +138,15 @@ func (c *climb) patience(first time.Duration) time.Duration {
 }
 
 // first returns how long the engine may take to the first token of req.
-func (c *climb) first(req *Request) time.Duration {
+func (c *climb) first(ctx context.Context, s *Scheduler, req *Request) time.Duration {
 	limit := cmp.Or(c.FirstToken, DefaultFirstToken)
+	if l, can := s.Engine.(Loader); can && !c.unloaded && limit > asking {
+		ctx, cancel := context.WithTimeout(ctx, asking)
+		defer cancel()
+		if c.loads = l.Loads(ctx, req.Model); c.loads {
+			limit = max(limit, cmp.Or(c.Load, DefaultLoad))
+		}
+	}
 	if req.Whole {
 		limit = max(limit, c.watch.left/2)
 	}
@@ -164,6 +175,10 @@ func (c *climb) fault(ctx context.Context, s *Scheduler, req *Request, limit tim
 	default:
 		e.Fault, e.Err = Stalled, fmt.Errorf("no first word came within %v", limit)
 		e.Cure = "choose a smaller model, or raise executive.llm.first_token_seconds"
+		if c.loads {
+			e.Err = fmt.Errorf("the model was to be loaded, and no first word came within %v", limit)
+			e.Cure = "choose a smaller model, or raise executive.llm.load_seconds"
+		}
 	}
 	return e
 }

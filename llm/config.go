@@ -64,10 +64,18 @@ type EngineConfig struct {
 type Config struct {
 	EngineConfig `yaml:",inline"`
 
+	// SlowNotice is after how long without a first word whoever waits for a reply is
+	// told that none has come yet. 0 is never.
+	SlowNotice field.Seconds `yaml:"slow_notice_seconds"`
+
 	// FirstToken is how long a model may take to its first token before it is
 	// unloaded and asked again, or the next engine is asked. See
 	// [DefaultFirstToken].
 	FirstToken field.Seconds `yaml:"first_token_seconds"`
+
+	// Load is how long it may take where the server has to load it first. See
+	// [DefaultLoad].
+	Load field.Seconds `yaml:"load_seconds"`
 
 	// Idle is how long it may take from one token to the next before the reply
 	// has failed. See [DefaultIdle].
@@ -90,7 +98,9 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		EngineConfig: EngineConfig{Provider: Ollama, Model: "deepseek-r1:8b", Host: ollamaHost, Slots: 1, Tools: Auto},
+		SlowNotice:   5,
 		FirstToken:   field.Seconds(DefaultFirstToken.Seconds()),
+		Load:         field.Seconds(DefaultLoad.Seconds()),
 		Idle:         field.Seconds(DefaultIdle.Seconds()),
 		Total:        field.Seconds(DefaultTotal.Seconds()),
 	}
@@ -156,10 +166,13 @@ func (c Config) Validate() error {
 	for _, number := range []struct {
 		key string
 		is  field.Seconds
-	}{{"first_token_seconds", c.FirstToken}, {"idle_seconds", c.Idle}, {"total_seconds", c.Total}} {
+	}{{"first_token_seconds", c.FirstToken}, {"load_seconds", c.Load}, {"idle_seconds", c.Idle}, {"total_seconds", c.Total}} {
 		if !(number.is >= 1) {
 			faults = append(faults, field.Errorf(number.key, "is %v; must be at least 1: no model is that quick every time", float64(number.is)))
 		}
+	}
+	if !(c.SlowNotice >= 0) {
+		faults = append(faults, field.Errorf("slow_notice_seconds", "is %v; must be a number of seconds, or 0 for never", float64(c.SlowNotice)))
 	}
 	if c.Total < c.FirstToken {
 		faults = append(faults, field.Errorf("total_seconds", "is %v; must be at least first_token_seconds, which is %v", float64(c.Total), float64(c.FirstToken)))

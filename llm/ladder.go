@@ -10,10 +10,18 @@ import (
 
 // The bounds that a [Ladder] keeps if it is told none.
 const (
-	// DefaultFirstToken is a minute: a model of 8B is 5 GB, which a slow disk
-	// reads in 50 s. Shorter, and a model that is merely being loaded would be
-	// thrown out for it.
-	DefaultFirstToken = time.Minute
+	// DefaultFirstToken is half a minute: a model that is loaded reads the longest
+	// prompt of ours in that time on most machines, and a server that says nothing for
+	// so long says nothing.
+	DefaultFirstToken = 30 * time.Second
+
+	// DefaultLoad is two minutes: a model of 8B is 5 GB, which a slow disk reads in
+	// 50 s. Shorter, and a model that is merely being loaded would be thrown out for it.
+	DefaultLoad = 2 * time.Minute
+
+	// asking is how long an engine may take to say whether it has to load a model.
+	// One that is there does so in milliseconds.
+	asking = time.Second
 
 	// DefaultIdle is half a minute: the slowest useful model gives a token in
 	// two seconds, and a server that moves its context or swaps stands still
@@ -28,8 +36,9 @@ const (
 	// look at pictures. One that is there does so in milliseconds.
 	finding = 2 * time.Second
 
-	// unloading is how long an unload may take. Measured: 0.3 s.
-	unloading = 10 * time.Second
+	// unloading is how long an unload may take. Measured: 0.3 s. A server that takes
+	// longer says nothing to this either.
+	unloading = 3 * time.Second
 )
 
 // A Ladder is a [Service] that asks its engines until one answers, first the one
@@ -70,6 +79,10 @@ type Ladder struct {
 	// for a [Request.Whole] reply, which has nothing else, may take half of
 	// what is left of Total.
 	FirstToken time.Duration // zero means [DefaultFirstToken]
+
+	// Load is how long it may take to the first token where the engine says that it has
+	// to load the model first; see [Loader]. It says nothing meanwhile.
+	Load time.Duration // zero means [DefaultLoad]
 
 	// Idle is how long it may take from one token to the next.
 	Idle time.Duration // zero means [DefaultIdle]

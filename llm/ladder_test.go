@@ -121,7 +121,7 @@ func TestLadder(t *testing.T) {
 		{"late, and unloading fails", []llm.Engine{stuck{script("a", late), time.Second, fault(llm.Unreachable, "start it")}},
 			`a gave up: "", a: unreachable: a: stalled: no first word came within 10s, 11s`},
 		{"late, and unloading takes for ever", []llm.Engine{stuck{script("a", late), time.Hour, nil}, script("b")},
-			`a asked the next engine, b answered: "one two", done, 22s`},
+			`a asked the next engine, b answered: "one two", done, 15s`},
 		{"broken before the first token", []llm.Engine{script("a", broken)},
 			`a asked again without streaming, a answered: "one two", done, 1s`},
 		{"broken twice", []llm.Engine{script("a", broken, broken), script("b")},
@@ -175,8 +175,8 @@ func TestLadderUnloadsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := &llmtest.Script{Label: "a", Troubles: []llmtest.Trouble{{Hang: true}}}
 		l := ladder(stuck{hangs, time.Hour, nil}, &llmtest.Script{Label: "b"})
-		l.Total = 15 * time.Second
-		want := `a gave up: "", a: stalled: no first word came within 10s; a: bad answer: context deadline exceeded, 15s`
+		l.Total = 12 * time.Second
+		want := `a gave up: "", a: stalled: no first word came within 10s; a: bad answer: context deadline exceeded, 12s`
 		if got := climb(t.Context(), l, &llm.Request{}); got != want {
 			t.Errorf("\n%s\nwant\n%s", got, want)
 		}

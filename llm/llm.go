@@ -208,6 +208,15 @@ type Model struct {
 	Tools, Thinking, Vision bool // what it can do, where the engine says so
 }
 
+// A Loader can say whether it has to load a model before it answers, which may take it
+// a minute, in which its server says nothing. It is optional; of one that is no Loader,
+// silence is silence.
+type Loader interface {
+	// Loads reports whether the model of that name is not loaded; empty means the engine's
+	// own. It may ask the server, as long as ctx lets it; what it does not know is loaded.
+	Loads(ctx context.Context, model string) bool
+}
+
 // A Seer can say whether a model looks at pictures. It is optional; one that is no
 // Seer is shown none.
 type Seer interface {

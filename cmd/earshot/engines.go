@@ -71,7 +71,7 @@ func (m *models) close() {
 func ladder(c llm.Config, log *slog.Logger, was *engines, tell func(llm.Step), spent func(llm.Spent)) (*engines, error) {
 	helped := new(help)
 	l := &llm.Ladder{
-		FirstToken: c.FirstToken.Duration(), Idle: c.Idle.Duration(), Total: c.Total.Duration(),
+		FirstToken: c.FirstToken.Duration(), Load: c.Load.Duration(), Idle: c.Idle.Duration(), Total: c.Total.Duration(),
 		Report: func(s llm.Step) {
 			tell(s)
 			helped.log(log, s)

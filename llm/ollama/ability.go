@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ollama/ollama/api"
 	"github.com/ollama/ollama/types/model"
@@ -59,9 +60,20 @@ func (e *Engine) known(name string) (can ability, ok bool) {
 	return can, ok
 }
 
-// forget makes the next request ask again what the model can do.
+// forget makes the next request ask again what the model can do, and whether it is loaded.
 func (e *Engine) forget(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.abilities, name)
+	delete(e.answered, name)
+}
+
+// did notes that the model has answered. Of those that are asked for by name there are as
+// many as the server has.
+func (e *Engine) did(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.abilities[name]; known { // the server knows it, so that nobody fills this with names
+		e.answered[name] = time.Now()
+	}
 }

@@ -81,7 +81,8 @@ type Engine struct {
 	client *api.Client
 
 	mu        sync.Mutex
-	abilities map[string]ability // by model, as asked; see [Engine.ability]
+	abilities map[string]ability   // by model, as asked; see [Engine.ability]
+	answered  map[string]time.Time // when each did last
 }
 
 // New returns the engine of c. It fails, with a fault of the key host, if that
@@ -98,6 +99,7 @@ func New(c Config) (*Engine, error) {
 		http:      client,
 		client:    api.NewClient(base, client),
 		abilities: make(map[string]ability),
+		answered:  make(map[string]time.Time),
 	}, nil
 }
 

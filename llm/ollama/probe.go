@@ -3,8 +3,10 @@ package ollama
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
 
 	"earshot/llm"
 )
@@ -46,6 +48,28 @@ func (e *Engine) models(ctx context.Context, list []api.ListModelResponse) []llm
 		models = append(models, m)
 	}
 	return models
+}
+
+// lately is for how long after an answer a model is taken to be loaded still, which costs
+// no question: Ollama keeps it for five minutes, unless it is told otherwise.
+const lately = time.Minute
+
+// Loads implements [llm.Loader] by the list of what is loaded. What is being loaded stands
+// there too, so that this is asked before the model is.
+func (e *Engine) Loads(ctx context.Context, asked string) bool {
+	name := e.model(asked)
+	e.mu.Lock()
+	last := e.answered[name]
+	e.mu.Unlock()
+	if name == "" || time.Since(last) < lately {
+		return false
+	}
+	running, err := e.client.ListRunning(ctx)
+	if err != nil || running.Models == nil { // some other server, which says nothing of it
+		return false
+	}
+	is := model.ParseName(name)
+	return !slices.ContainsFunc(running.Models, func(m api.ProcessModelResponse) bool { return m.Name == name || model.ParseName(m.Name).EqualFold(is) })
 }
 
 // Unload implements [llm.Unloader]. It works on a model that is wedged, since

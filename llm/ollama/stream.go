@@ -38,7 +38,9 @@ func (e *Engine) Stream(ctx context.Context, req *llm.Request) iter.Seq2[llm.Del
 			return nil
 		})
 		switch {
-		case err == nil, errors.Is(err, errLeft):
+		case err == nil:
+			e.did(name)
+		case errors.Is(err, errLeft):
 		case ctx.Err() != nil:
 			yield(llm.Delta{}, context.Cause(ctx))
 		default:
