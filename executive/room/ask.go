@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"earshot"
 	"earshot/conversation"
@@ -28,13 +29,30 @@ type asking struct {
 	model     llm.Service // that is asked, with the tools that it has
 	affair    *affair
 	pace      *pace // of the turn; nil for what is answered within one
-	continues bool  // it goes on with what was said already, so that there may be nothing to add
+
+	patience time.Duration // after which who waits is told that nothing has come yet; 0 is never
+	via      string        // where they are
+
+	continues bool // it goes on with what was said already, so that there may be nothing to add
 
 	// Leaves is what is said in place of a reply that passes control without a
 	// word; left is set if it was. It is said to a person.
 	leaves string
 	to     earshot.ParticipantID
 	left   bool
+}
+
+// noWord is what who waits is told while a model says nothing.
+const noWord = "no word has come from the model yet; it may be loading. /stop gives up, earshot doctor tells more"
+
+// slow tells who waits that the model says nothing, if that is so for too long. What it
+// returns is called when something has come.
+func (r *Room) slow(asked *asking) (comes func()) {
+	if asked.patience <= 0 {
+		return func() {}
+	}
+	t := time.AfterFunc(asked.patience, func() { r.tell(asked.via, earshot.Notice{Text: noWord}) })
+	return func() { t.Stop() }
 }
 
 // asking returns what is asked of the model for q.
@@ -50,6 +68,9 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 	asked.affair = p.affair
 	if q.want == reflex.See && q.gaze != nil {
 		p.taken = q.gaze.picture.At
+	}
+	if q.asked() && !r.cfg.Lasts { // where it would stay there is another sign that somebody writes
+		asked.patience, asked.via = set.LLM.SlowNotice.Duration(), q.message.Via
 	}
 	asked.leaves = r.leave(&earshot.Handover{Why: earshot.Passed, To: asked.to}, q.seat.Name, 0)
 	return asked
@@ -147,8 +168,10 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 		return text == "" || yield(text, nil)
 	}
 	asked.pace.asks(r.cfg.Now())
-	first := true
+	first, comes := true, r.slow(asked)
+	defer comes()
 	for delta, err := range asked.model.Stream(ctx, asked.req) {
+		comes()
 		if first && err == nil {
 			asked.pace.answers(r.cfg.Now())
 			first = false

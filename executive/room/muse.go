@@ -245,6 +245,18 @@ func (m *muse) Found(ctx context.Context, q think.Question, a think.Answer) {
 	}
 }
 
+// Waits implements [think.House].
+func (m *muse) Waits(q think.Question, why error) {
+	n := fault(why)
+	if q.Visibility.Scope == earshot.Private {
+		n.Text = kind(why) // a server may quote what it was asked, and others may read there
+	}
+	m.room.tell(q.Via, earshot.Notice{Text: waits + " (" + n.Text + ")", Cure: n.Cure})
+}
+
+// waits is what who asked is told while no model answers.
+const waits = "what you asked is kept, and thought about when the model is back: it does not answer now"
+
 // Over implements [think.House]. Who waits for an answer is told, if nothing came of
 // it: not who only used a word that makes one think, and was answered already.
 func (m *muse) Over(q think.Question, found int, stopped bool) {

@@ -145,6 +145,9 @@ func (r *Room) pondering(_ context.Context, c command.Call) (string, error) {
 	if err := r.mind.Ask(q); err != nil {
 		return "", err
 	}
+	if !r.modelWorks(r.seats[0]) {
+		return waits, nil
+	}
 	return "I think about it; /think shows how far I am.", nil
 }
 
@@ -183,6 +186,9 @@ func (r *Room) tellThought(b *strings.Builder, v think.View) {
 		tokens = "token"
 	}
 	fmt.Fprintf(b, "%s, %d %s (%s)", phases[v.Phase], v.Tokens, tokens, v.Cause)
+	if v.Misses {
+		b.WriteString(", until the model is back")
+	}
 	if v.Name != "" {
 		fmt.Fprintf(b, ", asked by %s", v.Name)
 	}

@@ -29,6 +29,10 @@ type House interface {
 	// Found is told what a thought has come to.
 	Found(ctx context.Context, q Question, a Answer)
 
+	// Waits is told that there is no model to think about q, and why: it is tried again
+	// until there is. It is told once, until one has answered.
+	Waits(q Question, why error)
+
 	// Over is told that it is over, and how many findings there were in all; stopped
 	// says that somebody has stopped it.
 	Over(q Question, found int, stopped bool)
@@ -53,6 +57,7 @@ type Mind struct {
 	mu     sync.Mutex
 	state  State
 	todo   []Act              // for Run
+	missed bool               // the last request found no model; of who asks, one after the other
 	asking sync.WaitGroup     // the request that is under way: what is asked meanwhile is written down beside it
 	cancel context.CancelFunc // ends the request of gen
 	gen    int
@@ -248,6 +253,8 @@ func (m *Mind) perform(ctx context.Context) bool {
 		m.House.Keep(ctx, act.Question, act.Stretch)
 	case Give:
 		m.give(ctx, act)
+	case Wait:
+		m.House.Waits(act.Question, act.Err)
 	case Over:
 		m.House.Over(act.Question, act.Found, act.Stopped)
 	}
@@ -338,7 +345,10 @@ func (m *Mind) stream(ctx context.Context, req *llm.Request, give func(string)) 
 
 // report logs why a request failed, unless it was told to end.
 func (m *Mind) report(what string, err error) {
+	missed := m.missed
+	m.missed = Away(err)
 	switch fault, known := errors.AsType[*llm.Error](err); {
+	case missed && m.missed: // which is said once
 	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, llm.ErrParked) || errors.Is(err, errEnded):
 	case known:
 		m.Log.Warn(what, "fault", string(fault.Fault))

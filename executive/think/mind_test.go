@@ -73,6 +73,8 @@ func (h *house) Found(_ context.Context, q think.Question, a think.Answer) {
 	h.answers = append(h.answers, a)
 }
 
+func (h *house) Waits(q think.Question, why error) { h.note("%s waits: %v", q.ID, why) }
+
 func (h *house) Over(q think.Question, found int, stopped bool) {
 	h.note("over %s: %d found, stopped: %v", q.ID, found, stopped)
 }

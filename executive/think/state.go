@@ -24,6 +24,10 @@ const (
 	// one it is four times as long.
 	backOff = 5 * time.Second
 
+	// longestBackOff is the longest that it waits while no model answers at all: so long
+	// after the model is back it is thought on at the latest.
+	longestBackOff = time.Minute
+
 	// longestAside is how long a thought that nobody asked for may be parked. After
 	// that it is about what is over.
 	longestAside = 10 * time.Minute
@@ -75,6 +79,7 @@ type thought struct {
 	sorted   int                  // how much of text has been distilled
 	found    int                  // findings
 	tries    int
+	missed   int       // how often in a row there was no model to ask
 	again    time.Time // before then it is not tried again
 	full     bool      // nothing more fits
 	finished bool      // nothing is left but to distil it
@@ -317,6 +322,8 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 		cut := t.cut
 		st.Cut, st.Dropped = &cut, s.Rules.Sequential || t.heard+1 >= MostStretches
 		t.tries, t.finished = 0, st.Dropped
+	case s.misses(t, e):
+		st.Outcome = earshot.Failed
 	default:
 		t.tries++
 		t.again = e.Now.Add(backOff << (2 * (t.tries - 1)))
@@ -325,11 +332,34 @@ func (s *State) stretched(t *thought, e Event, stopping bool) {
 			st.Dropped, t.finished, t.tries, t.again = true, true, 0, time.Time{}
 		}
 	}
+	if !Away(e.Err) {
+		t.missed = 0
+	}
 	t.parked = e.Now
 	s.keep(t, st)
 	if t.drop || t.finished && len(t.text) == t.sorted {
 		s.over(t, e.Now)
 	}
+}
+
+// Away reports whether a request failed since there is no model to ask, which is no fault of
+// the request: it may be asked again for as long as one likes.
+func Away(err error) bool {
+	e, is := errors.AsType[*llm.Error](err)
+	return is && slices.Contains([]llm.Fault{llm.Unreachable, llm.NoModel, llm.NoMemory, llm.Refused, llm.Busy, llm.Stalled}, e.Fault)
+}
+
+// misses takes in that there was no model to ask about t, if that is why a request has failed
+// and somebody has asked for it: that is kept until there is one.
+func (s *State) misses(t *thought, e Event) bool {
+	if t.unasked() || !Away(e.Err) {
+		return false
+	}
+	t.again = e.Now.Add(min(backOff<<(2*min(t.missed, mostTries)), longestBackOff))
+	if t.missed++; t.missed == 1 {
+		s.acts = append(s.acts, Act{Kind: Wait, Question: t.Question, Err: e.Err})
+	}
+	return true
 }
 
 // keep has what a thought has come to since its last stretch written down, if
@@ -360,8 +390,9 @@ func (s *State) sortedOut(t *thought, e Event, stopping bool) {
 		s.abandon(t, e.Now)
 		return
 	case e.Err == nil:
-		t.sorted, t.tries = len(t.text), 0
+		t.sorted, t.tries, t.missed = len(t.text), 0, 0
 	case stopping || errors.Is(e.Err, llm.ErrParked):
+	case s.misses(t, e):
 	default:
 		t.tries++
 		t.again = e.Now.Add(backOff << (2 * (t.tries - 1)))

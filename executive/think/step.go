@@ -60,6 +60,7 @@ const (
 	Keep                  // write Stretch down
 	Give                  // write Answer down, if State.Gives still says so
 	Over                  // the thought has ended, with Found findings
+	Wait                  // there is no model to ask, which Err says: the thought waits for one
 )
 
 // An Act is something to be done after a step.
@@ -75,5 +76,6 @@ type Act struct {
 	Stretch  Stretch         // of Keep
 	Answer   Answer          // of Give
 	Found    int
-	Stopped  bool // of Over: somebody has stopped it
+	Stopped  bool  // of Over: somebody has stopped it
+	Err      error // of Wait
 }

@@ -33,7 +33,8 @@ type View struct {
 	Spans  []Span    // of Text, those that are over; the rest is the stretch that grows
 	Began  time.Time // the last stretch
 	Tokens int
-	Tries  int // how often it has failed in a row
+	Tries  int  // how often it has failed in a row
+	Misses bool // there was no model to ask
 }
 
 // View returns the thoughts in the order in which they come.
@@ -41,7 +42,7 @@ func (s *State) View() (all []View) {
 	for _, t := range s.thoughts {
 		v := View{
 			Question: t.Question, Phase: Waiting, Text: earshot.Text(t.text), Spans: slices.Clone(t.spans),
-			Began: t.began, Tokens: t.tokens, Tries: t.tries,
+			Began: t.began, Tokens: t.tokens, Tries: t.tries, Misses: t.missed > 0,
 		}
 		switch {
 		case t == s.at && !s.sorts && !s.stopping:

@@ -53,7 +53,10 @@ func TestSilentServers(t *testing.T) {
 					}
 					io.WriteString(w, tt.again)
 					w.(http.Flusher).Flush()
-					time.Sleep(5 * time.Millisecond)
+					select {
+					case <-in.Context().Done():
+					case <-time.After(5 * time.Millisecond):
+					}
 				}
 			}))
 			defer server.Close()
