@@ -438,6 +438,10 @@ type Reply struct {
 	// zero if nothing was left to say.
 	Resumable time.Time `json:"resumable,omitzero"`
 
+	// Superseded is the message in whose favour it was suppressed: what was asked later, or is
+	// more urgent, in the same conversation, and is answered with this in mind.
+	Superseded EventID `json:"superseded,omitempty"`
+
 	// Resumes is the reply that this one goes on with, if it does.
 	Resumes EventID `json:"resumes,omitempty"`
 

@@ -57,7 +57,7 @@ var (
 var described = map[string]about{
 	"POST /v1/messages": {
 		says: "Say something in a room. It is kept when the answer comes; a message with an ID that is there already is kept once. A text that begins with one slash is a command, and is refused; one that begins with two begins with one.",
-		in:   posting{}, out: receipt{}, changes: "message", faults: []int{422, 503},
+		in:   posting{}, out: receipt{}, changes: "message", faults: []int{409, 422, 503},
 	},
 	"GET /v1/events": {
 		says:       "Follow what happens: what has happened after a sequence, and then what comes, until the connection ends. Words that are being said come as events of the kind speech, which are kept nowhere and have no sequence: the next one with the same from takes their place, and the stage over says that there are none any more.",
@@ -123,6 +123,7 @@ var everywhere = map[int]string{
 	405: "The path is not asked by this method; the header Allow says by which.",
 	413: "The body is too long.",
 	415: "The body is not JSON, or does not say so.",
+	409: "Another message has that ID.",
 	422: "It was understood, and cannot be done.",
 	426: "The program that asks is of another version.",
 	429: "You ask too much, or too many wrong tokens have come; the header Retry-After says in how many seconds to ask again.",

@@ -46,6 +46,9 @@ var errOrder = &wire.Refusal{
 	Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 }
 
+// ErrTaken is why a message is not kept whose ID another has.
+var ErrTaken error = &wire.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with an ID of its own, or with none"}
+
 // post admits a message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	var in posting
@@ -66,7 +69,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	defer leave()
 	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
 	hint, err := s.House.Say(r.Context(), e)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrTaken):
+		return &fault{http.StatusConflict, err}
+	case err != nil:
 		return &fault{http.StatusServiceUnavailable, err}
 	}
 	answer(w, http.StatusOK, receipt{in.ID, hint})

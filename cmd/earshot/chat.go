@@ -243,6 +243,10 @@ func (s sayCommand) verdict(a *app, c *server.Client, o *recorder) error {
 		if e.Body.(earshot.Reply).Outcome == earshot.Failed {
 			code = failed
 		}
+		if o.superseded(e) {
+			code = failed
+			fmt.Fprintln(a.err, "! there is no reply: something else was asked in the same conversation before this was answered, and that is answered in its place")
+		}
 		if s.JSON {
 			if err := json.NewEncoder(a.out).Encode(e); err != nil {
 				return err
@@ -319,6 +323,12 @@ func (r *recorder) id() earshot.EventID {
 	id := r.newID()
 	r.own[id] = true
 	return id
+}
+
+// superseded reports whether a reply was given up in favour of something that was not said here.
+func (r *recorder) superseded(reply earshot.Event) bool {
+	to := reply.Body.(earshot.Reply).Superseded
+	return to != "" && !r.here(to)
 }
 
 // here reports whether the event was said here.

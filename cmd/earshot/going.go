@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"earshot"
+	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/server"
+	"earshot/store"
 )
 
 // A circumstance is an entry of what is going on, as programs are told of it.
@@ -71,7 +74,14 @@ func (h house) Say(ctx context.Context, e earshot.Event) (string, error) {
 	if !ok {
 		return "", noRoom(e.Room, nil)
 	}
-	if err := r.Admit(ctx, e); err != nil {
+	err := r.Admit(ctx, e)
+	if err == nil {
+		err = r.Holds(ctx, e)
+	}
+	switch {
+	case errors.Is(err, room.ErrTaken) || errors.Is(err, store.ErrTaken):
+		return "", server.ErrTaken
+	case err != nil:
 		return "", err
 	}
 	return r.Advice(e.ID), nil

@@ -20,7 +20,9 @@ const (
 
 var (
 	errOffRecord = errors.New("the room is off the record, and this would be kept; /resume first")
-	errTaken     = errors.New("the ID belongs to another event, so this one was not kept; send it with an ID of its own")
+
+	// ErrTaken says that what was sent was not kept, since its ID is another's.
+	ErrTaken = errors.New("the ID belongs to another event, so this one was not kept; send it with an ID of its own")
 )
 
 // entry is an admitted event on its way into the journal.
@@ -73,7 +75,7 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 	defer r.mu.Unlock()
 	if en, ok := r.known[in.event.ID]; ok && !en.elsewhere(in.event) {
 		if !en.is(in.event) {
-			return nil, false, errTaken
+			return nil, false, ErrTaken
 		}
 		return en, false, nil
 	}
@@ -141,6 +143,21 @@ func (r *Room) vacate() {
 
 // unkept is what people and agents do that is refused off the record.
 var unkept = map[earshot.Kind]bool{earshot.KindMemo: true, earshot.KindReminder: true, earshot.KindEdit: true, earshot.KindRevision: true}
+
+// Holds returns [ErrTaken] if a message says something else than what is kept under its ID. To
+// send the same again changes nothing, and what was revised since, or deleted, says nothing of
+// what it was.
+func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
+	sent, is := e.Body.(earshot.Message)
+	if !is || r.cfg.Event == nil {
+		return nil
+	}
+	had, found, err := r.cfg.Event(ctx, e.ID)
+	if kept, is := had.Body.(earshot.Message); err == nil && found && is && kept.Revised.IsZero() && kept.Text != valid(sent.Text) {
+		return ErrTaken
+	}
+	return nil // it was admitted, whatever else cannot be looked up
+}
 
 // is reports whether e may be the event of en, sent again: of what was off the
 // record or was deleted nobody knows.

@@ -214,11 +214,11 @@ func (r *Room) supersede() {
 		case i < 0:
 			kept = append(kept, q)
 		case q.before(kept[i]):
-			r.giveUp(kept[i])
+			r.yields(kept[i], q)
 			q.favour(kept[i])
 			kept = append(slices.Delete(kept, i, i+1), q)
 		default:
-			r.giveUp(q)
+			r.yields(q, kept[i])
 			kept[i].favour(q)
 		}
 	}
@@ -286,6 +286,11 @@ func (r *Room) overtake(e *entry) {
 // giveUp ends the turn of a question before it begins.
 func (r *Room) giveUp(q question) {
 	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed}))
+}
+
+// yields is giveUp in favour of another question.
+func (r *Room) yields(q, to question) {
+	r.unsaved = append(r.unsaved, r.end(q, earshot.Reply{Outcome: earshot.Suppressed, Superseded: to.message.ID}))
 }
 
 // asked reports whether a person waits for the answer.

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/oklog/ulid/v2"
 
@@ -55,7 +56,7 @@ func CheckID(id earshot.EventID) error {
 // CheckText reports whether a room admits a message of this text.
 func CheckText(t earshot.Text) error {
 	switch {
-	case t == "":
+	case strings.TrimSpace(string(t)) == "":
 		return errors.New("the message is empty")
 	case len(t) > earshot.MaxText:
 		return &Refusal{

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/oklog/ulid/v2"
+
+	"earshot"
+	"earshot/internal/testkit"
+)
+
+// delivers returns the status by which a message is answered that is sent over the socket, and
+// what is said.
+func (h *home) delivers(id earshot.EventID, text string) (int, string) {
+	h.t.Helper()
+	body, err := json.Marshal(map[string]string{"id": string(id), "text": text})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", h.socket)
+	}}}
+	resp, err := c.Post("http://localhost/v1/messages", "application/json", bytes.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return resp.StatusCode, string(said)
+}
+
+// TestPostings: what says nothing is 400; the same again is kept once; an ID that something else
+// has is 409, also after a start.
+func TestPostings(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Well.\n")
+	d := h.daemon()
+	for _, text := range []string{"", " ", "\n", "\n\n\n", "\r\n", "\t \n", "\u2003\u2003", "\u0085", "\v\f"} {
+		if code, said := h.delivers("", text); code != http.StatusBadRequest {
+			t.Errorf("%q is answered by %d: %s", text, code, said)
+		}
+	}
+	id, other := earshot.EventID(ulid.Make().String()), earshot.EventID(ulid.Make().String())
+	for range 2 {
+		for _, tt := range []struct {
+			id   earshot.EventID
+			text string
+			want int
+		}{
+			{id, "the harp is red", 200}, {id, "the harp is red", 200}, {id, "the harp is blue", 409}, {id, "the harp is red ", 409}, {id, "the harp is red", 200},
+			{other, "the harp is blue", 200}, {other, "the harp is red", 409},
+		} {
+			if code, said := h.delivers(tt.id, tt.text); code != tt.want || code == 409 && !strings.Contains(said, "an ID of its own") {
+				t.Errorf("%q is answered by %d, want %d: %s", tt.text, code, tt.want, said)
+			}
+		}
+		if is := h.journal()[id].Body.(earshot.Message).Text; is != "the harp is red" {
+			t.Errorf("kept is %q", string(is))
+		}
+		d.Process.Kill()
+		<-d.done
+		d = h.daemon()
+	}
+	if n := strings.Count(h.earshot(nil, "history").out, "the harp is"); n != 2 {
+		t.Errorf("%d messages are kept", n)
+	}
+}
+
+// TestSaySuperseded: who waits for a reply that does not come, since something else was asked
+// meanwhile, is told so.
+func TestSaySuperseded(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "EARSHOT_EXECUTIVE_INTERRUPTION_ENABLED=false")
+	h.scripted(teller)
+	h.daemon()
+	if code, said := h.delivers("", "tell me a story"); code != 200 {
+		t.Fatal(said)
+	}
+	ended := make(chan result, 1)
+	go func() { ended <- h.earshot(nil, "say", "what is your name?") }()
+	testkit.Await(t, soon, "the question to be on record", func() bool {
+		for _, e := range h.journal() {
+			if m, is := e.Body.(earshot.Message); is && m.Text == "what is your name?" {
+				return true
+			}
+		}
+		return false
+	})
+	if code, said := h.delivers("", "and what is mine?"); code != 200 {
+		t.Fatal(said)
+	}
+	if r := <-ended; r.code != failed || !strings.Contains(r.err, "there is no reply") || r.out != "" {
+		t.Errorf("it ended with %d and printed %q and %q", r.code, r.out, r.err)
+	}
+}
