@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -12,7 +13,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"earshot"
@@ -91,6 +94,9 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, dry bool) (Impor
 		in.last = in.before
 		again, err := unpack(ctx, from, func(e earshot.Event) error { return in.take(step, e) })
 		if err != nil {
+			return false, err
+		}
+		if err := uncircled(step, tx, in.before); err != nil {
 			return false, err
 		}
 		done = again
@@ -308,7 +314,110 @@ func (p *parcel) event() (earshot.Event, error) {
 		}
 		return erasedAs(e, gone), nil
 	}
-	return e, admissible(e)
+	return e, cmp.Or(admissible(e), likely(e))
+}
+
+// likely says why no earshot can have written e, if that is so: a room takes nothing of the
+// kind in, and so it looks at what it has on record no more.
+func likely(e earshot.Event) error {
+	ids := []string{string(e.ID), string(e.Room), string(e.Author)}
+	for _, id := range slices.Concat(e.Sources, referred(e.Body)) {
+		ids = append(ids, string(id))
+	}
+	for _, id := range slices.Concat(e.To, e.Visibility.Members, e.Visibility.Agents) {
+		ids = append(ids, string(id))
+	}
+	switch {
+	case slices.ContainsFunc(ids, func(id string) bool { return len(id) > maxName || strings.ContainsFunc(id, unprintable) }):
+		return fmt.Errorf("an ID in it is not printable text of at most %d bytes", maxName)
+	case max(len(e.From.Provider), len(e.From.ID), len(e.Via)) > maxDescription:
+		return errors.New("where it comes from is longer than any name")
+	}
+	switch b := e.Body.(type) {
+	case earshot.Thought:
+		return errors.Join(short("the question", len(b.Question), earshot.MaxText), short("the thought", len(b.Text), earshot.MaxText))
+	case earshot.Finding:
+		return short("the finding", len(b.Text), earshot.MaxText)
+	case earshot.Notice:
+		return short("the notice", max(len(b.Key), len(b.Text), len(b.Cure)), earshot.MaxText)
+	case earshot.Decision:
+		return short("a reason", len(strings.Join(b.Reasons, "")), earshot.MaxText)
+	}
+	return nil
+}
+
+func unprintable(c rune) bool { return !unicode.IsPrint(c) }
+
+// referred returns the events that b names, by which it answers, goes on with or takes back
+// another.
+func referred(b earshot.Body) []earshot.EventID {
+	switch b := b.(type) {
+	case earshot.Message:
+		return []earshot.EventID{b.ReplyTo, b.About}
+	case earshot.Reply:
+		return []earshot.EventID{b.About, b.Resumes, b.Superseded}
+	case earshot.Thought:
+		return []earshot.EventID{b.Of, b.About}
+	case earshot.Finding:
+		return append([]earshot.EventID{b.Thought, b.Answers}, b.Merges...)
+	case earshot.Decision:
+		return []earshot.EventID{b.About}
+	case earshot.Reminder:
+		return []earshot.EventID{b.Of}
+	case earshot.Edit:
+		return []earshot.EventID{b.Undoes}
+	}
+	return nil
+}
+
+// references are the events that those of the journal j name by which they answer another or go
+// on with it, or were made of it.
+const references = `SELECT j.id AS event, j.sequence AS at, r.value AS other FROM journal j, json_each(json_extract(j.payload,
+		'$.body.reply_to', '$.body.about', '$.body.of', '$.body.resumes', '$.body.thought', '$.body.undoes')) r
+	WHERE j.kind <> 'erased' AND r.value IS NOT NULL`
+
+// mostAhead is how many events may name one that stands behind them: a handful was kept late
+// since a disk was full.
+const mostAhead = 100
+
+// uncircled returns an error if an event behind a sequence answers itself, or was made of
+// itself, by way of whichever others. Each way round has a step ahead, of which there are few.
+func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
+	rows, err := tx.QueryContext(ctx, `SELECT a.event, b.id FROM (`+references+` AND j.sequence > ?1) a JOIN journal b ON b.id = a.other WHERE b.sequence >= a.at
+		UNION SELECT d.event, d.source FROM journal j JOIN derived d ON d.event = j.id JOIN journal b ON b.id = d.source WHERE j.sequence > ?1 AND b.sequence >= j.sequence
+		LIMIT ?2`, before, mostAhead+1)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var ahead [][2]string
+	for rows.Next() {
+		var step [2]string
+		if err := rows.Scan(&step[0], &step[1]); err != nil {
+			return err
+		}
+		ahead = append(ahead, step)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if len(ahead) > mostAhead {
+		return fmt.Errorf("more than %d events in it answer, or were made of, what comes behind them", mostAhead)
+	}
+	for _, step := range ahead {
+		var round bool
+		err := tx.QueryRowContext(ctx, `WITH RECURSIVE back (id) AS (SELECT ?1
+			UNION SELECT n.other FROM back JOIN (`+references+`) n ON n.event = back.id
+			UNION SELECT d.source FROM back JOIN derived d ON d.event = back.id)
+			SELECT EXISTS (SELECT 1 FROM back WHERE id = ?2)`, step[1], step[0]).Scan(&round)
+		if err != nil {
+			return err
+		}
+		if round {
+			return fmt.Errorf("event %q answers itself, or was made of itself, by way of others", step[0])
+		}
+	}
+	return nil
 }
 
 // erasedAs returns what is left of an event that was erased, and no more.
