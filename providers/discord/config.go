@@ -49,6 +49,9 @@ type Config struct {
 	// Announce says, in text and aloud, that it listens, when it comes into a channel.
 	Announce bool `yaml:"announce"`
 
+	// EncryptedCalls leaves voice channels that Discord does not encrypt end to end.
+	EncryptedCalls bool `yaml:"require_encrypted_calls"`
+
 	// Recognisers is how many people who speak at once are understood at once.
 	Recognisers int `yaml:"recognisers"`
 
@@ -74,7 +77,7 @@ const mostRecognisers = 16
 
 // DefaultConfig returns the configuration of somebody who wrote none.
 func DefaultConfig() Config {
-	return Config{Bots: Agents, DirectMessages: true, Join: JoinCommand, Announce: true, Recognisers: 2}
+	return Config{Bots: Agents, DirectMessages: true, Join: JoinCommand, Announce: true, EncryptedCalls: true, Recognisers: 2}
 }
 
 // Validate reports every fault in c, not only the first.

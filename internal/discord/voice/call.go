@@ -50,6 +50,10 @@ type Config struct {
 	// 20 ms. It must not wait. It may be nil.
 	Changed func(Status)
 
+	// Encrypted ends the call, with the code [Plain], before anything is said or heard in it
+	// that is not encrypted end to end.
+	Encrypted bool
+
 	// HTTP opens websockets; nil is http.DefaultClient. Tests have certificates of
 	// their own.
 	HTTP *http.Client
@@ -287,7 +291,7 @@ func (c *Call) follow(ctx context.Context, v *life) (up bool, err error) {
 	l := newLink(Place{c.cfg.Place.Guild, v.ticket.channel, c.cfg.Place.Self}, v.ticket, v.session, v.seq, v.do == continued)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l.http, l.log = c.cfg.HTTP, c.cfg.Log
+	l.http, l.log, l.encrypted = c.cfg.HTTP, c.cfg.Log, c.cfg.Encrypted
 	l.changed = func() { c.dirty.Store(true) }
 	l.speaks = c.announced
 	l.up = func() {
@@ -574,7 +578,7 @@ func (c *Call) Fingerprint(user uint64) (string, error) {
 
 // An Ended call has come to an end that trying again does not mend.
 type Ended struct {
-	Code int    // of the websocket, or 0
+	Code int    // of the websocket, or [Plain], or 0
 	Why  string // for a person, with the cure
 }
 

@@ -37,6 +37,12 @@ func after(code int, resumable bool, fails int) action {
 	return again
 }
 
+// Plain is the code of a call that was ended here, since it is not encrypted end to end.
+const Plain = -1
+
+// errPlain ends a connection for that.
+var errPlain = &closed{Plain}
+
 // endings has what a person can do about the codes after which nothing helps.
 var endings = map[int]string{
 	4004: "Discord did not accept the bot in the voice channel (authentication failed); if joining again does not help, make a new token for the bot",
@@ -44,6 +50,8 @@ var endings = map[int]string{
 	4012: "Discord does not speak version 8 of its voice gateway any more; install a newer earshot",
 	4016: "Discord offers no way of encrypting packets that is known here; install a newer earshot",
 	4017: "Discord wants a newer kind of end-to-end encryption; install a newer earshot",
+	Plain: "Discord makes this call plain: it is not encrypted end to end, since of somebody in it, or of the channel, it says that they cannot. " +
+		"I do not stay in such a call; whoever runs me can allow it by providers.discord.require_encrypted_calls: false",
 	4021: "Discord refuses more voice connections for now (rate limited); join again in some minutes",
 }
 

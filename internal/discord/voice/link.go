@@ -48,6 +48,8 @@ type link struct {
 	http   *http.Client
 	log    *slog.Logger
 
+	encrypted bool // it must be, end to end
+
 	// up is called once, when the session is there or resumed, and changed when
 	// something that a status shows may be another. Neither waits.
 	up      func()
@@ -230,6 +232,10 @@ func (l *link) take(ctx context.Context, m message) (up bool, err error) {
 		if l.media.conn == nil || l.media.ready.Load() {
 			return false, errors.New("voice gateway: a session description out of turn")
 		}
+		if l.plain(m) {
+			clear(m.key)
+			return false, errPlain
+		}
 		if err := l.media.begin(m.mode, m.key); err != nil {
 			return false, err
 		}
@@ -254,12 +260,18 @@ func (l *link) take(ctx context.Context, m message) (up bool, err error) {
 		d.Disconnected(m.users[0])
 		l.changed()
 	case dave.OpPrepare:
+		if l.plain(m) { // from when it is executed, which nobody waits for
+			return false, errPlain
+		}
 		l.answer(d.Prepare(m.transition, m.version, now))
 		l.changed()
 	case dave.OpExecute:
 		l.answer(d.Execute(m.transition, now))
 		l.changed()
 	case dave.OpEpoch:
+		if l.plain(m) {
+			return false, errPlain
+		}
 		l.answer(d.Epoch(m.epoch, m.version, now))
 		l.changed()
 	case dave.OpExternalSender, dave.OpProposals, dave.OpAnnounceCommit, dave.OpWelcome:
@@ -271,6 +283,12 @@ func (l *link) take(ctx context.Context, m message) (up bool, err error) {
 		l.changed()
 	}
 	return false, nil
+}
+
+// plain reports whether a message makes the call one that is not encrypted end to end in a way
+// that is known here, and it must be.
+func (l *link) plain(m message) bool {
+	return l.encrypted && (m.version < 1 || m.version > dave.Version)
 }
 
 // answer says what encryption wants said.

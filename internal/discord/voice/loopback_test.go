@@ -65,11 +65,17 @@ func (v via) Move(ctx context.Context, guild, channel uint64, mute, deaf bool) e
 
 func begin(t *testing.T, s *discordtest.Server, channel uint64, user discordtest.User) *party {
 	t.Helper()
+	return beginAs(t, s, channel, user, false)
+}
+
+// beginAs is begin of who may want every call to be encrypted.
+func beginAs(t *testing.T, s *discordtest.Server, channel uint64, user discordtest.User, encrypted bool) *party {
+	t.Helper()
 	p := &party{t: t, user: user, done: make(chan error, 1), heard: make(map[uint64][]heard)}
 	p.call = voice.New(voice.Config{
-		Place:   voice.Place{Guild: s.Guild().ID, Channel: channel, Self: user.ID},
-		Line:    via{p},
-		Heard:   p.hear,
+		Place: voice.Place{Guild: s.Guild().ID, Channel: channel, Self: user.ID},
+		Line:  via{p},
+		Heard: p.hear, Encrypted: encrypted,
 		Changed: func(s voice.Status) { p.mu.Lock(); p.told = append(p.told, s); p.mu.Unlock() },
 		HTTP:    s.HTTP(),
 	})
@@ -252,6 +258,53 @@ func TestPlainCall(t *testing.T) {
 		t.Errorf("heard %v of cid", got)
 	}
 	plain(t, s)
+}
+
+// Who wants to be encrypted leaves as soon as the call is to be plain, is told which key says so, and has
+// neither said nor heard anything by then that was; the others go on. Into a call that
+// is plain already they do not come.
+func TestNoPlainCall(t *testing.T) {
+	s := newServer(t, discordtest.Config{})
+	channel := s.Channel("voice").ID
+	bot := s.Bot("careful")
+	careful := beginAs(t, s, channel, bot, true)
+	ann, bob := join(t, s, "voice", "ann"), join(t, s, "voice", "bob")
+	secure(ann, bob, careful)
+	ann.say(0, 10)
+	careful.hears(ann, 9)
+	s.Downgrade(channel)
+	refuses := func(p *party) {
+		t.Helper()
+		select {
+		case err := <-p.done:
+			p.done <- err
+			var ended *voice.Ended
+			if !errors.As(err, &ended) || ended.Code != voice.Plain || !strings.Contains(ended.Why, "providers.discord.require_encrypted_calls") {
+				t.Errorf("it ended with %v", err)
+			}
+		case <-time.After(within):
+			t.Fatal("waited in vain for the end of a call that is plain")
+		}
+	}
+	refuses(careful)
+	for _, p := range []*party{ann, bob} {
+		p.await("be without encryption", func(s voice.Status) bool { return !s.Encrypted && s.Phase == "in the call" })
+	}
+	ann.say(100, 110)
+	bob.hears(ann, 109)
+	again := beginAs(t, s, channel, bot, true)
+	again.say(200, 210)
+	refuses(again)
+	for _, p := range []*party{careful, again} {
+		if got := p.of(ann); slices.ContainsFunc(got, func(n int) bool { return n >= 100 }) {
+			t.Errorf("heard %v", got)
+		}
+	}
+	for _, f := range s.Wire() {
+		if f.User == bot.ID && !f.Encrypted() && !f.Silent() {
+			t.Errorf("said plain: %x", f.Frame)
+		}
+	}
 }
 
 // Somebody who speaks all the time, while others come and go, is never to be listened

@@ -198,7 +198,7 @@ func (c *Calls) attendance(guild uint64) *attendance {
 func (c *Calls) attend(ctx context.Context, v *visit) {
 	err := v.run(ctx)
 	var ended *voice.Ended
-	thrown := errors.As(err, &ended) && (ended.Code == 4014 || ended.Code == 4022)
+	thrown := errors.As(err, &ended) && (ended.Code == 4014 || ended.Code == 4022 || ended.Code == voice.Plain)
 	c.mu.Lock()
 	delete(c.visits, v.guild)
 	channel := v.channel

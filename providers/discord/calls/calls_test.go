@@ -415,3 +415,27 @@ func TestWhoIsUnknown(t *testing.T) {
 		s.end()
 	})
 }
+
+// TestPlainCall: a call that is not encrypted is refused as the configuration says, which is
+// said once where people read; and it does not come again by itself.
+func TestPlainCall(t *testing.T) {
+	for _, wants := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := people()
+			cfg.EncryptedCalls = wants
+			s := begin(t, cfg)
+			s.goes(ann, lobby)
+			s.since()
+			if s.call.cfg.Encrypted != wants {
+				t.Errorf("with %v the call is to be encrypted: %v", wants, s.call.cfg.Encrypted)
+			}
+			s.call.ends <- &voice.Ended{Code: voice.Plain, Why: "Discord makes this call plain"}
+			time.Sleep(time.Hour)
+			s.want(t, "plain", "101: Discord makes this call plain.", "no voice in discord-101")
+			s.end()
+		})
+	}
+	if !discord.DefaultConfig().EncryptedCalls {
+		t.Error("nobody who configures nothing wants calls to be encrypted")
+	}
+}

@@ -120,7 +120,7 @@ func (v *visit) run(ctx context.Context) error {
 	})
 	looking.Go(func() { v.attends(ctx, stay) })
 	err := v.parts.Call(stay, voice.Config{
-		Place: place, Log: v.parts.Log,
+		Place: place, Log: v.parts.Log, Encrypted: v.cfg.EncryptedCalls,
 		Heard:   func(batch []voice.Packet) { v.heard(batch) },
 		Changed: func(voice.Status) { v.wake() },
 	}, v.begun)
