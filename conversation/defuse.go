@@ -110,12 +110,12 @@ func ours(v *view, text string, at int) bool {
 }
 
 // initials are the letters that heads begin with.
-const initials = "aceihmrsuw"
+const initials = "abcdefhimrstuw"
 
 // heads are the beginnings of lines that are written by the house, or by what
 // some models know as the one who speaks.
 var heads = []string{
 	"currentparticipants", "understandingparticipants", "externalactors", "internalagents", "external:", "internal:",
 	"whatisgoingon,andhowolditis", "system:", "systemprompt:", "systemmessage:", "systemnote:", "assistant:", "user:",
-	"human:", "ai:", "instruction:", "instructions:", "response:", "message_agent(",
+	"human:", "ai:", "bot:", "model:", "developer:", "tool:", "function:", "instruction:", "instructions:", "response:", "message_agent(",
 }
