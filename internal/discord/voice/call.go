@@ -260,9 +260,11 @@ func (c *Call) judge(ctx context.Context, v *life, well bool, err error) error {
 	case c.newer(v.serial):
 		v.do = await // it is there already
 	case v.do == end:
-		return ended(v.code)
+		over := ended(v.code)
+		over.Channel = v.ticket.channel // it may have been moved there
+		return over
 	case !v.been && v.fails >= 2*tries:
-		return &Ended{v.code, "Discord's voice server cannot be reached: " + err.Error()}
+		return &Ended{Code: v.code, Why: "Discord's voice server cannot be reached: " + err.Error()}
 	}
 	c.lost(v.do, err)
 	if v.fails > 1 && v.do != await {
@@ -418,11 +420,11 @@ func (c *Call) removed() bool {
 func unanswered(been bool, err error) error {
 	switch {
 	case !errors.Is(err, errLate):
-		return &Ended{0, "the voice channel could not be asked for: " + err.Error()}
+		return &Ended{Code: 0, Why: "the voice channel could not be asked for: " + err.Error()}
 	case been:
-		return &Ended{0, "Discord does not answer the wish to be in the voice channel again; ask the bot to join again"}
+		return &Ended{Code: 0, Why: "Discord does not answer the wish to be in the voice channel again; ask the bot to join again"}
 	}
-	return &Ended{0, "Discord did not let the bot into the voice channel: it may lack the right to view it or to connect, or the channel is full or gone"}
+	return &Ended{Code: 0, Why: "Discord did not let the bot into the voice channel: it may lack the right to view it or to connect, or the channel is full or gone"}
 }
 
 // rest waits before another attempt: 1 s, 2 s, 4 s and so on, give or take a quarter.
@@ -580,6 +582,8 @@ func (c *Call) Fingerprint(user uint64) (string, error) {
 type Ended struct {
 	Code int    // of the websocket, or [Plain], or 0
 	Why  string // for a person, with the cure
+
+	Channel uint64 // of the last connection, if there was one
 }
 
 func (e *Ended) Error() string { return e.Why }

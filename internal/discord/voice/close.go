@@ -59,11 +59,11 @@ var endings = map[int]string{
 func ended(code int) *Ended {
 	switch {
 	case code == 4014:
-		return &Ended{code, "somebody removed the bot from the voice channel, or the channel is gone; ask it to join again"}
+		return &Ended{Code: code, Why: "somebody removed the bot from the voice channel, or the channel is gone; ask it to join again"}
 	case code == 4022:
-		return &Ended{code, "Discord ended the call; ask the bot to join again"}
+		return &Ended{Code: code, Why: "Discord ended the call; ask the bot to join again"}
 	case endings[code] != "":
-		return &Ended{code, endings[code]}
+		return &Ended{Code: code, Why: endings[code]}
 	}
-	return &Ended{code, fmt.Sprintf("Discord closed the voice connection (%d)", code)}
+	return &Ended{Code: code, Why: fmt.Sprintf("Discord closed the voice connection (%d)", code)}
 }

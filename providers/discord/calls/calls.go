@@ -209,10 +209,26 @@ func (c *Calls) attend(ctx context.Context, v *visit) {
 	}
 	c.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
+		why := err.Error()
+		if ended != nil && ended.Code == voice.Plain {
+			channel = cmp.Or(ended.Channel, channel)
+			why = cmp.Or(c.stage(v.guild, channel), why)
+		}
 		c.parts.Log.Warn("call has ended", "guild", v.guild, "channel", channel, "err", err)
-		c.say(ctx, channel, sentence(err.Error()))
+		c.say(ctx, channel, sentence(why))
 	}
 	c.wake()
+}
+
+// stage says why it does not stay in a channel that is a stage, where no call is encrypted; ""
+// for another channel.
+func (c *Calls) stage(guild, channel uint64) string {
+	for _, h := range c.world.halls(guild) {
+		if h.channel == channel && h.stage {
+			return c.unfit(h)
+		}
+	}
+	return ""
 }
 
 // places returns the voice channels of a guild as the policy sees them.
