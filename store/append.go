@@ -35,7 +35,7 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.E
 	if e, err = s.changes(ctx, tx, e); err != nil {
 		return e, false, err
 	}
-	e, err = insert(ctx, tx, e)
+	e, err = insert(ctx, tx, e, s.above)
 	if err != nil {
 		return e, false, err
 	}
@@ -76,13 +76,13 @@ func orphaned(ctx context.Context, tx *sql.Tx, sources []earshot.EventID) (gone 
 	return gone, err
 }
 
-// insert writes e behind the last event of the journal.
-func insert(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, error) {
+// insert writes e behind the last event of the journal, and above a sequence.
+func insert(ctx context.Context, tx *sql.Tx, e earshot.Event, above int64) (earshot.Event, error) {
 	var last sql.NullInt64
 	if err := tx.QueryRowContext(ctx, "SELECT max(sequence) FROM journal").Scan(&last); err != nil {
 		return e, err
 	}
-	r, e, err := seal(e, last.Int64+1)
+	r, e, err := seal(e, max(last.Int64, above)+1)
 	if err != nil {
 		return e, fmt.Errorf("keeping an event: %w", err)
 	}

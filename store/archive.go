@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"earshot"
 )
@@ -16,11 +17,12 @@ import (
 // An Archive is a journal that is only read, beside the daemon that owns it or
 // when none is running. It may be used from many goroutines.
 type Archive struct {
-	db     *sql.DB
+	pool   atomic.Pointer[sql.DB] // of connections that read
 	path   string
 	log    *slog.Logger
 	index  *messages
 	damage func(error) // hears of every error; nil if nobody listens
+	old    *sql.DB     // of the file that was damaged; nil if none was
 }
 
 // OpenReader opens the journal in the directory for reading. It takes no lock
@@ -35,7 +37,8 @@ func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{db: db, path: path, index: new(messages)}
+	a := &Archive{path: path, index: new(messages)}
+	a.pool.Store(db)
 	if err := a.current(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -44,14 +47,14 @@ func OpenReader(ctx context.Context, directory string) (*Archive, error) {
 
 // current returns an error unless the file is of the version of this program.
 func (a *Archive) current(ctx context.Context) error {
-	v, err := version(ctx, a.db)
+	v, err := version(ctx, a.db())
 	if err != nil {
 		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
 	}
 	if v > len(migrations) {
 		return newer(a.path, v)
 	}
-	have, err := versions(ctx, a.db)
+	have, err := versions(ctx, a.db())
 	if v > 0 && err != nil {
 		return fmt.Errorf("reading the journal: %w", kept(a.path, err))
 	}
@@ -64,7 +67,24 @@ func (a *Archive) current(ctx context.Context) error {
 }
 
 // Close ends the reading.
-func (a *Archive) Close() error { return a.db.Close() }
+func (a *Archive) Close() error { return a.db().Close() }
+
+// anew has questions asked of another pool. What was asked already is answered by the old one.
+func (a *Archive) anew(pool *sql.DB) {
+	a.old = a.pool.Swap(pool)
+	a.old.SetMaxIdleConns(-1)
+}
+
+// was closes the pool of the file that was damaged, if there was one.
+func (a *Archive) was() error {
+	if a.old == nil {
+		return nil
+	}
+	return a.old.Close()
+}
+
+// db is where questions are asked. Whoever asks several at one moment keeps it.
+func (a *Archive) db() *sql.DB { return a.pool.Load() }
 
 // For returns what a may read.
 func (a *Archive) For(who earshot.Audience) *Reader { return &Reader{archive: a, who: who} }
@@ -75,7 +95,7 @@ func (a *Archive) For(who earshot.Audience) *Reader { return &Reader{archive: a,
 func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 	return func(yield func(earshot.Event, error) bool) {
 		stopped := errors.New("the caller has enough")
-		err := each(ctx, a.db, func(e earshot.Event) error {
+		err := each(ctx, a.db(), func(e earshot.Event) error {
 			if !yield(e, nil) {
 				return stopped
 			}
@@ -90,7 +110,7 @@ func (a *Archive) Export(ctx context.Context) iter.Seq2[earshot.Event, error] {
 // Look shows f the tables that are made of the journal, as they are at one moment.
 // F may take its time, and must not keep the view.
 func (a *Archive) Look(ctx context.Context, f func(earshot.View) error) error {
-	tx, err := a.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := a.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return a.failed(ctx, err)
 	}

@@ -70,7 +70,7 @@ func kept(path string, err error) error {
 		return fmt.Errorf("%w: %s: the disk fails or is full: make room or look at the system's log: %w", ErrFull, path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("%w: %s: it may not be written: give it back to the user that runs earshot: %w", ErrFull, path, err)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT: // what is ours breaks none
 		return damaged(path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("%s: another program keeps it locked: close that one: %w", path, err)
@@ -88,7 +88,7 @@ type damage struct {
 func damaged(path string, why error) error { return &damage{path, why} }
 
 func (d *damage) Error() string {
-	return fmt.Sprintf("%v: %s: start the daemon again: it sets the file aside and saves what can be read: %v", ErrDamaged, d.path, d.why)
+	return fmt.Sprintf("%v: %s: the daemon sets the file aside and saves what can be read; start it if it does not run: %v", ErrDamaged, d.path, d.why)
 }
 
 func (d *damage) Is(target error) bool { return target == ErrDamaged }

@@ -98,7 +98,7 @@ type Census struct {
 
 // Census counts what is there. In a large journal it takes a moment.
 func (a *Archive) Census(ctx context.Context) (c Census, err error) {
-	err = a.db.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal INDEXED BY journal_kind",
+	err = a.db().QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE kind = ?), coalesce(max(sequence), 0) FROM journal INDEXED BY journal_kind",
 		earshot.KindErased).Scan(&c.Events, &c.Erased, &c.Last)
 	if err != nil {
 		return c, a.failed(ctx, err)
@@ -111,7 +111,7 @@ func (s *Store) Census(ctx context.Context) (Census, error) { return s.archive.C
 
 // Wrote reports whether somebody is the author of any of some events.
 func (a *Archive) Wrote(ctx context.Context, who earshot.ParticipantID, ids []earshot.EventID) (wrote bool, err error) {
-	err = a.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?)))", who, asJSON(ids)).Scan(&wrote)
+	err = a.db().QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM journal WHERE author = ? AND id IN (SELECT value FROM json_each(?)))", who, asJSON(ids)).Scan(&wrote)
 	if err != nil {
 		return false, a.failed(ctx, err)
 	}

@@ -17,6 +17,12 @@ import (
 	"earshot/internal/testkit"
 )
 
+// Checked waits until the journal was looked through in the background, and reports whether it was.
+func (s *Store) Checked() bool {
+	s.check.all.Wait()
+	return s.check.stop != nil
+}
+
 // Path returns where the journal lies.
 func (s *Store) Path() string { return s.archive.path }
 
@@ -66,7 +72,7 @@ func (s *Store) AfterCommit(n int, do func()) {
 
 // Marked reports whether the next start looks for traces of what was deleted.
 func (s *Store) Marked(ctx context.Context) (bool, error) {
-	have, err := versions(ctx, s.archive.db)
+	have, err := versions(ctx, s.archive.db())
 	return have[unpurged] > 0, err
 }
 
@@ -88,7 +94,7 @@ func (s *Store) Dump(ctx context.Context) (string, error) {
 }
 
 func (s *Store) strings(ctx context.Context, query string) (all []string, err error) {
-	rows, err := s.archive.db.QueryContext(ctx, query)
+	rows, err := s.archive.db().QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

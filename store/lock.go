@@ -16,7 +16,8 @@ type past int
 const (
 	none   past = iota // there was none
 	closed             // it closed the journal
-	broken             // it died, or it left a file that it did not trust
+	died               // it died between two commits
+	broken             // it died within a commit, or it left a file that it did not trust
 )
 
 // goodbye is what an owner writes who closed the journal.
@@ -24,7 +25,16 @@ const goodbye = "closed\n"
 
 // A lock is the right to write in a data directory. The kernel takes it back
 // when the process dies, in whatever way.
-type lock struct{ file *os.File }
+type lock struct {
+	file *os.File
+	at   int64 // where it says whether the owner trusts the file
+}
+
+// Behind its process id an owner says whether its file may be left as it is, should it die now.
+const (
+	settled  = " "
+	doubtful = "!"
+)
 
 // acquire takes the lock at path, writes the process id into it, and tells how
 // the last owner parted.
@@ -33,24 +43,28 @@ func acquire(directory, path string) (*lock, past, error) {
 	if err != nil {
 		return nil, none, fmt.Errorf("locking %s: %w", directory, err)
 	}
-	l := &lock{f}
+	l := &lock{file: f}
 	if err := l.take(directory); err != nil {
 		return nil, none, errors.Join(err, f.Close())
 	}
 	said, err := l.read()
 	if err == nil {
-		err = l.write(strconv.Itoa(os.Getpid()) + "\n")
+		pid := strconv.Itoa(os.Getpid()) + "\n"
+		l.at = int64(len(pid))
+		err = l.write(pid + doubtful)
 	}
 	if err != nil {
 		return nil, none, errors.Join(fmt.Errorf("locking %s: %w", directory, err), f.Close())
 	}
-	switch said {
-	case "":
+	switch {
+	case said == "":
 		return l, none, nil
-	case goodbye:
+	case said == goodbye:
 		return l, closed, nil
+	case strings.HasSuffix(said, doubtful):
+		return l, broken, nil
 	}
-	return l, broken, nil
+	return l, died, nil
 }
 
 // take locks the file, or tells who has it.
@@ -63,7 +77,7 @@ func (l *lock) take(directory string) error {
 		return fmt.Errorf("locking %s: %w", directory, err)
 	}
 	said, _ := l.read()
-	pid, _ := strconv.Atoi(strings.TrimSpace(said))
+	pid, _ := strconv.Atoi(strings.TrimRight(said, "\n"+settled+doubtful))
 	return &ErrLocked{Directory: directory, PID: pid}
 }
 
@@ -79,6 +93,16 @@ func (l *lock) write(said string) error {
 	}
 	_, err := l.file.WriteAt([]byte(said), 0)
 	return err
+}
+
+// doubt notes whether the next start is to look through the file before anything else, should
+// this process die now. If that cannot be noted, what is wrong is found in the background.
+func (l *lock) doubt(is bool) {
+	said := settled
+	if is {
+		said = doubtful
+	}
+	_, _ = l.file.WriteAt([]byte(said), l.at)
 }
 
 // release gives the lock back. An owner that trusts its file says so, and the

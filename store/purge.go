@@ -112,7 +112,7 @@ func (s *Store) sweepIndex(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	left, err := s.archive.index.separators(ctx, s.archive.db)
+	left, err := s.archive.index.separators(ctx, s.archive.db())
 	for some := range slices.Chunk(left, cleaned) {
 		if err == nil {
 			err = s.write.do(ctx, false, func(ctx context.Context, tx *sql.Tx) (bool, error) { return false, separate(ctx, tx, some) })
@@ -125,7 +125,7 @@ func (s *Store) sweepIndex(ctx context.Context) (err error) {
 func (s *Store) sweepPages(ctx context.Context) (err error) {
 	for from, more := int64(1), true; more; from += stretch {
 		var dirty []int64
-		if dirty, more, err = untidy(ctx, s.archive.db, from); err != nil {
+		if dirty, more, err = untidy(ctx, s.archive.db(), from); err != nil {
 			return err
 		}
 		for some := range slices.Chunk(dirty, cleaned) {
@@ -163,7 +163,7 @@ func (s *Store) empty(ctx context.Context) (err error) {
 // finish has the traces removed that an earlier daemon had no time to remove. Nobody waits
 // for that, and what goes wrong with it does not keep this one from its work.
 func (s *Store) finish(ctx context.Context) {
-	mark, err := marked(ctx, s.archive.db)
+	mark, err := marked(ctx, s.archive.db())
 	if mark > 0 {
 		s.tidier.wake()
 	}

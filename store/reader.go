@@ -55,7 +55,7 @@ func (s *Store) Lately(ctx context.Context, room earshot.RoomID, kind earshot.Ki
 	if kind != "" {
 		query += " AND j.kind = @kind"
 	}
-	rows, err := s.archive.db.QueryContext(ctx, query+" ORDER BY j.sequence DESC LIMIT @many",
+	rows, err := s.archive.db().QueryContext(ctx, query+" ORDER BY j.sequence DESC LIMIT @many",
 		sql.Named("room", room), sql.Named("kind", kind), sql.Named("many", max(0, many)))
 	if err != nil {
 		return nil, s.archive.failed(ctx, err)
@@ -123,7 +123,7 @@ func (r *Reader) ask(ctx context.Context, limit int, query string, args ...any) 
 	members := slices.Concat(r.who.Members, r.who.Agents)
 	args = append(args, sql.Named("room", r.who.Room), sql.Named("members", asJSON(members)), sql.Named("agents", asJSON(r.who.Agents)),
 		sql.Named("known", !r.who.Unknown && len(members) > 0), sql.Named("limit", limit))
-	rows, err := r.archive.db.QueryContext(ctx, query, args...)
+	rows, err := r.archive.db().QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, r.archive.failed(ctx, err)
 	}

@@ -136,7 +136,7 @@ const mostRooms = 1 << 20
 // expire erases what is of one kind in a room and began before a time.
 func (s *Store) expire(ctx context.Context, room earshot.RoomID, kind earshot.Kind, before time.Time, each func([]Doomed)) (n int, err error) {
 	for seen := int64(0); ; { // what is older may stand behind what is not: it was imported, or a clock was wrong
-		rows, err := s.archive.db.QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
+		rows, err := s.archive.db().QueryContext(ctx, "SELECT "+doomed+" FROM journal j WHERE j.room = ? AND j.kind = ? AND j.sequence > ? AND j.at < ? ORDER BY j.sequence LIMIT ?",
 			room, kind, seen, before.UnixMilli(), expiring)
 		all, err := dooms(rows, err)
 		if err != nil {

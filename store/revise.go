@@ -160,7 +160,7 @@ func rests(e earshot.Event) []earshot.EventID {
 // room, to know what another event is about, and never for a prompt or an outlet.
 func (s *Store) Event(ctx context.Context, in earshot.RoomID, id earshot.EventID) (earshot.Event, bool, error) {
 	var r row
-	err := r.scan(s.archive.db.QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))
+	err := r.scan(s.archive.db().QueryRowContext(ctx, "SELECT "+columns+" FROM journal j WHERE j.id = ? AND j.room = ?", id, in))
 	if errors.Is(err, sql.ErrNoRows) {
 		return earshot.Event{}, false, nil
 	}

@@ -10,7 +10,7 @@ import (
 // happened, that of the newest event first, at most so many. It is for who keeps the
 // rooms. It takes as long as there are rooms, not as what was said in them.
 func (s *Store) Rooms(ctx context.Context, prefix string, limit int) (rooms []earshot.RoomID, err error) {
-	rows, err := s.archive.db.QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
+	rows, err := s.archive.db().QueryContext(ctx, `WITH RECURSIVE all_rooms (room) AS (
 			SELECT min(room) FROM journal WHERE room >= ?1
 			UNION ALL SELECT (SELECT min(room) FROM journal WHERE room > all_rooms.room) FROM all_rooms WHERE substr(all_rooms.room, 1, length(?1)) = ?1
 		)

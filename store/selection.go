@@ -67,7 +67,7 @@ const (
 // journal, whoever may see them. It takes as long as to read the journal, where a selection
 // says no more than whose they are or when they were; nobody waits meanwhile.
 func (s *Store) Select(ctx context.Context, sel Selection) ([]Doomed, error) {
-	tx, err := s.archive.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all of one moment
+	tx, err := s.archive.db().BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // all of one moment
 	if err != nil {
 		return nil, s.archive.failed(ctx, err)
 	}

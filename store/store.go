@@ -57,6 +57,9 @@ type Store struct {
 	progress    func(done, all int64) // may be nil
 	closing     sync.Once
 	suspect     atomic.Bool // damage was seen: the next start looks through everything
+	mended      bool        // it was mended since it was opened; the writer's
+	above       int64       // what comes has a sequence above that; the writer's
+	check       check
 
 	mu    sync.Mutex
 	grown chan struct{}
@@ -64,8 +67,9 @@ type Store struct {
 
 // Open opens the journal in the directory, makes it if there is none, brings
 // it up to date, and repairs what it must. It takes as long as reading the
-// whole file if the last daemon did not close it. The end of ctx does not
-// close it again.
+// whole file if the last daemon died within a commit, or did not trust the
+// file; if it died otherwise, that is done in the background. The end of ctx
+// does not close it again.
 //
 // The error is an [*ErrLocked] if another daemon owns the directory.
 func Open(ctx context.Context, c Config) (*Store, error) {
@@ -137,11 +141,20 @@ func (s *Store) open(ctx context.Context, last past) error {
 	if err != nil {
 		return err
 	}
-	if s.archive.db, err = openReaders(path); err != nil {
+	readers, err := openReaders(path)
+	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	s.write = &writer{db: db, path: path, requests: make(chan *request), quit: make(chan struct{}), work: s.archive.index.handled, ended: s.ended, took: s.took}
+	s.archive.pool.Store(readers)
+	s.write = &writer{
+		db: db, path: path, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
+		work: s.archive.index.handled, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
+	}
+	s.doubt(false)
 	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
+	if last == died {
+		s.look(ctx, s.damaged)
+	}
 	s.finish(ctx)
 	go s.tidy(context.WithoutCancel(ctx)) // Close waits for it
 	return nil
@@ -184,7 +197,7 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 	if err == nil {
 		err = s.refresh(ctx, db)
 	}
-	if err == nil && doubtful {
+	if err == nil {
 		if found := s.asMade(ctx, db); ctx.Err() == nil && found != nil {
 			err = damaged(path, found)
 		}
@@ -208,9 +221,10 @@ func (s *Store) Close() error {
 		<-s.tidier.done
 		close(s.write.quit)
 		s.running.Wait()
-		err = errors.Join(s.archive.Close(), s.write.db.Close())
+		looked := s.check.end()
+		err = errors.Join(s.archive.Close(), s.write.db.Close(), s.archive.was())
 		s.reports.close()
-		err = errors.Join(err, s.lock.release(err == nil && !s.suspect.Load()))
+		err = errors.Join(err, s.lock.release(err == nil && looked && !s.suspect.Load()))
 	})
 	return err
 }
@@ -260,9 +274,15 @@ func (s *Store) Do(ctx context.Context, decide func(earshot.View) ([]earshot.Eve
 	return stored, nil
 }
 
-// Append adds events in one step, as [Store.Do] does.
+// Append adds events in one step, as [Store.Do] does. What a damaged file did not take is
+// added when that is mended.
 func (s *Store) Append(ctx context.Context, events ...earshot.Event) ([]earshot.Event, error) {
-	return s.Do(ctx, func(earshot.View) ([]earshot.Event, error) { return events, nil })
+	these := func(earshot.View) ([]earshot.Event, error) { return events, nil }
+	stored, err := s.Do(ctx, these)
+	if errors.Is(err, ErrDamaged) {
+		stored, err = s.Do(ctx, these)
+	}
+	return stored, err
 }
 
 // For returns what a may read.
@@ -316,18 +336,30 @@ func (s *Store) ended(changed bool, errs []error) {
 	if !full {
 		s.reports.over(faultFull, "the journal can be written again")
 	}
+	s.grow()
+}
+
+// grow wakes the readers.
+func (s *Store) grow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.grown)
 	s.grown = make(chan struct{})
 }
 
-// damaged reports err if it says that the file is damaged, and makes the next
-// start look through all of it.
+// damaged has the file mended if err says that it is damaged, and makes the next start look
+// through all of it if that cannot be done.
 func (s *Store) damaged(err error) {
 	if !errors.Is(err, ErrDamaged) {
 		return
 	}
 	s.suspect.Store(true)
-	s.reports.fault(earshot.Notice{Key: faultDamaged, Text: err.Error(), Cure: "stop earshot and start it again"})
+	s.lock.doubt(true)
+	select {
+	case s.write.broken <- err:
+	default: // it will be
+	}
 }
+
+// doubt notes that a commit is under way, or over.
+func (s *Store) doubt(is bool) { s.lock.doubt(is || s.suspect.Load()) }

@@ -46,12 +46,19 @@ type writer struct {
 	db       *sql.DB // one connection
 	path     string
 	requests chan *request
+	broken   chan error   // has why, when the file is to be mended
 	waiting  atomic.Int64 // callers that were not taken yet
 	quit     chan struct{}
 
 	// work is how many terms were put into the index or taken out so far, which is most of what
 	// a long message costs.
 	work func() int
+
+	// doubt is told when a commit begins and when it is over.
+	doubt func(bool)
+
+	// mend makes a new file of what can be read of this one, and goes on with that.
+	mend func(ctx context.Context, why error)
 
 	// took is told how long each transaction took, or why it could not be done.
 	took func(time.Duration, error)
@@ -121,14 +128,27 @@ func (w *writer) hand(ctx context.Context, r *request) error {
 // is brought to its end.
 func (w *writer) run(ctx context.Context) {
 	for {
+		w.mendFirst(ctx)
 		select {
+		case why := <-w.broken:
+			w.mend(ctx, why)
 		case r := <-w.requests:
 			for batch := w.gather(r); len(batch) > 0; {
 				batch = batch[w.commit(ctx, batch):]
 			}
 		case <-w.quit:
+			w.mendFirst(ctx)
 			return
 		}
+	}
+}
+
+// mendFirst mends the file, if that is to be done, before anything else is done with it.
+func (w *writer) mendFirst(ctx context.Context) {
+	select {
+	case why := <-w.broken:
+		w.mend(ctx, why)
+	default:
 	}
 }
 
@@ -150,6 +170,7 @@ func (w *writer) gather(first *request) []*request {
 // many they are.
 func (w *writer) commit(ctx context.Context, batch []*request) int {
 	began := time.Now()
+	w.doubt(true)
 	n, err := w.transact(ctx, batch)
 	w.took(time.Since(began), err)
 	batch = batch[:n]
@@ -167,6 +188,9 @@ func (w *writer) commit(ctx context.Context, batch []*request) int {
 		if r.truncate && r.err == nil {
 			r.err = w.empty(ctx)
 		}
+	}
+	w.doubt(false)
+	for _, r := range batch {
 		r.done <- r.err
 	}
 	return len(batch)
