@@ -13,8 +13,9 @@ import (
 // An Infirmary knows how the house is, for those who look after it. Its methods may be
 // called from many goroutines.
 type Infirmary interface {
-	// Ready returns what keeps the house from its work; nothing if it can do all of it.
-	Ready(ctx context.Context) []Obstacle
+	// Ready returns what keeps the house from its work, nothing if it can do all of it, and
+	// what it still does beside that.
+	Ready(ctx context.Context) ([]Obstacle, []Underway)
 
 	// Metrics serves what is counted, for Prometheus.
 	Metrics() http.Handler
@@ -33,10 +34,18 @@ type Obstacle struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
+// An Underway is something that the house still does, which keeps it from nothing.
+type Underway struct {
+	Part  string    `json:"part"`
+	Text  string    `json:"text"`
+	Since time.Time `json:"since,omitzero"`
+}
+
 // A Readiness is whether the house can do its work.
 type Readiness struct {
 	Ready     bool       `json:"ready"`
 	Obstacles []Obstacle `json:"obstacles,omitempty"`
+	Underway  []Underway `json:"underway,omitempty"`
 }
 
 // An Examination says what a diagnosis is to hold besides what it always does.
@@ -53,7 +62,8 @@ func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
 
 // ready says whether the house can do its work, and what keeps it from that.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
-	is := Readiness{Obstacles: s.House.Ready(r.Context())}
+	var is Readiness
+	is.Obstacles, is.Underway = s.House.Ready(r.Context())
 	is.Ready = len(is.Obstacles) == 0
 	status := http.StatusOK
 	if !is.Ready {

@@ -87,6 +87,12 @@ func TestReady(t *testing.T) {
 		t.Errorf("it is %+v (%v), want ready", is, err)
 	}
 	h.mu.Lock()
+	h.underway = []server.Underway{{Part: "journal", Text: "it is looked through"}}
+	h.mu.Unlock()
+	if status, text := probe(t, at, "/readyz"); status != 200 || !strings.Contains(text, "it is looked through") {
+		t.Errorf("a prober is told %d %s, want that it is ready and what it does beside that", status, text)
+	}
+	h.mu.Lock()
 	h.ill = []server.Obstacle{{Part: "microphone", Kind: "sense", Text: "there is none"}}
 	h.mu.Unlock()
 	if is, err := c.Ready(t.Context()); err != nil || is.Ready || len(is.Obstacles) != 1 || is.Obstacles[0].Part != "microphone" {

@@ -56,13 +56,14 @@ type house struct {
 	reload func() (any, error)          // nil finds that nothing has changed
 	stays  func(server.Principal) error // nil lets everybody stay
 
-	mu     sync.Mutex
-	kept   []earshot.Event
-	asked  []earshot.Handle
-	claims []server.Claim
-	grown  chan struct{}
-	inside int // sessions and outlets
-	ill    []server.Obstacle
+	mu       sync.Mutex
+	kept     []earshot.Event
+	asked    []earshot.Handle
+	claims   []server.Claim
+	grown    chan struct{}
+	inside   int // sessions and outlets
+	ill      []server.Obstacle
+	underway []server.Underway
 
 	sessions []participants.Session // all that there were
 }
@@ -228,10 +229,10 @@ func (h *house) State(context.Context, server.Principal) (any, error) {
 	return map[string]int{"kept": len(h.all())}, nil
 }
 
-func (h *house) Ready(context.Context) []server.Obstacle {
+func (h *house) Ready(context.Context) ([]server.Obstacle, []server.Underway) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.ill
+	return h.ill, h.underway
 }
 
 func (h *house) Metrics() http.Handler {

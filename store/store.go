@@ -19,8 +19,8 @@
 // reader makes nobody wait and misses nothing.
 //
 // One daemon owns a data directory; beside it, [OpenReader] reads. A file that
-// was damaged is set aside when the daemon starts, and what can be read of it
-// is saved into a new one.
+// was damaged is set aside when that is found, and what can be read of it is
+// saved into a new one, in which the daemon goes on.
 package store
 
 import (

@@ -93,25 +93,37 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 	if waits != nil {
 		c.Progress = func(done, all int64) { waits.step(time.Now(), done, all) }
 	}
-	if d.store, err = store.Open(ctx, c); err != nil {
+	err = d.moveIn(ctx, c, name)
+	if errors.Is(err, store.ErrDamaged) { // which was mended when the journal was closed
+		err = d.moveIn(ctx, c, name)
+	}
+	if err != nil {
 		return nil, err
 	}
+	return d, nil
+}
+
+// moveIn opens the journal, and makes of it who exists and the rooms.
+func (d *daemon) moveIn(ctx context.Context, c store.Config, name string) (err error) {
+	if d.store, err = store.Open(ctx, c); err != nil {
+		return err
+	}
 	if err := d.people(ctx, name); err != nil {
-		return nil, errors.Join(err, d.store.Close())
+		return errors.Join(err, d.store.Close())
 	}
 	if err := d.listen(ctx); err != nil {
-		return nil, errors.Join(err, d.store.Close())
+		return errors.Join(err, d.store.Close())
 	}
 	d.forgetful()
 	all, err := d.furnish(ctx)
 	if err != nil {
-		return nil, errors.Join(err, d.store.Close())
+		return errors.Join(err, d.store.Close())
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rooms.set(all)
 	d.desk = all[0].Room
-	return d, nil
+	return nil
 }
 
 // config returns the configuration in force, which is never changed, but another: who

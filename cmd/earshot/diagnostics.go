@@ -97,8 +97,8 @@ func (h house) Diagnose(ctx context.Context, e server.Examination) (any, error) 
 	s := h.scrub()
 	d := newDiagnosis(h.config(), s)
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)
-	wrong := h.Ready(ctx)
-	d.Ready = &server.Readiness{Ready: len(wrong) == 0, Obstacles: wrong}
+	wrong, beside := h.Ready(ctx)
+	d.Ready = &server.Readiness{Ready: len(wrong) == 0, Obstacles: wrong, Underway: beside}
 	d.Parts = h.vitals.parts()
 	for _, r := range h.rooms.now() {
 		is := r.State(h.audience())

@@ -258,11 +258,20 @@ func (v *vitals) wantsProbe(now time.Time) bool {
 }
 
 // Ready implements [server.House].
-func (h house) Ready(ctx context.Context) []server.Obstacle {
+func (h house) Ready(ctx context.Context) ([]server.Obstacle, []server.Underway) {
 	if h.vitals.wantsProbe(time.Now()) {
 		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
 			h.vitals.looked(l)
 		}
 	}
-	return obstacles(h.vitals.parts())
+	return obstacles(h.vitals.parts()), h.underway()
+}
+
+// underway is what is still done that keeps the house from nothing.
+func (h house) underway() []server.Underway {
+	since, is := h.store.Checking()
+	if !is {
+		return nil
+	}
+	return []server.Underway{{Part: "journal", Text: "it is looked through for damage, since earshot did not end in order the last time; messages are kept meanwhile", Since: since}}
 }
