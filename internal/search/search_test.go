@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
+	"earshot"
 	"earshot/internal/search"
 )
 
@@ -396,6 +397,26 @@ func TestLongTexts(t *testing.T) {
 			t.Errorf("%s: took %v", name, took)
 		} else {
 			t.Logf("%s: %v", name, took/9)
+		}
+	}
+}
+
+// TestTermsOfLongestTexts: the last word of the longest text is found, in whatever letters it is
+// written; but not behind letters that stand for so many that the longest text of them would be
+// several hundred kilobytes.
+func TestTermsOfLongestTexts(t *testing.T) {
+	for _, tt := range []struct {
+		name, of string
+		found    bool
+	}{
+		{"words of one letter", "a ", true}, {"words", "tide ", true}, {"one word", "x", true}, {"letters with marks", "e\u0301\u0323 ", true},
+		{"Greek", "θάλασσα ", true}, {"Cyrillic", "море ", true}, {"Arabic", "بحر ", true}, {"Korean", "바다 ", true}, {"Chinese", "海洋", true}, {"Thai", "ทะเล", true},
+		{"ligatures", "ﬁ ﬄ ", true}, {"halves", "½ ", false}, {"eighteen in one", "\ufdfa ", false},
+	} {
+		text := strings.Repeat(tt.of, (earshot.MaxText-10)/len(tt.of)) + " zugzwang"
+		all := search.Terms(text, 1<<20)
+		if got := slices.Contains(all, "zugzwang"); got != tt.found {
+			t.Errorf("%s: the last word of %d bytes is found: %v", tt.name, len(text), got)
 		}
 	}
 }

@@ -43,10 +43,18 @@ func cut(w string) string {
 	return w[:n]
 }
 
+// What is looked at of a text to find its terms. No text of [earshot.MaxText] bytes has more but
+// one of letters that stand for many, such as ½ or ﷺ, of which 64 KiB would take long.
+const (
+	lettersRead = earshot.MaxText     // bytes of words
+	wordsRead   = earshot.MaxText / 2 // each ends with something
+)
+
 // Terms returns what a text is found by in an index, each once, in the order of the text and
 // at most so many: every word, its stem, and each letter and pair of letters of what is
 // written without spaces.
 func Terms(text string, most int) []string {
+	letters, words := 0, 0
 	var all []string
 	seen := make(map[string]bool)
 	add := func(term string) bool {
@@ -63,7 +71,8 @@ func Terms(text string, most int) []string {
 			add(w)
 			add(stem(w))
 		}
-		return len(all) < most
+		letters, words = letters+len(t.text), words+1
+		return len(all) < most && letters < lettersRead && words < wordsRead
 	})
 	return all[:min(len(all), most)]
 }

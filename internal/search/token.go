@@ -9,8 +9,6 @@
 package search
 
 import (
-	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,6 +19,9 @@ import (
 
 // unspaced are the scripts that are written without spaces between words.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// firstUnspaced is the first letter of these.
+const firstUnspaced = 'ก'
 
 // accented are the scripts in which a letter with an accent is found without it.
 var accented = []*unicode.RangeTable{unicode.Latin, unicode.Greek}
@@ -41,7 +42,8 @@ func isLetter(c rune) bool {
 // A tokenizer makes tokens of the letters of a text.
 type tokenizer struct {
 	yield func(token) bool
-	buf   strings.Builder
+	buf   []byte
+	form  []byte // the compatible form of a letter and its marks
 	now   token
 	whole bool // the token has a letter
 	bare  bool // the last letter was accented, or could have been
@@ -60,12 +62,11 @@ func tokens(text string, yield func(token) bool) {
 			continue
 		}
 		n := norm.NFKC.NextBoundaryInString(text[at:], true)
-		part := text[at : at+n]
-		if !norm.NFKC.IsNormalString(part) {
-			part = norm.NFKC.String(part)
-		}
-		for _, c := range part {
+		t.form = norm.NFKC.AppendString(t.form[:0], text[at:at+n])
+		for i := 0; i < len(t.form); {
+			c, size := utf8.DecodeRune(t.form[i:])
 			t.letter(c, at, at+n)
+			i += size
 		}
 		at += n
 	}
@@ -95,7 +96,7 @@ func (t *tokenizer) letter(c rune, start, end int) {
 	case unicode.IsMark(c):
 		if !t.bare {
 			t.put(c, start, end)
-		} else if t.buf.Len() > 0 {
+		} else if len(t.buf) > 0 {
 			t.now.end = end
 		}
 	case !isLetter(c):
@@ -104,12 +105,12 @@ func (t *tokenizer) letter(c rune, start, end int) {
 		t.letter('s', start, end)
 		t.letter('s', start, end)
 	default:
-		if dense := unicode.In(c, unspaced...); dense != t.now.dense {
+		if dense := c >= firstUnspaced && unicode.In(c, unspaced...); dense != t.now.dense {
 			t.end()
 			t.now.dense = dense
 		}
 		if t.bare = c < utf8.RuneSelf || unicode.In(c, accented...); t.bare {
-			c, _ = utf8.DecodeRuneInString(norm.NFD.String(string(c)))
+			c = unaccented(c)
 		}
 		t.put(unicode.ToLower(c), start, end)
 		t.whole = true
@@ -128,24 +129,40 @@ func (t *tokenizer) apart(c rune, end int) {
 
 // put adds a character to the token.
 func (t *tokenizer) put(c rune, start, end int) {
-	if t.buf.Len() == 0 {
+	if len(t.buf) == 0 {
 		t.now.start = start
 	}
 	t.now.end = end
-	n, _ := t.buf.WriteRune(c)
+	had := len(t.buf)
+	t.buf = utf8.AppendRune(t.buf, c)
 	if t.now.dense {
-		t.now.starts = append(t.now.starts, slices.Repeat([]int{start}, n)...)
+		for range len(t.buf) - had {
+			t.now.starts = append(t.now.starts, start)
+		}
 	}
 }
 
 // end yields the token, if there is one.
 func (t *tokenizer) end() {
-	t.now.text = t.buf.String()
-	if owns := t.now.text == "s" && t.now.start == t.owner; t.whole && !t.ended && !owns {
+	if owns := string(t.buf) == "s" && t.now.start == t.owner; t.whole && !t.ended && !owns {
+		t.now.text = string(t.buf)
 		t.ended = !t.yield(t.now)
 	}
-	t.buf.Reset()
+	t.buf = t.buf[:0]
 	t.now, t.whole, t.bare = token{}, false, false
+}
+
+// unaccented returns the letter that c is with an accent.
+func unaccented(c rune) rune {
+	if c < utf8.RuneSelf {
+		return c
+	}
+	var as [utf8.UTFMax]byte
+	parts := norm.NFD.Properties(as[:utf8.EncodeRune(as[:], c)]).Decomposition()
+	if len(parts) > 0 {
+		c, _ = utf8.DecodeRune(parts)
+	}
+	return c
 }
 
 // stem returns the stem of an English word: what "tide" and "tides" have in common. Of other
