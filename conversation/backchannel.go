@@ -41,7 +41,42 @@ func halting(text earshot.Text) bool {
 // backchannel reports whether u only shows that somebody listens: a murmur while
 // the agent speaks. If the agent had just asked something, it is an answer.
 func backchannel(u earshot.Utterance, about Attention) bool {
-	return about.Sounding && !about.Asked && u.Lasted <= murmurLasts && Murmured(u.Text)
+	if !about.Sounding || about.Asked || u.Lasted > murmurLasts {
+		return false
+	}
+	said := strings.Fields(folded(string(u.Text)))
+	switch {
+	case Murmured(u.Text), len(said) <= 2 && !slices.ContainsFunc(said, func(w string) bool { return !meaningless[w] }) && len(said) > 0:
+		return true
+	case u.Confidence >= clear:
+		return false
+	}
+	return len(said) <= murmurWords && (hums(string(u.Text)) || lettered(said))
+}
+
+// meaningless are words that nobody interrupts with who says no more, and that recognisers make
+// of "mm-hm" and "uh-huh".
+var meaningless = wordSet("a am an and her him i'm it of off on the them us you from")
+
+// lettered reports whether words begin with what is hummed, spelt: "m m them".
+func lettered(said []string) bool {
+	return len(said) > 1 && said[0] == "m" && (said[1] == "m" || said[1] == "h")
+}
+
+// clear is how sure a recogniser is of words that were said. Of those that it makes of "mm-hm"
+// and the like, such as "home" and "m m them", it is less so.
+const clear = 0.6
+
+// hums reports whether words are made of what "mm-hm" and "uh-huh" are: vowels, breath, and
+// sounds through the nose. Who objects or asks is heard all the same.
+func hums(text string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if w = plain(w); slices.Contains(halts, w) || questionWords[w] {
+			return false
+		}
+	}
+	s := sounds(text)
+	return strings.ContainsAny(s, "mnh") && strings.Trim(s, "amnh") == ""
 }
 
 // laughs reports whether a word is laughter, of whatever length.

@@ -19,6 +19,10 @@ type Listener struct {
 	// Sure is the least confidence that a recogniser must have in words that do
 	// not hold the name. Below it they are not answered, and do not cut.
 	Sure float64
+
+	// Asks says that the agent asks back where somebody speaks to it whom it hardly
+	// understands.
+	Asks bool
 }
 
 // An Attention is what the agent was doing when something was said.
@@ -27,6 +31,17 @@ type Attention struct {
 	// little more on both sides, since nobody knows to the word how far a sound
 	// has come.
 	Saying earshot.Text
+
+	// Said is the same of some seconds before as well: in a room that nobody has
+	// measured yet a sound may come late.
+	Said earshot.Text
+
+	// Echoing says that its voice could be heard when somebody began and when they
+	// ended, or just before: what they said may be that, come back.
+	Echoing bool
+
+	Commands bool // what is said is what the agent is told to do
+	Rested   bool // nobody had spoken for a while
 
 	Sounding bool // its voice could be heard meanwhile
 	Asked    bool // what it said last was a question
@@ -39,8 +54,9 @@ type Attention struct {
 	// else: as their voice says, or because it answers what somebody else has said.
 	Other bool
 
-	Talking  bool      // it is answering the one who speaks
-	Answered time.Time // when it had last answered him; zero for never
+	Talking   bool      // it is answering the one who speaks
+	Answered  time.Time // when it had last answered him; zero for never
+	AskedBack bool      // that answer was that it had not understood
 
 	// Since is when the one who speaks had asked what it answers, or answered.
 	// What was said before that was not said in talk with it.
@@ -63,6 +79,10 @@ const (
 
 	// Backchannel is to the agent, and wants nothing of it: "mm-hm", while it speaks.
 	Backchannel Address = "backchannel"
+
+	// Mumbled is to the agent, which is in talk with the one who speaks and silent, and
+	// was hardly understood.
+	Mumbled Address = "mumbled"
 )
 
 // ForAgent reports whether a is for the agent.
@@ -83,14 +103,76 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 		return Own
 	case calls:
 		return Called
+	case about.returns(string(u.Text), own):
+		return Own
 	case backchannel(u, about):
 		return Backchannel
-	case u.Confidence < l.Sure, own && n <= echoFew && share > 0, u.Own >= echoMost && n <= echoMisheard:
+	case l.Misheard(u.Text, about) > 0:
+		return Called
+	case own && n <= echoFew && share > 0, u.Own >= echoMost && n <= echoMisheard:
 		return Unsure
+	case u.Confidence < l.Sure:
+		return l.mumbled(u, at, about)
 	case about.talks(at, l.After):
 		return Following
 	}
 	return Aside
+}
+
+// mumbled returns what is to the agent that it hardly understood: a sentence in its turn to
+// answer, if it has not asked back just now.
+func (l Listener) mumbled(u earshot.Utterance, at time.Time, about Attention) Address {
+	speaks := u.Own == 0 && u.Lasted >= leastMumble && len(strings.Fields(string(u.Text))) > 1
+	if l.Asks && speaks && !about.Sounding && !about.Talking && !about.Stranger && !about.AskedBack && about.talks(at, l.After) {
+		return Mumbled
+	}
+	return Unsure
+}
+
+// leastMumble is how long somebody speaks at least who asks or tells something: a cough, a
+// chair and most single words are shorter.
+const leastMumble = 600 * time.Millisecond
+
+// returns reports whether words are the agent's own, come back: all of them, in order, are
+// among what it says or said just before. Where none of its own sound was noticed beside
+// them they must be more than one, and its voice must have been heard meanwhile. An answer to its question takes
+// up its words, and so may a command.
+func (a Attention) returns(text string, own bool) bool {
+	heard := spokenWords(text)
+	if a.Asked || a.Commands || !own && (!a.Echoing || len(heard) < 2) {
+		return false
+	}
+	return within(heard, spokenWords(string(a.Said)))
+}
+
+// skipped is how many words of what was said a recogniser may leave out between two.
+const skipped = 2
+
+// within reports whether all words that were heard were said, in this order and with few
+// between them.
+func within(heard, said []string) bool {
+	if len(heard) == 0 {
+		return false
+	}
+	for from := range said {
+		if follows(heard, said[from:], 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// follows reports whether what was said begins with what was heard, after skip words at most.
+func follows(heard, said []string, skip int) bool {
+	for i := 0; len(heard) > 0; heard, said, i, skip = heard[1:], said[i+1:], 0, skipped {
+		for i < len(said) && i <= skip && !alike(plain(heard[0]), plain(said[i])) {
+			i++
+		}
+		if i > skip || i >= len(said) {
+			return false
+		}
+	}
+	return true
 }
 
 // talks reports whether somebody who began to speak at was in talk with the
@@ -107,6 +189,7 @@ func (a Attention) talks(at time.Time, after time.Duration) bool {
 // first two are while the agent speaks, and the first three where it can be heard as well.
 func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address {
 	u := earshot.Utterance{Text: s.Words, Confidence: 1}
+	about.Rested = false // a name that was misheard needs the whole question after it
 	least := 2
 	switch {
 	case s.Own:
@@ -118,7 +201,7 @@ func (l Listener) Words(s earshot.Speech, at time.Time, about Attention) Address
 	if to == Aside && about.Other {
 		return to
 	}
-	if to == Backchannel && !s.Stable || to == Following && about.Stranger {
+	if to == Backchannel && !s.Stable || to == Following && (about.Stranger || about.Sounding && !about.Asked && hums(string(s.Words))) {
 		return Unsure // more may follow; and who it is may be known soon
 	}
 	if n := len(strings.Fields(string(s.Words))); to != Called && to != Own && to != Backchannel && n < least {
@@ -158,10 +241,20 @@ func (l Listener) mentioned(said earshot.Text) bool {
 func (l Listener) Correct(text earshot.Text) earshot.Text {
 	words := strings.Fields(string(text))
 	i, n := l.vocative(words)
+	return l.write(words, i, n, text)
+}
+
+// CorrectMisheard is the same of a name that was misheard, as [Listener.Misheard] finds it.
+func (l Listener) CorrectMisheard(text earshot.Text, about Attention) earshot.Text {
+	return l.write(strings.Fields(string(text)), 0, l.Misheard(text, about), text)
+}
+
+// write returns text with the agent's name in place of n of its words.
+func (l Listener) write(words []string, at, n int, text earshot.Text) earshot.Text {
 	if n == 0 {
 		return text
 	}
-	out := append(append(append([]string(nil), words[:i]...), l.Name), words[i+n:]...)
+	out := append(append(append([]string(nil), words[:at]...), l.Name), words[at+n:]...)
 	return earshot.Text(strings.Join(out, " "))
 }
 
@@ -283,11 +376,17 @@ const (
 // echo returns which share of the words that were heard are those that the
 // agent said, and how many words there are.
 func echo(heard, said string) (share float64, n int) {
-	h, s := strings.Fields(heard), strings.Fields(said)
+	h, s := spokenWords(heard), spokenWords(said)
 	if len(h) == 0 {
 		return 0, 0
 	}
 	return float64(common(h, s)) / float64(len(h)), len(h)
+}
+
+// spokenWords returns the words of a text as a recogniser has them: what is written with a
+// hyphen is two.
+func spokenWords(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '-' })
 }
 
 // folded returns text as words in lower case with one space around each.
