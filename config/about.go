@@ -83,6 +83,7 @@ var about = map[string]note{
 	"executive.speech.least_confidence":  {class: Turn, effect: "How sure a recogniser must be, from 0 to 1, of words that are to be answered without the name in them."},
 
 	"executive.speech.announce_new_voices":  {class: Turn, effect: "Says aloud that what is said is written down, when a voice is heard that is not known, once each time earshot is started; after three times once in ten minutes at most, for all. Nothing interrupts that; stop ends what was to follow. Needs multi_party.speaker_attribution."},
+	"executive.speech.ask_back":             {class: Turn, effect: "Says \"Sorry?\" to somebody who speaks to the agent in their turn and is hardly understood: once, until they are."},
 	"executive.speech.backchannels":         {class: Turn, effect: "Lets the agent show that it listens, by a quiet \"uh-huh\" in a pause of somebody who tells it something long: after 8 seconds at the earliest, and at most every 12. It is in no record."},
 	"executive.speech.filler_after_seconds": {class: Turn, effect: "How long after the end of what was said the first words of a spoken reply may come without a short sign that they are on their way, such as \"let me see\". The sign is cut like any word, and is in no record. With 0 there is none."},
 	"executive.speech.answer_typed_aloud":   {class: Turn, effect: "Says answers to what was typed aloud too; the screen then shows them at the pace of speech. Without it, who types reads and who speaks hears."},

@@ -145,6 +145,10 @@ type Speech struct {
 	// that are to be answered without the agent's name in them.
 	LeastConfidence float64 `yaml:"least_confidence"`
 
+	// AskBack says a short "sorry?" to whom the agent is in talk with and has hardly
+	// understood, once.
+	AskBack bool `yaml:"ask_back"`
+
 	// PrepareReply asks the model already when somebody sounds done, and waits with
 	// the answer until they are. What they add then makes it ask again.
 	PrepareReply bool `yaml:"prepare_reply"`
@@ -264,7 +268,7 @@ func DefaultConfig() Config {
 		},
 		Streaming:    Streaming{Enabled: true, BufferSize: 128, DisplayPartial: true},
 		Interruption: Interruption{Enabled: true, Sources: []string{"text", "audio", "discord"}, SavePartial: true, ResumeWithin: 600},
-		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, PrepareReply: true, FillerAfter: 1.5},
+		Speech:       Speech{FollowUp: 8, LeastConfidence: 0.4, AskBack: true, PrepareReply: true, FillerAfter: 1.5},
 		Parallel:     Parallel{Enabled: true, ReasoningContinuous: true, ReasoningInterval: 5, TokensPerDay: 500_000, RestsOnBattery: true},
 		Attention:    attention.DefaultConfig(),
 		Sight:        Sight{Greet: true, GreetAfterAbsence: 600, Rooms: []earshot.RoomID{earshot.Desk}, CaptionsPerHour: 12},

@@ -63,6 +63,7 @@ var others = map[string]string{
 	"executive.interruption.sources":             "[text]",
 	"executive.speech.heard_as":                  "[air shot]",
 	"executive.speech.least_confidence":          "0.5",
+	"executive.speech.ask_back":                  "false",
 	"executive.attention.quiet_hours":            "01:00-02:00",
 	"executive.attention.least_confidence":       "0.9",
 	"executive.sight.rooms":                      "[kitchen]",

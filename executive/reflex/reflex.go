@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/conversation"
 )
 
 // A Kind is what somebody wants.
@@ -64,34 +65,69 @@ var kinds = func() map[string]Kind {
 	return m
 }()
 
+// sounding are the phrases that make a speaker stop, as far as they are long enough to be
+// known by their sounds.
+var sounding = func() (all []heardPhrase) {
+	for _, k := range []Kind{Stop, Quiet} {
+		for _, p := range phrases[k] {
+			all = append(all, heardPhrase{p, conversation.NewPhrase(p)})
+		}
+	}
+	return all
+}()
+
+type heardPhrase struct {
+	text   string
+	phrase conversation.Phrase
+}
+
+// Misheard returns the phrase that text, which was said while the agent speaks, is taken for:
+// one that makes a speaker stop and sounds the same but for one sound at most. It is empty if
+// there is none, or text is a phrase as it is.
+func Misheard(text earshot.Text, agent string) earshot.Text {
+	if len(text) > 80 || Recognise(text, agent) != None {
+		return ""
+	}
+	words := bare(fold(string(text)), fold(agent))
+	for _, p := range sounding {
+		if p.phrase.Heard(words) {
+			return earshot.Text(p.text)
+		}
+	}
+	return ""
+}
+
 // Recognise returns what text wants of the agent of that name.
 func Recognise(text earshot.Text, agent string) Kind {
 	if len(text) > 80 {
 		return None // nobody says "stop" in so many words
 	}
 	name := fold(agent)
-	words := fold(string(text))
-	for {
-		before := words
+	words := bare(fold(string(text)), name)
+	if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
+		return Called
+	}
+	if k, known := kinds[words]; known {
+		return k
+	}
+	if asksToLook(words) {
+		return See
+	}
+	if asksToResume(words) {
+		return Resume
+	}
+	return None
+}
+
+// bare returns words without those that one says around them, such as the name.
+func bare(words, name string) string {
+	for before := ""; words != before; {
+		before = words
 		for _, polite := range []string{"hey", "ok", "okay", "please", name} {
 			words = without(words, polite)
 		}
-		if words == before {
-			if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
-				return Called
-			}
-			if k, known := kinds[words]; known {
-				return k
-			}
-			if asksToLook(words) {
-				return See
-			}
-			if asksToResume(words) {
-				return Resume
-			}
-			return None
-		}
 	}
+	return words
 }
 
 // without returns words without those that it begins or ends with.

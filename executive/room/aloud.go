@@ -22,6 +22,11 @@ const (
 	before = 1500 * time.Millisecond
 	after  = time.Second
 
+	// belated is how much longer what was said is remembered than is compared at first:
+	// in a room that nobody has measured yet, and through a device that keeps a second or two
+	// of sound, it comes back late.
+	belated = 3 * time.Second
+
 	// next is how many words are compared that are about to be spoken.
 	next = 4
 )
@@ -114,6 +119,7 @@ type mouth struct {
 	length int    // of the reply, as far as it was handed over
 	words  []word // of it, as they are spoken
 	spoken int    // how many of them came out
+	signs  int    // how many come out with what stands in no reply, of which no position tells
 
 	opens sync.Once     // with the first clause
 	cuts  sync.Once     // closes cut
@@ -167,6 +173,9 @@ func (m *mouth) Say(c earshot.Clause) error {
 	a.mu.Lock()
 	m.starts = append(m.starts, m.length)
 	m.words = append(m.words, wordsOf(c, m.length)...)
+	if c.Text == "" { // no position tells how far it has come
+		m.signs = len(m.words)
+	}
 	m.length += len(c.Text)
 	a.mu.Unlock()
 	return m.Speaking.Say(c)
@@ -243,7 +252,7 @@ func (m *mouth) come(h earshot.Heard) {
 	if h.Clause >= 0 && h.Clause < len(m.starts) {
 		heard = min(m.starts[h.Clause]+max(h.Byte, 0), m.length)
 	}
-	for m.spoken < len(m.words) && m.words[m.spoken].at < heard {
+	for m.spoken < len(m.words) && (m.words[m.spoken].at < heard || h.End && m.spoken < m.signs) {
 		a.past = append(a.past, sounded{m.words[m.spoken].word, m.words[m.spoken].asks, now})
 		m.spoken++
 	}

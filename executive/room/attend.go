@@ -27,6 +27,8 @@ const (
 	Overheard = "it was said aloud, and not to me"
 	Murmured  = "somebody showed that they listen"
 	Unclear   = "it was said aloud, and I hardly understood it"
+	AsksBack  = "it was said to me, and I hardly understood it, so I ask back"
+	Echoed    = "it is my own voice, come back, which has cut me"
 	Stranger  = "I do not know who said it"
 	Hushed    = "I was asked to be quiet"
 	Commanded = "it tells me to stop"
@@ -53,6 +55,9 @@ type scenario struct {
 	aim     aim                  // of what was written
 }
 
+// sorry is how an agent asks back whom it has not understood.
+const sorry = "Sorry?"
+
 // decide says whether to speak, and why. It is pure.
 func decide(s scenario) (earshot.Verdict, []string) {
 	named := s.aim.named || s.to == conversation.Called || s.to == conversation.Pressed
@@ -73,8 +78,12 @@ func decide(s scenario) (earshot.Verdict, []string) {
 		return earshot.Silent, []string{Overheard}
 	case s.to == conversation.Backchannel:
 		return earshot.Silent, []string{Murmured}
-	case s.to == conversation.Unsure:
+	case s.to == conversation.Own: // it is only kept if it has cut a reply
+		return earshot.Silent, []string{Echoed}
+	case s.to == conversation.Unsure, s.to == conversation.Mumbled && (s.quiet || !s.heeded):
 		return earshot.Silent, []string{Unclear}
+	case s.to == conversation.Mumbled:
+		return earshot.Speak, []string{AsksBack}
 	case s.want.Cuts():
 		return earshot.Silent, []string{Commanded}
 	case s.to == "" && !s.aim.mine:
@@ -137,12 +146,16 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	if verdict == earshot.Speak && by == r.seats[0] {
 		words = cmp.Or(r.keepsVoice(e, text, by.Name), words)
 	}
+	asksBack := verdict == earshot.Speak && s.to == conversation.Mumbled
+	if asksBack {
+		words = sorry
+	}
 	if verdict == earshot.Speak {
 		kept.Turn = earshot.TurnID(r.cfg.NewID())
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, amid: meant, words: words,
+			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, amid: meant, words: words, asksBack: asksBack,
 			pace: r.paceOf(e),
 		})
 	}
@@ -161,7 +174,7 @@ func (r *Room) scenario(e *entry, by *seat, text earshot.Text) scenario {
 	if e.aim.mine && !slices.Contains(e.aim.agents, by.ID) { // another agent is called
 		s.aim = aim{why: ToOthers}
 	}
-	if e.to.ForAgent() && !slices.Contains(e.aim.agents, by.ID) {
+	if (e.to.ForAgent() || e.to == conversation.Mumbled) && !slices.Contains(e.aim.agents, by.ID) {
 		s.to = conversation.Aside
 	}
 	r.mu.Lock()

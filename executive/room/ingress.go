@@ -79,13 +79,25 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.yield(in)
 		if !typing.Began {
-			r.heed(in.signal)
+			r.heedWords(in)
+		}
+		if s, is := in.event.Body.(earshot.Speech); is && s.Stage == earshot.VoiceOver {
+			if cut, is := r.cutBy(in.event); is {
+				r.keepsCut(cut)
+			}
 		}
 		r.foresee(in)
 		r.notePause(in)
 		return r.act(ctx, in.event, in.who)
 	}
-	if in.to == conversation.Own {
+	cut := false
+	if u, is := in.event.Body.(earshot.Utterance); is {
+		if _, cut = r.cutBy(in.event); cut && in.to == conversation.Own {
+			u.LikeAgent = true
+			in.event.Body = u
+		}
+	}
+	if in.to == conversation.Own && !cut {
 		r.heed(in.signal)
 		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)
 		return nil
@@ -122,15 +134,16 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 // heed lets a signal act on the floor, if the user wants to be able to
 // interrupt like this. A command word always counts, and nobody is held back
 // by what is over.
-func (r *Room) heed(s *interrupt.Signal) {
+func (r *Room) heed(s *interrupt.Signal) (done interrupt.Action) {
 	if s == nil {
-		return
+		return interrupt.Leave
 	}
 	if s.Kind == interrupt.Command || s.Kind == interrupt.Over || r.interrupts(s.From) {
-		if r.floor.Signal(s) == interrupt.Pause {
+		if done = r.floor.Signal(s); done == interrupt.Pause {
 			r.nudge() // not for ever
 		}
 	}
+	return done
 }
 
 // interrupts reports whether the user wants to be able to interrupt in the way in which
@@ -213,7 +226,10 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(&e, &in)
 		in.heeded = r.heeds(in.who)
-		in.to, in.aim.agents = r.address(e, in.unlike)
+		e = r.misheard(e)
+		if in.to, in.aim.agents = r.address(e, in.unlike); in.to == conversation.Called {
+			e = r.correctName(e, in.unlike)
+		}
 		in.to, in.aim.agents = r.pressed(e, in.ownVoice(in.to), in.aim.agents)
 		r.rejoin(&in, &e)
 		e.To = in.aim.agents

@@ -132,9 +132,12 @@ func (r *Room) noteWords(in incoming) {
 func (r *Room) hush() { r.showInterims(r.interims.fade(r.cfg.Now().Add(fades))) }
 
 // fadingInterims returns a channel that yields when words are to be forgotten of which nothing
-// came, nil if there are none.
+// came, or to be kept since they have cut a reply; nil if there are none.
 func (r *Room) fadingInterims() <-chan time.Time {
 	at := r.interims.fading()
+	if cut := r.fadingCuts(); at.IsZero() || !cut.IsZero() && cut.Before(at) {
+		at = cut
+	}
 	if at.IsZero() {
 		return nil
 	}

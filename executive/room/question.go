@@ -37,6 +37,7 @@ type question struct {
 	aloud     bool // it was said aloud, or what agents answer each other after it
 	follows   bool // it goes on with a talk, and calls nobody
 	again     bool // it was asked before the program ended
+	asksBack  bool // it was hardly understood, which the answer says
 
 	gaze *gaze // of a question about sight: what there was to see
 

@@ -8,7 +8,7 @@ import (
 
 // own are the reasons that the room itself gives for a decision.
 var own = []string{
-	Alone, Named, Everybody, Whispered, ToOthers, Misses, Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, Stranger,
+	Alone, Named, Everybody, Whispered, ToOthers, Misses, Elsewhere, Unheeded, Follows, Pressed, Overheard, Murmured, Unclear, AsksBack, Echoed, Stranger,
 	Hushed, Commanded, Disabled, OnHold, Unheard, Due, Late, NewVoice, Replied, Reworded, Confirmed, OwnWords,
 	HandedTo, Overtaken, Broadcast, Enough, Again, Passing, Foreign,
 	HowFar, Meanwhile, Afterwards, Replaces, Steers, Considers, Thinks,

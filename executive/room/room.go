@@ -266,6 +266,7 @@ type Room struct {
 	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
 	stir      stir
 	interims  interims
+	cutters   cuts
 	nearby    nearby
 	views     views
 	gathering gathering
@@ -383,6 +384,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.abandons()
 		case <-r.fadingInterims():
 			r.showInterims(r.interims.fade(r.cfg.Now()))
+			r.keepsCuts()
 		case do := <-r.errands:
 			do(ctx)
 		case end := <-r.ended:

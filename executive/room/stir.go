@@ -28,6 +28,7 @@ type stir struct {
 	typing map[terminal]time.Time       // when a key was heard last
 	voices map[earshot.Handle]time.Time // when each was heard last
 	last   map[earshot.Handle]time.Time // when each had said something, of late
+	silent time.Time                    // since when nobody has spoken, before who speaks now
 	over   chan struct{}                // closed when nobody speaks any more; nil if nobody waits for that
 }
 
@@ -62,6 +63,7 @@ func (s *stir) note(e earshot.Event, now time.Time) (turns bool) {
 			s.sounds(e.From, now, !turns)
 		}
 	case earshot.Utterance:
+		s.silent = later(s.silent, e.At.Add(body.Lasted))
 		s.sounds(e.From, now, false)
 		s.said(e.From, now)
 	}
@@ -125,6 +127,17 @@ func (s *stir) speaks(now time.Time) (over <-chan struct{}, speaks bool) {
 		s.over = make(chan struct{})
 	}
 	return s.over, true
+}
+
+// rests is how long it is silent before somebody who begins anew: pauses within what one
+// has to say are shorter.
+const rests = time.Second
+
+// rested reports whether nobody had spoken for a while who was understood, when a voice began.
+func (s *stir) rested(at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return at.Sub(s.silent) >= rests
 }
 
 // says reports whether the voice of somebody can be heard at now.

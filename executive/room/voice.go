@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
+	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -57,7 +58,7 @@ func (r *Room) address(e earshot.Event, unlike bool) (to conversation.Address, w
 	if len(whom) > 0 {
 		return conversation.Called, whom
 	}
-	if to = r.hears(with, e, about); to.ForAgent() {
+	if to = r.hears(with, e, about); to.ForAgent() || to == conversation.Mumbled {
 		whom = []earshot.ParticipantID{with.ID}
 	}
 	return to, whom
@@ -82,7 +83,7 @@ func (r *Room) hears(a agents.Record, e earshot.Event, about conversation.Attent
 // listener is how an agent listens.
 func (r *Room) listener(a agents.Record) conversation.Listener {
 	set := r.cfg.Settings().Speech
-	l := conversation.Listener{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence}
+	l := conversation.Listener{Name: a.Name, As: conversation.Spellings(a.Name), After: set.FollowUp.Duration(), Sure: set.LeastConfidence, Asks: set.AskBack}
 	if a.ID == participants.Agent {
 		l.As = append(l.As, set.HeardAs...)
 	}
@@ -104,8 +105,12 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, 
 	all, by := r.agents(), r.party(e)
 	a := conversation.Attention{
 		Saying:   r.aloud.between(e.At, r.ends(e)),
+		Said:     r.aloud.between(e.At.Add(-belated), r.ends(e)),
 		Sounding: r.aloud.sounds(e.At, r.ends(e)),
+		Echoing:  r.aloud.echoes(e.At, r.ends(e)),
 		Asked:    r.aloud.asked(e.At, r.ends(e)),
+		Commands: r.orders(e.Body),
+		Rested:   r.stir.rested(e.At),
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +119,7 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, 
 		return slices.IndexFunc(all, func(a agents.Record) bool { return a.ID == id })
 	}
 	if with = find(t.by); with >= 0 {
-		a.Answered, a.Since = t.ended, t.asked
+		a.Answered, a.Since, a.AskedBack = t.ended, t.asked, t.asksBack
 	}
 	a.Stranger = e.Author == "" && t.with != ""
 	if r.live != nil && r.same(r.live.message, e) {
@@ -123,6 +128,50 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, 
 	}
 	a.Other = a.Talking && a.Stranger && (unlike || r.retorts(e)) || r.live != nil && r.another(r.live.message, e)
 	return a, all[max(0, with)]
+}
+
+// orders reports whether something was said that an agent does at once.
+func (r *Room) orders(b earshot.Body) bool {
+	text := earshot.Text("")
+	switch body := b.(type) {
+	case earshot.Utterance:
+		text = body.Text
+	case earshot.Speech:
+		text = body.Words
+	}
+	return text != "" && slices.ContainsFunc(r.agents(), func(a agents.Record) bool { return reflex.Recognise(text, a.Name) != reflex.None })
+}
+
+// misheard returns e with the phrase in it that makes an agent silent, where a recogniser has
+// made something of it that sounds like it, while one speaks: nothing else is said so often then.
+func (r *Room) misheard(e earshot.Event) earshot.Event {
+	u, whole := e.Body.(earshot.Utterance)
+	if !whole || !(u.Own > 0 || r.aloud.sounds(e.At, r.ends(e))) {
+		return e
+	}
+	for _, a := range r.agents() {
+		if phrase := reflex.Misheard(u.Text, a.Name); phrase != "" {
+			u.Text = phrase
+			e.Body = u
+			break
+		}
+	}
+	return e
+}
+
+// correctName returns e with the name of an agent as it is written, by which it was called
+// although a recogniser wrote something else.
+func (r *Room) correctName(e earshot.Event, unlike bool) earshot.Event {
+	u, whole := e.Body.(earshot.Utterance)
+	if !whole {
+		return e
+	}
+	about, _ := r.attention(e, unlike)
+	for _, a := range r.agents() {
+		u.Text = r.listener(a).CorrectMisheard(u.Text, about)
+	}
+	e.Body = u
+	return e
 }
 
 // ends returns when what was said in e ended; what is still being said ends now.
@@ -221,6 +270,7 @@ type talk struct {
 	by           earshot.ParticipantID
 	with         earshot.ParticipantID // empty if nobody can tell
 	like         bool                  // with whom sounds like the agent
+	asksBack     bool                  // it had not understood
 }
 
 // maxAnswered is how many people the room remembers having answered, and what they were
@@ -236,7 +286,7 @@ func (r *Room) talked(q question, at time.Time) {
 	if p.who == "" && !p.like && q.follows {
 		p.who = r.answered[through].with // whose talk it went on with
 	}
-	t := talk{q.message.At, at, q.seat.ID, p.who, p.like}
+	t := talk{q.message.At, at, q.seat.ID, p.who, p.like, q.asksBack}
 	if had := r.answered[through]; had.ended.After(at) && had.by == t.by {
 		t.ended = had.ended // a moment was asked for
 	}

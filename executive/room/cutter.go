@@ -1,0 +1,99 @@
+package room
+
+import (
+	"time"
+
+	"earshot"
+	"earshot/conversation"
+	"earshot/interrupt"
+)
+
+// cuts are the words that were still being said when they cut a reply, by what they were heard
+// through. As a rule an utterance takes their place. If none does, since nobody understood in the end
+// what was said, or its own voice came back, they are kept all the same: it is always on record what
+// has cut a reply.
+type cuts map[earshot.Handle]incoming
+
+// heedWords lets words that are still being said act on the floor, and remembers them if they have cut
+// a reply.
+func (r *Room) heedWords(in incoming) {
+	r.mu.Lock()
+	live := r.live != nil
+	r.mu.Unlock()
+	if cut := r.heed(in.signal) == interrupt.Cut; !cut || !live {
+		return
+	}
+	if s, is := in.event.Body.(earshot.Speech); !is || s.Words == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.cutters[in.event.From]; known || len(r.cutters) < maxStirring {
+		if r.cutters == nil {
+			r.cutters = make(cuts)
+		}
+		r.cutters[in.event.From] = in
+	}
+	r.nudge() // to wait for what becomes of them
+}
+
+// cutBy takes the words that had cut a reply and that e ends, and reports whether there were any.
+func (r *Room) cutBy(e earshot.Event) (in incoming, cut bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if in, cut = r.cutters[e.From]; cut && !r.ends(e).Before(in.event.At) {
+		delete(r.cutters, e.From)
+		return in, true
+	}
+	return in, false
+}
+
+// keepsCut has the words kept that have cut a reply and that came to nothing, as they were understood.
+func (r *Room) keepsCut(in incoming) {
+	s, _ := in.event.Body.(earshot.Speech)
+	if r.deaf(in.event) {
+		return
+	}
+	in.event.ID = r.cfg.NewID()
+	in.event.To, in.event.Body = nil, earshot.Utterance{Text: s.Words, Confidence: s.Confidence, LikeAgent: s.LikeAgent, Lasted: max(0, r.cfg.Now().Sub(in.event.At))}
+	in.to, in.aim, in.amid, in.before, in.held = conversation.Unsure, aim{}, amid{}, "", false
+	in.signal = sent(in.event)
+	en, first, err := r.reserve(in)
+	if err != nil {
+		r.cfg.Log.Warn("what has cut a reply cannot be kept", "err", err)
+		return
+	}
+	if first {
+		en.ticket = r.floor.Ticket()
+		r.queue(en)
+	}
+}
+
+// fadingCuts returns when words are to be kept that had cut a reply and of which nothing more came;
+// the zero time if there are none.
+func (r *Room) fadingCuts() (first time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.cutters {
+		if at := in.came.Add(fades); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// keepsCuts keeps those of which nothing more has come for long.
+func (r *Room) keepsCuts() {
+	var gone []incoming
+	r.mu.Lock()
+	for from, in := range r.cutters {
+		if r.cfg.Now().Sub(in.came) >= fades {
+			gone = append(gone, in)
+			delete(r.cutters, from)
+		}
+	}
+	r.mu.Unlock()
+	for _, in := range gone {
+		r.keepsCut(in)
+	}
+}
