@@ -57,6 +57,10 @@ type Utterance struct {
 	// asks whose it is, and writes it down nowhere.
 	Voice *Voice `json:"-"`
 
+	// Faint says that it is understood so little that it is not written down, but where
+	// the agent asks back.
+	Faint bool `json:"-"`
+
 	// Speaker is whose voice it was taken for when it was written down, such as
 	// voice:3, and Sure how likely that is, 0 to 1. The room fills them in; a
 	// [Whose] may know better later.

@@ -27,12 +27,8 @@ var spelt = [][2]string{
 	{"ed-", "t"}, {"es-", "s"}, {"e-", ""},
 }
 
-// single are the classes of single letters.
-var single = [26]byte{
-	'a' - 'a': 'a', 'b' - 'a': 'p', 'c' - 'a': 'k', 'd' - 'a': 't', 'e' - 'a': 'a', 'f' - 'a': 'f', 'g' - 'a': 'k', 'h' - 'a': 'h', 'i' - 'a': 'a',
-	'j' - 'a': 'X', 'k' - 'a': 'k', 'l' - 'a': 'l', 'm' - 'a': 'm', 'n' - 'a': 'n', 'o' - 'a': 'a', 'p' - 'a': 'p', 'q' - 'a': 'k', 'r' - 'a': 'r',
-	's' - 'a': 's', 't' - 'a': 't', 'u' - 'a': 'a', 'v' - 'a': 'f', 'w' - 'a': 'w', 'x' - 'a': 's', 'y' - 'a': 'y', 'z' - 'a': 's',
-}
+// single are the classes of single letters, from a to z.
+const single = "apktafkhaXklmnapkrstafwsys"
 
 // sounds returns a sketch of how words sound, without what is between them.
 func sounds(text string) string {
@@ -88,7 +84,7 @@ func letters(word string, at int, spoken bool) (s string, n int) {
 	case c == 'w' && last, c == 'h' && at > 0 && (last || !vowel(word[at+1])): // "now", "oh"
 		return "", 1
 	}
-	return string(single[c-'a' : c-'a'+1][0]), 1
+	return single[c-'a' : c-'a'+1], 1
 }
 
 func vowel(c byte) bool { return strings.IndexByte("aeiouy", c) >= 0 }

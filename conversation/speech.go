@@ -97,6 +97,10 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 	}
 	share, n := echo(string(u.Text), string(about.Saying))
 	switch {
+	case u.Faint && calls && !own:
+		return l.faint(about)
+	case u.Faint:
+		return l.mumbled(u, at, about)
 	case calls && !(own && l.mentioned(about.Saying)):
 		return Called
 	case own && share >= echoShare && (n > echoFew || share == 1):
@@ -124,6 +128,15 @@ func (l Listener) Address(u earshot.Utterance, at time.Time, about Attention) Ad
 func (l Listener) mumbled(u earshot.Utterance, at time.Time, about Attention) Address {
 	speaks := u.Own == 0 && u.Lasted >= leastMumble && len(strings.Fields(string(u.Text))) > 1
 	if l.Asks && speaks && !about.Sounding && !about.Talking && !about.Stranger && !about.AskedBack && about.talks(at, l.After) {
+		return Mumbled
+	}
+	return Unsure
+}
+
+// faint returns what calls the agent by its name and was understood so little that nobody should
+// answer it.
+func (l Listener) faint(about Attention) Address {
+	if l.Asks && !about.Sounding && !about.Talking && !about.AskedBack {
 		return Mumbled
 	}
 	return Unsure

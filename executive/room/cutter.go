@@ -18,7 +18,7 @@ type cuts map[earshot.Handle]incoming
 // a reply.
 func (r *Room) heedWords(in incoming) {
 	r.mu.Lock()
-	live := r.live != nil
+	live := r.live != nil && !r.live.protected
 	r.mu.Unlock()
 	if cut := r.heed(in.signal) == interrupt.Cut; !cut || !live {
 		return

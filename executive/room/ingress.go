@@ -97,6 +97,10 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 			in.event.Body = u
 		}
 	}
+	if u, is := in.event.Body.(earshot.Utterance); is && u.Faint && in.to != conversation.Mumbled && !cut {
+		r.heed(sent(in.event)) // it is over, and nothing came of it
+		return nil
+	}
 	if in.to == conversation.Own && !cut {
 		r.heed(in.signal)
 		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)

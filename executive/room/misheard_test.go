@@ -326,3 +326,42 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 		})
 	}
 }
+
+// TestFaint: what is understood so little that it is not written down is, where the agent asks back:
+// in its turn and after its name. Anywhere else nothing becomes of it, but where it has cut a reply.
+func TestFaint(t *testing.T) {
+	for _, tt := range []struct {
+		name, before, said string
+		own                float64
+		kept, asked        bool
+	}{
+		{"in its turn", "earshot count", "in neighbor by violin", 0, true, true},
+		{"its name", "", "earshot left side of it", 0, true, true},
+		{"out of the blue", "", "in neighbor by violin", 0, false, false},
+		{"beside its own sound", "earshot count", "in neighbor by violin", 0.2, false, false},
+		{"its name in its own sound", "earshot count", "earshot by violin", 0.2, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, v := voiced(t, newHouse())
+				if tt.before != "" {
+					h.admit(t, saidOf(tt.before, 0.9, 0, time.Second))
+				}
+				time.Sleep(3 * time.Second)
+				e := saidOf(tt.said, 0.2, tt.own, time.Second)
+				u := e.Body.(earshot.Utterance)
+				u.Faint = true
+				e.Body = u
+				h.admit(t, e)
+				time.Sleep(time.Minute)
+				h.stop()
+				kept := slices.ContainsFunc(utterances(h), func(e earshot.Event) bool {
+					return strings.HasSuffix(string(e.Body.(earshot.Utterance).Text), tt.said[len("earshot"):])
+				})
+				if asked := strings.Contains(v.Played(), "Sorry?"); kept != tt.kept || asked != tt.asked {
+					t.Errorf("it was kept: %v, and asked back: %v", kept, asked)
+				}
+			})
+		})
+	}
+}

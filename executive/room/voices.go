@@ -46,7 +46,11 @@ func (r *Room) attribute(e *earshot.Event, in *incoming) {
 	asks := r.cfg.Voices != nil && in.who.ID == "" && r.cfg.Settings().MultiParty.SpeakerAttribution
 	switch body := e.Body.(type) {
 	case earshot.Utterance:
-		if v := body.Voice; asks && v != nil {
+		switch v := body.Voice; {
+		case !asks || v == nil:
+		case body.Faint: // which may be noise, of which nothing is to be learnt
+			j = r.cfg.Voices.Guess(v, e.At)
+		default:
 			j = r.cfg.Voices.Whose(v, e.At)
 			in.strange = j.New
 		}

@@ -285,7 +285,11 @@ func (r *room) said() string {
 	var all []string
 	for _, e := range r.events {
 		if u, ok := e.Body.(earshot.Utterance); ok {
-			all = append(all, string(u.Text))
+			text := string(u.Text)
+			if u.Faint {
+				text = "(" + text + ")"
+			}
+			all = append(all, text)
 		}
 	}
 	return strings.Join(all, "|")

@@ -40,3 +40,11 @@ func noise(words string, confidence float64) bool {
 
 // parts reports whether r stands between words.
 func parts(r rune) bool { return r == ' ' || r == '-' || strings.ContainsRune(".,!?;:\t\n", r) }
+
+// Understood reports whether the room is told of words of which a recogniser is so sure, and whether
+// that is less than the least that is asked for: of some words, that they are faint.
+func Understood(words string, confidence, least float64) (faint, told bool) {
+	faint = confidence < least
+	several := len(strings.Fields(words)) > 1
+	return faint, !noise(words, confidence) && (!faint || several && confidence >= faintest)
+}
