@@ -144,7 +144,7 @@ var about = map[string]note{
 	"providers.microphone":                          {effect: "What is said at this machine. It is understood here, without a network; what is built in is for clean English only."},
 	"providers.microphone.enabled":                  {class: Section, effect: "Listens. Somebody must have allowed it: the first start at a terminal asks. \"earshot run --no-voice\" does without for once. While it is false, nothing is captured."},
 	"providers.microphone.device":                   {class: Section, effect: "The name of the microphone, as \"earshot devices\" shows it. Empty means the system's default."},
-	"providers.microphone.least_confidence":         {class: Section, effect: "How sure, from 0 to 1, recognition must be that what it heard is speech. What is less is not even written down."},
+	"providers.microphone.least_confidence":         {class: Section, effect: "How sure, from 0 to 1, recognition must be that what it heard is speech. What is less is not even written down, unless the agent asks back what was said to it."},
 	"providers.microphone.deaf_seconds":             {class: Section, effect: "After how long without any sound at all, not even noise, the microphone is reported to be muted. 0 is never."},
 	"providers.microphone.ear":                      {effect: "When a voice begins and ends."},
 	"providers.microphone.ear.duck_frames":          {class: Section, effect: "How many of 5 frames of 20 ms must hold a voice for the agent to lower its own. More is calmer and slower."},

@@ -50,7 +50,7 @@ const (
 		"libavcodec-dev libavformat-dev libavutil-dev libavfilter-dev libavdevice-dev libswscale-dev libswresample-dev libasound2-plugins"
 	eyes     = "libopencv-dev opencv-data"
 	footage  = "opencv-doc"
-	forTests = "pulseaudio pulseaudio-utils flite espeak-ng ffmpeg"
+	forTests = "pulseaudio pulseaudio-utils flite espeak-ng festival festvox-kallpc16k festvox-kdlpc16k festvox-us-slt-hts ffmpeg"
 )
 
 // apt is what setup says and does to install packages.
@@ -242,8 +242,11 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	}
 	program(t, filepath.Join(bin, "tmux"), "#!/bin/sh\n")
 	if m.tools {
-		for _, name := range []string{"pulseaudio", "pactl", "flite", "espeak-ng", "ffmpeg"} {
+		for _, name := range []string{"pulseaudio", "pactl", "flite", "espeak-ng", "text2wave", "ffmpeg"} {
 			program(t, filepath.Join(bin, name), "#!/bin/sh\n")
+		}
+		for _, voice := range []string{"kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts"} {
+			program(t, filepath.Join(dir, "usr", "share/festival/voices/any", voice), "")
 		}
 	}
 	c := exec.CommandContext(t.Context(), filepath.Join(bin, "sh"), filepath.Join(dir, "scripts", "setup"))

@@ -67,6 +67,7 @@ var figures = []figure{
 	{"pipe", pipe},
 	{"words", words},
 	{"phrases", phrases},
+	{"foreign", understood},
 	{"speak", speak},
 	{"gap", measureGap},
 	{"cut", cut},

@@ -54,6 +54,7 @@ func TestEveryFigure(t *testing.T) {
 			"to understand a second of speech", "calls by name not understood", "sentences taken for calls"}},
 		{"phrases", true, []string{
 			"stop phrases missed", "sentences taken for a stop phrase", "to seek phrases in a second of speech"}},
+		{"foreign", true, foreignRows()},
 		{"speak", true, []string{"clause → first sample to the device", "to make a second of speech"}},
 		{"gap", true, []string{
 			"B1 end of speech → first sound", "B1 after a finished sentence", "B1 after anything else",

@@ -143,7 +143,7 @@ func score(r *reel, answers []answer) (all scores) {
 		want := plain(p.text)
 		u := earshot.Utterance{Text: earshot.Text(a.text), Confidence: 1}
 		all = append(all, scored{
-			call: slices.Contains(calls, p.text), called: l.Address(u, time.Now(), conversation.Attention{}) == conversation.Called,
+			call: slices.Contains(calls, p.text), called: l.Address(u, time.Now(), conversation.Attention{Rested: true}) == conversation.Called,
 			words: len(want), wrong: edits(want, plain(a.text)), utterances: a.utterances,
 			factor: a.took.Seconds() / p.lasts().Seconds(),
 		})

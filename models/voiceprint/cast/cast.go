@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
+	"strings"
 	"time"
 
 	"earshot/internal/audio"
@@ -21,6 +22,8 @@ import (
 const (
 	Flite  = "flite"
 	Espeak = "espeak-ng"
+
+	Festival = "text2wave" // of which no voice has another pitch or pace
 )
 
 // A Person is somebody with a voice. The factors say how it differs from that of
@@ -48,6 +51,10 @@ func (p Person) Say(ctx context.Context, m Mood, text string) ([]float64, error)
 		arguments = p.espeak(pitch, pace)
 	}
 	c := exec.CommandContext(ctx, p.Engine, append(arguments, text)...)
+	if p.Engine == Festival {
+		c = exec.CommandContext(ctx, p.Engine, "-eval", "(voice_"+p.Voice+")", "-o", "/dev/stdout")
+		c.Stdin = strings.NewReader(text)
+	}
 	data, err := c.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s speaking: %w", p.Engine, err)
