@@ -144,9 +144,10 @@ const (
 	mostMisheard = 2
 )
 
-// Misheard returns with how many of its first words a text that was said after a silence calls
-// the agent by its name, misheard by two sounds at most, as by "you shot" or "buckshot": a question follows, and the name ends as it does. Of
-// what has an article before it, something is told.
+// Misheard returns with how many of its first words a text that was said after a silence, and goes
+// on with a question, calls the agent: by its name with two other sounds at most, as by "you shot" or
+// "buckshot", if it ends as the name does and has no article before it; or by its name after a "hey"
+// that was misheard by one.
 func (l Listener) Misheard(text earshot.Text, about Attention) int {
 	name := sounds(l.Name)
 	if !about.Rested || len(name) < leastNamed {
@@ -156,6 +157,11 @@ func (l Listener) Misheard(text earshot.Text, about Attention) int {
 	first := 0
 	for first < len(words) && greetings[plain(words[first])] && !pronouns[plain(words[first])] {
 		first++
+	}
+	if first+1 < len(words) && apart(sounds(words[first]), summoning) <= 1 { // "the earshot", for "hey"
+		if n := l.named(words[first+1:]); n > 0 && questions(words[first+1+n:]) {
+			return first + 1 + n
+		}
 	}
 	for n := 1; n <= 2 && first+n < len(words); n++ {
 		called := strings.Join(words[first:first+n], " ")
@@ -169,6 +175,9 @@ func (l Listener) Misheard(text earshot.Text, about Attention) int {
 	}
 	return 0
 }
+
+// summoning is how "hey" sounds, which is heard as "the" or "they" more often than as itself.
+var summoning = sounds("hey")
 
 var (
 	questionWords = wordSet("what who when where why how which whose what's who's where's when's how's whats whos")

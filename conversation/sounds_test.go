@@ -72,6 +72,10 @@ func TestMisheardName(t *testing.T) {
 		{listener, "he shot can you hear me", rested, conversation.Called, "Earshot can you hear me"},
 		{listener, "hey buckshot what is the weather like", rested, conversation.Called, "Earshot what is the weather like"},
 		{listener, "long shot who wrote this", rested, conversation.Called, "Earshot who wrote this"},
+		{listener, "the earshot how far away is the moon", rested, conversation.Called, "Earshot how far away is the moon"},
+		{listener, "they earshot can you hear me", rested, conversation.Called, "Earshot can you hear me"},
+		{listener, "the earshot was too small", rested, conversation.Aside, ""},
+		{listener, "behind earshot what is there", rested, conversation.Aside, ""},
 		{listener, "you shot what time is it", conversation.Attention{}, conversation.Aside, ""}, // amid talk
 		{listener, "you shot the sheriff", rested, conversation.Aside, ""},
 		{listener, "he shot what he saw", rested, conversation.Aside, ""},
