@@ -45,6 +45,9 @@ func (s *Store) CountCommits() *atomic.Int64 {
 	return n
 }
 
+// Waiting returns how many callers the writer has not taken yet.
+func (s *Store) Waiting() int64 { return s.write.waiting.Load() }
+
 // AwaitCallers waits until n goroutines wait to be taken by the writer.
 func AwaitCallers(t testing.TB, n int) {
 	t.Helper()

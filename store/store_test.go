@@ -174,6 +174,37 @@ func TestCallersShareACommit(t *testing.T) {
 	}
 }
 
+// TestNobodyWaitsForThemself: what is written in steps that give way to whoever waits does not
+// give way to itself, however late its goroutine runs again.
+func TestNobodyWaitsForThemself(t *testing.T) {
+	s := open(t, store.Config{})
+	for range 50 {
+		inside, leave := make(chan struct{}), make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			s.Do(detached(t), func(earshot.View) ([]earshot.Event, error) {
+				close(inside)
+				<-leave
+				return nil, nil
+			})
+		})
+		<-inside
+		waiting := int64(-1)
+		all.Go(func() {
+			s.Do(detached(t), func(earshot.View) ([]earshot.Event, error) {
+				waiting = s.Waiting()
+				return nil, nil
+			})
+		})
+		store.AwaitCallers(t, 1)
+		close(leave)
+		all.Wait()
+		if waiting != 0 {
+			t.Fatalf("%d wait beside the only caller", waiting)
+		}
+	}
+}
+
 // TestLeavingEarly: who leaves before the step begins knows that nothing was
 // kept; who leaves later is in doubt, and may try again.
 func TestLeavingEarly(t *testing.T) {

@@ -113,15 +113,23 @@ func (w *writer) ask(ctx context.Context, truncate bool, s step) (*request, erro
 // hand waits until the writer takes r.
 func (w *writer) hand(ctx context.Context, r *request) error {
 	w.waiting.Add(1)
-	defer w.waiting.Add(-1)
 	select {
 	case w.requests <- r:
-		return nil
+		return nil // the writer has counted it off
 	case <-w.quit:
+		w.waiting.Add(-1)
 		return ErrClosed
 	case <-ctx.Done():
+		w.waiting.Add(-1)
 		return fmt.Errorf("not kept: %w", context.Cause(ctx))
 	}
+}
+
+// taken counts r off those who wait, before any step runs: counted by its caller, who may come
+// to it later, it would seem to wait for itself.
+func (w *writer) taken(r *request) *request {
+	w.waiting.Add(-1)
+	return r
 }
 
 // run commits until the store is closed. Its ctx does not end: what was taken
@@ -133,7 +141,7 @@ func (w *writer) run(ctx context.Context) {
 		case why := <-w.broken:
 			w.mend(ctx, why)
 		case r := <-w.requests:
-			for batch := w.gather(r); len(batch) > 0; {
+			for batch := w.gather(w.taken(r)); len(batch) > 0; {
 				batch = batch[w.commit(ctx, batch):]
 			}
 		case <-w.quit:
@@ -158,7 +166,7 @@ func (w *writer) gather(first *request) []*request {
 	for len(batch) < most {
 		select {
 		case r := <-w.requests:
-			batch = append(batch, r)
+			batch = append(batch, w.taken(r))
 		default:
 			return batch
 		}
