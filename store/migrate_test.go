@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -394,6 +396,36 @@ func TestDeletedWhileSomebodyReads(t *testing.T) {
 	if n, err := s.Delete(t.Context(), kept[0].ID); n != 1 || err == nil {
 		t.Fatalf("deleted %d, %v", n, err)
 	}
+	if marked, err := s.Marked(t.Context()); !marked || err != nil {
+		t.Errorf("the next start looks for traces: %v, %v", marked, err)
+	}
+}
+
+// TestEndIsNotDelayedByTraces: whoever waits for the next daemon does not wait for traces that
+// this one cannot remove at once, here because another program reads the file.
+func TestEndIsNotDelayedByTraces(t *testing.T) {
+	var log bytes.Buffer
+	c := store.Config{Directory: filepath.Join(t.TempDir(), "state"), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	kept := add(t, s, said("xylophone"))
+	resume := s.HoldTidier()
+	_, err = s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{kept[0].ID}}, nil)
+	must(t, err)
+	db, err := sql.Open("sqlite", s.Path())
+	must(t, err)
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT payload FROM journal")
+	must(t, err)
+	defer rows.Close()
+	resume()
+	began := time.Now()
+	testkit.Finish(t, testkit.Patience, "the end of the store", func() { must(t, s.Close()) })
+	t.Logf("it ended after %v", time.Since(began).Round(time.Millisecond))
+	if !strings.Contains(log.String(), "there was no time left") {
+		t.Errorf("the log says %s", log.String())
+	}
+	s = open(t, store.Config{Directory: c.Directory})
 	if marked, err := s.Marked(t.Context()); !marked || err != nil {
 		t.Errorf("the next start looks for traces: %v, %v", marked, err)
 	}

@@ -86,24 +86,16 @@ func (s *Store) unpurged(ctx context.Context) (was int, err error) {
 	return was, err
 }
 
-// farewell is how long the index is swept when the store is to be closed. The next start goes on.
-const farewell = 2 * time.Second
+// farewell is how long traces are removed when the store is to be closed: whoever waits for the
+// next daemon waits for this one. The next start goes on.
+const farewell = 500 * time.Millisecond
 
 // errLeft says that there was no more time.
 var errLeft = errors.New("there was no time left; the next start goes on")
 
 // sweepIndex takes out of the index what was in texts that are there no more.
 func (s *Store) sweepIndex(ctx context.Context) (err error) {
-	var late <-chan time.Time
-	leaving := s.tidier.leaving
 	for more := true; more && err == nil; {
-		select {
-		case <-leaving:
-			leaving, late = nil, time.After(farewell)
-		case <-late:
-			return errLeft
-		default:
-		}
 		err = s.write.whole(ctx, func(ctx context.Context, tx *sql.Tx) (_ bool, err error) {
 			more, err = s.archive.index.sweep(ctx, tx)
 			return false, err

@@ -156,7 +156,8 @@ func (s *Store) open(ctx context.Context, last past) error {
 		s.look(ctx, s.damaged)
 	}
 	s.finish(ctx)
-	go s.tidy(context.WithoutCancel(ctx)) // Close waits for it
+	ctx, s.tidier.giveUp = context.WithCancelCause(context.WithoutCancel(ctx))
+	go s.tidy(ctx) // Close waits for it
 	return nil
 }
 
@@ -217,8 +218,7 @@ func (s *Store) ready(ctx context.Context, db *sql.DB, doubtful bool) error {
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
-		close(s.tidier.leaving)
-		<-s.tidier.done
+		s.tidier.leave()
 		close(s.write.quit)
 		s.running.Wait()
 		looked := s.check.end()

@@ -18,11 +18,21 @@ type tidier struct {
 	leaving chan struct{} // closed when the store is
 	done    chan struct{} // closed when the goroutine has ended
 
-	purging *sync.Mutex // held while traces are removed
+	purging *sync.Mutex             // held while traces are removed
+	giveUp  context.CancelCauseFunc // leaves the rest to the next start
 }
 
 func newTidier() tidier {
-	return tidier{make(chan struct{}, 1), make(chan struct{}), make(chan struct{}), new(sync.Mutex)}
+	return tidier{dirty: make(chan struct{}, 1), leaving: make(chan struct{}), done: make(chan struct{}), purging: new(sync.Mutex)}
+}
+
+// leave has the traces removed that can be within farewell, and returns when nothing is at work.
+func (t tidier) leave() {
+	close(t.leaving)
+	late := time.AfterFunc(farewell, func() { t.giveUp(errLeft) })
+	<-t.done
+	late.Stop()
+	t.giveUp(nil)
 }
 
 // wake says that there are traces.
@@ -33,7 +43,8 @@ func (t tidier) wake() {
 	}
 }
 
-// tidy removes traces as they come, until the store is closed, and then once more.
+// tidy removes traces as they come, until the store is closed, and then once more, or until
+// ctx ends.
 func (s *Store) tidy(ctx context.Context) {
 	defer close(s.tidier.done)
 	dirty := s.tidier.dirty

@@ -2,6 +2,7 @@ package testkit_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,4 +66,61 @@ func TestAwaitInVain(t *testing.T) {
 		testkit.Await(f, 2*time.Second, "a server that answers", func() bool { return false })
 		t.Error("did not fail")
 	})
+}
+
+func TestReceive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ch := make(chan string)
+		go func() {
+			time.Sleep(time.Minute - 1)
+			ch <- "late"
+			close(ch)
+		}()
+		if got := testkit.Receive(t, time.Minute, "a word", ch); got != "late" {
+			t.Errorf("received %q", got)
+		}
+		if got := testkit.Receive(t, time.Second, "the end", ch); got != "" {
+			t.Errorf("received %q of a channel that is closed", got)
+		}
+	})
+}
+
+func TestFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		testkit.Finish(t, time.Minute, "a nap", func() { time.Sleep(time.Second) })
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("returned after %v", took)
+		}
+	})
+}
+
+// TestWaitsInVain: what was waited for is said, and where everybody stands.
+func TestWaitsInVain(t *testing.T) {
+	for name, wait := range map[string]func(t testing.TB, over chan struct{}){
+		"receive": func(t testing.TB, over chan struct{}) {
+			testkit.Receive(t, 2*time.Second, "the end of the helper", over)
+		},
+		"finish": func(t testing.TB, over chan struct{}) {
+			testkit.Finish(t, 2*time.Second, "the end of the helper", func() { <-over })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, over, began := &failing{TB: t}, make(chan struct{}), time.Now()
+				defer func() {
+					if recover() != f || !strings.HasPrefix(f.said, "waited 2s in vain: the end of the helper\ngoroutine ") {
+						t.Errorf("said %q", f.said)
+					}
+					if took := time.Since(began); took != 2*time.Second {
+						t.Errorf("gave up after %v", took)
+					}
+					close(over)
+					synctest.Wait()
+				}()
+				wait(f, over)
+				t.Error("did not fail")
+			})
+		})
+	}
 }
