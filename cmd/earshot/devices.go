@@ -21,10 +21,12 @@ const (
 	speechHelper = "earshot-speech"
 )
 
-// dial returns what starts a helper. What it writes of itself goes to log.
+// dial returns what starts a helper. What it writes of itself goes to log, of all that are
+// started together no more than of one.
 func dial(log *slog.Logger, name string, args ...string) helper.Dialer {
+	said := new(helper.Allowance)
 	return func() (helper.Link, error) {
-		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log, Net: name == cameraHelper || slices.Contains(args, "media")})
+		p, err := helper.Start(helper.Command{Name: name, Args: args, Log: log, Said: said, Net: name == cameraHelper || slices.Contains(args, "media")})
 		if err != nil {
 			return nil, err // not p, which is nil but not a nil Link
 		}

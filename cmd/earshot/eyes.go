@@ -271,9 +271,10 @@ func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.
 	e := &eye{name: c.Name, veil: hidden, source: shown(c), config: c}
 	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
 	log = hidden.log(log.With("camera", c.Name))
+	start := dial(log, cameraHelper)
 	e.open = func(alive func()) *see.Camera {
 		return see.New(see.Config{
-			Name: c.Name, Dial: dial(log, cameraHelper), Open: c.Open(thisMachine().devices()), Log: log,
+			Name: c.Name, Dial: start, Open: c.Open(thisMachine().devices()), Log: log,
 			On: func(o see.Observation) {
 				looked()
 				alive()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -373,10 +372,7 @@ func askRoles(ctx context.Context, path string) map[string]role {
 
 // check asks the helper at path what works on this machine.
 func check(ctx context.Context, path string, said any) error {
-	ask := exec.CommandContext(ctx, path, "check")
-	ask.Env = helper.Environment()
-	ask.WaitDelay = time.Second // for who holds its output open
-	out, err := ask.Output()
+	out, err := helper.Ask(ctx, path, "check")
 	return errors.Join(err, json.Unmarshal(out, said))
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,14 @@ var works = map[string]func(context.Context, *helper.Server) error{
 		select {}
 	},
 	"ignores the end": func(context.Context, *helper.Server) error { select {} },
+	"echo beside a child": func(ctx context.Context, s *helper.Server) error {
+		pipes{os.Stdin, os.Stdout, os.Stdin, os.Stdout}.leave("is such a child", false)
+		return echo(ctx, s)
+	},
+	"ignores all beside a child": func(context.Context, *helper.Server) error {
+		pipes{os.Stdin, os.Stdout, os.Stdin, os.Stdout}.leave("is such a child", false)
+		select {}
+	},
 	"reads sound only": func(_ context.Context, s *helper.Server) error {
 		return s.Sounds(func(helper.Sound) error { return nil })
 	},
@@ -189,9 +198,16 @@ var rough = map[string]func(pipes) int{
 	"closes its control":         func(p pipes) int { p.hello().reply.Close(); return forever(p) },
 	"closes within a message":    func(p pipes) int { p.hello().back.Write([]byte{9}); p.back.Close(); return p.beats() },
 	"closes what it should read": func(p pipes) int { p.control.Close(); p.sound.Close(); p.hello(); return p.beats() },
-	"leaves a child behind":      func(p pipes) int { return p.leave(false) },
-	"leaves a child that fled":   func(p pipes) int { return p.leave(true) },
-	"is such a child":            forever,
+	"leaves a child behind":      func(p pipes) int { return p.hello().leave("is such a child", false) },
+	"leaves a child that fled":   func(p pipes) int { return p.hello().leave("is such a child", true) },
+	"leaves a grandchild":        func(p pipes) int { return p.hello().leave("is a child that leaves one", true) },
+	"hangs beside children":      func(p pipes) int { p.hello().leave("is a child that leaves one", true); return deaf(p) },
+	"is such a child":            deaf,
+	"is a child that leaves one": func(p pipes) int { return p.leave("is such a child", true) },
+	"prints without end":         printWithoutEnd,
+	"answers, leaves a child":    askedAndLeaves(false),
+	"answers, and children flee": askedAndLeaves(true),
+	"never answers":              deaf,
 	"finds": func(pipes) int {
 		path, err := helper.Find("earshot-something")
 		fmt.Println(path, err)
@@ -200,10 +216,16 @@ var rough = map[string]func(pipes) int{
 	"is a daemon": beDaemon,
 }
 
-// leave ends and leaves a process that holds all pipes open.
-func (p pipes) leave(fled bool) int {
+// deaf takes no notice of being asked to end, for longer than any test takes.
+func deaf(p pipes) int {
+	signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
+	return forever(p)
+}
+
+// leave leaves a process of a kind that holds all pipes open.
+func (p pipes) leave(kind string, fled bool) int {
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), as+"=is such a child")
+	child.Env = append(os.Environ(), as+"="+kind)
 	child.Stdin, child.Stdout, child.Stderr = p.sound, p.back, os.Stderr
 	child.ExtraFiles = []*os.File{p.control, p.reply}
 	child.SysProcAttr = &unix.SysProcAttr{Setsid: fled}
@@ -211,8 +233,24 @@ func (p pipes) leave(fled bool) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 9
 	}
-	write(p.hello().reply, fmt.Sprintf(`{"name":"child","body":%d}`, child.Process.Pid))
 	return 6
+}
+
+// printWithoutEnd is a helper that was asked something.
+func printWithoutEnd(pipes) int {
+	for {
+		if _, err := os.Stdout.Write(make([]byte, 64<<10)); err != nil {
+			return 7
+		}
+	}
+}
+
+// askedAndLeaves answers, and leaves processes behind that hold the answer open.
+func askedAndLeaves(fled bool) func(pipes) int {
+	return func(pipes) int {
+		fmt.Println("an answer")
+		return pipes{os.Stdin, os.Stdout, os.Stdin, os.Stdout}.leave("is a child that leaves one", fled) - 6
+	}
 }
 
 // beDaemon starts the helper of the kind it is told on its standard input, says

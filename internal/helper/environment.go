@@ -1,7 +1,6 @@
 package helper
 
 import (
-	"os"
 	"slices"
 	"strings"
 )
@@ -15,10 +14,6 @@ var (
 	}
 	proxies = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"} // in capitals, too
 )
-
-// Environment returns what a helper gets of the daemon's environment, for who
-// runs one without the protocol.
-func Environment() []string { return environment(os.Environ(), false) }
 
 // environment returns what a helper gets of all.
 func environment(all []string, net bool) []string {

@@ -5,69 +5,86 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 )
 
-// The longest line of a helper's log that is kept, in bytes, and how many are a
-// second: a library that shouts must not fill a disk.
+// The longest line of a helper's log that is kept, in bytes, and how many are a minute: enough
+// for the last words of a library that crashes, and a library that shouts must not push out
+// of the log what else befell the daemon.
 const (
-	maxLine  = 4 << 10
-	maxLines = 20
+	maxLine  = 1 << 10
+	maxLines = 60
 )
 
 // keep puts the lines of r, a helper's standard error, into the log, as far as
 // they may go. They are written by libraries, and never hold what was said.
-func keep(log *slog.Logger, r io.Reader) {
+func keep(log *slog.Logger, r io.Reader, a *Allowance) {
 	lines := bufio.NewReaderSize(r, maxLine)
-	l := shouting{log: log}
-	defer l.left()
 	for {
-		line, err := nextLine(lines)
+		line, cut, err := nextLine(lines)
 		if err != nil {
+			a.left(log)
 			return
 		}
-		l.line(time.Now(), line)
+		a.line(log, time.Now(), line, cut)
 	}
 }
 
-// nextLine returns the beginning of the next line, and skips the rest of it.
-func nextLine(r *bufio.Reader) (string, error) {
+// nextLine returns the beginning of the next line, and how many bytes of it were skipped.
+func nextLine(r *bufio.Reader) (line string, cut int, err error) {
 	b, long, err := r.ReadLine()
-	line := strings.ToValidUTF8(string(b), "\uFFFD")
+	line = strings.ToValidUTF8(string(b), "\uFFFD")
 	for long && err == nil {
-		_, long, err = r.ReadLine()
+		b, long, err = r.ReadLine()
+		cut += len(b)
 	}
 	if line != "" {
-		return line, nil // of a pipe that ended within it, too
+		return line, cut, nil // of a pipe that ended within it, too
 	}
-	return line, err
+	return line, cut, err
 }
 
-// A shouting is a log that has a limit.
-type shouting struct {
-	log         *slog.Logger
-	second      time.Time
-	kept, later int // in this second; left out since the last that was kept
+// An Allowance is how much of what a helper prints gets into the log. It is that of all
+// processes which are started one after the other in the same role, so that one that dies
+// again and again gets no more. The zero value is ready.
+type Allowance struct {
+	mu           sync.Mutex
+	minute       time.Time // when it began
+	kept         int       // lines in this minute
+	lines, bytes int       // left out since that was last said
 }
 
-// line keeps a line, or counts it.
-func (s *shouting) line(now time.Time, line string) {
-	if now.Sub(s.second) >= time.Second {
-		s.left()
-		s.second, s.kept = now, 0
+// line keeps a line, of which some bytes were skipped, or counts it.
+func (a *Allowance) line(log *slog.Logger, now time.Time, line string, cut int) {
+	a.mu.Lock()
+	fresh := now.Sub(a.minute) >= time.Minute
+	if fresh {
+		a.minute, a.kept = now, 0
 	}
-	if s.kept == maxLines {
-		s.later++
-		return
+	keeps := a.kept < maxLines
+	a.bytes += cut
+	if keeps {
+		a.kept++
+	} else {
+		a.lines, a.bytes = a.lines+1, a.bytes+len(line)
 	}
-	s.kept++
-	s.log.Info("helper", "line", line)
+	a.mu.Unlock()
+	if fresh {
+		a.left(log)
+	}
+	if keeps {
+		log.Info("helper", "line", line)
+	}
 }
 
 // left says how much was left out.
-func (s *shouting) left() {
-	if s.later > 0 {
-		s.log.Info("the helper's log is too much; some of it was left out", "lines", s.later)
-		s.later = 0
+func (a *Allowance) left(log *slog.Logger) {
+	a.mu.Lock()
+	lines, bytes := a.lines, a.bytes
+	a.lines, a.bytes = 0, 0
+	a.mu.Unlock()
+	if bytes > 0 {
+		log.Info("the helper's log is too much; some of it was left out", "lines", lines, "bytes", bytes)
 	}
 }

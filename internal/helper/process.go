@@ -1,6 +1,7 @@
 package helper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,10 @@ type Command struct {
 	Env  []string // added to what it gets of the daemon's; see [Start]
 	Net  bool     // it fetches from the net, and so gets the daemon's proxies
 	Log  *slog.Logger
+
+	// Said is how much of what it prints gets into Log, where others were started in its
+	// role before; nil is its own.
+	Said *Allowance
 }
 
 // A Process is a helper that runs.
@@ -27,13 +32,14 @@ type Process struct {
 	*Peer
 	child *child
 	log   *slog.Logger
+	said  *Allowance
 }
 
 // Start starts a helper. The caller calls [Process.Run], which ends it.
 //
 // The helper has a process group of its own: a ^C at the terminal is for the
 // daemon, which then lets its helpers end, and no process of theirs outlives
-// them.
+// them: see [brand].
 //
 // Of the daemon's environment it gets what libraries need to find files and
 // sound, and nothing else: it reads bytes from anywhere, and the daemon may have
@@ -47,9 +53,10 @@ func Start(c Command) (*Process, error) {
 		}
 	}
 	cmd := exec.Command(path, c.Args...)
-	cmd.Env = append(environment(os.Environ(), c.Net), c.Env...)
+	mark := newBrand()
+	cmd.Env = append(append(environment(os.Environ(), c.Net), c.Env...), string(mark))
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
-	child := &child{cmd: cmd}
+	child := &child{cmd: cmd, mark: mark}
 	if err := child.start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
@@ -58,6 +65,7 @@ func Start(c Command) (*Process, error) {
 		Peer:  NewPeer(c.Name, NewConn(ours.reply, ours.control, ours.back, ours.sound), child),
 		child: child,
 		log:   c.Log.With("helper", c.Name),
+		said:  cmp.Or(c.Said, new(Allowance)),
 	}, nil
 }
 
@@ -69,7 +77,7 @@ func (p *Process) Run(ctx context.Context, h Handler) error {
 	defer p.child.ends.close()
 	var log sync.WaitGroup
 	defer log.Wait()
-	log.Go(func() { keep(p.log, p.child.ends.log) })
+	log.Go(func() { keep(p.log, p.child.ends.log, p.said) })
 	return p.Peer.Run(ctx, h)
 }
 
@@ -77,6 +85,7 @@ func (p *Process) Run(ctx context.Context, h Handler) error {
 type child struct {
 	cmd  *exec.Cmd
 	ends ends
+	mark brand
 
 	mu   sync.Mutex
 	dead bool
@@ -113,12 +122,13 @@ func (c *child) Kill() {
 	}
 }
 
-// killGroup kills the process and those that it started.
+// killGroup kills the process and those of its group.
 func (c *child) killGroup() { unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL) }
 
 // Wait implements [Life]. All pipes are files, so it waits for the process
 // alone, and not for others that hold them open. The group is killed while the
-// process still has its number, which then cannot belong to anybody else.
+// process still has its number, which then cannot belong to anybody else, and then
+// whoever left the group.
 func (c *child) Wait(context.Context) error {
 	awaitExit(c.cmd.Process.Pid)
 	c.mu.Lock()
@@ -126,6 +136,7 @@ func (c *child) Wait(context.Context) error {
 	c.dead = true
 	c.mu.Unlock()
 	err := c.cmd.Wait()
+	c.mark.kill()
 
 	c.HangUp()
 	until := time.Now().Add(grace) // for its last words, even if somebody keeps the pipes open

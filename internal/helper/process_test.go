@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -25,33 +26,52 @@ import (
 // machine.
 const slack = 5 * time.Second
 
+// family is the variable by which a test finds all processes that its helper has started.
+const family = "EARSHOT_TEST_FAMILY"
+
 // start starts a helper of a kind. log may be nil.
 func start(kind string, log io.Writer) (*helper.Process, error) {
+	return startOf(os.Getenv(family), kind, log)
+}
+
+// startOf is start for a helper with a family.
+func startOf(name, kind string, log io.Writer) (*helper.Process, error) {
 	if log == nil {
 		log = io.Discard
 	}
 	return helper.Start(helper.Command{
 		Name: "rough",
 		Path: os.Args[0],
-		Env:  []string{as + "=" + kind, ready + "=" + os.Getenv(ready)},
+		Env:  []string{as + "=" + kind, ready + "=" + os.Getenv(ready), family + "=" + name},
 		Log:  slog.New(slog.NewTextHandler(log, nil)),
 	})
+}
+
+// members returns the processes of a family that run.
+func members(t *testing.T, name string) (all []string) {
+	t.Helper()
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, environ := range environs {
+		if b, err := os.ReadFile(environ); err == nil && bytes.Contains(b, []byte(family+"="+name+"\x00")) {
+			all = append(all, filepath.Base(filepath.Dir(environ)))
+		}
+	}
+	return all
 }
 
 // A tape is what a client heard.
 type tape struct {
 	mu    sync.Mutex
 	heard []string
-	pid   int // of a child
 }
 
 func (h *tape) handler() helper.Handler {
 	return helper.Handler{
 		Control: func(c helper.Control) error {
 			h.add(c.Name)
-			if c.Name == "child" {
-				return c.Decode(&h.pid)
-			}
 			return nil
 		},
 		Sound: func(s helper.Sound) error {
@@ -115,6 +135,8 @@ func TestDeaths(t *testing.T) {
 			{"closes within a message", helper.HastyGrace(), helper.ErrProtocol, "closed a pipe"},
 			{"leaves a child behind", 0, helper.ErrDied, "exit status 6"},
 			{"leaves a child that fled", helper.HastyGrace(), helper.ErrDied, "exit status 6"},
+			{"leaves a grandchild", helper.HastyGrace(), helper.ErrDied, "exit status 6"},
+			{"hangs beside children", helper.HastyPatience() + helper.HastyGrace(), helper.ErrHung, ""},
 		} {
 			t.Run(tt.kind, func(t *testing.T) {
 				t.Parallel()
@@ -136,7 +158,7 @@ func TestDeaths(t *testing.T) {
 // run runs a helper to its end, and sees to it that nothing is left of it.
 func run(t *testing.T, kind string, h *tape) error {
 	t.Helper()
-	p, err := start(kind, nil)
+	p, err := startOf(t.Name(), kind, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +166,7 @@ func run(t *testing.T, kind string, h *tape) error {
 	if exists(p.Pid()) {
 		t.Errorf("the process is still there")
 	}
-	if h.pid != 0 {
-		if strings.Contains(kind, "fled") {
-			unix.Kill(h.pid, unix.SIGKILL)
-		}
-		testkit.Await(t, slack, "its child to be gone", func() bool { return gone(h.pid) })
-	}
+	testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, t.Name())) == 0 })
 	return err
 }
 
@@ -255,8 +272,9 @@ func TestLogIsBounded(t *testing.T) {
 		lines int // at most
 		text  string
 	}{
-		{"shouts", 100, "some of it was left out"},
-		{"prints anything", 3, "half a line"},
+		{"shouts", 130, "lines=9"}, // the minute may end meanwhile
+		{"prints anything", 4, "half a line"},
+		{"prints anything", 4, "lines=0 bytes=98976"},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			var log bytes.Buffer
@@ -272,10 +290,79 @@ func TestLogIsBounded(t *testing.T) {
 				t.Errorf("%d lines, the last: %.200s", len(lines), lines[len(lines)-1])
 			}
 			for _, line := range lines {
-				if len(line) > 5<<10 {
+				if len(line) > 2<<10 {
 					t.Errorf("a line of %d bytes", len(line))
 				}
 			}
+		})
+	}
+}
+
+// TestLogIsBoundedOverRestarts: a helper that dies again and again gets no more of the log than
+// one that lives, and what was left out is counted.
+func TestLogIsBoundedOverRestarts(t *testing.T) {
+	var log bytes.Buffer
+	said := new(helper.Allowance)
+	const starts, printed = 5, 10_000
+	for range starts {
+		p, err := helper.Start(helper.Command{
+			Name: "rough", Path: os.Args[0], Env: []string{as + "=shouts"}, Said: said,
+			Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(t.Context(), new(tape).handler()); !errors.Is(err, helper.ErrDied) {
+			t.Errorf("error %v", err)
+		}
+	}
+	kept := strings.Count(log.String(), "again and again")
+	left := 0
+	for line := range strings.Lines(log.String()) {
+		if _, n, ok := strings.Cut(line, "lines="); ok {
+			var lines int
+			fmt.Sscan(n, &lines)
+			left += lines
+		}
+	}
+	if kept > 130 || kept+left != starts*printed { // the minute may end meanwhile
+		t.Errorf("%d lines are kept and %d left out; %d were printed", kept, left, starts*printed)
+	}
+}
+
+// TestAsk: whatever a helper does that is asked something, the answer comes in time, and
+// nothing is left of it.
+func TestAsk(t *testing.T) {
+	for _, tt := range []struct {
+		kind    string
+		answers bool
+	}{
+		{"never answers", false},
+		{"prints without end", false},
+		{"answers, leaves a child", true},
+		{"answers, and children flee", true},
+		{"dies at once", false},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			t.Setenv("LC_KIND", tt.kind) // what a helper gets of the environment
+			t.Setenv("LC_FAMILY", t.Name())
+			script := filepath.Join(t.TempDir(), "helper")
+			text := "#!/bin/sh\n" + as + `="$LC_KIND" ` + family + `="$LC_FAMILY" exec "$1"` + "\n"
+			if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			began := time.Now()
+			said, err := helper.Ask(ctx, script, os.Args[0])
+			took := time.Since(began)
+			if tt.answers != strings.HasPrefix(string(said), "an answer") || !tt.answers && err == nil {
+				t.Errorf("it said %.20q, %v", said, err)
+			}
+			if took > time.Second+slack || len(said) > 1<<20 {
+				t.Errorf("it said %d bytes in %v", len(said), took)
+			}
+			testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, t.Name())) == 0 })
 		})
 	}
 }
@@ -285,10 +372,11 @@ func TestLeaving(t *testing.T) {
 	for _, kind := range []string{
 		"echo", "ignores the end", "stuck", "never says hello", "is stopped", "falls silent",
 		"reads sound only", "reads control only", "closes its control", "closes what it should read",
+		"hangs beside children",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			p, err := start(kind, nil)
+			p, err := startOf(t.Name(), kind, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,6 +397,7 @@ func TestLeaving(t *testing.T) {
 			if exists(p.Pid()) {
 				t.Error("the process is still there")
 			}
+			testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, t.Name())) == 0 })
 		})
 	}
 }
@@ -407,7 +496,7 @@ func TestWhatClientsRefuse(t *testing.T) {
 func startDaemon(t *testing.T, kind string) (daemon *exec.Cmd, helper int) {
 	t.Helper()
 	daemon = exec.Command(os.Args[0])
-	daemon.Env = append(os.Environ(), as+"=is a daemon")
+	daemon.Env = append(os.Environ(), as+"=is a daemon", family+"="+t.Name())
 	daemon.Stdin = strings.NewReader(kind)
 	out, err := daemon.StdoutPipe()
 	if err != nil {
@@ -426,15 +515,15 @@ func startDaemon(t *testing.T, kind string) (daemon *exec.Cmd, helper int) {
 	return daemon, helper
 }
 
-// When the daemon is killed, a helper ends, though its work does not.
+// When the daemon is killed, a helper ends, though its work does not, and what it has started.
 func TestDaemonDies(t *testing.T) {
-	for _, kind := range []string{"echo", "ignores the end", "reads sound only", "stuck"} {
+	for _, kind := range []string{"echo", "ignores the end", "reads sound only", "stuck", "echo beside a child", "ignores all beside a child"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			daemon, pid := startDaemon(t, kind)
 			daemon.Process.Kill()
 			began := time.Now()
-			testkit.Await(t, time.Second+slack, "the helper to end", func() bool { return gone(pid) })
+			testkit.Await(t, time.Second+slack, "the helper to end", func() bool { return gone(pid) && len(members(t, t.Name())) == 0 })
 			t.Logf("gone after %v", time.Since(began).Round(time.Millisecond))
 		})
 	}

@@ -111,6 +111,9 @@ func Serve(ctx context.Context, name string, c *Conn, work func(context.Context,
 	err := work(ctx, s)
 	stop()
 	beats.Wait()
+	if c.exit != nil && s.Send("beat", nil) != nil {
+		c.exit(1) // the daemon is gone, and does not end what this process has started
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
 		return nil
 	}

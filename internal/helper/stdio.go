@@ -32,8 +32,17 @@ func Stdio(in, out *os.File) *Conn {
 		return NewConn(alone{err}, alone{err}, alone{err}, alone{err})
 	}
 	c := NewConn(p[0], p[1], p[2], p[3])
-	c.exit = os.Exit
+	c.exit = exit
 	return c
+}
+
+// exit ends the process, and those of its group if it leads one, as one that [Start] has
+// started does: of what it has started, nobody else may be left who knows.
+func exit(code int) {
+	if unix.Getpgrp() == os.Getpid() {
+		unix.Kill(0, unix.SIGKILL)
+	}
+	os.Exit(code)
 }
 
 func privates(fds [4]int) (pipes [4]*os.File, err error) {
