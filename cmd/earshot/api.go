@@ -167,7 +167,7 @@ func (d *daemon) entrance(ctx context.Context, tell func(trail.Entry)) []finding
 	if err != nil {
 		f := finding{Thing: apiPart}
 		f.Text, f.Cure = plainly(err)
-		d.desk.Know(f.notice())
+		d.shows(f.notice())
 		return []finding{f}
 	}
 	if at := d.port.where(); at != "" {

@@ -53,8 +53,7 @@ type daemon struct {
 	front *server.Server // lets other processes in
 	port  *port          // by which they come in, besides at the socket
 
-	reloads  reloads
-	sections []*section // that run beside the rooms; the list is not changed while the house serves
+	reloads reloads
 
 	vitals   vitals // of its parts
 	counts   *metrics.Metrics
@@ -62,9 +61,11 @@ type daemon struct {
 	oblivion *oblivion // forgets
 	shown    previews  // what people were shown that would be forgotten
 
-	mu    sync.Mutex
-	works []string
-	early []earshot.Notice // reported before there was a desk
+	mu       sync.Mutex
+	works    []string
+	early    []earshot.Notice // reported before there was a desk
+	opening  []earshot.Notice // on the opening screen
+	sections []*section       // that run beside the rooms
 }
 
 // newDaemon opens what a daemon needs, for the person known by handle, who is
@@ -169,10 +170,20 @@ func (d *daemon) audience() earshot.Audience {
 	return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{d.owner.ID}}
 }
 
+// promptness is how long whoever asks at the socket waits for what a start finds out: a helper
+// that hangs must not keep from the house who has no need of it.
+const promptness = 900 * time.Millisecond
+
 // serve runs the house until ctx ends or a sense that is the reason to run
 // comes to its end. When it returns, nothing is left running. Without a
 // listener nobody else is let in.
 func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.Provider) error {
+	return d.serveWith(ctx, l, func() []providers.Provider { return senses })
+}
+
+// serveWith is serve with senses that come when settle returns, which may take seconds and
+// installs sections meanwhile. Others are let in then, or after promptness.
+func (d *daemon) serveWith(ctx context.Context, l net.Listener, settle func() []providers.Provider) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	for _, n := range d.late() {
@@ -185,21 +196,33 @@ func (d *daemon) serve(ctx context.Context, l net.Listener, senses ...providers.
 	var rest sync.WaitGroup
 	beside, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopParts()
+	d.rooms.start(within, &g)
+	settled := make(chan struct{})
+	rest.Go(func() {
+		senses := settle()
+		d.background(beside, &rest)
+		d.rereads(ctx, &rest)
+		for _, p := range senses {
+			rest.Go(func() {
+				defer leave() // somebody who ran earshot in a terminal has left
+				err := supervise.Run(beside, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
+				if err != nil {
+					d.log.Error("a sense cannot run", "provider", p.Name(), "err", err)
+				}
+			})
+		}
+		close(settled)
+	})
 	if l != nil {
-		rest.Go(func() { d.answer(beside, l) })
-	}
-	d.background(beside, &rest)
-	d.rereads(ctx, &rest)
-	for _, p := range senses {
 		rest.Go(func() {
-			defer leave() // somebody who ran earshot in a terminal has left
-			err := supervise.Run(beside, p.Name(), func(ctx context.Context) error { return p.Run(ctx, d.Admit) }, supervise.Config{Report: d.report})
-			if err != nil {
-				d.log.Error("a sense cannot run", "provider", p.Name(), "err", err)
+			select {
+			case <-settled:
+			case <-time.After(promptness):
+			case <-beside.Done():
 			}
+			d.answer(beside, l)
 		})
 	}
-	d.rooms.start(within, &g)
 	rest.Go(func() { d.keeping(ctx) })
 	rest.Go(func() { d.counting(ctx) })
 	rest.Go(func() { d.heart(d.manager).beat(ctx) })
@@ -251,6 +274,21 @@ func (d *daemon) late() []earshot.Notice {
 	early := d.early
 	d.early = nil
 	return early
+}
+
+// shows notes a fault that is told on the opening screen.
+func (d *daemon) shows(n earshot.Notice) {
+	d.desk.Know(n)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opening = append(d.opening, n)
+}
+
+// screen returns the faults that the opening screen tells.
+func (d *daemon) screen() []earshot.Notice {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opening
 }
 
 // working returns what works, for people, the models first.

@@ -130,7 +130,7 @@ func (a *app) aboutEmbassy(d *daemon, voice bool) []finding {
 	})
 	for _, f := range findings {
 		if !f.Works {
-			d.desk.Know(f.notice())
+			d.shows(f.notice())
 		}
 	}
 	return findings

@@ -19,6 +19,7 @@ import (
 	"earshot/internal/power"
 	"earshot/internal/sdnotify"
 	"earshot/participants"
+	"earshot/providers"
 	"earshot/server"
 	"earshot/server/trail"
 	"earshot/store"
@@ -101,19 +102,20 @@ func (r runCommand) Run(a *app) error {
 	defer written.Close()
 	d.reloads.done = written
 	api := d.entrance(a.ctx, written.Write)
-	senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
-	a.open(d, looks, senses, api)
-	if first {
-		a.forewarn(d.config())
-	}
-	if keys := unsaid(cfg); len(keys) > 0 {
-		log.Info("nobody has said whether this is allowed, so it is not", "keys", strings.Join(keys, " "))
-	}
-	if h := cfg.Store.Retention.Overheard; h > 0 && !cfg.Says(lapses) {
-		log.Info("what is said to no agent is forgotten", "after_hours", h, "key", lapses)
-	}
-	log.Info("earshot runs", "version", version(), "engines", len(looks))
-	err = a.live(d, r.introduction, l)
+	err = a.live(d, r.introduction, l, func() {
+		senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
+		a.open(d, looks, senses, api)
+		if first {
+			a.forewarn(d.config())
+		}
+		if keys := unsaid(cfg); len(keys) > 0 {
+			log.Info("nobody has said whether this is allowed, so it is not", "keys", strings.Join(keys, " "))
+		}
+		if h := cfg.Store.Retention.Overheard; h > 0 && !cfg.Says(lapses) {
+			log.Info("what is said to no agent is forgotten", "after_hours", h, "key", lapses)
+		}
+		log.Info("earshot runs", "version", version(), "engines", len(looks))
+	})
 	log.Info("earshot ends", "err", err)
 	return errors.Join(err, d.close())
 }
@@ -169,19 +171,25 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	show(w, briefly(findings))
 	if len(looks) > 0 && !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
 		l := looks[0] // who asks something is told again, in the words of then
-		d.desk.Know(earshot.Notice{Key: l.Thing, Text: "there was no model at the start: " + l.Text, Cure: l.Cure})
+		d.shows(earshot.Notice{Key: l.Thing, Text: "there was no model at the start: " + l.Text, Cure: l.Cure})
 		fmt.Fprintln(w, "\n  Until a model answers, I know: what time is it, what works, what was said, help.")
 	}
 	fmt.Fprintln(w)
 }
 
-// live runs the house with the console of this terminal, where there is one.
-func (a *app) live(d *daemon, i introduction, l net.Listener) error {
-	if !a.console(d.config()) {
-		return d.serve(a.ctx, l)
-	}
-	here := &resident{daemon: d, app: a, says: i, known: d.desk.State(d.audience()).Faults}
-	return errors.Join(d.serve(a.ctx, l, here), here.err)
+// live runs the house with the console of this terminal, where there is one, once settle has
+// said how the house is.
+func (a *app) live(d *daemon, i introduction, l net.Listener, settle func()) error {
+	here := &resident{daemon: d, app: a, says: i}
+	err := d.serveWith(a.ctx, l, func() []providers.Provider {
+		settle()
+		if !a.console(d.config()) {
+			return nil
+		}
+		here.known = d.screen()
+		return []providers.Provider{here}
+	})
+	return errors.Join(err, here.err)
 }
 
 // console reports whether there is something to be a console on. A service has

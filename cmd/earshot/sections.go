@@ -42,7 +42,7 @@ type charge struct {
 	life sync.WaitGroup
 }
 
-// install gives the house a section, before it serves, and returns what was found out.
+// install gives the house a section, before any runs, and returns what was found out.
 func (d *daemon) install(ctx context.Context, s *section) []finding {
 	s.again = make(chan struct{}, 1)
 	if s.make != nil {
@@ -51,12 +51,16 @@ func (d *daemon) install(ctx context.Context, s *section) []finding {
 	if s.is.begins != nil {
 		s.is.begins()
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.sections = append(d.sections, s)
 	return s.is.findings
 }
 
 // background runs the parts until ctx ends.
 func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, s := range d.sections {
 		rest.Go(func() { d.attend(ctx, s) })
 	}
@@ -156,6 +160,8 @@ func (d *daemon) launch(ctx context.Context, run map[string]*charge, parts []par
 
 // anew has a section be made anew, and reports whether there is one that can be.
 func (d *daemon) anew(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.sections, func(s *section) bool { return s.name == name && s.make != nil })
 	if i < 0 {
 		return false

@@ -27,7 +27,7 @@ func (a *app) sight(d *daemon, wanted bool) []finding {
 	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) assembly { return d.look(lookAtCameras(ctx, d.config())) }})
 	for _, f := range looks {
 		if !f.Works {
-			d.desk.Know(f.notice())
+			d.shows(f.notice())
 		}
 	}
 	return looks

@@ -259,7 +259,7 @@ func (a *app) senses(d *daemon, voice bool) []finding {
 	findings := d.larynx(a.ctx)
 	for _, f := range findings {
 		if !f.Works {
-			d.desk.Know(f.notice())
+			d.shows(f.notice())
 		}
 	}
 	return findings
