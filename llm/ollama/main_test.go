@@ -3,9 +3,11 @@ package ollama_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -42,9 +44,18 @@ type result struct {
 	deltas         int
 }
 
+// whole is how long a reply may take, to its end: a real server that a cut has wedged never
+// begins, and a busy machine is slower than this by nothing that we tell here.
+const whole = 3 * time.Minute
+
+// errNoEnd is the cause of a context that was waited for so long.
+var errNoEnd = fmt.Errorf("waited %v in vain: the end of a reply", whole)
+
 // collect reads a stream to its end, and checks what every stream promises.
 func collect(t testing.TB, s llm.Service, ctx context.Context, req *llm.Request) (r result) {
 	t.Helper()
+	ctx, stop := context.WithTimeoutCause(ctx, whole, errNoEnd)
+	defer stop()
 	var text, thinking strings.Builder
 	for d, err := range s.Stream(ctx, req) {
 		r.deltas++

@@ -97,7 +97,7 @@ func TestReal(t *testing.T) {
 		for _, leave := range []string{"by leaving the loop", "by ending the context"} {
 			for n := 5; n < 25; n += 5 {
 				cut(t, e, leave, n)
-				told(t, collect(t, e, ctx, say("what is your name?")), short)
+				told(t, collect(t, patiently(t, e), ctx, say("what is your name?")), short)
 			}
 		}
 	})
@@ -244,11 +244,27 @@ func loaded(t *testing.T, s *ollamatest.Server, name string) bool {
 	return false
 }
 
+// patiently asks as the daemon does. A cut may leave the model of a real server wedged, and
+// whoever asks it without a ladder then waits for ever.
+func patiently(t *testing.T, e *ollama.Engine) llm.Service {
+	return &llm.Ladder{
+		Engines:    []*llm.Scheduler{{Engine: e}},
+		FirstToken: patient,
+		Report: func(s llm.Step) {
+			if s.Rung != llm.Answered {
+				t.Logf("after a cut: %s, %v", s.Rung, s.Err)
+			}
+		},
+	}
+}
+
 // cut reads n pieces of the story, and leaves.
 func cut(t *testing.T, e *ollama.Engine, leave string, n int) {
 	t.Helper()
 	because := errors.New("somebody spoke")
-	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx, stop := context.WithTimeoutCause(t.Context(), whole, errNoEnd)
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var said strings.Builder
 	var last error
@@ -287,7 +303,9 @@ func TestRealTwoAtOnce(t *testing.T) {
 	var talk sync.WaitGroup
 	defer talk.Wait()
 	begun := false
-	for d, err := range e.Stream(ctx, say("tell me a story")) {
+	long, stop := context.WithTimeoutCause(ctx, whole, errNoEnd)
+	defer stop()
+	for d, err := range e.Stream(long, say("tell me a story")) {
 		if err != nil {
 			t.Error(err)
 		}

@@ -133,6 +133,8 @@ func TestRealTools(t *testing.T) {
 	t.Run("Cut", func(t *testing.T) {
 		because := errors.New("somebody spoke")
 		for range 4 {
+			ctx, stop := context.WithTimeoutCause(ctx, whole, errNoEnd)
+			defer stop()
 			ctx, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)
 			var last error
@@ -148,7 +150,7 @@ func TestRealTools(t *testing.T) {
 			if last != because {
 				t.Errorf("ended with %v", last)
 			}
-			told(t, collect(t, e, t.Context(), with("name")), short)
+			told(t, collect(t, patiently(t, e), t.Context(), with("name")), short)
 		}
 	})
 

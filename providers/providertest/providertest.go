@@ -176,14 +176,21 @@ func start(ctx context.Context, t *testing.T, p providers.Provider, emit provide
 	return r
 }
 
-// await lets virtual time pass until ok, the end of the run or of patience.
+// await lets virtual time pass until ok, the end of the run or of patience. Whenever it looks,
+// the provider has gone as far as it goes, so that what is found does not hang on which
+// goroutine is faster. It looks more and more seldom: a look costs real time, on a busy machine
+// milliseconds.
 func (r *run) await(ok func() bool) {
-	for end := time.Now().Add(patience); time.Now().Before(end) && !ok(); {
+	wait := 100 * time.Millisecond
+	for end := time.Now().Add(patience); ; wait = min(2*wait, time.Minute) {
 		synctest.Wait()
+		if ok() || !time.Now().Before(end) {
+			return
+		}
 		select {
 		case <-r.done:
 			return
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(wait):
 		}
 	}
 }

@@ -61,7 +61,7 @@ func Run(ctx context.Context, binary string, o Options) (*Server, error) {
 		if s.addr, err = freePort(); err != nil {
 			break
 		}
-		s.client = api.NewClient(&url.URL{Scheme: "http", Host: s.addr}, &http.Client{Transport: transport})
+		s.client = api.NewClient(&url.URL{Scheme: "http", Host: s.addr}, &http.Client{Transport: transport, Timeout: answerTime})
 		if err = s.start(ctx); err == nil {
 			return s, nil
 		}
@@ -166,6 +166,10 @@ func (s *Server) upload(ctx context.Context, f *os.File) (digest string, err err
 	digest = fmt.Sprintf("sha256:%x", sum.Sum(nil))
 	return digest, s.client.CreateBlob(ctx, digest, io.NopCloser(f)) // the transport would close f, which is ours
 }
+
+// answerTime is how long anything may take that a test asks the server itself: one that a cut
+// has wedged never answers.
+const answerTime = 3 * time.Minute
 
 // upTime is how long the server may take to answer. It takes 80 ms; a machine
 // with other things to do has been seen to take five seconds.
