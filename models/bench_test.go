@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot/internal/audio"
+	"earshot/internal/testkit"
 	"earshot/models/stt"
 )
 
@@ -34,7 +35,7 @@ func BenchmarkEnd(b *testing.B) {
 		}
 		ended := time.Now()
 		u.End()
-		all += (<-done).Sub(ended)
+		all += testkit.Receive(b, testkit.Patience, "the words", done).Sub(ended)
 	}
 	b.ReportMetric(float64(all.Microseconds())/1000/float64(b.N), "ms/final")
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/participants"
 )
 
@@ -252,7 +253,7 @@ func TestManyArriveAtOnce(t *testing.T) {
 			}
 		})
 	}
-	g.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the arrivals", g.Wait)
 	if len(l.changes) != 8 {
 		t.Errorf("%d changes are on record, want 8", len(l.changes))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/participants"
 )
 
@@ -241,7 +242,7 @@ func TestTwoClaimsAtOnce(t *testing.T) {
 			ids[i] = p.ID
 		})
 	}
-	wg.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the claims", wg.Wait)
 	if all := slices.Compact(ids); len(all) != 1 || len(l.changes) != 1 || l.changes[0].Act != earshot.Created || l.by[0] != all[0] {
 		t.Errorf("are %v, recorded as %v", all, l.changes)
 	}

@@ -3,11 +3,12 @@ package scripts
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // TestInstall: what was built is put below a prefix, as often as one likes, and taken
@@ -34,7 +35,7 @@ func TestInstall(t *testing.T) {
 	write(home+"/.local/state/earshot/journal/earshot.db", "said", 0o600)
 	run := func(what string, environ ...string) string {
 		t.Helper()
-		c := exec.Command(root+"/scripts/install", what)
+		c := testkit.Command(t, root+"/scripts/install", what)
 		c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, environ...)
 		out, err := c.CombinedOutput()
 		if err != nil {

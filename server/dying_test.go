@@ -67,7 +67,7 @@ func TestKilledTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			testkit.Await(t, patience, "the terminal to type", func() bool { return len(h.all()) == 2 })
-			o := <-outlets
+			o := testkit.Receive(t, testkit.Patience, "an outlet", outlets)
 			if frozen {
 				if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 					t.Fatal(err)
@@ -126,7 +126,7 @@ func TestSixtyTerminals(t *testing.T) {
 	testkit.Await(t, patience, "all to come", func() bool { return len(presences(h)) == n && len(outlets) == n })
 	called := make(map[string]bool)
 	for range n {
-		o := <-outlets
+		o := testkit.Receive(t, testkit.Patience, "an outlet", outlets)
 		called[o.Name()] = true
 		o.(earshot.Board).Show(earshot.Event{Author: "dot", Body: earshot.Message{Text: "hello"}})
 	}
@@ -137,7 +137,7 @@ func TestSixtyTerminals(t *testing.T) {
 		}
 	}
 	leave()
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the terminals", all.Wait)
 	stop()
 	for session, n := range presences(h) {
 		if n != [2]int{1, 1} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -45,7 +46,7 @@ func TestHold(t *testing.T) {
 		begun, ended = make(chan struct{}), make(chan error, 1)
 		go func() { ended <- c.Hold(ctx, func() { close(begun) }) }()
 		wait("the key", begun)
-		<-held
+		testkit.Receive(t, testkit.Patience, "that the key is held", held)
 		return begun, ended
 	}
 
@@ -57,14 +58,14 @@ func TestHold(t *testing.T) {
 	default:
 	}
 	letGo()
-	if err := <-ended; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the hold", ended); err != nil {
 		t.Errorf("let go: %v", err)
 	}
 	wait("the end of the hold", released)
 
 	_, ended = hold(t.Context())
 	stop()
-	if err := <-ended; err == nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the hold", ended); err == nil {
 		t.Error("nothing is said where the house has ended")
 	}
 	wait("the end of the hold", released)

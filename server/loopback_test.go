@@ -102,7 +102,7 @@ func listen(t *testing.T, c server.Config) *port {
 	go func() { done <- s.ServeLoopback(ctx, l, c) }()
 	p.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the server", done); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
 	})

@@ -293,14 +293,14 @@ func TestRevoked(t *testing.T) {
 				return ctx.Err()
 			}), &testkit.Voice{}, new(attach.Names))
 		}()
-		<-said
+		testkit.Receive(t, testkit.Patience, "what the first one says", said)
 		if c == ann {
 			if err := tokens.Revoke(made.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
 		close(revoked)
-		told, ended := <-said, <-attached
+		told, ended := testkit.Receive(t, testkit.Patience, "what became of whoever was revoked", said), testkit.Receive(t, testkit.Patience, "what became of whoever was revoked", attached)
 		r, ok := errors.AsType[*wire.Refusal](ended)
 		if c == ann && (told == nil || !ok || !strings.Contains(r.Problem, token.ErrUnknown.Error())) || c == bob && (told != nil || ended != nil) {
 			t.Errorf("%s was told %v, and the terminal ended with %v", c.Identity, told, ended)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -163,7 +164,7 @@ func TestUnready(t *testing.T) {
 		t.Errorf("another one began: %v", err)
 	}
 	over()
-	if err := <-unready; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the one that is not ready", unready); err != nil {
 		t.Fatal(err)
 	}
 	waits := make(chan error) // nobody answers just now
@@ -174,11 +175,11 @@ func TestUnready(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- (&server.Server{House: h}).Serve(ctx, l) }()
-	if err := <-waits; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the answer of the one that is ready", waits); err != nil {
 		t.Error(err)
 	}
 	leave()
-	if err := <-served; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the server", served); err != nil {
 		t.Error(err)
 	}
 }

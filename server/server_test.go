@@ -284,7 +284,7 @@ func serveAt(t *testing.T, h *house, l net.Listener) (stop func()) {
 	go func() { done <- (&server.Server{House: h}).Serve(ctx, l) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the server", done); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
 		h.mu.Lock()
@@ -646,9 +646,9 @@ func TestAskedWhileItEnds(t *testing.T) {
 		_, err := (&server.Client{Socket: at}).History(t.Context(), nil, 0, 1)
 		ended <- err
 	}()
-	<-asked
+	testkit.Receive(t, testkit.Patience, "the question at the house", asked)
 	go stop()
-	if err := <-ended; !later(err) || !strings.Contains(err.Error(), "just ending") {
+	if err := testkit.Receive(t, testkit.Patience, "the answer", ended); !later(err) || !strings.Contains(err.Error(), "just ending") {
 		t.Errorf("it was answered with %v", err)
 	}
 	stop()
@@ -678,7 +678,7 @@ func TestAttach(t *testing.T) {
 	at, _ := serve(t, h)
 	ended := make(chan earshot.Heard, 1)
 	err := (&server.Client{Socket: at}).Attach(t.Context(), sense(func(ctx context.Context, emit providers.Emit) error {
-		o := <-outlets
+		o := testkit.Receive(t, testkit.Patience, "an outlet", outlets)
 		if err := emit(ctx, earshot.Event{Body: earshot.Message{Text: "hello"}}); err != nil {
 			return err
 		}
@@ -693,7 +693,7 @@ func TestAttach(t *testing.T) {
 		o.(earshot.Board).Show(earshot.Event{Body: earshot.Notice{Key: "k", Text: "t"}})
 		err = errors.Join(s.Say(earshot.Clause{Text: "Hello, "}), s.Say(earshot.Clause{N: 1, Text: "Ann."}))
 		s.Finish()
-		if at := <-ended; at.Clause != 1 || at.Byte != 4 {
+		if at := testkit.Receive(t, testkit.Patience, "the end of what is said", ended); at.Clause != 1 || at.Byte != 4 {
 			t.Errorf("heard up to %v", at)
 		}
 		return err
@@ -738,7 +738,7 @@ func TestServeEndsTerminals(t *testing.T) {
 		t.Errorf("%d sessions and %d events", len(sessions), len(h.all()))
 	}
 	for range n {
-		if err := <-errs; !errors.Is(err, attach.ErrLost) {
+		if err := testkit.Receive(t, testkit.Patience, "the end of a terminal", errs); !errors.Is(err, attach.ErrLost) {
 			t.Errorf("a terminal ended with %v", err)
 		}
 	}

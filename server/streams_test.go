@@ -189,7 +189,7 @@ func TestBodiesThatDoNotEnd(t *testing.T) {
 			if took := held() - before; took > n*(4*earshot.MaxText+1<<20) {
 				t.Errorf("%d bodies take %d bytes", n, took)
 			}
-			senders.Wait()
+			testkit.Finish(t, 5*testkit.Patience, "the end of what is sent", senders.Wait)
 			if got := len(h.all()); got != 5 {
 				t.Errorf("%d messages were kept", got)
 			}

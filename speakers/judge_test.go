@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/speakers"
 )
 
@@ -376,7 +377,7 @@ func TestAtOnce(t *testing.T) {
 			}
 		}
 	})
-	both.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the judgements", both.Wait)
 }
 
 // BenchmarkWhose is one judgement among as many voices as there may be.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/internal/testkit"
 	"earshot/speakers"
 )
 
@@ -30,7 +31,7 @@ func TestForgottenForGood(t *testing.T) {
 		if _, err := book.Forget(j.Speaker, w.said()); err != nil {
 			t.Fatal(err)
 		}
-		undoing.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of what is undone", undoing.Wait)
 		if _, known := book.Speaker(j.Speaker); known || undone == nil {
 			t.Fatalf("known %v, and to undo it said %v", known, undone)
 		}
@@ -61,5 +62,5 @@ func TestSplitBesideTheAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	learning.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what is learned", learning.Wait)
 }

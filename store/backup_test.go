@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -45,12 +46,12 @@ func TestBackup(t *testing.T) {
 				}
 			}
 		})
-		<-first
+		testkit.Receive(t, testkit.Patience, "the first event", first)
 		before := len(everything(t, s))
 		file := store.Companion{Name: "speakers.json", Data: []byte("voices")}
 		must(t, archive.Backup(t.Context(), path, file))
 		done()
-		writing.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of what is written", writing.Wait)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			rt.Fatalf("%v, %v", info.Mode(), err)
 		}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -27,7 +27,7 @@ func TestFullDisk(t *testing.T) {
 		fullDisk(t, disk)
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
+	cmd := testkit.Command(t, os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
 	cmd.Env = append(os.Environ(), onSmallDisk+"="+t.TempDir())
 	cmd.SysProcAttr = namespace()
 	out, err := cmd.CombinedOutput()

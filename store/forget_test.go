@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -212,7 +213,7 @@ func TestForgetWhileOthersWrite(t *testing.T) {
 			by(earshot.EventID(fmt.Sprint("of ann", i)), "agent", earshot.Message{Text: "made of it"}, earshot.EventID(fmt.Sprint("ann", i))),
 			by(earshot.EventID(fmt.Sprint("later", i)), "ann", earshot.Message{Text: "came later"}))
 	}
-	must(t, <-done)
+	must(t, testkit.Receive(t, testkit.Patience, "what is forgotten meanwhile", done))
 	must(t, forget())
 	for _, e := range everything(t, s) {
 		gone := e.Body.Kind() == earshot.KindErased
@@ -307,6 +308,6 @@ func TestCleanCutShort(t *testing.T) {
 		if err := s.Clean(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		all.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of what is written", all.Wait)
 	}
 }

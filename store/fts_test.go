@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -478,7 +479,7 @@ func TestLongMessagesShareNoCommit(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	<-held
+	testkit.Receive(t, testkit.Patience, "that the writer is held", held)
 	const callers = 6
 	text := gibberish(rand.New(rand.NewPCG(6, 6)), earshot.MaxText)
 	for range callers {
@@ -491,7 +492,7 @@ func TestLongMessagesShareNoCommit(t *testing.T) {
 	store.AwaitCallers(t, callers)
 	n := s.CountCommits()
 	close(release)
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what is written", all.Wait)
 	if got := n.Load(); got < callers {
 		t.Errorf("%d of the longest messages shared %d commits", callers, got)
 	}

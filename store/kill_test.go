@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -102,6 +103,7 @@ func killed(t *testing.T, directory string, early bool, after time.Duration) (al
 	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	kill := func() { cmd.Process.Signal(syscall.SIGKILL) }
+	defer time.AfterFunc(testkit.Patience, kill).Stop() // one that hangs says so by what it has not said
 	if early {
 		defer time.AfterFunc(after, kill).Stop()
 	}

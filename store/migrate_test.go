@@ -373,7 +373,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 	if n, err := s.Delete(t.Context(), kept[0].ID); n != 1 || err != nil {
 		t.Fatalf("deleted %d, %v", n, err)
 	}
-	second.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the second deletion", second.Wait)
 	if got := texts(everything(t, s)); got != "erased|erased" {
 		t.Fatalf("there is %s", got)
 	}

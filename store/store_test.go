@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/store"
 )
 
@@ -113,7 +114,7 @@ func TestDecisionSeesWhatCameBefore(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait)
 	if won != 1 || lost != 49 {
 		t.Errorf("%d won and %d lost, want 1 and 49", won, lost)
 	}
@@ -135,7 +136,7 @@ func TestErrorOfOneDoesNotHurtOthers(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait)
 	events := everything(t, s)
 	for i, e := range events {
 		if e.Sequence != int64(i+1) {
@@ -162,13 +163,13 @@ func TestCallersShareACommit(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	<-inside
+	testkit.Receive(t, testkit.Patience, "that the writer is held", inside)
 	for range 20 {
 		all.Go(func() { add(t, s, said("together")) })
 	}
 	store.AwaitCallers(t, 20)
 	close(leave)
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait)
 	if n := commits.Load(); n != 2 {
 		t.Errorf("%d commits, want one for the first caller and one for the 20 that waited together", n)
 	}
@@ -188,7 +189,7 @@ func TestNobodyWaitsForThemself(t *testing.T) {
 				return nil, nil
 			})
 		})
-		<-inside
+		testkit.Receive(t, testkit.Patience, "that the writer is held", inside)
 		waiting := int64(-1)
 		all.Go(func() {
 			s.Do(detached(t), func(earshot.View) ([]earshot.Event, error) {
@@ -198,7 +199,7 @@ func TestNobodyWaitsForThemself(t *testing.T) {
 		})
 		store.AwaitCallers(t, 1)
 		close(leave)
-		all.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait)
 		if waiting != 0 {
 			t.Fatalf("%d wait beside the only caller", waiting)
 		}
@@ -224,12 +225,12 @@ func TestLeavingEarly(t *testing.T) {
 			t.Errorf("who left while it was written was told %v", err)
 		}
 	})
-	<-inside
+	testkit.Receive(t, testkit.Patience, "that the writer is held", inside)
 	cancel()
 	if _, err := s.Append(ctx, said("never")); errors.Is(err, store.ErrInDoubt) || !errors.Is(err, context.Canceled) {
 		t.Errorf("who left before was told %v", err)
 	}
-	all.Wait() // who left does not wait for what is written
+	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait) // who left does not wait for what is written
 	close(leave)
 	add(t, s, e)
 	if got := texts(everything(t, s)); got != "in doubt" {
@@ -297,12 +298,12 @@ func TestReportMayUseTheStore(t *testing.T) {
 	}})
 	must(t, s.Run(t.Context(), "PRAGMA max_page_count = 60"))
 	fill(t, s)
-	if err := <-told; err != nil && !errors.Is(err, store.ErrFull) {
+	if err := testkit.Receive(t, testkit.Patience, "the report that the disk is full", told); err != nil && !errors.Is(err, store.ErrFull) {
 		t.Error(err)
 	}
 	must(t, s.Run(t.Context(), "PRAGMA max_page_count = 100000"))
 	add(t, s, said("and on"))
-	if err := <-told; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the report that it is over", told); err != nil {
 		t.Error(err)
 	}
 	if got := texts(everything(t, s)); !strings.Contains(got, "|notice") {
@@ -398,7 +399,7 @@ func TestReadersAndWriterTogether(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "all callers", all.Wait)
 }
 
 // TestLook: the tables are seen as they were at one moment, and not changed.

@@ -67,7 +67,7 @@ func watching(t testing.TB, o wire.Open) *camera {
 	})
 	t.Cleanup(func() {
 		stop()
-		running.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of the helper", running.Wait)
 	})
 	return c
 }

@@ -126,7 +126,7 @@ func TestManyLook(t *testing.T) {
 			how <- fmt.Sprint(err)
 		})
 	}
-	looking.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the looks", looking.Wait)
 	close(how)
 	counts := make(map[string]int)
 	for h := range how {

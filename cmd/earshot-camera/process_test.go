@@ -92,7 +92,7 @@ func TestProcess(t *testing.T) {
 		t.Errorf("a picture of %d bytes, %v", len(picture.JPEG), err)
 	}
 	stop()
-	if err := <-ended; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the helper", ended); err != nil {
 		t.Error(err)
 	}
 	for _, source := range []string{"rtsp://user:secret@127.0.0.1:1/secret", "http://user:secret@127.0.0.1:1/secret", strings.Replace(secret, "stream", "secret", 1)} {
@@ -132,12 +132,12 @@ func TestKilled(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- c.Run(t.Context()) }()
 		if i%4 > 0 {
-			<-seen
+			testkit.Receive(t, testkit.Patience, "a picture", seen)
 		} else {
 			testkit.Await(t, time.Minute, "a process", func() bool { return p.pid.Load() > 0 })
 		}
 		unix.Kill(int(p.pid.Swap(0)), unix.SIGKILL)
-		if err := <-ended; !errors.Is(err, helper.ErrDied) {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the helper that was killed", ended); !errors.Is(err, helper.ErrDied) {
 			t.Fatalf("ended with %v", err)
 		}
 		if _, err := c.Look(t.Context(), time.Time{}, false); !errors.Is(err, see.ErrAway) {
@@ -185,7 +185,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-ended; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the helper", ended); err != nil {
 		t.Error(err)
 	}
 	t.Logf("after %d pictures %.0f MB, after %d %.0f MB", full, early, all, late)

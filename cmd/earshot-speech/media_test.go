@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -28,7 +27,7 @@ func said(t testing.TB, voice, words, noise string) string {
 	t.Helper()
 	testkit.Need(t, "voice")
 	path := filepath.Join(t.TempDir(), "said.wav")
-	out, err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
+	out, err := testkit.Command(t, "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
 		"flite=text='"+words+"':voice="+voice+",silenceremove=start_periods=1:start_threshold=-45dB,areverse,"+
 			"silenceremove=start_periods=1:start_threshold=-45dB,areverse,adelay=1000,apad=pad_dur=1[v];"+
 			"anoisesrc=r=16000:c=pink:seed=1:a="+noise+"[n];[v][n]amix=duration=first:normalize=0", path).CombinedOutput()

@@ -14,6 +14,7 @@ import (
 	"earshot/internal/codec"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 )
 
 // answered is the sound with which a call answers messages.
@@ -40,7 +41,7 @@ func answered(t testing.TB, messages ...helper.Sound) (answers []helper.Sound, e
 		answers = append(answers, helper.Sound{Stream: m.Stream, Data: bytes.Clone(m.Data)})
 		return nil
 	}})
-	sending.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what is sent", sending.Wait)
 	return answers, err
 }
 

@@ -212,7 +212,7 @@ func TestPortIsSwitched(t *testing.T) {
 	}
 	set.RequestsPerSecond = 7
 	d.port.set(set)
-	if err := <-gone; err == nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of what follows the events", gone); err == nil {
 		t.Error("who followed what happens was not told that the port is closed")
 	}
 	testkit.Await(t, soon, "another port", func() bool { at := d.port.where(); return at != "" && at != first })
@@ -230,7 +230,7 @@ func TestPortIsSwitched(t *testing.T) {
 		t.Errorf("nobody listens, and yet %v", err)
 	}
 	cancel()
-	if err := <-done; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the port", done); err != nil {
 		t.Error(err)
 	}
 }

@@ -39,7 +39,7 @@ func runs(t *testing.T, d *daemon) (stop func()) {
 	go func() { ended <- d.serve(ctx, nil) }()
 	return func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the house", ended); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,10 +91,10 @@ func TestRoomsAtRunTime(t *testing.T) {
 			same <- c
 		})
 	}
-	g.Wait()
-	first := <-same
+	testkit.Finish(t, 5*testkit.Patience, "the channels", g.Wait)
+	first := testkit.Receive(t, testkit.Patience, "the room of a channel", same)
 	for range cap(same) - 1 {
-		if c := <-same; c.Room != first.Room {
+		if c := testkit.Receive(t, testkit.Patience, "the room of a channel", same); c.Room != first.Room {
 			t.Error("there are two rooms of one channel")
 		}
 	}

@@ -60,7 +60,7 @@ func TestChangedInTheJournal(t *testing.T) {
 		return !within(t, dir, "zeppelin") && !within(t, dir, "umbrella")
 	})
 	leave()
-	running.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the house", running.Wait)
 	defer s.Close()
 	printed := filepath.Join(t.TempDir(), "out")
 	file, err := os.Create(printed)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // TestCompletion: real shells are asked how a line goes on; those that are not here are
@@ -69,14 +71,14 @@ rooms:
 			t.Skip(err)
 		}
 		script := h.write("_earshot", h.earshot(nil, "completion", "zsh").out)
-		c := exec.Command(zsh, "-f", "-c", "autoload -U compinit; compinit -D -u; source "+script+"; print ${_comps[earshot]}")
+		c := testkit.Command(t, zsh, "-f", "-c", "autoload -U compinit; compinit -D -u; source "+script+"; print ${_comps[earshot]}")
 		c.Env, c.Dir = h.env, h.dir
 		if out, err := c.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "_earshot" {
 			t.Errorf("zsh says %q, %v", out, err)
 		}
 	})
 	d.Process.Kill() // and then nobody knows who is there
-	<-d.done
+	testkit.Receive(t, testkit.Patience, "the end of the daemon that was killed", d.done)
 	if got := h.completes(t, "bash", []string{"chat", "--room", ""}); got != "" {
 		t.Errorf("without a daemon there are the rooms %q", got)
 	}
@@ -116,7 +118,7 @@ func (h *home) completes(t *testing.T, shell string, words []string) string {
 	case "fish":
 		line = "source " + script + "; complete -C '" + strings.ReplaceAll("earshot "+strings.Join(words, " "), "'", `\'`) + "'"
 	}
-	c := exec.Command(path, "-c", line)
+	c := testkit.Command(t, path, "-c", line)
 	c.Env, c.Dir = h.env, h.dir
 	out, err := c.Output()
 	if err != nil {

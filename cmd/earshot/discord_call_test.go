@@ -233,7 +233,7 @@ func (c *club) talk(all ...*speaker) {
 		s.sent(35)
 	}
 	for i, s := range all {
-		<-s.Spoken()
+		testkit.Receive(c.t, 5*testkit.Patience, "what is said in the call", s.Spoken())
 		last := talked[i][strings.LastIndex(talked[i], " ")+1:]
 		testkit.Await(c.t, soon, "what "+s.Name+" says while others speak", func() bool {
 			var words string
@@ -271,7 +271,7 @@ func (c *club) silenced(who *speaker, channel uint64, helpers tap) {
 		" because it was my mother's and hers before that and it is all that is left of the house by the sea" +
 		" which they had to sell when the river came and took the garden and the road and the bridge")
 	for len(who.Spoken()) > 0 {
-		<-who.Spoken()
+		testkit.Receive(c.t, 5*testkit.Patience, "what is said in the call", who.Spoken())
 	}
 	decoded, _ := helpers.got(c.t, "media")
 	_, heard := helpers.got(c.t, "hear")
@@ -281,7 +281,7 @@ func (c *club) silenced(who *speaker, channel uint64, helpers tap) {
 	out := c.Invoke(who.ID, c.bot.ID, channel, "optout", "")
 	testkit.Await(c.t, soon, "the answer", func() bool { return len(c.Interaction(out).Answers) > 0 })
 	before := c.Traffic(who.ID).In - spoken
-	<-who.Spoken()
+	testkit.Receive(c.t, 5*testkit.Patience, "what is said in the call", who.Spoken())
 	packets, _ := helpers.got(c.t, "media")
 	_, sound := helpers.got(c.t, "hear")
 	all := c.Traffic(who.ID).In - spoken

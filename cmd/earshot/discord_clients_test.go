@@ -27,7 +27,7 @@ func (c *club) clients(like peers.Config, users ...discordtest.User) []*peers.Pe
 		cfg.Token = u.Token
 		coming.Go(func() { all[i], errs[i] = peers.Run(c.t.Context(), cfg) })
 	}
-	coming.Wait()
+	testkit.Finish(c.t, 5*testkit.Patience, "the clients", coming.Wait)
 	for _, p := range all {
 		if p != nil {
 			c.t.Cleanup(p.Close)

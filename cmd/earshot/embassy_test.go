@@ -12,6 +12,7 @@ import (
 	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/field"
+	"earshot/internal/testkit"
 	"earshot/providers/discord"
 )
 
@@ -49,7 +50,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 	}
 	first := opens(general)
 	first.Mention("hello") // which is on its way, and stays that
-	<-asked
+	testkit.Receive(t, testkit.Patience, "the question at Discord", asked)
 	d.rooms.remove(first)
 	general.Name = "#harbour"
 	if again := opens(general); again.Room == first.Room {

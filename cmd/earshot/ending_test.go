@@ -62,7 +62,7 @@ func speechless(t *testing.T) (address string, asked func() bool) {
 	})
 	t.Cleanup(func() {
 		l.Close()
-		accepting.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of the server", accepting.Wait)
 		for _, c := range conns {
 			c.Close()
 		}
@@ -193,7 +193,7 @@ func TestASecondSignalKills(t *testing.T) {
 		return err != nil
 	})
 	d.Process.Signal(syscall.SIGTERM)
-	<-d.done
+	testkit.Receive(t, testkit.Patience, "the end of the daemon after two signals", d.done)
 	if s := d.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGTERM {
 		t.Errorf("it ended with %v", d.ProcessState)
 	}
@@ -230,7 +230,7 @@ func TestEndsBesideManyStreams(t *testing.T) {
 	})
 	t.Logf("%d streams", len(open))
 	d.ends(syscall.SIGTERM)
-	streams.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the streams", streams.Wait)
 	if code := d.ProcessState.ExitCode(); code != success {
 		t.Errorf("it ended with %d:\n%s", code, d.out.String())
 	}

@@ -480,7 +480,7 @@ func TestForgetKilled(t *testing.T) {
 		case <-time.After(within):
 		}
 		c.Process.Signal(syscall.SIGKILL)
-		<-done
+		testkit.Receive(t, testkit.Patience, "the end of the command that was killed", done)
 		_, err := os.Stat(wish)
 		begun := err == nil
 		if begun {

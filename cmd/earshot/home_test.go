@@ -122,8 +122,12 @@ func (h *home) earshot(in io.Reader, args ...string) result {
 	h.t.Helper()
 	var out, errs bytes.Buffer
 	c := h.command(args...)
-	c.Stdin, c.Stdout, c.Stderr = in, &out, &errs
-	err := c.Run()
+	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = in, &out, &errs, testkit.Patience
+	err := c.Start()
+	if err == nil {
+		defer c.Process.Kill() // if it hangs
+		testkit.Finish(h.t, 5*testkit.Patience, "the end of earshot "+strings.Join(args, " "), func() { err = c.Wait() })
+	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		h.t.Fatal(err)
 	}
@@ -202,5 +206,5 @@ func (h *home) daemon(args ...string) *process {
 // end sends a signal, and waits until the daemon is gone.
 func (p *process) end(s syscall.Signal) {
 	p.Process.Signal(s)
-	<-p.done
+	testkit.Receive(p.t, testkit.Patience, "the end of the daemon", p.done)
 }

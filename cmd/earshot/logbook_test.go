@@ -65,7 +65,7 @@ func TestLogIsBounded(t *testing.T) {
 			}
 		})
 	}
-	writing.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what is written", writing.Wait)
 	now, before := logged(t, path)
 	if len(now) == 0 || len(now) > 1000 || len(before) != 1000 {
 		t.Errorf("there are %d bytes, and %d before", len(now), len(before))
@@ -224,7 +224,7 @@ func TestFollowedLog(t *testing.T) {
 	add("four\n")
 	shows("one\ntwo\nthree\nfour\n")
 	leave()
-	following.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what follows the log", following.Wait)
 }
 
 // TestNoPlaceForALog: what nobody can write to without waiting for others is refused at once,

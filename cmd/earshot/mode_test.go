@@ -42,7 +42,7 @@ func TestAloudMuted(t *testing.T) {
 	})
 	t.Cleanup(func() {
 		leave()
-		house.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of the house", house.Wait)
 		d.close()
 	})
 	captures := func() int {

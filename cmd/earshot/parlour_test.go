@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,7 +124,7 @@ func (who person) sound(t testing.TB, text string) []int16 {
 		return pcm.([]int16)
 	}
 	file := filepath.Join(t.TempDir(), "said.wav")
-	if out, err := exec.Command("flite", "-voice", string(who), "-t", text, "-o", file).CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "flite", "-voice", string(who), "-t", text, "-o", file).CombinedOutput(); err != nil {
 		t.Fatalf("flite: %v: %s", err, out)
 	}
 	wav, err := os.ReadFile(file)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/testkit"
 	actors "earshot/models/voiceprint/cast"
 	"earshot/speakers"
 )
@@ -141,7 +142,7 @@ func (p *party) enrols(who, name string) {
 		p.speaks(who, text)
 		p.reads(verse{name, strings.ReplaceAll(text, ",", ""), 5, "[not to me]"})
 	}
-	r = <-listens
+	r = testkit.Receive(p.t, testkit.Patience, "the end of the enrolment", listens)
 	if r.code != success || !strings.Contains(r.out, "The voice of "+name+" is kept from now on.") || !strings.Contains(r.err, "voice 1: 4 of 4 s") {
 		p.t.Fatalf("it ended with %d: %s%s", r.code, r.out, r.err)
 	}

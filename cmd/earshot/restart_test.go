@@ -83,7 +83,7 @@ func TestRestartedInConversation(t *testing.T) {
 			h.name = newer
 		}
 		d = h.daemon()
-		if err := <-posted; err != nil {
+		if err := testkit.Receive(t, testkit.Patience, "the message at the daemon that is back", posted); err != nil {
 			t.Fatalf("round %d: %v", n, err)
 		}
 		testkit.Await(t, soon, "an answer to "+said, func() bool { return h.heard(t)[said] > 0 })

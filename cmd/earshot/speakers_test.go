@@ -63,7 +63,7 @@ func newChoirmaster(t *testing.T, log *slog.Logger) *choirmaster {
 	})
 	m.stop = sync.OnceFunc(func() {
 		leave()
-		house.Wait()
+		testkit.Finish(t, 5*testkit.Patience, "the end of the house", house.Wait)
 		m.d.close()
 	})
 	t.Cleanup(m.stop)

@@ -71,7 +71,7 @@ exec /lib/systemd/systemd --user
 			s.systemctl("exit")
 		}
 		syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		<-done
+		testkit.Receive(t, testkit.Patience, "the end of systemd", done)
 		exec.Command("unshare", "--mount", "sh", "-c", `umount -l /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup
 			find /sys/fs/cgroup/earshot-test-`+strconv.Itoa(s.pid)+` -depth -type d -exec rmdir {} ';'`).Run()
 	})

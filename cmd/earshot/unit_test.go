@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // TestUnit: the unit is what systemd takes, for whatever path and version, and each of
@@ -40,7 +42,7 @@ func TestUnit(t *testing.T) {
 		if err := os.WriteFile(file, []byte(unit(program, 252)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := exec.Command(analyze, "verify", "--user", file)
+		c := testkit.Command(t, analyze, "verify", "--user", file)
 		c.Env = surroundings(dir, dir)
 		if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%s: %v %s", name, err, out)

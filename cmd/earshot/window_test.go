@@ -62,9 +62,9 @@ func (h *home) beginOn(width, height int, args ...string) *window {
 	go func() { w.cmd.Wait(); close(w.done) }()
 	h.t.Cleanup(func() {
 		w.cmd.Process.Kill()
-		<-w.done
+		testkit.Receive(h.t, testkit.Patience, "the end of the command in the window", w.done)
 		user.Close()
-		<-w.shown
+		testkit.Receive(h.t, testkit.Patience, "the last of the screen", w.shown)
 		if h.t.Failed() {
 			h.t.Logf("the window of %v shows\n%s", args, w.text())
 		}

@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/scene"
+	"earshot/internal/testkit"
 )
 
 // edited returns the event of an edit by somebody, at so many minutes past noon.
@@ -305,5 +306,5 @@ func TestRefutedWhileItIsEdited(t *testing.T) {
 			}
 		}
 	})
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of all edits", all.Wait)
 }

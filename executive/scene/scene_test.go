@@ -10,6 +10,7 @@ import (
 
 	"earshot"
 	"earshot/executive/scene"
+	"earshot/internal/testkit"
 )
 
 var (
@@ -91,7 +92,7 @@ func TestSince(t *testing.T) {
 	for n := range 300 {
 		s.Put(scene.Item{Field: scene.Messages, Text: earshot.Text(fmt.Sprint(n)), Visibility: public})
 	}
-	<-more
+	testkit.Receive(t, testkit.Patience, "that there is more", more)
 	items, next, missed, _ := s.For(bob).Since(next)
 	if len(items) != 256 || missed != 44 || next != 300 || string(items[0].Text) != "44" {
 		t.Errorf("%d items, %d missed, next %d, first %q", len(items), missed, next, string(items[0].Text))

@@ -83,6 +83,20 @@ var rules = []rule{
 		"b_test.go:3: sleeps in real time; see testing/synctest and internal/testkit",
 		"internal/testkit/other.go:3: sleeps in real time; see testing/synctest and internal/testkit",
 	}},
+	{"waits are bounded", waitsAreBounded, tree{
+		"a_test.go": "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {\n<-done\nif err := <-done; err != nil {}\n" +
+			"t.Run(\"\", func(t *testing.T) {\n<-done\n})\ngo func() { <-done }()\n<-ctx.Done()\n<-time.After(1)\n<-tick.C\n" +
+			"select {\ncase <-done:\n<-done\ncase v := <-late:\n}\ntestkit.Receive(t, 1, \"\", done)\n}\nfunc fake() { <-done }\n" +
+			"func helper(t testing.TB) { <-done }",
+		"b_test.go": "package a\nimport (\"testing\"; \"testing/synctest\")\nvar _ = synctest.Wait\nfunc TestB(t *testing.T) { <-done }",
+		"c.go":      "package a\nfunc f() { <-done }",
+	}, []string{
+		"a_test.go:4: waits without a bound; see internal/testkit.Receive",
+		"a_test.go:5: waits without a bound; see internal/testkit.Receive",
+		"a_test.go:7: waits without a bound; see internal/testkit.Receive",
+		"a_test.go:15: waits without a bound; see internal/testkit.Receive",
+		"a_test.go:21: waits without a bound; see internal/testkit.Receive",
+	}},
 	{"talk is run", talkIsRun, tree{
 		"a_test.go":             "package a\nfunc TestA() {}\nfunc TestAloud() {}",
 		"cmd/earshot/b_test.go": "package main\nfunc TestAloudB() {}",

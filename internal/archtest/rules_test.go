@@ -85,6 +85,72 @@ func noSleep(h *house) (complaints []string) {
 	return complaints
 }
 
+// waitsAreBounded wants no test to receive from a channel in its own goroutine but in a select,
+// outside simulated time, where a bubble finds out who waits for ever. What is received in a
+// function that it hands to others is left to them, as is what a context or a clock sends.
+func waitsAreBounded(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if !f.test || f.localName("testing/synctest") != "" {
+			continue
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && isGivenATest(fn.Type) {
+				for _, at := range waits(fn.Body) {
+					complaints = append(complaints, h.at(at)+": waits without a bound; see internal/testkit.Receive")
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// isGivenATest reports whether a function is given a test.
+func isGivenATest(fn *ast.FuncType) bool {
+	return slices.ContainsFunc(fn.Params.List, func(p *ast.Field) bool {
+		typ := p.Type
+		if star, ok := typ.(*ast.StarExpr); ok {
+			typ = star.X
+		}
+		sel, ok := typ.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		pkg, ok := sel.X.(*ast.Ident)
+		return ok && pkg.Name == "testing"
+	})
+}
+
+// waits returns where body waits for a channel without a bound, in the goroutine that runs it or
+// in a test within the test.
+func waits(body ast.Node) (found []ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CommClause:
+			for _, s := range n.Body {
+				found = append(found, waits(s)...)
+			}
+			return false
+		case *ast.FuncLit:
+			return isGivenATest(n.Type)
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW && !sendsByItself(n.X) {
+				found = append(found, n)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// sendsByItself reports whether a channel is that of a context or a clock.
+func sendsByItself(ch ast.Expr) bool {
+	if call, ok := ch.(*ast.CallExpr); ok {
+		ch = call.Fun
+	}
+	sel, ok := ch.(*ast.SelectorExpr)
+	return ok && slices.Contains([]string{"Done", "After", "C"}, sel.Sel.Name)
+}
+
 // talkIsRun wants tests of the name by which make race leaves some out only where make
 // aloud runs them.
 func talkIsRun(h *house) (complaints []string) {

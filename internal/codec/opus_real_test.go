@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -97,7 +96,7 @@ var base = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func spoken(t testing.TB, rate int) []int16 {
 	t.Helper()
 	testkit.Need(t, "voice")
-	out, err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
+	out, err := testkit.Command(t, "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
 		"flite=text='please tell me what the weather is like tomorrow':voice=slt", "-ar", strconv.Itoa(rate), "-ac", "1", "-f", "s16le", "-").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +369,7 @@ func TestOpusHelperDies(t *testing.T) {
 	mu.Lock()
 	syscall.Kill(pid, syscall.SIGKILL)
 	mu.Unlock()
-	if err := <-died; !errors.Is(err, helper.ErrDied) {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the helper that was killed", died); !errors.Is(err, helper.ErrDied) {
 		t.Errorf("Run: %v", err)
 	}
 	if err := c.Flush(ctx); !errors.Is(err, helper.ErrGone) {
@@ -389,7 +388,7 @@ func TestOpusHelperDies(t *testing.T) {
 		t.Errorf("the next frame is at %v, %d lost", f.At.Sub(base), f.Lost)
 	}
 	stop()
-	if err := <-died; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the helper", died); err != nil {
 		t.Errorf("Run: %v", err)
 	}
 }

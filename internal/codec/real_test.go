@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"earshot/internal/codec"
 	"earshot/internal/helper"
 	"earshot/internal/helper/helpertest"
+	"earshot/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -58,7 +58,7 @@ func ffmpeg(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	args = append([]string{"-nostdin", "-v", "error", "-y"}, append(args, path)...)
-	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "ffmpeg", args...).CombinedOutput(); err != nil {
 		t.Fatalf("ffmpeg: %v: %s", err, out)
 	}
 	return path
@@ -70,7 +70,7 @@ var tune = []string{"-f", "lavfi", "-i", "aevalsrc=0.3*sin(2*PI*(300+200*t)*t)*(
 // reference is what the ffmpeg command makes of a file.
 func reference(t testing.TB, path string) []int16 {
 	t.Helper()
-	out, err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-i", path, "-vn", "-ac", "1", "-ar", "16000", "-f", "s16le", "-").Output()
+	out, err := testkit.Command(t, "ffmpeg", "-nostdin", "-v", "error", "-i", path, "-vn", "-ac", "1", "-ar", "16000", "-f", "s16le", "-").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

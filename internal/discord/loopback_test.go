@@ -51,7 +51,7 @@ func start(t *testing.T, server *discordtest.Server, bot discordtest.User) (*dis
 	go func() { done <- s.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-done; err != nil {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the session", done); err != nil {
 			t.Errorf("the session ended with %v", err)
 		}
 	})
@@ -137,7 +137,7 @@ func TestLoopbackCall(t *testing.T) {
 	cfg := voice.Config{Place: voice.Place{Guild: server.Guild().ID, Channel: channel.ID}}
 	began, done := make(chan *voice.Call, 1), make(chan error, 1)
 	go func() { done <- s.Call(ctx, cfg, func(c *voice.Call) { began <- c }) }()
-	call := <-began
+	call := testkit.Receive(t, testkit.Patience, "the call", began)
 	in := func() bool {
 		return call.Status().Phase == "in the call" && server.Voices()[bot.ID] == channel.ID && len(server.InCall(channel.ID)) == 1
 	}
@@ -156,7 +156,7 @@ func TestLoopbackCall(t *testing.T) {
 	testkit.Await(t, patience, "the call is joined by the new session", in)
 
 	leave()
-	if err := <-done; err != nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the call", done); err != nil {
 		t.Errorf("leaving is an error: %v", err)
 	}
 	testkit.Await(t, patience, "the channel is left", func() bool { return server.Voices()[bot.ID] == 0 })

@@ -77,7 +77,7 @@ func gather(t testing.TB, cfg discordtest.Config, sides string) *house {
 			logins.Go(func() { h.parties[i] = newNode(h, user) }) // each takes a second
 		}
 	}
-	logins.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the sessions", logins.Wait)
 	for _, p := range h.parties {
 		if p == nil {
 			t.FailNow()
@@ -189,7 +189,7 @@ func newWhole(h *house, user discordtest.User) *ourParty {
 	go func() { done <- s.Run(ctx) }()
 	h.t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := testkit.Receive(h.t, testkit.Patience, "the end of the session", done); err != nil {
 			h.t.Errorf("the session ended: %v", err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"earshot/internal/helper"
+	"earshot/internal/testkit"
 )
 
 // A bench is a real helper that is measured.
@@ -33,7 +34,7 @@ func newBench(b *testing.B, kind string) bench {
 	}()
 	b.Cleanup(func() {
 		stop()
-		if err := <-done; err != nil {
+		if err := testkit.Receive(b, testkit.Patience, "the end of the helper", done); err != nil {
 			b.Error(err)
 		}
 	})
@@ -45,8 +46,12 @@ func (t bench) round(b *testing.B, sent error) {
 	if sent != nil {
 		b.Fatal(sent)
 	}
-	if _, ok := <-t.back; !ok {
-		b.Fatal("the helper is gone")
+	select {
+	case _, ok := <-t.back: // closed when the helper is gone, also one that hung
+		if !ok {
+			b.Fatal("the helper is gone")
+		}
+	case <-b.Context().Done():
 	}
 }
 

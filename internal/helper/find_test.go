@@ -3,10 +3,11 @@ package helper_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // A helper is sought beside the program, then in libexec, then in PATH.
@@ -41,7 +42,7 @@ func TestFind(t *testing.T) {
 			if err := os.Symlink("bin/program", link); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(link)
+			cmd := testkit.Command(t, link)
 			cmd.Env = append(os.Environ(), as+"=finds", "PATH="+filepath.Join(dir, "path"))
 			out, err := cmd.Output()
 			if err != nil {

@@ -196,7 +196,7 @@ func running(t *testing.T, p *helper.Process, h helper.Handler) (stop func() err
 	go func() { done <- p.Run(ctx, h) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
-		return <-done
+		return testkit.Receive(t, testkit.Patience, "the end of the helper", done)
 	})
 	t.Cleanup(func() { stop() })
 	return stop
@@ -567,7 +567,7 @@ func TestNotThere(t *testing.T) {
 }
 
 func TestStartedByHand(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
+	cmd := testkit.Command(t, os.Args[0])
 	cmd.Env = append(os.Environ(), as+"=echo")
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "no use alone") {

@@ -8,6 +8,7 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/helper"
 	"earshot/internal/sound"
+	"earshot/internal/testkit"
 )
 
 // FuzzHelper hands the client whatever a helper may say, while an input and a
@@ -27,7 +28,7 @@ func FuzzHelper(f *testing.F) {
 			defer close(end)
 			c.Run(ctx)
 		}()
-		h := <-m.handler
+		h := testkit.Receive(t, testkit.Patience, "the handler of the card", m.handler)
 		h.Control(helper.Control{Name: sound.SayReady})
 		asked := make(chan struct{})
 		go func() {
@@ -39,7 +40,7 @@ func FuzzHelper(f *testing.F) {
 			h.Sound(helper.Sound{Stream: stream, Data: data})
 		}
 		stop()
-		<-end
-		<-asked
+		testkit.Receive(t, testkit.Patience, "the end of the card", end)
+		testkit.Receive(t, testkit.Patience, "the end of what was asked", asked)
 	})
 }

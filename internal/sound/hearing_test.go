@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,13 +14,14 @@ import (
 	"earshot/internal/audio"
 	"earshot/internal/sound"
 	"earshot/internal/sound/soundtest"
+	"earshot/internal/testkit"
 )
 
 // said returns what the voice of flite says.
 func said(t testing.TB, words string) []int16 {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "said.wav")
-	if out, err := exec.Command("flite", "-voice", "slt", "-t", words, "-o", file).CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "flite", "-voice", "slt", "-t", words, "-o", file).CombinedOutput(); err != nil {
 		t.Fatalf("flite: %v: %s", err, out)
 	}
 	b, err := os.ReadFile(file)

@@ -118,16 +118,16 @@ func (r *rig) suffer(t *testing.T, o outage) {
 		t.Fatal(err)
 	}
 	if o.in {
-		if err := <-captured; !told(err, o.card) {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the capture", captured); !told(err, o.card) {
 			t.Errorf("the capture ended with %v", err)
 		}
 	}
 	if o.out {
-		if err := <-wrote; !told(err, o.card) {
+		if err := testkit.Receive(t, testkit.Patience, "the end of the speech", wrote); !told(err, o.card) {
 			t.Errorf("the speech ended with %v", err)
 		}
-		<-d.over
-		<-out.Lost()
+		testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
+		testkit.Receive(t, testkit.Patience, "the loss of the loudspeaker", out.Lost())
 	}
 	t.Logf("noticed after %v", time.Since(began).Round(time.Millisecond))
 	if err := o.mend(ctx, r); err != nil {
@@ -139,9 +139,9 @@ func (r *rig) suffer(t *testing.T, o outage) {
 	}
 	quiet()
 	out.Close()
-	<-d.over
+	testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
 	if !o.out {
-		<-wrote
+		testkit.Receive(t, testkit.Patience, "the end of the speech", wrote)
 	}
 	for err := range captured {
 		t.Errorf("the capture ended, too: %v", err)

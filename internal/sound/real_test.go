@@ -124,7 +124,7 @@ func (r *rig) supervise() {
 	})
 	r.t.Cleanup(func() {
 		stop()
-		run.Wait()
+		testkit.Finish(r.t, 5*testkit.Patience, "the end of the card", run.Wait)
 		for _, pid := range r.pids {
 			if err := syscall.Kill(pid, 0); err == nil {
 				r.t.Errorf("the helper %d is still there", pid)

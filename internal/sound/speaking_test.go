@@ -37,7 +37,7 @@ func TestRealOutput(t *testing.T) {
 	pcm := counted(2 * audio.Rate)
 	p, d := r.play(ctx, out, pcm)
 	p.Finish()
-	<-d.over
+	testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
 	if at := d.position(); at.Samples != int64(len(pcm)) {
 		t.Errorf("over at %+v, want all", at)
 	}
@@ -72,7 +72,7 @@ func TestRealPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Finish()
-	<-d.over
+	testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
 	all := sounding(settled(t, rec))
 	same(t, "after the pause", tail(all, len(pcm)-at-fade), pcm[at+fade:])
 	fading := tail(all, len(pcm)-at)[:fade]
@@ -101,7 +101,7 @@ func TestRealDuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Finish()
-	<-d.over
+	testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
 	got := sounding(settled(t, rec))
 	if len(got) != len(pcm) || got[0] != 16000 || got[len(got)-1] != 16000 || slices.Min(got) != 4019 {
 		t.Fatalf("%d samples, down to %d; want 12dB less, and all of them", len(got), slices.Min(got))
@@ -127,7 +127,7 @@ func TestRealCut(t *testing.T) {
 		p, d := r.play(ctx, out, counted(audio.Rate/2))
 		heard, began := rec.Len(), time.Now()
 		p.Do(earshot.Cut)
-		<-d.over
+		testkit.Receive(t, testkit.Patience, "the end of what was cut", d.over)
 		told = append(told, time.Since(began))
 		settled(t, rec)
 		got := sounding(rec.PCM(from))
@@ -164,7 +164,7 @@ func TestRealRest(t *testing.T) {
 	})
 	p, d := r.play(ctx, out, counted(audio.Rate))
 	p.Finish()
-	<-d.over
+	testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
 	same(t, "played after the rest", sounding(settled(t, rec)), counted(audio.Rate))
 }
 
@@ -187,7 +187,7 @@ func TestRealSleep(t *testing.T) {
 	}
 	p, d := r.play(ctx, out, counted(audio.Rate))
 	p.Finish()
-	<-d.over
+	testkit.Receive(t, testkit.Patience, "the end of what is played", d.over)
 	if got := d.position().Samples; got != audio.Rate {
 		t.Errorf("%d samples were played, want %d: %v", got, audio.Rate, out.Err())
 	}

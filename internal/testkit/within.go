@@ -1,6 +1,8 @@
 package testkit
 
 import (
+	"context"
+	"os/exec"
 	"runtime"
 	"testing"
 	"time"
@@ -43,4 +45,18 @@ func Finish(t testing.TB, deadline time.Duration, what string, wait func()) {
 func everybody() []byte {
 	stacks := make([]byte, 64<<10)
 	return stacks[:runtime.Stack(stacks, true)]
+}
+
+// Command returns a program that is ended, and fails the test, when it takes longer than any
+// should. It is for what is run to its end, such as by [exec.Cmd.Run].
+func Command(t testing.TB, name string, args ...string) *exec.Cmd {
+	ctx, stop := context.WithTimeout(context.Background(), 5*Patience) // also in what cleans up
+	t.Cleanup(stop)
+	c := exec.CommandContext(ctx, name, args...)
+	c.Cancel = func() error {
+		t.Errorf("waited %v in vain: the end of %s", 5*Patience, name)
+		return c.Process.Kill()
+	}
+	c.WaitDelay = time.Second // for whoever holds its output open
+	return c
 }

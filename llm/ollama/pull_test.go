@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/ollama"
 )
@@ -101,7 +102,7 @@ func TestPullStops(t *testing.T) {
 	if err != enough {
 		t.Errorf("ended with %v", err)
 	}
-	<-gone
+	testkit.Receive(t, testkit.Patience, "the end of the connection", gone)
 }
 
 // FuzzPull: whatever a server sends, a download ends, well only if the server says so, and

@@ -320,7 +320,7 @@ func TestRealTwoAtOnce(t *testing.T) {
 			order.note("long")
 		}
 	}
-	talk.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the short reply", talk.Wait)
 	if got := strings.Join(order.names, " "); got != "short long" {
 		t.Errorf("ended in the order %q", got)
 	}

@@ -347,7 +347,7 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 	}
-	g.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the replies", g.Wait)
 }
 
 func TestProbe(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"earshot"
 	"earshot/internal/helper"
+	"earshot/internal/testkit"
 	"earshot/models/see"
 	"earshot/models/see/wire"
 )
@@ -54,7 +55,7 @@ func FuzzHelper(f *testing.F) {
 			defer close(ended)
 			c.Run(ctx)
 		}()
-		h := <-m.handler
+		h := testkit.Receive(t, testkit.Patience, "the handler of the camera", m.handler)
 		refused := func(err error) {
 			_, fault := errors.AsType[*see.FaultError](err)
 			if err != nil && !errors.Is(err, helper.ErrProtocol) && !fault {
@@ -80,7 +81,7 @@ func FuzzHelper(f *testing.F) {
 			refused(h.Sound(helper.Sound{Stream: stream}))
 		}
 		stop()
-		<-looked
-		<-ended
+		testkit.Receive(t, testkit.Patience, "the end of a look", looked)
+		testkit.Receive(t, testkit.Patience, "the end of the camera", ended)
 	})
 }

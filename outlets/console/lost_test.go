@@ -78,14 +78,14 @@ func TestVanished(t *testing.T) {
 			go func() { said <- s.Say(earshot.Clause{N: 1, Text: "turn"}) }()
 			d.vanish()
 			s.Do(earshot.Resume)
-			return <-said
+			return testkit.Receive(t, testkit.Patience, "the end of what is said", said)
 		}},
 		{"while full", true, -1, func(t *testing.T, d device, s earshot.Speaking, l *listener) error {
 			said := make(chan error, 1)
 			go func() { said <- s.Say(earshot.Clause{Text: earshot.Text(endless)}) }()
 			full(t, l)
 			d.vanish()
-			return <-said
+			return testkit.Receive(t, testkit.Patience, "the end of what is said", said)
 		}},
 		{"before a cut", false, len(first), func(t *testing.T, d device, s earshot.Speaking, _ *listener) error {
 			say(t, s, 0, first)

@@ -176,7 +176,7 @@ func newTheatre(t *testing.T) *theatre {
 		th.Run(ctx, th.call, opus, func(earshot.Outlet) func() { close(entered); return func() {} })
 		return nil
 	})
-	<-entered
+	testkit.Receive(t, testkit.Patience, "the outlet of the call", entered)
 	testkit.Await(t, patience, "a voice, and keys", func() bool {
 		ready, _ := say.Ready()
 		one, other := th.call.Status(), g.call.Status()

@@ -413,12 +413,12 @@ func piped(t *testing.T, input string, r *room, answer func(w *terminal.Terminal
 	}
 	r.on = func(e earshot.Event) { all.Go(func() { answer(w, e) }) }
 	err = newConsole(w).Run(t.Context(), r.emit)
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of all lines", all.Wait)
 	w.Close()
 	for _, f := range []*os.File{in, outTo, errTo} {
 		f.Close()
 	}
-	reading.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the terminal", reading.Wait)
 	outFrom.Close()
 	errFrom.Close()
 	return out, errs, err

@@ -210,7 +210,7 @@ func (s *scene) play(t *testing.T, cfg discord.Config) {
 	go func() { ended <- sense.Run(ctx, s.house.emit) }()
 	s.stop = sync.OnceValue(func() error {
 		cancel()
-		return <-ended
+		return testkit.Receive(t, testkit.Patience, "the end of the sense", ended)
 	})
 	t.Cleanup(func() {
 		if err := s.stop(); err != nil {

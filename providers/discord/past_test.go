@@ -10,6 +10,7 @@ import (
 	"earshot"
 	gateway "earshot/internal/discord"
 	"earshot/internal/discord/discordtest"
+	"earshot/internal/testkit"
 )
 
 // withdrawn returns what was taken back.
@@ -120,7 +121,7 @@ func TestMissedWhilePeopleTalk(t *testing.T) {
 	s.Forget(s.bot.ID) // nothing can be resumed
 	s.Say(s.ann.ID, s.general, "second")
 	s.Drop(s.bot.ID)
-	<-asked
+	testkit.Receive(t, testkit.Patience, "the question for what was missed", asked)
 	s.Say(s.ann.ID, s.general, "third")
 	await(t, "what comes meanwhile", func() bool { return len(s.house.texts("")) == 2 })
 	close(goOn)

@@ -16,6 +16,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
+	"earshot/internal/testkit"
 	"earshot/server/token"
 )
 
@@ -247,7 +248,7 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the tokens", all.Wait)
 	left, err := (&token.Store{Path: path}).List()
 	if err != nil || len(left) != 26 {
 		t.Errorf("%d tokens are left, %v", len(left), err)

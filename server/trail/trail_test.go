@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/internal/testkit"
 	"earshot/server/trail"
 )
 
@@ -161,7 +162,7 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the entries", all.Wait)
 	if some, err := trail.Last(path, 1<<30, every); err != nil || len(some) != 1600 {
 		t.Errorf("%d are written, %v", len(some), err)
 	}

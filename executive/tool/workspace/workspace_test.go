@@ -16,6 +16,7 @@ import (
 	"earshot"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/participants"
 )
@@ -378,7 +379,7 @@ func TestWritingIsWhole(t *testing.T) {
 			t.Fatalf("%d bytes, mixed: %v", len(got), err)
 		}
 	}
-	writers.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what is written", writers.Wait)
 	if all, err := os.ReadDir(d.dir); err != nil || len(all) != 1 {
 		t.Errorf("%d files are left: %v", len(all), err)
 	}

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // The test vectors of the MLS working group, out of the module of the test-time
@@ -27,7 +28,7 @@ func (o octets) reader() *reader { return &reader{whole: o} }
 // vectors reads the cases of our suite, and of none in particular.
 func vectors[T any](t *testing.T, name string) []T {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/thomas-vilte/mls-go").Output()
+	out, err := testkit.Command(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/thomas-vilte/mls-go").Output()
 	if err != nil {
 		t.Fatalf("finding the vectors: %v", err)
 	}

@@ -193,7 +193,7 @@ func TestTwoHearEachOther(t *testing.T) {
 			var both sync.WaitGroup
 			both.Go(func() { ann.say(0, 25) })
 			bob.say(100, 125)
-			both.Wait()
+			testkit.Finish(t, 5*testkit.Patience, "the end of both", both.Wait)
 			bob.hears(ann, 24)
 			ann.hears(bob, 124)
 			if got := bob.of(ann); !slices.Equal(got, numbers(0, 25)) {
@@ -334,7 +334,7 @@ func TestNothingLeavesPlain(t *testing.T) {
 		secure(ann, bob)
 	}
 	close(stop)
-	talk.Wait()
+	testkit.Finish(t, 5*testkit.Patience, "the end of the talk", talk.Wait)
 	plain(t, s)
 	if len(bob.of(ann)) == 0 {
 		t.Error("bob heard nothing")
@@ -393,7 +393,7 @@ func TestSpeakingEvents(t *testing.T) {
 			var both sync.WaitGroup
 			both.Go(func() { ann.say(0, 20) })
 			cid.say(200, 220)
-			both.Wait()
+			testkit.Finish(t, 5*testkit.Patience, "the end of both", both.Wait)
 			bob.hears(ann, 19)
 			bob.hears(cid, 219)
 			if got := bob.of(ann); !slices.Equal(got, numbers(0, 20)) {
@@ -479,7 +479,7 @@ func TestConnectionsEnd(t *testing.T) {
 			var both sync.WaitGroup
 			both.Go(func() { ann.say(50, 60) })
 			bob.say(150, 160)
-			both.Wait()
+			testkit.Finish(t, 5*testkit.Patience, "the end of both", both.Wait)
 			bob.hears(ann, 59)
 			ann.hears(bob, 159)
 			plain(t, s)
@@ -506,7 +506,7 @@ func TestRemovedByAModerator(t *testing.T) {
 	ann := join(t, s, "voice", "ann")
 	s.Disconnect(ann.user.ID)
 	var end *voice.Ended
-	err := <-ann.done
+	err := testkit.Receive(t, testkit.Patience, "the end of the call", ann.done)
 	ann.done <- err
 	if !errors.As(err, &end) || !strings.Contains(end.Why, "removed") {
 		t.Errorf("ended with %v", err)
@@ -519,7 +519,7 @@ func TestNotLetIn(t *testing.T) {
 	s.Refuse(ann.ID, 4017)
 	p := begin(t, s, s.Channel("voice").ID, ann)
 	var end *voice.Ended
-	err := <-p.done
+	err := testkit.Receive(t, testkit.Patience, "the end of the call", p.done)
 	p.done <- err
 	if !errors.As(err, &end) || end.Code != 4017 {
 		t.Errorf("ended with %v", err)

@@ -47,7 +47,7 @@ func answering(t *testing.T, network, address string, do func(net.Conn)) string 
 	}()
 	t.Cleanup(func() {
 		l.Close()
-		<-over
+		testkit.Receive(t, testkit.Patience, "the end of the sound server", over)
 	})
 	return l.Addr().String()
 }

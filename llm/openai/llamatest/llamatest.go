@@ -178,7 +178,7 @@ func (s *Server) answers(ctx context.Context, ended <-chan struct{}) bool {
 func (s *Server) end(t testing.TB, p *exec.Cmd, ended <-chan struct{}) {
 	p.Process.Signal(syscall.SIGINT)
 	late := time.AfterFunc(5*time.Second, func() { syscall.Kill(-p.Process.Pid, syscall.SIGKILL) })
-	<-ended
+	testkit.Receive(t, testkit.Patience, "the end of the server, which was killed", ended)
 	late.Stop()
 	if t.Failed() {
 		t.Logf("the server printed:\n%s", tail(s.log.Bytes()))

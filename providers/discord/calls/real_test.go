@@ -219,7 +219,7 @@ func TestReal(t *testing.T) {
 			for i, g := range guests {
 				speaking.Go(func() { g.says(t, spoken[i]) })
 			}
-			speaking.Wait()
+			testkit.Finish(t, 5*testkit.Patience, "the end of what is said", speaking.Wait)
 			testkit.Await(t, patience, "what they said", func() bool {
 				for _, g := range guests {
 					if words, _ := h.of(g.user.ID); words == "" {
@@ -243,7 +243,7 @@ func TestReal(t *testing.T) {
 			speaking.Go(func() { ann.says(t, spoken[0]) })
 			testkit.Await(t, patience, "ann in mid-sentence", func() bool { return ann.call.Sent() > int64(len(spoken[0])+30) })
 			c.OptOut(ann.user.ID, true)
-			speaking.Wait()
+			testkit.Finish(t, 5*testkit.Patience, "the end of what is said", speaking.Wait)
 			was, _ := h.of(bob.user.ID)
 			bob.says(t, spoken[1])
 			testkit.Await(t, patience, "what bob said", func() bool { now, _ := h.of(bob.user.ID); return now != was })
