@@ -170,3 +170,12 @@ func (r *Reader) Asks(query string, sequence int64) (string, error) {
 	q, err := search.Parse(query, time.Now())
 	return (&finder{r: r, query: q}).match(sequence), err
 }
+
+// Parts returns how many parts the index of words has.
+func (s *Store) Parts(t testing.TB) (n int) {
+	t.Helper()
+	if err := s.archive.db().QueryRowContext(t.Context(), "SELECT count(DISTINCT segid) FROM terms_idx").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

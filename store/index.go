@@ -54,10 +54,12 @@ const (
 
 	// Each step adds a part to the index, and a search looks into each. So some pages of them
 	// are joined each time that so many terms have come, as which a part counts at least: it
-	// takes some milliseconds.
+	// takes some milliseconds, in a transaction of its own behind that of the messages. Where a
+	// step adds very many, as the one that makes the index anew, it is done on the way.
 	joinTerms = 4096
 	joinPages = 64
 	partTerms = 256
+	mostOwed  = 16 * joinTerms
 
 	// sweptTerms is how many stale terms are taken out in one step: it takes some milliseconds.
 	sweptTerms = 64
@@ -141,12 +143,20 @@ func (m *messages) insert(ctx context.Context, tx *sql.Tx, sequence int64, terms
 		return err
 	}
 	m.done += len(terms)
-	if m.owed += len(terms); m.owed < joinTerms {
+	if m.owed += len(terms); m.owed < mostOwed {
 		return nil
 	}
+	return m.join(ctx, tx)
+}
+
+// owes reports whether parts of the index are to be joined.
+func (m *messages) owes() bool { return m.owed >= joinTerms }
+
+// join joins some pages of parts of the index.
+func (m *messages) join(ctx context.Context, tx *sql.Tx) error {
 	m.owed -= joinTerms
 	_, err := tx.ExecContext(ctx, "INSERT INTO terms (terms, rank) VALUES ('merge', ?)", joinPages)
-	return err
+	return odd(err)
 }
 
 // stale returns the terms in the index of what an event has said before, and whether what it

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -186,5 +187,30 @@ func TestImportedPast(t *testing.T) {
 	}
 	if got, err := s.For(zoe).Search(t.Context(), fmt.Sprint("word", victim+1), 5); err != nil || len(got) != 0 {
 		t.Errorf("found %s, %v after it was deleted", texts(got), err)
+	}
+}
+
+// TestPartsAreJoinedBehindTheMessage: who says something long waits for no joining of parts of the
+// index, which is done behind it, in transactions of its own, and keeps up with a flood.
+func TestPartsAreJoinedBehindTheMessage(t *testing.T) {
+	s := open(t, store.Config{})
+	r := rand.New(rand.NewPCG(1, 2))
+	commits := s.CountCommits()
+	_, err := s.Do(t.Context(), func(earshot.View) ([]earshot.Event, error) {
+		return []earshot.Event{said(gibberish(r, earshot.MaxText))}, nil
+	})
+	must(t, err)
+	if n := s.Parts(t); n != 1 {
+		t.Errorf("the message was kept with %d parts of the index", n)
+	}
+	must(t, s.Run(t.Context(), "SELECT 1")) // behind what was left to be done
+	if n := commits.Load(); n != 3 {
+		t.Errorf("it was %d transactions: want the message, one that joins, and ours", n)
+	}
+	for range 60 {
+		add(t, s, said(gibberish(r, earshot.MaxText)))
+	}
+	if n := s.Parts(t); n > 40 {
+		t.Errorf("after a flood there are %d parts", n)
 	}
 }

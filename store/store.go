@@ -148,7 +148,7 @@ func (s *Store) open(ctx context.Context, last past) error {
 	s.archive.pool.Store(readers)
 	s.write = &writer{
 		db: db, path: path, requests: make(chan *request), broken: make(chan error, 1), quit: make(chan struct{}),
-		work: s.archive.index.handled, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
+		work: s.archive.index.handled, owes: s.archive.index.owes, owed: s.join, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
 	}
 	s.doubt(false)
 	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
@@ -359,6 +359,11 @@ func (s *Store) damaged(err error) {
 	case s.write.broken <- err:
 	default: // it will be
 	}
+}
+
+// join joins parts of the index of words.
+func (s *Store) join(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return false, s.archive.index.join(ctx, tx)
 }
 
 // doubt notes that a commit is under way, or over.

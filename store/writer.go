@@ -60,6 +60,11 @@ type writer struct {
 	// mend makes a new file of what can be read of this one, and goes on with that.
 	mend func(ctx context.Context, why error)
 
+	// owes reports whether there is something to be done that no caller waits for, and owed
+	// does a little of it, or fails and has it left.
+	owes func() bool
+	owed step
+
 	// took is told how long each transaction took, or why it could not be done.
 	took func(time.Duration, error)
 
@@ -143,6 +148,7 @@ func (w *writer) run(ctx context.Context) {
 		case r := <-w.requests:
 			for batch := w.gather(w.taken(r)); len(batch) > 0; {
 				batch = batch[w.commit(ctx, batch):]
+				w.tend(ctx)
 			}
 		case <-w.quit:
 			w.mendFirst(ctx)
@@ -157,6 +163,13 @@ func (w *writer) mendFirst(ctx context.Context) {
 	case why := <-w.broken:
 		w.mend(ctx, why)
 	default:
+	}
+}
+
+// tend does what steps have left to be done, each in a transaction of its own.
+func (w *writer) tend(ctx context.Context) {
+	for w.owes() {
+		w.commit(ctx, []*request{{ctx: ctx, step: w.owed, done: make(chan error, 1)}})
 	}
 }
 

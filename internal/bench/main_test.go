@@ -129,7 +129,12 @@ func TestEveryFigure(t *testing.T) {
 			"search a million sentences: a word that others said in private"}},
 		{"flood", false, []string{
 			"flood: commit of 64 KB of random words", "flood: commit of an ordinary message beside it",
-			"flood: commits that take it back", "flood: memory (VmHWM)"}},
+			"flood: commit of 64 KB of random words", "flood: commit of 64 KB of the shortest words", "flood: commit of 64 KB of long words", "flood: commit of 64 KB of one word",
+			"flood: commit of 64 KB of numbers", "flood: commit of 64 KB of Chinese", "flood: commit of 64 KB of Chinese words", "flood: commit of 64 KB of Korean",
+			"flood: commit of 64 KB of Thai", "flood: commit of 64 KB of Hindi", "flood: commit of 64 KB of emoji", "flood: commit of 64 KB of marks on letters",
+			"flood: commit of 64 KB of marks on one letter", "flood: commit of 64 KB of fractions", "flood: commit of 64 KB of eighteen letters in one", "flood: commit of 64 KB of separators",
+			"flood: commit of 64 KB of newlines",
+			"flood: commit where 64 send 64 KB at once", "flood: commits that take it back", "flood: memory of the daemon (VmHWM)"}},
 		{"start", true, []string{
 			"opening a journal of 100,000 events", "opening a journal of 100,000 events, after a kill",
 			"starting with 100,000 events", "starting with 100,000 events, after a kill"}},
