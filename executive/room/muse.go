@@ -271,11 +271,12 @@ func (m *muse) Over(q think.Question, found int, stopped bool) {
 // event is something that came of a thought, for those who may see what it rests on.
 func (m *muse) event(q think.Question, body earshot.Body) earshot.Event {
 	m.mu.Lock()
-	rests := m.restOf(q)
+	rests := *m.restOf(q)
+	rests.sources = slices.Clone(rests.sources)
 	m.mu.Unlock()
 	e := m.room.event(rests.visibility, body)
 	e.Author = m.room.agents()[0].ID
-	e.Sources = alsoRests(slices.Clone(rests.sources), q.About)
+	e.Sources = alsoRests(rests.sources, q.About)
 	if q.By != "" {
 		e.To = []earshot.ParticipantID{q.By}
 	}

@@ -145,7 +145,10 @@ func (r *Room) pondering(_ context.Context, c command.Call) (string, error) {
 	if err := r.mind.Ask(q); err != nil {
 		return "", err
 	}
-	if !r.modelWorks(r.seats[0]) {
+	r.mu.Lock()
+	_, ill := r.faults[modelFault] // which is the main agent's
+	r.mu.Unlock()
+	if ill {
 		return waits, nil
 	}
 	return "I think about it; /think shows how far I am.", nil

@@ -195,6 +195,7 @@ type attic struct {
 	mu  sync.Mutex
 
 	log       bytes.Buffer
+	logger    *slog.Logger
 	forgotten time.Time // when
 	before    map[earshot.EventID]earshot.Event
 	shown     []earshot.Event // afterwards
@@ -211,7 +212,8 @@ func (a *attic) newID() earshot.EventID {
 
 func (a *attic) openStore() {
 	cfg := store.DefaultConfig()
-	cfg.Directory, cfg.Log, cfg.Projections = a.directory, slog.New(slog.NewTextHandler(&a.log, &slog.HandlerOptions{Level: slog.LevelDebug})), []earshot.Projection{remind.Projection{}}
+	a.logger = slog.New(slog.NewTextHandler(&a.log, &slog.HandlerOptions{Level: slog.LevelDebug})) // one, which locks
+	cfg.Directory, cfg.Log, cfg.Projections = a.directory, a.logger, []earshot.Projection{remind.Projection{}}
 	var err error
 	if a.store, err = store.Open(context.Background(), cfg); err != nil {
 		a.t.Fatal(err)
@@ -253,7 +255,7 @@ func (a *attic) open() {
 	scenery := func(context.Context) ([]earshot.Event, error) { return a.all(), nil }
 	a.room = room.New(room.Config{
 		ID: earshot.Desk, Settings: func() executive.Config { return set }, People: a.people, Journal: a.store, Model: &llm.Scheduler{Engine: a.model},
-		Past: a.all(), Agenda: agenda, Scenery: scenery, Now: time.Now, NewID: a.newID, Log: slog.New(slog.NewTextHandler(&a.log, nil)),
+		Past: a.all(), Agenda: agenda, Scenery: scenery, Now: time.Now, NewID: a.newID, Log: a.logger,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
