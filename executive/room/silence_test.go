@@ -128,6 +128,7 @@ func TestThinkWithoutAModel(t *testing.T) {
 				} else if want > 0 && !strings.Contains(told[want-1], " → "+map[bool]string{true: "start it", false: "choose a smaller model, or raise executive.llm.first_token_seconds"}[tt.trouble.Err == absent.Err]) && !strings.Contains(told[0], "pull it") {
 					t.Errorf("it is told without a cure: %q", told)
 				}
+				synctest.Wait() // it may be asked again just now
 				if n := strings.Count(h.logged.String(), "a stretch of thought failed"); tt.kept && n != 1 {
 					t.Errorf("the log has it %d times", n)
 				}
