@@ -229,7 +229,7 @@ func TestWrittenWhileMended(t *testing.T) {
 	}
 	testkit.Await(t, 30*time.Second, "the journal to be mended", func() bool { return strings.Contains(heard.heard(), "store.salvaged") })
 	must(t, errorOf(st))
-	must(t, <-done)
+	must(t, testkit.Receive(t, 30*time.Second, "the writer to end", done))
 	for i := range 200 {
 		if found, err := st.For(everybody).Search(t.Context(), fmt.Sprintf("meanwhile%d", i), 9); err != nil || len(found) != 1 {
 			t.Fatalf("meanwhile%d is found %d times, %v", i, len(found), err)

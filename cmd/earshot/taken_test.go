@@ -69,7 +69,7 @@ func TestPostings(t *testing.T) {
 			t.Errorf("kept is %q", string(is))
 		}
 		d.Process.Kill()
-		<-d.done
+		testkit.Receive(t, soon, "the end of the daemon", d.done)
 		d = h.daemon()
 	}
 	if n := strings.Count(h.earshot(nil, "history").out, "the harp is"); n != 2 {
@@ -100,7 +100,7 @@ func TestSaySuperseded(t *testing.T) {
 	if code, said := h.delivers("", "and what is mine?"); code != 200 {
 		t.Fatal(said)
 	}
-	if r := <-ended; r.code != failed || !strings.Contains(r.err, "there is no reply") || r.out != "" {
+	if r := testkit.Receive(t, soon, "the end of say", ended); r.code != failed || !strings.Contains(r.err, "there is no reply") || r.out != "" {
 		t.Errorf("it ended with %d and printed %q and %q", r.code, r.out, r.err)
 	}
 }

@@ -70,6 +70,10 @@ func (w *wedged) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 		io.WriteString(out, `{"capabilities":["completion"]}`)
 		return
 	}
+	if in.URL.Path == "/api/ps" {
+		io.WriteString(out, `{"models":[{"name":"m:latest"}]}`)
+		return
+	}
 	var chat api.ChatRequest
 	json.NewDecoder(in.Body).Decode(&chat)
 	if w.note(chat) {
