@@ -48,13 +48,20 @@ func (s *Store) CountCommits() *atomic.Int64 {
 // Waiting returns how many callers the writer has not taken yet.
 func (s *Store) Waiting() int64 { return s.write.waiting.Load() }
 
-// AwaitCallers waits until n goroutines wait to be taken by the writer.
+// AwaitCallers waits until n goroutines stand in the channel that the writer takes callers
+// from: one that is only on its way there would be taken with the next.
 func AwaitCallers(t testing.TB, n int) {
 	t.Helper()
-	testkit.Await(t, 10*time.Second, "callers to wait for the writer", func() bool {
+	testkit.Await(t, testkit.Patience, "callers to wait for the writer", func() bool {
 		buf := make([]byte, 1<<20)
-		stacks := string(buf[:runtime.Stack(buf, true)])
-		return strings.Count(stacks, "store.(*writer).do(")+strings.Count(stacks, "store.(*writer).whole(") >= n+1
+		waiting := 0
+		for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			state, _, _ := strings.Cut(stack, "\n")
+			if strings.Contains(state, "[select") && strings.Contains(stack, "store.(*writer).hand(") {
+				waiting++
+			}
+		}
+		return waiting >= n
 	})
 }
 
