@@ -45,6 +45,20 @@ func (s *Store) CountCommits() *atomic.Int64 {
 	return n
 }
 
+// CountChanges counts the transactions of s that change the journal, from now on: not those
+// that join parts of the index behind them.
+func (s *Store) CountChanges() *atomic.Int64 {
+	n := new(atomic.Int64)
+	old := s.write.ended
+	s.write.ended = func(changed bool, errs []error) {
+		if changed {
+			n.Add(1)
+		}
+		old(changed, errs)
+	}
+	return n
+}
+
 // Waiting returns how many callers the writer has not taken yet.
 func (s *Store) Waiting() int64 { return s.write.waiting.Load() }
 
