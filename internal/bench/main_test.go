@@ -126,7 +126,11 @@ func TestEveryFigure(t *testing.T) {
 			"search a million sentences: a word that nobody said", "search a million sentences: where little is said",
 			"search a million sentences: where nothing is said", "search a million sentences: a phrase",
 			"search a million sentences: the beginning of a word", "search a million sentences: somebody's words of a day",
-			"search a million sentences: a word that others said in private"}},
+			"search a million sentences: a word that others said in private",
+			"search a million sentences: guessed by its time that others said it in private: a word",
+			"search a million sentences: guessed by its time that others said it in private: a beginning",
+			"search a million sentences: guessed by its time that others said it in private: a word and a common one",
+			"search a million sentences: guessed by its time that others said it in private: a phrase"}},
 		{"flood", false, []string{
 			"flood: commit of 64 KB of random words", "flood: commit of an ordinary message beside it",
 			"flood: commit of 64 KB of random words", "flood: commit of 64 KB of the shortest words", "flood: commit of 64 KB of long words", "flood: commit of 64 KB of one word",

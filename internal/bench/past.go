@@ -59,6 +59,9 @@ var rareWords = []struct {
 // privateWord is in each message between two, and in no other.
 const privateWord = "zugzwang"
 
+// nowhereWord is as long, begins as it does, and is in none.
+const nowhereWord = "zugzwong"
+
 // newPast returns a past that begins two years ago.
 func newPast(seed uint64) *past {
 	p := &past{random: rand.New(rand.NewPCG(seed, 11)), at: time.Now().Add(-2 * 365 * 24 * time.Hour).Truncate(time.Second)}

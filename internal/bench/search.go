@@ -5,6 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -88,8 +90,24 @@ func searching(ctx context.Context, b bench) (rows []Row, err error) {
 		}
 		rows = append(rows, row("search a million sentences: "+class.name, "ms", o, p, fmt.Sprintf("p95 %s ms", number(worst))).goal("p95", worst, cmp.Or(searchGoals[class.name], 25)))
 	}
-	told, err := b.inferred(ctx, archive.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"stranger"}}))
-	return append(rows, told), err
+	r := archive.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"stranger"}})
+	told, err := b.inferred(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, told)
+	for _, guess := range []struct{ name, private, nowhere string }{
+		{"a word", privateWord, nowhereWord}, {"a beginning", privateWord[:6] + "*", nowhereWord[:6] + "*"},
+		{"a word and a common one", privateWord + " " + p.words[0], nowhereWord + " " + p.words[0]}, {"a phrase", quote(privateWord, p.words[0]), quote(nowhereWord, p.words[0])},
+	} {
+		guessed, err := b.guessed(ctx, r, guess.private, guess.nowhere)
+		if err != nil {
+			return nil, err
+		}
+		guessed.Name = "search a million sentences: guessed by its time that others said it in private: " + guess.name
+		rows = append(rows, guessed)
+	}
+	return rows, nil
 }
 
 // searchGoals are how many milliseconds a search may take that is not answered by the newest of a
@@ -109,8 +127,42 @@ func (b bench) inferred(ctx context.Context, r *store.Reader) (Row, error) {
 			return []float64{inMillis(time.Since(began))}, err
 		}
 	}
-	o, p, err := b.compare(searched(privateWord), searched("zugzwong"))
+	o, p, err := b.compare(searched(privateWord), searched(nowhereWord))
 	return row("search a million sentences: a word that others said in private", "ms", o, p, "bare: one that nobody said"), err
+}
+
+// guessed measures how often somebody guesses right, by which of two searches takes longer, which
+// of them is for what others have said in private, where the other is for what nobody said. The
+// two come one behind the other, either first by chance. Who knows nothing guesses right half of
+// the time; three times in a thousand chance alone takes it beyond the goal.
+func (b bench) guessed(ctx context.Context, r *store.Reader, private, nowhere string) (Row, error) {
+	random := rand.New(rand.NewPCG(5, uint64(len(private))))
+	took := func(query string) (time.Duration, error) {
+		began := time.Now()
+		found, err := r.Search(ctx, query, 20)
+		if err == nil && len(found) > 0 {
+			err = fmt.Errorf("%s is found by a stranger", query)
+		}
+		return time.Since(began), err
+	}
+	n, right := 4*max(b.rounds*b.repeats, 5), 0
+	for range n {
+		queries := [2]string{private, nowhere}
+		first := random.IntN(2)
+		var of [2]time.Duration
+		for _, i := range []int{first, 1 - first} {
+			var err error
+			if of[i], err = took(queries[i]); err != nil {
+				return Row{}, err
+			}
+		}
+		if of[0] > of[1] {
+			right++
+		}
+	}
+	share, chance := 100*float64(right)/float64(n), 300*0.5/math.Sqrt(float64(n))
+	note := fmt.Sprintf("%d of %d guesses", right, n)
+	return (Row{Unit: "%", Ours: Spread{share, share, share}, Note: note}).goal("from 50", math.Round(10*math.Abs(share-50))/10, math.Ceil(10*chance)/10), nil
 }
 
 // quote makes a phrase of words.
