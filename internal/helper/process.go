@@ -75,6 +75,7 @@ func (p *Process) Pid() int { return p.child.cmd.Process.Pid }
 // Run implements [Link].
 func (p *Process) Run(ctx context.Context, h Handler) error {
 	defer p.child.ends.close()
+	defer p.child.hunt.Wait()
 	var log sync.WaitGroup
 	defer log.Wait()
 	log.Go(func() { keep(p.log, p.child.ends.log, p.said) })
@@ -86,6 +87,7 @@ type child struct {
 	cmd  *exec.Cmd
 	ends ends
 	mark brand
+	hunt sync.WaitGroup // for who has left the group
 
 	mu   sync.Mutex
 	dead bool
@@ -127,8 +129,8 @@ func (c *child) killGroup() { unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL) }
 
 // Wait implements [Life]. All pipes are files, so it waits for the process
 // alone, and not for others that hold them open. The group is killed while the
-// process still has its number, which then cannot belong to anybody else, and then
-// whoever left the group.
+// process still has its number, which then cannot belong to anybody else, and whoever left the
+// group from then on.
 func (c *child) Wait(context.Context) error {
 	awaitExit(c.cmd.Process.Pid)
 	c.mu.Lock()
@@ -136,7 +138,7 @@ func (c *child) Wait(context.Context) error {
 	c.dead = true
 	c.mu.Unlock()
 	err := c.cmd.Wait()
-	c.mark.kill()
+	c.hunt.Go(c.mark.kill)
 
 	c.HangUp()
 	until := time.Now().Add(grace) // for its last words, even if somebody keeps the pipes open

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +47,12 @@ func startOf(name, kind string, log io.Writer) (*helper.Process, error) {
 		Log:  slog.New(slog.NewTextHandler(log, nil)),
 	})
 }
+
+// families are as many as there were.
+var families atomic.Int64
+
+// newFamily returns the name of a family that nobody else has, of an earlier run neither.
+func newFamily() string { return fmt.Sprintf("%d-%d", os.Getpid(), families.Add(1)) }
 
 // members returns the processes of a family that run.
 func members(t *testing.T, name string) (all []string) {
@@ -158,7 +165,8 @@ func TestDeaths(t *testing.T) {
 // run runs a helper to its end, and sees to it that nothing is left of it.
 func run(t *testing.T, kind string, h *tape) error {
 	t.Helper()
-	p, err := startOf(t.Name(), kind, nil)
+	name := newFamily()
+	p, err := startOf(name, kind, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +174,7 @@ func run(t *testing.T, kind string, h *tape) error {
 	if exists(p.Pid()) {
 		t.Errorf("the process is still there")
 	}
-	testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, t.Name())) == 0 })
+	testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, name)) == 0 })
 	return err
 }
 
@@ -345,7 +353,8 @@ func TestAsk(t *testing.T) {
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			t.Setenv("LC_KIND", tt.kind) // what a helper gets of the environment
-			t.Setenv("LC_FAMILY", t.Name())
+			name := newFamily()
+			t.Setenv("LC_FAMILY", name)
 			script := filepath.Join(t.TempDir(), "helper")
 			text := "#!/bin/sh\n" + as + `="$LC_KIND" ` + family + `="$LC_FAMILY" exec "$1"` + "\n"
 			if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
@@ -362,7 +371,7 @@ func TestAsk(t *testing.T) {
 			if took > time.Second+slack || len(said) > 1<<20 {
 				t.Errorf("it said %d bytes in %v", len(said), took)
 			}
-			testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, t.Name())) == 0 })
+			testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, name)) == 0 })
 		})
 	}
 }
@@ -376,7 +385,8 @@ func TestLeaving(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			p, err := startOf(t.Name(), kind, nil)
+			name := newFamily()
+			p, err := startOf(name, kind, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -397,7 +407,7 @@ func TestLeaving(t *testing.T) {
 			if exists(p.Pid()) {
 				t.Error("the process is still there")
 			}
-			testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, t.Name())) == 0 })
+			testkit.Await(t, slack, "what it has started to be gone", func() bool { return len(members(t, name)) == 0 })
 		})
 	}
 }
@@ -491,12 +501,12 @@ func TestWhatClientsRefuse(t *testing.T) {
 	}
 }
 
-// startDaemon starts a daemon with one helper, and returns which process that
+// startDaemon starts a daemon with one helper of a family, and returns which process that
 // is.
-func startDaemon(t *testing.T, kind string) (daemon *exec.Cmd, helper int) {
+func startDaemon(t *testing.T, kind, name string) (daemon *exec.Cmd, helper int) {
 	t.Helper()
 	daemon = exec.Command(os.Args[0])
-	daemon.Env = append(os.Environ(), as+"=is a daemon", family+"="+t.Name())
+	daemon.Env = append(os.Environ(), as+"=is a daemon", family+"="+name)
 	daemon.Stdin = strings.NewReader(kind)
 	out, err := daemon.StdoutPipe()
 	if err != nil {
@@ -520,10 +530,11 @@ func TestDaemonDies(t *testing.T) {
 	for _, kind := range []string{"echo", "ignores the end", "reads sound only", "stuck", "echo beside a child", "ignores all beside a child"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			daemon, pid := startDaemon(t, kind)
+			name := newFamily()
+			daemon, pid := startDaemon(t, kind, name)
 			daemon.Process.Kill()
 			began := time.Now()
-			testkit.Await(t, time.Second+slack, "the helper to end", func() bool { return gone(pid) && len(members(t, t.Name())) == 0 })
+			testkit.Await(t, time.Second+slack, "the helper to end", func() bool { return gone(pid) && len(members(t, name)) == 0 })
 			t.Logf("gone after %v", time.Since(began).Round(time.Millisecond))
 		})
 	}
@@ -532,7 +543,7 @@ func TestDaemonDies(t *testing.T) {
 // When the daemon stood still, as with ^Z, that is not the helper's fault.
 func TestDaemonStandsStill(t *testing.T) {
 	t.Parallel()
-	daemon, pid := startDaemon(t, "echo")
+	daemon, pid := startDaemon(t, "echo", newFamily())
 	pass := func() {
 		began := time.Now()
 		testkit.Await(t, time.Minute, "a helper's patience to pass", func() bool {
