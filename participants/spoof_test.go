@@ -206,9 +206,9 @@ func TestNearnessIsMutual(t *testing.T) {
 		name := rapid.OneOf(rapid.StringMatching(`[A-Z][a-z]{1,6}( [a-z]{1,3})?[0-9]?`), rapid.SampledFrom(ordinary)).Filter(usable)
 		a := name.Draw(t, "a")
 		b := rapid.OneOf(name, rapid.Custom(func(t *rapid.T) string { return spoof(t, a, rapid.Bool().Draw(t, "a letter")) })).Draw(t, "b")
-		if participants.Near(a, b) != participants.Near(b, a) || participants.NearAgents(a, b) != participants.NearAgents(b, a) {
+		if participants.Near(a, b) != participants.Near(b, a) || participants.NearMain(a, b) != participants.NearMain(b, a) {
 			t.Errorf("%q and %q: %v and %v, as agents %v and %v", a, b,
-				participants.Near(a, b), participants.Near(b, a), participants.NearAgents(a, b), participants.NearAgents(b, a))
+				participants.Near(a, b), participants.Near(b, a), participants.NearMain(a, b), participants.NearMain(b, a))
 		}
 		if !participants.Near(a, spoof(t, a, false)) {
 			t.Errorf("%q is another beside what is made of it by marks alone", a)
@@ -248,5 +248,35 @@ func TestAgentsOnRecordKeepTheirNames(t *testing.T) {
 		if p, _ := r.Find(a.Name); p.ID != a.ID {
 			t.Errorf("%q is %+v", a.Name, p)
 		}
+	}
+}
+
+// TestAgentsALetterApart: how those who may make agents call them is their choice, as long as
+// none could be taken for the main one.
+func TestAgentsALetterApart(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		main bool
+	}{{"Scout1", false}, {"Scout2", false}, {"Coder", false}, {"Scout", false}, {"Earshot", true}, {"Earshots", true}, {"Ear shott", true}} {
+		if got := participants.NearMain(tt.name, "Earshot"); got != tt.main {
+			t.Errorf("%q could be taken for Earshot: %v, want %v", tt.name, got, tt.main)
+		}
+	}
+	r, err := participants.Open(participants.Setup{
+		Account: earshot.Handle{Provider: "console", ID: "1000"}, AccountName: "Ann", Actors: participants.DefaultConfig(),
+		Agents: []participants.Participant{{ID: participants.Agent, Name: "Earshot", Type: participants.Internal}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func() error { return nil }
+	for i, name := range []string{"Scout1", "Scout2", "Scout"} {
+		id := earshot.ParticipantID(fmt.Sprint("agent", i))
+		if err := r.Introduce(t.Context(), participants.Participant{ID: id, Name: name}, keep); err != nil {
+			t.Errorf("%q beside other agents: %v", name, err)
+		}
+	}
+	if err := r.Introduce(t.Context(), participants.Participant{ID: "other", Name: "Earshott"}, keep); err == nil {
+		t.Error("Earshott is let in beside Earshot")
 	}
 }

@@ -112,8 +112,8 @@ func (n names) same(name string, who earshot.ParticipantID) (earshot.Participant
 }
 
 // near returns somebody else for whom people could take one who is called name, an agent
-// or not: their names look the same, or one is an agent's and the other differs from it
-// by a letter.
+// or not: their names look the same, or one is an agent's and the other, a person's or the
+// main agent's, differs from it by a letter.
 func (n names) near(name string, who earshot.ParticipantID, agent bool) (earshot.ParticipantID, bool) {
 	if other, is := n.same(name, who); is {
 		return other, true
@@ -131,8 +131,8 @@ func (n names) near(name string, who earshot.ParticipantID, agent bool) (earshot
 		return "", false
 	}
 	for other, has := range n.all {
-		if other != who && is.slips(has) && !(n.agents[other] && strings.Contains(is.folded, " ") && strings.Contains(has.folded, " ")) {
-			return other, true // agents of several words are told apart by the others of them
+		if other != who && is.slips(has) && !(n.agents[other] && other != Agent && who != Agent) {
+			return other, true // Scout 1 and Scout 2 are whoever has agents' own choice
 		}
 	}
 	return "", false

@@ -58,11 +58,10 @@ func Near(a, b string) bool {
 	return near
 }
 
-// NearAgents reports whether people could take one of two agents for the other by their
-// names.
-func NearAgents(a, b string) bool {
+// NearMain reports whether people could take an agent for the main one by their names.
+func NearMain(name, main string) bool {
 	n := makeNames()
-	n.add(a, "a", true)
-	_, near := n.near(b, "b", true)
+	n.add(main, Agent, true)
+	_, near := n.near(name, "", true)
 	return near
 }

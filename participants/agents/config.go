@@ -85,11 +85,11 @@ func (c Config) checkName(i int, n Names) error {
 		return field.Errorf("name", "cannot be used: %v", err)
 	}
 	var faults []error
-	if participants.NearAgents(name, n.Main) {
+	if participants.NearMain(name, n.Main) {
 		faults = append(faults, field.Errorf("name", "is %q, which could be taken for the main agent, %q", name, n.Main))
 	}
 	for j, other := range c[:i] {
-		if _, err := participants.CheckAgent(other.Name); err == nil && participants.NearAgents(name, other.Name) {
+		if _, err := participants.CheckAgent(other.Name); err == nil && participants.Near(name, other.Name) {
 			faults = append(faults, field.Errorf("name", "is %q, which could be taken for that of agents[%d], %q", name, j, other.Name))
 		}
 	}
