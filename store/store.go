@@ -151,13 +151,15 @@ func (s *Store) open(ctx context.Context, last past) error {
 		work: s.archive.index.handled, owes: s.archive.index.owes, owed: s.join, doubt: s.doubt, mend: s.mend, ended: s.ended, took: s.took,
 	}
 	s.doubt(false)
-	s.running.Go(func() { s.write.run(context.WithoutCancel(ctx)) })
+	always := context.WithoutCancel(ctx)
+	s.running.Go(func() { s.write.run(always) })
 	if last == died {
 		s.look(ctx, s.damaged)
 	}
 	s.finish(ctx)
-	ctx, s.tidier.giveUp = context.WithCancelCause(context.WithoutCancel(ctx))
-	go s.tidy(ctx) // Close waits for it
+	tidying, giveUp := context.WithCancelCause(always)
+	s.tidier.giveUp = giveUp
+	go s.tidy(tidying) // Close waits for it
 	return nil
 }
 
