@@ -99,8 +99,9 @@ func (r *Room) reserve(in incoming) (en *entry, first bool, err error) {
 }
 
 // reserveWhenFree is reserve, and waits until there is room for a message: who writes one
-// can wait. That it cuts what is being said, it does at once. Waited says that it did.
-func (r *Room) reserveWhenFree(ctx context.Context, in incoming) (en *entry, first, waited bool, err error) {
+// can wait. That it cuts what is being said, it does at once. Waited says that it did, and
+// settle was called then.
+func (r *Room) reserveWhenFree(ctx context.Context, in incoming, settle func()) (en *entry, first, waited bool, err error) {
 	for {
 		en, first, err = r.reserve(in)
 		if err != ErrBusy || in.event.Body.Kind() != earshot.KindMessage {
@@ -108,6 +109,7 @@ func (r *Room) reserveWhenFree(ctx context.Context, in incoming) (en *entry, fir
 		}
 		if !waited {
 			waited = true
+			settle()
 			r.disturb(in)
 		}
 		select {

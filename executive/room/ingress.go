@@ -66,6 +66,8 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if typing.Began { // before it is noted, or what is sent at the same time could take back that, and then not this
 		r.heed(in.signal)
 	}
+	settle := r.beginAdmission()
+	defer settle()
 	if r.stir.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or has to
 	}
@@ -78,6 +80,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	if k := in.event.Body.Kind(); !k.Durable() || k == earshot.KindPresence {
 		r.yield(in)
+		settle()
 		if !typing.Began {
 			r.heedWords(in)
 		}
@@ -106,7 +109,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 		r.cfg.Log.Debug("the agent's own voice came back", "provider", e.From.Provider)
 		return nil
 	}
-	entry, first, waited, err := r.reserveWhenFree(ctx, in)
+	entry, first, waited, err := r.reserveWhenFree(ctx, in, settle)
 	if err != nil {
 		if in.change.again == nil && !waited { // which is asked again by what is kept alone
 			r.disturb(in) // what cannot be kept may still cut
@@ -116,6 +119,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	if first { // and counts as coming, so that the room lets no thought go on before it has it
 		r.yield(in)
 	}
+	settle()
 	switch {
 	case first && entry.passes:
 		r.pass(in)

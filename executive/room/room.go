@@ -220,6 +220,7 @@ type Room struct {
 	becoming sync.Mutex // held by who becomes somebody else
 	arrivals sync.Mutex // held by who comes or goes, until it is queued
 	yielding sync.Mutex // held by who parks the mind, or looks whether it may go on
+	entering entering
 	comings  participants.Announcer
 
 	wake    chan struct{} // something waits

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -85,6 +86,41 @@ func (r *Room) spare() bool {
 	return is.Slots > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
 }
 
+// An entering counts the events whose senders have begun to tell the room of them, and have
+// not yet parked the mind. What the room knows of such an event is incomplete: that somebody
+// types is known before it is known who. The zero value counts none.
+type entering struct {
+	count   atomic.Int32
+	skipped atomic.Bool // the owner looked meanwhile, and has to look again
+}
+
+// beginAdmission has the owner leave the mind as it is until settle is called. Settle may be
+// called more than once.
+func (r *Room) beginAdmission() (settle func()) {
+	r.entering.count.Add(1)
+	done := false
+	return func() {
+		if done {
+			return
+		}
+		done = true
+		if r.entering.count.Add(-1); r.entering.skipped.Swap(false) {
+			r.nudge()
+		}
+	}
+}
+
+// incomplete reports whether an event is being admitted, and has the owner look again
+// afterwards.
+func (e *entering) incomplete() bool {
+	e.skipped.Store(true) // before the count is read, so that whoever lowers it sees this
+	if e.count.Load() > 0 {
+		return true
+	}
+	e.skipped.Store(false)
+	return false
+}
+
 // mull lets the mind think if nobody wants the floor, and parks it otherwise. Who comes
 // to want it meanwhile has it parked afterwards.
 func (r *Room) mull() {
@@ -92,7 +128,8 @@ func (r *Room) mull() {
 	defer r.yielding.Unlock()
 	r.mind.Let(r.thinks())
 	by, taken := r.taken()
-	switch {
+	switch { // only now: an event that was noted before has parked the mind by then, or is found here
+	case r.entering.incomplete():
 	case !taken:
 		r.mind.Release()
 	case !r.spare() && !r.mind.Held():

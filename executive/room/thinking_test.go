@@ -112,6 +112,50 @@ func TestAThoughtSurvivesAnInterruption(t *testing.T) {
 	})
 }
 
+// TestWhoInterruptsAThoughtIsNamed: the owner of the room may look at any moment, also
+// between the two in which it is noted that Ann types and the thought gives way to her.
+func TestWhoInterruptsAThoughtIsNamed(t *testing.T) {
+	for name, interrupt := range map[string]earshot.Body{
+		"a key":     earshot.Typing{Began: true},
+		"a message": earshot.Message{Text: "Hey, what is new?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 100 {
+				synctest.Test(t, func(t *testing.T) {
+					h := thinking(thinks("", strings.Repeat("on ", 100))).open(t.Context())
+					defer h.stop()
+					h.command(t, "think", "Will I finish?")
+					time.Sleep(2500 * time.Millisecond)
+					over := make(chan struct{})
+					for _, bob := range []string{"bob", "carol"} { // who have the owner look
+						go func() {
+							for {
+								select {
+								case <-over:
+									return
+								default:
+								}
+								_ = h.Admit(t.Context(), earshot.Event{From: handle(bob), Via: bob, Body: earshot.Speech{Stage: earshot.VoiceOver}})
+							}
+						}()
+					}
+					err := h.Admit(t.Context(), earshot.Event{From: earshot.Handle{Provider: "console", ID: "ann"}, Via: "console", Body: interrupt})
+					close(over)
+					if err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					for _, e := range h.journal.Events() {
+						if b, is := e.Body.(earshot.Thought); is && b.Cut != nil && b.Cut.By == "" {
+							t.Fatalf("a thought was interrupted by nobody: %q", b.Cut.Signal)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
 // TestAnEmptiedLineInterruptsNothing: the thought goes on without a word of it. So it
 // does after a cough.
 func TestAnEmptiedLineInterruptsNothing(t *testing.T) {
