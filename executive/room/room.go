@@ -217,11 +217,11 @@ type Room struct {
 	wishes int
 	keys   keys
 
-	becoming sync.Mutex // held by who becomes somebody else
-	arrivals sync.Mutex // held by who comes or goes, until it is queued
-	yielding sync.Mutex // held by who parks the mind, or looks whether it may go on
-	entering entering
-	comings  participants.Announcer
+	becoming   sync.Mutex // held by who becomes somebody else
+	arrivals   sync.Mutex // held by who comes or goes, until it is queued
+	yielding   sync.Mutex // held by who parks the mind, or looks whether it may go on
+	admissions admissions
+	comings    participants.Announcer
 
 	wake    chan struct{} // something waits
 	ended   chan ending   // the live turn is over

@@ -86,38 +86,38 @@ func (r *Room) spare() bool {
 	return is.Slots > 1 || cmp.Or(set.Reasoning.Engine, is.Name) != is.Name
 }
 
-// An entering counts the events whose senders have begun to tell the room of them, and have
-// not yet parked the mind. What the room knows of such an event is incomplete: that somebody
-// types is known before it is known who. The zero value counts none.
-type entering struct {
+// Admissions counts the events that are being admitted and have not parked the mind yet.
+// The room knows such an event only in part: that somebody types is noted before the mind
+// is parked in their name. The zero value counts none.
+type admissions struct {
 	count   atomic.Int32
-	skipped atomic.Bool // the owner looked meanwhile, and has to look again
+	skipped atomic.Bool // the owner left the mind as it was, and has to look again
 }
 
-// beginAdmission has the owner leave the mind as it is until settle is called. Settle may be
-// called more than once.
+// beginAdmission keeps the owner from parking or releasing the mind until settle is called.
+// Settle may be called more than once, by one goroutine.
 func (r *Room) beginAdmission() (settle func()) {
-	r.entering.count.Add(1)
-	done := false
+	r.admissions.count.Add(1)
+	settled := false
 	return func() {
-		if done {
+		if settled {
 			return
 		}
-		done = true
-		if r.entering.count.Add(-1); r.entering.skipped.Swap(false) {
+		settled = true
+		if r.admissions.count.Add(-1); r.admissions.skipped.Swap(false) {
 			r.nudge()
 		}
 	}
 }
 
-// incomplete reports whether an event is being admitted, and has the owner look again
-// afterwards.
-func (e *entering) incomplete() bool {
-	e.skipped.Store(true) // before the count is read, so that whoever lowers it sees this
-	if e.count.Load() > 0 {
+// pending reports whether an event is being admitted; if so, the owner is woken when it is
+// settled.
+func (a *admissions) pending() bool {
+	a.skipped.Store(true) // before the count is read, so that whoever lowers it sees this
+	if a.count.Load() > 0 {
 		return true
 	}
-	e.skipped.Store(false)
+	a.skipped.Store(false)
 	return false
 }
 
@@ -129,7 +129,7 @@ func (r *Room) mull() {
 	r.mind.Let(r.thinks())
 	by, taken := r.taken()
 	switch { // only now: an event that was noted before has parked the mind by then, or is found here
-	case r.entering.incomplete():
+	case r.admissions.pending():
 	case !taken:
 		r.mind.Release()
 	case !r.spare() && !r.mind.Held():
