@@ -65,10 +65,10 @@ var kinds = func() map[string]Kind {
 	return m
 }()
 
-// sounding are the phrases that make a speaker stop, as far as they are long enough to be
+// sounding are the phrases that make a speaker stop, or wait, as far as they are long enough to be
 // known by their sounds.
 var sounding = func() (all []heardPhrase) {
-	for _, k := range []Kind{Stop, Quiet} {
+	for _, k := range []Kind{Stop, Quiet, Moment} {
 		for _, p := range phrases[k] {
 			all = append(all, heardPhrase{p, conversation.NewPhrase(p)})
 		}
@@ -82,7 +82,7 @@ type heardPhrase struct {
 }
 
 // Misheard returns the phrase that text, which was said while the agent speaks, is taken for:
-// one that makes a speaker stop and sounds the same but for one sound at most. It is empty if
+// one that makes a speaker stop, or wait, and sounds the same but for one sound at most. It is empty if
 // there is none, or text is a phrase as it is.
 func Misheard(text earshot.Text, agent string) earshot.Text {
 	if len(text) > 80 || Recognise(text, agent) != None {
