@@ -68,16 +68,20 @@ func lettered(said []string) bool {
 const clear = 0.6
 
 // hums reports whether words are made of what "mm-hm" and "uh-huh" are: vowels, breath, and
-// sounds through the nose. Who objects or asks is heard all the same.
+// sounds through the nose. Who objects or asks is heard all the same, also where "no" was heard
+// as a word that sounds like it.
 func hums(text string) bool {
 	for w := range strings.FieldsSeq(text) {
-		if w = plain(w); slices.Contains(halts, w) || questionWords[w] {
+		if w = plain(w); slices.Contains(halts, w) || questionWords[w] || sounds(w) == refusal {
 			return false
 		}
 	}
 	s := sounds(text)
 	return strings.ContainsAny(s, "mnh") && strings.Trim(s, "amnh") == ""
 }
+
+// refusal is how "no" sounds, and "nah", "know" and "now".
+var refusal = sounds("no")
 
 // laughs reports whether a word is laughter, of whatever length.
 func laughs(word string) bool {

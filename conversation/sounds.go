@@ -145,9 +145,9 @@ const (
 )
 
 // Misheard returns with how many of its first words a text that was said after a silence, and goes
-// on with a question, calls the agent: by its name with two other sounds at most, as by "you shot" or
-// "buckshot", if it ends as the name does and has no article before it; or by its name after a "hey"
-// that was misheard by one.
+// on with a question, calls the agent: by its name with another sound, as by "ear short", or with two,
+// as by "you shot" or "buckshot", if it ends as the name does, and without an article before it; or by
+// its name after a "hey" that was misheard by one.
 func (l Listener) Misheard(text earshot.Text, about Attention) int {
 	name := sounds(l.Name)
 	if !about.Rested || len(name) < leastNamed {
@@ -166,7 +166,11 @@ func (l Listener) Misheard(text earshot.Text, about Attention) int {
 	for n := 1; n <= 2 && first+n < len(words); n++ {
 		called := strings.Join(words[first:first+n], " ")
 		heard := sounds(called)
-		if determiners[plain(words[first])] || !strings.HasSuffix(heard, name[len(name)/2:]) || apart(heard, name) > mostMisheard {
+		most := mostMisheard
+		if !strings.HasSuffix(heard, name[len(name)/2:]) {
+			most = 1
+		}
+		if determiners[plain(words[first])] || apart(heard, name) > most {
 			continue
 		}
 		if questions(words[first+n:]) {
