@@ -50,12 +50,10 @@ func (r *Room) cutBy(e earshot.Event) (in incoming, cut bool) {
 
 // keepsCut has the words kept that have cut a reply and that came to nothing, as they were understood.
 func (r *Room) keepsCut(in incoming) {
-	s, _ := in.event.Body.(earshot.Speech)
 	if r.deaf(in.event) {
 		return
 	}
-	in.event.ID = r.cfg.NewID()
-	in.event.To, in.event.Body = nil, earshot.Utterance{Text: s.Words, Confidence: s.Confidence, LikeAgent: s.LikeAgent, Lasted: max(0, r.cfg.Now().Sub(in.event.At))}
+	in.event = r.uttered(in.event)
 	in.to, in.aim, in.amid, in.before, in.held = conversation.Unsure, aim{}, amid{}, "", false
 	in.signal = sent(in.event)
 	en, first, err := r.reserve(in)
@@ -66,6 +64,27 @@ func (r *Room) keepsCut(in incoming) {
 	if first {
 		en.ticket = r.floor.Ticket()
 		r.queue(en)
+	}
+}
+
+// uttered returns words that are still being said as an utterance.
+func (r *Room) uttered(e earshot.Event) earshot.Event {
+	s, _ := e.Body.(earshot.Speech)
+	e.ID, e.To = r.cfg.NewID(), nil
+	e.Body = earshot.Utterance{Text: s.Words, Confidence: s.Confidence, LikeAgent: s.LikeAgent, Lasted: max(0, r.cfg.Now().Sub(e.At))}
+	return e
+}
+
+// leavesCuts has the words kept that have cut a reply and whose end the room does not live to hear.
+func (r *Room) leavesCuts() {
+	r.mu.Lock()
+	left := r.cutters
+	r.cutters = nil
+	r.mu.Unlock()
+	for _, in := range left {
+		if !r.deaf(in.event) {
+			r.unsaved = append(r.unsaved, r.uttered(in.event))
+		}
 	}
 }
 

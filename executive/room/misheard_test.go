@@ -327,6 +327,27 @@ func TestWhatCutIsOnRecord(t *testing.T) {
 	}
 }
 
+// TestWhatCutIsOnRecordAtTheEnd: so it is where the program ends before anybody knows what came of them.
+func TestWhatCutIsOnRecordAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.model.Reply = strings.Repeat("one two three four five six seven ", 20)
+		voiced(t, h)
+		h.admit(t, saidOf("earshot count", 0.9, 0, time.Second))
+		time.Sleep(time.Second)
+		h.admit(t, earshot.Event{From: mic, At: time.Now(), Body: earshot.Speech{Stage: earshot.VoiceWords, Words: "what about the", Confidence: 0.6}})
+		time.Sleep(time.Second)
+		h.stop()
+		said := utterances(h)
+		if last := said[len(said)-1].Body.(earshot.Utterance); len(said) != 2 || last.Text != "what about the" || last.Lasted != time.Second {
+			t.Errorf("on record are %d utterances, the last %q, of %v", len(said), string(last.Text), last.Lasted)
+		}
+		if r := h.replies()[0]; r.Outcome != earshot.Interrupted {
+			t.Errorf("the reply was %s", r.Outcome)
+		}
+	})
+}
+
 // TestFaint: what is understood so little that it is not written down is, where the agent asks back:
 // in its turn and after its name. Anywhere else nothing becomes of it, but where it has cut a reply.
 func TestFaint(t *testing.T) {

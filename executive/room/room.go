@@ -435,6 +435,7 @@ func (r *Room) close(ctx context.Context, thinking *sync.WaitGroup) {
 	for _, q := range r.pending {
 		r.putOff(q)
 	}
+	r.leavesCuts()
 	r.keep(ctx)
 	r.release()
 }
