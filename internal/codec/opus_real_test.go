@@ -55,7 +55,10 @@ func runCoder(t testing.TB) *coder {
 			t.Errorf("Run: %v", err)
 		}
 	})
-	t.Cleanup(func() { stop(); life.Wait() })
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the end of the coder", life.Wait)
+	})
 	c.encode(t, 48000, make([]int16, 1)) // waits for the helper, as Decode does not
 	return c
 }
