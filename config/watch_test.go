@@ -36,7 +36,10 @@ func watch(t *testing.T, path string) *watched {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { stop(); life.Wait() })
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the end of the watch", life.Wait)
+	})
 	// It is not known from outside since when it is watched.
 	testkit.Await(t, soon, "the first look", func() bool {
 		if w.reads.Load() > 1 {

@@ -86,7 +86,10 @@ func live(t testing.TB, run func(context.Context) error) {
 			}
 		}
 	}()
-	t.Cleanup(func() { stop(); <-done })
+	t.Cleanup(func() {
+		stop()
+		testkit.Receive(t, testkit.Patience, "the end of the client", done)
+	})
 }
 
 // mouth returns a synthesiser that runs.

@@ -82,7 +82,7 @@ func TestKilledTerminal(t *testing.T) {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // killed
+			testkit.Finish(t, testkit.Patience, "the end of the terminal that was killed", func() { _ = cmd.Wait() })
 			testkit.Await(t, patience, "the terminal to go", func() bool { return len(h.all()) == 5 })
 			stop()
 			kept := h.all()

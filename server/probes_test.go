@@ -19,7 +19,7 @@ import (
 // probe asks at a socket for a path, and returns the status and the answer.
 func probe(t *testing.T, at, path string) (int, string) {
 	t.Helper()
-	c := &http.Client{Transport: &http.Transport{
+	c := &http.Client{Timeout: patience, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", at)
 		},

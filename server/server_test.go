@@ -522,7 +522,7 @@ func TestEventsResume(t *testing.T) {
 	fill(t, h, 300)
 	var writing sync.WaitGroup
 	writing.Go(func() { fill(t, h, 300) })
-	defer writing.Wait()
+	defer testkit.Finish(t, testkit.Patience, "the writer", writing.Wait)
 	after, seen := int64(0), 0
 	for seen < 600 {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -125,7 +125,8 @@ func killed(t *testing.T, directory string, early bool, after time.Duration) (al
 		}
 		all = append(all, a)
 	}
-	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+	testkit.Finish(t, testkit.Patience, "the end of the child", func() { err = cmd.Wait() })
+	if err == nil || err.Error() != "signal: killed" {
 		t.Fatalf("the child ended with %v", err)
 	}
 	return all

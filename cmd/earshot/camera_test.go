@@ -253,7 +253,13 @@ func TestWhoLooksIsSaid(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { w.Close(); c.Wait(); r.Close(); out.Close() }()
+	defer c.Process.Kill() // if it hangs
+	defer func() {
+		w.Close()
+		testkit.Finish(t, testkit.Patience, "the end of chat", func() { c.Wait() })
+		r.Close()
+		out.Close()
+	}()
 	said := func(what string) {
 		t.Helper()
 		testkit.Await(t, soon, what, func() bool { return strings.Contains(g.read("shown"), what) })

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/server"
 	"earshot/store"
 )
@@ -38,7 +39,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	chance := rand.New(rand.NewPCG(seed, 1))
 	for round := range crashes() {
 		d := h.daemon()
-		load := post(h.client(), round)
+		load := post(t, h.client(), round)
 		delay := time.Duration(chance.IntN(150)) * time.Millisecond
 		select {
 		case <-d.done:
@@ -71,7 +72,7 @@ func TestKilledUnderLoad(t *testing.T) {
 // post lets four clients post one message after the other until the daemon is
 // gone. The function that it returns waits for them, and returns what was
 // acknowledged.
-func post(c *server.Client, round int) (wait func() map[earshot.EventID]earshot.Text) {
+func post(t testing.TB, c *server.Client, round int) (wait func() map[earshot.EventID]earshot.Text) {
 	var mu sync.Mutex
 	acknowledged := make(map[earshot.EventID]earshot.Text)
 	var clients sync.WaitGroup
@@ -90,7 +91,8 @@ func post(c *server.Client, round int) (wait func() map[earshot.EventID]earshot.
 		})
 	}
 	return func() map[earshot.EventID]earshot.Text {
-		clients.Wait()
+		t.Helper()
+		testkit.Finish(t, testkit.Patience, "all who post", clients.Wait)
 		return acknowledged
 	}
 }

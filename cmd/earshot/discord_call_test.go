@@ -89,7 +89,7 @@ func opusOf(t testing.TB, pcm []int16) (packets [][]byte) {
 		err = o.Flush(ctx)
 	}
 	stop()
-	life.Wait()
+	testkit.Finish(t, testkit.Patience, "the end of the coder", life.Wait)
 	if err != nil {
 		t.Fatal(err)
 	}

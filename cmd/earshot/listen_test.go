@@ -72,7 +72,8 @@ func TestListen(t *testing.T) {
 			}
 			testkit.Await(t, soon, "a room that is live", func() bool { return h.mode() == earshot.Live })
 			tt.end(c.Process, w)
-			c.Wait()
+			defer c.Process.Kill() // if it hangs
+			testkit.Finish(t, testkit.Patience, "the end of listen", func() { c.Wait() })
 			if got := c.ProcessState.ExitCode(); got != tt.code {
 				t.Errorf("it ended with %d: %s", got, errs.String())
 			}
@@ -150,7 +151,8 @@ func TestAloudListen(t *testing.T) {
 			p.sounds(hush(1000)) // until the microphone has settled
 			p.sounds(bob.sound(t, "what is the weather like today"))
 			end(c, w)
-			c.Wait()
+			defer c.Process.Kill() // if it hangs
+			testkit.Finish(t, testkit.Patience, "the end of listen", func() { c.Wait() })
 			w.Close()
 			testkit.Await(t, soon, "no capture", captures(0))
 			if p.mode() != earshot.Muted {

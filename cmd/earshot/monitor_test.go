@@ -40,7 +40,7 @@ func (h *home) tmux() *multiplexer {
 }
 
 func (m *multiplexer) command(args ...string) *exec.Cmd {
-	c := exec.Command("tmux", append([]string{"-u", "-S", m.socket, "-f", "/dev/null"}, args...)...)
+	c := testkit.Command(m.t, "tmux", append([]string{"-u", "-S", m.socket, "-f", "/dev/null"}, args...)...)
 	c.Env, c.Dir = m.h.env, m.h.dir
 	return c
 }
@@ -341,6 +341,7 @@ func TestMonitorLinesOverARestart(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	defer c.Process.Kill() // if it hangs
 	w.Close()
 	post := func(text string) {
 		t.Helper()
@@ -351,10 +352,11 @@ func TestMonitorLinesOverARestart(t *testing.T) {
 	read := func(until string) {
 		t.Helper()
 		buf := make([]byte, 1<<10)
+		r.SetReadDeadline(time.Now().Add(testkit.Patience))
 		for !strings.Contains(out.String(), until) {
 			n, err := r.Read(buf)
 			if err != nil {
-				t.Fatalf("it ended with %v:\n%s%s", err, out.String(), errs.String())
+				t.Fatalf("waited in vain for %q: %v:\n%s%s", until, err, out.String(), errs.String())
 			}
 			out.Write(buf[:n])
 		}
@@ -366,7 +368,8 @@ func TestMonitorLinesOverARestart(t *testing.T) {
 	post("number two")
 	read(": number two")
 	r.Close() // nobody reads any more
-	if err := c.Wait(); err != nil {
+	testkit.Finish(t, testkit.Patience, "the end of monitor", func() { err = c.Wait() })
+	if err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 	if strings.Count(out.String(), ": number one") != 1 || !strings.Contains(errs.String(), "; trying again") {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"earshot"
 	"earshot/internal/testkit"
@@ -245,6 +246,7 @@ func TestOutlastsItsTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Process.Kill()
+	defer time.AfterFunc(2*testkit.Patience, func() { c.Process.Kill() }).Stop() // then there is no answer
 	said := bufio.NewScanner(out)
 	for _, text := range []string{"tell me something", "tell me more"} {
 		if _, err := io.WriteString(in, text+"\n"); err != nil {
@@ -262,7 +264,8 @@ func TestOutlastsItsTerminal(t *testing.T) {
 	in.Close()
 	for said.Scan() {
 	}
-	if err := c.Wait(); err != nil {
+	testkit.Finish(t, testkit.Patience, "the end of chat", func() { err = c.Wait() })
+	if err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 	d.end(syscall.SIGTERM)

@@ -558,7 +558,7 @@ func TestReloadEdits(t *testing.T) {
 	r := renovated(t, true)
 	ctx, stop := context.WithCancel(t.Context())
 	var rest sync.WaitGroup
-	defer rest.Wait()
+	defer testkit.Finish(t, testkit.Patience, "who reads the configuration as well", rest.Wait)
 	defer stop()
 	rest.Go(func() {
 		for ctx.Err() == nil {

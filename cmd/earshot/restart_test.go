@@ -37,7 +37,7 @@ func TestRestartedInConversation(t *testing.T) {
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 1))
 	var posting sync.WaitGroup
-	defer posting.Wait()
+	defer testkit.Finish(t, testkit.Patience, "all who post", posting.Wait)
 	defer func() {
 		if t.Failed() {
 			for _, e := range h.events(t)[max(0, len(h.events(t))-14):] {

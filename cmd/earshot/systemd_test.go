@@ -28,7 +28,7 @@ func newSeat(t *testing.T, h *home) *seat {
 			t.Skip("no systemd to try it with: ", err)
 		}
 	}
-	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "unshare", "--mount", "true").CombinedOutput(); err != nil {
 		t.Skipf("no namespace for a systemd of our own: %s", out)
 	}
 	s := &seat{home: h}
@@ -72,7 +72,7 @@ exec /lib/systemd/systemd --user
 		}
 		syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 		testkit.Receive(t, testkit.Patience, "the end of systemd", done)
-		exec.Command("unshare", "--mount", "sh", "-c", `umount -l /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup
+		testkit.Command(t, "unshare", "--mount", "sh", "-c", `umount -l /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup
 			find /sys/fs/cgroup/earshot-test-`+strconv.Itoa(s.pid)+` -depth -type d -exec rmdir {} ';'`).Run()
 	})
 	up := filepath.Join(runtime, "systemd", "private")
@@ -105,7 +105,7 @@ func (s *seat) within(program string, args ...string) (string, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := exec.Command("nsenter", append([]string{"--mount", "--target", strconv.Itoa(s.pid), path}, args...)...)
+	c := testkit.Command(s.t, "nsenter", append([]string{"--mount", "--target", strconv.Itoa(s.pid), path}, args...)...)
 	c.Env, c.Dir = s.env, s.dir
 	out, err := c.CombinedOutput()
 	return string(out), err

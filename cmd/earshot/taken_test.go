@@ -24,7 +24,7 @@ func (h *home) delivers(id earshot.EventID, text string) (int, string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	c := http.Client{Timeout: testkit.Patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", h.socket)
 	}}}
 	resp, err := c.Post("http://localhost/v1/messages", "application/json", bytes.NewReader(body))

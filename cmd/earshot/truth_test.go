@@ -33,7 +33,7 @@ func rendered(t testing.TB, clauses ...string) (r rendition) {
 	ctx, stop := context.WithCancel(t.Context())
 	var life sync.WaitGroup
 	life.Go(func() { voice.Run(ctx) })
-	defer life.Wait()
+	defer testkit.Finish(t, testkit.Patience, "the end of the voice", life.Wait)
 	defer stop()
 	testkit.Await(t, soon, "a voice to compare with", func() bool {
 		ready, _ := voice.Ready()

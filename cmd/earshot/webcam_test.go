@@ -54,7 +54,10 @@ func newStudio(t testing.TB, environ ...string) *studio {
 	ctx, stop := context.WithCancel(context.Background())
 	var playing sync.WaitGroup
 	playing.Go(func() { s.play(ctx) })
-	t.Cleanup(func() { stop(); playing.Wait() })
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the end of the film", playing.Wait)
+	})
 	return s
 }
 
@@ -104,7 +107,12 @@ func (s *studio) attends() {
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { w.Close(); c.Wait(); r.Close() })
+	s.t.Cleanup(func() {
+		w.Close()
+		defer c.Process.Kill() // if it hangs
+		testkit.Finish(s.t, testkit.Patience, "the end of chat", func() { c.Wait() })
+		r.Close()
+	})
 }
 
 // kept returns what cameras noticed that was worth keeping.

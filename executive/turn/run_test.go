@@ -300,7 +300,7 @@ func TestRunUnderFire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-fire
+		testkit.Receive(t, testkit.Patience, "the end of the signals", fire)
 		for k, v := range voices {
 			if reply.Heard[k].Bytes != len(v.Played()) || v.Ends() != 1 {
 				t.Fatalf("round %d: %s played %d bytes, %d are called heard, %d ends", i, v.Called, len(v.Played()), reply.Heard[k].Bytes, v.Ends())

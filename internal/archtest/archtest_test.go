@@ -88,14 +88,25 @@ var rules = []rule{
 			"t.Run(\"\", func(t *testing.T) {\n<-done\n})\ngo func() { <-done }()\n<-ctx.Done()\n<-time.After(1)\n<-tick.C\n" +
 			"select {\ncase <-done:\n<-done\ncase v := <-late:\n}\ntestkit.Receive(t, 1, \"\", done)\n}\nfunc fake() { <-done }\n" +
 			"func helper(t testing.TB) { <-done }",
-		"b_test.go": "package a\nimport (\"testing\"; \"testing/synctest\")\nvar _ = synctest.Wait\nfunc TestB(t *testing.T) { <-done }",
-		"c.go":      "package a\nfunc f() { <-done }",
+		"b_test.go": "package a\nimport (\"testing\"; \"testing/synctest\")\nfunc TestB(t *testing.T) {\n<-done\nsynctest.Wait()\n" +
+			"synctest.Test(t, func(t *testing.T) { <-done })\nt.Run(\"\", func(t *testing.T) { <-done })\n}\n" +
+			"func helper(t testing.TB) { <-done }",
+		"c.go": "package a\nfunc f() { <-done }",
+		"d_test.go": "package a\nimport \"testing\"\nfunc TestD(t *testing.T) {\ncmd.Wait()\ndefer all.Wait()\ndefer func() { <-done }()\n" +
+			"t.Cleanup(func() {\nstop()\n<-done\n})\ngo func() { cmd.Wait() }()\ntestkit.Finish(t, 1, \"\", cmd.Wait)\n" +
+			"select {\ncase <-done:\ncase at := <-time.After(1):\n}\nselect {\ncase <-done:\ndefault:\n}\nf := func() { <-done }\n}",
 	}, []string{
-		"a_test.go:4: waits without a bound; see internal/testkit.Receive",
-		"a_test.go:5: waits without a bound; see internal/testkit.Receive",
-		"a_test.go:7: waits without a bound; see internal/testkit.Receive",
-		"a_test.go:15: waits without a bound; see internal/testkit.Receive",
-		"a_test.go:21: waits without a bound; see internal/testkit.Receive",
+		"a_test.go:4: waits without a bound; see internal/testkit.Receive and Finish",
+		"a_test.go:5: waits without a bound; see internal/testkit.Receive and Finish",
+		"a_test.go:7: waits without a bound; see internal/testkit.Receive and Finish",
+		"a_test.go:13: waits without a bound; see internal/testkit.Receive and Finish",
+		"a_test.go:15: waits without a bound; see internal/testkit.Receive and Finish",
+		"a_test.go:21: waits without a bound; see internal/testkit.Receive and Finish",
+		"b_test.go:4: waits without a bound; see internal/testkit.Receive and Finish",
+		"d_test.go:4: waits without a bound; see internal/testkit.Receive and Finish",
+		"d_test.go:5: waits without a bound; see internal/testkit.Receive and Finish",
+		"d_test.go:6: waits without a bound; see internal/testkit.Receive and Finish",
+		"d_test.go:9: waits without a bound; see internal/testkit.Receive and Finish",
 	}},
 	{"talk is run", talkIsRun, tree{
 		"a_test.go":             "package a\nfunc TestA() {}\nfunc TestAloud() {}",

@@ -85,19 +85,23 @@ func noSleep(h *house) (complaints []string) {
 	return complaints
 }
 
-// waitsAreBounded wants no test to receive from a channel in its own goroutine but in a select,
-// outside simulated time, where a bubble finds out who waits for ever. What is received in a
-// function that it hands to others is left to them, as is what a context or a clock sends.
+// waitsAreBounded wants no test to wait in its own goroutine without a bound, for a channel, a
+// process or others, outside simulated time, where a bubble finds out who waits for ever. What a
+// function waits for that a test hands to others is left to them, as is what a context or a
+// clock sends.
 func waitsAreBounded(h *house) (complaints []string) {
 	for _, f := range h.files {
-		if !f.test || f.localName("testing/synctest") != "" {
-			continue
-		}
+		simulated := f.localName("testing/synctest")
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && isGivenATest(fn.Type) {
-				for _, at := range waits(fn.Body) {
-					complaints = append(complaints, h.at(at)+": waits without a bound; see internal/testkit.Receive")
-				}
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !f.test || fn.Body == nil || !isGivenATest(fn.Type) {
+				continue
+			}
+			if simulated != "" && !strings.HasPrefix(fn.Name.Name, "Test") {
+				continue // whoever calls it may be in a bubble
+			}
+			for _, at := range waits(fn.Body, simulated) {
+				complaints = append(complaints, h.at(at)+": waits without a bound; see internal/testkit.Receive and Finish")
 			}
 		}
 	}
@@ -120,18 +124,38 @@ func isGivenATest(fn *ast.FuncType) bool {
 	})
 }
 
-// waits returns where body waits for a channel without a bound, in the goroutine that runs it or
-// in a test within the test.
-func waits(body ast.Node) (found []ast.Node) {
+// waits returns where body waits without a bound, in the goroutine that runs it, as that is left,
+// or in a test within the test. In a file that knows simulated time by a name, that may be a
+// bubble, and is left out.
+func waits(body ast.Node, simulated string) (found []ast.Node) {
+	own := make(map[ast.Node]bool) // functions that the same goroutine calls
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.SelectStmt:
+			if !slices.ContainsFunc(n.Body.List, endsByItself) {
+				found = append(found, n)
+			}
 		case *ast.CommClause:
 			for _, s := range n.Body {
-				found = append(found, waits(s)...)
+				found = append(found, waits(s, simulated)...)
 			}
 			return false
+		case *ast.DeferStmt:
+			own[n.Call.Fun] = true
+		case *ast.CallExpr:
+			sel, ok := n.Fun.(*ast.SelectorExpr)
+			if !ok {
+				break
+			}
+			of, _ := sel.X.(*ast.Ident)
+			switch {
+			case sel.Sel.Name == "Cleanup" && len(n.Args) == 1:
+				own[n.Args[0]] = true
+			case sel.Sel.Name == "Wait" && len(n.Args) == 0 && (of == nil || of.Name != simulated):
+				found = append(found, n)
+			}
 		case *ast.FuncLit:
-			return isGivenATest(n.Type)
+			return own[n] || isGivenATest(n.Type) && simulated == ""
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW && !sendsByItself(n.X) {
 				found = append(found, n)
@@ -140,6 +164,23 @@ func waits(body ast.Node) (found []ast.Node) {
 		return true
 	})
 	return found
+}
+
+// endsByItself reports whether a case of a select is taken at the latest when a context or a
+// clock says so.
+func endsByItself(s ast.Stmt) bool {
+	c := s.(*ast.CommClause)
+	if c.Comm == nil {
+		return true
+	}
+	ends := false
+	ast.Inspect(c.Comm, func(n ast.Node) bool {
+		if u, ok := n.(*ast.UnaryExpr); ok && u.Op == token.ARROW {
+			ends = ends || sendsByItself(u.X)
+		}
+		return true
+	})
+	return ends
 }
 
 // sendsByItself reports whether a channel is that of a context or a clock.

@@ -21,6 +21,7 @@ import (
 
 	"earshot/internal/discord/discordtest"
 	"earshot/internal/discord/peers"
+	"earshot/internal/testkit"
 )
 
 // A goPeer is a third implementation of the encryption, in a voice client that is just
@@ -106,7 +107,7 @@ func (p *goPeer) leave() {
 	}
 	_ = p.line.Move(context.Background(), p.h.Guild().ID, 0, false, false)
 	l.stop()
-	l.wg.Wait()
+	testkit.Finish(p.h.t, testkit.Patience, "the end of a connection", l.wg.Wait)
 	_ = l.dave.Close()
 	_ = l.dave.WaitShutdown(context.Background())
 }

@@ -228,7 +228,10 @@ func (p *ourParty) join(channel uint64) {
 	done, begun := make(chan struct{}), make(chan struct{})
 	p.mu.Lock()
 	p.ended = nil
-	p.end = func() { cancel(); <-done }
+	p.end = func() {
+		cancel()
+		testkit.Receive(p.h.t, testkit.Patience, "the end of the call", done)
+	}
 	p.mu.Unlock()
 	go func() {
 		defer close(done)
@@ -246,6 +249,8 @@ func (p *ourParty) join(channel uint64) {
 	case <-begun:
 	case <-done:
 		p.h.t.Errorf("%s is in no call: %v", p.user.Name, p.ended)
+	case <-time.After(testkit.Patience):
+		p.h.t.Fatalf("waited in vain: the call of %s", p.user.Name)
 	}
 }
 
@@ -290,7 +295,10 @@ func (p *ourParty) play(tag byte) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.h.t.Context()))
 	done := make(chan struct{})
 	p.mu.Lock()
-	p.quiet = func() { cancel(); <-done }
+	p.quiet = func() {
+		cancel()
+		testkit.Receive(p.h.t, testkit.Patience, "the end of what is played", done)
+	}
 	p.mu.Unlock()
 	go func() {
 		defer close(done)

@@ -391,7 +391,7 @@ func TestLeaving(t *testing.T) {
 				t.Fatal(err)
 			}
 			var sending sync.WaitGroup
-			defer sending.Wait()
+			defer testkit.Finish(t, testkit.Patience, "who sends", sending.Wait)
 			sending.Go(func() {
 				for p.SendSound(0, make([]byte, 1000)) == nil {
 				}
@@ -431,7 +431,7 @@ func TestDeafHelper(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sending sync.WaitGroup
-	defer sending.Wait()
+	defer testkit.Finish(t, testkit.Patience, "who sends", sending.Wait)
 	sending.Go(func() {
 		var err error
 		for err == nil {
@@ -457,7 +457,7 @@ func TestControlOvertakesSound(t *testing.T) {
 	var h tape
 	stop := running(t, p, h.handler())
 	var sending sync.WaitGroup
-	defer sending.Wait()
+	defer testkit.Finish(t, testkit.Patience, "who sends", sending.Wait)
 	defer stop()
 	sending.Go(func() {
 		for p.SendSound(0, make([]byte, helper.MaxSound)) == nil {
@@ -517,7 +517,7 @@ func startDaemon(t *testing.T, kind, name string) (daemon *exec.Cmd, helper int)
 	}
 	t.Cleanup(func() {
 		daemon.Process.Kill()
-		daemon.Wait()
+		testkit.Finish(t, testkit.Patience, "the end of the daemon", func() { daemon.Wait() })
 	})
 	if _, err := fmt.Fscan(out, &helper); err != nil {
 		t.Fatal(err)

@@ -721,7 +721,7 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	end := make(chan error, 1)
 	go func() { end <- c.Run(ctx) }()
-	h := <-m.handler
+	h := testkit.Receive(t, testkit.Patience, "the card to begin", m.handler)
 	say(t, h, sound.SayReady, nil)
 	open := func(number uint32, open func() error) {
 		opened := make(chan error, 1)
@@ -729,7 +729,7 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 		testkit.Await(t, soon, "the stream is asked for", func() bool {
 			return h.Control(helper.Control{Name: sound.SayOpened, Body: fmt.Appendf(nil, `{"number":%d}`, number)}) == nil
 		})
-		if err := <-opened; err != nil {
+		if err := testkit.Receive(t, testkit.Patience, "the stream", opened); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -754,5 +754,5 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a frame", n)
 	}
 	stop()
-	<-end
+	testkit.Receive(t, testkit.Patience, "the end of the card", end)
 }

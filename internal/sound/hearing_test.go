@@ -44,7 +44,7 @@ func TestRealInput(t *testing.T) {
 	words := said(t, "the tide comes in twice a day, and nobody has to ask for it")
 	in := r.input(ctx, "")
 	var player sync.WaitGroup
-	defer player.Wait()
+	defer testkit.Finish(t, testkit.Patience, "who plays", player.Wait)
 	player.Go(func() {
 		if err := r.server.Play(ctx, words); err != nil {
 			t.Error(err)
@@ -119,7 +119,7 @@ func TestRealOwn(t *testing.T) {
 	in := r.input(ctx, "")
 	out := r.output(ctx, "")
 	var player sync.WaitGroup
-	defer player.Wait()
+	defer testkit.Finish(t, testkit.Patience, "who plays", player.Wait)
 	words := said(t, "somebody speaks all the time, while the loudspeaker says something else, and nobody is taken for an echo")
 	var first, second <-chan struct{} // closed when the speech is over
 	speak := func() <-chan struct{} {
@@ -127,7 +127,11 @@ func TestRealOwn(t *testing.T) {
 		player.Go(func() {
 			p, d := r.play(ctx, out, tone(audio.Rate))
 			p.Finish()
-			<-d.over
+			select {
+			case <-d.over:
+			case <-ctx.Done():
+				t.Error("waited in vain: the end of a speech")
+			}
 			close(over)
 		})
 		return over

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot/internal/audio"
+	"earshot/internal/testkit"
 )
 
 // still is how long somebody is without the processor.
@@ -52,7 +53,7 @@ func (r *rig) heard(t *testing.T, words []int16, amid func()) (heard []int16) {
 	ctx, stop := context.WithTimeout(t.Context(), soon)
 	defer stop()
 	var player sync.WaitGroup
-	defer player.Wait()
+	defer testkit.Finish(t, testkit.Patience, "who plays", player.Wait)
 	begin := sync.OnceFunc(func() {
 		player.Go(func() {
 			if err := r.server.Play(ctx, words); err != nil {

@@ -77,9 +77,9 @@ func startChild(t *testing.T) *child {
 	c.reading.Go(c.read)
 	t.Cleanup(func() {
 		c.cmd.Process.Kill()
-		c.cmd.Wait()
+		testkit.Finish(t, testkit.Patience, "the end of the child", func() { c.cmd.Wait() })
 		c.user.Close()
-		c.reading.Wait()
+		testkit.Finish(t, testkit.Patience, "the last of what it shows", c.reading.Wait)
 	})
 	c.await(t, "> ", 1)
 	return c

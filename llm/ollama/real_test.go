@@ -301,7 +301,7 @@ func TestRealTwoAtOnce(t *testing.T) {
 
 	var order ended
 	var talk sync.WaitGroup
-	defer talk.Wait()
+	defer testkit.Finish(t, 5*testkit.Patience, "the short reply", talk.Wait)
 	begun := false
 	long, stop := context.WithTimeoutCause(ctx, whole, errNoEnd)
 	defer stop()

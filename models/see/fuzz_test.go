@@ -74,6 +74,8 @@ func FuzzHelper(f *testing.F) {
 		select {
 		case <-m.asked:
 		case <-ended: // it has, if it refused
+		case <-time.After(testkit.Patience):
+			t.Fatal("waited in vain: the camera to be asked, or to end")
 		}
 		for range 2 {
 			refused(h.Control(helper.Control{Name: name, Body: body}))

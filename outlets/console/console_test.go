@@ -305,7 +305,7 @@ func TestManyOpen(t *testing.T) {
 			s.Finish()
 		})
 	}
-	all.Wait()
+	testkit.Finish(t, testkit.Patience, "all who speak", all.Wait)
 	p.close(t)
 	if n := len(ends); n != many {
 		t.Errorf("%d speeches have %d ends", many, n)
@@ -335,7 +335,7 @@ func TestPause(t *testing.T) {
 		} else {
 			s.Do(earshot.Resume)
 		}
-		<-said
+		testkit.Receive(t, testkit.Patience, "the end of what is said", said)
 		testkit.Await(t, patience, "the end", func() bool { _, ok := l.ended(); return ok })
 		testkit.Await(t, patience, "the picture "+want+", not "+w.Screen(), func() bool { return w.Screen() == want })
 	}
@@ -383,7 +383,7 @@ func TestCutOfAStoppedTerminal(t *testing.T) {
 	default:
 	}
 	s.Do(earshot.Cut)
-	<-said
+	testkit.Receive(t, testkit.Patience, "the end of what is said", said)
 	end, ok := l.ended()
 	if !ok || end.Byte == 0 || end.Byte >= len(text) {
 		t.Fatalf("ended at byte %d of %d: %v", end.Byte, len(text), ok)
@@ -623,7 +623,7 @@ func TestSettles(t *testing.T) {
 		default:
 		}
 		c.Show(earshot.Event{ID: "1", Body: body})
-		<-settled
+		testkit.Receive(t, testkit.Patience, "the message to be settled", settled)
 		p.close(t)
 	}
 }

@@ -28,7 +28,7 @@ func TestTextReal(t *testing.T) {
 	session := rest.New(rest.Config{Token: field.Secret(bot.Token), Base: server.Base(), HTTP: &http.Client{Transport: own}})
 
 	var works sync.WaitGroup
-	defer works.Wait()
+	defer testkit.Finish(t, testkit.Patience, "the outlets", works.Wait)
 	var rooms []discordtest.Channel
 	for i := range 10 {
 		rooms = append(rooms, server.AddChannel(discordtest.Channel{Name: fmt.Sprint("room-", i)}))

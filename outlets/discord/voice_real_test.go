@@ -131,7 +131,10 @@ func perform(t *testing.T, run func(context.Context) error) {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { stop(); running.Wait() })
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the end of a part", running.Wait)
+	})
 }
 
 // A theatre is a real voice in an encrypted call, and a guest who decodes it.

@@ -20,6 +20,7 @@ import (
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/playback/playbacktest"
 	"earshot/internal/sound"
+	"earshot/internal/testkit"
 	"earshot/models/tts"
 	"earshot/outlets/loudspeaker"
 )
@@ -543,7 +544,7 @@ func TestPositionsCostNothing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	<-entered
+	testkit.Receive(t, testkit.Patience, "the loudspeaker to enter the room", entered)
 	s, err := l.Open(ctx, earshot.Opening{}, func(earshot.Heard) {})
 	if err != nil {
 		t.Fatal(err)
@@ -556,7 +557,7 @@ func TestPositionsCostNothing(t *testing.T) {
 		t.Errorf("a position allocates %v times", n)
 	}
 	stop()
-	running.Wait()
+	testkit.Finish(t, testkit.Patience, "the end of the loudspeaker", running.Wait)
 }
 
 // TestFickle: without a voice the loudspeaker is not in the room, so that no

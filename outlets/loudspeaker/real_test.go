@@ -104,7 +104,10 @@ func perform(t *testing.T, run func(context.Context) error) {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { stop(); running.Wait() })
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the end of a part", running.Wait)
+	})
 }
 
 // TestRealCut: of a real voice on a sound card that is cut, those words are told

@@ -582,7 +582,7 @@ func TestWhole(t *testing.T) {
 			}
 			defer in.Close()
 			var feeding sync.WaitGroup
-			defer feeding.Wait()
+			defer testkit.Finish(t, testkit.Patience, "who types to be rid of it", feeding.Wait)
 			feeding.Go(func() { io.WriteString(feed, tt.in); feed.Close() })
 			null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 			if err != nil {

@@ -51,7 +51,7 @@ func TestReal(t *testing.T) {
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
-	defer parts.Wait()
+	defer testkit.Finish(t, testkit.Patience, "the end of the parts", parts.Wait)
 	defer stop()
 	for _, run := range []func(context.Context) error{
 		card.Run, say.Run, rec.Run, func(ctx context.Context) error { return mic.Run(ctx, r.emit) },

@@ -51,7 +51,7 @@ func TestNamesAreBounded(t *testing.T) {
 		all.Go(func() { n.Name(id(i)) })
 		n.Learn(map[earshot.ParticipantID]string{id(i): "x"})
 	}
-	all.Wait()
+	testkit.Finish(t, testkit.Patience, "all who look up names", all.Wait)
 	for i := range 2 * most {
 		if got := n.Name(id(i)); (got == "x") != (i >= most) {
 			t.Fatalf("number %d is called %q", i, got)

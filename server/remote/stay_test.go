@@ -202,7 +202,7 @@ func TestConnectionIsReset(t *testing.T) {
 	if err := errors.Join(far.(*net.TCPConn).SetLinger(0), far.Close()); err != nil { // a reset
 		t.Fatal(err)
 	}
-	if err := <-done; err == nil {
+	if err := testkit.Receive(t, testkit.Patience, "the end of the session", done); err == nil {
 		t.Error("a reset was taken for leaving")
 	}
 	if got, want := r.heard.String(), came+", parlour uid7/ann says hello, "+went; got != want {

@@ -14,6 +14,7 @@ import (
 
 	"earshot/internal/discord/dave"
 	"earshot/internal/discord/mls"
+	"earshot/internal/testkit"
 )
 
 // together returns a world in which some are in a call, encrypted.
@@ -703,7 +704,7 @@ func TestAtOnce(t *testing.T) {
 	}
 	p.s.Close()
 	close(done)
-	group.Wait()
+	testkit.Finish(t, testkit.Patience, "all who use the session", group.Wait)
 }
 
 // FuzzBinary gives a member of a call any message: it may refuse it, and never sends

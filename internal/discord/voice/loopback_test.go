@@ -90,7 +90,7 @@ func beginAs(t *testing.T, s *discordtest.Server, channel uint64, user discordte
 // leave ends the call and waits for it.
 func (p *party) leave() {
 	p.stop()
-	err := <-p.done
+	err := testkit.Receive(p.t, testkit.Patience, "the end of the call", p.done)
 	p.done <- err
 }
 

@@ -68,7 +68,10 @@ func perform(t *testing.T, run func(context.Context) error) {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { stop(); running.Wait() })
+	t.Cleanup(func() {
+		stop()
+		testkit.Finish(t, testkit.Patience, "the end of a part", running.Wait)
+	})
 }
 
 // records returns texts as a synthetic voice says them, as Opus frames of 20 ms.
