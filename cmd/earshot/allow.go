@@ -91,6 +91,7 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 		fmt.Fprintf(a.printed(), "\nIt holds now, and is asked again.\n%v\n\n", err)
 		return insists, nil
 	}
+	cfg.File = file // which says it from now on
 	fmt.Fprintf(a.printed(), "\nKept, and to be changed, in\n%s.\n\n", short(file))
 	return nil, nil
 }

@@ -62,6 +62,9 @@ func TestPermits(t *testing.T) {
 			w.await("✓ privacy "+tt.screen, 1)
 			w.types("\r")
 			w.await(">", 1)
+			if log := h.read("state/earshot/earshot.log"); strings.Contains(log, "nobody has said") || strings.Contains(w.text(), "to allow it, set to true") {
+				t.Errorf("what was answered counts as said by nobody: the window shows\n%s\nand the log has\n%s", w.text(), log)
+			}
 			w.says("/exit")
 			if code := w.ended(); code != success {
 				t.Errorf("it ends with %d", code)
