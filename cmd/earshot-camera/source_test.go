@@ -157,7 +157,7 @@ func TestOverHTTP(t *testing.T) {
 		w.Header().Set("Content-Type", "video/x-msvideo")
 		http.ServeFile(w, r, path)
 	}))
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	c := watching(t, wire.Open{Source: server.URL + "/film.avi", Idle: 30, Active: 30})
 	c.until(t, "a picture", func(all []see.Observation) bool { return len(all) > 0 })
 	if _, err := c.end(t); err == nil || !strings.Contains(err.Error(), "no more pictures come from "+server.URL) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // The sentences that may stand in the journal, and nowhere else.
@@ -96,7 +98,7 @@ func breakages(t *testing.T) [][]string {
 					fmt.Fprint(w, `{"version":"1","models":[{"name":"m"}]}`)
 				}
 			}))
-			t.Cleanup(s.Close)
+			t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", s.Close) })
 			environs = append(environs, []string{"EARSHOT_EXECUTIVE_LLM_PROVIDER=ollama", "EARSHOT_EXECUTIVE_LLM_SCRIPT=", "EARSHOT_EXECUTIVE_LLM_MODEL=m", "EARSHOT_EXECUTIVE_LLM_HOST=" + s.URL})
 		}
 	}

@@ -27,7 +27,7 @@ func TestDiscordThatDoesNotAnswer(t *testing.T) {
 		<-r.Context().Done()
 		dropped <- struct{}{}
 	}))
-	defer silent.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", silent.Close)
 	d := inhabited(t, t.TempDir())
 	defer func() {
 		if err := d.close(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"earshot/config"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
+	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 )
 
@@ -62,7 +63,7 @@ func TestDoctorTries(t *testing.T) {
 				}
 				tt.answers(w, string(body))
 			}))
-			defer s.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 			h := newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_EXECUTIVE_LLM_MODEL="+tt.model)
 			r := h.earshot(nil, "doctor")
 			if got := strings.ReplaceAll(r.out, strings.TrimPrefix(s.URL, "http://"), "HOST"); !strings.Contains(got, tt.want) {
@@ -106,7 +107,7 @@ func TestPromptOfTools(t *testing.T) {
 			}
 			refuses(w, 400, `{"error":"not today"}`)
 		}))
-		defer s.Close()
+		defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 		h := newHome(t, "EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_HOST="+s.URL, "EARSHOT_EXECUTIVE_LLM_MODEL=m", "EARSHOT_EXECUTIVE_LLM_TOOLS="+use)
 		w := h.open("run")
 		w.await("is within earshot.", 1)
@@ -146,7 +147,7 @@ func TestModelsList(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"object":"list","data":[{"id":"owl","meta":{"size":1500000000},"capabilities":{"vision":true}}]}`)
 	}))
-	defer lm.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", lm.Close)
 	h := newHome(t)
 	h.write("config/earshot/config.yaml", fmt.Sprintf(`
 executive:

@@ -13,6 +13,7 @@ import (
 
 	"earshot"
 	"earshot/config"
+	"earshot/internal/testkit"
 )
 
 // A shelf is an Ollama server that has models, and a reply for each.
@@ -35,7 +36,7 @@ func newShelf(t *testing.T, models ...string) *shelf {
 	mux.HandleFunc("POST /api/chat", s.chat)
 	mux.HandleFunc("POST /api/pull", s.pull)
 	s.Server = httptest.NewServer(mux)
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", s.Close) })
 	return s
 }
 

@@ -80,7 +80,7 @@ func TestReadyWithoutModel(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
 	}))
-	defer s.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 	h := newHome(t, slices.Concat(asleep, []string{"EARSHOT_EXECUTIVE_LLM_PROVIDER=openai", "EARSHOT_EXECUTIVE_LLM_MODEL=m", "EARSHOT_EXECUTIVE_LLM_HOST=" + s.URL})...)
 	began := time.Now()
 	h.daemon()

@@ -95,6 +95,8 @@ var rules = []rule{
 		"d_test.go": "package a\nimport \"testing\"\nfunc TestD(t *testing.T) {\ncmd.Wait()\ndefer all.Wait()\ndefer func() { <-done }()\n" +
 			"t.Cleanup(func() {\nstop()\n<-done\n})\ngo func() { cmd.Wait() }()\ntestkit.Finish(t, 1, \"\", cmd.Wait)\n" +
 			"select {\ncase <-done:\ncase at := <-time.After(1):\n}\nselect {\ncase <-done:\ndefault:\n}\nf := func() { <-done }\n}",
+		"e_test.go": "package a\nimport \"testing\"\nfunc TestE(t *testing.T) {\ns := httptest.NewServer(nil)\ndefer s.Close()\nt.Cleanup(s.Close)\n" +
+			"defer testkit.Finish(t, 1, \"\", s.Close)\ndefer f.Close()\ns.Close()\n}",
 	}, []string{
 		"a_test.go:4: waits without a bound; see internal/testkit.Receive and Finish",
 		"a_test.go:5: waits without a bound; see internal/testkit.Receive and Finish",
@@ -107,6 +109,9 @@ var rules = []rule{
 		"d_test.go:5: waits without a bound; see internal/testkit.Receive and Finish",
 		"d_test.go:6: waits without a bound; see internal/testkit.Receive and Finish",
 		"d_test.go:9: waits without a bound; see internal/testkit.Receive and Finish",
+		"e_test.go:5: waits without a bound; see internal/testkit.Receive and Finish",
+		"e_test.go:6: waits without a bound; see internal/testkit.Receive and Finish",
+		"e_test.go:9: waits without a bound; see internal/testkit.Receive and Finish",
 	}},
 	{"talk is run", talkIsRun, tree{
 		"a_test.go":             "package a\nfunc TestA() {}\nfunc TestAloud() {}",

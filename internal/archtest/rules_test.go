@@ -86,7 +86,7 @@ func noSleep(h *house) (complaints []string) {
 }
 
 // waitsAreBounded wants no test to wait in its own goroutine without a bound, for a channel, a
-// process or others, outside simulated time, where a bubble finds out who waits for ever. What a
+// process, what a server serves or others, outside simulated time, where a bubble finds out who waits for ever. What a
 // function waits for that a test hands to others is left to them, as is what a context or a
 // clock sends.
 func waitsAreBounded(h *house) (complaints []string) {
@@ -129,6 +129,15 @@ func isGivenATest(fn *ast.FuncType) bool {
 // bubble, and is left out.
 func waits(body ast.Node, simulated string) (found []ast.Node) {
 	own := make(map[ast.Node]bool) // functions that the same goroutine calls
+	serves := servers(body)
+	closes := func(n ast.Node) bool { // a server, which waits for all that it serves
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != "Close" {
+			return false
+		}
+		of, ok := sel.X.(*ast.Ident)
+		return ok && serves[of.Name]
+	}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectStmt:
@@ -149,6 +158,8 @@ func waits(body ast.Node, simulated string) (found []ast.Node) {
 			}
 			of, _ := sel.X.(*ast.Ident)
 			switch {
+			case closes(n.Fun) && len(n.Args) == 0, sel.Sel.Name == "Cleanup" && len(n.Args) == 1 && closes(n.Args[0]):
+				found = append(found, n)
 			case sel.Sel.Name == "Cleanup" && len(n.Args) == 1:
 				own[n.Args[0]] = true
 			case sel.Sel.Name == "Wait" && len(n.Args) == 0 && (of == nil || of.Name != simulated):
@@ -164,6 +175,32 @@ func waits(body ast.Node, simulated string) (found []ast.Node) {
 		return true
 	})
 	return found
+}
+
+// servers returns what body calls servers of httptest that it begins.
+func servers(body ast.Node) map[string]bool {
+	names := make(map[string]bool)
+	ast.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Rhs) != 1 {
+			return true
+		}
+		call, _ := a.Rhs[0].(*ast.CallExpr)
+		if call == nil {
+			return true
+		}
+		sel, _ := call.Fun.(*ast.SelectorExpr)
+		if sel == nil || !strings.HasPrefix(sel.Sel.Name, "New") || !strings.HasSuffix(sel.Sel.Name, "Server") {
+			return true
+		}
+		if of, ok := sel.X.(*ast.Ident); ok && of.Name == "httptest" {
+			if name, ok := a.Lhs[0].(*ast.Ident); ok {
+				names[name.Name] = true
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // endsByItself reports whether a case of a select is taken at the latest when a context or a

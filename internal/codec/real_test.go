@@ -336,7 +336,7 @@ func TestAddresses(t *testing.T) {
 		}
 	})
 	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	t.Cleanup(func() { close(hang) })
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -382,7 +382,7 @@ func TestAddresses(t *testing.T) {
 func TestLeavingReal(t *testing.T) {
 	dial := real(t)
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	defer silent.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", silent.Close)
 	long := ffmpeg(t, "long.wav", "-f", "lavfi", "-i", "sine=440:r=16000:d=600")
 	for _, tt := range []struct {
 		name   string

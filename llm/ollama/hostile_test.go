@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/ollama"
 )
@@ -160,7 +161,7 @@ func TestHostileProbe(t *testing.T) {
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.serve)
-			defer server.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 			e := open(t, ollama.Config{Host: server.URL, Model: "m"})
 			before := allocated()
 			_, err := e.Probe(t.Context())
@@ -197,7 +198,7 @@ func against(t testing.TB, chat http.HandlerFunc) *ollama.Engine {
 	mux.HandleFunc("/api/show", writes(200, `{"capabilities":["completion"]}`))
 	mux.HandleFunc("/api/chat", chat)
 	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	return open(t, ollama.Config{Host: server.URL, Model: "m"})
 }
 
@@ -240,7 +241,7 @@ func TestRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the prompt went elsewhere")
 	}))
-	defer elsewhere.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", elsewhere.Close)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		to := func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL, status)
@@ -320,6 +321,6 @@ func TestARefusalRepeatsNoPrompt(t *testing.T) {
 			}
 		}
 		e.Close()
-		s.Close()
+		testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 	}
 }

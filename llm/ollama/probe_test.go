@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/ollama"
 )
@@ -31,7 +32,7 @@ func TestProbe(t *testing.T) {
 		writes(200, `{"capabilities":["completion","tools","thinking","vision"]}`)(w, in)
 	})
 	server := httptest.NewServer(mux)
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	got, err := open(t, ollama.Config{Host: server.URL}).Probe(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func TestPull(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := httptest.NewServer(tt.serve)
-			defer s.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 			steps, err := pulled(t.Context(), open(t, ollama.Config{Host: s.URL}))
 			if got := fault(err); got != tt.fault || (err == nil) != (tt.fault == "") || !strings.Contains(cure(err), tt.cure) {
 				t.Errorf("%v (%s), cure %q; want %s, cure with %q", err, got, cure(err), tt.fault, tt.cure)
@@ -80,7 +80,7 @@ func TestPullIsLong(t *testing.T) {
 		}
 		io.WriteString(w, `{"status":"success"}`)
 	}))
-	defer s.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 	if steps, err := pulled(t.Context(), open(t, ollama.Config{Host: s.URL})); err != nil || len(steps) != 40 {
 		t.Errorf("%d steps, %v", len(steps), err)
 	}
@@ -95,7 +95,7 @@ func TestPullStops(t *testing.T) {
 		<-r.Context().Done()
 		close(gone)
 	}))
-	defer s.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", s.Close)
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	err := open(t, ollama.Config{Host: s.URL}).Pull(ctx, "parrot", func(llm.Progress) { cancel(enough) })

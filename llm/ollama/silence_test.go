@@ -45,7 +45,7 @@ func TestLoads(t *testing.T) {
 					io.WriteString(w, `{"message":{"content":"Yes."},"done":true,"done_reason":"stop"}`+"\n")
 				}
 			}))
-			defer server.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 			e := open(t, ollama.Config{Host: server.URL, Model: tt.model})
 			if got := e.Loads(t.Context(), ""); got != tt.want {
 				t.Errorf("it loads: %v, want %v", got, tt.want)

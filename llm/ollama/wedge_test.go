@@ -14,6 +14,7 @@ import (
 
 	"github.com/ollama/ollama/api"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/ollama"
 	"earshot/llm/ollama/ollamatest"
@@ -100,7 +101,7 @@ func TestWedged(t *testing.T) {
 	t.Parallel()
 	w := new(wedged)
 	server := httptest.NewServer(w)
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	var steps []llm.Step
 	l := &llm.Ladder{
 		Engines:    []*llm.Scheduler{{Engine: open(t, ollama.Config{Host: server.URL, Model: "m"})}},
@@ -122,7 +123,7 @@ func TestUnloadEnds(t *testing.T) {
 		io.Copy(io.Discard, in.Body) // so that the end of the connection is noticed
 		<-in.Context().Done()
 	}))
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	because := errors.New("no time")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(10*time.Millisecond, func() { cancel(because) })

@@ -67,7 +67,7 @@ func shows(capabilities, template string) func() (int, string) {
 func recorded(t *testing.T, r *recorder, c ollama.Config) *ollama.Engine {
 	t.Helper()
 	server := httptest.NewServer(r)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	c.Host, c.Model = server.URL, "m"
 	return open(t, c)
 }

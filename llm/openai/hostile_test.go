@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/openai"
 )
@@ -199,7 +200,7 @@ func TestRedirects(t *testing.T) {
 		strangers.Add(1)
 		events(w, piece("Tell me more."), stop("stop"), done)
 	}))
-	defer stranger.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", stranger.Close)
 	e := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, stranger.URL+r.URL.Path, http.StatusTemporaryRedirect)
 	})
@@ -226,7 +227,7 @@ func TestRedirects(t *testing.T) {
 
 func TestNobodyAnswers(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
+	testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	e := engine(t, openai.Config{Host: server.URL, Model: "parrot"})
 	_, _, err := ask(t.Context(), e, secret(false))
 	told, ok := errors.AsType[*llm.Error](err)
@@ -239,7 +240,7 @@ func TestNobodyAnswers(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // it says there what we say here
 	secure.StartTLS()
-	defer secure.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", secure.Close)
 	e = engine(t, openai.Config{Host: secure.URL, Model: "parrot"})
 	_, _, err = ask(t.Context(), e, secret(false))
 	if told, ok := errors.AsType[*llm.Error](err); !ok || told.Fault != llm.Unreachable {

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 func serve(t *testing.T, handle http.HandlerFunc) *openai.Engine {
 	t.Helper()
 	server := httptest.NewServer(handle)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	return engine(t, openai.Config{Host: server.URL, Model: "parrot"})
 }
 
@@ -128,7 +128,7 @@ func TestStream(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { events(w, tt.events...) }))
-			defer server.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 			e := engine(t, openai.Config{Host: server.URL, Model: "parrot", Opened: tt.opened})
 			got, done, err := ask(t.Context(), e, hello)
 			if err != nil || got != tt.want {
@@ -188,7 +188,7 @@ func TestRequest(t *testing.T) {
 		got.header, got.path = r.Header, r.Method+" "+r.URL.Path
 		events(w, stop("stop"), done)
 	}))
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	schema := json.RawMessage(`{"type":"object"}`)
 	for _, tt := range []struct {
 		name   string

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/openai"
 )
@@ -109,7 +110,7 @@ func TestPictures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &watcher{list: tt.list}
 			server := httptest.NewServer(w)
-			t.Cleanup(server.Close)
+			t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 			e := engine(t, openai.Config{Host: server.URL, Model: "parrot", Vision: tt.vision})
 			if said, _, err := ask(t.Context(), e, looking); err != nil || said != "I see." {
 				t.Fatalf("it says %q, %v", said, err)
@@ -128,7 +129,7 @@ func TestRefusedPictures(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Who?", Images: []llm.Image{big}}}}
 	w := &watcher{refuses: "image input is not supported - hint: you may need to provide the mmproj"}
 	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	e := engine(t, openai.Config{Host: server.URL, Model: "parrot", Vision: true})
 	var steps []string
 	l := &llm.Ladder{Engines: []*llm.Scheduler{{Engine: e}}, Report: func(s llm.Step) { steps = append(steps, string(s.Rung)) }}
@@ -156,7 +157,7 @@ func TestRefusedPictures(t *testing.T) {
 func TestMustSee(t *testing.T) {
 	w := &watcher{list: `{"data":[]}`}
 	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { testkit.Finish(t, testkit.Patience, "the end of the server", server.Close) })
 	e := engine(t, openai.Config{Host: server.URL, Model: "parrot"})
 	req := *looking
 	req.MustSee = true

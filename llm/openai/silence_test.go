@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/openai"
 )
@@ -59,7 +60,7 @@ func TestSilentServers(t *testing.T) {
 					}
 				}
 			}))
-			defer server.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 			e, err := openai.New(openai.Config{Host: server.URL, Model: "m"})
 			if err != nil {
 				t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/openai"
 )
@@ -192,7 +193,7 @@ func TestToolUse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &toolbox{refuses: tt.refuses, code: tt.code, says: tt.says}
 			server := httptest.NewServer(b)
-			defer server.Close()
+			defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 			e := engine(t, openai.Config{Host: server.URL, Model: "parrot", Tools: tt.use})
 			for range 2 {
 				said, err := performed(t, e, asking)
@@ -212,7 +213,7 @@ func TestToolUse(t *testing.T) {
 func TestToolRequest(t *testing.T) {
 	b := &toolbox{says: "Yes."}
 	server := httptest.NewServer(b)
-	defer server.Close()
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", server.Close)
 	performed(t, engine(t, openai.Config{Host: server.URL, Model: "parrot"}), asking)
 	var want map[string]any
 	if err := json.Unmarshal([]byte(`{"model":"parrot","temperature":0,"max_tokens":20,"stream":true,"stream_options":{"include_usage":true},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/openai"
 )
@@ -181,7 +182,7 @@ func TestTemplates(t *testing.T) {
 				}{{"talk", talk, tt.talk}, {"tool", asking, tt.tool}} {
 					s := &templated{template: templates[tt.template], server: server}
 					listening := httptest.NewServer(s)
-					defer listening.Close()
+					defer testkit.Finish(t, testkit.Patience, "the end of the server", listening.Close)
 					e := engine(t, openai.Config{Host: listening.URL, Model: "parrot"})
 					for i, want := range []int{asked.want, 1} {
 						said, err := performed(t, e, asked.req)
@@ -227,7 +228,7 @@ func TestTemplateOfNobody(t *testing.T) {
 	for name, server := range servers {
 		s := &templated{template: templates["none"], server: server}
 		listening := httptest.NewServer(s)
-		defer listening.Close()
+		defer testkit.Finish(t, testkit.Patience, "the end of the server", listening.Close)
 		e := engine(t, openai.Config{Host: listening.URL, Model: "parrot"})
 		for range 2 { // it may have another one by then
 			_, err := performed(t, e, talk)
