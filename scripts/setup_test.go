@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"earshot/internal/testkit"
 )
 
 // A machine is what scripts/setup can find out about one.
@@ -249,7 +251,7 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 			program(t, filepath.Join(dir, "usr", "share/festival/voices/any", voice), "")
 		}
 	}
-	c := exec.CommandContext(t.Context(), filepath.Join(bin, "sh"), filepath.Join(dir, "scripts", "setup"))
+	c := testkit.Command(t, filepath.Join(bin, "sh"), filepath.Join(dir, "scripts", "setup"))
 	if arg != "" {
 		c.Args = append(c.Args, arg)
 	}
@@ -302,7 +304,7 @@ func program(t *testing.T, path, text string) {
 // TestScriptsParse has the shell read every script without running it.
 func TestScriptsParse(t *testing.T) {
 	for _, path := range []string{"setup", "fuzz", "ollama/build", "llama/build", "discord/build", "../.ci/run"} {
-		if out, err := exec.CommandContext(t.Context(), "sh", "-n", path).CombinedOutput(); err != nil {
+		if out, err := testkit.Command(t, "sh", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"sync"
 	"syscall"
 	"testing"
@@ -61,7 +60,7 @@ func TestKilledTerminal(t *testing.T) {
 			outlets := make(chan earshot.Outlet, 1)
 			h.enter = func(o earshot.Outlet) { outlets <- o }
 			at, stop := serve(t, h)
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledTerminal$")
+			cmd := testkit.Command(t, os.Args[0], "-test.run=^TestKilledTerminal$")
 			cmd.Env = append(os.Environ(), attaching+"="+at)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

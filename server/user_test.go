@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/server"
 )
 
@@ -42,7 +42,7 @@ func TestAnotherUser(t *testing.T) {
 	if err := os.Chmod(at, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), readable(t, filepath.Dir(at)), "-test.run=^TestAnotherUser$")
+	cmd := testkit.Command(t, readable(t, filepath.Dir(at)), "-test.run=^TestAnotherUser$")
 	cmd.Dir = "/"
 	cmd.Env = []string{asking + "=" + at}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

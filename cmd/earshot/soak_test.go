@@ -302,7 +302,12 @@ rooms:
 	var out, errs bytes.Buffer
 	c := h.command()
 	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
+	err := c.Start()
+	if err == nil {
+		defer c.Process.Kill() // if it hangs
+		testkit.Finish(t, 60*testkit.Patience, "the end of some days", func() { err = c.Wait() })
+	}
+	if err != nil {
 		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 0 {
 			t.Fatalf("%v\n%s%s", err, out.String(), errs.String())
 		}

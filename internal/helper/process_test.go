@@ -519,8 +519,9 @@ func startDaemon(t *testing.T, kind, name string) (daemon *exec.Cmd, helper int)
 		daemon.Process.Kill()
 		testkit.Finish(t, testkit.Patience, "the end of the daemon", func() { daemon.Wait() })
 	})
+	defer time.AfterFunc(testkit.Patience, func() { daemon.Process.Kill() }).Stop()
 	if _, err := fmt.Fscan(out, &helper); err != nil {
-		t.Fatal(err)
+		t.Fatalf("waited in vain: the number of the helper: %v", err)
 	}
 	return daemon, helper
 }

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
+	"earshot/internal/testkit"
 	"earshot/providers"
 	"earshot/providers/providertest"
 )
@@ -144,7 +145,7 @@ func TestBad(t *testing.T) {
 	for name := range bad {
 		t.Run(name, func(t *testing.T) {
 			part, _, _ := strings.Cut(name, "/")
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBad$/^"+part+"$", "-test.timeout=5m") // the start of a process alone takes seconds on a busy machine
+			cmd := testkit.Command(t, os.Args[0], "-test.run=^TestBad$/^"+part+"$", "-test.timeout=4m") // the start of a process alone takes seconds on a busy machine
 			cmd.Env = append(os.Environ(), which+"="+name)
 			out, err := cmd.CombinedOutput()
 			if _, failed := errors.AsType[*exec.ExitError](err); !failed || strings.Contains(string(out), "test timed out") {

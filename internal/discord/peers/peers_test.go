@@ -2,11 +2,12 @@ package peers
 
 import (
 	"errors"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"earshot/internal/testkit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,7 +31,7 @@ func TestFrame(t *testing.T) {
 // TestFolder: the tests look for the clients where the script puts them.
 func TestFolder(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	out, err := exec.CommandContext(t.Context(), "../../../scripts/discord/build", "--where").Output()
+	out, err := testkit.Command(t, "../../../scripts/discord/build", "--where").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

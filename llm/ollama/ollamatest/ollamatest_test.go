@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"image"
 	"image/jpeg"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/ollama/ollama/api"
 	"go.uber.org/goleak"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/ollama/ollamatest"
 )
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The default place of the binary is where the script puts it.
 func TestBinary(t *testing.T) {
 	t.Setenv("EARSHOT_OLLAMA", "")
-	out, err := exec.CommandContext(t.Context(), "../../../scripts/ollama/build", "--where").Output()
+	out, err := testkit.Command(t, "../../../scripts/ollama/build", "--where").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,13 @@ package llamatest_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/ollama/ollamatest"
 	"earshot/llm/openai"
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The default place of the binary is where the script puts it.
 func TestFolder(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "../../../scripts/llama/build", "--where").Output()
+	out, err := testkit.Command(t, "../../../scripts/llama/build", "--where").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
