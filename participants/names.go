@@ -205,7 +205,7 @@ func among(name string, besides ...string) string {
 	if len(words) == 1 {
 		return "" // whole has looked at it
 	}
-	for _, part := range append(words, letterwise(name)...) {
+	for _, part := range append(words, joined(name)...) {
 		if w := reservedAs(part); w != "" && !named(part) && !slices.Contains(besides, w) {
 			return fmt.Sprintf("has %q in it, which stands for something else: %q is a reserved word", part, w)
 		}
@@ -217,7 +217,7 @@ func among(name string, besides ...string) string {
 // is none.
 func reservedAs(text string) string {
 	looks := []string{Key(letters(fold(text))), letters(Key(text))}
-	if strings.ContainsFunc(text, unicode.IsLower) { // among small letters a capital I is an l
+	if strings.ContainsFunc(text, unicode.IsLower) || !ascii(text) { // among capital letters of ours an I is no l
 		looks = append(looks, letters(settle(skeleton(text))))
 	}
 	for _, look := range looks {
@@ -233,19 +233,38 @@ func wordsIn(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return !solid(r) })
 }
 
-// letterwise returns the words of which name has the letters one by one, as in "Ann T O".
-// Initials, which have a full stop each, are none.
-func letterwise(name string) (all []string) {
-	run := ""
-	for _, w := range append(strings.Fields(name), "") {
-		if utf8.RuneCountInString(w) == 1 {
-			run += w
+// joined returns the words that name has in pieces, as "Ann T O", "Ann FR OM" and
+// "Ann F-R-O-M" have: each run of what stands between blanks, without signs. An initial,
+// which has a full stop, is no piece.
+func joined(name string) (all []string) {
+	var pieces []string
+	for _, w := range append(strings.Fields(name), ".") {
+		if parts := wordsIn(w); len(parts) > 1 {
+			all = append(all, runs(parts)...)
+		}
+		if strings.HasSuffix(w, ".") {
+			all = append(all, runs(pieces)...)
+			pieces = nil
 			continue
 		}
-		if utf8.RuneCountInString(run) > 1 {
+		pieces = append(pieces, strings.Join(wordsIn(w), ""))
+	}
+	return all
+}
+
+// mostJoined is more letters than any reserved word has, digits among them.
+const mostJoined = 16
+
+// runs returns two or more pieces that follow one another as one word each, in every way.
+func runs(pieces []string) (all []string) {
+	for i := range pieces {
+		run := pieces[i]
+		for _, next := range pieces[i+1:] {
+			if run += next; utf8.RuneCountInString(run) > mostJoined {
+				break
+			}
 			all = append(all, run)
 		}
-		run = ""
 	}
 	return all
 }

@@ -27,6 +27,8 @@ var spoofs = []struct{ name, tell string }{
 	{"Ann tó Eve", "reserved"}, {"Ａnn ＴＯ", "reserved"}, {"Bob said", "reserved"}, {"Ann SAID", "reserved"}, {"The System", "reserved"}, {"Sys.System", "reserved"},
 	{"AI", "reserved"}, {"Eve AI", "reserved"}, {"an Assistant", "reserved"}, {"Mister Everyone", "reserved"}, {"Adm1n Eve", ""},
 	{"Operator Eve", "reserved"}, {"Eve (you)", `has '('`}, {"Eve you", "reserved"}, {"voice 3 here", "reserved"}, {"Eve.user", "reserved"},
+	{"Ann FR OM", "reserved"}, {"Ann F-R-O-M", "reserved"}, {"Ann S ays", "reserved"}, {"the own er", "reserved"}, {"Ann Sys-Tem", "reserved"}, {"Eve-a-ll", "reserved"},
+	{"Ann T O M", "reserved"}, {"ТО", "reserved"}, {"ΤΟ", "reserved"},
 	{"t0 all", "reserved"}, {"A.N.N", `taken for "Ann"`}, {"an-n", `taken for "Ann"`}, {"A'nn", `taken for "Ann"`}, {"Ãnñ", `taken for "Ann"`},
 	{"ＡＮＮ", ""}, {"Zoe", `taken for "Zoë"`}, {"Z.o.ê", `taken for "Zoë"`}, {"Earshot 2", `the agent "Earshot"`}, {"earshot_99", `the agent "Earshot"`},
 	{"Ear7shot", `the agent "Earshot"`}, {"Éarshót", `the agent "Earshot"`}, {"Earsh0t", `the agent "Earshot"`}, {"Earsh0tt", `the agent "Earshot"`},
@@ -42,7 +44,7 @@ var spoofs = []struct{ name, tell string }{
 var ordinary = []string{
 	"Al", "Ali", "Alia", "Tony", "Anto", "Fromm", "Frome", "Tom", "Toto", "María", "Jean-Luc", "O'Brien", "D'Angelo", "Anna", "Anne", "Annie",
 	"Joann", "Ann Smith", "Annabelle Lee", "Bo", "Jo", "Li", "Sayson", "Saïd", "Edward Said", "Systema", "Ownerby", "Toolan", "Botha", "Allan", "Herero",
-	"Peter Noone", "Ai Weiwei", "Ann I. Jones", "James Last", "Henry I", "J. R. R. Tolkien", "Hans-Peter", "St. John", "Ear", "Shot", "Earl", "Scott Walker",
+	"Peter Noone", "Ai Weiwei", "Ann I. Jones", "James Last", "Henry I", "J. R. R. Tolkien", "Hans-Peter", "St. John", "Al L. Smith", "Tom A. Nyborg", "Ear", "Shot", "Earl", "Scott Walker",
 	"王小明", "王小名", "李娜", "山田 太郎", "かな", "がな", "김철수", "علی", "رضا", "محمد", "مُنا", "प्रिया", "प्रीया", "राम", "रमा", "สมชาย", "สมชัย",
 	"Мария", "Андрей", "Νίκος", "שרה", "Ngọc Ánh", "Łukasz", "Björk", "François", "Müller", "Żaneta", "Dvořák", "Þóra", "guestavo", "3CPO", "r2.d2",
 }
