@@ -73,14 +73,27 @@ func meanwhile(events, seen []earshot.Event, most int) []earshot.Event {
 // read reads what has happened as somebody may see it: in the journal, whether or not earshot
 // runs, or from an earshot that is asked.
 func (a *app) read(as reading, use func(r searcher, name func(earshot.ParticipantID) string) error) error {
-	if !a.asks() {
-		return a.journal(as, func(r journalPast) error { return use(r, r.people.Name) })
+	ask := func() error {
+		there, _, err := a.away(as)
+		if err != nil {
+			return err
+		}
+		return use(there, there.names.Name)
 	}
-	there, _, err := a.away(as)
-	if err != nil {
-		return err
+	if a.asks() {
+		return ask()
 	}
-	return use(there, there.names.Name)
+	return overDamage(a.journal(as, func(r journalPast) error { return use(r, r.people.Name) }), ask)
+}
+
+// overDamage returns err of who has read the journal, unless the earshot that runs can be asked
+// the same where it is damaged: it knows of no damage but what it comes upon itself, and mends
+// the file then.
+func overDamage(err error, ask func() error) error {
+	if errors.Is(err, store.ErrDamaged) && ask() == nil {
+		return nil
+	}
+	return err
 }
 
 // journal opens the journal as somebody may see it.

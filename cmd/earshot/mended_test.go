@@ -27,6 +27,7 @@ func TestStartMendsWhatItFinds(t *testing.T) {
 		{"what happened first, after a kill", "UPDATE journal SET payload = payload || ' ' WHERE sequence = 1", true},
 		{"what was said", "UPDATE journal SET payload = replace(payload, 'lighthouse', 'lightmouse') WHERE payload LIKE '%lighthouse%'", true},
 		{"index of words", "DROP TABLE terms", false},
+		{"what commands alone read", "UPDATE sqlite_dbpage SET data = zeroblob(length(data)) WHERE pgno = (SELECT rootpage FROM sqlite_schema WHERE name = 'members')", false},
 		{"index of words torn", "UPDATE terms_data SET block = zeroblob(length(block)) WHERE id > 10", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,6 +28,10 @@ func (w whyCommand) Run(a *app) error {
 		tell = w.tellAway
 	}
 	all, main, err := tell(a)
+	err = overDamage(err, func() (err error) {
+		all, main, err = w.tellAway(a)
+		return err
+	})
 	switch {
 	case err != nil:
 		return err
