@@ -20,30 +20,23 @@ type preparation struct {
 	answer func(ctx context.Context, why func() server.Obstacle) // whoever asks, until ctx ends
 	began  time.Time
 
-	told time.Time // zero if nothing was yet
 	stop context.CancelFunc
 	asks sync.WaitGroup
 
 	mu        sync.Mutex
 	done, all int64
+	told      time.Time // zero if nothing was yet
+	ended     bool      // nobody waits any more
 }
 
-// step is told at now how many of all events have been gone through. It returns at once.
+// step is told at now how many of all events have been gone through. It returns at once. A
+// journal that is mended later, while earshot runs, is nothing that anybody waits for.
 func (p *preparation) step(now time.Time, done, all int64) {
-	p.mu.Lock()
-	p.done, p.all = done, all
-	p.mu.Unlock()
-	if now.Sub(p.began) < time.Second || now.Sub(p.told) < time.Second {
+	first, due := p.note(now, done, all)
+	if !due {
 		return
 	}
-	first := p.told.IsZero()
-	p.told = now
 	is := p.why()
-	if first {
-		var ctx context.Context
-		ctx, p.stop = context.WithCancel(context.Background())
-		p.asks.Go(func() { p.answer(ctx, p.why) })
-	}
 	_ = p.status(is.Text)
 	switch {
 	case p.over:
@@ -51,6 +44,24 @@ func (p *preparation) step(now time.Time, done, all int64) {
 	case first:
 		fmt.Fprintf(p.w, "earshot: %s; that takes a while\n", is.Text)
 	}
+}
+
+// note keeps how far it is, and reports whether that is to be told, and for the first time:
+// then whoever asks is answered from now on.
+func (p *preparation) note(now time.Time, done, all int64) (first, due bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.all = done, all
+	if p.ended || now.Sub(p.began) < time.Second || now.Sub(p.told) < time.Second {
+		return false, false
+	}
+	first, p.told = p.told.IsZero(), now
+	if first {
+		var ctx context.Context
+		ctx, p.stop = context.WithCancel(context.Background())
+		p.asks.Go(func() { p.answer(ctx, p.why) })
+	}
+	return first, true
 }
 
 // why says why there is no house yet.
@@ -65,7 +76,11 @@ func (p *preparation) why() server.Obstacle {
 
 // end takes away what stands in the terminal. Nobody is answered any more when it returns.
 func (p *preparation) end() {
-	if p.told.IsZero() {
+	p.mu.Lock()
+	p.ended = true
+	told := !p.told.IsZero()
+	p.mu.Unlock()
+	if !told {
 		return
 	}
 	p.stop()

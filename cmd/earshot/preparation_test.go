@@ -45,6 +45,7 @@ func TestPreparation(t *testing.T) {
 				p.step(began.Add(at*time.Millisecond), int64(i)+1, 10)
 			}
 			p.end()
+			p.step(began.Add(time.Minute), 10, 10) // the journal is mended while earshot runs
 			if w.String() != tt.want {
 				t.Errorf("it shows %q, want %q", &w, tt.want)
 			}
