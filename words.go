@@ -114,6 +114,9 @@ func cutSlash(line string) (rest string, is bool) {
 	return strings.CutPrefix(line, "／")
 }
 
+// Blank reports whether nobody sees anything of t.
+func (t Text) Blank() bool { return strings.TrimLeftFunc(string(t), unseen) == "" }
+
 // unseen reports whether nobody sees r where a line begins.
 func unseen(r rune) bool {
 	return r == '\u2800' || unicode.IsSpace(r) || // a cell of Braille without a dot

@@ -341,6 +341,7 @@ func TestPostIsRefused(t *testing.T) {
 	}{
 		{"", "hello", wire.Refusal{Problem: "the disk is full", Mend: "make room"}},
 		{"", "", wire.Refusal{Problem: "the message is empty"}},
+		{"", "\n\u200b\ufeff\u2800\x00\n", wire.Refusal{Problem: "the message is empty"}},
 		{"x", "hello", wire.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
 		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), wire.Refusal{Problem: "the body has more than 394240 bytes"}},
 		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), wire.Refusal{Problem: "the message has 65537 bytes and a room admits 65536", Mend: "send it in parts"}},

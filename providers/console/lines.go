@@ -96,7 +96,7 @@ func (c *Console) whole(ctx context.Context, emit providers.Emit) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case strings.TrimSpace(text) == "":
+	case earshot.Text(text).Blank():
 		return errors.New("there is nothing to say: the text is empty")
 	}
 	message, is := earshot.Typed(text).(earshot.Message)
@@ -112,7 +112,7 @@ func (c *Console) read(q terminal.Question) earshot.Body {
 	case q.Over:
 		c.term.Note(terminal.Line{Text: fmt.Sprintf("line %d is longer than %d bytes and was skipped", q.Line, earshot.MaxText)})
 		return nil
-	case strings.TrimSpace(q.Text) == "":
+	case earshot.Text(q.Text).Blank():
 		return nil
 	}
 	return earshot.Typed(q.Text)

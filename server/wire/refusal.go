@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/oklog/ulid/v2"
 
@@ -56,13 +55,13 @@ func CheckID(id earshot.EventID) error {
 // CheckText reports whether a room admits a message of this text.
 func CheckText(t earshot.Text) error {
 	switch {
-	case strings.TrimSpace(string(t)) == "":
-		return errors.New("the message is empty")
 	case len(t) > earshot.MaxText:
 		return &Refusal{
 			Problem: fmt.Sprintf("the message has %d bytes and a room admits %d", len(t), earshot.MaxText),
 			Mend:    "send it in parts",
 		}
+	case t.Blank():
+		return errors.New("the message is empty")
 	}
 	return nil
 }
