@@ -247,6 +247,10 @@ func (s sayCommand) verdict(a *app, c *server.Client, o *recorder) error {
 			code = failed
 			fmt.Fprintln(a.err, "! there is no reply: something else was asked in the same conversation before this was answered, and that is answered in its place")
 		}
+		if len(s.Text) > 0 && cutUnheard(e) { // of several lines one may have cut the reply to another
+			code = failed
+			fmt.Fprintln(a.err, "! there is no reply: it was cut off before a word of it was heard, as by something that was said after this")
+		}
 		if s.JSON {
 			if err := json.NewEncoder(a.out).Encode(e); err != nil {
 				return err
@@ -329,6 +333,12 @@ func (r *recorder) id() earshot.EventID {
 func (r *recorder) superseded(reply earshot.Event) bool {
 	to := reply.Body.(earshot.Reply).Superseded
 	return to != "" && !r.here(to)
+}
+
+// cutUnheard reports whether a reply was cut off before anything of it came out.
+func cutUnheard(reply earshot.Event) bool {
+	r := reply.Body.(earshot.Reply)
+	return r.Outcome == earshot.Interrupted && r.Delivered() == ""
 }
 
 // here reports whether the event was said here.

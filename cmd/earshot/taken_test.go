@@ -104,3 +104,27 @@ func TestSaySuperseded(t *testing.T) {
 		t.Errorf("it ended with %d and printed %q and %q", r.code, r.out, r.err)
 	}
 }
+
+// TestSayCutOff: so is who waits for a reply that is cut off before a word of it is heard.
+func TestSayCutOff(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.scripted("reply: Well.\nrules:\n  - when: ponder\n    thinking: " + strings.Repeat("hm ", 1000) + "\n    every_seconds: 1\n    reply: Yes.\n")
+	h.daemon()
+	ended := make(chan result, 1)
+	go func() { ended <- h.earshot(nil, "say", "ponder this") }()
+	testkit.Await(t, soon, "the decision to answer", func() bool {
+		for _, e := range h.journal() {
+			if _, is := e.Body.(earshot.Decision); is {
+				return true
+			}
+		}
+		return false
+	})
+	if code, said := h.delivers("", "what is mine?"); code != 200 {
+		t.Fatal(said)
+	}
+	if r := testkit.Receive(t, soon, "the end of say", ended); r.code != failed || !strings.Contains(r.err, "there is no reply") || r.out != "" {
+		t.Errorf("it ended with %d and printed %q and %q", r.code, r.out, r.err)
+	}
+}
