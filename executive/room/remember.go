@@ -140,8 +140,8 @@ func (r *Room) goOn() {
 			if len(e.To) > 0 {
 				r.turned.note(took{Latency: Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
-			if s := r.seatOf(e.Author); s != nil && s.awake {
-				s.relearn(e)
+			if s := r.seatOf(e.Author); s != nil {
+				s.relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean
 			}
 		}
 	}

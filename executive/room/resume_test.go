@@ -94,6 +94,8 @@ func TestResume(t *testing.T) {
 func TestResumeOfAnother(t *testing.T) {
 	for _, tt := range []struct{ name, asked, ask, want string }{
 		{"nobody is called", "@Scout tell me about the tides", "go on", "Twice a day"},
+		{"nobody is called, after a restart", "@Scout tell me about the tides", "(restart) go on", "Twice a day"},
+		{"the other is, after a restart", "@Scout tell me about the tides", "(restart) @Scout go on", "Twice a day"},
 		{"the other is", "@Scout tell me about the tides", "@Scout go on", "Twice a day"},
 		{"the main one was cut off", "tell me about the tides", "go on", "Twice a day"},
 		{"what it was about", "tell me about the tides", "what were you saying about the tides?", "Twice a day"},
@@ -105,7 +107,11 @@ func TestResumeOfAnother(t *testing.T) {
 				c := man(t, interruptible())
 				c.must(t, "ann", tt.asked, 2100*time.Millisecond)
 				c.must(t, "ann", "@Earshot how high?", 20*time.Second)
-				c.must(t, "ann", tt.ask, 20*time.Second)
+				ask, restarts := strings.CutPrefix(tt.ask, "(restart) ")
+				if restarts {
+					c.again(t)
+				}
+				c.must(t, "ann", ask, 20*time.Second)
 				c.stop()
 				all := c.replies()
 				if last := all[len(all)-1]; !strings.HasPrefix(string(last.Offered), tt.want) {

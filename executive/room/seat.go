@@ -188,6 +188,7 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 			s.history.revised(e)
 		}
 	}
+	s.said = nil // what is known of them from before the program began is among events
 	for _, id := range s.left.said {
 		if e, ok := known[id]; ok {
 			s.spoke(e)

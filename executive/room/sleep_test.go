@@ -13,7 +13,7 @@ import (
 
 	"earshot"
 	"earshot/internal/field"
-	"earshot/participants"
+	"earshot/participants/agents"
 )
 
 // drowsing returns a house whose agents sleep after so many seconds.
@@ -224,8 +224,9 @@ func (c *crew) do(t *testing.T, d deed, here bool) bool {
 // again ends the program, and begins it again.
 func (c *crew) again(t *testing.T) {
 	c.stop()
-	main := earshot.Audience{}.With(participants.Agent)
-	c.past = slices.DeleteFunc(c.journal.Events(), func(e earshot.Event) bool { return !e.Visibility.Allows(main) })
+	c.past = slices.DeleteFunc(c.journal.Events(), func(e earshot.Event) bool {
+		return !slices.ContainsFunc(c.sits, func(a agents.Record) bool { return e.Visibility.Allows(earshot.Audience{}.With(a.ID)) })
+	})
 	c.people = registry(t, "bob", "carol", "old friend")
 	c.open(t.Context())
 	c.presence(t, ann, "ann", true)
