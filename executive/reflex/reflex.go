@@ -99,11 +99,17 @@ func Misheard(text earshot.Text, agent string) earshot.Text {
 
 // Recognise returns what text wants of the agent of that name.
 func Recognise(text earshot.Text, agent string) Kind {
-	if len(text) > 80 {
-		return None // nobody says "stop" in so many words
+	if len(text) > longestResume {
+		return None // nobody wants so little in so many words
 	}
 	name := fold(agent)
 	words := bare(fold(string(text)), name)
+	if len(text) > 80 { // nobody says "stop" in so many words
+		if asksToResume(words) {
+			return Resume
+		}
+		return None
+	}
 	if words == "" && strings.Contains(fold(string(text)), name) && name != "" {
 		return Called
 	}

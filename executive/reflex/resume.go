@@ -20,6 +20,8 @@ var resumes = []string{
 	"finish", "finish it", "finish that", "finish your sentence", "finish your thought", "finish your answer", "finish your story", "finish your explanation", "finish what you were saying",
 	"finish what you wanted to say", "finish what you had to say", "pick up where you left off", "pick it up where you left off", "pick up from where you left off",
 	"you have the floor", "you have the floor again", "you can have the floor back",
+	"continue talking", "continue speaking", "continue explaining", "go on talking", "go on speaking", "read me the rest", "what is the rest of it", "whats the rest of it", "what was the rest of it", "tell me the rest of it",
+	"you didnt finish", "you did not finish", "you werent finished", "you were not finished", "you werent done", "you were not done",
 }
 
 // resumeLeads and resumeTails are what such words may begin and end with.
@@ -29,12 +31,14 @@ var (
 		"sorry", "sorry i interrupted you", "sorry i interrupted", "sorry for interrupting", "sorry for interrupting you", "sorry to interrupt", "sorry about that", "sorry i cut you off", "i interrupted you",
 		"can you", "could you", "would you", "will you", "you can", "you may", "do", "lets", "let us", "go back to", "back to", "get back to", "come back to", "return to", "go on with", "continue with", "continue", "carry on with",
 		"tell me", "tell us", "remind me",
+		"ok", "okay", "hey", "please", "wait", "hold on", "hang on", "no", "nope", "mhm", "mm hm", "mmhm", "uh huh", "aha", "haha", "understood", "perfect", "excellent", "wonderful", "interesting", "very interesting", "makes sense", "that makes sense", "excuse me", "pardon", "pardon me", "my bad",
+		"i interrupted", "i cut you off", "i cut in", "sorry for cutting you off", "sorry for cutting in", "sorry for the interruption", "that was all", "that is all", "thats all",
 	}
 	resumeTails = []string{
 		"again", "before", "earlier", "then", "now", "just now", "there", "from there", "a moment ago", "a minute ago", "a while ago", "before that", "with that", "with it", "thanks", "thank you", "with your answer", "with your story", "with your explanation",
 		"with what you were saying", "what you were saying", "where you left off", "where you stopped", "where you were", "where i interrupted you", "from where you left off", "from where you stopped", "from where you were", "from where you were interrupted", "where you were interrupted", "when you are ready",
 		"before i interrupted", "before i interrupted you", "when i interrupted", "when i interrupted you", "before i cut you off", "when i cut you off", "when i cut in", "before i cut in", "before i asked", "when i stopped you", "before i stopped you",
-		"before you were interrupted", "when you were interrupted", "before you were cut off", "when you were cut off", "about that", "about it",
+		"before you were interrupted", "when you were interrupted", "before you were cut off", "when you were cut off", "about that", "about it", "please", "sorry", "im listening", "i am listening",
 	}
 )
 
@@ -62,15 +66,13 @@ func Topic(text earshot.Text) string {
 	return topic
 }
 
-// longestResume is more than anybody says, in bytes, who wants no more than that.
+// longestResume is more than anybody says, in bytes, who wants no more than that, with
+// thanks for the answer and what they are sorry for.
 const longestResume = 200
 
 // asksToResume reports whether somebody wants to hear the rest who says these words,
 // folded as by fold and without what is polite.
 func asksToResume(words string) bool {
-	if len(words) > longestResume {
-		return false
-	}
 	words = strings.ReplaceAll(words, " just ", " ")
 	if about, _, named := strings.Cut(words, " about "); named && strings.Contains(about, "you") && asksToResume(about) {
 		return true
