@@ -32,7 +32,7 @@ var (
 // A status is a server's refusal.
 type status struct {
 	code int    // 0 if it came in the middle of a stream
-	kind string // its own code or type for it
+	kind string // its own code or type for it, and what else tells what it is about
 	text string // its own sentence
 }
 
@@ -67,6 +67,9 @@ func said(code int, page []byte) *status {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(page, &answer) != nil {
+		if plain := strings.TrimSpace(string(page)); !strings.HasPrefix(plain, "<") { // else it is a page for people
+			s.kind = plain // from whomever it is, so that it is not quoted
+		}
 		return s
 	}
 	var plain string
@@ -165,7 +168,7 @@ var sayings = []struct {
 	{memory, regexp.MustCompile(`out ?of ?memory|(insufficient|not enough|more) (system )?(memory|resources)|(failed to|cannot) allocate|cudamalloc|bad_alloc`)},
 	{credit, regexp.MustCompile(`insufficient_quota|current quota|billing|insufficient (credits|balance|funds)`)},
 	{systemless, regexp.MustCompile(`system['"]? (role|message|prompt|instruction)s?\b.{0,20}\bnot (be )?(supported|enabled|allowed)|not support.{0,20}\bsystem\b|(developer|system) instruction`)},
-	{order, regexp.MustCompile(`\broles?\b|alternat(e|es|ing)\b|interleave|successive (user|assistant)|system message|user query|user message|call ids should|message must be from|assistant messages at the end|single tool-call`)},
+	{order, regexp.MustCompile(`\broles?\b|alternat(e|es|ing)\b|interleave|(successive|consecutive|adjacent) (user|assistant|system|messages)|(system|user) (message|prompt|turn)|user query|message order|call ids should|(message|turn) must be (from|by|a user)|assistant messages at the end|response prefill|single tool-call`)},
 	{tools, regexp.MustCompile(`tool`)},
 	{template, regexp.MustCompile(`jinja|(chat|prompt)[ _]template|template ?error`)},
 	{model, noModel},

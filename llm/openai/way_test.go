@@ -103,6 +103,9 @@ var servers = map[string]func(w http.ResponseWriter, says string){
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "data: {\"error\":%q}\n\n", "Error rendering prompt with jinja template: \""+says+"\"")
 	},
+	"one that says it in plain text": func(w http.ResponseWriter, says string) {
+		answer(500, "text/plain", says+"\n")(w, nil)
+	},
 	"a gateway that says 200": func(w http.ResponseWriter, says string) {
 		refuse(w, 200, `{"error":{"message":%q,"code":400}}`, says)
 	},
@@ -302,6 +305,13 @@ func TestRefusals(t *testing.T) {
 		{"something else", 400, `{"error":{"message":"Unsupported value: 'temperature' must be 1."}}`, llm.Unsupported, "choose another", 1},
 		{"fails", 500, `{"error":{"message":"Internal error"}}`, llm.Broken, "", 1},
 		{"a gateway, of another's words", 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"maximum context length is 8192\"}}"}}}`, llm.TooLong, "larger context", 1},
+		{"the system prompt has another place", 400, `{"error":{"message":"The system prompt must come first.","code":400}}`, llm.Template, "chat template", 3},
+		{"who begins", 400, `{"error":{"message":"Conversations must start with a user prompt","code":400}}`, llm.Template, "chat template", 3},
+		{"two in a row", 400, `{"detail":"Consecutive messages of the same author are not allowed"}`, llm.Template, "chat template", 3},
+		{"llama-server, an assistant at the end", 400, `{"error":{"code":400,"message":"Assistant response prefill is incompatible with enable_thinking.","type":"invalid_request_error"}}`, llm.Template, "chat template", 3},
+		{"a prompt that is too long, by whoever", 400, `{"error":{"message":"The user prompt exceeds the context window of 4096 tokens"}}`, llm.TooLong, "larger context", 1},
+		{"plain text", 400, "max_new_tokens must be smaller", llm.TooLong, "larger context", 1},
+		{"a page for people", 502, "<html><body>The role of this gateway is to alternate</body></html>", llm.Broken, "", 1},
 		{"a template that is broken", 500, `{"error":"Failed to parse Jinja template: Expected closing statement token."}`, llm.Template, "chat template", 3},
 		{"Google, no system role", 400, `{"error":{"message":"Developer instruction is not enabled for models/gemma-3-27b-it","code":400}}`, llm.Template, "chat template", 2},
 		{"OpenAI, no system role", 400, `{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","code":"unsupported_value"}}`, llm.Template, "chat template", 2},
