@@ -12,6 +12,7 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/reflex"
+	"earshot/interrupt"
 )
 
 // A reply that was cut off can be resumed, whatever is answered in between: until it was,
@@ -158,10 +159,6 @@ func (r *Room) goingOn(q *question) string {
 	if !ok {
 		return ""
 	}
-	who := "somebody"
-	if reply.Cut != nil && reply.Cut.By != "" {
-		who = r.cfg.People.Name(reply.Cut.By)
-	}
 	heard := "Nobody had heard anything of it yet."
 	if said := strings.TrimSpace(string(reply.Delivered())); said != "" {
 		heard = "What had been heard of it ends with " + quoteEnd(said, mostQuotedHeard) + "."
@@ -170,7 +167,20 @@ func (r *Room) goingOn(q *question) string {
 	if rest, _ := reflex.Rest(reply); rest != "" {
 		begun = "You have just gone on with it by saying " + quoteEnd(rest, mostQuotedRest) + ". Write only what comes after these words, from the next word on: repeat nothing, and do not introduce it. If nothing is left to say, write nothing."
 	}
-	return "\n" + conversation.Defuse(fmt.Sprintf("You are asked to go on with what you were saying when %s cut you off. %s %s", who, heard, begun))
+	return "\n" + conversation.Defuse(fmt.Sprintf("You are asked to go on with what you were saying when %s. %s %s", r.endOf(reply), heard, begun))
+}
+
+// endOf tells the model what ended a reply that can be resumed.
+func (r *Room) endOf(reply earshot.Reply) string {
+	switch by, _ := outcome(reply); {
+	case reply.Cut == nil:
+		return "your reply broke off"
+	case reply.Cut.Signal == interrupt.Shutdown.String():
+		return "you were switched off"
+	case by != "":
+		return r.cfg.People.Name(by) + " cut you off"
+	}
+	return "somebody cut you off"
 }
 
 // quoteEnd returns the end of a text, of at most so many bytes, as it stands in an

@@ -209,6 +209,23 @@ func TestResumePrompt(t *testing.T) {
 	})
 }
 
+// TestResumePromptAfterARestart: the model is not told that somebody has cut it off whom the
+// end of the program has.
+func TestResumePromptAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := man(t, interruptible())
+		c.must(t, "ann", "tell me about the tides", 2100*time.Millisecond)
+		c.again(t)
+		c.must(t, "ann", "what were you saying?", 20*time.Second)
+		c.stop()
+		seen := c.model.Seen()
+		last := seen[len(seen)-1].Messages
+		if got := last[len(last)-1].Text; !strings.Contains(got, "what you were saying when you were switched off.") || strings.Contains(got, "cut you off") {
+			t.Errorf("the model is told %s", got)
+		}
+	})
+}
+
 // TestResumeWithoutAModel: where none works the words that are kept are said, to the last.
 // One that has nothing to add, or breaks, takes nothing away from them.
 func TestResumeWithoutAModel(t *testing.T) {
