@@ -85,7 +85,8 @@ func concerns(cut earshot.Event, asked earshot.Body) bool {
 }
 
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one
-// that was cut off last. It is nil if they want something else, or nobody was cut off.
+// that was cut off last, by its time: a reply of this run has no sequence before it is kept. It
+// is nil if they want something else, or nobody was cut off.
 func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 	if !slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.cut) > 0 }) || reflex.Recognise(text, r.seats[0].Name) != reflex.Resume {
 		return nil
@@ -94,7 +95,7 @@ func (r *Room) resumer(e *entry, text earshot.Text) (last *seat) {
 	for _, s := range r.seats {
 		a := r.listeners(question{seat: s, message: e.event, visibility: e.event.Visibility})
 		cut, ok := s.resumable(e.event.Visibility, a, r.cfg.Now())
-		if ok && sees(e.event.Visibility, s.ID) && (last == nil || cut.Sequence > newest.Sequence) {
+		if ok && sees(e.event.Visibility, s.ID) && (last == nil || cut.At.After(newest.At)) {
 			last, newest = s, cut
 		}
 	}

@@ -122,6 +122,44 @@ func TestResumeOfAnother(t *testing.T) {
 	}
 }
 
+// TestResumeOfTheLatest: of several agents that were cut off, the one goes on that was cut off
+// last, whether the program has begun again since or not.
+func TestResumeOfTheLatest(t *testing.T) {
+	const tides, wind, restart = "@Scout tell me about the tides", "@Earshot tell me about the wind", "(restart)"
+	for _, tt := range []struct {
+		name string
+		says []string
+		want string
+	}{
+		{"the other one", []string{wind, tides}, "Twice a day"},
+		{"the main one", []string{tides, wind}, "It blows"},
+		{"the other one, after a restart", []string{wind, tides, restart}, "Twice a day"},
+		{"the main one, after a restart", []string{tides, wind, restart}, "It blows"},
+		{"the other one, cut off since a restart", []string{wind, restart, tides}, "Twice a day"},
+		{"the main one, cut off since a restart", []string{tides, restart, wind}, "It blows"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := man(t, interruptible())
+				for _, text := range tt.says {
+					if text == restart {
+						c.again(t)
+						continue
+					}
+					c.must(t, "ann", text, 2100*time.Millisecond)
+				}
+				c.must(t, "ann", "@Earshot how high?", 20*time.Second)
+				c.must(t, "ann", "go on", 20*time.Second)
+				c.stop()
+				all := c.replies()
+				if last := all[len(all)-1]; !strings.HasPrefix(string(last.Offered), tt.want) {
+					t.Errorf("it said %q, want %q", string(last.Offered), tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestResumeIsForgotten: what somebody takes back cannot be resumed, nor does it stay in a
 // prompt.
 func TestResumeIsForgotten(t *testing.T) {
