@@ -59,11 +59,29 @@ func asksToFinish(words string) bool {
 	return noun != rest && slices.Contains(resumeNouns, noun)
 }
 
-// Topic returns what a text that wants to hear the rest says that was about, folded; empty if
-// it does not say.
-func Topic(text earshot.Text) string {
+// Topic returns the words by which a text that wants to hear the rest says what that was about,
+// folded; none if it does not say.
+func Topic(text earshot.Text) []string {
 	_, topic, _ := strings.Cut(fold(string(text)), " about ")
-	return topic
+	for before := ""; topic != before; {
+		before, topic = topic, withoutTail(topic, resumeTails)
+	}
+	return slices.DeleteFunc(strings.Fields(topic), func(word string) bool { return slices.Contains(pointers, word) })
+}
+
+// pointers are words that name nothing by themselves.
+var pointers = []string{"it", "that", "this", "them", "those", "these", "the", "a", "an", "all", "my", "your", "our", "his", "her", "their", "of", "and", "in", "on"}
+
+// Mentions reports whether a text is about one of those words, as far as they tell.
+func Mentions(text earshot.Text, topic []string) bool {
+	words := strings.Fields(fold(string(text)))
+	return slices.ContainsFunc(topic, func(word string) bool {
+		if len(word) <= 3 {
+			return slices.Contains(words, word)
+		}
+		word = strings.TrimSuffix(word, "s")
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, word) })
+	})
 }
 
 // longestResume is more than anybody says, in bytes, who wants no more than that, with

@@ -87,7 +87,7 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		q.want = reflex.None // what was being said rests on others' words
 	}
 	if q.want == reflex.Resume {
-		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok && concerns(cut, q.message.Body) {
+		if cut, ok := q.seat.resumable(q.message.Visibility, a, r.cfg.Now()); ok && q.seat.concerns(cut, q.message.Body) {
 			return r.resumption(set, q, a, aloud, cut)
 		}
 		if r.modelWorks(q.seat) {

@@ -68,8 +68,8 @@ func (s *seat) resumable(v earshot.Visibility, a earshot.Audience, now time.Time
 }
 
 // concerns reports whether a reply that was cut off is what somebody means who asks what it
-// was: they may name what it was about.
-func concerns(cut earshot.Event, asked earshot.Body) bool {
+// was: they may name what it was about, as its own words or those of its question do.
+func (s *seat) concerns(cut earshot.Event, asked earshot.Body) bool {
 	var text earshot.Text
 	switch b := asked.(type) {
 	case earshot.Message:
@@ -77,11 +77,10 @@ func concerns(cut earshot.Event, asked earshot.Body) bool {
 	case earshot.Utterance:
 		text = b.Text
 	}
-	topic := strings.Fields(reflex.Topic(text))
-	said := strings.ToLower(string(cut.Body.(earshot.Reply).Offered))
-	return len(topic) == 0 || slices.ContainsFunc(topic, func(word string) bool {
-		return len(word) > 3 && strings.Contains(said, strings.TrimSuffix(word, "s"))
-	})
+	reply := cut.Body.(earshot.Reply)
+	topic := reflex.Topic(text)
+	return len(topic) == 0 || reflex.Mentions(reply.Offered, topic) ||
+		slices.ContainsFunc(s.history.lines, func(l line) bool { return l.event == reply.About && reflex.Mentions(l.text, topic) })
 }
 
 // resumer returns the agent whose reply somebody wants resumed who calls none by name: the one

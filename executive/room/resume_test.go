@@ -99,6 +99,11 @@ func TestResumeOfAnother(t *testing.T) {
 		{"the other is", "@Scout tell me about the tides", "@Scout go on", "Twice a day"},
 		{"the main one was cut off", "tell me about the tides", "go on", "Twice a day"},
 		{"what it was about", "tell me about the tides", "what were you saying about the tides?", "Twice a day"},
+		{"what it was about, in its question", "tell me about the tides at Dover", "what were you saying about Dover?", "Twice a day"},
+		{"what it was about, after a restart", "tell me about the tides at Dover", "(restart) what were you saying about Dover, please?", "Twice a day"},
+		{"what it was about, in a short word", "tell me about the tides of the sea", "what were you saying about the sea?", "Twice a day"},
+		{"what it was about is not named", "tell me about the tides", "what were you saying about it before I interrupted you?", "Twice a day"},
+		{"it was not about that", "tell me about the tides", "what were you saying about tea?", "falls again."},
 		{"what it was not about", "tell me about the tides", "what were you saying about dinner?", "falls again."},
 		{"the main one is called", "@Scout tell me about the tides", "@Earshot go on", "Sixteen."},
 	} {
