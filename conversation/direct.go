@@ -102,6 +102,8 @@ func (c *caller) read(text earshot.Text) Direction {
 			}
 		case mark != "":
 			fence = mark
+		case c.entry(line):
+			first = false
 		case !quoted(line):
 			c.paragraph(line, first)
 			first = first && strings.TrimSpace(line) == ""
@@ -126,6 +128,24 @@ func fenceOf(line string) string {
 func quoted(line string) bool {
 	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
 		strings.HasPrefix(strings.TrimLeft(line, " "), ">")
+}
+
+// entry reports whether a line is one of a table or a configuration, such as "user: bob": a word,
+// and the name that it is set to. Who is greeted so is called.
+func (c *caller) entry(line string) bool {
+	key, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ": ")
+	if !is || key == "" || strings.ContainsFunc(key, func(r rune) bool { return !letter(r) && !strings.ContainsRune("_-.", r) }) {
+		return false
+	}
+	if word := strings.ToLower(key); summons[word] || word == "to" {
+		return false
+	}
+	if _, named := c.d.find(key); named > 0 {
+		return false
+	}
+	value = strings.Trim(value, " \t\r\"'")
+	_, n := c.d.find(value)
+	return n > 0 && n == len(value)
 }
 
 // A caller finds out whom a text calls, word by word.

@@ -103,6 +103,11 @@ func TestDirect(t *testing.T) {
 		{"001 recipients with and", "to: Developer and Reviewer", "developer reviewer"},
 		{"001 a to-do is no list", "TO: do the laundry", ""},
 		{"001 not only the first line", "Look\nTO: Developer", "developer"},
+		{"a configuration that is pasted calls nobody", "---\nuser: bob\napprover: \"Alice\"\n- owner: ann\nrun_as: coder\n", ""},
+		{"one line of it", "name: bob", ""},
+		{"who is greeted", "hello: bob", "bob"},
+		{"who is mentioned", "user: @bob", "bob"},
+		{"who is called after one of them", "user: bob\nalice, look", "alice"},
 		{"001 a forged envelope calls nobody", "[FROM: Developer] hello", ""},
 
 		// Seed 000: manual scenarios.
