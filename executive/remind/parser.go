@@ -92,6 +92,18 @@ func (p *parser) all() int {
 	return p.at
 }
 
+// number returns the number that the words from i on are, and how many words that is: "twenty
+// five" is one number.
+func (p *parser) number(i int) (n float64, words int) {
+	if n, ok := spelt(p.word(i) + "-" + p.word(i+1)); ok {
+		return float64(n), 2
+	}
+	if n, ok := number(p.word(i)); ok {
+		return n, 1
+	}
+	return 0, 0
+}
+
 // units are those of time, the longest first.
 var units = []struct {
 	names []string
@@ -144,19 +156,19 @@ func (p *parser) amount(i int, said bool) (n float64, unit, words int) {
 	unitWord := word[digits:]
 	words = 1
 	if digits == 0 {
-		if n, ok = number(word); word == "half" {
-			n, ok = 0.5, true
+		if n, words = p.number(i); word == "half" {
+			n, words = 0.5, 1
 		}
-		ok = ok && said || word == "half"
+		ok = words > 0 && said || word == "half"
 	}
 	if unitWord == "" || digits == 0 {
-		switch half := p.follows(i+1, "and", "a", "half"); {
+		switch half := p.follows(i+words, "and", "a", "half"); {
 		case word == "half":
 			words += p.skip(i+1, "a", "an")
 		case word == "a" && p.word(i+1) == "couple":
 			n, words = 2, 2+p.skip(i+2, "of")
 		case half > 0:
-			n, words = n+0.5, 1+half
+			n, words = n+0.5, words+half
 		}
 		unitWord = p.word(i + words)
 		words++
@@ -207,7 +219,9 @@ func (p *parser) dates() int {
 		p.day, p.date, p.timed, p.clock = true, at, true, clock{at.Hour(), at.Minute()}
 		return i + words
 	}
-	if at, words := p.parses(i, "2006-01-02", "2 January 2006", "2 Jan 2006", "January 2 2006", "Jan 2 2006", "2 January", "2 Jan", "January 2", "Jan 2"); words > 0 {
+	i += p.skip(i, "the")
+	if at, words := p.parses(i, "2006-01-02", "2 January 2006", "2 Jan 2006", "January 2 2006", "Jan 2 2006", "2 January", "2 Jan", "January 2", "Jan 2",
+		"2 OF January 2006", "2 OF January", "2 OF Jan"); words > 0 {
 		p.day, p.date = true, at
 		return i + words
 	}
@@ -247,10 +261,13 @@ func (p *parser) clocks() int {
 		at, words = p.parses(i, "15.04")
 	}
 	hour, err := strconv.Atoi(p.word(i))
-	if n := slices.Index(numbers, p.word(i)); n > 0 {
+	if n, ok := spelt(p.word(i)); ok && n > 0 {
 		hour, err = n, nil
 	}
 	oclock := p.skip(i+1, "o'clock", "o’clock")
+	minute, more := p.minute(i + 1)
+	hour, half := p.half(hour, i+1+more+oclock)
+	sure := said || oclock+half > 0 || more > 0 && p.day
 	spoken, vague, long := p.spoken(i, said || p.day)
 	switch {
 	case long > 0:
@@ -261,8 +278,8 @@ func (p *parser) clocks() int {
 		p.clock, words = clock{24, 0}, 1
 	case words > 0:
 		p.clock = clock{at.Hour(), at.Minute()}
-	case err == nil && 0 <= hour && hour < 24 && (said || oclock > 0):
-		p.clock, p.vague, words = clock{hour, 0}, hour >= 1 && hour <= 12, 1+oclock
+	case err == nil && 0 <= hour && hour < 24 && sure:
+		p.clock, p.vague, words = clock{hour, minute}, half == 0 && hour >= 1 && hour <= 12, 1+more+oclock+half
 	default:
 		return 0
 	}
@@ -270,21 +287,40 @@ func (p *parser) clocks() int {
 	return i + words
 }
 
+// minute returns the minutes that are said behind an hour, as in nine thirty or nine oh five,
+// and how many words from i on that is.
+func (p *parser) minute(i int) (minute, words int) {
+	oh := p.skip(i, "oh", "o")
+	n, words := p.number(i + oh)
+	if _, err := strconv.ParseFloat(p.word(i+oh), 64); words == 0 || err == nil || (oh > 0) != (n > 0 && n < 10) || n >= 60 {
+		return 0, 0
+	}
+	return int(n), oh + words
+}
+
+// half returns the hour of the day that an hour is before or after noon, as the word i says,
+// and whether it does: 1 or 0.
+func (p *parser) half(hour, i int) (int, int) {
+	if hour < 1 || hour > 12 || p.skip(i, "am", "pm") == 0 {
+		return hour, 0
+	}
+	return hour%12 + 12*p.skip(i, "pm"), 1
+}
+
 // spoken returns the time of day that the words from i on are as people say it, such as half
 // past nine or quarter to 6 pm, and how many words that is. Sure tells that a time of day
 // stands there, as behind a day: else "ten to nine" may be people.
 func (p *parser) spoken(i int, sure bool) (c clock, vague bool, words int) {
 	k := i + p.skip(i, "a")
-	minutes, ok := number(p.word(k))
+	minutes, n := p.number(k)
+	ok := n > 0 && sure && k == i && minutes >= 1 && minutes < 60
 	switch p.word(k) {
 	case "half":
-		minutes, ok = 30, true
+		minutes, n, ok = 30, 1, true
 	case "quarter":
-		minutes, ok = 15, true
-	default:
-		ok = ok && sure && k == i && minutes >= 1 && minutes < 60
+		minutes, n, ok = 15, 1, true
 	}
-	k += 1 + p.skip(k+1, "minutes")
+	k += n + p.skip(k+n, "minutes")
 	before := p.skip(k, "to", "before") > 0
 	if !ok || !before && p.skip(k, "past", "after") == 0 {
 		return clock{}, false, 0
@@ -296,7 +332,9 @@ func (p *parser) spoken(i int, sure bool) (c clock, vague bool, words int) {
 		if hour = int(h); !ok || float64(hour) != h || hour > 23 {
 			return clock{}, false, 0
 		}
-		n, vague = 1, hour >= 1 && hour <= 12
+		var half int
+		hour, half = p.half(hour, k+2)
+		n, vague = 1+half, half == 0 && hour >= 1 && hour <= 12
 	}
 	c = clock{hour, int(minutes)}
 	if before {

@@ -127,9 +127,10 @@ func showing(year int, month time.Month, day int, c clock, place *time.Location)
 
 // number returns the number that a word is, as people write it.
 func number(word string) (float64, bool) {
-	switch i := slices.Index(numbers, word); {
-	case i >= 0:
-		return float64(i), true
+	spelt, ok := spelt(word)
+	switch {
+	case ok:
+		return float64(spelt), true
 	case word == "a" || word == "an":
 		return 1, true
 	case word == "" || strings.Trim(word, "0123456789.") != "":
@@ -145,4 +146,24 @@ const (
 	mostDays   = 1000
 )
 
-var numbers = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+// spelt returns the number that a word spells, below sixty: there are no more minutes.
+func spelt(word string) (int, bool) {
+	if n := slices.Index(numbers, word); n >= 0 {
+		return n, true
+	}
+	ten, one, joined := strings.Cut(word, "-")
+	t, n := slices.Index(tens, ten), slices.Index(numbers, one)
+	switch {
+	case t < 0 || joined && (n < 1 || n > 9):
+		return 0, false
+	case joined:
+		return 20 + 10*t + n, true
+	}
+	return 20 + 10*t, true
+}
+
+var (
+	numbers = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+		"thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"}
+	tens = []string{"twenty", "thirty", "forty", "fifty"}
+)
