@@ -109,7 +109,7 @@ func (s agentsShow) Run(a *app) error {
 		if s.JSON {
 			return a.json(p)
 		}
-		p.print(a.out)
+		p.print(a.printed())
 		return nil
 	})
 }

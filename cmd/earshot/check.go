@@ -61,16 +61,16 @@ func (c checkCommand) Run(a *app) error {
 		return nil
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(a.out, "! %s\n", terminal.Safe(w.String()))
+		fmt.Fprintf(a.printed(), "! %s\n", terminal.Safe(w.String()))
 	}
 	if wrong != nil {
 		return wrong
 	}
 	if cfg.File == "" {
-		fmt.Fprintf(a.out, "There is no configuration file; everything has its default.\nTo begin one: earshot check --sample > %s\n", short(config.Places()[0]))
+		fmt.Fprintf(a.printed(), "There is no configuration file; everything has its default.\nTo begin one: earshot check --sample > %s\n", short(config.Places()[0]))
 		return nil
 	}
-	fmt.Fprintf(a.out, "%s is right.\n", short(cfg.File))
+	fmt.Fprintf(a.printed(), "%s is right.\n", short(cfg.File))
 	return nil
 }
 

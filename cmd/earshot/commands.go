@@ -124,11 +124,12 @@ func (a *app) warn(cfg *config.Config, wrong *config.Error) {
 	if more := len(wrong.Faults) - 1 + wrong.More; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	fmt.Fprintf(a.err, "! the configuration is wrong, and left aside here: %s\n", terminal.Safe(text))
+	w := a.told()
+	fmt.Fprintf(w, "! the configuration is wrong, and left aside here: %s\n", terminal.Safe(text))
 	if wrong.Concerns("server.socket") {
-		fmt.Fprintf(a.err, "  the earshot that runs is asked at %s; if that is not its socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(short(cfg.Server.Path())))
+		fmt.Fprintf(w, "  the earshot that runs is asked at %s; if that is not its socket: EARSHOT_SERVER_SOCKET=PATH\n", terminal.Safe(short(cfg.Server.Path())))
 	}
-	fmt.Fprintln(a.err, "  → earshot check")
+	fmt.Fprintln(w, "  → earshot check")
 }
 
 // placed fills in the places that depend on the user.

@@ -61,9 +61,9 @@ func (d devicesCommand) Run(a *app) error {
 	}
 	fmt.Fprintln(a.out, "Cameras:")
 	err = errors.Join(err, listCameras(a.out, cameras))
-	fmt.Fprintln(a.out, "\nearshot removes from what it hears what comes back of its own voice, unless the sound server does.")
-	fmt.Fprintln(a.out, "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
-	fmt.Fprintln(a.out, "A camera is chosen by the list providers.webcam.cameras: its device is a name, a path, a file or an address.")
+	fmt.Fprintln(a.printed(), "\nearshot removes from what it hears what comes back of its own voice, unless the sound server does.")
+	fmt.Fprintln(a.printed(), "\n* is what earshot uses. To choose another, set providers.microphone.device or outlets.loudspeaker.device to its name.")
+	fmt.Fprintln(a.printed(), "A camera is chosen by the list providers.webcam.cameras: its device is a name, a path, a file or an address.")
 	return err
 }
 

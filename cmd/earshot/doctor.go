@@ -38,7 +38,7 @@ func (d doctorCommand) Run(a *app) error {
 	if d.JSON {
 		err = a.json(findings)
 	} else {
-		show(a.out, findings)
+		show(a.printed(), findings)
 	}
 	for _, f := range findings {
 		if !f.Works {

@@ -36,7 +36,7 @@ func (g modelsGet) Run(a *app) error {
 		return err
 	}
 	if !g.JSON {
-		fmt.Fprintf(a.out, "%s is there. To talk with it: earshot models use %[1]s\n", terminal.Safe(g.Name))
+		fmt.Fprintf(a.printed(), "%s is there. To talk with it: earshot models use %[1]s\n", terminal.Safe(g.Name))
 	}
 	return nil
 }

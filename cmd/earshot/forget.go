@@ -127,7 +127,7 @@ func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forg
 	}
 	switch {
 	case !c.JSON:
-		fmt.Fprintln(a.out, terminal.Safe(p.text()))
+		fmt.Fprintln(a.printed(), terminal.Safe(p.text()))
 	case c.DryRun || p.nothing():
 		if err := a.json(p); err != nil {
 			return err
@@ -150,7 +150,7 @@ func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forg
 	if c.JSON {
 		return a.json(p)
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe(p.done()))
+	_, err = fmt.Fprintln(a.printed(), terminal.Safe(p.done()))
 	return err
 }
 

@@ -166,7 +166,7 @@ func (a *app) transcript(r chronicle, events []earshot.Event, asJSON bool, name 
 		case asJSON:
 			err = json.NewEncoder(a.out).Encode(e)
 		default:
-			printLine(a.out, answered.mark(beside.mark(known.mark(e, name), name), name), name)
+			printLine(a.printed(), answered.mark(beside.mark(known.mark(e, name), name), name), name)
 		}
 		if err != nil {
 			return err

@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, s std) int {
 			err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, elsewhere: line.elsewhere, hangups: hangups, model: parser.Model})
 		}
 	}
-	return explain(s.err, s.out.over(err))
+	return explain(pageOn(s.err, s.err), s.out.over(err))
 }
 
 // explain says what went wrong, once, and returns the exit code.

@@ -62,7 +62,7 @@ func (l modelsList) Run(a *app) error {
 	case !none:
 		printModels(a.out, list)
 	}
-	show(a.err, faults)
+	show(a.told(), faults)
 	if none {
 		return errors.Join(err, &verdict{code: failed})
 	}
@@ -242,7 +242,7 @@ func (u modelsUse) Run(a *app) error {
 	if err := is.keep(); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out, is)
+	fmt.Fprintln(a.printed(), is)
 	next, err := a.config()
 	if err != nil {
 		return err

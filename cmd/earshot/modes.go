@@ -50,6 +50,6 @@ func (c switching) does(a *app, command string) error {
 		}
 		answer = fmt.Sprintf("The room is %s: %s.", s.Mode, s.Mode.Means())
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe(answer))
+	_, err = fmt.Fprintln(a.printed(), terminal.Safe(answer))
 	return err
 }

@@ -36,6 +36,34 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
+// TestCommandsOnATerminal: what commands print for people is not broken inside a word, and what
+// goes elsewhere is not broken at all.
+func TestCommandsOnATerminal(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	const reply = "Twice a day the water bulges towards the moon, and on the far side away from it, as everybody knows."
+	h.scripted("reply: " + reply + "\n")
+	h.daemon()
+	h.ask("tell me about the tides, which I have wondered about for years")
+	for _, args := range [][]string{{"history"}, {"search", "water"}, {"why"}, {"status"}, {"today"}, {"who"}, {"context"}, {"check"}, {"doctor"}, {"stauts"}, {"models", "get", "nothing"}} {
+		piped := h.earshot(nil, args...)
+		w := h.beginOn(45, 200, args...) // no word is longer
+		w.ended()
+		words := func(text string) []string {
+			return slices.DeleteFunc(strings.Fields(text), func(word string) bool { return strings.ContainsAny(word, "/0123456789") })
+		}
+		shown, want := words(w.text()), words(piped.out+piped.err)
+		slices.Sort(shown)
+		slices.Sort(want)
+		if !slices.Equal(shown, want) {
+			t.Errorf("%v: it shows\n%s\nand not\n%s%s", args, w.text(), piped.out, piped.err)
+		}
+		if args[0] == "history" && !strings.Contains(piped.out, reply) {
+			t.Errorf("what is no terminal gets\n%s", piped.out)
+		}
+	}
+}
+
 // TestAbsentDevices are no fault: a dash, in one line.
 func TestAbsentDevices(t *testing.T) {
 	for _, tt := range []struct {
@@ -105,11 +133,15 @@ func TestDemo(t *testing.T) {
 		"A conversation with a scripted model, in a house of its own that is thrown away afterwards.",
 		"This is what the journal says of it: what was heard, who cut in, and what was left unsaid.",
 		"Earshot The tides are the sea's answer to the moon.",
+		"Ann wait, how high do they get?",
 		"Earshot In the Bay of Fundy, sixteen metres. In the middle of the ocean, half of one.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
+	}
+	if said := regexp.MustCompile(`\d\d:\d\d (\w+): what time is it\?`).FindStringSubmatch(text); len(said) == 0 || said[1] != "Ann" {
+		t.Errorf("asked what was said, it names %q", said)
 	}
 	_, past, _ := strings.Cut(text, "left unsaid.")
 	times := regexp.MustCompile(`\d\d:\d\d:\d\d`).FindAllString(past, -1)

@@ -88,7 +88,7 @@ func (a *app) passages(r chronicle, q search.Query, events []earshot.Event, asJS
 		} else {
 			var line bytes.Buffer
 			e = answered.mark(known.mark(shortened(e, p), name), name)
-			printLine(&line, e, name)
+			printLine(pageOn(&line, a.out.file), e, name)
 			_, err = io.WriteString(a.out, lit(line.String(), bold))
 		}
 		if err != nil {

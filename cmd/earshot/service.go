@@ -389,7 +389,7 @@ func (s standing) print(a *app, none *unmanaged) error {
 	if s.State == nil { // it is not open yet
 		return nil
 	}
-	return s.State.print(a.out, time.Now())
+	return s.State.print(a.printed(), time.Now())
 }
 
 // tells says in a line what systemd knows.

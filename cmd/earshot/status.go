@@ -29,7 +29,7 @@ func (c statusCommand) Run(a *app) error {
 	if c.JSON {
 		return a.json(s)
 	}
-	return s.print(a.out, time.Now())
+	return s.print(a.printed(), time.Now())
 }
 
 // print tells it to people at now. Open cameras stand first: nobody should have to look

@@ -37,6 +37,6 @@ func (t thinkCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.out, terminal.Safe(answer))
+	_, err = fmt.Fprintln(a.printed(), terminal.Safe(answer))
 	return err
 }

@@ -29,12 +29,12 @@ func (c todayCommand) Run(a *app) error {
 		return lines(a.out, days)
 	}
 	for _, d := range days {
-		if _, err := fmt.Fprintf(a.out, "%s  %s\n", d.Date, terminal.Safe(spentOn(d))); err != nil {
+		if _, err := fmt.Fprintf(a.printed(), "%s  %s\n", d.Date, terminal.Safe(spentOn(d))); err != nil {
 			return err
 		}
 	}
 	if why != "" {
-		fmt.Fprintln(a.out, terminal.Safe(why))
+		fmt.Fprintln(a.printed(), terminal.Safe(why))
 	}
 	return nil
 }

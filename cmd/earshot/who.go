@@ -29,21 +29,21 @@ func (w whoCommand) Run(a *app) error {
 		return a.json(s)
 	}
 	for _, p := range s.Here {
-		fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s %s", p.Name, p.Description)))
+		fmt.Fprintln(a.printed(), terminal.Safe(fmt.Sprintf("%-12s %s", p.Name, p.Description)))
 	}
 	for _, agent := range s.Agents {
 		state := "agent"
 		if len(s.Agents) > 1 {
 			state += ", " + agent.State
 		}
-		fmt.Fprintln(a.out, terminal.Safe(fmt.Sprintf("%-12s %s", agent.Name, state)))
+		fmt.Fprintln(a.printed(), terminal.Safe(fmt.Sprintf("%-12s %s", agent.Name, state)))
 	}
 	if s.Company != nil {
 		now := time.Now()
 		for _, line := range s.Company.Lines(now, scene.Age) {
-			fmt.Fprintln(a.out, terminal.Safe(line))
+			fmt.Fprintln(a.printed(), terminal.Safe(line))
 		}
 	}
-	_, err = fmt.Fprintf(a.out, "The room is %s: %s.\n", s.Mode, s.Mode.Means())
+	_, err = fmt.Fprintf(a.printed(), "The room is %s: %s.\n", s.Mode, s.Mode.Means())
 	return err
 }

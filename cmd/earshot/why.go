@@ -78,11 +78,11 @@ func (w whyCommand) print(a *app, all []why.Account, main string) error {
 	for _, one := range all {
 		several = several || one.Agent != main
 	}
-	if _, err := fmt.Fprintln(a.out, terminal.Safe(why.Text(all, time.Local, several))); err != nil {
+	if _, err := fmt.Fprintln(a.printed(), terminal.Safe(why.Text(all, time.Local, several))); err != nil {
 		return err
 	}
 	if last := max(1, w.Last); len(all) == last {
-		fmt.Fprintf(a.err, "  → what was decided before: earshot why --last %d --before %d\n", last, all[0].Sequence)
+		fmt.Fprintf(a.told(), "  → what was decided before: earshot why --last %d --before %d\n", last, all[0].Sequence)
 	}
 	return nil
 }
@@ -111,11 +111,11 @@ func (c contextCommand) Run(a *app) error {
 		return lines(a.out, all)
 	}
 	if len(all) == 0 {
-		_, err = fmt.Fprintln(a.out, "Nothing is going on.")
+		_, err = fmt.Fprintln(a.printed(), "Nothing is going on.")
 		return err
 	}
 	for _, is := range all {
-		fmt.Fprintln(a.out, indent(terminal.Safe(is.String())))
+		fmt.Fprintln(a.printed(), indent(terminal.Safe(is.String())))
 	}
 	return nil
 }
