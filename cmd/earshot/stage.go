@@ -37,7 +37,7 @@ type demoCommand struct {
 func (d demoCommand) Run(a *app) error {
 	told := a.told()
 	fmt.Fprintln(told, "A conversation with a scripted model, in a house of its own that is thrown away afterwards.")
-	fmt.Fprintln(told, "What is typed here is typed by the script. ^C ends it.")
+	fmt.Fprintln(told, "What Ann types is typed by the script. ^C ends it.")
 	fmt.Fprintln(told)
 	events, err := a.perform(demoScene, d.Speed, true)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d demoCommand) Run(a *app) error {
 // called is what the demonstration calls the two who talk.
 func called(id earshot.ParticipantID) string {
 	if id == participants.Owner {
-		return "you"
+		return "Ann"
 	}
 	return "Earshot"
 }
