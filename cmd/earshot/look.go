@@ -208,7 +208,10 @@ func abilities(models []llm.Model, name string) string {
 func missing(c llm.EngineConfig, has []llm.Model, choose string) string {
 	get := "ollama pull " + c.Model
 	if len(has) == 0 {
-		if c.Provider == llm.Ollama {
+		switch {
+		case c.Provider == llm.Ollama && c.Model == llm.DefaultConfig().Model: // which nobody has chosen
+			return "earshot models get " + smallModel + ", or: " + get
+		case c.Provider == llm.Ollama:
 			return get
 		}
 		return "set executive.llm.model to one that it has"
