@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"golang.org/x/term"
 
@@ -42,12 +41,12 @@ func (l agentsList) Run(a *app) error {
 		if l.JSON {
 			return a.json(list)
 		}
-		t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+		t, print := a.table()
 		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\t")
 		for _, p := range list {
 			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), p.sits(), p.thinks(), p.mainly()}, "\t")))
 		}
-		return t.Flush()
+		return print()
 	})
 }
 

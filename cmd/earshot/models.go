@@ -60,7 +60,9 @@ func (l modelsList) Run(a *app) error {
 	case l.JSON:
 		err = a.json(list)
 	case !none:
-		printModels(a.out, list)
+		var b strings.Builder
+		printModels(&b, list)
+		_, err = io.WriteString(a.printed(), b.String())
 	}
 	show(a.told(), faults)
 	if none {

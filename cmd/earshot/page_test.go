@@ -45,7 +45,7 @@ func TestCommandsOnATerminal(t *testing.T) {
 	h.scripted("reply: " + reply + "\n")
 	h.daemon()
 	h.ask("tell me about the tides, which I have wondered about for years")
-	for _, args := range [][]string{{"history"}, {"search", "water"}, {"why"}, {"status"}, {"today"}, {"who"}, {"context"}, {"check"}, {"doctor"}, {"stauts"}, {"models", "get", "nothing"}} {
+	for _, args := range [][]string{{"history"}, {"search", "water"}, {"why"}, {"status"}, {"today"}, {"who"}, {"context"}, {"check"}, {"doctor"}, {"models"}, {"agents"}, {"stauts"}, {"models", "get", "nothing"}} {
 		piped := h.earshot(nil, args...)
 		w := h.beginOn(45, 200, args...) // no word is longer
 		w.ended()

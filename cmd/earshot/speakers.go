@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/term"
@@ -47,12 +46,12 @@ func (l speakersList) Run(a *app) error {
 		fmt.Fprintln(a.err, "No voice is known.")
 		return nil
 	}
-	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	t, print := a.table()
 	fmt.Fprintln(t, "VOICE\tWHO\tHEARD\tLAST\tKEPT")
 	for _, s := range list {
 		fmt.Fprintln(t, terminal.Safe(strings.Join([]string{s.Called, s.person(), seconds(s.Heard), s.lately(), s.since()}, "\t")))
 	}
-	return t.Flush()
+	return print()
 }
 
 // person returns whose a voice is.
