@@ -51,7 +51,11 @@ func choose(cfg *config.Config, looks []look, wanted engineModel, role string) (
 		}
 	}
 	if len(able) == 0 {
-		return none, &verdict{notFound, fmt.Errorf("there is no engine %q that has models\n  → the engines are %s", wanted.engine, strings.Join(cfg.Executive.LLM.Names(), ", "))}
+		problem := fmt.Sprintf("there is no engine %q that has models", wanted.engine)
+		if wanted.engine == "" {
+			problem = "no engine has models to choose from: a script is a file"
+		}
+		return none, &verdict{notFound, fmt.Errorf("%s\n  → the engines are %s; others: docs/models.md", problem, strings.Join(cfg.Executive.LLM.Names(), ", "))}
 	}
 	slices.SortStableFunc(able, func(a, b look) int { // what is in use goes first
 		switch now {

@@ -235,6 +235,9 @@ func spentOn(d usage.Day) string {
 	if all.Requests == 0 {
 		return "nothing was asked of a model"
 	}
+	if all.Made == 0 && all.Tokens() == 0 {
+		return "a model was asked " + count(int(all.Requests), "time") + ", and has answered nothing"
+	}
 	made := func(k usage.Kind) int {
 		return int(d.Sum(func(u usage.Use) bool { return u.Kind == k }).Made)
 	}

@@ -220,6 +220,8 @@ func TestSpentOn(t *testing.T) {
 		want  string
 	}{
 		{nil, "nothing was asked of a model"},
+		{[]usage.Line{{Use: reply, Amount: usage.Amount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
+		{[]usage.Line{{Use: usage.Use{Kind: usage.Thought}, Amount: usage.Amount{Requests: 2, Seconds: 3}}, {Use: reply, Amount: usage.Amount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
 		{[]usage.Line{{Use: reply, Amount: usage.Amount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
 			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; nothing of it unasked"},
 		{[]usage.Line{

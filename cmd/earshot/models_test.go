@@ -215,6 +215,7 @@ func TestModelsUse(t *testing.T) {
 		{"unknown", one, []string{"owl"}, "", notFound, "", "ollama has no model \"owl\"\n  → earshot models get owl   or see what there is: earshot models list\n", ""},
 		{"of an engine that has another", two, []string{"third", "--engine", "ollama"}, "", notFound, "", "ollama has no model \"third\"", ""},
 		{"of no engine", two, []string{"third", "--engine", "moon"}, "", notFound, "", "there is no engine \"moon\" that has models\n  → the engines are ollama, other", ""},
+		{"of scripts alone", "executive:\n  llm:\n    provider: script\n    script: lines.yaml\n", []string{"owl"}, "", notFound, "", "no engine has models to choose from: a script is a file\n  → the engines are script", ""},
 		{"where the environment goes before", one, []string{"second"}, "EARSHOT_EXECUTIVE_LLM_MODEL=x", failed, "", "EARSHOT_EXECUTIVE_LLM_MODEL is set in the environment, and goes before ", ""},
 		{"in a file that is not changed", "executive: {llm: {host: \"" + s.URL + "\"}}\n", []string{"second"}, "", failed, "", "→ write there executive.llm.model: second:latest\n", ""},
 		{"of a server that does not answer", "executive:\n  llm:\n    host: 127.0.0.1:1\n", []string{"owl:3b"}, "", success, "Chosen to talk: owl:3b on ollama.", "", "executive:\n  llm:\n    model: owl:3b\n    host: 127.0.0.1:1\n"},
