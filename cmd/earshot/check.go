@@ -40,11 +40,11 @@ func (c checkCommand) Run(a *app) error {
 	}
 	warnings := []checkedFault{}
 	if err == nil {
-		if faults := absentScripts(cfg); len(faults) > 0 {
-			wrong = &config.Error{Faults: faults}
-		}
 		warnings = unlisted(a.ctx, cfg)
+	} else {
+		cfg, _ = config.Salvage(a.file) // whose error is the same
 	}
+	wrong = withScripts(wrong, absentScripts(cfg))
 	if c.JSON {
 		all := []checkedFault{}
 		if wrong != nil {
@@ -104,6 +104,25 @@ func absentScripts(cfg *config.Config) (faults []config.Fault) {
 		}
 	}
 	return faults
+}
+
+// withScripts returns what is wrong with a configuration, and with scripts of which nothing is
+// said yet; nil for nothing.
+func withScripts(wrong *config.Error, scripts []config.Fault) *config.Error {
+	var all config.Error
+	if wrong != nil {
+		all = *wrong
+	}
+	told := slices.Clone(all.Faults)
+	for _, f := range scripts {
+		if !slices.ContainsFunc(told, func(had config.Fault) bool { return had.Key == f.Key }) {
+			all.Faults = append(all.Faults[:len(all.Faults):len(all.Faults)], f)
+		}
+	}
+	if len(all.Faults) == 0 {
+		return nil
+	}
+	return &all
 }
 
 // unlisted finds the models that the server which is to have them does not list, as far as
