@@ -112,6 +112,7 @@ func (a *app) allows(p permission) (bool, error) {
 		case word == "" || word == "n" || word == "no":
 			return false, nil
 		}
+		fmt.Fprintln(a.printed(), "  Answer y or n; you can talk with it once it runs.")
 	}
 	return false, nil
 }
@@ -127,6 +128,7 @@ func (a *app) hours(usual int) (int, error) {
 		if c.Retention.Overheard, err = strconv.Atoi(word); err == nil && c.Retention.Validate() == nil {
 			return c.Retention.Overheard, nil
 		}
+		fmt.Fprintln(a.printed(), "  Answer with a number of hours, such as 24.")
 	}
 	return usual, nil
 }
@@ -137,7 +139,7 @@ func (a *app) answer(question string) (string, error) {
 	fmt.Fprint(a.printed(), question)
 	line, err := readLine(a.ctx, a.in)
 	word := strings.ToLower(strings.TrimSpace(line))
-	if err == nil && (word == "q" || word == "quit") {
+	if err == nil && slices.Contains([]string{"q", "quit", "/quit", "/exit"}, word) {
 		err = errLeft
 	}
 	return word, err

@@ -91,10 +91,27 @@ func TestPermits(t *testing.T) {
 	}
 }
 
+// TestPermitsExplains: an answer that is none is told what the answers are.
+func TestPermitsExplains(t *testing.T) {
+	t.Parallel()
+	h := newStranger(t)
+	w := h.begin("run")
+	w.await("what may it use?", 1)
+	w.says("what time is it?")
+	w.await("Answer y or n; you can talk with it once it runs.", 1)
+	w.types("n\rn\rn\r")
+	w.await("[24]", 1)
+	w.says("a day")
+	w.await("Answer with a number of hours, such as 24.", 1)
+	w.says("/quit")
+	w.ended()
+	w.await("Nothing was allowed", 1)
+}
+
 // TestPermitsLeaving: who leaves the question has allowed nothing, and nothing runs.
 func TestPermitsLeaving(t *testing.T) {
 	t.Parallel()
-	for name, keys := range map[string]string{"q": "y\rq\r", "the end": "y\r\x04", "^C": "y\r\x03", "q at the hours": "y\r\r\rQ\r"} {
+	for name, keys := range map[string]string{"q": "y\rq\r", "a command": "y\r/exit\r", "the end": "y\r\x04", "^C": "y\r\x03", "q at the hours": "y\r\r\rQ\r"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newStranger(t)

@@ -189,6 +189,9 @@ func (p porch) meant(line string) (string, error) {
 	if line == "/exit" || line == "/quit" { // as the opening screen says
 		return "", errLeft
 	}
+	if strings.HasPrefix(line, "/") || strings.HasPrefix(line, "@") {
+		return "", errors.New("this asks for your name alone; write that again once you are in")
+	}
 	if line == "" && p.usual == "" {
 		return "", errors.New("nobody has no name")
 	}

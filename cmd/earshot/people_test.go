@@ -46,6 +46,8 @@ func TestWhoAreYou(t *testing.T) {
 		{"just Enter", "\r", "[1]:", "You operate this machine's earshot."},
 		{"nobody's number", "9\rbob\r", "there is no number 9", "You are Bob"},
 		{"the agent's name", "earshot\rbob\r", "→ ", "You are Bob"},
+		{"a command", "/agent add Bob\rbob\r", "write that again once you are in", "You are Bob"},
+		{"a call", "@Reviewer hello\rbob\r", "this asks for your name alone", "You are Bob"},
 		{"anonymous", "anonymous\r", "[1]:", "You are guest_"},
 		{"a reserved word", "System\rbob\r", "→ ", "You are Bob"},
 	} {
