@@ -207,6 +207,16 @@ var rules = []rule{
 	{"no replace", noReplace, tree{
 		"go.mod": "module earshot\n\nreplace a => b",
 	}, []string{"go.mod:3: replaces a module"}},
+	{"dependencies are licensed", dependenciesAreLicensed, tree{
+		"go.mod":   "module earshot\n\ngo 1.26.0\n\nrequire (\n\texample.org/a v1.0.0\n\texample.org/b/v2 v2.1.0 // indirect\n\texample.org/C v0.1.0\n)\n\nrequire example.org/d v1.2.3\n\ntool example.org/a/cmd/x\n",
+		thirdParty: "| module | licence |\n|---|---|\n| `example.org/a` | MIT | |\n| `example.org/C` | |\n| `example.org/e` | MIT |\n| `example.org/a` | ISC |\n| `speexdsp` | BSD |\n",
+	}, []string{
+		"THIRD_PARTY.md: example.org/C has no licence; read that of the module",
+		"THIRD_PARTY.md: example.org/a is listed twice",
+		"THIRD_PARTY.md: example.org/b/v2 is in go.mod and not listed; add it with its licence",
+		"THIRD_PARTY.md: example.org/d is in go.mod and not listed; add it with its licence",
+		"THIRD_PARTY.md: example.org/e is not in go.mod any more; remove it",
+	}},
 	{"parts agree", partsAgree, tree{
 		"providers/console/c.go":      "package console",
 		"providers/webcam/c.go":       "package webcam",

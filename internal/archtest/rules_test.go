@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -425,6 +426,43 @@ func noReplace(h *house) (complaints []string) {
 		if strings.HasPrefix(strings.TrimSpace(line), "replace") {
 			complaints = append(complaints, fmt.Sprintf("go.mod:%d: replaces a module", i+1))
 		}
+	}
+	return complaints
+}
+
+// thirdParty lists every dependency with its licence.
+const thirdParty = "THIRD_PARTY.md"
+
+// required is a module that go.mod requires, and moduleRow a row of the tables of Go modules,
+// with the licence.
+var (
+	required  = regexp.MustCompile(`(?m)^(?:require )?\s*([a-z][a-z0-9.-]*\.[a-z]+/\S+) v\S+`)
+	moduleRow = regexp.MustCompile("(?m)^\\| `([a-z][a-z0-9.-]*\\.[a-z]+/[^`]+)` \\|([^|]*)\\|")
+)
+
+// dependenciesAreLicensed wants THIRD_PARTY.md to list exactly the modules of go.mod, each
+// once and with a licence.
+func dependenciesAreLicensed(h *house) (complaints []string) {
+	listed := make(map[string]bool)
+	for _, row := range moduleRow.FindAllStringSubmatch(h.texts[thirdParty], -1) {
+		name, licence := row[1], strings.TrimSpace(row[2])
+		if licence == "" {
+			complaints = append(complaints, fmt.Sprintf("%s: %s has no licence; read that of the module", thirdParty, name))
+		}
+		if listed[name] {
+			complaints = append(complaints, fmt.Sprintf("%s: %s is listed twice", thirdParty, name))
+		}
+		listed[name] = true
+	}
+	for _, module := range required.FindAllStringSubmatch(h.texts["go.mod"], -1) {
+		if name := module[1]; !listed[name] {
+			complaints = append(complaints, fmt.Sprintf("%s: %s is in go.mod and not listed; add it with its licence", thirdParty, name))
+		} else {
+			delete(listed, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		complaints = append(complaints, fmt.Sprintf("%s: %s is not in go.mod any more; remove it", thirdParty, name))
 	}
 	return complaints
 }
