@@ -113,15 +113,15 @@ var about = map[string]note{
 
 	"executive.multi_party":                      {effect: "How the agent behaves among several people."},
 	"executive.multi_party.enabled":              {class: Turn, effect: "Lets more than one person talk with the agent. If false, it answers nobody but who operates it while several people are here; what the others say is kept, and does not interrupt it."},
-	"executive.multi_party.speaker_attribution":  {class: Section, effect: "Tells voices apart: who has said what, and who is in talk with the agent. If false, whoever is heard through one microphone is one person, whom nobody knows. See voices.md."},
+	"executive.multi_party.speaker_attribution":  {class: Section, effect: "Tells voices apart: who has said what, and who is in talk with the agent. If false, whoever is heard through one microphone is one person, whom nobody knows. See docs/voice.md."},
 	"executive.multi_party.turn_taking_protocol": {class: Turn, effect: "How the agent yields. Polite stops for voices and comes back when it was nothing; aggressive stops only for those who speak to it; passive stops for everything and does not come back by itself."},
-	"executive.multi_party.turn_limit":           {class: Turn, effect: "How many messages agents may say in a row, AIs and bots from outside included, before they leave the floor to a person. 0 lets no agent answer another; people are always answered. See agents.md."},
+	"executive.multi_party.turn_limit":           {class: Turn, effect: "How many messages agents may say in a row, AIs and bots from outside included, before they leave the floor to a person. 0 lets no agent answer another; people are always answered. See docs/agents.md."},
 
-	"executive.tools":           {effect: "What agents may do besides talking: look things up, remind, keep notes and files, ask one another. See tools.md."},
+	"executive.tools":           {effect: "What agents may do besides talking: look things up, remind, keep notes and files, ask one another. See docs/agents.md."},
 	"executive.tools.enabled":   {class: Turn, effect: "Lets them. Without it a model is offered no tools, and a call that it makes all the same is refused."},
 	"executive.tools.workspace": {class: Restart, effect: "The whole path of the folder in which each agent has one for its files, and nothing outside which it reads or writes. Empty means workspaces, beside store.directory."},
 
-	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See people.md."},
+	"external_actors": {effect: "Who may come in from outside: people, and programs that talk. See docs/people.md."},
 	"external_actors.actors": {class: Section, effect: "Who is known beforehand: a list of entries with the keys actor_id (which never changes), type (human, ai_assistant, external_agent, group or other), " +
 		"display_name, description, requires_auth (true if a name alone does not do: see \"earshot token\"), handles (such as console:uid1000: who comes by one of them is this actor) and capabilities (send_messages, use_tools, read_memory, operate; whoever has the last needs a token)."},
 	"external_actors.allow_dynamic_creation": {class: Section, effect: "Lets somebody come in under a name that nobody has yet. Without it only those who are known may."},
@@ -132,7 +132,7 @@ var about = map[string]note{
 		"prompt (who it is, for the model; none means the one that earshot comes with), engine (the name of one of executive.llm.engines) and model (of that engine; none means as executive.llm.roles has it), " +
 		"rooms (where it sits; none means everywhere), main (true where it answers what is for nobody in particular; a room has one such agent), " +
 		"auto_reply (false keeps it from calling the agent that it answers; true if nothing is said) and user (the ID of a subuser that it belongs to; none means the owner). " +
-		"An agent whose entry goes is ended, and does not come back: an entry that is written again is a new agent; see paths.md. \"earshot agents add\" makes more while earshot runs."},
+		"An agent whose entry goes is ended, and does not come back: an entry that is written again is a new agent; see docs/agents.md. \"earshot agents add\" makes more while earshot runs."},
 
 	"rooms": {class: Section, effect: "Where conversations are shared, each with a dialogue of its own: a list of entries with the keys id (as in \"earshot chat --room ID\"), name, and actors (the actor_ids of those who may enter; nobody listed means everybody). " +
 		"Whoever operates earshot may enter each. The room desk is always there: it has the microphone, the loudspeaker and the local console; list it to name or close it."},
@@ -200,7 +200,7 @@ var about = map[string]note{
 	"outlets.discord.voice_name": {class: Section, effect: "Which voice: slt, rms, awb or kal16."},
 	"outlets.discord.speed":      {class: Section, effect: "How fast it speaks; 1 is as it was taught."},
 
-	"speakers":               {effect: "Whose voice something is said with. A voice proves nothing: nobody may do or see more because of it. See docs/voices.md."},
+	"speakers":               {effect: "Whose voice something is said with. A voice proves nothing: nobody may do or see more because of it. See docs/voice.md."},
 	"speakers.enabled":       {class: Section, effect: "Tells voices apart. Without it nobody is known by voice and nothing is learnt; what is kept stays, and can be forgotten."},
 	"speakers.sure":          {class: Turn, effect: "How likely it must be, from 0.5 to 1, that a voice is somebody's, for what was said with it to be theirs. What is less is said by nobody in particular; what is less than 0.9 has a question mark."},
 	"speakers.begin_seconds": {class: Turn, effect: "How much must be heard of a voice that is like none that is known, to count it as one that was not there before."},

@@ -102,7 +102,7 @@
 // [earshot/speakers] is a book of voices: those that somebody has agreed to keep, in
 // a file, and those that nobody has named, in memory. [earshot/models/voiceprint]
 // makes the numbers that it compares. A voice proves nothing, so nothing is allowed
-// by it; docs/voices.md tells people what is kept.
+// by it; docs/voice.md tells people what is kept.
 //
 // # The executive
 //

@@ -12,7 +12,7 @@ import (
 )
 
 // queues are what can drop something because it is full, each by a name; see
-// docs/monitoring.md.
+// docs/service.md.
 var queues = []string{"terminal", "discord", "webcam", "microphone", "unsaved", "questions"}
 
 // measure begins to count what the house does.

@@ -294,7 +294,7 @@ func (e speakersEnroll) Run(a *app) error {
 	return a.tellTo(c, server.Telling{Act: "enroll", Voices: []string{voice}, Who: e.Who, Consents: true}, e.JSON)
 }
 
-// consent is what somebody is told before they agree. It is also in docs/voices.md.
+// consent is what somebody is told before they agree. It is also in docs/voice.md.
 const consent = `What is kept of %[1]s: what their voice sounds like, as some dozens of numbers for each
 microphone, who has agreed, and when. No sound and no word.
 Where: in %[2]s, on this machine alone, for your account alone.

@@ -225,11 +225,11 @@ var rules = []rule{
 		"outlets/console/c.go":        "package console",
 		"config/c.go":                 "package config\ntype Providers struct { Console int `yaml:\"console\"` }\ntype Outlets struct { Console int `yaml:\"console\"` }",
 		"cmd/earshot/main.go":         "package main\nimport (\"earshot/providers/console\"; \"earshot/providers/webcam\"; \"earshot/providers/replay\")",
-		"README.md":                   "| Sense | state |\n|---|---|\n| `console` | works |\n| `webcam` | works |\n| ears | later |\n\n| Outlet | state |\n|---|---|\n| `console` | works |\n| `printer` | works |\n",
+		"docs/status.md":              "| Sense | state |\n|---|---|\n| `console` | works |\n| `webcam` | works |\n| ears | later |\n\n| Outlet | state |\n|---|---|\n| `console` | works |\n| `printer` | works |\n",
 	}, []string{
 		`the struct config.Providers names ["console"], but the folders in providers are ["console" "webcam"]`,
 		`the imports of cmd/earshot names [], but the folders in outlets are ["console"]`,
-		`the table Outlet in README.md names ["console" "printer"], but the folders in outlets are ["console"]`,
+		`the table Outlet in docs/status.md names ["console" "printer"], but the folders in outlets are ["console"]`,
 	}},
 }
 

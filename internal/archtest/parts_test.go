@@ -15,9 +15,11 @@ var unplaced = map[string]string{
 }
 
 // A shelf is one kind of part: where its packages lie, which struct of package
-// config places their sections, and how the README's matrix heads the table
-// that lists them.
+// config places their sections, and how status heads the table that lists them.
 type shelf struct{ dir, sections, heading string }
+
+// status is the page that says what each part can do.
+const status = "docs/status.md"
 
 var shelves = []shelf{
 	{"providers", "Providers", "Sense"},
@@ -25,8 +27,8 @@ var shelves = []shelf{
 }
 
 // partsAgree wants the packages, the sections of the configuration, what
-// cmd/earshot builds and the README to name the same providers and outlets.
-// Each of the four is compared from the day that it exists.
+// cmd/earshot builds and the page of their status to name the same providers and
+// outlets. Each of the four is compared from the day that it exists.
 func partsAgree(h *house) (complaints []string) {
 	for _, s := range shelves {
 		want := h.packages(s)
@@ -41,8 +43,8 @@ func partsAgree(h *house) (complaints []string) {
 		if len(h.in("cmd/earshot")) > 0 {
 			compare("the imports of cmd/earshot", h.built(s))
 		}
-		if readme, ok := h.texts["README.md"]; ok {
-			compare("the table "+s.heading+" in README.md", firstColumn(readme, s.heading))
+		if page, ok := h.texts[status]; ok {
+			compare("the table "+s.heading+" in "+status, firstColumn(page, s.heading))
 		}
 	}
 	return complaints
