@@ -29,4 +29,7 @@
 // All text is foreign: it goes through [earshot/internal/terminal.Safe], and rows after
 // the first are indented, so that nobody can write a line that looks like another's. The
 // width of each cluster is the most that any terminal makes of it.
+//
+// Terminals do not agree on how wide emoji and some scripts are. Each cluster is given the
+// most that any of them makes of it, so a divider may stand a column too far to the right.
 package monitor

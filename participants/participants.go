@@ -5,6 +5,10 @@
 // or come close to, see [CheckName]. Whoever is not known is unknown, and
 // unknown is never the operator. What changes in the registry at run time is
 // recorded as [earshot.Actor] events; the registry is made again from them.
+//
+// There is no table of who exists. The configuration says who there is, and the journal what
+// has changed since; a table would have to be rebuilt with every change of the configuration.
+// Who is here is in memory only.
 package participants
 
 import (

@@ -29,7 +29,8 @@
 // something back does not. The first words of a reply come when it begins, and come out
 // evenly until it ends. A message that was changed is performed as it is now. What was
 // erased is performed without, and [Result.Erased] counts it. The program is taken to have run
-// all day.
+// all day. Commands are not on record, so a call of a tool that somebody confirmed is not made
+// again; its decision counts as one that was taken then and is not taken now.
 package rerun
 
 import (

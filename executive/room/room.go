@@ -44,6 +44,21 @@
 // itself has to keep, such as how a turn ended, and the journal refuses because
 // the disk is full, is written as soon as it takes something again; that is
 // bounded by maxUnsaved, beyond which the oldest is dropped and reported.
+//
+// An event that is sent twice is answered once if the second comes while the first is among
+// the last keepRecent. After that it is still kept once, and the decision about it is taken
+// again. Faults of earshot itself are shown and logged and are not in the journal, except
+// those of the model: the commonest is that the journal takes nothing. Somebody who comes or
+// goes is here, or gone, before that is written. Of what is written off the record an ID is remembered, so that a terminal that sends
+// it again after /resume does not put it on the record.
+//
+// A finding is said in its own words, and no model is asked again: what is said is what was
+// decided about. It counts as used when a reply says most of its words; that it stood in the
+// prompt proves nothing. A question to think about is confirmed some milliseconds before it
+// is on disk, and thought about only afterwards; a kill in between forgets it.
+//
+// That somebody types is known twice: in the room, which knows when a line is left, and on
+// the floor, which holds the agents back. Whatever ends the one must end the other.
 package room
 
 import (

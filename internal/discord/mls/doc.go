@@ -15,6 +15,13 @@
 // allocated, and is an [Error] if it is wrong; names, section numbers and labels
 // are the RFC's.
 //
+// What DAVE does not use is refused: a member that updates its leaf by a proposal, brings
+// a pre-shared key, changes the group's context or encrypts its commits, a group of more
+// than maxLeaves members, and a commit that changes the name or the signature key of its
+// author. Every commit of ours renews our keys, also one that only adds; that costs a
+// group of 25 a millisecond. Signatures are accepted with either value of s, since other
+// implementations produce both.
+//
 // Keys and secrets come from the reader that is given; the ephemeral keys of
 // encryptions are always crypto/rand's, and signatures are deterministic (RFC
 // 6979). Secrets are overwritten when they are over; the copies that the standard

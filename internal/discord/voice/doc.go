@@ -19,6 +19,12 @@
 // nobody's yet. [Call.Say] waits while 200 ms are ahead. A gateway that does not take
 // what it is told is given up and connected to anew. All of it is in the [Status].
 //
+// What is lost is a hole of silence. The codec could conceal it, and recover most of it from
+// the next packet, but FFmpeg's binding of libopus offers neither. A frame that ends in FA FA,
+// as every end-to-end encrypted one does, is never decoded as plain sound; one good packet
+// in 65,536 is lost by that. When a session is refused with 4006, the next one keeps the name
+// of the session until the main gateway says another, since that may not be said again.
+//
 // From the bottom up: wire.go reads and writes both forms of the gateway, transport.go
 // undoes the encryption between us and the server, close.go knows what to do after
 // each close code, door.go pairs the two halves of a ticket, binding.go knows whose a
