@@ -49,8 +49,8 @@
 // the last keepRecent. After that it is still kept once, and the decision about it is taken
 // again. Faults of earshot itself are shown and logged and are not in the journal, except
 // those of the model: the commonest is that the journal takes nothing. Somebody who comes or
-// goes is here, or gone, before that is written. Of what is written off the record an ID is remembered, so that a terminal that sends
-// it again after /resume does not put it on the record.
+// goes is here, or gone, before that is written. Of what is written off the record an ID is
+// remembered, so that a terminal that sends it again after /resume does not put it on record.
 //
 // A finding is said in its own words, and no model is asked again: what is said is what was
 // decided about. It counts as used when a reply says most of its words; that it stood in the
