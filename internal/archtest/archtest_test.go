@@ -218,7 +218,7 @@ var rules = []rule{
 		"THIRD_PARTY.md: example.org/e is not in go.mod any more; remove it",
 	}},
 	{"links lead somewhere", linksLead, tree{
-		"README.md":        "[a](docs/a.md) [b](docs/b.md#two-words) [c](docs/a.md#gone) [d](https://example.org/x) [e](x)\n```\n[f](gone.md)\n```\n`[g](gone.md)` ![h](docs/pictures/h.svg)",
+		"README.md":        "[a](docs/a.md) [b](docs/b.md#two-words) [c](docs/a.md#gone) [d](https://example.org/x) [e](x)\n```\n[f](gone.md)\n```\n`[g](gone.md)` ![h](docs/pictures/h.svg)\n`two\n[g](gone.md) lines` [i](lost.md)",
 		"docs/README.md":   "[a](a.md) [home](../README.md) [c](c/)",
 		"docs/a.md":        "# One\n\n## Two `words`, here!\n\n## One\n\n[1](#one-1) [2](#two-words-here) [3](#one-2) [4](../x/)",
 		"docs/b.md":        "```\n## Two words\n```\n[a](README.md)",
@@ -230,6 +230,7 @@ var rules = []rule{
 		"README.md:1: docs/b.md#two-words leads to no heading",
 		"README.md:1: docs/a.md#gone leads to no heading",
 		"README.md:5: docs/pictures/h.svg leads to no file",
+		"README.md:7: lost.md leads to no file",
 		"docs/a.md:7: #one-2 leads to no heading",
 		"x/x.go:1: there is no docs/gone.md",
 		"x/x_test.go:2: there is no docs/lost.md",

@@ -20,8 +20,8 @@ var (
 	// elsewhere is a target outside the repository.
 	elsewhere = regexp.MustCompile(`^[a-z]+:`)
 
-	// span is code within a line of Markdown.
-	span = regexp.MustCompile("`[^`]*`")
+	// span is code within a paragraph of Markdown.
+	span = regexp.MustCompile("`(?:[^`\\n]|\\n[^`\\n])*`")
 
 	// mention is a page of docs, named from the root, in code, a comment or a script.
 	mention = regexp.MustCompile(`(?:^|[^\w./-]|\.\./)(docs/[\w/-]+\.md)\b`)
@@ -102,7 +102,7 @@ func (h *house) exists(at string) bool {
 	return false
 }
 
-// prose returns the lines of markdown, each empty that is code, and without the
+// prose returns the lines of markdown, empty where they are code, and without the
 // code within the others.
 func prose(markdown string) []string {
 	lines, fenced := strings.Split(markdown, "\n"), false
@@ -114,9 +114,11 @@ func prose(markdown string) []string {
 		if fence {
 			fenced = !fenced
 		}
-		lines[i] = span.ReplaceAllString(lines[i], "")
 	}
-	return lines
+	text := span.ReplaceAllStringFunc(strings.Join(lines, "\n"), func(code string) string {
+		return strings.Repeat("\n", strings.Count(code, "\n"))
+	})
+	return strings.Split(text, "\n")
 }
 
 // anchors returns what links call the headings of markdown, as forges make it.
