@@ -59,7 +59,7 @@ ARGS ?=
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: ## set up the machine if need be, build, and start earshot (ARGS=...)
+run: ## set up the machine if need be, build, and start earshot (ARGS=..., YES=1 installs without asking)
 	@scripts/setup run
 	@$(MAKE) --no-print-directory build
 	@exec bin/earshot run $(ARGS)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
+
 	"earshot/internal/testkit"
 )
 
@@ -22,6 +24,8 @@ type machine struct {
 	headers   bool
 	apt       bool
 	user      string // as id -u says
+	yes       bool   // YES=1: nothing is asked
+	typed     string // what is typed at its terminal; "" is no terminal
 	server    bool   // the Ollama server is built
 	llama     bool   // llama.cpp's is
 	cmake     bool   // with make and pip
@@ -36,7 +40,7 @@ type machine struct {
 }
 
 // debian has everything.
-var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", server: true, llama: true, cmake: true, clients: true, npm: true, voice: true, camera: true, tools: true, footage: true}
+var debian = machine{goVersion: "go1.26.0", compilers: "gcc c++", headers: true, apt: true, user: "0", yes: true, server: true, llama: true, cmake: true, clients: true, npm: true, voice: true, camera: true, tools: true, footage: true}
 
 // but returns m changed.
 func (m machine) but(change func(*machine)) machine {
@@ -52,6 +56,7 @@ const (
 		"libavcodec-dev libavformat-dev libavutil-dev libavfilter-dev libavdevice-dev libswscale-dev libswresample-dev libasound2-plugins"
 	eyes     = "libopencv-dev opencv-data"
 	footage  = "opencv-doc"
+	question = "\nsetup: install with apt-get? [Y/n] "
 	forTests = "pulseaudio pulseaudio-utils flite espeak-ng festival festvox-kallpc16k festvox-kdlpc16k festvox-us-slt-hts ffmpeg"
 )
 
@@ -67,6 +72,10 @@ func TestSetup(t *testing.T) {
 	mute := debian.but(func(m *machine) { m.voice, m.tools = false, false })
 	blind := debian.but(func(m *machine) { m.camera, m.footage = false, false })
 	none := debian.but(func(m *machine) { m.voice, m.camera = false, false })
+	unasked := func(m machine) machine { return m.but(func(m *machine) { m.yes = false }) }
+	asked := func(m machine, typed string) machine {
+		return m.but(func(m *machine) { m.yes, m.typed = false, typed })
+	}
 	elsewhere := bare.but(func(m *machine) { m.apt = false })
 	goIs := func(version string) machine { return debian.but(func(m *machine) { m.goVersion = version }) }
 	for _, tt := range []struct {
@@ -97,6 +106,34 @@ func TestSetup(t *testing.T) {
 				"\tits model of English\n\tthe library flite, to speak\n\tthe libraries of FFmpeg, for files of sound\n\tthe way from ALSA to PulseAudio and PipeWire"},
 		{"to run, where nothing can be installed", mute.but(func(m *machine) { m.aptFails = true }), "run", "", false,
 			"setup: installing " + libraries + "\n[apt-get update -qq]\nsetup: apt-get could not install " + libraries + "; read what it says above.\nsetup: earshot will neither hear nor speak."},
+		{"to run, blind, where nobody can be asked", unasked(blind), "run", "", false,
+			"setup: earshot will not see until you run: apt-get install -y --no-install-recommends " + eyes},
+		{"to run, blind, with another word than YES=1", unasked(blind), "run", "YES=0", false,
+			"setup: earshot will not see until you run: apt-get install -y --no-install-recommends " + eyes},
+		{"to run, blind, Enter is yes", asked(blind, "\n"), "run", "", false,
+			"setup: earshot needs 2 more packages to see: " + eyes + question + apt(eyes)},
+		{"to run, blind, yes", asked(blind, "Yes\n"), "run", "", false,
+			"setup: earshot needs 2 more packages to see: " + eyes + question + apt(eyes)},
+		{"to run, blind, no", asked(blind, "n\n"), "run", "", false,
+			"setup: earshot needs 2 more packages to see: " + eyes + question +
+				"setup: earshot will not see until you run: apt-get install -y --no-install-recommends " + eyes},
+		{"to run, mute, another answer is no", asked(mute, "what?\n"), "run", "", false,
+			"setup: earshot needs 13 more packages to hear and speak: " + libraries + question +
+				"setup: earshot will neither hear nor speak until you run: apt-get install -y --no-install-recommends " + libraries},
+		{"to run, without any sense, the end of the input is no", asked(none, "\x04"), "run", "", false,
+			"setup: earshot needs 16 more packages to hear, speak and see: " + tool + libraries + " " + eyes + question +
+				"setup: earshot will neither hear, speak nor see until you run: apt-get install -y --no-install-recommends " + tool + libraries + " " + eyes},
+		{"at a terminal, YES=1 asks nothing", blind.but(func(m *machine) { m.typed = "n\n" }), "run", "", false, apt(eyes)},
+		{"at a terminal, who is not root is not asked", asked(blind, "\n").but(func(m *machine) { m.user = "1000" }), "run", "", false,
+			"setup: earshot will not see until you run: sudo apt-get install -y --no-install-recommends " + eyes},
+		{"at a terminal, nothing missing", asked(debian, "n\n"), "run", "", false, ""},
+		{"to test, where nobody can be asked", unasked(debian).but(func(m *machine) { m.footage = false }), "test", "", true,
+			"setup: something is missing; run: apt-get install -y --no-install-recommends " + footage},
+		{"to test, yes", asked(debian, "y\n").but(func(m *machine) { m.footage = false }), "test", "", false,
+			"setup: earshot needs 1 more package for its tests: " + footage + question + apt(footage)},
+		{"to test, no", asked(debian, "n\n").but(func(m *machine) { m.footage = false }), "test", "", true,
+			"setup: earshot needs 1 more package for its tests: " + footage + question +
+				"setup: something is missing; run: apt-get install -y --no-install-recommends " + footage},
 		{"can the helpers be built", debian, "voice", "", false, ""},
 		{"they cannot", mute, "voice", "", true, ""},
 		{"they need not", debian, "voice", "EARSHOT_WITHOUT=ollama,voice", true, ""},
@@ -258,6 +295,21 @@ func (m machine) setUp(t *testing.T, arg, environ string) (said string, err erro
 	c.Env = []string{"PATH=" + bin, "HOME=" + dir, "EARSHOT_ROOT=" + dir}
 	if environ != "" {
 		c.Env = append(c.Env, environ)
+	}
+	if m.yes {
+		c.Env = append(c.Env, "YES=1")
+	}
+	if m.typed != "" {
+		person, terminal, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer person.Close()
+		defer terminal.Close()
+		if _, err := person.WriteString(m.typed); err != nil {
+			t.Fatal(err)
+		}
+		c.Stdin = terminal
 	}
 	out, err := c.CombinedOutput()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
