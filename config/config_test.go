@@ -180,7 +180,7 @@ func TestWrongFiles(t *testing.T) {
 		{"an actor whose ID is the agent's name", "external_actors:\n  actors:\n  - actor_id: earshot\n    type: human\n",
 			`c.yaml:3: external_actors.actors[0].actor_id: is "earshot", which could be taken for the agent, "Earshot"; nobody could tell whom somebody means`},
 		{"unknown in an actor", "external_actors:\n  actors:\n  - {actor_id: bob, type: human, dsplay_name: Bob}\n", `c.yaml:3: external_actors.actors[0].dsplay_name: is not a key; did you mean "display_name"?`},
-		{"the seed's form", "external_actors:\n  - actor_id: todd\n", "c.yaml:2: external_actors: is a list; must be a section, with keys below it"},
+		{"actors as a list", "external_actors:\n  - actor_id: todd\n", "c.yaml:2: external_actors: is a list; must be a section, with keys below it"},
 		{"rooms", "rooms:\n- id: Kitchen\n- id: den\n  actors: [ann, owner]\n- {id: den, name: \"\\e[31m\"}\n- name: x\n",
 			`c.yaml:2: rooms[0].id: is "Kitchen"; must be made of small letters, digits, - and _, such as kitchen
 c.yaml:4: rooms[1].actors[0]: is "ann", which is no actor_id of external_actors.actors; add them there

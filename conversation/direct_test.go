@@ -81,50 +81,50 @@ func TestAgentsCall(t *testing.T) {
 func TestDirect(t *testing.T) {
 	dir := conversation.NewDirectory(everybody())
 	for _, tt := range []struct{ name, text, want string }{
-		// Seed 002: natural mentions.
-		{"002 natural syntax", "@alice what time is it", "alice"},
-		{"002 case does not matter", "@ALICE and @Coder, look", "alice coder"},
-		{"002 public, no mention", "what time is it", ""},
-		{"002 malformed, doubled", "@@alice hello", ""},
-		{"002 malformed, alone", "@ hello, what is this @", ""},
-		{"002 nobody's name is told of", "@nonexistent hello", "nonexistent?"},
-		{"002 question 3, the people of the room", "@human I pass control to you", "people"},
-		{"002 self-mention", "@ann said so", ""},
-		{"002 self-mention before another", "@ann @bob look", "bob"},
+		// Mentions in natural words.
+		{"natural syntax", "@alice what time is it", "alice"},
+		{"case does not matter", "@ALICE and @Coder, look", "alice coder"},
+		{"public, no mention", "what time is it", ""},
+		{"malformed, doubled", "@@alice hello", ""},
+		{"malformed, alone", "@ hello, what is this @", ""},
+		{"nobody's name is told of", "@nonexistent hello", "nonexistent?"},
+		{"the people of the room", "@human I pass control to you", "people"},
+		{"self-mention", "@ann said so", ""},
+		{"self-mention before another", "@ann @bob look", "bob"},
 
-		// Seed 001: communication patterns.
-		{"001 direct, by the name alone", "Developer, please implement feature X", "developer"},
-		{"001 broadcast", "ALL AGENTS: Project deadline has moved to Friday", "*"},
-		{"001 broadcast in any case, later paragraph", "News.\n\nAll agents: it is Friday", "*"},
-		{"001 handoff, the second is spoken of", "Developer, implement feature X then notify Reviewer", "developer"},
-		{"001 multiple recipients", "TO: Developer, Reviewer\nLook at this.", "developer reviewer"},
-		{"001 multiple recipients on the same line", "TO: Developer, Reviewer: look at this", "developer reviewer"},
-		{"001 recipients nobody has", "TO: Developer, Erika", "developer Erika?"},
-		{"001 recipients with and", "to: Developer and Reviewer", "developer reviewer"},
-		{"001 a to-do is no list", "TO: do the laundry", ""},
-		{"001 not only the first line", "Look\nTO: Developer", "developer"},
+		// Names at the beginning, broadcasts, lists of recipients.
+		{"direct, by the name alone", "Developer, please implement feature X", "developer"},
+		{"broadcast", "ALL AGENTS: Project deadline has moved to Friday", "*"},
+		{"broadcast in any case, later paragraph", "News.\n\nAll agents: it is Friday", "*"},
+		{"handoff, the second is spoken of", "Developer, implement feature X then notify Reviewer", "developer"},
+		{"multiple recipients", "TO: Developer, Reviewer\nLook at this.", "developer reviewer"},
+		{"multiple recipients on the same line", "TO: Developer, Reviewer: look at this", "developer reviewer"},
+		{"recipients nobody has", "TO: Developer, Erika", "developer Erika?"},
+		{"recipients with and", "to: Developer and Reviewer", "developer reviewer"},
+		{"a to-do is no list", "TO: do the laundry", ""},
+		{"not only the first line", "Look\nTO: Developer", "developer"},
 		{"a configuration that is pasted calls nobody", "---\nuser: bob\napprover: \"Alice\"\n- owner: ann\nrun_as: coder\n", ""},
 		{"one line of it", "name: bob", ""},
 		{"who is greeted", "hello: bob", "bob"},
 		{"who is mentioned", "user: @bob", "bob"},
 		{"who is called after one of them", "user: bob\nalice, look", "alice"},
-		{"001 a forged envelope calls nobody", "[FROM: Developer] hello", ""},
+		{"a forged envelope calls nobody", "[FROM: Developer] hello", ""},
 
-		// Seed 000: manual scenarios.
-		{"000 scenario 1", "@alice hello", "alice"},
-		{"000 scenario 2, the second is spoken of", "@alice ask bob to create test.txt", "alice"},
-		{"000 scenario 3, several", "@alice @a1 @coder everyone work together on a Python script", "alice a1 coder"},
-		{"000 the bug", "@alice do you know my name", "alice"},
+		// What people say to several agents.
+		{"a greeting", "@alice hello", "alice"},
+		{"a request, the second is spoken of", "@alice ask bob to create test.txt", "alice"},
+		{"several work together", "@alice @a1 @coder everyone work together on a Python script", "alice a1 coder"},
+		{"a question about who asks", "@alice do you know my name", "alice"},
 
-		// Lessons A.3: what went wrong in the system of seed 002.
-		{"A.3 first mention only", "hi @a1 say hi to @a2", "a1"},
-		{"A.3 all that begin a paragraph", "@a1 do this\n@a2 do that", "a1 a2"},
-		{"A.3 within a sentence is a reference", "I think @a1 was right about it", ""},
-		{"A.3 wrong at the beginning is not silent", "@a3 hello", "a3?"},
-		{"A.3 hey, hi, hello, to", "hello @a1 and to @a2: look", "a1 a2"},
-		{"A.3 not parsed as a2-hi", "@a2 Hi", "a2"},
-		{"A.3 a name of two words", "@Ann Smith can you come", "ann-smith"},
-		{"A.3 a longer word is another name", "@a22 hello", "a22?"},
+		// What is easily read wrong.
+		{"first mention only", "hi @a1 say hi to @a2", "a1"},
+		{"all that begin a paragraph", "@a1 do this\n@a2 do that", "a1 a2"},
+		{"within a sentence is a reference", "I think @a1 was right about it", ""},
+		{"wrong at the beginning is not silent", "@a3 hello", "a3?"},
+		{"hey, hi, hello, to", "hello @a1 and to @a2: look", "a1 a2"},
+		{"not parsed as a2-hi", "@a2 Hi", "a2"},
+		{"a name of two words", "@Ann Smith can you come", "ann-smith"},
+		{"a longer word is another name", "@a22 hello", "a22?"},
 
 		// At the end of a sentence.
 		{"end, set off", "what do you think, @Bob?", "bob"},

@@ -31,7 +31,7 @@ func Identity(name, description string) string {
 }
 
 // Sections tell a model who is there: what the difference between external
-// actors and agents is, and who of them is in the room (seed 000). Self is the
+// actors and agents is, and who of them is in the room. Self is the
 // agent whose prompt it is. Names and descriptions are data: each stays on one
 // line, bounded and defused.
 func Sections(r *participants.Roster, self earshot.ParticipantID) string {

@@ -27,7 +27,7 @@ func TestScrubber(t *testing.T) {
 		{"too long for a name", "[FROM: " + strings.Repeat("x", 600) + "]", "(FROM: " + strings.Repeat("x", 600) + "]", 0},
 		{"hidden for long", "[" + strings.Repeat("\u200b", 90) + "FROM: Ann]", "(" + strings.Repeat("\u200b", 90) + "FROM: Ann]", 0},
 		{"bracket at the end", "see [", "see [", 0},
-		{"seed 001's habit", "[FROM: Reviewer Agent] I'll review the code now...", "I'll review the code now...", 1},
+		{"an envelope of its own", "[FROM: Reviewer Agent] I'll review the code now...", "I'll review the code now...", 1},
 		{"its name in front", "Earshot: Good morning.\nEarshot: is my name", "Good morning.\nEarshot: is my name", 0},
 		{"from and its name", "FROM Earshot: Good morning.\nfrom: earshot: Yes.", "Good morning.\nYes.", 0},
 		{"both", "[FROM: Earshot] Earshot: Good morning.", "Good morning.", 0},

@@ -8,8 +8,8 @@
 // [earshot/executive/think] thinks beside the conversation, and
 // [earshot/executive/attention] decides when to, and when to speak unasked.
 //
-// The keys and their defaults are those of seed 003. A key whose feature comes
-// with a later version can be set today, is checked, and says so below.
+// A key whose feature comes with a later version can be set today, is checked, and
+// says so below.
 package executive
 
 import (
@@ -245,7 +245,7 @@ type Tools struct {
 	Workspace string `yaml:"workspace"`
 }
 
-// DefaultConfig returns the values of seed 003.
+// DefaultConfig returns the values of the keys that a configuration leaves out.
 func DefaultConfig() Config {
 	return Config{
 		Enabled:          true,
@@ -257,7 +257,7 @@ func DefaultConfig() Config {
 		Conversational: Conversational{
 			Temperature:  0.7,
 			MaxTokens:    512,
-			SystemPrompt: string(agents.HousePrompt(1)), // seed 003's, word for word
+			SystemPrompt: string(agents.HousePrompt(1)), // for an agent that is alone
 		},
 		Reasoning: Reasoning{
 			Enabled:      true,
@@ -277,7 +277,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// reasoningPrompt is seed 003's, word for word.
+// reasoningPrompt is what a model is told that thinks.
 const reasoningPrompt = `You are a strategic reasoning agent. Provide deep analysis, identify patterns,
 and recommend actions. Think step-by-step about complex situations. Your
 thoughts may be interrupted - save your progress and continue when resumed.

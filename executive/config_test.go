@@ -11,7 +11,7 @@ import (
 	"earshot/internal/field"
 )
 
-func TestDefaultConfigIsTheSeeds(t *testing.T) {
+func TestDefaultConfig(t *testing.T) {
 	c := executive.DefaultConfig()
 	if err := c.Validate(); err != nil {
 		t.Error(err)

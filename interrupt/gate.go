@@ -5,7 +5,7 @@ import "fmt"
 // A Style is how an agent takes turns among people.
 type Style int
 
-// The styles of seed 003.
+// The styles, by how an agent reacts when somebody talks at the same time.
 const (
 	Polite     Style = iota // yields to voices, comes back when it was nothing
 	Aggressive              // yields to those who speak to it, talks on beside others

@@ -79,8 +79,7 @@ func open(t testing.TB, c participants.Config) (*participants.Registry, *ledger)
 	return r, l
 }
 
-// TestClaim is who somebody is who says a name; seed 000's success criteria 1
-// and 6 and its scenario 4.
+// TestClaim is who somebody is who says a name.
 func TestClaim(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -136,8 +135,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestErrorsHelp: seed 000's criterion 6, "name collisions rejected with helpful
-// error".
+// TestErrorsHelp: who is refused a name is told what to do.
 func TestErrorsHelp(t *testing.T) {
 	c := house()
 	c.AllowDynamicCreation = false

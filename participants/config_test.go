@@ -76,7 +76,7 @@ actors[0].handles[4]: is "console:uid 1"; must be a provider, a colon and an ID,
 	}
 }
 
-// TestCollides is seed 000's scenario 4 in the configuration.
+// TestCollides: in the configuration, too, nobody may be called like an agent.
 func TestCollides(t *testing.T) {
 	c := house()
 	for agent, want := range map[string]string{

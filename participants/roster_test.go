@@ -65,8 +65,7 @@ func TestEveryChangeMakesTheRosterAnew(t *testing.T) {
 	}
 }
 
-// TestRoster is seed 000's criterion 3, and 7 as far as it is about who is whom:
-// people and agents are told apart.
+// TestRoster: people and agents are told apart.
 func TestRoster(t *testing.T) {
 	r, _ := open(t, house())
 	for i, id := range []earshot.ParticipantID{"claude", "bob", "ann", participants.Generic, "none"} {

@@ -32,7 +32,7 @@ func calls(tool string, arguments ...string) []llm.Call {
 	return []llm.Call{{Tool: tool, Arguments: json.RawMessage("{" + strings.Join(members, ", ") + "}")}}
 }
 
-// Scenario 2 and 3 of seed 000, and a talk that never ends.
+// workers ask each other, work together on one thing, and would talk for ever.
 var workers = cast{
 	"Alice": {
 		{Word: "ask Bob", Calls: calls("message_agent", "name", "Bob", "message", "Please make the file.")},
@@ -172,8 +172,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// workTogether is what is done on one day: scenarios 2 and 3 of seed 000, a talk
-// that would never end, and two ways to get the floor back.
+// workTogether is what is done on one day: agents ask each other and work together, a
+// talk that would never end, and two ways to get the floor back.
 func workTogether(t *testing.T, h *home) {
 	w := h.open("run")
 	asksAnother(t, h, w)
@@ -198,7 +198,7 @@ func (h *home) replied(n int) (replies []earshot.Reply) {
 	return replies
 }
 
-// asksAnother is scenario 2: who is asked to ask another does so by a tool, and
+// asksAnother: who is asked to ask another does so by a tool, and
 // answers the person, who watches.
 func asksAnother(t *testing.T, h *home, w *window) {
 	t.Helper()
@@ -213,7 +213,7 @@ func asksAnother(t *testing.T, h *home, w *window) {
 	}
 }
 
-// everyoneWorks is scenario 3: each who was called answers, and one asks another.
+// everyoneWorks: each who was called answers, and one asks another.
 func everyoneWorks(t *testing.T, h *home, w *window) {
 	t.Helper()
 	w.says("@Alice @Bob @Coder everyone work together on a Python script")

@@ -132,7 +132,7 @@ func (c *company) told(name string) (all []string) {
 	return all
 }
 
-// TestAgentsOnlyRespondWhenTheyShould (seed 002): when they are mentioned, or
+// TestAgentsOnlyRespondWhenTheyShould: when they are mentioned, or
 // somebody talks with nobody else.
 func TestAgentsOnlyRespondWhenTheyShould(t *testing.T) {
 	for _, tt := range []struct {
@@ -257,7 +257,7 @@ func TestPeopleWhoTalkToEachOther(t *testing.T) {
 	}
 }
 
-// TestHumanUsersAreInControl (seed 002): whoever is here can direct the agent,
+// TestHumanUsersAreInControl: whoever is here can direct the agent,
 // and stop what it says to others.
 func TestHumanUsersAreInControl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -89,7 +89,7 @@ func (c *crew) asked() (who, dialogue string) {
 	return strings.TrimSuffix(strings.TrimPrefix(first, "You are "), "."), c.dialogue()
 }
 
-// TestWhoAnswers (seed 002): each agent that is called, by itself or with others,
+// TestWhoAnswers: each agent that is called, by itself or with others,
 // and the main one where nobody is.
 func TestWhoAnswers(t *testing.T) {
 	for _, tt := range []struct {

@@ -38,7 +38,7 @@ type Staff interface {
 	Finish(ctx context.Context, by, id earshot.ParticipantID) error
 }
 
-// messages is the tool by which an agent asks another, in the words of seed 000.
+// messages is the tool by which an agent asks another. Its description and its answers are what a model reads.
 func (p *part) messages() tool.Tool {
 	type message struct {
 		Name    string `json:"name"`

@@ -49,7 +49,7 @@ func prompt(req llm.Request) string {
 	return strings.Join(all, "\n")
 }
 
-// TestOneAgentAsksAnother (seed 000, scenario 2): ann asks Earshot to have Scout
+// TestOneAgentAsksAnother: ann asks Earshot to have Scout
 // make a file; Earshot messages Scout, Scout writes the file, and Earshot answers
 // ann directly.
 func TestOneAgentAsksAnother(t *testing.T) {
@@ -153,7 +153,7 @@ func TestEverybodyAnswersInOrder(t *testing.T) {
 // TestWhoCannotBeAsked: the model is told what to do instead.
 func TestWhoCannotBeAsked(t *testing.T) {
 	for _, tt := range []struct{ name, arguments, told string }{
-		{"a person, seed 000", `{"name":"bob","message":"x"}`, "'bob' is an external actor, not an internal agent. External actors cannot receive message_agent() calls. Please respond directly to them"},
+		{"a person", `{"name":"bob","message":"x"}`, "'bob' is an external actor, not an internal agent. External actors cannot receive message_agent() calls. Please respond directly to them"},
 		{"nobody", `{"name":"Ranger","message":"x"}`, "is not in this room; the other agents here are Scout and Coder"},
 		{"nobody known", `{"name":"nemo","message":"x"}`, "there is no agent of that name; the other agents here are Scout and Coder; if it is a person, respond directly"},
 		{"itself", `{"name":"@Earshot","message":"x"}`, "that is you"},

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// A seat's dialogue is 50 messages (seed 003). When there are more, ten go
+	// A seat's dialogue is 50 messages. When there are more, ten go
 	// at once: the prompt then begins the same for the next ten, and a server
 	// that keeps the beginning in memory need not read it again.
 	keepLines = 50

@@ -434,7 +434,7 @@ func unheeded(s *interrupt.Signal, heeded bool) *interrupt.Signal {
 	return s
 }
 
-// source returns the seed's word for where an interruption comes from.
+// source returns the word of interruption.sources for where an interruption comes from.
 func source(h earshot.Handle) string {
 	switch h.Provider {
 	case "discord":

@@ -57,7 +57,7 @@ func (c *channel) says(t *testing.T, who, text string, then time.Duration) {
 	c.does(t, c.people[who], "discord voice", earshot.Utterance{Text: earshot.Text(text), Confidence: 0.9, Lasted: time.Second}, then)
 }
 
-// TestDiscordIntegration is seed 003's: people who write and people who speak in a channel
+// TestDiscordIntegration: people who write and people who speak in a channel
 // are each who they are, in the roster, the prompt and the journal; what is said aloud is
 // answered aloud, what is written in writing, and a voice cuts the agent off, which knows
 // by whom.
@@ -99,7 +99,7 @@ func TestDiscordIntegration(t *testing.T) {
 	})
 }
 
-// TestConversationalFlowQuality is seed 003's: among several people the agent answers who
+// TestConversationalFlowQuality: among several people the agent answers who
 // calls it and goes on with them, keeps out of what they say to each other, answers a
 // burst once, is not thrown by a cough, and lets people finish.
 func TestConversationalFlowQuality(t *testing.T) {

@@ -134,7 +134,7 @@ func (h *history) nobody() {
 	}
 }
 
-// announcement says who has come or gone (seed 000).
+// announcement says who has come or gone.
 func announcement(people *participants.Registry, id earshot.ParticipantID, p earshot.Presence) string {
 	var b strings.Builder
 	if who, known := people.Get(id); known && p.Here {

@@ -42,8 +42,7 @@ func (h *house) dialogue() string {
 	return strings.Join(all, "|")
 }
 
-// TestJoinAndLeaveFeelNaturalNotSpammy is success criterion 11 of seed 000:
-// whatever a connection does, people read few lines, and in the end the truth.
+// TestJoinAndLeaveFeelNaturalNotSpammy: whatever a connection does, people read few lines, and in the end the truth.
 func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 	for _, tt := range []struct{ name, moves, want string }{
 		{"comes and goes", "+...-", "owner:true*0; owner:false*0"},
@@ -68,9 +67,9 @@ func TestJoinAndLeaveFeelNaturalNotSpammy(t *testing.T) {
 	}
 }
 
-// TestScenario1BasicJoinAndInteraction of seed 000: somebody joins, which all
+// TestSomebodyJoinsAsksAndLeaves: somebody joins, which all
 // see, asks the agent, is answered, and leaves, which all see.
-func TestScenario1BasicJoinAndInteraction(t *testing.T) {
+func TestSomebodyJoinsAsksAndLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := crowd(t)
 		bob := h.terminal(t, "two", "bob")
@@ -101,8 +100,7 @@ func TestScenario1BasicJoinAndInteraction(t *testing.T) {
 	})
 }
 
-// TestAgentsReceiveJoinAnnouncement is success criterion 2 of seed 000: it is
-// answered by nobody, and the model reads it in the dialogue as the system's.
+// TestAgentsReceiveJoinAnnouncement: nobody answers it, and the model reads it in the dialogue as the system's.
 func TestAgentsReceiveJoinAnnouncement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse().open(t.Context())

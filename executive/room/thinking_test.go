@@ -422,7 +422,7 @@ func TestWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-// TestSequential is the seed's first phase: a thought is one step after a reply, only
+// TestSequential: without parallel.enabled a thought is one step after a reply, only
 // where somebody asks for it, and ends when somebody speaks; its part is kept.
 func TestSequential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

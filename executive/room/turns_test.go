@@ -81,7 +81,7 @@ func (c *crew) handovers() (all []earshot.Handover) {
 	return all
 }
 
-// TestAgentsForEver (seed 002): two agents set to talk for ever stop at the limit,
+// TestAgentsForEver: two agents set to talk for ever stop at the limit,
 // with one notice; the model is not asked again.
 func TestAgentsForEver(t *testing.T) {
 	for _, tt := range []struct {
@@ -361,7 +361,7 @@ func passing(t *testing.T, reply string) *crew {
 	return c
 }
 
-// TestPass (seed 002): an agent passes control anywhere in its reply. What it said
+// TestPass: an agent passes control anywhere in its reply. What it said
 // before stays; without a word the reply is nothing but that.
 func TestPass(t *testing.T) {
 	const passes = "Earshot: @ann, Earshot is passing control to you."

@@ -132,7 +132,7 @@ func TestAWhisperSentTwiceIsOne(t *testing.T) {
 	})
 }
 
-// TestPrivateConversationsRemainPrivate (seed 002): what people write to each
+// TestPrivateConversationsRemainPrivate: what people write to each
 // other in private is shown to them alone; no agent sees it, nothing is decided
 // about it, and nobody else is told that it was.
 func TestPrivateConversationsRemainPrivate(t *testing.T) {
@@ -162,7 +162,7 @@ func TestPrivateConversationsRemainPrivate(t *testing.T) {
 	})
 }
 
-// TestPrivateConversationsRemainPrivateFromOtherAgents (seed 002): what is
+// TestPrivateConversationsRemainPrivateFromOtherAgents: what is
 // written to one agent, in private or by a mention, another does not see.
 func TestPrivateConversationsRemainPrivateFromOtherAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

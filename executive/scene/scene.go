@@ -1,5 +1,5 @@
 // Package scene is the side context of a room: what is going on around the
-// conversation, in the seven fields of seed 003.
+// conversation, in seven fields.
 //
 // It is pulled, not broadcast. Whoever writes never waits. A reader asks for
 // what he may see, [Scene.For], or keeps his own place in the log of changes,

@@ -107,9 +107,8 @@ func findings(when, text string) llmtest.Rule {
 // oneFinding is what a model answers that has found something.
 const oneFinding = `{"findings":[{"text":"Ann is under time pressure.","evidence":["e1"],"confidence":0.8,"minutes":30,"worth_saying":true}]}`
 
-// TestTheSeedsExample is seed 003's example flow: longform, cut short, kept, and
-// gone on from with what came in between.
-func TestTheSeedsExample(t *testing.T) {
+// TestInterruptedAndContinued: a thought is cut short, kept, and gone on from with what came in between.
+func TestInterruptedAndContinued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t,
 			thought("You were interrupted by:\nAnn: Hey, what time is it?", "their focus may be deadline-driven"),

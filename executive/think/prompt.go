@@ -22,8 +22,8 @@ func longform(set executive.Reasoning, q Question, m Matter) string {
 		"\nThink it through. Say only what follows from what you can see here, and what is uncertain; stop when you have nothing to add.\n"
 }
 
-// followOn returns what is asked where it goes on, in the words of seed 003. If
-// nothing has come in between, nothing is said of it.
+// followOn returns what is asked where it goes on. If nothing has come in
+// between, nothing is said of it.
 func followOn(set executive.Reasoning, q Question, thought string, m Matter) string {
 	var b strings.Builder
 	b.WriteString(instructions(set, m) + subject(q, m))

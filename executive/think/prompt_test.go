@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// matter is what the seed's example is about.
+// matter is a thought about somebody who works against the clock.
 func matter() think.Matter {
 	return think.Matter{
 		Messages: []llm.Message{
@@ -60,8 +60,9 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestTheSeedsWords: the follow-on prompt has the words of seed 003, in its order.
-func TestTheSeedsWords(t *testing.T) {
+// TestFollowOnOrder: the follow-on prompt has first what was thought, then who cut in, then
+// what to do.
+func TestFollowOnOrder(t *testing.T) {
 	m := matter()
 	m.News.By = "Ann: Hey, what time is it?"
 	got := think.FollowOn(executive.DefaultConfig().Reasoning, fresh(""), "The user appears focused because...", m)

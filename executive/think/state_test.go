@@ -28,7 +28,7 @@ func fresh(text string) think.Question {
 	return think.Question{ID: earshot.EventID(text), Cause: earshot.ByNovelty, Text: earshot.Text(text), Visibility: public}
 }
 
-// rules are those of the seed.
+// rules are those of the default configuration.
 var rules = think.Rules{Continuous: true, Interval: 5 * time.Second}
 
 // A play drives a state by a line of steps, and tells what was to be done.

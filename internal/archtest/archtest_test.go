@@ -181,20 +181,6 @@ var rules = []rule{
 		`b.go:1: "FIX` + `ME" promises something; do it, or write an issue`,
 		`testdata/e.txt:1: "TO` + `DO" promises something; do it, or write an issue`,
 	}},
-	{"seeds are proved", seedsAreProved, tree{
-		"a/a_test.go": "package a\nfunc TestA() { _ = \"a case\" }",
-		"a/a.go":      "package a\nfunc TestB() {}",
-		"x.md":        "",
-		seeds: "Words.\n\n# 000, criteria\n\n1. one\n\ta TestA\n\tx.md\n\ta TestA \"a case\"\n2. two\n" +
-			"3. three\n\ta TestB\n\tb TestA\n\ty.md\n\ta TestA \"another\"\n\n# 001, more\n\nfour",
-	}, []string{
-		seeds + ":9: nothing proves it",
-		seeds + ":11: no test in a is called TestB",
-		seeds + ":12: no test in b is called TestA",
-		seeds + ":13: there is no file y.md",
-		seeds + `:14: no case of TestA is called "another"`,
-		seeds + ":18: nothing proves it",
-	}},
 	{"no machine paths", noMachinePaths, tree{
 		"a.go":   "package a\nvar x = \"/ro" + "ot/go\"\nvar y = \"/u_7/agent/home/x\"",
 		"b.sh":   "cd /ho" + "me/somebody && cat </tm" + "p/x\ncd $HOME/tmp/x ${X}/tmp/",

@@ -1,4 +1,4 @@
-// Package paths builds and reads the addresses of agents (seed 004):
+// Package paths builds and reads the addresses of agents:
 //
 //	/<user>/<connector>        where an agent is met: console, desktop, discord
 //	/<user>/agent/<name>       one with a name, which stays
@@ -22,7 +22,7 @@ package paths
 // A Kind says what an agent at a path is. It is stored when the agent is made.
 type Kind string
 
-// The kinds of seed 004.
+// The kinds, one for each pattern above.
 const (
 	Connector Kind = "connector"
 	Agent     Kind = "agent"
@@ -39,7 +39,7 @@ const (
 // usual ones.
 type Role string
 
-// The roles of seed 004, as they are keys of executive.llm.roles.
+// The roles, as they are keys of executive.llm.roles.
 const (
 	RoleUser     Role = "user"
 	RoleSubagent Role = "subagent"
@@ -48,7 +48,7 @@ const (
 	RoleTask     Role = "task"
 )
 
-// Role returns the role of an agent of kind k (seed 004's table).
+// Role returns the role of an agent of kind k.
 func (k Kind) Role() Role {
 	switch k {
 	case Connector, Agent, Subuser:

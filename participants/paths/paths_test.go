@@ -20,7 +20,7 @@ func must(t testing.TB) func(earshot.Path, error) earshot.Path {
 	}
 }
 
-// TestEveryKind has seed 004's patterns and its examples.
+// TestEveryKind has an example of each pattern in the package comment.
 func TestEveryKind(t *testing.T) {
 	m := must(t)
 	telegram := m(paths.OfConnector("u_abc123", "telegram"))
