@@ -125,9 +125,9 @@ scenes: ## perform the scenes: what was heard, what must be said
 bench: ## what it costs, as multiples of the bare thing
 	go run ./internal/bench
 
-pictures: ## those of the documentation, of the monitor on a real terminal
+pictures: ## those of the documentation, on a real terminal: the monitor, and the demo as it moves
 	@mkdir -p docs/pictures
-	CGO_ENABLED=0 EARSHOT_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run '^TestMonitorOnATerminal$$' ./cmd/earshot
+	CGO_ENABLED=0 EARSHOT_PICTURES="$(CURDIR)/docs/pictures" go test -count=1 -run '^Test(Monitor|Demo)OnATerminal$$' ./cmd/earshot
 
 clean: ## remove what was built; the Ollama server and the Discord clients of the tests stay in the user's cache
 	rm -rf bin .cache

@@ -1,5 +1,5 @@
-// Package picture draws what stands on a terminal as an SVG, for the documentation. It
-// knows what tmux writes of a screen (capture-pane -e): text, and the sequences of colours
+// Package picture draws what stands on a terminal as an SVG, for the documentation: one
+// screen, or what happens on it as an animation. It knows what tmux writes of a screen (capture-pane -e): text, and the sequences of colours
 // and of styles. Everything else is left out.
 package picture
 
@@ -32,6 +32,9 @@ var palette = [16]string{
 	"#5b616e", "#ff8b92", "#a5e075", "#f0c674", "#7cc0ff", "#de9bef", "#5fd3e0", "#ffffff",
 }
 
+// letters begins what is written on the ground.
+const letters = `<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` + "\n"
+
 // A look is how a cell looks.
 type look struct {
 	front, back          string // of palette; empty is the usual
@@ -52,10 +55,8 @@ func SVG(screen string, columns int, title string) string {
 	rows := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 	width, height := float64(columns)*cellWidth+2*margin, float64(len(rows))*cellHeight+2*margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
-	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(title))
-	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" rx="8" fill="%s"/>`+"\n", width, height, ground)
-	b.WriteString(`<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` + "\n")
+	open(&b, width, height, title)
+	b.WriteString(letters)
 	var now look
 	for k, line := range rows {
 		for _, r := range runs(line, &now) {
@@ -64,6 +65,14 @@ func SVG(screen string, columns int, title string) string {
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
+}
+
+// open begins a picture: its size, its title, its ground.
+func open(b *strings.Builder, width, height float64, title string) {
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
+	fmt.Fprintf(b, "<title>%s</title>\n", html.EscapeString(title))
+	b.WriteString("<style>text{white-space:pre}</style>\n") // some browsers collapse spaces whatever xml:space says
+	fmt.Fprintf(b, `<rect width="%.0f" height="%.0f" rx="8" fill="%s"/>`+"\n", width, height, ground)
 }
 
 // runs parses a row. The look goes on in the next.
