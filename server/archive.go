@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/internal/search"
 	"earshot/server/wire"
 )
@@ -32,7 +32,7 @@ type Archive interface {
 
 	// Decisions returns what was decided before a sequence, by the agent who is called so
 	// or by all if that is empty, in the order in which it was.
-	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]why.Account, error)
+	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]explain.Account, error)
 }
 
 // How many of what has happened are told at once, if nobody says how many, and at most.
@@ -60,8 +60,8 @@ type Past struct {
 
 // A Decided is a page of what was decided.
 type Decided struct {
-	Decisions []why.Account `json:"decisions"`
-	Before    int64         `json:"before"` // where to go on from; 0 when there is no more
+	Decisions []explain.Account `json:"decisions"`
+	Before    int64             `json:"before"` // where to go on from; 0 when there is no more
 }
 
 // A page is which part of what has happened somebody asks for.
@@ -147,7 +147,7 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
-	d := Decided{Decisions: slices.Concat([]why.Account{}, all)}
+	d := Decided{Decisions: slices.Concat([]explain.Account{}, all)}
 	if len(all) == p.limit {
 		d.Before = all[0].Sequence
 	}

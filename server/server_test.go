@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -198,13 +198,13 @@ func (h *house) Search(ctx context.Context, a earshot.Audience, query string, be
 	return all[:min(limit, len(all))], err
 }
 
-func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]why.Account, error) {
+func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]explain.Account, error) {
 	if agent == "nobody" {
 		return nil, errors.New("no agent is called so")
 	}
-	var all []why.Account
+	var all []explain.Account
 	for n := int64(1); n < cmp.Or(before, 101); n++ {
-		all = append(all, why.Account{Sequence: n, Agent: agent})
+		all = append(all, explain.Account{Sequence: n, Agent: agent})
 	}
 	return all[max(0, len(all)-limit):], nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/internal/search"
 	"earshot/participants"
 )
@@ -34,8 +34,8 @@ func (h house) Search(ctx context.Context, a earshot.Audience, query string, bef
 }
 
 // Decisions implements [server.Archive].
-func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]why.Account, error) {
-	q := why.Query{Before: before, Last: limit}
+func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]explain.Account, error) {
+	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {
 		p, ok := h.Find(agent)
 		if !ok || p.Type != participants.Internal {
@@ -43,5 +43,5 @@ func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, 
 		}
 		q.Agent = p.ID
 	}
-	return why.Tell(ctx, h.store.For(a), q, h.Name)
+	return explain.Tell(ctx, h.store.For(a), q, h.Name)
 }

@@ -7,7 +7,7 @@ import (
 
 	"earshot"
 	"earshot/config"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/server"
@@ -106,8 +106,8 @@ func (w *remote) pages(n int, ask func(before int64, limit int) (server.Past, er
 	return all, nil
 }
 
-// decisions returns what was decided, as [why.Tell] does.
-func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []why.Account, err error) {
+// decisions returns what was decided, as [explain.Tell] does.
+func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []explain.Account, err error) {
 	for len(all) < n {
 		d, err := w.client.Decisions(ctx, agent, before, min(n-len(all), onePage))
 		if err != nil {
@@ -122,7 +122,7 @@ func (w *remote) decisions(ctx context.Context, agent string, before int64, n in
 }
 
 // tellAway is [whyCommand.tell] of an earshot that is asked.
-func (w whyCommand) tellAway(a *app) ([]why.Account, string, error) {
+func (w whyCommand) tellAway(a *app) ([]explain.Account, string, error) {
 	there, s, err := a.away(w.reading)
 	if err != nil {
 		return nil, "", err

@@ -292,7 +292,7 @@ func TestNoPlaceForALog(t *testing.T) {
 			if _, cure := plainly(err); !strings.Contains(cure, "log.file") {
 				t.Errorf("the cure is %q", cure)
 			}
-			if code := explain(io.Discard, err); code != misused {
+			if code := printError(io.Discard, err); code != misused {
 				t.Errorf("it ends with %d", code)
 			}
 			fmt.Fprintln(b, "still here")

@@ -91,11 +91,11 @@ func run(ctx context.Context, args []string, s std) int {
 			err = chosen.Run(&app{ctx: ctx, std: s, file: line.Config, elsewhere: line.elsewhere, hangups: hangups, model: parser.Model})
 		}
 	}
-	return explain(pageOn(s.err, s.err), s.out.over(err))
+	return printError(pageOn(s.err, s.err), s.out.over(err))
 }
 
-// explain says what went wrong, once, and returns the exit code.
-func explain(w io.Writer, err error) int {
+// printError says what went wrong, once, and returns the exit code.
+func printError(w io.Writer, err error) int {
 	var v *verdict
 	var wrong *config.Error
 	if err == nil {

@@ -13,11 +13,11 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive"
+	"earshot/executive/explain"
 	"earshot/executive/remind"
 	"earshot/executive/room"
 	"earshot/executive/tool"
 	"earshot/executive/tool/workspace"
-	"earshot/executive/why"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/store"
@@ -112,7 +112,7 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 		Enters:    func(p participants.Participant) error { return d.gate.belongs(p, now()) },
 		Lasts:     is.Provider == byDiscord,
 		Commands:  d.commandsIn(is),
-		Decided:   func(a earshot.Audience) why.Journal { return d.store.For(a) },
+		Decided:   func(a earshot.Audience) explain.Journal { return d.store.For(a) },
 		Reader:    reader, Now: time.Now, NewID: d.id, Log: d.log.With("room", is.ID),
 	})}, nil
 }

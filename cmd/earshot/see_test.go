@@ -89,7 +89,7 @@ func TestSeeEnds(t *testing.T) {
 	} {
 		var said strings.Builder
 		err := tt.command.verdict(tt.s, tt.picture)
-		code := explain(&said, err)
+		code := printError(&said, err)
 		if code != tt.code || tt.cure != "" && said.String() != "  → "+tt.cure+"\n" {
 			t.Errorf("%s: code %d, and %q", tt.name, code, said.String())
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/internal/terminal"
 	"earshot/participants"
 )
@@ -44,9 +44,9 @@ func (w whyCommand) Run(a *app) error {
 }
 
 // tell returns what was decided, and what the main agent is called.
-func (w whyCommand) tell(a *app) (all []why.Account, main string, err error) {
+func (w whyCommand) tell(a *app) (all []explain.Account, main string, err error) {
 	err = a.journal(w.reading, func(r journalPast) (err error) {
-		q := why.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
+		q := explain.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
 		if w.Agent != "" {
 			agent, ok := r.people.Find(w.Agent)
 			if !ok || agent.Type != participants.Internal {
@@ -55,7 +55,7 @@ func (w whyCommand) tell(a *app) (all []why.Account, main string, err error) {
 			q.Agent = agent.ID
 		}
 		main = r.people.Name(participants.Agent)
-		all, err = why.Tell(a.ctx, r, q, r.people.Name)
+		all, err = explain.Tell(a.ctx, r, q, r.people.Name)
 		return err
 	})
 	return all, main, err
@@ -73,12 +73,12 @@ func lines[T any](w io.Writer, all []T) error {
 
 // print tells people, and how they can go further back. It names the agents where
 // more than the main one has decided.
-func (w whyCommand) print(a *app, all []why.Account, main string) error {
+func (w whyCommand) print(a *app, all []explain.Account, main string) error {
 	several := false
 	for _, one := range all {
 		several = several || one.Agent != main
 	}
-	if _, err := fmt.Fprintln(a.printed(), terminal.Safe(why.Text(all, time.Local, several))); err != nil {
+	if _, err := fmt.Fprintln(a.printed(), terminal.Safe(explain.Text(all, time.Local, several))); err != nil {
 		return err
 	}
 	if last := max(1, w.Last); len(all) == last {

@@ -73,11 +73,11 @@ import (
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/executive/explain"
 	"earshot/executive/remind"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 	"earshot/executive/tool"
-	"earshot/executive/why"
 	"earshot/internal/supervise"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -182,7 +182,7 @@ type Config struct {
 
 	// Decided reads what was decided here, as far as everybody in an audience may
 	// know it. If nil, nothing is told of it.
-	Decided func(earshot.Audience) why.Journal
+	Decided func(earshot.Audience) explain.Journal
 
 	// Tools are what agents may have done besides what the room itself does for
 	// them. Staff makes agents for a task; if nil, nobody can delegate.

@@ -19,9 +19,9 @@ import (
 	"earshot"
 	"earshot/executive"
 	"earshot/executive/command"
+	"earshot/executive/explain"
 	"earshot/executive/room"
 	"earshot/executive/tool"
-	"earshot/executive/why"
 	"earshot/internal/testkit"
 	"earshot/llm"
 	"earshot/llm/llmtest"
@@ -117,7 +117,7 @@ func (h *house) open(ctx context.Context) *house {
 	h.Room = room.New(room.Config{
 		Eyes: seeing, ID: earshot.Desk, Settings: h.settings,
 		People: h.people, Enters: h.enters, Journal: h.journal, Model: h.llm, Past: h.past, Tools: h.tools, Staff: h.staff, Agents: h.agents, Recall: h.recall, Order: h.order, Former: func() []string { return h.former }, Reader: h.reader, Reach: h.reach,
-		Decided: func(a earshot.Audience) why.Journal { return h.journal.For(a) },
+		Decided: func(a earshot.Audience) explain.Journal { return h.journal.For(a) },
 		Event:   h.event, Lasts: h.lasts,
 		Scenery: h.scenery, Corrected: h.corrected, Voices: h.voices,
 		Works: func() []string { return slices.Clone(h.works) }, Commands: h.extra,

@@ -8,7 +8,7 @@ import (
 
 	"earshot"
 	"earshot/executive/command"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/participants"
 )
 
@@ -28,22 +28,22 @@ func (r *Room) why(ctx context.Context, c command.Call) (string, error) {
 		return "", err
 	}
 	several := len(r.agents()) > 1
-	var all []why.Account
+	var all []explain.Account
 	if r.cfg.Decided != nil {
-		if all, err = why.Tell(ctx, r.cfg.Decided(c.Audience), q, r.cfg.People.Name); err != nil {
+		if all, err = explain.Tell(ctx, r.cfg.Decided(c.Audience), q, r.cfg.People.Name); err != nil {
 			return "", err
 		}
 	}
 	if len(all) == 0 {
 		return "Nothing has been decided yet.", nil
 	}
-	return why.Text(all, r.cfg.Now().Location(), several), nil
+	return explain.Text(all, r.cfg.Now().Location(), several), nil
 }
 
 // asks returns which decisions somebody asks for: a number, the name of an agent,
 // or both.
-func (r *Room) asks(args earshot.Text) (why.Query, error) {
-	q := why.Query{Last: usualWhy}
+func (r *Room) asks(args earshot.Text) (explain.Query, error) {
+	q := explain.Query{Last: usualWhy}
 	for word := range strings.FieldsSeq(string(args)) {
 		if n, err := strconv.Atoi(word); err == nil && n > 0 {
 			q.Last = min(n, mostWhy)

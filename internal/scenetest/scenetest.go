@@ -98,9 +98,9 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/executive"
+	"earshot/executive/explain"
 	"earshot/executive/room"
 	"earshot/executive/tool/workspace"
-	"earshot/executive/why"
 	"earshot/internal/testkit"
 	"earshot/llm/llmtest"
 	"earshot/participants"
@@ -255,7 +255,7 @@ func (s *Scene) perform(ctx context.Context) (*performance, error) {
 		ID: earshot.Desk, Settings: func() executive.Config { return s.Config }, People: people,
 		Voices:  new(voices),
 		Tools:   (&workspace.Store{Dir: dir}).Tools(),
-		Journal: journal, Decided: func(a earshot.Audience) why.Journal { return journal.For(a) }, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
+		Journal: journal, Decided: func(a earshot.Audience) explain.Journal { return journal.For(a) }, Now: time.Now, NewID: counter(), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.Model != nil {
 		cfg.Model = model

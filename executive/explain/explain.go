@@ -1,10 +1,10 @@
-// Package why tells in words what agents decided: about what, what for, and when. It
+// Package explain tells in words what agents decided: about what, what for, and when. It
 // reads the decisions out of a journal, so what was decided before the program was
 // started is told as well.
 //
 // A reader sees no more than they may: of what a decision was about only the first
 // words, if they may see them, and nothing if it has been deleted.
-package why
+package explain
 
 import (
 	"cmp"

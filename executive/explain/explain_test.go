@@ -1,4 +1,4 @@
-package why_test
+package explain_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/why"
+	"earshot/executive/explain"
 	"earshot/internal/testkit"
 )
 
@@ -76,11 +76,11 @@ func TestTell(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := journal(t, tt.about, decision("d", "m", "agent", tt.v, tt.why...))
-			all, err := why.Tell(t.Context(), j.For(everybody), why.Query{Last: 5}, called)
+			all, err := explain.Tell(t.Context(), j.For(everybody), explain.Query{Last: 5}, called)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := why.Text(all, time.UTC, false); got != "00:00:01  "+tt.want {
+			if got := explain.Text(all, time.UTC, false); got != "00:00:01  "+tt.want {
 				t.Errorf("told\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -109,11 +109,11 @@ func TestFailed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.reply.Turn, tt.reply.About = "1", "m"
 			j := journal(t, tt.about, event("d", "agent", earshot.Decision{About: "m", Agent: "agent", Verdict: earshot.Speak, Reasons: []string{"it calls me by name"}, Turn: "1"}), event("r", "agent", tt.reply))
-			all, err := why.Tell(t.Context(), j.For(everybody), why.Query{Last: 5}, called)
+			all, err := explain.Tell(t.Context(), j.For(everybody), explain.Query{Last: 5}, called)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := why.Text(all, time.UTC, false); got != "00:00:01  "+tt.want {
+			if got := explain.Text(all, time.UTC, false); got != "00:00:01  "+tt.want {
 				t.Errorf("told\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -130,16 +130,16 @@ func TestPages(t *testing.T) {
 	}
 	j := journal(t, events...)
 	for _, tt := range []struct {
-		q    why.Query
+		q    explain.Query
 		want string
 	}{
-		{why.Query{Last: 2}, "4 5"},
-		{why.Query{Last: 2, Before: 4}, "2 3"},
-		{why.Query{Last: 9, Before: 2}, "1"},
-		{why.Query{Last: 9, Agent: "scout"}, "2 5"},
-		{why.Query{}, ""},
+		{explain.Query{Last: 2}, "4 5"},
+		{explain.Query{Last: 2, Before: 4}, "2 3"},
+		{explain.Query{Last: 9, Before: 2}, "1"},
+		{explain.Query{Last: 9, Agent: "scout"}, "2 5"},
+		{explain.Query{}, ""},
 	} {
-		all, err := why.Tell(t.Context(), j.For(everybody), tt.q, called)
+		all, err := explain.Tell(t.Context(), j.For(everybody), tt.q, called)
 		var got []string
 		for _, a := range all {
 			got = append(got, a.Reasons[0])
@@ -159,8 +159,8 @@ func TestPrivate(t *testing.T) {
 	hidden.Visibility = secret.Visibility
 	j := journal(t, secret, hidden, decision("open", "m", "agent", earshot.Silent, "I had other things to do"))
 	for who, want := range map[earshot.ParticipantID]int{"ann": 1, "bob": 2} {
-		all, err := why.Tell(t.Context(), j.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{who}}), why.Query{Last: 9}, called)
-		got := why.Text(all, time.UTC, true)
+		all, err := explain.Tell(t.Context(), j.For(earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{who}}), explain.Query{Last: 9}, called)
+		got := explain.Text(all, time.UTC, true)
 		if len(all) != want || strings.Contains(got, "SECRET") != (who == "bob") || err != nil {
 			t.Errorf("%s is told, %v:\n%s", who, err, got)
 		}
@@ -168,14 +168,14 @@ func TestPrivate(t *testing.T) {
 }
 
 // broken is a journal that cannot be read.
-type broken struct{ why.Journal }
+type broken struct{ explain.Journal }
 
 func (broken) Decisions(context.Context, earshot.ParticipantID, int64, int) ([]earshot.Event, error) {
 	return nil, errors.New("the disk is gone")
 }
 
 func TestABrokenJournal(t *testing.T) {
-	if _, err := why.Tell(t.Context(), broken{}, why.Query{Last: 1}, called); err == nil || !strings.Contains(err.Error(), "what was decided: the disk is gone") {
+	if _, err := explain.Tell(t.Context(), broken{}, explain.Query{Last: 1}, called); err == nil || !strings.Contains(err.Error(), "what was decided: the disk is gone") {
 		t.Errorf("told %v", err)
 	}
 }
