@@ -116,7 +116,7 @@
 // [earshot/executive/reflex] answers what takes no thought, without a model.
 // [earshot/executive/think] is the thought that goes on beside the talk, and gives way
 // to it; [earshot/executive/attention] decides when to think and to speak unasked;
-// [earshot/executive/steer] tells what is said to an agent that works, and
+// [earshot/executive/midturn] tells what is said to an agent that works, and
 // [earshot/executive/explain] tells in words what was decided.
 // [earshot/executive/company] makes up who is probably here, of eyes, voices and
 // handles, and [earshot/executive/looking] what is said of a look through a camera.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/steer"
+	"earshot/executive/midturn"
 	"earshot/executive/tool"
 )
 
@@ -79,10 +79,10 @@ func (l *labour) quiet() (works, spoken bool) {
 }
 
 // work returns how far it is.
-func (l *labour) work(now time.Time) steer.Work {
+func (l *labour) work(now time.Time) midturn.Work {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := steer.Work{On: l.on, For: now.Sub(l.began), Spoken: l.spoken && !l.silent, Tools: slices.Clone(l.tools)}
+	w := midturn.Work{On: l.on, For: now.Sub(l.began), Spoken: l.spoken && !l.silent, Tools: slices.Clone(l.tools)}
 	if n := len(l.using); n > 0 {
 		w.Using = l.using[n-1]
 		w.Tools = w.Tools[:len(w.Tools)-n]

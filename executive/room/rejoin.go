@@ -10,7 +10,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/attention"
-	"earshot/executive/steer"
+	"earshot/executive/midturn"
 	"earshot/interrupt"
 )
 
@@ -71,7 +71,7 @@ func (r *Room) silences(b earshot.Body) bool {
 // apart returns what in is to the work of an agent: where it goes on with the question
 // that is worked on, it is nothing apart from that.
 func (in *incoming) apart(a amid) amid {
-	if in.before != "" && (a.kind == steer.Side || a.kind == steer.Task || a.kind == steer.Steer) {
+	if in.before != "" && (a.kind == midturn.Side || a.kind == midturn.Task || a.kind == midturn.Steer) {
 		return amid{}
 	}
 	return a

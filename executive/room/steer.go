@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/steer"
+	"earshot/executive/midturn"
 	"earshot/executive/think"
 	"earshot/interrupt"
 	"earshot/participants"
@@ -27,7 +27,7 @@ const (
 // An amid is what something means that is said to an agent while it works. The zero
 // value is said while it does not.
 type amid struct {
-	kind steer.Kind
+	kind midturn.Kind
 	is   bool    // there is work
 	live *labour // of the turn; nil for nothing that goes on in one
 	seat *seat   // of the agent
@@ -40,7 +40,7 @@ type amid struct {
 
 // goesOn reports whether the work goes on.
 func (a amid) goesOn() bool {
-	return a.live != nil && (a.kind == steer.Side || a.kind == steer.Status || a.kind == steer.Task)
+	return a.live != nil && (a.kind == midturn.Side || a.kind == midturn.Status || a.kind == midturn.Task)
 }
 
 // amidst tells what a text means that was said to some agents, by somebody whom they
@@ -59,15 +59,15 @@ func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earsho
 		return amid{}
 	}
 	a := amid{is: true, live: live.labour, seat: live.seat}
-	a.kind = steer.Classify(text, agent, live.labour.on)
+	a.kind = midturn.Classify(text, agent, live.labour.on)
 	works, spoken := live.labour.quiet()
-	if (a.kind == steer.Side || a.kind == steer.Task) && r.exchanges() {
+	if (a.kind == midturn.Side || a.kind == midturn.Task) && r.exchanges() {
 		return amid{} // a person goes before what agents have to say to each other
 	}
-	if (a.kind == steer.Steer || a.kind == steer.Instead) && !r.interrupts(e.From) {
+	if (a.kind == midturn.Steer || a.kind == midturn.Instead) && !r.interrupts(e.From) {
 		return amid{} // nothing is broken off
 	}
-	if works || !spoken && (a.kind == steer.Status || a.kind == steer.Stop) {
+	if works || !spoken && (a.kind == midturn.Status || a.kind == midturn.Stop) {
 		return a
 	}
 	return amid{}
@@ -98,8 +98,8 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 	if about == nil {
 		return amid{}
 	}
-	a := amid{is: true, thought: about, kind: steer.Classify(text, main.Name, about.Question.Text)}
-	if a.kind == steer.Side || a.kind == steer.Task {
+	a := amid{is: true, thought: about, kind: midturn.Classify(text, main.Name, about.Question.Text)}
+	if a.kind == midturn.Side || a.kind == midturn.Task {
 		return amid{}
 	}
 	return a
@@ -129,17 +129,17 @@ func (r *Room) amidOf(a amid, by *seat) amid {
 func (r *Room) atOnce(a amid) string {
 	switch {
 	case a.thought == nil:
-	case a.kind == steer.Status:
+	case a.kind == midturn.Status:
 		return r.thinksOf(a.thought).Report("")
-	case a.kind == steer.Steer:
+	case a.kind == midturn.Steer:
 		return "I take that into account, and come back to it."
 	}
 	return ""
 }
 
 // thinksOf returns how far a thought is.
-func (r *Room) thinksOf(v *think.View) steer.Work {
-	w := steer.Work{
+func (r *Room) thinksOf(v *think.View) midturn.Work {
+	w := midturn.Work{
 		Thought: true, On: v.Question.Text, For: r.cfg.Now().Sub(v.At), GaveWay: len(v.Spans), Aside: v.Phase == think.Parked,
 	}
 	from := 0
@@ -166,9 +166,9 @@ func (r *Room) redirects(e *entry) {
 	}
 	is := func(q think.Question) bool { return q.ID == v.ID }
 	switch e.amid.kind {
-	case steer.Stop, steer.Instead:
+	case midturn.Stop, midturn.Instead:
 		r.mind.Stop(e.event.Author, is)
-	case steer.Steer:
+	case midturn.Steer:
 		r.mind.Steer(e.event.Author, is)
 	}
 }
@@ -181,7 +181,7 @@ func (a amid) signal(s *interrupt.Signal) *interrupt.Signal {
 		if s.Kind == interrupt.Addressed || s.Kind == interrupt.Words {
 			s.Kind = interrupt.Voice
 		}
-	case a.kind == steer.Stop:
+	case a.kind == midturn.Stop:
 		s.Kind = interrupt.Command
 	case a.goesOn():
 		s.Kind = interrupt.Over
@@ -192,20 +192,20 @@ func (a amid) signal(s *interrupt.Signal) *interrupt.Signal {
 // decides returns what was decided about it, and why, given the work.
 func (a amid) decides(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
 	switch stops := slices.Contains(reasons, Commanded); {
-	case a.thought != nil && a.kind == steer.Stop && (stops || v == earshot.Speak):
+	case a.thought != nil && a.kind == midturn.Stop && (stops || v == earshot.Speak):
 		return earshot.Silent, []string{Commanded, Thinks}
 	case !a.is || v != earshot.Speak:
 		return v, reasons
 	case a.thought != nil:
-		return v, append(reasons, map[steer.Kind]string{steer.Status: HowFar, steer.Steer: Considers, steer.Instead: Replaces}[a.kind])
+		return v, append(reasons, map[midturn.Kind]string{midturn.Status: HowFar, midturn.Steer: Considers, midturn.Instead: Replaces}[a.kind])
 	}
 	switch a.kind {
-	case steer.Stop:
+	case midturn.Stop:
 		return earshot.Silent, []string{Commanded}
-	case steer.Status:
+	case midturn.Status:
 		return earshot.Note, append(reasons, HowFar)
 	}
-	why := map[steer.Kind]string{steer.Side: Meanwhile, steer.Task: Afterwards, steer.Instead: Replaces, steer.Steer: Steers}
+	why := map[midturn.Kind]string{midturn.Side: Meanwhile, midturn.Task: Afterwards, midturn.Instead: Replaces, midturn.Steer: Steers}
 	return v, append(reasons, why[a.kind])
 }
 
@@ -254,7 +254,7 @@ func (r *Room) presses() {
 // reports tells whoever asked how far an agent is, where they asked; if they did so
 // aloud, where everybody reads. The work goes on.
 func (r *Room) reports(e *entry) {
-	if e.amid.kind != steer.Status || e.amid.live == nil {
+	if e.amid.kind != midturn.Status || e.amid.live == nil {
 		return
 	}
 	who := ""
@@ -275,7 +275,7 @@ func (r *Room) reports(e *entry) {
 // anew tells the model that what was said last is how to go on with what was broken
 // off for it.
 func (q question) anew() string {
-	if q.amid.kind != steer.Steer || q.amid.live == nil {
+	if q.amid.kind != midturn.Steer || q.amid.live == nil {
 		return ""
 	}
 	work := q.amid.live.work(q.message.At)

@@ -1,4 +1,4 @@
-// Package steer tells what somebody means who says something to an agent while it
+// Package midturn tells what somebody means who says something to an agent while it
 // works on what it was asked before: that it shall stop, how it shall go on, how far
 // it is, something else that it shall do, or nothing that concerns the work.
 //
@@ -7,7 +7,7 @@
 // is not sure of is side talk: that is answered and the work goes on, so nothing is
 // lost. How often it is right is printed by its test, and the sentences are in
 // testdata.
-package steer
+package midturn
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package steer_test
+package midturn_test
 
 import (
 	"bufio"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/executive/steer"
+	"earshot/executive/midturn"
 )
 
 //go:embed testdata/said.txt
@@ -53,7 +53,7 @@ func TestAgreement(t *testing.T) {
 					continue
 				}
 				n++
-				got := steer.Classify(earshot.Text(s.text), "Earshot", earshot.Text(s.work)).String()
+				got := midturn.Classify(earshot.Text(s.text), "Earshot", earshot.Text(s.work)).String()
 				if got == s.want {
 					continue
 				}
@@ -85,7 +85,7 @@ func TestWhoeverIsNotSure(t *testing.T) {
 		{"how long is something else", "how long is the garden?", "side"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := steer.Classify(earshot.Text(tt.text), "Earshot", "plan the garden"); got.String() != tt.want {
+			if got := midturn.Classify(earshot.Text(tt.text), "Earshot", "plan the garden"); got.String() != tt.want {
 				t.Errorf("%q is %v, want %s", tt.text, got, tt.want)
 			}
 		})
@@ -100,7 +100,7 @@ func FuzzClassify(f *testing.F) {
 		f.Add(s, "", "")
 	}
 	f.Fuzz(func(t *testing.T, text, agent, work string) {
-		if k := steer.Classify(earshot.Text(text), agent, earshot.Text(work)); k.String() == "" {
+		if k := midturn.Classify(earshot.Text(text), agent, earshot.Text(work)); k.String() == "" {
 			t.Errorf("%q is nothing", text)
 		}
 	})
