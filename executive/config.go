@@ -4,7 +4,7 @@
 // order, [earshot/executive/scene] is what is known at the moment,
 // [earshot/executive/turn] is one reply and the truth about it,
 // [earshot/executive/reflex] answers what needs no model,
-// [earshot/executive/company] is who is probably here,
+// [earshot/executive/presence] is who is probably here,
 // [earshot/executive/think] thinks beside the conversation, and
 // [earshot/executive/attention] decides when to, and when to speak unasked.
 //

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/company"
+	"earshot/executive/presence"
 	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/executive/think"
@@ -112,7 +112,7 @@ func (m *Model) here(width int) (rows []row) {
 }
 
 // crowd says how many are probably here.
-func (m *Model) crowd(c company.Estimate) row {
+func (m *Model) crowd(c presence.Estimate) row {
 	text := fmt.Sprintf("probably %d here", c.Likely)
 	if c.Least != c.Most {
 		text += fmt.Sprintf(" (%d to %d)", c.Least, c.Most)
@@ -123,13 +123,13 @@ func (m *Model) crowd(c company.Estimate) row {
 	return row{{strong, text}}
 }
 
-func (m *Model) guess(id earshot.ParticipantID) (company.Guess, bool) {
+func (m *Model) guess(id earshot.ParticipantID) (presence.Guess, bool) {
 	if m.now.Company == nil {
-		return company.Guess{}, false
+		return presence.Guess{}, false
 	}
-	k := slices.IndexFunc(m.now.Company.Who, func(g company.Guess) bool { return g.ID == id })
+	k := slices.IndexFunc(m.now.Company.Who, func(g presence.Guess) bool { return g.ID == id })
 	if k < 0 {
-		return company.Guess{}, false
+		return presence.Guess{}, false
 	}
 	return m.now.Company.Who[k], true
 }

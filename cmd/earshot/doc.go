@@ -118,7 +118,7 @@
 // to it; [earshot/executive/attention] decides when to think and to speak unasked;
 // [earshot/executive/midturn] tells what is said to an agent that works, and
 // [earshot/executive/explain] tells in words what was decided.
-// [earshot/executive/company] makes up who is probably here, of eyes, voices and
+// [earshot/executive/presence] makes up who is probably here, of eyes, voices and
 // handles, and [earshot/executive/looking] what is said of a look through a camera.
 // [earshot/executive/command] is the table of /commands.
 // [earshot/executive/tool] is what an agent does besides talking: the one registry

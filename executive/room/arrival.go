@@ -8,7 +8,7 @@ import (
 	"earshot"
 	"earshot/conversation"
 	"earshot/executive/attention"
-	"earshot/executive/company"
+	"earshot/executive/presence"
 	"earshot/executive/reflex"
 	"earshot/interrupt"
 	"earshot/llm"
@@ -41,7 +41,7 @@ func (r *Room) comesIn(e earshot.Event) {
 
 // absence returns for how long nobody had been noticed before who comes at a time.
 func (r *Room) absence(at time.Time) (d time.Duration) {
-	r.gathering.does(func(c *company.Company) { d = c.Absence(at) })
+	r.gathering.does(func(c *presence.Company) { d = c.Absence(at) })
 	return d
 }
 

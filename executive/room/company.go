@@ -7,7 +7,7 @@ import (
 
 	"earshot"
 	"earshot/conversation"
-	"earshot/executive/company"
+	"earshot/executive/presence"
 	"earshot/executive/scene"
 	"earshot/participants"
 )
@@ -22,14 +22,14 @@ var local = map[string]bool{"console": true, "microphone": true, "webcam": true}
 // nobody. It may be used from many goroutines.
 type gathering struct {
 	mu  sync.Mutex
-	all company.Company
+	all presence.Company
 
 	telling sync.Mutex // held by who tells it to the scene
 	told    []string   // the entries by which it was told last
 }
 
 // does changes what is known of it.
-func (g *gathering) does(change func(*company.Company)) {
+func (g *gathering) does(change func(*presence.Company)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	change(&g.all)
@@ -43,14 +43,14 @@ func (r *Room) gathers(in incoming) {
 	}
 	switch body := e.Body.(type) {
 	case earshot.Glance:
-		r.sees(e, company.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
+		r.sees(e, presence.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
 	case earshot.Sight:
 		if body.What == earshot.PeopleChanged || body.Eyes != earshot.Clear { // of all else a glance tells as well
-			r.sees(e, company.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
+			r.sees(e, presence.Look{Camera: body.Camera, People: body.People, Sure: body.Sure, Eyes: body.Eyes})
 		}
 	case earshot.Utterance:
 		if in.to != conversation.Own && !body.LikeAgent {
-			r.gathering.does(func(c *company.Company) { c.Hears(r.voiceOf(in, body)) })
+			r.gathering.does(func(c *presence.Company) { c.Hears(r.voiceOf(in, body)) })
 		}
 	case earshot.Typing:
 		r.types(in, body.Began)
@@ -60,9 +60,9 @@ func (r *Room) gathers(in incoming) {
 }
 
 // sees takes in what a camera sees.
-func (r *Room) sees(e earshot.Event, l company.Look) {
+func (r *Room) sees(e earshot.Event, l presence.Look) {
 	l.At = e.At
-	r.gathering.does(func(c *company.Company) { c.Sees(l) })
+	r.gathering.does(func(c *presence.Company) { c.Sees(l) })
 	r.looks(e, l.People, l.Eyes)
 }
 
@@ -71,8 +71,8 @@ func (r *Room) sees(e earshot.Event, l company.Look) {
 const doubtful = 0.6
 
 // voiceOf returns who was heard, as far as the voice tells.
-func (r *Room) voiceOf(in incoming, u earshot.Utterance) company.Voice {
-	v := company.Voice{At: r.ends(in.event), Sure: doubtful}
+func (r *Room) voiceOf(in incoming, u earshot.Utterance) presence.Voice {
+	v := presence.Voice{At: r.ends(in.event), Sure: doubtful}
 	if in.who.ID != "" && in.who.ID != participants.Generic {
 		v.Who, v.Named, v.Sure = in.who.ID, !in.who.Nameless(), u.Sure
 	}
@@ -82,7 +82,7 @@ func (r *Room) voiceOf(in incoming, u earshot.Utterance) company.Voice {
 // types notes that a person writes here.
 func (r *Room) types(in incoming, does bool) {
 	if does && in.who.Person() && in.who.ID != participants.Generic {
-		r.gathering.does(func(c *company.Company) { c.Types(in.who.ID, in.event.At) })
+		r.gathering.does(func(c *presence.Company) { c.Types(in.who.ID, in.event.At) })
 	}
 }
 
@@ -91,7 +91,7 @@ func (r *Room) attends(e earshot.Event, who participants.Participant, here bool)
 	if e.From.Provider != "console" || !who.Person() {
 		return
 	}
-	r.gathering.does(func(c *company.Company) {
+	r.gathering.does(func(c *presence.Company) {
 		if here {
 			c.Comes(who.ID, e.At)
 		} else {
@@ -102,9 +102,9 @@ func (r *Room) attends(e earshot.Event, who participants.Participant, here bool)
 
 // estimate returns who is probably here at now, if anything looks; nil otherwise: what is
 // heard and typed alone says who has come and gone.
-func (r *Room) estimate(now time.Time) *company.Estimate {
-	var is *company.Estimate
-	r.gathering.does(func(c *company.Company) {
+func (r *Room) estimate(now time.Time) *presence.Estimate {
+	var is *presence.Estimate
+	r.gathering.does(func(c *presence.Company) {
 		if !c.Looks() {
 			return
 		}

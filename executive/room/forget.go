@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/company"
+	"earshot/executive/presence"
 	"earshot/executive/reflex"
 	"earshot/executive/think"
 	"earshot/executive/tool"
@@ -251,7 +251,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	}
 	is := func(id earshot.ParticipantID) bool { return slices.Contains(people, id) }
 	r.drop(func(q question) bool { return is(q.message.Author) })
-	r.gathering.does(func(c *company.Company) { c.Forget(people...) })
+	r.gathering.does(func(c *presence.Company) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
 	r.nearby.mu.Lock()
 	for _, id := range people {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/executive/company"
+	"earshot/executive/presence"
 	"earshot/executive/think"
 	"earshot/participants"
 )
@@ -19,7 +19,7 @@ type State struct {
 	Speaking bool                       `json:"speaking"` // something that one may hear
 	Quiet    bool                       `json:"quiet"`    // somebody asked for silence
 	Here     []participants.Participant `json:"here"`
-	Company  *company.Estimate          `json:"company,omitempty"` // who is probably here, by what is seen too; nil if nothing looks
+	Company  *presence.Estimate         `json:"company,omitempty"` // who is probably here, by what is seen too; nil if nothing looks
 	Outlets  []string                   `json:"outlets"`           // that one is at oneself, and those that are everybody's; all for who operates the house
 	Waiting  int                        `json:"waiting"`           // events on their way into the journal, and questions without a turn yet; for who operates the house
 	Dropped  int                        `json:"dropped"`           // sounds that came although the room takes in none

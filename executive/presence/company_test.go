@@ -1,4 +1,4 @@
-package company_test
+package presence_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
-	"earshot/executive/company"
+	"earshot/executive/presence"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -20,38 +20,38 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
 
 // sees has a camera look twice a second from one time to another.
-func sees(camera string, people int, from, to float64) func(*company.Company) {
-	return func(c *company.Company) {
+func sees(camera string, people int, from, to float64) func(*presence.Company) {
+	return func(c *presence.Company) {
 		for s := from; s <= to; s += 0.5 {
-			c.Sees(company.Look{Camera: camera, At: at(s), People: people, Sure: 0.8, Eyes: earshot.Clear})
+			c.Sees(presence.Look{Camera: camera, At: at(s), People: people, Sure: 0.8, Eyes: earshot.Clear})
 		}
 	}
 }
 
-func looks(camera string, eyes earshot.Eyesight, s float64) func(*company.Company) {
-	return func(c *company.Company) { c.Sees(company.Look{Camera: camera, At: at(s), Eyes: eyes}) }
+func looks(camera string, eyes earshot.Eyesight, s float64) func(*presence.Company) {
+	return func(c *presence.Company) { c.Sees(presence.Look{Camera: camera, At: at(s), Eyes: eyes}) }
 }
 
-func hears(who earshot.ParticipantID, s float64) func(*company.Company) {
-	return func(c *company.Company) {
-		c.Hears(company.Voice{Who: who, Named: who != "" && !strings.HasPrefix(string(who), "voice"), At: at(s), Sure: 0.9})
+func hears(who earshot.ParticipantID, s float64) func(*presence.Company) {
+	return func(c *presence.Company) {
+		c.Hears(presence.Voice{Who: who, Named: who != "" && !strings.HasPrefix(string(who), "voice"), At: at(s), Sure: 0.9})
 	}
 }
 
-func types(who earshot.ParticipantID, s float64) func(*company.Company) {
-	return func(c *company.Company) { c.Types(who, at(s)) }
+func types(who earshot.ParticipantID, s float64) func(*presence.Company) {
+	return func(c *presence.Company) { c.Types(who, at(s)) }
 }
 
-func comes(who earshot.ParticipantID, s float64) func(*company.Company) {
-	return func(c *company.Company) { c.Comes(who, at(s)) }
+func comes(who earshot.ParticipantID, s float64) func(*presence.Company) {
+	return func(c *presence.Company) { c.Comes(who, at(s)) }
 }
 
-func goes(who earshot.ParticipantID, s float64) func(*company.Company) {
-	return func(c *company.Company) { c.Goes(who, at(s)) }
+func goes(who earshot.ParticipantID, s float64) func(*presence.Company) {
+	return func(c *presence.Company) { c.Goes(who, at(s)) }
 }
 
 // told is an estimate in a line: how many, who, and how many others.
-func told(e company.Estimate) string {
+func told(e presence.Estimate) string {
 	var who []string
 	for _, g := range e.Who {
 		var by []string
@@ -68,7 +68,7 @@ func told(e company.Estimate) string {
 }
 
 func TestEstimate(t *testing.T) {
-	type events = []func(*company.Company)
+	type events = []func(*presence.Company)
 	for _, tt := range []struct {
 		name string
 		told events
@@ -103,11 +103,11 @@ func TestEstimate(t *testing.T) {
 		{"a voice without a name may be hers who types", events{types("ann", 0), hears("voice:3", 0)}, 0, "1-1-2 [ann 0.90 typed] +0"},
 		{"a voice without a name, and hers", events{hears("ann", 0), hears("voice:3", 0)}, 0, "2-2-2 [ann 0.81 heard] +1"},
 		{"a voice that cannot be told from others", events{hears("", 0)}, 0, "1-1-1 [] +1"},
-		{"somebody who is not sure", events{func(c *company.Company) { c.Hears(company.Voice{Who: "ann", Named: true, At: noon, Sure: 0.4}) }}, 0, "0-0-1 [] +0"},
+		{"somebody who is not sure", events{func(c *presence.Company) { c.Hears(presence.Voice{Who: "ann", Named: true, At: noon, Sure: 0.4}) }}, 0, "0-0-1 [] +0"},
 		{"what is yet to come", events{hears("ann", 10), sees("desk", 1, 10, 20)}, 0, "0-0-0 [] +0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c company.Company
+			var c presence.Company
 			for _, tell := range tt.told {
 				tell(&c)
 			}
@@ -120,7 +120,7 @@ func TestEstimate(t *testing.T) {
 
 // TestSame: a voice that turns out to be somebody's was theirs all the time.
 func TestSame(t *testing.T) {
-	var c company.Company
+	var c presence.Company
 	hears("voice:3", 0)(&c)
 	comes("ann", 0)(&c)
 	hears("ann", -20)(&c)
@@ -131,8 +131,8 @@ func TestSame(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	var c company.Company
-	for _, tell := range []func(*company.Company){sees("desk", 3, 0, 10), looks("camera 2", earshot.Dark, 9), sees("door", 1, 0, 1), hears("ann", 7), comes("ann", 0)} {
+	var c presence.Company
+	for _, tell := range []func(*presence.Company){sees("desk", 3, 0, 10), looks("camera 2", earshot.Dark, 9), sees("door", 1, 0, 1), hears("ann", 7), comes("ann", 0)} {
 		tell(&c)
 	}
 	e := c.Estimate(at(10))
@@ -150,7 +150,7 @@ ANN is probably here (3s), by a voice like theirs, an open terminal, somebody in
 
 // TestAbsence: for how long nobody was noticed before somebody was.
 func TestAbsence(t *testing.T) {
-	type events = []func(*company.Company)
+	type events = []func(*presence.Company)
 	for _, tt := range []struct {
 		name string
 		told events
@@ -171,7 +171,7 @@ func TestAbsence(t *testing.T) {
 		{"somebody who comes soon", events{sees("desk", 0, 0, 4), sees("desk", 1, 4.5, 8)}, 4.5, 5500 * time.Millisecond},
 		{"somebody who is heard as they come", events{sees("desk", 0, 0, 600), hears("ann", 601), sees("desk", 1, 602, 605)}, 604, 601 * time.Second},
 	} {
-		var c company.Company
+		var c presence.Company
 		for _, tell := range tt.told {
 			tell(&c)
 		}
@@ -189,15 +189,15 @@ type deed struct {
 	N    int
 }
 
-func (d deed) tell(c *company.Company) {
+func (d deed) tell(c *presence.Company) {
 	when := at(float64(d.At))
 	switch d.What {
 	case "sees":
-		c.Sees(company.Look{Camera: string(d.Who), At: when, People: d.N, Sure: float64(d.N%3) / 2, Eyes: earshot.Clear})
+		c.Sees(presence.Look{Camera: string(d.Who), At: when, People: d.N, Sure: float64(d.N%3) / 2, Eyes: earshot.Clear})
 	case "dark":
-		c.Sees(company.Look{Camera: string(d.Who), At: when, Eyes: earshot.Dark})
+		c.Sees(presence.Look{Camera: string(d.Who), At: when, Eyes: earshot.Dark})
 	case "hears":
-		c.Hears(company.Voice{Who: d.Who, Named: d.N > 1, At: when, Sure: float64(d.N) / 4})
+		c.Hears(presence.Voice{Who: d.Who, Named: d.N > 1, At: when, Sure: float64(d.N) / 4})
 	case "types":
 		c.Types(d.Who, when)
 	case "comes":
@@ -221,7 +221,7 @@ func deeds(t *rapid.T, whats ...string) (all []deed) {
 
 var every = []string{"sees", "sees", "dark", "hears", "types", "comes", "goes"}
 
-func gathered(all []deed) (c company.Company, last int) {
+func gathered(all []deed) (c presence.Company, last int) {
 	for _, d := range all {
 		d.tell(&c)
 		last = d.At
@@ -259,7 +259,7 @@ func TestNothingIsCertain(t *testing.T) {
 			t.Fatal(told(e))
 		}
 		for _, g := range e.Who {
-			if !(g.Sure > 0 && g.Sure < 1) || len(g.By) == 0 || g.By[0].Kind == company.Seen || !g.Named || g.ID == "" {
+			if !(g.Sure > 0 && g.Sure < 1) || len(g.By) == 0 || g.By[0].Kind == presence.Seen || !g.Named || g.ID == "" {
 				t.Fatal(told(e))
 			}
 		}
@@ -302,7 +302,7 @@ func TestMoreIsNotLess(t *testing.T) {
 
 // TestBounded: whatever comes, little is kept.
 func TestBounded(t *testing.T) {
-	var c company.Company
+	var c presence.Company
 	for n := range 1000 {
 		name := fmt.Sprint("c", n)
 		sees(name, 1, float64(n), float64(n)+1)(&c)

@@ -1,4 +1,4 @@
-// Package company makes up of what is seen, heard and typed who is probably here, and by
+// Package presence makes up of what is seen, heard and typed who is probably here, and by
 // what evidence.
 //
 // Eyes count and name nobody: a camera tells how many people are in view, and that is all.
@@ -10,7 +10,7 @@
 //
 // All of it is pure: the time is an argument, and what comes in at one time may come in any
 // order. How sure a guess is, is a sum of evidence that fades; see the table of rules.
-package company
+package presence
 
 import (
 	"maps"

@@ -1,4 +1,4 @@
-package company
+package presence
 
 import (
 	"cmp"
