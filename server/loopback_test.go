@@ -23,7 +23,7 @@ import (
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
-	"earshot/server/trail"
+	"earshot/server/audit"
 )
 
 // The tokens of the tests below. They look like real ones.
@@ -58,7 +58,7 @@ type port struct {
 	stop func()
 
 	mu    sync.Mutex
-	trail []trail.Entry
+	trail []audit.Entry
 	log   bytes.Buffer
 }
 
@@ -70,7 +70,7 @@ func (p *port) Write(b []byte) (int, error) {
 }
 
 // written returns what was written down of requests since the last time.
-func (p *port) written() []trail.Entry {
+func (p *port) written() []audit.Entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := p.trail
@@ -92,7 +92,7 @@ func listen(t *testing.T, c server.Config) *port {
 		t.Fatal(err)
 	}
 	p.at = l.Addr().String()
-	s := &server.Server{House: p.house, Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug})), Audit: func(e trail.Entry) {
+	s := &server.Server{House: p.house, Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug})), Audit: func(e audit.Entry) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.trail = append(p.trail, e)

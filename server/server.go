@@ -40,8 +40,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/server/audit"
 	"earshot/server/remote"
-	"earshot/server/trail"
 )
 
 // The limits of a connection. The user has one daemon and a few terminals, and
@@ -112,7 +112,7 @@ type Server struct {
 
 	// Audit is told of each request that changes something or is refused. It is called
 	// from many goroutines, and returns soon. May be nil.
-	Audit func(trail.Entry)
+	Audit func(audit.Entry)
 
 	// Answers are the zero values of what the house answers where that is a value of its
 	// own, by method and path, such as "GET /v1/state". They are for the description.

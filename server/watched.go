@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/server/trail"
+	"earshot/server/audit"
 )
 
 // A watched request is one of which it will be written down what became of it, if it
 // changes something or is refused. It is the writer of its answer.
 type watched struct {
 	http.ResponseWriter
-	tell   func(trail.Entry)
+	tell   func(audit.Entry)
 	from   string
 	method string
 	who    earshot.ParticipantID // once it is known
@@ -81,7 +81,7 @@ func (w *watched) ended() {
 		if w.tell == nil || !w.shut && about.changes == "" {
 			return
 		}
-		e := trail.Entry{At: time.Now(), Who: w.who, From: w.from, Method: w.method, Route: w.to.path, Status: w.status}
+		e := audit.Entry{At: time.Now(), Who: w.who, From: w.from, Method: w.method, Route: w.to.path, Status: w.status}
 		if !w.shut {
 			e.Changed = about.changes
 		}

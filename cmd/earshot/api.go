@@ -11,7 +11,7 @@ import (
 	"earshot"
 	"earshot/config"
 	"earshot/server"
-	"earshot/server/trail"
+	"earshot/server/audit"
 )
 
 // A port is where programs ask besides at the socket, if the configuration says so. It
@@ -157,7 +157,7 @@ func (p *port) close() {
 
 // entrance opens the port of the daemon, if there is to be one, and says how it stands with
 // it. Tell is told who changes something by the server, or is refused.
-func (d *daemon) entrance(ctx context.Context, tell func(trail.Entry)) []finding {
+func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []finding {
 	d.front.Audit = tell
 	err := d.port.begin(ctx)
 	d.install(ctx, &section{name: theAPI, make: func(context.Context) assembly {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"earshot/internal/terminal"
-	"earshot/server/trail"
+	"earshot/server/audit"
 )
 
 type auditCommand struct {
@@ -23,7 +23,7 @@ func (c auditCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := trail.Last(auditFile(cfg), max(1, c.Number), func(e trail.Entry) bool { return !c.Refused || e.Refused() })
+	all, err := audit.Last(auditFile(cfg), max(1, c.Number), func(e audit.Entry) bool { return !c.Refused || e.Refused() })
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (c auditCommand) Run(a *app) error {
 }
 
 // audited is an entry in one line.
-func audited(e trail.Entry, who string) string {
+func audited(e audit.Entry, who string) string {
 	what := "changed: " + e.Changed
 	if e.Refused() {
 		what = fmt.Sprintf("refused (%d)", e.Status)

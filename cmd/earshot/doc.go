@@ -159,7 +159,7 @@
 // one, with [earshot/server/wire] between them. [earshot/server/token] keeps the
 // tokens by which people prove who they are. At a port of this machine the token alone
 // says who it is; [earshot/server/openapi] describes what can be asked, and
-// [earshot/server/trail] writes down who changed something. [earshot/monitor] shows on a screen, or a
+// [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or a
 // line an event, what goes on in a room, as far as whoever watches may know it.
 //
 // # The whole

@@ -20,7 +20,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
-	"earshot/server/trail"
+	"earshot/server/audit"
 )
 
 // The sections of the house; see [section]. Those that are no section of the daemon are
@@ -73,7 +73,7 @@ type reloads struct {
 	load func() (*config.Config, error) // nil if it cannot be
 	file string                         // that was named; empty means the usual places
 	log  *logbook                       // nil where there is none
-	done *trail.Log                     // the audit log, which is beside it; nil where there is none
+	done *audit.Log                     // the audit log, which is beside it; nil where there is none
 
 	hangups <-chan os.Signal // each asks for it
 

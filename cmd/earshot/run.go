@@ -21,7 +21,7 @@ import (
 	"earshot/participants"
 	"earshot/providers"
 	"earshot/server"
-	"earshot/server/trail"
+	"earshot/server/audit"
 	"earshot/store"
 )
 
@@ -95,7 +95,7 @@ func (r runCommand) Run(a *app) error {
 		return next, err
 	}
 	d.reloads.hangups = a.take(cfg)
-	written, err := trail.Open(auditFile(cfg), d.auditLost)
+	written, err := audit.Open(auditFile(cfg), d.auditLost)
 	if err != nil {
 		return errors.Join(err, d.close(), l.Close())
 	}

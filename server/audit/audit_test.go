@@ -1,4 +1,4 @@
-package trail_test
+package audit_test
 
 import (
 	"errors"
@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"earshot/internal/testkit"
-	"earshot/server/trail"
+	"earshot/server/audit"
 )
 
 // start is when the tests begin.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // open opens a log in a folder of its own.
-func open(t *testing.T, report func(error)) (*trail.Log, string) {
+func open(t *testing.T, report func(error)) (*audit.Log, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a", "audit.log")
-	l, err := trail.Open(path, report)
+	l, err := audit.Open(path, report)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,26 +29,26 @@ func open(t *testing.T, report func(error)) (*trail.Log, string) {
 	return l, path
 }
 
-func every(trail.Entry) bool { return true }
+func every(audit.Entry) bool { return true }
 
 func TestLog(t *testing.T) {
 	l, path := open(t, nil)
-	done := trail.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Route: "/v1/messages", Status: 200, Changed: "message"}
-	refused := trail.Entry{At: start, From: "127.0.0.1", Method: "GET", Status: 401}
+	done := audit.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Route: "/v1/messages", Status: 200, Changed: "message"}
+	refused := audit.Entry{At: start, From: "127.0.0.1", Method: "GET", Status: 401}
 	l.Write(done)
 	l.Write(refused)
-	all, err := trail.Last(path, 10, every)
+	all, err := audit.Last(path, 10, every)
 	if err != nil || len(all) != 2 || all[0] != done || all[1] != refused {
 		t.Errorf("written are %+v, %v", all, err)
 	}
-	if all, err = trail.Last(path, 1, trail.Entry.Refused); err != nil || len(all) != 1 || all[0] != refused {
+	if all, err = audit.Last(path, 1, audit.Entry.Refused); err != nil || len(all) != 1 || all[0] != refused {
 		t.Errorf("refused are %+v, %v", all, err)
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info.Mode(), err)
 	}
-	if all, err = trail.Last(path+"x", 1, every); len(all) != 0 || err != nil {
+	if all, err = audit.Last(path+"x", 1, every); len(all) != 0 || err != nil {
 		t.Errorf("of no file: %v, %v", all, err)
 	}
 }
@@ -59,7 +59,7 @@ func TestABoundOfFiles(t *testing.T) {
 	l, path := open(t, nil)
 	const many = 60_000
 	for n := range many {
-		l.Write(trail.Entry{At: start.Add(time.Duration(n)), Who: "ann", From: "uid1000", Method: "POST", Route: "/v1/messages", Status: 200, Changed: "message"})
+		l.Write(audit.Entry{At: start.Add(time.Duration(n)), Who: "ann", From: "uid1000", Method: "POST", Route: "/v1/messages", Status: 200, Changed: "message"})
 	}
 	files, err := filepath.Glob(path + "*")
 	if err != nil || len(files) != 5 {
@@ -70,7 +70,7 @@ func TestABoundOfFiles(t *testing.T) {
 			t.Errorf("%s has %d bytes, %v", f, info.Size(), err)
 		}
 	}
-	all, err := trail.Last(path, 1<<30, every)
+	all, err := audit.Last(path, 1<<30, every)
 	if err != nil || len(all) < 20_000 {
 		t.Fatalf("%d are left, %v", len(all), err)
 	}
@@ -85,13 +85,13 @@ func TestABoundOfFiles(t *testing.T) {
 // it is written how many there were.
 func TestAFlood(t *testing.T) {
 	l, path := open(t, nil)
-	l.Write(trail.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
+	l.Write(audit.Entry{At: start, Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
 	const many = 100_000
 	for n := range many {
-		l.Write(trail.Entry{At: start.Add(time.Duration(n) * 100 * time.Microsecond), From: "127.0.0.1", Method: "GET", Status: 401})
+		l.Write(audit.Entry{At: start.Add(time.Duration(n) * 100 * time.Microsecond), From: "127.0.0.1", Method: "GET", Status: 401})
 	}
-	l.Write(trail.Entry{At: start.Add(time.Hour), Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
-	all, err := trail.Last(path, 1<<30, every)
+	l.Write(audit.Entry{At: start.Add(time.Hour), Who: "ann", From: "uid1000", Method: "POST", Status: 200, Changed: "message"})
+	all, err := audit.Last(path, 1<<30, every)
 	if err != nil || len(all) > 200 || all[0].Changed != "message" {
 		t.Fatalf("%d are written, %v", len(all), err)
 	}
@@ -107,7 +107,7 @@ func TestAFlood(t *testing.T) {
 // TestReadsThroughDamage: what a crash or another hand left there hides nothing else.
 func TestReadsThroughDamage(t *testing.T) {
 	l, path := open(t, nil)
-	l.Write(trail.Entry{At: start, From: "uid1", Status: 200, Changed: "x"})
+	l.Write(audit.Entry{At: start, From: "uid1", Status: 200, Changed: "x"})
 	l.Close()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -115,13 +115,13 @@ func TestReadsThroughDamage(t *testing.T) {
 	}
 	fmt.Fprint(f, "{\"time\":\nnull\n[]\n\x00\xff\n{}\n", strings.Repeat("y", 1000), "\n")
 	f.Close()
-	again, err := trail.Open(path, nil)
+	again, err := audit.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	again.Write(trail.Entry{At: start, From: "uid2", Status: 200, Changed: "x"})
-	all, err := trail.Last(path, 10, every)
+	again.Write(audit.Entry{At: start, From: "uid2", Status: 200, Changed: "x"})
+	all, err := audit.Last(path, 10, every)
 	if err != nil || len(all) != 2 || all[1].From != "uid2" {
 		t.Errorf("read %+v, %v", all, err)
 	}
@@ -137,7 +137,7 @@ func TestItIsSaidOnce(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	e := trail.Entry{At: start, From: "uid1", Status: 200, Changed: "x"}
+	e := audit.Entry{At: start, From: "uid1", Status: 200, Changed: "x"}
 	l.Write(e)
 	l.Write(e)
 	if len(said) != 1 {
@@ -147,7 +147,7 @@ func TestItIsSaidOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Write(e)
-	if all, err := trail.Last(path, 10, every); len(all) != 1 || err != nil || len(said) != 1 {
+	if all, err := audit.Last(path, 10, every); len(all) != 1 || err != nil || len(said) != 1 {
 		t.Errorf("written are %v, %v; said %v", all, err, said)
 	}
 }
@@ -158,12 +158,12 @@ func TestManyAtOnce(t *testing.T) {
 	for n := range 8 {
 		all.Go(func() {
 			for range 200 {
-				l.Write(trail.Entry{At: start, From: fmt.Sprint("uid", n), Status: 200, Changed: "x"})
+				l.Write(audit.Entry{At: start, From: fmt.Sprint("uid", n), Status: 200, Changed: "x"})
 			}
 		})
 	}
 	testkit.Finish(t, 5*testkit.Patience, "the entries", all.Wait)
-	if some, err := trail.Last(path, 1<<30, every); err != nil || len(some) != 1600 {
+	if some, err := audit.Last(path, 1<<30, every); err != nil || len(some) != 1600 {
 		t.Errorf("%d are written, %v", len(some), err)
 	}
 }
@@ -171,7 +171,7 @@ func TestManyAtOnce(t *testing.T) {
 // TestMove: it goes on elsewhere, or where it is if it cannot.
 func TestMove(t *testing.T) {
 	first, second := filepath.Join(t.TempDir(), "audit.log"), filepath.Join(t.TempDir(), "more", "audit.log")
-	l, err := trail.Open(first, nil)
+	l, err := audit.Open(first, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +189,9 @@ func TestMove(t *testing.T) {
 		if err := l.Move(step.to); (err == nil) != step.ok {
 			t.Errorf("moved to %s: %v", step.to, err)
 		}
-		l.Write(trail.Entry{At: time.Now(), From: "uid1", Method: "POST", Status: 200, Changed: "a message"})
+		l.Write(audit.Entry{At: time.Now(), From: "uid1", Method: "POST", Status: 200, Changed: "a message"})
 		for path, want := range step.many {
-			if all, err := trail.Last(path, 10, func(trail.Entry) bool { return true }); err != nil || len(all) != want {
+			if all, err := audit.Last(path, 10, func(audit.Entry) bool { return true }); err != nil || len(all) != want {
 				t.Errorf("after %s, %s has %d entries, want %d (%v)", step.to, path, len(all), want, err)
 			}
 		}

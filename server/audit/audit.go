@@ -1,11 +1,11 @@
-// Package trail writes down who has changed something by the server, or was refused:
+// Package audit writes down who has changed something by the server, or was refused:
 // a file of its own beside the log, an entry a line. No entry holds what somebody said,
 // nor a token, nor anything else that a stranger could have made up.
 //
 // The file is its owner's alone and has a bound: a full one is put aside, and the oldest
 // of those is removed. A flood of refusals is thinned out, and counted, so that it cannot
 // push out what was written before.
-package trail
+package audit
 
 import (
 	"bufio"
