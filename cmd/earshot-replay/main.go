@@ -1,6 +1,6 @@
 // Command earshot-replay performs a recorded day again, for earshot replay --day, which
 // starts it: what is to be performed comes by standard input, and what came of it goes to
-// standard output. See package rerun.
+// standard output. See package replay.
 //
 // It is a program of its own for its clock, which is the one of testing/synctest: the
 // runtime's own, and not another that all of the executive would have to be asked to use.
@@ -15,11 +15,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"earshot/rerun"
+	"earshot/replay"
 )
 
 func main() {
-	if err := rerun.Serve(context.Background(), os.Stdin, os.Stdout, bubble); err != nil {
+	if err := replay.Serve(context.Background(), os.Stdin, os.Stdout, bubble); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -16,7 +16,7 @@ import (
 	"earshot/internal/helper"
 	"earshot/internal/terminal"
 	"earshot/participants"
-	"earshot/rerun"
+	"earshot/replay"
 )
 
 // dayHelper is the program that performs a day.
@@ -36,7 +36,7 @@ func (p past) again(a *app, asJSON bool) error {
 	if err != nil {
 		return &verdict{misused, err}
 	}
-	d := rerun.Between(from, to, p.Room)
+	d := replay.Between(from, to, p.Room)
 	if err := p.read(a, d); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func nameOf(from time.Time) string {
 }
 
 // read reads the day: from the journal of the configuration, or another, or an export.
-func (p past) read(a *app, d *rerun.Day) error {
+func (p past) read(a *app, d *replay.Day) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ const longestEvent = 16 << 20
 
 // readExport reads events, each a line of JSON; what is no event among them is passed over,
 // if it has no kind.
-func readExport(path string, d *rerun.Day) error {
+func readExport(path string, d *replay.Day) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -176,12 +176,12 @@ func readExport(path string, d *rerun.Day) error {
 }
 
 // rerun has the helper perform a day.
-func (a *app) rerun(d *rerun.Day) (*rerun.Result, error) {
+func (a *app) rerun(d *replay.Day) (*replay.Result, error) {
 	path, err := helper.Find(dayHelper)
 	if err != nil {
 		return nil, err
 	}
-	var j rerun.Job
+	var j replay.Job
 	j.Config = a.file
 	j.Account, j.AccountName = self()
 	in, out := io.Pipe()
@@ -203,7 +203,7 @@ func (a *app) rerun(d *rerun.Day) (*rerun.Result, error) {
 	case err != nil:
 		return nil, fmt.Errorf("that day could not be performed: %s", wentWrong(trouble.String(), err))
 	}
-	res := new(rerun.Result)
+	res := new(replay.Result)
 	if err := json.Unmarshal(result.Bytes(), res); err != nil {
 		return nil, fmt.Errorf("what came of that day cannot be read; is %s of another version? %w", short(path), err)
 	}
@@ -219,7 +219,7 @@ func wentWrong(said string, err error) string {
 }
 
 // tellDay tells people what is different.
-func tellDay(w io.Writer, res *rerun.Result, d *rerun.Day, from time.Time) error {
+func tellDay(w io.Writer, res *replay.Result, d *replay.Day, from time.Time) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s; ", capital(nameOf(from)), count(res.Events, "event"), count(res.Decisions, "decision"))
 	switch n := len(res.Differences); {
@@ -250,7 +250,7 @@ func tellDay(w io.Writer, res *rerun.Result, d *rerun.Day, from time.Time) error
 	return err
 }
 
-func tellDifference(b *strings.Builder, is rerun.Difference, about earshot.Event) {
+func tellDifference(b *strings.Builder, is replay.Difference, about earshot.Event) {
 	at := is.Then
 	if at == nil {
 		at = is.Now
@@ -288,13 +288,13 @@ func excerpt(text earshot.Text) string {
 	return "“" + string(line) + "”"
 }
 
-func decidedSo(is rerun.Difference, e *earshot.Event) string {
+func decidedSo(is replay.Difference, e *earshot.Event) string {
 	if e == nil {
 		return "nothing was decided"
 	}
 	d := e.Body.(earshot.Decision)
 	text := fmt.Sprintf("%s (%s): %s", string(d.Verdict), is.Name, strings.Join(d.Reasons, "; "))
-	if is.What == rerun.Order {
+	if is.What == replay.Order {
 		text += e.At.Local().Format("  at 15:04:05.000")
 	}
 	return text

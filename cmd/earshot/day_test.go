@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"earshot/rerun"
+	"earshot/replay"
 )
 
 // beDayHelper is cmd/earshot-replay.
 func beDayHelper() {
 	code := 1
 	defer func() { os.Exit(code) }() // also when the bubble ends this goroutine, since the race detector has found something
-	err := rerun.Serve(context.Background(), os.Stdin, os.Stdout, func(do func(func())) {
+	err := replay.Serve(context.Background(), os.Stdin, os.Stdout, func(do func(func())) {
 		synctest.Test(new(testing.T), func(*testing.T) { do(synctest.Wait) })
 	})
 	if err != nil {

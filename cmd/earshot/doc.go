@@ -138,7 +138,7 @@
 // speaks there. The embassy in this package has them share one session.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
-// against the real room. [earshot/rerun] performs a day again that is on record, and
+// against the real room. [earshot/replay] performs a day again that is on record, and
 // compares what is decided; cmd/earshot-replay is the program in which it does.
 //
 // # Memory

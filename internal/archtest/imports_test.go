@@ -58,7 +58,7 @@ var may = map[string]string{
 	"executive/...":                  ". interrupt conversation participants/... speakers llm",
 	"executive/room":                 ". executive/... interrupt conversation participants/... speakers llm internal/supervise", // what is told of outages
 	"server/...":                     ". participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
-	"rerun":                          ". config executive/... interrupt llm participants/... conversation speakers",
+	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers",
 	"monitor":                        ". interrupt participants/... executive/... providers server/... internal/search internal/terminal",
 	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",

@@ -12,7 +12,7 @@ import (
 
 	"earshot"
 	"earshot/participants"
-	"earshot/rerun"
+	"earshot/replay"
 	"earshot/store"
 )
 
@@ -49,13 +49,13 @@ func performing(ctx context.Context, b bench) ([]Row, error) {
 	if err := os.WriteFile(config, []byte("executive: {parallel: {reasoning_continuous: false}}\n"), 0o600); err != nil {
 		return nil, err
 	}
-	read := func() (*rerun.Day, error) {
+	read := func() (*replay.Day, error) {
 		archive, err := store.OpenReader(ctx, filepath.Join(b.dir, "day"))
 		if err != nil {
 			return nil, err
 		}
 		defer archive.Close()
-		d := rerun.Between(began, began.AddDate(1, 0, 0), "")
+		d := replay.Between(began, began.AddDate(1, 0, 0), "")
 		for e, err := range archive.Export(ctx) {
 			if err != nil {
 				return nil, err
@@ -67,7 +67,7 @@ func performing(ctx context.Context, b bench) ([]Row, error) {
 		d.Close()
 		return d, nil
 	}
-	var res rerun.Result
+	var res replay.Result
 	again := func() ([]float64, error) {
 		began := time.Now()
 		d, err := read()
@@ -75,7 +75,7 @@ func performing(ctx context.Context, b bench) ([]Row, error) {
 			return nil, err
 		}
 		var in, out, bad bytes.Buffer
-		if err := (rerun.Job{Config: config}).Send(&in, d); err != nil {
+		if err := (replay.Job{Config: config}).Send(&in, d); err != nil {
 			return nil, err
 		}
 		c := exec.CommandContext(ctx, helper)
@@ -84,7 +84,7 @@ func performing(ctx context.Context, b bench) ([]Row, error) {
 			return nil, fmt.Errorf("%w: %s", err, bad.String())
 		}
 		took := time.Since(began)
-		res = rerun.Result{}
+		res = replay.Result{}
 		if err := json.Unmarshal(out.Bytes(), &res); err != nil {
 			return nil, err
 		}

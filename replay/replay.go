@@ -1,4 +1,4 @@
-// Package rerun performs a recorded day again: in a house of its own, from what the
+// Package replay performs a recorded day again: in a house of its own, from what the
 // journal has of that day, on whatever clock its caller is on, and compares what is
 // decided now with what was decided then.
 //
@@ -31,7 +31,7 @@
 // erased is performed without, and [Result.Erased] counts it. The program is taken to have run
 // all day. Commands are not on record, so a call of a tool that somebody confirmed is not made
 // again; its decision counts as one that was taken then and is not taken now.
-package rerun
+package replay
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package rerun_test
+package replay_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 
 	"earshot"
 	"earshot/internal/scenetest"
-	"earshot/rerun"
+	"earshot/replay"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -69,8 +69,8 @@ func kept(t testing.TB, events []earshot.Event) (all []earshot.Event) {
 }
 
 // dayOf returns all of some events as a day.
-func dayOf(events []earshot.Event) *rerun.Day {
-	d := rerun.Between(time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "")
+func dayOf(events []earshot.Event) *replay.Day {
+	d := replay.Between(time.Time{}, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), "")
 	for _, e := range events {
 		if more, err := d.Add(e); err != nil || !more {
 			panic(err) // there are few
@@ -87,13 +87,13 @@ func encoded(e earshot.Event) string {
 }
 
 // again performs what is on record of a scene.
-func again(t *testing.T, s *scenetest.Scene, events []earshot.Event) (res *rerun.Result) {
+func again(t *testing.T, s *scenetest.Scene, events []earshot.Event) (res *replay.Result) {
 	t.Helper()
 	actors, seats := s.Cast()
 	d := dayOf(events)
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		setup := rerun.Setup{Settings: s.Config, Actors: actors, Account: scenetest.Ann, AccountName: "ann", Agents: seats, Settle: synctest.Wait}
+		setup := replay.Setup{Settings: s.Config, Actors: actors, Account: scenetest.Ann, AccountName: "ann", Agents: seats, Settle: synctest.Wait}
 		if res, err = setup.Perform(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func again(t *testing.T, s *scenetest.Scene, events []earshot.Event) (res *rerun
 }
 
 // differences returns them for people.
-func differences(res *rerun.Result) string {
+func differences(res *replay.Result) string {
 	data, _ := json.MarshalIndent(res.Differences, "", " ")
 	return string(data)
 }
@@ -117,7 +117,7 @@ func TestScenes(t *testing.T) {
 				t.Skip("nothing is decided in it")
 			}
 			res := again(t, s, events)
-			revised := func(d rerun.Difference) bool { return d.Revised } // whose words of then are kept nowhere
+			revised := func(d replay.Difference) bool { return d.Revised } // whose words of then are kept nowhere
 			if res.Differences = slices.DeleteFunc(res.Differences, revised); len(res.Differences) > 0 || res.Shift != 0 {
 				t.Errorf("of %d decisions %d are the same, at most %v apart:\n%s", res.Decisions, res.Same, res.Shift, differences(res))
 			}
@@ -146,10 +146,10 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-func everything(t testing.TB, res *rerun.Result) string {
+func everything(t testing.TB, res *replay.Result) string {
 	t.Helper()
 	data, err := json.MarshalIndent(struct {
-		*rerun.Result
+		*replay.Result
 		Decided []earshot.Event
 	}{res, res.Now}, "", " ")
 	if err != nil {
@@ -195,7 +195,7 @@ func TestOtherwise(t *testing.T) {
 	res := again(t, s, events)
 	spoke := 0
 	for _, d := range res.Differences {
-		if d.What == rerun.Other && verdict(d.Then) == earshot.Speak && verdict(d.Now) == earshot.Silent {
+		if d.What == replay.Other && verdict(d.Then) == earshot.Speak && verdict(d.Now) == earshot.Silent {
 			spoke++
 		}
 	}
@@ -243,7 +243,7 @@ func TestDay(t *testing.T) {
 	event := func(n int64, at time.Time, id earshot.RoomID) earshot.Event {
 		return earshot.Event{ID: earshot.EventID(rune('a' + n)), Sequence: n, At: at, Room: id, Body: earshot.Message{Text: "x"}}
 	}
-	d := rerun.Between(noon, noon.Add(time.Hour), "desk")
+	d := replay.Between(noon, noon.Add(time.Hour), "desk")
 	for i, e := range []earshot.Event{
 		event(1, noon.Add(-time.Hour), "desk"), event(2, noon.Add(-time.Minute), "den"), event(3, noon, "desk"),
 		event(4, noon.Add(-time.Hour), "desk"), event(5, noon.Add(time.Minute), "den"), event(6, noon.Add(time.Hour), "desk"),

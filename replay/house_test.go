@@ -1,4 +1,4 @@
-package rerun_test
+package replay_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/participants/paths"
-	"earshot/rerun"
+	"earshot/replay"
 )
 
 // A village is two rooms with three agents and two people: what the property is tried in.
@@ -153,9 +153,9 @@ func (v village) lives(ctx context.Context, deeds []deed) ([]earshot.Event, erro
 }
 
 // again performs what is on record of it.
-func (v village) again(ctx context.Context, events []earshot.Event) (*rerun.Result, error) {
+func (v village) again(ctx context.Context, events []earshot.Event) (*replay.Result, error) {
 	d := dayOf(events)
-	s := rerun.Setup{Settings: v.settings, Actors: v.actors, AccountName: "ann", Agents: v.agents, Settle: synctest.Wait}
+	s := replay.Setup{Settings: v.settings, Actors: v.actors, AccountName: "ann", Agents: v.agents, Settle: synctest.Wait}
 	return s.Perform(ctx, d)
 }
 
@@ -239,7 +239,7 @@ func TestAnyVillage(t *testing.T) {
 		v.settings.Parallel.ReasoningContinuous = seed%2 == 0
 		deeds := histories.Example(seed)
 		var events []earshot.Event
-		var res *rerun.Result
+		var res *replay.Result
 		synctest.Test(t, func(t *testing.T) {
 			var err error
 			if events, err = v.lives(t.Context(), deeds); err != nil {
