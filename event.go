@@ -515,38 +515,38 @@ type Settled struct {
 	About EventID `json:"about"`
 }
 
-// Erased stands where an event was deleted, so that no sequence is missing.
-type Erased struct {
+// Tombstone stands where an event was deleted, so that no sequence is missing.
+type Tombstone struct {
 	Was Kind `json:"was"`
 }
 
-func (Message) Kind() Kind    { return KindMessage }
-func (Revision) Kind() Kind   { return KindRevision }
-func (Withdrawal) Kind() Kind { return KindWithdrawal }
-func (Typing) Kind() Kind     { return KindTyping }
-func (Speech) Kind() Kind     { return KindSpeech }
-func (Utterance) Kind() Kind  { return KindUtterance }
-func (Presence) Kind() Kind   { return KindPresence }
-func (Command) Kind() Kind    { return KindCommand }
-func (Decision) Kind() Kind   { return KindDecision }
-func (Reply) Kind() Kind      { return KindReply }
-func (Notice) Kind() Kind     { return KindNotice }
-func (Memo) Kind() Kind       { return KindMemo }
-func (ModeChange) Kind() Kind { return KindMode }
-func (Actor) Kind() Kind      { return KindActor }
-func (Agent) Kind() Kind      { return KindAgent }
-func (Use) Kind() Kind        { return KindUse }
-func (Reminder) Kind() Kind   { return KindReminder }
-func (Thought) Kind() Kind    { return KindThought }
-func (Finding) Kind() Kind    { return KindFinding }
-func (Edit) Kind() Kind       { return KindEdit }
-func (Snooze) Kind() Kind     { return KindSnooze }
-func (Whose) Kind() Kind      { return KindWhose }
-func (Erased) Kind() Kind     { return KindErased }
-func (Settled) Kind() Kind    { return KindSettled }
-func (Sight) Kind() Kind      { return KindSight }
-func (Glance) Kind() Kind     { return KindGlance }
-func (Forgotten) Kind() Kind  { return KindForgotten }
+func (Message) Kind() Kind       { return KindMessage }
+func (Revision) Kind() Kind      { return KindRevision }
+func (Withdrawal) Kind() Kind    { return KindWithdrawal }
+func (Typing) Kind() Kind        { return KindTyping }
+func (Speech) Kind() Kind        { return KindSpeech }
+func (Utterance) Kind() Kind     { return KindUtterance }
+func (Presence) Kind() Kind      { return KindPresence }
+func (Command) Kind() Kind       { return KindCommand }
+func (Decision) Kind() Kind      { return KindDecision }
+func (Reply) Kind() Kind         { return KindReply }
+func (Notice) Kind() Kind        { return KindNotice }
+func (Memo) Kind() Kind          { return KindMemo }
+func (ModeChange) Kind() Kind    { return KindMode }
+func (Actor) Kind() Kind         { return KindActor }
+func (Agent) Kind() Kind         { return KindAgent }
+func (Use) Kind() Kind           { return KindUse }
+func (Reminder) Kind() Kind      { return KindReminder }
+func (Thought) Kind() Kind       { return KindThought }
+func (Finding) Kind() Kind       { return KindFinding }
+func (Edit) Kind() Kind          { return KindEdit }
+func (Snooze) Kind() Kind        { return KindSnooze }
+func (Attribution) Kind() Kind   { return KindWhose }
+func (Tombstone) Kind() Kind     { return KindErased }
+func (Settled) Kind() Kind       { return KindSettled }
+func (Sight) Kind() Kind         { return KindSight }
+func (Glance) Kind() Kind        { return KindGlance }
+func (ErasureRecord) Kind() Kind { return KindForgotten }
 
 // DecodeBody returns the body of the given kind that encoding/json made data
 // from. A kind that this version does not know is an error.
@@ -595,11 +595,11 @@ func DecodeBody(kind Kind, data []byte) (Body, error) {
 	case KindSnooze:
 		return decode[Snooze](data)
 	case KindWhose:
-		return decode[Whose](data)
+		return decode[Attribution](data)
 	case KindErased:
-		return decode[Erased](data)
+		return decode[Tombstone](data)
 	case KindForgotten:
-		return decode[Forgotten](data)
+		return decode[ErasureRecord](data)
 	case KindSettled:
 		return decode[Settled](data)
 	case KindSight:

@@ -33,9 +33,9 @@ func TestEventJSON(t *testing.T) {
 		earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "1", Was: "one", Text: "two", Undoes: "2"},
 		earshot.Snooze{Until: at},
 		earshot.Utterance{Text: "hello", Confidence: 0.9, Lasted: time.Second, Own: 0.1, Overlaps: true, Speaker: earshot.Handle{Provider: "voice", ID: "3"}, Sure: 0.7},
-		earshot.Whose{Of: "1", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "ann", Sure: 1, By: "bob"},
-		earshot.Erased{Was: earshot.KindMessage},
-		earshot.Forgotten{Events: 3},
+		earshot.Attribution{Of: "1", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "ann", Sure: 1, By: "bob"},
+		earshot.Tombstone{Was: earshot.KindMessage},
+		earshot.ErasureRecord{Events: 3},
 		earshot.Settled{About: "1"},
 	} {
 		t.Run(string(body.Kind()), func(t *testing.T) {

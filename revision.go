@@ -35,9 +35,9 @@ type Withdrawal struct {
 	With []EventID `json:"with,omitempty"`
 }
 
-// A Forgotten says that so much of what happened in a room was forgotten because somebody
+// An ErasureRecord says that so much of what happened in a room was forgotten because somebody
 // wanted that: how much, and never what or of whom. Whoever shows what happened there
 // before reads it again. Its author is who operates the house, if it was they.
-type Forgotten struct {
+type ErasureRecord struct {
 	Events int `json:"events"`
 }

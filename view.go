@@ -30,7 +30,7 @@ type Projection interface {
 
 	// Apply takes in one event, in the order of the journal and within the
 	// step that adds it. An event that has been erased comes a second time,
-	// with an [Erased] body: whatever came from it goes. So does one that was
+	// with an [Tombstone] body: whatever came from it goes. So does one that was
 	// revised, which comes a third time as it is from then on.
 	Apply(ctx context.Context, tx *sql.Tx, e Event) error
 }

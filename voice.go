@@ -63,7 +63,7 @@ type Utterance struct {
 
 	// Speaker is whose voice it was taken for when it was written down, such as
 	// voice:3, and Sure how likely that is, 0 to 1. The room fills them in; a
-	// [Whose] may know better later.
+	// [Attribution] may know better later.
 	Speaker Handle  `json:"speaker,omitzero"`
 	Sure    float64 `json:"sure,omitempty"`
 
@@ -92,10 +92,10 @@ func (v Voice) String() string { return "a voice" }
 // GoString is the same for %#v.
 func (v Voice) GoString() string { return v.String() }
 
-// A Whose says whose voice an utterance was, better than was known before. The
+// An Attribution says whose voice an utterance was, better than was known before. The
 // last one counts. It changes what is shown and told to models, and gives nobody
 // more rights and no sight of anything.
-type Whose struct {
+type Attribution struct {
 	Of      EventID       `json:"of"`
 	Speaker Handle        `json:"speaker,omitzero"` // empty: it is not known after all
 	Author  ParticipantID `json:"author,omitempty"` // who that is; the room fills it in

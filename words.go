@@ -230,7 +230,7 @@ func (a Agent) Fate() string {
 }
 
 // Words says in one line what was forgotten.
-func (f Forgotten) Words() Text {
+func (f ErasureRecord) Words() Text {
 	if f.Events == 1 {
 		return "one thing that happened here is forgotten"
 	}

@@ -73,7 +73,7 @@ func TestMoves(t *testing.T) {
 		{"a reminder that is due", happened("agent", fired), conversation.Due},
 		{"a reminder that a person made", happened("agent", earshot.Reminder{Act: earshot.Created}), conversation.Aloof},
 		{"a reminder that an agent made", made, conversation.Set},
-		{"what was erased", happened("ann", earshot.Erased{Was: earshot.KindMessage}), conversation.Aloof},
+		{"what was erased", happened("ann", earshot.Tombstone{Was: earshot.KindMessage}), conversation.Aloof},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := conversation.MoveOf(tt.e, kinds); got.Kind != tt.want {

@@ -8,13 +8,13 @@ import (
 	"earshot/participants"
 )
 
-// A Scrubber takes out of a reply, piece by piece, what only the house writes:
+// An EnvelopeFilter takes out of a reply, piece by piece, what only the house writes:
 // a model that has seen "[FROM: Ann] " a hundred times likes to begin like that.
 // Envelopes go wherever they stand, however they are written; so does the
 // agent's own name in front, and what is an echo of the sections of the prompt.
 // How the reply is cut into pieces makes no difference. The zero value is
 // ready.
-type Scrubber struct {
+type EnvelopeFilter struct {
 	Own string // the name of the agent that replies
 
 	// Foreign counts the envelopes that bore another's name.
@@ -51,16 +51,16 @@ func Correction(foreign int, agent string) string {
 }
 
 // Next returns what of the reply may be said after piece has come.
-func (s *Scrubber) Next(piece string) string {
+func (s *EnvelopeFilter) Next(piece string) string {
 	s.held += piece
 	return s.run(false)
 }
 
 // End returns what was held back and has become nothing.
-func (s *Scrubber) End() string { return s.run(true) }
+func (s *EnvelopeFilter) End() string { return s.run(true) }
 
 // run takes what is held as far as it can be decided about.
-func (s *Scrubber) run(last bool) string {
+func (s *EnvelopeFilter) run(last bool) string {
 	var out strings.Builder
 	for s.held != "" && s.step(&out, last) {
 	}
@@ -68,7 +68,7 @@ func (s *Scrubber) run(last bool) string {
 }
 
 // step decides about what is held, or reports that more of it is needed.
-func (s *Scrubber) step(out *strings.Builder, last bool) bool {
+func (s *EnvelopeFilter) step(out *strings.Builder, last bool) bool {
 	if !last && !utf8.FullRuneInString(s.held) {
 		return false
 	}
@@ -103,7 +103,7 @@ func (s *Scrubber) step(out *strings.Builder, last bool) bool {
 }
 
 // newline takes the end of a line; that of one which went goes too.
-func (s *Scrubber) newline(out *strings.Builder) {
+func (s *EnvelopeFilter) newline(out *strings.Builder) {
 	s.trim = false
 	if s.skip {
 		s.held = s.held[1:]
@@ -115,7 +115,7 @@ func (s *Scrubber) newline(out *strings.Builder) {
 }
 
 // pass lets the next n bytes through.
-func (s *Scrubber) pass(out *strings.Builder, n int) {
+func (s *EnvelopeFilter) pass(out *strings.Builder, n int) {
 	c := s.held[:n]
 	out.WriteString(c)
 	s.held = s.held[n:]
@@ -130,7 +130,7 @@ func (s *Scrubber) pass(out *strings.Builder, n int) {
 
 // bracket decides about a bracket: an envelope goes, and one that is not closed
 // is made round.
-func (s *Scrubber) bracket(out *strings.Builder, r rune, size int, last bool) bool {
+func (s *EnvelopeFilter) bracket(out *strings.Builder, r rune, size int, last bool) bool {
 	held := s.held[:min(len(s.held), mostOpening)]
 	var v view
 	v.look(held, size, true)
@@ -166,7 +166,7 @@ func opening(seen []byte) (n int, may bool) {
 
 // envelope takes out an envelope, if it is closed. What follows the colon names
 // its sender, or those whom it is for.
-func (s *Scrubber) envelope(out *strings.Builder, colon int, sender, last bool) bool {
+func (s *EnvelopeFilter) envelope(out *strings.Builder, colon int, sender, last bool) bool {
 	held := s.held[:min(len(s.held), mostEnvelope)]
 	end := strings.IndexFunc(held, func(r rune) bool { return newline(r) || closers[r] })
 	if end < 0 && len(held) < mostEnvelope && !last {
@@ -189,12 +189,12 @@ func (s *Scrubber) envelope(out *strings.Builder, colon int, sender, last bool) 
 }
 
 // own reports whether the name that follows a colon is the agent's.
-func (s *Scrubber) own(after string) bool {
+func (s *EnvelopeFilter) own(after string) bool {
 	name, _, _ := strings.Cut(after[utf8.RuneLen(first(after)):], envelopeTo)
 	return participants.Key(name) == participants.Key(s.Own)
 }
 
-func (s *Scrubber) round(out *strings.Builder, r rune, size int) {
+func (s *EnvelopeFilter) round(out *strings.Builder, r rune, size int) {
 	out.WriteRune(tame[r])
 	s.held = s.held[size:]
 	s.within, s.spoken, s.echo = true, true, false
@@ -207,7 +207,7 @@ func first(text string) rune {
 
 // heading returns how much of what is held, at the beginning of a line, only
 // the house writes, and whether more is needed to know.
-func (s *Scrubber) heading(last bool) (n int, more bool) {
+func (s *EnvelopeFilter) heading(last bool) (n int, more bool) {
 	for _, h := range echoes {
 		if h.after && !s.echo {
 			continue
@@ -238,7 +238,7 @@ func (s *Scrubber) heading(last bool) (n int, more bool) {
 
 // prefixes are what the agent may write before its words, the first only where
 // the reply begins.
-func (s *Scrubber) prefixes() []string {
+func (s *EnvelopeFilter) prefixes() []string {
 	if s.Own == "" {
 		return nil
 	}

@@ -39,7 +39,7 @@ func TestScrubber(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for size := 1; size <= len(tt.reply); size++ {
-				s := conversation.Scrubber{Own: "Earshot"}
+				s := conversation.EnvelopeFilter{Own: "Earshot"}
 				var got strings.Builder
 				for i := 0; i < len(tt.reply); i += size {
 					got.WriteString(s.Next(tt.reply[i:min(i+size, len(tt.reply))]))
@@ -58,9 +58,9 @@ func TestScrubber(t *testing.T) {
 func TestAnyPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reply := drawText(t, "reply")
-		whole := conversation.Scrubber{Own: "System"}
+		whole := conversation.EnvelopeFilter{Own: "System"}
 		want := whole.Next(reply) + whole.End()
-		pieces := conversation.Scrubber{Own: "System"}
+		pieces := conversation.EnvelopeFilter{Own: "System"}
 		var got strings.Builder
 		for rest, in := reply, 0; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
@@ -79,7 +79,7 @@ func TestAnyPieces(t *testing.T) {
 
 func TestHeldBackIsBounded(t *testing.T) {
 	for _, reply := range []string{"[FROM: " + strings.Repeat("x", 4096), "[" + strings.Repeat("\u200b", 4096), strings.Repeat(" ", 4096), "FROM Earshot" + strings.Repeat(" ", 4096)} {
-		s := conversation.Scrubber{Own: "Earshot"}
+		s := conversation.EnvelopeFilter{Own: "Earshot"}
 		if held := len(reply) - len(s.Next(reply)); held > 512 {
 			t.Errorf("%d bytes of %.10q are held back", held, reply)
 		}
@@ -102,7 +102,7 @@ func FuzzScrubber(f *testing.F) {
 	f.Add("=== CURRENT PARTICIPANTS ===\nExternal: x\n- y\n[", 1)
 	f.Fuzz(func(t *testing.T, reply string, size int) {
 		size = max(1, size%64)
-		s, whole := conversation.Scrubber{Own: "Earshot"}, conversation.Scrubber{Own: "Earshot"}
+		s, whole := conversation.EnvelopeFilter{Own: "Earshot"}, conversation.EnvelopeFilter{Own: "Earshot"}
 		var got strings.Builder
 		for i := 0; i < len(reply); i += size {
 			got.WriteString(s.Next(reply[i:min(i+size, len(reply))]))

@@ -248,7 +248,7 @@ func TestSpoofs(t *testing.T) {
 // TestSpoofsAreScrubbed: what a model writes of them reaches nobody as a sender.
 func TestSpoofsAreScrubbed(t *testing.T) {
 	for _, s := range spoofs() {
-		scrub := conversation.Scrubber{Own: "Earshot"}
+		scrub := conversation.EnvelopeFilter{Own: "Earshot"}
 		out := scrub.Next(s.Text) + scrub.End()
 		if strict(out) != 0 || lenientLines(out) != 0 {
 			t.Errorf("%s: %q came through as %q", s.Kind, s.Text, out)

@@ -10,14 +10,14 @@ const (
 	mostTold = 256
 )
 
-// A Tap is what a streamed reply comes through, piece by piece, to take out what
+// A ControlTagFilter is what a streamed reply comes through, piece by piece, to take out what
 // a model says to the house: <world>pass</world> leaves the floor to a person,
 // and <world>TO: Ann, Bob</world> calls those who are named. Any other tag of
 // this name is taken out too, wherever it stands. How the reply is cut into
 // pieces makes no difference, and a reply without such tags comes through byte
 // for byte. Held back is no more than a tag and the names it may enclose. The
 // zero value is ready.
-type Tap struct {
+type ControlTagFilter struct {
 	Passed bool     // the reply has ended here
 	Calls  []string // the names that it called so
 	Stray  int      // tags that mean nothing
@@ -34,7 +34,7 @@ type Tap struct {
 
 // Next returns what of the reply may be said after piece has come. After a pass
 // it is nothing.
-func (t *Tap) Next(piece string) string {
+func (t *ControlTagFilter) Next(piece string) string {
 	if !t.opened && t.held == "" && !t.gap && t.tail == none && strings.IndexByte(piece, '<') < 0 {
 		return t.plain(piece)
 	}
@@ -46,7 +46,7 @@ func (t *Tap) Next(piece string) string {
 }
 
 // plain lets through a piece in which no tag can begin.
-func (t *Tap) plain(piece string) string {
+func (t *ControlTagFilter) plain(piece string) string {
 	if t.Passed {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (t *Tap) plain(piece string) string {
 }
 
 // End returns what was held back and has become nothing.
-func (t *Tap) End() string {
+func (t *ControlTagFilter) End() string {
 	var out strings.Builder
 	if t.opened && passes(t.told) { // small models forget the end
 		t.pass()
@@ -71,7 +71,7 @@ func (t *Tap) End() string {
 }
 
 // step takes in the next byte.
-func (t *Tap) step(out *strings.Builder, c string) {
+func (t *ControlTagFilter) step(out *strings.Builder, c string) {
 	next := t.tag.next(c[0])
 	switch {
 	case next >= whole:
@@ -94,7 +94,7 @@ func (t *Tap) step(out *strings.Builder, c string) {
 }
 
 // let lets what is held go where what is said goes just now.
-func (t *Tap) let(out *strings.Builder) {
+func (t *ControlTagFilter) let(out *strings.Builder) {
 	held := t.held
 	t.held = ""
 	if !t.opened {
@@ -107,7 +107,7 @@ func (t *Tap) let(out *strings.Builder) {
 }
 
 // broken ends a tag that never ends.
-func (t *Tap) broken(out *strings.Builder) {
+func (t *ControlTagFilter) broken(out *strings.Builder) {
 	if !t.opened {
 		return
 	}
@@ -119,7 +119,7 @@ func (t *Tap) broken(out *strings.Builder) {
 }
 
 // take takes a tag out.
-func (t *Tap) take(out *strings.Builder, what tag) {
+func (t *ControlTagFilter) take(out *strings.Builder, what tag) {
 	switch {
 	case what == wholeOdd:
 		t.broken(out)
@@ -139,7 +139,7 @@ func (t *Tap) take(out *strings.Builder, what tag) {
 }
 
 // does does what stands between two tags.
-func (t *Tap) does(told string) {
+func (t *ControlTagFilter) does(told string) {
 	names, calls := cutFold(strings.TrimSpace(told), "to:")
 	switch {
 	case passes(told):
@@ -168,14 +168,14 @@ func passes(told string) bool {
 	return false
 }
 
-func (t *Tap) pass() { t.Passed, t.held, t.told, t.opened = true, "", "", false }
+func (t *ControlTagFilter) pass() { t.Passed, t.held, t.told, t.opened = true, "", "", false }
 
 // cut notes that something is missing where the line stands: what stands around
 // it must not become a tag by that, nor an envelope.
-func (t *Tap) cut() { t.gap = t.gap || t.line || t.tail != none }
+func (t *ControlTagFilter) cut() { t.gap = t.gap || t.line || t.tail != none }
 
 // release lets text through.
-func (t *Tap) release(out *strings.Builder, text string) {
+func (t *ControlTagFilter) release(out *strings.Builder, text string) {
 	for i := range len(text) {
 		c := text[i]
 		if t.gap && (c != '\n' || t.tail != none) {

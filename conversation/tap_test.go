@@ -21,7 +21,7 @@ type tapped struct {
 
 // through sends pieces through a tap, and sees to it that little is held back.
 func through(t interface{ Fatalf(string, ...any) }, pieces ...string) tapped {
-	var tap conversation.Tap
+	var tap conversation.ControlTagFilter
 	var out strings.Builder
 	in := 0
 	for _, p := range pieces {
@@ -171,7 +171,7 @@ func FuzzTap(f *testing.F) {
 
 // TestTapIsLight: what holds no tag is not copied.
 func TestTapIsLight(t *testing.T) {
-	var tap conversation.Tap
+	var tap conversation.ControlTagFilter
 	if n := testing.AllocsPerRun(100, func() { tap.Next("morning ") }); n != 0 {
 		t.Errorf("%v allocations a token", n)
 	}

@@ -38,7 +38,7 @@ func (p *past) tell(m marks, e *entry) (text row, notes []row) {
 	}
 	if e.gone {
 		was := "something"
-		if b, ok := e.event.Body.(earshot.Erased); ok && b.Was != "" {
+		if b, ok := e.event.Body.(earshot.Tombstone); ok && b.Was != "" {
 			was = "a " + string(b.Was)
 		}
 		return row{{dim, "(" + was + " that was taken back or erased; it is kept nowhere)"}}, nil
@@ -379,7 +379,7 @@ func (p *past) aside(m marks, e earshot.Event) row {
 		return does(dim, text)
 	case earshot.Sight:
 		return row{{person, m.name(earshot.CameraCalled(b.Camera))}, {dim, ": " + m.safe(string(b.Words()))}}
-	case earshot.Forgotten:
+	case earshot.ErasureRecord:
 		return row{{dim, "(" + m.safe(string(b.Words())) + ")"}}
 	case earshot.Agent:
 		return append(row{p.called1(m, b.ID), {dim, " " + b.Fate() + " (by "}}, who, span{dim, ")"})

@@ -293,7 +293,7 @@ func TestForgotten(t *testing.T) {
 	m := opened(200, 60, s.events)
 	m.Screen()
 	n := len(s.events)
-	s.add(time.Second, "fg", "", earshot.Forgotten{Events: 2})
+	s.add(time.Second, "fg", "", earshot.ErasureRecord{Events: 2})
 	if got := tale(m.Step(later, monitor.Events(s.events[n:]))); got != "reloads" {
 		t.Fatalf("it %s", got)
 	}
@@ -368,7 +368,7 @@ func TestReadAnew(t *testing.T) {
 	s := busy()
 	m := opened(200, 60, s.events)
 	n := len(s.events)
-	s.add(time.Second, "fg", "", earshot.Forgotten{Events: 2})
+	s.add(time.Second, "fg", "", earshot.ErasureRecord{Events: 2})
 	m.Step(later, monitor.Events(s.events[n:]))
 	read := slices.Clone(s.events)
 	m.Step(later, monitor.Told{Text: "an answer to Ann"})

@@ -187,7 +187,7 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 func (m *Model) happened(events []earshot.Event) (effects []Effect) {
 	n, now := 0, m.newest()
 	for _, e := range events {
-		if _, is := e.Body.(earshot.Forgotten); is && e.Sequence > now.last {
+		if _, is := e.Body.(earshot.ErasureRecord); is && e.Sequence > now.last {
 			effects = []Effect{Reload{}}
 		}
 		had := now.next

@@ -73,7 +73,7 @@ func busy() *script {
 	s.add(0, "d3", agent, decides("v1", earshot.Silent, "", "it was said aloud, and not to me", "nobody called me by name"))
 	s.add(second, "v2", "", earshot.Utterance{Text: "thank you dear", Confidence: 0.44, Lasted: 2 * second, Overlaps: true})
 	s.add(0, "d4", agent, decides("v2", earshot.Silent, "", "it was said aloud, and not to me"))
-	s.add(3*second, "w1", agent, earshot.Whose{Of: "v2", Author: "ann", Sure: 0.77})
+	s.add(3*second, "w1", agent, earshot.Attribution{Of: "v2", Author: "ann", Sure: 0.77})
 	s.add(9*second, "s1", "", earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 2, Were: 1, Eyes: earshot.Clear})
 	s.add(0, "d5", agent, decides("s1", earshot.Silent, "", "these are the quiet hours"))
 	s.add(4*second, "m3", "ann", earshot.Message{Text: "the ring is in the teapot"}, "bob")

@@ -26,11 +26,11 @@ const (
 type entry struct {
 	key       int64 // its place: rising, below 0 for what was loaded later
 	event     earshot.Event
-	answer    string          // to a command, which is no event
-	decisions []earshot.Event // about it
-	whose     *earshot.Whose  // whose voice it was, if that turned out later
-	beside    []*entry        // who spoke at the same time
-	gone      bool            // its words were taken back, or erased
+	answer    string               // to a command, which is no event
+	decisions []earshot.Event      // about it
+	whose     *earshot.Attribution // whose voice it was, if that turned out later
+	beside    []*entry             // who spoke at the same time
+	gone      bool                 // its words were taken back, or erased
 
 	weight int // what of [past.bytes] it is
 
@@ -171,7 +171,7 @@ func (p *past) take(e earshot.Event, old bool) bool {
 		}
 	case earshot.Decision:
 		return p.decides(e, b, old)
-	case earshot.Whose:
+	case earshot.Attribution:
 		if of := p.by[b.Of]; of != nil {
 			of.whose = &b
 			of.changed()
@@ -203,7 +203,7 @@ func (p *past) take(e earshot.Event, old bool) bool {
 func (p *past) keep(e earshot.Event) {
 	is := &entry{key: p.next, event: e}
 	p.next++
-	_, is.gone = e.Body.(earshot.Erased)
+	_, is.gone = e.Body.(earshot.Tombstone)
 	p.all = append(p.all, is)
 	if e.ID != "" {
 		p.by[e.ID] = is
@@ -241,7 +241,7 @@ func (p *past) decides(e earshot.Event, d earshot.Decision, old bool) bool {
 // changes takes in what an event that is shown elsewhere means for what is here.
 func (p *past) changes(e earshot.Event) {
 	switch b := e.Body.(type) {
-	case earshot.Whose, earshot.Revision:
+	case earshot.Attribution, earshot.Revision:
 		p.take(e, false)
 	case earshot.Withdrawal:
 		p.gone(append(slices.Clone(b.With), b.Of))
@@ -253,7 +253,7 @@ func (p *past) gone(ids []earshot.EventID) {
 	for _, id := range ids {
 		if of := p.by[id]; of != nil && !of.gone {
 			of.gone = true
-			of.event.Body = earshot.Erased{Was: of.event.Body.Kind()}
+			of.event.Body = earshot.Tombstone{Was: of.event.Body.Kind()}
 			of.changed()
 			p.weigh(of)
 		}

@@ -132,7 +132,7 @@ func (j *journal) changeable(i int, in earshot.RoomID) bool {
 	switch b := j.events[i].Body.(type) {
 	case earshot.Message:
 		return j.events[i].Room == in
-	case earshot.Erased:
+	case earshot.Tombstone:
 		return j.events[i].Room == in && b.Was == earshot.KindMessage
 	}
 	return false
@@ -167,7 +167,7 @@ func (j *journal) gone(id earshot.EventID) bool {
 }
 
 func erased(e earshot.Event) earshot.Event {
-	return earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Erased{Was: e.Body.Kind()}}
+	return earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
 }
 
 // revise makes a message what it was revised to.

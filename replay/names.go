@@ -71,7 +71,7 @@ func (n *names) brought(e earshot.Event) earshot.Event {
 	case earshot.Reminder:
 		b.Of = n.event(b.Of)
 		e.Body = b
-	case earshot.Whose:
+	case earshot.Attribution:
 		b.Of = n.event(b.Of)
 		e.Body = b
 	}

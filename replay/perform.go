@@ -51,7 +51,7 @@ func (h *house) perform(ctx context.Context, s step) {
 		if foreign(e) && len(e.Sources) == 0 {
 			h.again(ctx, e)
 		}
-	case earshot.Whose:
+	case earshot.Attribution:
 		h.again(ctx, e)
 	case earshot.Actor:
 		h.people.Apply(b)
@@ -63,7 +63,7 @@ func (h *house) perform(ctx context.Context, s step) {
 		h.ends(e, b)
 	case earshot.Glance, earshot.Typing:
 		h.admit(ctx, e)
-	case earshot.Erased:
+	case earshot.Tombstone:
 		h.erased++
 	}
 }

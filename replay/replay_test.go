@@ -228,7 +228,7 @@ func TestErased(t *testing.T) {
 		if first || derived {
 			gone[e.ID] = true
 			erased++
-			events[i] = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Erased{Was: e.Body.Kind()}}
+			events[i] = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
 		}
 	}
 	res := again(t, s, events)

@@ -47,14 +47,14 @@ type past struct {
 
 // change makes a change to a copy of the state, writes down what is to be kept,
 // and lets it be so. An error beside a change is what remained of before.
-func (b *Book) change(make func(*state) (Change, error)) (Change, error) {
+func (b *Registry) change(make func(*state) (Change, error)) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	return b.alter(make)
 }
 
 // alter is change, for a caller that holds b.changing.
-func (b *Book) alter(make func(*state) (Change, error)) (Change, error) {
+func (b *Registry) alter(make func(*state) (Change, error)) (Change, error) {
 	was, next := b.freeze()
 	defer b.thaw()
 	c, err := make(next)
@@ -78,7 +78,7 @@ func (b *Book) alter(make func(*state) (Change, error)) (Change, error) {
 
 // freeze begins the time in which nothing is learnt of people, and returns the state
 // with a copy of it.
-func (b *Book) freeze() (is, next *state) {
+func (b *Registry) freeze() (is, next *state) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.frozen = true
@@ -86,14 +86,14 @@ func (b *Book) freeze() (is, next *state) {
 }
 
 // thaw ends it.
-func (b *Book) thaw() {
+func (b *Registry) thaw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.frozen = false
 }
 
 // tell tells of the changes that nobody was told of, in their order.
-func (b *Book) tell() {
+func (b *Registry) tell() {
 	b.telling.Lock()
 	defer b.telling.Unlock()
 	for {
@@ -113,7 +113,7 @@ func (b *Book) tell() {
 
 // keep writes down what is to be kept, if that is otherwise now. Once it is
 // written, it is so, also where what was there before could not be erased.
-func (b *Book) keep(was, is *state) (remains, err error) {
+func (b *Registry) keep(was, is *state) (remains, err error) {
 	before, _ := format(was.voices)
 	after, err := format(is.voices)
 	if err != nil || bytes.Equal(before, after) {
@@ -132,7 +132,7 @@ func (b *Book) keep(was, is *state) (remains, err error) {
 }
 
 // remember lets a change be taken back, or forgets the one that was.
-func (b *Book) remember(c Change, was *state) {
+func (b *Registry) remember(c Change, was *state) {
 	if c.Undo {
 		b.past = b.past[:len(b.past)-1]
 		return

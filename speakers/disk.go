@@ -58,7 +58,7 @@ func (e *ErrDamaged) Cure() string {
 }
 
 // load takes in the voices in the file. A damaged one is set aside.
-func (b *Book) load() error {
+func (b *Registry) load() error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return fmt.Errorf("making the place of the voices: %w", err)
 	}
@@ -81,7 +81,7 @@ func (b *Book) load() error {
 	return err
 }
 
-func (b *Book) report(n earshot.Notice) {
+func (b *Registry) report(n earshot.Notice) {
 	if b.cfg.Report != nil {
 		b.cfg.Report(n)
 	}

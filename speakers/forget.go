@@ -11,7 +11,7 @@ import (
 
 // Forget erases a voice: in memory, and in the file with what was there before.
 // It cannot be undone, and nothing before it can.
-func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
+func (b *Registry) Forget(h earshot.Handle, said Said) (Change, error) {
 	b.changing.Lock()
 	defer b.changing.Unlock() // until nothing is left that could be undone
 	var ids []string
@@ -39,7 +39,7 @@ func (b *Book) Forget(h earshot.Handle, said Said) (Change, error) {
 
 // ForgetAside erases the files of voices that were set aside because they were damaged:
 // nobody can tell whose voices are in them.
-func (b *Book) ForgetAside() error {
+func (b *Registry) ForgetAside() error {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	if b.path == "" {
@@ -61,7 +61,7 @@ func Aside(dir string) []string {
 }
 
 // wipe overwrites what is remembered of a voice beside the voices.
-func (b *Book) wipe(ids []string) {
+func (b *Registry) wipe(ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.past {

@@ -67,7 +67,7 @@ const (
 // it: of voices that it is sure of, and of new ones. It takes less than half a microsecond
 // for each voice that is known. A nil v, and one of which too little was heard, is
 // nobody's.
-func (b *Book) Whose(v *earshot.Voice, at time.Time) Judgement {
+func (b *Registry) Whose(v *earshot.Voice, at time.Time) Judgement {
 	p, ok := b.print(v)
 	if !ok {
 		return Judgement{}
@@ -83,7 +83,7 @@ func (b *Book) Whose(v *earshot.Voice, at time.Time) Judgement {
 }
 
 // Guess is Whose for a voice that is still speaking: nothing is learnt.
-func (b *Book) Guess(v *earshot.Voice, at time.Time) Judgement {
+func (b *Registry) Guess(v *earshot.Voice, at time.Time) Judgement {
 	p, ok := b.print(v)
 	if !ok {
 		return Judgement{}
@@ -95,7 +95,7 @@ func (b *Book) Guess(v *earshot.Voice, at time.Time) Judgement {
 
 // LearnOwn takes in what the agent sounds like, as it is made or as it was heard
 // when nobody else spoke.
-func (b *Book) LearnOwn(v *earshot.Voice) {
+func (b *Registry) LearnOwn(v *earshot.Voice) {
 	if p, ok := b.print(v); ok {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -104,7 +104,7 @@ func (b *Book) LearnOwn(v *earshot.Voice) {
 }
 
 // print returns what can be compared of v.
-func (b *Book) print(v *earshot.Voice) (print, bool) {
+func (b *Registry) print(v *earshot.Voice) (print, bool) {
 	if v == nil || !b.set().Enabled || v.Heard < voiceprint.Least || len(v.Channel) > channelBytes || !valid(v.Print) {
 		return print{}, false
 	}
@@ -120,7 +120,7 @@ func valid(numbers []float32) bool {
 
 // judge judges p, and learns from it if that is wanted and nothing is being
 // written down.
-func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
+func (b *Registry) judge(p print, at time.Time, learns bool) Judgement {
 	s := sample{at, p}
 	odds := b.is.odds(p, at)
 	if odds.best != nil && !b.cfg.Raw {
@@ -154,7 +154,7 @@ func (b *Book) judge(p print, at time.Time, learns bool) Judgement {
 }
 
 // decide returns the judgement that somebody is as sure of as said.
-func (b *Book) decide(o odds, sure float64) Judgement {
+func (b *Registry) decide(o odds, sure float64) Judgement {
 	switch {
 	case o.best == nil || sure < b.set().Sure || o.best == &b.is.own && sure < mine:
 		return Judgement{}
@@ -210,7 +210,7 @@ func (v *voice) weight(at time.Time) float64 {
 
 // again reports whether the same sound was heard before, and remembers it. What is
 // judged twice while it is spoken was not.
-func (b *Book) again(s sample, learns bool) bool {
+func (b *Registry) again(s sample, learns bool) bool {
 	var long float64
 	for _, n := range s.numbers {
 		long += float64(n) * float64(n)
@@ -242,7 +242,7 @@ func near(a, b []float32, most float64) bool {
 
 // unite merges voices that nobody has named into the older one, where v turns out
 // to be one with them.
-func (b *Book) unite(v *voice, at time.Time) {
+func (b *Registry) unite(v *voice, at time.Time) {
 	if v.who != "" || v.heard() < enough {
 		return
 	}
@@ -276,7 +276,7 @@ func (s shifts) both(v, other *voice) float64 {
 
 // crowd lets the voices that were heard longest ago give way when there are too
 // many of which nothing is kept: before others those that nobody has named.
-func (b *Book) crowd() {
+func (b *Registry) crowd() {
 	var passing []*voice
 	for _, v := range b.is.voices {
 		if !v.agreed {

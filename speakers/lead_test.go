@@ -84,7 +84,7 @@ func TestTaughtByItself(t *testing.T) {
 }
 
 // spoken returns what was learnt of a voice.
-func spoken(b *speakers.Book, h earshot.Handle) time.Duration {
+func spoken(b *speakers.Registry, h earshot.Handle) time.Duration {
 	s, _ := b.Speaker(h)
 	return s.Spoken
 }

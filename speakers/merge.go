@@ -11,7 +11,7 @@ import (
 
 // Merge says that two voices are one. They may not be two people's. What was kept
 // of one stays as it is; what was not is not kept by this.
-func (b *Book) Merge(into, from earshot.Handle, said Said) (Change, error) {
+func (b *Registry) Merge(into, from earshot.Handle, said Said) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -53,7 +53,7 @@ func (v *voice) take(other *voice) {
 
 // Split says that a voice is two people's, and begins another for what is less
 // like the rest of it. The name stays with the first.
-func (b *Book) Split(h earshot.Handle, said Said) (Change, error) {
+func (b *Registry) Split(h earshot.Handle, said Said) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err
@@ -127,7 +127,7 @@ func (v *voice) fits(all shifts, samples []sample) float64 {
 }
 
 // Undo takes back the last change that can be: not that a voice was forgotten.
-func (b *Book) Undo(said Said) (Change, error) {
+func (b *Registry) Undo(said Said) (Change, error) {
 	return b.change(func(s *state) (Change, error) {
 		if err := said.check(); err != nil {
 			return Change{}, err

@@ -13,7 +13,7 @@ import (
 // nothing to undo.
 func TestForgottenForGood(t *testing.T) {
 	for range 50 {
-		var book *speakers.Book
+		var book *speakers.Registry
 		var undone error
 		var undoing sync.WaitGroup
 		c := config()

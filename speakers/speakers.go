@@ -1,4 +1,4 @@
-// Package speakers knows whose voice it is. One [Book] is asked by every room:
+// Package speakers knows whose voice it is. One [Registry] is asked by every room:
 // it holds the voices that were enrolled, and groups those that nobody has named.
 //
 // That nobody can tell is a frequent and honest answer: a voice that is like two,
@@ -11,7 +11,7 @@
 // was heard longest ago gives way. What is kept, with consent, is the print as it
 // was then, in one file; what is learnt of it later lives in memory like the rest.
 //
-// A Book has neither goroutine nor clock: times come in as arguments. Its methods
+// A Registry has neither goroutine nor clock: times come in as arguments. Its methods
 // may be called from any goroutine. Nobody who judges waits for a file: while a
 // change is written down, voices are judged and nothing is learnt.
 package speakers
@@ -70,8 +70,8 @@ func (s Said) check() error {
 // or it was forgotten.
 var ErrUnknown = errors.New("no such voice is known; see: earshot speakers")
 
-// A Book is the voices that are known.
-type Book struct {
+// A Registry is the voices that are known.
+type Registry struct {
 	cfg  Config                 // but for what Set changes
 	sets atomic.Pointer[Config] // see Set
 	path string                 // of the file; empty keeps nothing
@@ -101,8 +101,8 @@ type state struct {
 // Open returns the book whose file is in dir. For an empty dir nothing is kept.
 // A file that is damaged is set aside, and said; one of a newer version is an
 // error, for it would be lost. No other book may be open there.
-func Open(dir string, c Config) (*Book, error) {
-	b := &Book{cfg: c, is: new(state)}
+func Open(dir string, c Config) (*Registry, error) {
+	b := &Registry{cfg: c, is: new(state)}
 	b.Set(c)
 	if b.cfg.NewID == nil {
 		b.cfg.NewID = func() string { return ulid.Make().String() }
@@ -115,14 +115,14 @@ func Open(dir string, c Config) (*Book, error) {
 }
 
 // Set makes the keys of the section others. What is known already stays.
-func (b *Book) Set(c Config) { b.sets.Store(&c) }
+func (b *Registry) Set(c Config) { b.sets.Store(&c) }
 
 // set returns the keys of the section that hold now.
-func (b *Book) set() *Config { return b.sets.Load() }
+func (b *Registry) set() *Config { return b.sets.Load() }
 
 // Known returns the voices that are known, those that are kept first and then the
 // one heard last before others.
-func (b *Book) Known() []Speaker {
+func (b *Registry) Known() []Speaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := make([]Speaker, 0, len(b.is.voices))
@@ -140,7 +140,7 @@ func (b *Book) Known() []Speaker {
 
 // Speaker returns the voice that h is, also where it was taken for another one
 // when h was given to it.
-func (b *Book) Speaker(h earshot.Handle) (Speaker, bool) {
+func (b *Registry) Speaker(h earshot.Handle) (Speaker, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := b.is.find(h)
@@ -174,7 +174,7 @@ func (s *state) of(who earshot.ParticipantID) (all []*voice) {
 }
 
 // begin returns a voice that was not there before, and is there now.
-func (b *Book) begin(s *state) *voice {
+func (b *Registry) begin(s *state) *voice {
 	b.numbers++
 	v := &voice{id: b.cfg.NewID(), number: b.numbers}
 	s.voices = append(s.voices, v)

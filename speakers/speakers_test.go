@@ -18,7 +18,7 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // it a little.
 type world struct {
 	cfg  speakers.Config
-	book *speakers.Book
+	book *speakers.Registry
 	now  time.Time
 	luck *rand.Rand
 }

@@ -53,7 +53,7 @@ func find(ctx context.Context, tx *sql.Tx, e earshot.Event) (earshot.Event, erro
 	if err != nil {
 		return e, err
 	}
-	if _, gone := old.Body.(earshot.Erased); gone && old.Room == e.Room {
+	if _, gone := old.Body.(earshot.Tombstone); gone && old.Room == e.Room {
 		return old, nil
 	}
 	if old.Room != e.Room || old.From != e.From || old.Author != e.Author || old.Body.Kind() != e.Body.Kind() {

@@ -82,5 +82,5 @@ func (s *Store) erase(ctx context.Context, tx *sql.Tx, v victim) (Doomed, error)
 
 // erased returns what is left of e.
 func erased(e earshot.Event) earshot.Event {
-	return earshot.Event{ID: e.ID, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Erased{Was: e.Body.Kind()}}
+	return earshot.Event{ID: e.ID, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
 }

@@ -161,7 +161,7 @@ func TestDeleteTakesWhatWasDerived(t *testing.T) {
 	if got, want := texts(everything(t, s)), "erased|b|erased|erased|bc|d|erased|erased"; got != want {
 		t.Errorf("left %s, want %s", got, want)
 	}
-	if later.Body != (earshot.Erased{Was: earshot.KindMessage}) || later.Author != "" || later.From != (earshot.Handle{}) {
+	if later.Body != (earshot.Tombstone{Was: earshot.KindMessage}) || later.Author != "" || later.From != (earshot.Handle{}) {
 		t.Errorf("what came later is %+v", later)
 	}
 	if n, err := s.Delete(t.Context(), a.ID); err != nil || n != 0 {

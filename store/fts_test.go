@@ -76,7 +76,7 @@ func TestIndexAgreesWithRebuild(t *testing.T) {
 				case 1:
 					e.Body = earshot.Withdrawal{Of: of}
 				case 2, 3:
-					e.Sources, e.Body = []earshot.EventID{of}, earshot.Whose{Of: of, Author: rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", ""}).Draw(rt, "author")}
+					e.Sources, e.Body = []earshot.EventID{of}, earshot.Attribution{Of: of, Author: rapid.SampledFrom([]earshot.ParticipantID{"ann", "bob", ""}).Draw(rt, "author")}
 				case 4:
 					_, err := s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{of}}, nil)
 					must(t, err)
@@ -423,7 +423,7 @@ func TestSearchByAuthor(t *testing.T) {
 		add(t, s, e)
 	}
 	whose := func(of earshot.EventID, author earshot.ParticipantID, v earshot.Visibility) earshot.EventID {
-		e := by("", "", earshot.Whose{Of: of, Author: author}, of)
+		e := by("", "", earshot.Attribution{Of: of, Author: author}, of)
 		e.Visibility = v
 		return add(t, s, e)[0].ID
 	}

@@ -71,7 +71,7 @@ func Examine(ctx context.Context, from io.Reader) (Import, error) {
 // none. An event that the journal has already, by its ID, is kept as it is, and so is
 // one that is deleted. In an empty journal they have the sequences that they had; in
 // another they stand behind what is there, in their order. What was derived from an
-// event that is deleted here is kept as [earshot.Erased].
+// event that is deleted here is kept as [earshot.Tombstone].
 //
 // The file is read twice: to look at all of it, and then in one step, for which the
 // disk must have room twice. Memory does not grow with it. With dry the step is taken
@@ -147,7 +147,7 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 	}
 	i.last = sequence
 	i.added++
-	if _, gone := e.Body.(earshot.Erased); gone {
+	if _, gone := e.Body.(earshot.Tombstone); gone {
 		i.erased++
 	}
 	return i.store.apply(ctx, i.tx, e)
@@ -156,7 +156,7 @@ func (i *importer) take(ctx context.Context, e earshot.Event) error {
 // find returns the event of that ID, or [sql.ErrNoRows]. What was deleted where it comes
 // from, and is here, is the same event: only its content is not known to both.
 func (i *importer) find(ctx context.Context, e earshot.Event) (earshot.Event, error) {
-	if _, gone := e.Body.(earshot.Erased); !gone {
+	if _, gone := e.Body.(earshot.Tombstone); !gone {
 		return find(ctx, i.tx, e)
 	}
 	var room earshot.RoomID
@@ -308,7 +308,7 @@ func (p *parcel) event() (earshot.Event, error) {
 		return e, errors.New("the event has no time")
 	}
 	p.last = e.Sequence
-	if gone, ok := e.Body.(earshot.Erased); ok {
+	if gone, ok := e.Body.(earshot.Tombstone); ok {
 		if !gone.Was.Durable() || len(gone.Was) > maxName || e.Room == "" || len(e.ID) > maxID || !utf8.ValidString(string(e.ID)) {
 			return e, errors.New("it is not what is left of an event")
 		}
@@ -421,7 +421,7 @@ func uncircled(ctx context.Context, tx *sql.Tx, before int64) error {
 }
 
 // erasedAs returns what is left of an event that was erased, and no more.
-func erasedAs(e earshot.Event, gone earshot.Erased) earshot.Event {
+func erasedAs(e earshot.Event, gone earshot.Tombstone) earshot.Event {
 	left := erased(e)
 	left.Sequence, left.Body = e.Sequence, gone
 	return left

@@ -96,7 +96,7 @@ func (*messages) Reset(ctx context.Context, tx *sql.Tx) error {
 }
 
 func (m *messages) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error) {
-	if w, is := e.Body.(earshot.Whose); is {
+	if w, is := e.Body.(earshot.Attribution); is {
 		return odd(m.attribute(ctx, tx, e, w))
 	}
 	terms := m.terms(e, e.Author)
@@ -179,7 +179,7 @@ func (m *messages) leave(ctx context.Context, tx *sql.Tx, sequence int64, terms 
 }
 
 // attribute adds to an utterance whose words it turned out to be.
-func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Whose) error {
+func (m *messages) attribute(ctx context.Context, tx *sql.Tx, e earshot.Event, w earshot.Attribution) error {
 	of, err := target(ctx, tx, e.Room, w.Of)
 	if errors.Is(err, errNothing) || err == nil && of.Body.Kind() != earshot.KindUtterance {
 		return nil
@@ -202,7 +202,7 @@ func authors(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64) ([]
 	}
 	revised, err := attributions(ctx, tx, e, before)
 	for _, r := range revised {
-		all = append(all, r.Body.(earshot.Whose).Author)
+		all = append(all, r.Body.(earshot.Attribution).Author)
 	}
 	return all, err
 }
@@ -217,7 +217,7 @@ func attributions(ctx context.Context, tx *sql.Tx, e earshot.Event, before int64
 	found, err := collect(rows)
 	for _, r := range found {
 		later, wrong := r.event()
-		if w, is := later.Body.(earshot.Whose); is && w.Of == e.ID {
+		if w, is := later.Body.(earshot.Attribution); is && w.Of == e.ID {
 			all = append(all, later)
 		}
 		err = errors.Join(err, wrong)
@@ -240,7 +240,7 @@ func (m *messages) remove(ctx context.Context, tx *sql.Tx, sequence int64) error
 		return err
 	}
 	terms := m.terms(e, by...)
-	if w, is := e.Body.(earshot.Whose); is {
+	if w, is := e.Body.(earshot.Attribution); is {
 		of, err := target(ctx, tx, e.Room, w.Of)
 		if errors.Is(err, errNothing) || err == nil && of.Body.Kind() != earshot.KindUtterance {
 			return nil

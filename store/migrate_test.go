@@ -508,13 +508,13 @@ func TestFixture(t *testing.T) {
 		e("01J0000000000000000000001V", earshot.Edit{Act: earshot.Changed, Field: "notes", Item: "01J0000000000000000000001J", Was: "springs are high", Text: "neaps are low"}),
 		e("01J0000000000000000000001W", earshot.Snooze{Until: began}),
 		e("01J0000000000000000000001X", earshot.Utterance{Text: "and who says so", Confidence: 0.9, Lasted: time.Second, Speaker: earshot.Handle{Provider: "voice", ID: "3"}, Sure: 0.8}),
-		e("01J0000000000000000000001Y", earshot.Whose{Of: "01J0000000000000000000001X", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "bob", Sure: 1, By: "ann"}, "01J0000000000000000000001X"),
+		e("01J0000000000000000000001Y", earshot.Attribution{Of: "01J0000000000000000000001X", Speaker: earshot.Handle{Provider: "voice", ID: "4"}, Author: "bob", Sure: 1, By: "ann"}, "01J0000000000000000000001X"),
 		e("01J0000000000000000000001Z", earshot.Message{Text: "look at this", ReplyTo: message.ID, Attachments: []earshot.Attachment{{Name: "tide.png", Type: "image/png", Size: 120_000}}}),
 		e("01J00000000000000000000020", earshot.Revision{Of: message.ID, Text: "The tide is high"}, message.ID),
 		e("01J00000000000000000000021", earshot.Withdrawal{Of: "01J0000000000000000000001E"}),
 		e("01J00000000000000000000022", earshot.Sight{Camera: "desk", What: earshot.PeopleChanged, People: 1, Eyes: earshot.Clear, Sure: 0.8}),
 		e("01J00000000000000000000023", earshot.Sight{Camera: "desk", What: earshot.CodeRead, Eyes: earshot.Clear, Text: "https://example.org/tides"}),
-		e("01J00000000000000000000024", earshot.Forgotten{Events: 3}))
+		e("01J00000000000000000000024", earshot.ErasureRecord{Events: 3}))
 	_, err := s.Delete(t.Context(), "01J0000000000000000000001E")
 	must(t, err)
 	dump, err := s.Dump(t.Context())

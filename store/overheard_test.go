@@ -66,7 +66,7 @@ func TestLapse(t *testing.T) {
 		{"it stopped the agent", []earshot.Event{heard, decided("overheard", earshot.Silent, heeded)}, ""},
 		{"it silenced the agent for a while", []earshot.Event{heard, by("snooze", "ann", earshot.Snooze{Until: began}, "overheard")}, ""},
 		{"it was written", []earshot.Event{by("written", "ann", earshot.Message{Text: "hello all"})}, ""},
-		{"whose it was", []earshot.Event{heard, by("whose", "", earshot.Whose{Of: "overheard"}, "overheard")}, "overheard,whose"},
+		{"whose it was", []earshot.Event{heard, by("whose", "", earshot.Attribution{Of: "overheard"}, "overheard")}, "overheard,whose"},
 		{"a correction of it", []earshot.Event{heard, by("edit", "ann", earshot.Edit{Act: earshot.Changed, Item: "overheard", Text: "surgery"}, "overheard")}, "overheard,edit"},
 		{"what was thought of it unasked, and found, and said", []earshot.Event{heard,
 			by("question", "ann", earshot.Message{Text: "tides"}),

@@ -27,7 +27,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"typing", with(func(e *earshot.Event) { e.Body = earshot.Typing{} }), "keeping an event: a typing acts at once and is not kept"},
 		{"command", with(func(e *earshot.Event) { e.Body = earshot.Command{} }), "keeping an event: a command acts at once and is not kept"},
-		{"erased", with(func(e *earshot.Event) { e.Body = earshot.Erased{} }), "keeping an event: only a deletion leaves an erased event"},
+		{"erased", with(func(e *earshot.Event) { e.Body = earshot.Tombstone{} }), "keeping an event: only a deletion leaves an erased event"},
 		{"nothing", with(func(e *earshot.Event) { e.Body = nil }), "keeping an event: it has no body"},
 		{"nowhere", with(func(e *earshot.Event) { e.Room = "" }), "keeping an event: it belongs to no room"},
 		{"huge", said(earshot.Text(long)), "keeping an event: the message has 65537 bytes; at most 65536 are kept: send it in pieces"},

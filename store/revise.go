@@ -87,7 +87,7 @@ func (s *Store) withdraw(ctx context.Context, tx *sql.Tx, b earshot.Withdrawal, 
 		return b, err
 	}
 	switch had.Body.(type) {
-	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Erased: // that, and what came of it since, is erased already
+	case earshot.Message, earshot.Utterance, earshot.Reply, earshot.Tombstone: // that, and what came of it since, is erased already
 	default:
 		return b, errNothing
 	}

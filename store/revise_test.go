@@ -122,7 +122,7 @@ func TestWithdrawal(t *testing.T) {
 	if e, ok, err := s.Event(t.Context(), stays.Room, stays.ID); err != nil || !ok || e.Sequence != stays.Sequence {
 		t.Errorf("what stays is %v, %v, %v", e, ok, err)
 	}
-	if e, ok, err := s.Event(t.Context(), m.Room, m.ID); err != nil || !ok || e.Body != (earshot.Body(earshot.Erased{Was: earshot.KindMessage})) {
+	if e, ok, err := s.Event(t.Context(), m.Room, m.ID); err != nil || !ok || e.Body != (earshot.Body(earshot.Tombstone{Was: earshot.KindMessage})) {
 		t.Errorf("what is gone is %v, %v, %v", e, ok, err)
 	}
 	if _, ok, err := s.Event(t.Context(), "garden", m.ID); err != nil || ok {

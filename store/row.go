@@ -116,7 +116,7 @@ func admissible(e earshot.Event) error {
 // fits says why b cannot be kept, if it cannot.
 func fits(b earshot.Body) error {
 	switch b := b.(type) {
-	case earshot.Erased:
+	case earshot.Tombstone:
 		return errors.New("only a deletion leaves an erased event")
 	case earshot.Message:
 		if len(b.Text) > earshot.MaxText {

@@ -270,7 +270,7 @@ func (s *finder) theirs(ctx context.Context, e earshot.Event) (bool, error) {
 		}
 		for _, l := range later {
 			if l.Visibility.Allows(s.r.who) {
-				author = l.Body.(earshot.Whose).Author
+				author = l.Body.(earshot.Attribution).Author
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func theirs(ctx context.Context, tx *sql.Tx, sel Selection, where string, args [
 func voices(ctx context.Context, tx *sql.Tx) (map[earshot.EventID]earshot.ParticipantID, error) {
 	all := make(map[earshot.EventID]earshot.ParticipantID)
 	err := kindred(ctx, tx, "j.kind = 'whose' ORDER BY j.sequence", nil, func(e earshot.Event) {
-		if w, is := e.Body.(earshot.Whose); is {
+		if w, is := e.Body.(earshot.Attribution); is {
 			all[w.Of] = w.Author
 		}
 	})

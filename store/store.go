@@ -242,7 +242,7 @@ func (s *Store) Close() error {
 // An event whose ID the journal already has is not added again; it comes back
 // as it was kept the first time. So a caller that does not know whether its
 // event was kept calls again with the same ID. An event that was derived from
-// a deleted one is kept as [earshot.Erased].
+// a deleted one is kept as [earshot.Tombstone].
 //
 // If ctx ends before the step was begun, nothing was kept. If it ends later,
 // the error is [ErrInDoubt].

@@ -63,7 +63,7 @@ func (turns) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err error)
 	switch b := e.Body.(type) {
 	case earshot.Reply:
 		_, err = tx.ExecContext(ctx, "INSERT INTO turns (sequence, turn, about, outcome) VALUES (?, ?, ?, ?)", e.Sequence, b.Turn, b.About, b.Outcome)
-	case earshot.Erased:
+	case earshot.Tombstone:
 		_, err = tx.ExecContext(ctx, "DELETE FROM turns WHERE sequence = ?", e.Sequence)
 	}
 	return err
@@ -90,7 +90,7 @@ func (decisions) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) (err er
 	switch b := e.Body.(type) {
 	case earshot.Decision:
 		_, err = tx.ExecContext(ctx, "INSERT INTO decisions (sequence, about, agent, verdict, turn) VALUES (?, ?, ?, ?, ?)", e.Sequence, b.About, b.Agent, b.Verdict, b.Turn)
-	case earshot.Erased:
+	case earshot.Tombstone:
 		_, err = tx.ExecContext(ctx, "DELETE FROM decisions WHERE sequence = ?", e.Sequence)
 	}
 	return err

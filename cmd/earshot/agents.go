@@ -26,14 +26,14 @@ type agentsCommand struct {
 }
 
 type agentsList struct {
-	introduction
+	identityFlags
 	All  bool `help:"Also those that have ended."`
 	JSON bool `help:"Print them as JSON."`
 }
 
 // Run lists the agents.
 func (l agentsList) Run(a *app) error {
-	return a.consult(l.introduction, func(o office) error {
+	return a.consult(l.identityFlags, func(o agentAdmin) error {
 		list, err := o.list(a.ctx, l.All)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (l agentsList) Run(a *app) error {
 }
 
 // sits returns where an agent sits.
-func (p portrait) sits() string {
+func (p agentInfo) sits() string {
 	switch {
 	case len(p.Rooms) > 0:
 	case p.Kind == paths.Agent:
@@ -67,7 +67,7 @@ func (p portrait) sits() string {
 }
 
 // thinks returns which model an agent has of its own.
-func (p portrait) thinks() string {
+func (p agentInfo) thinks() string {
 	switch {
 	case p.Engine == "" && p.Model == "":
 		return "the usual"
@@ -80,7 +80,7 @@ func (p portrait) thinks() string {
 }
 
 // mainly says that an agent answers what is for nobody in particular.
-func (p portrait) mainly() string {
+func (p agentInfo) mainly() string {
 	if p.Main {
 		return "main"
 	}
@@ -89,7 +89,7 @@ func (p portrait) mainly() string {
 
 // A mention is of an agent that there is, by somebody.
 type mention struct {
-	introduction
+	identityFlags
 	Agent string `arg:"" name:"name|path" help:"Its name or its path."`
 }
 
@@ -100,7 +100,7 @@ type agentsShow struct {
 
 // Run shows one agent, also one that has ended.
 func (s agentsShow) Run(a *app) error {
-	return a.consult(s.introduction, func(o office) error {
+	return a.consult(s.identityFlags, func(o agentAdmin) error {
 		p, err := a.agent(o, s.Agent, true)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (s agentsShow) Run(a *app) error {
 }
 
 // print prints all about an agent.
-func (p portrait) print(w io.Writer) {
+func (p agentInfo) print(w io.Writer) {
 	fmt.Fprintln(w, terminal.Safe(p.Name))
 	line := func(what, is string) {
 		if is != "" {
@@ -148,12 +148,12 @@ func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is
 
 // agent returns the one that is called so, or whose path it is; if past is set
 // also one that has ended.
-func (a *app) agent(o office, text string, past bool) (portrait, error) {
+func (a *app) agent(o agentAdmin, text string, past bool) (agentInfo, error) {
 	list, err := o.list(a.ctx, past)
 	if err != nil {
-		return portrait{}, err
+		return agentInfo{}, err
 	}
-	i := slices.IndexFunc(list, func(p portrait) bool {
+	i := slices.IndexFunc(list, func(p agentInfo) bool {
 		return string(p.Path) == text || text != "" && participants.Key(p.Name) == participants.Key(text)
 	})
 	if i >= 0 {
@@ -165,7 +165,7 @@ func (a *app) agent(o office, text string, past bool) (portrait, error) {
 			names = append(names, p.Name)
 		}
 	}
-	return portrait{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all lists also those that have ended",
+	return agentInfo{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all lists also those that have ended",
 		participants.OneLine(text), strings.Join(names, ", "))}
 }
 
@@ -214,7 +214,7 @@ func (t traits) edit(a *app) (e agents.Edit, err error) {
 }
 
 type agentsAdd struct {
-	introduction
+	identityFlags
 	Name string `arg:"" help:"What it is called; nobody else may be called so."`
 	traits
 	User string `help:"The subuser that it belongs to; nothing means the owner." placeholder:"ID"`
@@ -228,7 +228,7 @@ func (c agentsAdd) Run(a *app) error {
 		return err
 	}
 	e.Name = &c.Name
-	return a.direct(c.introduction, func(o office) error {
+	return a.direct(c.identityFlags, func(o agentAdmin) error {
 		p, err := o.order(a.ctx, agents.Order{Act: earshot.Created, User: earshot.ParticipantID(c.User), Edit: e})
 		if err != nil {
 			return err
@@ -254,7 +254,7 @@ func (c agentsChange) Run(a *app) error {
 	if e == (agents.Edit{}) {
 		return &verdict{misused, errors.New("nothing is to be changed\n  → say what, such as --description TEXT; see: earshot agents change --help")}
 	}
-	return a.direct(c.introduction, func(o office) error {
+	return a.direct(c.identityFlags, func(o agentAdmin) error {
 		p, err := a.agent(o, c.Agent, false)
 		if err == nil {
 			p, err = o.order(a.ctx, agents.Order{Act: earshot.Changed, Agent: string(p.Path), Edit: e})
@@ -273,7 +273,7 @@ type agentsEnd struct {
 
 // Run ends an agent, if that is meant.
 func (c agentsEnd) Run(a *app) error {
-	return a.direct(c.introduction, func(o office) error {
+	return a.direct(c.identityFlags, func(o agentAdmin) error {
 		p, err := a.agent(o, c.Agent, false)
 		if err != nil {
 			return err
@@ -291,7 +291,7 @@ func (c agentsEnd) Run(a *app) error {
 }
 
 // meant asks whether an agent is to be ended.
-func (a *app) meant(p portrait) error {
+func (a *app) meant(p agentInfo) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
 		return &verdict{misused, fmt.Errorf("%s would be ended for ever, and nobody can be asked here\n  → say --yes", p.Name)}
 	}
@@ -307,7 +307,7 @@ func (a *app) meant(p portrait) error {
 }
 
 // done says what was done, or shows it to programs.
-func (a *app) done(p portrait, asJSON bool, format string, args ...any) error {
+func (a *app) done(p agentInfo, asJSON bool, format string, args ...any) error {
 	if asJSON {
 		return a.json(p)
 	}

@@ -160,9 +160,9 @@ func (p *port) close() {
 func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []finding {
 	d.front.Audit = tell
 	err := d.port.begin(ctx)
-	d.install(ctx, &section{name: theAPI, make: func(context.Context) assembly {
+	d.install(ctx, &section{name: theAPI, make: func(context.Context) sectionBuild {
 		d.port.set(d.config().Server) // and it goes on as that says
-		return assembly{parts: []part{{name: apiPart, run: d.port.run, lost: err != nil, as: apiPart}}}
+		return sectionBuild{parts: []part{{name: apiPart, run: d.port.run, lost: err != nil, as: apiPart}}}
 	}})
 	if err != nil {
 		f := finding{Thing: apiPart}
@@ -183,15 +183,15 @@ const apiPart = "API"
 func houseAnswers() map[string]any {
 	return map[string]any{
 		"GET /v1/state":       status{},
-		"GET /v1/live":        panorama{},
-		"GET /v1/context":     []circumstance{},
-		"GET /v1/agents":      []portrait{},
-		"POST /v1/agents":     portrait{},
-		"GET /v1/voices":      []singer{},
-		"POST /v1/voices":     turnout{},
-		"POST /v1/reload":     renewal{},
-		"POST /v1/look":       sighting{},
-		"POST /v1/forget":     prospect{},
+		"GET /v1/live":        liveView{},
+		"GET /v1/context":     []sceneEntry{},
+		"GET /v1/agents":      []agentInfo{},
+		"POST /v1/agents":     agentInfo{},
+		"GET /v1/voices":      []voiceInfo{},
+		"POST /v1/voices":     voiceChange{},
+		"POST /v1/reload":     reloadResult{},
+		"POST /v1/look":       cameraView{},
+		"POST /v1/forget":     erasePreview{},
 		"GET /v1/diagnostics": diagnosis{},
 	}
 }

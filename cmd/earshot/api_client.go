@@ -67,7 +67,7 @@ func (a *app) secret() (field.Secret, error) {
 }
 
 // visitAway comes to an earshot at a port, as whoever the token is of.
-func (a *app) visitAway(i introduction, room earshot.RoomID) (*server.Client, status, error) {
+func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, status, error) {
 	secret, err := a.secret()
 	if err != nil {
 		return nil, status{}, err

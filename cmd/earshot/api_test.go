@@ -86,7 +86,7 @@ func TestHouseAnswers(t *testing.T) {
 	d.reloads.load = func() (*config.Config, error) { return cfg, nil }
 	v, err = h.Reload(t.Context())
 	note("POST /v1/reload", v, err)
-	got["POST /v1/voices"] = turnout{speakers.Change{}, ""} // it takes a voice that was heard
+	got["POST /v1/voices"] = voiceChange{speakers.Change{}, ""} // it takes a voice that was heard
 	for route, want := range houseAnswers() {
 		if v, asked := got[route]; !asked || reflect.TypeOf(v) != reflect.TypeOf(want) {
 			t.Errorf("%s answers a %T, and the description says %T", route, v, want)

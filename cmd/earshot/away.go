@@ -14,16 +14,16 @@ import (
 	"earshot/server/attach"
 )
 
-// A chronicle is what has happened as somebody may see it: as the journal on this machine has it,
+// A historySource is what has happened as somebody may see it: as the journal on this machine has it,
 // or as an earshot elsewhere tells it. Its methods are those of [store.Reader].
-type chronicle interface {
+type historySource interface {
 	Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error)
 	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
 }
 
 // A searcher is a chronicle that can be searched, the newest first; see [journalPast] and [remote].
 type searcher interface {
-	chronicle
+	historySource
 	Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error)
 }
 
@@ -51,7 +51,7 @@ func (a *app) away(as reading) (*remote, status, error) {
 	if err != nil {
 		return nil, status{}, err
 	}
-	client, s, err := a.visit(cfg, as.introduction, as.Room, a.enterAs(""))
+	client, s, err := a.visit(cfg, as.identityFlags, as.Room, a.enterAs(""))
 	if errors.Is(err, server.ErrNotRunning) && a.warned {
 		_, err = a.config()
 	}

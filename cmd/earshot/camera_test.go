@@ -50,7 +50,7 @@ func (g *gallery) show(what string) {
 }
 
 // lens returns how it stands with the camera.
-func (g *gallery) lens() lens {
+func (g *gallery) lens() cameraInfo {
 	g.t.Helper()
 	var s status
 	data, err := g.client().State(g.t.Context())

@@ -42,48 +42,48 @@ var (
 	errCrowd  = errors.New("too many rooms are open, and there is somebody or something in each")
 )
 
-// A lease is what a room has that was opened while the house runs.
-type lease struct {
+// A roomLease is what a room has that was opened while the house runs.
+type roomLease struct {
 	touched atomic.Int64  // when it was asked for last, in nanoseconds
 	end     func()        // ends the room, if it runs
 	shut    chan struct{} // closed when it has ended
 }
 
 // touch notes that somebody has asked for the room.
-func (c chamber) touch() {
-	if c.lease != nil {
-		c.lease.touched.Store(time.Now().UnixNano())
+func (c roomEntry) touch() {
+	if c.roomLease != nil {
+		c.roomLease.touched.Store(time.Now().UnixNano())
 	}
 }
 
 // shut returns a channel that is closed when the room is no more, nil if it stays.
-func (c chamber) shut() <-chan struct{} {
-	if c.lease == nil {
+func (c roomEntry) shut() <-chan struct{} {
+	if c.roomLease == nil {
 		return nil
 	}
-	return c.lease.shut
+	return c.roomLease.shut
 }
 
-// A plan is which rooms there are now. It may be used from many goroutines.
-type plan struct {
+// A roomSet is which rooms there are now. It may be used from many goroutines.
+type roomSet struct {
 	opening sync.Mutex // held by who opens or closes a room
 	crowded bool       // the last could not be opened; belongs to who holds that
 
 	mu   sync.RWMutex
 	all  rooms // never changed, only replaced
-	run  func(chamber)
+	run  func(roomEntry)
 	over bool // no room is opened any more
 }
 
 // now returns all rooms that there are, the desk first.
-func (p *plan) now() rooms {
+func (p *roomSet) now() rooms {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.all
 }
 
 // find returns the room that is called id; the desk if nothing is.
-func (p *plan) find(id earshot.RoomID) (chamber, bool) {
+func (p *roomSet) find(id earshot.RoomID) (roomEntry, bool) {
 	c, ok := p.now().find(id)
 	if ok {
 		c.touch()
@@ -92,7 +92,7 @@ func (p *plan) find(id earshot.RoomID) (chamber, bool) {
 }
 
 // are returns what the rooms are, the desk first.
-func (p *plan) are() (all []executive.Room) {
+func (p *roomSet) are() (all []executive.Room) {
 	for _, c := range p.now() {
 		all = append(all, c.is)
 	}
@@ -100,25 +100,25 @@ func (p *plan) are() (all []executive.Room) {
 }
 
 // set makes these the rooms that there are.
-func (p *plan) set(all rooms) {
+func (p *roomSet) set(all rooms) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all = all
 }
 
 // start runs all rooms in g until ctx ends, and those that are added from now on.
-func (p *plan) start(ctx context.Context, g *errgroup.Group) {
+func (p *roomSet) start(ctx context.Context, g *errgroup.Group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.run = func(c chamber) {
+	p.run = func(c roomEntry) {
 		ctx, end := context.WithCancel(ctx)
-		if c.lease != nil {
-			c.lease.end = end
+		if c.roomLease != nil {
+			c.roomLease.end = end
 		}
 		g.Go(func() error {
 			defer end()
-			if c.lease != nil {
-				defer close(c.lease.shut)
+			if c.roomLease != nil {
+				defer close(c.roomLease.shut)
 			}
 			return c.Run(ctx)
 		})
@@ -129,7 +129,7 @@ func (p *plan) start(ctx context.Context, g *errgroup.Group) {
 }
 
 // leave lets no room be opened any more, and says to all that the program ends.
-func (p *plan) leave() {
+func (p *roomSet) leave() {
 	p.mu.Lock()
 	p.over, p.run = true, nil
 	all := p.all
@@ -144,11 +144,11 @@ func (p *plan) leave() {
 const lastWords = 700 * time.Millisecond
 
 // fallSilent waits until nothing is said any more in any room, after leave.
-func (p *plan) fallSilent() {
+func (p *roomSet) fallSilent() {
 	over := time.After(lastWords)
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	for slices.ContainsFunc(p.now(), func(c chamber) bool { return c.Speaking() }) {
+	for slices.ContainsFunc(p.now(), func(c roomEntry) bool { return c.Speaking() }) {
 		select {
 		case <-over:
 			return
@@ -158,7 +158,7 @@ func (p *plan) fallSilent() {
 }
 
 // add adds a room, which runs if the others do.
-func (p *plan) add(c chamber) error {
+func (p *roomSet) add(c roomEntry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
@@ -172,7 +172,7 @@ func (p *plan) add(c chamber) error {
 }
 
 // rename gives a room another name.
-func (p *plan) rename(id earshot.RoomID, name string) {
+func (p *roomSet) rename(id earshot.RoomID, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all = slices.Clone(p.all)
@@ -184,7 +184,7 @@ func (p *plan) rename(id earshot.RoomID, name string) {
 }
 
 // become makes a room what the configuration says of it now.
-func (p *plan) become(is executive.Room) {
+func (p *roomSet) become(is executive.Room) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all = slices.Clone(p.all)
@@ -196,18 +196,18 @@ func (p *plan) become(is executive.Room) {
 }
 
 // remove takes a room away, and returns when it has ended.
-func (p *plan) remove(c chamber) {
+func (p *roomSet) remove(c roomEntry) {
 	p.mu.Lock()
-	p.all = slices.DeleteFunc(slices.Clone(p.all), func(other chamber) bool { return other.is.ID == c.is.ID })
-	runs := c.lease.end != nil
+	p.all = slices.DeleteFunc(slices.Clone(p.all), func(other roomEntry) bool { return other.is.ID == c.is.ID })
+	runs := c.roomLease.end != nil
 	p.mu.Unlock()
 	if !runs {
-		close(c.lease.shut)
+		close(c.roomLease.shut)
 		return
 	}
 	c.Leave()
-	c.lease.end()
-	<-c.lease.shut
+	c.roomLease.end()
+	<-c.roomLease.shut
 }
 
 // openRoom returns the room of a channel or of direct messages on Discord, by its ID; the
@@ -218,11 +218,11 @@ func (p *plan) remove(c chamber) {
 //
 // Outlets belong to the room that was open when they entered: when its channel shut is
 // closed they have nothing to say any more.
-func (d *daemon) openRoom(ctx context.Context, is executive.Room) (chamber, error) {
+func (d *daemon) openRoom(ctx context.Context, is executive.Room) (roomEntry, error) {
 	name := title(is.Name)
 	is, ok := d.gate.channel(is.ID)
 	if !ok {
-		return chamber{}, noRoom(is.ID, nil)
+		return roomEntry{}, noRoom(is.ID, nil)
 	}
 	if name != "" {
 		is.Name = name
@@ -240,13 +240,13 @@ func (d *daemon) openRoom(ctx context.Context, is executive.Room) (chamber, erro
 		return c, nil
 	}
 	if err := d.makeRoom(ctx); err != nil {
-		return chamber{}, fmt.Errorf("opening the room of %s: %w", is.Name, err)
+		return roomEntry{}, fmt.Errorf("opening the room of %s: %w", is.Name, err)
 	}
-	c, err := d.chamber(ctx, is)
+	c, err := d.newRoomEntry(ctx, is)
 	if err != nil {
-		return chamber{}, err
+		return roomEntry{}, err
 	}
-	c.lease = &lease{shut: make(chan struct{})}
+	c.roomLease = &roomLease{shut: make(chan struct{})}
 	c.touch()
 	return c, d.rooms.add(c)
 }
@@ -255,7 +255,7 @@ func (d *daemon) openRoom(ctx context.Context, is executive.Room) (chamber, erro
 func (d *daemon) makeRoom(ctx context.Context) error {
 	var opened rooms
 	for _, c := range d.rooms.now() {
-		if c.lease != nil {
+		if c.roomLease != nil {
 			opened = append(opened, c)
 		}
 	}
@@ -263,7 +263,7 @@ func (d *daemon) makeRoom(ctx context.Context) error {
 		d.spacious()
 		return nil
 	}
-	slices.SortFunc(opened, func(a, b chamber) int { return int(a.lease.touched.Load() - b.lease.touched.Load()) })
+	slices.SortFunc(opened, func(a, b roomEntry) int { return int(a.roomLease.touched.Load() - b.roomLease.touched.Load()) })
 	for _, c := range opened {
 		if len(d.Here(c.is.ID)) > 0 || c.Busy() {
 			continue

@@ -46,7 +46,7 @@ func runs(t *testing.T, d *daemon) (stop func()) {
 }
 
 // opens opens a room.
-func (d *daemon) opens(t *testing.T, id, name string) chamber {
+func (d *daemon) opens(t *testing.T, id, name string) roomEntry {
 	t.Helper()
 	c, err := d.openRoom(t.Context(), executive.Room{ID: earshot.RoomID(id), Name: name})
 	if err != nil {
@@ -81,7 +81,7 @@ func TestRoomsAtRunTime(t *testing.T) {
 	d := inhabited(t, directory)
 	stop := runs(t, d)
 	var g sync.WaitGroup
-	same := make(chan chamber, 16)
+	same := make(chan roomEntry, 16)
 	for range cap(same) {
 		g.Go(func() {
 			c, err := d.openRoom(t.Context(), executive.Room{ID: "discord-77", Name: "#general"})

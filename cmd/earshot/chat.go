@@ -29,7 +29,7 @@ import (
 )
 
 type chatCommand struct {
-	introduction
+	identityFlags
 	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
 }
 
@@ -39,12 +39,12 @@ func (c chatCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.attach(cfg, c.introduction, c.Room)
+	return a.attach(cfg, c.identityFlags, c.Room)
 }
 
 // attach makes this terminal a sense and an outlet of the earshot that runs,
 // until the person leaves.
-func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) error {
+func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) error {
 	c, s, err := a.comes(cfg, i, room, a.enter)
 	if errors.Is(err, errLeft) {
 		return nil
@@ -77,16 +77,16 @@ func (a *app) attach(cfg *config.Config, i introduction, room earshot.RoomID) er
 
 // visit connects to the earshot that runs, for a command that only reads. Enter asks the
 // person at this terminal who they are; somebody unknown is refused.
-func (a *app) visit(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	return a.arrive(&server.Client{Socket: cfg.Server.Path()}, i, room, enter)
 }
 
 // comes is visit for a command that says something: the person may be somebody new.
-func (a *app) comes(cfg *config.Config, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+func (a *app) comes(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	return a.arrive(&server.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
 }
 
-func (a *app) arrive(c *server.Client, i introduction, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+func (a *app) arrive(c *server.Client, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
 	if a.API != "" {
 		return a.visitAway(i, room)
 	}
@@ -94,7 +94,7 @@ func (a *app) arrive(c *server.Client, i introduction, room earshot.RoomID, ente
 	if err != nil {
 		return nil, s, err
 	}
-	p := porch{known: s.Known, own: s.You.ID, strangers: s.Strangers, anonymous: s.Anonymous}
+	p := loginPrompt{known: s.Known, own: s.You.ID, strangers: s.Strangers, anonymous: s.Anonymous}
 	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
 		c.Identity, c.Room, c.Token = name, room, secret
 		if p.anonymous && participants.Key(name) == participants.Key(anonymous) {
@@ -156,7 +156,7 @@ func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s s
 // answer each other, until the floor is a person's again. How long that can be is
 // bounded by executive.multi_party.turn_limit.
 type sayCommand struct {
-	introduction
+	identityFlags
 	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
 	Text []string       `arg:"" optional:"" help:"What to say; - says all of standard input as one message, and without it every line of that is said. // begins a text with a slash."`
 	JSON bool           `help:"Print what became of each reply as JSON, for programs."`
@@ -168,7 +168,7 @@ func (s sayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, at, err := a.comes(cfg, s.introduction, s.Room, a.enterAs(a.speaker()))
+	c, at, err := a.comes(cfg, s.identityFlags, s.Room, a.enterAs(a.speaker()))
 	if err != nil {
 		return err
 	}

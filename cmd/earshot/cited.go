@@ -15,7 +15,7 @@ const longestCited = 40
 type citations map[earshot.EventID]earshot.Event
 
 // cited returns those that some events answer, as far as whoever reads may see them.
-func cited(ctx context.Context, r chronicle, events []earshot.Event) (citations, error) {
+func cited(ctx context.Context, r historySource, events []earshot.Event) (citations, error) {
 	var ids []earshot.EventID
 	for _, e := range events {
 		if m, ok := e.Body.(earshot.Message); ok && m.ReplyTo != "" {

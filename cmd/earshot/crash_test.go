@@ -60,7 +60,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		t.Fatalf("say ended with %d: %s", r.code, r.err)
 	}
 	last.end(syscall.SIGTERM)
-	audit(t, h, acknowledged)
+	checkJournal(t, h, acknowledged)
 	if r := h.earshot(nil, "search", "round", "0"); r.code != success {
 		t.Errorf("search ended with %d: %s", r.code, r.err)
 	}
@@ -97,8 +97,8 @@ func post(t testing.TB, c *server.Client, round int) (wait func() map[earshot.Ev
 	}
 }
 
-// audit reads the whole journal, and compares it with what was acknowledged.
-func audit(t *testing.T, h *home, acknowledged map[earshot.EventID]earshot.Text) {
+// checkJournal reads the whole journal, and compares it with what was acknowledged.
+func checkJournal(t *testing.T, h *home, acknowledged map[earshot.EventID]earshot.Text) {
 	t.Helper()
 	archive, err := store.OpenReader(t.Context(), h.dir+"/state/earshot/journal")
 	if err != nil {

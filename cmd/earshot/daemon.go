@@ -34,32 +34,32 @@ type daemon struct {
 	store *store.Store
 	llm   models
 	desk  *room.Room // of this machine: with the microphone, the loudspeaker and the console
-	rooms plan       // all, the desk too
+	rooms roomSet    // all, the desk too
 	id    func() earshot.EventID
 	gate  gate
 
-	book    *agents.Book             // of all agents
-	voices  *speakers.Book           // of all voices
+	book    *agents.Directory        // of all agents
+	voices  *speakers.Registry       // of all voices
 	account earshot.Handle           // that runs it
 	name    string                   // what that is called
 	owner   participants.Participant // whose account that is
 
 	*participants.Registry
 
-	embassy atomic.Pointer[embassy] // on Discord; nil without one
-	eyes    eyes                    // of this machine
-	manager sdnotify.Notifier       // the service manager, if there is one
+	embassy atomic.Pointer[discordBot] // on Discord; nil without one
+	eyes    eyes                       // of this machine
+	manager sdnotify.Notifier          // the service manager, if there is one
 
 	front *server.Server // lets other processes in
 	port  *port          // by which they come in, besides at the socket
 
 	reloads reloads
 
-	vitals   vitals // of its parts
+	vitals   health // of its parts
 	counts   *metrics.Metrics
-	costs    costs     // of the models
-	oblivion *oblivion // forgets
-	shown    previews  // what people were shown that would be forgotten
+	costs    costs    // of the models
+	oblivion *eraser  // forgets
+	shown    previews // what people were shown that would be forgotten
 
 	mu       sync.Mutex
 	works    []string
@@ -138,7 +138,7 @@ func (d *daemon) people(ctx context.Context, name string) error {
 		return err
 	}
 	d.name = name
-	if d.Registry, err = d.census(d.config()).registry(ctx, d.store.For); err != nil {
+	if d.Registry, err = d.registryBuilder(d.config()).registry(ctx, d.store.For); err != nil {
 		return err
 	}
 	d.owner = d.Resolve(d.account)
@@ -151,9 +151,9 @@ func (d *daemon) people(ctx context.Context, name string) error {
 	return nil
 }
 
-// census finds out who exists by cfg.
-func (d *daemon) census(cfg *config.Config) census {
-	return census{Config: cfg, account: d.account, name: d.name, record: d.record, newID: d.id, book: d.book}
+// registryBuilder finds out who exists by cfg.
+func (d *daemon) registryBuilder(cfg *config.Config) registryBuilder {
+	return registryBuilder{Config: cfg, account: d.account, name: d.name, record: d.record, newID: d.id, book: d.book}
 }
 
 // record keeps a change of who exists.
@@ -225,7 +225,7 @@ func (d *daemon) serveWith(ctx context.Context, l net.Listener, settle func() []
 	}
 	rest.Go(func() { d.keeping(ctx) })
 	rest.Go(func() { d.counting(ctx) })
-	rest.Go(func() { d.heart(d.manager).beat(ctx) })
+	rest.Go(func() { d.watchdog(d.manager).beat(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		d.rooms.leave() // before the outlets go, which would seem to be lost

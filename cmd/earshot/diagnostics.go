@@ -182,7 +182,7 @@ func (d diagnosis) scrubbed(s scrub) (any, error) {
 }
 
 type diagnosticsCommand struct {
-	introduction
+	identityFlags
 	Output     string `help:"Write it to this file, which must not be there yet, instead of printing it." placeholder:"FILE" type:"path"`
 	Goroutines bool   `help:"Say also what every goroutine is at."`
 }
@@ -221,7 +221,7 @@ func (c diagnosticsCommand) Run(a *app) error {
 
 // diagnose asks the daemon, or looks at what is there.
 func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (json.RawMessage, error) {
-	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err == nil {
 		return client.Diagnostics(a.ctx, server.Examination{Goroutines: c.Goroutines})
 	}

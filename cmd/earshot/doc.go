@@ -20,14 +20,14 @@
 // [field.Secret] that cannot be printed, and seconds as numbers.
 // [earshot/internal/supervise] restarts whatever fails and says so once.
 // [earshot/internal/metrics] counts what happens, under labels that name nobody; how each
-// part is, and what a report of a fault needs, is put together here, in vitals.go and
+// part is, and what a report of a fault needs, is put together here, in health.go and
 // diagnostics.go.
 // [earshot/internal/usage] counts what models cost, a day at a time, and
 // [earshot/internal/power] says whether the machine runs on its battery: costs.go here decides
 // by them whether there may be thought unasked.
 // [earshot/internal/redact] keeps conversations out of the log.
 // [earshot/internal/sdnotify] tells a service manager how the program stands; what beats
-// is heart.go, as long as every room turns.
+// is watchdog.go, as long as every room turns.
 // [earshot/internal/terminal] is a terminal: keys, a line editor, a screen that
 // prints a reply while one types, and [terminal.Safe], past which nothing gets
 // that a terminal would act on.
@@ -91,7 +91,7 @@
 // the handles by which providers know them, what they may be called, whom
 // somebody may say to be, and which comings and goings are announced. Agents have
 // addresses, which [earshot/participants/paths] builds and reads, and stand in a
-// book, [earshot/participants/agents], that is kept by the journal.
+// directory, [earshot/participants/agents], that is kept by the journal.
 // [earshot/conversation] finds out whom a text addresses, renders the envelope by
 // which a model sees who said what, takes envelopes out of replies, and decides
 // whether something that was said aloud is for the agent. A voice is somebody
@@ -99,7 +99,7 @@
 //
 // # Whose voice it is
 //
-// [earshot/speakers] is a book of voices: those that somebody has agreed to keep, in
+// [earshot/speakers] is a registry of voices: those that somebody has agreed to keep, in
 // a file, and those that nobody has named, in memory. [earshot/models/voiceprint]
 // makes the numbers that it compares. A voice proves nothing, so nothing is allowed
 // by it; docs/voice.md tells people what is kept.
@@ -135,7 +135,7 @@
 // [earshot/providers/webcam] sees who comes and goes before a camera.
 // [earshot/providers/discord] reads on Discord, and its package calls comes into voice
 // channels, with an ear for each person there; [earshot/outlets/discord] writes and
-// speaks there. The embassy in this package has them share one session.
+// speaks there. The discordBot in this package has them share one session.
 // [earshot/providers/replay] performs a recorded scene, for tests and for bug
 // reports; [earshot/internal/scenetest] performs those in testdata/scenes
 // against the real room. [earshot/replay] performs a day again that is on record, and
@@ -146,8 +146,8 @@
 // [earshot/store] keeps the journal, which is the truth, and views on it. An
 // event is acknowledged when it is on disk. It is read through an audience. What a search
 // means, and which words of a text are shown, says [earshot/internal/search]. What is to be
-// forgotten is chosen, erased and swept out of the file there; prospect.go in this package
-// shows first what that is, forgetting.go has it forgotten everywhere else too, and keeping.go
+// forgotten is chosen, erased and swept out of the file there; erase_preview.go in this package
+// shows first what that is, eraser.go has it forgotten everywhere else too, and keeping.go
 // lets what is old go.
 //
 // # The door
@@ -166,10 +166,10 @@
 //
 // [earshot/config] places each package's section. This command puts the parts
 // together: commands.go is the table of commands, engines.go the table of
-// engines, daemon.go the house, rooms.go its rooms, office.go its agents and
+// engines, daemon.go the house, rooms.go its rooms, agent_admin.go its agents and
 // agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
-// sees and looking.go who may ask it, veil.go what is told of addresses, run.go the
+// sees and looking.go who may ask it, redactor.go what is told of addresses, run.go the
 // main job. reload.go makes the house another one while it serves, when the configuration
 // is; sections.go begins parts of it again. The rules of the house, such as who may import whom, are tests in
 // internal/archtest.

@@ -201,7 +201,7 @@ func lookAtAgents(ctx context.Context, cfg *config.Config) []finding {
 }
 
 // tellAgents names the agents of a book, if there are several.
-func tellAgents(b *agents.Book) []finding {
+func tellAgents(b *agents.Directory) []finding {
 	var names []string
 	for _, p := range b.Participants() {
 		names = append(names, p.Name)

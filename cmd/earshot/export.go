@@ -24,7 +24,7 @@ import (
 )
 
 type exportCommand struct {
-	introduction
+	identityFlags
 	File   string         `arg:"" help:"The file to write; - is standard output."`
 	Person string         `help:"Only what this person wrote or said, what was for them alone, and what came of it." placeholder:"NAME"`
 	Since  string         `help:"Only what happened from then on: a date, a date and a time, or so long ago, such as 30d or 12h." placeholder:"WHEN"`
@@ -137,7 +137,7 @@ type selection struct {
 
 // choose finds out what is wanted, and what of it may be seen.
 func (a *app) choose(cfg *config.Config, archive *store.Archive, c exportCommand) (*selection, error) {
-	people, around, err := a.reader(cfg, archive, reading{c.introduction, ""})
+	people, around, err := a.reader(cfg, archive, reading{c.identityFlags, ""})
 	if err != nil {
 		return nil, err
 	}
@@ -224,14 +224,14 @@ func (s *selection) concerns(ctx context.Context, e earshot.Event, who earshot.P
 	if is(e.Author) || slices.ContainsFunc(e.To, is) || e.Visibility.Scope == earshot.Private && slices.ContainsFunc(e.Visibility.Members, is) {
 		return true, nil
 	}
-	if later, ok := s.whose[e.ID]; ok && is(later.Body.(earshot.Whose).Author) {
+	if later, ok := s.whose[e.ID]; ok && is(later.Body.(earshot.Attribution).Author) {
 		return true, nil
 	}
 	about := e.Sources
 	switch b := e.Body.(type) {
 	case earshot.Actor:
 		return is(b.Participant) || is(b.Into), nil
-	case earshot.Whose:
+	case earshot.Attribution:
 		return is(b.Author), nil
 	case earshot.Decision:
 		about = append(slices.Clip(about), b.About)
@@ -301,7 +301,7 @@ func (s *selection) know(ctx context.Context, last int64) error {
 		if err != nil {
 			return err
 		}
-		if w, ok := e.Body.(earshot.Whose); ok {
+		if w, ok := e.Body.(earshot.Attribution); ok {
 			s.whose[w.Of] = e
 		}
 	}

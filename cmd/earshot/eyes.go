@@ -25,25 +25,25 @@ const cameraHelper = "earshot-camera"
 // executive.sight.rooms to say.
 type eyes struct {
 	mu  sync.Mutex
-	all []*eye
+	all []*camera
 }
 
 // are makes these the cameras.
-func (all *eyes) are(list []*eye) {
+func (all *eyes) are(list []*camera) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.all = list
 }
 
 // list returns the cameras, in the order of the configuration.
-func (all *eyes) list() []*eye {
+func (all *eyes) list() []*camera {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	return all.all[:len(all.all):len(all.all)]
 }
 
 // find returns the camera of that name; the first if nothing is said.
-func (all *eyes) find(name string) *eye {
+func (all *eyes) find(name string) *camera {
 	for _, e := range all.list() {
 		if name == "" || e.name == name {
 			return e
@@ -77,14 +77,14 @@ func (all *eyes) Look(ctx context.Context, camera string, at time.Time) (earshot
 	return p, nil
 }
 
-// An eye is a camera that is looked through as long as it runs. It is opened anew by
+// A camera is a camera that is looked through as long as it runs. It is opened anew by
 // each run: the device may stand at another place then.
-type eye struct {
+type camera struct {
 	name   string
 	source string // as anybody may see it
 	config webcam.Camera
 	open   func(alive func()) *see.Camera // alive is called for each picture
-	veil   veil
+	veil   redactor
 	tell   func(string) // tells those who may be seen; may be nil
 
 	mu     sync.Mutex
@@ -106,7 +106,7 @@ type view struct {
 var errBlind = errors.New("it is open, and gives no pictures")
 
 // Run implements [webcam.Eye]. No helper is started for a device that is not there.
-func (e *eye) Run(ctx context.Context) error {
+func (e *camera) Run(ctx context.Context) error {
 	if f := thisMachine().lookAt(e.config); !f.Works {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -136,7 +136,7 @@ func (e *eye) Run(ctx context.Context) error {
 }
 
 // wakes says that it is open again, if its hours had closed it.
-func (e *eye) wakes() {
+func (e *camera) wakes() {
 	e.mu.Lock()
 	rested := e.rests
 	e.rests = false
@@ -147,7 +147,7 @@ func (e *eye) wakes() {
 }
 
 // resting says that it is closed, if its hours have closed it and nothing else has.
-func (e *eye) resting(ctx context.Context, now func() time.Time) {
+func (e *camera) resting(ctx context.Context, now func() time.Time) {
 	if ctx.Err() == nil || e.config.Hours == "" || e.config.Hours.Has(now()) {
 		return
 	}
@@ -169,7 +169,7 @@ func (a *absence) Error() string { return a.Text }
 func (a *absence) Cure() string { return a.finding.Cure }
 
 // sees returns how it sees now.
-func (e *eye) sees() view {
+func (e *camera) sees() view {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := e.now
@@ -178,14 +178,14 @@ func (e *eye) sees() view {
 }
 
 // running reports whether pictures may be taken.
-func (e *eye) running() bool {
+func (e *camera) running() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.camera != nil
 }
 
 // look returns a picture; see [see.Camera.Look].
-func (e *eye) look(ctx context.Context, at time.Time, boxes bool) (earshot.Picture, error) {
+func (e *camera) look(ctx context.Context, at time.Time, boxes bool) (earshot.Picture, error) {
 	e.mu.Lock()
 	c := e.camera
 	e.mu.Unlock()
@@ -197,7 +197,7 @@ func (e *eye) look(ctx context.Context, at time.Time, boxes bool) (earshot.Pictu
 }
 
 // notes returns an emit that remembers how it sees; once it is closed, nothing does.
-func (e *eye) notes(emit providers.Emit) providers.Emit {
+func (e *camera) notes(emit providers.Emit) providers.Emit {
 	return func(ctx context.Context, event earshot.Event) error {
 		e.mu.Lock()
 		if err := ctx.Err(); err != nil { // before Run has noted that it is away
@@ -217,7 +217,7 @@ func (e *eye) notes(emit providers.Emit) providers.Emit {
 }
 
 // changed notes how it sees since at. Its mutex is held.
-func (e *eye) changed(is earshot.Eyesight, at time.Time) {
+func (e *camera) changed(is earshot.Eyesight, at time.Time) {
 	if is != cmp.Or(e.now.eyes, earshot.Away) {
 		e.now.eyes, e.now.since = is, at
 	}
@@ -228,10 +228,10 @@ func (e *eye) changed(is earshot.Eyesight, at time.Time) {
 
 // look returns the cameras, of which looks was found out. One that is missing may still
 // come; one that is as it was goes on.
-func (d *daemon) look(looks []finding) assembly {
-	is := assembly{findings: looks}
+func (d *daemon) look(looks []finding) sectionBuild {
+	is := sectionBuild{findings: looks}
 	hidden := veilOf(sources(d.config().Providers.Webcam)...)
-	var all []*eye
+	var all []*camera
 	for i, c := range d.config().Providers.Webcam.List() {
 		if i == len(looks) {
 			break // it is switched off
@@ -255,7 +255,7 @@ func sources(c webcam.Config) (all []string) {
 }
 
 // watch returns a camera, and the part that sees through it.
-func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) (*eye, part) {
+func (d *daemon) watch(c webcam.Camera, hidden redactor, lost bool) (*camera, part) {
 	there := new(supervise.Pulse)
 	e, sense := newEye(c, hidden, d.log, d.report, d.drops("webcam"), there.Beat)
 	e.tell, e.rests = func(text string) { d.desk.Mention(text) }, shut(earshot.Live, c.Hours, time.Now()) != ""
@@ -267,8 +267,8 @@ func (d *daemon) watch(c webcam.Camera, hidden veil, lost bool) (*eye, part) {
 
 // newEye returns a camera, and the sense that sees through it. Looked is called for each
 // picture that was looked at.
-func newEye(c webcam.Camera, hidden veil, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*eye, *webcam.Provider) {
-	e := &eye{name: c.Name, veil: hidden, source: shown(c), config: c}
+func newEye(c webcam.Camera, hidden redactor, log *slog.Logger, notice func(earshot.Notice), dropped func(int), looked func()) (*camera, *webcam.Provider) {
+	e := &camera{name: c.Name, veil: hidden, source: shown(c), config: c}
 	sense := webcam.New(c, webcam.Parts{Eye: e, Notice: notice, Dropped: dropped, Log: log})
 	log = hidden.log(log.With("camera", c.Name))
 	start := dial(log, cameraHelper)

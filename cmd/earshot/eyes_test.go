@@ -20,7 +20,7 @@ import (
 // again, once each, and not that it was closed by something else.
 func TestHours(t *testing.T) {
 	var told []string
-	e := &eye{name: "desk", config: webcam.Camera{Hours: "08:00-20:00"}, tell: func(text string) { told = append(told, text) }}
+	e := &camera{name: "desk", config: webcam.Camera{Hours: "08:00-20:00"}, tell: func(text string) { told = append(told, text) }}
 	day, night := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local), time.Date(2026, 1, 1, 23, 0, 0, 0, time.Local)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -77,7 +77,7 @@ func TestTally(t *testing.T) {
 		{[]earshot.Seen{body(0), face(0.05)}, 1, 1},
 		{[]earshot.Seen{face(0.8), body(0), {What: earshot.Code}}, 2, 1},
 	} {
-		var s sighting
+		var s cameraView
 		if s.take(earshot.Picture{Seen: tt.seen}, false); s.People != tt.people || s.Faces != tt.faces {
 			t.Errorf("%v: %d people and %d faces", tt.seen, s.People, s.Faces)
 		}
@@ -91,8 +91,8 @@ func TestEyes(t *testing.T) {
 	if _, err := all.Look(t.Context(), "", time.Time{}); !errors.Is(err, errNoCamera) || len(all.Cameras()) != 0 {
 		t.Errorf("a look at nothing: %v", err)
 	}
-	e := &eye{name: "desk"}
-	all.are([]*eye{e, {name: "door"}})
+	e := &camera{name: "desk"}
+	all.are([]*camera{e, {name: "door"}})
 	if _, err := all.Look(t.Context(), "", time.Time{}); !errors.Is(err, see.ErrAway) || !strings.Contains(err.Error(), "the camera desk") {
 		t.Errorf("a look through what does not run: %v", err)
 	}
@@ -120,7 +120,7 @@ func TestEyes(t *testing.T) {
 // TestWhoLooksIsTold: those who may be in the picture are told who looks: of each picture
 // that is taken away, and of the same person's questions seldom.
 func TestWhoLooksIsTold(t *testing.T) {
-	e := new(eye)
+	e := new(camera)
 	now := time.Now()
 	var told []bool
 	for _, at := range []struct {
@@ -171,7 +171,7 @@ func TestPresent(t *testing.T) {
 	if who, err = p.Identify(t.Context(), p.account, bob); err != nil || who.Present {
 		t.Errorf("%+v, %v", who, err)
 	}
-	if s, err := p.See(t.Context(), who, server.Looking{}); err != nil || s.(sighting).text(time.Now()) != "There is no camera." {
+	if s, err := p.See(t.Context(), who, server.Looking{}); err != nil || s.(cameraView).text(time.Now()) != "There is no camera." {
 		t.Errorf("seen was %+v, %v", s, err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 )
 
 type forgetCommand struct {
-	introduction
+	identityFlags
 	Who        string   `arg:"" optional:"" help:"Who: me, a name, an ID, or a handle such as discord:80351110224678912. Without one, whoever it was."`
 	ID         []string `name:"id" help:"Only these events, as --json shows them." placeholder:"ID"`
 	Since      string   `help:"Only what happened from then on: 10:00, 2h, 3d, 2027-01-31, or both with a space." placeholder:"WHEN"`
@@ -48,7 +48,7 @@ func (c forgetCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	switch {
 	case errors.Is(err, server.ErrNotRunning):
 		if cfg, err = a.config(); err != nil {
@@ -58,9 +58,9 @@ func (c forgetCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	}
-	return c.with(a, f, func(f server.Forgetting) (prospect, error) {
+	return c.with(a, f, func(f server.Forgetting) (erasePreview, error) {
 		data, err := client.Forget(a.ctx, f)
-		return answered[prospect](data, err)
+		return answered[erasePreview](data, err)
 	})
 }
 
@@ -83,7 +83,7 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f server
 	if err != nil {
 		return err
 	}
-	h, err := a.desk(cfg, c.introduction, book, s.For)
+	h, err := a.desk(cfg, c.identityFlags, book, s.For)
 	if err != nil {
 		return err
 	}
@@ -91,14 +91,14 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f server
 	if err != nil {
 		return err
 	}
-	o := &oblivion{
+	o := &eraser{
 		dir: cfg.Store.Directory, store: s, people: h.people, voices: voices, files: workspaces(cfg), tokens: tokensOf(cfg), newID: identifiers(), log: quietly,
 		own: func() *sayings { return openSayings(cfg.Store.Directory, quietly) },
 	}
 	if err := o.finishes(a.ctx); err != nil {
 		return err
 	}
-	return c.with(a, f, func(f server.Forgetting) (prospect, error) {
+	return c.with(a, f, func(f server.Forgetting) (erasePreview, error) {
 		if f.Digest == "" {
 			p, err := o.looks(a.ctx, h.who, f)
 			return deref(p), err
@@ -112,15 +112,15 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f server
 }
 
 // deref returns what p is, or nothing.
-func deref(p *prospect) prospect {
+func deref(p *erasePreview) erasePreview {
 	if p == nil {
-		return prospect{}
+		return erasePreview{}
 	}
 	return *p
 }
 
 // with shows what would be forgotten, asks, and has it forgotten.
-func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forgetting) (prospect, error)) error {
+func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forgetting) (erasePreview, error)) error {
 	p, err := forget(f)
 	if err != nil {
 		return err
@@ -155,12 +155,12 @@ func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forg
 }
 
 // nothing reports whether there is nothing to forget.
-func (p prospect) nothing() bool {
+func (p erasePreview) nothing() bool {
 	return p.Events == 0 && p.Voices == 0 && p.Files == 0 && p.Person == ""
 }
 
 // text tells people what would be forgotten.
-func (p prospect) text() string {
+func (p erasePreview) text() string {
 	if p.nothing() {
 		return "There is nothing to forget: " + p.Of + "."
 	}
@@ -198,7 +198,7 @@ func (p prospect) text() string {
 }
 
 // done tells people what was forgotten.
-func (p prospect) done() string {
+func (p erasePreview) done() string {
 	text := "Forgotten: " + count(p.Events, "event") + "."
 	if p.Since > 0 {
 		text += fmt.Sprintf(" %d of them came after it was shown.", p.Since)

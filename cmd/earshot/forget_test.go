@@ -146,7 +146,7 @@ func (h *home) seeded() {
 		}
 		said("said", earshot.ParticipantID(who))
 		said("doubted", "")
-		event(string(id("whose")), "", earshot.Whose{Of: id("doubted"), Speaker: is.Speaker, Author: earshot.ParticipantID(who), Sure: 0.99}, id("doubted"))
+		event(string(id("whose")), "", earshot.Attribution{Of: id("doubted"), Speaker: is.Speaker, Author: earshot.ParticipantID(who), Sure: 0.99}, id("doubted"))
 		event(string(id("decision")), "agent", earshot.Decision{About: id("said"), Agent: "agent", Verdict: earshot.Speak, Reasons: []string{"it is about " + string(word)}, Turn: earshot.TurnID("turn-" + who)}, id("said"))
 		event(string(id("thought")), "agent", earshot.Thought{Cause: "novelty", Text: word + ", again", Outcome: earshot.Completed}, id("said"))
 		event(string(id("finding")), "agent", earshot.Finding{Thought: id("thought"), Text: word + " matters", Confidence: 0.9, Until: at.Add(9 * time.Hour)}, id("thought"))
@@ -296,7 +296,7 @@ func TestForgetSomebody(t *testing.T) {
 	if r := h.earshot(nil, "search", "zanzibar"); r.code != success || !strings.Contains(r.out, "Zanzibar") {
 		t.Errorf("it is not found before: %s%s", r.out, r.err)
 	}
-	var p prospect
+	var p erasePreview
 	r := h.earshot(nil, "forget", "Ann", "--dry-run", "--json")
 	if err := json.Unmarshal([]byte(r.out), &p); err != nil || r.code != success {
 		t.Fatalf("%v: %s%s", err, r.out, r.err)
@@ -409,7 +409,7 @@ func (h *home) without(t *testing.T, word string, before map[earshot.EventID]ear
 		made := slices.ContainsFunc(was.Sources, func(of earshot.EventID) bool { return after[of].Body.Kind() == earshot.KindErased })
 		alone := was.Visibility.Scope == earshot.Private && slices.Contains(was.Visibility.Members, "ann")
 		actor, _ := was.Body.(earshot.Actor)
-		whose, _ := before["seed-ann-whose"].Body.(earshot.Whose)
+		whose, _ := before["seed-ann-whose"].Body.(earshot.Attribution)
 		theirs := whose.Of == id || was.Author == "ann" && was.Body.Kind() != earshot.KindMode || alone || slices.Contains(was.To, "ann") || strings.HasPrefix(string(was.Author), "p_") || strings.HasPrefix(string(actor.Participant), "p_")
 		switch {
 		case erased && !made && !theirs && was.Body.Kind() != earshot.KindErased:
@@ -554,13 +554,13 @@ func TestForgetRights(t *testing.T) {
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
-		var p prospect
+		var p erasePreview
 		if err == nil && (json.Unmarshal(data, &p) != nil || p.Done || p.Events == 0) {
 			t.Errorf("%s: %s", tt.name, data)
 		}
 	}
 	data, err := ann.Forget(t.Context(), server.Forgetting{Events: []earshot.EventID{bobs}})
-	var p prospect
+	var p erasePreview
 	if err != nil || json.Unmarshal(data, &p) != nil || p.Events != 0 {
 		t.Errorf("what Bob wrote: %s, %v", data, err)
 	}
@@ -630,7 +630,7 @@ func TestForgetAfterOneCutOff(t *testing.T) {
 		}
 	}
 	testkit.Await(t, soon, "both to be on record", func() bool { return h.journal()[ids["Bob"]].ID != "" && h.journal()[ids["Ann"]].ID != "" })
-	cut, err := json.Marshal(wish{ID: "cut", At: time.Now(), Selection: store.Selection{Events: []earshot.EventID{ids["Ann"]}}})
+	cut, err := json.Marshal(eraseRequest{ID: "cut", At: time.Now(), Selection: store.Selection{Events: []earshot.EventID{ids["Ann"]}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -647,7 +647,7 @@ func TestForgetAfterOneCutOff(t *testing.T) {
 
 // TestForgetComesFirst: what is in no hurry makes way for who wants something forgotten.
 func TestForgetComesFirst(t *testing.T) {
-	o := new(oblivion)
+	o := new(eraser)
 	ctx, yield := context.WithCancel(t.Context())
 	o.doing.Lock()
 	o.yields.Store(&yield)

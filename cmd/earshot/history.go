@@ -19,7 +19,7 @@ import (
 
 // A reading is as whom somebody reads, and which room.
 type reading struct {
-	introduction
+	identityFlags
 	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
 }
 
@@ -128,24 +128,24 @@ func (a *app) reader(cfg *config.Config, archive *store.Archive, as reading) (*p
 	read := *cfg // whoever reads is somebody who is known
 	read.ExternalActors.AllowDynamicCreation, read.ExternalActors.AllowAnonymous = false, false
 	account, user := self()
-	people, err := census{Config: &read, account: account, name: user, newID: identifiers()}.of(a.ctx, archive)
+	people, err := registryBuilder{Config: &read, account: account, name: user, newID: identifiers()}.of(a.ctx, archive)
 	if err != nil {
 		return nil, earshot.Audience{}, err
 	}
 	g := newGate(cfg, people)
-	p := porch{known: people.Known(), own: people.Resolve(account).ID}
+	p := loginPrompt{known: people.Known(), own: people.Resolve(account).ID}
 	var around earshot.Audience
 	p.claim = func(ctx context.Context, name string, secret field.Secret) error {
 		_, around, err = g.pass(ctx, account, server.Claim{Name: name, Room: as.Room, Token: secret})
 		return err
 	}
-	_, _, err = a.enterAs("")(a.ctx, as.introduction, p)
+	_, _, err = a.enterAs("")(a.ctx, as.identityFlags, p)
 	return people, around, err
 }
 
 // transcript prints events, for people or for programs: of what was said aloud also whose
 // it turned out to be later.
-func (a *app) transcript(r chronicle, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+func (a *app) transcript(r historySource, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}

@@ -84,7 +84,7 @@ type status struct {
 	Strangers bool                       `json:"strangers"` // new names are welcome
 	Anonymous bool                       `json:"anonymous"` // and so is having none
 	Rooms     []place                    `json:"rooms"`     // that they may enter
-	Cameras   []lens                     `json:"cameras,omitempty"`
+	Cameras   []cameraInfo               `json:"cameras,omitempty"`
 	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
 	Commands  []string                   `json:"commands"`          // that they may give, without the slash
 	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
@@ -113,7 +113,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 		Keeps: h.config().Store.Retention.String(), Permits: permits(h.config()), Commands: r.Commands().Names(p.Participant),
 	}
 	for _, e := range h.eyes.list() {
-		s.Cameras = append(s.Cameras, lensOf(h.sighting(e), e.running()))
+		s.Cameras = append(s.Cameras, lensOf(h.cameraView(e), e.running()))
 	}
 	if p.Can(participants.Operate) {
 		s.Waiting = h.waiting()

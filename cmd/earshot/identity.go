@@ -21,8 +21,8 @@ import (
 	"earshot/participants"
 )
 
-// An introduction is how somebody says on the command line who they are.
-type introduction struct {
+// An identityFlags is how somebody says on the command line who they are.
+type identityFlags struct {
 	Identity string `help:"Who you are: a name, or last for the one that was used last." placeholder:"NAME"`
 }
 
@@ -35,8 +35,8 @@ const anonymous = "anonymous"
 // tries is how often somebody is asked who they are: two slips are forgiven.
 const tries = 3
 
-// A porch is where somebody says who they are before they are let in.
-type porch struct {
+// A loginPrompt is where somebody says who they are before they are let in.
+type loginPrompt struct {
 	known     []participants.Participant // whom one can say to be
 	own       earshot.ParticipantID      // whose account it is; empty if nobody's
 	usual     string                     // who is meant where nobody is named; empty if nobody is
@@ -61,10 +61,10 @@ func (a *app) speaker() string {
 
 // An entrance lets somebody in who said on the command line what is in i. It
 // returns as whom, and by which token.
-type entrance func(ctx context.Context, i introduction, p porch) (name string, secret field.Secret, err error)
+type entrance func(ctx context.Context, i identityFlags, p loginPrompt) (name string, secret field.Secret, err error)
 
 // enter is the entrance of who may be asked.
-func (a *app) enter(ctx context.Context, i introduction, p porch) (string, field.Secret, error) {
+func (a *app) enter(ctx context.Context, i identityFlags, p loginPrompt) (string, field.Secret, error) {
 	if i.Identity == "" && a.person() {
 		return a.ask(ctx, p.ordered().as(lastName()))
 	}
@@ -73,7 +73,7 @@ func (a *app) enter(ctx context.Context, i introduction, p porch) (string, field
 
 // enterAs is the entrance of who is not asked, and is usually called so.
 func (a *app) enterAs(usual string) entrance {
-	return func(ctx context.Context, i introduction, p porch) (string, field.Secret, error) {
+	return func(ctx context.Context, i identityFlags, p loginPrompt) (string, field.Secret, error) {
 		name, err := i.name(usual)
 		if err != nil {
 			return "", "", err
@@ -83,7 +83,7 @@ func (a *app) enterAs(usual string) entrance {
 }
 
 // name returns what the command line says, or otherwise what is usual.
-func (i introduction) name(usual string) (string, error) {
+func (i identityFlags) name(usual string) (string, error) {
 	if i.Identity != lastIdentity {
 		return cmp.Or(i.Identity, usual), nil
 	}
@@ -98,7 +98,7 @@ func (i introduction) name(usual string) (string, error) {
 }
 
 // introduce lets somebody in who has said who they are.
-func (a *app) introduce(ctx context.Context, name string, p porch) (string, field.Secret, error) {
+func (a *app) introduce(ctx context.Context, name string, p loginPrompt) (string, field.Secret, error) {
 	secret, err := a.secret()
 	if err != nil {
 		return "", "", err
@@ -115,13 +115,13 @@ func (a *app) introduce(ctx context.Context, name string, p porch) (string, fiel
 }
 
 // proves reports whether a name alone will not do.
-func (p porch) proves(name string) bool {
+func (p loginPrompt) proves(name string) bool {
 	i := slices.IndexFunc(p.known, func(k participants.Participant) bool { return participants.Key(k.Name) == participants.Key(name) })
 	return i >= 0 && p.known[i].ID != p.own && (p.known[i].RequiresAuth || p.known[i].Can(participants.Operate))
 }
 
 // ask asks the person at this terminal who they are, until they can be let in.
-func (a *app) ask(ctx context.Context, p porch) (name string, secret field.Secret, err error) {
+func (a *app) ask(ctx context.Context, p loginPrompt) (name string, secret field.Secret, err error) {
 	a.list(p)
 	for range tries {
 		fmt.Fprint(a.printed(), p.question())
@@ -146,7 +146,7 @@ func (a *app) ask(ctx context.Context, p porch) (name string, secret field.Secre
 }
 
 // list shows whom one can say to be, whose account it is first.
-func (a *app) list(p porch) {
+func (a *app) list(p loginPrompt) {
 	fmt.Fprint(a.out, "Who are you?\n\n")
 	widest := 0
 	for _, k := range p.known {
@@ -164,7 +164,7 @@ func (a *app) list(p porch) {
 }
 
 // question says how one can answer.
-func (p porch) question() string {
+func (p loginPrompt) question() string {
 	answers := []string{"a number"}
 	if p.strangers {
 		answers = append(answers, "a new name")
@@ -184,7 +184,7 @@ func (p porch) question() string {
 }
 
 // meant returns whom an answer to the question names.
-func (p porch) meant(line string) (string, error) {
+func (p loginPrompt) meant(line string) (string, error) {
 	line = strings.TrimSpace(line)
 	if line == "/exit" || line == "/quit" { // as the opening screen says
 		return "", errLeft
@@ -209,7 +209,7 @@ func (p porch) meant(line string) (string, error) {
 }
 
 // ordered puts whose account it is first.
-func (p porch) ordered() porch {
+func (p loginPrompt) ordered() loginPrompt {
 	p.known = slices.Clone(p.known)
 	slices.SortStableFunc(p.known, func(a, b participants.Participant) int {
 		switch p.own {
@@ -227,7 +227,7 @@ func (p porch) ordered() porch {
 }
 
 // as offers whoever came in last, if they may come in again, and else whose account it is.
-func (p porch) as(last string) porch {
+func (p loginPrompt) as(last string) loginPrompt {
 	if p.own != "" {
 		p.usual = p.known[0].Name
 	}

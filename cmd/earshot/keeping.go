@@ -14,7 +14,7 @@ import (
 func (d *daemon) forgetful() {
 	files := workspaces(d.config())
 	files.Closed = func(id earshot.RoomID) bool { r, ok := d.rooms.find(id); return !ok || !r.is.Open() }
-	d.oblivion = &oblivion{
+	d.oblivion = &eraser{
 		dir: d.config().Store.Directory, store: d.store, people: d.Registry, voices: d.voices, files: files,
 		tokens: tokensOf(d.config()), rooms: d.rooms.now, newID: d.id, log: d.log,
 		own: func() *sayings {
@@ -70,7 +70,7 @@ var (
 func (d *daemon) loosens(ctx context.Context) func([]earshot.EventID) error {
 	return func(ids []earshot.EventID) error {
 		wait(ctx, longestSpeech, func() bool {
-			return !slices.ContainsFunc(d.rooms.now(), func(c chamber) bool { return !c.Still() })
+			return !slices.ContainsFunc(d.rooms.now(), func(c roomEntry) bool { return !c.Still() })
 		})
 		is := make(map[earshot.EventID]bool, len(ids))
 		for _, id := range ids {

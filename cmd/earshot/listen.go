@@ -14,7 +14,7 @@ import (
 // A listenCommand is a key that is held to talk: a desktop begins it when a key goes down,
 // and ends it when it goes up.
 type listenCommand struct {
-	introduction
+	identityFlags
 	Seconds float64 `help:"End after so long; without it, with ^C, or when standard input ends that is a pipe or a terminal." placeholder:"N"`
 }
 
@@ -27,7 +27,7 @@ func (c listenCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,11 @@ import (
 	"earshot/server"
 )
 
-// A panorama is what the daemon shows somebody of a room as it is.
-type panorama struct {
+// A liveView is what the daemon shows somebody of a room as it is.
+type liveView struct {
 	room.Snapshot
 	You     participants.Participant `json:"you"`
-	Cameras []lens                   `json:"cameras,omitempty"`
+	Cameras []cameraInfo             `json:"cameras,omitempty"`
 }
 
 // Live implements [server.House].
@@ -24,10 +24,10 @@ func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}
 		return nil, nil, noRoom(p.Audience.Room, nil)
 	}
 	changed := r.Changed() // before looking, so that nothing falls between
-	v := panorama{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
+	v := liveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
 	v.At = time.Time{} // the server says when
 	for _, e := range h.eyes.list() {
-		v.Cameras = append(v.Cameras, lensOf(h.sighting(e), e.running()))
+		v.Cameras = append(v.Cameras, lensOf(h.cameraView(e), e.running()))
 	}
 	return v, changed, nil
 }

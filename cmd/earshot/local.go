@@ -18,22 +18,22 @@ import (
 // local is the name of the console of the terminal that earshot runs in.
 const local = "console"
 
-// A resident is the sense of the terminal that earshot runs in. Somebody is
+// A localConsole is the sense of the terminal that earshot runs in. Somebody is
 // there as long as it runs.
-type resident struct {
+type localConsole struct {
 	*daemon
 	app   *app
-	says  introduction
+	says  identityFlags
 	known []earshot.Notice // faults that were told before they came
 	err   error            // why nobody came in
 }
 
 // Name implements [providers.Provider].
-func (r *resident) Name() string { return local }
+func (r *localConsole) Name() string { return local }
 
 // Run implements [providers.Provider]. That somebody is not let in is no fault
 // that trying again would mend, so it comes to its end.
-func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
+func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 	who, around, err := r.comes(ctx)
 	if err != nil {
 		if !errors.Is(err, errLeft) {
@@ -77,8 +77,8 @@ func (r *resident) Run(ctx context.Context, emit providers.Emit) error {
 
 // comes returns who is at the terminal, when they have said so, and who reads
 // there.
-func (r *resident) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
-	p := porch{
+func (r *localConsole) comes(ctx context.Context) (who participants.Participant, around earshot.Audience, err error) {
+	p := loginPrompt{
 		known: r.Known(), own: r.owner.ID,
 		strangers: r.config().ExternalActors.AllowDynamicCreation, anonymous: r.config().ExternalActors.AllowAnonymous,
 		claim: func(ctx context.Context, name string, secret field.Secret) error {
@@ -101,7 +101,7 @@ func (r *resident) comes(ctx context.Context) (who participants.Participant, aro
 // nameOwner gives the person whose account this is the name that is typed at the first start,
 // where nobody else is known. Otherwise a new name would be a second person, who may change
 // no settings.
-func (r *resident) nameOwner(ctx context.Context, name string) error {
+func (r *localConsole) nameOwner(ctx context.Context, name string) error {
 	known := r.Known()
 	if !r.app.person() || r.says.Identity != "" || lastName() != "" || len(known) != 1 || known[0].ID != r.owner.ID || name == anonymous ||
 		participants.Key(name) == participants.Key(known[0].Name) || !r.config().ExternalActors.AllowDynamicCreation {
@@ -114,7 +114,7 @@ func (r *resident) nameOwner(ctx context.Context, name string) error {
 }
 
 // present lets somebody be here as long as they type.
-func (r *resident) present(ctx context.Context, session string, types *sense.Console, emit providers.Emit) error {
+func (r *localConsole) present(ctx context.Context, session string, types *sense.Console, emit providers.Emit) error {
 	presence := earshot.Presence{Session: session, Here: true}
 	if err := emit(ctx, earshot.Event{Via: local, Body: presence}); err != nil {
 		return err

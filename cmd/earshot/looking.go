@@ -28,9 +28,9 @@ const seldomTold = 10 * time.Minute
 func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (any, error) {
 	e := h.eyes.find(l.Camera)
 	if e == nil {
-		return sighting{Known: h.eyes.names(), Eyes: earshot.Away}, nil
+		return cameraView{Known: h.eyes.names(), Eyes: earshot.Away}, nil
 	}
-	s := h.sighting(e)
+	s := h.cameraView(e)
 	if s.Closed != "" || !e.running() {
 		return s, nil
 	}
@@ -41,7 +41,7 @@ func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (
 		s.fail(err)
 		return s, nil
 	}
-	if s = h.sighting(e); s.Closed != "" { // meanwhile; else how it sees may be known only now
+	if s = h.cameraView(e); s.Closed != "" { // meanwhile; else how it sees may be known only now
 		return s, nil
 	}
 	s.take(p, l.Picture)
@@ -62,7 +62,7 @@ func lookedBy(who participants.Participant, camera string, took bool) string {
 }
 
 // asks reports whether people are to be told that somebody looks at now.
-func (e *eye) asks(who earshot.ParticipantID, now time.Time) bool {
+func (e *camera) asks(who earshot.ParticipantID, now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if last, ok := e.told[who]; ok && now.Sub(last) < seldomTold {
@@ -83,14 +83,14 @@ func (all *eyes) names() (names []string) {
 	return names
 }
 
-// sighting returns what is known of a camera without looking.
-func (h house) sighting(e *eye) sighting {
+// cameraView returns what is known of a camera without looking.
+func (h house) cameraView(e *camera) cameraView {
 	v := e.sees()
 	g := v.glance
 	if v.eyes == earshot.Away { // who was there is nobody's business any more
 		g = earshot.Glance{}
 	}
-	s := sighting{
+	s := cameraView{
 		Camera: e.name, Source: e.source, Eyes: v.eyes, Since: v.since, Closed: h.closed(e, time.Now()),
 		People: g.People, Faces: g.Faces, Brightness: g.Brightness, Motion: g.Motion,
 	}
@@ -101,7 +101,7 @@ func (h house) sighting(e *eye) sighting {
 }
 
 // closed says why nobody wants a camera to look at now.
-func (d *daemon) closed(e *eye, now time.Time) string {
+func (d *daemon) closed(e *camera, now time.Time) string {
 	mode, _ := d.desk.Mode()
 	return shut(mode, e.config.Hours, now)
 }
@@ -118,7 +118,7 @@ func shut(mode earshot.Mode, hours field.Hours, now time.Time) string {
 }
 
 // fail notes why there is no picture.
-func (s *sighting) fail(err error) {
+func (s *cameraView) fail(err error) {
 	s.Fault, s.Cure = err.Error(), cureOf(err)
 	if said, ok := errors.AsType[*helper.DeathError](err); ok {
 		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
@@ -130,7 +130,7 @@ func (s *sighting) fail(err error) {
 
 // take notes a picture. Who stands still may not be found in every one, and is still
 // there: who is in view is who was until now, and whoever is found besides.
-func (s *sighting) take(p earshot.Picture, keep bool) {
+func (s *cameraView) take(p earshot.Picture, keep bool) {
 	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
 	faces := 0
 	for _, seen := range p.Seen {

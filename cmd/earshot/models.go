@@ -249,11 +249,11 @@ func (u modelsUse) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(next, introduction{}, "", a.enterAs(""))
-	var of renewal
+	client, _, err := a.visit(next, identityFlags{}, "", a.enterAs(""))
+	var of reloadResult
 	if err == nil {
 		data, failed := client.Reload(a.ctx)
-		of, err = answered[renewal](data, failed)
+		of, err = answered[reloadResult](data, failed)
 	}
 	switch {
 	case errors.Is(err, server.ErrNotRunning):

@@ -10,7 +10,7 @@ import (
 // A switching is a command that does what a /command does, from a shell or by a key of the
 // desktop.
 type switching struct {
-	introduction
+	identityFlags
 	Room earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
 }
 
@@ -35,7 +35,7 @@ func (c switching) does(a *app, command string) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(cfg, c.introduction, c.Room, a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 type monitorCommand struct {
-	introduction
+	identityFlags
 	Room     earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
 	Plain    bool           `help:"One line an event, for pipes and screen readers."`
 	JSON     bool           `help:"The events as JSON, one a line."`
@@ -50,7 +50,7 @@ func (c monitorCommand) Run(a *app) error {
 	if c.Plain || c.JSON || !a.screen() {
 		return c.lines(a, cfg, lines)
 	}
-	client, _, err := a.visit(cfg, c.introduction, c.Room, a.enterAs("")) // who looks on is not asked
+	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs("")) // who looks on is not asked
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (a *app) screen() bool {
 
 // lines writes one line an event.
 func (c monitorCommand) lines(a *app, cfg *config.Config, l monitor.Lines) error {
-	client, _, err := a.visit(cfg, c.introduction, c.Room, a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
 	if err != nil {
 		return err
 	}

@@ -26,19 +26,19 @@ const (
 )
 
 // peek looks through a camera while no earshot runs, by opening it.
-func (a *app) peek(cfg *config.Config, want server.Looking) (sighting, error) {
+func (a *app) peek(cfg *config.Config, want server.Looking) (cameraView, error) {
 	c, known := chosen(cfg.Providers.Webcam, want.Camera)
 	if c == nil {
-		return sighting{Known: known, Eyes: earshot.Away}, nil
+		return cameraView{Known: known, Eyes: earshot.Away}, nil
 	}
-	s := sighting{Camera: c.Name, Source: shown(*c), Eyes: earshot.Away}
+	s := cameraView{Camera: c.Name, Source: shown(*c), Eyes: earshot.Away}
 	if !cfg.Providers.Webcam.Enabled {
 		s.Closed = "providers.webcam.enabled is false"
 		return s, nil
 	}
 	f := thisMachine().lookAt(*c)
 	if c.Device == "" && !f.Works {
-		return sighting{Eyes: earshot.Away}, nil
+		return cameraView{Eyes: earshot.Away}, nil
 	}
 	if s.Closed = shut(earshot.Live, c.Hours, time.Now()); s.Closed != "" {
 		return s, nil
@@ -63,7 +63,7 @@ func chosen(c webcam.Config, name string) (*webcam.Camera, []string) {
 }
 
 // peep opens a camera, looks for a while, and closes it. S is what is known beforehand.
-func peep(ctx context.Context, c webcam.Camera, s sighting, want server.Looking) sighting {
+func peep(ctx context.Context, c webcam.Camera, s cameraView, want server.Looking) cameraView {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sees := make(chan struct{})
@@ -108,7 +108,7 @@ func peep(ctx context.Context, c webcam.Camera, s sighting, want server.Looking)
 }
 
 // settled returns the picture after a while.
-func (e *eye) settled(ctx context.Context, boxes bool) (p earshot.Picture, err error) {
+func (e *camera) settled(ctx context.Context, boxes bool) (p earshot.Picture, err error) {
 	for began := time.Now(); ; {
 		next, bad := e.look(ctx, time.Time{}, boxes)
 		if bad != nil {
@@ -144,7 +144,7 @@ func (a *app) tryCameras(cfg *config.Config) []finding {
 			continue
 		}
 		g.Go(func() {
-			f.tried(peep(a.ctx, c, sighting{Camera: c.Name, Source: shown(c), Eyes: earshot.Away}, server.Looking{}))
+			f.tried(peep(a.ctx, c, cameraView{Camera: c.Name, Source: shown(c), Eyes: earshot.Away}, server.Looking{}))
 		})
 	}
 	g.Wait()
@@ -152,7 +152,7 @@ func (a *app) tryCameras(cfg *config.Config) []finding {
 }
 
 // tried notes what came of a try.
-func (f *finding) tried(s sighting) {
+func (f *finding) tried(s cameraView) {
 	switch {
 	case s.Fault != "":
 		f.Works, f.Text, f.Cure = false, s.Fault, s.Cure
@@ -164,7 +164,7 @@ func (f *finding) tried(s sighting) {
 }
 
 // lenses returns how it stands with the cameras of the earshot that runs, if one does.
-func (a *app) lenses(cfg *config.Config) (map[string]lens, error) {
+func (a *app) lenses(cfg *config.Config) (map[string]cameraInfo, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, glance)
 	defer cancel()
 	var s status
@@ -178,7 +178,7 @@ func (a *app) lenses(cfg *config.Config) (map[string]lens, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]lens)
+	all := make(map[string]cameraInfo)
 	for _, l := range s.Cameras {
 		all[l.Camera] = l
 	}

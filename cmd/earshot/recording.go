@@ -44,7 +44,7 @@ func (r replayCommand) listen(a *app) error {
 		defer d.desk.Enter(outlet.New(outlet.Config{Outlet: local, Name: d.Name}, t), d.audience())()
 	}
 	mic, recognition := d.microphone(cfg, file{codec.Source{Path: r.Scene, RealTime: true}})
-	d.install(a.ctx, &section{name: "the recording", is: assembly{parts: []part{recognition}}})
+	d.install(a.ctx, &section{name: "the recording", is: sectionBuild{parts: []part{recognition}}})
 	tape := &recording{daemon: d, mic: mic}
 	err = d.serve(a.ctx, nil, tape)
 	events, bad := d.store.For(d.audience()).Last(context.WithoutCancel(a.ctx), spoken, recall)

@@ -58,8 +58,8 @@ var begins = map[string][]string{
 	"server":                      {theAPI},
 }
 
-// beginning returns the parts that begin again for a key.
-func beginning(key string) []string {
+// affectedSections returns the parts that begin again for a key.
+func affectedSections(key string) []string {
 	for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
 		if parts := begins[at]; parts != nil {
 			return parts
@@ -72,7 +72,7 @@ func beginning(key string) []string {
 type reloads struct {
 	load func() (*config.Config, error) // nil if it cannot be
 	file string                         // that was named; empty means the usual places
-	log  *logbook                       // nil where there is none
+	log  *logFile                       // nil where there is none
 	done *audit.Log                     // the audit log, which is beside it; nil where there is none
 
 	hangups <-chan os.Signal // each asks for it
@@ -88,8 +88,8 @@ type reloads struct {
 	waits  []string       // the keys that wait for a restart
 }
 
-// A renewal is what became otherwise when the configuration was read again.
-type renewal struct {
+// A reloadResult is what became otherwise when the configuration was read again.
+type reloadResult struct {
 	File    string          `json:"file,omitempty"`
 	Changes []config.Change `json:"changes"`           // since it was read last
 	Begins  []string        `json:"begins,omitempty"`  // the parts of the house that begin again
@@ -101,22 +101,22 @@ var errNoFile = errors.New("this earshot has not read a configuration that could
 
 // reload reads the configuration again. If anything is wrong with it, nothing changes.
 // Whoever asked is told by the answer; where nobody did, people are told otherwise.
-func (d *daemon) reload(ctx context.Context, asked bool) (renewal, error) {
+func (d *daemon) reload(ctx context.Context, asked bool) (reloadResult, error) {
 	r := &d.reloads
 	if r.load == nil {
-		return renewal{}, errNoFile
+		return reloadResult{}, errNoFile
 	}
 	r.one.Lock()
 	defer r.one.Unlock()
 	next, err := r.load()
-	var is renewal
+	var is reloadResult
 	var waits []string
 	if err == nil {
-		is, waits, err = d.become(ctx, next)
+		is, waits, err = d.apply(ctx, next)
 	}
 	if err != nil {
 		d.refuse(err, asked)
-		return renewal{}, err
+		return reloadResult{}, err
 	}
 	r.mu.Lock()
 	mended := r.faults != ""
@@ -176,14 +176,14 @@ func (d *daemon) tellOperators(text string) {
 	}
 }
 
-// become makes the house what next says, as far as it can be without a restart. It
+// apply makes the house what next says, as far as it can be without a restart. It
 // returns which keys wait for one. If it fails, nothing has changed.
-func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, waits []string, err error) {
+func (d *daemon) apply(ctx context.Context, next *config.Config) (is reloadResult, waits []string, err error) {
 	was, wanted := d.config(), d.config()
 	d.reloads.mu.Lock()
 	wanted = cmp.Or(d.reloads.wants, wanted)
 	d.reloads.mu.Unlock()
-	is = renewal{File: next.File, Changes: wanted.Changes(next)}
+	is = reloadResult{File: next.File, Changes: wanted.Changes(next)}
 	force, waits, err := d.possible(was, next)
 	if err != nil {
 		return is, nil, err
@@ -192,7 +192,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 	touched := make(map[string]bool)
 	for _, c := range changed {
 		if c.Class == config.Section {
-			for _, part := range beginning(c.Key) {
+			for _, part := range affectedSections(c.Key) {
 				touched[part] = true
 			}
 		}
@@ -253,7 +253,7 @@ func (d *daemon) become(ctx context.Context, next *config.Config) (is renewal, w
 		c.Reseat() // which looks at everything anew
 	}
 	for _, part := range []string{theModels, thePeople, theRooms, theLog, theCard, theMicrophone, theLoudspeaker, theCameras, onDiscord, theAPI} {
-		if touched[part] && d.anew(part) {
+		if touched[part] && d.rebuild(part) {
 			is.Begins = append(is.Begins, part)
 		}
 	}
@@ -316,7 +316,7 @@ func (d *daemon) heir(cfg *config.Config) earshot.ParticipantID {
 // meets makes those known who are by cfg: the agents of the book, and who may come in.
 func (d *daemon) meets(ctx context.Context, cfg *config.Config) error {
 	return d.Registry.Reform(ctx, func(ctx context.Context) (*participants.Registry, error) {
-		return d.census(cfg).registry(ctx, d.store.For)
+		return d.registryBuilder(cfg).registry(ctx, d.store.For)
 	})
 }
 
@@ -326,7 +326,7 @@ func (d *daemon) newRooms(ctx context.Context, cfg *config.Config) (all rooms, e
 		if _, there := d.rooms.now().find(is.ID); there {
 			continue
 		}
-		c, err := d.chamber(ctx, is)
+		c, err := d.newRoomEntry(ctx, is)
 		if err != nil {
 			return nil, err
 		}
@@ -368,7 +368,7 @@ func (d *daemon) announce(before []agents.Record) {
 }
 
 // keys returns those that have changed, of one class or, if that is empty, all.
-func (r renewal) keys(of config.Class) (keys []string) {
+func (r reloadResult) keys(of config.Class) (keys []string) {
 	for _, c := range r.Changes {
 		if of == "" || c.Class == of {
 			keys = append(keys, c.Key)
@@ -378,7 +378,7 @@ func (r renewal) keys(of config.Class) (keys []string) {
 }
 
 // String tells people of it, without any value.
-func (r renewal) String() string {
+func (r reloadResult) String() string {
 	if len(r.Changes) == 0 {
 		return "The configuration was read again; nothing in it is different."
 	}
@@ -386,7 +386,7 @@ func (r renewal) String() string {
 	now := slices.DeleteFunc(r.keys(""), func(key string) bool { return slices.Contains(r.Waiting, key) })
 	if len(r.Begins) > 0 {
 		now = slices.DeleteFunc(now, func(key string) bool {
-			return slices.ContainsFunc(beginning(key), func(part string) bool { return slices.Contains(r.Begins, part) })
+			return slices.ContainsFunc(affectedSections(key), func(part string) bool { return slices.Contains(r.Begins, part) })
 		})
 	}
 	if len(now) > 0 {
@@ -433,7 +433,7 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 		for {
 			select {
 			case <-d.reloads.hangups:
-				d.heart(d.manager).reloads(again)
+				d.watchdog(d.manager).reloads(again)
 			case <-ctx.Done():
 				return
 			}
@@ -481,7 +481,7 @@ func (d *daemon) reloading() command.Table {
 }
 
 type reloadCommand struct {
-	introduction
+	identityFlags
 	JSON bool `help:"Print what has changed as JSON."`
 }
 
@@ -495,12 +495,12 @@ func (c reloadCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err != nil {
 		return err
 	}
 	data, err := client.Reload(a.ctx)
-	is, err := answered[renewal](data, err)
+	is, err := answered[reloadResult](data, err)
 	if err != nil {
 		return err
 	}

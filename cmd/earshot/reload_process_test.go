@@ -222,7 +222,7 @@ func TestReloadCameras(t *testing.T) {
 	g.write(file, "{}\n")
 	testkit.Await(t, soon, "neither of them", func() bool {
 		s, err := state(t.Context(), g.client())
-		return err == nil && !slices.ContainsFunc(s.Cameras, func(l lens) bool { return l.Camera == "desk" || l.Camera == "door" })
+		return err == nil && !slices.ContainsFunc(s.Cameras, func(l cameraInfo) bool { return l.Camera == "desk" || l.Camera == "door" })
 	})
 }
 

@@ -30,7 +30,7 @@ import (
 func TestBeginnings(t *testing.T) {
 	known := make(map[string]bool)
 	for _, key := range config.Keys() {
-		if config.ClassOf(key) == config.Section && len(beginning(key)) == 0 && !strings.HasPrefix(key, "speakers.") {
+		if config.ClassOf(key) == config.Section && len(affectedSections(key)) == 0 && !strings.HasPrefix(key, "speakers.") {
 			t.Errorf("%s is of a part of the house, but of which?", key)
 		}
 		for at := key; at != ""; at = at[:max(0, strings.LastIndexByte(at, '.'))] {
@@ -369,7 +369,7 @@ func TestReloadModel(t *testing.T) {
 // stays until a restart.
 func TestReloadRooms(t *testing.T) {
 	r := renovated(t, false)
-	step := func(text string) renewal {
+	step := func(text string) reloadResult {
 		t.Helper()
 		r.write(r.base + "\n" + text)
 		is, err := r.reload(t.Context(), true)
@@ -500,7 +500,7 @@ func TestRenewalInWords(t *testing.T) {
 			want: ": 1 key holds from now on; the microphone, Discord are as it says now; store.directory waits for a restart.",
 		},
 	} {
-		is := renewal{Begins: tt.begins, Waiting: tt.waits}
+		is := reloadResult{Begins: tt.begins, Waiting: tt.waits}
 		for _, key := range tt.keys {
 			is.Changes = append(is.Changes, config.Change{Key: key})
 		}
@@ -600,7 +600,7 @@ func TestSections(t *testing.T) {
 	var rested int
 	s := &section{
 		name: "test",
-		make: func(context.Context) (is assembly) {
+		make: func(context.Context) (is sectionBuild) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, name := range slices.Sorted(maps.Keys(made)) {
@@ -638,7 +638,7 @@ func TestSections(t *testing.T) {
 		mu.Lock()
 		made = to
 		mu.Unlock()
-		if !d.anew("test") {
+		if !d.rebuild("test") {
 			t.Error("there is no such section")
 		}
 	}
@@ -654,7 +654,7 @@ func TestSections(t *testing.T) {
 	await("nothing but a", map[string]int{"a": 1, "b": 2, "c": 1})
 	testkit.Await(t, soon, "no notice", func() bool { return len(d.desk.State(d.audience()).Faults) == 0 })
 	testkit.Await(t, soon, "nothing but a to work", func() bool { return slices.Equal(d.working(), []string{"a"}) }) // which is noted last
-	if d.anew("nothing") {
+	if d.rebuild("nothing") {
 		t.Error("there is a section of nothing")
 	}
 	stop()

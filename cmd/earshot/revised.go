@@ -17,11 +17,11 @@ const mostRevised = 4096
 type revision map[earshot.EventID]earshot.Event
 
 // revisions returns what is known of that to whoever reads.
-func revisions(ctx context.Context, r chronicle) (revision, error) {
+func revisions(ctx context.Context, r historySource) (revision, error) {
 	all, err := r.Last(ctx, []earshot.Kind{earshot.KindWhose}, mostRevised)
 	known := make(revision)
 	for _, e := range all { // the newest last
-		if w, ok := e.Body.(earshot.Whose); ok {
+		if w, ok := e.Body.(earshot.Attribution); ok {
 			known[w.Of] = e
 		}
 	}
@@ -33,7 +33,7 @@ func (r revision) apply(events []earshot.Event) []earshot.Event {
 	events = slices.Clone(events)
 	for i, e := range events {
 		if later, ok := r[e.ID]; ok {
-			events[i].Author = later.Body.(earshot.Whose).Author
+			events[i].Author = later.Body.(earshot.Attribution).Author
 		}
 	}
 	return events
@@ -49,7 +49,7 @@ func (r revision) mark(e earshot.Event, name func(earshot.ParticipantID) string)
 	}
 	if u, ok := now.Body.(earshot.Utterance); ok {
 		if later, revised := r[e.ID]; revised {
-			u.Sure = later.Body.(earshot.Whose).Sure
+			u.Sure = later.Body.(earshot.Attribution).Sure
 		}
 		now.Body = u
 	}

@@ -24,8 +24,8 @@ func TestWhoseItWas(t *testing.T) {
 	_, err = s.Append(t.Context(),
 		event("1", "voice_x_3", earshot.Utterance{Text: "the keys are in the drawer"}),
 		event("2", "voice_x_3", earshot.Utterance{Text: "thank you"}),
-		event("3", "owner", earshot.Whose{Of: "1", Author: "carol"}),
-		event("4", "owner", earshot.Whose{Of: "1", Author: "bob"}),
+		event("3", "owner", earshot.Attribution{Of: "1", Author: "carol"}),
+		event("4", "owner", earshot.Attribution{Of: "1", Author: "bob"}),
 	)
 	if err != nil {
 		t.Fatal(err)

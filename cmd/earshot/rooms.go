@@ -45,22 +45,22 @@ var scenery = map[earshot.Kind]int{
 	earshot.KindWhose: recall, earshot.KindSight: recall,
 }
 
-// A chamber is a room, and what the configuration says of it.
-type chamber struct {
+// A roomEntry is a room, and what the configuration says of it.
+type roomEntry struct {
 	*room.Room
 	is executive.Room
 
-	*lease // of one that was opened while the house runs; else nil
+	*roomLease // of one that was opened while the house runs; else nil
 }
 
 // rooms are all there are, the desk first.
-type rooms []chamber
+type rooms []roomEntry
 
 // find returns the room that is called id; the desk if nothing is.
-func (r rooms) find(id earshot.RoomID) (chamber, bool) {
-	i := slices.IndexFunc(r, func(c chamber) bool { return c.is.ID == cmp.Or(id, earshot.Desk) })
+func (r rooms) find(id earshot.RoomID) (roomEntry, bool) {
+	i := slices.IndexFunc(r, func(c roomEntry) bool { return c.is.ID == cmp.Or(id, earshot.Desk) })
 	if i < 0 {
-		return chamber{}, false
+		return roomEntry{}, false
 	}
 	return r[i], true
 }
@@ -69,7 +69,7 @@ func (r rooms) find(id earshot.RoomID) (chamber, bool) {
 func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	var all rooms
 	for _, is := range d.config().Rooms.All() {
-		c, err := d.chamber(ctx, is)
+		c, err := d.newRoomEntry(ctx, is)
 		if err != nil {
 			return nil, err
 		}
@@ -78,11 +78,11 @@ func (d *daemon) furnish(ctx context.Context) (rooms, error) {
 	return all, nil
 }
 
-// chamber makes a room, with what was said there before.
-func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error) {
+// newRoomEntry makes a room, with what was said there before.
+func (d *daemon) newRoomEntry(ctx context.Context, is executive.Room) (roomEntry, error) {
 	past, err := d.past(ctx, is.ID)
 	if err != nil {
-		return chamber{}, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
+		return roomEntry{}, fmt.Errorf("remembering what was said in the room %s: %w", is.ID, err)
 	}
 	now := func() executive.Room { // it may be called otherwise, and be for others
 		if c, ok := d.rooms.now().find(is.ID); ok {
@@ -92,9 +92,9 @@ func (d *daemon) chamber(ctx context.Context, is executive.Room) (chamber, error
 	}
 	agenda, err := d.agenda(ctx, is.ID)
 	if err != nil {
-		return chamber{}, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
+		return roomEntry{}, fmt.Errorf("remembering what was to be said in the room %s: %w", is.ID, err)
 	}
-	return chamber{is: is, Room: room.New(room.Config{
+	return roomEntry{is: is, Room: room.New(room.Config{
 		Eyes: &d.eyes, // for the rooms of executive.sight.rooms
 		ID:   is.ID, Settings: d.settings,
 		People: d.Registry, Voices: d.voices, Journal: d.store, Model: &d.llm, Past: past, Agenda: agenda, Works: d.working, Parts: d.vitals.parts, Took: d.took, Dropped: d.counts.Dropped,

@@ -26,7 +26,7 @@ import (
 )
 
 type runCommand struct {
-	introduction
+	identityFlags
 	NoVoice  bool `help:"Neither listen nor speak."`
 	NoCamera bool `help:"Do not look."`
 }
@@ -51,7 +51,7 @@ func (r runCommand) Run(a *app) error {
 			return err
 		}
 		fmt.Fprintln(a.told(), "earshot is already running; this terminal joins it.")
-		return a.attach(cfg, r.introduction, "")
+		return a.attach(cfg, r.identityFlags, "")
 	}
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (r runCommand) Run(a *app) error {
 	defer written.Close()
 	d.reloads.done = written
 	api := d.entrance(a.ctx, written.Write)
-	err = a.live(d, r.introduction, l, func() {
+	err = a.live(d, r.identityFlags, l, func() {
 		senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
 		a.open(d, looks, senses, api)
 		if first {
@@ -179,8 +179,8 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 
 // live runs the house with the console of this terminal, where there is one, once settle has
 // said how the house is.
-func (a *app) live(d *daemon, i introduction, l net.Listener, settle func()) error {
-	here := &resident{daemon: d, app: a, says: i}
+func (a *app) live(d *daemon, i identityFlags, l net.Listener, settle func()) error {
+	here := &localConsole{daemon: d, app: a, says: i}
 	err := d.serveWith(a.ctx, l, func() []providers.Provider {
 		settle()
 		if !a.console(d.config()) {

@@ -68,7 +68,7 @@ func (s searchCommand) query() string {
 
 // passages prints what was found, the newest first: of each event the words around what was
 // looked for.
-func (a *app) passages(r chronicle, q search.Query, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
+func (a *app) passages(r historySource, q search.Query, events []earshot.Event, asJSON bool, name func(earshot.ParticipantID) string, none string) error {
 	if len(events) == 0 {
 		return &verdict{notFound, errors.New(none)}
 	}

@@ -18,25 +18,25 @@ type section struct {
 
 	// make returns what it is, as the configuration in force says. It may take seconds:
 	// what was runs meanwhile. If nil, it is never made anew.
-	make func(context.Context) assembly
+	make func(context.Context) sectionBuild
 
 	// rests returns when nothing is cut short by ending it, or when it is no use waiting
 	// any longer. If nil, it may be ended at any time.
 	rests func(context.Context)
 
-	is    assembly      // while the house serves, of whoever attends it
+	is    sectionBuild  // while the house serves, of whoever attends it
 	again chan struct{} // of capacity 1
 }
 
-// An assembly is what a section is made of.
-type assembly struct {
+// A sectionBuild is what a section is made of.
+type sectionBuild struct {
 	parts    []part
 	findings []finding // what was found out about them
 	begins   func()    // once what was before has ended; may be nil
 }
 
-// A charge is a part that runs.
-type charge struct {
+// A runningPart is a part that runs.
+type runningPart struct {
 	part
 	stop context.CancelFunc
 	life sync.WaitGroup
@@ -68,7 +68,7 @@ func (d *daemon) background(ctx context.Context, rest *sync.WaitGroup) {
 
 // attend runs a section until ctx ends, and makes it anew whenever it is to be.
 func (d *daemon) attend(ctx context.Context, s *section) {
-	run := make(map[string]*charge)
+	run := make(map[string]*runningPart)
 	defer halt(run, nil)
 	d.launch(ctx, run, s.is.parts)
 	for {
@@ -82,7 +82,7 @@ func (d *daemon) attend(ctx context.Context, s *section) {
 }
 
 // renew makes a section anew. A part that is the same as it was goes on.
-func (d *daemon) renew(ctx context.Context, s *section, run map[string]*charge) {
+func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningPart) {
 	next := s.make(ctx)
 	if s.rests != nil {
 		s.rests(ctx)
@@ -114,12 +114,12 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*charge) 
 }
 
 // same reports whether p is what is running already.
-func (p part) same(is *charge) bool {
+func (p part) same(is *runningPart) bool {
 	return is != nil && p.as != nil && reflect.DeepEqual(p.as, is.as)
 }
 
 // halt ends what runs, but for what is to go on as it is. It returns the names.
-func halt(run map[string]*charge, next []part) (ended []string) {
+func halt(run map[string]*runningPart, next []part) (ended []string) {
 	for name, r := range run {
 		if !slices.ContainsFunc(next, func(p part) bool { return p.name == name && p.same(r) }) {
 			r.stop()
@@ -134,12 +134,12 @@ func halt(run map[string]*charge, next []part) (ended []string) {
 }
 
 // launch runs those parts that do not run yet, until they are ended or ctx is.
-func (d *daemon) launch(ctx context.Context, run map[string]*charge, parts []part) {
+func (d *daemon) launch(ctx context.Context, run map[string]*runningPart, parts []part) {
 	for _, p := range parts {
 		if run[p.name] != nil {
 			continue
 		}
-		r := &charge{part: p}
+		r := &runningPart{part: p}
 		run[p.name] = r
 		var life context.Context
 		life, r.stop = context.WithCancel(ctx)
@@ -158,8 +158,8 @@ func (d *daemon) launch(ctx context.Context, run map[string]*charge, parts []par
 	}
 }
 
-// anew has a section be made anew, and reports whether there is one that can be.
-func (d *daemon) anew(name string) bool {
+// rebuild has a section be made anew, and reports whether there is one that can be.
+func (d *daemon) rebuild(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.sections, func(s *section) bool { return s.name == name && s.make != nil })

@@ -16,7 +16,7 @@ import (
 )
 
 type seeCommand struct {
-	introduction
+	identityFlags
 	Camera string `help:"Which camera; without it, the first." placeholder:"NAME"`
 	Save   string `help:"Keep the picture: write it into FILE, as a JPEG." placeholder:"FILE" type:"path"`
 	Boxes  bool   `default:"true" negatable:"" help:"Draw a box around what is seen into the picture that is kept."`
@@ -55,8 +55,8 @@ func (c seeCommand) Run(a *app) error {
 }
 
 // look returns what the camera sees.
-func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s sighting, err error) {
-	client, _, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s cameraView, err error) {
+	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if errors.Is(err, server.ErrNotRunning) {
 		if cfg, err = a.config(); err != nil {
 			return s, err
@@ -77,7 +77,7 @@ func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s sig
 }
 
 // verdict is how the command ends, after all has been said but what mends it.
-func (c seeCommand) verdict(s sighting, picture []byte) error {
+func (c seeCommand) verdict(s cameraView, picture []byte) error {
 	switch {
 	case s.Camera == "":
 		return &verdict{code: notFound, err: mend("earshot devices")}

@@ -312,8 +312,8 @@ type serviceStatus struct {
 	JSON bool `help:"Print it as JSON."`
 }
 
-// A standing is how the service is.
-type standing struct {
+// A serviceState is how the service is.
+type serviceState struct {
 	Manager   string            `json:"manager"` // "systemd", or why there is none
 	Unit      map[string]string `json:"unit,omitempty"`
 	Answering bool              `json:"answering"` // an earshot, whoever started it
@@ -328,7 +328,7 @@ func (c serviceStatus) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	is := standing{Manager: "systemd"}
+	is := serviceState{Manager: "systemd"}
 	var none *unmanaged
 	if is.Unit, err = (systemd{a}).show(); errors.As(err, &none) {
 		is.Manager = none.why
@@ -357,7 +357,7 @@ func (c serviceStatus) Run(a *app) error {
 }
 
 // print tells it to people.
-func (s standing) print(a *app, none *unmanaged) error {
+func (s serviceState) print(a *app, none *unmanaged) error {
 	switch u := s.Unit; {
 	case none != nil:
 		fmt.Fprintf(a.out, "○ %s\n", terminal.Safe(none.Error()))
@@ -393,7 +393,7 @@ func (s standing) print(a *app, none *unmanaged) error {
 }
 
 // tells says in a line what systemd knows.
-func (s standing) tells() string {
+func (s serviceState) tells() string {
 	u := s.Unit
 	mark := "✗"
 	if u["ActiveState"] == "active" {
@@ -419,7 +419,7 @@ func (s standing) tells() string {
 }
 
 // cures says what could be done.
-func (s standing) cures() (all []string) {
+func (s serviceState) cures() (all []string) {
 	switch u := s.Unit; {
 	case u["ActiveState"] != "active" && s.Answering:
 		all = append(all, "an earshot runs that is not the service; end it, then: earshot service start")

@@ -24,7 +24,7 @@ func (a *app) sight(d *daemon, wanted bool) []finding {
 	if !wanted {
 		return nil
 	}
-	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) assembly { return d.look(lookAtCameras(ctx, d.config())) }})
+	looks := d.install(a.ctx, &section{name: theCameras, make: func(ctx context.Context) sectionBuild { return d.look(lookAtCameras(ctx, d.config())) }})
 	for _, f := range looks {
 		if !f.Works {
 			d.shows(f.notice())

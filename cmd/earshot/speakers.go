@@ -29,13 +29,13 @@ type speakersCommand struct {
 }
 
 type speakersList struct {
-	introduction
+	identityFlags
 	JSON bool `help:"Print them as JSON."`
 }
 
 // Run lists the voices, or while earshot does not run those that are kept.
 func (l speakersList) Run(a *app) error {
-	list, err := a.voices(l.introduction)
+	list, err := a.voices(l.identityFlags)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (l speakersList) Run(a *app) error {
 }
 
 // person returns whose a voice is.
-func (s singer) person() string {
+func (s voiceInfo) person() string {
 	if s.Name == "" {
 		return "unknown"
 	}
@@ -63,7 +63,7 @@ func (s singer) person() string {
 }
 
 // lately returns when a voice was heard in this run.
-func (s singer) lately() string {
+func (s voiceInfo) lately() string {
 	if s.Last.IsZero() {
 		return "-"
 	}
@@ -71,7 +71,7 @@ func (s singer) lately() string {
 }
 
 // since returns since when a voice is kept, and who has said so.
-func (s singer) since() string {
+func (s voiceInfo) since() string {
 	if !s.Kept {
 		return "no"
 	}
@@ -83,7 +83,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds())
 
 // voices returns the voices that are known to the earshot that runs or, where none
 // does, those that are kept.
-func (a *app) voices(i introduction) ([]singer, error) {
+func (a *app) voices(i identityFlags) ([]voiceInfo, error) {
 	cfg, err := a.asking()
 	if err != nil {
 		return nil, err
@@ -99,11 +99,11 @@ func (a *app) voices(i introduction) ([]singer, error) {
 		return nil, err
 	}
 	data, err := c.Voices(a.ctx)
-	return answered[[]singer](data, err)
+	return answered[[]voiceInfo](data, err)
 }
 
 // keptVoices returns the voices that are kept.
-func (a *app) keptVoices(cfg *config.Config) ([]singer, error) {
+func (a *app) keptVoices(cfg *config.Config) ([]voiceInfo, error) {
 	kept, err := speakers.Read(cfg.Store.Directory)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (a *app) keptVoices(cfg *config.Config) ([]singer, error) {
 
 // tell says something about voices to the earshot that runs, and prints what came
 // of it.
-func (a *app) tell(i introduction, t server.Telling, asJSON bool) error {
+func (a *app) tell(i identityFlags, t server.Telling, asJSON bool) error {
 	cfg, err := a.asking()
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (a *app) tell(i introduction, t server.Telling, asJSON bool) error {
 
 func (a *app) tellTo(c *server.Client, t server.Telling, asJSON bool) error {
 	data, err := c.Tell(a.ctx, t)
-	came, err := answered[turnout](data, err)
+	came, err := answered[voiceChange](data, err)
 	switch {
 	case err != nil && strings.Contains(err.Error(), speakers.ErrUnknown.Error()):
 		return &verdict{notFound, err}
@@ -145,7 +145,7 @@ func (a *app) tellTo(c *server.Client, t server.Telling, asJSON bool) error {
 }
 
 type speakersName struct {
-	introduction
+	identityFlags
 	Voice string `arg:"" help:"Which voice, such as 3; see: earshot speakers."`
 	Who   string `arg:"" name:"name" help:"Whose it is."`
 	JSON  bool   `help:"Print what became otherwise as JSON."`
@@ -153,11 +153,11 @@ type speakersName struct {
 
 // Run says whose a voice is.
 func (n speakersName) Run(a *app) error {
-	return a.tell(n.introduction, server.Telling{Act: "name", Voices: []string{n.Voice}, Who: n.Who}, n.JSON)
+	return a.tell(n.identityFlags, server.Telling{Act: "name", Voices: []string{n.Voice}, Who: n.Who}, n.JSON)
 }
 
 type speakersMerge struct {
-	introduction
+	identityFlags
 	Voice string `arg:"" help:"One of the two, such as 3."`
 	Other string `arg:"" help:"The other one."`
 	JSON  bool   `help:"Print what became otherwise as JSON."`
@@ -165,32 +165,32 @@ type speakersMerge struct {
 
 // Run says that two voices are one.
 func (m speakersMerge) Run(a *app) error {
-	return a.tell(m.introduction, server.Telling{Act: "merge", Voices: []string{m.Voice, m.Other}}, m.JSON)
+	return a.tell(m.identityFlags, server.Telling{Act: "merge", Voices: []string{m.Voice, m.Other}}, m.JSON)
 }
 
 type speakersSplit struct {
-	introduction
+	identityFlags
 	Voice string `arg:"" help:"Which voice, such as 3, or the name of the person."`
 	JSON  bool   `help:"Print what became otherwise as JSON."`
 }
 
 // Run says that a voice is two people's.
 func (s speakersSplit) Run(a *app) error {
-	return a.tell(s.introduction, server.Telling{Act: "split", Voices: []string{s.Voice}}, s.JSON)
+	return a.tell(s.identityFlags, server.Telling{Act: "split", Voices: []string{s.Voice}}, s.JSON)
 }
 
 type speakersUndo struct {
-	introduction
+	identityFlags
 	JSON bool `help:"Print what became otherwise as JSON."`
 }
 
 // Run takes back the last change.
 func (u speakersUndo) Run(a *app) error {
-	return a.tell(u.introduction, server.Telling{Act: "undo"}, u.JSON)
+	return a.tell(u.identityFlags, server.Telling{Act: "undo"}, u.JSON)
 }
 
 type speakersForget struct {
-	introduction
+	identityFlags
 	Voice string `arg:"" help:"Which voice, such as 3, or the name of the person."`
 	Yes   bool   `help:"Do not ask whether it is meant."`
 	JSON  bool   `help:"Print what became otherwise as JSON."`
@@ -203,7 +203,7 @@ func (f speakersForget) Run(a *app) error {
 			return err
 		}
 	}
-	err := a.tell(f.introduction, server.Telling{Act: "forget", Voices: []string{f.Voice}}, f.JSON)
+	err := a.tell(f.identityFlags, server.Telling{Act: "forget", Voices: []string{f.Voice}}, f.JSON)
 	if !errors.Is(err, server.ErrNotRunning) {
 		return err
 	}
@@ -236,7 +236,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	case err != nil:
 		return err
 	case f.JSON:
-		return a.json(turnout{came, "the voice of " + people.Name(came.Was) + " is forgotten"})
+		return a.json(voiceChange{came, "the voice of " + people.Name(came.Was) + " is forgotten"})
 	}
 	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(came.Was)+" is forgotten."))
 	return err
@@ -260,7 +260,7 @@ func (a *app) agrees(question, flag string) error {
 }
 
 type speakersEnroll struct {
-	introduction
+	identityFlags
 	Who      string `arg:"" name:"name" help:"Whose voice it is."`
 	Voice    string `help:"One that was heard already, such as 3, instead of listening now." placeholder:"VOICE"`
 	Consents bool   `help:"They agree: do not ask."`
@@ -274,7 +274,7 @@ func (e speakersEnroll) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	c, _, err := a.visit(cfg, e.introduction, "", a.enterAs(""))
+	c, _, err := a.visit(cfg, e.identityFlags, "", a.enterAs(""))
 	if err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (a *app) hears(c *server.Client, name string, need time.Duration) (string, 
 	end := time.After(turnTime)
 	for {
 		data, err := c.Voices(a.ctx)
-		list, err := answered[[]singer](data, err)
+		list, err := answered[[]voiceInfo](data, err)
 		if err != nil {
 			return "", err
 		}
@@ -345,19 +345,19 @@ type listening struct {
 
 // step returns what is to be said of the voices as they are now, if it is another
 // thing than before, and the voice of which enough was heard since the first step.
-func (l *listening) step(list []singer) (line string, enough earshot.Handle) {
+func (l *listening) step(list []voiceInfo) (line string, enough earshot.Handle) {
 	if l.before == nil {
 		l.before = make(map[earshot.Handle]time.Duration)
 		for _, s := range list {
 			l.before[s.Handle] = s.Spoken
 		}
 	}
-	spoke := func(s singer) time.Duration { return s.Spoken - l.before[s.Handle] }
-	list = slices.DeleteFunc(slices.Clone(list), func(s singer) bool { return spoke(s) <= 0 })
+	spoke := func(s voiceInfo) time.Duration { return s.Spoken - l.before[s.Handle] }
+	list = slices.DeleteFunc(slices.Clone(list), func(s voiceInfo) bool { return spoke(s) <= 0 })
 	if len(list) == 0 {
 		return "", earshot.Handle{}
 	}
-	most := slices.MaxFunc(list, func(a, b singer) int { return int(spoke(a) - spoke(b)) })
+	most := slices.MaxFunc(list, func(a, b voiceInfo) int { return int(spoke(a) - spoke(b)) })
 	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.need).Seconds(), seconds(l.need))
 	if len(list) > 1 {
 		line += fmt.Sprintf(" (%s besides)", count(len(list)-1, "voice"))

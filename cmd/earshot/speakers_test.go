@@ -118,7 +118,7 @@ func TestSpeakers(t *testing.T) {
 
 	m.does(success, "voice 1  unknown", "speakers")
 	m.does(success, "voice 2  unknown", "speakers")
-	var list []singer
+	var list []voiceInfo
 	r := m.earshot(nil, "speakers", "list", "--json")
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 2 || strings.Contains(strings.ToLower(r.out), "print") {
 		t.Errorf("listed %s: %v", r.out, err)

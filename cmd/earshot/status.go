@@ -12,7 +12,7 @@ import (
 )
 
 type statusCommand struct {
-	introduction
+	identityFlags
 	JSON bool `help:"Print it as JSON."`
 }
 
@@ -22,7 +22,7 @@ func (c statusCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	_, s, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,9 @@ func (s status) print(w io.Writer, now time.Time) error {
 	return nil
 }
 
-// A lens is a camera as people and programs are told how it stands with it, without
+// A cameraInfo is a camera as people and programs are told how it stands with it, without
 // what it sees.
-type lens struct {
+type cameraInfo struct {
 	Camera string           `json:"camera"`
 	Source string           `json:"source"` // the device or the address, without secrets
 	Open   bool             `json:"open"`   // pictures are taken
@@ -93,13 +93,13 @@ type lens struct {
 }
 
 // lensOf returns what a sighting says of its camera alone.
-func lensOf(s sighting, open bool) lens {
-	return lens{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
+func lensOf(s cameraView, open bool) cameraInfo {
+	return cameraInfo{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
 }
 
 // text tells it to people at now.
-func (l lens) text(now time.Time) string {
-	s := sighting{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
+func (l cameraInfo) text(now time.Time) string {
+	s := cameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
 	if !l.Open {
 		return "○ " + s.text(now)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 type thinkCommand struct {
-	introduction
+	identityFlags
 	Room     earshot.RoomID `help:"In which room; without it, at the desk." placeholder:"ROOM"`
 	Question []string       `arg:"" optional:"" help:"What to think about; show, or nothing, shows what is thought, and stop ends it."`
 }
@@ -29,7 +29,7 @@ func (t thinkCommand) Run(a *app) error {
 	if text != "" && text != "stop" {
 		visit = a.comes
 	}
-	c, _, err := visit(cfg, t.introduction, t.Room, a.enterAs(a.speaker()))
+	c, _, err := visit(cfg, t.identityFlags, t.Room, a.enterAs(a.speaker()))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 type todayCommand struct {
-	introduction
+	identityFlags
 	Days int  `default:"1" help:"Of how many days, up to today, at most 92."`
 	JSON bool `help:"Print them as JSON, a day a line, by agent and engine."`
 }
@@ -50,7 +50,7 @@ func (c todayCommand) days(a *app) (days []usage.Day, why string, err error) {
 		return nil, "", &verdict{misused, errors.New("of an earshot elsewhere it can be asked what today has cost, and no other day\n  → ask there: earshot today --days " + fmt.Sprint(c.Days))}
 	}
 	now := time.Now()
-	_, s, err := a.visit(cfg, c.introduction, "", a.enterAs(""))
+	_, s, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err == nil && s.Today == nil {
 		return nil, "", errors.New("what the models cost is told to who operates this earshot")
 	}

@@ -69,7 +69,7 @@ func (c tokenCreate) Run(a *app) error {
 // people returns who exists, whether or not earshot runs or ever ran.
 func (a *app) people(cfg *config.Config) (*participants.Registry, error) {
 	handle, user := self()
-	c := census{Config: cfg, account: handle, name: user}
+	c := registryBuilder{Config: cfg, account: handle, name: user}
 	archive, err := store.OpenReader(a.ctx, cfg.Store.Directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c.registry(a.ctx, nil)

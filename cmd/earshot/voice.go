@@ -50,18 +50,18 @@ var phrases = []string{"stop talking", "be quiet", "stop it"}
 // itself, but in tests, which are in a hurry.
 var restarts supervise.Config
 
-// A larynx is what the house hears and speaks with: a sound card, and two sections that
+// A speechIO is what the house hears and speaks with: a sound card, and two sections that
 // use it.
-type larynx struct {
+type speechIO struct {
 	*daemon
 	card  *sound.Card
 	looks func(context.Context) sounding
 }
 
-// larynx gives the house ears and a mouth, as far as they are wanted and can be there: a
+// openSpeechIO gives the house ears and a mouth, as far as they are wanted and can be there: a
 // device that is missing may still come.
-func (d *daemon) larynx(ctx context.Context) (findings []finding) {
-	l := &larynx{daemon: d, card: sound.New(dial(d.log, soundHelper), d.log)}
+func (d *daemon) openSpeechIO(ctx context.Context) (findings []finding) {
+	l := &speechIO{daemon: d, card: sound.New(dial(d.log, soundHelper), d.log)}
 	look := func(ctx context.Context) sounding {
 		if c := d.config(); !c.Providers.Microphone.Enabled && !c.Outlets.Loudspeaker.Enabled {
 			return sounding{}
@@ -73,7 +73,7 @@ func (d *daemon) larynx(ctx context.Context) (findings []finding) {
 	var mic atomic.Pointer[microphone.Provider]
 	for _, s := range []*section{
 		{name: theCard, make: l.wire},
-		{name: theMicrophone, make: func(ctx context.Context) assembly { return l.ears(ctx, &mic) }, rests: func(ctx context.Context) { d.unheard(ctx, mic.Load()) }},
+		{name: theMicrophone, make: func(ctx context.Context) sectionBuild { return l.ears(ctx, &mic) }, rests: func(ctx context.Context) { d.unheard(ctx, mic.Load()) }},
 		{name: theLoudspeaker, make: l.mouth, rests: func(ctx context.Context) { wait(ctx, longestSpeech, d.desk.Still) }},
 	} {
 		findings = append(findings, d.install(ctx, s)...)
@@ -93,22 +93,22 @@ const (
 )
 
 // wire returns the sound card, which goes on as long as anything needs it.
-func (l *larynx) wire(ctx context.Context) assembly {
+func (l *speechIO) wire(ctx context.Context) sectionBuild {
 	looks := l.looks(ctx)
 	if looks.none() {
-		return assembly{}
+		return sectionBuild{}
 	}
-	return assembly{parts: []part{{name: "sound card", as: theCard, run: l.card.Run, lost: !looks.card}}}
+	return sectionBuild{parts: []part{{name: "sound card", as: theCard, run: l.card.Run, lost: !looks.card}}}
 }
 
 // mouth returns what speaks.
-func (l *larynx) mouth(ctx context.Context) assembly {
+func (l *speechIO) mouth(ctx context.Context) sectionBuild {
 	cfg := l.config()
 	if !cfg.Outlets.Loudspeaker.Enabled {
-		return assembly{}
+		return sectionBuild{}
 	}
 	looks := l.looks(ctx)
-	is := assembly{findings: []finding{looks.mouth}}
+	is := sectionBuild{findings: []finding{looks.mouth}}
 	if !looks.speaks {
 		return is
 	}
@@ -133,13 +133,13 @@ func (l *larynx) mouth(ctx context.Context) assembly {
 }
 
 // ears returns what hears; mic is the one of them that listens now.
-func (l *larynx) ears(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) assembly {
+func (l *speechIO) ears(ctx context.Context, mic *atomic.Pointer[microphone.Provider]) sectionBuild {
 	cfg := l.config()
 	if !cfg.Providers.Microphone.Enabled {
-		return assembly{begins: func() { mic.Store(nil) }}
+		return sectionBuild{begins: func() { mic.Store(nil) }}
 	}
 	looks := l.looks(ctx)
-	is := assembly{findings: []finding{looks.ears}, begins: func() { mic.Store(nil) }}
+	is := sectionBuild{findings: []finding{looks.ears}, begins: func() { mic.Store(nil) }}
 	if !looks.hears {
 		return is
 	}
@@ -256,7 +256,7 @@ func (a *app) senses(d *daemon, voice bool) []finding {
 	if !voice {
 		return nil
 	}
-	findings := d.larynx(a.ctx)
+	findings := d.openSpeechIO(a.ctx)
 	for _, f := range findings {
 		if !f.Works {
 			d.shows(f.notice())

@@ -10,7 +10,7 @@ import (
 )
 
 type whoCommand struct {
-	introduction
+	identityFlags
 	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
 	JSON bool           `help:"Print it as JSON."`
 }
@@ -21,7 +21,7 @@ func (w whoCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, s, err := a.visit(cfg, w.introduction, w.Room, a.enterAs(""))
+	_, s, err := a.visit(cfg, w.identityFlags, w.Room, a.enterAs(""))
 	if err != nil {
 		return err
 	}

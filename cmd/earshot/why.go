@@ -88,7 +88,7 @@ func (w whyCommand) print(a *app, all []explain.Account, main string) error {
 }
 
 type contextCommand struct {
-	introduction
+	identityFlags
 	Room earshot.RoomID `help:"Which room; without it, the desk." placeholder:"ROOM"`
 	JSON bool           `help:"Print it as JSON, an entry a line."`
 }
@@ -99,7 +99,7 @@ func (c contextCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := a.visit(cfg, c.introduction, c.Room, a.enterAs(""))
+	client, _, err := a.visit(cfg, c.identityFlags, c.Room, a.enterAs(""))
 	if err != nil {
 		return err
 	}

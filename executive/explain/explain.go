@@ -115,7 +115,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 func matter(e earshot.Event, name func(earshot.ParticipantID) string) *Matter {
 	m := &Matter{ID: e.ID, Kind: e.Body.Kind(), By: name(e.Author), Private: e.Visibility.Scope == earshot.Private}
 	switch body := e.Body.(type) {
-	case earshot.Erased:
+	case earshot.Tombstone:
 		return nil
 	case earshot.Message:
 		m.Text = opening(body.Text)

@@ -71,7 +71,7 @@ func TestTell(t *testing.T) {
 			"Agent found “You have a deadline.”\n          I said it, because: ann asked for it"},
 		{"a finding that is not worth it", event("m", "agent", earshot.Finding{Text: "It is Monday."}), earshot.Note, []string{"nobody asked, and it is not worth saying"},
 			"Agent found “It is Monday.”\n          I noted it and said nothing, because: nobody asked, and it is not worth saying"},
-		{"something erased", event("m", "ann", earshot.Erased{Was: earshot.KindMessage}), earshot.Speak, []string{"it calls me by name"},
+		{"something erased", event("m", "ann", earshot.Tombstone{Was: earshot.KindMessage}), earshot.Speak, []string{"it calls me by name"},
 			"About something that is not there any more, or not for you to see:\n          I spoke, because: it calls me by name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func (a *Agenda) Apply(e earshot.Event) {
 			return
 		}
 		a.remove(body.Of)
-	case earshot.Erased:
+	case earshot.Tombstone:
 		a.remove(e.ID)
 	}
 }

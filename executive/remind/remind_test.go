@@ -74,7 +74,7 @@ func TestAgenda(t *testing.T) {
 	if got := show(a.Due(noon.Add(24*time.Hour), everybody)); got != "ann/1:a ann/2:d" {
 		t.Errorf("what is left is %s", got)
 	}
-	a.Apply(earshot.Event{ID: "a", Body: earshot.Erased{Was: earshot.KindReminder}})
+	a.Apply(earshot.Event{ID: "a", Body: earshot.Tombstone{Was: earshot.KindReminder}})
 	if theirs := a.Of("ann"); show(theirs) != "ann/2:d" || theirs[0].Text != "of d" {
 		t.Errorf("what was erased is still there: %s", show(theirs))
 	}

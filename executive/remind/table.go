@@ -46,7 +46,7 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 			return insert(ctx, tx, e)
 		}
 		return run(ctx, tx, `DELETE FROM reminders WHERE id = ?`, body.Of)
-	case earshot.Erased:
+	case earshot.Tombstone:
 		return run(ctx, tx, `DELETE FROM reminders WHERE sequence = ?`, e.Sequence)
 	}
 	return nil

@@ -74,7 +74,7 @@ func TestTheTableIsTheAgenda(t *testing.T) {
 			case step == "erase":
 				id := rapid.SampledFrom(pending).Draw(t, "which").Event.ID
 				_, err = s.Forget(t.Context(), store.Selection{Events: []earshot.EventID{id}}, nil)
-				agendas[room].Apply(earshot.Event{ID: id, Body: earshot.Erased{Was: earshot.KindReminder}})
+				agendas[room].Apply(earshot.Event{ID: id, Body: earshot.Tombstone{Was: earshot.KindReminder}})
 				journal = slices.DeleteFunc(journal, func(e earshot.Event) bool { return e.ID == id })
 			default:
 				o := over(earshot.Fired, string(rapid.SampledFrom(pending).Draw(t, "which").Event.ID))

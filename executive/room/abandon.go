@@ -10,7 +10,7 @@ import (
 // abandoning returns a channel that yields when somebody may have left a half-typed
 // line, nil if nobody types.
 func (r *Room) abandoning() <-chan time.Time {
-	at := r.stir.leaving()
+	at := r.activity.leaving()
 	if at.IsZero() {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (r *Room) abandoning() <-chan time.Time {
 // counts for no more than an empty one, until the next key.
 func (r *Room) abandons() {
 	now := r.cfg.Now()
-	r.stir.left(now, func(at terminal) {
+	r.activity.left(now, func(at terminal) {
 		r.heed(&interrupt.Signal{Kind: interrupt.Over, From: at.who, Via: at.via, Confidence: 1, At: now})
 		r.userIs(earshot.Event{From: at.who, At: now}, r.cfg.People.Resolve(at.who), "here")
 	})

@@ -13,9 +13,9 @@ import (
 	"earshot/participants/agents"
 )
 
-// An aim is which agents of the room something is for. It is fixed at ingress,
+// An addressees is which agents of the room something is for. It is fixed at ingress,
 // from who is here then.
-type aim struct {
+type addressees struct {
 	agents []earshot.ParticipantID // each answers
 
 	// What follows is told of what was written.
@@ -51,7 +51,7 @@ func (r *Room) directory() *conversation.Directory {
 
 // direct fixes to whom a text goes, which agents may see it, and what it is to
 // the agents of this room.
-func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) aim {
+func (r *Room) direct(e *earshot.Event, who participants.Participant, text earshot.Text) addressees {
 	names := r.directory()
 	d := names.Direct(text, who.ID)
 	sits := r.roster().Internal
@@ -87,24 +87,24 @@ func (r *Room) direct(e *earshot.Event, who participants.Participant, text earsh
 // aimed says what a text with direction d is to the agents, in a room with so
 // many people. A name that nobody has calls nobody, so that somebody who is
 // alone is answered, by the main agent; but not where the text is said to that name.
-func (r *Room) aimed(d conversation.Direction, people int) aim {
+func (r *Room) aimed(d conversation.Direction, people int) addressees {
 	all := r.agents()
 	called := r.sitting(d.To, all)
 	switch {
 	case d.All:
-		return aim{agents: ids(all), mine: true, named: true, why: Everybody}
+		return addressees{agents: ids(all), mine: true, named: true, why: Everybody}
 	case len(called) > 0:
-		return aim{agents: called, mine: true, named: true, why: Named, hint: r.elsewhere(d.To, all)}
+		return addressees{agents: called, mine: true, named: true, why: Named, hint: r.elsewhere(d.To, all)}
 	case len(d.To) > 0:
-		return aim{why: ToOthers, hint: sentences(r.away(d.To), r.elsewhere(d.To, all))}
+		return addressees{why: ToOthers, hint: sentences(r.away(d.To), r.elsewhere(d.To, all))}
 	case d.People:
-		return aim{why: ToOthers}
+		return addressees{why: ToOthers}
 	case d.Misses:
-		return aim{why: Misses}
+		return addressees{why: Misses}
 	case people > 1:
-		return aim{why: Elsewhere, lost: len(d.Former)+len(d.Unknown) == 0}
+		return addressees{why: Elsewhere, lost: len(d.Former)+len(d.Unknown) == 0}
 	}
-	return aim{agents: ids(all[:1]), mine: true, why: Alone}
+	return addressees{agents: ids(all[:1]), mine: true, why: Alone}
 }
 
 // sitting returns those of some who are among the agents of the room.
@@ -296,7 +296,7 @@ const maxHinted = 256
 // advise gives a sender the hint that there is for what they wrote, where they
 // wrote it. That nobody was called is said once a session: people who talk to
 // each other know it.
-func (r *Room) advise(e earshot.Event, a aim) {
+func (r *Room) advise(e earshot.Event, a addressees) {
 	hint := r.advice(a)
 	if hint == "" || e.Via == "" || a.hint == "" && !r.first(e.Via) {
 		return
@@ -311,7 +311,7 @@ func (r *Room) advise(e earshot.Event, a aim) {
 
 // advice tells the author of a message that it reaches nobody, or not everybody whom it calls.
 // It is empty if there is nothing to tell.
-func (r *Room) advice(a aim) string {
+func (r *Room) advice(a addressees) string {
 	if a.hint == "" && a.lost && r.is().Answers() && r.cfg.Settings().Enabled {
 		return "nobody was called, so nobody answers; begin with " + r.agents()[0].Name + ", and I do"
 	}

@@ -29,9 +29,9 @@ func (r *Room) CutAgain(c earshot.Interruption, from earshot.Handle) {
 
 // YieldAgain has the thought that is under way give way, as it did.
 func (r *Room) YieldAgain(c earshot.Interruption) {
-	r.yielding.Lock()
+	r.parkMu.Lock()
 	r.mind.Park(c)
-	r.yielding.Unlock()
+	r.parkMu.Unlock()
 	r.nudge()
 }
 

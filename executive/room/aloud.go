@@ -114,7 +114,7 @@ type mouth struct {
 	clock  func() time.Time
 	read   func(earshot.Clause) earshot.Clause // how the voice says a clause; may be nil
 	began  time.Time
-	stir   *stir
+	stir   *activity
 	starts []int  // where in the reply each clause begins
 	length int    // of the reply, as far as it was handed over
 	words  []word // of it, as they are spoken
@@ -141,7 +141,7 @@ func (r *Room) openAloud(ctx context.Context, o earshot.Outlet, opening earshot.
 // openMouth is openAloud; over says that it may be said while somebody speaks.
 func (r *Room) openMouth(ctx context.Context, o earshot.Outlet, opening earshot.Opening, heard func(earshot.Heard), over bool) (earshot.Speaking, error) {
 	a := &r.aloud
-	m := &mouth{of: a, clock: r.cfg.Now, began: r.cfg.Now(), stir: &r.stir, cut: make(chan struct{})}
+	m := &mouth{of: a, clock: r.cfg.Now, began: r.cfg.Now(), stir: &r.activity, cut: make(chan struct{})}
 	if r.cfg.Reader != nil {
 		m.read = r.cfg.Reader()
 	}

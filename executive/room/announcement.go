@@ -37,7 +37,7 @@ func (r *Room) notify(ctx context.Context) (q question, ok bool) {
 		seat: r.seats[0], message: e, aloud: true, protected: true, words: recorded,
 		ticket: r.floor.Ticket(), turn: earshot.TurnID(r.cfg.NewID()), visibility: e.Visibility, sources: []earshot.EventID{e.ID},
 	}
-	can := r.is().Answers() && slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*place).Audible)
+	can := r.is().Answers() && slices.ContainsFunc(r.outlets(q, r.cfg.Settings()), (*roomOutlet).Audible)
 	if can && !r.noticed.take(notices, r.cfg.Now()) {
 		return q, false
 	}

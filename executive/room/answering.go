@@ -91,7 +91,7 @@ func (r *Room) recalls(e earshot.Event) {
 // room is for that one, unless its words call somebody; what answers somebody else is
 // for them. A reply may be named by its turn, which is what an outlet knows of it; the
 // message then says which it is.
-func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a aim) aim {
+func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Message, who participants.Participant, a addressees) addressees {
 	if m.ReplyTo == "" {
 		return a
 	}
@@ -108,10 +108,10 @@ func (r *Room) answering(ctx context.Context, e *earshot.Event, m earshot.Messag
 			return a
 		}
 		e.To = []earshot.ParticipantID{by}
-		return aim{why: ToOthers, hint: a.hint}
+		return addressees{why: ToOthers, hint: a.hint}
 	}
 	e.To, e.Visibility.Agents = slices.Clone(agents), slices.Clone(agents)
-	return aim{agents: agents, mine: true, named: true, why: Replied, hint: a.hint}
+	return addressees{agents: agents, mine: true, named: true, why: Replied, hint: a.hint}
 }
 
 // wroteThat returns which event is called id, and who wrote it: a message, a reply, or

@@ -360,7 +360,7 @@ func TestAtAnyMoment(t *testing.T) {
 					if b.Turn != "" {
 						promised[b.Turn] = promise{b, e.Visibility}
 					}
-				case earshot.Erased:
+				case earshot.Tombstone:
 					if b.Was == earshot.KindReply {
 						erased++
 					}
@@ -375,7 +375,7 @@ func TestAtAnyMoment(t *testing.T) {
 						another = another || turn != b.Turn && o.Agent == p.Agent && o.visibility.Scope == p.visibility.Scope && o.About != p.About
 					}
 					for _, e := range c.journal.Events() { // also one that comes later, or is forgotten
-						if b, ok := e.Body.(earshot.Erased); ok {
+						if b, ok := e.Body.(earshot.Tombstone); ok {
 							another = another || b.Was == earshot.KindDecision
 						}
 						if o, ok := e.Body.(earshot.Decision); ok && o.Turn != "" {

@@ -30,24 +30,24 @@ func (r *Room) comesIn(e earshot.Event) {
 	if !is || s.What != earshot.PeopleChanged {
 		return
 	}
-	if a := r.regard.came; a != nil && s.People == 0 && a.event.From == e.From {
+	if a := r.attentionState.came; a != nil && s.People == 0 && a.event.From == e.From {
 		a.gone = true
 	}
-	if s.People <= s.Were || r.regard.came != nil && !r.regard.came.gone {
+	if s.People <= s.Were || r.attentionState.came != nil && !r.attentionState.came.gone {
 		return
 	}
-	r.regard.came = &arrival{event: e, absence: r.absence(e.At)}
+	r.attentionState.came = &arrival{event: e, absence: r.absence(e.At)}
 }
 
 // absence returns for how long nobody had been noticed before who comes at a time.
 func (r *Room) absence(at time.Time) (d time.Duration) {
-	r.gathering.does(func(c *presence.Company) { d = c.Absence(at) })
+	r.presence.does(func(c *presence.Company) { d = c.Absence(at) })
 	return d
 }
 
 // spokenTo notes that the agent has said something that was heard: whoever comes is spoken
 // to already.
-func (g *regard) spokenTo() {
+func (g *attentionState) spokenTo() {
 	if g.came != nil {
 		g.came.met = true
 	}
@@ -56,9 +56,9 @@ func (g *regard) spokenTo() {
 // greets returns the greeting that is said now, as a question without an asker. What is
 // decided is written down, that it waits once.
 func (r *Room) greets(ctx context.Context, since interrupt.Ticket) (question, bool) {
-	a := r.regard.came
+	a := r.attentionState.came
 	if a == nil || !r.answers() {
-		r.regard.came = nil
+		r.attentionState.came = nil
 		return question{}, false
 	}
 	set, s := r.cfg.Settings(), a.event.Body.(earshot.Sight)
@@ -87,14 +87,14 @@ func (r *Room) greets(ctx context.Context, since interrupt.Ticket) (question, bo
 		a.waits = true
 		r.sooner(attention.Again(facts))
 	case earshot.Speak:
-		r.regard.came = nil
+		r.attentionState.came = nil
 		r.spokeUp(facts.Now, a.event.Visibility)
 		if !r.modelWorks(q.seat) {
 			q.words = reflex.Greeting(facts.Now)
 		}
 		return q, true
 	default:
-		r.regard.came = nil
+		r.attentionState.came = nil
 	}
 	return question{}, false
 }

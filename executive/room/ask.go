@@ -23,12 +23,12 @@ var ErrNoModel = errors.New("no language model is set up")
 // belongs to the goroutine of the text, and to conclude once the turn is over.
 type asking struct {
 	req       *llm.Request
-	sieve     sieve
+	sieve     replyFilter
 	truncated bool        // the reply ended because it may not be longer
 	halved    bool        // the dialogue was too long for the model
 	model     llm.Service // that is asked, with the tools that it has
-	affair    *affair
-	pace      *pace // of the turn; nil for what is answered within one
+	affair    *toolRun
+	pace      *latencyTrace // of the turn; nil for what is answered within one
 
 	patience time.Duration // after which who waits is told that nothing has come yet; 0 is never
 	via      string        // where they are
@@ -60,12 +60,12 @@ func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, alo
 	v := q.message.Visibility
 	asked := &asking{
 		req:   r.request(set, q, a, aloud),
-		sieve: sieve{scrub: conversation.Scrubber{Own: q.seat.Name}, call: r.callback(q)},
+		sieve: replyFilter{scrub: conversation.EnvelopeFilter{Own: q.seat.Name}, call: r.callback(q)},
 		to:    r.worksFor(r.turns.Of(v), v),
 	}
-	p := r.part(q, a)
+	p := r.toolContext(q, a)
 	asked.model, q.seat.askers = p.loop(), p.askers
-	asked.affair = p.affair
+	asked.affair = p.toolRun
 	if q.want == reflex.See && q.gaze != nil {
 		p.taken = q.gaze.picture.At
 	}
@@ -112,9 +112,9 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		}, new(asking)
 	}
 	asked := r.asking(set, q, a, aloud)
-	asked.pace = q.pace
+	asked.pace = q.trace
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.labour.listens(asked.affair.dated(r.think(ctx, asked)))
+		return q.progress.listens(asked.affair.dated(r.think(ctx, asked)))
 	}, asked
 }
 

@@ -52,7 +52,7 @@ type scenario struct {
 	cut     bool                 // it has cut the agent off, by a command word
 	refuses bool                 // it says that the agent is not to speak
 	to      conversation.Address // of what was said aloud; empty for what was written
-	aim     aim                  // of what was written
+	aim     addressees           // of what was written
 }
 
 // sorry is how an agent asks back whom it has not understood.
@@ -133,7 +133,7 @@ func (r *Room) attend(e *entry, text earshot.Text) (decisions []earshot.Event) {
 func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 	s := r.scenario(e, by, text)
 	verdict, reasons := decide(s)
-	meant := r.amidOf(e.amid, by)
+	meant := r.amidOf(e.sideTalk, by)
 	verdict, reasons = meant.decides(verdict, reasons)
 	if mine := s.aim.mine || s.to.ForAgent(); verdict == earshot.Silent && by == r.seats[0] && !mine && !e.late {
 		verdict, reasons = r.overheard(e, reasons[0])
@@ -155,8 +155,8 @@ func (r *Room) decide(e *entry, by *seat, text earshot.Text) earshot.Event {
 		e.asks = append(e.asks, question{
 			seat: by, message: e.event, rank: rank(e), ticket: e.ticket, turn: kept.Turn, want: s.want,
 			askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: slices.Contains(reasons, attention.ToTheRoom),
-			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, amid: meant, words: words, asksBack: asksBack,
-			pace: r.paceOf(e),
+			chain: e.machine(), everybody: e.aim.why == Everybody, aloud: e.event.Body.Kind() == earshot.KindUtterance, follows: s.to == conversation.Following, again: e.again, sideTalk: meant, words: words, asksBack: asksBack,
+			trace: r.paceOf(e),
 		})
 	}
 	d := r.event(e.event.Visibility, kept)
@@ -172,7 +172,7 @@ func (r *Room) scenario(e *entry, by *seat, text earshot.Text) scenario {
 	}
 	_, s.refuses = attention.Refusal(text)
 	if e.aim.mine && !slices.Contains(e.aim.agents, by.ID) { // another agent is called
-		s.aim = aim{why: ToOthers}
+		s.aim = addressees{why: ToOthers}
 	}
 	if (e.to.ForAgent() || e.to == conversation.Mumbled) && !slices.Contains(e.aim.agents, by.ID) {
 		s.to = conversation.Aside

@@ -74,7 +74,7 @@ func (r *Room) showListening(ctx context.Context, in incoming, parts *sync.WaitG
 	r.listening.shown = now
 	ctx, r.listening.end = context.WithTimeout(ctx, backchannelLasts)
 	v := earshot.Visibility{Scope: earshot.Public}
-	for _, p := range slices.DeleteFunc(r.around(v), func(p *place) bool { return !p.Audible() }) {
+	for _, p := range slices.DeleteFunc(r.around(v), func(p *roomOutlet) bool { return !p.Audible() }) {
 		parts.Go(func() {
 			over := make(chan struct{})
 			speaking, err := r.openMouth(ctx, p.Outlet, earshot.Opening{Name: r.agents()[0].Name}, func(h earshot.Heard) {

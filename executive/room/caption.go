@@ -26,7 +26,7 @@ type captions struct {
 // A caption is one that is to be made.
 type caption struct {
 	about earshot.Event // the sight because of which
-	gaze  *gaze
+	gaze  *snapshotRequest
 }
 
 // describes notes that a camera has noticed something that is worth a description.
@@ -56,7 +56,7 @@ func (r *Room) caption(ctx context.Context) {
 		r.captions.next = nil
 		return
 	}
-	if types, voice := r.stir.about(now); types || voice || r.speaking() || len(r.pending) > 0 || ctx.Err() != nil {
+	if types, voice := r.activity.about(now); types || voice || r.speaking() || len(r.pending) > 0 || ctx.Err() != nil {
 		return
 	}
 	r.captions.next = nil

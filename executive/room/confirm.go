@@ -29,13 +29,13 @@ var (
 // holds has a call wait that others' words hold back, and shows it to who can confirm it,
 // where everybody who reads along may see what it says. Nothing waits that rests on what
 // was changed or forgotten while the turn went on.
-func (p *part) holds(ctx context.Context, h *tool.Held) {
+func (p *toolContext) holds(ctx context.Context, h *tool.Held) {
 	r := p.room
 	w := tool.Waiting{
 		Held: *h, Agent: p.who.ID, Question: p.question.message, Asked: slices.Clone(p.asked),
 		Rests: alsoRests(slices.Clone(p.question.sources), p.question.message.ID), Visibility: p.question.visibility,
 	}
-	_ = r.entrust(context.WithoutCancel(ctx), func(context.Context) {
+	_ = r.runOnOwner(context.WithoutCancel(ctx), func(context.Context) {
 		r.mu.Lock()
 		stands := r.live != nil && r.live.turn == p.turn && !r.live.moved
 		r.mu.Unlock()
@@ -64,7 +64,7 @@ func numbered(id earshot.EventID) string {
 }
 
 // reads reports whether somebody reads at a place, or perhaps does.
-func (r *Room) reads(p *place, who earshot.ParticipantID) bool {
+func (r *Room) reads(p *roomOutlet, who earshot.ParticipantID) bool {
 	here := p.around()
 	return here.Unknown || len(here.Members) == 0 || slices.ContainsFunc(here.Members, func(id earshot.ParticipantID) bool { return r.person(id) == who })
 }
@@ -79,7 +79,7 @@ func (r *Room) offer(w tool.Waiting) string {
 // confirm answers /confirm: what waits for who asks, or has one of them done.
 func (r *Room) confirm(ctx context.Context, c command.Call) (answer string, err error) {
 	number := strings.TrimSpace(string(c.Args))
-	lost := r.entrust(ctx, func(ctx context.Context) {
+	lost := r.runOnOwner(ctx, func(ctx context.Context) {
 		theirs := r.held.Of(r.cfg.Now(), c.By, c.Audience)
 		if number == "" {
 			answer = r.offers(theirs)

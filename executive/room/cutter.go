@@ -54,7 +54,7 @@ func (r *Room) keepsCut(in incoming) {
 		return
 	}
 	in.event = r.uttered(in.event)
-	in.to, in.aim, in.amid, in.before, in.held = conversation.Unsure, aim{}, amid{}, "", false
+	in.to, in.aim, in.sideTalk, in.before, in.held = conversation.Unsure, addressees{}, sideTalk{}, "", false
 	in.signal = sent(in.event)
 	en, first, err := r.reserve(in)
 	if err != nil {

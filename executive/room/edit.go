@@ -141,7 +141,7 @@ var fields = map[string]scene.Field{"notes": scene.Notes, "user_state": scene.Us
 
 // edit is what an agent changes of what is known, for those who may see what it says
 // there.
-func (p *part) edit(ctx context.Context, s tool.Scope, c tool.Change) (earshot.Text, error) {
+func (p *toolContext) edit(ctx context.Context, s tool.Scope, c tool.Change) (earshot.Text, error) {
 	f := fields[c.Field]
 	view := p.room.scene.For(s.Audience).As(p.who.ID)
 	if c.Action == "add" {

@@ -164,7 +164,7 @@ func (r *Room) Holds(ctx context.Context, e earshot.Event) error {
 // is reports whether e may be the event of en, sent again: of what was off the
 // record or was deleted nobody knows.
 func (en *entry) is(e earshot.Event) bool {
-	if _, gone := en.event.Body.(earshot.Erased); gone || en.passes {
+	if _, gone := en.event.Body.(earshot.Tombstone); gone || en.passes {
 		return true
 	}
 	return en.event.From == e.From && en.event.Author == e.Author && en.event.Body.Kind() == e.Body.Kind()

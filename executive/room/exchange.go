@@ -39,7 +39,7 @@ type Staff interface {
 }
 
 // messages is the tool by which an agent asks another. Its description and its answers are what a model reads.
-func (p *part) messages() tool.Tool {
+func (p *toolContext) messages() tool.Tool {
 	type message struct {
 		Name    string `json:"name"`
 		Message string `json:"message"`
@@ -72,7 +72,7 @@ func (p *part) messages() tool.Tool {
 
 // colleague returns the agent that another means by a name, if it may message it.
 // What it is told otherwise lets its model do the right thing.
-func (p *part) colleague(name string) (agents.Record, error) {
+func (p *toolContext) colleague(name string) (agents.Record, error) {
 	r := p.room
 	who, known := r.find(strings.TrimPrefix(strings.TrimSpace(name), "@"))
 	i := slices.IndexFunc(r.agents(), func(a agents.Record) bool { return known && a.ID == who.ID })
@@ -98,7 +98,7 @@ func (p *part) colleague(name string) (agents.Record, error) {
 }
 
 // others says which agents there are to be asked.
-func (p *part) others() string {
+func (p *toolContext) others() string {
 	var names []string
 	for _, a := range p.room.agents() {
 		if a.ID != p.who.ID {
@@ -112,7 +112,7 @@ func (p *part) others() string {
 }
 
 // mayAsk says why no agent may be asked now, or nothing.
-func (p *part) mayAsk() error {
+func (p *toolContext) mayAsk() error {
 	if p.depth >= mostDepth {
 		return tool.Refuse("you were asked by an agent that was asked by an agent, %d deep, and that is as deep as it goes; answer with what you know", mostDepth)
 	}
@@ -120,7 +120,7 @@ func (p *part) mayAsk() error {
 }
 
 // spend says why the agents of this conversation may say no more to each other.
-func (p *part) spend() error {
+func (p *toolContext) spend() error {
 	if err := p.room.spend(p.question.message.Visibility); err != nil {
 		return tool.Refuse("%w", err)
 	}
@@ -128,7 +128,7 @@ func (p *part) spend() error {
 }
 
 // delegates is the tool by which an agent gives a task to one that is made for it.
-func (p *part) delegates() tool.Tool {
+func (p *toolContext) delegates() tool.Tool {
 	type delegate struct {
 		Task string `json:"task"`
 	}
@@ -155,7 +155,7 @@ func (p *part) delegates() tool.Tool {
 }
 
 // delegate makes an agent for one task, and ends it afterwards.
-func (p *part) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
+func (p *toolContext) delegate(ctx context.Context, task earshot.Text) (tool.Answer, error) {
 	r := p.room
 	if p.question.visibility.Scope == earshot.Private {
 		return tool.Answer{}, tool.Refuse("this conversation is private, and nobody else may know of it; do it yourself")
@@ -182,7 +182,7 @@ func (p *part) delegate(ctx context.Context, task earshot.Text) (tool.Answer, er
 // ask has another agent answer a message, within the turn. Where it sits is found
 // when it is asked. Both messages are kept; of an answer that is cut off, what
 // was said until then.
-func (p *part) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat) (tool.Answer, error) {
+func (p *toolContext) ask(ctx context.Context, other agents.Record, text earshot.Text, seatOf func(*Room) *seat) (tool.Answer, error) {
 	asks := p.between(other.ID, earshot.Message{Text: text, Turn: p.turn})
 	within, is, leave := p.room.engage(ctx, other) // before anybody reads of it: a person who does goes first
 	defer leave()
@@ -215,7 +215,7 @@ func (p *part) ask(ctx context.Context, other agents.Record, text earshot.Text, 
 
 // between is a message from this agent to another. It is for the same people as
 // the turn, and of agents for these two.
-func (p *part) between(other earshot.ParticipantID, m earshot.Message) earshot.Event {
+func (p *toolContext) between(other earshot.ParticipantID, m earshot.Message) earshot.Event {
 	e := p.event(m)
 	e.To = []earshot.ParticipantID{other}
 	e.Visibility.Agents = []earshot.ParticipantID{p.who.ID, other}
@@ -231,9 +231,9 @@ func everybody(v earshot.Visibility) earshot.Visibility {
 var errGone = tool.Refuse("it is not here any more; do without it")
 
 // prepare gives the agent that is asked its part, and makes its prompt.
-func (p *part) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat) (to *part, asked *asking, err error) {
+func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Room) *seat) (to *toolContext, asked *asking, err error) {
 	r := p.room
-	bad := r.entrust(ctx, func(ctx context.Context) {
+	bad := r.runOnOwner(ctx, func(ctx context.Context) {
 		s := seatOf(r)
 		if s == nil {
 			err = errGone
@@ -249,13 +249,13 @@ func (p *part) prepare(ctx context.Context, asks earshot.Event, seatOf func(*Roo
 		q := &question{seat: s, message: asks, chain: true, turn: p.turn, visibility: asks.Visibility, askers: p.askers}
 		q.askers = r.askers(q) // others may have called it as well
 		r.sponsors.note(p.turn, q.askers)
-		to = &part{affair: p.affair, question: q, askers: q.askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
+		to = &toolContext{toolRun: p.toolRun, question: q, askers: q.askers, who: s.Record, home: s.Path, depth: p.depth + 1, audience: r.listeners(*q)}
 		if s.Kind.Below() {
 			to.home = p.home
 		}
 		asked = &asking{
 			req: r.request(r.cfg.Settings(), q, to.audience, false), model: to.loop(),
-			sieve: sieve{scrub: conversation.Scrubber{Own: s.Name}}, leaves: "I have nothing to say to that.",
+			sieve: replyFilter{scrub: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
 		}
 	})
 	return to, asked, errors.Join(err, bad)
@@ -288,7 +288,7 @@ func (r *Room) engage(ctx context.Context, other agents.Record) (_ context.Conte
 }
 
 // seated says where the one sits that is waited for.
-func (r *Room) seated(is *engaged, to *part) {
+func (r *Room) seated(is *engaged, to *toolContext) {
 	r.mu.Lock()
 	is.seat = to.question.seat
 	r.mu.Unlock()
@@ -297,7 +297,7 @@ func (r *Room) seated(is *engaged, to *part) {
 
 // answer returns what the agent says. An error says why it did not come to its
 // end, to the model of the one that asked.
-func (p *part) answer(ctx context.Context, asked *asking) (earshot.Text, error) {
+func (p *toolContext) answer(ctx context.Context, asked *asking) (earshot.Text, error) {
 	var said strings.Builder
 	err := p.room.listen(ctx, asked, &said)
 	switch {

@@ -25,7 +25,7 @@ func (r *Room) filler(q *question, set executive.Config) *turn.Filler {
 	if after <= 0 {
 		return nil
 	}
-	work, id := q.labour, q.turn
+	work, id := q.progress, q.turn
 	return &turn.Filler{
 		After: max(leastWait, r.ends(q.message).Add(after).Sub(r.cfg.Now())),
 		Sign: func() string {

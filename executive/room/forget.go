@@ -45,14 +45,14 @@ func (r *Room) rewords(e earshot.Event, b earshot.Revision) {
 			r.unanswered.messages[i] = reworded(m, b.Text, e)
 		}
 	}
-	if h := r.regard.hangs; h != nil && h.event.ID == b.Of {
+	if h := r.attentionState.hangs; h != nil && h.event.ID == b.Of {
 		now := *h // which others look at, as it was
 		now.event = reworded(h.event, b.Text, e)
-		r.regard.hangs = &now
+		r.attentionState.hangs = &now
 	}
-	for i, l := range r.regard.lines {
+	for i, l := range r.attentionState.lines {
 		if l.Event == b.Of {
-			r.regard.lines[i].Text = b.Text
+			r.attentionState.lines[i].Text = b.Text
 		}
 	}
 	r.mu.Lock()
@@ -108,22 +108,22 @@ func (r *Room) forget(ctx context.Context, by earshot.ParticipantID, gone ...ear
 	if l := r.answersNow(is); l != nil { // it was begun meanwhile, or ends already
 		l.end()
 	}
-	r.mind.Stop(by, func(q think.Question) bool { return is(q.ID) || r.muse.restsOn(q, is) })
-	if h := r.regard.hangs; h != nil && is(h.event.ID) {
-		r.regard.hangs = nil
+	r.mind.Stop(by, func(q think.Question) bool { return is(q.ID) || r.thinkHost.restsOn(q, is) })
+	if h := r.attentionState.hangs; h != nil && is(h.event.ID) {
+		r.attentionState.hangs = nil
 	}
-	for i, l := range r.regard.lines {
+	for i, l := range r.attentionState.lines {
 		if is(l.Event) {
-			r.regard.lines[i].Text = ""
+			r.attentionState.lines[i].Text = ""
 		}
 	}
-	r.regard.drop(func(f *found) bool { return is(f.event.ID) })
-	r.regard.shake(gone...)
+	r.attentionState.drop(func(f *pendingFinding) bool { return is(f.event.ID) })
+	r.attentionState.shake(gone...)
 	if r.head != nil {
 		r.head.Drop()
 	}
-	if c := r.regard.came; c != nil && is(c.event.ID) {
-		r.regard.came = nil
+	if c := r.attentionState.came; c != nil && is(c.event.ID) {
+		r.attentionState.came = nil
 	}
 	if c := r.captions.next; c != nil && is(c.about.ID) {
 		r.captions.next = nil
@@ -149,11 +149,11 @@ func (r *Room) forgotten(is func(earshot.EventID) bool, gone []earshot.EventID) 
 	defer r.mu.Unlock()
 	for id, en := range r.known {
 		if is(id) {
-			r.known[id] = en.as(earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Erased{Was: en.event.Body.Kind()}})
+			r.known[id] = en.as(earshot.Event{ID: id, At: en.event.At, Room: en.event.Room, Visibility: en.event.Visibility, Body: earshot.Tombstone{Was: en.event.Body.Kind()}})
 		}
 	}
 	for _, id := range gone {
-		r.agenda.Apply(earshot.Event{ID: id, Body: earshot.Erased{}})
+		r.agenda.Apply(earshot.Event{ID: id, Body: earshot.Tombstone{}})
 	}
 	r.sayings = slices.DeleteFunc(r.sayings, func(s saying) bool { return is(s.event) })
 	for from, said := range r.sentences {
@@ -193,7 +193,7 @@ func (h *history) forget(is func(earshot.EventID) bool) {
 }
 
 // restsOn reports whether a thought rests on any of some events.
-func (m *muse) restsOn(q think.Question, is func(earshot.EventID) bool) bool {
+func (m *thinkHost) restsOn(q think.Question, is func(earshot.EventID) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return is(q.About) || slices.ContainsFunc(m.restOf(q).sources, is)
@@ -204,7 +204,7 @@ func (m *muse) restsOn(q think.Question, is func(earshot.EventID) bool) bool {
 // A reply that is being said and rests on any of them is cut. It may be called from many
 // goroutines, and returns when that is done, or the room has closed.
 func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []earshot.ParticipantID) error {
-	return r.entrust(ctx, func(ctx context.Context) {
+	return r.runOnOwner(ctx, func(ctx context.Context) {
 		is := make(map[earshot.EventID]bool, len(gone))
 		for _, id := range gone {
 			is[id] = true
@@ -219,7 +219,7 @@ func (r *Room) Forget(ctx context.Context, gone []earshot.EventID, people []ears
 
 // Forgot writes down that so much of what happened here is forgotten.
 func (r *Room) Forgot(id earshot.EventID, events int, by earshot.ParticipantID) error {
-	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.Forgotten{Events: events})
+	e := r.event(earshot.Visibility{Scope: earshot.System}, earshot.ErasureRecord{Events: events})
 	e.ID, e.Author = id, by
 	_, err := r.enqueue(e, nil)
 	return err
@@ -251,7 +251,7 @@ func (r *Room) forgetPeople(people []earshot.ParticipantID) {
 	}
 	is := func(id earshot.ParticipantID) bool { return slices.Contains(people, id) }
 	r.drop(func(q question) bool { return is(q.message.Author) })
-	r.gathering.does(func(c *presence.Company) { c.Forget(people...) })
+	r.presence.does(func(c *presence.Company) { c.Forget(people...) })
 	r.scene.ForgetPeople(people...)
 	r.nearby.mu.Lock()
 	for _, id := range people {

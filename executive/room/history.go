@@ -47,7 +47,7 @@ type line struct {
 	// that turned out later.
 	aloud  bool
 	voice  earshot.Handle
-	whose  *earshot.Whose
+	whose  *earshot.Attribution
 	manner earshot.Text // what the model is told of how it sounded
 
 	answers  earshot.EventID      // the message that its author answers, as they say

@@ -52,8 +52,8 @@ func (r *Room) Hold(ctx context.Context, by earshot.ParticipantID) (release func
 
 // press is the beginning of a hold.
 func (r *Room) press(by earshot.ParticipantID) (en *entry, err error) {
-	r.moding.Lock()
-	defer r.moding.Unlock()
+	r.modeMu.Lock()
+	defer r.modeMu.Unlock()
 	if m := r.wished; strict[m] > strict[earshot.Muted] {
 		return nil, fmt.Errorf("the room is %s, which /resume ends", m)
 	}
@@ -69,8 +69,8 @@ func (r *Room) press(by earshot.ParticipantID) (en *entry, err error) {
 
 // letGo is its end.
 func (r *Room) letGo(by earshot.ParticipantID) {
-	r.moding.Lock()
-	defer r.moding.Unlock()
+	r.modeMu.Lock()
+	defer r.modeMu.Unlock()
 	if r.keys.held.Add(-1) > 0 || !r.keys.opened {
 		return
 	}
@@ -94,7 +94,7 @@ func (r *Room) finishes() {
 	case <-r.shut:
 		return
 	}
-	over, speaks := r.stir.speaks(r.cfg.Now())
+	over, speaks := r.activity.speaks(r.cfg.Now())
 	if !speaks {
 		return
 	}

@@ -68,7 +68,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 		}
 		return err
 	}
-	r.becoming.Lock()
+	r.identityMu.Lock()
 	left := moves(c.Event, c.By, false)
 	if len(waits) > 0 && c.By.Guest() { // what they are called is forgotten with their last terminal
 		_ = waits[0].wait(ctx) // it is asked again below
@@ -83,7 +83,7 @@ func (r *Room) become(ctx context.Context, c command.Call, session participants.
 	if len(waits) == announced {
 		r.greet(session, who)
 	}
-	r.becoming.Unlock()
+	r.identityMu.Unlock()
 	for _, en := range waits {
 		if err := en.wait(ctx); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (r *Room) greet(session participants.Session, who participants.Participant)
 // elsewhere, and if it comes out nowhere else it is cut.
 func (r *Room) seat(outlet string, old, now participants.Participant) {
 	r.mu.Lock()
-	var showings []*showing
+	var showings []*turnOutlet
 	if r.live != nil {
 		showings = r.showings
 	}
@@ -119,7 +119,7 @@ func (r *Room) seat(outlet string, old, now participants.Participant) {
 		}
 	}
 	r.mu.Unlock()
-	var shut []*showing
+	var shut []*turnOutlet
 	elsewhere := false
 	for _, s := range showings {
 		switch {

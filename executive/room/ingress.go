@@ -21,25 +21,25 @@ import (
 // An incoming event is one of which it is known who it is from, to whom it is,
 // and who may see it.
 type incoming struct {
-	event   earshot.Event
-	who     participants.Participant
-	to      conversation.Address // of what was said aloud: by what evidence it is for an agent
-	aim     aim                  // for which
-	heeded  bool                 // the agent may answer whoever it is from
-	strange bool                 // it is the first that was heard of a voice
-	own     bool                 // it is the voice of the agent, come back
-	late    bool                 // it was written so long ago that nobody waits for an answer
-	unlike  bool                 // it has a voice like none that is known
-	amid    amid                 // what it means to the work of the agent that it calls
-	signal  *interrupt.Signal    // nil if it can be none
-	came    time.Time            // when the room was told of it
+	event    earshot.Event
+	who      participants.Participant
+	to       conversation.Address // of what was said aloud: by what evidence it is for an agent
+	aim      addressees           // for which
+	heeded   bool                 // the agent may answer whoever it is from
+	strange  bool                 // it is the first that was heard of a voice
+	own      bool                 // it is the voice of the agent, come back
+	late     bool                 // it was written so long ago that nobody waits for an answer
+	unlike   bool                 // it has a voice like none that is known
+	sideTalk sideTalk             // what it means to the work of the agent that it calls
+	signal   *interrupt.Signal    // nil if it can be none
+	came     time.Time            // when the room was told of it
 
 	change change // what it does to a message that was let in before
 
 	before earshot.Text // what was said before it that it goes on with
 	held   bool         // it goes on with what was said before, as far as anybody can tell
 
-	foresight int64 // the number of that; see [Room.foresee]
+	foresight int64 // the number of that; see [Room.prepareReply]
 }
 
 // Admit lets an event in. For one that is kept it returns after the commit, or
@@ -68,7 +68,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 	}
 	settle := r.beginAdmission()
 	defer settle()
-	if r.stir.note(in.event, r.cfg.Now()) {
+	if r.activity.note(in.event, r.cfg.Now()) {
 		defer r.nudge() // something may have waited for that, or has to
 	}
 	r.gathers(in)
@@ -89,7 +89,7 @@ func (r *Room) Admit(ctx context.Context, e earshot.Event) error {
 				r.keepsCut(cut)
 			}
 		}
-		r.foresee(in)
+		r.prepareReply(in)
 		r.notePause(in)
 		return r.act(ctx, in.event, in.who)
 	}
@@ -225,11 +225,11 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 			}
 			in.aim.lost = in.aim.lost && in.heeded && !r.cuts(body.Text) // "stop" is done
 			if in.aim.why == Alone && body.ReplyTo == "" && len(body.Attachments) == 0 && r.murmurs(e, body.Text) {
-				e.To, in.aim = nil, aim{why: Murmured}
+				e.To, in.aim = nil, addressees{why: Murmured}
 			}
 		}
 		if in.heeded && !body.OwnWords { // which say nothing of what it is at
-			in.amid = r.amidst(e, in.who, in.aim.agents, body.Text)
+			in.sideTalk = r.amidst(e, in.who, in.aim.agents, body.Text)
 		}
 	case earshot.Utterance, earshot.Speech:
 		r.attribute(&e, &in)
@@ -244,18 +244,18 @@ func (r *Room) resolve(ctx context.Context, e earshot.Event) (in incoming, err e
 		switch u, ok := body.(earshot.Utterance); {
 		case !in.heeded || !in.to.ForAgent():
 		case ok:
-			in.amid = in.apart(r.amidst(e, in.who, in.aim.agents, u.Text))
+			in.sideTalk = in.apart(r.amidst(e, in.who, in.aim.agents, u.Text))
 		default:
-			in.amid = r.amidst(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
-			in.amid.begins = in.amid.is
+			in.sideTalk = r.amidst(e, in.who, in.aim.agents, "") // nobody knows yet what it will be
+			in.sideTalk.begins = in.sideTalk.is
 		}
 	}
 	in.event = e
 	if in.late = r.stale(e); in.late {
-		in.amid, in.signal = amid{}, sent(e)
+		in.sideTalk, in.signal = sideTalk{}, sent(e)
 		return in, nil
 	}
-	in.signal = in.holds(in.amid.signal(r.signal(in)))
+	in.signal = in.holds(in.sideTalk.signal(r.signal(in)))
 	return in, nil
 }
 
@@ -412,7 +412,7 @@ func (r *Room) murmurs(e earshot.Event, text earshot.Text) bool {
 	if live == nil || !together(live.message.Visibility, e.Visibility) || !conversation.MurmuredInWriting(text) {
 		return false
 	}
-	is := live.pace.watch.Progress()
+	is := live.trace.watch.Progress()
 	heard := string(earshot.Reply{Offered: is.Text, Heard: is.Heard}.Delivered())
 	end := strings.LastIndexAny(heard, ".!?…。！？")
 	return end < 0 || !strings.HasPrefix(heard[end:], "?") && !strings.HasPrefix(heard[end:], "？")

@@ -52,7 +52,7 @@ func (r *Room) take(ctx context.Context) {
 	r.waiting = nil
 	r.vacate()
 	r.mu.Unlock()
-	if r.seating() && r.cfg.Scenery != nil {
+	if r.syncSeats() && r.cfg.Scenery != nil {
 		_, _ = r.resync(ctx) // of what an agent may see
 	}
 	batch := r.fitting(r.owed(waiting))
@@ -126,11 +126,11 @@ func announces(e earshot.Event) bool { return e.Body.Kind() == earshot.KindPrese
 // know and the questions wait for a turn.
 func (r *Room) write(ctx context.Context, batch []*entry) error {
 	var events []earshot.Event
-	r.regard.routine = nil
+	r.attentionState.routine = nil
 	for _, e := range batch {
 		events = append(events, e.events...)
 		if r.byReflex(e) {
-			r.regard.routine = append(r.regard.routine, e.event.ID)
+			r.attentionState.routine = append(r.attentionState.routine, e.event.ID)
 		}
 	}
 	before := r.newest

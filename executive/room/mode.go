@@ -47,8 +47,8 @@ func (r *Room) SetMode(ctx context.Context, by earshot.ParticipantID, m earshot.
 // modeChange queues a change of the mode. In the journal the changes stand in
 // the order in which they were made, and the last one holds.
 func (r *Room) modeChange(e earshot.Event, m earshot.Mode) (*entry, error) {
-	r.moding.Lock()
-	defer r.moding.Unlock()
+	r.modeMu.Lock()
+	defer r.modeMu.Unlock()
 	return r.modeTo(e, m)
 }
 
@@ -75,8 +75,8 @@ func (r *Room) modeTo(e earshot.Event, m earshot.Mode) (*entry, error) {
 		if err != nil {
 			r.show(e) // it holds, and people must know
 		}
-		r.moding.Lock()
-		defer r.moding.Unlock()
+		r.modeMu.Lock()
+		defer r.modeMu.Unlock()
 		if wish == r.wishes {
 			r.switchTo(m)
 		}
@@ -134,8 +134,8 @@ func (r *Room) concerns(p participants.Participant) bool {
 
 // wants returns the mode that was asked for last. Opened says that a key has asked for it.
 func (r *Room) wants() (m earshot.Mode, opened bool) {
-	r.moding.Lock()
-	defer r.moding.Unlock()
+	r.modeMu.Lock()
+	defer r.modeMu.Unlock()
 	return r.wished, r.keys.opened
 }
 

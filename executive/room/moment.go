@@ -25,10 +25,10 @@ func (r *Room) grants(in incoming) {
 	if !aloud || !in.heeded || !in.to.ForAgent() || !r.asksForTime(u.Text) {
 		return
 	}
-	p, until := r.party(in.event), r.cfg.Now().Add(moment)
+	p, until := r.counterpart(in.event), r.cfg.Now().Add(moment)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, by := range []party{p, {by: in.event.From}} {
+	for _, by := range []counterpart{p, {by: in.event.From}} {
 		if t, ok := r.answered[by]; ok {
 			t.ended = until
 			r.answered[by] = t

@@ -30,14 +30,14 @@ func (r *Room) glimpse(e earshot.Event) {
 	default:
 		return
 	}
-	if p, _ := r.cfg.People.Get(e.Author); p.Type == participants.Internal || !overhears(e) || slices.Contains(r.regard.routine, e.ID) {
+	if p, _ := r.cfg.People.Get(e.Author); p.Type == participants.Internal || !overhears(e) || slices.Contains(r.attentionState.routine, e.ID) {
 		return
 	}
 	if g.Who == "" && e.Body.Kind() != earshot.KindSight { // eyes name nobody
 		g.Who = e.From.Provider + ":" + e.From.ID
 	}
-	r.regard.watch.Take(g)
-	r.regard.latest = e.ID
+	r.attentionState.watch.Take(g)
+	r.attentionState.latest = e.ID
 }
 
 // byReflex reports whether what came is done or answered without a model: a word of command,
@@ -73,8 +73,8 @@ const moments = 10 * time.Second
 // wondering returns a channel that yields when what has happened is to be weighed;
 // nil while nothing has.
 func (r *Room) wondering() <-chan time.Time {
-	r.regard.watch.Every = r.cfg.Settings().UpdateInterval.Duration()
-	if at := r.regard.watch.Next(); !at.IsZero() && r.wonders() {
+	r.attentionState.watch.Every = r.cfg.Settings().UpdateInterval.Duration()
+	if at := r.attentionState.watch.Next(); !at.IsZero() && r.wonders() {
 		return time.After(max(at.Sub(r.cfg.Now()), 0))
 	}
 	return nil
@@ -88,8 +88,8 @@ func (r *Room) wonders() bool {
 
 // weigh has the mind think about what has happened, if that is new enough.
 func (r *Room) weigh() {
-	if cause, worth := r.regard.watch.Weigh(r.cfg.Now()); worth {
-		r.wonder(cause, r.regard.latest, "")
-		r.regard.watch.Thinks()
+	if cause, worth := r.attentionState.watch.Weigh(r.cfg.Now()); worth {
+		r.wonder(cause, r.attentionState.latest, "")
+		r.attentionState.watch.Thinks()
 	}
 }

@@ -36,10 +36,10 @@ func ownWords(e *earshot.Event, who participants.Participant, args earshot.Text)
 
 // withOwnWords is the aim of what somebody asks with their own words alone: it is for the agents
 // that it calls, and for the main one if it calls none.
-func (r *Room) withOwnWords(e *earshot.Event, a aim) aim {
+func (r *Room) withOwnWords(e *earshot.Event, a addressees) addressees {
 	if !a.mine || a.why == Alone {
 		all := r.agents()
-		a = aim{agents: ids(all[:1]), mine: true, named: true, why: OwnWords}
+		a = addressees{agents: ids(all[:1]), mine: true, named: true, why: OwnWords}
 		e.To, e.Visibility.Agents = slices.Clone(a.agents), nil
 	}
 	return a

@@ -74,7 +74,7 @@ func (r *Room) considered(message earshot.EventID) bool {
 const meanwhile = "\nYou have begun to think about this beside the conversation, and what you find will be said later. Answer now in a sentence or two, with what you know already."
 
 // ponders is the tool by which an agent hands a question to its own thought.
-func (p *part) ponders() tool.Tool {
+func (p *toolContext) ponders() tool.Tool {
 	type ponder struct {
 		Question    string  `json:"question"`
 		Uncertainty float64 `json:"uncertainty"`
@@ -101,14 +101,14 @@ func (p *part) ponders() tool.Tool {
 			case given.Uncertainty < unsure:
 				return tool.Answer{}, tool.Refuse("you are sure enough; answer yourself")
 			}
-			return p.ponder(s, text)
+			return p.thinkLonger(s, text)
 		},
 	}
 }
 
-// ponder hands a question to the mind, within the circle of the conversation. The
+// thinkLonger hands a question to the mind, within the circle of the conversation. The
 // answer is said to who asked first.
-func (p *part) ponder(s tool.Scope, text earshot.Text) (tool.Answer, error) {
+func (p *toolContext) thinkLonger(s tool.Scope, text earshot.Text) (tool.Answer, error) {
 	if !p.room.thinks() {
 		return tool.Answer{}, tool.Refuse("nothing is thought about beside the conversation now; answer with what you know")
 	}

@@ -12,17 +12,17 @@ import (
 	"earshot/llm"
 )
 
-// A foresight is what an answer was prepared to.
-type foresight struct {
+// A preparedReply is what an answer was prepared to.
+type preparedReply struct {
 	from  earshot.Handle
 	began time.Time // the voice
 	at    time.Time // when it was prepared, which is what its prompt calls now
 }
 
-// foresee has an answer prepared to words that sound like all of it, and gives up
+// prepareReply has an answer prepared to words that sound like all of it, and gives up
 // what was prepared to others, or to a voice of which nothing came. Of several the
 // newest counts.
-func (r *Room) foresee(in incoming) {
+func (r *Room) prepareReply(in incoming) {
 	s, is := in.event.Body.(earshot.Speech)
 	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
@@ -64,8 +64,8 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 		seat: s, message: e, aloud: true, askers: alsoAsks(nil, in.asker()), visibility: e.Visibility,
 		chain: in.machine(), asOf: now, foreseen: true,
 	}
-	r.foresaw = foresight{e.From, e.At, now}
-	r.head.Begin(ctx, r.foretold(set, &q))
+	r.foresaw = preparedReply{e.From, e.At, now}
+	r.head.Begin(ctx, r.buildEarly(set, &q))
 	if r.foresights.Load() != in.foresight { // and who knew that gave it up before it had begun
 		r.head.Drop()
 	}
@@ -77,9 +77,9 @@ func answers(s scenario) bool {
 	return verdict == earshot.Speak && s.want == reflex.None
 }
 
-// foretold returns what the model will be asked for q, as if its message were on
+// buildEarly returns what the model will be asked for q, as if its message were on
 // record.
-func (r *Room) foretold(set executive.Config, q *question) *llm.Request {
+func (r *Room) buildEarly(set executive.Config, q *question) *llm.Request {
 	s := q.seat
 	had, foreign := s.history, s.foreign
 	defer func() { s.history, s.foreign = had, foreign }()
@@ -88,8 +88,8 @@ func (r *Room) foretold(set executive.Config, q *question) *llm.Request {
 		s.history.add(l)
 	}
 	a := r.listeners(*q)
-	req := r.request(set, q, a, slices.ContainsFunc(r.outlets(*q, set), (*place).Audible))
-	p := &part{affair: &affair{room: r}, question: q, askers: r.askers(q), who: s.Record, home: s.Path, audience: a}
+	req := r.request(set, q, a, slices.ContainsFunc(r.outlets(*q, set), (*roomOutlet).Audible))
+	p := &toolContext{toolRun: &toolRun{room: r}, question: q, askers: r.askers(q), who: s.Record, home: s.Path, audience: a}
 	return p.loop().Request(req)
 }
 

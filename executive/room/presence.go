@@ -28,8 +28,8 @@ func (r *Room) arrival(e earshot.Event, who participants.Participant, p earshot.
 	if who.ID == "" || who.ID == participants.Generic {
 		return nil, nil
 	}
-	r.arrivals.Lock()
-	defer r.arrivals.Unlock()
+	r.presenceMu.Lock()
+	defer r.presenceMu.Unlock()
 	if !r.count(who.Reader(), e, p) {
 		return nil, nil
 	}
@@ -61,8 +61,8 @@ func (r *Room) count(who earshot.ParticipantID, e earshot.Event, p earshot.Prese
 // settled returns a channel that yields when somebody who flapped may be
 // announced, nil if nobody does.
 func (r *Room) settled() <-chan time.Time {
-	r.arrivals.Lock()
-	defer r.arrivals.Unlock()
+	r.presenceMu.Lock()
+	defer r.presenceMu.Unlock()
 	at := r.comings.Next()
 	if at.IsZero() {
 		return nil
@@ -72,8 +72,8 @@ func (r *Room) settled() <-chan time.Time {
 
 // announce announces who has settled.
 func (r *Room) announce() {
-	r.arrivals.Lock()
-	defer r.arrivals.Unlock()
+	r.presenceMu.Lock()
+	defer r.presenceMu.Unlock()
 	for _, n := range r.comings.Steady(r.cfg.Now()) {
 		e := r.event(earshot.Visibility{Scope: earshot.System}, n.Presence)
 		e.Author = n.Who

@@ -25,9 +25,9 @@ type question struct {
 	turn    earshot.TurnID
 	want    reflex.Kind
 
-	amid   amid    // what it means to the work that was broken off for it
-	labour *labour // what its own turn is at
-	pace   *pace   // what is measured of it; nil before its turn of what nobody asked
+	sideTalk sideTalk      // what it means to the work that was broken off for it
+	progress *progress     // what its own turn is at
+	trace    *latencyTrace // what is measured of it; nil before its turn of what nobody asked
 
 	asOf     time.Time // what its prompt calls now; zero is when it is made
 	foreseen bool      // its message is still being said
@@ -39,7 +39,7 @@ type question struct {
 	again     bool // it was asked before the program ended
 	asksBack  bool // it was hardly understood, which the answer says
 
-	gaze *gaze // of a question about sight: what there was to see
+	gaze *snapshotRequest // of a question about sight: what there was to see
 
 	resumes earshot.Event // of a question for the rest of a reply that was cut off: that reply
 
@@ -53,7 +53,7 @@ type question struct {
 
 	// Of what the agent says unasked: the finding, whose words it says, or else that
 	// it answers what somebody asked the room.
-	found   *found
+	found   *pendingFinding
 	unasked bool
 	came    *arrival // or that it greets somebody
 
@@ -137,7 +137,7 @@ func (q *question) favour(other question) {
 // derives notes the same of what was found for it.
 func (q *question) derives(v earshot.Visibility, from []earshot.EventID) {
 	q.visibility = q.visibility.And(v)
-	q.pace.rests(q.visibility)
+	q.trace.rests(q.visibility)
 	for _, id := range from {
 		if !slices.Contains(q.sources, id) {
 			q.sources = append(q.sources, id)
@@ -163,14 +163,14 @@ func (q question) before(earlier question) bool {
 // around may see it. What was written is not answered aloud, unless that is
 // wanted, as a reminder is; and what is private never. What was said aloud is answered
 // in writing too, but for a chat beside a call.
-func (r *Room) outlets(q question, set executive.Config) []*place {
+func (r *Room) outlets(q question, set executive.Config) []*roomOutlet {
 	v := q.message.Visibility
 	places := r.around(v)
 	if v.Scope == earshot.Private || !q.aloud && !set.Speech.TypedAloud {
-		places = slices.DeleteFunc(places, (*place).Audible)
+		places = slices.DeleteFunc(places, (*roomOutlet).Audible)
 	}
-	if q.aloud && slices.ContainsFunc(places, (*place).Audible) {
-		places = slices.DeleteFunc(places, (*place).Written)
+	if q.aloud && slices.ContainsFunc(places, (*roomOutlet).Audible) {
+		places = slices.DeleteFunc(places, (*roomOutlet).Written)
 	}
 	return places
 }

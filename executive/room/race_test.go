@@ -314,7 +314,7 @@ func TestWhateverComesTogether(t *testing.T) {
 					}
 				case earshot.Reply:
 					turns[b.Turn] += 2
-				case earshot.Erased:
+				case earshot.Tombstone:
 					erased = true
 				}
 			}

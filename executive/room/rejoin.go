@@ -70,9 +70,9 @@ func (r *Room) silences(b earshot.Body) bool {
 
 // apart returns what in is to the work of an agent: where it goes on with the question
 // that is worked on, it is nothing apart from that.
-func (in *incoming) apart(a amid) amid {
+func (in *incoming) apart(a sideTalk) sideTalk {
 	if in.before != "" && (a.kind == midturn.Side || a.kind == midturn.Task || a.kind == midturn.Steer) {
-		return amid{}
+		return sideTalk{}
 	}
 	return a
 }
@@ -131,7 +131,7 @@ func (r *Room) premature(e ending) bool {
 	if e.reply.Outcome != earshot.Interrupted || e.reply.Delivered() != "" || !slices.Contains(s.parts, e.question.message.ID) {
 		return false
 	}
-	if l := e.question.labour; l != nil {
+	if l := e.question.progress; l != nil {
 		s.done = append(slices.Clip(s.done), l.work(r.cfg.Now()).Tools...)
 		r.sentences[from] = s
 	}

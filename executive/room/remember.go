@@ -54,7 +54,7 @@ func (r *Room) perceive(into *scene.Scene, e earshot.Event) {
 		saw(into, e, body)
 	case earshot.Edit:
 		into.Edit(e)
-	case earshot.Whose:
+	case earshot.Attribution:
 		into.Attribute(body.Of, body.Author)
 	case earshot.Finding:
 		into.Forget(body.Merges...)

@@ -37,19 +37,19 @@ var errNobodyReminds = errors.New("a reminder needs somebody whom it is for; say
 
 // Set implements [tool.Agenda]. A reminder is for the person whose question is
 // answered.
-func (p *part) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
+func (p *toolContext) Set(ctx context.Context, s tool.Scope, due time.Time, text earshot.Text) (remind.Reminder, error) {
 	return p.room.setReminder(ctx, s.Askers[0].ID, p.event(earshot.Reminder{Act: earshot.Created, Due: due, Text: oneLine(text)}))
 }
 
 // Reminders implements [tool.Agenda]: as far as those may know of them who are
 // answered.
-func (p *part) Reminders(s tool.Scope) []remind.Reminder {
+func (p *toolContext) Reminders(s tool.Scope) []remind.Reminder {
 	return p.room.reminders(s.Askers[0].ID, s.Audience)
 }
 
 // Cancel implements [tool.Agenda]. Where several people ask, nobody can tell which of
 // them means it.
-func (p *part) Cancel(ctx context.Context, s tool.Scope, n int) error {
+func (p *toolContext) Cancel(ctx context.Context, s tool.Scope, n int) error {
 	who := s.Askers[0]
 	if slices.ContainsFunc(s.Askers, func(other participants.Participant) bool { return other.ID != who.ID }) {
 		return tool.Refuse("several people ask at once, and a reminder is given up by the one whose it is; tell %s to write /remind cancel %d, or to ask again", who.Name, n)

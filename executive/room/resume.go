@@ -113,10 +113,10 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 	}
 	rest, last := reflex.Rest(reply)
 	asked := r.asking(set, q, a, aloud)
-	asked.pace, asked.continues = q.pace, true
+	asked.pace, asked.continues = q.trace, true
 	asked.sieve.said, asked.sieve.call = true, conversation.Callback{} // it is in the middle of a reply
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.labour.listens(func(yield func(string, error) bool) {
+		return q.progress.listens(func(yield func(string, error) bool) {
 			if rest != "" && !yield(rest, nil) {
 				return
 			}

@@ -68,7 +68,7 @@ func (r *Room) contextResync(ctx context.Context, c command.Call) (string, error
 	}
 	var differed bool
 	var failed error
-	if err := r.entrust(ctx, func(ctx context.Context) { differed, failed = r.resync(ctx) }); err != nil {
+	if err := r.runOnOwner(ctx, func(ctx context.Context) { differed, failed = r.resync(ctx) }); err != nil {
 		return "", err
 	}
 	switch {

@@ -172,7 +172,7 @@ func (r *Room) bars(e earshot.Event, of earshot.EventID) bool {
 		return en.barred
 	}
 	if _, back := e.Body.(earshot.Withdrawal); back && e.From.ID == "" {
-		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Erased{Was: earshot.KindMessage}}
+		gone := earshot.Event{ID: of, At: e.At, From: e.From, Room: r.cfg.ID, Body: earshot.Tombstone{Was: earshot.KindMessage}}
 		en := &entry{incoming: incoming{event: gone}, barred: true, done: make(chan struct{})}
 		close(en.done)
 		r.know(en)

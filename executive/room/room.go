@@ -148,7 +148,7 @@ type Config struct {
 	Recall func(ctx context.Context, agent earshot.ParticipantID) ([]earshot.Event, error)
 
 	// Order carries out what somebody orders of agents, and returns the one that it
-	// is about; see [agents.Book.Carry]. Who may not is refused. If nil, they can
+	// is about; see [agents.Directory.Carry]. Who may not is refused. If nil, they can
 	// only be listed.
 	Order func(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error)
 
@@ -216,32 +216,32 @@ type Config struct {
 
 // A Room is one room. Use [New].
 type Room struct {
-	cfg      Config
-	floor    *interrupt.Floor
-	scene    *scene.Scene
-	commands command.Table
-	mind     *think.Mind
-	muse     *muse
-	aloud    aloud
-	turns    conversation.Turns
-	names    atomic.Pointer[names]
-	present  atomic.Pointer[seated]
+	cfg       Config
+	floor     *interrupt.Floor
+	scene     *scene.Scene
+	commands  command.Table
+	mind      *think.Mind
+	thinkHost *thinkHost
+	aloud     aloud
+	turns     conversation.Turns
+	names     atomic.Pointer[names]
+	present   atomic.Pointer[seated]
 
-	moding sync.Mutex // held by who changes the mode
+	modeMu sync.Mutex // held by who changes the mode
 	wished earshot.Mode
 	wishes int
 	keys   keys
 
-	becoming   sync.Mutex // held by who becomes somebody else
-	arrivals   sync.Mutex // held by who comes or goes, until it is queued
-	yielding   sync.Mutex // held by who parks the mind, or looks whether it may go on
+	identityMu sync.Mutex // held by who becomes somebody else
+	presenceMu sync.Mutex // held by who comes or goes, until it is queued
+	parkMu     sync.Mutex // held by who parks the mind, or looks whether it may go on
 	admissions admissions
 	comings    participants.Announcer
 
-	wake    chan struct{} // something waits
-	ended   chan ending   // the live turn is over
-	errands chan errand   // what the owner does for the live turn
-	shut    chan struct{} // closed when the room is
+	wake    chan struct{}  // something waits
+	ended   chan ending    // the live turn is over
+	errands chan ownerCall // what the owner does for the live turn
+	shut    chan struct{}  // closed when the room is
 
 	head     *llm.HeadStart // before the model; nil if there is none
 	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
@@ -258,8 +258,8 @@ type Room struct {
 	vacant    chan struct{}              // closed when there is room for more; nil if nobody waits for that
 	known     map[earshot.EventID]*entry // by ID, so that one sent twice is one
 	recent    []earshot.EventID          // the keys of known, the oldest first
-	places    []*place
-	showings  []*showing // of the live turn, or the last one
+	places    []*roomOutlet
+	showings  []*turnOutlet // of the live turn, or the last one
 	quiet     bool
 	live      *live                     // the turn that is, or nil
 	asked     int                       // questions that wait for a turn
@@ -269,49 +269,49 @@ type Room struct {
 	outages   supervise.Outages         // what is told of them
 	leaving   bool                      // the program ends: no turn begins
 	lastSaid  saidLast
-	sentences map[earshot.Handle]sentence // what a voice has said to agents of late
-	answered  map[party]talk              // when somebody was last answered aloud
-	aside     remark                      // what was said to somebody else, last
-	listings  []listing                   // what was shown of what is going on, the newest last
-	hinted    map[string]bool             // sessions that have been told what is said once
+	sentences map[earshot.Handle]sentence  // what a voice has said to agents of late
+	answered  map[counterpart]lastExchange // when somebody was last answered aloud
+	aside     remark                       // what was said to somebody else, last
+	listings  []listing                    // what was shown of what is going on, the newest last
+	hinted    map[string]bool              // sessions that have been told what is said once
 	mode      earshot.Mode
 	moded     chan struct{}   // closed, and made new, when mode changes
 	dropped   int             // sounds that came although the room does not listen
 	late      []earshot.Event // of the house, which were not taken; Run keeps them
 	agenda    remind.Agenda
 	tried     map[earshot.EventID]time.Time // reminders of which nothing was heard, until when they wait
-	stir      stir
+	activity  activity
 	interims  interims
 	cutters   cuts
 	nearby    nearby
 	views     views
-	gathering gathering
+	presence  presenceState
 	sayings   []saying // what was said aloud, the newest last
 
-	turned tooks // how long the last turns took
+	turned latencies // how long the last turns took
 
 	captioning bool // a model describes a picture
 
 	pulse pulse // of what a snapshot shows
 
 	// What follows belongs to Run.
-	captions   captions
-	listening  listening
-	foresaw    foresight
-	regard     regard
-	consent    consent
-	pending    []question
-	strangers  []earshot.Event // in which voices were heard for the first time, of which nobody has been told
-	noticed    spending        // of notices
-	sponsors   sponsors
-	held       tool.Register              // calls that wait for somebody to confirm them
-	awaited    map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
-	unsaved    []earshot.Event
-	unreturned []lastWord // after which agents may have to hand over still; see [Room.resign]
-	unanswered unanswered // when the program began
-	stuck      bool       // the journal takes nothing
-	newest     int64      // sequence
-	began      int64      // that of the past
+	captions       captions
+	listening      listening
+	foresaw        preparedReply
+	attentionState attentionState
+	consent        consent
+	pending        []question
+	strangers      []earshot.Event // in which voices were heard for the first time, of which nobody has been told
+	noticed        spending        // of notices
+	sponsors       sponsors
+	held           tool.Register              // calls that wait for somebody to confirm them
+	awaited        map[earshot.EventID]string // messages to which something may come, with the outlet beside where they were written
+	unsaved        []earshot.Event
+	unreturned     []lastWord // after which agents may have to hand over still; see [Room.resign]
+	unanswered     unanswered // when the program began
+	stuck          bool       // the journal takes nothing
+	newest         int64      // sequence
+	began          int64      // that of the past
 
 	perceived int64 // events that the scene was given
 }
@@ -328,12 +328,12 @@ func New(cfg Config) *Room {
 		mode:      earshot.Live,
 		wished:    earshot.Live,
 		moded:     make(chan struct{}),
-		answered:  make(map[party]talk),
+		answered:  make(map[counterpart]lastExchange),
 		sentences: make(map[earshot.Handle]sentence),
 		hinted:    make(map[string]bool),
 		wake:      make(chan struct{}, 1),
 		ended:     make(chan ending, 1),
-		errands:   make(chan errand),
+		errands:   make(chan ownerCall),
 		shut:      make(chan struct{}),
 		foreseen:  make(chan incoming, 1),
 		pauses:    make(chan incoming, 1),
@@ -345,7 +345,7 @@ func New(cfg Config) *Room {
 	r.scene.Moved = r.pulse.beat
 	r.commands = r.table()
 	r.mind = r.newMind()
-	r.seating()
+	r.syncSeats()
 	r.goOn()
 	r.cfg.Past, r.cfg.Agenda = nil, remind.Agenda{} // which are not needed again
 	return r
@@ -383,8 +383,8 @@ func (r *Room) Run(ctx context.Context) error {
 			r.recovers(ctx)
 		case <-r.silenced():
 			r.falls()
-		case <-r.drowsy():
-			r.lull()
+		case <-r.nextSleep():
+			r.sleepIdle()
 		case <-r.impatient():
 			r.presses()
 		case <-r.tiring():
@@ -392,7 +392,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.reminding():
 		case <-r.reunited():
 		case <-r.regarding():
-			r.regard.again = time.Time{}
+			r.attentionState.again = time.Time{}
 		case <-r.wondering():
 			r.weigh()
 		case <-r.quietens():
@@ -423,9 +423,9 @@ func (r *Room) Leave() {
 	r.mu.Lock()
 	r.leaving = true
 	r.mu.Unlock()
-	r.yielding.Lock()
+	r.parkMu.Lock()
 	r.mind.Let(false)
-	r.yielding.Unlock()
+	r.parkMu.Unlock()
 	r.floor.Signal(&interrupt.Signal{
 		Kind: interrupt.Shutdown, From: earshot.Handle{Provider: "earshot", ID: "shutdown"}, Confidence: 1, At: r.cfg.Now(),
 	})

@@ -33,7 +33,7 @@ type seat struct {
 	sections   string // what its prompt says of who is there
 	sectionsOf circle
 
-	left remnant // of the dialogue, while it sleeps
+	left sleepingHistory // of the dialogue, while it sleeps
 }
 
 // A circle is what a seat's [seat.sections] are made of.
@@ -42,9 +42,9 @@ type circle struct {
 	tools  bool // the agent has some
 }
 
-// A remnant is what a seat that sleeps knows of its dialogue: which events it was
+// A sleepingHistory is what a seat that sleeps knows of its dialogue: which events it was
 // made of, and not what they say.
-type remnant struct {
+type sleepingHistory struct {
 	lines []earshot.EventID // in their order
 	said  []earshot.EventID
 	until int64 // the newest event that there was
@@ -158,7 +158,7 @@ func (s *seat) latest(a earshot.Audience) earshot.Event {
 
 // sleep frees the dialogue, and keeps what is needed to have it again.
 func (s *seat) sleep(newest int64) {
-	left := remnant{until: newest}
+	left := sleepingHistory{until: newest}
 	for _, l := range s.history.lines {
 		left.lines = append(left.lines, l.event)
 	}
@@ -209,7 +209,7 @@ func (s *seat) wake(events []earshot.Event, began int64, people *participants.Re
 	if fresh {
 		s.history.nobody()
 	}
-	s.left = remnant{}
+	s.left = sleepingHistory{}
 }
 
 // relearn remembers e if it is a reply of the agent's own, from before it can
@@ -247,10 +247,10 @@ func (r *Room) seatOf(agent earshot.ParticipantID) *seat {
 // up; its words stay.
 func (r *Room) Reseat() { r.nudge() }
 
-// seating gives a seat to everybody who has come to have one, and takes it from
+// syncSeats gives a seat to everybody who has come to have one, and takes it from
 // everybody who has none any more; those who are asked by another are listened to no
 // more then. It reports whether anybody came or went.
-func (r *Room) seating() (changed bool) {
+func (r *Room) syncSeats() (changed bool) {
 	var now []*seat
 	list := r.agents()
 	r.mu.Lock()
@@ -283,8 +283,8 @@ func (r *Room) seating() (changed bool) {
 	return changed
 }
 
-// rouse wakes a seat that sleeps.
-func (r *Room) rouse(ctx context.Context, s *seat) error {
+// wakeSeat wakes a seat that sleeps.
+func (r *Room) wakeSeat(ctx context.Context, s *seat) error {
 	if s.awake {
 		return nil
 	}
@@ -305,9 +305,9 @@ func (r *Room) awake(s *seat, is bool) {
 	s.awake = is
 }
 
-// drowsy returns a channel that yields when a seat may go to sleep, nil if none
+// nextSleep returns a channel that yields when a seat may go to sleep, nil if none
 // will.
-func (r *Room) drowsy() <-chan time.Time {
+func (r *Room) nextSleep() <-chan time.Time {
 	var first time.Time
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && (first.IsZero() || at.Before(first)) {
@@ -320,8 +320,8 @@ func (r *Room) drowsy() <-chan time.Time {
 	return time.After(first.Sub(r.cfg.Now()))
 }
 
-// lull puts to sleep to whom nothing has happened for a while.
-func (r *Room) lull() {
+// sleepIdle puts to sleep to whom nothing has happened for a while.
+func (r *Room) sleepIdle() {
 	for _, s := range r.seats {
 		if at, ok := r.sleeps(s); ok && !r.cfg.Now().Before(at) {
 			s.sleep(r.newest)

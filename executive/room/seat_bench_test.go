@@ -62,7 +62,7 @@ func manned(b *testing.B, n int) *Room {
 // fallAsleep wakes a seat and lets it sleep again, so that it has a past.
 func (r *Room) fallAsleep(b *testing.B, s *seat) {
 	b.Helper()
-	if err := r.rouse(b.Context(), s); err != nil {
+	if err := r.wakeSeat(b.Context(), s); err != nil {
 		b.Fatal(err)
 	}
 	s.sleep(256)
@@ -97,9 +97,9 @@ func BenchmarkIdle(b *testing.B) {
 	e := talkedOf("owner")[0]
 	b.ResetTimer()
 	for b.Loop() {
-		r.seating()
+		r.syncSeats()
 		r.remember(e)
-		_ = r.drowsy()
+		_ = r.nextSleep()
 	}
 	b.ReportMetric(each, "B/agent")
 	runtime.KeepAlive(without)

@@ -118,7 +118,7 @@ func (r *Room) Snapshot(a earshot.Audience) Snapshot {
 func (r *Room) partners(s *State, a earshot.Audience) {
 	for i, seat := range s.Agents {
 		s.Agents[i].Partner = r.turned.partner(seat.ID, a)
-		if l := r.live; l != nil && l.seat.ID == seat.ID && l.pace.shows(a) && l.message.Visibility.Allows(a) {
+		if l := r.live; l != nil && l.seat.ID == seat.ID && l.trace.shows(a) && l.message.Visibility.Allows(a) {
 			s.Agents[i].Partner = l.whom()
 		}
 	}
@@ -129,16 +129,16 @@ func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience)
 	if l == nil {
 		return g, false
 	}
-	is := l.pace.watch.Progress() // before it is asked who may see it: those get fewer meanwhile
-	if !l.visibility.Allows(a) || !l.pace.shows(a) {
+	is := l.trace.watch.Progress() // before it is asked who may see it: those get fewer meanwhile
+	if !l.visibility.Allows(a) || !l.trace.shows(a) {
 		return g, false
 	}
 	g = Growing{
-		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.pace.began,
+		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.trace.began,
 		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.visibility.Scope == earshot.Private,
 	}
-	if l.labour != nil {
-		g.Tool = l.labour.work(r.cfg.Now()).Using
+	if l.progress != nil {
+		g.Tool = l.progress.work(r.cfg.Now()).Using
 	}
 	return g, true
 }
@@ -148,7 +148,7 @@ func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience)
 func (r *Room) musings(a earshot.Audience) (all []Musing) {
 	agent := r.agents()[0].ID
 	for _, v := range r.mind.View() {
-		visibility := r.muse.seenBy(v.Question)
+		visibility := r.thinkHost.seenBy(v.Question)
 		if !v.Visibility.Allows(a) || !visibility.Allows(a) {
 			continue
 		}
@@ -168,7 +168,7 @@ func (r *Room) musings(a earshot.Audience) (all []Musing) {
 }
 
 // seenBy returns who may see all that a thought rests on by now.
-func (m *muse) seenBy(q think.Question) earshot.Visibility {
+func (m *thinkHost) seenBy(q think.Question) earshot.Visibility {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if rests := m.rests[q.ID]; rests != nil {
@@ -247,8 +247,8 @@ func (p *pulse) beat() {
 }
 
 // paceOf is where it is measured how long the answer to an entry takes.
-func (r *Room) paceOf(e *entry) *pace {
-	p := &pace{came: e.came, decided: r.cfg.Now()}
+func (r *Room) paceOf(e *entry) *latencyTrace {
+	p := &latencyTrace{came: e.came, decided: r.cfg.Now()}
 	if u, aloud := e.event.Body.(earshot.Utterance); aloud && u.Lasted > 0 {
 		p.said = r.ends(e.event)
 	}
@@ -258,11 +258,11 @@ func (r *Room) paceOf(e *entry) *pace {
 // paces notes that the turn of q begins.
 func (r *Room) paces(q *question) {
 	now := r.cfg.Now()
-	if q.pace == nil {
-		q.pace = &pace{came: now}
+	if q.trace == nil {
+		q.trace = &latencyTrace{came: now}
 	}
-	q.pace.began = now
-	q.pace.watch.Now, q.pace.watch.Moved = r.cfg.Now, r.pulse.beat
+	q.trace.began = now
+	q.trace.watch.Now, q.trace.watch.Moved = r.cfg.Now, r.pulse.beat
 }
 
 // tookTurn notes how long a turn took.

@@ -35,7 +35,7 @@ type live struct {
 
 // next begins a turn if a question waits and the floor is free.
 func (r *Room) next(ctx context.Context, turns *sync.WaitGroup) {
-	r.seating()
+	r.syncSeats()
 	r.resign(ctx)
 	r.resumes(ctx)
 	r.look(ctx)
@@ -106,7 +106,7 @@ func (r *Room) comes(q question) bool {
 	if cut == nil {
 		return false
 	}
-	if q.asked() && r.stir.says(cut.From, r.cfg.Now()) {
+	if q.asked() && r.activity.says(cut.From, r.cfg.Now()) {
 		return true
 	}
 	r.mu.Lock()
@@ -149,15 +149,15 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 	q.asOf = r.asOf(q)
 	r.paces(&q)
 	spec := r.spec(q, set)
-	q.labour = &labour{on: saidIn(q.message.Body), began: r.cfg.Now()}
+	q.progress = &progress{on: saidIn(q.message.Body), began: r.cfg.Now()}
 	var asked *asking
-	spec.Text, asked = r.text(set, &q, r.listeners(q), slices.ContainsFunc(places, (*place).Audible))
+	spec.Text, asked = r.text(set, &q, r.listeners(q), slices.ContainsFunc(places, (*roomOutlet).Audible))
 	if asked == nil {
-		q.labour = nil // it is over at once
+		q.progress = nil // it is over at once
 	}
-	q.pace.rests(q.visibility)
-	spec.Watch = &q.pace.watch
-	if asked != nil && q.asked() && slices.ContainsFunc(places, (*place).Audible) {
+	q.trace.rests(q.visibility)
+	spec.Watch = &q.trace.watch
+	if asked != nil && q.asked() && slices.ContainsFunc(places, (*roomOutlet).Audible) {
 		spec.Filler = r.filler(&q, set)
 	}
 	spec.Outlets = r.showing(places, q.visibility, sync.OnceFunc(func() { r.isHeard(q.message) }))
@@ -177,7 +177,7 @@ func (r *Room) begin(ctx context.Context, q question, turns *sync.WaitGroup) {
 // roused reports whether a seat is awake. That its dialogue cannot be read is told
 // once: an answer without it would be one by somebody who has forgotten all.
 func (r *Room) roused(ctx context.Context, s *seat) bool {
-	err := r.rouse(ctx, s)
+	err := r.wakeSeat(ctx, s)
 	r.mu.Lock()
 	_, ill := r.faults[memoryFault]
 	r.mu.Unlock()
@@ -212,10 +212,10 @@ func (r *Room) spec(q question, set executive.Config) turn.Spec {
 
 // showing makes some places the outlets of a turn. Heard is called when something
 // has come out of one.
-func (r *Room) showing(places []*place, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
-	var showings []*showing
+func (r *Room) showing(places []*roomOutlet, v earshot.Visibility, heard func()) (outlets []earshot.Outlet) {
+	var showings []*turnOutlet
 	for _, p := range places {
-		s := &showing{place: p, visibility: v, heard: heard}
+		s := &turnOutlet{roomOutlet: p, visibility: v, heard: heard}
 		showings, outlets = append(showings, s), append(outlets, s)
 	}
 	r.mu.Lock()
@@ -254,7 +254,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 	r.tookTurn(took{Latency: l, whom: e.question.whom(), visibility: done.Visibility})
 	r.saidUnasked(e.question, e.reply)
 	if e.reply.Delivered() != "" {
-		r.regard.spokenTo()
+		r.attentionState.spokenTo()
 	}
 	if e.asked != nil {
 		e.question.seat.foreign += e.asked.sieve.scrub.Foreign

@@ -83,7 +83,7 @@ func (r *Room) State(a earshot.Audience) State {
 // Busy reports whether anything is still to be kept, answered, said or thought. It is for
 // who performs a conversation, and not for those who are in it.
 func (r *Room) Busy() bool {
-	if types, _ := r.stir.about(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.thinks() {
+	if types, _ := r.activity.about(r.cfg.Now()); r.mind.Busy() || r.mind.Has(func(think.Question) bool { return true }) && !types && r.thinks() {
 		return true
 	}
 	r.mu.Lock()
@@ -117,7 +117,7 @@ func (r *Room) only(a earshot.Audience, id earshot.ParticipantID) bool {
 }
 
 // near reports whether everybody in a is around p, or anybody may be.
-func (p *place) near(a earshot.Audience) bool {
+func (p *roomOutlet) near(a earshot.Audience) bool {
 	here := p.around()
 	if here.Unknown || len(here.Members) == 0 {
 		return true

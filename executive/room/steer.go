@@ -24,13 +24,13 @@ const (
 	Thinks     = "so I think no more about what I was asked"
 )
 
-// An amid is what something means that is said to an agent while it works. The zero
+// A sideTalk is what something means that is said to an agent while it works. The zero
 // value is said while it does not.
-type amid struct {
+type sideTalk struct {
 	kind midturn.Kind
-	is   bool    // there is work
-	live *labour // of the turn; nil for nothing that goes on in one
-	seat *seat   // of the agent
+	is   bool      // there is work
+	live *progress // of the turn; nil for nothing that goes on in one
+	seat *seat     // of the agent
 
 	begins bool // it is still being said
 
@@ -39,7 +39,7 @@ type amid struct {
 }
 
 // goesOn reports whether the work goes on.
-func (a amid) goesOn() bool {
+func (a sideTalk) goesOn() bool {
 	return a.live != nil && (a.kind == midturn.Side || a.kind == midturn.Status || a.kind == midturn.Task)
 }
 
@@ -47,30 +47,30 @@ func (a amid) goesOn() bool {
 // answer. A turn that talks is cut by whoever talks to its agent, whatever they say;
 // one that works and says nothing meanwhile is not, unless it is meant, or waits for
 // another agent; and how far one is may be asked until the first word has come.
-func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) amid {
+func (r *Room) amidst(e earshot.Event, who participants.Participant, to []earshot.ParticipantID, text earshot.Text) sideTalk {
 	if who.Type.Machine() {
-		return amid{}
+		return sideTalk{}
 	}
 	live, agent, busy := r.labouring(e, to)
 	switch {
 	case !busy:
 		return r.whileThinking(e, to, text)
 	case live == nil:
-		return amid{}
+		return sideTalk{}
 	}
-	a := amid{is: true, live: live.labour, seat: live.seat}
-	a.kind = midturn.Classify(text, agent, live.labour.on)
-	works, spoken := live.labour.quiet()
+	a := sideTalk{is: true, live: live.progress, seat: live.seat}
+	a.kind = midturn.Classify(text, agent, live.progress.on)
+	works, spoken := live.progress.quiet()
 	if (a.kind == midturn.Side || a.kind == midturn.Task) && r.exchanges() {
-		return amid{} // a person goes before what agents have to say to each other
+		return sideTalk{} // a person goes before what agents have to say to each other
 	}
 	if (a.kind == midturn.Steer || a.kind == midturn.Instead) && !r.interrupts(e.From) {
-		return amid{} // nothing is broken off
+		return sideTalk{} // nothing is broken off
 	}
 	if works || !spoken && (a.kind == midturn.Status || a.kind == midturn.Stop) {
 		return a
 	}
-	return amid{}
+	return sideTalk{}
 }
 
 // exchanges reports whether the agent that has the floor waits for another one.
@@ -83,10 +83,10 @@ func (r *Room) exchanges() bool {
 // whileThinking is the same where nobody talks, and an agent thinks about what it
 // was asked in the same conversation. What has nothing to do with that is said to
 // somebody who has time.
-func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text earshot.Text) amid {
+func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text earshot.Text) sideTalk {
 	main := r.agents()[0]
 	if !slices.Contains(to, main.ID) {
-		return amid{}
+		return sideTalk{}
 	}
 	var about *think.View
 	for _, v := range r.mind.View() {
@@ -96,11 +96,11 @@ func (r *Room) whileThinking(e earshot.Event, to []earshot.ParticipantID, text e
 		}
 	}
 	if about == nil {
-		return amid{}
+		return sideTalk{}
 	}
-	a := amid{is: true, thought: about, kind: midturn.Classify(text, main.Name, about.Question.Text)}
+	a := sideTalk{is: true, thought: about, kind: midturn.Classify(text, main.Name, about.Question.Text)}
 	if a.kind == midturn.Side || a.kind == midturn.Task {
-		return amid{}
+		return sideTalk{}
 	}
 	return a
 }
@@ -111,22 +111,22 @@ func (r *Room) labouring(e earshot.Event, to []earshot.ParticipantID) (_ *live, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.live
-	if l == nil || l.labour == nil || !together(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
+	if l == nil || l.progress == nil || !together(l.message.Visibility, e.Visibility) || !slices.Contains(to, l.seat.ID) {
 		return nil, "", l != nil
 	}
 	return l, l.seat.Name, true
 }
 
 // amidOf returns what it means to the work of one agent.
-func (r *Room) amidOf(a amid, by *seat) amid {
+func (r *Room) amidOf(a sideTalk, by *seat) sideTalk {
 	if a.thought != nil && by == r.seats[0] || a.live != nil && a.seat == by {
 		return a
 	}
-	return amid{}
+	return sideTalk{}
 }
 
 // atOnce returns what an agent says at once to what concerns its thought, if it does.
-func (r *Room) atOnce(a amid) string {
+func (r *Room) atOnce(a sideTalk) string {
 	switch {
 	case a.thought == nil:
 	case a.kind == midturn.Status:
@@ -160,12 +160,12 @@ func (r *Room) thinksOf(v *think.View) midturn.Work {
 
 // redirects does to a thought what was said about it, once that is kept.
 func (r *Room) redirects(e *entry) {
-	v := e.amid.thought
+	v := e.sideTalk.thought
 	if v == nil {
 		return
 	}
 	is := func(q think.Question) bool { return q.ID == v.ID }
-	switch e.amid.kind {
+	switch e.sideTalk.kind {
 	case midturn.Stop, midturn.Instead:
 		r.mind.Stop(e.event.Author, is)
 	case midturn.Steer:
@@ -174,7 +174,7 @@ func (r *Room) redirects(e *entry) {
 }
 
 // signal returns what s is to the floor, given what is worked on.
-func (a amid) signal(s *interrupt.Signal) *interrupt.Signal {
+func (a sideTalk) signal(s *interrupt.Signal) *interrupt.Signal {
 	switch {
 	case s == nil || !a.is || a.thought != nil || s.Kind == interrupt.Command:
 	case a.begins:
@@ -190,7 +190,7 @@ func (a amid) signal(s *interrupt.Signal) *interrupt.Signal {
 }
 
 // decides returns what was decided about it, and why, given the work.
-func (a amid) decides(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
+func (a sideTalk) decides(v earshot.Verdict, reasons []string) (earshot.Verdict, []string) {
 	switch stops := slices.Contains(reasons, Commanded); {
 	case a.thought != nil && a.kind == midturn.Stop && (stops || v == earshot.Speak):
 		return earshot.Silent, []string{Commanded, Thinks}
@@ -230,7 +230,7 @@ func (r *Room) waitsMeanwhile() int {
 	if r.live == nil {
 		return -1
 	}
-	return slices.IndexFunc(r.pending, func(q question) bool { return q.amid.goesOn() && q.amid.live == r.live.labour })
+	return slices.IndexFunc(r.pending, func(q question) bool { return q.sideTalk.goesOn() && q.sideTalk.live == r.live.progress })
 }
 
 // presses gives the floor to who has waited long enough.
@@ -245,8 +245,8 @@ func (r *Room) presses() {
 	})
 	for i, waits := range r.pending {
 		r.pending[i].ticket = r.floor.Renew(waits.ticket, r.floor.Ticket())
-		if waits.amid.goesOn() {
-			r.pending[i].amid = amid{} // it goes on no more
+		if waits.sideTalk.goesOn() {
+			r.pending[i].sideTalk = sideTalk{} // it goes on no more
 		}
 	}
 }
@@ -254,14 +254,14 @@ func (r *Room) presses() {
 // reports tells whoever asked how far an agent is, where they asked; if they did so
 // aloud, where everybody reads. The work goes on.
 func (r *Room) reports(e *entry) {
-	if e.amid.kind != midturn.Status || e.amid.live == nil {
+	if e.sideTalk.kind != midturn.Status || e.sideTalk.live == nil {
 		return
 	}
 	who := ""
 	if len(r.agents()) > 1 {
-		who = e.amid.seat.Name
+		who = e.sideTalk.seat.Name
 	}
-	n := earshot.Notice{Text: e.amid.live.work(r.cfg.Now()).Report(who)}
+	n := earshot.Notice{Text: e.sideTalk.live.work(r.cfg.Now()).Report(who)}
 	if e.event.Via != "" {
 		r.tell(e.event.Via, n)
 		return
@@ -275,10 +275,10 @@ func (r *Room) reports(e *entry) {
 // anew tells the model that what was said last is how to go on with what was broken
 // off for it.
 func (q question) anew() string {
-	if q.amid.kind != midturn.Steer || q.amid.live == nil {
+	if q.sideTalk.kind != midturn.Steer || q.sideTalk.live == nil {
 		return ""
 	}
-	work := q.amid.live.work(q.message.At)
+	work := q.sideTalk.live.work(q.message.At)
 	used, done := work.Tools, ""
 	if work.Using != "" {
 		used = append(used, work.Using)

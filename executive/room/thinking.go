@@ -19,9 +19,9 @@ import (
 // newMind returns the mind of the room, which is that of its main agent. It asks
 // nothing before it runs.
 func (r *Room) newMind() *think.Mind {
-	r.muse = &muse{room: r, rests: make(map[earshot.EventID]*rest)}
+	r.thinkHost = &thinkHost{room: r, rests: make(map[earshot.EventID]*provenance)}
 	return &think.Mind{
-		Model: r.cfg.Model, House: r.muse,
+		Model: r.cfg.Model, House: r.thinkHost,
 		Settings: r.cfg.Settings, Now: r.cfg.Now, NewID: r.cfg.NewID, Log: r.cfg.Log,
 		Moved: r.pulse.beat,
 	}
@@ -50,9 +50,9 @@ func (r *Room) yield(in incoming) {
 	if in.signal != nil && in.signal.Kind != interrupt.Over { // which is what it was to the floor
 		by.Signal = in.signal.Kind.String()
 	}
-	r.yielding.Lock()
+	r.parkMu.Lock()
 	r.mind.Park(by)
-	r.yielding.Unlock()
+	r.parkMu.Unlock()
 	r.nudge()
 }
 
@@ -124,8 +124,8 @@ func (a *admissions) pending() bool {
 // mull lets the mind think if nobody wants the floor, and parks it otherwise. Who comes
 // to want it meanwhile has it parked afterwards.
 func (r *Room) mull() {
-	r.yielding.Lock()
-	defer r.yielding.Unlock()
+	r.parkMu.Lock()
+	defer r.parkMu.Unlock()
 	r.mind.Let(r.thinks())
 	by, taken := r.taken()
 	switch { // only now: an event that was noted before has parked the mind by then, or is found here
@@ -140,7 +140,7 @@ func (r *Room) mull() {
 // taken reports whether somebody has the floor or is about to want it, and who.
 func (r *Room) taken() (by earshot.Interruption, is bool) {
 	now := r.cfg.Now()
-	types, voice := r.stir.about(now)
+	types, voice := r.activity.about(now)
 	by = earshot.Interruption{Signal: interrupt.Ambient.String(), At: now}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,14 +165,14 @@ func (r *Room) quietens() <-chan time.Time {
 	if !r.mind.Held() && len(r.pending) == 0 || r.speaking() {
 		return nil
 	}
-	if _, voice := r.stir.about(r.cfg.Now()); !voice {
+	if _, voice := r.activity.about(r.cfg.Now()); !voice {
 		return nil
 	}
 	return time.After(fades)
 }
 
 // about reports whether somebody types at now, and whether somebody speaks.
-func (s *stir) about(now time.Time) (types, voice bool) {
+func (s *activity) about(now time.Time) (types, voice bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, at := range s.voices {
@@ -223,14 +223,14 @@ func (r *Room) resume(past []earshot.Event) {
 		if open[0].ID != id || !goesOn || is.Dropped || r.cfg.Now().Sub(last.At) > longestPause {
 			continue
 		}
-		r.muse.rests[id] = restOf(open)
+		r.thinkHost.rests[id] = restOf(open)
 		r.mind.Restore(r.questioned(open[0]), stretches(open), last.Sequence)
 	}
 }
 
 // restOf returns what the stretches of a thought rest on.
-func restOf(stretches []earshot.Event) *rest {
-	is := &rest{visibility: stretches[0].Visibility}
+func restOf(stretches []earshot.Event) *provenance {
+	is := &provenance{visibility: stretches[0].Visibility}
 	for _, e := range stretches {
 		is.visibility, is.at = is.visibility.And(e.Visibility), e.At
 		is.sources = alsoRests(alsoRests(is.sources, e.Sources...), e.ID)

@@ -12,20 +12,20 @@ import (
 	"earshot/participants/agents"
 )
 
-// An affair is what a turn does besides talking, with all the agents that have a
+// A toolRun is what a turn does besides talking, with all the agents that have a
 // part in it. It belongs to the goroutine of the text.
-type affair struct {
-	room   *Room
-	turn   earshot.TurnID
-	labour *labour
-	budget tool.Budget
-	taken  time.Time // the picture that what is said next rests on; zero if it rests on none, or its age was told
+type toolRun struct {
+	room     *Room
+	turn     earshot.TurnID
+	progress *progress
+	budget   tool.Budget
+	taken    time.Time // the picture that what is said next rests on; zero if it rests on none, or its age was told
 }
 
-// A part is what one agent does in a turn: in its own, or in that of an agent
+// A toolContext is what one agent does in a turn: in its own, or in that of an agent
 // which asked it.
-type part struct {
-	*affair
+type toolContext struct {
+	*toolRun
 	question *question // what it answers; rests on more by what is used
 	askers   []participants.Participant
 	asked    []participants.Participant // those of them who called for the answer; nobody in what another agent asked
@@ -35,19 +35,19 @@ type part struct {
 	depth    int // how many agents have asked one another
 }
 
-// part returns that of the agent whose turn it is, and notes in q who asks.
-func (r *Room) part(q *question, a earshot.Audience) *part {
+// toolContext returns that of the agent whose turn it is, and notes in q who asks.
+func (r *Room) toolContext(q *question, a earshot.Audience) *toolContext {
 	asked := r.callers(q)
 	q.askers = r.askers(q)
 	r.sponsors.note(q.turn, q.askers)
-	return &part{
-		affair:   &affair{room: r, turn: q.turn, labour: q.labour},
+	return &toolContext{
+		toolRun:  &toolRun{room: r, turn: q.turn, progress: q.progress},
 		question: q, askers: q.askers, asked: asked, who: q.seat.Record, home: q.seat.Path, audience: a,
 	}
 }
 
 // loop returns the model of the agent, with the tools that it may use.
-func (p *part) loop() *tool.Loop {
+func (p *toolContext) loop() *tool.Loop {
 	return &tool.Loop{Model: p.room.model(), Tools: p.tools(), Scope: p.scope(), Confirmed: p.question.confirmed, Used: p.used}
 }
 
@@ -64,7 +64,7 @@ func (r *Room) model() llm.Service {
 }
 
 // scope is for whom tools are used.
-func (p *part) scope() tool.Scope {
+func (p *toolContext) scope() tool.Scope {
 	return tool.Scope{
 		Agent: p.who.ID, Name: p.who.Name, Path: p.who.Path, Home: p.home, Room: p.room.cfg.ID, Turn: p.turn, About: p.question.message.ID,
 		Askers: p.askers, Asked: p.asked, Audience: p.audience, Visibility: p.question.visibility, Depth: p.depth, Budget: &p.budget,
@@ -74,7 +74,7 @@ func (p *part) scope() tool.Scope {
 
 // tools are all that there are, those of the room first. Who may have each used
 // is looked at when it is.
-func (p *part) tools() tool.Table {
+func (p *toolContext) tools() tool.Table {
 	r := p.room
 	if !r.cfg.Settings().Tools.Enabled {
 		return nil
@@ -90,16 +90,16 @@ func (p *part) tools() tool.Table {
 	if sights(r.cameras(r.cfg.Settings())) {
 		t = append(t, tool.Look(p.looksThrough))
 	}
-	return p.labour.watch(p.sober(append(t, r.cfg.Tools...)))
+	return p.progress.watch(p.sober(append(t, r.cfg.Tools...)))
 }
 
 // note keeps something in mind.
-func (p *part) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
+func (p *toolContext) note(ctx context.Context, _ tool.Scope, text earshot.Text) error {
 	return p.room.queued(ctx, p.event(earshot.Memo{Text: text}))
 }
 
 // event is something that the agent did, for those who may see what it rests on.
-func (p *part) event(body earshot.Body) earshot.Event {
+func (p *toolContext) event(body earshot.Body) earshot.Event {
 	e := p.room.event(p.question.visibility, body)
 	e.Author, e.Sources = p.who.ID, slices.Clone(p.question.sources)
 	if id := p.question.message.ID; !slices.Contains(e.Sources, id) {
@@ -137,7 +137,7 @@ func (r *Room) record(ctx context.Context, e earshot.Event) {
 
 // used writes down that a tool was used, and lets the answer rest on what came of
 // it.
-func (p *part) used(ctx context.Context, o tool.Outcome) {
+func (p *toolContext) used(ctx context.Context, o tool.Outcome) {
 	p.question.derives(o.Visibility, o.Sources)
 	p.room.restsOn(p.turn, o.Sources)
 	p.room.record(ctx, p.event(o.Use))
@@ -149,12 +149,12 @@ func (p *part) used(ctx context.Context, o tool.Outcome) {
 	}
 }
 
-// errand is something that the owner of the room does for somebody.
-type errand func(context.Context)
+// ownerCall is something that the owner of the room does for somebody.
+type ownerCall func(context.Context)
 
-// entrust has something done by the owner, and waits for it. Whoever is the owner
+// runOnOwner has something done by the owner, and waits for it. Whoever is the owner
 // would wait for ever.
-func (r *Room) entrust(ctx context.Context, do errand) error {
+func (r *Room) runOnOwner(ctx context.Context, do ownerCall) error {
 	done := make(chan struct{})
 	select {
 	case r.errands <- func(ctx context.Context) { defer close(done); do(ctx) }:

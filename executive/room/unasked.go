@@ -23,8 +23,8 @@ const (
 	maxWhispers = 32
 )
 
-// A found is a finding that may be said.
-type found struct {
+// A pendingFinding is a finding that may be said.
+type pendingFinding struct {
 	event   earshot.Event
 	whom    earshot.ParticipantID // who asked; empty if nobody did
 	asked   bool
@@ -38,20 +38,20 @@ type found struct {
 func (r *Room) minds(e earshot.Event) {
 	switch body := e.Body.(type) {
 	case earshot.Snooze:
-		r.regard.snoozed.note(mark{at: body.Until, visibility: e.Visibility})
+		r.attentionState.snoozed.note(mark{at: body.Until, visibility: e.Visibility})
 	case earshot.Finding:
 		r.finds(e, body)
 	case earshot.Decision:
-		r.regard.told(e, body)
+		r.attentionState.told(e, body)
 	case earshot.Reply:
 		if body.Delivered() != "" {
-			r.regard.heard(body.Turn)
+			r.attentionState.heard(body.Turn)
 		}
 	case earshot.Edit:
-		r.regard.shake(earshot.EventID(body.Item), r.madeBy(body, e.Visibility))
-	case earshot.Erased:
-		r.regard.drop(func(f *found) bool { return f.event.ID == e.ID })
-		r.regard.shake(e.ID)
+		r.attentionState.shake(earshot.EventID(body.Item), r.madeBy(body, e.Visibility))
+	case earshot.Tombstone:
+		r.attentionState.drop(func(f *pendingFinding) bool { return f.event.ID == e.ID })
+		r.attentionState.shake(e.ID)
 	}
 }
 
@@ -75,20 +75,20 @@ func (r *Room) finds(e earshot.Event, body earshot.Finding) {
 	if len(body.Merges) > 0 || !sees(e.Visibility, r.seats[0].ID) || r.scene.Denied(body.Text, e.Visibility) {
 		return
 	}
-	f := &found{event: e, asked: body.Answers != "" && !r.regard.answered.has(body.Answers, e.Visibility)}
+	f := &pendingFinding{event: e, asked: body.Answers != "" && !r.attentionState.answered.has(body.Answers, e.Visibility)}
 	if f.asked {
 		f.whom = r.asker(e, body.Answers)
-		r.regard.outdated(body.Answers, e.Visibility)
+		r.attentionState.outdated(body.Answers, e.Visibility)
 	}
-	r.regard.found = append(r.regard.found, f)
+	r.attentionState.found = append(r.attentionState.found, f)
 	r.sooner(r.cfg.Now())
-	r.regard.bound(maxFound, func(o *found) bool { return together(o.event.Visibility, e.Visibility) })
-	r.regard.bound(maxWhispers, func(o *found) bool { return o.event.Visibility.Scope == earshot.Private })
+	r.attentionState.bound(maxFound, func(o *pendingFinding) bool { return together(o.event.Visibility, e.Visibility) })
+	r.attentionState.bound(maxWhispers, func(o *pendingFinding) bool { return o.event.Visibility.Scope == earshot.Private })
 }
 
 // outdated notes that there is a newer answer to something than what waits, for all
 // whom that is for.
-func (g *regard) outdated(answers earshot.EventID, v earshot.Visibility) {
+func (g *attentionState) outdated(answers earshot.EventID, v earshot.Visibility) {
 	for _, f := range g.found {
 		f.gone = f.gone || f.answers() == answers && v.Reaches(f.event.Visibility)
 	}
@@ -96,7 +96,7 @@ func (g *regard) outdated(answers earshot.EventID, v earshot.Visibility) {
 
 // bound forgets the oldest of too many that are among some: first of what nobody waits
 // for.
-func (g *regard) bound(most int, among func(*found) bool) {
+func (g *attentionState) bound(most int, among func(*pendingFinding) bool) {
 	n := 0
 	for _, f := range g.found {
 		if among(f) {
@@ -104,7 +104,7 @@ func (g *regard) bound(most int, among func(*found) bool) {
 		}
 	}
 	for ; n > most; n-- {
-		i := slices.IndexFunc(g.found, func(f *found) bool { return among(f) && !f.asked })
+		i := slices.IndexFunc(g.found, func(f *pendingFinding) bool { return among(f) && !f.asked })
 		if i < 0 {
 			i = slices.IndexFunc(g.found, among)
 		}
@@ -113,8 +113,8 @@ func (g *regard) bound(most int, among func(*found) bool) {
 }
 
 // heard notes that what a turn was to say was heard. What it answers is answered.
-func (g *regard) heard(turn earshot.TurnID) {
-	i := slices.IndexFunc(g.found, func(f *found) bool { return f.turn != "" && f.turn == turn })
+func (g *attentionState) heard(turn earshot.TurnID) {
+	i := slices.IndexFunc(g.found, func(f *pendingFinding) bool { return f.turn != "" && f.turn == turn })
 	if i < 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (g *regard) heard(turn earshot.TurnID) {
 }
 
 // answers returns what f answers, if it answers anything.
-func (f *found) answers() earshot.EventID { return f.event.Body.(earshot.Finding).Answers }
+func (f *pendingFinding) answers() earshot.EventID { return f.event.Body.(earshot.Finding).Answers }
 
 // asker returns who waits for a finding that answers something: whom it is addressed
 // to, or else the author of what it answers.
@@ -145,17 +145,17 @@ func (r *Room) asker(e earshot.Event, answers earshot.EventID) earshot.Participa
 }
 
 // told takes in what was decided, also before the program began.
-func (g *regard) told(e earshot.Event, d earshot.Decision) {
+func (g *attentionState) told(e earshot.Event, d earshot.Decision) {
 	for _, f := range g.found {
 		if f.event.ID == d.About {
 			f.verdict, f.turn = d.Verdict, d.Turn
 		}
 	}
-	g.drop(func(f *found) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
+	g.drop(func(f *pendingFinding) bool { return f.verdict == earshot.Silent || f.verdict == earshot.Note })
 }
 
 // shake notes that something is no longer as it was: findings, or what they may rest on.
-func (g *regard) shake(events ...earshot.EventID) {
+func (g *attentionState) shake(events ...earshot.EventID) {
 	for _, f := range g.found {
 		f.gone = f.gone || slices.ContainsFunc(events, func(id earshot.EventID) bool {
 			return id != "" && (id == f.event.ID || slices.Contains(f.event.Sources, id))
@@ -163,7 +163,9 @@ func (g *regard) shake(events ...earshot.EventID) {
 	}
 }
 
-func (g *regard) drop(fits func(*found) bool) { g.found = slices.DeleteFunc(g.found, fits) }
+func (g *attentionState) drop(fits func(*pendingFinding) bool) {
+	g.found = slices.DeleteFunc(g.found, fits)
+}
 
 // speakUp returns the finding that is said now, as a question without an asker. What
 // is decided about the others is written down once, unless it changes.
@@ -171,7 +173,7 @@ func (r *Room) speakUp(ctx context.Context, since interrupt.Ticket) (question, b
 	if !r.answers() {
 		return question{}, false
 	}
-	for _, f := range slices.Clone(r.regard.found) {
+	for _, f := range slices.Clone(r.attentionState.found) {
 		now := r.cfg.Now()
 		if f.tried.After(now) {
 			r.sooner(f.tried)
@@ -203,7 +205,7 @@ func (r *Room) speakUp(ctx context.Context, since interrupt.Ticket) (question, b
 }
 
 // weighed returns a finding as it is decided about.
-func (r *Room) weighed(f *found, now time.Time) *attention.Finding {
+func (r *Room) weighed(f *pendingFinding, now time.Time) *attention.Finding {
 	is := f.event.Body.(earshot.Finding)
 	return &attention.Finding{
 		Asked: f.asked, Worth: is.Worth, Confidence: is.Confidence,
@@ -220,7 +222,7 @@ func (r *Room) used(e earshot.Event) bool {
 }
 
 // saying returns the turn by which a finding is said, in its own words.
-func (r *Room) saying(f *found, since interrupt.Ticket) question {
+func (r *Room) saying(f *pendingFinding, since interrupt.Ticket) question {
 	return question{
 		seat: r.seats[0], message: f.event, ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
 		aloud: true, found: f, words: string(f.event.Body.(earshot.Finding).Text), visibility: f.event.Visibility,
@@ -231,7 +233,7 @@ func (r *Room) saying(f *found, since interrupt.Ticket) question {
 // just now, also one that was cut before it began. What nobody heard is tried again later.
 func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	if (q.found != nil || q.unasked || q.came != nil) && stopped(reply) {
-		r.regard.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
+		r.attentionState.toldNo.note(mark{at: r.cfg.Now(), visibility: q.visibility})
 	}
 	switch {
 	case q.remind != nil:
@@ -240,6 +242,6 @@ func (r *Room) saidUnasked(q question, reply earshot.Reply) {
 	case reply.Delivered() == "":
 		q.found.tried = r.cfg.Now().Add(again)
 	default:
-		r.regard.drop(func(f *found) bool { return f == q.found })
+		r.attentionState.drop(func(f *pendingFinding) bool { return f == q.found })
 	}
 }

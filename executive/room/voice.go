@@ -102,7 +102,7 @@ func (r *Room) correct(text earshot.Text) earshot.Text {
 // whoever said it, and which of them it is in talk with: the one that answers it, or
 // did last; the main one if none did.
 func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, agents.Record) {
-	all, by := r.agents(), r.party(e)
+	all, by := r.agents(), r.counterpart(e)
 	a := conversation.Attention{
 		Saying:   r.aloud.between(e.At, r.ends(e)),
 		Said:     r.aloud.between(e.At.Add(-belated), r.ends(e)),
@@ -110,7 +110,7 @@ func (r *Room) attention(e earshot.Event, unlike bool) (conversation.Attention, 
 		Echoing:  r.aloud.echoes(e.At, r.ends(e)),
 		Asked:    r.aloud.asked(e.At, r.ends(e)),
 		Commands: r.orders(e.Body),
-		Rested:   r.stir.rested(e.At),
+		Rested:   r.activity.rested(e.At),
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,8 +264,8 @@ func (r *Room) tiring() <-chan time.Time {
 	return nil
 }
 
-// A talk is when somebody was last answered, and by which agent.
-type talk struct {
+// A lastExchange is when somebody was last answered, and by which agent.
+type lastExchange struct {
 	asked, ended time.Time
 	by           earshot.ParticipantID
 	with         earshot.ParticipantID // empty if nobody can tell
@@ -280,13 +280,13 @@ const maxAnswered = 64
 // talked notes that an agent has answered somebody. What is heard next through the same,
 // and of which nobody can tell who says it, is taken for theirs.
 func (r *Room) talked(q question, at time.Time) {
-	p, through := r.party(q.message), party{by: q.message.From}
+	p, through := r.counterpart(q.message), counterpart{by: q.message.From}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.who == "" && !p.like && q.follows {
 		p.who = r.answered[through].with // whose talk it went on with
 	}
-	t := talk{q.message.At, at, q.seat.ID, p.who, p.like, q.asksBack}
+	t := lastExchange{q.message.At, at, q.seat.ID, p.who, p.like, q.asksBack}
 	if had := r.answered[through]; had.ended.After(at) && had.by == t.by {
 		t.ended = had.ended // a moment was asked for
 	}
@@ -294,7 +294,7 @@ func (r *Room) talked(q question, at time.Time) {
 		p.by = earshot.Handle{}
 	}
 	if len(r.answered) >= maxAnswered {
-		maps.DeleteFunc(r.answered, func(_ party, t talk) bool { return at.Sub(t.ended) > time.Minute })
+		maps.DeleteFunc(r.answered, func(_ counterpart, t lastExchange) bool { return at.Sub(t.ended) > time.Minute })
 	}
 	if len(r.answered) < maxAnswered {
 		r.answered[p] = t

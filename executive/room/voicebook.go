@@ -27,7 +27,7 @@ type VoiceBook interface {
 	Forget(h earshot.Handle, said speakers.Said) (speakers.Change, error)
 }
 
-var _ VoiceBook = (*speakers.Book)(nil)
+var _ VoiceBook = (*speakers.Registry)(nil)
 
 const voiceForms = "/voice [name N NAME | unname N | keep N | forget N]"
 

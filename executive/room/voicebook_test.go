@@ -190,9 +190,9 @@ func TestThatWasBob(t *testing.T) {
 				if got := dialogue(seen[len(seen)-1]); !strings.Contains(got, "[FROM: "+tt.want+" TO: Earshot] Earshot count\n") {
 					t.Errorf("answered %q; the model reads %s", answer, got)
 				}
-				var whose []earshot.Whose
+				var whose []earshot.Attribution
 				for _, e := range h.journal.Events() {
-					if w, ok := e.Body.(earshot.Whose); ok {
+					if w, ok := e.Body.(earshot.Attribution); ok {
 						whose = append(whose, w)
 						if !slices.Equal(e.Sources, []earshot.EventID{w.Of}) || e.Author != w.By {
 							t.Errorf("written down is %+v", e)

@@ -11,7 +11,7 @@ import (
 	"earshot/speakers"
 )
 
-// Voices knows whose voices these are: a [speakers.Book]. It answers within
+// Voices knows whose voices these are: a [speakers.Registry]. It answers within
 // microseconds, and is asked from many goroutines. A voice proves nothing: whoever is
 // known by it has the rights of somebody unknown, whatever they may do otherwise.
 //
@@ -111,9 +111,9 @@ func (r *Room) person(id earshot.ParticipantID) earshot.ParticipantID {
 	return cmp.Or(p.ID, id)
 }
 
-// A party is with whom an agent is in talk: a person or, where nobody can tell who that
+// A counterpart is with whom an agent is in talk: a person or, where nobody can tell who that
 // is, whoever is heard through something. Who sounds like the agent is another one.
-type party struct {
+type counterpart struct {
 	who  earshot.ParticipantID
 	by   earshot.Handle
 	like bool
@@ -130,12 +130,12 @@ func likeAgent(e earshot.Event) bool {
 	return false
 }
 
-// party returns who has said something aloud.
-func (r *Room) party(e earshot.Event) party {
+// counterpart returns who has said something aloud.
+func (r *Room) counterpart(e earshot.Event) counterpart {
 	if e.Author != "" {
-		return party{who: r.person(e.Author)}
+		return counterpart{who: r.person(e.Author)}
 	}
-	return party{by: e.From, like: likeAgent(e)}
+	return counterpart{by: e.From, like: likeAgent(e)}
 }
 
 // same reports whether what was said twice may have been said by one person: nobody
@@ -151,8 +151,8 @@ func (r *Room) same(a, b earshot.Event) bool {
 // was heard may be anybody's who is heard through the same: it goes on with the talk
 // that was there last, and whoever is known goes on with that of such a voice, and so
 // does who sounds like the agent. It wants r.mu.
-func (r *Room) lastTalk(e earshot.Event, p party) talk {
-	t, through := r.answered[p], r.answered[party{by: e.From}]
+func (r *Room) lastTalk(e earshot.Event, p counterpart) lastExchange {
+	t, through := r.answered[p], r.answered[counterpart{by: e.From}]
 	if (p.who != "" || p.like) && through.with == "" && (!through.like || p.like) && through.ended.After(t.ended) {
 		return through
 	}

@@ -67,9 +67,9 @@ func (r *Room) whisper(e *earshot.Event, who participants.Participant, args ears
 }
 
 // whispered is what a private message is to the agents.
-func (r *Room) whispered(e earshot.Event) aim {
+func (r *Room) whispered(e earshot.Event) addressees {
 	all := r.agents()
-	a := aim{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.elsewhere(e.To, all)}
+	a := addressees{hint: r.away(slices.DeleteFunc(slices.Clone(e.To), r.isHere)) + r.elsewhere(e.To, all)}
 	if a.agents = r.sitting(e.To, all); len(a.agents) > 0 {
 		a.mine, a.named, a.why = true, true, Whispered
 	}

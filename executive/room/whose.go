@@ -24,7 +24,7 @@ type saying struct {
 
 // says remembers what was said aloud, and is on record.
 func (r *Room) says(e earshot.Event) {
-	w, later := e.Body.(earshot.Whose)
+	w, later := e.Body.(earshot.Attribution)
 	if !later && e.Body.Kind() != earshot.KindUtterance {
 		return
 	}
@@ -53,7 +53,7 @@ func (r *Room) Regard(c speakers.Change) {
 	if c.Act == speakers.Forgotten || h.ID == "" && c.Act != speakers.Taught {
 		return
 	}
-	w := earshot.Whose{Sure: 1, By: c.Said.By} // nobody's, if it was before it was taught
+	w := earshot.Attribution{Sure: 1, By: c.Said.By} // nobody's, if it was before it was taught
 	if _, known := r.cfg.Voices.Speaker(h); known {
 		w.Speaker, w.Author = h, r.meet(h).Reader()
 	}
@@ -75,7 +75,7 @@ func (r *Room) reattribute(c command.Call, s saying, who participants.Participan
 		taught, _ = book.Teach(s.began, who.ID, r.said(c)) // of what was too short nothing is learnt
 	}
 	if !slices.ContainsFunc(taught.Moved, s.began.Equal) {
-		r.revise(s, earshot.Whose{Author: who.ID, Sure: 1, By: c.By.ID})
+		r.revise(s, earshot.Attribution{Author: who.ID, Sure: 1, By: c.By.ID})
 	}
 	r.show(r.event(s.visibility, earshot.Notice{Text: who.Name + " said that (says " + c.By.Name + ")."}))
 	return "", nil
@@ -110,7 +110,7 @@ func (r *Room) saidAt(began time.Time) (saying, bool) {
 
 // revise writes down whose something was that was said aloud: for those who may see
 // that, and deleted with it.
-func (r *Room) revise(s saying, w earshot.Whose) {
+func (r *Room) revise(s saying, w earshot.Attribution) {
 	w.Of = s.event
 	e := r.event(s.visibility, w)
 	e.Author, e.Sources = w.By, []earshot.EventID{s.event}
@@ -122,7 +122,7 @@ func (r *Room) revise(s saying, w earshot.Whose) {
 // revised takes in that something was said by somebody else than was thought. It says
 // what they are called, and nothing of what they may do: that stays as it was.
 func (h *history) revised(e earshot.Event) {
-	w, is := e.Body.(earshot.Whose)
+	w, is := e.Body.(earshot.Attribution)
 	i := slices.IndexFunc(h.lines, func(l line) bool { return is && l.event == w.Of && l.aloud })
 	if i >= 0 {
 		h.lines[i].whose = &w

@@ -38,7 +38,7 @@ func manyAgents(ctx context.Context, b bench) ([]Row, error) {
 
 // A registrar is a book of agents on a real journal.
 type registrar struct {
-	*agents.Book
+	*agents.Directory
 	store *store.Store
 }
 
@@ -116,7 +116,7 @@ func (b bench) resolves(ctx context.Context) (rows []Row, err error) {
 		want error
 	}{{"resolving a path", live, nil}, {"resolving the path of an ended agent", ended, agents.ErrDead}} {
 		each, err := b.perUnit(kind.name, "path", resolved,
-			func() error { return resolveMany(ctx, r.Book, kind.path, kind.want) },
+			func() error { return resolveMany(ctx, r.Directory, kind.path, kind.want) },
 			func() error { return lookMany(bare, string(kind.path), kind.want == nil) })
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (b bench) resolves(ctx context.Context) (rows []Row, err error) {
 }
 
 // resolveMany resolves a path again and again.
-func resolveMany(ctx context.Context, book *agents.Book, path earshot.Path, want error) error {
+func resolveMany(ctx context.Context, book *agents.Directory, path earshot.Path, want error) error {
 	for range resolved {
 		if _, err := book.Resolve(ctx, path); !errors.Is(err, want) {
 			return fmt.Errorf("resolving %s: %w, want %w", path, err, want)
@@ -162,7 +162,7 @@ func (b bench) spawns(ctx context.Context) (rows []Row, err error) {
 	}
 	defer func() { err = errors.Join(err, bare.Close()) }()
 	ours, commit, err := b.compare(
-		func() ([]float64, error) { return spawnOne(ctx, r.Book) },
+		func() ([]float64, error) { return spawnOne(ctx, r.Directory) },
 		func() ([]float64, error) { return commitBare(ctx, bare) })
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (b bench) spawns(ctx context.Context) (rows []Row, err error) {
 }
 
 // spawnOne makes an agent, and ends it outside of the time.
-func spawnOne(ctx context.Context, book *agents.Book) ([]float64, error) {
+func spawnOne(ctx context.Context, book *agents.Directory) ([]float64, error) {
 	main := book.Main(earshot.Desk)
 	at := time.Now()
 	r, err := book.Spawn(ctx, main.ID, main.Path, paths.Sub, earshot.Profile{})

@@ -17,7 +17,7 @@ import (
 //
 //	EARSHOT_NOTES=heard.txt go run ./internal/bench -only yield
 type noted struct {
-	book *speakers.Book
+	book *speakers.Registry
 
 	mu    sync.Mutex
 	began time.Time // of the tape

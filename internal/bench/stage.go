@@ -41,7 +41,7 @@ type scene struct {
 
 	// voices tells voices apart, of which asker is that of who asks for the reply; nil
 	// if nobody does.
-	voices *speakers.Book
+	voices *speakers.Registry
 	asker  *earshot.Voice
 
 	style string               // how the agent yields; politely if empty

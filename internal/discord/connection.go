@@ -51,7 +51,7 @@ func (e *ended) Error() string { return e.cause.String() }
 var errLeaving = errors.New("told to stop")
 
 // attend opens a connection, keeps it, and says how it ended.
-func (s *Session) attend(ctx context.Context, c *course, how step) ending {
+func (s *Session) attend(ctx context.Context, c *sessionState, how step) ending {
 	opening, done := context.WithTimeout(ctx, s.within)
 	defer done()
 	gateway := c.url
@@ -91,7 +91,7 @@ func (s *Session) address(gateway string) (string, error) {
 }
 
 // keep speaks with the gateway until the connection ends.
-func (s *Session) keep(ctx, opening context.Context, c *course, ws *websocket.Conn, resume bool) ending {
+func (s *Session) keep(ctx, opening context.Context, c *sessionState, ws *websocket.Conn, resume bool) ending {
 	// Cancelling what a websocket is read under cuts it without a word, and a bot that
 	// leaves without a word is shown as present for a minute: so the connection lives
 	// under a context of its own, and the end of ctx says farewell first.
@@ -222,7 +222,7 @@ func (c *connection) heartbeat(ctx context.Context) error {
 }
 
 // introduce resumes or identifies.
-func (s *Session) introduce(ctx context.Context, conn *connection, c *course, resume bool) error {
+func (s *Session) introduce(ctx context.Context, conn *connection, c *sessionState, resume bool) error {
 	if resume {
 		return conn.write(ctx, opResume, map[string]any{"token": s.token(), "session_id": c.session, "seq": c.seq})
 	}
@@ -238,7 +238,7 @@ func (s *Session) introduce(ctx context.Context, conn *connection, c *course, re
 }
 
 // listen reads events until the connection ends. Opened is called when the session is.
-func (s *Session) listen(ctx context.Context, conn *connection, c *course, opened func()) error {
+func (s *Session) listen(ctx context.Context, conn *connection, c *sessionState, opened func()) error {
 	for {
 		e, size, err := conn.read(ctx)
 		if err != nil {
@@ -268,7 +268,7 @@ func (s *Session) listen(ctx context.Context, conn *connection, c *course, opene
 }
 
 // dispatch takes one event.
-func (s *Session) dispatch(ctx context.Context, conn *connection, c *course, e envelope, size int, opened func()) error {
+func (s *Session) dispatch(ctx context.Context, conn *connection, c *sessionState, e envelope, size int, opened func()) error {
 	if !c.take(e.Seq) && (e.Type != "RESUMED" || conn.open) {
 		s.count(func(st *Status) { st.Repeated++ })
 		return nil

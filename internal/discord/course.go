@@ -66,9 +66,9 @@ type step struct {
 	fault  *Fault // stop
 }
 
-// A course decides when a session connects, and whether it resumes. It has no clock
+// A sessionState decides when a session connects, and whether it resumes. It has no clock
 // and no goroutine.
-type course struct {
+type sessionState struct {
 	intents discordgo.Intent
 	jitter  func() float64 // from 0 to 1
 
@@ -81,25 +81,25 @@ type course struct {
 }
 
 // begin returns the first step of a run at now.
-func (c *course) begin(now time.Time) step {
+func (c *sessionState) begin(now time.Time) step {
 	return step{ask: true, wait: max(c.identified.Add(apart).Sub(now), 0)}
 }
 
 // identifying says that an identify is sent at now: whatever came before has ended.
-func (c *course) identifying(now time.Time) {
+func (c *sessionState) identifying(now time.Time) {
 	c.identified = now
 	c.forget()
 }
 
 // ready says that READY came.
-func (c *course) ready(session, url string) { c.session, c.url, c.unresumed = session, url, 0 }
+func (c *sessionState) ready(session, url string) { c.session, c.url, c.unresumed = session, url, 0 }
 
 // resumed says that RESUMED came.
-func (c *course) resumed() { c.unresumed = 0 }
+func (c *sessionState) resumed() { c.unresumed = 0 }
 
 // take reports whether the event numbered seq is a new one. A resumed session is sent
 // again what the server does not know to have arrived.
-func (c *course) take(seq int64) bool {
+func (c *sessionState) take(seq int64) bool {
 	if seq <= c.seq {
 		return false
 	}
@@ -107,10 +107,10 @@ func (c *course) take(seq int64) bool {
 	return true
 }
 
-func (c *course) forget() { c.session, c.url, c.seq, c.unresumed = "", "", 0, 0 }
+func (c *sessionState) forget() { c.session, c.url, c.seq, c.unresumed = "", "", 0, 0 }
 
 // next judges a connection that ended at now.
-func (c *course) next(now time.Time, e ending) step {
+func (c *sessionState) next(now time.Time, e ending) step {
 	if e.fault == nil {
 		e.fault = refusal(e.code, c.intents)
 	}
@@ -134,7 +134,7 @@ func (c *course) next(now time.Time, e ending) step {
 }
 
 // reckon counts what e says of the session and of the way to it.
-func (c *course) reckon(e ending) {
+func (c *sessionState) reckon(e ending) {
 	if e.opened && e.lasted >= well {
 		c.fails = 0
 	}
@@ -152,7 +152,7 @@ func (c *course) reckon(e ending) {
 
 // backoff returns a wait in the second half of what the failures so far have doubled
 // first to, so that many who lost the same server do not come back together.
-func (c *course) backoff(first, most time.Duration) time.Duration {
+func (c *sessionState) backoff(first, most time.Duration) time.Duration {
 	d := most
 	if n := c.fails - 1; n < 16 { // far beyond most, and far from an overflow
 		d = min(d, first<<max(n, 0))

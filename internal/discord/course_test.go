@@ -56,7 +56,7 @@ func TestCourseAfterEnding(t *testing.T) {
 		{"intents", with(func(e *ending) { e.cause, e.code = lost, 4014 }), "stop 4014"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &course{jitter: func() float64 { return 0 }}
+			c := &sessionState{jitter: func() float64 { return 0 }}
 			c.identifying(noon.Add(-time.Hour))
 			c.ready("one", "wss://there")
 			if got := c.next(noon, tt.e).String(); got != tt.want {
@@ -101,7 +101,7 @@ func TestCourseStories(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &course{jitter: func() float64 { return 1 }}
+			c := &sessionState{jitter: func() float64 { return 1 }}
 			now := noon
 			c.identifying(now)
 			c.ready("one", "wss://there")
@@ -124,7 +124,7 @@ func TestCourseStories(t *testing.T) {
 func TestCourseNeverHammers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rapid.Float64Range(0, 1)
-		c := &course{jitter: func() float64 { return random.Draw(t, "jitter") }}
+		c := &sessionState{jitter: func() float64 { return random.Draw(t, "jitter") }}
 		now, how := noon, c.begin(noon)
 		var identified []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "endings") {

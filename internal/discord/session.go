@@ -79,8 +79,8 @@ type Session struct {
 	jitter  func() float64 // from 0 to 1
 	limits  limits
 
-	running sync.Mutex // held by Run
-	course  course     // of the goroutine of Run
+	running sync.Mutex   // held by Run
+	course  sessionState // of the goroutine of Run
 
 	mu      sync.Mutex
 	conn    *connection   // nil if it is not open

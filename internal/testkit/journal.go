@@ -96,7 +96,7 @@ func (j *Journal) gone(id earshot.EventID) bool {
 
 // erase leaves of e that it was there.
 func erase(e *earshot.Event) {
-	*e = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Erased{Was: e.Body.Kind()}}
+	*e = earshot.Event{ID: e.ID, Sequence: e.Sequence, At: e.At, Room: e.Room, Visibility: e.Visibility, Body: earshot.Tombstone{Was: e.Body.Kind()}}
 }
 
 var errNothing = errors.New("it is about a message that this room has not")

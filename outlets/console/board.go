@@ -62,7 +62,7 @@ func (c *Console) Show(e earshot.Event) {
 		if what := b.Words(); what != "" {
 			c.quietly(earshot.CameraCalled(b.Camera) + ": " + string(what))
 		}
-	case earshot.Forgotten:
+	case earshot.ErasureRecord:
 		c.quietly(string(b.Words()))
 	case earshot.Settled:
 		c.term.Settle(b.About)

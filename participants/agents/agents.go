@@ -6,7 +6,7 @@
 // line in the book, and what it remembers stands in the journal. A message wakes
 // it. One that was ended never answers again, and its path is never used again.
 //
-// To resolve a path and to make an agent are different things: [Book.Resolve]
+// To resolve a path and to make an agent are different things: [Directory.Resolve]
 // never makes one. What is unique, a path and the number of a child, is decided
 // within the step that records it. The live agents are in memory, the dead ones
 // only in the table.

@@ -44,8 +44,8 @@ type Setup struct {
 	NewID func() earshot.EventID
 }
 
-// A Book is all agents of the house. It may be used from many goroutines.
-type Book struct {
+// A Directory is all agents of the house. It may be used from many goroutines.
+type Directory struct {
 	setup  Setup
 	viewer Viewer
 	change chan struct{} // holds one while a change is being recorded
@@ -71,8 +71,8 @@ type Book struct {
 // those that have gone from it are ended. Prompts that were made from an older
 // one of the house's own are brought up to date.
 //
-// Names of agents are known to others after [Book.Join].
-func Open(ctx context.Context, s Setup) (*Book, error) {
+// Names of agents are known to others after [Directory.Join].
+func Open(ctx context.Context, s Setup) (*Directory, error) {
 	b := open(ctx, s.Journal)
 	b.setup = s
 	if err := b.reconcile(ctx); err != nil {
@@ -83,7 +83,7 @@ func Open(ctx context.Context, s Setup) (*Book, error) {
 
 // Read returns the book as a journal has it that somebody else writes. Nothing
 // in it can be changed.
-func Read(ctx context.Context, v Viewer) (*Book, error) {
+func Read(ctx context.Context, v Viewer) (*Directory, error) {
 	b := open(ctx, v)
 	err := v.Look(ctx, func(v earshot.View) error {
 		all, err := alive(ctx, v)
@@ -96,8 +96,8 @@ func Read(ctx context.Context, v Viewer) (*Book, error) {
 	return b, nil
 }
 
-func open(ctx context.Context, v Viewer) *Book {
-	b := &Book{
+func open(ctx context.Context, v Viewer) *Directory {
+	b := &Directory{
 		viewer: v, change: make(chan struct{}, 1),
 		live: make(map[earshot.Path]*Record), ids: make(map[earshot.ParticipantID]*Record),
 		below: make(map[earshot.Path]map[earshot.Path]bool), labels: make(map[earshot.ParticipantID]string),
@@ -108,7 +108,7 @@ func open(ctx context.Context, v Viewer) *Book {
 }
 
 // load puts live agents into an empty book.
-func (b *Book) load(all []Record) {
+func (b *Directory) load(all []Record) {
 	for i := range all {
 		b.add(&all[i])
 	}
@@ -118,13 +118,13 @@ func (b *Book) load(all []Record) {
 // through people from now on. Those of Participants must be known there already.
 // Owner is the person whose account it is. Join is called once, before anything
 // is changed.
-func (b *Book) Join(people *participants.Registry, owner earshot.ParticipantID) {
+func (b *Directory) Join(people *participants.Registry, owner earshot.ParticipantID) {
 	b.people, b.owner = people, owner
 }
 
 // Participants returns the agents that can be called by a name, the main agent
 // first, the oldest next.
-func (b *Book) Participants() (all []participants.Participant) {
+func (b *Directory) Participants() (all []participants.Participant) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for _, r := range b.ids {
@@ -141,7 +141,7 @@ func (b *Book) Participants() (all []participants.Participant) {
 
 // begin waits until no other change is being recorded. The caller calls done
 // when its own is.
-func (b *Book) begin(ctx context.Context) (done func(), err error) {
+func (b *Directory) begin(ctx context.Context) (done func(), err error) {
 	select {
 	case b.change <- struct{}{}:
 		return func() { <-b.change }, nil
@@ -153,7 +153,7 @@ func (b *Book) begin(ctx context.Context) (done func(), err error) {
 // record takes a decision, keeps what it returns as by's doing, and takes that
 // in. What was begun is brought to its end, so that the book knows what the
 // journal has. The caller has begun.
-func (b *Book) record(ctx context.Context, by earshot.ParticipantID, decide func(earshot.View) ([]earshot.Agent, error)) error {
+func (b *Directory) record(ctx context.Context, by earshot.ParticipantID, decide func(earshot.View) ([]earshot.Agent, error)) error {
 	ctx = context.WithoutCancel(ctx)
 	kept, err := b.setup.Journal.Do(ctx, func(v earshot.View) (events []earshot.Event, err error) {
 		changes, err := decide(v)
@@ -177,7 +177,7 @@ func (b *Book) record(ctx context.Context, by earshot.ParticipantID, decide func
 
 // event is for the owner alone: what an agent is told about itself is no business of
 // guests, nor of other agents. Who else is in a room is told by whoever knows it.
-func (b *Book) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
+func (b *Directory) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
 	return earshot.Event{
 		ID: b.setup.NewID(), At: b.setup.Now(), Room: earshot.Desk, From: earshot.Handle{Provider: "earshot", ID: string(a.Kind())},
 		Author: by, Body: a,
@@ -186,7 +186,7 @@ func (b *Book) event(by earshot.ParticipantID, a earshot.Agent) earshot.Event {
 }
 
 // take takes in a change. The caller holds mu.
-func (b *Book) take(a earshot.Agent) {
+func (b *Directory) take(a earshot.Agent) {
 	switch a.Act {
 	case earshot.Created, earshot.Changed:
 		if r := recorded(a); a.Act == earshot.Created || b.live[a.Path] != nil {
@@ -199,7 +199,7 @@ func (b *Book) take(a earshot.Agent) {
 }
 
 // add puts an agent into the book, or another version of it.
-func (b *Book) add(r *Record) {
+func (b *Directory) add(r *Record) {
 	_, again := b.live[r.Path]
 	b.live[r.Path], b.ids[r.ID] = r, r
 	if up := paths.Parent(r.Path); up != "" && !again {
@@ -212,7 +212,7 @@ func (b *Book) add(r *Record) {
 }
 
 // seat notes whether an agent may sit in a room.
-func (b *Book) seat(r *Record) {
+func (b *Directory) seat(r *Record) {
 	i := slices.IndexFunc(b.seats, func(s *Record) bool { return s.ID == r.ID })
 	switch may := r.Kind == paths.Agent || len(r.Rooms) > 0; {
 	case i >= 0 && may:
@@ -227,7 +227,7 @@ func (b *Book) seat(r *Record) {
 }
 
 // remove takes an agent and all below it out of the book.
-func (b *Book) remove(path earshot.Path) {
+func (b *Directory) remove(path earshot.Path) {
 	r := b.live[path]
 	if r == nil {
 		return

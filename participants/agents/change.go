@@ -23,7 +23,7 @@ const (
 // Create makes an agent of a user, at a path that is made of its name: with a
 // number behind it, if there ever was one at that path. Only who may operate the
 // daemon may. An empty user is the owner.
-func (b *Book) Create(ctx context.Context, by participants.Participant, user earshot.ParticipantID, p earshot.Profile) (Record, error) {
+func (b *Directory) Create(ctx context.Context, by participants.Participant, user earshot.ParticipantID, p earshot.Profile) (Record, error) {
 	if err := operates(by, "make an agent"); err != nil {
 		return Record{}, err
 	}
@@ -34,9 +34,9 @@ func (b *Book) Create(ctx context.Context, by participants.Participant, user ear
 }
 
 // Ensure returns the agent that lives at a path, and makes one there if there
-// never was any; see [Book.Resolve] for not making one. Only who may operate the
-// daemon may have one made. A path with a number is [Book.Spawn]'s to give.
-func (b *Book) Ensure(ctx context.Context, by participants.Participant, path earshot.Path, p earshot.Profile) (Record, error) {
+// never was any; see [Directory.Resolve] for not making one. Only who may operate the
+// daemon may have one made. A path with a number is [Directory.Spawn]'s to give.
+func (b *Directory) Ensure(ctx context.Context, by participants.Participant, path earshot.Path, p earshot.Profile) (Record, error) {
 	if r, err := b.Resolve(ctx, path); err == nil || !errors.Is(err, ErrUnknown) {
 		return r, err
 	}
@@ -74,7 +74,7 @@ func (b *Book) Ensure(ctx context.Context, by participants.Participant, path ear
 // Spawn makes an agent below another, for that one: a sub, a search, each with
 // the next number, or the one memory. By is who has it made, mostly the agent
 // itself. It has no name of its own, and is called after the one above.
-func (b *Book) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
+func (b *Directory) Spawn(ctx context.Context, by earshot.ParticipantID, parent earshot.Path, kind paths.Kind, p earshot.Profile) (Record, error) {
 	if !kind.Below() {
 		return Record{}, participants.Refuse(ErrProfile, fmt.Sprintf("an agent of kind %q stands below no other", kind), "spawn a sub, a search or a memory")
 	}
@@ -99,7 +99,7 @@ func (b *Book) Spawn(ctx context.Context, by earshot.ParticipantID, parent earsh
 
 // Change makes an agent what edit makes of its profile. Only who may operate the
 // daemon may, and not what the configuration says.
-func (b *Book) Change(ctx context.Context, by participants.Participant, id earshot.ParticipantID, edit func(*earshot.Profile)) (Record, error) {
+func (b *Directory) Change(ctx context.Context, by participants.Participant, id earshot.ParticipantID, edit func(*earshot.Profile)) (Record, error) {
 	if err := operates(by, "change an agent"); err != nil {
 		return Record{}, err
 	}
@@ -135,7 +135,7 @@ func (b *Book) Change(ctx context.Context, by participants.Participant, id earsh
 }
 
 // changeable returns the live agent that has an ID, if people may change it here.
-func (b *Book) changeable(id earshot.ParticipantID) (Record, error) {
+func (b *Directory) changeable(id earshot.ParticipantID) (Record, error) {
 	r, ok := b.ByID(id)
 	switch {
 	case !ok:
@@ -149,7 +149,7 @@ func (b *Book) changeable(id earshot.ParticipantID) (Record, error) {
 }
 
 // birth makes an agent at the path that choose finds within the step.
-func (b *Book) birth(ctx context.Context, by earshot.ParticipantID, r Record, choose func(context.Context, earshot.View) (earshot.Path, error)) (Record, error) {
+func (b *Directory) birth(ctx context.Context, by earshot.ParticipantID, r Record, choose func(context.Context, earshot.View) (earshot.Path, error)) (Record, error) {
 	done, err := b.begin(ctx)
 	if err != nil {
 		return Record{}, err
@@ -184,7 +184,7 @@ func (b *Book) birth(ctx context.Context, by earshot.ParticipantID, r Record, ch
 }
 
 // space says why there is no room for one more agent.
-func (b *Book) space(r Record) error {
+func (b *Directory) space(r Record) error {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	named := 0

@@ -13,7 +13,7 @@ import (
 // End ends an agent, with all that stand below it, and of a gateway with all
 // agents of its subuser: for ever. Only who may operate the daemon may, and not
 // what the configuration says.
-func (b *Book) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
+func (b *Directory) End(ctx context.Context, by participants.Participant, id earshot.ParticipantID) error {
 	if err := operates(by, "end an agent"); err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (b *Book) End(ctx context.Context, by participants.Participant, id earshot.
 
 // Finish ends an agent that was spawned, with all below it: its work is done. By
 // is who had it made.
-func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
+func (b *Directory) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 	if r, ok := b.ByID(id); ok && !r.Kind.Below() {
 		return participants.Refuse(ErrNotYours, fmt.Sprintf("%s was not spawned", r.Name), "ask the owner to end it: earshot agents end")
 	}
@@ -31,7 +31,7 @@ func (b *Book) Finish(ctx context.Context, by, id earshot.ParticipantID) error {
 
 // Clear ends every agent that was made for one task: whoever waited for it is
 // gone with the program that had it made. It is called before anybody is made.
-func (b *Book) Clear(ctx context.Context) error {
+func (b *Directory) Clear(ctx context.Context) error {
 	done, err := b.begin(ctx)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (b *Book) Clear(ctx context.Context) error {
 	return b.endAll(ctx, "", left)
 }
 
-func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
+func (b *Directory) end(ctx context.Context, by, id earshot.ParticipantID) error {
 	done, err := b.begin(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (b *Book) end(ctx context.Context, by, id earshot.ParticipantID) error {
 }
 
 // of returns the live agents of a subuser that stand below no other.
-func (b *Book) of(user earshot.ParticipantID) (all []Record) {
+func (b *Directory) of(user earshot.ParticipantID) (all []Record) {
 	if user == "" {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (b *Book) of(user earshot.ParticipantID) (all []Record) {
 }
 
 // endAll ends agents with all below them. The caller has begun.
-func (b *Book) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
+func (b *Directory) endAll(ctx context.Context, by earshot.ParticipantID, going []Record) error {
 	err := b.record(ctx, by, func(earshot.View) (ended []earshot.Agent, err error) {
 		for _, r := range going {
 			ended = append(ended, r.event(earshot.Ended))

@@ -35,7 +35,7 @@ type house struct {
 	setup     agents.Setup // besides the journal
 
 	store  *store.Store
-	book   *agents.Book
+	book   *agents.Directory
 	people *participants.Registry
 }
 

@@ -114,7 +114,7 @@ func set[T any](what *T, to *T) {
 // Carry does what by orders, and returns the agent as it was and as it is: of one
 // that was made it was not, and one that was ended is not. A subuser of which the
 // first agent is made comes to be by that.
-func (b *Book) Carry(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
+func (b *Directory) Carry(ctx context.Context, by participants.Participant, o Order) (was, is Record, err error) {
 	if o.Act == earshot.Created {
 		is, err = b.made(ctx, by, o)
 		return was, is, err
@@ -136,7 +136,7 @@ func (b *Book) Carry(ctx context.Context, by participants.Participant, o Order) 
 }
 
 // made makes an agent.
-func (b *Book) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
+func (b *Directory) made(ctx context.Context, by participants.Participant, o Order) (Record, error) {
 	user := cmp.Or(o.User, participants.Owner)
 	if user != participants.Owner {
 		gate, err := paths.OfSubuser(string(participants.Owner), string(user))
@@ -158,7 +158,7 @@ func (b *Book) made(ctx context.Context, by participants.Participant, o Order) (
 
 // Find returns the live agent that text names: by its path, by its name, or by
 // what it is called for want of one.
-func (b *Book) Find(ctx context.Context, text string) (Record, error) {
+func (b *Directory) Find(ctx context.Context, text string) (Record, error) {
 	if strings.HasPrefix(text, "/") {
 		return b.Resolve(ctx, earshot.Path(text))
 	}
@@ -176,7 +176,7 @@ func (b *Book) Find(ctx context.Context, text string) (Record, error) {
 }
 
 // Gone returns the agents that have ended, those that were made last first.
-func (b *Book) Gone(ctx context.Context, limit int) (gone []Record, err error) {
+func (b *Directory) Gone(ctx context.Context, limit int) (gone []Record, err error) {
 	err = b.viewer.Look(ctx, func(v earshot.View) (err error) {
 		gone, err = past(ctx, v, limit)
 		return err

@@ -30,7 +30,7 @@ type house struct {
 
 // profile returns the profile of r as it is kept, or says all that is wrong with
 // it. The caller has begun.
-func (b *Book) profile(r Record) (earshot.Profile, error) {
+func (b *Directory) profile(r Record) (earshot.Profile, error) {
 	p := r.Profile
 	faults := []error{house{b.setup.Rooms, b.setup.Engines}.check(p), homeless(r.User, p)}
 	if p.Name != "" || !r.Kind.Below() && (r.Kind == paths.Agent || r.Kind == paths.Subuser) {
@@ -56,7 +56,7 @@ func (b *Book) profile(r Record) (earshot.Profile, error) {
 
 // rival says which other agent is the main one of a room that r would be the main
 // one of.
-func (b *Book) rival(r Record) error {
+func (b *Directory) rival(r Record) error {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for _, s := range b.seats {

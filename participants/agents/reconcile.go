@@ -13,7 +13,7 @@ import (
 
 // reconcile fills an empty book from the journal, and brings both in step with
 // the configuration, in one step.
-func (b *Book) reconcile(ctx context.Context) error {
+func (b *Directory) reconcile(ctx context.Context) error {
 	return b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
 		all, err := alive(ctx, v)
 		if err != nil {
@@ -23,7 +23,7 @@ func (b *Book) reconcile(ctx context.Context) error {
 		if b.former, err = former(ctx, v); err != nil {
 			return nil, err
 		}
-		p := plan{Book: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+		p := plan{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
 		if err := p.make(ctx); err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func (b *Book) reconcile(ctx context.Context) error {
 // Reform brings a book that is in use, and the journal, in step with another
 // configuration, as [Open] does; the journal and the clock are those that it has. Who
 // knows who exists is told by the caller, of all of it. If it fails, nothing has changed.
-func (b *Book) Reform(ctx context.Context, s Setup) error {
+func (b *Directory) Reform(ctx context.Context, s Setup) error {
 	done, err := b.begin(ctx)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (b *Book) Reform(ctx context.Context, s Setup) error {
 	s.Journal, s.Now, s.NewID = was.Journal, was.Now, was.NewID
 	b.setup = s
 	err = b.record(ctx, "", func(v earshot.View) ([]earshot.Agent, error) {
-		p := plan{Book: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
+		p := plan{Directory: b, view: v, looks: make(map[string]bool), kept: make(map[earshot.ParticipantID]bool)}
 		err := p.make(ctx)
 		return p.changes, err
 	})
@@ -57,7 +57,7 @@ func (b *Book) Reform(ctx context.Context, s Setup) error {
 
 // A plan is what must change so that the book is as the configuration says.
 type plan struct {
-	*Book
+	*Directory
 	view    earshot.View
 	changes []earshot.Agent
 	names   []string                       // that the configuration gives

@@ -14,7 +14,7 @@ import (
 // Resolve returns the agent that lives at a path, and never makes one. The error
 // is [ErrDead] if there was one, and [ErrUnknown] if there never was. It asks the
 // table only where none lives.
-func (b *Book) Resolve(ctx context.Context, path earshot.Path) (Record, error) {
+func (b *Directory) Resolve(ctx context.Context, path earshot.Path) (Record, error) {
 	b.mu.RLock()
 	r := b.live[path]
 	b.mu.RUnlock()
@@ -54,7 +54,7 @@ func shown(path earshot.Path) string {
 }
 
 // ByID returns the live agent that has an ID.
-func (b *Book) ByID(id earshot.ParticipantID) (Record, bool) {
+func (b *Directory) ByID(id earshot.ParticipantID) (Record, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if r := b.ids[id]; r != nil {
@@ -64,7 +64,7 @@ func (b *Book) ByID(id earshot.ParticipantID) (Record, bool) {
 }
 
 // List returns all live agents, in the order of their paths.
-func (b *Book) List() []Record {
+func (b *Directory) List() []Record {
 	b.mu.RLock()
 	all := make([]Record, 0, len(b.live))
 	for _, r := range b.live {
@@ -76,7 +76,7 @@ func (b *Book) List() []Record {
 }
 
 // Version rises with every change of which agents there are and what they are.
-func (b *Book) Version() uint64 {
+func (b *Directory) Version() uint64 {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.version
@@ -84,7 +84,7 @@ func (b *Book) Version() uint64 {
 
 // In returns the agents that have a seat in a room: its main agent first, then
 // the main agent of the house, then the others, the oldest first.
-func (b *Book) In(room earshot.RoomID) (sit []Record) {
+func (b *Directory) In(room earshot.RoomID) (sit []Record) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	main := b.main(room)
@@ -102,7 +102,7 @@ func (b *Book) In(room earshot.RoomID) (sit []Record) {
 // Main returns the agent that answers in a room what is for nobody in
 // particular: the one that is said to be the main one and sits there, or else
 // the main agent of the house.
-func (b *Book) Main(room earshot.RoomID) Record {
+func (b *Directory) Main(room earshot.RoomID) Record {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if r := b.main(room); r != nil {
@@ -111,7 +111,7 @@ func (b *Book) Main(room earshot.RoomID) Record {
 	return Record{}
 }
 
-func (b *Book) main(room earshot.RoomID) *Record {
+func (b *Directory) main(room earshot.RoomID) *Record {
 	for _, r := range b.seats {
 		if r.Main && r.SitsIn(room) {
 			return r
@@ -122,7 +122,7 @@ func (b *Book) main(room earshot.RoomID) *Record {
 
 // Label returns what an agent is or was called, for people and on old lines, in
 // one line: "Coder", "Coder's helper 0". It is empty for who never was an agent.
-func (b *Book) Label(id earshot.ParticipantID) string {
+func (b *Directory) Label(id earshot.ParticipantID) string {
 	b.mu.RLock()
 	label, known := b.labels[id]
 	if r := b.ids[id]; r != nil {
@@ -145,14 +145,14 @@ func (b *Book) Label(id earshot.ParticipantID) string {
 const mostFormer = 256
 
 // Former returns the names of agents that have ended. Others may have them by now.
-func (b *Book) Former() []string {
+func (b *Directory) Former() []string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return slices.Clone(b.former)
 }
 
 // label returns what a live agent is called. The caller holds mu.
-func (b *Book) label(r *Record) string {
+func (b *Directory) label(r *Record) string {
 	name := r.Name
 	if first := b.live[root(r.Path)]; first != nil {
 		name = first.Name
@@ -174,7 +174,7 @@ func root(path earshot.Path) earshot.Path {
 const mostLabels = 1024
 
 // remember keeps what a dead agent was called. The caller holds mu.
-func (b *Book) remember(id earshot.ParticipantID, label string) {
+func (b *Directory) remember(id earshot.ParticipantID, label string) {
 	if len(b.labels) >= mostLabels {
 		clear(b.labels)
 	}
@@ -183,7 +183,7 @@ func (b *Book) remember(id earshot.ParticipantID, label string) {
 
 // wasCalled looks up what an agent was called that is not alive. It is not known
 // of one that the table cannot be asked for.
-func (b *Book) wasCalled(ctx context.Context, id earshot.ParticipantID) (label string, known bool) {
+func (b *Directory) wasCalled(ctx context.Context, id earshot.ParticipantID) (label string, known bool) {
 	err := b.viewer.Look(ctx, func(v earshot.View) error {
 		r, is, err := called(ctx, v, id)
 		if err != nil || !is {
@@ -200,7 +200,7 @@ func (b *Book) wasCalled(ctx context.Context, id earshot.ParticipantID) (label s
 // agent at a path, by a connector such as discord. Only a handle of that user
 // counts that somebody has written down; there is no other way to find one, and
 // none is guessed: if there are none or several, the error, [ErrTarget], says so.
-func (b *Book) Target(ctx context.Context, path earshot.Path, connector string) (earshot.Handle, error) {
+func (b *Directory) Target(ctx context.Context, path earshot.Path, connector string) (earshot.Handle, error) {
 	r, err := b.Resolve(ctx, path)
 	if err != nil {
 		return earshot.Handle{}, err

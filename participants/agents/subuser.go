@@ -13,7 +13,7 @@ import (
 // gateway to these, which it returns. ID is the subuser's user ID. The gateway
 // has a name of its own; without one it is called after the subuser. Only who may
 // operate the daemon may.
-func (b *Book) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
+func (b *Directory) Subuser(ctx context.Context, by participants.Participant, id string, p earshot.Profile) (Record, error) {
 	if err := operates(by, "make a subuser"); err != nil {
 		return Record{}, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Projection keeps the table of all agents that there are and were. The store
-// that a [Book] is opened on must have it.
+// that a [Directory] is opened on must have it.
 type Projection struct{}
 
 // Name implements [earshot.Projection].
@@ -55,7 +55,7 @@ func (Projection) Apply(ctx context.Context, tx *sql.Tx, e earshot.Event) error 
 	switch b := e.Body.(type) {
 	case earshot.Agent:
 		return apply(ctx, tx, e.Sequence, b)
-	case earshot.Erased:
+	case earshot.Tombstone:
 		if b.Was == earshot.KindAgent {
 			_, err := tx.ExecContext(ctx, `UPDATE agents SET profile = '{}' WHERE told = ?`, e.Sequence)
 			return err

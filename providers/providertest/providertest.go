@@ -96,7 +96,7 @@ func checkEvent(t *testing.T, e earshot.Event) {
 		if len(b.Text) > earshot.MaxText || !utf8.ValidString(string(b.Text)) || b.Text == "" && len(b.Attachments) == 0 {
 			t.Error("a message is empty, too long or not UTF-8")
 		}
-	case earshot.Decision, earshot.Reply, earshot.Erased:
+	case earshot.Decision, earshot.Reply, earshot.Tombstone:
 		t.Errorf("a %s is not for a provider to say", b.Kind())
 	}
 }

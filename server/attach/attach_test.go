@@ -229,7 +229,7 @@ func TestRefusalsComeBackInOrder(t *testing.T) {
 				{earshot.Actor{Act: earshot.Merged, Participant: "x"}, "", "a terminal cannot say events of the kind actor"},
 				{earshot.Decision{Agent: "x"}, "", "a terminal cannot say events of the kind decision"},
 				{earshot.Notice{Key: "x"}, "", "a terminal cannot say events of the kind notice"},
-				{earshot.Erased{Was: earshot.KindMessage}, "", "a terminal cannot say events of the kind erased"},
+				{earshot.Tombstone{Was: earshot.KindMessage}, "", "a terminal cannot say events of the kind erased"},
 				{earshot.Utterance{Text: "x"}, "", "a terminal cannot say events of the kind utterance"},
 				{earshot.Speech{Stage: earshot.VoiceCalls}, "", "a terminal cannot say events of the kind speech"},
 				{earshot.Command{}, "", "a command without a name, or a very long one"},

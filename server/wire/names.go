@@ -35,7 +35,7 @@ func in(b earshot.Body) []earshot.ParticipantID {
 		return []earshot.ParticipantID{b.Participant, b.Into}
 	case earshot.Agent:
 		return []earshot.ParticipantID{b.ID}
-	case earshot.Whose:
+	case earshot.Attribution:
 		return []earshot.ParticipantID{b.Author, b.By}
 	}
 	return nil

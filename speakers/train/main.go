@@ -113,7 +113,7 @@ func name(who int) earshot.ParticipantID { return earshot.ParticipantID(fmt.Spri
 
 // acquainted returns a book that knows some people, each by what they say first at home. It
 // names somebody however unsure it is.
-func acquainted(said []saying, people []int) (*speakers.Book, error) {
+func acquainted(said []saying, people []int) (*speakers.Registry, error) {
 	cfg := speakers.DefaultConfig()
 	cfg.Raw, cfg.Sure = true, 0
 	book, err := speakers.Open("", cfg)

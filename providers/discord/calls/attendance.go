@@ -23,9 +23,9 @@ type place struct {
 	why     string // it cannot come there, with the cure; "" if it can
 }
 
-// An attendance decides in which voice channel of one guild it is. It has no clock: time
+// A membership decides in which voice channel of one guild it is. It has no clock: time
 // is an argument.
-type attendance struct {
+type membership struct {
 	people bool // it comes by itself where people are
 
 	in      uint64 // where it is, or is about to be; 0 is nowhere
@@ -44,7 +44,7 @@ type move struct {
 }
 
 // step says what to do at now. Places are the voice channels of the guild.
-func (a *attendance) step(now time.Time, places []place) move {
+func (a *membership) step(now time.Time, places []place) move {
 	for _, p := range places {
 		if p.people == 0 {
 			delete(a.shunned, p.channel) // who sent it away has gone
@@ -73,7 +73,7 @@ func (a *attendance) step(now time.Time, places []place) move {
 }
 
 // stay says whether to stay where it is.
-func (a *attendance) stay(now time.Time, places []place) move {
+func (a *membership) stay(now time.Time, places []place) move {
 	for _, p := range places {
 		if p.channel == a.in && p.people > 0 {
 			a.empty = time.Time{}
@@ -92,20 +92,20 @@ func (a *attendance) stay(now time.Time, places []place) move {
 
 // joins says that it is about to come into a channel: by itself, or since somebody has
 // asked it to.
-func (a *attendance) joins(now time.Time, channel uint64) {
+func (a *membership) joins(now time.Time, channel uint64) {
 	a.in, a.since, a.empty = channel, now, time.Time{}
 	delete(a.shunned, channel)
 }
 
 // moved says that somebody has moved it.
-func (a *attendance) moved(channel uint64) { a.in, a.empty = channel, time.Time{} }
+func (a *membership) moved(channel uint64) { a.in, a.empty = channel, time.Time{} }
 
 // sent says that somebody has sent it away: it does not come back by itself while those
 // are there who did.
-func (a *attendance) sent() { a.shun(); a.in, a.fails = 0, 0 }
+func (a *membership) sent() { a.shun(); a.in, a.fails = 0, 0 }
 
 // ended says that the call has come to an end at now: thrown out by a moderator, or not.
-func (a *attendance) ended(now time.Time, thrown bool) {
+func (a *membership) ended(now time.Time, thrown bool) {
 	if a.in == 0 {
 		return // it left
 	}
@@ -121,7 +121,7 @@ func (a *attendance) ended(now time.Time, thrown bool) {
 	a.in = 0
 }
 
-func (a *attendance) shun() {
+func (a *membership) shun() {
 	if a.shunned == nil {
 		a.shunned = make(map[uint64]bool)
 	}

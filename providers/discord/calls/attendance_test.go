@@ -15,7 +15,7 @@ func TestAttendance(t *testing.T) {
 		name, one, two, want string
 		never                bool   // it does not come by itself
 		why                  string // it may not come into channel 1
-		do                   map[int]func(*attendance, time.Time)
+		do                   map[int]func(*membership, time.Time)
 	}{
 		{name: "nobody is there",
 			one: "......", two: "......", want: "......"},
@@ -44,38 +44,38 @@ func TestAttendance(t *testing.T) {
 		{name: "only if asked",
 			one:  "11111.......",
 			two:  "............",
-			want: "........l...", never: true, do: map[int]func(*attendance, time.Time){
-				1: func(a *attendance, now time.Time) { a.joins(now, 1) }}},
+			want: "........l...", never: true, do: map[int]func(*membership, time.Time){
+				1: func(a *membership, now time.Time) { a.joins(now, 1) }}},
 		{name: "sent away, it comes back for others",
 			one:  "111111..1111",
 			two:  "............",
-			want: "1.......1...", do: map[int]func(*attendance, time.Time){
-				2: func(a *attendance, _ time.Time) { a.sent() }}},
+			want: "1.......1...", do: map[int]func(*membership, time.Time){
+				2: func(a *membership, _ time.Time) { a.sent() }}},
 		{name: "sent away, and asked again",
 			one:  "1111111",
 			two:  ".......",
-			want: "1......", do: map[int]func(*attendance, time.Time){
-				2: func(a *attendance, _ time.Time) { a.sent() },
-				4: func(a *attendance, now time.Time) { a.joins(now, 1) }}},
+			want: "1......", do: map[int]func(*membership, time.Time){
+				2: func(a *membership, _ time.Time) { a.sent() },
+				4: func(a *membership, now time.Time) { a.joins(now, 1) }}},
 		{name: "thrown out",
 			one:  "11111111..111",
 			two:  ".............",
-			want: "1.........1..", do: map[int]func(*attendance, time.Time){
-				2: func(a *attendance, now time.Time) { a.ended(now, true) }}},
+			want: "1.........1..", do: map[int]func(*membership, time.Time){
+				2: func(a *membership, now time.Time) { a.ended(now, true) }}},
 		{name: "lost, and again",
 			one:  "11111111111111111",
 			two:  ".................",
-			want: "1.....1......1...", do: map[int]func(*attendance, time.Time){
-				3: func(a *attendance, now time.Time) { a.ended(now, false) },
-				7: func(a *attendance, now time.Time) { a.ended(now, false) }}},
+			want: "1.....1......1...", do: map[int]func(*membership, time.Time){
+				3: func(a *membership, now time.Time) { a.ended(now, false) },
+				7: func(a *membership, now time.Time) { a.ended(now, false) }}},
 		{name: "moved to where nobody is",
 			one:  "1111111",
 			two:  ".......",
-			want: "1....l1", do: map[int]func(*attendance, time.Time){
-				2: func(a *attendance, _ time.Time) { a.moved(2) }}},
+			want: "1....l1", do: map[int]func(*membership, time.Time){
+				2: func(a *membership, _ time.Time) { a.moved(2) }}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a, now := attendance{people: !tt.never}, time.Now()
+			a, now := membership{people: !tt.never}, time.Now()
 			var did strings.Builder
 			for i := range tt.one {
 				if do := tt.do[i]; do != nil {
@@ -109,7 +109,7 @@ func count(c byte) int {
 // It waits as long as it says, and no longer.
 func TestAttendanceWaits(t *testing.T) {
 	now := time.Now()
-	a := attendance{people: true}
+	a := membership{people: true}
 	with, without := []place{{1, 1, ""}}, []place{{1, 0, ""}}
 	if m := a.step(now, with); m != (move{join: 1}) {
 		t.Fatalf("with somebody: %+v", m)

@@ -96,8 +96,8 @@ type Calls struct {
 	news  chan struct{} // of capacity 1: look again
 
 	mu     sync.Mutex
-	guilds map[uint64]*attendance
-	visits map[uint64]*visit
+	guilds map[uint64]*membership
+	visits map[uint64]*callSession
 
 	told map[uint64]string // of the goroutine of Run: why it does not come where people are
 }
@@ -109,7 +109,7 @@ func New(cfg discord.Config, parts Parts) *Calls {
 	}
 	return &Calls{
 		cfg: cfg, parts: parts, world: newWorld(), news: make(chan struct{}, 1),
-		guilds: make(map[uint64]*attendance), visits: make(map[uint64]*visit), told: make(map[uint64]string),
+		guilds: make(map[uint64]*membership), visits: make(map[uint64]*callSession), told: make(map[uint64]string),
 	}
 }
 
@@ -185,17 +185,17 @@ func (c *Calls) look(ctx context.Context, all *sync.WaitGroup, emit providers.Em
 }
 
 // attendance returns that of a guild. The caller holds the lock.
-func (c *Calls) attendance(guild uint64) *attendance {
+func (c *Calls) attendance(guild uint64) *membership {
 	a := c.guilds[guild]
 	if a == nil {
-		a = &attendance{people: c.cfg.Join == discord.JoinPeople}
+		a = &membership{people: c.cfg.Join == discord.JoinPeople}
 		c.guilds[guild] = a
 	}
 	return a
 }
 
 // attend is one visit, from coming to leaving.
-func (c *Calls) attend(ctx context.Context, v *visit) {
+func (c *Calls) attend(ctx context.Context, v *callSession) {
 	err := v.run(ctx)
 	var ended *voice.Ended
 	thrown := errors.As(err, &ended) && (ended.Code == 4014 || ended.Code == 4022 || ended.Code == voice.Plain)
@@ -387,7 +387,7 @@ func (c *Calls) OptedOut(user uint64) bool { return c.parts.OptOuts.Out(user) }
 // Status returns the calls that there are.
 func (c *Calls) Status() (all []Status) {
 	c.mu.Lock()
-	visits := make([]*visit, 0, len(c.visits))
+	visits := make([]*callSession, 0, len(c.visits))
 	for _, v := range c.visits {
 		visits = append(visits, v)
 	}

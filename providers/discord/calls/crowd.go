@@ -23,8 +23,8 @@ const (
 	longAgo = 2 * time.Minute
 )
 
-// A crowd knows who spoke when in one call, so as to tell who spoke at the same time.
-type crowd struct {
+// A recogniserPool knows who spoke when in one call, so as to tell who spoke at the same time.
+type recogniserPool struct {
 	mu    sync.Mutex
 	spoke map[uint64][]stretch
 }
@@ -34,7 +34,7 @@ type stretch struct{ from, to time.Time }
 
 // speaks says that the voice of a user was heard for a while at a time. Times of one
 // user do not go back far.
-func (c *crowd) speaks(user uint64, at time.Time, lasts time.Duration) {
+func (c *recogniserPool) speaks(user uint64, at time.Time, lasts time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.spoke == nil {
@@ -55,14 +55,14 @@ func (c *crowd) speaks(user uint64, at time.Time, lasts time.Duration) {
 }
 
 // forget forgets when a user spoke.
-func (c *crowd) forget(user uint64) {
+func (c *recogniserPool) forget(user uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.spoke, user)
 }
 
 // overlaps reports whether anybody else spoke while a user did.
-func (c *crowd) overlaps(user uint64, from, to time.Time) bool {
+func (c *recogniserPool) overlaps(user uint64, from, to time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for other, all := range c.spoke {

@@ -9,7 +9,7 @@ import (
 
 // TestCrowdForgets: of who has not spoken for long nothing is kept.
 func TestCrowdForgets(t *testing.T) {
-	var c crowd
+	var c recogniserPool
 	for user := range uint64(1000) {
 		c.speaks(user, time.Unix(1000, 0).Add(time.Duration(user)*time.Minute), audio.Time)
 	}
@@ -34,7 +34,7 @@ func TestCrowd(t *testing.T) {
 		{"alone", "########", "........", "========", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var c crowd
+			var c recogniserPool
 			began := time.Unix(1000, 0)
 			var from, to time.Time
 			for i := range tt.of {

@@ -43,7 +43,7 @@ type hearing struct {
 	failed  func(err error)                              // an ear has ended by itself
 
 	ears  sync.WaitGroup
-	crowd crowd
+	crowd recogniserPool
 
 	mu     sync.Mutex
 	begin  func(user uint64) *speaker // has an ear for somebody; nil while nobody may listen

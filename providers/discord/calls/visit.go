@@ -37,8 +37,8 @@ const (
 	greeting     = "%s: I listen in this call, and what is said becomes text and is kept. Who does not want that uses /optout."
 )
 
-// A visit is one stay in the voice channels of a guild, in which it may be moved.
-type visit struct {
+// A callSession is one stay in the voice channels of a guild, in which it may be moved.
+type callSession struct {
 	*Calls
 	guild uint64
 	emit  providers.Emit
@@ -68,13 +68,13 @@ type visit struct {
 	there     map[uint64]bool // who was in the channel when it looked last
 }
 
-func (c *Calls) visit(guild, channel uint64, emit providers.Emit) *visit {
-	return &visit{
+func (c *Calls) visit(guild, channel uint64, emit providers.Emit) *callSession {
+	return &callSession{
 		Calls: c, guild: guild, channel: channel, emit: emit, news: make(chan struct{}, 1), cancel: func() {}, trouble: make(map[string]string),
 	}
 }
 
-func (v *visit) wake() {
+func (v *callSession) wake() {
 	select {
 	case v.news <- struct{}{}:
 	default:
@@ -82,7 +82,7 @@ func (v *visit) wake() {
 }
 
 // leave has it leave, and say why, if anything.
-func (v *visit) leave(why string) {
+func (v *callSession) leave(why string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.out {
@@ -91,14 +91,14 @@ func (v *visit) leave(why string) {
 	}
 }
 
-func (v *visit) leaving() bool {
+func (v *callSession) leaving() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.out
 }
 
 // run is the visit: it returns when it is over, and why unless it left.
-func (v *visit) run(ctx context.Context) error {
+func (v *callSession) run(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	stay, leave := context.WithCancel(ctx)
@@ -141,35 +141,35 @@ func (v *visit) run(ctx context.Context) error {
 	return err
 }
 
-func (v *visit) begun(call Call) {
+func (v *callSession) begun(call Call) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.call = call
 }
 
 // heard takes a batch of the call. It does not wait.
-func (v *visit) heard(batch []voice.Packet) {
+func (v *callSession) heard(batch []voice.Packet) {
 	if h := v.hears.Load(); h != nil {
 		h.heard(time.Now(), batch)
 	}
 }
 
 // decoded takes a frame of the decoder. It does not wait.
-func (v *visit) decoded(coder uint32, f *audio.Frame) {
+func (v *callSession) decoded(coder uint32, f *audio.Frame) {
 	if h := v.hears.Load(); h != nil {
 		h.decoded(coder, f)
 	}
 }
 
 // unhear stops listening to somebody at once.
-func (v *visit) unhear(user uint64) {
+func (v *callSession) unhear(user uint64) {
 	if h := v.hears.Load(); h != nil {
 		h.unhear(user)
 	}
 }
 
 // attends looks after the visit until stay ends; what listens lives as long as ctx.
-func (v *visit) attends(ctx, stay context.Context) {
+func (v *callSession) attends(ctx, stay context.Context) {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
 	for stay.Err() == nil {
@@ -189,7 +189,7 @@ func (v *visit) attends(ctx, stay context.Context) {
 
 // look does what is to be done now. It must look again when changed is closed, and after
 // wait, unless that is 0.
-func (v *visit) look(ctx, stay context.Context) (wait time.Duration, changed <-chan struct{}) {
+func (v *callSession) look(ctx, stay context.Context) (wait time.Duration, changed <-chan struct{}) {
 	v.mu.Lock()
 	call, was := v.call, v.channel
 	v.mu.Unlock()
@@ -220,7 +220,7 @@ func (v *visit) look(ctx, stay context.Context) (wait time.Duration, changed <-c
 
 // enter makes the room of a channel the one in which it listens and speaks, and reports
 // whether it may be there.
-func (v *visit) enter(ctx context.Context, call Call, channel uint64) bool {
+func (v *callSession) enter(ctx context.Context, call Call, channel uint64) bool {
 	v.Calls.mu.Lock()
 	v.attendance(v.guild).moved(channel)
 	v.Calls.mu.Unlock()
@@ -259,13 +259,13 @@ func (v *visit) enter(ctx context.Context, call Call, channel uint64) bool {
 }
 
 // deaf reports whether nobody may listen to a user.
-func (v *visit) deaf(user uint64) bool {
+func (v *callSession) deaf(user uint64) bool {
 	return v.parts.OptOuts.Out(user) || !allowed(v.cfg.Users, user) || v.cfg.Bots == discord.Ignored && v.world.bot(v.guild, user)
 }
 
 // depart ends listening and speaking in a room. What people have said there is still
 // understood, for which nobody waits here.
-func (v *visit) depart() {
+func (v *callSession) depart() {
 	if h := v.hears.Swap(nil); h != nil {
 		v.chores.Go(h.finish())
 	}
@@ -279,7 +279,7 @@ func (v *visit) depart() {
 }
 
 // obeys listens if the room lets it, and returns what is closed when that may change.
-func (v *visit) obeys(ctx, stay context.Context) <-chan struct{} {
+func (v *callSession) obeys(ctx, stay context.Context) <-chan struct{} {
 	may, changed := v.parts.Listens(v.room)
 	h := v.hears.Load()
 	switch {
@@ -299,7 +299,7 @@ func (v *visit) obeys(ctx, stay context.Context) <-chan struct{} {
 }
 
 // announces says that it listens, in text and aloud.
-func (v *visit) announces(ctx context.Context) {
+func (v *callSession) announces(ctx context.Context) {
 	if !v.cfg.Announce {
 		return
 	}
@@ -322,7 +322,7 @@ func (v *visit) announces(ctx context.Context) {
 }
 
 // people returns who is in the channel with it, bots apart.
-func (v *visit) people() (all []seat) {
+func (v *callSession) people() (all []seat) {
 	seats, _ := v.world.seats(v.guild)
 	v.mu.Lock()
 	channel := v.channel
@@ -332,7 +332,7 @@ func (v *visit) people() (all []seat) {
 
 // greets tells people who have come since that it listens, and drops the tracks of those
 // who have left. It returns when it must look again.
-func (v *visit) greets(ctx context.Context) (wait time.Duration) {
+func (v *callSession) greets(ctx context.Context) (wait time.Duration) {
 	now, there := time.Now(), make(map[uint64]bool)
 	for _, s := range v.people() {
 		there[s.user] = true
@@ -369,7 +369,7 @@ func (v *visit) greets(ctx context.Context) (wait time.Duration) {
 }
 
 // notices tells once what keeps it from hearing or being heard, and when that is over.
-func (v *visit) notices(ctx context.Context, s voice.Status) {
+func (v *callSession) notices(ctx context.Context, s voice.Status) {
 	_, self := v.world.seats(v.guild)
 	if self.channel != s.Channel {
 		self = seat{} // it is not known yet
@@ -380,7 +380,7 @@ func (v *visit) notices(ctx context.Context, s voice.Status) {
 }
 
 // ails says in text, as a notice and in the status that something is wrong, or no longer.
-func (v *visit) ails(ctx context.Context, what string, wrong bool, text string) {
+func (v *callSession) ails(ctx context.Context, what string, wrong bool, text string) {
 	v.mu.Lock()
 	was, channel := v.trouble[what], v.channel
 	if wrong {
@@ -399,7 +399,7 @@ func (v *visit) ails(ctx context.Context, what string, wrong bool, text string) 
 }
 
 // heals ends what was wrong with a visit that is over.
-func (v *visit) heals() {
+func (v *callSession) heals() {
 	v.mu.Lock()
 	troubles := slices.Sorted(maps.Keys(v.trouble))
 	clear(v.trouble)
@@ -409,9 +409,11 @@ func (v *visit) heals() {
 	}
 }
 
-func (v *visit) key(what string) string { return fmt.Sprintf("discord call %d: %s", v.guild, what) }
+func (v *callSession) key(what string) string {
+	return fmt.Sprintf("discord call %d: %s", v.guild, what)
+}
 
-func (v *visit) status() Status {
+func (v *callSession) status() Status {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := Status{Guild: v.guild, Channel: v.channel, Listens: v.listens}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/config"
+	"earshot/executive/room"
+	"earshot/internal/field"
+	"earshot/participants"
+	"earshot/participants/agents"
+	"earshot/participants/paths"
+	"earshot/server"
+	"earshot/store"
+)
+
+// gone is the state of an agent that is no more; see also [room.Active].
+const gone = "ended"
+
+const (
+	// mostGone is how many agents that have ended are listed: those that somebody
+	// may still remember.
+	mostGone = 200
+
+	// mostBelow is how many are listed that others have made for a task, which is
+	// more than people look through.
+	mostBelow = 200
+)
+
+// An agentInfo is an agent as people and programs are told of it.
+type agentInfo struct {
+	ID    earshot.ParticipantID `json:"id"`
+	Path  earshot.Path          `json:"path"`
+	Kind  paths.Kind            `json:"kind"`
+	Role  paths.Role            `json:"role,omitempty"`
+	User  earshot.ParticipantID `json:"user,omitempty"` // whose it is
+	State string                `json:"state"`          // active, sleeping or ended
+
+	// Configured says that the configuration says what it is.
+	Configured bool `json:"configured,omitempty"`
+
+	earshot.Profile // with a name in any case
+}
+
+// portray returns the portrait of an agent.
+func portray(r agents.Record, called, state string) agentInfo {
+	p := agentInfo{ID: r.ID, Path: r.Path, Kind: r.Kind, Role: r.Role, User: r.User, State: state, Configured: r.Configured, Profile: r.Profile}
+	p.Name = cmp.Or(p.Name, called)
+	return p
+}
+
+// portraits returns those of all agents in a book, by path, and if all is set of
+// those that have ended, too. State returns that of one that lives.
+func portraits(ctx context.Context, b *agents.Directory, all bool, state func(earshot.ParticipantID) string) ([]agentInfo, error) {
+	list, below := []agentInfo{}, 0
+	for _, r := range b.List() {
+		if r.Kind.Below() {
+			below++
+		}
+		if below <= mostBelow || !r.Kind.Below() {
+			list = append(list, portray(r, b.Label(r.ID), state(r.ID)))
+		}
+	}
+	if !all {
+		return list, nil
+	}
+	dead, err := b.Gone(ctx, mostGone)
+	for _, r := range slices.Backward(dead) {
+		list = append(list, portray(r, b.Label(r.ID), gone))
+	}
+	return list, err
+}
+
+// dormant is the state of every agent while earshot does not run.
+func dormant(earshot.ParticipantID) string { return room.Sleeping }
+
+// Agents implements [server.Office].
+func (h house) Agents(ctx context.Context, all bool) (any, error) {
+	return portraits(ctx, h.book, all, h.states())
+}
+
+// Order implements [server.Office].
+func (h house) Order(ctx context.Context, by participants.Participant, o agents.Order) (any, error) {
+	r, err := h.order(ctx, by, o)
+	if err != nil {
+		return nil, err
+	}
+	state := gone
+	if o.Act != earshot.Ended {
+		state = h.states()(r.ID)
+	}
+	return portray(r, h.book.Label(r.ID), state), nil
+}
+
+// states returns what tells whether an agent is active in any room.
+func (d *daemon) states() func(earshot.ParticipantID) string {
+	active := make(map[earshot.ParticipantID]bool)
+	for _, r := range d.rooms.now() {
+		for _, s := range r.State(earshot.Audience{}).Agents {
+			active[s.ID] = active[s.ID] || s.State == room.Active
+		}
+	}
+	return func(id earshot.ParticipantID) string {
+		if active[id] {
+			return room.Active
+		}
+		return room.Sleeping
+	}
+}
+
+// order carries out what somebody orders, lets the rooms know at once, and shows
+// it in those that it concerns. It returns the agent as it is or, if it has ended,
+// was.
+func (d *daemon) order(ctx context.Context, by participants.Participant, o agents.Order) (agents.Record, error) {
+	was, is, err := d.book.Carry(ctx, by, o)
+	if err != nil {
+		return is, err
+	}
+	r := is
+	if o.Act == earshot.Ended {
+		r = was
+	}
+	e := earshot.Event{
+		At: time.Now(), Author: by.ID, Visibility: earshot.Visibility{Scope: earshot.System},
+		Body: earshot.Agent{Act: o.Act, ID: r.ID, Path: r.Path, User: r.User, PathKind: string(r.Kind)},
+	}
+	for _, there := range d.rooms.now() {
+		if was.SitsIn(there.is.ID) || is.SitsIn(there.is.ID) {
+			there.Announce(e)
+		}
+	}
+	return r, nil
+}
+
+// An agentAdmin is where the command reaches the agents: through the earshot that
+// runs or, where none does, in the journal itself.
+type agentAdmin interface {
+	list(ctx context.Context, all bool) ([]agentInfo, error)
+	order(ctx context.Context, o agents.Order) (agentInfo, error)
+}
+
+// remoteAdmin is the office of the earshot that runs.
+type remoteAdmin struct{ *server.Client }
+
+func (a remoteAdmin) list(ctx context.Context, all bool) ([]agentInfo, error) {
+	data, err := a.Agents(ctx, all)
+	return answered[[]agentInfo](data, err)
+}
+
+func (a remoteAdmin) order(ctx context.Context, o agents.Order) (agentInfo, error) {
+	data, err := a.Client.Order(ctx, o)
+	return answered[agentInfo](data, err)
+}
+
+// answered returns what a daemon answered, if it did.
+func answered[T any](data json.RawMessage, err error) (answer T, _ error) {
+	if err != nil {
+		return answer, err
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return answer, fmt.Errorf("asking about agents: %w", err)
+	}
+	return answer, nil
+}
+
+// localAdmin is the office of a journal that no earshot holds.
+type localAdmin struct {
+	book   *agents.Directory
+	who    participants.Participant
+	people *participants.Registry
+}
+
+func (h localAdmin) list(ctx context.Context, all bool) ([]agentInfo, error) {
+	return portraits(ctx, h.book, all, dormant)
+}
+
+func (h localAdmin) order(ctx context.Context, o agents.Order) (agentInfo, error) {
+	was, is, err := h.book.Carry(ctx, h.who, o)
+	if o.Act == earshot.Ended {
+		return portray(was, was.Name, gone), err
+	}
+	return portray(is, is.Name, room.Sleeping), err
+}
+
+// consult lets use look at the agents, as somebody who may.
+func (a *app) consult(i identityFlags, use func(agentAdmin) error) error {
+	return a.agentAdmin(i, use, func(cfg *config.Config) error {
+		archive, err := a.archive(cfg)
+		if err != nil {
+			return err
+		}
+		defer archive.Close()
+		book, err := agents.Read(a.ctx, archive)
+		if err != nil {
+			return err
+		}
+		h, err := a.desk(cfg, i, book, archive.For)
+		if err != nil {
+			return err
+		}
+		return use(h)
+	})
+}
+
+// direct lets use change the agents, as somebody who may.
+func (a *app) direct(i identityFlags, use func(agentAdmin) error) error {
+	return a.agentAdmin(i, use, func(cfg *config.Config) error {
+		return a.write(func(s *store.Store) error {
+			book, err := bookOf(a.ctx, cfg, s, identifiers())
+			if err != nil {
+				return err
+			}
+			h, err := a.desk(cfg, i, book, s.For)
+			if err != nil {
+				return err
+			}
+			return use(h)
+		})
+	})
+}
+
+// agentAdmin lets use reach the agents of the earshot that runs, and calls alone where
+// none does.
+func (a *app) agentAdmin(i identityFlags, use func(agentAdmin) error, alone func(*config.Config) error) error {
+	cfg, err := a.asking()
+	if err != nil {
+		return err
+	}
+	c, _, err := a.visit(cfg, i, "", a.enterAs(""))
+	switch {
+	case errors.Is(err, server.ErrNotRunning):
+		if cfg, err = a.config(); err != nil {
+			return err
+		}
+		return alone(cfg)
+	case err != nil:
+		return err
+	}
+	return use(remoteAdmin{c})
+}
+
+// desk is the office of a book that no earshot holds, for who may.
+func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, journal func(earshot.Audience) *store.Reader) (localAdmin, error) {
+	h := localAdmin{book: book}
+	account, user := self()
+	people, err := registryBuilder{Config: cfg, account: account, name: user, newID: identifiers(), book: book}.registry(a.ctx, journal)
+	if err != nil {
+		return h, err
+	}
+	h.people = people
+	own := people.Resolve(account).ID
+	book.Join(people, own)
+	p := loginPrompt{known: people.Known(), own: own}
+	p.claim = func(ctx context.Context, name string, secret field.Secret) (err error) {
+		h.who, err = newGate(cfg, people).who(ctx, account, server.Claim{Name: name, Token: secret})
+		return err
+	}
+	if _, _, err := a.enterAs("")(a.ctx, i, p); err != nil {
+		return h, err
+	}
+	if !h.who.Can(participants.Operate) {
+		return h, errors.New("that is for whoever operates this earshot\n  → ask them, or come in as them: --identity NAME")
+	}
+	return h, nil
+}

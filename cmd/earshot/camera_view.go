@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/scene"
+)
+
+// A cameraView is what a camera sees at a time, as people and programs are told of it.
+type cameraView struct {
+	Camera string   `json:"camera"`          // as it is called; empty if there is none
+	Source string   `json:"source"`          // the device or the address, without secrets
+	Known  []string `json:"known,omitempty"` // where there is no such camera: those that there are
+
+	Eyes   earshot.Eyesight `json:"eyes"`
+	Since  time.Time        `json:"since,omitzero"`   // since when it sees as well as that, if that is known
+	Closed string           `json:"closed,omitempty"` // why nobody wants it to look
+	Fault  string           `json:"fault,omitempty"`  // why there is no picture
+	Cure   string           `json:"cure,omitempty"`
+
+	At         time.Time      `json:"at,omitzero"` // when the picture was taken
+	Width      int            `json:"width,omitempty"`
+	Height     int            `json:"height,omitempty"`
+	People     int            `json:"people"`
+	Faces      int            `json:"faces"`
+	Brightness float64        `json:"brightness"` // mean, 0 to 1
+	Motion     float64        `json:"motion"`     // which share of the picture moves
+	Seen       []earshot.Seen `json:"seen,omitempty"`
+
+	JPEG []byte `json:"jpeg,omitempty"` // if it was asked for
+}
+
+// sees reports whether anything can be seen.
+func (s cameraView) sees() bool { return s.Eyes == earshot.Clear && !s.At.IsZero() }
+
+// text tells it to people at now. What codes say is foreign: the caller makes it safe
+// for a terminal.
+func (s cameraView) text(now time.Time) string {
+	the := titled(s.Camera)
+	switch {
+	case s.Camera == "" && len(s.Known) == 0:
+		return "There is no camera."
+	case s.Camera == "":
+		return "There is no camera of that name; there are: " + strings.Join(s.Known, ", ") + "."
+	case s.Closed != "":
+		return fmt.Sprintf("%s is closed: %s.", the, s.Closed)
+	}
+	var b strings.Builder
+	switch s.Eyes {
+	case earshot.Dark:
+		fmt.Fprintf(&b, "%s sees nothing: there is no light, or something is before the lens%s.", the, s.since(now))
+	case earshot.Frozen:
+		fmt.Fprintf(&b, "%s shows the same picture again and again%s.", the, s.since(now))
+	case earshot.Clear:
+		if s.At.IsZero() {
+			fmt.Fprintf(&b, "%s gave no picture", the)
+			break
+		}
+		fmt.Fprintf(&b, "%s sees %s. %s", the, s.company(), s.light())
+		for _, c := range s.codes() {
+			fmt.Fprintf(&b, "\nA code says: %s", c)
+		}
+		return b.String() + fmt.Sprintf("\n(%d by %d pixels, taken %s)", s.Width, s.Height, taken(now.Sub(s.At)))
+	default:
+		fmt.Fprintf(&b, "%s gives no pictures%s", the, s.since(now))
+	}
+	if s.Fault != "" {
+		return strings.TrimSuffix(b.String(), ".") + ": " + s.Fault
+	}
+	return strings.TrimSuffix(b.String(), ".") + "."
+}
+
+// titled is a camera at the beginning of a sentence.
+func titled(camera string) string { return "The " + earshot.CameraCalled(camera) }
+
+// since says since when it sees as well as it does.
+func (s cameraView) since(now time.Time) string {
+	if s.Since.IsZero() {
+		return ""
+	}
+	return ", since " + s.Since.Local().Format("15:04:05") + " (" + scene.Age(now.Sub(s.Since)) + ")"
+}
+
+// taken says how old a picture is.
+func taken(age time.Duration) string {
+	if age < 10*time.Second {
+		return fmt.Sprintf("%.1f s ago", max(0, age.Seconds()))
+	}
+	return scene.Age(age)
+}
+
+// company says who is in view.
+func (s cameraView) company() string {
+	switch {
+	case s.People == 0:
+		return "nobody"
+	case s.People == 1 && s.Faces > 0:
+		return "one person, who faces it"
+	case s.People == 1:
+		return "one person"
+	case s.Faces == 0:
+		return several(s.People) + " people"
+	}
+	return fmt.Sprintf("%s people, of whom %s", several(s.People), map[bool]string{true: "one faces it", false: several(s.Faces) + " face it"}[s.Faces == 1])
+}
+
+// several writes a number as one says it.
+func several(n int) string {
+	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n >= 0 && n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}
+
+// The brightness below which a room is called dim, and the share of a picture from which
+// on something is said to move. Both are only words: nothing is decided by them.
+const (
+	dim   = 0.2
+	stirs = 0.01
+)
+
+// light says what the light is like, and whether anything moves.
+func (s cameraView) light() string {
+	text := "It is light"
+	if s.Brightness < dim {
+		text = "There is little light"
+	}
+	if s.Motion >= stirs {
+		return text + ", and something moves."
+	}
+	return text + "."
+}
+
+// longestCode is how much of a code is shown, in bytes: an address, and not a page.
+const longestCode = 300
+
+// codes returns what the codes say that are in view, each in quotation marks.
+func (s cameraView) codes() (all []string) {
+	for _, seen := range s.Seen {
+		if seen.What != earshot.Code || seen.Text == "" {
+			continue
+		}
+		text := string(seen.Text)
+		if len(text) > longestCode {
+			text = strings.ToValidUTF8(text[:longestCode], "") + "…"
+		}
+		all = append(all, fmt.Sprintf("%q", text))
+	}
+	return all
+}

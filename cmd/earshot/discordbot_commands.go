@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"earshot/executive"
+	"earshot/executive/command"
+	gateway "earshot/internal/discord"
+	"earshot/participants"
+	"earshot/providers/discord"
+	ringing "earshot/providers/discord/calls"
+)
+
+// unfit are the commands that make no sense on Discord, where everybody is who they are,
+// all read what is written, and a voice is an account's.
+var unfit = []string{"identity", "msg", "voice"}
+
+// offered are the commands that people are offered where they type a slash.
+func (e *discordBot) offered() (all []discord.Command) {
+	for _, c := range append(e.desk.Commands(), e.embassyTable()...) {
+		if !slices.Contains(unfit, c.Name) {
+			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
+		}
+	}
+	return all
+}
+
+// table are the commands of the rooms on Discord.
+func (d *daemon) embassyTable() command.Table {
+	const group = "Discord"
+	// Rooms outlast the bot that they were opened for, which begins again when it is
+	// configured otherwise.
+	now := func(do func(*discordBot, context.Context, command.Call) (string, error)) func(context.Context, command.Call) (string, error) {
+		return func(ctx context.Context, c command.Call) (string, error) {
+			e := d.embassy.Load()
+			if e == nil {
+				return "", errNoCalls
+			}
+			return do(e, ctx, c)
+		}
+	}
+	return command.Table{
+		{Group: group, Name: "join", Args: "[CHANNEL]", Help: "come into a voice channel; if none is named, into the one that I am in", Needs: participants.SendMessages, Do: now((*discordBot).join)},
+		{Group: group, Name: "leave", Help: "leave the voice channel", Needs: participants.SendMessages, Do: now((*discordBot).leave)},
+		{Group: group, Name: "optout", Args: "[off]", Help: "do not listen to me in any voice channel; off: do again", Do: now((*discordBot).optOut)},
+		{Group: group, Name: "status", Help: "the connection, the call, and what is wrong", Do: now((*discordBot).status)},
+	}
+}
+
+// commandsIn returns the commands that a room has beside those of its own.
+func (d *daemon) commandsIn(is executive.Room) command.Table {
+	kept := slices.Concat(d.forgetting(is), d.costTable(), d.modelTable(), d.reloading())
+	if is.Provider != byDiscord {
+		return kept
+	}
+	return append(kept, d.embassyTable()...)
+}
+
+// errNoCalls is the answer where nothing is heard.
+var errNoCalls = errors.New("what hears and speaks in voice channels is missing, or switched off; earshot doctor tells who runs it why")
+
+// asker returns where on Discord a command was given, and by whom.
+func (e *discordBot) asker(c command.Call) (guild, user uint64, err error) {
+	in, ok := e.posts.posted(c.Event.Room)
+	if e.line == nil {
+		return 0, 0, errNoCalls
+	}
+	guild, _ = gateway.Number(in.Guild)
+	user, known := gateway.Number(c.Event.From.ID)
+	if !ok || !known || c.Event.From.Provider != e.sense.Name() {
+		return 0, 0, errors.New("that can be asked on Discord alone")
+	}
+	return guild, user, nil
+}
+
+func (e *discordBot) join(ctx context.Context, c command.Call) (string, error) {
+	guild, user, err := e.asker(c)
+	if err != nil {
+		return "", err
+	}
+	channel, err := e.hall(ctx, guild, strings.TrimSpace(string(c.Args)))
+	if err != nil {
+		return "", err
+	}
+	return e.line.Join(guild, channel, user), nil
+}
+
+// linked is a channel as Discord writes it in a text, or by its number alone.
+var linked = regexp.MustCompile(`^(?:<#)?([0-9]{17,20})>?$`)
+
+// hall returns the voice channel that somebody names, by a link or as it is called; 0 if
+// they name none.
+func (e *discordBot) hall(ctx context.Context, guild uint64, named string) (uint64, error) {
+	if named == "" {
+		return 0, nil
+	}
+	if is := linked.FindStringSubmatch(named); is != nil {
+		channel, _ := gateway.Number(is[1])
+		return channel, nil
+	}
+	var all []*discordgo.Channel
+	if err := e.session.Ask(ctx, http.MethodGet, fmt.Sprintf("guilds/%d/channels", guild), nil, &all); err != nil {
+		return 0, err
+	}
+	return hallCalled(all, strings.TrimPrefix(named, "#"))
+}
+
+// hallCalled returns the one voice channel of that name.
+func hallCalled(all []*discordgo.Channel, name string) (uint64, error) {
+	all = slices.DeleteFunc(all, func(c *discordgo.Channel) bool {
+		return c == nil || c.Type != discordgo.ChannelTypeGuildVoice && c.Type != discordgo.ChannelTypeGuildStageVoice || !strings.EqualFold(c.Name, name)
+	})
+	switch len(all) {
+	case 0:
+		return 0, errors.New("there is no voice channel of that name; link it, with # before its name")
+	case 1:
+		channel, _ := gateway.Number(all[0].ID)
+		return channel, nil
+	}
+	return 0, errors.New("several voice channels have that name; link the one that you mean, with # before its name")
+}
+
+func (e *discordBot) leave(_ context.Context, c command.Call) (string, error) {
+	guild, _, err := e.asker(c)
+	if err != nil {
+		return "", err
+	}
+	return e.line.Leave(guild), nil
+}
+
+func (e *discordBot) optOut(_ context.Context, c command.Call) (string, error) {
+	_, user, err := e.asker(c)
+	if err != nil {
+		return "", err
+	}
+	return e.line.OptOut(user, !strings.EqualFold(strings.TrimSpace(string(c.Args)), "off")), nil
+}
+
+// status tells how it stands with the session and the call of the guild where it is
+// asked.
+func (e *discordBot) status(_ context.Context, c command.Call) (string, error) {
+	var b strings.Builder
+	st := e.session.Status()
+	if st.Open {
+		fmt.Fprintf(&b, "connected since %s, heartbeat %d ms", st.Since.Format("15:04"), st.RoundTrip.Milliseconds())
+	} else {
+		fmt.Fprintf(&b, "not connected: %s", cmp.Or(st.Why, "it is just beginning"))
+	}
+	if lost := st.Lost.Messages; lost > 0 {
+		fmt.Fprintf(&b, "; %s had to be asked for again", count(lost, "message"))
+	}
+	if e.line == nil {
+		return b.String() + "\n" + errNoCalls.Error(), nil
+	}
+	in, _ := e.posts.posted(c.Event.Room)
+	guild, _ := gateway.Number(in.Guild)
+	for _, call := range e.line.Status() {
+		if call.Guild == guild {
+			b.WriteString("\n" + tellCall(call))
+		}
+	}
+	return b.String(), nil
+}
+
+// tellCall tells how it stands with a call.
+func tellCall(c ringing.Status) string {
+	v := c.Voice
+	text := cmp.Or(v.Phase, "coming")
+	switch {
+	case v.Encrypted:
+		text += fmt.Sprintf(", encrypted end to end (code %s)", v.Code)
+	case v.Phase == "in the call":
+		text += ", not encrypted end to end: Discord says that somebody here cannot"
+	}
+	if c.Listens {
+		text += fmt.Sprintf("; listens to %s", count(max(0, len(v.People)-1), "other"))
+	} else {
+		text += "; does not listen"
+	}
+	if v.Deaf != "" {
+		text += "; hears nothing: " + v.Deaf
+	}
+	for _, t := range c.Trouble {
+		text += "\n" + t
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/executive/remind"
+	"earshot/providers/discord"
+)
+
+const (
+	// mostPast is how many channels are gone on with after a restart: those in which
+	// something was said last, and those in which something waits.
+	mostPast = mostOpened
+
+	// mostMissed is how many messages of a channel are compared with what stands there: a
+	// page of Discord's.
+	mostMissed = 100
+
+	// slack is how far the clocks of Discord and of this machine may be apart.
+	slack = 2 * time.Minute
+)
+
+// Past implements [discord.House].
+func (e *discordBot) Past(ctx context.Context) (all []discord.Past, err error) {
+	var waits []earshot.RoomID
+	if err := e.store.Look(ctx, func(v earshot.View) (err error) {
+		waits, err = remind.Rooms(ctx, v)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	lately, err := e.store.Rooms(ctx, ofChannels, mostPast)
+	if err != nil {
+		return nil, err
+	}
+	waiting := func(id earshot.RoomID) bool { return slices.Contains(waits, id) }
+	for _, id := range append(waits[:len(waits):len(waits)], slices.DeleteFunc(lately, waiting)...) {
+		is, ok := e.gate.channel(id)
+		if !ok || len(all) == 2*mostPast {
+			continue // it is on no Discord
+		}
+		p := discord.Past{Own: e.own.in(is.ID), Waits: waiting(is.ID)}
+		if with, direct := strings.CutPrefix(string(is.ID), ofDirect); direct {
+			p.With = with
+		} else {
+			p.Channel = strings.TrimPrefix(string(is.ID), ofChannels)
+		}
+		if p.Written, err = e.written(ctx, is.ID); err != nil {
+			return nil, err
+		}
+		if p.Since, err = e.wanted(ctx, is.ID); err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// written returns the messages of a room that came from Discord.
+func (e *discordBot) written(ctx context.Context, id earshot.RoomID) (all []discord.Written, err error) {
+	events, err := e.store.Lately(ctx, id, earshot.KindMessage, mostMissed, e.anybody(id)...)
+	for _, ev := range events {
+		if m, ok := ev.Body.(earshot.Message); ok && ev.From.Provider == byDiscord {
+			all = append(all, discord.Written{Event: ev.ID, Edited: m.Revised})
+		}
+	}
+	return all, err
+}
+
+// wanted returns since when it is wanted that what is written in a room is kept: what was
+// off the record stays that, and nothing is looked up where it still is.
+func (e *discordBot) wanted(ctx context.Context, id earshot.RoomID) (time.Time, error) {
+	modes, err := e.store.For(earshot.Audience{Room: id}).Last(ctx, []earshot.Kind{earshot.KindMode}, 1)
+	if err != nil || len(modes) == 0 {
+		return time.Time{}, err
+	}
+	if m, ok := modes[0].Body.(earshot.ModeChange); ok && m.Mode == earshot.OffRecord {
+		return time.Now(), nil
+	}
+	return modes[0].At.Add(slack), nil
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"earshot"
+	gateway "earshot/internal/discord"
+	"earshot/internal/discord/compose"
+	outlet "earshot/outlets/discord"
+	"earshot/participants"
+	"earshot/providers/discord"
+)
+
+// A posting is a channel and its room while that is open, with what writes there.
+type posting struct {
+	discord.Channel
+	room roomEntry
+	talk talk
+
+	stop    context.CancelFunc // ends what writes, which may wait for Discord
+	entered chan struct{}      // closed when it is in the room
+	over    chan struct{}      // closed when it has ended
+}
+
+// posts are the channels whose rooms are open. Its methods may be called from many
+// goroutines, and do not wait for Discord but for close.
+type posts struct {
+	mu      sync.Mutex
+	of      map[earshot.RoomID]*posting
+	writing map[*posting]bool // what has not ended, also of rooms that were closed
+}
+
+// posted returns the channel of a room.
+func (p *posts) posted(room earshot.RoomID) (discord.Channel, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if here := p.of[room]; here != nil {
+		return here.Channel, true
+	}
+	return discord.Channel{}, false
+}
+
+// begin makes a channel that of its room, and returns what writes there, which is to be
+// run if it is new.
+func (p *posts) begin(room roomEntry, c discord.Channel, stop context.CancelFunc) (is *posting, begun bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.of[room.is.ID]
+	if was != nil && was.room.Room == room.Room {
+		was.Channel = c
+		return was, false
+	}
+	if was != nil {
+		was.stop()
+	}
+	is = &posting{Channel: c, room: room, stop: stop, entered: make(chan struct{}), over: make(chan struct{})}
+	if p.of == nil {
+		p.of, p.writing = make(map[earshot.RoomID]*posting), make(map[*posting]bool)
+	}
+	p.of[room.is.ID], p.writing[is] = is, true
+	return is, true
+}
+
+// end takes away what has ended.
+func (p *posts) end(done *posting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id := done.room.is.ID; p.of[id] == done {
+		delete(p.of, id)
+	}
+	delete(p.writing, done)
+	close(done.over)
+}
+
+// close ends what is being written everywhere, and waits for it.
+func (p *posts) close() {
+	p.mu.Lock()
+	all := slices.Collect(maps.Keys(p.writing))
+	p.mu.Unlock()
+	for _, w := range all {
+		w.stop()
+	}
+	for _, w := range all {
+		<-w.over
+	}
+}
+
+// heard notes that something was written in a room, and by whom.
+func (p *posts) heard(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if here := p.of[room]; here != nil {
+		here.talk.heard(by, event)
+	}
+}
+
+// between reports whether somebody else has written in a room since somebody did.
+func (p *posts) between(room earshot.RoomID, by earshot.ParticipantID, event earshot.EventID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	here := p.of[room]
+	return here != nil && here.talk.between(by, event)
+}
+
+// A talk is who wrote last, and who wrote last of all others.
+type talk struct{ last, other word }
+
+// A word is what somebody wrote. Names of messages sort by when they were written.
+type word struct {
+	by    earshot.ParticipantID
+	event earshot.EventID
+}
+
+func (t *talk) heard(by earshot.ParticipantID, event earshot.EventID) {
+	switch {
+	case event <= t.last.event: // it was missed before
+		return
+	case t.last.by != by:
+		t.other = t.last
+	}
+	t.last = word{by, event}
+}
+
+// between reports whether anybody but by wrote after an event.
+func (t *talk) between(by earshot.ParticipantID, event earshot.EventID) bool {
+	return cmp.Or(t.last.by, by) != by && t.last.event > event || cmp.Or(t.other.by, by) != by && t.other.event > event
+}
+
+// post lets what writes into a channel into its room, until that closes or the posting
+// ends. It returns when that is there: before anything comes in that is answered there.
+func (e *discordBot) post(ctx context.Context, room roomEntry, c discord.Channel) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p, begun := e.posts.begin(room, c, stop)
+	if !begun {
+		stop()
+		<-p.entered
+		return
+	}
+	go func() { // posts.close waits for it
+		defer e.posts.end(p)
+		e.write(ctx, p, c)
+	}()
+	<-p.entered
+}
+
+// write writes into a channel until its room closes or ctx ends.
+func (e *discordBot) write(ctx context.Context, p *posting, c discord.Channel) {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer p.stop()
+	watching.Go(func() {
+		defer p.stop()
+		select {
+		case <-p.room.shut():
+		case <-ctx.Done():
+		}
+	})
+	if !e.config().Outlets.Discord.Text {
+		close(p.entered)
+		<-ctx.Done()
+		return
+	}
+	if err := e.outlet(p.room.is.ID, c).Run(ctx, func(o earshot.Outlet) func() {
+		defer close(p.entered)
+		return p.room.Enter(o, e.around(c))
+	}); err != nil {
+		e.log.Error("a channel cannot be written in", "err", err)
+	}
+}
+
+// around returns who reads what is written in a channel.
+func (e *discordBot) around(c discord.Channel) earshot.Audience {
+	if c.Private() {
+		return earshot.Audience{Members: []earshot.ParticipantID{e.Resolve(earshot.Handle{Provider: byDiscord, ID: c.With}).Reader()}}
+	}
+	return earshot.Audience{Unknown: true} // nobody knows who reads along
+}
+
+// outlet returns the outlet of a channel.
+func (e *discordBot) outlet(room earshot.RoomID, c discord.Channel) *outlet.Text {
+	set := e.config().Outlets.Discord
+	channel, _ := gateway.Number(c.ID)
+	return outlet.NewText(outlet.TextConfig{
+		Dropped: e.drops("discord"),
+		Channel: channel, REST: e.session, Self: e.Name(participants.Agent), Beside: !set.Transcript,
+		Names:  func(to earshot.ParticipantID) compose.Names { return e.names(room, to) },
+		Calls:  func(o earshot.Opening) bool { return !c.Private() && e.calls(room, o) },
+		Called: e.Name,
+		Posted: func(turn earshot.TurnID, message uint64) { e.own.add(saying{message, room, turn}) },
+		Refused: func(err error) {
+			n := earshot.Notice{Key: "discord " + c.ID, Text: "a reply could not be written in " + c.Name}
+			why, cure := plainly(err)
+			n.Text, n.Cure = n.Text+": "+why, cure
+			e.report(n)
+		},
+	})
+}
+
+// names returns who may be mentioned in a room: those who are there, and who is answered.
+func (e *discordBot) names(room earshot.RoomID, to earshot.ParticipantID) (all compose.Names) {
+	who := e.Here(room)
+	if p, known := e.Get(to); known && !slices.ContainsFunc(who, func(h participants.Participant) bool { return h.ID == to }) {
+		who = append(slices.Clip(who), p)
+	}
+	for _, p := range who {
+		for _, h := range e.Handles(p.ID) {
+			if id, ok := gateway.Number(h.ID); ok && h.Provider == byDiscord {
+				all.People = append(all.People, compose.Name{ID: id, Name: p.Name})
+			}
+		}
+	}
+	return all
+}
+
+// calls reports whether a reply pings whom it answers: a person, when others have written
+// since, so that they may have looked away. Bots are not called, which would answer.
+func (e *discordBot) calls(room earshot.RoomID, o earshot.Opening) bool {
+	p, known := e.Get(o.To)
+	return known && p.Type == participants.Human && e.posts.between(room, o.To, o.About)
+}
+
+// admit brings an event into its room, and notes who has written.
+func (e *discordBot) admit(ctx context.Context, ev earshot.Event) error {
+	if ev.Body.Kind() == earshot.KindMessage {
+		e.posts.heard(ev.Room, e.Resolve(ev.From).ID, ev.ID)
+	}
+	return e.Admit(ctx, ev)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"earshot"
+	gateway "earshot/internal/discord"
+	"earshot/internal/discord/discordtest"
+	"earshot/internal/field"
+	"earshot/internal/testkit"
+	"earshot/providers/discord"
+)
+
+// TestDiscordThatDoesNotAnswer: while Discord takes nothing in one channel, all that the
+// house asks about channels is answered, another room can be opened, and one that was
+// closed is opened again.
+func TestDiscordThatDoesNotAnswer(t *testing.T) {
+	asked, dropped := make(chan struct{}, 16), make(chan struct{}, 16)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else it is not noticed that nobody waits
+		asked <- struct{}{}
+		<-r.Context().Done()
+		dropped <- struct{}{}
+	}))
+	defer testkit.Finish(t, testkit.Patience, "the end of the server", silent.Close)
+	d := inhabited(t, t.TempDir())
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	defer runs(t, d)()
+	e := &discordBot{daemon: d, session: gateway.New(gateway.Config{Base: silent.URL})}
+	defer silent.CloseClientConnections() // who waits for an answer waits no longer
+	ctx := t.Context()
+	general := discord.Channel{ID: "77", Guild: "7", Name: "#general"}
+	opens := func(c discord.Channel) roomEntry {
+		t.Helper()
+		id, err := e.Room(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room, _ := d.rooms.find(id)
+		return room
+	}
+	first := opens(general)
+	first.Mention("hello") // which is on its way, and stays that
+	testkit.Receive(t, testkit.Patience, "the question at Discord", asked)
+	d.rooms.remove(first)
+	general.Name = "#harbour"
+	if again := opens(general); again.Room == first.Room {
+		t.Error("the room was not closed")
+	}
+	opens(discord.Channel{ID: "78", Guild: "7", Name: "#quay"})
+	for room, want := range map[earshot.RoomID]string{"discord-77": "#harbour", "discord-78": "#quay"} {
+		if c, ok := e.posts.posted(room); !ok || c.Name != want {
+			t.Errorf("%s is %+v, %v", room, c, ok)
+		}
+	}
+	general.Name = "#haven"
+	opens(general)
+	if c, _ := e.posts.posted("discord-77"); c.Name != "#haven" {
+		t.Errorf("after a change of name it is %q", c.Name)
+	}
+	select {
+	case <-dropped:
+		t.Error("it was waited until the request was given up")
+	default:
+	}
+	silent.CloseClientConnections()
+	e.posts.close()
+	if _, ok := e.posts.posted("discord-77"); ok {
+		t.Error("something writes still")
+	}
+}
+
+// TestTalk is whether anybody else has written since a message.
+func TestTalk(t *testing.T) {
+	for _, tt := range []struct {
+		picture string // who writes, in order; the first asks with a capital
+		want    bool
+	}{
+		{"A", false}, {"Aa", false}, {"bA", false}, {"bAa", false}, {"Ab", true}, {"Aba", true}, {"Abaa", true}, {"Aabc", true}, {"bcA", false}, {"", false},
+	} {
+		var all talk
+		asked := earshot.EventID("0")
+		for i, c := range tt.picture {
+			id := earshot.EventID(rune('1' + i))
+			by := earshot.ParticipantID(c | 0x20)
+			if c == 'A' {
+				asked = id
+			}
+			all.heard(by, id)
+			all.heard("z", "0") // what was missed is older
+		}
+		if got := all.between("a", asked); got != tt.want {
+			t.Errorf("%q: %v, want %v", tt.picture, got, tt.want)
+		}
+	}
+}
+
+// TestWhoIsPinged: a reply pings the person that it answers when somebody else has written
+// since, and nobody else.
+func TestWhoIsPinged(t *testing.T) {
+	d := inhabited(t, t.TempDir())
+	defer func() {
+		if err := d.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	e := &discordBot{daemon: d, session: gateway.New(gateway.Config{})}
+	defer e.posts.close()
+	id, err := e.Room(t.Context(), discord.Channel{ID: "77", Guild: "7", Name: "#general"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user, name := range map[string]string{"5": "ann", "6": "bob", "7": "beep"} {
+		if _, err := e.Arrive(t.Context(), earshot.Handle{Provider: byDiscord, ID: user}, discord.Person{Name: name, Bot: name == "beep"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, by := range []string{"5", "7", "5", "6"} {
+		e.posts.heard(id, earshot.ParticipantID("discord-"+by), earshot.EventID(fmt.Sprint("e", i)))
+	}
+	for _, tt := range []struct {
+		to, about string
+		want      bool
+	}{{"discord-5", "e0", true}, {"discord-5", "e2", true}, {"discord-6", "e3", false}, {"discord-7", "e1", false}, {"", "e0", false}, {"agent", "e0", false}} {
+		if got := e.calls(id, earshot.Opening{To: earshot.ParticipantID(tt.to), About: earshot.EventID(tt.about)}); got != tt.want {
+			t.Errorf("the answer to %s of %q pings: %v", tt.about, tt.to, got)
+		}
+	}
+	if all := e.names(id, "discord-6").People; len(all) != 1 || all[0].ID != 6 || all[0].Name != "bob" {
+		t.Errorf("who may be mentioned is %v", all)
+	}
+}
+
+// TestHall: a voice channel is named by a link, its number, or as it is called if one is.
+func TestHall(t *testing.T) {
+	s := discordtest.New(t, discordtest.Config{})
+	for _, c := range []discordtest.Channel{{Kind: discordtest.VoiceChannel, Name: "Twice"}, {Kind: discordtest.VoiceChannel, Name: "twice"}, {Kind: discordtest.VoiceChannel, Name: "The Quiet One"}} {
+		s.AddChannel(c)
+	}
+	e := &discordBot{session: gateway.New(gateway.Config{Base: s.Base(), HTTP: s.HTTP(), Token: field.Secret(s.Bot("earshot").Token)})}
+	other := s.Channel("other").ID
+	for _, tt := range []struct {
+		named string
+		want  uint64
+		err   string
+	}{
+		{named: ""}, {named: "other", want: other}, {named: "#OTHER", want: other}, {named: fmt.Sprintf("<#%d>", other), want: other}, {named: fmt.Sprint(other), want: other},
+		{named: "the quiet one", want: s.Channel("The Quiet One").ID}, {named: "stage", want: s.Channel("stage").ID}, // which is declined
+		{named: "general", err: "no voice channel"}, {named: "nowhere", err: "no voice channel"}, {named: "<#12>", err: "no voice channel"}, {named: "twice", err: "several"},
+	} {
+		got, err := e.hall(t.Context(), s.Guild().ID, tt.named)
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%q: %d, %v, want %d, %q", tt.named, got, err, tt.want, tt.err)
+		}
+	}
+}

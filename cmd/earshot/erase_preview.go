@@ -1,0 +1,367 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"earshot"
+	"earshot/participants"
+	"earshot/server"
+	"earshot/speakers"
+	"earshot/store"
+)
+
+// An erasePreview is what would be forgotten, without a word of it.
+type erasePreview struct {
+	Digest string               `json:"digest"`          // of exactly this
+	Of     string               `json:"of"`              // what was asked for, in words
+	Events int                  `json:"events"`          // that lose their content
+	Kinds  map[earshot.Kind]int `json:"kinds,omitempty"` // how many of each
+	From   time.Time            `json:"from,omitzero"`   // when the first of them began
+	To     time.Time            `json:"to,omitzero"`     // and the last
+	Rooms  map[string]int       `json:"rooms,omitempty"` // how many in each, by its name
+
+	// Others are replies to somebody else that go too, since what goes stood in their
+	// prompts: those of them that whoever asks may see, of so many.
+	Others  int     `json:"others,omitempty"`
+	Replies []reply `json:"replies,omitempty"`
+
+	Voices int      `json:"voices,omitempty"` // whose prints go
+	Files  int      `json:"files,omitempty"`  // of agents, from which something goes
+	Aside  []string `json:"aside,omitempty"`  // files that were set aside, which go as a whole
+	Person string   `json:"person,omitempty"` // what becomes of who is forgotten
+	Stays  []string `json:"stays"`            // what cannot be reached
+
+	// Done says that it was done, and Since how much of it came after it was shown.
+	Done  bool `json:"done,omitempty"`
+	Since int  `json:"since,omitempty"`
+
+	wish eraseRequest
+}
+
+// A reply is one to somebody else.
+type reply struct {
+	At   time.Time `json:"at"`
+	Room string    `json:"room"`
+	By   string    `json:"by"`
+	To   string    `json:"to"`
+}
+
+// mostReplies is how many replies to others are named.
+const mostReplies = 10
+
+// looks returns what would be forgotten if f were. By is who wants it.
+func (o *eraser) looks(ctx context.Context, by participants.Participant, f server.Forgetting) (*erasePreview, error) {
+	p := &erasePreview{wish: eraseRequest{At: time.Now(), ID: o.newID()}}
+	if err := o.means(ctx, by, f, p); err != nil {
+		return nil, err
+	}
+	last, err := o.last(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := o.store.Select(ctx, p.wish.Selection)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(d store.Doomed) bool { return d.Sequence > last }) // it came in between
+	p.Digest = p.digest(all, last)
+	p.wish.Selection.Until = last
+	o.counts(p, all)
+	if err := o.replies(ctx, by, p, all); err != nil {
+		return nil, err
+	}
+	if p.Files, err = o.files.Touched(amongst(all)); err != nil {
+		return nil, err
+	}
+	for _, path := range o.aside(p) {
+		p.Aside = append(p.Aside, filepath.Base(path))
+	}
+	p.Stays = o.stays(p)
+	return p, nil
+}
+
+// means notes what f means, if by may have that forgotten.
+func (o *eraser) means(ctx context.Context, by participants.Participant, f server.Forgetting, p *erasePreview) error {
+	sel := store.Selection{Events: f.Events, Room: f.Room, From: f.From, To: f.To}
+	operates := by.Can(participants.Operate)
+	if f.Who == "" && !operates {
+		f.Who = "me"
+	}
+	if err := o.person(by, f.Who, &sel); err != nil {
+		return err
+	}
+	own := len(sel.People) > 0 && slices.Contains(sel.People, by.ID)
+	switch {
+	case !operates && (by.ID == "" || by.ID == participants.Generic || by.Voice()):
+		return errors.New("only who is known otherwise than by a voice can have something forgotten\n  → say who you are, with --identity NAME; or ask whoever operates this earshot")
+	case !operates && !own:
+		return errors.New("what others said they have forgotten themselves, or whoever operates this earshot\n  → ask them")
+	case len(sel.People) == 0 && sel.Handle == (earshot.Handle{}) && len(sel.Events) == 0 && sel.Room == "" && sel.From.IsZero() && sel.To.IsZero() && !f.Everything:
+		return errors.New("say what is to be forgotten: somebody, a time, a room or an ID; or, if it is meant, everything")
+	case !sel.From.IsZero() && !sel.To.IsZero() && !sel.From.Before(sel.To):
+		return errors.New("that time ends before it begins")
+	}
+	if operates && !own {
+		p.wish.By = by.ID
+	}
+	var err error
+	if sel.Agents, err = o.agents(ctx); err != nil {
+		return err
+	}
+	p.Of = o.words(f, sel)
+	p.wish.Selection = sel
+	if sel.Whole() {
+		p.wish.Voices = o.voicesOf(sel.People)
+		p.Voices = len(p.wish.Voices)
+		p.Person = o.becomes(sel.People)
+	}
+	return nil
+}
+
+// person notes in sel who is meant by a word.
+func (o *eraser) person(by participants.Participant, word string, sel *store.Selection) error {
+	who := by
+	switch provider, id, isHandle := strings.Cut(word, ":"); {
+	case word == "":
+		return nil
+	case strings.EqualFold(word, "me"):
+		if by.ID == "" {
+			return errors.New("nobody knows who you are, so nothing is known to be yours")
+		}
+	default:
+		found, known := o.people.Find(word)
+		if !known {
+			found, known = o.people.Get(earshot.ParticipantID(word))
+		}
+		if !known && isHandle {
+			h := earshot.Handle{Provider: provider, ID: id}
+			if found = o.people.Resolve(h); found.ID == "" {
+				sel.Handle = h // of somebody whom nobody knew
+				return nil
+			}
+			known = true
+		}
+		if !known {
+			return fmt.Errorf("nobody is called %s\n  → see: earshot who; or give an ID, or a handle such as discord:80351110224678912", participants.OneLine(word))
+		}
+		who = found
+	}
+	if who.Type == participants.Internal {
+		return fmt.Errorf("%s is an agent, and no person; what it said goes with what it answered\n  → earshot agents end", who.Name)
+	}
+	sel.People = o.people.Identities(who.ID)
+	return nil
+}
+
+// agents returns the IDs of all agents that there are and were.
+func (o *eraser) agents(ctx context.Context) (all []earshot.ParticipantID, err error) {
+	err = o.store.Look(ctx, func(v earshot.View) error {
+		rows, err := v.QueryContext(ctx, "SELECT id FROM agents")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id earshot.ParticipantID
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			all = append(all, id)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// last returns the last sequence of the journal.
+func (o *eraser) last(ctx context.Context) (n int64, err error) {
+	err = o.store.Look(ctx, func(v earshot.View) error {
+		return v.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM journal").Scan(&n)
+	})
+	return n, err
+}
+
+// voicesOf returns the voices that are known as somebody's.
+func (o *eraser) voicesOf(people []earshot.ParticipantID) (all []earshot.Handle) {
+	for _, s := range o.voices.Known() {
+		if slices.Contains(people, s.Who) || slices.Contains(people, o.people.Resolve(s.Handle).Reader()) {
+			all = append(all, s.Handle)
+		}
+	}
+	return all
+}
+
+// becomes says what becomes of somebody who is forgotten.
+func (o *eraser) becomes(people []earshot.ParticipantID) string {
+	p, known := o.people.Get(people[0])
+	switch {
+	case !known:
+		return ""
+	case o.people.Declared(p.ID):
+		return p.Name + " stands in the configuration, or is whose account this is, and is known as such from now on"
+	case p.Arrived():
+		return p.Name + " is known by a provider, and is somebody new when something comes from there again"
+	case len(o.people.Sessions(p.ID)) > 0:
+		return p.Name + " keeps that name until their last terminal is gone, and what is said until then is kept; afterwards nobody is called so"
+	}
+	return "nobody is called " + p.Name + " any more"
+}
+
+// words says what was asked for.
+func (o *eraser) words(f server.Forgetting, sel store.Selection) string {
+	var b strings.Builder
+	switch {
+	case len(sel.Events) > 0:
+		b.WriteString(count(len(sel.Events), "event"))
+	case f.Everything && len(sel.People) == 0:
+		b.WriteString("everything")
+	case len(sel.People) == 0 && sel.Handle.ID == "":
+		b.WriteString("all that happened")
+	default:
+		b.WriteString("what is known")
+	}
+	switch {
+	case len(sel.People) > 0:
+		b.WriteString(" of " + o.people.Name(sel.People[0]))
+	case sel.Handle.ID != "":
+		b.WriteString(" of " + participants.OneLine(sel.Handle.String()))
+	}
+	if sel.Room != "" {
+		b.WriteString(" in the room " + o.room(sel.Room))
+	}
+	if !sel.From.IsZero() {
+		b.WriteString(" from " + when(sel.From) + " on")
+	}
+	if !sel.To.IsZero() {
+		b.WriteString(" until " + when(sel.To))
+	}
+	return b.String()
+}
+
+// room returns what a room is called.
+func (o *eraser) room(id earshot.RoomID) string {
+	if o.rooms != nil {
+		if r, ok := o.rooms().find(id); ok {
+			return cmp.Or(r.is.Name, string(id))
+		}
+	}
+	return string(id)
+}
+
+// counts notes how much goes.
+func (o *eraser) counts(p *erasePreview, all []store.Doomed) {
+	p.Events, p.Kinds, p.Rooms, p.wish.Rooms = len(all), make(map[earshot.Kind]int), make(map[string]int), make(map[earshot.RoomID]int)
+	for _, d := range all {
+		p.Kinds[d.Kind]++
+		p.Rooms[o.room(d.Room)]++
+		p.wish.Rooms[d.Room]++
+		if p.From.IsZero() || d.At.Before(p.From) {
+			p.From = d.At
+		}
+		if d.At.After(p.To) {
+			p.To = d.At
+		}
+	}
+}
+
+// replies notes which replies to others go. Who does not operate the house is told of none
+// that they may not see.
+func (o *eraser) replies(ctx context.Context, by participants.Participant, p *erasePreview, all []store.Doomed) error {
+	people := p.wish.Selection.People
+	goes := amongst(all)
+	for _, d := range all {
+		if d.Kind != earshot.KindReply || !d.Derived || d.About == "" || goes(d.About) {
+			continue
+		}
+		asked, known, err := o.store.Event(ctx, d.Room, d.About)
+		if err != nil {
+			return err
+		}
+		if known && slices.Contains(people, asked.Author) {
+			continue
+		}
+		p.Others++
+		if len(p.Replies) == mostReplies {
+			continue
+		}
+		e, known, err := o.store.Event(ctx, d.Room, d.ID)
+		if err != nil {
+			return err
+		}
+		if known && (by.Can(participants.Operate) || e.Visibility.Allows(earshot.Audience{Room: d.Room, Members: []earshot.ParticipantID{by.Reader()}})) {
+			p.Replies = append(p.Replies, reply{At: d.At, Room: o.room(d.Room), By: o.people.Name(d.Author), To: o.people.Name(asked.Author)})
+		}
+	}
+	return nil
+}
+
+// aside returns the files that were set aside and go as a whole.
+func (o *eraser) aside(p *erasePreview) []string {
+	all := store.Aside(o.dir)
+	if p.wish.Selection.Whole() {
+		all = append(all, speakers.Aside(o.dir)...)
+	}
+	return all
+}
+
+// stays says what cannot be reached.
+func (o *eraser) stays(p *erasePreview) []string {
+	all := []string{
+		"copies that somebody has made: exports, backups, what was printed or stands in the window of a terminal; a backup that is put in the place of this journal forgets it again, and anywhere else it comes back",
+		"what the server of the model remembers until it needs the memory for something else",
+	}
+	if slices.ContainsFunc(slices.Collect(maps.Keys(p.wish.Rooms)), func(id earshot.RoomID) bool { return strings.HasPrefix(string(id), ofChannels) }) {
+		all = append(all, "what stands on Discord, where whoever wrote it deletes it")
+	}
+	if p.wish.Selection.Whole() {
+		all = append(all, "that this person has asked not to be heard, if they have, which is a number")
+	}
+	if p.Files > 0 || len(p.Kinds) > 0 && p.Kinds[earshot.KindUse] > 0 {
+		all = append(all, "files of agents that were written before earshot noted what they are made of, or were changed by hand")
+	}
+	return all
+}
+
+// amongst reports of an event whether it is one of some.
+func amongst(all []store.Doomed) func(earshot.EventID) bool {
+	is := make(map[earshot.EventID]bool, len(all))
+	for _, d := range all {
+		is[d.ID] = true
+	}
+	return func(id earshot.EventID) bool { return is[id] }
+}
+
+// digest returns that of what goes, up to a sequence.
+func (p *erasePreview) digest(all []store.Doomed, last int64) string {
+	sum := sha256.New()
+	sel := p.wish.Selection
+	sel.Until, sel.Agents = 0, nil
+	_ = json.NewEncoder(sum).Encode(sel) // of numbers and names, which cannot fail
+	for _, d := range slices.SortedFunc(slices.Values(all), func(a, b store.Doomed) int { return cmp.Compare(a.Sequence, b.Sequence) }) {
+		fmt.Fprintf(sum, "%d ", d.Sequence)
+	}
+	fmt.Fprint(sum, p.wish.Voices)
+	return strconv.FormatInt(last, 36) + "-" + hex.EncodeToString(sum.Sum(nil)[:4])
+}
+
+// upTo returns the sequence up to which somebody was shown what goes.
+func upTo(digest string) (int64, error) {
+	text, _, ok := strings.Cut(digest, "-")
+	n, err := strconv.ParseInt(text, 36, 64)
+	if !ok || err != nil {
+		return 0, errors.New("that is no digest of what would be forgotten; look at it first")
+	}
+	return n, nil
+}

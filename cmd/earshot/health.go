@@ -1,0 +1,277 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive/room"
+	"earshot/internal/metrics"
+	"earshot/llm"
+	"earshot/server"
+)
+
+// health are how each part of the house is. The zero value knows of none; its methods may
+// be called from many goroutines, and none of them waits.
+type health struct {
+	counts *metrics.Metrics // may be nil
+
+	mu     sync.Mutex
+	all    []vital   // in the order in which they became known
+	probed time.Time // when engines were last asked whether they are well
+}
+
+// A vital is how a part is, and what it is described as while it is well.
+type vital struct {
+	room.Part
+	about string
+	made  llm.EngineConfig // of an engine, what it was made of
+}
+
+// The parts of which people may never have heard unless they fail, by what their loss
+// keeps the house from; and the keys of faults that are those of a part.
+var (
+	inner = map[string]string{
+		"sound card": room.Sense, "recognition": room.Sense, "recognition of calls": room.Sense, "sound of calls": room.Sense, "calls": room.Sense,
+		"synthesis": room.Outlet, "own voice": room.Outlet, "voice in calls": room.Outlet, "sound of the voice in calls": room.Outlet,
+		"server": room.Machine,
+	}
+	faultsOf = map[string]string{"store.full": "journal", "store.damaged": "journal", "unsaved": "journal", "memory": "journal"}
+)
+
+// kindOf returns what kind of part has that name, and false for none.
+func kindOf(name string) (string, bool) {
+	switch {
+	case inner[name] != "":
+		return inner[name], true
+	case name == "microphone" || name == "discord" || label(name) == "webcam":
+		return room.Sense, true
+	case name == "loudspeaker" || name == "console":
+		return room.Outlet, true
+	case name == "journal":
+		return room.Machine, true
+	}
+	return "", false
+}
+
+// label returns under what a part is counted: cameras have names that people give them.
+func label(name string) string {
+	if strings.HasPrefix(name, "webcam") || strings.HasSuffix(name, "camera") || strings.HasPrefix(name, "camera") {
+		return "webcam"
+	}
+	return name
+}
+
+// counted are the parts that are counted each by itself.
+func counted() []string {
+	all := []string{"microphone", "loudspeaker", "webcam", "discord", "console", "journal", "engine"}
+	for name := range inner {
+		all = append(all, name)
+	}
+	return all
+}
+
+// is notes how a part is at now, and reports whether that is news.
+func (v *health) is(p room.Part, now time.Time) (news bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == p.Kind && had.Name == p.Name })
+	if k < 0 {
+		k, news = len(v.all), true
+		v.all = append(v.all, vital{Part: p})
+	}
+	had := &v.all[k]
+	if news = news || had.Well != p.Well; news {
+		had.Since = now
+	}
+	if p.Well {
+		had.about = cmp.Or(p.Text, had.about)
+		p.Text, p.Cure = had.about, ""
+	}
+	had.Well, had.Text, had.Cure = p.Well, p.Text, p.Cure
+	return news
+}
+
+// found takes in what was found out about a part at the start.
+func (v *health) found(f finding) {
+	if kind, ok := kindOf(f.Thing); ok {
+		v.is(room.Part{Name: f.Thing, Kind: kind, Well: f.Works, Text: f.Text, Cure: f.Cure}, time.Now())
+	}
+}
+
+// looked takes in what was found out about an engine.
+func (v *health) looked(l look) {
+	name := cmp.Or(l.config.Name, string(l.config.Provider))
+	v.is(room.Part{Name: name, Kind: room.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && had.Name == name }); k >= 0 {
+		v.all[k].made = l.config
+	}
+}
+
+// gone forgets a part that there is no longer.
+func (v *health) gone(name string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind != room.Engine && had.Name == name })
+}
+
+// engines says which engines there are. One that is new, or made of something else, is well
+// until it shows otherwise.
+func (v *health) engines(e *engines) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && !slices.Contains(e.of, had.made) })
+	for i, c := range e.of {
+		if !slices.ContainsFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && had.made == c }) {
+			about := modelOn(e.Engines[i].Name(), c)
+			v.all = append(v.all, vital{Part: room.Part{Name: c.Name, Kind: room.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
+		}
+	}
+}
+
+// working returns what works, for people: the engines that are well, and of some parts those
+// that are not ill.
+func (v *health) working(parts []string) (all []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ill := make(map[string]bool)
+	for _, p := range v.all {
+		switch {
+		case !p.Well:
+			ill[p.Name] = true
+		case p.Kind == room.Engine:
+			all = append(all, cmp.Or(p.about, p.Name))
+		}
+	}
+	for _, p := range parts {
+		if !ill[p] {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// noticed takes in what a part has reported of itself.
+func (v *health) noticed(n earshot.Notice) {
+	name := cmp.Or(faultsOf[n.Key], n.Key)
+	kind, known := kindOf(name)
+	if !known {
+		return
+	}
+	if v.is(room.Part{Name: name, Kind: kind, Well: n.Over, Text: partText(n), Cure: n.Cure}, time.Now()) && !n.Over {
+		v.counts.Lost(label(name))
+	}
+}
+
+// partText returns what a notice says of a part, while it is not well.
+func partText(n earshot.Notice) string {
+	if n.Over {
+		return ""
+	}
+	return strings.TrimPrefix(n.Text, n.Key+": ")
+}
+
+// began counts that a part is begun again.
+func (v *health) began(name string) func() {
+	first := true
+	return func() {
+		if !first {
+			v.counts.Restarted(label(name))
+		}
+		first = false
+	}
+}
+
+// climbed takes in what an engine has done.
+func (v *health) climbed(s llm.Step) {
+	name := cmp.Or(s.Called, s.Engine)
+	p := room.Part{Name: name, Kind: room.Engine, Well: s.Rung == llm.Answered}
+	switch {
+	case p.Well:
+	case s.Rung != llm.Onward && s.Rung != llm.GaveUp && s.Rung != llm.Dropped:
+		return // it is asked again
+	case s.Err == nil || s.Err.Fault == llm.TooLong || s.Err.Fault == llm.Unsupported:
+		return // which is no fault of its own
+	default:
+		p.Text, p.Cure = name+": "+string(s.Err.Fault), s.Err.Cure
+	}
+	if v.is(p, time.Now()) && !p.Well {
+		v.counts.Lost("engine")
+	}
+}
+
+// parts returns how each part is: those of which people know, and of the others those that
+// are not well.
+func (v *health) parts() (all []room.Part) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, p := range v.all {
+		if !p.Well || inner[p.Name] == "" {
+			all = append(all, p.Part)
+		}
+	}
+	return all
+}
+
+// obstacles are what keeps a house of these parts from its work: a journal that cannot be
+// written, all its engines, and each sense and outlet that it should have.
+func obstacles(parts []room.Part) (all []server.Obstacle) {
+	engines, well := 0, 0
+	for _, p := range parts {
+		if p.Kind == room.Engine {
+			engines++
+			if p.Well {
+				well++
+			}
+		}
+	}
+	for _, p := range parts {
+		if !p.Well && !(p.Kind == room.Engine && well > 0) {
+			all = append(all, server.Obstacle{Part: p.Name, Kind: p.Kind, Text: p.Text, Cure: p.Cure, Since: p.Since})
+		}
+	}
+	if engines == 0 {
+		all = append(all, server.Obstacle{Part: "model", Kind: room.Engine, Text: "no language model is set up"})
+	}
+	return all
+}
+
+// probing is how often engines that are not well are asked whether they are again, when
+// somebody wants to know.
+const probing = 10 * time.Second
+
+// wantsProbe reports whether they are to be asked at now, since none is well.
+func (v *health) wantsProbe(now time.Time) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now.Sub(v.probed) < probing || slices.ContainsFunc(v.all, func(p vital) bool { return p.Kind == room.Engine && p.Well }) {
+		return false
+	}
+	v.probed = now
+	return true
+}
+
+// Ready implements [server.House].
+func (h house) Ready(ctx context.Context) ([]server.Obstacle, []server.Underway) {
+	if h.vitals.wantsProbe(time.Now()) {
+		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
+			h.vitals.looked(l)
+		}
+	}
+	return obstacles(h.vitals.parts()), h.underway()
+}
+
+// underway is what is still done that keeps the house from nothing.
+func (h house) underway() []server.Underway {
+	since, is := h.store.Checking()
+	if !is {
+		return nil
+	}
+	return []server.Underway{{Part: "journal", Text: "it is looked through for damage, since earshot did not end in order the last time; messages are kept meanwhile", Since: since}}
+}

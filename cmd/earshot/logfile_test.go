@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"earshot/config"
+	"earshot/internal/testkit"
+)
+
+// bounded opens a log of so many bytes in a folder of its own, and returns where it is.
+func bounded(t *testing.T, most int64, had string) (b *logFile, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "earshot.log")
+	if had != "" {
+		if err := os.WriteFile(path, []byte(had), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, b, err := openLog(config.Log{File: path, Level: "info"}, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	b.most = most
+	b.mu.Lock()
+	b.writes(b.file)
+	b.mu.Unlock()
+	return b, path
+}
+
+// logged returns what stands in a log, and in the one before it.
+func logged(t *testing.T, path string) (now, before string) {
+	t.Helper()
+	for name, into := range map[string]*string{path: &now, path + ".1": &before} {
+		data, err := os.ReadFile(name)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		*into = string(data)
+	}
+	return now, before
+}
+
+// TestLogIsBounded: a full log is put aside in the place of the one before, with whole lines,
+// and there are never more than these two.
+func TestLogIsBounded(t *testing.T) {
+	b, path := bounded(t, 1000, "")
+	var writing sync.WaitGroup
+	for range 4 {
+		writing.Go(func() {
+			for range 250 {
+				fmt.Fprintf(b, "%s\n", strings.Repeat("x", 39))
+			}
+		})
+	}
+	testkit.Finish(t, 5*testkit.Patience, "the end of what is written", writing.Wait)
+	now, before := logged(t, path)
+	if len(now) == 0 || len(now) > 1000 || len(before) != 1000 {
+		t.Errorf("there are %d bytes, and %d before", len(now), len(before))
+	}
+	for _, line := range strings.Split(strings.TrimSpace(before+now), "\n") {
+		if line != strings.Repeat("x", 39) {
+			t.Fatalf("a line is %q", line)
+		}
+	}
+	there, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(there) != 2 {
+		t.Errorf("there are %v, %v", there, err)
+	}
+	for _, f := range there {
+		if about, err := f.Info(); err != nil || about.Mode().Perm() != 0o600 {
+			t.Errorf("%s is %v, %v", f.Name(), about.Mode(), err)
+		}
+	}
+}
+
+// TestFullLog: what becomes of one that is full.
+func TestFullLog(t *testing.T) {
+	full := strings.Repeat("o", 99) + "\n"
+	write := func(t *testing.T, b *logFile, line string) {
+		t.Helper()
+		if _, err := io.WriteString(b, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("from before", func(t *testing.T) {
+		b, path := bounded(t, 100, full)
+		write(t, b, "new\n")
+		if now, before := logged(t, path); now != "new\n" || before != full {
+			t.Errorf("there are %q and %q", now, before)
+		}
+	})
+	t.Run("a line that is longer", func(t *testing.T) {
+		b, path := bounded(t, 50, "")
+		write(t, b, full)
+		write(t, b, "new\n")
+		if now, before := logged(t, path); now != "new\n" || before != full {
+			t.Errorf("there are %q and %q", now, before)
+		}
+	})
+	t.Run("put aside by somebody else", func(t *testing.T) {
+		b, path := bounded(t, 100, full)
+		if err := os.Rename(path, path+".old"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("theirs\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		write(t, b, "new\n")
+		if now, before := logged(t, path); now != "theirs\nnew\n" || before != "" {
+			t.Errorf("there are %q and %q", now, before)
+		}
+	})
+	t.Run("that a link leads to", func(t *testing.T) {
+		b, path := bounded(t, 100, full)
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(path, link); err != nil {
+			t.Fatal(err)
+		}
+		move, err := b.to(config.Log{File: link, Level: "info"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		move()
+		write(t, b, "new\n")
+		if now, before := logged(t, path); now != "new\n" || before != full {
+			t.Errorf("there are %q and %q", now, before)
+		}
+		if there, err := os.Readlink(link); err != nil || there != path {
+			t.Errorf("the link leads to %q, %v", there, err)
+		}
+	})
+	t.Run("that cannot be put aside", func(t *testing.T) {
+		b, path := bounded(t, 100, full)
+		if err := os.MkdirAll(filepath.Join(path+".1", "taken"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, b, "new\n")
+		write(t, b, "newer\n")
+		if data, err := os.ReadFile(path); err != nil || string(data) != full+"new\nnewer\n" {
+			t.Errorf("there is %q, %v", data, err)
+		}
+	})
+	t.Run("the standard error", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "out")
+		out, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		log, b, err := openLog(config.Log{File: "-", Level: "info"}, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.most = 10
+		log.Info("one", slog.Int("n", 1))
+		log.Info("two")
+		if now, before := logged(t, path); strings.Count(now, "\n") != 2 || before != "" {
+			t.Errorf("there are %q and %q", now, before)
+		}
+	})
+}
+
+// TestFollowedLog: who follows a log that is put aside misses nothing of either.
+func TestFollowedLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "earshot.log")
+	add := func(text string) {
+		t.Helper()
+		f, err := appended(path)
+		if err == nil {
+			_, err = io.WriteString(f, text)
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("one\n")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := path + ".shown"
+	out, err := os.Create(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	ctx, leave := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	following.Go(func() {
+		if err := (serviceLogs{Follow: true}).copy(&app{std: std{out: outputTo(out)}, ctx: ctx}, f, path); err != nil {
+			t.Error(err)
+		}
+	})
+	shows := func(want string) {
+		t.Helper()
+		testkit.Await(t, 10*time.Second, fmt.Sprintf("%q", want), func() bool {
+			data, err := os.ReadFile(printed)
+			return err == nil && string(data) == want
+		})
+	}
+	shows("one\n")
+	add("two\n")
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	add("three\n")
+	shows("one\ntwo\nthree\n")
+	add("four\n")
+	shows("one\ntwo\nthree\nfour\n")
+	leave()
+	testkit.Finish(t, 5*testkit.Patience, "the end of what follows the log", following.Wait)
+}
+
+// TestNoPlaceForALog: what nobody can write to without waiting for others is refused at once,
+// and the log goes on where it was.
+func TestNoPlaceForALog(t *testing.T) {
+	fifo := func(t *testing.T, path string) {
+		if err := unix.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		place func(t *testing.T, path string)
+		want  string // of the error; empty if it is one
+	}{
+		{"a pipe that nobody reads", fifo, "is a named pipe"},
+		{"a pipe that somebody reads", func(t *testing.T, path string) {
+			fifo(t, path)
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { f.Close() })
+		}, "is a named pipe"},
+		{"a link to a pipe", func(t *testing.T, path string) {
+			fifo(t, path+".pipe")
+			if err := os.Symlink(path+".pipe", path); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a named pipe"},
+		{"a socket", func(t *testing.T, path string) {
+			l, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.Close() })
+		}, "is a socket"},
+		{"a directory", func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a directory"},
+		{"a device", func(t *testing.T, path string) {
+			if err := os.Symlink(os.DevNull, path); err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, path := bounded(t, 1000, "")
+			is := filepath.Join(filepath.Dir(path), "is") // the path of a socket is short
+			t.Chdir(filepath.Dir(path))
+			tt.place(t, "is")
+			move, err := b.to(config.Log{File: is, Level: "info"})
+			if tt.want == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				move()
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), is) {
+				t.Fatalf("it says %v, want %q", err, tt.want)
+			}
+			if _, cure := plainly(err); !strings.Contains(cure, "log.file") {
+				t.Errorf("the cure is %q", cure)
+			}
+			if code := printError(io.Discard, err); code != misused {
+				t.Errorf("it ends with %d", code)
+			}
+			fmt.Fprintln(b, "still here")
+			if now, _ := logged(t, path); now != "still here\n" {
+				t.Errorf("the log is %q", now)
+			}
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package room
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"earshot"
+)
+
+const (
+	// fades is how long a voice is taken to last of which nothing more comes: a sense
+	// that dies says no goodbye.
+	fades = 10 * time.Second
+
+	// leaves is how long somebody is taken to type of whom no key is heard: they have
+	// left the line as it is. A terminal tells of further keys within ten seconds.
+	leaves = 2 * time.Minute
+
+	// maxStirring bounds who is known to type or speak: more than that is a fault.
+	maxStirring = 256
+)
+
+// An activity is who is about to say something: who types, and whose voice can be heard.
+// It is told by the senses, at once. The zero value is still.
+type activity struct {
+	mu     sync.Mutex
+	typing map[terminal]time.Time       // when a key was heard last
+	voices map[earshot.Handle]time.Time // when each was heard last
+	last   map[earshot.Handle]time.Time // when each had said something, of late
+	silent time.Time                    // since when nobody has spoken, before who speaks now
+	over   chan struct{}                // closed when nobody speaks any more; nil if nobody waits for that
+}
+
+// A terminal is one of somebody's.
+type terminal struct {
+	who earshot.Handle
+	via string
+}
+
+// note takes in what happened at now, and reports whether the owner has to look at it:
+// somebody has begun to type, or is still who was not.
+func (s *activity) note(e earshot.Event, now time.Time) (turns bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := terminal{e.From, e.Via}
+	_, typed := s.typing[at]
+	switch body := e.Body.(type) {
+	case earshot.Typing:
+		turns = typed != body.Began
+		s.types(at, now, body.Began)
+	case earshot.Message:
+		s.types(at, now, false)
+		if e.Visibility.Scope != earshot.Private { // which is nobody else's business
+			s.said(e.From, now)
+		}
+	case earshot.Presence:
+		turns = typed
+		s.types(at, now, false)
+	case earshot.Speech:
+		turns = body.Stage == earshot.VoiceOver
+		if body.Stage != earshot.VoiceCalls { // which is over when it is heard, and nobody says so
+			s.sounds(e.From, now, !turns)
+		}
+	case earshot.Utterance:
+		s.silent = later(s.silent, e.At.Add(body.Lasted))
+		s.sounds(e.From, now, false)
+		s.said(e.From, now)
+	}
+	return turns
+}
+
+// said notes that somebody has said something, and forgets who did long ago.
+func (s *activity) said(who earshot.Handle, now time.Time) {
+	maps.DeleteFunc(s.last, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
+	if s.last == nil {
+		s.last = make(map[earshot.Handle]time.Time)
+	}
+	if len(s.last) < maxStirring {
+		s.last[who] = now
+	}
+}
+
+func (s *activity) types(at terminal, now time.Time, does bool) {
+	if s.typing == nil {
+		s.typing = make(map[terminal]time.Time)
+	}
+	if !does {
+		delete(s.typing, at)
+	} else if _, known := s.typing[at]; known || len(s.typing) < maxStirring {
+		s.typing[at] = now
+	}
+}
+
+func (s *activity) sounds(who earshot.Handle, now time.Time, does bool) {
+	if s.voices == nil {
+		s.voices = make(map[earshot.Handle]time.Time)
+	}
+	if !does {
+		delete(s.voices, who)
+		s.hush()
+	} else if len(s.voices) < maxStirring {
+		s.voices[who] = now
+	}
+}
+
+// hush tells who waits for it that nobody speaks any more, if that is so. The caller
+// holds s.mu.
+func (s *activity) hush() {
+	if len(s.voices) == 0 && s.over != nil {
+		close(s.over)
+		s.over = nil
+	}
+}
+
+// speaks reports whether anybody speaks at now, and returns a channel that is closed when
+// nobody does any more.
+func (s *activity) speaks(now time.Time) (over <-chan struct{}, speaks bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.voices, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
+	s.hush()
+	if len(s.voices) == 0 {
+		return nil, false
+	}
+	if s.over == nil {
+		s.over = make(chan struct{})
+	}
+	return s.over, true
+}
+
+// rests is how long it is silent before somebody who begins anew: pauses within what one
+// has to say are shorter.
+const rests = time.Second
+
+// rested reports whether nobody had spoken for a while who was understood, when a voice began.
+func (s *activity) rested(at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return at.Sub(s.silent) >= rests
+}
+
+// says reports whether the voice of somebody can be heard at now.
+func (s *activity) says(who earshot.Handle, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, heard := s.voices[who]
+	return heard && now.Sub(at) < fades
+}
+
+// is returns whether somebody types at now, and when somebody was last heard, of late:
+// now, if somebody is. Others is the same of those who are not among some.
+func (s *activity) is(now time.Time, among func(earshot.Handle) bool) (types bool, heard, others time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.voices, func(_ earshot.Handle, at time.Time) bool { return now.Sub(at) >= fades })
+	was := func(who earshot.Handle, at time.Time) {
+		heard = later(heard, at)
+		if !among(who) {
+			others = later(others, at)
+		}
+	}
+	for who, at := range s.last {
+		was(who, at)
+	}
+	for who := range s.voices {
+		was(who, now)
+	}
+	return s.typed(now), heard, others
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// typed reports whether somebody types at now. The caller holds s.mu.
+func (s *activity) typed(now time.Time) bool {
+	for _, at := range s.typing {
+		if now.Sub(at) < leaves {
+			return true
+		}
+	}
+	return false
+}
+
+// left forgets who has left a line at now as it is, and calls do with each. Nobody
+// presses a key meanwhile.
+func (s *activity) left(now time.Time, do func(terminal)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for where, at := range s.typing {
+		if now.Sub(at) >= leaves {
+			delete(s.typing, where)
+			do(where)
+		}
+	}
+}
+
+// leaving returns when the first of those who type will have left, if no further key
+// is heard; the zero time if nobody does.
+func (s *activity) leaving() (first time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.typing {
+		if end := at.Add(leaves); first.IsZero() || end.Before(first) {
+			first = end
+		}
+	}
+	return first
+}

@@ -1,0 +1,203 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"earshot"
+	"earshot/executive/attention"
+	"earshot/interrupt"
+	"earshot/participants"
+)
+
+// maxOverheard is how many lines are remembered of what people say: some minutes of a
+// lively talk.
+const maxOverheard = 32
+
+// An attentionState is what the main agent minds of what goes on around it, to know when to
+// speak unasked. It belongs to Run.
+type attentionState struct {
+	watch   attention.Watch
+	latest  earshot.EventID   // of what it has seen
+	routine []earshot.EventID // of what is being written down: what a reflex answers, in which nothing is new
+	lines   []attention.Line
+	spoke   marks // unasked, within the hour
+	toldNo  marks
+	snoozed marks             // until when
+	hangs   *entry            // a question to the room that is left to the people in it
+	found   []*pendingFinding // what is to be said, or perhaps
+	came    *arrival          // who may be greeted; nil if nobody
+
+	answered marks     // to what an answer was said
+	again    time.Time // when one of these is looked at again; zero for when something happens
+}
+
+// listens takes in what somebody wrote or said, as far as all may know it.
+func (r *Room) listens(e *entry, text earshot.Text) {
+	if !overhears(e.event) {
+		return
+	}
+	unknown := e.event.Author == "" || e.event.Author == participants.Generic
+	l := attention.Line{
+		Event: e.event.ID, At: r.ends(e.event), Who: string(r.person(e.event.Author)), Here: true, Text: text,
+		Unknown: (unknown || e.who.Nameless()) && e.event.Body.Kind() == earshot.KindUtterance,
+	}
+	if unknown {
+		l.Who = e.event.From.Provider + ":" + e.event.From.ID
+	}
+	r.attentionState.lines = append(r.attentionState.lines, l)
+	r.attentionState.lines = slices.Delete(r.attentionState.lines, 0, max(0, len(r.attentionState.lines)-maxOverheard))
+}
+
+// overhears reports whether everybody may know of e.
+func overhears(e earshot.Event) bool {
+	return e.Visibility.Scope == earshot.Public && len(e.Visibility.Agents) == 0
+}
+
+// regards returns what "shall I speak?" is decided from, for something of visibility
+// v and, if that is not empty, for somebody.
+func (r *Room) regards(v earshot.Visibility, whom earshot.ParticipantID) attention.Facts {
+	set, now := r.cfg.Settings(), r.cfg.Now()
+	types, heard, others := r.activity.is(now, func(h earshot.Handle) bool { return r.cfg.People.Resolve(h).ID == whom })
+	f := attention.Facts{
+		Now: now.Local(), Set: set.Attention, Style: r.floor.Manner(), Typing: types,
+		Spoke: r.attentionState.spoke.times(v), ToldNo: r.attentionState.toldNo.last(v), Snoozed: r.attentionState.snoozed.last(v),
+	}
+	var names []string
+	for _, p := range r.cfg.People.Here(r.cfg.ID) {
+		names = append(names, p.Name)
+		if whom == "" && v.Allows(earshot.Audience{Room: r.cfg.ID, Members: []earshot.ParticipantID{p.ID}}) || whom == p.ID {
+			f.Here++
+		}
+	}
+	f.Talk = attention.Read(r.attentionState.lines, names, r.seats[0].Name)
+	f.Talk.Last, f.Others = later(f.Talk.Last, heard), others
+	for _, l := range r.attentionState.lines {
+		if l.Who != string(whom) && !(l.Unknown && (whom == "" || whom == participants.Generic)) {
+			f.Others = later(f.Others, l.At)
+		}
+	}
+	r.mu.Lock()
+	f.Hushed = r.quiet
+	r.mu.Unlock()
+	return f
+}
+
+// overheard decides for the main agent about what does not call it. Why is the reason
+// for which it would keep silent.
+func (r *Room) overheard(e *entry, why string) (earshot.Verdict, []string) {
+	if why != Elsewhere && why != Overheard || !e.heeded || !overhears(e.event) {
+		return earshot.Silent, []string{why}
+	}
+	facts := r.regards(e.event.Visibility, "")
+	if !facts.Talk.Asked.IsZero() && !facts.Talk.Asked.Equal(r.ends(e.event)) && !facts.Talk.Answered {
+		return earshot.Silent, []string{why} // a question before it still hangs, or is over
+	}
+	verdict, reasons := attention.Decide(facts)
+	switch {
+	case verdict == earshot.Silent && slices.Equal(reasons, []string{attention.NotForMe}):
+		return verdict, []string{why}
+	case verdict == earshot.Wait:
+		r.attentionState.hangs, r.attentionState.again = e, time.Time{}
+	case verdict == earshot.Speak:
+		r.spokeUp(facts.Now, e.event.Visibility)
+	}
+	if verdict != earshot.Silent {
+		e.aim.lost = false // it may yet be answered
+		return verdict, reasons
+	}
+	return verdict, append([]string{why}, reasons...)
+}
+
+// refused takes in that somebody does not want to hear the agent: for how long, if
+// they say so. It returns what is written down of that.
+func (r *Room) refused(e *entry, lasts time.Duration) (kept []earshot.Event) {
+	r.attentionState.toldNo.note(mark{at: e.event.At, visibility: e.event.Visibility})
+	if lasts == 0 {
+		return nil
+	}
+	s := r.event(e.event.Visibility, earshot.Snooze{Until: e.event.At.Add(lasts)})
+	s.Author, s.Sources = e.event.Author, []earshot.EventID{e.event.ID}
+	return []earshot.Event{s}
+}
+
+// spokeUp notes that the agent says something unasked to those who may see it.
+func (r *Room) spokeUp(at time.Time, v earshot.Visibility) {
+	r.attentionState.spoke = slices.DeleteFunc(r.attentionState.spoke, func(was mark) bool { return at.Sub(was.at) >= time.Hour })
+	r.attentionState.spoke.note(mark{at: at, visibility: v})
+}
+
+// answersTo is how long after the agent spoke unasked "not now" is said to it, whoever
+// it calls.
+const answersTo = 30 * time.Second
+
+// justSpokeUp reports whether the agent spoke unasked just before e, to all who see e.
+func (r *Room) justSpokeUp(e earshot.Event) bool {
+	last := r.attentionState.spoke.last(e.Visibility)
+	return !last.IsZero() && e.At.Sub(last) < answersTo
+}
+
+// regarding returns a channel that yields when something is looked at again that
+// waits, nil if nothing does but for what happens.
+func (r *Room) regarding() <-chan time.Time {
+	if at := r.attentionState.again; !at.IsZero() && !r.speaking() && r.answers() {
+		return time.After(max(at.Sub(r.cfg.Now()), 0))
+	}
+	return nil
+}
+
+// look looks again at the question to the room that hangs, if one does: whether
+// somebody has answered it, or nobody will.
+func (r *Room) look(ctx context.Context) {
+	since := r.floor.Ticket() // before it is looked whether anybody is answered at all
+	e := r.attentionState.hangs
+	if e != nil && e.err != nil { // it was not kept
+		r.attentionState.hangs, e = nil, nil
+	}
+	if e == nil || r.speaking() || len(r.pending) > 0 {
+		return
+	}
+	facts := r.regards(e.event.Visibility, "")
+	verdict, why := attention.Decide(facts)
+	switch {
+	case !r.answers():
+		verdict, why = earshot.Silent, []string{OnHold}
+	case !facts.Talk.Asked.Equal(r.ends(e.event)):
+		verdict, why = earshot.Silent, []string{attention.Answered}
+	case verdict == earshot.Wait:
+		r.sooner(attention.Again(facts))
+		return
+	}
+	r.attentionState.hangs = nil
+	q := question{
+		seat: r.seats[0], message: e.event, rank: rank(e), ticket: since, turn: earshot.TurnID(r.cfg.NewID()),
+		askers: []participants.Participant{e.asker()}, visibility: e.event.Visibility, unasked: true,
+		chain: e.machine(), aloud: e.event.Body.Kind() == earshot.KindUtterance,
+	}
+	if r.settle(ctx, r.decided(q, verdict, why)) && verdict == earshot.Speak {
+		r.spokeUp(facts.Now, e.event.Visibility)
+		r.wait(append(r.pending, q))
+	}
+}
+
+// decided returns what the agent has decided by itself.
+func (r *Room) decided(q question, verdict earshot.Verdict, why []string) earshot.Event {
+	e := r.decision(q, verdict, "")
+	d := e.Body.(earshot.Decision)
+	d.Reasons = why
+	e.Body = d
+	return e
+}
+
+// sooner has what waits be looked at again at a time, if that is known.
+func (r *Room) sooner(at time.Time) {
+	if !at.IsZero() && (r.attentionState.again.IsZero() || at.Before(r.attentionState.again)) {
+		r.attentionState.again = at
+	}
+}
+
+// stopped reports whether a reply was ended by a command word.
+func stopped(reply earshot.Reply) bool {
+	return reply.Cut != nil && reply.Cut.Signal == interrupt.Command.String()
+}

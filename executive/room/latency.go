@@ -1,0 +1,233 @@
+package room
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive/turn"
+)
+
+// A latencyTrace is what is measured of a question and its turn: when what happened, and how far
+// it is. It may be used from many goroutines. What it costs a turn is a few moments, and
+// nothing for each token.
+type latencyTrace struct {
+	said    time.Time // when it was said to its end; zero for what was written
+	came    time.Time // when the room was told of it, or began it by itself
+	decided time.Time
+	began   time.Time // the turn
+
+	watch turn.Watch
+
+	mu         sync.Mutex
+	asked      time.Time          // when a model was asked first
+	token      time.Time          // when it said something first
+	visibility earshot.Visibility // who may see all that the reply is made of by now
+}
+
+// asks notes that a model is asked.
+func (p *latencyTrace) asks(now time.Time) { p.once(func() *time.Time { return &p.asked }, now) }
+
+// answers notes that it says something.
+func (p *latencyTrace) answers(now time.Time) { p.once(func() *time.Time { return &p.token }, now) }
+
+func (p *latencyTrace) once(when func() *time.Time, now time.Time) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := when(); at.IsZero() {
+		*at = now
+	}
+}
+
+// rests notes who may see what the reply is made of from now on.
+func (p *latencyTrace) rests(v earshot.Visibility) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.visibility = v
+	p.mu.Unlock()
+	if p.watch.Moved != nil {
+		p.watch.Moved()
+	}
+}
+
+// shows reports whether everybody in a may see all that the reply is made of.
+func (p *latencyTrace) shows(a earshot.Audience) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.visibility.Allows(a)
+}
+
+// A Latency is how long a turn took, by its stages. Each is how long that stage lasted; 0
+// is that the turn did not come so far, or that it took no time.
+type Latency struct {
+	Turn    earshot.TurnID        `json:"turn"`
+	Agent   earshot.ParticipantID `json:"agent"`
+	About   earshot.EventID       `json:"about,omitempty"`
+	At      time.Time             `json:"at"` // when the room was told of the question
+	Outcome earshot.Outcome       `json:"outcome"`
+	Reflex  bool                  `json:"reflex,omitempty"` // answered without a model
+	Aloud   bool                  `json:"aloud,omitempty"`  // it was asked aloud
+	Unasked bool                  `json:"unasked,omitempty"`
+
+	// In nanoseconds, each stage from the end of the one before it.
+	Hear        time.Duration `json:"hear,omitempty"`         // of what was said aloud: from its end until the room was told
+	Decide      time.Duration `json:"decide,omitempty"`       // until it was decided to speak
+	Queue       time.Duration `json:"queue,omitempty"`        // until the turn began
+	Ask         time.Duration `json:"ask,omitempty"`          // until a model was asked
+	FirstToken  time.Duration `json:"first_token,omitempty"`  // until that said something
+	FirstClause time.Duration `json:"first_clause,omitempty"` // until something was handed to an outlet
+	FirstHeard  time.Duration `json:"first_heard,omitempty"`  // until something came out of one
+	Rest        time.Duration `json:"rest,omitempty"`         // until nothing more did
+
+	Wait    time.Duration `json:"wait,omitempty"`    // from the end of the question until something came out
+	Total   time.Duration `json:"total"`             // from the end of the question to the end of the turn
+	Silence time.Duration `json:"silence,omitempty"` // of one that was cut: from the cut until nothing came out any more
+}
+
+// A Stage is one of a turn by its name, and how long it lasted.
+type Stage struct {
+	Name string
+	Took time.Duration
+}
+
+// Stages returns the stages to which a turn came, and beside them the whole of it.
+func (l Latency) Stages() (all []Stage) {
+	all = append(all, Stage{"decide", l.Decide}, Stage{"queue", l.Queue}, Stage{"total", l.Total})
+	for _, s := range []Stage{
+		{"hear", l.Hear}, {"ask", l.Ask}, {"first_token", l.FirstToken}, {"first_clause", l.FirstClause},
+		{"first_heard", l.FirstHeard}, {"rest", l.Rest}, {"wait", l.Wait}, {"silence", l.Silence},
+	} {
+		if s.Took > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// latency returns how long the turn of q took, which has ended at now.
+func (q question) latency(reply earshot.Reply, now time.Time) Latency {
+	l := Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}
+	p := q.trace
+	if p == nil {
+		return l
+	}
+	m := p.watch.Moments()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.Reflex {
+		p.asked, p.token = time.Time{}, time.Time{} // as where a reflex stands in for a model
+	}
+	l.At = p.came
+	began := p.came
+	if !p.said.IsZero() && p.said.Before(p.came) {
+		began = p.said
+	}
+	at := began
+	for _, stage := range []struct {
+		until time.Time
+		took  *time.Duration
+	}{
+		{p.came, &l.Hear}, {p.decided, &l.Decide}, {p.began, &l.Queue}, {p.asked, &l.Ask}, {p.token, &l.FirstToken},
+		{m.Clause, &l.FirstClause}, {m.Heard, &l.FirstHeard}, {now, &l.Rest},
+	} {
+		if !stage.until.IsZero() {
+			*stage.took = max(0, stage.until.Sub(at))
+			at = stage.until
+		}
+	}
+	if !m.Heard.IsZero() {
+		l.Wait = max(0, m.Heard.Sub(began))
+	}
+	l.Total = max(0, now.Sub(began))
+	if !m.Cut.IsZero() && !m.Over.IsZero() {
+		l.Silence = max(0, m.Over.Sub(m.Cut))
+	}
+	return l
+}
+
+// keepTurns is how many of the last turns are told of.
+const keepTurns = 16
+
+// A took is how long a turn took, and who may know of it.
+type took struct {
+	Latency
+	whom       earshot.ParticipantID
+	visibility earshot.Visibility
+	before     bool // the program began, so that nothing was measured
+}
+
+// latencies are some, the oldest first.
+type latencies []took
+
+// note adds one. Of each circle of people so many are kept as are told of: so nobody can
+// tell by what is gone what happened where they may not look. Of circles there are no
+// more than can wait to be answered; beyond that the one goes that has been quiet for
+// longest, but for what all may see.
+func (t *latencies) note(one took) {
+	same := func(other took) bool { return together(one.visibility, other.visibility) }
+	*t = append(*t, one)
+	n := 0
+	for i := len(*t) - 1; i >= 0; i-- {
+		if !same((*t)[i]) {
+			continue
+		}
+		if n++; n > keepTurns {
+			*t = slices.Delete(*t, i, i+1)
+		}
+	}
+	t.bound()
+}
+
+// bound forgets the private circle that has been quiet for longest, if there are too many.
+func (t *latencies) bound() {
+	var last []earshot.Visibility // of each private circle, the one that spoke last first
+	for _, had := range slices.Backward(*t) {
+		if had.visibility.Scope == earshot.Private && !slices.ContainsFunc(last, func(v earshot.Visibility) bool { return together(v, had.visibility) }) {
+			last = append(last, had.visibility)
+		}
+	}
+	if len(last) >= maxCircles {
+		quiet := last[len(last)-1]
+		*t = slices.DeleteFunc(*t, func(had took) bool { return together(had.visibility, quiet) })
+	}
+}
+
+// seen returns the newest that everybody in a may know of, the oldest first.
+func (t latencies) seen(a earshot.Audience) (all []Latency) {
+	for _, one := range t {
+		if !one.before && one.visibility.Allows(a) {
+			all = append(all, one.Latency)
+		}
+	}
+	return all[max(0, len(all)-keepTurns):]
+}
+
+// Latencies returns how long the last turns took, whoever may know of them: for who
+// looks after the house, and shows none of what they were about.
+func (r *Room) Latencies() (all []Latency) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.turned {
+		if !t.before {
+			all = append(all, t.Latency)
+		}
+	}
+	return all
+}
+
+// partner returns whom an agent has talked with last, as far as everybody in a may know
+// it: that it has talked with somebody else since is nobody's business then.
+func (t latencies) partner(agent earshot.ParticipantID, a earshot.Audience) earshot.ParticipantID {
+	for _, one := range slices.Backward(t) {
+		if one.Agent == agent && one.whom != "" && one.visibility.Allows(a) {
+			return one.whom
+		}
+	}
+	return ""
+}

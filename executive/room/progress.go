@@ -1,0 +1,104 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive/midturn"
+	"earshot/executive/tool"
+)
+
+// A progress is what a turn is at besides talking. The goroutine of the text writes it,
+// and whoever is told how far it is reads it.
+type progress struct {
+	on    earshot.Text
+	began time.Time
+
+	mu     sync.Mutex
+	tools  []string // that were used, in order
+	using  []string // those under way; one that asks another agent has some within
+	spoken bool     // a word has come
+	silent bool     // none has since the last tool
+}
+
+// watch returns the tools so that it is known when each is under way.
+func (l *progress) watch(t tool.Table) tool.Table {
+	if l == nil {
+		return t
+	}
+	t = slices.Clone(t)
+	for i := range t {
+		do, name := t[i].Do, t[i].Name
+		t[i].Do = func(ctx context.Context, s tool.Scope, arguments json.RawMessage) (tool.Answer, error) {
+			l.uses(name)
+			defer l.used()
+			return do(ctx, s, arguments)
+		}
+	}
+	return t
+}
+
+// uses notes that a tool is used, and used that one has been.
+func (l *progress) uses(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tools, l.using, l.silent = append(l.tools, name), append(l.using, name), true
+}
+
+func (l *progress) used() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.using = l.using[:len(l.using)-1]
+}
+
+// listens notes when words come.
+func (l *progress) listens(words iter.Seq2[string, error]) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for text, err := range words {
+			l.mu.Lock()
+			l.spoken, l.silent = true, false
+			l.mu.Unlock()
+			if !yield(text, err) {
+				return
+			}
+		}
+	}
+}
+
+// quiet reports whether it works on something and says nothing meanwhile, and
+// whether it has said anything yet.
+func (l *progress) quiet() (works, spoken bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.silent, l.spoken
+}
+
+// work returns how far it is.
+func (l *progress) work(now time.Time) midturn.Work {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := midturn.Work{On: l.on, For: now.Sub(l.began), Spoken: l.spoken && !l.silent, Tools: slices.Clone(l.tools)}
+	if n := len(l.using); n > 0 {
+		w.Using = l.using[n-1]
+		w.Tools = w.Tools[:len(w.Tools)-n]
+	}
+	return w
+}
+
+// saidIn returns what somebody said, or wrote.
+func saidIn(b earshot.Body) earshot.Text {
+	switch body := b.(type) {
+	case earshot.Message:
+		return body.Text
+	case earshot.Utterance:
+		return body.Text
+	case earshot.Reply:
+		return body.Delivered()
+	}
+	return ""
+}

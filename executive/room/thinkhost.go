@@ -1,0 +1,284 @@
+package room
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"earshot"
+	"earshot/executive/scene"
+	"earshot/executive/think"
+	"earshot/llm"
+	"earshot/participants"
+)
+
+const (
+	// mostEvidence is how many lines of the dialogue a finding can point to: as
+	// many as a model can keep apart.
+	mostEvidence = 24
+
+	// longestEvidence is how much of each it is shown again, in bytes.
+	longestEvidence = 160
+
+	// mostNews is how many lines of what came in between a thought is told, and
+	// longestNews how much of each, in bytes. They stand in the dialogue too.
+	mostNews    = 12
+	longestNews = 600
+)
+
+// A thinkHost is the room as its mind sees it. It belongs to the goroutine of the mind,
+// and to the owner of the room while that one waits.
+type thinkHost struct {
+	room *Room
+
+	mu    sync.Mutex                      // held for what rests has, by who changes it and by the owner
+	rests map[earshot.EventID]*provenance // by thought
+}
+
+// A provenance is what a thought rests on: who may see all of it, and what it is erased
+// with.
+type provenance struct {
+	visibility earshot.Visibility
+	sources    []earshot.EventID
+	at         time.Time // when its last stretch began that is written down
+}
+
+// restOf returns what a thought rests on: as long as nothing of it is written down, what its
+// question was made of. It is called with m.mu.
+func (m *thinkHost) restOf(q think.Question) *provenance {
+	if rests := m.rests[q.ID]; rests != nil {
+		return rests
+	}
+	return &provenance{visibility: q.Visibility, sources: slices.Clone(q.Sources)}
+}
+
+// errForgotten is a dialogue that cannot be read, so that there is nothing to think about.
+var errForgotten = errors.New("what was said before cannot be read")
+
+// Matter implements [think.House].
+func (m *thinkHost) Matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
+	bad := m.room.runOnOwner(ctx, func(ctx context.Context) { matter, err = m.matter(ctx, q, since) })
+	return matter, errors.Join(err, bad)
+}
+
+// matter is Matter for the owner. It begins as a reply in the same circle does.
+func (m *thinkHost) matter(ctx context.Context, q think.Question, since int64) (matter think.Matter, err error) {
+	r, s, now := m.room, m.room.seats[0], m.room.cfg.Now()
+	if !r.roused(ctx, s) {
+		return matter, errForgotten
+	}
+	set := r.cfg.Settings()
+	is := question{seat: s, message: earshot.Event{ID: q.About, Visibility: q.Visibility}, visibility: q.Visibility}
+	a := r.listeners(is)
+	prefix, used := r.prefix(set, s, &s.history, a, now)
+	going := r.now(set, s, a, now)
+	is.madeOf(used)
+	is.restsOn(going)
+	refuted := r.refuted(a, &is, now)
+	m.mu.Lock()
+	rests := m.restOf(q)
+	m.rests[q.ID] = rests
+	rests.visibility = rests.visibility.And(is.visibility)
+	rests.sources = alsoRests(rests.sources, is.sources...)
+	m.mu.Unlock()
+	matter = think.Matter{
+		Messages: prefix, Tools: r.shown(s, q), Going: scene.Prompt(going, now), Upto: r.newest,
+		Evidence: r.evidence(used, going, now), Kept: r.kept(a, q.Visibility), Refuted: refuted,
+		Apart: r.spare(), Agent: s.ID,
+	}
+	matter.Engine, matter.Model = set.Reasoning.Engine, set.Reasoning.Model
+	if matter.Engine == "" {
+		engine, model := s.thinks(set)
+		matter.Engine = engine
+		if matter.Model == "" {
+			matter.Model = model
+		}
+	}
+	if since > 0 {
+		matter.News = r.news(s, used, going, since, rests.at)
+	}
+	return matter, nil
+}
+
+// alsoRests returns list with ids in it, each once.
+func alsoRests(list []earshot.EventID, ids ...earshot.EventID) []earshot.EventID {
+	for _, id := range ids {
+		if id != "" && !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// shown are the tools that stand in the prompt of a reply to who asked; of what nobody
+// asked, in that of the last reply, and of whoever operates the house before the first.
+// A server has read the prompt so far then. None is used by what is thought.
+func (r *Room) shown(s *seat, q think.Question) []llm.Tool {
+	askers := s.askers
+	if q.By != "" || len(askers) == 0 {
+		who, ok := r.cfg.People.Get(cmp.Or(q.By, participants.Owner))
+		if !ok {
+			return nil
+		}
+		askers = []participants.Participant{who}
+	}
+	p := toolContext{toolRun: &toolRun{room: r}, question: &question{seat: s, visibility: q.Visibility}, who: s.Record, home: s.Path}
+	return p.tools().For(askers)
+}
+
+// evidence is what a finding can rest on: what was said, and what is noted.
+func (r *Room) evidence(used []line, going []scene.Item, now time.Time) (all []think.Evidence) {
+	for _, i := range going {
+		if i.Event != "" && (i.Field == scene.Notes || i.Field == scene.Visual || i.Field == scene.User) {
+			all = append(all, think.Evidence{Event: i.Event, Text: beginning(i.Line(), longestEvidence)})
+		}
+	}
+	for _, l := range used[max(0, len(used)-mostEvidence):] {
+		if l.text != "" {
+			text := r.cfg.People.Name(l.author) + " (" + scene.Age(now.Sub(l.at)) + "): " + string(oneLine(l.text))
+			all = append(all, think.Evidence{Event: l.source(), Text: beginning(text, longestEvidence)})
+		}
+	}
+	return all
+}
+
+// beginning returns the beginning of text, in so many bytes.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// kept are the findings that everybody in a may see, and which of them exactly those may
+// see who may see something of visibility v.
+func (r *Room) kept(a earshot.Audience, v earshot.Visibility) (all []think.Kept) {
+	for _, i := range r.scene.For(a).Items(scene.Reasoning) {
+		all = append(all, think.Kept{
+			ID: i.Event, Text: i.Text, Confidence: i.Confidence, Until: i.Until, Used: i.Used, Same: together(i.Visibility, v),
+		})
+	}
+	return all
+}
+
+// mostRefuted is how many findings a thought is told are wrong.
+const mostRefuted = 4
+
+// refuted are the findings that somebody has said are wrong, and what they say
+// instead. It notes in is that a thought rests on that.
+func (r *Room) refuted(a earshot.Audience, is *question, now time.Time) (all []string) {
+	list := r.scene.For(a).Refuted(now)
+	for _, had := range list[max(0, len(list)-mostRefuted):] {
+		text := string(oneLine(had.Finding))
+		if had.Instead != "" {
+			text += " (" + had.Name + " says instead: " + string(oneLine(had.Instead)) + ")"
+		}
+		is.derives(had.Visibility, []earshot.EventID{had.Event})
+		all = append(all, text)
+	}
+	return all
+}
+
+// news is what has happened since an event, as a thought of those is told who may
+// see the lines used; at is when its last stretch began. That somebody has written
+// what they may not see is told without a word of it.
+func (r *Room) news(s *seat, used []line, going []scene.Item, since int64, at time.Time) (n think.News) {
+	var by, answered, changed []string
+	for _, l := range used {
+		switch text := r.cfg.People.Name(l.author) + ": " + beginning(string(oneLine(l.text)), longestNews); {
+		case l.sequence <= since:
+		case l.announces:
+			changed = append(changed, l.note)
+		case l.text == "":
+		case l.author == s.ID:
+			answered = append(answered, text)
+		default:
+			by = append(by, text)
+		}
+	}
+	if slices.ContainsFunc(s.history.lines, func(l line) bool {
+		return l.sequence > since && l.author != s.ID && l.text != "" && !slices.ContainsFunc(used, func(u line) bool { return u.event == l.event })
+	}) {
+		by = append(by, "Somebody had a private word.")
+	}
+	for _, i := range going {
+		if i.Event != "" && i.At.After(at) && (i.Field == scene.Notes || i.Field == scene.Visual || i.Field == scene.Environment) {
+			changed = append(changed, fmt.Sprintf("%s: %s", i.Field, i.Line()))
+		}
+	}
+	return think.News{By: lately(by), Answered: lately(answered), Changed: lately(changed)}
+}
+
+// lately returns the last of some lines.
+func lately(lines []string) string { return strings.Join(lines[max(0, len(lines)-mostNews):], "\n") }
+
+// Keep implements [think.House].
+func (m *thinkHost) Keep(ctx context.Context, q think.Question, s think.Stretch) {
+	e := m.event(q, s.Thought)
+	e.ID = s.ID
+	m.mu.Lock()
+	rests := m.restOf(q)
+	m.rests[q.ID] = rests
+	rests.at, rests.sources = s.At, alsoRests(rests.sources, s.ID) // which holds the question, and what comes now goes on from
+	m.mu.Unlock()
+	if !s.At.IsZero() {
+		e.At = s.At
+	}
+	m.room.record(ctx, e)
+}
+
+// Found implements [think.House].
+func (m *thinkHost) Found(ctx context.Context, q think.Question, a think.Answer) {
+	for _, f := range a.Findings {
+		f.Finding.Thought = a.Stretch
+		e := m.event(q, f.Finding)
+		e.Sources = alsoRests(append(f.Evidence, a.Stretch), f.Merges...)
+		if f.Answers == "" {
+			e.To = nil
+		}
+		m.room.record(ctx, e)
+	}
+}
+
+// Waits implements [think.House].
+func (m *thinkHost) Waits(q think.Question, why error) {
+	n := fault(why)
+	if q.Visibility.Scope == earshot.Private {
+		n.Text = kind(why) // a server may quote what it was asked, and others may read there
+	}
+	m.room.tell(q.Via, earshot.Notice{Text: waits + " (" + n.Text + ")", Cure: n.Cure})
+}
+
+// waits is what who asked is told while no model answers.
+const waits = "what you asked is kept, and thought about when the model is back: it does not answer now"
+
+// Over implements [think.House]. Who waits for an answer is told, if nothing came of
+// it: not who only used a word that makes one think, and was answered already.
+func (m *thinkHost) Over(q think.Question, found int, stopped bool) {
+	m.mu.Lock()
+	delete(m.rests, q.ID)
+	m.mu.Unlock()
+	if q.Cause.Asked() && q.Cause != earshot.ByTrigger && found == 0 && !stopped {
+		m.room.tell(q.Via, earshot.Notice{Text: "I have thought about what you asked, and have come to nothing that I could say; ask me again with more to go on"})
+	}
+}
+
+// event is something that came of a thought, for those who may see what it rests on.
+func (m *thinkHost) event(q think.Question, body earshot.Body) earshot.Event {
+	m.mu.Lock()
+	rests := *m.restOf(q)
+	rests.sources = slices.Clone(rests.sources)
+	m.mu.Unlock()
+	e := m.room.event(rests.visibility, body)
+	e.Author = m.room.agents()[0].ID
+	e.Sources = alsoRests(rests.sources, q.About)
+	if q.By != "" {
+		e.To = []earshot.ParticipantID{q.By}
+	}
+	return e
+}
