@@ -145,7 +145,7 @@ type agentAdmin interface {
 	order(ctx context.Context, o agents.Order) (agentInfo, error)
 }
 
-// remoteAdmin is the office of the earshot that runs.
+// remoteAdmin looks after the agents of the earshot that runs.
 type remoteAdmin struct{ *server.Client }
 
 func (a remoteAdmin) list(ctx context.Context, all bool) ([]agentInfo, error) {
@@ -169,7 +169,7 @@ func answered[T any](data json.RawMessage, err error) (answer T, _ error) {
 	return answer, nil
 }
 
-// localAdmin is the office of a journal that no earshot holds.
+// localAdmin looks after the agents of a journal that no earshot holds.
 type localAdmin struct {
 	book   *agents.Directory
 	who    participants.Participant
@@ -245,7 +245,7 @@ func (a *app) agentAdmin(i identityFlags, use func(agentAdmin) error, alone func
 	return use(remoteAdmin{c})
 }
 
-// desk is the office of a book that no earshot holds, for who may.
+// desk looks after the agents of a directory that no earshot holds, for who may.
 func (a *app) desk(cfg *config.Config, i identityFlags, book *agents.Directory, journal func(earshot.Audience) *store.Reader) (localAdmin, error) {
 	h := localAdmin{book: book}
 	account, user := self()

@@ -21,7 +21,7 @@ type historySource interface {
 	Find(ctx context.Context, ids []earshot.EventID) ([]earshot.Event, error)
 }
 
-// A searcher is a chronicle that can be searched, the newest first; see [journalPast] and [remote].
+// A searcher is a historySource that can be searched, the newest first; see [journalPast] and [remote].
 type searcher interface {
 	historySource
 	Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error)

@@ -46,16 +46,16 @@ type daemon struct {
 
 	*participants.Registry
 
-	embassy atomic.Pointer[discordBot] // on Discord; nil without one
-	eyes    eyes                       // of this machine
-	manager sdnotify.Notifier          // the service manager, if there is one
+	discordBot atomic.Pointer[discordBot] // on Discord; nil without one
+	eyes       eyes                       // of this machine
+	manager    sdnotify.Notifier          // the service manager, if there is one
 
 	front *server.Server // lets other processes in
 	port  *port          // by which they come in, besides at the socket
 
 	reloads reloads
 
-	vitals   health // of its parts
+	health   health // of its parts
 	counts   *metrics.Metrics
 	costs    costs    // of the models
 	oblivion *eraser  // forgets
@@ -83,7 +83,7 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 	d.costs.open(cfg.Store.Directory, log)
 	d.front = &server.Server{House: house{d}, Log: log, NewID: d.id, Dropped: d.drops("terminal"), Answers: houseAnswers()}
 	d.port = newPort(d.front, cfg.Server)
-	engines, err := ladder(cfg.Executive.LLM, log, nil, d.vitals.climbed, d.costs.spent)
+	engines, err := ladder(cfg.Executive.LLM, log, nil, d.health.climbed, d.costs.spent)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (d *daemon) close() error {
 // report tells the people at the desk of a fault, or keeps it until there is a
 // desk.
 func (d *daemon) report(n earshot.Notice) {
-	d.vitals.noticed(n)
+	d.health.noticed(n)
 	d.mu.Lock()
 	r := d.desk
 	if r == nil {
@@ -295,7 +295,7 @@ func (d *daemon) screen() []earshot.Notice {
 func (d *daemon) working() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.vitals.working(d.works)
+	return d.health.working(d.works)
 }
 
 // work notes that something works.

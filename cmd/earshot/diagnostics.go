@@ -99,7 +99,7 @@ func (h house) Diagnose(ctx context.Context, e server.Examination) (any, error) 
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)
 	wrong, beside := h.Ready(ctx)
 	d.Ready = &server.Readiness{Ready: len(wrong) == 0, Obstacles: wrong, Underway: beside}
-	d.Parts = h.vitals.parts()
+	d.Parts = h.health.parts()
 	for _, r := range h.rooms.now() {
 		is := r.State(h.audience())
 		d.Rooms = append(d.Rooms, chamberState{

@@ -143,7 +143,7 @@ func (d *daemon) stillIn(provider string) bool {
 
 // delegation returns the bot, if there is to be one.
 func (d *daemon) delegation(ctx context.Context, voice bool) sectionBuild {
-	is := sectionBuild{begins: func() { d.embassy.Store(nil) }}
+	is := sectionBuild{begins: func() { d.discordBot.Store(nil) }}
 	if !d.config().Providers.Discord.Enabled {
 		return is
 	}
@@ -169,5 +169,5 @@ func (d *daemon) delegation(ctx context.Context, voice bool) sectionBuild {
 		is.findings = []finding{f}
 		return is
 	}
-	return sectionBuild{parts: parts, findings: []finding{f}, begins: func() { d.embassy.Store(e) }}
+	return sectionBuild{parts: parts, findings: []finding{f}, begins: func() { d.discordBot.Store(e) }}
 }

@@ -26,7 +26,7 @@ var unfit = []string{"identity", "msg", "voice"}
 
 // offered are the commands that people are offered where they type a slash.
 func (e *discordBot) offered() (all []discord.Command) {
-	for _, c := range append(e.desk.Commands(), e.embassyTable()...) {
+	for _, c := range append(e.desk.Commands(), e.discordCommands()...) {
 		if !slices.Contains(unfit, c.Name) {
 			all = append(all, discord.Command{Name: c.Name, Args: c.Args, Help: c.Help})
 		}
@@ -35,13 +35,13 @@ func (e *discordBot) offered() (all []discord.Command) {
 }
 
 // table are the commands of the rooms on Discord.
-func (d *daemon) embassyTable() command.Table {
+func (d *daemon) discordCommands() command.Table {
 	const group = "Discord"
 	// Rooms outlast the bot that they were opened for, which begins again when it is
 	// configured otherwise.
 	now := func(do func(*discordBot, context.Context, command.Call) (string, error)) func(context.Context, command.Call) (string, error) {
 		return func(ctx context.Context, c command.Call) (string, error) {
-			e := d.embassy.Load()
+			e := d.discordBot.Load()
 			if e == nil {
 				return "", errNoCalls
 			}
@@ -62,7 +62,7 @@ func (d *daemon) commandsIn(is executive.Room) command.Table {
 	if is.Provider != byDiscord {
 		return kept
 	}
-	return append(kept, d.embassyTable()...)
+	return append(kept, d.discordCommands()...)
 }
 
 // errNoCalls is the answer where nothing is heard.

@@ -94,7 +94,7 @@ type camera struct {
 	told   map[earshot.ParticipantID]time.Time // when people were told that somebody looked
 }
 
-// A view is how an eye sees.
+// A view is how a camera sees.
 type view struct {
 	eyes   earshot.Eyesight
 	since  time.Time // since when; zero before it has looked for the first time
@@ -102,7 +102,7 @@ type view struct {
 	fault  error // why it was lost, until it sees again
 }
 
-// errBlind is what an eye is lost for that is open and sees nothing at all.
+// errBlind is what a camera is lost for that is open and sees nothing at all.
 var errBlind = errors.New("it is open, and gives no pictures")
 
 // Run implements [webcam.Eye]. No helper is started for a device that is not there.

@@ -259,12 +259,12 @@ func (v *health) wantsProbe(now time.Time) bool {
 
 // Ready implements [server.House].
 func (h house) Ready(ctx context.Context) ([]server.Obstacle, []server.Underway) {
-	if h.vitals.wantsProbe(time.Now()) {
+	if h.health.wantsProbe(time.Now()) {
 		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
-			h.vitals.looked(l)
+			h.health.looked(l)
 		}
 	}
-	return obstacles(h.vitals.parts()), h.underway()
+	return obstacles(h.health.parts()), h.underway()
 }
 
 // underway is what is still done that keeps the house from nothing.

@@ -51,7 +51,7 @@ func (h house) Hold(ctx context.Context, by server.Principal) (release func(), e
 		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
 	}
 	faulty := func(p room.Part) bool { return p.Name == "microphone" && !p.Well }
-	if slices.ContainsFunc(h.vitals.parts(), faulty) { // when it was last open
+	if slices.ContainsFunc(h.health.parts(), faulty) { // when it was last open
 		if is := lookAtVoice(ctx, h.config()).ears; !is.Works {
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
 		}

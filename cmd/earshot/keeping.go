@@ -18,7 +18,7 @@ func (d *daemon) forgetful() {
 		dir: d.config().Store.Directory, store: d.store, people: d.Registry, voices: d.voices, files: files,
 		tokens: tokensOf(d.config()), rooms: d.rooms.now, newID: d.id, log: d.log,
 		own: func() *sayings {
-			if e := d.embassy.Load(); e != nil {
+			if e := d.discordBot.Load(); e != nil {
 				return e.own
 			}
 			return openSayings(d.config().Store.Directory, d.log) // of when there was one

@@ -21,7 +21,7 @@ func (d *daemon) measure(cfg *config.Config) {
 	d.counts = metrics.New(version(), metrics.Lists{
 		Reasons: room.Reasons(), Signals: interrupt.Kinds(), Parts: counted(), Queues: queues,
 	}, func() float64 { return sizeOf(dir) })
-	d.vitals.counts = d.counts
+	d.health.counts = d.counts
 }
 
 // sizeOf returns how large the files in a directory are, in bytes.

@@ -92,7 +92,7 @@ func (l *reconnectingSense) attach(ctx context.Context, c *server.Client, o ears
 	}
 }
 
-// An attachment is a lasting sense while one connection lasts.
+// An attachment is a reconnectingSense while one connection lasts.
 type attachment struct{ *reconnectingSense }
 
 // Run implements [providers.Provider].

@@ -200,7 +200,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is reloadResul
 	had := d.llm.now.Load()
 	engines := had
 	if touched[theModels] {
-		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.vitals.climbed, d.costs.spent); err != nil {
+		if engines, err = ladder(force.Executive.LLM, d.log, engines, d.health.climbed, d.costs.spent); err != nil {
 			return is, nil, fmt.Errorf("setting up the models: %w", err)
 		}
 	}
@@ -228,7 +228,7 @@ func (d *daemon) apply(ctx context.Context, next *config.Config) (is reloadResul
 	}
 	d.force.Store(force)
 	d.llm.now.Store(engines)
-	d.vitals.engines(engines)
+	d.health.engines(engines)
 	if had != nil && !slices.Equal(had.of, engines.of) {
 		d.forgive()
 		d.examine(ctx, force.Executive.LLM)
@@ -275,7 +275,7 @@ func (d *daemon) forgive() {
 func (d *daemon) examine(ctx context.Context, c llm.Config) {
 	looks := lookAtEngines(ctx, c)
 	for _, l := range looks {
-		d.vitals.looked(l)
+		d.health.looked(l)
 	}
 	if !slices.ContainsFunc(looks, func(l look) bool { return l.Works }) {
 		d.report(looks[0].notice())

@@ -144,14 +144,14 @@ func owned(err error) error {
 // open prints the opening screen: what works, what does not, what mends it.
 func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	var findings []finding
-	d.vitals.found(finding{Thing: "journal", Works: true})
+	d.health.found(finding{Thing: "journal", Works: true})
 	for _, l := range looks {
 		findings = append(findings, l.finding)
-		d.vitals.looked(l)
+		d.health.looked(l)
 	}
 	for _, f := range senses {
 		findings = append(findings, f)
-		d.vitals.found(f)
+		d.health.found(f)
 		d.work(f.Thing) // as long as it is not known to be at fault
 	}
 	findings = append(findings, finding{Thing: "journal", Works: true, Text: short(d.config().Store.Directory)})
@@ -159,7 +159,7 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 	if a.console(d.config()) {
 		findings = append(findings, finding{Thing: "console", Works: true, Text: "type here; /help says what you can ask, /exit leaves"})
 		d.work("console")
-		d.vitals.found(finding{Thing: "console", Works: true})
+		d.health.found(finding{Thing: "console", Works: true})
 	}
 	findings = append(findings, privacy(d.config()))
 	findings = append(append(findings, api...), tellAgents(d.book)...)

@@ -62,7 +62,7 @@ func circumstanceOf(i scene.Item, now time.Time, name func(earshot.ParticipantID
 	return c
 }
 
-// String tells a circumstance to people, as /context does.
+// String tells a sceneEntry to people, as /context does.
 func (c sceneEntry) String() string {
 	i := scene.Item{Field: c.Field, Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
 	return i.Entry(time.Duration(c.Age * float64(time.Second)))

@@ -92,11 +92,11 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningP
 	}
 	for _, name := range halt(run, next.parts) {
 		d.desk.Know(earshot.Notice{Key: name, Over: true}) // it is another from now on
-		d.vitals.gone(name)
+		d.health.gone(name)
 	}
 	for _, f := range s.is.findings {
 		d.stops(f.Thing)
-		d.vitals.gone(f.Thing)
+		d.health.gone(f.Thing)
 	}
 	if next.begins != nil {
 		next.begins()
@@ -104,7 +104,7 @@ func (d *daemon) renew(ctx context.Context, s *section, run map[string]*runningP
 	s.is = next
 	for _, f := range next.findings {
 		d.work(f.Thing)
-		d.vitals.found(f)
+		d.health.found(f)
 		if !f.Works {
 			d.report(f.notice())
 		}
@@ -145,7 +145,7 @@ func (d *daemon) launch(ctx context.Context, run map[string]*runningPart, parts 
 		life, r.stop = context.WithCancel(ctx)
 		cfg := restarts
 		cfg.Report, cfg.Lost, cfg.Pulse = d.report, p.lost, p.pulse
-		cfg.Began = d.vitals.began(p.name)
+		cfg.Began = d.health.began(p.name)
 		does := p.run
 		if p.lets != nil {
 			does = while(d.desk.Mode, p.lets, does)

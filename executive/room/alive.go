@@ -11,7 +11,7 @@ import "context"
 func (r *Room) Turns(ctx context.Context) error {
 	done := make(chan struct{})
 	select {
-	case r.errands <- func(context.Context) { close(done) }:
+	case r.ownerCalls <- func(context.Context) { close(done) }:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-r.shut:

@@ -23,12 +23,12 @@ var ErrNoModel = errors.New("no language model is set up")
 // belongs to the goroutine of the text, and to conclude once the turn is over.
 type asking struct {
 	req       *llm.Request
-	sieve     replyFilter
+	filter    replyFilter
 	truncated bool        // the reply ended because it may not be longer
 	halved    bool        // the dialogue was too long for the model
 	model     llm.Service // that is asked, with the tools that it has
-	affair    *toolRun
-	pace      *latencyTrace // of the turn; nil for what is answered within one
+	toolRun   *toolRun
+	trace     *latencyTrace // of the turn; nil for what is answered within one
 
 	patience time.Duration // after which who waits is told that nothing has come yet; 0 is never
 	via      string        // where they are
@@ -59,13 +59,13 @@ func (r *Room) slow(asked *asking) (comes func()) {
 func (r *Room) asking(set executive.Config, q *question, a earshot.Audience, aloud bool) *asking {
 	v := q.message.Visibility
 	asked := &asking{
-		req:   r.request(set, q, a, aloud),
-		sieve: replyFilter{scrub: conversation.EnvelopeFilter{Own: q.seat.Name}, call: r.callback(q)},
-		to:    r.worksFor(r.turns.Of(v), v),
+		req:    r.request(set, q, a, aloud),
+		filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: q.seat.Name}, call: r.callback(q)},
+		to:     r.worksFor(r.turns.Of(v), v),
 	}
 	p := r.toolContext(q, a)
 	asked.model, q.seat.askers = p.loop(), p.askers
-	asked.affair = p.toolRun
+	asked.toolRun = p.toolRun
 	if q.want == reflex.See && q.gaze != nil {
 		p.taken = q.gaze.picture.At
 	}
@@ -112,9 +112,9 @@ func (r *Room) text(set executive.Config, q *question, a earshot.Audience, aloud
 		}, new(asking)
 	}
 	asked := r.asking(set, q, a, aloud)
-	asked.pace = q.trace
+	asked.trace = q.trace
 	return func(ctx context.Context) iter.Seq2[string, error] {
-		return q.progress.listens(asked.affair.dated(r.think(ctx, asked)))
+		return q.progress.listens(asked.toolRun.dated(r.think(ctx, asked)))
 	}, asked
 }
 
@@ -129,7 +129,7 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 			switch {
 			case said || ctx.Err() != nil:
 				return // err, if any, was yielded
-			case asked.sieve.tap.Passed:
+			case asked.filter.tap.Passed:
 				asked.left = true
 				yield(asked.leaves, nil)
 				return
@@ -153,13 +153,13 @@ func (r *Room) think(ctx context.Context, asked *asking) iter.Seq2[string, error
 // ask asks once. It reports whether anything was yielded; an error before that
 // is returned, one after it is yielded. Who passes control is listened to no more.
 func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error) bool) (said bool, err error) {
-	asked.sieve.restart()
-	foreign, stray := asked.sieve.scrub.Foreign, asked.sieve.tap.Stray
+	asked.filter.restart()
+	foreign, stray := asked.filter.scrub.Foreign, asked.filter.tap.Stray
 	defer func() {
-		if n := asked.sieve.scrub.Foreign - foreign; n > 0 {
+		if n := asked.filter.scrub.Foreign - foreign; n > 0 {
 			r.cfg.Log.Warn("the model wrote others' names before its reply; they were taken out", "count", n)
 		}
-		if n := asked.sieve.tap.Stray - stray; n > 0 {
+		if n := asked.filter.tap.Stray - stray; n > 0 {
 			r.cfg.Log.Warn("the model wrote tags that mean nothing; they were taken out", "count", n)
 		}
 	}()
@@ -167,13 +167,13 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 		said = said || text != ""
 		return text == "" || yield(text, nil)
 	}
-	asked.pace.asks(r.cfg.Now())
+	asked.trace.asks(r.cfg.Now())
 	first, comes := true, r.slow(asked)
 	defer comes()
 	for delta, err := range asked.model.Stream(ctx, asked.req) {
 		comes()
 		if first && err == nil {
-			asked.pace.answers(r.cfg.Now())
+			asked.trace.answers(r.cfg.Now())
 			first = false
 		}
 		if err != nil {
@@ -183,14 +183,14 @@ func (r *Room) ask(ctx context.Context, asked *asking, yield func(string, error)
 			return said, err
 		}
 		asked.truncated = delta.Done != nil && delta.Done.Truncated
-		if !emit(asked.sieve.next(delta.Text)) {
+		if !emit(asked.filter.next(delta.Text)) {
 			return true, nil
 		}
-		if asked.sieve.tap.Passed {
+		if asked.filter.tap.Passed {
 			return said, nil
 		}
 	}
-	emit(asked.sieve.end())
+	emit(asked.filter.end())
 	return said, nil
 }
 

@@ -66,13 +66,13 @@ func (c calling) reaches(done *earshot.Event) {
 func (r *Room) callees(e ending, done earshot.Event) (c calling) {
 	names, text := r.directory(), e.reply.Offered
 	to := names.Calls(text, done.Author)
-	if more := e.asked.sieve.tap.Calls; len(more) > 0 {
-		to = names.Calls(text[min(e.asked.sieve.call.Put, len(text)):], done.Author) // it calls whom it wants itself
+	if more := e.asked.filter.tap.Calls; len(more) > 0 {
+		to = names.Calls(text[min(e.asked.filter.call.Put, len(text)):], done.Author) // it calls whom it wants itself
 		to.To = append(to.To, names.Direct(earshot.Text("TO: "+strings.Join(more, ", ")), done.Author).To...)
 	}
 	for _, s := range r.seats {
 		private := done.Visibility.Scope == earshot.Private && !slices.Contains(done.Visibility.Members, s.ID)
-		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.asked.sieve.tap.Passed {
+		if slices.Contains(to.To, s.ID) && s != e.question.seat && !private && !e.asked.filter.tap.Passed {
 			c.agents = append(c.agents, s)
 			c.apart = c.apart || agents.Reaches(e.question.seat.Record, s.Record) != nil
 		}
@@ -97,7 +97,7 @@ func also(list []earshot.ParticipantID, id earshot.ParticipantID) []earshot.Part
 func (r *Room) follow(ctx context.Context, e ending, done earshot.Event, c calling) {
 	r.reach(c.person, done)
 	switch {
-	case e.asked != nil && e.asked.sieve.tap.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
+	case e.asked != nil && e.asked.filter.tap.Passed && e.reply.Handover == nil && e.reply.Outcome == earshot.Completed:
 		r.handOver(ctx, e.question, done, earshot.Passed)
 	case len(c.agents) > 0:
 		r.handOn(ctx, e.question, done, c)

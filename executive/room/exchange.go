@@ -255,7 +255,7 @@ func (p *toolContext) prepare(ctx context.Context, asks earshot.Event, seatOf fu
 		}
 		asked = &asking{
 			req: r.request(r.cfg.Settings(), q, to.audience, false), model: to.loop(),
-			sieve: replyFilter{scrub: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
+			filter: replyFilter{scrub: conversation.EnvelopeFilter{Own: s.Name}}, leaves: "I have nothing to say to that.",
 		}
 	})
 	return to, asked, errors.Join(err, bad)

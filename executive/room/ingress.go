@@ -39,7 +39,7 @@ type incoming struct {
 	before earshot.Text // what was said before it that it goes on with
 	held   bool         // it goes on with what was said before, as far as anybody can tell
 
-	foresight int64 // the number of that; see [Room.prepareReply]
+	prepared int64 // the number of that; see [Room.prepareReply]
 }
 
 // Admit lets an event in. For one that is kept it returns after the commit, or

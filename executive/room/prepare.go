@@ -27,7 +27,7 @@ func (r *Room) prepareReply(in incoming) {
 	if !is || r.head == nil || s.Stage != earshot.VoiceWords && s.Stage != earshot.VoiceOver {
 		return
 	}
-	in.foresight = r.foresights.Add(1)
+	in.prepared = r.preparations.Add(1)
 	select {
 	case <-r.foreseen:
 	default:
@@ -66,7 +66,7 @@ func (r *Room) prepare(ctx context.Context, in incoming) {
 	}
 	r.foresaw = preparedReply{e.From, e.At, now}
 	r.head.Begin(ctx, r.buildEarly(set, &q))
-	if r.foresights.Load() != in.foresight { // and who knew that gave it up before it had begun
+	if r.preparations.Load() != in.prepared { // and who knew that gave it up before it had begun
 		r.head.Drop()
 	}
 }

@@ -113,8 +113,8 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 	}
 	rest, last := reflex.Rest(reply)
 	asked := r.asking(set, q, a, aloud)
-	asked.pace, asked.continues = q.trace, true
-	asked.sieve.said, asked.sieve.call = true, conversation.Callback{} // it is in the middle of a reply
+	asked.trace, asked.continues = q.trace, true
+	asked.filter.said, asked.filter.call = true, conversation.Callback{} // it is in the middle of a reply
 	return func(ctx context.Context) iter.Seq2[string, error] {
 		return q.progress.listens(func(yield func(string, error) bool) {
 			if rest != "" && !yield(rest, nil) {
@@ -122,7 +122,7 @@ func (r *Room) resumption(set executive.Config, q *question, a earshot.Audience,
 			}
 			c := conversation.NewContinuation(rest)
 			more := false // the model has added something
-			for text, err := range asked.affair.dated(r.think(ctx, asked)) {
+			for text, err := range asked.toolRun.dated(r.think(ctx, asked)) {
 				if err != nil && !more && last != "" && !yield(last, nil) {
 					return
 				}

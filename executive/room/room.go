@@ -238,10 +238,10 @@ type Room struct {
 	admissions admissions
 	comings    participants.Announcer
 
-	wake    chan struct{}  // something waits
-	ended   chan ending    // the live turn is over
-	errands chan ownerCall // what the owner does for the live turn
-	shut    chan struct{}  // closed when the room is
+	wake       chan struct{}  // something waits
+	ended      chan ending    // the live turn is over
+	ownerCalls chan ownerCall // what the owner does for the live turn
+	shut       chan struct{}  // closed when the room is
 
 	head     *llm.HeadStart // before the model; nil if there is none
 	foreseen chan incoming  // of capacity 1: words to which an answer may be prepared
@@ -249,7 +249,7 @@ type Room struct {
 
 	gazers sync.WaitGroup // looks that are being taken
 
-	foresights atomic.Int64 // how often it was said anew what is foreseen
+	preparations atomic.Int64 // how often it was said anew what is foreseen
 
 	mu        sync.Mutex
 	closed    bool
@@ -320,24 +320,24 @@ type Room struct {
 func New(cfg Config) *Room {
 	style, _ := interrupt.ParseStyle(cfg.Settings().MultiParty.TurnTakingProtocol)
 	r := &Room{
-		cfg:       cfg,
-		floor:     &interrupt.Floor{Style: style},
-		faults:    make(map[string]earshot.Notice),
-		known:     make(map[earshot.EventID]*entry),
-		scene:     &scene.Scene{Name: cfg.People.Name},
-		mode:      earshot.Live,
-		wished:    earshot.Live,
-		moded:     make(chan struct{}),
-		answered:  make(map[counterpart]lastExchange),
-		sentences: make(map[earshot.Handle]sentence),
-		hinted:    make(map[string]bool),
-		wake:      make(chan struct{}, 1),
-		ended:     make(chan ending, 1),
-		errands:   make(chan ownerCall),
-		shut:      make(chan struct{}),
-		foreseen:  make(chan incoming, 1),
-		pauses:    make(chan incoming, 1),
-		agenda:    cfg.Agenda,
+		cfg:        cfg,
+		floor:      &interrupt.Floor{Style: style},
+		faults:     make(map[string]earshot.Notice),
+		known:      make(map[earshot.EventID]*entry),
+		scene:      &scene.Scene{Name: cfg.People.Name},
+		mode:       earshot.Live,
+		wished:     earshot.Live,
+		moded:      make(chan struct{}),
+		answered:   make(map[counterpart]lastExchange),
+		sentences:  make(map[earshot.Handle]sentence),
+		hinted:     make(map[string]bool),
+		wake:       make(chan struct{}, 1),
+		ended:      make(chan ending, 1),
+		ownerCalls: make(chan ownerCall),
+		shut:       make(chan struct{}),
+		foreseen:   make(chan incoming, 1),
+		pauses:     make(chan incoming, 1),
+		agenda:     cfg.Agenda,
 	}
 	if cfg.Model != nil {
 		r.head = &llm.HeadStart{Service: cfg.Model}
@@ -360,7 +360,7 @@ func (r *Room) Run(ctx context.Context) error {
 	defer turns.Wait()
 	r.mend(ctx)
 	r.resumes(ctx)
-	r.mull()
+	r.updateMind()
 	thinking.Go(func() { r.mind.Run(ctx) })
 	for {
 		var again <-chan time.Time
@@ -401,7 +401,7 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.fadingInterims():
 			r.showInterims(r.interims.fade(r.cfg.Now()))
 			r.keepsCuts()
-		case do := <-r.errands:
+		case do := <-r.ownerCalls:
 			do(ctx)
 		case end := <-r.ended:
 			r.take(ctx) // first what was done in it
@@ -410,7 +410,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.keep(ctx)
 		}
 		r.next(ctx, &turns)
-		r.mull()
+		r.updateMind()
 		r.release()
 		r.pulse.beat()
 	}

@@ -257,7 +257,7 @@ func (r *Room) conclude(ctx context.Context, e ending) {
 		r.attentionState.spokenTo()
 	}
 	if e.asked != nil {
-		e.question.seat.foreign += e.asked.sieve.scrub.Foreign
+		e.question.seat.foreign += e.asked.filter.scrub.Foreign
 	}
 	if e.asked != nil && e.asked.halved {
 		r.once(earshot.Notice{

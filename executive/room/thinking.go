@@ -121,9 +121,9 @@ func (a *admissions) pending() bool {
 	return false
 }
 
-// mull lets the mind think if nobody wants the floor, and parks it otherwise. Who comes
+// updateMind lets the mind think if nobody wants the floor, and parks it otherwise. Who comes
 // to want it meanwhile has it parked afterwards.
-func (r *Room) mull() {
+func (r *Room) updateMind() {
 	r.parkMu.Lock()
 	defer r.parkMu.Unlock()
 	r.mind.Let(r.thinks())

@@ -157,7 +157,7 @@ type ownerCall func(context.Context)
 func (r *Room) runOnOwner(ctx context.Context, do ownerCall) error {
 	done := make(chan struct{})
 	select {
-	case r.errands <- func(ctx context.Context) { defer close(done); do(ctx) }:
+	case r.ownerCalls <- func(ctx context.Context) { defer close(done); do(ctx) }:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-r.shut:
