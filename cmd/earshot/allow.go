@@ -49,8 +49,7 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	}
 	var open []permission
 	for _, p := range permissions {
-		without := r.NoVoice && p.thing == "microphone" || r.NoCamera && p.thing == "camera"
-		if !without && slices.Contains(unsaid(cfg), p.key) {
+		if !slices.Contains(r.unused(), p.thing) && slices.Contains(unsaid(cfg), p.key) {
 			open = append(open, p)
 		}
 	}
@@ -94,6 +93,17 @@ func (r runCommand) permits(a *app, cfg *config.Config) (insists func(*config.Co
 	cfg.File = file // which says it from now on
 	fmt.Fprintf(a.printed(), "\nKept, and to be changed, in\n%s.\n\n", short(file))
 	return nil, nil
+}
+
+// unused returns what this run does without, whatever is allowed.
+func (r runCommand) unused() (things []string) {
+	if r.NoVoice {
+		things = append(things, "microphone")
+	}
+	if r.NoCamera {
+		things = append(things, "camera")
+	}
+	return things
 }
 
 // named reports whether somebody has said which file is read.
@@ -169,14 +179,20 @@ func (p permit) text() string {
 }
 
 // privacy says in a line what is allowed, and for how long what was overheard is kept; and
-// below it by which keys the rest would be.
-func privacy(cfg *config.Config) finding {
-	var may, not []string
+// below it by which keys the rest would be. Nothing is said of what is unused.
+func privacy(cfg *config.Config, unused []string) finding {
+	var may, not, keys []string
 	for _, u := range permits(cfg) {
-		if u.Allowed {
+		switch {
+		case slices.Contains(unused, u.Thing):
+			continue
+		case u.Allowed:
 			may = append(may, u.Thing)
-		} else {
+		default:
 			not = append(not, u.Thing)
+		}
+		if slices.Contains(unsaid(cfg), u.Key) {
+			keys = append(keys, u.Key)
 		}
 	}
 	f := finding{Thing: "privacy", Works: true}
@@ -194,7 +210,7 @@ func privacy(cfg *config.Config) finding {
 	} else {
 		f.Text += "is kept until somebody forgets it"
 	}
-	if keys := unsaid(cfg); len(keys) > 0 {
+	if len(keys) > 0 {
 		f.Cure = "to allow it, set to true: " + strings.Join(keys, ", ")
 	}
 	return f

@@ -24,15 +24,28 @@ const cameraHelper = "earshot-camera"
 // eyes are the cameras of the house. Where agents may look through them is for
 // executive.sight.rooms to say.
 type eyes struct {
-	mu  sync.Mutex
-	all []*camera
+	mu       sync.Mutex
+	all      []*camera
+	expected []string // the names of those that the start still looks for
+}
+
+// expect takes in which cameras are configured, before the start has looked for any: none of
+// them works yet, which is not the same as that there is none.
+func (all *eyes) expect(c webcam.Config) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if c.Enabled {
+		for _, one := range c.List() {
+			all.expected = append(all.expected, one.Name)
+		}
+	}
 }
 
 // are makes these the cameras.
 func (all *eyes) are(list []*camera) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	all.all = list
+	all.all, all.expected = list, nil
 }
 
 // list returns the cameras, in the order of the configuration.
@@ -60,6 +73,11 @@ func (all *eyes) Cameras() (list []room.Camera) {
 	for _, e := range all.list() {
 		now := e.sees()
 		list = append(list, room.Camera{Name: e.name, Eyes: now.eyes, Since: now.since})
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, name := range all.expected {
+		list = append(list, room.Camera{Name: name, Eyes: earshot.Away})
 	}
 	return list
 }

@@ -175,3 +175,24 @@ func TestPresent(t *testing.T) {
 		t.Errorf("seen was %+v, %v", s, err)
 	}
 }
+
+// TestExpectedCameras: what the start still looks for is a camera that does not work yet; one
+// that is off is none.
+func TestExpectedCameras(t *testing.T) {
+	all := new(eyes)
+	c := webcam.DefaultConfig()
+	c.Enabled = false
+	all.expect(c)
+	if got := all.Cameras(); len(got) != 0 {
+		t.Errorf("a camera that is off is expected: %+v", got)
+	}
+	c.Enabled = true
+	all.expect(c)
+	if got := all.Cameras(); len(got) != 1 || got[0].Eyes != earshot.Away || !got[0].Since.IsZero() {
+		t.Errorf("before the start has looked there is %+v", got)
+	}
+	all.are(nil)
+	if got := all.Cameras(); len(got) != 0 {
+		t.Errorf("when the start has found none there is %+v", got)
+	}
+}

@@ -102,9 +102,12 @@ func (r runCommand) Run(a *app) error {
 	defer written.Close()
 	d.reloads.done = written
 	api := d.entrance(a.ctx, written.Write)
+	if !r.NoCamera {
+		d.eyes.expect(cfg.Providers.Webcam)
+	}
 	err = a.live(d, r.identityFlags, l, func() {
 		senses := slices.Concat(a.senses(d, !r.NoVoice), a.sight(d, !r.NoCamera), a.aboutEmbassy(d, !r.NoVoice))
-		a.open(d, looks, senses, api)
+		a.open(d, looks, senses, r.unused(), api)
 		if first {
 			a.forewarn(d.config())
 		}
@@ -141,8 +144,9 @@ func owned(err error) error {
 	return err
 }
 
-// open prints the opening screen: what works, what does not, what mends it.
-func (a *app) open(d *daemon, looks []look, senses, api []finding) {
+// open prints the opening screen: what works, what does not, what mends it. Of what is unused
+// it says nothing.
+func (a *app) open(d *daemon, looks []look, senses []finding, unused []string, api []finding) {
 	var findings []finding
 	d.health.found(finding{Thing: "journal", Works: true})
 	for _, l := range looks {
@@ -161,7 +165,7 @@ func (a *app) open(d *daemon, looks []look, senses, api []finding) {
 		d.work("console")
 		d.health.found(finding{Thing: "console", Works: true})
 	}
-	findings = append(findings, privacy(d.config()))
+	findings = append(findings, privacy(d.config(), unused))
 	findings = append(append(findings, api...), tellAgents(d.book)...)
 	w := a.told()
 	if a.person() {
