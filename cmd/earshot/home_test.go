@@ -66,6 +66,7 @@ func surroundings(dir, runtime string) []string {
 	env = append(env, "EARSHOT_STORE_RETENTION_OVERHEARD_HOURS=24")                  // and has been asked
 	env = append(env, "EARSHOT_EXECUTIVE_PARALLEL_REASONING_RESTS_ON_BATTERY=false") // whatever this machine runs on
 	env = append(env, "EARSHOT_EXECUTIVE_SPEECH_FILLER_AFTER_SECONDS=0")             // what sounds is compared with replies, also on a machine that is late
+	env = append(env, "EARSHOT_EXECUTIVE_LLM_SLOW_NOTICE_SECONDS=0")                 // screens are compared, and a real server may be late
 	if cover := os.Getenv("GOCOVERDIR"); cover != "" {
 		env = append(env, "GOCOVERDIR="+cover)
 	}

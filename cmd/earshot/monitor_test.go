@@ -275,7 +275,7 @@ func TestMonitorOfSomebodyElse(t *testing.T) {
 	for who, sees := range map[string]bool{"Ann": true, "Bob": true, "Cy": false} {
 		for _, how := range [][]string{{"--plain"}, {"--json"}} {
 			r := h.earshot(nil, append([]string{"monitor", "--no-follow", "--last", "1000", "--identity", who}, how...)...)
-			if r.code != success || strings.Contains(r.out, "teapot") != sees || strings.Contains(r.out, "landlord") != sees || !strings.Contains(r.out, "are you coming?") {
+			if r.code != success || strings.Contains(r.out, "teapot") != sees || strings.Contains(r.out, "do not tell the agents") != sees || !strings.Contains(r.out, "are you coming?") {
 				t.Errorf("%s %v sees, with %d and %s\n%s", who, how, r.code, r.err, r.out)
 			}
 		}
@@ -283,7 +283,7 @@ func TestMonitorOfSomebodyElse(t *testing.T) {
 	m := h.tmux()
 	m.run(200, 60, "monitor", "--identity", "Cy")
 	got := m.shows("seen as Cy", "are you coming?", "yes it has no lift")
-	if strings.Contains(got, "teapot") || strings.Contains(got, "landlord") {
+	if strings.Contains(got, "teapot") || strings.Contains(got, "do not tell the agents") {
 		t.Errorf("Cy sees\n%s", got)
 	}
 	m.keys("/")
