@@ -179,20 +179,15 @@ func (p permit) text() string {
 }
 
 // privacy says in a line what is allowed, and for how long what was overheard is kept; and
-// below it by which keys the rest would be. Nothing is said of what is unused.
+// below it by which keys the rest would be. What is unused is not told to be allowed.
 func privacy(cfg *config.Config, unused []string) finding {
-	var may, not, keys []string
+	var may, not []string
 	for _, u := range permits(cfg) {
 		switch {
-		case slices.Contains(unused, u.Thing):
-			continue
-		case u.Allowed:
-			may = append(may, u.Thing)
-		default:
+		case !u.Allowed:
 			not = append(not, u.Thing)
-		}
-		if slices.Contains(unsaid(cfg), u.Key) {
-			keys = append(keys, u.Key)
+		case !slices.Contains(unused, u.Thing):
+			may = append(may, u.Thing)
 		}
 	}
 	f := finding{Thing: "privacy", Works: true}
@@ -210,7 +205,7 @@ func privacy(cfg *config.Config, unused []string) finding {
 	} else {
 		f.Text += "is kept until somebody forgets it"
 	}
-	if len(keys) > 0 {
+	if keys := unsaid(cfg); len(keys) > 0 {
 		f.Cure = "to allow it, set to true: " + strings.Join(keys, ", ")
 	}
 	return f

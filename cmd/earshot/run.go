@@ -144,8 +144,8 @@ func owned(err error) error {
 	return err
 }
 
-// open prints the opening screen: what works, what does not, what mends it. Of what is unused
-// it says nothing.
+// open prints the opening screen: what works, what does not, what mends it. What is unused is
+// not told to be allowed.
 func (a *app) open(d *daemon, looks []look, senses []finding, unused []string, api []finding) {
 	var findings []finding
 	d.health.found(finding{Thing: "journal", Works: true})
