@@ -106,8 +106,8 @@ func absentScripts(cfg *config.Config) (faults []config.Fault) {
 	return faults
 }
 
-// withScripts returns what is wrong with a configuration, and with scripts of which nothing is
-// said yet; nil for nothing.
+// withScripts adds the faults of scripts to those of a configuration, unless the key has one
+// already. It returns nil if there is no fault.
 func withScripts(wrong *config.Error, scripts []config.Fault) *config.Error {
 	var all config.Error
 	if wrong != nil {

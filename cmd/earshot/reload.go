@@ -88,7 +88,7 @@ type reloads struct {
 	waits  []string       // the keys that wait for a restart
 }
 
-// A reloadResult is what became otherwise when the configuration was read again.
+// A reloadResult lists what changed when the configuration was read again.
 type reloadResult struct {
 	File    string          `json:"file,omitempty"`
 	Changes []config.Change `json:"changes"`           // since it was read last

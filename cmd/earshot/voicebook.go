@@ -24,7 +24,7 @@ type voiceInfo struct {
 	SaidBy string `json:"said_by,omitempty"` // what they are called who said so
 }
 
-// A voiceChange is what became otherwise about voices, as people and programs are told.
+// A voiceChange says what changed about voices, for people and programs.
 type voiceChange struct {
 	speakers.Change
 	Text string `json:"text"`
