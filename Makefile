@@ -14,9 +14,9 @@ ifneq ($(shell git status >/dev/null 2>&1 && echo readable),readable)
 export GOFLAGS += -buildvcs=false
 endif
 
-# How often a property is checked: 60 times (a fifth of 300, since it is short) in
-# test-core, 40 times more in race, where that takes ten times as long, and 1000
-# times in proof, which also has the long counts of killed processes and outages.
+# How often a property is checked: 60 times in test-core (a fifth of 300, since it is
+# short) and in test, 40 times in race, where that takes ten times as long, and 1000 times
+# in proof, which also has the long counts of killed processes and outages.
 
 # How long each fuzz target runs.
 FUZZTIME ?= 20s
@@ -35,26 +35,30 @@ endif
 # PortAudio's Go side keeps numbers in pointers, which the race detector's
 # companion does not allow. SQLite itself is C in the shape of Go, with memory of
 # its own in which there is nothing to detect; watching it takes most of the time.
-# The bench and the training work out for minutes what others share nothing of, and are
-# run without. The longest packages come first, so that none is left alone at the end.
 RACE = -race -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklaus/portaudio=-d=checkptr=0 \
 	-gcflags=modernc.org/sqlite/lib=-race=false
 
+# The longest packages come first, so that none is left alone at the end. The bench and the
+# training compute for minutes and share nothing: make figures runs them alone.
 LONG = earshot/cmd/earshot earshot/store earshot/internal/sound earshot/executive/room earshot/models
 ALONE = earshot/internal/bench earshot/models/voiceprint/train
+TESTED = $$({ printf '%s\n' $(LONG); go list $(PACKAGES); } | grep -vx $(foreach package,$(ALONE),-e '$(package)') | awk '!seen[$$0]++')
 
 # What is said aloud is understood in real time, if nothing else has the processors.
 ALOUD = '^TestAloud'
 
+# The tests that compare the docs with the program.
+DOCS = '^Test(DocsAreCurrent|House|DescriptionIsCurrent|ModelsPage)$$'
+
 # Tests name times of day; who runs one by itself elsewhere says TZ=UTC too.
-test test-core race aloud proof: export TZ := UTC
+check test test-core race aloud proof: export TZ := UTC
 
 # What follows bin/earshot run, such as ARGS='--config my.yaml'.
 ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install uninstall test test-core check figures aloud race bench proof fuzz scenes pictures clean
+.PHONY: help run build install uninstall check test verify proof test-core figures aloud race fuzz bench scenes pictures clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -86,17 +90,28 @@ install: build ## build, and install for you (PREFIX, DESTDIR)
 uninstall: ## take that away again; what earshot knows is kept
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install remove
 
-test: ## everything that must be green: set up, check, test-core, figures, aloud, race
-	@scripts/setup test
-	@$(MAKE) --no-print-directory check test-core figures aloud race
-
-check: ## formatting, go vet, staticcheck
+check: ## format, go vet, staticcheck, known vulnerabilities, and the docs beside the program
 	@unformatted=$$("$$(go env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { printf 'not formatted with gofmt:\n%s\n' "$$unformatted" >&2; exit 1; }
 	go vet $(PACKAGES)
 	go tool staticcheck $(PACKAGES)
+	@scripts/vulncheck $(PACKAGES)
+	CGO_ENABLED=0 go test -short -run $(DOCS) ./config ./cmd/earshot ./internal/archtest
 
-test-core: ## the daemon and its tests in pure Go, in seconds, without a model server
+test: ## what a contributor runs: set up, check, and all tests, with real servers and devices
+	@scripts/setup test
+	@$(MAKE) --no-print-directory check
+	CGO_ENABLED=0 go build ./...
+	RAPID_CHECKS=60 go test -timeout 40m -skip $(ALOUD) $(TESTED)
+
+verify: figures aloud race ## what CI runs after test: the bench once, talk in real time, the race detector
+
+proof: ## the long counts, without the race detector
+	@scripts/setup test
+	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h -skip $(ALOUD) $(PACKAGES)
+	cd cmd/earshot && EARSHOT_PROOF=1 go test -count=1 -timeout 6h -run $(ALOUD)
+
+test-core: ## the daemon and its tests in pure Go, without devices and servers
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,llama,discord RAPID_CHECKS=300 go test -short ./...
 
@@ -104,16 +119,10 @@ figures: ## measure each figure of the bench once, and train the voice prints
 	go test -timeout 40m $(ALONE)
 
 aloud: ## the tests in which people talk, in real time: alone, and one after the other
-	go test -timeout 40m -run $(ALOUD) earshot/cmd/earshot
+	cd cmd/earshot && go test -timeout 40m -run $(ALOUD) # a package that is not named shows what it skips
 
 race: ## all other tests with the race detector, in random order
-	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) -skip $(ALOUD) \
-		$$({ printf '%s\n' $(LONG); go list $(PACKAGES); } | grep -vx $(foreach package,$(ALONE),-e '$(package)') | awk '!seen[$$0]++')
-
-proof: ## the long counts, without the race detector
-	@scripts/setup test
-	EARSHOT_PROOF=1 RAPID_CHECKS=1000 go test -count=1 -timeout 6h -skip $(ALOUD) $(PACKAGES)
-	EARSHOT_PROOF=1 go test -count=1 -timeout 6h -run $(ALOUD) earshot/cmd/earshot
+	CGO_ENABLED=1 RAPID_CHECKS=40 go test $(RACE) -skip $(ALOUD) $(TESTED)
 
 fuzz: ## every fuzz target for FUZZTIME (20s)
 	@scripts/setup run

@@ -24,6 +24,7 @@ var reserved = []string{
 	"EARSHOT_OLLAMA",  // tests: the model server
 	"EARSHOT_WITHOUT", // setup and tests: what to do without
 	"EARSHOT_ROOT",    // setup: where the system is
+	"EARSHOT_VULNDB",  // make check: the database of vulnerabilities
 }
 
 // Variable returns the environment variable that overrides key.

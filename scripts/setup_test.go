@@ -355,9 +355,37 @@ func program(t *testing.T, path, text string) {
 
 // TestScriptsParse has the shell read every script without running it.
 func TestScriptsParse(t *testing.T) {
-	for _, path := range []string{"setup", "fuzz", "ollama/build", "llama/build", "discord/build", "../.ci/run"} {
+	for _, path := range []string{"setup", "fuzz", "vulncheck", "ollama/build", "llama/build", "discord/build", "../.ci/run"} {
 		if out, err := testkit.Command(t, "sh", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
+	}
+}
+
+// TestVulncheck: what was found fails the check; a database that cannot be reached does not.
+func TestVulncheck(t *testing.T) {
+	const unreached = "vulncheck: https://vuln.go.dev cannot be reached from here, so known vulnerabilities were not looked for\n"
+	for _, tt := range []struct {
+		name, curl, golang string
+		fails              bool
+		says               string
+	}{
+		{"nothing is known", "exit 0", "exit 0", false, ""},
+		{"something is known", "exit 0", "echo Vulnerability 1; exit 1", true, "Vulnerability 1\n"},
+		{"the packages do not build", "exit 0", "echo loading packages >&2; exit 1", true, "loading packages\n"},
+		{"no network", "exit 6", "echo must not be asked; exit 1", false, unreached},
+		{"the network goes", "exit 0", "echo 'govulncheck: fetching vulnerabilities: no such host' >&2; exit 1", false, unreached},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bin := t.TempDir()
+			program(t, filepath.Join(bin, "curl"), "#!/bin/sh\n"+tt.curl+"\n")
+			program(t, filepath.Join(bin, "go"), "#!/bin/sh\n"+tt.golang+"\n")
+			check := testkit.Command(t, "./vulncheck", "./...")
+			check.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "EARSHOT_VULNDB=")
+			out, err := check.CombinedOutput()
+			if (err != nil) != tt.fails || string(out) != tt.says {
+				t.Errorf("%v, and says %q; want a failure: %v, %q", err, out, tt.fails, tt.says)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"earshot/internal/helper/helpertest"
 	"earshot/internal/supervise"
+	"earshot/internal/testkit"
 )
 
 // The program under test is this test binary: called earshot, it is earshot.
@@ -34,6 +35,9 @@ type still struct{ *testing.M }
 // Run implements [testscript.TestingM].
 func (s still) Run() int {
 	code := s.M.Run()
+	if skips := testkit.Skips(); skips > 0 {
+		fmt.Printf("SKIPPED %d of the tests that talk in real time, because other programs kept the processors busy.\n", skips)
+	}
 	helpertest.Remove()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)

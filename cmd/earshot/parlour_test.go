@@ -31,14 +31,17 @@ const rate = 16000
 
 // aloud begins the name of each test in which much is said. That is understood in real
 // time, and on a machine that cannot follow words break in two: make aloud runs them one
-// after the other, beside nothing else, and make race leaves them out.
+// after the other, beside nothing else, and make test and make race leave them out.
 const aloud = "TestAloud"
 
-// talks is where a test begins in which much is said.
+// talks is where a test begins in which much is said. It skips the test if other programs
+// keep the processors busy.
 func talks(t *testing.T) {
 	if !strings.HasPrefix(t.Name(), aloud) {
 		t.Fatalf("the name of a test in which much is said begins with %s", aloud)
 	}
+	testkit.Need(t, "voice")
+	testkit.NeedProcessors(t)
 }
 
 // A parlour is a home with a sound card of its own, and people in it who talk.

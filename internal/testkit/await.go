@@ -17,12 +17,21 @@ const (
 // at least once, and must itself be called from the test's own.
 func Await(t testing.TB, deadline time.Duration, what string, ok func() bool) {
 	t.Helper()
+	if !poll(deadline, ok) {
+		t.Fatalf("waited %v in vain: %s", deadline, what)
+	}
+}
+
+// poll calls ok, at least once, until it reports true or the deadline has passed, and
+// returns what it reported last.
+func poll(deadline time.Duration, ok func() bool) bool {
 	end := time.Now().Add(deadline)
 	for wait := soon; !ok(); wait = min(2*wait, seldom) {
 		left := time.Until(end)
 		if left <= 0 {
-			t.Fatalf("waited %v in vain: %s", deadline, what)
+			return false
 		}
 		time.Sleep(min(wait, left)) // the one sleep of all tests
 	}
+	return true
 }
