@@ -21,15 +21,18 @@ endif
 # How long each fuzz target runs.
 FUZZTIME ?= 20s
 
+# go.work joins three modules: earshot, bench and tools. The pattern "work" means the packages
+# of all three; "./..." means those of earshot alone.
+#
 # The helpers hold C. Where nobody wants a voice (EARSHOT_WITHOUT=voice) or eyes
 # (EARSHOT_WITHOUT=camera), they are left out.
 comma := ,
 WITHOUT := $(subst $(comma), ,$(EARSHOT_WITHOUT))
 UNWANTED := $(if $(filter voice,$(WITHOUT)),/cmd/earshot-sound$$ /cmd/earshot-speech$$) $(if $(filter camera,$(WITHOUT)),/cmd/earshot-camera$$)
 ifneq ($(strip $(UNWANTED)),)
-PACKAGES = $$(go list ./... | grep -v $(foreach package,$(UNWANTED),-e '$(package)'))
+PACKAGES = $$(go list work | grep -v $(foreach package,$(UNWANTED),-e '$(package)'))
 else
-PACKAGES = ./...
+PACKAGES = work
 endif
 
 # PortAudio's Go side keeps numbers in pointers, which the race detector's
@@ -41,7 +44,7 @@ RACE = -race -shuffle=on -parallel 4 -timeout 40m -gcflags=github.com/gordonklau
 # The longest packages come first, so that none is left alone at the end. The bench and the
 # training compute for minutes and share nothing: make figures runs them alone.
 LONG = earshot/cmd/earshot earshot/store earshot/internal/sound earshot/executive/room earshot/models
-ALONE = earshot/internal/bench earshot/models/voiceprint/train
+ALONE = earshot/bench earshot/tools/voiceprint
 TESTED = $$({ printf '%s\n' $(LONG); go list $(PACKAGES); } | grep -vx $(foreach package,$(ALONE),-e '$(package)') | awk '!seen[$$0]++')
 
 # What is said aloud is understood in real time, if nothing else has the processors.
@@ -101,7 +104,7 @@ check: ## format, go vet, staticcheck, known vulnerabilities, and the docs besid
 test: ## what a contributor runs: set up, check, and all tests, with real servers and devices
 	@scripts/setup test
 	@$(MAKE) --no-print-directory check
-	CGO_ENABLED=0 go build ./...
+	CGO_ENABLED=0 go build work
 	RAPID_CHECKS=60 go test -timeout 40m -skip $(ALOUD) $(TESTED)
 
 verify: figures aloud race ## what CI runs after test: the bench once, talk in real time, the race detector
@@ -112,8 +115,8 @@ proof: ## the long counts, without the race detector
 	cd cmd/earshot && EARSHOT_PROOF=1 go test -count=1 -timeout 6h -run $(ALOUD)
 
 test-core: ## the daemon and its tests in pure Go, without devices and servers
-	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,llama,discord RAPID_CHECKS=300 go test -short ./...
+	CGO_ENABLED=0 go build work
+	CGO_ENABLED=0 EARSHOT_WITHOUT=voice,camera,ollama,llama,discord RAPID_CHECKS=300 go test -short work
 
 figures: ## measure each figure of the bench once, and train the voice prints
 	go test -timeout 40m $(ALONE)
@@ -132,7 +135,7 @@ scenes: ## perform the scenes: what was heard, what must be said
 	go test -count=1 -run Scene ./...
 
 bench: ## what it costs, as multiples of the bare thing
-	go run ./internal/bench
+	go run ./bench
 
 pictures: ## those of the documentation, on a real terminal: the monitor, and the demo as it moves
 	@mkdir -p docs/pictures

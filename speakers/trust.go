@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-//go:generate go run ./train -o trust.txt
+//go:generate go run earshot/tools/speakers -o trust.txt
 
 //go:embed trust.txt
 var trusted string
@@ -27,7 +27,7 @@ func (w Worth) Of(sure float64) float64 {
 const least = 1e-4
 
 // Trust is the worth of judgements on what was heard through the channel that the print is
-// of, and through others. It was learnt by speakers/train (go generate).
+// of, and through others. It was learnt by tools/speakers (go generate).
 type Trust struct{ Same, Across Worth }
 
 // trust is what was learnt. It is part of the program, so it can only be wrong if the

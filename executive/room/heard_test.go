@@ -34,7 +34,7 @@ var (
 	heardWhole = regexp.MustCompile(`^([\d.]+) from ([\d.]+) utterance by (\w+) sure ([\d.]+) lasted ([\d.]+) own ([\d.]+) words (".*")$`)
 )
 
-// heard reads testdata/heard.txt, which internal/bench writes.
+// heard reads testdata/heard.txt, which bench writes.
 func heard(t *testing.T) (all []hearing) {
 	data, err := os.ReadFile("testdata/heard.txt")
 	if err != nil {

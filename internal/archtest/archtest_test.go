@@ -29,7 +29,7 @@ var rules = []rule{
 		"llm/x/x.go":                     "package x\nimport (\"earshot/llm\"; \"earshot/internal/field\"; \"earshot\")",
 		"executive/turn/turn.go":         "package turn\nimport (\"earshot/executive/scene\"; \"earshot/store\"; \"testing\"; \"earshot/internal/testkit\")",
 		"executive/turn/tagged.go":       "//go:build never\n\npackage turn\nimport \"earshot/server\"",
-		"server/s.go":                    "package server\nimport (\"earshot/cmd/earshot\"; \"earshot/internal/bench\"; \"earshot/executive/room\")",
+		"server/s.go":                    "package server\nimport (\"earshot/cmd/earshot\"; \"earshot/bench\"; \"earshot/executive/room\")",
 		"cmd/earshot/main.go":            "package main\nimport (\"earshot/store\"; \"earshot/llm/llmtest\"; \"earshot/internal/testkit\")",
 		"llm/llmtest/script.go":          "package llmtest\nimport \"testing\"",
 		"internal/testkit/await.go":      "package testkit\nimport \"testing\"",
@@ -50,7 +50,7 @@ var rules = []rule{
 		"providers/b/b.go: imports ./internal/scenetest: it is for tests only",
 		`providers/b/b.go: imports ./executive: may import only ". providers models/... internal/..."`,
 		"server/s.go: imports ./cmd/earshot: nobody imports cmd",
-		"server/s.go: imports ./internal/bench: nobody imports internal/bench",
+		"server/s.go: imports ./bench: it belongs to a module that requires this one",
 	}},
 	{"one package comment", onePackageComment, tree{
 		"a/a.go":         "// Package a is one.\npackage a",
@@ -191,9 +191,24 @@ var rules = []rule{
 		`c.yaml:1: "/tm` + `p" names a path of one machine`,
 	}},
 	{"no replace", noReplace, tree{
-		"go.mod": "module earshot\n\nreplace a => b",
-	}, []string{"go.mod:3: replaces a module"}},
+		"go.mod":       "module earshot\n\nreplace a => b\nreplace earshot => ../",
+		"bench/go.mod": "module earshot/bench\n\nreplace earshot => ../\nreplace a => ../",
+	}, []string{
+		"go.mod:3: replaces a module",
+		"go.mod:4: replaces a module",
+		"bench/go.mod:4: replaces a module",
+	}},
+	{"modules agree", modulesAgree, tree{
+		"go.mod":       "module earshot\n\nrequire (\n\texample.org/a v1.0.0\n\texample.org/b v1.0.0 // indirect\n)\n",
+		"go.work":      "use (\n\t.\n\t./bench\n)\n",
+		"bench/go.mod": "module earshot/bench\n\nrequire (\n\tearshot v0.0.0\n\texample.org/a v1.0.0\n\texample.org/b v1.1.0\n)\n",
+		"tools/go.mod": "module earshot/tools\n\nrequire example.org/c v1.0.0\n",
+	}, []string{
+		"bench/go.mod: requires example.org/b v1.1.0, another module v1.0.0; run go work sync",
+		"go.work: does not use ./tools",
+	}},
 	{"dependencies are licensed", dependenciesAreLicensed, tree{
+		"x/go.mod": "module earshot/x\n\nrequire example.org/f v1.0.0\n\nrequire example.org/d v1.2.3\n",
 		"go.mod":   "module earshot\n\ngo 1.26.0\n\nrequire (\n\texample.org/a v1.0.0\n\texample.org/b/v2 v2.1.0 // indirect\n\texample.org/C v0.1.0\n)\n\nrequire example.org/d v1.2.3\n\ntool example.org/a/cmd/x\n",
 		thirdParty: "| module | licence |\n|---|---|\n| `example.org/a` | MIT | |\n| `example.org/C` | |\n| `example.org/e` | MIT |\n| `example.org/a` | ISC |\n| `speexdsp` | BSD |\n",
 	}, []string{
@@ -201,7 +216,8 @@ var rules = []rule{
 		"THIRD_PARTY.md: example.org/a is listed twice",
 		"THIRD_PARTY.md: example.org/b/v2 is in go.mod and not listed; add it with its licence",
 		"THIRD_PARTY.md: example.org/d is in go.mod and not listed; add it with its licence",
-		"THIRD_PARTY.md: example.org/e is not in go.mod any more; remove it",
+		"THIRD_PARTY.md: example.org/f is in x/go.mod and not listed; add it with its licence",
+		"THIRD_PARTY.md: example.org/e is in no go.mod any more; remove it",
 	}},
 	{"links lead somewhere", linksLead, tree{
 		"README.md":        "[a](docs/a.md) [b](docs/b.md#two-words) [c](docs/a.md#gone) [d](https://example.org/x) [e](x)\n```\n[f](gone.md)\n```\n`[g](gone.md)` ![h](docs/pictures/h.svg)\n`two\n[g](gone.md) lines` [i](lost.md)",

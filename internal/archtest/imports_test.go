@@ -41,7 +41,6 @@ var may = map[string]string{
 	"internal/discord/discordtest":   "internal/discord/mls",
 	"internal/discord/peers":         "",
 	"internal/scenetest":             "./...",
-	"internal/bench":                 "./...",
 	"llm/...":                        "", // an engine knows words, not us
 	"interrupt":                      ".",
 	"participants/...":               ".",
@@ -50,7 +49,6 @@ var may = map[string]string{
 	"conversation":                   ". participants/...",
 	"models/...":                     ". internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
-	"speakers/train":                 ". internal/audio models/voiceprint/... speakers",
 	"providers":                      ".",
 	"providers/*":                    ". providers models/... internal/...",
 	"outlets":                        ".",
@@ -63,6 +61,8 @@ var may = map[string]string{
 	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
+	"bench":                          "./...", // a module of its own, as are the tools
+	"tools/*":                        ". internal/audio models/voiceprint/... speakers",
 }
 
 // tried lists what the tests of a package may import besides, to be run on the
@@ -95,14 +95,14 @@ var doubles = []string{
 
 // also lists who else may import a double.
 var also = map[string]string{
-	"llm/llmtest":                  "cmd/... internal/scenetest internal/bench", // the scripted model ships
-	"llm/ollama/ollamatest":        "internal/scenetest internal/bench",
-	"internal/testkit":             "internal/scenetest internal/bench",
-	"internal/discord/discordtest": "internal/bench",
-	"internal/discord/peers":       "internal/bench",
-	"internal/sound/soundtest":     "internal/bench",
-	"models/see/seetest":           "internal/bench",
-	"internal/scenetest":           "cmd/... internal/bench", // demo and replay perform scenes
+	"llm/llmtest":                  "cmd/... internal/scenetest bench", // the scripted model ships
+	"llm/ollama/ollamatest":        "internal/scenetest bench",
+	"internal/testkit":             "internal/scenetest bench",
+	"internal/discord/discordtest": "bench",
+	"internal/discord/peers":       "bench",
+	"internal/sound/soundtest":     "bench",
+	"models/see/seetest":           "bench",
+	"internal/scenetest":           "cmd/... bench", // demo and replay perform scenes
 }
 
 // bubbles lists who else may import package testing, and why.
@@ -182,8 +182,8 @@ func forbidden(f *file, imported string) string {
 		return ""
 	case target == "cmd" || strings.HasPrefix(target, "cmd/"):
 		return "nobody imports cmd"
-	case target == "internal/bench":
-		return "nobody imports internal/bench"
+	case fitsAny("bench/... tools/...", target):
+		return "it belongs to a module that requires this one"
 	case slices.Contains(doubles, target):
 		if f.test || slices.Contains(doubles, f.dir) || fitsAny(also[target], f.dir) {
 			return ""

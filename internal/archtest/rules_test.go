@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -420,11 +421,48 @@ func (h *house) grep(pattern *regexp.Regexp, why string, look func(name string) 
 	return complaints
 }
 
-// noReplace wants go.mod to mean the same to everybody.
+// modules returns the paths of the go.mod files, that of the root first.
+func (h *house) modules() (paths []string) {
+	for name := range h.texts {
+		if path.Base(name) == "go.mod" {
+			paths = append(paths, name)
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+	})
+	return paths
+}
+
+// noReplace wants go.mod to mean the same to everybody. Only a module below the root replaces
+// one, ours, by the folder above.
 func noReplace(h *house) (complaints []string) {
-	for i, line := range strings.Split(h.texts["go.mod"], "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "replace") {
-			complaints = append(complaints, fmt.Sprintf("go.mod:%d: replaces a module", i+1))
+	for _, name := range h.modules() {
+		for i, line := range strings.Split(h.texts[name], "\n") {
+			above := name != "go.mod" && line == "replace "+module+" => ../"
+			if strings.HasPrefix(strings.TrimSpace(line), "replace") && !above {
+				complaints = append(complaints, fmt.Sprintf("%s:%d: replaces a module", name, i+1))
+			}
+		}
+	}
+	return complaints
+}
+
+// modulesAgree wants go.work to join every module, and a module that several require to be
+// required in one version: with go.work the newest of them is built, without it each its own.
+func modulesAgree(h *house) (complaints []string) {
+	versions := make(map[string]string)
+	for _, name := range h.modules() {
+		if dir := path.Dir(name); dir != "." && !strings.Contains(h.texts["go.work"], "\t./"+dir+"\n") {
+			complaints = append(complaints, "go.work: does not use ./"+dir)
+		}
+		for _, line := range required.FindAllStringSubmatch(h.texts[name], -1) {
+			switch first, known := versions[line[1]]; {
+			case !known:
+				versions[line[1]] = line[2]
+			case first != line[2]:
+				complaints = append(complaints, fmt.Sprintf("%s: requires %s %s, another module %s; run go work sync", name, line[1], line[2], first))
+			}
 		}
 	}
 	return complaints
@@ -433,15 +471,15 @@ func noReplace(h *house) (complaints []string) {
 // thirdParty lists every dependency with its licence.
 const thirdParty = "THIRD_PARTY.md"
 
-// required is a module that go.mod requires, and moduleRow a row of the tables of Go modules,
-// with the licence.
+// required is a module that a go.mod requires, with its version, and moduleRow a row of the
+// tables of Go modules, with the licence.
 var (
-	required  = regexp.MustCompile(`(?m)^(?:require )?\s*([a-z][a-z0-9.-]*\.[a-z]+/\S+) v\S+`)
+	required  = regexp.MustCompile(`(?m)^(?:require )?\s*([a-z][a-z0-9.-]*\.[a-z]+/\S+) (v\S+)`)
 	moduleRow = regexp.MustCompile("(?m)^\\| `([a-z][a-z0-9.-]*\\.[a-z]+/[^`]+)` \\|([^|]*)\\|")
 )
 
-// dependenciesAreLicensed wants THIRD_PARTY.md to list exactly the modules of go.mod, each
-// once and with a licence.
+// dependenciesAreLicensed wants THIRD_PARTY.md to list exactly the modules that ours require,
+// each once and with a licence.
 func dependenciesAreLicensed(h *house) (complaints []string) {
 	listed := make(map[string]bool)
 	for _, row := range moduleRow.FindAllStringSubmatch(h.texts[thirdParty], -1) {
@@ -454,15 +492,19 @@ func dependenciesAreLicensed(h *house) (complaints []string) {
 		}
 		listed[name] = true
 	}
-	for _, module := range required.FindAllStringSubmatch(h.texts["go.mod"], -1) {
-		if name := module[1]; !listed[name] {
-			complaints = append(complaints, fmt.Sprintf("%s: %s is in go.mod and not listed; add it with its licence", thirdParty, name))
-		} else {
-			delete(listed, name)
+	needed := make(map[string]bool)
+	for _, file := range h.modules() {
+		for _, module := range required.FindAllStringSubmatch(h.texts[file], -1) {
+			if name := module[1]; !listed[name] && !needed[name] {
+				complaints = append(complaints, fmt.Sprintf("%s: %s is in %s and not listed; add it with its licence", thirdParty, name, file))
+			}
+			needed[module[1]] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
-		complaints = append(complaints, fmt.Sprintf("%s: %s is not in go.mod any more; remove it", thirdParty, name))
+		if !needed[name] {
+			complaints = append(complaints, fmt.Sprintf("%s: %s is in no go.mod any more; remove it", thirdParty, name))
+		}
 	}
 	return complaints
 }

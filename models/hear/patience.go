@@ -31,7 +31,7 @@ type Talk struct {
 const (
 	// unsettled is how far into a silence words may still change and be believed in at
 	// once. That they change late does not tell a pause from an end: of what is said in
-	// internal/bench it happens at one of six ends and in one of seven pauses. It means
+	// bench it happens at one of six ends and in one of seven pauses. It means
 	// that the last word is not to be relied on. Both values were chosen on what is in
 	// testdata/pauses.txt.
 	unsettled = 120 * time.Millisecond

@@ -22,7 +22,7 @@ type silence struct {
 }
 
 // silences reads what a recogniser made of the silences in what four voices said, as
-// internal/bench has recorded it for its figure gap: those of both of its sets.
+// bench has recorded it for its figure gap: those of both of its sets.
 func silences(t *testing.T) (sets [][]silence) {
 	text, err := os.ReadFile("testdata/pauses.txt")
 	if err != nil {

@@ -3,7 +3,7 @@
 // has to be fetched, and has neither goroutine nor clock: an [Extractor] is
 // stepped with frames.
 //
-// What tells voices apart was learnt by models/voiceprint/train (go generate) from
+// What tells voices apart was learnt by tools/voiceprint (go generate) from
 // people who do not exist, see package cast. Of two utterances of others like
 // them, of 1.5 to 5 seconds, 5 % are judged wrongly on one channel, and 8 % across
 // two (make bench prints it as B12, with intervals; where as many are of one voice
@@ -43,7 +43,7 @@ const (
 	sung   = 8
 )
 
-//go:generate go run ./train -o voices.bin
+//go:generate go run earshot/tools/voiceprint -o voices.bin
 
 //go:embed voices.bin
 var voices []byte

@@ -1,7 +1,7 @@
 // Package acoustic is what is measured of a voice, before anything is known
 // about voices: windows of cepstra, the pitch, and what they come to over an
 // utterance. A [Model] turns that into a print; it is made by the program in
-// models/voiceprint/train, which listens through the same code.
+// tools/voiceprint, which listens through the same code.
 //
 // Everything here is a step function, and allocates nothing where it says so.
 package acoustic

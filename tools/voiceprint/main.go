@@ -1,4 +1,4 @@
-// Command train makes the numbers that package voiceprint needs: it has people
+// Command voiceprint makes the numbers that package voiceprint needs: it has people
 // who do not exist speak through channels of all kinds, listens as the package
 // does, and writes down what tells them apart. go generate runs it.
 //
@@ -27,14 +27,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintf(os.Stderr, "train: %v\n", err)
+		fmt.Fprintf(os.Stderr, "voiceprint: %v\n", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("train", flag.ContinueOnError)
+	flags := flag.NewFlagSet("voiceprint", flag.ContinueOnError)
 	to := flags.String("o", "voices.bin", "the `file` to write")
 	if err := flags.Parse(args); err != nil {
 		return err

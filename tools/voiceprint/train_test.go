@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestShipped says that the file that is part of the program was made by this
 // program from these people.
 func TestShipped(t *testing.T) {
-	b, err := os.ReadFile("../voices.bin")
+	b, err := os.ReadFile("../../models/voiceprint/voices.bin")
 	if err != nil {
 		t.Fatal(err)
 	}

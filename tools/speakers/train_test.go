@@ -54,7 +54,7 @@ func TestGather(t *testing.T) {
 
 // TestShipped: the file was made from as many people.
 func TestShipped(t *testing.T) {
-	text, err := os.ReadFile("../trust.txt")
+	text, err := os.ReadFile("../../speakers/trust.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

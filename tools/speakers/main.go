@@ -1,4 +1,4 @@
-// Command train learns what it is worth that a book of voices is so sure: it has people who
+// Command speakers learns what it is worth that a book of voices is so sure: it has people who
 // are like each other, as relatives are, speak where some of them are known, asks the book
 // who it is, and writes down how likely it is to be right. go generate runs it.
 //
@@ -24,14 +24,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "train: %v\n", err)
+		fmt.Fprintf(os.Stderr, "speakers: %v\n", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("train", flag.ContinueOnError)
+	flags := flag.NewFlagSet("speakers", flag.ContinueOnError)
 	to := flags.String("o", "trust.txt", "the `file` to write")
 	if err := flags.Parse(args); err != nil {
 		return err

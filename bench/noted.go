@@ -15,7 +15,7 @@ import (
 // executive/room/testdata/heard.txt is made: so a rule of the room can be changed and
 // tried on what a recogniser made of the same sounds, without one. To make it anew, run
 //
-//	EARSHOT_NOTES=heard.txt go run ./internal/bench -only yield
+//	EARSHOT_NOTES=heard.txt go run ./bench -only yield
 type noted struct {
 	book *speakers.Registry
 
