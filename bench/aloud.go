@@ -176,6 +176,9 @@ func (a *callee) wait(ctx context.Context) error {
 // Reactions are how many milliseconds it took.
 type reactions struct{ first, paused, resumed, cut float64 }
 
+// clause is what the agent says: twelve words.
+const clause = "i think we should go to the store after lunch and rest"
+
 // ours has the agent say something, pauses it, lets it go on and cuts it.
 func (a *callee) ours(ctx context.Context) (r reactions, err error) {
 	ended := make(chan struct{})

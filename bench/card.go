@@ -18,9 +18,11 @@ import (
 	"earshot/providers/microphone"
 )
 
-// cutOnCard measures the same as cut with the devices and their buffers, from
+// cutOnCard measures how long it takes from the onset of a voice until the agent
+// lowers its own, and until it is silent, with the devices and their buffers: from
 // the onset in what a virtual microphone was given to the silence in what a
-// virtual loudspeaker played. The bare thing is the ear alone, as there.
+// virtual loudspeaker played. The bare thing is the ear alone on the same frames, as
+// if nothing took any time: it must have heard three frames that are voiced, and five.
 func cutOnCard(ctx context.Context, b bench) (rows []Row, err error) {
 	if rows := withoutVoice("card", []string{"speech", "pulse"}, "flite", "pulseaudio", "pactl", "parec", "pacat"); rows != nil {
 		return rows, nil
@@ -43,7 +45,7 @@ func cutOnCard(ctx context.Context, b bench) (rows []Row, err error) {
 	}
 	c := &carded{stage: s, card: card, server: server}
 	for i := range min(b.rounds, len(voices)) {
-		t, err := b.tape(ctx, d, voices[i], interruptions[0])
+		t, err := b.tape(ctx, d, voices[i], "no tell me about the moon")
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +149,7 @@ func (c *carded) rows() ([]Row, error) {
 		return nil, fmt.Errorf("no interruption of %d can be seen in the recordings", c.asked)
 	}
 	still := spread(c.still)
-	note := fmt.Sprintf("from the recording of a virtual microphone to that of a virtual loudspeaker, of PulseAudio, %d of %d times; what is more than in the row without devices is their buffers and the helper", len(c.still), c.asked)
+	note := fmt.Sprintf("from the recording of a virtual microphone to that of a virtual loudspeaker, of PulseAudio, %d of %d times; what is more than in B2 is their buffers and the helper", len(c.still), c.asked)
 	return []Row{
 		row("through a sound card: onset → duck", "ms", spread(c.duck), spread(c.bareDuck), note),
 		row("through a sound card: onset → silence", "ms", still, spread(c.bareStill), "").goal("p99", still.P99, 250),

@@ -60,19 +60,11 @@ func spell(ctx context.Context, spoken string, next func() []int16) iter.Seq2[tt
 	}
 }
 
-// A deck is a device that plays as fast as a real one, and notes when it was
-// told what. Of its first speech that counts, of all when they began.
+// A deck is a device that plays as fast as a real one, and notes when each speech began.
 type deck struct {
 	mu   sync.Mutex
-	told map[earshot.Control]time.Time // when it first was
-	came []time.Time                   // the first sample of each speech
+	came []time.Time // the first sample of each speech
 	busy sync.WaitGroup
-	runs *running
-	cut  chan struct{} // closed when the first speech is cut
-}
-
-func newDeck() *deck {
-	return &deck{told: make(map[earshot.Control]time.Time), cut: make(chan struct{})}
 }
 
 // begins notes that a speech does.
@@ -90,18 +82,6 @@ func (d *deck) began() []time.Time {
 	return slices.Clone(d.came)
 }
 
-// when returns when the first speech was first told any of these, if it was.
-func (d *deck) when(any ...earshot.Control) (first time.Time, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, c := range any {
-		if at, told := d.told[c]; told && (!ok || at.Before(first)) {
-			first, ok = at, true
-		}
-	}
-	return first, ok
-}
-
 // open implements [loudspeaker.Open].
 func (d *deck) open(context.Context, string, float64) (loudspeaker.Player, error) { return d, nil }
 
@@ -116,19 +96,15 @@ func (d *deck) Close() { d.busy.Wait() }
 
 // Play implements [loudspeaker.Player].
 func (d *deck) Play(moved func(sound.Position)) (loudspeaker.Playing, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r := &running{of: d, counts: d.runs == nil, room: make(chan struct{}, 1)}
-	d.runs = r
+	r := &running{of: d, room: make(chan struct{}, 1)}
 	d.busy.Go(func() { r.run(moved) })
 	return r, nil
 }
 
 // A running is one speech on a deck.
 type running struct {
-	of     *deck
-	counts bool
-	room   chan struct{} // of capacity 1: there may be room for more
+	of   *deck
+	room chan struct{} // of capacity 1: there may be room for more
 
 	mu            sync.Mutex
 	given, played int64
@@ -191,8 +167,8 @@ func (r *running) Write(ctx context.Context, pcm []int16) error {
 
 // Do implements [loudspeaker.Playing].
 func (r *running) Do(c earshot.Control) {
-	at := time.Now()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch c {
 	case earshot.Cut:
 		r.over = true
@@ -200,16 +176,6 @@ func (r *running) Do(c earshot.Control) {
 		r.still = true
 	case earshot.Resume, earshot.Duck:
 		r.still = false
-	}
-	r.mu.Unlock()
-	d := r.of
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, known := d.told[c]; r.counts && !known {
-		d.told[c] = at
-		if c == earshot.Cut {
-			close(d.cut)
-		}
 	}
 }
 

@@ -79,29 +79,6 @@ func echoes(ctx context.Context, b bench) (rows []Row, err error) {
 	return e.rows()
 }
 
-// spot returns in how many sounds a stop phrase is found.
-func spot(ctx context.Context, d dial, sounds [][]int16) (n int, err error) {
-	s, stop, err := seek(ctx, d)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	for i, pcm := range sounds {
-		if err := s.play(uint32(i+1), pcm); err != nil {
-			return 0, err
-		}
-	}
-	if err := s.flush(uint32(len(sounds) + 1)); err != nil {
-		return 0, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range sounds {
-		n += min(1, len(s.found[uint32(i+1)]))
-	}
-	return n, nil
-}
-
 // A company is who speaks, and what each can say.
 type company struct {
 	agent        []line

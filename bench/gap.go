@@ -318,7 +318,7 @@ func (b bench) converse(ctx context.Context, d dial, t *talker, voice, text stri
 	if err != nil {
 		return nil, err
 	}
-	dev := newDeck()
+	dev := new(deck)
 	loud := loudspeaker.New(loudspeaker.DefaultConfig(), dev.open, t)
 	entered := make(chan struct{})
 	ctx, stop := beside(ctx, func(ctx context.Context) error {

@@ -32,8 +32,19 @@ type listener struct {
 	answers *json.Decoder
 }
 
-// listens is the kind of this program that is a listener.
-const listens = "hears a call"
+// listens is the variable that makes this program a listener.
+const listens = "EARSHOT_BENCH_LISTENS"
+
+// become makes this program a listener if it is asked to be one, and reports whether it was.
+func become(ctx context.Context) bool {
+	if os.Getenv(listens) == "" {
+		return false
+	}
+	if err := listenIn(ctx, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return true
+}
 
 // A reading is what a listener knows of itself.
 type reading struct {
@@ -55,7 +66,7 @@ func startListener(ctx context.Context, server *discordtest.Server) (*listener, 
 		return nil, err
 	}
 	l := &listener{command: exec.CommandContext(ctx, self)}
-	l.command.Env = append(os.Environ(), as+"="+listens)
+	l.command.Env = append(os.Environ(), listens+"=1")
 	l.command.Stderr = os.Stderr
 	if l.stdin, err = l.command.StdinPipe(); err != nil {
 		return nil, err

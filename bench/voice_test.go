@@ -196,7 +196,7 @@ func TestWithoutVoice(t *testing.T) {
 		{"voice", "words", "not measured: EARSHOT_WITHOUT has voice"},
 		{"ollama,voice", "tree", "not measured: EARSHOT_WITHOUT has voice"},
 		{"pulse", "card", "not measured: EARSHOT_WITHOUT has pulse"},
-		{"ollama speech", "speak", "not measured: EARSHOT_WITHOUT has speech"},
+		{"ollama speech", "yield", "not measured: EARSHOT_WITHOUT has speech"},
 	} {
 		t.Setenv("EARSHOT_WITHOUT", tt.without)
 		r := measure(t, tt.figure)
