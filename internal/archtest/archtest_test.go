@@ -204,7 +204,7 @@ var rules = []rule{
 		"bench/go.mod": "module earshot/bench\n\nrequire (\n\tearshot v0.0.0\n\texample.org/a v1.0.0\n\texample.org/b v1.1.0\n)\n",
 		"tools/go.mod": "module earshot/tools\n\nrequire example.org/c v1.0.0\n",
 	}, []string{
-		"bench/go.mod: requires example.org/b v1.1.0, another module v1.0.0; run go work sync",
+		"bench/go.mod: requires example.org/b v1.1.0, another module v1.0.0; require the newest in each",
 		"go.work: does not use ./tools",
 	}},
 	{"dependencies are licensed", dependenciesAreLicensed, tree{

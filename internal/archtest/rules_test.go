@@ -461,7 +461,7 @@ func modulesAgree(h *house) (complaints []string) {
 			case !known:
 				versions[line[1]] = line[2]
 			case first != line[2]:
-				complaints = append(complaints, fmt.Sprintf("%s: requires %s %s, another module %s; run go work sync", name, line[1], line[2], first))
+				complaints = append(complaints, fmt.Sprintf("%s: requires %s %s, another module %s; require the newest in each", name, line[1], line[2], first))
 			}
 		}
 	}
