@@ -4,15 +4,9 @@ import (
 	"fmt"
 	"reflect"
 
+	"earshot/api"
 	"earshot/internal/field"
 )
-
-// A Setting is a key that has another value than by default, as it can be shown to
-// anybody.
-type Setting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
 
 // open are the keys whose values are words of a fixed list, and those without which a
 // report of a fault tells nothing. Any other text may be somebody's name, or a secret.
@@ -25,7 +19,7 @@ var open = map[string]bool{
 // Disclosed returns the keys that have another value than by default, without anything
 // that says who lives here: numbers and switches are shown, of a text only that there is
 // one, of a list how long it is.
-func (c *Config) Disclosed() (all []Setting) {
+func (c *Config) Disclosed() (all []api.Setting) {
 	_, values := variables(c)
 	for _, change := range Default().Changes(c) {
 		v, known := values[change.Key]
@@ -33,7 +27,7 @@ func (c *Config) Disclosed() (all []Setting) {
 		if known {
 			text = disclosed(change.Key, v)
 		}
-		all = append(all, Setting{change.Key, text})
+		all = append(all, api.Setting{Key: change.Key, Value: text})
 	}
 	return all
 }

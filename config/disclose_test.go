@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"earshot/api"
 )
 
 // TestDisclosed: whatever text stands in a configuration, none of it is disclosed, but of
@@ -32,7 +34,7 @@ func TestDisclosed(t *testing.T) {
 	if text := fmt.Sprint(all); strings.Contains(text, "heron") || filled < 20 {
 		t.Errorf("of %d texts some are in %s", filled, text)
 	}
-	for _, want := range []Setting{{"executive.enabled", "false"}, {"executive.conversational.system_prompt", "(set)"}} {
+	for _, want := range []api.Setting{{Key: "executive.enabled", Value: "false"}, {Key: "executive.conversational.system_prompt", Value: "(set)"}} {
 		if !slices.Contains(all, want) {
 			t.Errorf("%v is not in %v", want, all)
 		}

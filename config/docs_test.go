@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"earshot/api"
 )
 
 var update = flag.Bool("update", false, "write docs/earshot.yaml and docs/configuration.md")
@@ -61,7 +63,7 @@ func page() string {
 }
 
 // holds says of each class when a changed key holds.
-var holds = map[Class]string{Turn: "at once", Section: "when its part has begun again", Restart: "at the next start"}
+var holds = map[api.Class]string{Turn: "at once", Section: "when its part has begun again", Restart: "at the next start"}
 
 // cell returns a default as it stands in a table.
 func cell(v reflect.Value) string {

@@ -1,6 +1,10 @@
 package monitor
 
-import "context"
+import (
+	"context"
+
+	"earshot/api"
+)
 
 // A Feed is one that is asked for the past anew.
 type Feed struct{ is *feed }
@@ -38,6 +42,6 @@ func Weighed(m *Model) (said, has int) {
 
 // What the tests of the pure model look into.
 type (
-	Snapshot = snapshot
-	House    = house
+	Snapshot = api.Snapshot
+	House    = api.Status
 )

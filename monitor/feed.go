@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/server"
 )
 
@@ -23,15 +24,15 @@ type Daemon interface {
 	Events(ctx context.Context, after int64) iter.Seq2[earshot.Event, error]
 
 	// History returns the newest events before a sequence, as [server.Client.History] does.
-	History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (server.Past, error)
+	History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (api.HistoryPage, error)
 
 	// Search returns those that have some words, as [server.Client.Search] does.
-	Search(ctx context.Context, query string, before int64, limit int) (server.Past, error)
+	Search(ctx context.Context, query string, before int64, limit int) (api.HistoryPage, error)
 
 	// State returns how everything is, as JSON.
 	State(ctx context.Context) (json.RawMessage, error)
 
-	// Live yields how the room is, a [room.Snapshot] as JSON whenever it is another.
+	// Live yields how the room is, an [api.LiveView] as JSON whenever it is another.
 	Live(ctx context.Context) iter.Seq2[json.RawMessage, error]
 }
 
@@ -264,7 +265,7 @@ func (f *feed) live(ctx context.Context, well func()) error {
 		if err != nil {
 			return err
 		}
-		var s snapshot
+		var s api.Snapshot
 		if err := json.Unmarshal(data, &s); err != nil {
 			return fmt.Errorf("reading how the room is: %w", err)
 		}
@@ -281,7 +282,7 @@ func (f *feed) state(ctx context.Context, well func()) error {
 		if err != nil {
 			return err
 		}
-		var h house
+		var h api.Status
 		if err := json.Unmarshal(data, &h); err != nil {
 			return fmt.Errorf("reading how everything is: %w", err)
 		}

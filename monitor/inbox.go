@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/api"
 )
 
 // mostWaiting is how many events wait for the screen at most; whoever brings more waits.
@@ -18,8 +19,8 @@ type inbox struct {
 	mu     sync.Mutex
 	room   *sync.Cond
 	events []earshot.Event
-	live   *snapshot
-	house  *house
+	live   *api.Snapshot
+	house  *api.Status
 	piece  *Piece
 	rest   []any // what is rare
 	shut   bool
@@ -46,9 +47,9 @@ func (b *inbox) event(e earshot.Event) {
 func (b *inbox) put(what any) {
 	b.mu.Lock()
 	switch w := what.(type) {
-	case snapshot:
+	case api.Snapshot:
 		b.live = &w
-	case house:
+	case api.Status:
 		b.house = &w
 	case Piece:
 		b.piece = &w

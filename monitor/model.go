@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/search"
 )
 
@@ -16,8 +17,8 @@ type Model struct {
 	marks marks
 	past  *past // what is shown
 	live  *past // what happens, while that is something of long ago; else nil
-	now   snapshot
-	house house
+	now   api.Snapshot
+	house api.Status
 	heard bool // a snapshot has come
 	at    time.Time
 
@@ -161,9 +162,9 @@ func (m *Model) Step(at time.Time, what any) []Effect {
 		m.mine = w
 	case Past:
 		m.earlier(w)
-	case snapshot:
+	case api.Snapshot:
 		m.lives(w)
-	case house:
+	case api.Status:
 		m.knows(w)
 	case Found:
 		return m.found(w)
@@ -254,7 +255,7 @@ func (m *Model) grew(n int) {
 }
 
 // lives takes in how the room is.
-func (m *Model) lives(s snapshot) {
+func (m *Model) lives(s api.Snapshot) {
 	m.now, m.heard = s, true
 	for _, a := range s.Agents {
 		m.past.call(a.ID, a.Name, true)
@@ -265,7 +266,7 @@ func (m *Model) lives(s snapshot) {
 }
 
 // knows takes in who exists.
-func (m *Model) knows(h house) {
+func (m *Model) knows(h api.Status) {
 	m.house = h
 	for _, p := range append(slices.Clone(h.Known), h.You) {
 		m.past.call(p.ID, p.Name, false)

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/presence"
-	"earshot/executive/room"
+	"earshot/api"
 	"earshot/executive/scene"
 	"earshot/executive/think"
-	"earshot/participants"
 )
 
 // A pane is one of the views beside the transcript.
@@ -112,7 +110,7 @@ func (m *Model) here(width int) (rows []row) {
 }
 
 // crowd says how many are probably here.
-func (m *Model) crowd(c presence.Estimate) row {
+func (m *Model) crowd(c api.Estimate) row {
 	text := fmt.Sprintf("probably %d here", c.Likely)
 	if c.Least != c.Most {
 		text += fmt.Sprintf(" (%d to %d)", c.Least, c.Most)
@@ -123,19 +121,19 @@ func (m *Model) crowd(c presence.Estimate) row {
 	return row{{strong, text}}
 }
 
-func (m *Model) guess(id earshot.ParticipantID) (presence.Guess, bool) {
+func (m *Model) guess(id earshot.ParticipantID) (api.Guess, bool) {
 	if m.now.Company == nil {
-		return presence.Guess{}, false
+		return api.Guess{}, false
 	}
-	k := slices.IndexFunc(m.now.Company.Who, func(g presence.Guess) bool { return g.ID == id })
+	k := slices.IndexFunc(m.now.Company.Who, func(g api.Guess) bool { return g.ID == id })
 	if k < 0 {
-		return presence.Guess{}, false
+		return api.Guess{}, false
 	}
 	return m.now.Company.Who[k], true
 }
 
 // does says what an agent does, and with whom it talks.
-func (m *Model) does(a room.Seat) (string, tone) {
+func (m *Model) does(a api.Seat) (string, tone) {
 	for _, g := range m.now.Replies {
 		if g.Agent != a.ID {
 			continue
@@ -154,12 +152,12 @@ func (m *Model) does(a room.Seat) (string, tone) {
 		}
 		return "talks" + to, good
 	}
-	text := cmp.Or(a.State, room.Sleeping)
+	text := cmp.Or(a.State, api.Sleeping)
 	if a.Partner != "" {
 		text += ", talked last with " + m.marks.name(m.past.name(a.Partner))
 	}
 	for _, t := range m.now.Thoughts {
-		if t.Agent == a.ID && t.Phase == think.Thinking {
+		if t.Agent == a.ID && t.Phase == string(think.Thinking) {
 			text += ", thinks"
 			break
 		}
@@ -175,7 +173,7 @@ func (m *Model) thinking(width int) (rows []row) {
 		}
 		head := row{m.past.called1(m.marks, t.Agent)}
 		tone := dim
-		switch t.Phase {
+		switch think.Phase(t.Phase) {
 		case think.Thinking:
 			tone = good
 			head = append(head, span{good, " is thinking"})
@@ -282,11 +280,11 @@ var fields = map[scene.Field]string{
 
 // scene lists what is going on, with the age of everything.
 func (m *Model) scene(width int) (rows []row) {
-	last := scene.Field("")
+	last := ""
 	for _, f := range m.now.Scene {
 		name := ""
 		if f.Field != last {
-			last, name = f.Field, cmp.Or(fields[f.Field], m.marks.cut(m.marks.safe(string(f.Field)), 6))
+			last, name = f.Field, cmp.Or(fields[scene.Field(f.Field)], m.marks.cut(m.marks.safe(f.Field), 6))
 		}
 		tone := plain
 		stale := !f.Until.IsZero() && f.Until.Before(m.at)
@@ -312,9 +310,9 @@ func (m *Model) scene(width int) (rows []row) {
 func (m *Model) parts(width int) (rows []row) {
 	all := slices.Clone(m.now.Parts)
 	if len(all) == 0 {
-		all = partsOf(m.now.State)
+		all = partsOf(m.now.RoomState)
 	}
-	slices.SortStableFunc(all, func(a, b part) int { return yes(a.Well) - yes(b.Well) })
+	slices.SortStableFunc(all, func(a, b api.Part) int { return yes(a.Well) - yes(b.Well) })
 	for _, p := range all {
 		r := row{{good, m.marks.yes + " "}, {strong, m.marks.name(p.Name)}}
 		if !p.Well {
@@ -351,12 +349,12 @@ func yes(is bool) int {
 }
 
 // partsOf makes up the parts of what a room says that tells nothing more of them.
-func partsOf(s room.State) (all []part) {
+func partsOf(s api.RoomState) (all []api.Part) {
 	for _, n := range s.Faults {
-		all = append(all, part{Name: n.Key, Text: n.Text, Cure: n.Cure})
+		all = append(all, api.Part{Name: n.Key, Text: n.Text, Cure: n.Cure})
 	}
 	for _, w := range s.Works {
-		all = append(all, part{Name: w, Well: true})
+		all = append(all, api.Part{Name: w, Well: true})
 	}
 	return all
 }
@@ -365,22 +363,22 @@ func partsOf(s room.State) (all []part) {
 var stages = []struct {
 	letter string
 	name   string
-	of     func(latency) time.Duration
+	of     func(api.Latency) time.Duration
 }{
-	{"h", "hear", func(l latency) time.Duration { return l.Hear }},
-	{"d", "decide", func(l latency) time.Duration { return l.Decide }},
-	{"q", "queue", func(l latency) time.Duration { return l.Queue }},
-	{"a", "ask", func(l latency) time.Duration { return l.Ask }},
-	{"t", "token", func(l latency) time.Duration { return l.FirstToken }},
-	{"c", "clause", func(l latency) time.Duration { return l.FirstClause }},
-	{"o", "out", func(l latency) time.Duration { return l.FirstHeard }},
+	{"h", "hear", func(l api.Latency) time.Duration { return l.Hear }},
+	{"d", "decide", func(l api.Latency) time.Duration { return l.Decide }},
+	{"q", "queue", func(l api.Latency) time.Duration { return l.Queue }},
+	{"a", "ask", func(l api.Latency) time.Duration { return l.Ask }},
+	{"t", "token", func(l api.Latency) time.Duration { return l.FirstToken }},
+	{"c", "clause", func(l api.Latency) time.Duration { return l.FirstClause }},
+	{"o", "out", func(l api.Latency) time.Duration { return l.FirstHeard }},
 }
 
 // legend says what the letters mean that occur in some turns.
-func legend(turns []latency) string {
+func legend(turns []api.Latency) string {
 	var names []string
 	for _, s := range stages {
-		if slices.ContainsFunc(turns, func(l latency) bool { return s.of(l) > 0 }) {
+		if slices.ContainsFunc(turns, func(l api.Latency) bool { return s.of(l) > 0 }) {
 			names = append(names, s.letter+" "+s.name)
 		}
 	}
@@ -424,7 +422,7 @@ func (m *Model) latencies(width int) (rows []row) {
 
 // waterfall draws the stages of a turn until something came out, on a scale on which
 // longest takes so many columns. A stage that took any time takes a column at least.
-func waterfall(l latency, longest time.Duration, room int) (r row) {
+func waterfall(l api.Latency, longest time.Duration, room int) (r row) {
 	if longest <= 0 {
 		return nil
 	}
@@ -489,15 +487,4 @@ func (m *Model) camera() (text string, open bool) {
 		}
 	}
 	return "camera closed", false
-}
-
-// A house is what the daemon says of itself beside the room.
-type house struct {
-	room.State
-	You     participants.Participant   `json:"you"`
-	Known   []participants.Participant `json:"known"`
-	Cameras []struct {
-		Camera string `json:"camera"`
-		Open   bool   `json:"open"`
-	} `json:"cameras"`
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/api"
 )
 
 // Lines is how events are written one a line, for pipes and for who has the screen read
@@ -93,13 +94,13 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 				return err
 			}
 		}
-	case house:
+	case api.Status:
 		w.knows(what)
-	case snapshot:
+	case api.Snapshot:
 		if w.JSON && w.Live {
 			return w.line(struct {
-				Kind string   `json:"kind"`
-				Live snapshot `json:"live"`
+				Kind string       `json:"kind"`
+				Live api.Snapshot `json:"live"`
 			}{"live", what})
 		}
 	case Names:
@@ -114,7 +115,7 @@ func (w *lineWriter) takes(what any, told func(string)) error {
 	return nil
 }
 
-func (w *lineWriter) knows(h house) {
+func (w *lineWriter) knows(h api.Status) {
 	for _, p := range append(h.Known, h.You) {
 		w.past.call(p.ID, p.Name, false)
 	}
@@ -129,7 +130,7 @@ func (w *lineWriter) first(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var h house
+	var h api.Status
 	if json.Unmarshal(data, &h) == nil {
 		w.knows(h)
 	}

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/monitor"
 	"earshot/server"
-	"earshot/server/wire"
 )
 
 // A peer is a daemon that is told what happens, and when it is there.
@@ -47,9 +47,9 @@ func (p *peer) change(f func()) {
 func (p *peer) fails() error {
 	switch {
 	case p.refuses:
-		return &wire.Refusal{Problem: "you may not know that any more"}
+		return &api.Refusal{Problem: "you may not know that any more"}
 	case p.ends:
-		return &server.Failure{Refusal: &wire.Refusal{Problem: "earshot is just ending"}}
+		return &server.Failure{Refusal: &api.Refusal{Problem: "earshot is just ending"}}
 	case p.gone:
 		return server.ErrNotRunning
 	}
@@ -114,7 +114,7 @@ func (p *peer) Live(ctx context.Context) iter.Seq2[json.RawMessage, error] {
 	}
 }
 
-func (p *peer) History(_ context.Context, _ []earshot.Kind, before int64, limit int) (page server.Past, err error) {
+func (p *peer) History(_ context.Context, _ []earshot.Kind, before int64, limit int) (page api.HistoryPage, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.fails(); err != nil {
@@ -156,8 +156,8 @@ func TestAround(t *testing.T) {
 	}
 }
 
-func (p *peer) Search(context.Context, string, int64, int) (server.Past, error) {
-	return server.Past{}, nil
+func (p *peer) Search(context.Context, string, int64, int) (api.HistoryPage, error) {
+	return api.HistoryPage{}, nil
 }
 
 func (p *peer) State(context.Context) (json.RawMessage, error) {

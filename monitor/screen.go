@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/think"
 	"earshot/internal/search"
 )
@@ -235,7 +236,7 @@ func (m *Model) tab(p pane) row {
 // thinks reports whether a thought grows.
 func (m *Model) thinks() bool {
 	for _, t := range m.now.Thoughts {
-		if t.Phase == think.Thinking {
+		if t.Phase == string(think.Thinking) {
 			return true
 		}
 	}
@@ -470,7 +471,7 @@ func (m *Model) growing(width int) (rows []row) {
 	}
 	if mine && m.past.turns[m.mine.Opening.Turn] == nil {
 		o := m.mine.Opening
-		g := growing{Turn: o.Turn, Agent: m.agent(o.Name), About: o.About, To: o.To, Since: m.mine.Since, Private: o.Private}
+		g := api.LiveReply{Turn: o.Turn, Agent: m.agent(o.Name), About: o.About, To: o.To, Since: m.mine.Since, Private: o.Private}
 		rows = append(rows, m.grows(m.joined(g), width)...)
 	}
 	return rows
@@ -484,7 +485,7 @@ func (m *Model) words(e earshot.Event, width int) []row {
 }
 
 // joined adds to a reply what has come out here and is not told of yet.
-func (m *Model) joined(g growing) growing {
+func (m *Model) joined(g api.LiveReply) api.LiveReply {
 	if len(m.mine.Text) > len(g.Text) {
 		g.Text = m.mine.Text
 	}
@@ -503,7 +504,7 @@ func (m *Model) agent(name string) earshot.ParticipantID {
 }
 
 // grows shows one reply that is being made or said.
-func (m *Model) grows(g growing, width int) []row {
+func (m *Model) grows(g api.LiveReply, width int) []row {
 	e := earshot.Event{Author: g.Agent}
 	if g.To != "" {
 		e.To = []earshot.ParticipantID{g.To}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/explain"
+	"earshot/api"
 	"earshot/internal/search"
 	"earshot/server/wire"
 )
@@ -32,7 +32,7 @@ type Archive interface {
 
 	// Decisions returns what was decided before a sequence, by the agent who is called so
 	// or by all if that is empty, in the order in which it was.
-	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]explain.Account, error)
+	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Account, error)
 }
 
 // How many of what has happened are told at once, if nobody says how many, and at most.
@@ -47,22 +47,6 @@ const pageBytes = wire.MaxDown / 2
 
 // mostWords is the longest query of a search in bytes.
 const mostWords = 1 << 10
-
-// A Past is a page of what has happened, with what those are called who are spoken of.
-type Past struct {
-	Events []earshot.Event `json:"events"`
-	Before int64           `json:"before"` // where to go on from; 0 when there is no more
-	Names  wire.Names      `json:"names"`
-
-	// Passages are what is to be shown of each event that was searched for, in the same order.
-	Passages []search.Passage `json:"passages,omitempty"`
-}
-
-// A Decided is a page of what was decided.
-type Decided struct {
-	Decisions []explain.Account `json:"decisions"`
-	Before    int64             `json:"before"` // where to go on from; 0 when there is no more
-}
 
 // A page is which part of what has happened somebody asks for.
 type page struct {
@@ -147,7 +131,7 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
-	d := Decided{Decisions: slices.Concat([]explain.Account{}, all)}
+	d := api.DecisionPage{Decisions: slices.Concat([]api.Account{}, all)}
 	if len(all) == p.limit {
 		d.Before = all[0].Sequence
 	}
@@ -157,8 +141,8 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 
 // past returns a page of some events, which are at most so many: the newest of them that a
 // client takes at once. There are more where there are as many as were asked for.
-func (s *Server) past(events []earshot.Event, most int) Past {
-	p := Past{Events: []earshot.Event{}, Names: make(wire.Names)}
+func (s *Server) past(events []earshot.Event, most int) api.HistoryPage {
+	p := api.HistoryPage{Events: []earshot.Event{}, Names: make(wire.Names)}
 	more, bytes := len(events) == most, 0
 	newest := slices.Clone(events)
 	slices.SortStableFunc(newest, func(a, b earshot.Event) int { return cmp.Compare(b.Sequence, a.Sequence) })

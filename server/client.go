@@ -21,6 +21,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/field"
 	"earshot/participants/agents"
 	"earshot/providers"
@@ -33,7 +34,7 @@ var ErrNotRunning = errors.New("earshot is not running; start it with: earshot r
 
 // A Failure says that the daemon could not do what it was asked: it ends, or something is
 // full, or there is too much to do. The refusal says why.
-type Failure struct{ *wire.Refusal }
+type Failure struct{ *api.Refusal }
 
 // Unwrap returns the refusal.
 func (f *Failure) Unwrap() error { return f.Refusal }
@@ -41,11 +42,11 @@ func (f *Failure) Unwrap() error { return f.Refusal }
 // Refused returns why the daemon refused, if err says that it did and would do so again. Of
 // whatever else went wrong, such as a [Failure], the same may work later without anybody having
 // changed what is asked, or by whom.
-func Refused(err error) (*wire.Refusal, bool) {
+func Refused(err error) (*api.Refusal, bool) {
 	if _, failed := errors.AsType[*Failure](err); failed || errors.Is(err, ErrNotRunning) {
 		return nil, false
 	}
-	return errors.AsType[*wire.Refusal](err)
+	return errors.AsType[*api.Refusal](err)
 }
 
 // lineBytes is the longest event that a client reads.
@@ -90,11 +91,11 @@ func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text
 	if id == "" {
 		id = earshot.EventID(ulid.Make().String())
 	}
-	body, err := json.Marshal(posting{id, text})
+	body, err := json.Marshal(api.MessageRequest{ID: id, Text: text})
 	if err != nil {
 		return "", err
 	}
-	var kept receipt
+	var kept api.MessageReceipt
 	err = c.ask(ctx, "POST", "/v1/messages", bytes.NewReader(body), &kept)
 	return kept.ID, err
 }
@@ -115,7 +116,7 @@ func (c *Client) Context(ctx context.Context) (json.RawMessage, error) {
 
 // History returns the newest events before a sequence, or of all if that is 0, in the
 // order in which they happened: those of some kinds, or of all if there is none.
-func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (p Past, err error) {
+func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64, limit int) (p api.HistoryPage, err error) {
 	q := pageAt(before, limit)
 	for _, kind := range kinds {
 		q.Add("kind", string(kind))
@@ -126,7 +127,7 @@ func (c *Client) History(ctx context.Context, kinds []earshot.Kind, before int64
 
 // Search returns the newest events before a sequence, or of all if that is 0, that a query
 // looks for, the newest first.
-func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (p Past, err error) {
+func (c *Client) Search(ctx context.Context, query string, before int64, limit int) (p api.HistoryPage, err error) {
 	q := pageAt(before, limit)
 	q.Set("q", query)
 	err = c.ask(ctx, "GET", "/v1/search?"+q.Encode(), nil, &p)
@@ -135,7 +136,7 @@ func (c *Client) Search(ctx context.Context, query string, before int64, limit i
 
 // Decisions returns why agents spoke, or kept silent, before a sequence, or of late if
 // that is 0: the agent that is called so, or all if that is empty.
-func (c *Client) Decisions(ctx context.Context, agent string, before int64, limit int) (d Decided, err error) {
+func (c *Client) Decisions(ctx context.Context, agent string, before int64, limit int) (d api.DecisionPage, err error) {
 	q := pageAt(before, limit)
 	if agent != "" {
 		q.Set("agent", agent)
@@ -155,11 +156,11 @@ func pageAt(before int64, limit int) url.Values {
 
 // Do gives a command, without its slash, and returns the answer.
 func (c *Client) Do(ctx context.Context, name string, args earshot.Text) (string, error) {
-	body, err := json.Marshal(ordering{name, args})
+	body, err := json.Marshal(api.CommandRequest{Name: name, Args: args})
 	if err != nil {
 		return "", err
 	}
-	var said answered
+	var said api.CommandAnswer
 	err = c.ask(ctx, "POST", "/v1/commands", bytes.NewReader(body), &said)
 	return said.Answer, err
 }
@@ -195,7 +196,7 @@ func (c *Client) Voices(ctx context.Context) (json.RawMessage, error) {
 }
 
 // Tell says something about voices, and returns what became otherwise, as JSON.
-func (c *Client) Tell(ctx context.Context, t Telling) (json.RawMessage, error) {
+func (c *Client) Tell(ctx context.Context, t api.VoiceRequest) (json.RawMessage, error) {
 	body, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
@@ -206,7 +207,7 @@ func (c *Client) Tell(ctx context.Context, t Telling) (json.RawMessage, error) {
 }
 
 // Look returns what a camera sees now, as JSON.
-func (c *Client) Look(ctx context.Context, l Looking) (json.RawMessage, error) {
+func (c *Client) Look(ctx context.Context, l api.LookRequest) (json.RawMessage, error) {
 	body, err := json.Marshal(l)
 	if err != nil {
 		return nil, err
@@ -389,7 +390,7 @@ func undressed(ctx context.Context, err error) error {
 
 // refused reads why the daemon refused.
 func refused(resp *http.Response) error {
-	r := new(wire.Refusal)
+	r := new(api.Refusal)
 	err := json.NewDecoder(io.LimitReader(resp.Body, bodyBytes)).Decode(r)
 	if err != nil || r.Problem == "" {
 		return fmt.Errorf("earshot answered %s", resp.Status)
@@ -407,7 +408,7 @@ func (c *Client) base() (string, error) {
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", &wire.Refusal{Problem: "the address of an earshot is its protocol, host and port, and nothing else", Mend: "write it as in http://127.0.0.1:8765"}
+		return "", &api.Refusal{Problem: "the address of an earshot is its protocol, host and port, and nothing else", Mend: "write it as in http://127.0.0.1:8765"}
 	}
 	return "http://" + u.Host, nil
 }
@@ -434,7 +435,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // errElsewhere says that a token would be shown to everybody on the way.
-var errElsewhere = &wire.Refusal{Problem: "this address is not on this machine, and nothing on the way there is encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
+var errElsewhere = &api.Refusal{Problem: "this address is not on this machine, and nothing on the way there is encrypted", Mend: "forward the port: ssh -L 8765:127.0.0.1:8765 HOST, and use http://127.0.0.1:8765"}
 
 // dialPort connects to a port of this machine, whatever a name turns out to mean.
 func (c *Client) dialPort(ctx context.Context) (net.Conn, error) {

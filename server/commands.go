@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 )
 
 // A Counter is where one asks something of the program rather than of an agent. Its
@@ -22,23 +23,12 @@ type Counter interface {
 	Context(ctx context.Context, p Principal) (any, error)
 }
 
-// An ordering is the body of POST /v1/commands.
-type ordering struct {
-	Name string       `json:"name"` // without the slash
-	Args earshot.Text `json:"args,omitempty"`
-}
-
-// An answered is the answer to it.
-type answered struct {
-	Answer string `json:"answer"`
-}
-
 // longestCommand is the longest name of a command in bytes.
 const longestCommand = 64
 
 // command carries out a command, as one that is given at a terminal.
 func (s *Server) command(w http.ResponseWriter, r *http.Request, who guest) error {
-	var in ordering
+	var in api.CommandRequest
 	if err := readBody(w, r, &in); err != nil {
 		return err
 	}
@@ -53,7 +43,7 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request, who guest) erro
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
-	answer(w, http.StatusOK, answered{said})
+	answer(w, http.StatusOK, api.CommandAnswer{Answer: said})
 	return nil
 }
 

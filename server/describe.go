@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants/agents"
 	"earshot/server/openapi"
 	"earshot/server/wire"
@@ -57,7 +58,7 @@ var (
 var described = map[string]about{
 	"POST /v1/messages": {
 		says: "Say something in a room. It is kept when the answer comes; a message with an ID that is there already is kept once. A text that begins with one slash is a command, and is refused; one that begins with two begins with one.",
-		in:   posting{}, out: receipt{}, changes: "message", faults: []int{409, 422, 503},
+		in:   api.MessageRequest{}, out: api.MessageReceipt{}, changes: "message", faults: []int{409, 422, 503},
 	},
 	"GET /v1/events": {
 		says:       "Follow what happens: what has happened after a sequence, and then what comes, until the connection ends. Words that are being said come as events of the kind speech, which are kept nowhere and have no sequence: the next one with the same from takes their place, and the stage over says that there are none any more.",
@@ -67,17 +68,17 @@ var described = map[string]about{
 	"GET /v1/history": {
 		says:       "What has happened, page by page from the end backwards; each page is in the order in which it happened.",
 		parameters: []parameter{paramBefore, paramLimit, {name: "kind", says: "Only events of this kind; it may stand there several times.", kind: reflect.TypeFor[earshot.Kind](), many: true}},
-		out:        Past{}, faults: []int{503},
+		out:        api.HistoryPage{}, faults: []int{503},
 	},
 	"GET /v1/search": {
 		says:       "What was said with all of some words, the newest first, and the words around them.",
 		parameters: []parameter{{name: "q", says: "The words, in any of their English forms; case and accents make no difference. tid* is the beginning of a word, \"high tide\" are words that follow one another; from:NAME says who said it, and on:2026-11-20, since:yesterday and before:monday say when.", kind: reflect.TypeFor[string](), must: true}, paramBefore, paramLimit},
-		out:        Past{}, faults: []int{422},
+		out:        api.HistoryPage{}, faults: []int{422},
 	},
 	"GET /v1/decisions": {
 		says:       "Why agents spoke, or kept silent, from the end backwards.",
 		parameters: []parameter{{name: "agent", says: "Only those of the agent that is called so.", kind: reflect.TypeFor[string]()}, paramBefore, paramLimit},
-		out:        Decided{}, faults: []int{422},
+		out:        api.DecisionPage{}, faults: []int{422},
 	},
 	"GET /v1/live": {
 		says:  "See how everything is, as it changes: a whole JSON object each time, at once first and at most 20 a second. Who is slow is shown what is, and not what was.",
@@ -88,7 +89,7 @@ var described = map[string]about{
 		says:   "What is going on, as a prompt would say it, with ages and sources.",
 		faults: []int{503},
 	},
-	"POST /v1/commands": {says: "Give a command, as at a terminal, without its slash.", in: ordering{}, out: answered{}, changes: "command", faults: []int{422}},
+	"POST /v1/commands": {says: "Give a command, as at a terminal, without its slash.", in: api.CommandRequest{}, out: api.CommandAnswer{}, changes: "command", faults: []int{422}},
 	"POST /v1/attach": {
 		says:  "Make the connection that of a terminal, which is for earshot chat: it takes the header Upgrade: " + wire.Protocol + ".",
 		media: plain, changes: "terminal", faults: []int{426},
@@ -99,19 +100,42 @@ var described = map[string]about{
 	},
 	"POST /v1/agents": {says: "Make, change or end an agent.", in: agents.Order{}, changes: "agent", faults: []int{422}},
 	"GET /v1/voices":  {says: "The voices that are known, without what they sound like.", faults: []int{503}},
-	"POST /v1/voices": {says: "Say whose a voice is, keep it, or forget it.", in: Telling{}, changes: "voice", faults: []int{422}},
-	"POST /v1/look":   {says: "Look once through a camera.", in: Looking{}, changes: "look", faults: []int{422}},
+	"POST /v1/voices": {says: "Say whose a voice is, keep it, or forget it.", in: api.VoiceRequest{}, changes: "voice", faults: []int{422}},
+	"POST /v1/look":   {says: "Look once through a camera.", in: api.LookRequest{}, changes: "look", faults: []int{422}},
 	"POST /v1/hold":   {says: "Hold the key to talk: until the connection ends, what is said at the microphone is for an agent, and a muted room is live. An empty line says that it is so, and others come as signs of life.", media: plain, changes: "microphone", faults: []int{422}},
-	"POST /v1/forget": {says: "Say what would be forgotten, without a digest; or forget it, with the digest of what was said. It answers when no trace of it is left that can be removed.", in: Forgetting{}, changes: "forget", faults: []int{422}},
+	"POST /v1/forget": {says: "Say what would be forgotten, without a digest; or forget it, with the digest of what was said. It answers when no trace of it is left that can be removed.", in: api.EraseRequest{}, changes: "forget", faults: []int{422}},
 	"POST /v1/reload": {says: "Have the configuration read again.", changes: "configuration", faults: []int{422}},
 	"GET /v1/diagnostics": {
 		says:       "What a report of a fault needs, without a word that anybody said and without anybody's name.",
 		parameters: []parameter{{name: "goroutines", says: "1 for what every goroutine is at.", kind: reflect.TypeFor[string]()}}, faults: []int{503},
 	},
 	"GET /livez":        {says: "Whether the process answers, and nothing else.", media: plain},
-	"GET /readyz":       {says: "Whether the house can do its work: 200, or 503 with what keeps it from that.", out: Readiness{}, faults: []int{503}},
+	"GET /readyz":       {says: "Whether the house can do its work: 200, or 503 with what keeps it from that.", out: api.Readiness{}, faults: []int{503}},
 	"GET /metrics":      {says: "What is counted, for Prometheus.", media: plain},
 	"GET /openapi.json": {says: "This description.", out: json.RawMessage(nil)},
+}
+
+// schemaNames are the names in the description of types that have another one in Go. Programs
+// may know them, so they stay.
+var schemaNames = map[reflect.Type]string{
+	reflect.TypeFor[api.Attestation]():    "Said",
+	reflect.TypeFor[api.CommandAnswer]():  "Answered",
+	reflect.TypeFor[api.CommandRequest](): "Ordering",
+	reflect.TypeFor[api.DecisionPage]():   "Decided",
+	reflect.TypeFor[api.EraseRequest]():   "Forgetting",
+	reflect.TypeFor[api.Finding]():        "EarshotFinding",
+	reflect.TypeFor[api.HistoryPage]():    "Past",
+	reflect.TypeFor[api.LiveReply]():      "Growing",
+	reflect.TypeFor[api.LiveThought]():    "Musing",
+	reflect.TypeFor[api.LookRequest]():    "Looking",
+	reflect.TypeFor[api.MessageReceipt](): "Receipt",
+	reflect.TypeFor[api.MessageRequest](): "Posting",
+	reflect.TypeFor[api.Permission]():     "Permit",
+	reflect.TypeFor[api.ReplyInfo]():      "EarshotReply",
+	reflect.TypeFor[api.RoomCounts]():     "ChamberState",
+	reflect.TypeFor[api.RoomName]():       "Place",
+	reflect.TypeFor[api.Task]():           "Underway",
+	reflect.TypeFor[api.VoiceRequest]():   "Telling",
 }
 
 // Faults of every route, with what they mean.
@@ -149,7 +173,7 @@ func (s *Server) description(w http.ResponseWriter) error {
 // Describe returns the description of all routes, as OpenAPI 3.1. Answers are the zero
 // values of what the house answers, by method and path.
 func Describe(answers map[string]any) ([]byte, error) {
-	var all openapi.Schemas
+	all := openapi.Schemas{Names: schemaNames}
 	all.Own(reflect.TypeFor[earshot.Event](), func() openapi.Schema { return eventSchema(&all) })
 	paths := make(map[string]map[string]any)
 	for _, to := range routes {
@@ -165,7 +189,7 @@ func Describe(answers map[string]any) ([]byte, error) {
 		}
 		paths[to.path][strings.ToLower(to.method)] = operation(&all, to, is)
 	}
-	refused := all.Of(reflect.TypeFor[wire.Refusal]())
+	refused := all.Of(reflect.TypeFor[api.Refusal]())
 	responses := make(map[string]any)
 	for status, means := range everywhere {
 		responses["e"+strconv.Itoa(status)] = map[string]any{

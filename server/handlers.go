@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
 	"earshot/server/remote"
 	"earshot/server/wire"
@@ -28,30 +29,18 @@ const batch = 64
 // enough for a client that gives up after [wire.Idle].
 const heartbeat = 3 * remote.Look
 
-// A posting is the body of POST /v1/messages.
-type posting struct {
-	ID   earshot.EventID `json:"id,omitempty"` // a ULID, so that a message sent twice is kept once
-	Text earshot.Text    `json:"text"`         // as it is typed; see [earshot.Typed]
-}
-
-// A receipt is the answer to it, given when the message is kept.
-type receipt struct {
-	ID   earshot.EventID `json:"id"`
-	Hint string          `json:"hint,omitempty"` // whom it does not reach, such as that nobody is called so
-}
-
 // errOrder is why a command is not said, which may be a private message.
-var errOrder = &wire.Refusal{
+var errOrder = &api.Refusal{
 	Problem: "a text that begins with a slash is a command, and nothing was said",
 	Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 }
 
 // ErrTaken is why a message is not kept whose ID another has.
-var ErrTaken error = &wire.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with an ID of its own, or with none"}
+var ErrTaken error = &api.Refusal{Problem: "the ID belongs to another message, so this one was not kept", Mend: "send it with an ID of its own, or with none"}
 
 // post admits a message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
-	var in posting
+	var in api.MessageRequest
 	if err := readBody(w, r, &in); err != nil {
 		return err
 	}
@@ -75,7 +64,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	case err != nil:
 		return &fault{http.StatusServiceUnavailable, err}
 	}
-	answer(w, http.StatusOK, receipt{in.ID, hint})
+	answer(w, http.StatusOK, api.MessageReceipt{ID: in.ID, Hint: hint})
 	return nil
 }
 
@@ -234,7 +223,7 @@ func (s *stream) rest(ctx context.Context, all *turns, grown, other <-chan struc
 func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error {
 	if r.Header.Get("Upgrade") != wire.Protocol {
 		w.Header().Set("Upgrade", wire.Protocol)
-		return &fault{http.StatusUpgradeRequired, &wire.Refusal{
+		return &fault{http.StatusUpgradeRequired, &api.Refusal{
 			Problem: "this earshot speaks " + wire.Protocol + " and the terminal does not",
 			Mend:    "use the same version for both; see: earshot version",
 		}}

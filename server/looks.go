@@ -3,25 +3,20 @@ package server
 import (
 	"context"
 	"net/http"
+
+	"earshot/api"
 )
 
 // A Watch has cameras. Its methods may be called from many goroutines.
 type Watch interface {
 	// See returns what a camera sees now, as a value for encoding/json; that it does not
 	// see at the moment is no error. Who asks is told to those who may be in the picture.
-	See(ctx context.Context, by Principal, l Looking) (any, error)
-}
-
-// A Looking is what somebody wants to be told by a camera.
-type Looking struct {
-	Camera  string `json:"camera,omitempty"`  // by its name; empty is the first
-	Picture bool   `json:"picture,omitempty"` // the picture is wanted too
-	Boxes   bool   `json:"boxes,omitempty"`   // with what is seen drawn into it
+	See(ctx context.Context, by Principal, l api.LookRequest) (any, error)
 }
 
 // look tells what a camera sees.
 func (s *Server) look(w http.ResponseWriter, r *http.Request, who guest) error {
-	var l Looking
+	var l api.LookRequest
 	if err := readBody(w, r, &l); err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
 	"earshot/server"
-	"earshot/server/wire"
 )
 
-func (h *house) See(_ context.Context, by server.Principal, l server.Looking) (any, error) {
+func (h *house) See(_ context.Context, by server.Principal, l api.LookRequest) (any, error) {
 	return h.see(by, l)
 }
 
@@ -36,7 +36,7 @@ func TestLook(t *testing.T) {
 		return p, nil
 	}
 	var by []string
-	h.see = func(p server.Principal, l server.Looking) (any, error) {
+	h.see = func(p server.Principal, l api.LookRequest) (any, error) {
 		if l.Camera == "attic" {
 			return nil, errors.New("there is no camera called attic")
 		}
@@ -44,9 +44,9 @@ func TestLook(t *testing.T) {
 		return l, nil
 	}
 	at, _ := serve(t, h)
-	want := server.Looking{Camera: "desk", Picture: true, Boxes: true}
+	want := api.LookRequest{Camera: "desk", Picture: true, Boxes: true}
 	for _, name := range []string{"ann", "bob"} {
-		var got server.Looking
+		var got api.LookRequest
 		data, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
 		if err != nil || json.Unmarshal(data, &got) != nil || got != want {
 			t.Errorf("%s is told %s, %v", name, data, err)
@@ -54,14 +54,14 @@ func TestLook(t *testing.T) {
 	}
 	for _, name := range []string{"cy", "eve"} {
 		_, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
-		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "at its desk") || r.Mend == "" {
+		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "at its desk") || r.Mend == "" {
 			t.Errorf("%s is told %v", name, err)
 		}
 	}
 	if fmt.Sprint(by) != "[ann bob]" {
 		t.Errorf("%v looked", by)
 	}
-	if _, err := (&server.Client{Socket: at, Identity: "ann"}).Look(t.Context(), server.Looking{Camera: "attic"}); err == nil || !strings.Contains(err.Error(), "no camera called attic") {
+	if _, err := (&server.Client{Socket: at, Identity: "ann"}).Look(t.Context(), api.LookRequest{Camera: "attic"}); err == nil || !strings.Contains(err.Error(), "no camera called attic") {
 		t.Errorf("refused with %v", err)
 	}
 	for _, body := range []string{"", `{"camera":1}`, `{"attic":"x"}`, `{}{}`} {

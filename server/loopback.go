@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"earshot/server/wire"
+	"earshot/api"
 )
 
 // ListenLoopback opens a port of this machine for [Server.ServeLoopback]: address is a
@@ -26,7 +26,7 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	for _, at := range all {
 		if !at.Unmap().IsLoopback() {
-			return nil, &wire.Refusal{
+			return nil, &api.Refusal{
 				Problem: fmt.Sprintf("server.listen is %s, which others can reach at %s", address, at),
 				Mend:    "listen at 127.0.0.1, and reach it from elsewhere through ssh -L; see docs/api.md",
 			}
@@ -37,7 +37,7 @@ func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", netip.AddrPortFrom(first(all), port).String())
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &wire.Refusal{
+		return nil, &api.Refusal{
 			Problem: fmt.Sprintf("another program listens at %s already", address),
 			Mend:    "set server.listen to another port, or end that program",
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/participants"
@@ -84,8 +85,8 @@ func listen(t *testing.T, c server.Config) *port {
 	p := &port{house: newHouse()}
 	p.vouch = bearers
 	p.order = func(participants.Participant, agents.Order) (any, error) { return 1, nil }
-	p.tell = func(participants.Participant, server.Telling) (any, error) { return 1, nil }
-	p.see = func(server.Principal, server.Looking) (any, error) { return 1, nil }
+	p.tell = func(participants.Participant, api.VoiceRequest) (any, error) { return 1, nil }
+	p.see = func(server.Principal, api.LookRequest) (any, error) { return 1, nil }
 	p.hold = func(server.Principal) (func(), error) { return nil, errors.New("the room is paused") }
 	l, err := server.ListenLoopback(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/field"
 	"earshot/participants"
-	"earshot/server/wire"
 )
 
 // The headers by which a client says who it is and where. What stands in the
@@ -80,7 +80,7 @@ func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) 
 // who asks may be anywhere.
 func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) {
 	if c.Token == "" {
-		return guest{}, &fault{http.StatusUnauthorized, &wire.Refusal{
+		return guest{}, &fault{http.StatusUnauthorized, &api.Refusal{
 			Problem: "this takes a token, in the header Authorization: Bearer …",
 			Mend:    "make one on the machine where earshot runs: earshot token create NAME",
 		}}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/participants"
@@ -20,7 +21,6 @@ import (
 	"earshot/server"
 	"earshot/server/attach"
 	"earshot/server/token"
-	"earshot/server/wire"
 )
 
 // byName takes everybody for whom they say that they are, in the room that they
@@ -175,11 +175,11 @@ func TestIdentityIsRefused(t *testing.T) {
 		err    error
 		status int
 		asks   string
-		want   wire.Refusal
+		want   api.Refusal
 	}{
-		{guarded{fmt.Errorf("to be ann: %w", participants.ErrToken)}, 401, "Bearer", wire.Refusal{Problem: "to be ann: " + participants.ErrToken.Error(), Mend: "set EARSHOT_TOKEN"}},
-		{participants.ErrReserved, 403, "", wire.Refusal{Problem: participants.ErrReserved.Error()}},
-		{fmt.Errorf("who is that? %w", participants.ErrUnknown), 403, "", wire.Refusal{Problem: "who is that? " + participants.ErrUnknown.Error()}},
+		{guarded{fmt.Errorf("to be ann: %w", participants.ErrToken)}, 401, "Bearer", api.Refusal{Problem: "to be ann: " + participants.ErrToken.Error(), Mend: "set EARSHOT_TOKEN"}},
+		{participants.ErrReserved, 403, "", api.Refusal{Problem: participants.ErrReserved.Error()}},
+		{fmt.Errorf("who is that? %w", participants.ErrUnknown), 403, "", api.Refusal{Problem: "who is that? " + participants.ErrUnknown.Error()}},
 	} {
 		h := newHouse()
 		h.who = func(earshot.Handle, server.Claim) (server.Principal, error) { return server.Principal{}, tt.err }
@@ -194,7 +194,7 @@ func TestIdentityIsRefused(t *testing.T) {
 		_, stated := c.State(t.Context())
 		attached := c.Attach(t.Context(), sense(nil), &testkit.Voice{}, new(attach.Names))
 		for _, err := range []error{stated, attached} {
-			if r, ok := errors.AsType[*wire.Refusal](err); !ok || *r != tt.want {
+			if r, ok := errors.AsType[*api.Refusal](err); !ok || *r != tt.want {
 				t.Errorf("refused with %v, want %v", err, &tt.want)
 			}
 		}
@@ -301,7 +301,7 @@ func TestRevoked(t *testing.T) {
 		}
 		close(revoked)
 		told, ended := testkit.Receive(t, testkit.Patience, "what became of whoever was revoked", said), testkit.Receive(t, testkit.Patience, "what became of whoever was revoked", attached)
-		r, ok := errors.AsType[*wire.Refusal](ended)
+		r, ok := errors.AsType[*api.Refusal](ended)
 		if c == ann && (told == nil || !ok || !strings.Contains(r.Problem, token.ErrUnknown.Error())) || c == bob && (told != nil || ended != nil) {
 			t.Errorf("%s was told %v, and the terminal ended with %v", c.Identity, told, ended)
 		}
@@ -353,7 +353,7 @@ func TestRevokedReader(t *testing.T) {
 			t.Error("somebody reads with another token")
 		}
 	}
-	if _, ok := errors.AsType[*wire.Refusal](last); !ok {
+	if _, ok := errors.AsType[*api.Refusal](last); !ok {
 		t.Errorf("told %v", last)
 	}
 }

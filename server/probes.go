@@ -7,7 +7,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
+
+	"earshot/api"
 )
 
 // An Infirmary knows how the house is, for those who look after it. Its methods may be
@@ -15,42 +16,14 @@ import (
 type Infirmary interface {
 	// Ready returns what keeps the house from its work, nothing if it can do all of it, and
 	// what it still does beside that.
-	Ready(ctx context.Context) ([]Obstacle, []Underway)
+	Ready(ctx context.Context) ([]api.Obstacle, []api.Task)
 
 	// Metrics serves what is counted, for Prometheus.
 	Metrics() http.Handler
 
 	// Diagnose returns what a report of a fault needs, without a word that anybody said
 	// and without anybody's name, as a value for encoding/json.
-	Diagnose(ctx context.Context, e Examination) (any, error)
-}
-
-// An Obstacle is something that keeps the house from its work.
-type Obstacle struct {
-	Part  string    `json:"part"`
-	Kind  string    `json:"kind"` // sense, outlet, engine or house
-	Text  string    `json:"text"`
-	Cure  string    `json:"cure,omitempty"`
-	Since time.Time `json:"since,omitzero"`
-}
-
-// An Underway is something that the house still does, which keeps it from nothing.
-type Underway struct {
-	Part  string    `json:"part"`
-	Text  string    `json:"text"`
-	Since time.Time `json:"since,omitzero"`
-}
-
-// A Readiness is whether the house can do its work.
-type Readiness struct {
-	Ready     bool       `json:"ready"`
-	Obstacles []Obstacle `json:"obstacles,omitempty"`
-	Underway  []Underway `json:"underway,omitempty"`
-}
-
-// An Examination says what a diagnosis is to hold besides what it always does.
-type Examination struct {
-	Goroutines bool // what every goroutine is at
+	Diagnose(ctx context.Context, e api.DiagnosisRequest) (any, error)
 }
 
 // alive says that the process answers, to anybody, and nothing else.
@@ -62,7 +35,7 @@ func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
 
 // ready says whether the house can do its work, and what keeps it from that.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
-	var is Readiness
+	var is api.Readiness
 	is.Obstacles, is.Underway = s.House.Ready(r.Context())
 	is.Ready = len(is.Obstacles) == 0
 	status := http.StatusOK
@@ -81,7 +54,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ guest) error 
 
 // diagnostics serves what a report of a fault needs.
 func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) error {
-	var e Examination
+	var e api.DiagnosisRequest
 	switch r.URL.Query().Get("goroutines") {
 	case "":
 	case "1":
@@ -98,7 +71,7 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) er
 }
 
 // Ready returns whether the house can do its work.
-func (c *Client) Ready(ctx context.Context) (is Readiness, err error) {
+func (c *Client) Ready(ctx context.Context) (is api.Readiness, err error) {
 	resp, err := c.request(ctx, "GET", "/readyz", nil)
 	if err != nil {
 		return is, err
@@ -124,7 +97,7 @@ func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
 }
 
 // Diagnostics returns what a report of a fault needs, as JSON.
-func (c *Client) Diagnostics(ctx context.Context, e Examination) (json.RawMessage, error) {
+func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (json.RawMessage, error) {
 	path := "/v1/diagnostics"
 	if e.Goroutines {
 		path += "?goroutines=1"

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server"
@@ -88,13 +89,13 @@ func TestReady(t *testing.T) {
 		t.Errorf("it is %+v (%v), want ready", is, err)
 	}
 	h.mu.Lock()
-	h.underway = []server.Underway{{Part: "journal", Text: "it is looked through"}}
+	h.underway = []api.Task{{Part: "journal", Text: "it is looked through"}}
 	h.mu.Unlock()
 	if status, text := probe(t, at, "/readyz"); status != 200 || !strings.Contains(text, "it is looked through") {
 		t.Errorf("a prober is told %d %s, want that it is ready and what it does beside that", status, text)
 	}
 	h.mu.Lock()
-	h.ill = []server.Obstacle{{Part: "microphone", Kind: "sense", Text: "there is none"}}
+	h.ill = []api.Obstacle{{Part: "microphone", Kind: "sense", Text: "there is none"}}
 	h.mu.Unlock()
 	if is, err := c.Ready(t.Context()); err != nil || is.Ready || len(is.Obstacles) != 1 || is.Obstacles[0].Part != "microphone" {
 		t.Errorf("it is %+v (%v), want what is wrong", is, err)
@@ -120,7 +121,7 @@ func TestDiagnosticsParameters(t *testing.T) {
 	defer stop()
 	c := &server.Client{Socket: at}
 	for _, wanted := range []bool{false, true} {
-		if v, err := c.Diagnostics(t.Context(), server.Examination{Goroutines: wanted}); err != nil || string(v) != fmt.Sprintf(`{"goroutines":%v}`, wanted) {
+		if v, err := c.Diagnostics(t.Context(), api.DiagnosisRequest{Goroutines: wanted}); err != nil || string(v) != fmt.Sprintf(`{"goroutines":%v}`, wanted) {
 			t.Errorf("got %s (%v)", v, err)
 		}
 	}
@@ -142,8 +143,8 @@ func TestUnready(t *testing.T) {
 	ctx, over := context.WithCancel(t.Context())
 	unready := make(chan error)
 	go func() {
-		unready <- server.ServeUnready(ctx, l, func() server.Obstacle {
-			return server.Obstacle{Part: "journal", Kind: "house", Text: "the journal is made ready: 42 %", Cure: "wait"}
+		unready <- server.ServeUnready(ctx, l, func() api.Obstacle {
+			return api.Obstacle{Part: "journal", Kind: "house", Text: "the journal is made ready: 42 %", Cure: "wait"}
 		})
 	}()
 	if code, text := probe(t, at, "/livez"); code != 200 || text != "alive\n" {

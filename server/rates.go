@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"earshot/server/wire"
+	"earshot/api"
 )
 
 const (
@@ -34,7 +34,7 @@ type busy struct {
 // tooMany is the fault of somebody who may ask again after a while.
 func tooMany(after time.Duration, problem string) error {
 	after = max(after, time.Second)
-	return &busy{fault{http.StatusTooManyRequests, &wire.Refusal{Problem: problem, Mend: "ask again after " + strconv.Itoa(seconds(after)) + " s"}}, after}
+	return &busy{fault{http.StatusTooManyRequests, &api.Refusal{Problem: problem, Mend: "ask again after " + strconv.Itoa(seconds(after)) + " s"}}, after}
 }
 
 // seconds returns d in whole seconds, rounded up.

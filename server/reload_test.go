@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/api"
 	"earshot/server"
-	"earshot/server/wire"
 )
 
 func (h *house) Reload(context.Context) (any, error) {
@@ -33,7 +33,7 @@ func TestReload(t *testing.T) {
 	h.reload = func() (any, error) { return map[string][]string{"waiting": {"store.directory"}}, nil }
 	at, _ := serve(t, h)
 	c := &server.Client{Socket: at}
-	var refused *wire.Refusal
+	var refused *api.Refusal
 	if _, err := c.Reload(t.Context()); !errors.As(err, &refused) {
 		t.Errorf("a guest has it read: %v", err)
 	}
@@ -80,7 +80,7 @@ func TestStays(t *testing.T) {
 		t.Errorf("%d events were shown", events)
 	}
 	for _, err := range c.Events(t.Context(), 1) {
-		if refused, ok := errors.AsType[*wire.Refusal](err); !ok || refused.Problem != "this room is for others now" {
+		if refused, ok := errors.AsType[*api.Refusal](err); !ok || refused.Problem != "this room is for others now" {
 			t.Errorf("asked again, it is %v", err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
 	"earshot/server/wire"
 )
@@ -91,7 +92,7 @@ type refusal interface {
 }
 
 // errEnds says why nothing came of a request.
-var errEnds = &wire.Refusal{Problem: "earshot is just ending", Mend: "ask again when it runs"}
+var errEnds = &api.Refusal{Problem: "earshot is just ending", Mend: "ask again when it runs"}
 
 // An opening is one of the ways in: what comes there is judged by its rules.
 type opening struct {
@@ -258,9 +259,9 @@ func (r right) allows(who guest) error {
 	case r == watcher && who.Present && who.Audience.Room == earshot.Desk:
 		return nil
 	case r == watcher:
-		return &wire.Refusal{Problem: "that is for whoever operates this earshot, or is at its desk", Mend: "come in there first: earshot chat; or ask them"}
+		return &api.Refusal{Problem: "that is for whoever operates this earshot, or is at its desk", Mend: "come in there first: earshot chat; or ask them"}
 	case r == operator, r == scraper:
-		return &wire.Refusal{Problem: "that is for whoever operates this earshot", Mend: "ask them, or come in as them: --identity NAME"}
+		return &api.Refusal{Problem: "that is for whoever operates this earshot", Mend: "ask them, or come in as them: --identity NAME"}
 	}
 	return errors.New("nobody may ask for that")
 }

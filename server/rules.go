@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"earshot/server/wire"
+	"earshot/api"
 )
 
 // rules are what one way in asks of whoever comes, before it is known who they are.
@@ -51,7 +51,7 @@ func (r *rules) judge(req *http.Request) error {
 		return err
 	}
 	if !r.ours(req.Host) {
-		return &fault{http.StatusForbidden, &wire.Refusal{
+		return &fault{http.StatusForbidden, &api.Refusal{
 			Problem: "this earshot is not called what the request calls it (the header Host)",
 			Mend:    "ask at 127.0.0.1 or localhost, or add the name to server.allowed_hosts",
 		}}
@@ -74,7 +74,7 @@ func written(req *http.Request) error {
 	case path != req.URL.Path:
 		return &fault{http.StatusNotFound, errors.New("there is nothing at this path")}
 	case leaks(req):
-		return &fault{http.StatusBadRequest, &wire.Refusal{
+		return &fault{http.StatusBadRequest, &api.Refusal{
 			Problem: "a token does not belong into the address, where logs and histories keep it; nothing was looked at",
 			Mend:    "send it in the header Authorization: Bearer …; and if it was a real one, take it away with: earshot token revoke",
 		}}
@@ -138,7 +138,7 @@ func (r *rules) ours(host string) bool {
 // are no browser say nothing of one.
 func (r *rules) page(req *http.Request) error {
 	other := func() error {
-		return &fault{http.StatusForbidden, &wire.Refusal{
+		return &fault{http.StatusForbidden, &api.Refusal{
 			Problem: "a page in a browser has asked, which is not among those that may",
 			Mend:    "if it is yours, add its origin to server.allowed_origins",
 		}}

@@ -22,14 +22,13 @@ import (
 	"go.uber.org/goleak"
 
 	"earshot"
-	"earshot/executive/explain"
+	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/providers"
 	"earshot/server"
 	"earshot/server/attach"
-	"earshot/server/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -46,8 +45,8 @@ type house struct {
 	name   func(earshot.ParticipantID) string // nil calls everybody by their ID
 	enter  func(earshot.Outlet)               // nil lets them stand around
 	order  func(participants.Participant, agents.Order) (any, error)
-	tell   func(participants.Participant, server.Telling) (any, error)
-	see    func(server.Principal, server.Looking) (any, error)
+	tell   func(participants.Participant, api.VoiceRequest) (any, error)
+	see    func(server.Principal, api.LookRequest) (any, error)
 	hold   func(server.Principal) (release func(), err error)
 	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
 	past   func(context.Context) error                          // nil finds all
@@ -62,8 +61,8 @@ type house struct {
 	claims   []server.Claim
 	grown    chan struct{}
 	inside   int // sessions and outlets
-	ill      []server.Obstacle
-	underway []server.Underway
+	ill      []api.Obstacle
+	underway []api.Task
 
 	sessions []participants.Session // all that there were
 }
@@ -198,13 +197,13 @@ func (h *house) Search(ctx context.Context, a earshot.Audience, query string, be
 	return all[:min(limit, len(all))], err
 }
 
-func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]explain.Account, error) {
+func (h *house) Decisions(_ context.Context, _ earshot.Audience, agent string, before int64, limit int) ([]api.Account, error) {
 	if agent == "nobody" {
 		return nil, errors.New("no agent is called so")
 	}
-	var all []explain.Account
+	var all []api.Account
 	for n := int64(1); n < cmp.Or(before, 101); n++ {
-		all = append(all, explain.Account{Sequence: n, Agent: agent})
+		all = append(all, api.Account{Sequence: n, Agent: agent})
 	}
 	return all[max(0, len(all)-limit):], nil
 }
@@ -229,7 +228,7 @@ func (h *house) State(context.Context, server.Principal) (any, error) {
 	return map[string]int{"kept": len(h.all())}, nil
 }
 
-func (h *house) Ready(context.Context) ([]server.Obstacle, []server.Underway) {
+func (h *house) Ready(context.Context) ([]api.Obstacle, []api.Task) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ill, h.underway
@@ -239,7 +238,7 @@ func (h *house) Metrics() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "earshot_turns_total 1") })
 }
 
-func (h *house) Diagnose(_ context.Context, e server.Examination) (any, error) {
+func (h *house) Diagnose(_ context.Context, e api.DiagnosisRequest) (any, error) {
 	return map[string]bool{"goroutines": e.Goroutines}, nil
 }
 
@@ -337,21 +336,21 @@ func TestPostIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		id   earshot.EventID
 		text earshot.Text
-		want wire.Refusal
+		want api.Refusal
 	}{
-		{"", "hello", wire.Refusal{Problem: "the disk is full", Mend: "make room"}},
-		{"", "", wire.Refusal{Problem: "the message is empty"}},
-		{"", "\n\u200b\ufeff\u2800\x00\n", wire.Refusal{Problem: "the message is empty"}},
-		{"x", "hello", wire.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
-		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), wire.Refusal{Problem: "the body has more than 394240 bytes"}},
-		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), wire.Refusal{Problem: "the message has 65537 bytes and a room admits 65536", Mend: "send it in parts"}},
-		{"", "\ufeff /msg Ann the ring", wire.Refusal{
+		{"", "hello", api.Refusal{Problem: "the disk is full", Mend: "make room"}},
+		{"", "", api.Refusal{Problem: "the message is empty"}},
+		{"", "\n\u200b\ufeff\u2800\x00\n", api.Refusal{Problem: "the message is empty"}},
+		{"x", "hello", api.Refusal{Problem: "the id of an event must be a ULID: ulid: bad data size when unmarshaling"}},
+		{"", earshot.Text(strings.Repeat("\x01", 2*earshot.MaxText)), api.Refusal{Problem: "the body has more than 394240 bytes"}},
+		{"", earshot.Text(strings.Repeat("x", earshot.MaxText+1)), api.Refusal{Problem: "the message has 65537 bytes and a room admits 65536", Mend: "send it in parts"}},
+		{"", "\ufeff /msg Ann the ring", api.Refusal{
 			Problem: "a text that begins with a slash is a command, and nothing was said",
 			Mend:    `POST /v1/commands gives it, such as {"name":"msg","args":"NAME text"}; // begins a text with a slash`,
 		}},
 	} {
 		_, err := c.Post(t.Context(), tt.id, tt.text)
-		if r, ok := errors.AsType[*wire.Refusal](err); !ok || *r != tt.want {
+		if r, ok := errors.AsType[*api.Refusal](err); !ok || *r != tt.want {
 			t.Errorf("refused with %v, want %v", err, tt.want)
 		}
 	}
@@ -612,11 +611,11 @@ func later(err error) bool {
 
 // TestRefused: what need not be tried again, and why.
 func TestRefused(t *testing.T) {
-	no := &wire.Refusal{Problem: "you may not", Mend: "ask Ann"}
+	no := &api.Refusal{Problem: "you may not", Mend: "ask Ann"}
 	for _, tt := range []struct {
 		name string
 		err  error
-		want *wire.Refusal
+		want *api.Refusal
 	}{
 		{"all is well", nil, nil},
 		{"a refusal", no, no},

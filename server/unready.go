@@ -10,14 +10,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"earshot/server/wire"
+	"earshot/api"
 )
 
 // ServeUnready answers at l, which [Listen] returned, as long as there is no house yet that
 // could: that the process is alive, that it is not ready, and to everything else why it is
 // not, as what may work later. When ctx ends it returns, and l is as it was. It calls why from
 // many goroutines.
-func ServeUnready(ctx context.Context, l net.Listener, why func() Obstacle) error {
+func ServeUnready(ctx context.Context, l net.Listener, why func() api.Obstacle) error {
 	own, ok := l.(*listener)
 	if !ok {
 		return fmt.Errorf("%T is no socket that was listened at", l)
@@ -29,11 +29,11 @@ func ServeUnready(ctx context.Context, l net.Listener, why func() Obstacle) erro
 	all := http.NewServeMux()
 	all.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) { _ = (*Server)(nil).alive(w, r, guest{}) })
 	all.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusServiceUnavailable, Readiness{Obstacles: []Obstacle{why()}})
+		answer(w, http.StatusServiceUnavailable, api.Readiness{Obstacles: []api.Obstacle{why()}})
 	})
 	all.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		is := why()
-		answer(w, http.StatusServiceUnavailable, wire.Refusal{Problem: is.Text, Mend: is.Cure})
+		answer(w, http.StatusServiceUnavailable, api.Refusal{Problem: is.Text, Mend: is.Cure})
 	})
 	srv := &http.Server{Handler: all, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, DisableGeneralOptionsHandler: true}
 	srv.SetKeepAlivesEnabled(false) // who asks again asks the house

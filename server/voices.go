@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"earshot/api"
 	"earshot/participants"
 )
 
@@ -15,17 +16,7 @@ type Choir interface {
 
 	// Tell carries out what somebody says about voices who may, and returns what
 	// became otherwise.
-	Tell(ctx context.Context, by participants.Participant, t Telling) (any, error)
-}
-
-// A Telling is what somebody says about voices.
-type Telling struct {
-	Act    string   `json:"act"`              // enroll, name, merge, split, forget or undo
-	Voices []string `json:"voices,omitempty"` // handles, what they are called, or whose they are
-	Who    string   `json:"who,omitempty"`    // what the person is called whose they are
-
-	// Consents says that the person agrees that a print of their voice is kept.
-	Consents bool `json:"consents,omitempty"`
+	Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (any, error)
 }
 
 // voices lists the voices.
@@ -40,7 +31,7 @@ func (s *Server) voices(w http.ResponseWriter, r *http.Request, _ guest) error {
 
 // tell carries out what somebody says about them.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request, who guest) error {
-	var t Telling
+	var t api.VoiceRequest
 	if err := readBody(w, r, &t); err != nil {
 		return err
 	}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"earshot/api"
 	"earshot/participants"
 	"earshot/server"
-	"earshot/server/wire"
 )
 
 func (h *house) Voices(context.Context) (any, error) { return []string{"voice 3"}, nil }
 
-func (h *house) Tell(_ context.Context, by participants.Participant, t server.Telling) (any, error) {
+func (h *house) Tell(_ context.Context, by participants.Participant, t api.VoiceRequest) (any, error) {
 	return h.tell(by, t)
 }
 
@@ -26,8 +26,8 @@ func TestVoices(t *testing.T) {
 	h := newHouse()
 	h.who = operating
 	var by participants.Participant
-	var got server.Telling
-	h.tell = func(p participants.Participant, t server.Telling) (any, error) {
+	var got api.VoiceRequest
+	h.tell = func(p participants.Participant, t api.VoiceRequest) (any, error) {
 		if t.Act == "undo" {
 			return nil, errors.New("there is nothing to undo")
 		}
@@ -40,19 +40,19 @@ func TestVoices(t *testing.T) {
 	if data, err := c.Voices(t.Context()); err != nil || json.Unmarshal(data, &list) != nil || len(list) != 1 {
 		t.Errorf("listed %s, %v", data, err)
 	}
-	want := server.Telling{Act: "enroll", Voices: []string{"voice 3"}, Who: "Ann", Consents: true}
+	want := api.VoiceRequest{Act: "enroll", Voices: []string{"voice 3"}, Who: "Ann", Consents: true}
 	if _, err := c.Tell(t.Context(), want); err != nil || by.ID != "ann" || !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v by %s: %v", got, by.ID, err)
 	}
-	if _, err := c.Tell(t.Context(), server.Telling{Act: "undo"}); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+	if _, err := c.Tell(t.Context(), api.VoiceRequest{Act: "undo"}); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
 		t.Errorf("refused with %v", err)
 	}
-	got = server.Telling{}
+	got = api.VoiceRequest{}
 	eve := &server.Client{Socket: at, Identity: "eve"}
 	_, listed := eve.Voices(t.Context())
 	_, told := eve.Tell(t.Context(), want)
 	for _, err := range []error{listed, told} {
-		if r, ok := errors.AsType[*wire.Refusal](err); !ok || !strings.Contains(r.Problem, "whoever operates") {
+		if r, ok := errors.AsType[*api.Refusal](err); !ok || !strings.Contains(r.Problem, "whoever operates") {
 			t.Errorf("Eve is told %v", err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-func (h *house) Forget(_ context.Context, by server.Principal, f server.Forgetting) (any, error) {
+func (h *house) Forget(_ context.Context, by server.Principal, f api.EraseRequest) (any, error) {
 	if f.Who == "nobody" {
 		return nil, errors.New("nobody is called that")
 	}

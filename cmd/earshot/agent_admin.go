@@ -10,17 +10,16 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
-	"earshot/executive/room"
 	"earshot/internal/field"
 	"earshot/participants"
 	"earshot/participants/agents"
-	"earshot/participants/paths"
 	"earshot/server"
 	"earshot/store"
 )
 
-// gone is the state of an agent that is no more; see also [room.Active].
+// gone is the state of an agent that is no more; see also [api.Active].
 const gone = "ended"
 
 const (
@@ -33,32 +32,17 @@ const (
 	mostBelow = 200
 )
 
-// An agentInfo is an agent as people and programs are told of it.
-type agentInfo struct {
-	ID    earshot.ParticipantID `json:"id"`
-	Path  earshot.Path          `json:"path"`
-	Kind  paths.Kind            `json:"kind"`
-	Role  paths.Role            `json:"role,omitempty"`
-	User  earshot.ParticipantID `json:"user,omitempty"` // whose it is
-	State string                `json:"state"`          // active, sleeping or ended
-
-	// Configured says that the configuration says what it is.
-	Configured bool `json:"configured,omitempty"`
-
-	earshot.Profile // with a name in any case
-}
-
 // portray returns the portrait of an agent.
-func portray(r agents.Record, called, state string) agentInfo {
-	p := agentInfo{ID: r.ID, Path: r.Path, Kind: r.Kind, Role: r.Role, User: r.User, State: state, Configured: r.Configured, Profile: r.Profile}
+func portray(r agents.Record, called, state string) api.AgentInfo {
+	p := api.AgentInfo{ID: r.ID, Path: r.Path, Kind: r.Kind, Role: r.Role, User: r.User, State: state, Configured: r.Configured, Profile: r.Profile}
 	p.Name = cmp.Or(p.Name, called)
 	return p
 }
 
 // portraits returns those of all agents in a book, by path, and if all is set of
 // those that have ended, too. State returns that of one that lives.
-func portraits(ctx context.Context, b *agents.Directory, all bool, state func(earshot.ParticipantID) string) ([]agentInfo, error) {
-	list, below := []agentInfo{}, 0
+func portraits(ctx context.Context, b *agents.Directory, all bool, state func(earshot.ParticipantID) string) ([]api.AgentInfo, error) {
+	list, below := []api.AgentInfo{}, 0
 	for _, r := range b.List() {
 		if r.Kind.Below() {
 			below++
@@ -78,7 +62,7 @@ func portraits(ctx context.Context, b *agents.Directory, all bool, state func(ea
 }
 
 // dormant is the state of every agent while earshot does not run.
-func dormant(earshot.ParticipantID) string { return room.Sleeping }
+func dormant(earshot.ParticipantID) string { return api.Sleeping }
 
 // Agents implements [server.Office].
 func (h house) Agents(ctx context.Context, all bool) (any, error) {
@@ -103,14 +87,14 @@ func (d *daemon) states() func(earshot.ParticipantID) string {
 	active := make(map[earshot.ParticipantID]bool)
 	for _, r := range d.rooms.now() {
 		for _, s := range r.State(earshot.Audience{}).Agents {
-			active[s.ID] = active[s.ID] || s.State == room.Active
+			active[s.ID] = active[s.ID] || s.State == api.Active
 		}
 	}
 	return func(id earshot.ParticipantID) string {
 		if active[id] {
-			return room.Active
+			return api.Active
 		}
-		return room.Sleeping
+		return api.Sleeping
 	}
 }
 
@@ -141,21 +125,21 @@ func (d *daemon) order(ctx context.Context, by participants.Participant, o agent
 // An agentAdmin is where the command reaches the agents: through the earshot that
 // runs or, where none does, in the journal itself.
 type agentAdmin interface {
-	list(ctx context.Context, all bool) ([]agentInfo, error)
-	order(ctx context.Context, o agents.Order) (agentInfo, error)
+	list(ctx context.Context, all bool) ([]api.AgentInfo, error)
+	order(ctx context.Context, o agents.Order) (api.AgentInfo, error)
 }
 
 // remoteAdmin looks after the agents of the earshot that runs.
 type remoteAdmin struct{ *server.Client }
 
-func (a remoteAdmin) list(ctx context.Context, all bool) ([]agentInfo, error) {
+func (a remoteAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	data, err := a.Agents(ctx, all)
-	return answered[[]agentInfo](data, err)
+	return answered[[]api.AgentInfo](data, err)
 }
 
-func (a remoteAdmin) order(ctx context.Context, o agents.Order) (agentInfo, error) {
+func (a remoteAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
 	data, err := a.Client.Order(ctx, o)
-	return answered[agentInfo](data, err)
+	return answered[api.AgentInfo](data, err)
 }
 
 // answered returns what a daemon answered, if it did.
@@ -176,16 +160,16 @@ type localAdmin struct {
 	people *participants.Registry
 }
 
-func (h localAdmin) list(ctx context.Context, all bool) ([]agentInfo, error) {
+func (h localAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	return portraits(ctx, h.book, all, dormant)
 }
 
-func (h localAdmin) order(ctx context.Context, o agents.Order) (agentInfo, error) {
+func (h localAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
 	was, is, err := h.book.Carry(ctx, h.who, o)
 	if o.Act == earshot.Ended {
 		return portray(was, was.Name, gone), err
 	}
-	return portray(is, is.Name, room.Sleeping), err
+	return portray(is, is.Name, api.Sleeping), err
 }
 
 // consult lets use look at the agents, as somebody who may.

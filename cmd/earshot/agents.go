@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/terminal"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -44,14 +45,14 @@ func (l agentsList) Run(a *app) error {
 		t, print := a.table()
 		fmt.Fprintln(t, "NAME\tSTATE\tPATH\tKIND\tROOMS\tMODEL\t")
 		for _, p := range list {
-			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), p.sits(), p.thinks(), p.mainly()}, "\t")))
+			fmt.Fprintln(t, terminal.Safe(strings.Join([]string{p.Name, p.State, string(p.Path), string(p.Kind), roomsText(p), modelText(p), mainText(p)}, "\t")))
 		}
 		return print()
 	})
 }
 
-// sits returns where an agent sits.
-func (p agentInfo) sits() string {
+// roomsText returns where an agent sits.
+func roomsText(p api.AgentInfo) string {
 	switch {
 	case len(p.Rooms) > 0:
 	case p.Kind == paths.Agent:
@@ -66,8 +67,8 @@ func (p agentInfo) sits() string {
 	return strings.Join(names, ",")
 }
 
-// thinks returns which model an agent has of its own.
-func (p agentInfo) thinks() string {
+// modelText returns which model an agent has of its own.
+func modelText(p api.AgentInfo) string {
 	switch {
 	case p.Engine == "" && p.Model == "":
 		return "the usual"
@@ -79,8 +80,8 @@ func (p agentInfo) thinks() string {
 	return p.Model + " of " + p.Engine
 }
 
-// mainly says that an agent answers what is for nobody in particular.
-func (p agentInfo) mainly() string {
+// mainText says that an agent answers what is for nobody in particular.
+func mainText(p api.AgentInfo) string {
 	if p.Main {
 		return "main"
 	}
@@ -108,13 +109,13 @@ func (s agentsShow) Run(a *app) error {
 		if s.JSON {
 			return a.json(p)
 		}
-		p.print(a.printed())
+		printAgent(a.printed(), p)
 		return nil
 	})
 }
 
-// print prints all about an agent.
-func (p agentInfo) print(w io.Writer) {
+// printAgent prints all about an agent.
+func printAgent(w io.Writer, p api.AgentInfo) {
 	fmt.Fprintln(w, terminal.Safe(p.Name))
 	line := func(what, is string) {
 		if is != "" {
@@ -125,8 +126,8 @@ func (p agentInfo) print(w io.Writer) {
 	line("path", string(p.Path))
 	line("kind", string(p.Kind))
 	line("state", p.State)
-	line("rooms", p.sits())
-	line("model", p.thinks())
+	line("rooms", roomsText(p))
+	line("model", modelText(p))
 	line("main", yesNo(p.Main))
 	line("auto_reply", yesNo(p.AutoReply))
 	if p.User != participants.Owner {
@@ -148,12 +149,12 @@ func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is
 
 // agent returns the one that is called so, or whose path it is; if past is set
 // also one that has ended.
-func (a *app) agent(o agentAdmin, text string, past bool) (agentInfo, error) {
+func (a *app) agent(o agentAdmin, text string, past bool) (api.AgentInfo, error) {
 	list, err := o.list(a.ctx, past)
 	if err != nil {
-		return agentInfo{}, err
+		return api.AgentInfo{}, err
 	}
-	i := slices.IndexFunc(list, func(p agentInfo) bool {
+	i := slices.IndexFunc(list, func(p api.AgentInfo) bool {
 		return string(p.Path) == text || text != "" && participants.Key(p.Name) == participants.Key(text)
 	})
 	if i >= 0 {
@@ -165,7 +166,7 @@ func (a *app) agent(o agentAdmin, text string, past bool) (agentInfo, error) {
 			names = append(names, p.Name)
 		}
 	}
-	return agentInfo{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all lists also those that have ended",
+	return api.AgentInfo{}, &verdict{notFound, fmt.Errorf("no agent is called %q\n  → call one of %s; earshot agents --all lists also those that have ended",
 		participants.OneLine(text), strings.Join(names, ", "))}
 }
 
@@ -291,7 +292,7 @@ func (c agentsEnd) Run(a *app) error {
 }
 
 // meant asks whether an agent is to be ended.
-func (a *app) meant(p agentInfo) error {
+func (a *app) meant(p api.AgentInfo) error {
 	if !term.IsTerminal(int(a.in.Fd())) {
 		return &verdict{misused, fmt.Errorf("%s would be ended for ever, and nobody can be asked here\n  → say --yes", p.Name)}
 	}
@@ -307,7 +308,7 @@ func (a *app) meant(p agentInfo) error {
 }
 
 // done says what was done, or shows it to programs.
-func (a *app) done(p agentInfo, asJSON bool, format string, args ...any) error {
+func (a *app) done(p api.AgentInfo, asJSON bool, format string, args ...any) error {
 	if asJSON {
 		return a.json(p)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"earshot/api"
 	"earshot/config"
 )
 
@@ -155,23 +156,16 @@ func (a *app) answer(question string) (string, error) {
 	return word, err
 }
 
-// A permit is what needs somebody to allow it, as programs are told.
-type permit struct {
-	Thing   string `json:"thing"`
-	Key     string `json:"key"` // that allows it
-	Allowed bool   `json:"allowed"`
-}
-
 // permits returns what is allowed, and what is not.
-func permits(cfg *config.Config) (all []permit) {
+func permits(cfg *config.Config) (all []api.Permission) {
 	for _, p := range permissions {
-		all = append(all, permit{p.thing, p.key, *p.in(cfg)})
+		all = append(all, api.Permission{Thing: p.thing, Key: p.key, Allowed: *p.in(cfg)})
 	}
 	return all
 }
 
-// text tells it to people.
-func (p permit) text() string {
+// permissionText tells a permission to people.
+func permissionText(p api.Permission) string {
 	if p.Allowed {
 		return "● " + p.Thing + ": allowed (" + p.Key + ")"
 	}

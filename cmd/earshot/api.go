@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/server"
 	"earshot/server/audit"
@@ -182,17 +183,17 @@ const apiPart = "API"
 // houseAnswers are the zero values of what the house answers, for the description.
 func houseAnswers() map[string]any {
 	return map[string]any{
-		"GET /v1/state":       status{},
-		"GET /v1/live":        liveView{},
-		"GET /v1/context":     []sceneEntry{},
-		"GET /v1/agents":      []agentInfo{},
-		"POST /v1/agents":     agentInfo{},
-		"GET /v1/voices":      []voiceInfo{},
-		"POST /v1/voices":     voiceChange{},
-		"POST /v1/reload":     reloadResult{},
-		"POST /v1/look":       cameraView{},
-		"POST /v1/forget":     erasePreview{},
-		"GET /v1/diagnostics": diagnosis{},
+		"GET /v1/state":       api.Status{},
+		"GET /v1/live":        api.LiveView{},
+		"GET /v1/context":     []api.SceneEntry{},
+		"GET /v1/agents":      []api.AgentInfo{},
+		"POST /v1/agents":     api.AgentInfo{},
+		"GET /v1/voices":      []api.VoiceInfo{},
+		"POST /v1/voices":     api.VoiceChange{},
+		"POST /v1/reload":     api.ReloadResult{},
+		"POST /v1/look":       api.CameraView{},
+		"POST /v1/forget":     api.ErasePreview{},
+		"GET /v1/diagnostics": api.Diagnosis{},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/field"
 	"earshot/server"
 )
@@ -67,16 +68,16 @@ func (a *app) secret() (field.Secret, error) {
 }
 
 // visitAway comes to an earshot at a port, as whoever the token is of.
-func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, status, error) {
+func (a *app) visitAway(i identityFlags, room earshot.RoomID) (*server.Client, api.Status, error) {
 	secret, err := a.secret()
 	if err != nil {
-		return nil, status{}, err
+		return nil, api.Status{}, err
 	}
 	if secret == "" && term.IsTerminal(int(a.in.Fd())) {
 		typed, err := a.readSecret(a.ctx, "The token: ")
 		fmt.Fprintln(a.err)
 		if err != nil {
-			return nil, status{}, err
+			return nil, api.Status{}, err
 		}
 		secret = field.Secret(typed)
 	}

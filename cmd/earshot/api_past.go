@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/explain"
 	"earshot/internal/search"
 	"earshot/participants"
@@ -34,7 +35,7 @@ func (h house) Search(ctx context.Context, a earshot.Audience, query string, bef
 }
 
 // Decisions implements [server.Archive].
-func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]explain.Account, error) {
+func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Account, error) {
 	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {
 		p, ok := h.Find(agent)

@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/participants/agents"
 	"earshot/server"
-	"earshot/speakers"
 )
 
 var update = flag.Bool("update", false, "write docs/openapi.json")
@@ -74,19 +74,19 @@ func TestHouseAnswers(t *testing.T) {
 	note("POST /v1/agents", v, err)
 	v, err = h.Voices(t.Context())
 	note("GET /v1/voices", v, err)
-	v, err = h.Forget(t.Context(), who, server.Forgetting{Who: "me"})
+	v, err = h.Forget(t.Context(), who, api.EraseRequest{Who: "me"})
 	note("POST /v1/forget", v, err)
-	v, err = h.See(t.Context(), who, server.Looking{})
+	v, err = h.See(t.Context(), who, api.LookRequest{})
 	note("POST /v1/look", v, err)
-	v, err = h.Diagnose(t.Context(), server.Examination{})
+	v, err = h.Diagnose(t.Context(), api.DiagnosisRequest{})
 	text, bad := json.Marshal(v) // it is scrubbed as JSON
-	strict, scrubbed := json.NewDecoder(bytes.NewReader(text)), diagnosis{}
+	strict, scrubbed := json.NewDecoder(bytes.NewReader(text)), api.Diagnosis{}
 	strict.DisallowUnknownFields()
 	note("GET /v1/diagnostics", scrubbed, errors.Join(err, bad, strict.Decode(&scrubbed)))
 	d.reloads.load = func() (*config.Config, error) { return cfg, nil }
 	v, err = h.Reload(t.Context())
 	note("POST /v1/reload", v, err)
-	got["POST /v1/voices"] = voiceChange{speakers.Change{}, ""} // it takes a voice that was heard
+	got["POST /v1/voices"] = api.VoiceChange{} // it takes a voice that was heard
 	for route, want := range houseAnswers() {
 		if v, asked := got[route]; !asked || reflect.TypeOf(v) != reflect.TypeOf(want) {
 			t.Errorf("%s answers a %T, and the description says %T", route, v, want)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
-	"earshot/executive/explain"
 	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/server"
@@ -46,10 +46,10 @@ func (a *app) asks() bool {
 }
 
 // away comes to the earshot that is to be asked.
-func (a *app) away(as reading) (*remote, status, error) {
+func (a *app) away(as reading) (*remote, api.Status, error) {
 	cfg, err := a.asking()
 	if err != nil {
-		return nil, status{}, err
+		return nil, api.Status{}, err
 	}
 	client, s, err := a.visit(cfg, as.identityFlags, as.Room, a.enterAs(""))
 	if errors.Is(err, server.ErrNotRunning) && a.warned {
@@ -60,7 +60,7 @@ func (a *app) away(as reading) (*remote, status, error) {
 
 // Last implements [chronicle].
 func (w *remote) Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earshot.Event, error) {
-	all, err := w.pages(n, func(before int64, limit int) (server.Past, error) {
+	all, err := w.pages(n, func(before int64, limit int) (api.HistoryPage, error) {
 		p, err := w.client.History(ctx, kinds, before, limit)
 		slices.Reverse(p.Events)
 		return p, err
@@ -71,7 +71,7 @@ func (w *remote) Last(ctx context.Context, kinds []earshot.Kind, n int) ([]earsh
 
 // Search implements [searcher].
 func (w *remote) Search(ctx context.Context, q search.Query, n int) ([]earshot.Event, error) {
-	return w.pages(n, func(before int64, limit int) (server.Past, error) {
+	return w.pages(n, func(before int64, limit int) (api.HistoryPage, error) {
 		return w.client.Search(ctx, q.String(), before, limit)
 	})
 }
@@ -88,7 +88,7 @@ func (w *remote) Find(_ context.Context, ids []earshot.EventID) (found []earshot
 }
 
 // pages asks for the newest n events, the newest first.
-func (w *remote) pages(n int, ask func(before int64, limit int) (server.Past, error)) (all []earshot.Event, err error) {
+func (w *remote) pages(n int, ask func(before int64, limit int) (api.HistoryPage, error)) (all []earshot.Event, err error) {
 	for before := int64(0); len(all) < n; {
 		p, err := ask(before, min(n-len(all), onePage))
 		if err != nil {
@@ -107,7 +107,7 @@ func (w *remote) pages(n int, ask func(before int64, limit int) (server.Past, er
 }
 
 // decisions returns what was decided, as [explain.Tell] does.
-func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []explain.Account, err error) {
+func (w *remote) decisions(ctx context.Context, agent string, before int64, n int) (all []api.Account, err error) {
 	for len(all) < n {
 		d, err := w.client.Decisions(ctx, agent, before, min(n-len(all), onePage))
 		if err != nil {
@@ -122,7 +122,7 @@ func (w *remote) decisions(ctx context.Context, agent string, before int64, n in
 }
 
 // tellAway is [whyCommand.tell] of an earshot that is asked.
-func (w whyCommand) tellAway(a *app) ([]explain.Account, string, error) {
+func (w whyCommand) tellAway(a *app) ([]api.Account, string, error) {
 	there, s, err := a.away(w.reading)
 	if err != nil {
 		return nil, "", err

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/server"
+	"earshot/api"
 	"earshot/server/attach"
 )
 
@@ -25,7 +25,7 @@ func TestPagesFromAway(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := 0
-			ask := func(before int64, limit int) (p server.Past, err error) {
+			ask := func(before int64, limit int) (p api.HistoryPage, err error) {
 				asked++
 				if limit < 1 || limit > onePage {
 					return p, errors.New("that would be refused")

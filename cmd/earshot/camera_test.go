@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/testkit"
 )
 
@@ -50,9 +51,9 @@ func (g *gallery) show(what string) {
 }
 
 // lens returns how it stands with the camera.
-func (g *gallery) lens() cameraInfo {
+func (g *gallery) lens() api.CameraInfo {
 	g.t.Helper()
-	var s status
+	var s api.Status
 	data, err := g.client().State(g.t.Context())
 	if err != nil || json.Unmarshal(data, &s) != nil || len(s.Cameras) != 1 {
 		g.t.Fatalf("the state is %s, %v", data, err)
@@ -192,7 +193,7 @@ func TestDoctorHours(t *testing.T) {
 
 // mode returns that of the desk.
 func (g *gallery) mode() earshot.Mode {
-	var s status
+	var s api.Status
 	data, err := g.client().State(g.t.Context())
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		g.t.Fatalf("the state is %s, %v", data, err)

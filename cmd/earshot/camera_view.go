@@ -6,39 +6,16 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/scene"
 )
 
-// A cameraView is what a camera sees at a time, as people and programs are told of it.
-type cameraView struct {
-	Camera string   `json:"camera"`          // as it is called; empty if there is none
-	Source string   `json:"source"`          // the device or the address, without secrets
-	Known  []string `json:"known,omitempty"` // where there is no such camera: those that there are
+// sees reports whether a camera sees anything.
+func sees(s api.CameraView) bool { return s.Eyes == earshot.Clear && !s.At.IsZero() }
 
-	Eyes   earshot.Eyesight `json:"eyes"`
-	Since  time.Time        `json:"since,omitzero"`   // since when it sees as well as that, if that is known
-	Closed string           `json:"closed,omitempty"` // why nobody wants it to look
-	Fault  string           `json:"fault,omitempty"`  // why there is no picture
-	Cure   string           `json:"cure,omitempty"`
-
-	At         time.Time      `json:"at,omitzero"` // when the picture was taken
-	Width      int            `json:"width,omitempty"`
-	Height     int            `json:"height,omitempty"`
-	People     int            `json:"people"`
-	Faces      int            `json:"faces"`
-	Brightness float64        `json:"brightness"` // mean, 0 to 1
-	Motion     float64        `json:"motion"`     // which share of the picture moves
-	Seen       []earshot.Seen `json:"seen,omitempty"`
-
-	JPEG []byte `json:"jpeg,omitempty"` // if it was asked for
-}
-
-// sees reports whether anything can be seen.
-func (s cameraView) sees() bool { return s.Eyes == earshot.Clear && !s.At.IsZero() }
-
-// text tells it to people at now. What codes say is foreign: the caller makes it safe
+// viewText tells people at now what a camera sees. What codes say is foreign: the caller makes it safe
 // for a terminal.
-func (s cameraView) text(now time.Time) string {
+func viewText(s api.CameraView, now time.Time) string {
 	the := titled(s.Camera)
 	switch {
 	case s.Camera == "" && len(s.Known) == 0:
@@ -51,21 +28,21 @@ func (s cameraView) text(now time.Time) string {
 	var b strings.Builder
 	switch s.Eyes {
 	case earshot.Dark:
-		fmt.Fprintf(&b, "%s sees nothing: there is no light, or something is before the lens%s.", the, s.since(now))
+		fmt.Fprintf(&b, "%s sees nothing: there is no light, or something is before the lens%s.", the, sinceText(s, now))
 	case earshot.Frozen:
-		fmt.Fprintf(&b, "%s shows the same picture again and again%s.", the, s.since(now))
+		fmt.Fprintf(&b, "%s shows the same picture again and again%s.", the, sinceText(s, now))
 	case earshot.Clear:
 		if s.At.IsZero() {
 			fmt.Fprintf(&b, "%s gave no picture", the)
 			break
 		}
-		fmt.Fprintf(&b, "%s sees %s. %s", the, s.company(), s.light())
-		for _, c := range s.codes() {
+		fmt.Fprintf(&b, "%s sees %s. %s", the, inViewText(s), lightText(s))
+		for _, c := range codesIn(s) {
 			fmt.Fprintf(&b, "\nA code says: %s", c)
 		}
 		return b.String() + fmt.Sprintf("\n(%d by %d pixels, taken %s)", s.Width, s.Height, taken(now.Sub(s.At)))
 	default:
-		fmt.Fprintf(&b, "%s gives no pictures%s", the, s.since(now))
+		fmt.Fprintf(&b, "%s gives no pictures%s", the, sinceText(s, now))
 	}
 	if s.Fault != "" {
 		return strings.TrimSuffix(b.String(), ".") + ": " + s.Fault
@@ -76,8 +53,8 @@ func (s cameraView) text(now time.Time) string {
 // titled is a camera at the beginning of a sentence.
 func titled(camera string) string { return "The " + earshot.CameraCalled(camera) }
 
-// since says since when it sees as well as it does.
-func (s cameraView) since(now time.Time) string {
+// sinceText says since when it sees as well as it does.
+func sinceText(s api.CameraView, now time.Time) string {
 	if s.Since.IsZero() {
 		return ""
 	}
@@ -92,8 +69,8 @@ func taken(age time.Duration) string {
 	return scene.Age(age)
 }
 
-// company says who is in view.
-func (s cameraView) company() string {
+// inViewText says who is in view.
+func inViewText(s api.CameraView) string {
 	switch {
 	case s.People == 0:
 		return "nobody"
@@ -123,8 +100,8 @@ const (
 	stirs = 0.01
 )
 
-// light says what the light is like, and whether anything moves.
-func (s cameraView) light() string {
+// lightText says what the light is like, and whether anything moves.
+func lightText(s api.CameraView) string {
 	text := "It is light"
 	if s.Brightness < dim {
 		text = "There is little light"
@@ -138,8 +115,8 @@ func (s cameraView) light() string {
 // longestCode is how much of a code is shown, in bytes: an address, and not a page.
 const longestCode = 300
 
-// codes returns what the codes say that are in view, each in quotation marks.
-func (s cameraView) codes() (all []string) {
+// codesIn returns what the codes say that are in view, each in quotation marks.
+func codesIn(s api.CameraView) (all []string) {
 	for _, seen := range s.Seen {
 		if seen.What != earshot.Code || seen.Text == "" {
 			continue

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/conversation"
 	"earshot/internal/field"
@@ -77,16 +78,16 @@ func (a *app) attach(cfg *config.Config, i identityFlags, room earshot.RoomID) e
 
 // visit connects to the earshot that runs, for a command that only reads. Enter asks the
 // person at this terminal who they are; somebody unknown is refused.
-func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+func (a *app) visit(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, api.Status, error) {
 	return a.arrive(&server.Client{Socket: cfg.Server.Path()}, i, room, enter)
 }
 
 // comes is visit for a command that says something: the person may be somebody new.
-func (a *app) comes(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+func (a *app) comes(cfg *config.Config, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, api.Status, error) {
 	return a.arrive(&server.Client{Socket: cfg.Server.Path(), New: true}, i, room, enter)
 }
 
-func (a *app) arrive(c *server.Client, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, status, error) {
+func (a *app) arrive(c *server.Client, i identityFlags, room earshot.RoomID, enter entrance) (*server.Client, api.Status, error) {
 	if a.API != "" {
 		return a.visitAway(i, room)
 	}
@@ -110,7 +111,7 @@ func (a *app) arrive(c *server.Client, i identityFlags, room earshot.RoomID, ent
 }
 
 // names is what the participants are called whom a daemon told of.
-func names(s status) *attach.Names {
+func names(s api.Status) *attach.Names {
 	called := make(map[earshot.ParticipantID]string)
 	for _, a := range s.Agents {
 		called[a.ID] = a.Name
@@ -131,12 +132,12 @@ const answering = 30 * time.Second
 var errStuck = errors.New("earshot runs, and does not answer\n  → earshot doctor says more; if it stays so, end its process, and run earshot again")
 
 // state asks the daemon how everything is.
-func state(ctx context.Context, c *server.Client) (status, error) {
+func state(ctx context.Context, c *server.Client) (api.Status, error) {
 	return stateWithin(ctx, c, answering)
 }
 
 // stateWithin gives a daemon so long.
-func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s status, err error) {
+func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s api.Status, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errStuck)
 	defer cancel()
 	data, err := c.State(ctx)
@@ -214,7 +215,7 @@ type caller struct {
 }
 
 // calling returns p for a room that is as s says.
-func calling(p providers.Provider, s status) providers.Provider {
+func calling(p providers.Provider, s api.Status) providers.Provider {
 	alone := len(s.Here) == 0 || len(s.Here) == 1 && (s.You.ID == participants.Generic || s.Here[0].ID == s.You.ID)
 	if alone {
 		return p

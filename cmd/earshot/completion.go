@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/server"
@@ -337,7 +338,7 @@ func (t *typed) values(v *kong.Value, name string) (all []suggestion) {
 
 // named are the flags, and the arguments, for which the daemon knows who or what there
 // is.
-var named = map[string]func(status) []suggestion{
+var named = map[string]func(api.Status) []suggestion{
 	"room":                    roomNames,
 	"identity":                peopleNames,
 	"person":                  peopleNames,
@@ -351,21 +352,21 @@ var named = map[string]func(status) []suggestion{
 	"speakers enrol name":     peopleNames,
 }
 
-func roomNames(s status) (all []suggestion) {
+func roomNames(s api.Status) (all []suggestion) {
 	for _, r := range s.Rooms {
 		all = append(all, suggestion{string(r.ID), r.Name})
 	}
 	return all
 }
 
-func peopleNames(s status) (all []suggestion) {
+func peopleNames(s api.Status) (all []suggestion) {
 	for _, p := range s.Known {
 		all = append(all, suggestion{text: p.Name})
 	}
 	return all
 }
 
-func agentNames(s status) (all []suggestion) {
+func agentNames(s api.Status) (all []suggestion) {
 	for _, a := range s.Agents {
 		all = append(all, suggestion{a.Name, string(a.Path)})
 	}
@@ -373,7 +374,7 @@ func agentNames(s status) (all []suggestion) {
 }
 
 // there asks the daemon who is there.
-func (t *typed) there() (status, error) {
+func (t *typed) there() (api.Status, error) {
 	cfg, _ := config.Salvage(t.app.file) // who types is told of no fault
 	ctx, cancel := context.WithTimeout(t.app.ctx, whoIsThere)
 	defer cancel()

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
-	"earshot/executive/room"
 	"earshot/internal/power"
 	"earshot/internal/usage"
 	"earshot/llm"
@@ -96,7 +96,7 @@ func (c *costs) save() {
 
 // spent counts what a question has cost.
 func (c *costs) spent(s llm.Spent) {
-	u := usage.Use{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
+	u := api.Use{Kind: usage.Reply, Asked: !s.Origin.Unasked, Agent: s.Origin.Agent, Engine: s.Engine}
 	id := "" // replies are counted when they are said; see took
 	switch s.Priority {
 	case llm.Reasoning:
@@ -104,7 +104,7 @@ func (c *costs) spent(s llm.Spent) {
 	case llm.Memory:
 		u.Kind = usage.Other
 	}
-	a := usage.Amount{PromptTokens: int64(s.PromptTokens), ReplyTokens: int64(s.ReplyTokens), Seconds: s.Took.Seconds()}
+	a := api.Amount{PromptTokens: int64(s.PromptTokens), ReplyTokens: int64(s.ReplyTokens), Seconds: s.Took.Seconds()}
 	if s.Estimated {
 		a.Estimated = 1
 	}
@@ -115,14 +115,14 @@ func (c *costs) spent(s llm.Spent) {
 }
 
 // took counts a reply that a model has made.
-func (c *costs) took(l room.Latency) {
+func (c *costs) took(l api.Latency) {
 	if !l.Reflex && (l.Outcome == earshot.Completed || l.Outcome == earshot.Interrupted) {
 		c.Made(time.Now(), usage.Reply, !l.Unasked, string(l.Agent))
 	}
 }
 
 // today returns what was spent today.
-func (c *costs) today() usage.Day { return c.Days(time.Now(), 1)[0] }
+func (c *costs) today() api.Day { return c.Days(time.Now(), 1)[0] }
 
 // settings returns how the agents are to be now: what they think unasked depends on what that
 // has cost, and on what the machine runs on.
@@ -230,16 +230,16 @@ func (d *daemon) costTable() command.Table {
 }
 
 // spentOn tells people what was spent on a day.
-func spentOn(d usage.Day) string {
-	all := d.Sum(nil)
+func spentOn(d api.Day) string {
+	all := usage.Sum(d, nil)
 	if all.Requests == 0 {
 		return "nothing was asked of a model"
 	}
 	if all.Made == 0 && all.Tokens() == 0 {
 		return "a model was asked " + count(int(all.Requests), "time") + ", and has answered nothing"
 	}
-	made := func(k usage.Kind) int {
-		return int(d.Sum(func(u usage.Use) bool { return u.Kind == k }).Made)
+	made := func(k api.UseKind) int {
+		return int(usage.Sum(d, func(u api.Use) bool { return u.Kind == k }).Made)
 	}
 	parts := []string{
 		plural(made(usage.Reply), "reply", "replies"), count(made(usage.Thought), "thought"),
@@ -249,12 +249,12 @@ func spentOn(d usage.Day) string {
 	if all.Estimated > 0 {
 		text = strings.Replace(text, tokens(all.Tokens()), "about "+tokens(all.Tokens()), 1)
 	}
-	unasked := d.Sum(func(u usage.Use) bool { return !u.Asked })
+	unasked := usage.Sum(d, func(u api.Use) bool { return !u.Asked })
 	if unasked.Requests == 0 {
 		return text + "; nothing of it unasked"
 	}
 	text += "; of that unasked: "
-	if n := d.Sum(usage.Unasked).Made; n > 0 {
+	if n := usage.Sum(d, usage.Unasked).Made; n > 0 {
 		text += count(int(n), "thought") + ", "
 	}
 	return text + tokens(unasked.Tokens()) + ", " + modelTime(unasked.Seconds)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/usage"
 	"earshot/llm"
@@ -64,7 +65,7 @@ func thinks(t *testing.T, dir string, most int) *thinker {
 // about.
 func (h *thinker) news() bool {
 	h.t.Helper()
-	before := h.today().Sum(usage.Unasked).Made
+	before := usage.Sum(h.today(), usage.Unasked).Made
 	for range 3 {
 		h.said++
 		n := h.said
@@ -73,7 +74,7 @@ func (h *thinker) news() bool {
 	}
 	time.Sleep(10 * time.Minute)
 	synctest.Wait()
-	return h.today().Sum(usage.Unasked).Made > before
+	return usage.Sum(h.today(), usage.Unasked).Made > before
 }
 
 func (h *thinker) says(body earshot.Body) {
@@ -83,7 +84,7 @@ func (h *thinker) says(body earshot.Body) {
 	}
 }
 
-func (h *thinker) today() usage.Day { return h.costs.today() }
+func (h *thinker) today() api.Day { return h.costs.today() }
 
 // TestBudget: what is thought unasked ends when the tokens of the day are used up, also after a
 // restart, and begins again the next day; what is asked for does not end.
@@ -96,7 +97,7 @@ func TestBudget(t *testing.T) {
 		if !h.news() || h.rests() == "" {
 			t.Fatalf("after something new it rests %q, and has spent %+v", h.rests(), h.today())
 		}
-		spent := h.today().Sum(usage.Unasked)
+		spent := usage.Sum(h.today(), usage.Unasked)
 		if spent.Made != 1 || spent.Tokens() == 0 {
 			t.Errorf("it has thought on until %+v", spent)
 		}
@@ -105,7 +106,7 @@ func TestBudget(t *testing.T) {
 		}
 		h.end()
 		h = thinks(t, dir, 1)
-		if got := h.today().Sum(usage.Unasked); got != spent {
+		if got := usage.Sum(h.today(), usage.Unasked); got != spent {
 			t.Errorf("after a restart %+v is spent, want %+v", got, spent)
 		}
 		h.said = 100
@@ -114,11 +115,11 @@ func TestBudget(t *testing.T) {
 		}
 		h.says(earshot.Command{Name: "think", Args: "whether the boat leaves in time"})
 		time.Sleep(time.Minute)
-		asked := func(u usage.Use) bool { return u.Kind == usage.Thought && u.Asked }
-		if got := h.today().Sum(asked); got.Made != 1 || got.Tokens() == 0 {
+		asked := func(u api.Use) bool { return u.Kind == usage.Thought && u.Asked }
+		if got := usage.Sum(h.today(), asked); got.Made != 1 || got.Tokens() == 0 {
 			t.Errorf("somebody has asked for a thought, and %+v is spent", got)
 		}
-		replies := h.today().Sum(func(u usage.Use) bool { return u.Kind == usage.Reply && u.Asked })
+		replies := usage.Sum(h.today(), func(u api.Use) bool { return u.Kind == usage.Reply && u.Asked })
 		if replies.Made == 0 || replies.Made != replies.Requests || replies.Estimated > 0 {
 			t.Errorf("replies have cost %+v", replies)
 		}
@@ -129,7 +130,7 @@ func TestBudget(t *testing.T) {
 		}
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
-		if got := h.today().Sum(usage.Unasked); got.Made != 1 || got.Requests != 2 {
+		if got := usage.Sum(h.today(), usage.Unasked); got.Made != 1 || got.Requests != 2 {
 			t.Errorf("the next day it thinks about what was new meanwhile, and has spent %+v", got)
 		}
 		h.end()
@@ -155,7 +156,7 @@ func TestOnBattery(t *testing.T) {
 			time.Sleep(batteryInterval + time.Second)
 			synctest.Wait()
 		}
-		thought := func() int64 { return h.today().Sum(usage.Unasked).Made }
+		thought := func() int64 { return usage.Sum(h.today(), usage.Unasked).Made }
 		for range 2 {
 			before := thought()
 			if is("Charging"); h.rests() != "" || !h.news() && thought() == before {
@@ -191,7 +192,7 @@ func TestCostsDamaged(t *testing.T) {
 		t.Errorf("what could not be read is %q, %v", data, err)
 	}
 	again, err := readCosts(dir)
-	if err != nil || again.Days(time.Now(), 1)[0].Sum(nil).PromptTokens != 5 {
+	if err != nil || usage.Sum(again.Days(time.Now(), 1)[0], nil).PromptTokens != 5 {
 		t.Errorf("it was not counted anew: %v", err)
 	}
 }
@@ -202,38 +203,38 @@ func TestCostsOfRefusals(t *testing.T) {
 	c.open(t.TempDir(), quietly)
 	thought := llm.Spent{Priority: llm.Reasoning, Origin: llm.Origin{Thought: "t"}, Took: time.Second}
 	c.spent(thought)
-	if got := c.today().Sum(nil); got.Made != 0 || got.Requests != 1 {
+	if got := usage.Sum(c.today(), nil); got.Made != 0 || got.Requests != 1 {
 		t.Errorf("after a refusal %+v is spent", got)
 	}
 	thought.PromptTokens = 5
 	c.spent(thought)
-	if got := c.today().Sum(nil); got.Made != 1 || got.Requests != 2 {
+	if got := usage.Sum(c.today(), nil); got.Made != 1 || got.Requests != 2 {
 		t.Errorf("after the thought %+v is spent", got)
 	}
 }
 
 // TestSpentOn: what people are told of a day.
 func TestSpentOn(t *testing.T) {
-	reply := usage.Use{Kind: usage.Reply, Asked: true}
+	reply := api.Use{Kind: usage.Reply, Asked: true}
 	for _, tt := range []struct {
-		lines []usage.Line
+		lines []api.Line
 		want  string
 	}{
 		{nil, "nothing was asked of a model"},
-		{[]usage.Line{{Use: reply, Amount: usage.Amount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
-		{[]usage.Line{{Use: usage.Use{Kind: usage.Thought}, Amount: usage.Amount{Requests: 2, Seconds: 3}}, {Use: reply, Amount: usage.Amount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
-		{[]usage.Line{{Use: reply, Amount: usage.Amount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
+		{[]api.Line{{Use: reply, Amount: api.Amount{Requests: 1}}}, "a model was asked 1 time, and has answered nothing"},
+		{[]api.Line{{Use: api.Use{Kind: usage.Thought}, Amount: api.Amount{Requests: 2, Seconds: 3}}, {Use: reply, Amount: api.Amount{Requests: 1}}}, "a model was asked 3 times, and has answered nothing"},
+		{[]api.Line{{Use: reply, Amount: api.Amount{Made: 1, Requests: 2, PromptTokens: 1234, ReplyTokens: 20, Seconds: 3.2}}},
 			"1 reply, 0 thoughts, 1,254 tokens, 3 s of model time; nothing of it unasked"},
-		{[]usage.Line{
-			{Use: reply, Amount: usage.Amount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
-			{Use: usage.Use{Kind: usage.Thought}, Amount: usage.Amount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
+		{[]api.Line{
+			{Use: reply, Amount: api.Amount{Made: 12, Requests: 15, PromptTokens: 1_000_000, Seconds: 400, Estimated: 1}},
+			{Use: api.Use{Kind: usage.Thought}, Amount: api.Amount{Made: 5, Requests: 9, ReplyTokens: 18_000, Seconds: 120}},
 		}, "12 replies, 5 thoughts, about 1,018,000 tokens, 9 min of model time; of that unasked: 5 thoughts, 18,000 tokens, 2 min"},
-		{[]usage.Line{
-			{Use: usage.Use{Kind: usage.Thought, Asked: true}, Amount: usage.Amount{Made: 2, Requests: 2, ReplyTokens: 30, Seconds: 1}},
-			{Use: usage.Use{Kind: usage.Other}, Amount: usage.Amount{Requests: 1, ReplyTokens: 5, Seconds: 1}},
+		{[]api.Line{
+			{Use: api.Use{Kind: usage.Thought, Asked: true}, Amount: api.Amount{Made: 2, Requests: 2, ReplyTokens: 30, Seconds: 1}},
+			{Use: api.Use{Kind: usage.Other}, Amount: api.Amount{Requests: 1, ReplyTokens: 5, Seconds: 1}},
 		}, "0 replies, 2 thoughts, 35 tokens, 2 s of model time; of that unasked: 5 tokens, 1 s"},
 	} {
-		if got := spentOn(usage.Day{Lines: tt.lines}); got != tt.want {
+		if got := spentOn(api.Day{Lines: tt.lines}); got != tt.want {
 			t.Errorf("%q\nwant %q", got, tt.want)
 		}
 	}
@@ -265,8 +266,8 @@ func TestToday(t *testing.T) {
 	}
 	w.says("/exit")
 	w.ended()
-	var day usage.Day
-	if got := h.earshot(nil, "today", "--json"); json.Unmarshal([]byte(got.out), &day) != nil || day.Sum(nil).Made != 1 || day.Lines[0].Engine != "script" {
+	var day api.Day
+	if got := h.earshot(nil, "today", "--json"); json.Unmarshal([]byte(got.out), &day) != nil || usage.Sum(day, nil).Made != 1 || day.Lines[0].Engine != "script" {
 		t.Errorf("afterwards it prints %q, complaints %q", got.out, got.err)
 	}
 	if got := h.earshot(nil, "today", "--days", "0"); got.code != misused || got.err == "" {

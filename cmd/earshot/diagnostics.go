@@ -15,52 +15,17 @@ import (
 	"strings"
 	"time"
 
+	"earshot/api"
 	"earshot/config"
-	"earshot/executive/room"
 	"earshot/server"
 )
-
-// A diagnosis is what a report of a fault needs. It says how the house is and what it did,
-// and never who is in it or what they said.
-type diagnosis struct {
-	Made     time.Time         `json:"made"`
-	Version  string            `json:"version"`
-	Go       string            `json:"go"`
-	Platform string            `json:"platform"`
-	Machine  map[string]string `json:"machine,omitempty"`
-	Runs     bool              `json:"runs"`          // the daemon does
-	For      time.Duration     `json:"for,omitempty"` // how long it has run
-	Ready    *server.Readiness `json:"ready,omitempty"`
-	Findings []finding         `json:"findings,omitempty"` // what earshot doctor says, where it does not run
-
-	Configuration []config.Setting   `json:"configuration"` // what is not as by default
-	Parts         []room.Part        `json:"parts,omitempty"`
-	Rooms         []chamberState     `json:"rooms,omitempty"`
-	Turns         []room.Latency     `json:"turns,omitempty"` // the last of all rooms
-	Counts        map[string]float64 `json:"counts,omitempty"`
-	Sizes         map[string]int64   `json:"sizes,omitempty"`
-	Log           []string           `json:"log,omitempty"`
-	Goroutines    string             `json:"goroutines,omitempty"`
-	Missing       []string           `json:"missing,omitempty"` // what could not be found out
-}
-
-// A chamberState is how a room is, in numbers.
-type chamberState struct {
-	Mode    string   `json:"mode"`
-	People  int      `json:"people"`
-	Agents  int      `json:"agents"`
-	Outlets int      `json:"outlets"`
-	Waiting int      `json:"waiting"`
-	Dropped int      `json:"dropped"`
-	Faults  []string `json:"faults,omitempty"` // by key
-}
 
 // began is when this program did.
 var began = time.Now()
 
 // newDiagnosis returns what is known of any earshot of this configuration.
-func newDiagnosis(cfg *config.Config, s scrub) diagnosis {
-	d := diagnosis{
+func newDiagnosis(cfg *config.Config, s scrub) api.Diagnosis {
+	d := api.Diagnosis{
 		Made: time.Now().UTC(), Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Machine: machineOf(), Configuration: cfg.Disclosed(), Sizes: map[string]int64{"journal": int64(sizeOf(cfg.Store.Directory))},
 	}
@@ -93,24 +58,24 @@ func machineOf() map[string]string {
 }
 
 // Diagnose implements [server.House].
-func (h house) Diagnose(ctx context.Context, e server.Examination) (any, error) {
+func (h house) Diagnose(ctx context.Context, e api.DiagnosisRequest) (any, error) {
 	s := h.scrub()
 	d := newDiagnosis(h.config(), s)
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)
 	wrong, beside := h.Ready(ctx)
-	d.Ready = &server.Readiness{Ready: len(wrong) == 0, Obstacles: wrong, Underway: beside}
+	d.Ready = &api.Readiness{Ready: len(wrong) == 0, Obstacles: wrong, Underway: beside}
 	d.Parts = h.health.parts()
 	for _, r := range h.rooms.now() {
 		is := r.State(h.audience())
-		d.Rooms = append(d.Rooms, chamberState{
-			Mode: string(is.Mode), People: len(is.Here), Agents: len(is.Agents), Outlets: len(is.Outlets), Waiting: is.Waiting, Dropped: is.Dropped, Faults: keysOf(is),
+		d.Rooms = append(d.Rooms, api.RoomCounts{
+			Mode: string(is.Mode), People: len(is.Here), Agents: len(is.Agents), Outlets: len(is.Outlets), Waiting: is.Waiting, Dropped: is.Dropped, Faults: faultKeys(is),
 		})
 		for _, l := range r.Latencies() {
 			l.Turn, l.Agent, l.About = "", "", ""
 			d.Turns = append(d.Turns, l)
 		}
 	}
-	slices.SortFunc(d.Turns, func(a, b room.Latency) int { return a.At.Compare(b.At) })
+	slices.SortFunc(d.Turns, func(a, b api.Latency) int { return a.At.Compare(b.At) })
 	d.Turns = d.Turns[max(0, len(d.Turns)-keepLatencies):]
 	var err error
 	if d.Counts, err = h.counts.Values(); err != nil {
@@ -120,15 +85,15 @@ func (h house) Diagnose(ctx context.Context, e server.Examination) (any, error) 
 	if e.Goroutines {
 		d.Goroutines = goroutines()
 	}
-	return d.scrubbed(s)
+	return scrubbed(d, s)
 }
 
 // keepLatencies is of how many turns a diagnosis tells.
 const keepLatencies = 50
 
-// keysOf returns what is at fault in a room: the words may be a server's, who may repeat
+// faultKeys returns what is at fault in a room: the words may be a server's, who may repeat
 // what it was asked.
-func keysOf(s room.State) (keys []string) {
+func faultKeys(s api.RoomState) (keys []string) {
 	for _, n := range s.Faults {
 		keys = append(keys, n.Key)
 	}
@@ -169,7 +134,7 @@ func goroutines() string {
 }
 
 // scrubbed returns d as a value for encoding/json, with nobody's name in any of its texts.
-func (d diagnosis) scrubbed(s scrub) (any, error) {
+func scrubbed(d api.Diagnosis, s scrub) (any, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return nil, err
@@ -223,25 +188,26 @@ func (c diagnosticsCommand) Run(a *app) error {
 func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (json.RawMessage, error) {
 	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err == nil {
-		return client.Diagnostics(a.ctx, server.Examination{Goroutines: c.Goroutines})
+		return client.Diagnostics(a.ctx, api.DiagnosisRequest{Goroutines: c.Goroutines})
 	}
 	if !errors.Is(err, server.ErrNotRunning) {
 		return nil, err
 	}
 	s := scrubOf(ofMachine()...)
 	d := newDiagnosis(cfg, scrub{}) // nobody says here who is known
-	d.Findings = []finding{lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
+	findings := []finding{lookAtJournal(a.ctx, cfg), lookAtRoomOnDisk(cfg), lookAtLog(cfg), lookAtSocket(a.ctx, cfg)}
 	if a.warned { // in words that may be anybody's
-		d.Findings = append(d.Findings, finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
+		findings = append(findings, finding{Thing: "configuration", Text: "is wrong", Cure: "earshot check"})
 	}
-	d.Findings = append(d.Findings, lookAtSenses(a.ctx, cfg)...)
+	findings = append(findings, lookAtSenses(a.ctx, cfg)...)
 	for _, l := range lookAtEngines(a.ctx, cfg.Executive.LLM) {
-		d.Findings = append(d.Findings, l.finding)
+		findings = append(findings, l.finding)
 	}
-	for i, f := range d.Findings {
-		d.Findings[i].Text, d.Findings[i].Cure = s.file(f.Text), s.file(f.Cure)
+	for _, f := range findings {
+		f.Text, f.Cure = s.file(f.Text), s.file(f.Cure)
+		d.Findings = append(d.Findings, api.Finding(f))
 	}
-	v, err := d.scrubbed(s)
+	v, err := scrubbed(d, s)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/interrupt"
 	"earshot/server"
@@ -329,7 +329,7 @@ func (c *club) saying(channel uint64, least int) int {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		var is room.Snapshot
+		var is api.Snapshot
 		if err := json.Unmarshal(text, &is); err != nil {
 			c.t.Fatal(err)
 		}

@@ -16,54 +16,24 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
-	"earshot/server"
 	"earshot/speakers"
 	"earshot/store"
 )
 
-// An erasePreview is what would be forgotten, without a word of it.
-type erasePreview struct {
-	Digest string               `json:"digest"`          // of exactly this
-	Of     string               `json:"of"`              // what was asked for, in words
-	Events int                  `json:"events"`          // that lose their content
-	Kinds  map[earshot.Kind]int `json:"kinds,omitempty"` // how many of each
-	From   time.Time            `json:"from,omitzero"`   // when the first of them began
-	To     time.Time            `json:"to,omitzero"`     // and the last
-	Rooms  map[string]int       `json:"rooms,omitempty"` // how many in each, by its name
-
-	// Others are replies to somebody else that go too, since what goes stood in their
-	// prompts: those of them that whoever asks may see, of so many.
-	Others  int     `json:"others,omitempty"`
-	Replies []reply `json:"replies,omitempty"`
-
-	Voices int      `json:"voices,omitempty"` // whose prints go
-	Files  int      `json:"files,omitempty"`  // of agents, from which something goes
-	Aside  []string `json:"aside,omitempty"`  // files that were set aside, which go as a whole
-	Person string   `json:"person,omitempty"` // what becomes of who is forgotten
-	Stays  []string `json:"stays"`            // what cannot be reached
-
-	// Done says that it was done, and Since how much of it came after it was shown.
-	Done  bool `json:"done,omitempty"`
-	Since int  `json:"since,omitempty"`
-
+// An erasePlan is what would be forgotten, with the request by which it is.
+type erasePlan struct {
+	api.ErasePreview
 	wish eraseRequest
-}
-
-// A reply is one to somebody else.
-type reply struct {
-	At   time.Time `json:"at"`
-	Room string    `json:"room"`
-	By   string    `json:"by"`
-	To   string    `json:"to"`
 }
 
 // mostReplies is how many replies to others are named.
 const mostReplies = 10
 
 // looks returns what would be forgotten if f were. By is who wants it.
-func (o *eraser) looks(ctx context.Context, by participants.Participant, f server.Forgetting) (*erasePreview, error) {
-	p := &erasePreview{wish: eraseRequest{At: time.Now(), ID: o.newID()}}
+func (o *eraser) looks(ctx context.Context, by participants.Participant, f api.EraseRequest) (*erasePlan, error) {
+	p := &erasePlan{wish: eraseRequest{At: time.Now(), ID: o.newID()}}
 	if err := o.means(ctx, by, f, p); err != nil {
 		return nil, err
 	}
@@ -93,7 +63,7 @@ func (o *eraser) looks(ctx context.Context, by participants.Participant, f serve
 }
 
 // means notes what f means, if by may have that forgotten.
-func (o *eraser) means(ctx context.Context, by participants.Participant, f server.Forgetting, p *erasePreview) error {
+func (o *eraser) means(ctx context.Context, by participants.Participant, f api.EraseRequest, p *erasePlan) error {
 	sel := store.Selection{Events: f.Events, Room: f.Room, From: f.From, To: f.To}
 	operates := by.Can(participants.Operate)
 	if f.Who == "" && !operates {
@@ -220,7 +190,7 @@ func (o *eraser) becomes(people []earshot.ParticipantID) string {
 }
 
 // words says what was asked for.
-func (o *eraser) words(f server.Forgetting, sel store.Selection) string {
+func (o *eraser) words(f api.EraseRequest, sel store.Selection) string {
 	var b strings.Builder
 	switch {
 	case len(sel.Events) > 0:
@@ -261,7 +231,7 @@ func (o *eraser) room(id earshot.RoomID) string {
 }
 
 // counts notes how much goes.
-func (o *eraser) counts(p *erasePreview, all []store.Doomed) {
+func (o *eraser) counts(p *erasePlan, all []store.Doomed) {
 	p.Events, p.Kinds, p.Rooms, p.wish.Rooms = len(all), make(map[earshot.Kind]int), make(map[string]int), make(map[earshot.RoomID]int)
 	for _, d := range all {
 		p.Kinds[d.Kind]++
@@ -278,7 +248,7 @@ func (o *eraser) counts(p *erasePreview, all []store.Doomed) {
 
 // replies notes which replies to others go. Who does not operate the house is told of none
 // that they may not see.
-func (o *eraser) replies(ctx context.Context, by participants.Participant, p *erasePreview, all []store.Doomed) error {
+func (o *eraser) replies(ctx context.Context, by participants.Participant, p *erasePlan, all []store.Doomed) error {
 	people := p.wish.Selection.People
 	goes := amongst(all)
 	for _, d := range all {
@@ -301,14 +271,14 @@ func (o *eraser) replies(ctx context.Context, by participants.Participant, p *er
 			return err
 		}
 		if known && (by.Can(participants.Operate) || e.Visibility.Allows(earshot.Audience{Room: d.Room, Members: []earshot.ParticipantID{by.Reader()}})) {
-			p.Replies = append(p.Replies, reply{At: d.At, Room: o.room(d.Room), By: o.people.Name(d.Author), To: o.people.Name(asked.Author)})
+			p.Replies = append(p.Replies, api.ReplyInfo{At: d.At, Room: o.room(d.Room), By: o.people.Name(d.Author), To: o.people.Name(asked.Author)})
 		}
 	}
 	return nil
 }
 
 // aside returns the files that were set aside and go as a whole.
-func (o *eraser) aside(p *erasePreview) []string {
+func (o *eraser) aside(p *erasePlan) []string {
 	all := store.Aside(o.dir)
 	if p.wish.Selection.Whole() {
 		all = append(all, speakers.Aside(o.dir)...)
@@ -317,7 +287,7 @@ func (o *eraser) aside(p *erasePreview) []string {
 }
 
 // stays says what cannot be reached.
-func (o *eraser) stays(p *erasePreview) []string {
+func (o *eraser) stays(p *erasePlan) []string {
 	all := []string{
 		"copies that somebody has made: exports, backups, what was printed or stands in the window of a terminal; a backup that is put in the place of this journal forgets it again, and anywhere else it comes back",
 		"what the server of the model remembers until it needs the memory for something else",
@@ -344,7 +314,7 @@ func amongst(all []store.Doomed) func(earshot.EventID) bool {
 }
 
 // digest returns that of what goes, up to a sequence.
-func (p *erasePreview) digest(all []store.Doomed, last int64) string {
+func (p *erasePlan) digest(all []store.Doomed, last int64) string {
 	sum := sha256.New()
 	sel := p.wish.Selection
 	sel.Until, sel.Agents = 0, nil

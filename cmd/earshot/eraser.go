@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/tool/workspace"
 	"earshot/participants"
-	"earshot/server"
 	"earshot/server/token"
 	"earshot/speakers"
 	"earshot/store"
@@ -75,7 +75,7 @@ type eraseRequest struct {
 
 // does forgets what f says, if that is what was shown with its digest, and what came of the
 // same since. It returns when it is written down as forgotten; see [oblivion.clean].
-func (o *eraser) does(ctx context.Context, by participants.Participant, f server.Forgetting) (*erasePreview, error) {
+func (o *eraser) does(ctx context.Context, by participants.Participant, f api.EraseRequest) (*erasePlan, error) {
 	if err := o.hold(ctx); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/field"
 	"earshot/internal/testkit"
 	"earshot/models/see"
@@ -77,8 +78,8 @@ func TestTally(t *testing.T) {
 		{[]earshot.Seen{body(0), face(0.05)}, 1, 1},
 		{[]earshot.Seen{face(0.8), body(0), {What: earshot.Code}}, 2, 1},
 	} {
-		var s cameraView
-		if s.take(earshot.Picture{Seen: tt.seen}, false); s.People != tt.people || s.Faces != tt.faces {
+		var s api.CameraView
+		if fillView(&s, earshot.Picture{Seen: tt.seen}, false); s.People != tt.people || s.Faces != tt.faces {
 			t.Errorf("%v: %d people and %d faces", tt.seen, s.People, s.Faces)
 		}
 	}
@@ -171,7 +172,7 @@ func TestPresent(t *testing.T) {
 	if who, err = p.Identify(t.Context(), p.account, bob); err != nil || who.Present {
 		t.Errorf("%+v, %v", who, err)
 	}
-	if s, err := p.See(t.Context(), who, server.Looking{}); err != nil || s.(cameraView).text(time.Now()) != "There is no camera." {
+	if s, err := p.See(t.Context(), who, api.LookRequest{}); err != nil || viewText(s.(api.CameraView), time.Now()) != "There is no camera." {
 		t.Errorf("seen was %+v, %v", s, err)
 	}
 }

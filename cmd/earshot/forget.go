@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
@@ -58,15 +59,15 @@ func (c forgetCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	}
-	return c.with(a, f, func(f server.Forgetting) (erasePreview, error) {
+	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) {
 		data, err := client.Forget(a.ctx, f)
-		return answered[erasePreview](data, err)
+		return answered[api.ErasePreview](data, err)
 	})
 }
 
 // asks returns what is asked for.
-func (c forgetCommand) asks(now time.Time) (f server.Forgetting, err error) {
-	f = server.Forgetting{Who: c.Who, Room: earshot.RoomID(c.In), Everything: c.Everything}
+func (c forgetCommand) asks(now time.Time) (f api.EraseRequest, err error) {
+	f = api.EraseRequest{Who: c.Who, Room: earshot.RoomID(c.In), Everything: c.Everything}
 	for _, id := range c.ID {
 		f.Events = append(f.Events, earshot.EventID(id))
 	}
@@ -78,7 +79,7 @@ func (c forgetCommand) asks(now time.Time) (f server.Forgetting, err error) {
 }
 
 // here forgets in the files that no earshot holds.
-func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f server.Forgetting) error {
+func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f api.EraseRequest) error {
 	book, err := agents.Read(a.ctx, s)
 	if err != nil {
 		return err
@@ -98,43 +99,43 @@ func (c forgetCommand) here(a *app, cfg *config.Config, s *store.Store, f server
 	if err := o.finishes(a.ctx); err != nil {
 		return err
 	}
-	return c.with(a, f, func(f server.Forgetting) (erasePreview, error) {
+	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) {
 		if f.Digest == "" {
 			p, err := o.looks(a.ctx, h.who, f)
-			return deref(p), err
+			return previewOf(p), err
 		}
 		p, err := o.does(a.ctx, h.who, f)
 		if err == nil {
 			err = o.clean(a.ctx)
 		}
-		return deref(p), err
+		return previewOf(p), err
 	})
 }
 
-// deref returns what p is, or nothing.
-func deref(p *erasePreview) erasePreview {
+// previewOf returns what p shows; nothing without a plan.
+func previewOf(p *erasePlan) api.ErasePreview {
 	if p == nil {
-		return erasePreview{}
+		return api.ErasePreview{}
 	}
-	return *p
+	return p.ErasePreview
 }
 
 // with shows what would be forgotten, asks, and has it forgotten.
-func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forgetting) (erasePreview, error)) error {
+func (c forgetCommand) with(a *app, f api.EraseRequest, forget func(api.EraseRequest) (api.ErasePreview, error)) error {
 	p, err := forget(f)
 	if err != nil {
 		return err
 	}
 	switch {
 	case !c.JSON:
-		fmt.Fprintln(a.printed(), terminal.Safe(p.text()))
-	case c.DryRun || p.nothing():
+		fmt.Fprintln(a.printed(), terminal.Safe(previewText(p)))
+	case c.DryRun || isEmpty(p):
 		if err := a.json(p); err != nil {
 			return err
 		}
 	}
 	switch {
-	case p.nothing():
+	case isEmpty(p):
 		return &verdict{code: notFound}
 	case c.DryRun:
 		return nil
@@ -150,18 +151,18 @@ func (c forgetCommand) with(a *app, f server.Forgetting, forget func(server.Forg
 	if c.JSON {
 		return a.json(p)
 	}
-	_, err = fmt.Fprintln(a.printed(), terminal.Safe(p.done()))
+	_, err = fmt.Fprintln(a.printed(), terminal.Safe(erasedText(p)))
 	return err
 }
 
-// nothing reports whether there is nothing to forget.
-func (p erasePreview) nothing() bool {
+// isEmpty reports whether there is nothing to forget.
+func isEmpty(p api.ErasePreview) bool {
 	return p.Events == 0 && p.Voices == 0 && p.Files == 0 && p.Person == ""
 }
 
-// text tells people what would be forgotten.
-func (p erasePreview) text() string {
-	if p.nothing() {
+// previewText tells people what would be forgotten.
+func previewText(p api.ErasePreview) string {
+	if isEmpty(p) {
 		return "There is nothing to forget: " + p.Of + "."
 	}
 	var b strings.Builder
@@ -197,8 +198,8 @@ func (p erasePreview) text() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// done tells people what was forgotten.
-func (p erasePreview) done() string {
+// erasedText tells people what was forgotten.
+func erasedText(p api.ErasePreview) string {
 	text := "Forgotten: " + count(p.Events, "event") + "."
 	if p.Since > 0 {
 		text += fmt.Sprintf(" %d of them came after it was shown.", p.Since)
@@ -279,16 +280,16 @@ func bygone(text string, now time.Time) (time.Time, error) {
 }
 
 // Forget implements [server.Oblivion].
-func (h house) Forget(ctx context.Context, by server.Principal, f server.Forgetting) (any, error) {
+func (h house) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (any, error) {
 	if f.Digest == "" {
 		p, err := h.oblivion.looks(ctx, by.Participant, f)
-		return deref(p), err
+		return previewOf(p), err
 	}
 	p, err := h.oblivion.does(ctx, by.Participant, f)
 	if err == nil {
 		err = h.oblivion.clean(ctx)
 	}
-	return deref(p), err
+	return previewOf(p), err
 }
 
 const (
@@ -310,11 +311,11 @@ type previews struct {
 type meaning struct {
 	by    earshot.ParticipantID
 	at    time.Time
-	asked server.Forgetting
+	asked api.EraseRequest
 }
 
 // waits notes what somebody was shown, and returns the word that says that it is meant.
-func (s *previews) waits(by earshot.ParticipantID, f server.Forgetting, digest string, now time.Time) string {
+func (s *previews) waits(by earshot.ParticipantID, f api.EraseRequest, digest string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.all, func(_ string, m meaning) bool { return now.Sub(m.at) > meant || m.by == by })
@@ -328,12 +329,12 @@ func (s *previews) waits(by earshot.ParticipantID, f server.Forgetting, digest s
 }
 
 // take returns what somebody means by a word.
-func (s *previews) take(by earshot.ParticipantID, word string, now time.Time) (server.Forgetting, bool) {
+func (s *previews) take(by earshot.ParticipantID, word string, now time.Time) (api.EraseRequest, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, ok := s.all[word]
 	if !ok || m.by != by || now.Sub(m.at) > meant {
-		return server.Forgetting{}, false
+		return api.EraseRequest{}, false
 	}
 	delete(s.all, word)
 	return m.asked, true
@@ -365,7 +366,7 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 		if err != nil {
 			return "", err
 		}
-		return p.done() + " The last traces go from the files in a moment.", nil
+		return erasedText(p.ErasePreview) + " The last traces go from the files in a moment.", nil
 	}
 	f, err := d.meant(ctx, is, c, words, now)
 	if err != nil {
@@ -375,14 +376,14 @@ func (d *daemon) forgets(ctx context.Context, is executive.Room, c command.Call)
 	if err != nil {
 		return "", err
 	}
-	if p.nothing() {
-		return p.text(), nil
+	if isEmpty(p.ErasePreview) {
+		return previewText(p.ErasePreview), nil
 	}
-	return p.text() + "\nIt cannot be undone. If you mean it, write /forget yes " + d.shown.waits(c.By.ID, f, p.Digest, now), nil
+	return previewText(p.ErasePreview) + "\nIt cannot be undone. If you mean it, write /forget yes " + d.shown.waits(c.By.ID, f, p.Digest, now), nil
 }
 
 // meant returns what somebody asks for in words.
-func (d *daemon) meant(ctx context.Context, is executive.Room, c command.Call, words []string, now time.Time) (f server.Forgetting, err error) {
+func (d *daemon) meant(ctx context.Context, is executive.Room, c command.Call, words []string, now time.Time) (f api.EraseRequest, err error) {
 	text := strings.Join(words, " ")
 	for _, where := range []string{"here", "everywhere"} {
 		if rest, ok := strings.CutSuffix(" "+text, " "+where); ok {

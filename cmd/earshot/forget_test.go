@@ -23,6 +23,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
 	"earshot/server"
@@ -296,7 +297,7 @@ func TestForgetSomebody(t *testing.T) {
 	if r := h.earshot(nil, "search", "zanzibar"); r.code != success || !strings.Contains(r.out, "Zanzibar") {
 		t.Errorf("it is not found before: %s%s", r.out, r.err)
 	}
-	var p erasePreview
+	var p api.ErasePreview
 	r := h.earshot(nil, "forget", "Ann", "--dry-run", "--json")
 	if err := json.Unmarshal([]byte(r.out), &p); err != nil || r.code != success {
 		t.Fatalf("%v: %s%s", err, r.out, r.err)
@@ -537,41 +538,41 @@ func TestForgetRights(t *testing.T) {
 	ann.Identity = "Ann"
 	for _, tt := range []struct {
 		name string
-		f    server.Forgetting
+		f    api.EraseRequest
 		want string // of the error; empty for none
 	}{
-		{"themselves", server.Forgetting{Who: "me"}, ""},
-		{"without a name it is themselves", server.Forgetting{From: time.Now().Add(-time.Hour)}, ""},
-		{"somebody else", server.Forgetting{Who: "Bob"}, "whoever operates"},
-		{"everything is their own", server.Forgetting{Everything: true}, ""},
-		{"nobody", server.Forgetting{Who: "Nobody"}, "nobody is called"},
-		{"an agent", server.Forgetting{Who: "Earshot"}, "is an agent"},
-		{"what was not shown", server.Forgetting{Who: "me", Digest: "1-00000000"}, "not what was shown"},
-		{"no digest", server.Forgetting{Who: "me", Digest: "yes"}, "no digest"},
-		{"time backwards", server.Forgetting{Who: "me", From: time.Now(), To: time.Now().Add(-time.Hour)}, "ends before"},
+		{"themselves", api.EraseRequest{Who: "me"}, ""},
+		{"without a name it is themselves", api.EraseRequest{From: time.Now().Add(-time.Hour)}, ""},
+		{"somebody else", api.EraseRequest{Who: "Bob"}, "whoever operates"},
+		{"everything is their own", api.EraseRequest{Everything: true}, ""},
+		{"nobody", api.EraseRequest{Who: "Nobody"}, "nobody is called"},
+		{"an agent", api.EraseRequest{Who: "Earshot"}, "is an agent"},
+		{"what was not shown", api.EraseRequest{Who: "me", Digest: "1-00000000"}, "not what was shown"},
+		{"no digest", api.EraseRequest{Who: "me", Digest: "yes"}, "no digest"},
+		{"time backwards", api.EraseRequest{Who: "me", From: time.Now(), To: time.Now().Add(-time.Hour)}, "ends before"},
 	} {
 		data, err := ann.Forget(t.Context(), tt.f)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
-		var p erasePreview
+		var p api.ErasePreview
 		if err == nil && (json.Unmarshal(data, &p) != nil || p.Done || p.Events == 0) {
 			t.Errorf("%s: %s", tt.name, data)
 		}
 	}
-	data, err := ann.Forget(t.Context(), server.Forgetting{Events: []earshot.EventID{bobs}})
-	var p erasePreview
+	data, err := ann.Forget(t.Context(), api.EraseRequest{Events: []earshot.EventID{bobs}})
+	var p api.ErasePreview
 	if err != nil || json.Unmarshal(data, &p) != nil || p.Events != 0 {
 		t.Errorf("what Bob wrote: %s, %v", data, err)
 	}
-	if err := json.Unmarshal(must1(t)(ann.Forget(t.Context(), server.Forgetting{Who: "me"})), &p); err != nil {
+	if err := json.Unmarshal(must1(t)(ann.Forget(t.Context(), api.EraseRequest{Who: "me"})), &p); err != nil {
 		t.Fatal(err)
 	}
 	id := earshot.EventID(ulid.Make().String())
 	if _, err := ann.Post(t.Context(), id, "one thing more"); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(must1(t)(ann.Forget(t.Context(), server.Forgetting{Who: "me", Digest: p.Digest})), &p); err != nil || !p.Done || p.Since == 0 {
+	if err := json.Unmarshal(must1(t)(ann.Forget(t.Context(), api.EraseRequest{Who: "me", Digest: p.Digest})), &p); err != nil || !p.Done || p.Since == 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if e := h.journal()[id]; e.Body.Kind() != earshot.KindErased {

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/api"
 	"earshot/internal/metrics"
 	"earshot/llm"
-	"earshot/server"
 )
 
 // health are how each part of the house is. The zero value knows of none; its methods may
@@ -27,7 +26,7 @@ type health struct {
 
 // A vital is how a part is, and what it is described as while it is well.
 type vital struct {
-	room.Part
+	api.Part
 	about string
 	made  llm.EngineConfig // of an engine, what it was made of
 }
@@ -36,9 +35,9 @@ type vital struct {
 // keeps the house from; and the keys of faults that are those of a part.
 var (
 	inner = map[string]string{
-		"sound card": room.Sense, "recognition": room.Sense, "recognition of calls": room.Sense, "sound of calls": room.Sense, "calls": room.Sense,
-		"synthesis": room.Outlet, "own voice": room.Outlet, "voice in calls": room.Outlet, "sound of the voice in calls": room.Outlet,
-		"server": room.Machine,
+		"sound card": api.Sense, "recognition": api.Sense, "recognition of calls": api.Sense, "sound of calls": api.Sense, "calls": api.Sense,
+		"synthesis": api.Outlet, "own voice": api.Outlet, "voice in calls": api.Outlet, "sound of the voice in calls": api.Outlet,
+		"server": api.Machine,
 	}
 	faultsOf = map[string]string{"store.full": "journal", "store.damaged": "journal", "unsaved": "journal", "memory": "journal"}
 )
@@ -49,11 +48,11 @@ func kindOf(name string) (string, bool) {
 	case inner[name] != "":
 		return inner[name], true
 	case name == "microphone" || name == "discord" || label(name) == "webcam":
-		return room.Sense, true
+		return api.Sense, true
 	case name == "loudspeaker" || name == "console":
-		return room.Outlet, true
+		return api.Outlet, true
 	case name == "journal":
-		return room.Machine, true
+		return api.Machine, true
 	}
 	return "", false
 }
@@ -76,7 +75,7 @@ func counted() []string {
 }
 
 // is notes how a part is at now, and reports whether that is news.
-func (v *health) is(p room.Part, now time.Time) (news bool) {
+func (v *health) is(p api.Part, now time.Time) (news bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == p.Kind && had.Name == p.Name })
@@ -99,17 +98,17 @@ func (v *health) is(p room.Part, now time.Time) (news bool) {
 // found takes in what was found out about a part at the start.
 func (v *health) found(f finding) {
 	if kind, ok := kindOf(f.Thing); ok {
-		v.is(room.Part{Name: f.Thing, Kind: kind, Well: f.Works, Text: f.Text, Cure: f.Cure}, time.Now())
+		v.is(api.Part{Name: f.Thing, Kind: kind, Well: f.Works, Text: f.Text, Cure: f.Cure}, time.Now())
 	}
 }
 
 // looked takes in what was found out about an engine.
 func (v *health) looked(l look) {
 	name := cmp.Or(l.config.Name, string(l.config.Provider))
-	v.is(room.Part{Name: name, Kind: room.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
+	v.is(api.Part{Name: name, Kind: api.Engine, Well: l.Works, Text: l.Text, Cure: l.Cure}, time.Now())
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && had.Name == name }); k >= 0 {
+	if k := slices.IndexFunc(v.all, func(had vital) bool { return had.Kind == api.Engine && had.Name == name }); k >= 0 {
 		v.all[k].made = l.config
 	}
 }
@@ -118,7 +117,7 @@ func (v *health) looked(l look) {
 func (v *health) gone(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind != room.Engine && had.Name == name })
+	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind != api.Engine && had.Name == name })
 }
 
 // engines says which engines there are. One that is new, or made of something else, is well
@@ -126,11 +125,11 @@ func (v *health) gone(name string) {
 func (v *health) engines(e *engines) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && !slices.Contains(e.of, had.made) })
+	v.all = slices.DeleteFunc(v.all, func(had vital) bool { return had.Kind == api.Engine && !slices.Contains(e.of, had.made) })
 	for i, c := range e.of {
-		if !slices.ContainsFunc(v.all, func(had vital) bool { return had.Kind == room.Engine && had.made == c }) {
+		if !slices.ContainsFunc(v.all, func(had vital) bool { return had.Kind == api.Engine && had.made == c }) {
 			about := modelOn(e.Engines[i].Name(), c)
-			v.all = append(v.all, vital{Part: room.Part{Name: c.Name, Kind: room.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
+			v.all = append(v.all, vital{Part: api.Part{Name: c.Name, Kind: api.Engine, Well: true, Since: time.Now(), Text: about}, about: about, made: c})
 		}
 	}
 }
@@ -145,7 +144,7 @@ func (v *health) working(parts []string) (all []string) {
 		switch {
 		case !p.Well:
 			ill[p.Name] = true
-		case p.Kind == room.Engine:
+		case p.Kind == api.Engine:
 			all = append(all, cmp.Or(p.about, p.Name))
 		}
 	}
@@ -164,7 +163,7 @@ func (v *health) noticed(n earshot.Notice) {
 	if !known {
 		return
 	}
-	if v.is(room.Part{Name: name, Kind: kind, Well: n.Over, Text: partText(n), Cure: n.Cure}, time.Now()) && !n.Over {
+	if v.is(api.Part{Name: name, Kind: kind, Well: n.Over, Text: partText(n), Cure: n.Cure}, time.Now()) && !n.Over {
 		v.counts.Lost(label(name))
 	}
 }
@@ -191,7 +190,7 @@ func (v *health) began(name string) func() {
 // climbed takes in what an engine has done.
 func (v *health) climbed(s llm.Step) {
 	name := cmp.Or(s.Called, s.Engine)
-	p := room.Part{Name: name, Kind: room.Engine, Well: s.Rung == llm.Answered}
+	p := api.Part{Name: name, Kind: api.Engine, Well: s.Rung == llm.Answered}
 	switch {
 	case p.Well:
 	case s.Rung != llm.Onward && s.Rung != llm.GaveUp && s.Rung != llm.Dropped:
@@ -208,7 +207,7 @@ func (v *health) climbed(s llm.Step) {
 
 // parts returns how each part is: those of which people know, and of the others those that
 // are not well.
-func (v *health) parts() (all []room.Part) {
+func (v *health) parts() (all []api.Part) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, p := range v.all {
@@ -221,10 +220,10 @@ func (v *health) parts() (all []room.Part) {
 
 // obstacles are what keeps a house of these parts from its work: a journal that cannot be
 // written, all its engines, and each sense and outlet that it should have.
-func obstacles(parts []room.Part) (all []server.Obstacle) {
+func obstacles(parts []api.Part) (all []api.Obstacle) {
 	engines, well := 0, 0
 	for _, p := range parts {
-		if p.Kind == room.Engine {
+		if p.Kind == api.Engine {
 			engines++
 			if p.Well {
 				well++
@@ -232,12 +231,12 @@ func obstacles(parts []room.Part) (all []server.Obstacle) {
 		}
 	}
 	for _, p := range parts {
-		if !p.Well && !(p.Kind == room.Engine && well > 0) {
-			all = append(all, server.Obstacle{Part: p.Name, Kind: p.Kind, Text: p.Text, Cure: p.Cure, Since: p.Since})
+		if !p.Well && !(p.Kind == api.Engine && well > 0) {
+			all = append(all, api.Obstacle{Part: p.Name, Kind: p.Kind, Text: p.Text, Cure: p.Cure, Since: p.Since})
 		}
 	}
 	if engines == 0 {
-		all = append(all, server.Obstacle{Part: "model", Kind: room.Engine, Text: "no language model is set up"})
+		all = append(all, api.Obstacle{Part: "model", Kind: api.Engine, Text: "no language model is set up"})
 	}
 	return all
 }
@@ -250,7 +249,7 @@ const probing = 10 * time.Second
 func (v *health) wantsProbe(now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if now.Sub(v.probed) < probing || slices.ContainsFunc(v.all, func(p vital) bool { return p.Kind == room.Engine && p.Well }) {
+	if now.Sub(v.probed) < probing || slices.ContainsFunc(v.all, func(p vital) bool { return p.Kind == api.Engine && p.Well }) {
 		return false
 	}
 	v.probed = now
@@ -258,7 +257,7 @@ func (v *health) wantsProbe(now time.Time) bool {
 }
 
 // Ready implements [server.House].
-func (h house) Ready(ctx context.Context) ([]server.Obstacle, []server.Underway) {
+func (h house) Ready(ctx context.Context) ([]api.Obstacle, []api.Task) {
 	if h.health.wantsProbe(time.Now()) {
 		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
 			h.health.looked(l)
@@ -268,10 +267,10 @@ func (h house) Ready(ctx context.Context) ([]server.Obstacle, []server.Underway)
 }
 
 // underway is what is still done that keeps the house from nothing.
-func (h house) underway() []server.Underway {
+func (h house) underway() []api.Task {
 	since, is := h.store.Checking()
 	if !is {
 		return nil
 	}
-	return []server.Underway{{Part: "journal", Text: "it is looked through for damage, since earshot did not end in order the last time; messages are kept meanwhile", Since: since}}
+	return []api.Task{{Part: "journal", Text: "it is looked through for damage, since earshot did not end in order the last time; messages are kept meanwhile", Since: since}}
 }

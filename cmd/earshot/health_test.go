@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/api"
 	"earshot/llm"
 )
 
@@ -114,7 +114,7 @@ func TestPartsThatAreCounted(t *testing.T) {
 			t.Errorf("%s is no part", name)
 		}
 	}
-	if kind, _ := kindOf("discord"); kind != room.Sense {
+	if kind, _ := kindOf("discord"); kind != api.Sense {
 		t.Errorf("discord is a %s", kind)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/executive/room"
-	"earshot/internal/usage"
+	"earshot/api"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -50,7 +49,7 @@ func (h house) Hold(ctx context.Context, by server.Principal) (release func(), e
 	case !h.config().Providers.Microphone.Enabled:
 		return nil, errors.New("there is no microphone: set providers.microphone.enabled to true")
 	}
-	faulty := func(p room.Part) bool { return p.Name == "microphone" && !p.Well }
+	faulty := func(p api.Part) bool { return p.Name == "microphone" && !p.Well }
 	if slices.ContainsFunc(h.health.parts(), faulty) { // when it was last open
 		if is := lookAtVoice(ctx, h.config()).ears; !is.Works {
 			return nil, fmt.Errorf("%s: %s\n  → %s", is.Thing, is.Text, cmp.Or(is.Cure, "earshot doctor"))
@@ -76,38 +75,14 @@ func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limi
 // Grown implements [server.House].
 func (h house) Grown() <-chan struct{} { return h.store.Grown() }
 
-// A status is what the daemon says of itself to somebody in a room.
-type status struct {
-	room.State
-	You       participants.Participant   `json:"you"`
-	Known     []participants.Participant `json:"known"`     // whom one can say to be
-	Strangers bool                       `json:"strangers"` // new names are welcome
-	Anonymous bool                       `json:"anonymous"` // and so is having none
-	Rooms     []place                    `json:"rooms"`     // that they may enter
-	Cameras   []cameraInfo               `json:"cameras,omitempty"`
-	Waiting   []string                   `json:"waiting,omitempty"` // keys of the configuration that wait for a restart; for who operates it
-	Commands  []string                   `json:"commands"`          // that they may give, without the slash
-	API       string                     `json:"api,omitempty"`     // where programs can ask besides at the socket
-	Keeps     string                     `json:"keeps"`             // for how long what happened is kept
-	Permits   []permit                   `json:"permits"`           // what needs somebody to allow it
-	Today     *usage.Day                 `json:"today,omitempty"`   // what the models have cost so far; for who operates the house
-	Rests     string                     `json:"rests,omitempty"`   // why nothing is thought unasked, although it might be
-}
-
-// A place is a room as people choose it.
-type place struct {
-	ID   earshot.RoomID `json:"id"`
-	Name string         `json:"name"`
-}
-
 // State implements [server.House].
 func (h house) State(_ context.Context, p server.Principal) (any, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
 		return nil, noRoom(p.Audience.Room, nil)
 	}
-	s := status{
-		State: r.State(p.Audience), You: p.Participant, Known: h.Known(),
+	s := api.Status{
+		RoomState: r.State(p.Audience), You: p.Participant, Known: h.Known(),
 		API: h.port.where(), Strangers: h.config().ExternalActors.AllowDynamicCreation, Anonymous: h.config().ExternalActors.AllowAnonymous,
 		Rests: h.rests(),
 		Keeps: h.config().Store.Retention.String(), Permits: permits(h.config()), Commands: r.Commands().Names(p.Participant),
@@ -121,7 +96,7 @@ func (h house) State(_ context.Context, p server.Principal) (any, error) {
 		s.Today = &today
 	}
 	for _, is := range h.gate.open(p.Participant) {
-		s.Rooms = append(s.Rooms, place{is.ID, is.Name})
+		s.Rooms = append(s.Rooms, api.RoomName{ID: is.ID, Name: is.Name})
 	}
 	return s, nil
 }

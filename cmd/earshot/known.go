@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
 	"earshot/server"
 )
@@ -12,7 +13,7 @@ import (
 // A known is what somebody at a terminal may know that helps them to write; see
 // [sense.Known].
 type known struct {
-	state func(context.Context) (status, error)
+	state func(context.Context) (api.Status, error)
 
 	// past returns a page of the messages of the room before a sequence, in their order, and
 	// before which to go on; 0 if there are no more.
@@ -83,10 +84,10 @@ func (d *daemon) knownHere(who func() participants.Participant) known {
 		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}
 	}
 	return known{
-		state: func(ctx context.Context) (status, error) {
+		state: func(ctx context.Context) (api.Status, error) {
 			p := who()
 			is, err := h.State(ctx, server.Principal{Participant: p, Audience: alone(p)})
-			s, _ := is.(status)
+			s, _ := is.(api.Status)
 			return s, err
 		},
 		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
@@ -108,7 +109,7 @@ func knownThere(c *server.Client, name func() string) known {
 		return &now
 	}
 	return known{
-		state: func(ctx context.Context) (status, error) { return state(ctx, as()) },
+		state: func(ctx context.Context) (api.Status, error) { return state(ctx, as()) },
 		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
 			p, err := as().History(ctx, []earshot.Kind{earshot.KindMessage}, before, searchedPage)
 			return p.Events, p.Before, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 )
@@ -18,7 +19,7 @@ import (
 // mode asks the daemon that runs in h for the mode of the desk.
 func (h *home) mode() earshot.Mode {
 	h.t.Helper()
-	var s status
+	var s api.Status
 	data, err := h.client().State(h.t.Context())
 	if err == nil {
 		err = json.Unmarshal(data, &s)

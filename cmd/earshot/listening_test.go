@@ -5,28 +5,28 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/speakers"
+	"earshot/api"
 )
 
 // TestListening: whoever is to be kept is told how far it is, and for whom one waits.
 func TestListening(t *testing.T) {
-	voice := func(n int, spoken time.Duration) voiceInfo {
+	voice := func(n int, spoken time.Duration) api.VoiceInfo {
 		h := earshot.Handle{Provider: "voice", ID: string(rune('0' + n))}
-		return voiceInfo{Speaker: speakers.Speaker{Handle: h, Number: n, Spoken: spoken, Heard: spoken}, Called: "voice " + h.ID}
+		return api.VoiceInfo{Handle: h, Number: n, Spoken: spoken, Heard: spoken, Called: "voice " + h.ID}
 	}
 	l := listening{need: 12 * time.Second}
 	for _, tt := range []struct {
 		name   string
-		list   []voiceInfo
+		list   []api.VoiceInfo
 		line   string
 		enough string
 	}{
-		{"before", []voiceInfo{voice(1, 30*time.Second)}, "", ""},
-		{"nobody yet", []voiceInfo{voice(1, 30*time.Second)}, "", ""},
-		{"begun", []voiceInfo{voice(1, 34*time.Second)}, "voice 1: 4 of 12 s", ""},
-		{"the same", []voiceInfo{voice(1, 34*time.Second)}, "", ""},
-		{"another", []voiceInfo{voice(1, 34*time.Second), voice(2, 5*time.Second)}, "voice 2: 5 of 12 s (1 voice besides)", ""},
-		{"enough", []voiceInfo{voice(1, 47*time.Second), voice(2, 5*time.Second)}, "voice 1: 12 of 12 s (1 voice besides)", "voice:1"},
+		{"before", []api.VoiceInfo{voice(1, 30*time.Second)}, "", ""},
+		{"nobody yet", []api.VoiceInfo{voice(1, 30*time.Second)}, "", ""},
+		{"begun", []api.VoiceInfo{voice(1, 34*time.Second)}, "voice 1: 4 of 12 s", ""},
+		{"the same", []api.VoiceInfo{voice(1, 34*time.Second)}, "", ""},
+		{"another", []api.VoiceInfo{voice(1, 34*time.Second), voice(2, 5*time.Second)}, "voice 2: 5 of 12 s (1 voice besides)", ""},
+		{"enough", []api.VoiceInfo{voice(1, 47*time.Second), voice(2, 5*time.Second)}, "voice 1: 12 of 12 s (1 voice besides)", "voice:1"},
 	} {
 		line, enough := l.step(tt.list)
 		if line != tt.line || enough.ID != "" != (tt.enough != "") || enough.ID != "" && enough.String() != tt.enough {

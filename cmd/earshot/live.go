@@ -5,17 +5,9 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
-	"earshot/participants"
+	"earshot/api"
 	"earshot/server"
 )
-
-// A liveView is what the daemon shows somebody of a room as it is.
-type liveView struct {
-	room.Snapshot
-	You     participants.Participant `json:"you"`
-	Cameras []cameraInfo             `json:"cameras,omitempty"`
-}
 
 // Live implements [server.House].
 func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}, error) {
@@ -24,7 +16,7 @@ func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}
 		return nil, nil, noRoom(p.Audience.Room, nil)
 	}
 	changed := r.Changed() // before looking, so that nothing falls between
-	v := liveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
+	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
 	v.At = time.Time{} // the server says when
 	for _, e := range h.eyes.list() {
 		v.Cameras = append(v.Cameras, lensOf(h.cameraView(e), e.running()))

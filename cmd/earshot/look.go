@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/conversation"
 	"earshot/internal/terminal"
 	"earshot/llm"
@@ -23,13 +24,7 @@ import (
 const glance = 1500 * time.Millisecond
 
 // A finding is what was found out about one thing that earshot needs.
-type finding struct {
-	Thing  string `json:"thing"`
-	Works  bool   `json:"works"`
-	Absent bool   `json:"absent,omitempty"` // it is a device that is not there, which is no fault
-	Text   string `json:"text"`
-	Cure   string `json:"cure,omitempty"` // the command or the step that mends it
-}
+type finding api.Finding
 
 // notice tells of a finding that does not work, where others are told of too.
 func (f finding) notice() earshot.Notice {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/looking"
 	"earshot/internal/field"
 	"earshot/internal/helper"
@@ -25,10 +26,10 @@ const glimpse = 10 * time.Second
 const seldomTold = 10 * time.Minute
 
 // See implements [server.House].
-func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (any, error) {
+func (h house) See(ctx context.Context, by server.Principal, l api.LookRequest) (any, error) {
 	e := h.eyes.find(l.Camera)
 	if e == nil {
-		return cameraView{Known: h.eyes.names(), Eyes: earshot.Away}, nil
+		return api.CameraView{Known: h.eyes.names(), Eyes: earshot.Away}, nil
 	}
 	s := h.cameraView(e)
 	if s.Closed != "" || !e.running() {
@@ -38,13 +39,13 @@ func (h house) See(ctx context.Context, by server.Principal, l server.Looking) (
 	defer cancel()
 	p, err := e.look(ctx, time.Time{}, l.Boxes)
 	if err != nil {
-		s.fail(err)
+		failView(&s, err)
 		return s, nil
 	}
 	if s = h.cameraView(e); s.Closed != "" { // meanwhile; else how it sees may be known only now
 		return s, nil
 	}
-	s.take(p, l.Picture)
+	fillView(&s, p, l.Picture)
 	h.log.Info("somebody looked through a camera", "participant", string(by.ID), "camera", e.name, "picture", l.Picture)
 	if l.Picture || e.asks(by.ID, time.Now()) {
 		h.desk.Mention(lookedBy(by.Participant, e.name, l.Picture))
@@ -84,18 +85,18 @@ func (all *eyes) names() (names []string) {
 }
 
 // cameraView returns what is known of a camera without looking.
-func (h house) cameraView(e *camera) cameraView {
+func (h house) cameraView(e *camera) api.CameraView {
 	v := e.sees()
 	g := v.glance
 	if v.eyes == earshot.Away { // who was there is nobody's business any more
 		g = earshot.Glance{}
 	}
-	s := cameraView{
+	s := api.CameraView{
 		Camera: e.name, Source: e.source, Eyes: v.eyes, Since: v.since, Closed: h.closed(e, time.Now()),
 		People: g.People, Faces: g.Faces, Brightness: g.Brightness, Motion: g.Motion,
 	}
 	if s.Closed == "" && v.fault != nil {
-		s.fail(v.fault)
+		failView(&s, v.fault)
 	}
 	return s
 }
@@ -117,8 +118,8 @@ func shut(mode earshot.Mode, hours field.Hours, now time.Time) string {
 	return ""
 }
 
-// fail notes why there is no picture.
-func (s *cameraView) fail(err error) {
+// failView notes why there is no picture.
+func failView(s *api.CameraView, err error) {
 	s.Fault, s.Cure = err.Error(), cureOf(err)
 	if said, ok := errors.AsType[*helper.DeathError](err); ok {
 		s.Fault = strings.TrimPrefix(s.Fault, said.Name+": ") // which program it was is for the log
@@ -128,9 +129,9 @@ func (s *cameraView) fail(err error) {
 	}
 }
 
-// take notes a picture. Who stands still may not be found in every one, and is still
+// fillView notes a picture. Who stands still may not be found in every one, and is still
 // there: who is in view is who was until now, and whoever is found besides.
-func (s *cameraView) take(p earshot.Picture, keep bool) {
+func fillView(s *api.CameraView, p earshot.Picture, keep bool) {
 	s.At, s.Width, s.Height, s.Seen = p.At, p.Width, p.Height, p.Seen
 	faces := 0
 	for _, seen := range p.Seen {

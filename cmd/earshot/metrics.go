@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"earshot/api"
 	"earshot/config"
 	"earshot/executive/room"
 	"earshot/internal/metrics"
@@ -40,9 +41,9 @@ func sizeOf(dir string) (all float64) {
 
 // took measures the stages of a turn that has ended. A stage to which it did not come is
 // none.
-func (d *daemon) took(l room.Latency) {
+func (d *daemon) took(l api.Latency) {
 	d.costs.took(l)
-	for _, stage := range l.Stages() {
+	for _, stage := range room.Stages(l) {
 		d.counts.Took(metrics.Stage(stage.Name), stage.Took)
 	}
 }

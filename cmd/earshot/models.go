@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"earshot/api"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/internal/terminal"
@@ -250,10 +251,10 @@ func (u modelsUse) Run(a *app) error {
 		return err
 	}
 	client, _, err := a.visit(next, identityFlags{}, "", a.enterAs(""))
-	var of reloadResult
+	var of api.ReloadResult
 	if err == nil {
 		data, failed := client.Reload(a.ctx)
-		of, err = answered[reloadResult](data, failed)
+		of, err = answered[api.ReloadResult](data, failed)
 	}
 	switch {
 	case errors.Is(err, server.ErrNotRunning):

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/executive/room"
+	"earshot/api"
 	"earshot/internal/sound"
 )
 
@@ -90,25 +90,25 @@ func TestAbsentDevices(t *testing.T) {
 
 // TestStatusOfFaults: status tells of a device once, and of one that is not there as no fault.
 func TestStatusOfFaults(t *testing.T) {
-	closed := cameraInfo{Camera: "nowhere", Eyes: earshot.Away, Fault: "there is none"}
+	closed := api.CameraInfo{Camera: "nowhere", Eyes: earshot.Away, Fault: "there is none"}
 	for _, tt := range []struct {
 		name    string
 		faults  []earshot.Notice
-		cameras []cameraInfo
+		cameras []api.CameraInfo
 		want    string
 	}{
 		{"no microphone", []earshot.Notice{found(finding{Thing: "microphone"}, "", nil).notice()}, nil, "  – microphone: there is none\n"},
 		{"not the one that was chosen", []earshot.Notice{found(finding{Thing: "microphone"}, "Yeti", nil).notice()}, nil,
 			"  ✗ microphone: \"Yeti\" is not there\n    → connect it, or choose another: earshot devices\n"},
-		{"no camera", []earshot.Notice{finding{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.notice()}, []cameraInfo{closed}, "  – camera nowhere: there is none\n"},
-		{"a camera that is lost", []earshot.Notice{{Key: "camera nowhere", Text: "camera nowhere: it is busy", Cure: "end that"}}, []cameraInfo{closed}, "  ✗ camera nowhere: it is busy\n    → end that\n"},
-		{"one that is closed", nil, []cameraInfo{{Camera: "nowhere", Eyes: earshot.Away, Closed: "the room is paused"}}, "  ○ The camera nowhere is closed: the room is paused.\n"},
-		{"one of which nothing is said otherwise", nil, []cameraInfo{closed}, "  ○ The camera nowhere gives no pictures: there is none\n"},
+		{"no camera", []earshot.Notice{finding{Thing: "camera nowhere", Absent: true, Text: "there is none", Cure: "connect one"}.notice()}, []api.CameraInfo{closed}, "  – camera nowhere: there is none\n"},
+		{"a camera that is lost", []earshot.Notice{{Key: "camera nowhere", Text: "camera nowhere: it is busy", Cure: "end that"}}, []api.CameraInfo{closed}, "  ✗ camera nowhere: it is busy\n    → end that\n"},
+		{"one that is closed", nil, []api.CameraInfo{{Camera: "nowhere", Eyes: earshot.Away, Closed: "the room is paused"}}, "  ○ The camera nowhere is closed: the room is paused.\n"},
+		{"one of which nothing is said otherwise", nil, []api.CameraInfo{closed}, "  ○ The camera nowhere gives no pictures: there is none\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := status{State: room.State{Agent: "Earshot", Mode: earshot.Live, Faults: tt.faults}, Cameras: tt.cameras}
+			s := api.Status{RoomState: api.RoomState{Agent: "Earshot", Mode: earshot.Live, Faults: tt.faults}, Cameras: tt.cameras}
 			var b strings.Builder
-			if err := s.print(&b, time.Now()); err != nil {
+			if err := printStatus(&b, s, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			if _, got, _ := strings.Cut(b.String(), "\n"); got != tt.want {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/providers/webcam"
 	"earshot/server"
@@ -26,19 +27,19 @@ const (
 )
 
 // peek looks through a camera while no earshot runs, by opening it.
-func (a *app) peek(cfg *config.Config, want server.Looking) (cameraView, error) {
+func (a *app) peek(cfg *config.Config, want api.LookRequest) (api.CameraView, error) {
 	c, known := chosen(cfg.Providers.Webcam, want.Camera)
 	if c == nil {
-		return cameraView{Known: known, Eyes: earshot.Away}, nil
+		return api.CameraView{Known: known, Eyes: earshot.Away}, nil
 	}
-	s := cameraView{Camera: c.Name, Source: shown(*c), Eyes: earshot.Away}
+	s := api.CameraView{Camera: c.Name, Source: shown(*c), Eyes: earshot.Away}
 	if !cfg.Providers.Webcam.Enabled {
 		s.Closed = "providers.webcam.enabled is false"
 		return s, nil
 	}
 	f := thisMachine().lookAt(*c)
 	if c.Device == "" && !f.Works {
-		return cameraView{Eyes: earshot.Away}, nil
+		return api.CameraView{Eyes: earshot.Away}, nil
 	}
 	if s.Closed = shut(earshot.Live, c.Hours, time.Now()); s.Closed != "" {
 		return s, nil
@@ -63,7 +64,7 @@ func chosen(c webcam.Config, name string) (*webcam.Camera, []string) {
 }
 
 // peep opens a camera, looks for a while, and closes it. S is what is known beforehand.
-func peep(ctx context.Context, c webcam.Camera, s cameraView, want server.Looking) cameraView {
+func peep(ctx context.Context, c webcam.Camera, s api.CameraView, want api.LookRequest) api.CameraView {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sees := make(chan struct{})
@@ -84,7 +85,7 @@ func peep(ctx context.Context, c webcam.Camera, s cameraView, want server.Lookin
 		s.Eyes, s.Since, fault = v.eyes, v.since, err
 		if err == nil {
 			s.People, s.Faces, s.Brightness, s.Motion = v.glance.People, v.glance.Faces, v.glance.Brightness, v.glance.Motion
-			s.take(p, want.Picture)
+			fillView(&s, p, want.Picture)
 		}
 	case fault = <-ended:
 		over = true
@@ -102,7 +103,7 @@ func peep(ctx context.Context, c webcam.Camera, s cameraView, want server.Lookin
 		}
 	}
 	if fault != nil {
-		s.fail(fault)
+		failView(&s, fault)
 	}
 	return s
 }
@@ -140,11 +141,11 @@ func (a *app) tryCameras(cfg *config.Config) []finding {
 		}
 		f := &looks[i]
 		if l, ok := running[c.Name]; ok {
-			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the earshot that runs has it: "+l.text(time.Now()), l.Cure
+			f.Works, f.Text, f.Cure = l.Fault == "", f.Text+"; the earshot that runs has it: "+cameraText(l, time.Now()), l.Cure
 			continue
 		}
 		g.Go(func() {
-			f.tried(peep(a.ctx, c, cameraView{Camera: c.Name, Source: shown(c), Eyes: earshot.Away}, server.Looking{}))
+			f.tried(peep(a.ctx, c, api.CameraView{Camera: c.Name, Source: shown(c), Eyes: earshot.Away}, api.LookRequest{}))
 		})
 	}
 	g.Wait()
@@ -152,22 +153,22 @@ func (a *app) tryCameras(cfg *config.Config) []finding {
 }
 
 // tried notes what came of a try.
-func (f *finding) tried(s cameraView) {
+func (f *finding) tried(s api.CameraView) {
 	switch {
 	case s.Fault != "":
 		f.Works, f.Text, f.Cure = false, s.Fault, s.Cure
-	case s.sees():
+	case sees(s):
 		f.Text += fmt.Sprintf("; it takes pictures of %d by %d pixels", s.Width, s.Height)
 	default:
-		f.Text += "; " + s.text(time.Now())
+		f.Text += "; " + viewText(s, time.Now())
 	}
 }
 
 // lenses returns how it stands with the cameras of the earshot that runs, if one does.
-func (a *app) lenses(cfg *config.Config) (map[string]cameraInfo, error) {
+func (a *app) lenses(cfg *config.Config) (map[string]api.CameraInfo, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, glance)
 	defer cancel()
-	var s status
+	var s api.Status
 	data, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
 	if errors.Is(err, server.ErrNotRunning) {
 		return nil, nil
@@ -178,7 +179,7 @@ func (a *app) lenses(cfg *config.Config) (map[string]cameraInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]cameraInfo)
+	all := make(map[string]api.CameraInfo)
 	for _, l := range s.Cameras {
 		all[l.Camera] = l
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"earshot/server"
+	"earshot/api"
 )
 
 // A preparation tells whoever waits how far a journal is that is made ready after an upgrade:
@@ -17,7 +17,7 @@ type preparation struct {
 	w      io.Writer
 	over   bool // a line of w is written over by the next
 	status func(text string) error
-	answer func(ctx context.Context, why func() server.Obstacle) // whoever asks, until ctx ends
+	answer func(ctx context.Context, why func() api.Obstacle) // whoever asks, until ctx ends
 	began  time.Time
 
 	stop context.CancelFunc
@@ -65,10 +65,10 @@ func (p *preparation) note(now time.Time, done, all int64) (first, due bool) {
 }
 
 // why says why there is no house yet.
-func (p *preparation) why() server.Obstacle {
+func (p *preparation) why() api.Obstacle {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return server.Obstacle{
+	return api.Obstacle{
 		Part: "journal", Kind: "house", Since: p.began, Cure: "wait until it is",
 		Text: fmt.Sprintf("the journal is not ready for this version yet: %d %% of %s", 100*p.done/max(1, p.all), count(int(p.all), "event")),
 	}

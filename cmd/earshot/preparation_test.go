@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"earshot/server"
+	"earshot/api"
 )
 
 // TestPreparation: what is shown of a journal that is made ready, by how long it takes.
@@ -33,7 +33,7 @@ func TestPreparation(t *testing.T) {
 			p := &preparation{
 				w: &w, over: tt.over, began: began,
 				status: func(text string) error { manager = append(manager, text); return nil },
-				answer: func(ctx context.Context, why func() server.Obstacle) {
+				answer: func(ctx context.Context, why func() api.Obstacle) {
 					answered++
 					<-ctx.Done()
 					if is := why(); !strings.Contains(is.Text, "60 %") || !is.Since.Equal(began) {

@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"earshot/api"
 	"earshot/internal/sound/soundtest"
 	"earshot/internal/testkit"
 	"earshot/server"
 )
 
 // readies returns the obstacles as soon as those are there that want says, by their parts.
-func (h *home) readies(what string, want func(obstacles []server.Obstacle) bool) (is server.Readiness) {
+func (h *home) readies(what string, want func(obstacles []api.Obstacle) bool) (is api.Readiness) {
 	h.t.Helper()
 	testkit.Await(h.t, soon, what, func() (ok bool) {
 		var err error
@@ -26,16 +27,16 @@ func (h *home) readies(what string, want func(obstacles []server.Obstacle) bool)
 }
 
 // hinders returns whether a part of a kind is an obstacle.
-func hinders(part, kind string) func([]server.Obstacle) bool {
-	return func(all []server.Obstacle) bool {
-		return slices.ContainsFunc(all, func(o server.Obstacle) bool { return o.Part == part && o.Kind == kind })
+func hinders(part, kind string) func([]api.Obstacle) bool {
+	return func(all []api.Obstacle) bool {
+		return slices.ContainsFunc(all, func(o api.Obstacle) bool { return o.Part == part && o.Kind == kind })
 	}
 }
 
-func nothing(all []server.Obstacle) bool { return len(all) == 0 }
+func nothing(all []api.Obstacle) bool { return len(all) == 0 }
 
 // since fails unless a part has been an obstacle since a time between two, and says why.
-func since(t *testing.T, is server.Readiness, part string, from, to time.Time) {
+func since(t *testing.T, is api.Readiness, part string, from, to time.Time) {
 	t.Helper()
 	for _, o := range is.Obstacles {
 		if o.Part == part && (o.Since.Before(from) || o.Since.After(to) || o.Text == "") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/executive/command"
@@ -88,40 +89,32 @@ type reloads struct {
 	waits  []string       // the keys that wait for a restart
 }
 
-// A reloadResult lists what changed when the configuration was read again.
-type reloadResult struct {
-	File    string          `json:"file,omitempty"`
-	Changes []config.Change `json:"changes"`           // since it was read last
-	Begins  []string        `json:"begins,omitempty"`  // the parts of the house that begin again
-	Waiting []string        `json:"waiting,omitempty"` // all keys that wait for a restart, in the order of the sample
-}
-
 // errNoFile is that a house of its own has no configuration that could change.
 var errNoFile = errors.New("this earshot has not read a configuration that could be read again")
 
 // reload reads the configuration again. If anything is wrong with it, nothing changes.
 // Whoever asked is told by the answer; where nobody did, people are told otherwise.
-func (d *daemon) reload(ctx context.Context, asked bool) (reloadResult, error) {
+func (d *daemon) reload(ctx context.Context, asked bool) (api.ReloadResult, error) {
 	r := &d.reloads
 	if r.load == nil {
-		return reloadResult{}, errNoFile
+		return api.ReloadResult{}, errNoFile
 	}
 	r.one.Lock()
 	defer r.one.Unlock()
 	next, err := r.load()
-	var is reloadResult
+	var is api.ReloadResult
 	var waits []string
 	if err == nil {
 		is, waits, err = d.apply(ctx, next)
 	}
 	if err != nil {
 		d.refuse(err, asked)
-		return reloadResult{}, err
+		return api.ReloadResult{}, err
 	}
 	r.mu.Lock()
 	mended := r.faults != ""
 	news := slices.DeleteFunc(slices.Clone(waits), func(key string) bool {
-		return !slices.ContainsFunc(is.Changes, func(c config.Change) bool { return c.Key == key })
+		return !slices.ContainsFunc(is.Changes, func(c api.Change) bool { return c.Key == key })
 	})
 	r.wants, r.faults, r.waits = next, "", waits
 	r.mu.Unlock()
@@ -130,10 +123,10 @@ func (d *daemon) reload(ctx context.Context, asked bool) (reloadResult, error) {
 		d.desk.Know(earshot.Notice{Key: configuration, Over: true})
 	}
 	if len(is.Changes) > 0 || mended {
-		d.log.Info("the configuration was read again", "changed", strings.Join(is.keys(""), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
+		d.log.Info("the configuration was read again", "changed", strings.Join(keysOf(is), " "), "begins", strings.Join(is.Begins, ", "), "waits", strings.Join(waits, " "))
 		told := is
 		told.Waiting = news // each is said once
-		d.tellOperators(told.String())
+		d.tellOperators(reloadText(told))
 	}
 	return is, nil
 }
@@ -178,12 +171,12 @@ func (d *daemon) tellOperators(text string) {
 
 // apply makes the house what next says, as far as it can be without a restart. It
 // returns which keys wait for one. If it fails, nothing has changed.
-func (d *daemon) apply(ctx context.Context, next *config.Config) (is reloadResult, waits []string, err error) {
+func (d *daemon) apply(ctx context.Context, next *config.Config) (is api.ReloadResult, waits []string, err error) {
 	was, wanted := d.config(), d.config()
 	d.reloads.mu.Lock()
 	wanted = cmp.Or(d.reloads.wants, wanted)
 	d.reloads.mu.Unlock()
-	is = reloadResult{File: next.File, Changes: wanted.Changes(next)}
+	is = api.ReloadResult{File: next.File, Changes: wanted.Changes(next)}
 	force, waits, err := d.possible(was, next)
 	if err != nil {
 		return is, nil, err
@@ -289,7 +282,7 @@ func (d *daemon) possible(was, next *config.Config) (force *config.Config, waits
 	if d.heir(next) != d.owner.ID { // in whose name all that there is was made
 		stays["external_actors.actors"] = true
 	}
-	force = next.Keeping(was, func(c config.Change) bool { return c.Class == config.Restart || stays[c.Key] })
+	force = next.Keeping(was, func(c api.Change) bool { return c.Class == config.Restart || stays[c.Key] })
 	if err := force.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("the configuration is right, but not while earshot runs: restart it\n%w", err)
 	}
@@ -367,23 +360,21 @@ func (d *daemon) announce(before []agents.Record) {
 	}
 }
 
-// keys returns those that have changed, of one class or, if that is empty, all.
-func (r reloadResult) keys(of config.Class) (keys []string) {
+// keysOf returns the keys that have changed.
+func keysOf(r api.ReloadResult) (keys []string) {
 	for _, c := range r.Changes {
-		if of == "" || c.Class == of {
-			keys = append(keys, c.Key)
-		}
+		keys = append(keys, c.Key)
 	}
 	return keys
 }
 
-// String tells people of it, without any value.
-func (r reloadResult) String() string {
+// reloadText tells people what has changed, without any value.
+func reloadText(r api.ReloadResult) string {
 	if len(r.Changes) == 0 {
 		return "The configuration was read again; nothing in it is different."
 	}
 	var parts []string
-	now := slices.DeleteFunc(r.keys(""), func(key string) bool { return slices.Contains(r.Waiting, key) })
+	now := slices.DeleteFunc(keysOf(r), func(key string) bool { return slices.Contains(r.Waiting, key) })
 	if len(r.Begins) > 0 {
 		now = slices.DeleteFunc(now, func(key string) bool {
 			return slices.ContainsFunc(affectedSections(key), func(part string) bool { return slices.Contains(r.Begins, part) })
@@ -475,7 +466,7 @@ func (d *daemon) reloading() command.Table {
 			if err != nil {
 				return "", err
 			}
-			return is.String(), nil
+			return reloadText(is), nil
 		},
 	}}
 }
@@ -500,13 +491,13 @@ func (c reloadCommand) Run(a *app) error {
 		return err
 	}
 	data, err := client.Reload(a.ctx)
-	is, err := answered[reloadResult](data, err)
+	is, err := answered[api.ReloadResult](data, err)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return a.json(is)
 	}
-	_, err = fmt.Fprintln(a.out, is)
+	_, err = fmt.Fprintln(a.out, reloadText(is))
 	return err
 }

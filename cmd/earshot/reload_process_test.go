@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/testkit"
 )
 
@@ -222,7 +223,7 @@ func TestReloadCameras(t *testing.T) {
 	g.write(file, "{}\n")
 	testkit.Await(t, soon, "neither of them", func() bool {
 		s, err := state(t.Context(), g.client())
-		return err == nil && !slices.ContainsFunc(s.Cameras, func(l cameraInfo) bool { return l.Camera == "desk" || l.Camera == "door" })
+		return err == nil && !slices.ContainsFunc(s.Cameras, func(l api.CameraInfo) bool { return l.Camera == "desk" || l.Camera == "door" })
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/testkit"
 	"earshot/llm"
@@ -178,11 +179,11 @@ func TestReloadKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(is.Changes, func(c config.Change) bool { return c.Key == key }) {
+		if !slices.ContainsFunc(is.Changes, func(c api.Change) bool { return c.Key == key }) {
 			t.Errorf("%s has not changed by %s: %+v", key, value, is)
 			continue
 		}
-		holds := !slices.ContainsFunc(r.config().Changes(wanted), func(c config.Change) bool { return c.Key == key })
+		holds := !slices.ContainsFunc(r.config().Changes(wanted), func(c api.Change) bool { return c.Key == key })
 		waits := slices.Contains(is.Waiting, key)
 		if restarts := config.ClassOf(key) == config.Restart; holds == restarts || waits != restarts {
 			t.Errorf("%s, of class %s: it holds is %v, it waits is %v", key, config.ClassOf(key), holds, waits)
@@ -369,7 +370,7 @@ func TestReloadModel(t *testing.T) {
 // stays until a restart.
 func TestReloadRooms(t *testing.T) {
 	r := renovated(t, false)
-	step := func(text string) reloadResult {
+	step := func(text string) api.ReloadResult {
 		t.Helper()
 		r.write(r.base + "\n" + text)
 		is, err := r.reload(t.Context(), true)
@@ -500,11 +501,11 @@ func TestRenewalInWords(t *testing.T) {
 			want: ": 1 key holds from now on; the microphone, Discord are as it says now; store.directory waits for a restart.",
 		},
 	} {
-		is := reloadResult{Begins: tt.begins, Waiting: tt.waits}
+		is := api.ReloadResult{Begins: tt.begins, Waiting: tt.waits}
 		for _, key := range tt.keys {
-			is.Changes = append(is.Changes, config.Change{Key: key})
+			is.Changes = append(is.Changes, api.Change{Key: key})
 		}
-		if got := is.String(); got != "The configuration was read again"+tt.want {
+		if got := reloadText(is); got != "The configuration was read again"+tt.want {
 			t.Errorf("%v: %s", tt.keys, got)
 		}
 	}

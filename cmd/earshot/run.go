@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 
 	"golang.org/x/term"
 
@@ -127,7 +128,7 @@ func (r runCommand) Run(a *app) error {
 func (a *app) preparation(l net.Listener, manager sdnotify.Notifier, log *slog.Logger) *preparation {
 	return &preparation{
 		w: a.err, over: term.IsTerminal(int(a.err.Fd())) && os.Getenv("TERM") != "dumb", status: manager.Status, began: time.Now(),
-		answer: func(ctx context.Context, why func() server.Obstacle) {
+		answer: func(ctx context.Context, why func() api.Obstacle) {
 			if err := server.ServeUnready(ctx, l, why); err != nil {
 				log.Warn("who asks is not told that the journal is made ready", "err", err)
 			}

@@ -8,30 +8,12 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/room"
 	"earshot/executive/scene"
 	"earshot/server"
 	"earshot/store"
 )
-
-// A sceneEntry is an entry of what is going on, as programs are told of it.
-type sceneEntry struct {
-	Field      scene.Field     `json:"field"`
-	ID         string          `json:"id"`           // names it among those of its field
-	Of         string          `json:"of,omitempty"` // whose state it is
-	By         string          `json:"by,omitempty"` // whose words these are, if they are anybody's
-	Text       earshot.Text    `json:"text"`
-	Was        earshot.Text    `json:"was,omitempty"`          // what it said before it was last changed
-	Mender     string          `json:"corrected_by,omitempty"` // who has put right what somebody said
-	Source     string          `json:"source"`                 // the sense, or the part of the house, that says so
-	Event      earshot.EventID `json:"event,omitempty"`
-	At         time.Time       `json:"at"`   // when it was true
-	When       string          `json:"when"` // the same, as one would say it
-	Age        float64         `json:"age_seconds"`
-	Confidence float64         `json:"confidence,omitempty"` // of a finding, 0 to 1
-	Until      *time.Time      `json:"until,omitempty"`      // when a finding is stale
-	Used       bool            `json:"used,omitempty"`       // a reply has rested on it
-}
 
 // Context implements [server.House].
 func (h house) Context(_ context.Context, p server.Principal) (any, error) {
@@ -39,7 +21,7 @@ func (h house) Context(_ context.Context, p server.Principal) (any, error) {
 	if !ok {
 		return nil, noRoom(p.Audience.Room, nil)
 	}
-	now, all := time.Now(), []sceneEntry{}
+	now, all := time.Now(), []api.SceneEntry{}
 	for _, i := range r.Going(p.Audience) {
 		all = append(all, circumstanceOf(i, now, h.Name))
 	}
@@ -47,10 +29,10 @@ func (h house) Context(_ context.Context, p server.Principal) (any, error) {
 }
 
 // circumstanceOf returns i as programs are told of it at now.
-func circumstanceOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) string) sceneEntry {
+func circumstanceOf(i scene.Item, now time.Time, name func(earshot.ParticipantID) string) api.SceneEntry {
 	age := max(0, now.Sub(i.At))
-	c := sceneEntry{
-		Field: i.Field, ID: i.ID, By: i.Name, Text: i.Text, Was: i.Was, Mender: i.Mender, Source: i.Source, Event: i.Event,
+	c := api.SceneEntry{
+		Field: string(i.Field), ID: i.ID, By: i.Name, Text: i.Text, Was: i.Was, Mender: i.Mender, Source: i.Source, Event: i.Event,
 		At: i.At, When: scene.Age(age), Age: age.Seconds(), Confidence: i.Confidence, Used: i.Used,
 	}
 	if i.Of != "" {
@@ -62,9 +44,9 @@ func circumstanceOf(i scene.Item, now time.Time, name func(earshot.ParticipantID
 	return c
 }
 
-// String tells a sceneEntry to people, as /context does.
-func (c sceneEntry) String() string {
-	i := scene.Item{Field: c.Field, Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
+// entryText tells an entry to people, as /context does.
+func entryText(c api.SceneEntry) string {
+	i := scene.Item{Field: scene.Field(c.Field), Name: c.By, Text: c.Text, Was: c.Was, Mender: c.Mender, Confidence: c.Confidence}
 	return i.Entry(time.Duration(c.Age * float64(time.Second)))
 }
 
@@ -97,7 +79,7 @@ func (h house) Do(ctx context.Context, e earshot.Event) (string, error) {
 }
 
 // going asks the daemon what is going on.
-func going(ctx context.Context, c *server.Client) (all []sceneEntry, err error) {
+func going(ctx context.Context, c *server.Client) (all []api.SceneEntry, err error) {
 	data, err := c.Context(ctx)
 	if err != nil {
 		return nil, err

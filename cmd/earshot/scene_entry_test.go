@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/scene"
 )
 
@@ -24,12 +25,12 @@ func TestACircumstanceReadsAsInTheRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got sceneEntry
+		var got api.SceneEntry
 		if err := json.Unmarshal(data, &got); err != nil {
 			t.Fatal(err)
 		}
-		if want := strings.TrimSpace(scene.Prompt([]scene.Item{i}, now)); got.String() != want {
-			t.Errorf("it says %q, and in the room %q", got, want)
+		if want := strings.TrimSpace(scene.Prompt([]scene.Item{i}, now)); entryText(got) != want {
+			t.Errorf("it says %q, and in the room %q", entryText(got), want)
 		}
 	}
 }

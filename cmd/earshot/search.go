@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/store"
@@ -101,7 +102,7 @@ func (a *app) passages(r historySource, q search.Query, events []earshot.Event, 
 // A foundEvent has its passage beside it.
 type foundEvent struct {
 	event   earshot.Event
-	passage search.Passage
+	passage api.Passage
 }
 
 // encode writes it as JSON, as one line: the event, with one field more.
@@ -130,7 +131,7 @@ const longestUnheard = 60
 
 // shortened returns an event that says no more than a passage, with what was looked for between
 // marks, and of a reply how much of it was heard.
-func shortened(e earshot.Event, p search.Passage) earshot.Event {
+func shortened(e earshot.Event, p api.Passage) earshot.Event {
 	var b strings.Builder
 	at := 0
 	plain := func(text string) string { return strings.NewReplacer("\ue0f0", "", "\ue0f1", "").Replace(text) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/search"
 	"earshot/participants"
 	"earshot/store"
@@ -85,7 +86,7 @@ func TestSearchCommand(t *testing.T) {
 		var ids []string
 		for line := range strings.Lines(r.out) {
 			var e earshot.Event
-			var p struct{ Passage search.Passage }
+			var p struct{ Passage api.Passage }
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/server"
@@ -34,7 +35,7 @@ func (c seeCommand) Run(a *app) error {
 	if err := c.may(); err != nil {
 		return err
 	}
-	want := server.Looking{Camera: c.Camera, Picture: c.Save != "", Boxes: c.Save != "" && c.Boxes}
+	want := api.LookRequest{Camera: c.Camera, Picture: c.Save != "", Boxes: c.Save != "" && c.Boxes}
 	s, err := c.look(a, cfg, want)
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (c seeCommand) Run(a *app) error {
 	if c.JSON {
 		err = a.json(s)
 	} else {
-		_, err = fmt.Fprintln(a.out, terminal.Safe(s.text(time.Now())))
+		_, err = fmt.Fprintln(a.out, terminal.Safe(viewText(s, time.Now())))
 	}
 	if err == nil && c.Save != "" && len(picture) > 0 {
 		if err = keepPicture(c.Save, picture, c.Force); err == nil {
@@ -55,7 +56,7 @@ func (c seeCommand) Run(a *app) error {
 }
 
 // look returns what the camera sees.
-func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s cameraView, err error) {
+func (c seeCommand) look(a *app, cfg *config.Config, want api.LookRequest) (s api.CameraView, err error) {
 	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if errors.Is(err, server.ErrNotRunning) {
 		if cfg, err = a.config(); err != nil {
@@ -77,13 +78,13 @@ func (c seeCommand) look(a *app, cfg *config.Config, want server.Looking) (s cam
 }
 
 // verdict is how the command ends, after all has been said but what mends it.
-func (c seeCommand) verdict(s cameraView, picture []byte) error {
+func (c seeCommand) verdict(s api.CameraView, picture []byte) error {
 	switch {
 	case s.Camera == "":
 		return &verdict{code: notFound, err: mend("earshot devices")}
-	case s.sees() && (c.Save == "" || len(picture) > 0):
+	case sees(s) && (c.Save == "" || len(picture) > 0):
 		return nil
-	case s.sees():
+	case sees(s):
 		return errors.New("there is no picture to be kept")
 	}
 	return &verdict{code: unsighted, err: mend(s.Cure)}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"earshot"
+	"earshot/api"
 )
 
 // TestKeepPicture: a picture that is kept is for the user alone, and overwrites nothing
@@ -70,12 +71,12 @@ func TestKeepPicture(t *testing.T) {
 
 // TestSeeEnds: each way in which nothing is seen has the exit code that says so.
 func TestSeeEnds(t *testing.T) {
-	clear := cameraView{Camera: "desk", Eyes: earshot.Clear}
+	clear := api.CameraView{Camera: "desk", Eyes: earshot.Clear}
 	clear.At = clear.At.AddDate(2026, 1, 1)
 	for _, tt := range []struct {
 		name    string
 		command seeCommand
-		s       cameraView
+		s       api.CameraView
 		picture []byte
 		code    int
 		cure    string
@@ -83,9 +84,9 @@ func TestSeeEnds(t *testing.T) {
 		{"seen", seeCommand{}, clear, nil, success, ""},
 		{"kept", seeCommand{Save: "x"}, clear, []byte("x"), success, ""},
 		{"nothing to keep", seeCommand{Save: "x"}, clear, nil, failed, ""},
-		{"no camera", seeCommand{}, cameraView{}, nil, notFound, "earshot devices"},
-		{"dark", seeCommand{Save: "x"}, cameraView{Camera: "desk", Eyes: earshot.Dark}, []byte("x"), unsighted, ""},
-		{"busy", seeCommand{}, cameraView{Camera: "desk", Eyes: earshot.Away, Cure: "end the other"}, nil, unsighted, "end the other"},
+		{"no camera", seeCommand{}, api.CameraView{}, nil, notFound, "earshot devices"},
+		{"dark", seeCommand{Save: "x"}, api.CameraView{Camera: "desk", Eyes: earshot.Dark}, []byte("x"), unsighted, ""},
+		{"busy", seeCommand{}, api.CameraView{Camera: "desk", Eyes: earshot.Away, Cure: "end the other"}, nil, unsighted, "end the other"},
 	} {
 		var said strings.Builder
 		err := tt.command.verdict(tt.s, tt.picture)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"earshot/api"
 	"earshot/internal/terminal"
 	"earshot/server"
 )
@@ -317,8 +318,8 @@ type serviceState struct {
 	Manager   string            `json:"manager"` // "systemd", or why there is none
 	Unit      map[string]string `json:"unit,omitempty"`
 	Answering bool              `json:"answering"` // an earshot, whoever started it
-	Ready     *server.Readiness `json:"ready,omitempty"`
-	State     *status           `json:"state,omitempty"`
+	Ready     *api.Readiness    `json:"ready,omitempty"`
+	State     *api.Status       `json:"state,omitempty"`
 }
 
 // Run says how the service is: what systemd says of it, and what it says of itself.
@@ -389,7 +390,7 @@ func (s serviceState) print(a *app, none *unmanaged) error {
 	if s.State == nil { // it is not open yet
 		return nil
 	}
-	return s.State.print(a.printed(), time.Now())
+	return printStatus(a.printed(), *s.State, time.Now())
 }
 
 // tells says in a line what systemd knows.

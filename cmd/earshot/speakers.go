@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -49,29 +50,29 @@ func (l speakersList) Run(a *app) error {
 	t, print := a.table()
 	fmt.Fprintln(t, "VOICE\tWHO\tHEARD\tLAST\tKEPT")
 	for _, s := range list {
-		fmt.Fprintln(t, terminal.Safe(strings.Join([]string{s.Called, s.person(), seconds(s.Heard), s.lately(), s.since()}, "\t")))
+		fmt.Fprintln(t, terminal.Safe(strings.Join([]string{s.Called, personText(s), seconds(s.Heard), lastText(s), keptText(s)}, "\t")))
 	}
 	return print()
 }
 
-// person returns whose a voice is.
-func (s voiceInfo) person() string {
+// personText returns whose a voice is.
+func personText(s api.VoiceInfo) string {
 	if s.Name == "" {
 		return "unknown"
 	}
 	return s.Name
 }
 
-// lately returns when a voice was heard in this run.
-func (s voiceInfo) lately() string {
+// lastText returns when a voice was heard in this run.
+func lastText(s api.VoiceInfo) string {
 	if s.Last.IsZero() {
 		return "-"
 	}
 	return when(s.Last)
 }
 
-// since returns since when a voice is kept, and who has said so.
-func (s voiceInfo) since() string {
+// keptText returns since when a voice is kept, and who has said so.
+func keptText(s api.VoiceInfo) string {
 	if !s.Kept {
 		return "no"
 	}
@@ -83,7 +84,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds())
 
 // voices returns the voices that are known to the earshot that runs or, where none
 // does, those that are kept.
-func (a *app) voices(i identityFlags) ([]voiceInfo, error) {
+func (a *app) voices(i identityFlags) ([]api.VoiceInfo, error) {
 	cfg, err := a.asking()
 	if err != nil {
 		return nil, err
@@ -99,11 +100,11 @@ func (a *app) voices(i identityFlags) ([]voiceInfo, error) {
 		return nil, err
 	}
 	data, err := c.Voices(a.ctx)
-	return answered[[]voiceInfo](data, err)
+	return answered[[]api.VoiceInfo](data, err)
 }
 
 // keptVoices returns the voices that are kept.
-func (a *app) keptVoices(cfg *config.Config) ([]voiceInfo, error) {
+func (a *app) keptVoices(cfg *config.Config) ([]api.VoiceInfo, error) {
 	kept, err := speakers.Read(cfg.Store.Directory)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (a *app) keptVoices(cfg *config.Config) ([]voiceInfo, error) {
 
 // tell says something about voices to the earshot that runs, and prints what came
 // of it.
-func (a *app) tell(i identityFlags, t server.Telling, asJSON bool) error {
+func (a *app) tell(i identityFlags, t api.VoiceRequest, asJSON bool) error {
 	cfg, err := a.asking()
 	if err != nil {
 		return err
@@ -129,9 +130,9 @@ func (a *app) tell(i identityFlags, t server.Telling, asJSON bool) error {
 	return a.tellTo(c, t, asJSON)
 }
 
-func (a *app) tellTo(c *server.Client, t server.Telling, asJSON bool) error {
+func (a *app) tellTo(c *server.Client, t api.VoiceRequest, asJSON bool) error {
 	data, err := c.Tell(a.ctx, t)
-	came, err := answered[voiceChange](data, err)
+	came, err := answered[api.VoiceChange](data, err)
 	switch {
 	case err != nil && strings.Contains(err.Error(), speakers.ErrUnknown.Error()):
 		return &verdict{notFound, err}
@@ -153,7 +154,7 @@ type speakersName struct {
 
 // Run says whose a voice is.
 func (n speakersName) Run(a *app) error {
-	return a.tell(n.identityFlags, server.Telling{Act: "name", Voices: []string{n.Voice}, Who: n.Who}, n.JSON)
+	return a.tell(n.identityFlags, api.VoiceRequest{Act: "name", Voices: []string{n.Voice}, Who: n.Who}, n.JSON)
 }
 
 type speakersMerge struct {
@@ -165,7 +166,7 @@ type speakersMerge struct {
 
 // Run says that two voices are one.
 func (m speakersMerge) Run(a *app) error {
-	return a.tell(m.identityFlags, server.Telling{Act: "merge", Voices: []string{m.Voice, m.Other}}, m.JSON)
+	return a.tell(m.identityFlags, api.VoiceRequest{Act: "merge", Voices: []string{m.Voice, m.Other}}, m.JSON)
 }
 
 type speakersSplit struct {
@@ -176,7 +177,7 @@ type speakersSplit struct {
 
 // Run says that a voice is two people's.
 func (s speakersSplit) Run(a *app) error {
-	return a.tell(s.identityFlags, server.Telling{Act: "split", Voices: []string{s.Voice}}, s.JSON)
+	return a.tell(s.identityFlags, api.VoiceRequest{Act: "split", Voices: []string{s.Voice}}, s.JSON)
 }
 
 type speakersUndo struct {
@@ -186,7 +187,7 @@ type speakersUndo struct {
 
 // Run takes back the last change.
 func (u speakersUndo) Run(a *app) error {
-	return a.tell(u.identityFlags, server.Telling{Act: "undo"}, u.JSON)
+	return a.tell(u.identityFlags, api.VoiceRequest{Act: "undo"}, u.JSON)
 }
 
 type speakersForget struct {
@@ -203,7 +204,7 @@ func (f speakersForget) Run(a *app) error {
 			return err
 		}
 	}
-	err := a.tell(f.identityFlags, server.Telling{Act: "forget", Voices: []string{f.Voice}}, f.JSON)
+	err := a.tell(f.identityFlags, api.VoiceRequest{Act: "forget", Voices: []string{f.Voice}}, f.JSON)
 	if !errors.Is(err, server.ErrNotRunning) {
 		return err
 	}
@@ -236,7 +237,7 @@ func (f speakersForget) here(a *app, cfg *config.Config, people *participants.Re
 	case err != nil:
 		return err
 	case f.JSON:
-		return a.json(voiceChange{came, "the voice of " + people.Name(came.Was) + " is forgotten"})
+		return a.json(voiceChange(came, "the voice of "+people.Name(came.Was)+" is forgotten"))
 	}
 	_, err = fmt.Fprintln(a.out, terminal.Safe("The voice of "+people.Name(came.Was)+" is forgotten."))
 	return err
@@ -291,7 +292,7 @@ func (e speakersEnroll) Run(a *app) error {
 			return err
 		}
 	}
-	return a.tellTo(c, server.Telling{Act: "enroll", Voices: []string{voice}, Who: e.Who, Consents: true}, e.JSON)
+	return a.tellTo(c, api.VoiceRequest{Act: "enroll", Voices: []string{voice}, Who: e.Who, Consents: true}, e.JSON)
 }
 
 // consent is what somebody is told before they agree. It is also in docs/voice.md.
@@ -315,7 +316,7 @@ func (a *app) hears(c *server.Client, name string, need time.Duration) (string, 
 	end := time.After(turnTime)
 	for {
 		data, err := c.Voices(a.ctx)
-		list, err := answered[[]voiceInfo](data, err)
+		list, err := answered[[]api.VoiceInfo](data, err)
 		if err != nil {
 			return "", err
 		}
@@ -345,19 +346,19 @@ type listening struct {
 
 // step returns what is to be said of the voices as they are now, if it is another
 // thing than before, and the voice of which enough was heard since the first step.
-func (l *listening) step(list []voiceInfo) (line string, enough earshot.Handle) {
+func (l *listening) step(list []api.VoiceInfo) (line string, enough earshot.Handle) {
 	if l.before == nil {
 		l.before = make(map[earshot.Handle]time.Duration)
 		for _, s := range list {
 			l.before[s.Handle] = s.Spoken
 		}
 	}
-	spoke := func(s voiceInfo) time.Duration { return s.Spoken - l.before[s.Handle] }
-	list = slices.DeleteFunc(slices.Clone(list), func(s voiceInfo) bool { return spoke(s) <= 0 })
+	spoke := func(s api.VoiceInfo) time.Duration { return s.Spoken - l.before[s.Handle] }
+	list = slices.DeleteFunc(slices.Clone(list), func(s api.VoiceInfo) bool { return spoke(s) <= 0 })
 	if len(list) == 0 {
 		return "", earshot.Handle{}
 	}
-	most := slices.MaxFunc(list, func(a, b voiceInfo) int { return int(spoke(a) - spoke(b)) })
+	most := slices.MaxFunc(list, func(a, b api.VoiceInfo) int { return int(spoke(a) - spoke(b)) })
 	line = fmt.Sprintf("%s: %.0f of %s", most.Called, min(spoke(most), l.need).Seconds(), seconds(l.need))
 	if len(list) > 1 {
 		line += fmt.Sprintf(" (%s besides)", count(len(list)-1, "voice"))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/config"
 	"earshot/internal/testkit"
 	"earshot/models/voiceprint"
@@ -118,7 +119,7 @@ func TestSpeakers(t *testing.T) {
 
 	m.does(success, "voice 1  unknown", "speakers")
 	m.does(success, "voice 2  unknown", "speakers")
-	var list []voiceInfo
+	var list []api.VoiceInfo
 	r := m.earshot(nil, "speakers", "list", "--json")
 	if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list) != 2 || strings.Contains(strings.ToLower(r.out), "print") {
 		t.Errorf("listed %s: %v", r.out, err)

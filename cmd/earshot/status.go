@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/terminal"
 )
 
@@ -29,12 +30,12 @@ func (c statusCommand) Run(a *app) error {
 	if c.JSON {
 		return a.json(s)
 	}
-	return s.print(a.printed(), time.Now())
+	return printStatus(a.printed(), s, time.Now())
 }
 
-// print tells it to people at now. Open cameras stand first: nobody should have to look
+// printStatus tells people of it at now. Open cameras stand first: nobody should have to look
 // for them.
-func (s status) print(w io.Writer, now time.Time) error {
+func printStatus(w io.Writer, s api.Status, now time.Time) error {
 	if _, err := fmt.Fprintf(w, "%s runs. The room is %s: %s.\n", terminal.Safe(s.Agent), s.Mode, s.Mode.Means()); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (s status) print(w io.Writer, now time.Time) error {
 		if !c.Open && c.Closed == "" && slices.ContainsFunc(s.Faults, said) {
 			continue // with what mends it
 		}
-		fmt.Fprintf(w, "  %s\n", terminal.Safe(c.text(now)))
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(cameraText(c, now)))
 	}
 	for _, part := range s.Works {
 		fmt.Fprintf(w, "  ✓ %s\n", terminal.Safe(part))
@@ -71,7 +72,7 @@ func (s status) print(w io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "  · %s\n", terminal.Safe(s.Rests))
 	}
 	for _, u := range s.Permits {
-		fmt.Fprintf(w, "  %s\n", terminal.Safe(u.text()))
+		fmt.Fprintf(w, "  %s\n", terminal.Safe(permissionText(u)))
 	}
 	if s.Keeps != "" {
 		fmt.Fprintf(w, "  What happened: %s.\n", terminal.Safe(s.Keeps))
@@ -79,29 +80,16 @@ func (s status) print(w io.Writer, now time.Time) error {
 	return nil
 }
 
-// A cameraInfo is a camera as people and programs are told how it stands with it, without
-// what it sees.
-type cameraInfo struct {
-	Camera string           `json:"camera"`
-	Source string           `json:"source"` // the device or the address, without secrets
-	Open   bool             `json:"open"`   // pictures are taken
-	Closed string           `json:"closed,omitempty"`
-	Eyes   earshot.Eyesight `json:"eyes"`
-	Since  time.Time        `json:"since,omitzero"`
-	Fault  string           `json:"fault,omitempty"`
-	Cure   string           `json:"cure,omitempty"`
-}
-
 // lensOf returns what a sighting says of its camera alone.
-func lensOf(s cameraView, open bool) cameraInfo {
-	return cameraInfo{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
+func lensOf(s api.CameraView, open bool) api.CameraInfo {
+	return api.CameraInfo{Camera: s.Camera, Source: s.Source, Open: open, Closed: s.Closed, Eyes: s.Eyes, Since: s.Since, Fault: s.Fault, Cure: s.Cure}
 }
 
-// text tells it to people at now.
-func (l cameraInfo) text(now time.Time) string {
-	s := cameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
+// cameraText tells people of a camera at now.
+func cameraText(l api.CameraInfo, now time.Time) string {
+	s := api.CameraView{Camera: l.Camera, Closed: l.Closed, Eyes: l.Eyes, Since: l.Since, Fault: l.Fault}
 	if !l.Open {
-		return "○ " + s.text(now)
+		return "○ " + viewText(s, now)
 	}
 	open := fmt.Sprintf("● %s is open (%s); its pictures stay in memory.", titled(l.Camera), l.Source)
 	switch {
@@ -111,5 +99,5 @@ func (l cameraInfo) text(now time.Time) string {
 		return open + " There was none yet."
 	}
 	s.Closed = ""
-	return open + " " + s.text(now)
+	return open + " " + viewText(s, now)
 }

@@ -11,24 +11,10 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
-	"earshot/server"
 	"earshot/speakers"
 )
-
-// A voiceInfo is a voice as people and programs are told of it.
-type voiceInfo struct {
-	speakers.Speaker
-	Called string `json:"called"`            // such as voice 3
-	Name   string `json:"name,omitempty"`    // of the person, if somebody has said who it is
-	SaidBy string `json:"said_by,omitempty"` // what they are called who said so
-}
-
-// A voiceChange says what changed about voices, for people and programs.
-type voiceChange struct {
-	speakers.Change
-	Text string `json:"text"`
-}
 
 // listen opens what is known about voices. Where the file cannot be used they are
 // told apart all the same, and nothing is kept.
@@ -126,10 +112,13 @@ func (d *daemon) meet(h earshot.Handle) participants.Participant {
 }
 
 // singers returns voices as they are told of.
-func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []voiceInfo {
-	list := []voiceInfo{}
+func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []api.VoiceInfo {
+	list := []api.VoiceInfo{}
 	for _, s := range all {
-		one := voiceInfo{Speaker: s, Called: s.Handle.String()}
+		one := api.VoiceInfo{
+			Handle: s.Handle, Also: s.Also, Number: s.Number, Who: s.Who, Kept: s.Kept, Said: api.Attestation(s.Said),
+			Heard: s.Heard, Spoken: s.Spoken, Last: s.Last, Called: s.Handle.String(),
+		}
 		if s.Who != "" {
 			one.Name, one.SaidBy = name(s.Who), name(s.Said.By)
 			one.Called = "the voice of " + one.Name
@@ -146,7 +135,7 @@ func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []
 func (h house) Voices(context.Context) (any, error) { return singers(h.voices.Known(), h.Name), nil }
 
 // Tell implements [server.Choir].
-func (h house) Tell(ctx context.Context, by participants.Participant, t server.Telling) (any, error) {
+func (h house) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (any, error) {
 	before := h.labels()
 	c, err := h.tell(ctx, by, t)
 	if c.Act == "" {
@@ -155,11 +144,18 @@ func (h house) Tell(ctx context.Context, by participants.Participant, t server.T
 	maps.Copy(before, h.labels()) // what is gone is called as it was
 	text := h.outcome(c, before)
 	h.desk.Mention(fmt.Sprintf("%s (says %s).", text, by.Name)) // where the microphone is
-	return voiceChange{c, text}, err
+	return voiceChange(c, text), err
+}
+
+// voiceChange returns c as people and programs are told of it, in the words of text.
+func voiceChange(c speakers.Change, text string) api.VoiceChange {
+	return api.VoiceChange{
+		Act: string(c.Act), Voice: c.Voice, Other: c.Other, Who: c.Who, Was: c.Was, Said: api.Attestation(c.Said), Moved: c.Moved, Undo: c.Undo, Text: text,
+	}
 }
 
 // tell carries out what somebody says about voices.
-func (d *daemon) tell(ctx context.Context, by participants.Participant, t server.Telling) (c speakers.Change, err error) {
+func (d *daemon) tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (c speakers.Change, err error) {
 	said := speakers.Said{By: by.ID, At: time.Now()}
 	var voices []earshot.Handle
 	for _, text := range t.Voices {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/explain"
 	"earshot/internal/terminal"
 	"earshot/participants"
@@ -44,7 +45,7 @@ func (w whyCommand) Run(a *app) error {
 }
 
 // tell returns what was decided, and what the main agent is called.
-func (w whyCommand) tell(a *app) (all []explain.Account, main string, err error) {
+func (w whyCommand) tell(a *app) (all []api.Account, main string, err error) {
 	err = a.journal(w.reading, func(r journalPast) (err error) {
 		q := explain.Query{Last: max(1, w.Last), Before: max(0, w.Before)}
 		if w.Agent != "" {
@@ -73,7 +74,7 @@ func lines[T any](w io.Writer, all []T) error {
 
 // print tells people, and how they can go further back. It names the agents where
 // more than the main one has decided.
-func (w whyCommand) print(a *app, all []explain.Account, main string) error {
+func (w whyCommand) print(a *app, all []api.Account, main string) error {
 	several := false
 	for _, one := range all {
 		several = several || one.Agent != main
@@ -115,7 +116,7 @@ func (c contextCommand) Run(a *app) error {
 		return err
 	}
 	for _, is := range all {
-		fmt.Fprintln(a.printed(), indent(terminal.Safe(is.String())))
+		fmt.Fprintln(a.printed(), indent(terminal.Safe(entryText(is))))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 )
 
 // A Journal is what somebody may know of what has happened. Its methods may wait for
@@ -39,31 +40,8 @@ type Query struct {
 	Last   int                   // how many
 }
 
-// An Account is one decision.
-type Account struct {
-	Sequence int64           `json:"sequence"`
-	At       time.Time       `json:"at"`
-	Agent    string          `json:"agent"`
-	Verdict  earshot.Verdict `json:"verdict"`
-	Reasons  []string        `json:"reasons"`
-	By       string          `json:"by,omitempty"`     // who has confirmed what was done, if somebody had to
-	About    *Matter         `json:"about,omitempty"`  // nil for nothing, or nothing that is there to be seen
-	Failed   bool            `json:"failed,omitempty"` // nothing of what was to be said came out
-	Fault    string          `json:"fault,omitempty"`  // what went wrong then
-	gone     bool            // it is not there to be seen
-}
-
-// A Matter is what a decision was about.
-type Matter struct {
-	ID      earshot.EventID `json:"id"`
-	Kind    earshot.Kind    `json:"kind"`
-	By      string          `json:"by"`
-	Private bool            `json:"private,omitempty"`
-	Text    earshot.Text    `json:"text,omitempty"` // its first words
-}
-
 // Tell returns what was decided, the oldest first. Name is what somebody is called.
-func Tell(ctx context.Context, j Journal, q Query, name func(earshot.ParticipantID) string) ([]Account, error) {
+func Tell(ctx context.Context, j Journal, q Query, name func(earshot.ParticipantID) string) ([]api.Account, error) {
 	decisions, err := j.Decisions(ctx, q.Agent, q.Before, q.Last)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was decided: %w", err)
@@ -82,7 +60,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 	if err != nil {
 		return nil, fmt.Errorf("reading what it was about: %w", err)
 	}
-	matters := make(map[earshot.EventID]*Matter)
+	matters := make(map[earshot.EventID]*api.Matter)
 	for _, e := range events {
 		matters[e.ID] = matter(e, name)
 	}
@@ -96,7 +74,7 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 			failed[r.Turn] = r
 		}
 	}
-	var all []Account
+	var all []api.Account
 	for _, e := range decisions {
 		if d, ok := e.Body.(earshot.Decision); ok {
 			m := matters[d.About]
@@ -105,15 +83,18 @@ func Tell(ctx context.Context, j Journal, q Query, name func(earshot.Participant
 			if d.By != "" {
 				by = name(d.By)
 			}
-			all = append(all, Account{e.Sequence, e.At, name(d.Agent), d.Verdict, d.Reasons, by, m, fails, reply.Fault, m == nil && d.About != ""})
+			all = append(all, api.Account{
+				Sequence: e.Sequence, At: e.At, Agent: name(d.Agent), Verdict: d.Verdict, Reasons: d.Reasons, By: by,
+				About: m, Failed: fails, Fault: reply.Fault, Gone: m == nil && d.About != "",
+			})
 		}
 	}
 	return all, nil
 }
 
 // matter returns what an event was, or nil if it was erased.
-func matter(e earshot.Event, name func(earshot.ParticipantID) string) *Matter {
-	m := &Matter{ID: e.ID, Kind: e.Body.Kind(), By: name(e.Author), Private: e.Visibility.Scope == earshot.Private}
+func matter(e earshot.Event, name func(earshot.ParticipantID) string) *api.Matter {
+	m := &api.Matter{ID: e.ID, Kind: e.Body.Kind(), By: name(e.Author), Private: e.Visibility.Scope == earshot.Private}
 	switch body := e.Body.(type) {
 	case earshot.Tombstone:
 		return nil
@@ -153,21 +134,21 @@ func opening(text earshot.Text) earshot.Text {
 
 // Text tells accounts to people, in the time of a place. Where there are several
 // agents, they are named.
-func Text(all []Account, in *time.Location, several bool) string {
+func Text(all []api.Account, in *time.Location, several bool) string {
 	var b strings.Builder
 	for _, a := range all {
-		fmt.Fprintf(&b, "%s  %s\n", a.At.In(in).Format("15:04:05"), a.words(several))
+		fmt.Fprintf(&b, "%s  %s\n", a.At.In(in).Format("15:04:05"), words(a, several))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
 // words tells what was decided and why.
-func (a Account) words(several bool) string {
+func words(a api.Account, several bool) string {
 	who := "I"
 	if several {
 		who = a.Agent
 	}
-	about := a.what()
+	about := what(a)
 	if about != "" {
 		about += "\n          "
 	}
@@ -176,19 +157,19 @@ func (a Account) words(several bool) string {
 		failed = "\n          It came to nothing: " + cmp.Or(a.Fault, "something went wrong")
 	}
 	if len(a.Reasons) > 1 {
-		return about + who + " " + a.did() + ", because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
+		return about + who + " " + did(a) + ", because\n          - " + strings.Join(a.Reasons, "\n          - ") + failed
 	}
 	by := ""
 	if a.By != "" {
 		by = " (" + a.By + ")"
 	}
-	return about + who + " " + a.did() + ", because: " + strings.Join(a.Reasons, "") + by + failed
+	return about + who + " " + did(a) + ", because: " + strings.Join(a.Reasons, "") + by + failed
 }
 
 // what tells what the decision was about.
-func (a Account) what() string {
+func what(a api.Account) string {
 	switch m := a.About; {
-	case m == nil && a.gone:
+	case m == nil && a.Gone:
 		return "About something that is not there any more, or not for you to see:"
 	case m == nil:
 		return ""
@@ -197,24 +178,8 @@ func (a Account) what() string {
 	}
 }
 
-// String tells what it was, in words.
-func (m *Matter) String() string {
-	how := map[earshot.Kind]string{
-		earshot.KindMessage: "wrote", earshot.KindUtterance: "said", earshot.KindReply: "answered",
-		earshot.KindFinding: "found", earshot.KindReminder: "wanted to remind of", earshot.KindThought: "thought about",
-		earshot.KindSight: "saw",
-	}[m.Kind]
-	switch {
-	case how == "":
-		return "About what " + m.By + " did (" + string(m.Kind) + "):"
-	case m.Private:
-		how += " in private"
-	}
-	return fmt.Sprintf("%s %s “%s”", m.By, how, string(m.Text))
-}
-
 // did tells what was done by it.
-func (a Account) did() string {
+func did(a api.Account) string {
 	own := a.About != nil && (a.About.Kind == earshot.KindFinding || a.About.Kind == earshot.KindReminder)
 	switch {
 	case a.Failed && own:

@@ -9,67 +9,27 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 )
 
-// An Estimate is who is probably here.
-type Estimate struct {
-	// Least, Likely and Most are how many: what everything speaks for, what most does, and
-	// what something does. They are in this order, and none is certain.
-	Least  int `json:"least"`
-	Likely int `json:"likely"`
-	Most   int `json:"most"`
-
-	Who     []Guess  `json:"who,omitempty"`     // the surest first
-	Unknown int      `json:"unknown"`           // how many of Likely nobody can name
-	Eyes    []Eye    `json:"eyes,omitempty"`    // what each camera sees, by name
-	Against []string `json:"against,omitempty"` // what does not fit together, in words
-}
-
-// A Guess is that somebody is here.
-type Guess struct {
-	ID    earshot.ParticipantID `json:"id"`
-	Name  string                `json:"name,omitempty"` // what they are called, which whoever asks fills in
-	Named bool                  `json:"named"`          // else it is a voice that nobody has put a name to
-	Sure  float64               `json:"sure"`           // more than 0 and less than 1
-	By    []Evidence            `json:"by"`             // the newest first
-}
-
-// An Evidence is what speaks for a guess.
-type Evidence struct {
-	Kind Kind      `json:"kind"`
-	At   time.Time `json:"at"`
-	Text string    `json:"text"` // in words
-}
-
-// An Eye is what one camera sees.
-type Eye struct {
-	Camera string           `json:"camera"`
-	At     time.Time        `json:"at"` // of its last look
-	Eyes   earshot.Eyesight `json:"eyes"`
-	People int              `json:"people"` // in most of its looks; 0 if it does not see
-	Sees   bool             `json:"sees"`   // it does, now
-	Sure   float64          `json:"sure"`   // how sure it is of the people in its last look, 0 to 1
-
-	least, most int
-}
-
 // Estimate returns who is probably here at now.
-func (c *Company) Estimate(now time.Time) Estimate {
-	e := Estimate{Eyes: c.eyes(now)}
+func (c *Company) Estimate(now time.Time) api.Estimate {
+	var e api.Estimate
 	seen, least, most := 0, 0, 0
-	for _, eye := range e.Eyes {
+	for _, eye := range c.eyes(now) {
+		e.Eyes = append(e.Eyes, eye.Eye)
 		// Two cameras may see the same people, or others: at least as many are there as one sees, and
 		// at most as all do.
 		seen, least, most = max(seen, eye.People), max(least, eye.least), most+eye.most
 	}
 	all := c.guesses(now, e.Eyes, seen)
-	sure := slices.DeleteFunc(slices.Clone(all), func(g Guess) bool { return g.Sure < comes })
+	sure := slices.DeleteFunc(slices.Clone(all), func(g api.Guess) bool { return g.Sure < comes })
 	for _, g := range all {
 		if g.Named && c.here(g, now) {
 			e.Who = append(e.Who, g)
 		}
 	}
-	probably := slices.DeleteFunc(slices.Clone(all), func(g Guess) bool { return !c.here(g, now) })
+	probably := slices.DeleteFunc(slices.Clone(all), func(g api.Guess) bool { return !c.here(g, now) })
 	e.Least = max(least, atLeast(sure))
 	e.Likely = max(e.Least, seen, atLeast(probably))
 	e.Most = max(e.Likely, most+len(all))
@@ -78,15 +38,21 @@ func (c *Company) Estimate(now time.Time) Estimate {
 	return e
 }
 
+// A camera is what one sees, and how many people that are at least and at most.
+type camera struct {
+	api.Eye
+	least, most int
+}
+
 // eyes returns what each camera sees.
-func (c *Company) eyes(now time.Time) (all []Eye) {
+func (c *Company) eyes(now time.Time) (all []camera) {
 	for _, name := range slices.Sorted(maps.Keys(c.looks)) {
 		looks := slices.DeleteFunc(slices.Clone(c.looks[name]), func(l Look) bool { return l.At.After(now) })
 		if len(looks) == 0 {
 			continue
 		}
 		last := looks[len(looks)-1]
-		eye := Eye{Camera: name, At: last.At, Eyes: last.Eyes, Sure: share(last.Sure), Sees: last.Eyes == earshot.Clear && now.Sub(last.At) < fresh}
+		eye := camera{Eye: api.Eye{Camera: name, At: last.At, Eyes: last.Eyes, Sure: share(last.Sure), Sees: last.Eyes == earshot.Clear && now.Sub(last.At) < fresh}}
 		if eye.Sees {
 			looks = slices.DeleteFunc(looks, func(l Look) bool { return l.Eyes != earshot.Clear || now.Sub(l.At) > window })
 			eye.counts(looks)
@@ -98,7 +64,7 @@ func (c *Company) eyes(now time.Time) (all []Eye) {
 
 // counts makes up how many some looks saw: as many as half of them did, at least as many as
 // nine in ten did, and at most as one did.
-func (e *Eye) counts(looks []Look) {
+func (e *camera) counts(looks []Look) {
 	var people []int
 	for _, l := range looks {
 		e.most = max(e.most, l.People)
@@ -116,7 +82,7 @@ func (e *Eye) counts(looks []Look) {
 
 // here reports whether it is said that somebody is: they were noticed well enough, and that
 // has not faded.
-func (c *Company) here(g Guess, now time.Time) bool {
+func (c *Company) here(g api.Guess, now time.Time) bool {
 	if g.Sure < stays {
 		return false
 	}
@@ -128,14 +94,14 @@ func (c *Company) here(g Guess, now time.Time) bool {
 }
 
 // guesses returns of whom something speaks for their being here, the surest first.
-func (c *Company) guesses(now time.Time, eyes []Eye, seen int) (all []Guess) {
-	blind := !slices.ContainsFunc(eyes, func(e Eye) bool { return e.Sees })
+func (c *Company) guesses(now time.Time, eyes []api.Eye, seen int) (all []api.Guess) {
+	blind := !slices.ContainsFunc(eyes, func(e api.Eye) bool { return e.Sees })
 	for _, who := range c.people() {
-		g := Guess{ID: who, Sure: c.sure(who, now), By: c.evidence(who, now)}
+		g := api.Guess{ID: who, Sure: c.sure(who, now), By: c.evidence(who, now)}
 		if len(g.By) == 0 || g.Sure < hints {
 			continue
 		}
-		for _, k := range []Kind{Heard, Typed, Came} {
+		for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 			g.Named = g.Named || who != "" && c.told[about{who, k}].named
 		}
 		if !blind && c.nobody(now) && now.Sub(g.By[0].At) > unseen {
@@ -147,17 +113,17 @@ func (c *Company) guesses(now time.Time, eyes []Eye, seen int) (all []Guess) {
 		if seen > 0 && all[i].ID != "" {
 			lift := rules[Seen].sure * math.Min(1, float64(seen)/float64(len(all)))
 			all[i].Sure = 1 - (1-all[i].Sure)*(1-lift)
-			all[i].By = append(all[i].By, Evidence{Seen, newest(eyes), "somebody in view"})
+			all[i].By = append(all[i].By, api.Evidence{Kind: Seen, At: newest(eyes), Text: "somebody in view"})
 		}
 		all[i].Sure = math.Min(all[i].Sure, certain)
 	}
-	all = slices.DeleteFunc(all, func(g Guess) bool { return g.Sure < hints })
-	slices.SortStableFunc(all, func(a, b Guess) int { return cmp.Or(cmp.Compare(b.Sure, a.Sure), cmp.Compare(a.ID, b.ID)) })
+	all = slices.DeleteFunc(all, func(g api.Guess) bool { return g.Sure < hints })
+	slices.SortStableFunc(all, func(a, b api.Guess) int { return cmp.Or(cmp.Compare(b.Sure, a.Sure), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 
 // newest returns when a camera looked last that sees.
-func newest(eyes []Eye) (at time.Time) {
+func newest(eyes []api.Eye) (at time.Time) {
 	for _, e := range eyes {
 		if e.Sees && e.At.After(at) {
 			at = e.At
@@ -182,33 +148,33 @@ func (c *Company) nobody(now time.Time) bool {
 }
 
 // words say what evidence is.
-var words = map[Kind]string{Heard: "a voice like theirs", Typed: "keys at their terminal", Came: "an open terminal"}
+var words = map[api.EvidenceKind]string{Heard: "a voice like theirs", Typed: "keys at their terminal", Came: "an open terminal"}
 
 // evidence returns what speaks for somebody at now, the newest first.
-func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []Evidence) {
-	for _, k := range []Kind{Heard, Typed, Came} {
+func (c *Company) evidence(who earshot.ParticipantID, now time.Time) (all []api.Evidence) {
+	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 		if f, ok := c.told[about{who, k}]; ok && c.holds(who, k, f) && !f.at.After(now) {
 			text := words[k]
 			if who == "" {
 				text = "a voice"
 			}
-			all = append(all, Evidence{k, f.at, text})
+			all = append(all, api.Evidence{Kind: k, At: f.at, Text: text})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Evidence) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(all, func(a, b api.Evidence) int { return b.At.Compare(a.At) })
 	return all
 }
 
 // holds reports whether a fact still says something: of terminals, that it is not from before
 // they left.
-func (c *Company) holds(who earshot.ParticipantID, k Kind, f fact) bool {
+func (c *Company) holds(who earshot.ParticipantID, k api.EvidenceKind, f fact) bool {
 	return k == Heard || !f.at.Before(c.went[who])
 }
 
 // sure returns how sure voices and handles make of somebody at a time.
 func (c *Company) sure(who earshot.ParticipantID, at time.Time) float64 {
 	not := 1.0
-	for _, k := range []Kind{Heard, Typed, Came} {
+	for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 		if f, ok := c.told[about{who, k}]; ok && c.holds(who, k, f) && !f.at.After(at) {
 			r := rules[k]
 			not *= 1 - f.sure*r.sure*math.Exp2(-at.Sub(f.at).Seconds()/r.half.Seconds())
@@ -219,10 +185,10 @@ func (c *Company) sure(who earshot.ParticipantID, at time.Time) float64 {
 
 // atLeast returns how many people there are at least of whom something speaks: a voice that
 // has no name may be that of who was not heard by theirs.
-func atLeast(all []Guess) int {
+func atLeast(all []api.Guess) int {
 	heard, silent, voices, somebody := 0, 0, 0, 0
 	for _, g := range all {
-		byVoice := slices.ContainsFunc(g.By, func(e Evidence) bool { return e.Kind == Heard })
+		byVoice := slices.ContainsFunc(g.By, func(e api.Evidence) bool { return e.Kind == Heard })
 		switch {
 		case g.ID == "":
 			somebody = 1
@@ -238,7 +204,7 @@ func atLeast(all []Guess) int {
 }
 
 // against returns what does not fit together.
-func (c *Company) against(now time.Time, eyes []Eye, seen int) (all []string) {
+func (c *Company) against(now time.Time, eyes []api.Eye, seen int) (all []string) {
 	if newest(eyes).IsZero() {
 		return nil
 	}
@@ -268,7 +234,7 @@ func (c *Company) against(now time.Time, eyes []Eye, seen int) (all []string) {
 }
 
 // seeing returns those that see.
-func seeing(eyes []Eye) (all []Eye) {
+func seeing(eyes []api.Eye) (all []api.Eye) {
 	for _, e := range eyes {
 		if e.Sees {
 			all = append(all, e)
@@ -277,7 +243,7 @@ func seeing(eyes []Eye) (all []Eye) {
 	return all
 }
 
-func cameras(eyes []Eye) string {
+func cameras(eyes []api.Eye) string {
 	if len(seeing(eyes)) > 1 {
 		return "cameras"
 	}

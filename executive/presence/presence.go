@@ -4,7 +4,7 @@
 // Eyes count and name nobody: a camera tells how many people are in view, and that is all.
 // Voices and handles name, and do not count well: a voice may be taken for another, a
 // loudspeaker has one too, and a terminal stays open when nobody sits before it. An
-// [Estimate] puts them together, says what speaks for each guess, and keeps what
+// [api.Estimate] puts them together, says what speaks for each guess, and keeps what
 // contradicts: nothing of it is certain, and it gives nobody rights. Who may see or do
 // something is decided elsewhere, and never by this.
 //
@@ -19,17 +19,15 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 )
-
-// A Kind is one of evidence.
-type Kind string
 
 // The kinds.
 const (
-	Heard Kind = "heard" // a voice was
-	Typed Kind = "typed" // keys were pressed, or words sent, at a terminal of this machine
-	Came  Kind = "came"  // they have a terminal open on this machine
-	Seen  Kind = "seen"  // somebody is in view, whoever that is
+	Heard api.EvidenceKind = "heard" // a voice was
+	Typed api.EvidenceKind = "typed" // keys were pressed, or words sent, at a terminal of this machine
+	Came  api.EvidenceKind = "came"  // they have a terminal open on this machine
+	Seen  api.EvidenceKind = "seen"  // somebody is in view, whoever that is
 )
 
 // A rule is how much one kind of evidence says.
@@ -49,7 +47,7 @@ type rule struct {
 //   - An open terminal says that somebody was there once. It is left open over lunch.
 //   - That somebody is in view says little about who it is: it makes more likely of whom
 //     something else speaks already, the fewer there are of those the more.
-var rules = map[Kind]rule{
+var rules = map[api.EvidenceKind]rule{
 	Heard: {0.9, 3 * time.Minute},
 	Typed: {0.9, 3 * time.Minute},
 	Came:  {0.6, 10 * time.Minute},
@@ -132,7 +130,7 @@ type Company struct {
 // from others.
 type about struct {
 	who  earshot.ParticipantID
-	kind Kind
+	kind api.EvidenceKind
 }
 
 // A fact is the newest of one kind.
@@ -318,7 +316,7 @@ func (c *Company) Goes(who earshot.ParticipantID, at time.Time) {
 // Forget forgets people.
 func (c *Company) Forget(who ...earshot.ParticipantID) {
 	for _, id := range who {
-		for _, k := range []Kind{Heard, Typed, Came} {
+		for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 			delete(c.told, about{id, k})
 		}
 		delete(c.went, id)
@@ -333,7 +331,7 @@ func (c *Company) Same(is func(earshot.ParticipantID) (now earshot.ParticipantID
 		if was == "" || now == "" || now == was && !named {
 			continue
 		}
-		for _, k := range []Kind{Heard, Typed, Came} {
+		for _, k := range []api.EvidenceKind{Heard, Typed, Came} {
 			f, ok := c.told[about{was, k}]
 			if !ok {
 				continue

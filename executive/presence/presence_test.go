@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/presence"
 )
 
@@ -51,7 +52,7 @@ func goes(who earshot.ParticipantID, s float64) func(*presence.Company) {
 }
 
 // told is an estimate in a line: how many, who, and how many others.
-func told(e presence.Estimate) string {
+func told(e api.Estimate) string {
 	var who []string
 	for _, g := range e.Who {
 		var by []string

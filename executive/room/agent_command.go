@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/command"
 	"earshot/participants"
 	"earshot/participants/agents"
@@ -120,7 +121,7 @@ func (r *Room) roll(a earshot.Audience) string {
 		if i == 0 {
 			is = append(is, "answers what is for nobody in particular")
 		}
-		if at := slices.IndexFunc(state, func(s Seat) bool { return s.ID == agent.ID }); at >= 0 {
+		if at := slices.IndexFunc(state, func(s api.Seat) bool { return s.ID == agent.ID }); at >= 0 {
 			is = append(is, state[at].State)
 		}
 		fmt.Fprintf(&b, "%s (%s)", agent.Name, strings.Join(is, "; "))

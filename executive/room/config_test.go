@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive"
 	"earshot/executive/room"
 	"earshot/llm"
@@ -32,7 +33,7 @@ var effects = []effect{
 	{"enabled", func(c *executive.Config) { c.Enabled = false }, ask, "one two three four", ""},
 	{"name", func(c *executive.Config) { c.Name = "Bob" }, prompted("You are Bob."), "false", "true"},
 	{"context_window_seconds", func(c *executive.Config) { c.ContextWindow = 5 }, remembered, "true", "false"},
-	{"agents_sleep_after_seconds", func(c *executive.Config) { c.AgentsSleepAfter = 5 }, drowsy, room.Active, room.Sleeping},
+	{"agents_sleep_after_seconds", func(c *executive.Config) { c.AgentsSleepAfter = 5 }, drowsy, api.Active, api.Sleeping},
 	{"llm.roles.user.engine", func(c *executive.Config) { c.LLM.Roles.User.Engine = "ollama" }, thinker, " of the usual", " of ollama"},
 	{"llm.roles.user.model", func(c *executive.Config) { c.LLM.Roles.User.Model = "large" }, thinker, " of the usual", "large of the usual"},
 	{"conversational.temperature", func(c *executive.Config) { c.Conversational.Temperature = 0.1 }, heat, "0.7", "0.1"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/turn"
 )
 
@@ -63,33 +64,6 @@ func (p *latencyTrace) shows(a earshot.Audience) bool {
 	return p.visibility.Allows(a)
 }
 
-// A Latency is how long a turn took, by its stages. Each is how long that stage lasted; 0
-// is that the turn did not come so far, or that it took no time.
-type Latency struct {
-	Turn    earshot.TurnID        `json:"turn"`
-	Agent   earshot.ParticipantID `json:"agent"`
-	About   earshot.EventID       `json:"about,omitempty"`
-	At      time.Time             `json:"at"` // when the room was told of the question
-	Outcome earshot.Outcome       `json:"outcome"`
-	Reflex  bool                  `json:"reflex,omitempty"` // answered without a model
-	Aloud   bool                  `json:"aloud,omitempty"`  // it was asked aloud
-	Unasked bool                  `json:"unasked,omitempty"`
-
-	// In nanoseconds, each stage from the end of the one before it.
-	Hear        time.Duration `json:"hear,omitempty"`         // of what was said aloud: from its end until the room was told
-	Decide      time.Duration `json:"decide,omitempty"`       // until it was decided to speak
-	Queue       time.Duration `json:"queue,omitempty"`        // until the turn began
-	Ask         time.Duration `json:"ask,omitempty"`          // until a model was asked
-	FirstToken  time.Duration `json:"first_token,omitempty"`  // until that said something
-	FirstClause time.Duration `json:"first_clause,omitempty"` // until something was handed to an outlet
-	FirstHeard  time.Duration `json:"first_heard,omitempty"`  // until something came out of one
-	Rest        time.Duration `json:"rest,omitempty"`         // until nothing more did
-
-	Wait    time.Duration `json:"wait,omitempty"`    // from the end of the question until something came out
-	Total   time.Duration `json:"total"`             // from the end of the question to the end of the turn
-	Silence time.Duration `json:"silence,omitempty"` // of one that was cut: from the cut until nothing came out any more
-}
-
 // A Stage is one of a turn by its name, and how long it lasted.
 type Stage struct {
 	Name string
@@ -97,7 +71,7 @@ type Stage struct {
 }
 
 // Stages returns the stages to which a turn came, and beside them the whole of it.
-func (l Latency) Stages() (all []Stage) {
+func Stages(l api.Latency) (all []Stage) {
 	all = append(all, Stage{"decide", l.Decide}, Stage{"queue", l.Queue}, Stage{"total", l.Total})
 	for _, s := range []Stage{
 		{"hear", l.Hear}, {"ask", l.Ask}, {"first_token", l.FirstToken}, {"first_clause", l.FirstClause},
@@ -111,8 +85,8 @@ func (l Latency) Stages() (all []Stage) {
 }
 
 // latency returns how long the turn of q took, which has ended at now.
-func (q question) latency(reply earshot.Reply, now time.Time) Latency {
-	l := Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}
+func (q question) latency(reply earshot.Reply, now time.Time) api.Latency {
+	l := api.Latency{Turn: q.turn, Agent: q.seat.ID, About: q.about(), Outcome: reply.Outcome, Reflex: reply.Reflex, Aloud: q.aloud, Unasked: q.unbidden()}
 	p := q.trace
 	if p == nil {
 		return l
@@ -156,7 +130,7 @@ const keepTurns = 16
 
 // A took is how long a turn took, and who may know of it.
 type took struct {
-	Latency
+	api.Latency
 	whom       earshot.ParticipantID
 	visibility earshot.Visibility
 	before     bool // the program began, so that nothing was measured
@@ -199,7 +173,7 @@ func (t *latencies) bound() {
 }
 
 // seen returns the newest that everybody in a may know of, the oldest first.
-func (t latencies) seen(a earshot.Audience) (all []Latency) {
+func (t latencies) seen(a earshot.Audience) (all []api.Latency) {
 	for _, one := range t {
 		if !one.before && one.visibility.Allows(a) {
 			all = append(all, one.Latency)
@@ -210,7 +184,7 @@ func (t latencies) seen(a earshot.Audience) (all []Latency) {
 
 // Latencies returns how long the last turns took, whoever may know of them: for who
 // looks after the house, and shows none of what they were about.
-func (r *Room) Latencies() (all []Latency) {
+func (r *Room) Latencies() (all []api.Latency) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.turned {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/scene"
 )
 
@@ -138,7 +139,7 @@ func (r *Room) goOn() {
 		case earshot.Reply:
 			delete(open, body.Turn)
 			if len(e.To) > 0 {
-				r.turned.note(took{Latency: Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
+				r.turned.note(took{Latency: api.Latency{Turn: body.Turn, Agent: e.Author, About: body.About}, whom: e.To[0], visibility: e.Visibility, before: true})
 			}
 			if s := r.seatOf(e.Author); s != nil {
 				s.relearn(e) // also of those who sleep, whom a "go on" that calls nobody may mean

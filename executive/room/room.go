@@ -70,6 +70,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/conversation"
 	"earshot/executive"
 	"earshot/executive/command"
@@ -198,16 +199,16 @@ type Config struct {
 	// Works says what the house has, such as "console". May be nil.
 	Works func() []string
 
-	// Parts says what the house is made of, with its health, for a [Snapshot]. It is
+	// Parts says what the house is made of, with its health, for a [api.Snapshot]. It is
 	// asked often and from many goroutines, so it answers at once. May be nil.
-	Parts func() []Part
+	Parts func() []api.Part
 
 	// Dropped is told that something was given up since a queue was full: "unsaved", which
 	// is what the house had to write down, or "questions". It returns at once. May be nil.
 	Dropped func(queue string, n int)
 
 	// Took is told how long a turn took, when it has ended. It returns at once. May be nil.
-	Took func(Latency)
+	Took func(api.Latency)
 
 	Now   func() time.Time
 	NewID func() earshot.EventID

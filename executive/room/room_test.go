@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive"
 	"earshot/executive/command"
 	"earshot/executive/explain"
@@ -157,7 +158,7 @@ func (h *house) settings() executive.Config {
 }
 
 // state is the room as its owner may know it.
-func (h *house) state() room.State {
+func (h *house) state() api.RoomState {
 	return h.State(earshot.Audience{Members: []earshot.ParticipantID{participants.Owner}})
 }
 

@@ -7,96 +7,19 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/scene"
 	"earshot/executive/think"
 )
 
-// A Snapshot is a room at one moment, as everybody in an audience may know it. It is
-// asked for as often as somebody wants to look, and kept by nobody: what was said for
-// good is in the journal.
-type Snapshot struct {
-	At time.Time `json:"at,omitzero"`
-	State
-
-	Replies  []Growing       `json:"replies"`         // what is being made or said
-	Words    []earshot.Event `json:"words,omitempty"` // that people are saying; see [Room.Interim]
-	Thoughts []Musing        `json:"thoughts"`        // of the main agent, in the order in which they come
-	Scene    []Fact          `json:"scene"`           // what is going on
-	Turns    []Latency       `json:"turns"`           // the last of them, the oldest first
-	Parts    []Part          `json:"parts"`           // what the house is made of, with its health
-}
-
-// A Growing reply is one that is being made, or said.
-type Growing struct {
-	Turn    earshot.TurnID        `json:"turn"`
-	Agent   earshot.ParticipantID `json:"agent"`
-	About   earshot.EventID       `json:"about,omitempty"` // what it answers
-	To      earshot.ParticipantID `json:"to,omitempty"`    // whom; empty if nobody knows
-	Since   time.Time             `json:"since"`
-	Text    earshot.Text          `json:"text"`              // offered so far
-	Heard   []earshot.Delivery    `json:"heard,omitempty"`   // of it, by outlet
-	Tool    string                `json:"tool,omitempty"`    // that is being used
-	Paused  bool                  `json:"paused,omitempty"`  // the outlets are held back
-	Private bool                  `json:"private,omitempty"` // not everybody in the room may know of it
-}
-
-// A Musing is a thought as it stands.
-type Musing struct {
-	Of       earshot.EventID       `json:"of"` // its first stretch
-	Agent    earshot.ParticipantID `json:"agent"`
-	Cause    earshot.Cause         `json:"cause"`
-	About    earshot.EventID       `json:"about,omitempty"` // the message that it began with
-	For      earshot.ParticipantID `json:"for,omitempty"`   // who asked
-	Question earshot.Text          `json:"question,omitempty"`
-	Phase    think.Phase           `json:"phase"`
-	Text     earshot.Text          `json:"text"` // the end of it, at most [MostMusing] bytes
-	Tokens   int                   `json:"tokens"`
-	Since    time.Time             `json:"since"`            // when the last stretch began, or else when it was asked
-	Parked   string                `json:"parked,omitempty"` // why, in words, if it is
-	Private  bool                  `json:"private,omitempty"`
-}
-
 // MostMusing is how much of a thought is shown, in bytes: some screens.
 const MostMusing = 4 << 10
 
-// A Fact is an entry of the scene.
-type Fact struct {
-	ID         string                `json:"id"`
-	Field      scene.Field           `json:"field"`
-	Of         earshot.ParticipantID `json:"of,omitempty"` // whose state it is
-	By         earshot.ParticipantID `json:"by,omitempty"` // whose words it is
-	Text       earshot.Text          `json:"text"`         // in one line, with whose words it is
-	At         time.Time             `json:"at"`
-	Source     string                `json:"source,omitempty"`
-	Confidence float64               `json:"confidence,omitempty"` // of a finding
-	Until      time.Time             `json:"until,omitzero"`       // when that is stale
-	Watched    bool                  `json:"watched,omitempty"`    // a sense observes it all the time; that it is old says that this sees nothing
-	Private    bool                  `json:"private,omitempty"`
-}
-
-// The kinds of parts.
-const (
-	Sense   = "sense"
-	Outlet  = "outlet"
-	Engine  = "engine"
-	Machine = "house"
-)
-
-// A Part is something that the house is made of.
-type Part struct {
-	Name  string    `json:"name"`
-	Kind  string    `json:"kind"` // see Sense, Outlet, Engine and Machine
-	Well  bool      `json:"well"`
-	Since time.Time `json:"since,omitzero"` // when it became so, as far as that is known
-	Text  string    `json:"text,omitempty"` // what it is, or what is wrong with it
-	Cure  string    `json:"cure,omitempty"`
-}
-
 // Snapshot returns the room as everybody in a may know it now. It changes nothing, waits
 // for nobody, and may be called from many goroutines.
-func (r *Room) Snapshot(a earshot.Audience) Snapshot {
+func (r *Room) Snapshot(a earshot.Audience) api.Snapshot {
 	now := r.cfg.Now()
-	s := Snapshot{At: now, State: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.musings(a), Words: r.interims.seen(a)}
+	s := api.Snapshot{At: now, RoomState: r.State(a), Scene: r.shownScene(a, now), Thoughts: r.musings(a), Words: r.interims.seen(a)}
 	if r.cfg.Parts != nil {
 		s.Parts = r.cfg.Parts()
 	}
@@ -115,7 +38,7 @@ func (r *Room) Snapshot(a earshot.Audience) Snapshot {
 }
 
 // partners fills in whom the agents of s talk with. It wants r.mu.
-func (r *Room) partners(s *State, a earshot.Audience) {
+func (r *Room) partners(s *api.RoomState, a earshot.Audience) {
 	for i, seat := range s.Agents {
 		s.Agents[i].Partner = r.turned.partner(seat.ID, a)
 		if l := r.live; l != nil && l.seat.ID == seat.ID && l.trace.shows(a) && l.message.Visibility.Allows(a) {
@@ -125,7 +48,7 @@ func (r *Room) partners(s *State, a earshot.Audience) {
 }
 
 // growing returns the live turn of an agent, if everybody in a may know of it.
-func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience) (g Growing, ok bool) {
+func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience) (g api.LiveReply, ok bool) {
 	if l == nil {
 		return g, false
 	}
@@ -133,7 +56,7 @@ func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience)
 	if !l.visibility.Allows(a) || !l.trace.shows(a) {
 		return g, false
 	}
-	g = Growing{
+	g = api.LiveReply{
 		Turn: l.turn, Agent: agent, About: l.about(), To: l.whom(), Since: l.trace.began,
 		Text: is.Text, Heard: is.Heard, Paused: is.Paused, Private: l.visibility.Scope == earshot.Private,
 	}
@@ -145,15 +68,15 @@ func (r *Room) growing(l *live, agent earshot.ParticipantID, a earshot.Audience)
 
 // musings are the thoughts that everybody in a may know of: who may see all that they rest
 // on.
-func (r *Room) musings(a earshot.Audience) (all []Musing) {
+func (r *Room) musings(a earshot.Audience) (all []api.LiveThought) {
 	agent := r.agents()[0].ID
 	for _, v := range r.mind.View() {
 		visibility := r.thinkHost.seenBy(v.Question)
 		if !v.Visibility.Allows(a) || !visibility.Allows(a) {
 			continue
 		}
-		m := Musing{
-			Of: v.ID, Agent: agent, Cause: v.Cause, About: v.About, For: v.By, Question: v.Question.Text, Phase: v.Phase,
+		m := api.LiveThought{
+			Of: v.ID, Agent: agent, Cause: v.Cause, About: v.About, For: v.By, Question: v.Question.Text, Phase: string(v.Phase),
 			Text: tail(v.Text, MostMusing), Tokens: v.Tokens, Since: v.Began, Private: visibility.Scope == earshot.Private,
 		}
 		if m.Since.IsZero() {
@@ -191,7 +114,7 @@ func tail(text earshot.Text, most int) earshot.Text {
 
 // shownScene returns what is going on, as everybody in a may know it, without a word to
 // the scene itself. Where there are several agents, it says of which each state is.
-func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []Fact) {
+func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []api.Fact) {
 	agents := ids(r.agents())
 	for _, i := range r.scene.For(a).Recent(now, r.cfg.Settings().ContextWindow.Duration()) {
 		if i.Field == scene.Agent && !slices.Contains(agents, i.Of) {
@@ -200,8 +123,8 @@ func (r *Room) shownScene(a earshot.Audience, now time.Time) (all []Fact) {
 		if len(agents) > 1 {
 			i = r.attributed(i)
 		}
-		all = append(all, Fact{
-			ID: i.ID, Field: i.Field, Of: i.Of, By: i.By, Text: earshot.Text(i.Line()), At: i.At, Source: i.Source,
+		all = append(all, api.Fact{
+			ID: i.ID, Field: string(i.Field), Of: i.Of, By: i.By, Text: earshot.Text(i.Line()), At: i.At, Source: i.Source,
 			Confidence: i.Confidence, Until: i.Until, Watched: i.Watched, Private: i.Visibility.Scope == earshot.Private,
 		})
 	}

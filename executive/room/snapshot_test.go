@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/executive/room"
 	"earshot/executive/think"
 	"earshot/internal/testkit"
@@ -115,7 +116,7 @@ func TestSnapshotOfAThought(t *testing.T) {
 		h.command(t, "think", "about tides")
 		time.Sleep(10 * time.Second)
 		s := h.Snapshot(owner)
-		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != think.Thinking || s.Thoughts[0].Question != "about tides" || s.Thoughts[0].Tokens == 0 || s.Thoughts[0].For != participants.Owner {
+		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != string(think.Thinking) || s.Thoughts[0].Question != "about tides" || s.Thoughts[0].Tokens == 0 || s.Thoughts[0].For != participants.Owner {
 			t.Fatalf("it shows %+v", s.Thoughts)
 		}
 		if text := string(s.Thoughts[0].Text); len(text) > room.MostMusing || !strings.HasSuffix(strings.TrimSpace(text), "thought") {
@@ -125,7 +126,7 @@ func TestSnapshotOfAThought(t *testing.T) {
 		time.Sleep(time.Second)
 		s = h.Snapshot(owner)
 		h.stop()
-		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != think.Parked || s.Thoughts[0].Parked != "ann began to type" {
+		if len(s.Thoughts) != 1 || s.Thoughts[0].Phase != string(think.Parked) || s.Thoughts[0].Parked != "ann began to type" {
 			t.Errorf("somebody types, and it shows %+v", s.Thoughts)
 		}
 	})
@@ -224,7 +225,7 @@ func TestPartnerOfBefore(t *testing.T) {
 }
 
 // shown returns a snapshot as somebody reads it, without the time.
-func shown(s room.Snapshot) string {
+func shown(s api.Snapshot) string {
 	s.At = time.Time{}
 	text, err := json.Marshal(s)
 	if err != nil {

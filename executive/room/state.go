@@ -5,49 +5,15 @@ import (
 	"slices"
 
 	"earshot"
-	"earshot/executive/presence"
+	"earshot/api"
 	"earshot/executive/think"
 	"earshot/participants"
 )
 
-// A State is what a room says of itself, to people and programs.
-type State struct {
-	Room     earshot.RoomID             `json:"room"`
-	Agent    string                     `json:"agent"`  // what the main one is called
-	Agents   []Seat                     `json:"agents"` // who have a seat, the main one first
-	Mode     earshot.Mode               `json:"mode"`
-	Speaking bool                       `json:"speaking"` // something that one may hear
-	Quiet    bool                       `json:"quiet"`    // somebody asked for silence
-	Here     []participants.Participant `json:"here"`
-	Company  *presence.Estimate         `json:"company,omitempty"` // who is probably here, by what is seen too; nil if nothing looks
-	Outlets  []string                   `json:"outlets"`           // that one is at oneself, and those that are everybody's; all for who operates the house
-	Waiting  int                        `json:"waiting"`           // events on their way into the journal, and questions without a turn yet; for who operates the house
-	Dropped  int                        `json:"dropped"`           // sounds that came although the room takes in none
-	Works    []string                   `json:"works"`             // the parts without a fault
-	Faults   []earshot.Notice           `json:"faults"`
-}
-
-// A Seat is an agent that has one, as a room tells of it.
-type Seat struct {
-	ID    earshot.ParticipantID `json:"id"`
-	Name  string                `json:"name"`
-	Path  earshot.Path          `json:"path,omitempty"`
-	State string                `json:"state"` // see Active and Sleeping
-
-	// Partner is whom it talks with, or has talked with last, as far as one may know it.
-	Partner earshot.ParticipantID `json:"partner,omitempty"`
-}
-
-// The states of an agent in a room.
-const (
-	Active   = "active"
-	Sleeping = "sleeping" // until it has something to answer
-)
-
 // State returns the room as everybody in a may know it.
-func (r *Room) State(a earshot.Audience) State {
+func (r *Room) State(a earshot.Audience) api.RoomState {
 	agents := r.agents()
-	s := State{Room: r.cfg.ID, Agent: agents[0].Name, Here: r.cfg.People.Here(r.cfg.ID)}
+	s := api.RoomState{Room: r.cfg.ID, Agent: agents[0].Name, Here: r.cfg.People.Here(r.cfg.ID)}
 	if r.cfg.Works != nil {
 		s.Works = r.cfg.Works()
 	}
@@ -60,9 +26,9 @@ func (r *Room) State(a earshot.Audience) State {
 		s.Waiting = len(r.waiting) + r.asked
 	}
 	for _, a := range agents {
-		seat := Seat{ID: a.ID, Name: a.Name, Path: a.Path, State: Sleeping}
+		seat := api.Seat{ID: a.ID, Name: a.Name, Path: a.Path, State: api.Sleeping}
 		if at := r.seatOf(a.ID); at != nil && at.awake {
-			seat.State = Active
+			seat.State = api.Active
 		}
 		s.Agents = append(s.Agents, seat)
 	}

@@ -28,7 +28,7 @@ var may = map[string]string{
 	"internal/sdnotify":              "",
 	"internal/metrics":               ".",
 	"internal/supervise":             ".",
-	"internal/usage":                 "",
+	"internal/usage":                 "api",
 	"internal/power":                 "",
 	"internal/sound/...":             ". internal/audio internal/helper internal/supervise",
 	"internal/codec":                 ". internal/audio internal/helper internal/supervise",
@@ -44,8 +44,9 @@ var may = map[string]string{
 	"llm/...":                        "", // an engine knows words, not us
 	"interrupt":                      ".",
 	"participants/...":               ".",
+	"api":                            ". participants/...", // who somebody is
 	"store":                          ". internal/search",
-	"internal/search":                ".",
+	"internal/search":                ". api",
 	"conversation":                   ". participants/...",
 	"models/...":                     ". internal/audio internal/helper internal/supervise",
 	"speakers":                       ". models/voiceprint",
@@ -53,12 +54,12 @@ var may = map[string]string{
 	"providers/*":                    ". providers models/... internal/...",
 	"outlets":                        ".",
 	"outlets/*":                      ". outlets models/tts internal/...",
-	"executive/...":                  ". interrupt conversation participants/... speakers llm",
-	"executive/room":                 ". executive/... interrupt conversation participants/... speakers llm internal/supervise", // what is told of outages
-	"server/...":                     ". participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
+	"executive/...":                  ". api interrupt conversation participants/... speakers llm",
+	"executive/room":                 ". api executive/... interrupt conversation participants/... speakers llm internal/supervise", // what is told of outages
+	"server/...":                     ". api participants/... conversation executive/... providers internal/search",                 // the senses of an attached terminal
 	"replay":                         ". config executive/... interrupt llm participants/... conversation speakers",
-	"monitor":                        ". interrupt participants/... executive/... providers server/... internal/search internal/terminal",
-	"config":                         ". executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
+	"monitor":                        ". api interrupt participants/... executive/... providers server/... internal/search internal/terminal",
+	"config":                         ". api executive/... interrupt llm participants/... conversation speakers store server providers/... outlets/... models/...",
 	"cmd/...":                        "./...",
 	"scripts":                        "",
 	"bench":                          "./...", // a module of its own, as are the tools

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/search"
 )
 
@@ -212,7 +213,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // mark shows a passage with what was looked for in brackets.
-func mark(p search.Passage) string {
+func mark(p api.Passage) string {
 	var b strings.Builder
 	at := 0
 	for _, h := range p.Hits {

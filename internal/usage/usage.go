@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"earshot/api"
 )
 
 const (
@@ -34,34 +36,18 @@ const (
 	mostRecent = 256
 )
 
-// A Kind is what a model is asked for.
-type Kind string
-
 // The kinds.
 const (
-	Reply   Kind = "reply"   // with all the tools that are used in it
-	Thought Kind = "thought" // and what is found by it
-	Other   Kind = "other"   // such as the description of a picture
+	Reply   api.UseKind = "reply"   // with all the tools that are used in it
+	Thought api.UseKind = "thought" // and what is found by it
+	Other   api.UseKind = "other"   // such as the description of a picture
 )
 
 // kinds are all there are.
-var kinds = []Kind{Reply, Thought, Other}
+var kinds = []api.UseKind{Reply, Thought, Other}
 
-// An Amount is what was spent.
-type Amount struct {
-	Made         int64   `json:"made"`     // replies, thoughts, or descriptions
-	Requests     int64   `json:"requests"` // it takes several to use a tool, or to go on
-	PromptTokens int64   `json:"prompt_tokens"`
-	ReplyTokens  int64   `json:"reply_tokens"`
-	Estimated    int64   `json:"estimated,omitempty"` // how many requests no server has counted the tokens of
-	Seconds      float64 `json:"seconds"`             // that engines were waited for
-}
-
-// Tokens returns those of the prompts and of the replies.
-func (a Amount) Tokens() int64 { return a.PromptTokens + a.ReplyTokens }
-
-// add adds b.
-func (a *Amount) add(b Amount) {
+// add adds b to a.
+func add(a *api.Amount, b api.Amount) {
 	sum := func(to *int64, n int64) { *to = min(*to+n, mostCount) }
 	sum(&a.Made, b.Made)
 	sum(&a.Requests, b.Requests)
@@ -72,7 +58,7 @@ func (a *Amount) add(b Amount) {
 }
 
 // fits reports whether a can be an amount.
-func (a Amount) fits() bool {
+func fits(a api.Amount) bool {
 	for _, n := range []int64{a.Made, a.Requests, a.PromptTokens, a.ReplyTokens, a.Estimated} {
 		if n < 0 || n > mostCount {
 			return false
@@ -81,51 +67,31 @@ func (a Amount) fits() bool {
 	return a.Seconds >= 0 && a.Seconds <= mostCount && !math.IsNaN(a.Seconds)
 }
 
-// A Use is what something was spent for.
-type Use struct {
-	Kind   Kind   `json:"kind"`
-	Asked  bool   `json:"asked"`            // somebody waited for it
-	Agent  string `json:"agent,omitempty"`  // the ID of whose it was; empty if it was nobody's
-	Engine string `json:"engine,omitempty"` // the name of that which was asked
-}
-
-// A Line is what was spent for one use, on one day.
-type Line struct {
-	Use
-	Amount
-}
-
-// A Day is what was spent on one, by the clock of where it was.
-type Day struct {
-	Date  string `json:"date"` // such as 2026-11-22
-	Lines []Line `json:"lines"`
-}
-
 // Sum returns what was spent for the uses that fit; nil fits all.
-func (d Day) Sum(fits func(Use) bool) (sum Amount) {
+func Sum(d api.Day, fits func(api.Use) bool) (sum api.Amount) {
 	for _, l := range d.Lines {
 		if fits == nil || fits(l.Use) {
-			sum.add(l.Amount)
+			add(&sum, l.Amount)
 		}
 	}
 	return sum
 }
 
 // Unasked fits what was thought although nobody had asked for it.
-func Unasked(u Use) bool { return u.Kind == Thought && !u.Asked }
+func Unasked(u api.Use) bool { return u.Kind == Thought && !u.Asked }
 
 // A Ledger is what was spent, the last days. The zero value is one of nothing. Its methods may
 // be called from many goroutines, and none of them waits.
 type Ledger struct {
 	mu      sync.Mutex
-	days    []Day // by date, the newest last
+	days    []api.Day // by date, the newest last
 	recent  []string
 	changed bool // since it was written last
 }
 
 // Asked counts a request that was over at now, of what is called by id: the first of that
 // counts as made. An id of none makes nothing.
-func (l *Ledger) Asked(now time.Time, u Use, id string, a Amount) {
+func (l *Ledger) Asked(now time.Time, u api.Use, id string, a api.Amount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a.Requests, a.Made = 1, 0; id != "" && l.isNew(string(u.Kind)+" "+id) {
@@ -136,16 +102,16 @@ func (l *Ledger) Asked(now time.Time, u Use, id string, a Amount) {
 
 // Made counts something that was made, apart from the requests that it took: with an engine
 // that was asked for the same, if there is one.
-func (l *Ledger) Made(now time.Time, kind Kind, asked bool, agent string) {
+func (l *Ledger) Made(now time.Time, kind api.UseKind, asked bool, agent string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := Use{Kind: kind, Asked: asked, Agent: agent}
+	u := api.Use{Kind: kind, Asked: asked, Agent: agent}
 	for _, line := range l.day(dateOf(now)).Lines {
 		if line.Kind == kind && line.Asked == asked && line.Agent == agent {
 			u = line.Use
 		}
 	}
-	l.add(now, u, Amount{Made: 1})
+	l.add(now, u, api.Amount{Made: 1})
 }
 
 // isNew reports whether id has not been counted of late.
@@ -160,14 +126,14 @@ func (l *Ledger) isNew(id string) bool {
 
 // add adds to the line of a use, on the day of now. An amount that cannot be is a mistake of
 // somebody else's, and counts for nothing.
-func (l *Ledger) add(now time.Time, u Use, a Amount) {
-	if !a.fits() {
+func (l *Ledger) add(now time.Time, u api.Use, a api.Amount) {
+	if !fits(a) {
 		return
 	}
 	l.changed = true
 	d := l.day(dateOf(now))
 	u.Agent, u.Engine = name(u.Agent), name(u.Engine)
-	is := func(line Line) bool { return line.Use == u }
+	is := func(line api.Line) bool { return line.Use == u }
 	i := slices.IndexFunc(d.Lines, is)
 	if i < 0 && len(d.Lines) >= mostLines-2*len(kinds) { // so many are left for these
 		u.Agent, u.Engine = "", ""
@@ -175,9 +141,9 @@ func (l *Ledger) add(now time.Time, u Use, a Amount) {
 	}
 	if i < 0 {
 		i = len(d.Lines)
-		d.Lines = append(d.Lines, Line{Use: u})
+		d.Lines = append(d.Lines, api.Line{Use: u})
 	}
-	d.Lines[i].add(a)
+	add(&d.Lines[i].Amount, a)
 }
 
 // name returns a name that can be kept.
@@ -186,10 +152,10 @@ func name(text string) string {
 }
 
 // day returns the day of a date, which may be one before the last: a clock can be set back.
-func (l *Ledger) day(date string) *Day {
-	i, found := slices.BinarySearchFunc(l.days, date, func(d Day, date string) int { return cmp.Compare(d.Date, date) })
+func (l *Ledger) day(date string) *api.Day {
+	i, found := slices.BinarySearchFunc(l.days, date, func(d api.Day, date string) int { return cmp.Compare(d.Date, date) })
 	if !found {
-		l.days = slices.Insert(l.days, i, Day{Date: date})
+		l.days = slices.Insert(l.days, i, api.Day{Date: date})
 		if len(l.days) > mostDays {
 			gone := 0
 			if i == 0 { // which is counted on, since the clock was set back
@@ -212,7 +178,7 @@ func (l *Ledger) Unasked(now time.Time) (tokens int64) {
 	date := dateOf(now)
 	for _, d := range slices.Backward(l.days) {
 		if d.Date == date {
-			return d.Sum(Unasked).Tokens()
+			return Sum(d, Unasked).Tokens()
 		}
 	}
 	return 0
@@ -220,26 +186,26 @@ func (l *Ledger) Unasked(now time.Time) (tokens int64) {
 
 // Days returns the last n days up to that of now on which anything was spent, and that of now,
 // the newest last.
-func (l *Ledger) Days(now time.Time, n int) []Day {
+func (l *Ledger) Days(now time.Time, n int) []api.Day {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	date := dateOf(now)
-	var all []Day
+	var all []api.Day
 	for _, d := range l.days {
 		if d.Date <= date {
-			all = append(all, Day{d.Date, slices.Clone(d.Lines)})
+			all = append(all, api.Day{Date: d.Date, Lines: slices.Clone(d.Lines)})
 		}
 	}
 	if len(all) == 0 || all[len(all)-1].Date != date {
-		all = append(all, Day{Date: date, Lines: []Line{}})
+		all = append(all, api.Day{Date: date, Lines: []api.Line{}})
 	}
 	return all[max(0, len(all)-max(1, n)):]
 }
 
 // A file is a ledger as it is written down.
 type file struct {
-	Version int   `json:"version"`
-	Days    []Day `json:"days"`
+	Version int       `json:"version"`
+	Days    []api.Day `json:"days"`
 }
 
 // version is that of the file.
@@ -289,13 +255,13 @@ func Read(data []byte) (*Ledger, error) {
 			return nil, fmt.Errorf("a day in it has %d lines, and may have %d", len(d.Lines), mostLines)
 		}
 		for _, line := range d.Lines {
-			if !line.fits() || !slices.Contains(kinds, line.Kind) || len(line.Agent) > mostName || len(line.Engine) > mostName {
+			if !fits(line.Amount) || !slices.Contains(kinds, line.Kind) || len(line.Agent) > mostName || len(line.Engine) > mostName {
 				return nil, fmt.Errorf("what it says of %s cannot be", d.Date)
 			}
 		}
 		l.days = append(l.days, d)
 	}
-	slices.SortStableFunc(l.days, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
+	slices.SortStableFunc(l.days, func(a, b api.Day) int { return cmp.Compare(a.Date, b.Date) })
 	for i := 1; i < len(l.days); i++ {
 		if l.days[i].Date == l.days[i-1].Date {
 			return nil, fmt.Errorf("it has %s twice", l.days[i].Date)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"earshot"
+	"earshot/api"
 	"earshot/providers"
 	"earshot/server/wire"
 )
@@ -138,7 +139,7 @@ func (s *session) read(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", ErrLost, err)
 		}
 		err = s.take(ctx, f)
-		if r, ok := errors.AsType[*wire.Refusal](err); ok {
+		if r, ok := errors.AsType[*api.Refusal](err); ok {
 			return r
 		}
 		if err != nil {

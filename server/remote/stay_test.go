@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/participants"
 	"earshot/server/remote"
@@ -78,7 +79,7 @@ func TestSomebodyElseIsHere(t *testing.T) {
 }
 
 // errRevoked is why somebody may not stay.
-var errRevoked = &wire.Refusal{Problem: "the token was revoked", Mend: "ask for another"}
+var errRevoked = &api.Refusal{Problem: "the token was revoked", Mend: "ask for another"}
 
 // TestMayNotStay: a terminal that may not stay is told why and is gone within
 // seconds, whether it does something, does nothing, or does not even read.

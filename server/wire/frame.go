@@ -8,7 +8,7 @@
 // is a sense and an outlet like any other, only further away.
 //
 // A terminal begins with [Hello] and the daemon answers with [Welcome]. Then
-// the terminal sends each [Event] and is answered by [Ack] or [Refusal], in the
+// the terminal sends each [Event] and is answered by [Ack] or [Refused], in the
 // order of the events, with at most [Unanswered] of them open; and it sends
 // [Heard] for the speech it was given. The daemon sends [Open], [Say], [Do] and
 // [Finish] for a speech, at most one of which is open, with at most [Window]
@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 )
 
 // Protocol names this version in the Upgrade header of HTTP.
@@ -83,7 +84,7 @@ type (
 	// Refused says that an event was not admitted.
 	Refused struct {
 		N int64 `json:"n"` // counted from 1, together with those of Ack
-		Refusal
+		api.Refusal
 	}
 
 	// Open begins a speech, and says what the one is called whom it answers. It
@@ -124,7 +125,7 @@ type (
 	}
 
 	// Ended says why the terminal may not stay. It is the last frame.
-	Ended struct{ Refusal }
+	Ended struct{ api.Refusal }
 )
 
 // Beat says that its sender is alive. Both send it, and a terminal answers those

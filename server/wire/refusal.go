@@ -7,31 +7,15 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"earshot"
+	"earshot/api"
 )
 
-// A Refusal is why something was refused, for a person.
-type Refusal struct {
-	Problem string `json:"error"`
-	Mend    string `json:"cure,omitempty"` // the command or the step that mends it
-}
-
-// Error returns the problem, and the cure if there is one.
-func (r *Refusal) Error() string {
-	if r.Mend == "" {
-		return r.Problem
-	}
-	return r.Problem + "; " + r.Mend
-}
-
-// Cure returns what mends it.
-func (r *Refusal) Cure() string { return r.Mend }
-
 // Explain returns err as a terminal or a client of HTTP is told it.
-func Explain(err error) *Refusal {
-	if r, ok := errors.AsType[*Refusal](err); ok {
+func Explain(err error) *api.Refusal {
+	if r, ok := errors.AsType[*api.Refusal](err); ok {
 		return r
 	}
-	r := &Refusal{Problem: err.Error()}
+	r := &api.Refusal{Problem: err.Error()}
 	if e, ok := errors.AsType[interface {
 		error
 		Cure() string
@@ -56,7 +40,7 @@ func CheckID(id earshot.EventID) error {
 func CheckText(t earshot.Text) error {
 	switch {
 	case len(t) > earshot.MaxText:
-		return &Refusal{
+		return &api.Refusal{
 			Problem: fmt.Sprintf("the message has %d bytes and a room admits %d", len(t), earshot.MaxText),
 			Mend:    "send it in parts",
 		}

@@ -1,0 +1,23 @@
+package api
+
+import (
+	"earshot"
+	"earshot/participants/paths"
+)
+
+// An AgentInfo describes an agent. What is to be done to one is an [agents.Order].
+//
+// [agents.Order]: https://pkg.go.dev/earshot/participants/agents#Order
+type AgentInfo struct {
+	ID    earshot.ParticipantID `json:"id"`
+	Path  earshot.Path          `json:"path"`
+	Kind  paths.Kind            `json:"kind"`
+	Role  paths.Role            `json:"role,omitempty"`
+	User  earshot.ParticipantID `json:"user,omitempty"` // whose it is
+	State string                `json:"state"`          // active, sleeping or ended
+
+	// Configured says that the configuration says what it is.
+	Configured bool `json:"configured,omitempty"`
+
+	earshot.Profile // with a name in any case
+}
