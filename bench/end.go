@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -64,15 +63,11 @@ func starts(ctx context.Context, c *server.Client) error {
 	if _, err := c.Post(ctx, "", "tell me a story"); err != nil {
 		return err
 	}
-	for line, err := range c.Live(ctx) {
+	for now, err := range c.Live(ctx) {
 		if err != nil {
 			return err
 		}
-		var is struct{ Replies []struct{ Text string } }
-		if err := json.Unmarshal(line, &is); err != nil {
-			return err
-		}
-		if len(is.Replies) > 0 && is.Replies[0].Text != "" {
+		if len(now.Replies) > 0 && now.Replies[0].Text != "" {
 			return nil
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -105,12 +104,8 @@ func (r *reread) holds(ctx context.Context) ([]float64, error) {
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	for {
-		raw, err := r.client.State(ctx)
+		is, err := r.client.State(ctx)
 		if err != nil {
-			return nil, err
-		}
-		var is struct{ Waiting []string }
-		if err := json.Unmarshal(raw, &is); err != nil {
 			return nil, err
 		}
 		if slices.Contains(is.Waiting, "executive.tools.workspace") == (waits != "") {

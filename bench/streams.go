@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -145,15 +144,8 @@ type need struct{ anon, goroutines, cpu float64 }
 
 // find finds out where the daemon listens, and makes a token of whose it is.
 func (f *following) find(ctx context.Context, tokens string) error {
-	raw, err := f.client.State(ctx)
+	is, err := f.client.State(ctx)
 	if err != nil {
-		return err
-	}
-	var is struct {
-		API string
-		You struct{ ID earshot.ParticipantID }
-	}
-	if err := json.Unmarshal(raw, &is); err != nil {
 		return err
 	}
 	if is.API == "" {

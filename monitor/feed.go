@@ -2,9 +2,7 @@ package monitor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -29,11 +27,11 @@ type Daemon interface {
 	// Search returns those that have some words, as [server.Client.Search] does.
 	Search(ctx context.Context, query string, before int64, limit int) (api.HistoryPage, error)
 
-	// State returns how everything is, as JSON.
-	State(ctx context.Context) (json.RawMessage, error)
+	// State returns how everything is.
+	State(ctx context.Context) (api.Status, error)
 
-	// Live yields how the room is, an [api.LiveView] as JSON whenever it is another.
-	Live(ctx context.Context) iter.Seq2[json.RawMessage, error]
+	// Live yields how the room is, whenever it is otherwise.
+	Live(ctx context.Context) iter.Seq2[api.LiveView, error]
 }
 
 const (
@@ -261,16 +259,12 @@ func (f *feed) around(ctx context.Context, at int64) {
 
 // live brings how the room is.
 func (f *feed) live(ctx context.Context, well func()) error {
-	for data, err := range f.from.Live(ctx) {
+	for now, err := range f.from.Live(ctx) {
 		if err != nil {
 			return err
 		}
-		var s api.Snapshot
-		if err := json.Unmarshal(data, &s); err != nil {
-			return fmt.Errorf("reading how the room is: %w", err)
-		}
 		well()
-		f.to.put(s)
+		f.to.put(now.Snapshot)
 	}
 	return nil
 }
@@ -278,16 +272,12 @@ func (f *feed) live(ctx context.Context, well func()) error {
 // state brings who exists, and whether a camera is open, now and then.
 func (f *feed) state(ctx context.Context, well func()) error {
 	for {
-		data, err := f.from.State(ctx)
+		is, err := f.from.State(ctx)
 		if err != nil {
 			return err
 		}
-		var h api.Status
-		if err := json.Unmarshal(data, &h); err != nil {
-			return fmt.Errorf("reading how everything is: %w", err)
-		}
 		well()
-		f.to.put(h)
+		f.to.put(is)
 		select {
 		case <-ctx.Done():
 			return nil

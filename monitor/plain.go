@@ -126,14 +126,11 @@ func (w *lineWriter) knows(h api.Status) {
 
 // first writes what has happened already, and returns the sequence after which it goes on.
 func (w *lineWriter) first(ctx context.Context) (int64, error) {
-	data, err := w.Daemon.State(ctx)
+	is, err := w.Daemon.State(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var h api.Status
-	if json.Unmarshal(data, &h) == nil {
-		w.knows(h)
-	}
+	w.knows(is)
 	var pages [][]earshot.Event
 	before, n := int64(0), 0
 	enough := func(p []earshot.Event) bool {

@@ -3,7 +3,6 @@ package monitor_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -17,6 +16,7 @@ import (
 	"earshot"
 	"earshot/api"
 	"earshot/monitor"
+	"earshot/participants"
 	"earshot/server"
 )
 
@@ -91,23 +91,23 @@ func (p *peer) Events(ctx context.Context, after int64) iter.Seq2[earshot.Event,
 	}
 }
 
-func (p *peer) Live(ctx context.Context) iter.Seq2[json.RawMessage, error] {
-	return func(yield func(json.RawMessage, error) bool) {
+func (p *peer) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
+	return func(yield func(api.LiveView, error) bool) {
 		for {
 			p.mu.Lock()
 			err, grown := p.fails(), p.grown
 			p.mu.Unlock()
 			if err != nil {
-				yield(nil, err)
+				yield(api.LiveView{}, err)
 				return
 			}
-			if !yield(json.RawMessage(`{"room":"desk","mode":"live"}`), nil) {
+			if !yield(api.LiveView{Snapshot: api.Snapshot{RoomState: api.RoomState{Room: "desk", Mode: earshot.Live}}}, nil) {
 				return
 			}
 			select {
 			case <-grown:
 			case <-ctx.Done():
-				yield(nil, ctx.Err())
+				yield(api.LiveView{}, ctx.Err())
 				return
 			}
 		}
@@ -160,10 +160,10 @@ func (p *peer) Search(context.Context, string, int64, int) (api.HistoryPage, err
 	return api.HistoryPage{}, nil
 }
 
-func (p *peer) State(context.Context) (json.RawMessage, error) {
+func (p *peer) State(context.Context) (api.Status, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return json.RawMessage(`{"known":[{"id":"ann","name":"Ann"}]}`), p.fails()
+	return api.Status{Known: []participants.Participant{{ID: "ann", Name: "Ann"}}}, p.fails()
 }
 
 // numbered is a message with a number.

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -16,11 +15,11 @@ import (
 	"earshot/server"
 )
 
-func (h *house) Agents(_ context.Context, all bool) (any, error) {
-	return map[string]bool{"all": all}, nil
+func (h *house) Agents(_ context.Context, all bool) ([]api.AgentInfo, error) {
+	return []api.AgentInfo{{Configured: all}}, nil
 }
 
-func (h *house) Order(_ context.Context, by participants.Participant, o agents.Order) (any, error) {
+func (h *house) Order(_ context.Context, by participants.Participant, o agents.Order) (api.AgentInfo, error) {
 	return h.order(by, o)
 }
 
@@ -39,17 +38,16 @@ func TestAgents(t *testing.T) {
 	h.who = operating
 	var by participants.Participant
 	var got agents.Order
-	h.order = func(p participants.Participant, o agents.Order) (any, error) {
+	h.order = func(p participants.Participant, o agents.Order) (api.AgentInfo, error) {
 		by, got = p, o
-		return o, nil
+		return api.AgentInfo{}, nil
 	}
 	at, _ := serve(t, h)
 	c := &server.Client{Socket: at, Identity: "ann"}
 	for _, all := range []bool{false, true} {
 		list, err := c.Agents(t.Context(), all)
-		var is map[string]bool
-		if err != nil || json.Unmarshal(list, &is) != nil || is["all"] != all {
-			t.Errorf("listed %s, %v", list, err)
+		if err != nil || len(list) != 1 || list[0].Configured != all {
+			t.Errorf("listed %+v, %v", list, err)
 		}
 	}
 	var e agents.Edit
@@ -80,8 +78,8 @@ func TestAgents(t *testing.T) {
 func TestOrdersAreRefused(t *testing.T) {
 	h := newHouse()
 	h.who = operating
-	h.order = func(participants.Participant, agents.Order) (any, error) {
-		return nil, &api.Refusal{Problem: "no", Mend: "try"}
+	h.order = func(participants.Participant, agents.Order) (api.AgentInfo, error) {
+		return api.AgentInfo{}, &api.Refusal{Problem: "no", Mend: "try"}
 	}
 	at, _ := serve(t, h)
 	_, err := (&server.Client{Socket: at, Identity: "ann"}).Order(t.Context(), agents.Order{})

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -17,23 +16,6 @@ import (
 	"earshot/internal/search"
 	"earshot/server/wire"
 )
-
-// An Archive answers what has happened, from the end backwards, as everybody in an
-// audience may see it. Its methods may be called from many goroutines. Before is a
-// sequence, and 0 is the end.
-type Archive interface {
-	// Past returns the newest events before a sequence, of some kinds or of all if there
-	// is none, in the order in which they happened.
-	Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error)
-
-	// Search returns the newest events before a sequence that a query looks for, the newest
-	// first; see [search.Parse]. A query that cannot be looked for is an error.
-	Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error)
-
-	// Decisions returns what was decided before a sequence, by the agent who is called so
-	// or by all if that is empty, in the order in which it was.
-	Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Account, error)
-}
 
 // How many of what has happened are told at once, if nobody says how many, and at most.
 const (
@@ -81,7 +63,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who guest) erro
 	if err != nil {
 		return err
 	}
-	events, err := s.House.Past(r.Context(), who.Audience, kinds, p.before, p.limit)
+	events, err := s.Journal.Past(r.Context(), who.Audience, kinds, p.before, p.limit)
 	if err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
@@ -102,7 +84,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, who guest) error
 	if strings.TrimSpace(words) == "" || len(words) > mostWords {
 		return bad("the parameter q must have the words to look for, in at most %d bytes", mostWords)
 	}
-	events, err := s.House.Search(r.Context(), who.Audience, words, p.before, p.limit)
+	events, err := s.Journal.Search(r.Context(), who.Audience, words, p.before, p.limit)
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
@@ -127,7 +109,7 @@ func (s *Server) decisions(w http.ResponseWriter, r *http.Request, who guest) er
 	if len(agent) > claimBytes {
 		return bad("the parameter agent has %d bytes, and at most %d are read", len(agent), claimBytes)
 	}
-	all, err := s.House.Decisions(r.Context(), who.Audience, agent, p.before, p.limit)
+	all, err := s.Journal.Decisions(r.Context(), who.Audience, agent, p.before, p.limit)
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}
@@ -156,7 +138,7 @@ func (s *Server) past(events []earshot.Event, most int) api.HistoryPage {
 			break
 		}
 		p.Events, p.Before = append(p.Events, e), e.Sequence
-		maps.Copy(p.Names, wire.NamesIn(e, s.House.Name))
+		maps.Copy(p.Names, wire.NamesIn(e, s.Journal.Name))
 	}
 	if !more {
 		p.Before = 0

@@ -91,27 +91,21 @@ func (c *Client) Post(ctx context.Context, id earshot.EventID, text earshot.Text
 	if id == "" {
 		id = earshot.EventID(ulid.Make().String())
 	}
-	body, err := json.Marshal(api.MessageRequest{ID: id, Text: text})
-	if err != nil {
-		return "", err
-	}
 	var kept api.MessageReceipt
-	err = c.ask(ctx, "POST", "/v1/messages", bytes.NewReader(body), &kept)
+	err := c.tell(ctx, "/v1/messages", api.MessageRequest{ID: id, Text: text}, &kept)
 	return kept.ID, err
 }
 
-// State returns how everything is, as JSON.
-func (c *Client) State(ctx context.Context) (json.RawMessage, error) {
-	var state json.RawMessage
-	err := c.ask(ctx, "GET", "/v1/state", nil, &state)
-	return state, err
+// State returns how everything is.
+func (c *Client) State(ctx context.Context) (is api.Status, err error) {
+	err = c.ask(ctx, "GET", "/v1/state", nil, &is)
+	return is, err
 }
 
-// Context returns what is going on, as JSON.
-func (c *Client) Context(ctx context.Context) (json.RawMessage, error) {
-	var going json.RawMessage
-	err := c.ask(ctx, "GET", "/v1/context", nil, &going)
-	return going, err
+// Context returns what is going on.
+func (c *Client) Context(ctx context.Context) (all []api.SceneEntry, err error) {
+	err = c.ask(ctx, "GET", "/v1/context", nil, &all)
+	return all, err
 }
 
 // History returns the newest events before a sequence, or of all if that is 0, in the
@@ -156,64 +150,42 @@ func pageAt(before int64, limit int) url.Values {
 
 // Do gives a command, without its slash, and returns the answer.
 func (c *Client) Do(ctx context.Context, name string, args earshot.Text) (string, error) {
-	body, err := json.Marshal(api.CommandRequest{Name: name, Args: args})
-	if err != nil {
-		return "", err
-	}
 	var said api.CommandAnswer
-	err = c.ask(ctx, "POST", "/v1/commands", bytes.NewReader(body), &said)
+	err := c.tell(ctx, "/v1/commands", api.CommandRequest{Name: name, Args: args}, &said)
 	return said.Answer, err
 }
 
-// Agents returns the agents that there are, and if all is set those that were, as
-// JSON.
-func (c *Client) Agents(ctx context.Context, all bool) (json.RawMessage, error) {
+// Agents returns the agents that there are, and if all is set those that were.
+func (c *Client) Agents(ctx context.Context, all bool) (list []api.AgentInfo, err error) {
 	path := "/v1/agents"
 	if all {
 		path += "?all=1"
 	}
-	var list json.RawMessage
-	err := c.ask(ctx, "GET", path, nil, &list)
+	err = c.ask(ctx, "GET", path, nil, &list)
 	return list, err
 }
 
-// Order has an agent made, changed or ended, and returns what it is then, as JSON.
-func (c *Client) Order(ctx context.Context, o agents.Order) (json.RawMessage, error) {
-	body, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var agent json.RawMessage
-	err = c.ask(ctx, "POST", "/v1/agents", bytes.NewReader(body), &agent)
-	return agent, err
+// Order has an agent made, changed or ended, and returns what it is then.
+func (c *Client) Order(ctx context.Context, o agents.Order) (is api.AgentInfo, err error) {
+	err = c.tell(ctx, "/v1/agents", o, &is)
+	return is, err
 }
 
-// Voices returns the voices that are known, as JSON.
-func (c *Client) Voices(ctx context.Context) (json.RawMessage, error) {
-	var list json.RawMessage
-	err := c.ask(ctx, "GET", "/v1/voices", nil, &list)
+// Voices returns the voices that are known.
+func (c *Client) Voices(ctx context.Context) (list []api.VoiceInfo, err error) {
+	err = c.ask(ctx, "GET", "/v1/voices", nil, &list)
 	return list, err
 }
 
-// Tell says something about voices, and returns what became otherwise, as JSON.
-func (c *Client) Tell(ctx context.Context, t api.VoiceRequest) (json.RawMessage, error) {
-	body, err := json.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
-	var change json.RawMessage
-	err = c.ask(ctx, "POST", "/v1/voices", bytes.NewReader(body), &change)
+// Tell says something about voices, and returns what changed.
+func (c *Client) Tell(ctx context.Context, r api.VoiceRequest) (change api.VoiceChange, err error) {
+	err = c.tell(ctx, "/v1/voices", r, &change)
 	return change, err
 }
 
-// Look returns what a camera sees now, as JSON.
-func (c *Client) Look(ctx context.Context, l api.LookRequest) (json.RawMessage, error) {
-	body, err := json.Marshal(l)
-	if err != nil {
-		return nil, err
-	}
-	var sees json.RawMessage
-	err = c.ask(ctx, "POST", "/v1/look", bytes.NewReader(body), &sees)
+// Look returns what a camera sees now.
+func (c *Client) Look(ctx context.Context, r api.LookRequest) (sees api.CameraView, err error) {
+	err = c.tell(ctx, "/v1/look", r, &sees)
 	return sees, err
 }
 
@@ -322,6 +294,15 @@ func (c *Client) handshake(conn net.Conn, r *bufio.Reader) error {
 		return refused(resp)
 	}
 	return conn.SetDeadline(time.Time{})
+}
+
+// tell posts a body and decodes the answer.
+func (c *Client) tell(ctx context.Context, path string, body, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.ask(ctx, "POST", path, bytes.NewReader(text), into)
 }
 
 // ask sends a request and decodes the answer.

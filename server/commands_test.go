@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -13,17 +12,8 @@ import (
 	"earshot/server"
 )
 
-// Do tells who gave which command.
-func (h *house) Do(_ context.Context, e earshot.Event) (string, error) {
-	c := e.Body.(earshot.Command)
-	if c.Name == "dance" {
-		return "", errors.New("there is no /dance")
-	}
-	return strings.Join([]string{string(e.From.ID), string(e.Room), c.Name, string(c.Args)}, " "), nil
-}
-
-func (h *house) Context(_ context.Context, p server.Principal) (any, error) {
-	return []string{"for " + p.Name}, nil
+func (h *house) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
+	return []api.SceneEntry{{Of: "for " + p.Name}}, nil
 }
 
 // TestCommands: a command is given as by whoever asks, and its answer is theirs; what
@@ -53,10 +43,9 @@ func TestContext(t *testing.T) {
 	h.who = operating
 	at, _ := serve(t, h)
 	c := &server.Client{Socket: at, Identity: "ann"}
-	raw, err := c.Context(t.Context())
-	var got []string
-	if err != nil || json.Unmarshal(raw, &got) != nil || len(got) != 1 || got[0] != "for ann" {
-		t.Errorf("it is %s, %v", raw, err)
+	got, err := c.Context(t.Context())
+	if err != nil || len(got) != 1 || got[0].Of != "for ann" {
+		t.Errorf("it is %+v, %v", got, err)
 	}
 	h.who = func(earshot.Handle, server.Claim) (server.Principal, error) {
 		return server.Principal{}, errors.New("nobody of that name may come in")

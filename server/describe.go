@@ -22,7 +22,7 @@ type about struct {
 	says       string      // what it does, in a sentence
 	parameters []parameter // in the address
 	in         any         // the zero value of the body; nil without one
-	out        any         // the zero value of the answer; nil is the house's to say, see [Server.Answers]
+	out        any         // the zero value of the answer, if it is JSON
 	media      string      // what the answer is, if it is not one JSON value
 	changes    string      // what it changes, in a word; empty if nothing
 	faults     []int       // with which it can be refused, besides those of every route
@@ -81,13 +81,13 @@ var described = map[string]about{
 		out:        api.DecisionPage{}, faults: []int{422},
 	},
 	"GET /v1/live": {
-		says:  "See how everything is, as it changes: a whole JSON object each time, at once first and at most 20 a second. Who is slow is shown what is, and not what was.",
-		media: lines, faults: []int{503},
+		says: "See how everything is, as it changes: a whole JSON object each time, at once first and at most 20 a second. Who is slow is shown what is, and not what was.",
+		out:  api.LiveView{}, media: lines, faults: []int{503},
 	},
-	"GET /v1/state": {says: "How everything is: who is here, what works and what does not, and which rooms you may enter.", faults: []int{503}},
+	"GET /v1/state": {says: "How everything is: who is here, what works and what does not, and which rooms you may enter.", out: api.Status{}, faults: []int{503}},
 	"GET /v1/context": {
-		says:   "What is going on, as a prompt would say it, with ages and sources.",
-		faults: []int{503},
+		says: "What is going on, as a prompt would say it, with ages and sources.",
+		out:  []api.SceneEntry{}, faults: []int{503},
 	},
 	"POST /v1/commands": {says: "Give a command, as at a terminal, without its slash.", in: api.CommandRequest{}, out: api.CommandAnswer{}, changes: "command", faults: []int{422}},
 	"POST /v1/attach": {
@@ -96,18 +96,20 @@ var described = map[string]about{
 	},
 	"GET /v1/agents": {
 		says:       "The agents that there are.",
-		parameters: []parameter{{name: "all", says: "1 for those that were, too.", kind: reflect.TypeFor[string]()}}, faults: []int{503},
+		parameters: []parameter{{name: "all", says: "1 for those that were, too.", kind: reflect.TypeFor[string]()}},
+		out:        []api.AgentInfo{}, faults: []int{503},
 	},
-	"POST /v1/agents": {says: "Make, change or end an agent.", in: agents.Order{}, changes: "agent", faults: []int{422}},
-	"GET /v1/voices":  {says: "The voices that are known, without what they sound like.", faults: []int{503}},
-	"POST /v1/voices": {says: "Say whose a voice is, keep it, or forget it.", in: api.VoiceRequest{}, changes: "voice", faults: []int{422}},
-	"POST /v1/look":   {says: "Look once through a camera.", in: api.LookRequest{}, changes: "look", faults: []int{422}},
+	"POST /v1/agents": {says: "Make, change or end an agent.", in: agents.Order{}, out: api.AgentInfo{}, changes: "agent", faults: []int{422}},
+	"GET /v1/voices":  {says: "The voices that are known, without what they sound like.", out: []api.VoiceInfo{}, faults: []int{503}},
+	"POST /v1/voices": {says: "Say whose a voice is, keep it, or forget it.", in: api.VoiceRequest{}, out: api.VoiceChange{}, changes: "voice", faults: []int{422}},
+	"POST /v1/look":   {says: "Look once through a camera.", in: api.LookRequest{}, out: api.CameraView{}, changes: "look", faults: []int{422}},
 	"POST /v1/hold":   {says: "Hold the key to talk: until the connection ends, what is said at the microphone is for an agent, and a muted room is live. An empty line says that it is so, and others come as signs of life.", media: plain, changes: "microphone", faults: []int{422}},
-	"POST /v1/forget": {says: "Say what would be forgotten, without a digest; or forget it, with the digest of what was said. It answers when no trace of it is left that can be removed.", in: api.EraseRequest{}, changes: "forget", faults: []int{422}},
-	"POST /v1/reload": {says: "Have the configuration read again.", changes: "configuration", faults: []int{422}},
+	"POST /v1/forget": {says: "Say what would be forgotten, without a digest; or forget it, with the digest of what was said. It answers when no trace of it is left that can be removed.", in: api.EraseRequest{}, out: api.ErasePreview{}, changes: "forget", faults: []int{422}},
+	"POST /v1/reload": {says: "Have the configuration read again.", out: api.ReloadResult{}, changes: "configuration", faults: []int{422}},
 	"GET /v1/diagnostics": {
 		says:       "What a report of a fault needs, without a word that anybody said and without anybody's name.",
-		parameters: []parameter{{name: "goroutines", says: "1 for what every goroutine is at.", kind: reflect.TypeFor[string]()}}, faults: []int{503},
+		parameters: []parameter{{name: "goroutines", says: "1 for what every goroutine is at.", kind: reflect.TypeFor[string]()}},
+		out:        api.Diagnosis{}, faults: []int{503},
 	},
 	"GET /livez":        {says: "Whether the process answers, and nothing else.", media: plain},
 	"GET /readyz":       {says: "Whether the house can do its work: 200, or 503 with what keeps it from that.", out: api.Readiness{}, faults: []int{503}},
@@ -160,7 +162,7 @@ var usual = []int{400, 401, 403, 429}
 
 // description answers with the description.
 func (s *Server) description(w http.ResponseWriter) error {
-	text, err := Describe(s.Answers)
+	text, err := Describe()
 	if err != nil {
 		return err
 	}
@@ -170,9 +172,8 @@ func (s *Server) description(w http.ResponseWriter) error {
 	return nil
 }
 
-// Describe returns the description of all routes, as OpenAPI 3.1. Answers are the zero
-// values of what the house answers, by method and path.
-func Describe(answers map[string]any) ([]byte, error) {
+// Describe returns the description of all routes, as OpenAPI 3.1.
+func Describe() ([]byte, error) {
 	all := openapi.Schemas{Names: schemaNames}
 	all.Own(reflect.TypeFor[earshot.Event](), func() openapi.Schema { return eventSchema(&all) })
 	paths := make(map[string]map[string]any)
@@ -180,9 +181,6 @@ func Describe(answers map[string]any) ([]byte, error) {
 		is, ok := described[to.method+" "+to.path]
 		if !ok {
 			return nil, fmt.Errorf("nobody says what %s %s is", to.method, to.path)
-		}
-		if is.out == nil {
-			is.out = answers[to.method+" "+to.path]
 		}
 		if paths[to.path] == nil {
 			paths[to.path] = make(map[string]any)

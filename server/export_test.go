@@ -64,7 +64,7 @@ func Bodies() map[string]any {
 	return all
 }
 
-// AnswerTypes returns the zero values of what this package answers by itself, by route.
+// AnswerTypes returns the zero values of what is answered as JSON, by route.
 func AnswerTypes() map[string]any {
 	all := make(map[string]any)
 	for route, is := range described {

@@ -54,10 +54,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who guest) error {
 	if in.ID == "" {
 		in.ID = s.newID()
 	}
-	handle, leave := s.House.Join(s.session(who, "post", ""))
+	handle, leave := s.Backend.Join(s.session(who, "post", ""), nil, who.Audience)
 	defer leave()
 	e := earshot.Event{ID: in.ID, At: time.Now(), Room: who.Audience.Room, From: handle(), Body: body}
-	hint, err := s.House.Say(r.Context(), e)
+	hint, err := s.Backend.Do(r.Context(), e)
 	switch {
 	case errors.Is(err, ErrTaken):
 		return &fault{http.StatusConflict, err}
@@ -92,7 +92,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 
 // state tells how everything is.
 func (s *Server) state(w http.ResponseWriter, r *http.Request, who guest) error {
-	v, err := s.House.State(r.Context(), who.Principal)
+	v, err := s.Backend.State(r.Context(), who.Principal)
 	if err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
@@ -129,7 +129,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 			limit = min(batch, 2*g.n) // what is long is not read to be thrown away
 			continue
 		}
-		words, changed := s.interim(who)
+		words, changed := s.Journal.Interim(who.Audience)
 		if err := out.write(said.lines(words)); err != nil {
 			return nil
 		}
@@ -145,7 +145,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who guest) error
 // when there is more. Whether they may is asked when the events have been read, so that
 // nothing is told that happened after a token was revoked.
 func (s *Server) read(ctx context.Context, who guest, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
-	if g, grown, err = s.tail.after(ctx, s.House, who.Audience, after, limit); err != nil {
+	if g, grown, err = s.tail.after(ctx, s.Journal, who.Audience, after, limit); err != nil {
 		return nil, nil, err
 	}
 	if err := s.stay(ctx, who); err != nil {
@@ -241,7 +241,8 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, who guest) error
 	t := &remote.Terminal{
 		Session:  s.session(who, "terminal", fmt.Sprintf("terminal-%d", s.terminals.Add(1))),
 		Audience: who.Audience,
-		House:    s.House,
+		Backend:  s.Backend,
+		Name:     s.Journal.Name,
 		Stay:     func(ctx context.Context) error { return s.stay(ctx, who) },
 		Log:      s.log(),
 		Dropped:  s.Dropped,
@@ -259,7 +260,7 @@ func (s *Server) session(who guest, connection, outlet string) participants.Sess
 		ID:          string(s.newID()),
 		Room:        who.Audience.Room,
 		Participant: who.ID,
-		Account:     who.account,
+		Account:     who.Account,
 		Outlet:      outlet,
 		Connection:  connection,
 		Address:     who.remote,

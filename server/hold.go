@@ -12,20 +12,13 @@ import (
 	"earshot/server/wire"
 )
 
-// A Key is one that somebody holds to talk. Its methods may be called from many goroutines.
-type Key interface {
-	// Hold takes what is said at the microphone for an agent's until release is called, which
-	// may take seconds.
-	Hold(ctx context.Context, by Principal) (release func(), err error)
-}
-
 // hold holds the key for as long as the connection lasts, so that who has died lets go. It
 // writes an empty line when the key is held, and then now and then.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, who guest) error {
 	if _, err := io.Copy(io.Discard, http.MaxBytesReader(unwatched(w), r.Body, headerBytes)); err != nil { // that they go is only noticed behind it
 		return bad("this takes no body")
 	}
-	release, err := s.House.Hold(r.Context(), who.Principal)
+	release, err := s.Backend.Hold(r.Context(), who.Principal)
 	if err != nil {
 		return &fault{http.StatusUnprocessableEntity, err}
 	}

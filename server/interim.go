@@ -6,23 +6,6 @@ import (
 	"earshot"
 )
 
-// A Listener is a house in which words are heard before it is known what they will be. It is
-// optional; the event stream tests for it.
-type Listener interface {
-	// Interim returns the words that are being said, as everybody in an audience may see
-	// them: events of the kind speech, one of each voice. Changed is closed when there may
-	// be others. It returns at once, and may be called from many goroutines.
-	Interim(a earshot.Audience) (words []earshot.Event, changed <-chan struct{})
-}
-
-// interim returns the words that are being said, as somebody may see them.
-func (s *Server) interim(who guest) (words []earshot.Event, changed <-chan struct{}) {
-	if l, ok := s.House.(Listener); ok {
-		return l.Interim(who.Audience)
-	}
-	return nil, nil
-}
-
 // interims are the words that were told of each voice last. The zero value is that none were.
 type interims map[earshot.Handle]earshot.Event
 

@@ -14,21 +14,22 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 	"earshot/participants"
 )
 
 // A porch is a house that knows whoever shows a token that is their name.
-type porch struct{ House }
+type porch struct{ Backend }
 
-func (porch) Vouch(_ context.Context, c Claim) (Principal, earshot.Handle, error) {
+func (porch) Identify(_ context.Context, _ earshot.Handle, c Claim) (Principal, error) {
 	who := participants.Participant{ID: earshot.ParticipantID(c.Token.Reveal())}
 	if who.ID != "ann" && who.ID != "bob" {
-		return Principal{}, earshot.Handle{}, participants.ErrToken
+		return Principal{}, participants.ErrToken
 	}
-	return Principal{Participant: who, Audience: earshot.Audience{Room: earshot.Desk}}, earshot.Handle{}, nil
+	return Principal{Participant: who, Audience: earshot.Audience{Room: earshot.Desk}}, nil
 }
 
-func (porch) State(context.Context, Principal) (any, error) { return struct{}{}, nil }
+func (porch) State(context.Context, Principal) (api.Status, error) { return api.Status{}, nil }
 
 // knock asks at a port for how everything is, from an address and by a token. It returns
 // the status, in how many seconds to ask again, and how long the answer took.
@@ -47,7 +48,7 @@ func (o *opening) knock(ctx context.Context, from, token string) (status, again 
 
 // portOf returns an opening at a port.
 func portOf(c Config) *opening {
-	return &opening{Server: &Server{House: porch{}}, rules: loopbackRules(c)}
+	return &opening{Server: &Server{Backend: porch{}}, rules: loopbackRules(c)}
 }
 
 // TestWhoAsksTooMuch: who asks more than they may is told when to ask again, and may then.

@@ -5,24 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
 	"time"
 
+	"earshot/api"
 	"earshot/server/remote"
 	"earshot/server/wire"
 )
-
-// A Window shows how everything is, as it changes. Its methods may be called from many
-// goroutines.
-type Window interface {
-	// Live returns how everything is now for somebody, as a value for encoding/json that
-	// is an object, without the time; and a channel that is closed when it may be something
-	// else. What is the same for them is the same JSON, so that nobody can tell by a new
-	// one that something happened which they may not know of.
-	Live(ctx context.Context, p Principal) (now any, changed <-chan struct{}, err error)
-}
 
 const (
 	// blink is how often at most a reader is told anew: no screen is drawn more often.
@@ -47,7 +39,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, who guest) error {
 				return out.refuses(shut(err))
 			}
 		}
-		now, changed, err := s.House.Live(r.Context(), who.Principal)
+		now, changed, err := s.Backend.Live(r.Context(), who.Principal)
 		if err != nil {
 			return out.refuses(&fault{http.StatusServiceUnavailable, err})
 		}
@@ -115,18 +107,18 @@ func wait(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
 	}
 }
 
-// Live yields how everything is, as JSON, at once and then as it changes, until ctx ends
+// Live yields how everything is, at once and then as it changes, until ctx ends
 // or the connection is lost. What was is not shown again to who is slow: they are shown
 // what is. What is yielded is the caller's. An error is yielded at most once, last.
-func (c *Client) Live(ctx context.Context) iter.Seq2[json.RawMessage, error] {
-	return func(yield func(json.RawMessage, error) bool) {
+func (c *Client) Live(ctx context.Context) iter.Seq2[api.LiveView, error] {
+	return func(yield func(api.LiveView, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		idle := time.AfterFunc(wire.Idle, func() { cancel(errSilent) })
 		defer idle.Stop()
 		resp, err := c.send(ctx, "GET", "/v1/live", nil)
 		if err != nil {
-			yield(nil, err)
+			yield(api.LiveView{}, err)
 			return
 		}
 		defer resp.Body.Close()
@@ -134,10 +126,19 @@ func (c *Client) Live(ctx context.Context) iter.Seq2[json.RawMessage, error] {
 		lines.Buffer(nil, lineBytes)
 		for lines.Scan() {
 			idle.Reset(wire.Idle)
-			if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 && !yield(slices.Clone(line), nil) {
+			line := bytes.TrimSpace(lines.Bytes())
+			if len(line) == 0 {
+				continue
+			}
+			var now api.LiveView
+			if err := json.Unmarshal(line, &now); err != nil {
+				yield(now, fmt.Errorf("reading how the room is: %w", err))
+				return
+			}
+			if !yield(now, nil) {
 				return
 			}
 		}
-		yield(nil, lostBecause(ctx, lines.Err()))
+		yield(api.LiveView{}, lostBecause(ctx, lines.Err()))
 	}
 }

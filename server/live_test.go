@@ -1,13 +1,12 @@
 package server_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/server"
 )
@@ -22,11 +21,11 @@ type picture struct {
 
 func newPicture(is string) *picture { return &picture{is: is, changed: make(chan struct{})} }
 
-func (p *picture) live(server.Principal) (any, <-chan struct{}, error) {
+func (p *picture) live(server.Principal) (api.LiveView, <-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.looked++
-	return map[string]string{"is": p.is}, p.changed, nil
+	return api.LiveView{Snapshot: api.Snapshot{RoomState: api.RoomState{Agent: p.is}}}, p.changed, nil
 }
 
 func (p *picture) becomes(is string) {
@@ -43,12 +42,6 @@ func (p *picture) looks() int {
 	return p.looked
 }
 
-// seen is a line of the stream.
-type seen struct {
-	At time.Time `json:"at"`
-	Is string    `json:"is"`
-}
-
 // TestLive: who looks on is shown how it is, and then each change, but no change that is
 // none.
 func TestLive(t *testing.T) {
@@ -57,20 +50,19 @@ func TestLive(t *testing.T) {
 	at, stop := serve(t, h)
 	defer stop()
 	want := []string{"one", "two", "three"}
-	for line, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+	for now, err := range (&server.Client{Socket: at}).Live(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s seen
-		if err := json.Unmarshal(line, &s); err != nil || s.Is != want[0] || s.At.IsZero() {
-			t.Fatalf("shown %s (%v), want %q with its time", line, err, want[0])
+		if now.Agent != want[0] || now.At.IsZero() {
+			t.Fatalf("shown %+v, want %q with its time", now, want[0])
 		}
 		want = want[1:]
 		if len(want) == 0 {
 			return
 		}
 		n := p.looks()
-		p.becomes(s.Is) // the same
+		p.becomes(now.Agent) // the same
 		testkit.Await(t, patience, "looking again", func() bool { return p.looks() > n })
 		p.becomes(want[0])
 	}
@@ -82,17 +74,17 @@ func TestLiveIsRefused(t *testing.T) {
 	changed := make(chan struct{})
 	close(changed)
 	times := 0
-	h.live = func(server.Principal) (any, <-chan struct{}, error) {
+	h.live = func(server.Principal) (api.LiveView, <-chan struct{}, error) {
 		if times++; times == 2 {
-			return nil, nil, errors.New("the room is closed")
+			return api.LiveView{}, nil, errors.New("the room is closed")
 		}
-		return map[string]int{"times": times}, changed, nil
+		return api.LiveView{Snapshot: api.Snapshot{RoomState: api.RoomState{Dropped: times}}}, changed, nil
 	}
 	at, stop := serve(t, h)
 	defer stop()
 	lines := 0
-	for line, err := range (&server.Client{Socket: at}).Live(t.Context()) {
-		if err == nil && strings.Contains(string(line), `"times":1`) {
+	for now, err := range (&server.Client{Socket: at}).Live(t.Context()) {
+		if err == nil && now.Dropped == 1 {
 			lines++
 		}
 	}

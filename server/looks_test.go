@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"earshot/server"
 )
 
-func (h *house) See(_ context.Context, by server.Principal, l api.LookRequest) (any, error) {
+func (h *house) Look(_ context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
 	return h.see(by, l)
 }
 
@@ -36,20 +35,21 @@ func TestLook(t *testing.T) {
 		return p, nil
 	}
 	var by []string
-	h.see = func(p server.Principal, l api.LookRequest) (any, error) {
+	var got api.LookRequest
+	h.see = func(p server.Principal, l api.LookRequest) (api.CameraView, error) {
 		if l.Camera == "attic" {
-			return nil, errors.New("there is no camera called attic")
+			return api.CameraView{}, errors.New("there is no camera called attic")
 		}
-		by = append(by, p.Name)
-		return l, nil
+		by, got = append(by, p.Name), l
+		return api.CameraView{Camera: l.Camera}, nil
 	}
 	at, _ := serve(t, h)
 	want := api.LookRequest{Camera: "desk", Picture: true, Boxes: true}
 	for _, name := range []string{"ann", "bob"} {
-		var got api.LookRequest
-		data, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
-		if err != nil || json.Unmarshal(data, &got) != nil || got != want {
-			t.Errorf("%s is told %s, %v", name, data, err)
+		got = api.LookRequest{}
+		sees, err := (&server.Client{Socket: at, Identity: name}).Look(t.Context(), want)
+		if err != nil || sees.Camera != "desk" || got != want {
+			t.Errorf("%s asks for %+v and is told %+v, %v", name, got, sees, err)
 		}
 	}
 	for _, name := range []string{"cy", "eve"} {

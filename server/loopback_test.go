@@ -84,20 +84,24 @@ func listen(t *testing.T, c server.Config) *port {
 	t.Helper()
 	p := &port{house: newHouse()}
 	p.vouch = bearers
-	p.order = func(participants.Participant, agents.Order) (any, error) { return 1, nil }
-	p.tell = func(participants.Participant, api.VoiceRequest) (any, error) { return 1, nil }
-	p.see = func(server.Principal, api.LookRequest) (any, error) { return 1, nil }
+	p.order = func(participants.Participant, agents.Order) (api.AgentInfo, error) { return api.AgentInfo{}, nil }
+	p.tell = func(participants.Participant, api.VoiceRequest) (api.VoiceChange, error) {
+		return api.VoiceChange{}, nil
+	}
+	p.see = func(server.Principal, api.LookRequest) (api.CameraView, error) { return api.CameraView{}, nil }
 	p.hold = func(server.Principal) (func(), error) { return nil, errors.New("the room is paused") }
 	l, err := server.ListenLoopback(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.at = l.Addr().String()
-	s := &server.Server{House: p.house, Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug})), Audit: func(e audit.Entry) {
+	s := serverOf(p.house)
+	s.Log = slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s.Audit = func(e audit.Entry) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.trail = append(p.trail, e)
-	}}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.ServeLoopback(ctx, l, c) }()

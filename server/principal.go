@@ -43,6 +43,7 @@ type Claim struct {
 // A Principal is whose request it is: somebody in a room.
 type Principal struct {
 	participants.Participant
+	Account  earshot.Handle   // by which they came in
 	Audience earshot.Audience // who reads what is shown to them; Room is the room
 	Present  bool             // they are there otherwise than by this request
 }
@@ -50,9 +51,8 @@ type Principal struct {
 // A guest is a principal with what they were let in by.
 type guest struct {
 	Principal
-	account earshot.Handle
-	claim   Claim
-	remote  string // the address where only the token vouches for them; else empty
+	claim  Claim
+	remote string // the address where only the token vouches for them; else empty
 }
 
 // identify returns whose request r for a route is, that came by a visitor. Who only looks
@@ -69,11 +69,12 @@ func (s *Server) identify(to route, r *http.Request, v *visitor) (guest, error) 
 	if !v.known {
 		return guest{}, &fault{http.StatusForbidden, errors.New("this earshot belongs to another user")}
 	}
-	p, err := s.House.Identify(r.Context(), v.handle, c)
+	p, err := s.Backend.Identify(r.Context(), v.handle, c)
 	if err != nil {
 		return guest{}, shut(err)
 	}
-	return guest{p, v.handle, c, ""}, nil
+	p.Account = v.handle
+	return guest{p, c, ""}, nil
 }
 
 // vouch returns whose token a claim shows. That they are at the desk means little there:
@@ -85,12 +86,12 @@ func (s *Server) vouch(ctx context.Context, v *visitor, c Claim) (guest, error) 
 			Mend:    "make one on the machine where earshot runs: earshot token create NAME",
 		}}
 	}
-	p, account, err := s.House.Vouch(ctx, c)
+	p, err := s.Backend.Identify(ctx, earshot.Handle{}, c)
 	if err != nil {
 		return guest{}, shut(err)
 	}
 	p.Present = false
-	return guest{p, account, c, v.from}, nil
+	return guest{p, c, v.from}, nil
 }
 
 // shut is the fault of somebody whom the house does not let in.
@@ -105,25 +106,25 @@ func shut(err error) error {
 // can cease to hold. They are asked for by the name they have now, since they may have
 // been renamed.
 func (s *Server) stay(ctx context.Context, g guest) error {
-	if err := s.House.Stays(g.Principal); err != nil {
+	if err := s.Backend.Recheck(g.Principal); err != nil {
 		return err
 	}
 	c := g.claim
 	if g.remote != "" {
 		if c.Name != "" {
-			c.Name = s.House.Name(g.ID)
+			c.Name = s.Journal.Name(g.ID)
 		}
-		_, _, err := s.House.Vouch(ctx, c)
+		_, err := s.Backend.Identify(ctx, earshot.Handle{}, c)
 		return err
 	}
 	if c.Token == "" || !g.RequiresAuth && !g.Can(participants.Operate) {
 		return nil
 	}
 	if c.Name != "" {
-		c.Name = s.House.Name(g.ID)
+		c.Name = s.Journal.Name(g.ID)
 	}
 	c.New = false // they were let in
-	_, err := s.House.Identify(ctx, g.account, c)
+	_, err := s.Backend.Identify(ctx, g.Account, c)
 	return err
 }
 

@@ -11,21 +11,6 @@ import (
 	"earshot/api"
 )
 
-// An Infirmary knows how the house is, for those who look after it. Its methods may be
-// called from many goroutines.
-type Infirmary interface {
-	// Ready returns what keeps the house from its work, nothing if it can do all of it, and
-	// what it still does beside that.
-	Ready(ctx context.Context) ([]api.Obstacle, []api.Task)
-
-	// Metrics serves what is counted, for Prometheus.
-	Metrics() http.Handler
-
-	// Diagnose returns what a report of a fault needs, without a word that anybody said
-	// and without anybody's name, as a value for encoding/json.
-	Diagnose(ctx context.Context, e api.DiagnosisRequest) (any, error)
-}
-
 // alive says that the process answers, to anybody, and nothing else.
 func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -35,9 +20,7 @@ func (s *Server) alive(w http.ResponseWriter, _ *http.Request, _ guest) error {
 
 // ready says whether the house can do its work, and what keeps it from that.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
-	var is api.Readiness
-	is.Obstacles, is.Underway = s.House.Ready(r.Context())
-	is.Ready = len(is.Obstacles) == 0
+	is := s.Admin.Ready(r.Context())
 	status := http.StatusOK
 	if !is.Ready {
 		status = http.StatusServiceUnavailable
@@ -48,7 +31,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ guest) error {
 
 // metrics serves what is counted.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ guest) error {
-	s.House.Metrics().ServeHTTP(w, r)
+	s.Metrics.ServeHTTP(w, r)
 	return nil
 }
 
@@ -62,7 +45,7 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request, _ guest) er
 	default:
 		return bad("the parameter goroutines must be 1")
 	}
-	v, err := s.House.Diagnose(r.Context(), e)
+	v, err := s.Admin.Diagnose(r.Context(), e)
 	if err != nil {
 		return &fault{http.StatusServiceUnavailable, err}
 	}
@@ -96,13 +79,12 @@ func (c *Client) Get(ctx context.Context, path string) (*http.Response, error) {
 	return c.request(ctx, "GET", path, nil)
 }
 
-// Diagnostics returns what a report of a fault needs, as JSON.
-func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (json.RawMessage, error) {
+// Diagnostics returns what a report of a fault needs.
+func (c *Client) Diagnostics(ctx context.Context, e api.DiagnosisRequest) (all api.Diagnosis, err error) {
 	path := "/v1/diagnostics"
 	if e.Goroutines {
 		path += "?goroutines=1"
 	}
-	var all json.RawMessage
-	err := c.ask(ctx, "GET", path, nil, &all)
+	err = c.ask(ctx, "GET", path, nil, &all)
 	return all, err
 }

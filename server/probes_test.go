@@ -121,8 +121,8 @@ func TestDiagnosticsParameters(t *testing.T) {
 	defer stop()
 	c := &server.Client{Socket: at}
 	for _, wanted := range []bool{false, true} {
-		if v, err := c.Diagnostics(t.Context(), api.DiagnosisRequest{Goroutines: wanted}); err != nil || string(v) != fmt.Sprintf(`{"goroutines":%v}`, wanted) {
-			t.Errorf("got %s (%v)", v, err)
+		if v, err := c.Diagnostics(t.Context(), api.DiagnosisRequest{Goroutines: wanted}); err != nil || v.Goroutines != fmt.Sprint(wanted) {
+			t.Errorf("got %+v (%v)", v, err)
 		}
 	}
 	if status, _ := probe(t, at, "/v1/diagnostics?goroutines=yes"); status != 400 {
@@ -175,7 +175,7 @@ func TestUnready(t *testing.T) {
 	}()
 	ctx, leave := context.WithCancel(t.Context())
 	served := make(chan error)
-	go func() { served <- (&server.Server{House: h}).Serve(ctx, l) }()
+	go func() { served <- serverOf(h).Serve(ctx, l) }()
 	if err := testkit.Receive(t, testkit.Patience, "the answer of the one that is ready", waits); err != nil {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -12,14 +11,14 @@ import (
 	"earshot/server"
 )
 
-func (h *house) Reload(context.Context) (any, error) {
+func (h *house) Reload(context.Context) (api.ReloadResult, error) {
 	if h.reload == nil {
-		return map[string][]string{"changes": {}}, nil
+		return api.ReloadResult{}, nil
 	}
 	return h.reload()
 }
 
-func (h *house) Stays(p server.Principal) error {
+func (h *house) Recheck(p server.Principal) error {
 	if h.stays == nil {
 		return nil
 	}
@@ -30,7 +29,9 @@ func (h *house) Stays(p server.Principal) error {
 // fault; others may not.
 func TestReload(t *testing.T) {
 	h := newHouse()
-	h.reload = func() (any, error) { return map[string][]string{"waiting": {"store.directory"}}, nil }
+	h.reload = func() (api.ReloadResult, error) {
+		return api.ReloadResult{Waiting: []string{"store.directory"}}, nil
+	}
 	at, _ := serve(t, h)
 	c := &server.Client{Socket: at}
 	var refused *api.Refusal
@@ -39,12 +40,13 @@ func TestReload(t *testing.T) {
 	}
 	h.who = operating
 	c.Identity = "ann"
-	raw, err := c.Reload(t.Context())
-	var is struct{ Waiting []string }
-	if err != nil || json.Unmarshal(raw, &is) != nil || len(is.Waiting) != 1 {
-		t.Errorf("it is %s, %v", raw, err)
+	is, err := c.Reload(t.Context())
+	if err != nil || len(is.Waiting) != 1 {
+		t.Errorf("it is %+v, %v", is, err)
 	}
-	h.reload = func() (any, error) { return nil, errors.New("line 3: is wrong\nline 5: is wrong, too") }
+	h.reload = func() (api.ReloadResult, error) {
+		return api.ReloadResult{}, errors.New("line 3: is wrong\nline 5: is wrong, too")
+	}
 	if _, err := c.Reload(t.Context()); !errors.As(err, &refused) || refused.Problem != "line 3: is wrong\nline 5: is wrong, too" {
 		t.Errorf("the faults are %v", err)
 	}

@@ -41,7 +41,6 @@ import (
 
 	"earshot"
 	"earshot/server/audit"
-	"earshot/server/remote"
 )
 
 // The limits of a connection. The user has one daemon and a few terminals, and
@@ -54,56 +53,14 @@ const (
 	grace       = 2 * time.Second // for requests that are running when the daemon stops
 )
 
-// A Journal is what has happened. Its methods may be called from many
-// goroutines.
-type Journal interface {
-	// Events returns up to limit events after a sequence that everybody in a
-	// may see, the oldest first.
-	Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error)
-
-	// Grown returns a channel that is closed when there is more than now.
-	Grown() <-chan struct{}
-}
-
-// A House is the daemon as the server knows it. Its methods may be called from
-// many goroutines. The text of every error is shown to whoever asked.
-type House interface {
-	remote.House
-	Journal
-	Archive
-	Office
-	Choir
-	Oblivion
-	Watch
-	Key
-	Window
-	Infirmary
-	Counter
-
-	// Say admits a message, as Admit does. The hint tells its author whom the message does not
-	// reach; it may be empty.
-	Say(ctx context.Context, e earshot.Event) (hint string, err error)
-	Keeper
-
-	// Identify returns who somebody is whom the kernel knows by account, when
-	// they claim c. An error refuses them everything; [participants.ErrToken]
-	// asks for a token. It is asked for each request, and while one that
-	// came in by a token lasts, so that a token that was revoked holds no more.
-	Identify(ctx context.Context, account earshot.Handle, c Claim) (Principal, error)
-
-	// Vouch returns who somebody is whom nobody knows but by the token of a claim, and
-	// the account that they have by it. It is asked as Identify is.
-	Vouch(ctx context.Context, c Claim) (Principal, earshot.Handle, error)
-
-	// State returns how everything is for somebody, as a value for
-	// encoding/json.
-	State(ctx context.Context, p Principal) (any, error)
-}
-
 // A Server lets other processes in. It may serve several listeners at once.
 type Server struct {
-	House House
-	Log   *slog.Logger // nil logs nothing
+	Backend Backend
+	Journal Journal
+	Admin   Admin
+	Metrics http.Handler // what is counted, for Prometheus
+	Log     *slog.Logger // nil logs nothing
+
 	// Dropped, if set, is told how many events a terminal was not shown since it was slow.
 	// It returns at once, and may be called from many goroutines.
 	Dropped func(n int)
@@ -113,10 +70,6 @@ type Server struct {
 	// Audit is told of each request that changes something or is refused. It is called
 	// from many goroutines, and returns soon. May be nil.
 	Audit func(audit.Entry)
-
-	// Answers are the zero values of what the house answers where that is a value of its
-	// own, by method and path, such as "GET /v1/state". They are for the description.
-	Answers map[string]any
 
 	tail      tail         // what those have in common who follow the events
 	turns     turns        // in which they are told

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -41,19 +42,19 @@ type house struct {
 	refuse func(context.Context, earshot.Event) error                   // nil admits everything
 	who    func(earshot.Handle, server.Claim) (server.Principal, error) // nil takes everybody for ann
 	vouch  func(server.Claim) (server.Principal, error)                 // nil knows no token
-	state  func() (any, error)
+	state  func() (api.Status, error)
 	name   func(earshot.ParticipantID) string // nil calls everybody by their ID
 	enter  func(earshot.Outlet)               // nil lets them stand around
-	order  func(participants.Participant, agents.Order) (any, error)
-	tell   func(participants.Participant, api.VoiceRequest) (any, error)
-	see    func(server.Principal, api.LookRequest) (any, error)
+	order  func(participants.Participant, agents.Order) (api.AgentInfo, error)
+	tell   func(participants.Participant, api.VoiceRequest) (api.VoiceChange, error)
+	see    func(server.Principal, api.LookRequest) (api.CameraView, error)
 	hold   func(server.Principal) (release func(), err error)
-	live   func(server.Principal) (any, <-chan struct{}, error) // nil shows nothing, for ever
-	past   func(context.Context) error                          // nil finds all
-	says   func() ([]earshot.Event, <-chan struct{})            // nil is that nobody says anything
+	live   func(server.Principal) (api.LiveView, <-chan struct{}, error) // nil shows nothing, for ever
+	past   func(context.Context) error                                   // nil finds all
+	says   func() ([]earshot.Event, <-chan struct{})                     // nil is that nobody says anything
 
-	reload func() (any, error)          // nil finds that nothing has changed
-	stays  func(server.Principal) error // nil lets everybody stay
+	reload func() (api.ReloadResult, error) // nil finds that nothing has changed
+	stays  func(server.Principal) error     // nil lets everybody stay
 
 	mu       sync.Mutex
 	kept     []earshot.Event
@@ -70,6 +71,9 @@ type house struct {
 func newHouse() *house { return &house{grown: make(chan struct{})} }
 
 func (h *house) Identify(_ context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
+	if account == (earshot.Handle{}) {
+		return h.byToken(c)
+	}
 	h.mu.Lock()
 	h.asked, h.claims = append(h.asked, account), append(h.claims, c)
 	h.mu.Unlock()
@@ -79,16 +83,17 @@ func (h *house) Identify(_ context.Context, account earshot.Handle, c server.Cla
 	return ann, nil
 }
 
-func (h *house) Vouch(ctx context.Context, c server.Claim) (server.Principal, earshot.Handle, error) {
+func (h *house) byToken(c server.Claim) (server.Principal, error) {
 	account := earshot.Handle{Provider: "token", ID: "ann"}
 	h.mu.Lock()
 	h.asked, h.claims = append(h.asked, account), append(h.claims, c)
 	h.mu.Unlock()
 	if h.vouch != nil {
 		p, err := h.vouch(c)
-		return p, account, err
+		p.Account = account
+		return p, err
 	}
-	return server.Principal{}, account, participants.ErrToken
+	return server.Principal{}, participants.ErrToken
 }
 
 // ann is at the desk.
@@ -97,11 +102,14 @@ var ann = server.Principal{
 	Audience:    earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{"ann"}},
 }
 
-func (h *house) Join(s participants.Session) (func() earshot.Handle, func()) {
+func (h *house) Join(s participants.Session, o earshot.Outlet, _ earshot.Audience) (func() earshot.Handle, func()) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.inside++
 	h.sessions = append(h.sessions, s)
+	h.mu.Unlock()
+	if o != nil && h.enter != nil {
+		h.enter(o)
+	}
 	return func() earshot.Handle { return handleOf(s.Account, s.Participant) }, h.gone
 }
 
@@ -141,21 +149,18 @@ func (h *house) Admit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
-func (h *house) Say(ctx context.Context, e earshot.Event) (string, error) {
+// Do tells who gave which command, and whom a message does not reach.
+func (h *house) Do(ctx context.Context, e earshot.Event) (string, error) {
+	if c, is := e.Body.(earshot.Command); is {
+		if c.Name == "dance" {
+			return "", errors.New("there is no /dance")
+		}
+		return strings.Join([]string{string(e.From.ID), string(e.Room), c.Name, string(c.Args)}, " "), nil
+	}
 	if text := e.Body.(earshot.Message).Text; text == "@Zed hello" {
 		return "nobody here is called Zed", h.Admit(ctx, e)
 	}
 	return "", h.Admit(ctx, e)
-}
-
-func (h *house) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
-	h.mu.Lock()
-	h.inside++
-	h.mu.Unlock()
-	if h.enter != nil {
-		h.enter(o)
-	}
-	return h.gone
 }
 
 func (h *house) gone() {
@@ -221,32 +226,36 @@ func (h *house) Interim(earshot.Audience) ([]earshot.Event, <-chan struct{}) {
 	return nil, nil
 }
 
-func (h *house) State(context.Context, server.Principal) (any, error) {
+func (h *house) State(context.Context, server.Principal) (api.Status, error) {
 	if h.state != nil {
 		return h.state()
 	}
-	return map[string]int{"kept": len(h.all())}, nil
+	return api.Status{Keeps: fmt.Sprint(len(h.all()), " kept")}, nil
 }
 
-func (h *house) Ready(context.Context) ([]api.Obstacle, []api.Task) {
+func (h *house) Ready(context.Context) api.Readiness {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.ill, h.underway
+	return api.Readiness{Ready: len(h.ill) == 0, Obstacles: h.ill, Underway: h.underway}
 }
 
-func (h *house) Metrics() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "earshot_turns_total 1") })
+// counts are the metrics.
+var counts = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "earshot_turns_total 1") })
+
+// serverOf returns a server of h.
+func serverOf(h *house) *server.Server {
+	return &server.Server{Backend: h, Journal: h, Admin: h, Metrics: counts}
 }
 
-func (h *house) Diagnose(_ context.Context, e api.DiagnosisRequest) (any, error) {
-	return map[string]bool{"goroutines": e.Goroutines}, nil
+func (h *house) Diagnose(_ context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
+	return api.Diagnosis{Goroutines: fmt.Sprint(e.Goroutines)}, nil
 }
 
-func (h *house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}, error) {
+func (h *house) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
 	if h.live != nil {
 		return h.live(p)
 	}
-	return struct{}{}, nil, nil
+	return api.LiveView{}, nil, nil
 }
 
 func (h *house) all() []earshot.Event {
@@ -280,7 +289,7 @@ func serve(t *testing.T, h *house) (at string, stop func()) {
 func serveAt(t *testing.T, h *house, l net.Listener) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- (&server.Server{House: h}).Serve(ctx, l) }()
+	go func() { done <- serverOf(h).Serve(ctx, l) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := testkit.Receive(t, testkit.Patience, "the end of the server", done); err != nil {
@@ -385,7 +394,7 @@ func TestRequests(t *testing.T) {
 		text          string
 	}{
 		{"good", post(`{"text":"x"}`), 200, `"id"`},
-		{"state", "GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 200, `{"kept":1}`},
+		{"state", "GET /v1/state HTTP/1.1\r\nHost: x\r\n\r\n", 200, `"keeps":"1 kept"`},
 		{"whom it does not reach", post(`{"text":"@Zed hello"}`), 200, `"hint":"nobody here is called Zed"`},
 		{"nothing there", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
 		{"a path beside", "GET /v1/state/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "nothing at this path"},
@@ -490,14 +499,16 @@ func TestState(t *testing.T) {
 	h := newHouse()
 	at, _ := serve(t, h)
 	c := &server.Client{Socket: at}
-	if got, err := c.State(t.Context()); string(got) != `{"kept":0}` || err != nil {
-		t.Errorf("state is %s, %v", got, err)
+	if got, err := c.State(t.Context()); got.Keeps != "0 kept" || err != nil {
+		t.Errorf("state is %+v, %v", got, err)
 	}
-	h.state = func() (any, error) { return nil, errors.New("cannot say") }
+	h.state = func() (api.Status, error) { return api.Status{}, errors.New("cannot say") }
 	if _, err := c.State(t.Context()); err == nil || err.Error() != "cannot say" {
 		t.Errorf("state: %v", err)
 	}
-	h.state = func() (any, error) { return func() {}, nil }
+	h.state = func() (api.Status, error) {
+		return api.Status{RoomState: api.RoomState{Company: &api.Estimate{Who: []api.Guess{{Sure: math.NaN()}}}}}, nil
+	}
 	if _, err := c.State(t.Context()); err == nil || !strings.Contains(err.Error(), "JSON") {
 		t.Errorf("state: %v", err)
 	}

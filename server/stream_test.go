@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"earshot"
+	"earshot/api"
 )
 
 // A patient writer takes everything, and has deadlines.
@@ -88,17 +89,24 @@ func TestStreamOfSomebodyWhoMayNotStay(t *testing.T) {
 
 // A gallery is a house that shows a picture.
 type gallery struct {
-	House
-	show func() (any, <-chan struct{}, error)
+	Backend
+	show func() (api.LiveView, <-chan struct{}, error)
 }
 
 func (g *gallery) Identify(context.Context, earshot.Handle, Claim) (Principal, error) {
 	return Principal{}, nil
 }
 
-func (g *gallery) Stays(Principal) error { return nil }
+func (g *gallery) Recheck(Principal) error { return nil }
 
-func (g *gallery) Live(context.Context, Principal) (any, <-chan struct{}, error) { return g.show() }
+func (g *gallery) Live(context.Context, Principal) (api.LiveView, <-chan struct{}, error) {
+	return g.show()
+}
+
+// showing is a view with a number in it.
+func showing(n int) api.LiveView {
+	return api.LiveView{Snapshot: api.Snapshot{RoomState: api.RoomState{Waiting: n}}}
+}
 
 // A slow writer takes a second for each line.
 type slow struct {
@@ -121,9 +129,9 @@ func TestLiveOfASlowReader(t *testing.T) {
 		began, looked := time.Now(), 0
 		changed := make(chan struct{})
 		close(changed) // all the time
-		s := &Server{House: &gallery{show: func() (any, <-chan struct{}, error) {
+		s := &Server{Backend: &gallery{show: func() (api.LiveView, <-chan struct{}, error) {
 			looked++
-			return map[string]int64{"ms": time.Since(began).Milliseconds()}, changed, nil
+			return showing(int(time.Since(began).Milliseconds())), changed, nil
 		}}}
 		w := &slow{patient: patient{ResponseRecorder: httptest.NewRecorder()}}
 		if err := s.live(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/live", nil), guest{}); err != nil {
@@ -132,7 +140,7 @@ func TestLiveOfASlowReader(t *testing.T) {
 		if len(w.lines) != looked || looked > 11 {
 			t.Errorf("looked %d times for the %d lines that were taken in ten seconds", looked, len(w.lines))
 		}
-		if last := w.lines[len(w.lines)-1]; !strings.Contains(last, `"ms":9450`) {
+		if last := w.lines[len(w.lines)-1]; !strings.Contains(last, `"waiting":9450`) {
 			t.Errorf("the last line is %s; that was not the case when it was written", last)
 		}
 	})
@@ -162,11 +170,11 @@ func TestLiveBlinks(t *testing.T) {
 				if tt.busy {
 					close(changed)
 				}
-				s := &Server{House: &gallery{show: func() (any, <-chan struct{}, error) {
+				s := &Server{Backend: &gallery{show: func() (api.LiveView, <-chan struct{}, error) {
 					if looked++; tt.same {
-						return map[string]int{}, changed, nil
+						return showing(0), changed, nil
 					}
-					return map[string]int{"looked": looked}, changed, nil
+					return showing(looked), changed, nil
 				}}}
 				w := &patient{ResponseRecorder: httptest.NewRecorder()}
 				if err := s.live(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/live", nil), guest{}); err != nil {
@@ -175,7 +183,8 @@ func TestLiveBlinks(t *testing.T) {
 				if looked < tt.looked[0] || looked > tt.looked[1] {
 					t.Errorf("looked %d times in a minute, want %v", looked, tt.looked)
 				}
-				lines, beats := strings.Count(w.Body.String(), "{"), strings.Count(w.Body.String(), "\n")-strings.Count(w.Body.String(), "{")
+				lines := strings.Count(w.Body.String(), `{"at"`)
+				beats := strings.Count(w.Body.String(), "\n") - lines
 				if lines != tt.lines || beats != tt.beats {
 					t.Errorf("%d lines and %d beats in a minute, want %d and %d", lines, beats, tt.lines, tt.beats)
 				}
@@ -186,7 +195,7 @@ func TestLiveBlinks(t *testing.T) {
 
 // A still journal has nothing, and nothing comes.
 type still struct {
-	House
+	Journal
 	grown chan struct{}
 }
 

@@ -50,7 +50,7 @@ type glimpse struct {
 
 // after returns what comes after a sequence, for an audience: at most so many events. Grown
 // is closed when there is more. What it holds is shared: nobody changes it.
-func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
+func (t *tail) after(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int) (g *glimpse, grown <-chan struct{}, err error) {
 	key, err := json.Marshal(struct {
 		A     earshot.Audience
 		After int64
@@ -60,7 +60,7 @@ func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after
 		return nil, nil, err
 	}
 	t.mu.Lock()
-	grown = house.Grown() // before reading, so that nothing falls between
+	grown = journal.Grown() // before reading, so that nothing falls between
 	if grown != t.at || t.looks == nil {
 		t.at, t.looks = grown, make(map[string]*glimpse)
 	}
@@ -77,7 +77,7 @@ func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after
 	}
 	t.mu.Unlock()
 	if !looked {
-		t.look(ctx, house, a, after, limit, g)
+		t.look(ctx, journal, a, after, limit, g)
 		if g.err != nil || g.more { // it is not the end, where all meet
 			t.forget(string(key), g)
 		}
@@ -92,13 +92,13 @@ func (t *tail) after(ctx context.Context, house House, a earshot.Audience, after
 
 // look reads the journal, for all who ask the same. That the first of them goes away is
 // nothing to the others.
-func (t *tail) look(ctx context.Context, house House, a earshot.Audience, after int64, limit int, g *glimpse) {
+func (t *tail) look(ctx context.Context, journal Journal, a earshot.Audience, after int64, limit int, g *glimpse) {
 	defer close(g.done)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 	defer cancel()
 	t.places <- struct{}{}
 	defer func() { <-t.places }()
-	some, err := house.Events(ctx, a, after, limit)
+	some, err := journal.Events(ctx, a, after, limit)
 	if err != nil {
 		g.err = &fault{http.StatusServiceUnavailable, err}
 		return

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -14,9 +13,11 @@ import (
 	"earshot/server"
 )
 
-func (h *house) Voices(context.Context) (any, error) { return []string{"voice 3"}, nil }
+func (h *house) Voices(context.Context) ([]api.VoiceInfo, error) {
+	return []api.VoiceInfo{{Called: "voice 3"}}, nil
+}
 
-func (h *house) Tell(_ context.Context, by participants.Participant, t api.VoiceRequest) (any, error) {
+func (h *house) Tell(_ context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
 	return h.tell(by, t)
 }
 
@@ -27,18 +28,17 @@ func TestVoices(t *testing.T) {
 	h.who = operating
 	var by participants.Participant
 	var got api.VoiceRequest
-	h.tell = func(p participants.Participant, t api.VoiceRequest) (any, error) {
+	h.tell = func(p participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
 		if t.Act == "undo" {
-			return nil, errors.New("there is nothing to undo")
+			return api.VoiceChange{}, errors.New("there is nothing to undo")
 		}
 		by, got = p, t
-		return t, nil
+		return api.VoiceChange{Act: t.Act}, nil
 	}
 	at, _ := serve(t, h)
 	c := &server.Client{Socket: at, Identity: "ann"}
-	var list []string
-	if data, err := c.Voices(t.Context()); err != nil || json.Unmarshal(data, &list) != nil || len(list) != 1 {
-		t.Errorf("listed %s, %v", data, err)
+	if list, err := c.Voices(t.Context()); err != nil || len(list) != 1 || list[0].Called != "voice 3" {
+		t.Errorf("listed %+v, %v", list, err)
 	}
 	want := api.VoiceRequest{Act: "enroll", Voices: []string{"voice 3"}, Who: "Ann", Consents: true}
 	if _, err := c.Tell(t.Context(), want); err != nil || by.ID != "ann" || !reflect.DeepEqual(got, want) {
@@ -67,9 +67,9 @@ func TestVoices(t *testing.T) {
 	}
 }
 
-func (h *house) Forget(_ context.Context, by server.Principal, f api.EraseRequest) (any, error) {
+func (h *house) Forget(_ context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Who == "nobody" {
-		return nil, errors.New("nobody is called that")
+		return api.ErasePreview{}, errors.New("nobody is called that")
 	}
-	return map[string]string{"by": string(by.ID), "of": f.Who, "digest": "d1" + f.Digest}, nil
+	return api.ErasePreview{Person: string(by.ID), Of: f.Who, Digest: "d1" + f.Digest}, nil
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -64,16 +62,16 @@ func portraits(ctx context.Context, b *agents.Directory, all bool, state func(ea
 // dormant is the state of every agent while earshot does not run.
 func dormant(earshot.ParticipantID) string { return api.Sleeping }
 
-// Agents implements [server.Office].
-func (h house) Agents(ctx context.Context, all bool) (any, error) {
+// Agents implements [server.Admin].
+func (h house) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	return portraits(ctx, h.book, all, h.states())
 }
 
-// Order implements [server.Office].
-func (h house) Order(ctx context.Context, by participants.Participant, o agents.Order) (any, error) {
+// Order implements [server.Admin].
+func (h house) Order(ctx context.Context, by participants.Participant, o agents.Order) (api.AgentInfo, error) {
 	r, err := h.order(ctx, by, o)
 	if err != nil {
-		return nil, err
+		return api.AgentInfo{}, err
 	}
 	state := gone
 	if o.Act != earshot.Ended {
@@ -133,24 +131,11 @@ type agentAdmin interface {
 type remoteAdmin struct{ *server.Client }
 
 func (a remoteAdmin) list(ctx context.Context, all bool) ([]api.AgentInfo, error) {
-	data, err := a.Agents(ctx, all)
-	return answered[[]api.AgentInfo](data, err)
+	return a.Agents(ctx, all)
 }
 
 func (a remoteAdmin) order(ctx context.Context, o agents.Order) (api.AgentInfo, error) {
-	data, err := a.Client.Order(ctx, o)
-	return answered[api.AgentInfo](data, err)
-}
-
-// answered returns what a daemon answered, if it did.
-func answered[T any](data json.RawMessage, err error) (answer T, _ error) {
-	if err != nil {
-		return answer, err
-	}
-	if err := json.Unmarshal(data, &answer); err != nil {
-		return answer, fmt.Errorf("asking about agents: %w", err)
-	}
-	return answer, nil
+	return a.Client.Order(ctx, o)
 }
 
 // localAdmin looks after the agents of a journal that no earshot holds.

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"earshot"
-	"earshot/api"
 	"earshot/config"
 	"earshot/server"
 	"earshot/server/audit"
@@ -179,23 +178,6 @@ func (d *daemon) entrance(ctx context.Context, tell func(audit.Entry)) []finding
 
 // apiPart is what the port is called where it is told how it stands with it.
 const apiPart = "API"
-
-// houseAnswers are the zero values of what the house answers, for the description.
-func houseAnswers() map[string]any {
-	return map[string]any{
-		"GET /v1/state":       api.Status{},
-		"GET /v1/live":        api.LiveView{},
-		"GET /v1/context":     []api.SceneEntry{},
-		"GET /v1/agents":      []api.AgentInfo{},
-		"POST /v1/agents":     api.AgentInfo{},
-		"GET /v1/voices":      []api.VoiceInfo{},
-		"POST /v1/voices":     api.VoiceChange{},
-		"POST /v1/reload":     api.ReloadResult{},
-		"POST /v1/look":       api.CameraView{},
-		"POST /v1/forget":     api.ErasePreview{},
-		"GET /v1/diagnostics": api.Diagnosis{},
-	}
-}
 
 // auditFile is where it is written down who has changed something: beside the log, or with
 // the journal where the log is no file.

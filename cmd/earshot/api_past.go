@@ -12,12 +12,12 @@ import (
 	"earshot/participants"
 )
 
-// Past implements [server.Archive].
+// Past implements [server.Journal].
 func (h house) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
 	return h.store.For(a).Page(ctx, kinds, before, limit)
 }
 
-// Search implements [server.Archive].
+// Search implements [server.Journal].
 func (h house) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
 	q, err := search.Parse(query, time.Now())
 	if err != nil {
@@ -34,7 +34,7 @@ func (h house) Search(ctx context.Context, a earshot.Audience, query string, bef
 	return h.store.For(a).Match(ctx, q, from, before, limit)
 }
 
-// Decisions implements [server.Archive].
+// Decisions implements [server.Journal].
 func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Account, error) {
 	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {

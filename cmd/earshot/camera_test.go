@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,10 +52,9 @@ func (g *gallery) show(what string) {
 // lens returns how it stands with the camera.
 func (g *gallery) lens() api.CameraInfo {
 	g.t.Helper()
-	var s api.Status
-	data, err := g.client().State(g.t.Context())
-	if err != nil || json.Unmarshal(data, &s) != nil || len(s.Cameras) != 1 {
-		g.t.Fatalf("the state is %s, %v", data, err)
+	s, err := g.client().State(g.t.Context())
+	if err != nil || len(s.Cameras) != 1 {
+		g.t.Fatalf("the state is %+v, %v", s, err)
 	}
 	return s.Cameras[0]
 }
@@ -193,10 +191,9 @@ func TestDoctorHours(t *testing.T) {
 
 // mode returns that of the desk.
 func (g *gallery) mode() earshot.Mode {
-	var s api.Status
-	data, err := g.client().State(g.t.Context())
-	if err != nil || json.Unmarshal(data, &s) != nil {
-		g.t.Fatalf("the state is %s, %v", data, err)
+	s, err := g.client().State(g.t.Context())
+	if err != nil {
+		g.t.Fatal(err)
 	}
 	return s.Mode
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/config"
 	"earshot/executive"
 	"earshot/internal/testkit"
@@ -116,8 +115,8 @@ func TestRoomsAtRunTime(t *testing.T) {
 	if c := d.opens(t, "discord-77", "#harbour"); c.is.Name != "#harbour" || c.Room != first.Room {
 		t.Errorf("it is called %q", c.is.Name)
 	}
-	if s, err := (house{d}).State(t.Context(), server.Principal{Participant: d.owner, Audience: d.audience()}); err != nil || fmt.Sprint(s.(api.Status).Rooms) != "[{desk desk} {discord-77 #harbour}]" {
-		t.Errorf("who operates it is told of %v, %v", s.(api.Status).Rooms, err)
+	if s, err := (house{d}).State(t.Context(), server.Principal{Participant: d.owner, Audience: d.audience()}); err != nil || fmt.Sprint(s.Rooms) != "[{desk desk} {discord-77 #harbour}]" {
+		t.Errorf("who operates it is told of %v, %v", s.Rooms, err)
 	}
 	stop()
 	if _, err := d.openRoom(t.Context(), executive.Room{ID: "discord-78"}); !errors.Is(err, errEnding) {

@@ -140,17 +140,11 @@ func state(ctx context.Context, c *server.Client) (api.Status, error) {
 func stateWithin(ctx context.Context, c *server.Client, most time.Duration) (s api.Status, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errStuck)
 	defer cancel()
-	data, err := c.State(ctx)
+	s, err = c.State(ctx)
 	if err != nil && context.Cause(ctx) == errStuck {
 		return s, errStuck
 	}
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("asking how everything is: %w", err)
-	}
-	return s, nil
+	return s, err
 }
 
 // A sayCommand waits until nothing more comes to what was said: where agents

@@ -57,13 +57,13 @@ func machineOf() map[string]string {
 	return is
 }
 
-// Diagnose implements [server.House].
-func (h house) Diagnose(ctx context.Context, e api.DiagnosisRequest) (any, error) {
+// Diagnose implements [server.Admin].
+func (h house) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
 	s := h.scrub()
 	d := newDiagnosis(h.config(), s)
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)
-	wrong, beside := h.Ready(ctx)
-	d.Ready = &api.Readiness{Ready: len(wrong) == 0, Obstacles: wrong, Underway: beside}
+	is := h.Ready(ctx)
+	d.Ready = &is
 	d.Parts = h.health.parts()
 	for _, r := range h.rooms.now() {
 		is := r.State(h.audience())
@@ -133,17 +133,20 @@ func goroutines() string {
 	return root + " " + short.String()
 }
 
-// scrubbed returns d as a value for encoding/json, with nobody's name in any of its texts.
-func scrubbed(d api.Diagnosis, s scrub) (any, error) {
+// scrubbed returns d with nobody's name in any of its texts.
+func scrubbed(d api.Diagnosis, s scrub) (clean api.Diagnosis, err error) {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return nil, err
+		return clean, err
 	}
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {
-		return nil, err
+		return clean, err
 	}
-	return s.value(v), nil
+	if text, err = json.Marshal(s.value(v)); err != nil {
+		return clean, err
+	}
+	return clean, json.Unmarshal(text, &clean)
 }
 
 type diagnosticsCommand struct {
@@ -164,10 +167,11 @@ func (c diagnosticsCommand) Run(a *app) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, all, "", "  "); err != nil {
+	to := json.NewEncoder(&b)
+	to.SetIndent("", "  ")
+	if err := to.Encode(all); err != nil {
 		return err
 	}
-	b.WriteByte('\n')
 	if c.Output == "" {
 		_, err := a.out.Write(b.Bytes())
 		return err
@@ -185,13 +189,13 @@ func (c diagnosticsCommand) Run(a *app) error {
 }
 
 // diagnose asks the daemon, or looks at what is there.
-func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (json.RawMessage, error) {
+func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (all api.Diagnosis, err error) {
 	client, _, err := a.visit(cfg, c.identityFlags, "", a.enterAs(""))
 	if err == nil {
 		return client.Diagnostics(a.ctx, api.DiagnosisRequest{Goroutines: c.Goroutines})
 	}
 	if !errors.Is(err, server.ErrNotRunning) {
-		return nil, err
+		return all, err
 	}
 	s := scrubOf(ofMachine()...)
 	d := newDiagnosis(cfg, scrub{}) // nobody says here who is known
@@ -207,9 +211,5 @@ func (a *app) diagnose(cfg *config.Config, c diagnosticsCommand) (json.RawMessag
 		f.Text, f.Cure = s.file(f.Text), s.file(f.Cure)
 		d.Findings = append(d.Findings, api.Finding(f))
 	}
-	v, err := scrubbed(d, s)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
+	return scrubbed(d, s)
 }

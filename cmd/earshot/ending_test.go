@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	_ "modernc.org/sqlite"
 
 	"earshot"
-	"earshot/api"
 	"earshot/internal/testkit"
 	"earshot/interrupt"
 	"earshot/server"
@@ -325,12 +323,8 @@ func (c *club) saying(channel uint64, least int) int {
 	ctx, stop := context.WithTimeout(c.t.Context(), soon)
 	defer stop()
 	client := &server.Client{Socket: c.socket, Room: earshot.RoomID(roomOf(channel))}
-	for text, err := range client.Live(ctx) {
+	for is, err := range client.Live(ctx) {
 		if err != nil {
-			c.t.Fatal(err)
-		}
-		var is api.Snapshot
-		if err := json.Unmarshal(text, &is); err != nil {
 			c.t.Fatal(err)
 		}
 		for _, r := range is.Replies {

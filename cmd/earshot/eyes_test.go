@@ -155,7 +155,7 @@ func TestPresent(t *testing.T) {
 	}
 	board := &testkit.Voice{Called: "board"}
 	defer p.desk.Enter(board, p.audience())()
-	handle, leave := p.Join(participants.Session{ID: "1", Room: earshot.Desk, Participant: who.ID, Account: p.account, Outlet: "terminal-1", Connection: "terminal", Since: time.Now()})
+	handle, leave := p.Join(participants.Session{ID: "1", Room: earshot.Desk, Participant: who.ID, Account: p.account, Outlet: "terminal-1", Connection: "terminal", Since: time.Now()}, nil, p.audience())
 	is := func(here bool) {
 		t.Helper()
 		err := p.Admit(t.Context(), earshot.Event{At: time.Now(), From: handle(), Via: "terminal-1", Body: earshot.Presence{Session: "1", Here: here}})
@@ -172,7 +172,7 @@ func TestPresent(t *testing.T) {
 	if who, err = p.Identify(t.Context(), p.account, bob); err != nil || who.Present {
 		t.Errorf("%+v, %v", who, err)
 	}
-	if s, err := p.See(t.Context(), who, api.LookRequest{}); err != nil || viewText(s.(api.CameraView), time.Now()) != "There is no camera." {
+	if s, err := p.Look(t.Context(), who, api.LookRequest{}); err != nil || viewText(s, time.Now()) != "There is no camera." {
 		t.Errorf("seen was %+v, %v", s, err)
 	}
 }

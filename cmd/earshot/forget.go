@@ -59,10 +59,7 @@ func (c forgetCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	}
-	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) {
-		data, err := client.Forget(a.ctx, f)
-		return answered[api.ErasePreview](data, err)
-	})
+	return c.with(a, f, func(f api.EraseRequest) (api.ErasePreview, error) { return client.Forget(a.ctx, f) })
 }
 
 // asks returns what is asked for.
@@ -279,8 +276,8 @@ func bygone(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time that I understand; write 10:00, 2h, 3d, 2027-01-31 or \"2027-01-31 10:00\"", participants.OneLine(text))
 }
 
-// Forget implements [server.Oblivion].
-func (h house) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (any, error) {
+// Forget implements [server.Admin].
+func (h house) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Digest == "" {
 		p, err := h.oblivion.looks(ctx, by.Participant, f)
 		return previewOf(p), err

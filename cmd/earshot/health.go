@@ -256,14 +256,16 @@ func (v *health) wantsProbe(now time.Time) bool {
 	return true
 }
 
-// Ready implements [server.House].
-func (h house) Ready(ctx context.Context) ([]api.Obstacle, []api.Task) {
+// Ready implements [server.Admin].
+func (h house) Ready(ctx context.Context) api.Readiness {
 	if h.health.wantsProbe(time.Now()) {
 		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
 			h.health.looked(l)
 		}
 	}
-	return obstacles(h.health.parts()), h.underway()
+	is := api.Readiness{Obstacles: obstacles(h.health.parts()), Underway: h.underway()}
+	is.Ready = len(is.Obstacles) == 0
+	return is
 }
 
 // underway is what is still done that keeps the house from nothing.

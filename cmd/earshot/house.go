@@ -13,35 +13,48 @@ import (
 	"earshot/server"
 )
 
-// A house is the daemon as its server knows it.
+// A house is the daemon as its server knows it: the [server.Backend], the [server.Journal] and
+// the [server.Admin].
 type house struct{ *daemon }
 
-// Identify implements [server.House].
+// Identify implements [server.Backend].
 func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
+	if account == (earshot.Handle{}) {
+		return h.vouch(ctx, c)
+	}
 	p, around, err := h.gate.pass(ctx, account, c)
 	if err != nil {
 		return server.Principal{}, err
 	}
 	present := slices.ContainsFunc(h.Here(around.Room), func(there participants.Participant) bool { return there.ID == p.ID })
-	return server.Principal{Participant: p, Audience: around, Present: present}, nil
+	return server.Principal{Participant: p, Account: account, Audience: around, Present: present}, nil
 }
 
-// Vouch implements [server.House].
-func (h house) Vouch(ctx context.Context, c server.Claim) (server.Principal, earshot.Handle, error) {
+// vouch returns who somebody is whom nobody knows but by the token of a claim.
+func (h house) vouch(ctx context.Context, c server.Claim) (server.Principal, error) {
 	p, account, around, err := h.gate.vouch(ctx, c)
 	if err != nil {
-		return server.Principal{}, account, err
+		return server.Principal{}, err
 	}
-	return server.Principal{Participant: p, Audience: around}, account, nil
+	return server.Principal{Participant: p, Account: account, Audience: around}, nil
 }
 
-// Join implements [server.House].
-func (h house) Join(s participants.Session) (handle func() earshot.Handle, leave func()) {
+// Join implements [server.Backend].
+func (h house) Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func()) {
 	h.Attach(s)
-	return func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
+	handle, leave = func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
+	r, ok := h.rooms.find(s.Room)
+	if o == nil || !ok { // nothing comes out of a room that is not there
+		return handle, leave
+	}
+	exit := r.Enter(o, a)
+	return handle, func() {
+		exit()
+		h.Detach(s.ID)
+	}
 }
 
-// Hold implements [server.Key].
+// Hold implements [server.Backend].
 func (h house) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
 	switch {
 	case !by.Can(participants.SendMessages):
@@ -58,28 +71,19 @@ func (h house) Hold(ctx context.Context, by server.Principal) (release func(), e
 	return h.desk.Hold(ctx, by.ID)
 }
 
-// Enter implements [server.House].
-func (h house) Enter(id earshot.RoomID, o earshot.Outlet, a earshot.Audience) func() {
-	r, ok := h.rooms.find(id)
-	if !ok {
-		return func() {} // nothing comes out of a room that is not there
-	}
-	return r.Enter(o, a)
-}
-
-// Events implements [server.House].
+// Events implements [server.Journal].
 func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
 	return h.store.For(a).Events(ctx, after, limit)
 }
 
-// Grown implements [server.House].
+// Grown implements [server.Journal].
 func (h house) Grown() <-chan struct{} { return h.store.Grown() }
 
-// State implements [server.House].
-func (h house) State(_ context.Context, p server.Principal) (any, error) {
+// State implements [server.Backend].
+func (h house) State(_ context.Context, p server.Principal) (api.Status, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
-		return nil, noRoom(p.Audience.Room, nil)
+		return api.Status{}, noRoom(p.Audience.Room, nil)
 	}
 	s := api.Status{
 		RoomState: r.State(p.Audience), You: p.Participant, Known: h.Known(),

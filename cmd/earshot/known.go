@@ -86,9 +86,7 @@ func (d *daemon) knownHere(who func() participants.Participant) known {
 	return known{
 		state: func(ctx context.Context) (api.Status, error) {
 			p := who()
-			is, err := h.State(ctx, server.Principal{Participant: p, Audience: alone(p)})
-			s, _ := is.(api.Status)
-			return s, err
+			return h.State(ctx, server.Principal{Participant: p, Audience: alone(p)})
 		},
 		past: func(ctx context.Context, before int64) ([]earshot.Event, int64, error) {
 			events, err := h.Past(ctx, alone(who()), []earshot.Kind{earshot.KindMessage}, before, searchedPage)

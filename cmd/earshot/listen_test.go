@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"earshot"
-	"earshot/api"
 	"earshot/executive/room"
 	"earshot/internal/testkit"
 )
@@ -19,11 +17,7 @@ import (
 // mode asks the daemon that runs in h for the mode of the desk.
 func (h *home) mode() earshot.Mode {
 	h.t.Helper()
-	var s api.Status
-	data, err := h.client().State(h.t.Context())
-	if err == nil {
-		err = json.Unmarshal(data, &s)
-	}
+	s, err := h.client().State(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 	"earshot/server"
 )
 
-// Live implements [server.House].
-func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}, error) {
+// Live implements [server.Backend].
+func (h house) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
-		return nil, nil, noRoom(p.Audience.Room, nil)
+		return api.LiveView{}, nil, noRoom(p.Audience.Room, nil)
 	}
 	changed := r.Changed() // before looking, so that nothing falls between
 	v := api.LiveView{Snapshot: r.Snapshot(p.Audience), You: p.Participant}
@@ -24,7 +24,7 @@ func (h house) Live(_ context.Context, p server.Principal) (any, <-chan struct{}
 	return v, changed, nil
 }
 
-// Interim implements [server.Listener].
+// Interim implements [server.Journal].
 func (h house) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
 	r, ok := h.rooms.find(a.Room)
 	if !ok {

@@ -50,7 +50,7 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 	handle, leave := house{r.daemon}.Join(participants.Session{
 		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.account,
 		Outlet: local, Connection: local, Since: time.Now(),
-	})
+	}, nil, around)
 	defer leave()
 	if r.config().Outlets.Console.Enabled {
 		o := outlet.New(outlet.Config{Outlet: local, Name: r.daemon.Name, Reader: who.ID}, t)

@@ -25,8 +25,8 @@ const glimpse = 10 * time.Second
 // camera sees. That a picture was taken away they are always told.
 const seldomTold = 10 * time.Minute
 
-// See implements [server.House].
-func (h house) See(ctx context.Context, by server.Principal, l api.LookRequest) (any, error) {
+// Look implements [server.Backend].
+func (h house) Look(ctx context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
 	e := h.eyes.find(l.Camera)
 	if e == nil {
 		return api.CameraView{Known: h.eyes.names(), Eyes: earshot.Away}, nil

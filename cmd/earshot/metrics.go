@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 
@@ -52,6 +51,3 @@ func (d *daemon) took(l api.Latency) {
 func (d *daemon) drops(queue string) func(int) {
 	return func(n int) { d.counts.Dropped(queue, n) }
 }
-
-// Metrics implements [server.House].
-func (h house) Metrics() http.Handler { return h.counts.Handler() }

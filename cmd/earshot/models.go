@@ -253,8 +253,7 @@ func (u modelsUse) Run(a *app) error {
 	client, _, err := a.visit(next, identityFlags{}, "", a.enterAs(""))
 	var of api.ReloadResult
 	if err == nil {
-		data, failed := client.Reload(a.ctx)
-		of, err = answered[api.ReloadResult](data, failed)
+		of, err = client.Reload(a.ctx)
 	}
 	switch {
 	case errors.Is(err, server.ErrNotRunning):

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -171,9 +170,8 @@ func (p *parlour) suffers(o outage, d *process) (posted []earshot.EventID) {
 
 // faults returns how many there are at the moment, told or not; -1 if nobody can say.
 func (p *parlour) faults() int {
-	var state struct{ Faults []earshot.Notice }
-	said, err := p.client().State(p.t.Context())
-	if err != nil || json.Unmarshal(said, &state) != nil {
+	state, err := p.client().State(p.t.Context())
+	if err != nil {
 		return -1
 	}
 	return len(state.Faults)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,9 +99,8 @@ func (p *parlour) listens() {
 		if err != nil || in < 1 || out < 1 {
 			return false
 		}
-		var state struct{ Outlets []string }
-		said, err := p.client().State(p.t.Context())
-		return err == nil && json.Unmarshal(said, &state) == nil && slices.Contains(state.Outlets, "loudspeaker")
+		state, err := p.client().State(p.t.Context())
+		return err == nil && slices.Contains(state.Outlets, "loudspeaker")
 	})
 }
 

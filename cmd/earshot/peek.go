@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -168,13 +167,9 @@ func (f *finding) tried(s api.CameraView) {
 func (a *app) lenses(cfg *config.Config) (map[string]api.CameraInfo, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, glance)
 	defer cancel()
-	var s api.Status
-	data, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
+	s, err := (&server.Client{Socket: cfg.Server.Path()}).State(ctx)
 	if errors.Is(err, server.ErrNotRunning) {
 		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &s)
 	}
 	if err != nil {
 		return nil, err

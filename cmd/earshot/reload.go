@@ -432,18 +432,14 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 	})
 }
 
-// Reload implements [server.House].
-func (h house) Reload(ctx context.Context) (any, error) {
-	is, err := h.reload(context.WithoutCancel(ctx), true)
-	if err != nil {
-		return nil, err
-	}
-	return is, nil
+// Reload implements [server.Admin].
+func (h house) Reload(ctx context.Context) (api.ReloadResult, error) {
+	return h.reload(context.WithoutCancel(ctx), true)
 }
 
-// Stays implements [server.House]: a room may be for others now, and somebody be known no
+// Recheck implements [server.Backend]: a room may be for others now, and somebody be known no
 // longer.
-func (h house) Stays(p server.Principal) error {
+func (h house) Recheck(p server.Principal) error {
 	is, known := h.Get(p.ID)
 	switch {
 	case !known && p.Guest():
@@ -490,8 +486,7 @@ func (c reloadCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	data, err := client.Reload(a.ctx)
-	is, err := answered[api.ReloadResult](data, err)
+	is, err := client.Reload(a.ctx)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"earshot"
@@ -15,8 +13,8 @@ import (
 	"earshot/store"
 )
 
-// Context implements [server.House].
-func (h house) Context(_ context.Context, p server.Principal) (any, error) {
+// Context implements [server.Backend].
+func (h house) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
 		return nil, noRoom(p.Audience.Room, nil)
@@ -50,11 +48,14 @@ func entryText(c api.SceneEntry) string {
 	return i.Entry(time.Duration(c.Age * float64(time.Second)))
 }
 
-// Say implements [server.House].
-func (h house) Say(ctx context.Context, e earshot.Event) (string, error) {
+// Do implements [server.Backend].
+func (h house) Do(ctx context.Context, e earshot.Event) (string, error) {
 	r, ok := h.rooms.find(e.Room)
 	if !ok {
 		return "", noRoom(e.Room, nil)
+	}
+	if e.Body.Kind() == earshot.KindCommand {
+		return r.Do(ctx, e)
 	}
 	err := r.Admit(ctx, e)
 	if err == nil {
@@ -67,25 +68,4 @@ func (h house) Say(ctx context.Context, e earshot.Event) (string, error) {
 		return "", err
 	}
 	return r.Advice(e.ID), nil
-}
-
-// Do implements [server.House].
-func (h house) Do(ctx context.Context, e earshot.Event) (string, error) {
-	r, ok := h.rooms.find(e.Room)
-	if !ok {
-		return "", noRoom(e.Room, nil)
-	}
-	return r.Do(ctx, e)
-}
-
-// going asks the daemon what is going on.
-func going(ctx context.Context, c *server.Client) (all []api.SceneEntry, err error) {
-	data, err := c.Context(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, fmt.Errorf("asking what is going on: %w", err)
-	}
-	return all, nil
 }

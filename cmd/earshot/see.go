@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,14 +66,7 @@ func (c seeCommand) look(a *app, cfg *config.Config, want api.LookRequest) (s ap
 	if err != nil {
 		return s, err
 	}
-	data, err := client.Look(a.ctx, want)
-	if err != nil {
-		return s, err
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("asking what the camera sees: %w", err)
-	}
-	return s, nil
+	return client.Look(a.ctx, want)
 }
 
 // verdict is how the command ends, after all has been said but what mends it.

@@ -164,9 +164,8 @@ func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 	h1 := house{l.daemon}
 	account := l.account
 	session := participants.Session{ID: string(l.id()), Room: room, Participant: l.owner.ID, Account: account, Outlet: "terminal", Connection: "terminal", Since: time.Now()}
-	handle, leave := h1.Join(session)
 	around := earshot.Audience{Room: room, Members: []earshot.ParticipantID{l.owner.ID}}
-	go1 := h1.Enter(room, &testkit.Voice{Called: "terminal", Every: time.Millisecond, Flow: true}, around)
+	handle, leave := h1.Join(session, &testkit.Voice{Called: "terminal", Every: time.Millisecond, Flow: true}, around)
 	admit := func(e earshot.Event) error {
 		e.Room = room
 		if e.From.ID == "" {
@@ -176,7 +175,6 @@ func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
 	}
 	defer func() {
 		_ = admit(earshot.Event{Body: earshot.Presence{Session: session.ID}})
-		go1()
 		leave()
 	}()
 	if err := admit(earshot.Event{Body: earshot.Presence{Session: session.ID, Here: true}}); err != nil {

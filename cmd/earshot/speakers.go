@@ -99,8 +99,7 @@ func (a *app) voices(i identityFlags) ([]api.VoiceInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.Voices(a.ctx)
-	return answered[[]api.VoiceInfo](data, err)
+	return c.Voices(a.ctx)
 }
 
 // keptVoices returns the voices that are kept.
@@ -131,8 +130,7 @@ func (a *app) tell(i identityFlags, t api.VoiceRequest, asJSON bool) error {
 }
 
 func (a *app) tellTo(c *server.Client, t api.VoiceRequest, asJSON bool) error {
-	data, err := c.Tell(a.ctx, t)
-	came, err := answered[api.VoiceChange](data, err)
+	came, err := c.Tell(a.ctx, t)
 	switch {
 	case err != nil && strings.Contains(err.Error(), speakers.ErrUnknown.Error()):
 		return &verdict{notFound, err}
@@ -315,8 +313,7 @@ func (a *app) hears(c *server.Client, name string, need time.Duration) (string, 
 	defer tick.Stop()
 	end := time.After(turnTime)
 	for {
-		data, err := c.Voices(a.ctx)
-		list, err := answered[[]api.VoiceInfo](data, err)
+		list, err := c.Voices(a.ctx)
 		if err != nil {
 			return "", err
 		}

@@ -131,15 +131,17 @@ func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []
 	return list
 }
 
-// Voices implements [server.Choir].
-func (h house) Voices(context.Context) (any, error) { return singers(h.voices.Known(), h.Name), nil }
+// Voices implements [server.Admin].
+func (h house) Voices(context.Context) ([]api.VoiceInfo, error) {
+	return singers(h.voices.Known(), h.Name), nil
+}
 
-// Tell implements [server.Choir].
-func (h house) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (any, error) {
+// Tell implements [server.Admin].
+func (h house) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
 	before := h.labels()
 	c, err := h.tell(ctx, by, t)
 	if c.Act == "" {
-		return nil, err
+		return api.VoiceChange{}, err
 	}
 	maps.Copy(before, h.labels()) // what is gone is called as it was
 	text := h.outcome(c, before)

@@ -104,7 +104,7 @@ func (c contextCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := going(a.ctx, client)
+	all, err := client.Context(a.ctx)
 	if err != nil {
 		return err
 	}

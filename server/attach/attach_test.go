@@ -51,20 +51,16 @@ func (r *room) Admit(ctx context.Context, e earshot.Event) error {
 	return nil
 }
 
-func (r *room) Join(s participants.Session) (func() earshot.Handle, func()) {
-	return func() earshot.Handle { return s.Account }, func() {}
-}
-
-func (r *room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
-
-func (r *room) Enter(_ earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
+func (r *room) Join(s participants.Session, o earshot.Outlet, _ earshot.Audience) (func() earshot.Handle, func()) {
 	r.entered <- o
-	return func() {
+	return func() earshot.Handle { return s.Account }, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.left++
 	}
 }
+
+func (r *room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
 
 // heard returns what was admitted, a word each.
 func (r *room) heard() string {
@@ -132,8 +128,8 @@ func (pr *pair) serve(t *testing.T, near net.Conn) {
 		Session: participants.Session{
 			ID: "s1", Room: "parlour", Outlet: "terminal-1", Account: earshot.Handle{Provider: "console", ID: "uid7"},
 		},
-		House: pr.room,
-		Stay:  pr.stay, Dropped: func(n int) { pr.dropped.Add(int64(n)) },
+		Backend: pr.room, Name: pr.room.Name,
+		Stay: pr.stay, Dropped: func(n int) { pr.dropped.Add(int64(n)) },
 	}
 	go func() { pr.daemons <- term.Serve(ctx, wire.NewConn(near, near, wire.MaxUp)) }()
 }

@@ -25,7 +25,7 @@ func (s *session) admit(late context.Context) {
 		}
 		if err == nil {
 			typing = typingAfter(typing, e.Body, false)
-			err = s.House.Admit(late, e)
+			err = s.Backend.Admit(late, e)
 		}
 		if err == nil {
 			typing = typingAfter(typing, e.Body, true)
@@ -59,7 +59,7 @@ func typingAfter(typing bool, b earshot.Body, admitted bool) bool {
 
 // hand hands in what the terminal does without a word of its own.
 func (s *session) hand(ctx context.Context, b earshot.Body) {
-	err := s.House.Admit(ctx, s.event("", time.Now(), b))
+	err := s.Backend.Admit(ctx, s.event("", time.Now(), b))
 	if err != nil && s.Log != nil {
 		s.Log.Warn("not admitted", slog.String("outlet", s.Session.Outlet), slog.String("kind", string(b.Kind())), slog.Any("err", err))
 	}

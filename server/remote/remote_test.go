@@ -81,18 +81,17 @@ func (r room) Admit(_ context.Context, e earshot.Event) error {
 	return nil
 }
 
-func (r room) Join(s participants.Session) (func() earshot.Handle, func()) {
+func (r room) Join(s participants.Session, o earshot.Outlet, _ earshot.Audience) (func() earshot.Handle, func()) {
 	r.heard.add("%s joined", s.Outlet)
-	return r.heard.handle, func() { r.heard.add("%s left", s.Outlet) }
-}
-
-func (room) Name(id earshot.ParticipantID) string { return "the one called " + string(id) }
-
-func (r room) Enter(id earshot.RoomID, o earshot.Outlet, _ earshot.Audience) func() {
-	r.heard.add("%s entered %s", o.Name(), id)
+	r.heard.add("%s entered %s", o.Name(), s.Room)
 	r.outlet <- o
-	return func() { r.heard.add("%s out of %s", o.Name(), id) }
+	return r.heard.handle, func() {
+		r.heard.add("%s out of %s", o.Name(), s.Room)
+		r.heard.add("%s left", s.Outlet)
+	}
 }
+
+func nameOf(id earshot.ParticipantID) string { return "the one called " + string(id) }
 
 // A wiretap is the far end of a terminal, line by line.
 type wiretap struct {
@@ -106,7 +105,7 @@ func tap(t *testing.T, r room) *wiretap {
 	near, far := net.Pipe()
 	w := &wiretap{t, far, make(chan string, 100)}
 	done := make(chan error, 1)
-	term := &remote.Terminal{Session: participants.Session{ID: "s", Outlet: "terminal-1"}, House: r}
+	term := &remote.Terminal{Session: participants.Session{ID: "s", Outlet: "terminal-1"}, Backend: r, Name: nameOf}
 	go func() { done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp)) }()
 	go func() {
 		defer close(w.got)
@@ -230,7 +229,7 @@ func TestControlsOvertakeOnTheWire(t *testing.T) {
 			r := room{outlet: make(chan earshot.Outlet, 1)}
 			done := make(chan error, 1)
 			go func() {
-				done <- (&remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, House: r}).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
+				done <- (&remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, Backend: r, Name: nameOf}).Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
 			}()
 			_, _ = io.WriteString(far, `{"hello":{}}`+"\n")
 			c := wire.NewConn(far, far, wire.MaxDown)
@@ -275,7 +274,7 @@ func TestSlowTerminalIsShownTheNewestWords(t *testing.T) {
 		done := make(chan error, 1)
 		dropped := 0
 		go func() {
-			term := &remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, House: r, Dropped: func(n int) { dropped += n }}
+			term := &remote.Terminal{Session: participants.Session{Outlet: "terminal-1"}, Backend: r, Name: nameOf, Dropped: func(n int) { dropped += n }}
 			done <- term.Serve(t.Context(), wire.NewConn(near, near, wire.MaxUp))
 		}()
 		_, _ = io.WriteString(far, `{"hello":{}}`+"\n")

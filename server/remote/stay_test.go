@@ -25,7 +25,7 @@ func newRoom() room {
 
 // terminal is one in a room.
 func terminal(r room) *remote.Terminal {
-	return &remote.Terminal{Session: participants.Session{ID: "s", Room: "parlour", Outlet: "terminal-1"}, House: r}
+	return &remote.Terminal{Session: participants.Session{ID: "s", Room: "parlour", Outlet: "terminal-1"}, Backend: r, Name: nameOf}
 }
 
 const (

@@ -39,32 +39,27 @@ const (
 	silence = 2 * time.Second
 )
 
-// A House is what a terminal joins. Its methods may be called from many
+// A Backend is what a terminal joins. Its methods may be called from many
 // goroutines.
-type House interface {
-	// Join says that a session has begun. Handle returns by whom what comes
-	// from it is done now, which may change while it lasts; leave says that it
-	// is over.
-	Join(s participants.Session) (handle func() earshot.Handle, leave func())
+type Backend interface {
+	// Join says that a session has begun, and lets its outlet, if there is one, join the
+	// room of the session, with everybody who may be around it. Handle returns by whom what
+	// comes from it is done now, which may change while it lasts; leave says that it is over.
+	// After leave has returned the outlet is not opened or shown anything any more.
+	Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func())
 
 	// Admit hands in an event, and blocks until its room has it or ctx ends.
 	// The text of its error is shown to whoever sent the event, and so is what
 	// a method Cure() string in its chain returns.
 	Admit(ctx context.Context, e earshot.Event) error
-
-	// Enter lets an outlet join a room, with everybody who may be around it.
-	// After leave has returned it is not opened or shown anything any more.
-	Enter(room earshot.RoomID, o earshot.Outlet, a earshot.Audience) (leave func())
-
-	// Name returns what somebody is called.
-	Name(earshot.ParticipantID) string
 }
 
 // A Terminal is one attached terminal.
 type Terminal struct {
 	Session  participants.Session // of whoever attached it, with the room; Outlet is unique in the house
 	Audience earshot.Audience     // around it
-	House    House
+	Backend  Backend
+	Name     func(earshot.ParticipantID) string // what somebody is called
 
 	// Stay reports why whoever attached it may not stay. It is asked before
 	// each event and every few seconds, by one goroutine at a time; nil lets
@@ -102,7 +97,7 @@ func (t *Terminal) Serve(ctx context.Context, conn *wire.Conn) error {
 		passes:   hello.Passes,
 		out:      make(chan struct{}),
 	}
-	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.House.Name)
+	s.outlet = newOutlet(t.Session.Outlet, hello.Flows, s.box, t.Name)
 	s.outlet.dropped = t.Dropped
 	_ = s.box.Urgent(wire.Welcome{Outlet: t.Session.Outlet})
 	return s.run(ctx)
@@ -132,11 +127,9 @@ type session struct {
 var errLeft = errors.New("the terminal has left")
 
 func (s *session) run(ctx context.Context) error {
-	handle, end := s.House.Join(s.Session)
-	defer end()
-	s.handle = handle
-	leave := s.House.Enter(s.Session.Room, s.outlet, s.Audience)
+	handle, leave := s.Backend.Join(s.Session, s.outlet, s.Audience)
 	defer leave()
+	s.handle = handle
 	late, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()
 
