@@ -158,7 +158,8 @@
 // [earshot/server/attach] is its near end and [earshot/server/remote] its far
 // one, with [earshot/server/wire] between them. [earshot/server/token] keeps the
 // tokens by which people prove who they are. At a port of this machine the token alone
-// says who it is; [earshot/server/openapi] describes what can be asked, and
+// says who it is; [earshot/api] has the types that are sent and received as JSON,
+// [earshot/server/openapi] describes what can be asked, and
 // [earshot/server/audit] writes down who changed something. [earshot/monitor] shows on a screen, or a
 // line an event, what goes on in a room, as far as whoever watches may know it.
 //

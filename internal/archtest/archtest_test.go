@@ -19,6 +19,7 @@ type tree map[string]string
 
 var rules = []rule{
 	{"imports", imports, tree{
+		"api/x.go":                       "package api\nimport (\"time\"; \"earshot\"; \"earshot/participants/paths\"; \"earshot/executive/room\"; \"example.org/x\")",
 		"attic/x.go":                     "package attic",
 		"earshot.go":                     "package earshot\nimport \"earshot/internal/field\"",
 		"event.go":                       "package earshot\nimport \"example.org/x\"",
@@ -36,6 +37,8 @@ var rules = []rule{
 		"llm/ollama/ollamatest/start.go": "package ollamatest\nimport (\"testing\"; \"earshot/internal/testkit\")",
 	}, []string{
 		"attic: no entry of the import table fits this folder",
+		`api/x.go: imports ./executive/room: may import only ". participants/..."`,
+		"api/x.go: imports example.org/x: the types of the API need the standard library alone",
 		"cmd/earshot/main.go: imports ./internal/testkit: it is for tests only",
 		"earshot.go: imports ./internal/field: the root imports nothing of ours",
 		"event.go: imports example.org/x: the root is made of the standard library alone",
@@ -113,6 +116,24 @@ var rules = []rule{
 		"e_test.go:6: waits without a bound; see internal/testkit.Receive, Finish and Command",
 		"e_test.go:9: waits without a bound; see internal/testkit.Receive, Finish and Command",
 		"e_test.go:10: waits without a bound; see internal/testkit.Receive, Finish and Command",
+	}},
+	{"the API is typed", theAPIIsTyped, tree{
+		"server/a.go": "package server\ntype Backend interface {\nState() (any, error)\nlive() any\nSay(string) error\n}\n" +
+			"func Get(into any) error { return nil }\nfunc ask(into any) error { return nil }\nfunc Sorted[T any](all []T) {}\n" +
+			"func (c *Client) Look() map[string]interface{} { return nil }\ntype Server struct {\nReload func() (any, error)\nlog func(any)\nin any\n}\n" +
+			"type hook func(any)\ntype Hook func(any)\nfunc (h hidden) Tell(any) {}",
+		"server/a_test.go":        "package server\nfunc Get2(into any) {}",
+		"server/remote/r.go":      "package remote\nfunc Dial() ([]any, error) { return nil, nil }",
+		"server/openapi/o.go":     "package openapi\nfunc Of(v any) {}",
+		"internal/metrics/any.go": "package metrics\nfunc Set(v any) {}",
+	}, []string{
+		"server/a.go:3: State has any in its signature; say which type it is, such as one of package api",
+		"server/a.go:7: Get has any in its signature; say which type it is, such as one of package api",
+		"server/a.go:10: Look has any in its signature; say which type it is, such as one of package api",
+		"server/a.go:12: Reload has any in its signature; say which type it is, such as one of package api",
+		"server/a.go:17: Hook has any in its signature; say which type it is, such as one of package api",
+		"server/a.go:18: Tell has any in its signature; say which type it is, such as one of package api",
+		"server/remote/r.go:2: Dial has any in its signature; say which type it is, such as one of package api",
 	}},
 	{"talk is run", talkIsRun, tree{
 		"a_test.go":             "package a\nfunc TestA() {}\nfunc TestAloud() {}",

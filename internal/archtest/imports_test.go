@@ -206,6 +206,8 @@ func forbiddenForeign(f *file, imported string) string {
 		return ""
 	case f.dir == "." && strings.Contains(first, "."):
 		return "the root is made of the standard library alone"
+	case f.dir == "api" && strings.Contains(first, "."):
+		return "the types of the API need the standard library alone"
 	case first == "testing" && bubbles[f.dir] == "" && (!slices.Contains(doubles, f.dir) || slices.Contains(linked, f.dir)):
 		return "it would be linked into the program"
 	}

@@ -545,3 +545,71 @@ func tagsOf(typ *ast.TypeSpec) (keys []string) {
 	}
 	return keys
 }
+
+// typed are the folders whose exported signatures name the types that they pass on.
+var typed = []string{"server", "server/remote"}
+
+// theAPIIsTyped wants no value of any type in what the server and its clients export: functions,
+// methods, those of interfaces, and fields that are functions. What encodes or decodes them is
+// not exported.
+func theAPIIsTyped(h *house) (complaints []string) {
+	for _, f := range h.files {
+		if f.test || !slices.Contains(typed, f.dir) {
+			continue
+		}
+		check := func(name *ast.Ident, t ast.Expr) {
+			if fn, ok := t.(*ast.FuncType); ok && name.IsExported() && takesAny(fn) {
+				complaints = append(complaints, h.at(name)+": "+name.Name+" has any in its signature; say which type it is, such as one of package api")
+			}
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				check(d.Name, d.Type)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					is, ok := spec.(*ast.TypeSpec)
+					if !ok || !is.Name.IsExported() {
+						continue
+					}
+					check(is.Name, is.Type)
+					for _, m := range members(is.Type) {
+						for _, name := range m.Names {
+							check(name, m.Type)
+						}
+					}
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// members returns the methods of an interface, or the fields of a struct.
+func members(t ast.Expr) []*ast.Field {
+	switch t := t.(type) {
+	case *ast.InterfaceType:
+		return t.Methods.List
+	case *ast.StructType:
+		return t.Fields.List
+	}
+	return nil
+}
+
+// takesAny reports whether a function takes or returns a value of any type.
+func takesAny(fn *ast.FuncType) (is bool) {
+	look := func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			is = is || n.Name == "any"
+		case *ast.InterfaceType:
+			is = is || len(n.Methods.List) == 0
+		}
+		return !is
+	}
+	ast.Inspect(fn.Params, look)
+	if fn.Results != nil {
+		ast.Inspect(fn.Results, look)
+	}
+	return is
+}
