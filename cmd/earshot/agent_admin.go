@@ -63,12 +63,12 @@ func portraits(ctx context.Context, b *agents.Directory, all bool, state func(ea
 func dormant(earshot.ParticipantID) string { return api.Sleeping }
 
 // Agents implements [server.Admin].
-func (h house) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
+func (h backend) Agents(ctx context.Context, all bool) ([]api.AgentInfo, error) {
 	return portraits(ctx, h.book, all, h.states())
 }
 
 // Order implements [server.Admin].
-func (h house) Order(ctx context.Context, by participants.Participant, o agents.Order) (api.AgentInfo, error) {
+func (h backend) Order(ctx context.Context, by participants.Participant, o agents.Order) (api.AgentInfo, error) {
 	r, err := h.order(ctx, by, o)
 	if err != nil {
 		return api.AgentInfo{}, err

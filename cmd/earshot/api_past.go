@@ -13,12 +13,12 @@ import (
 )
 
 // Past implements [server.Journal].
-func (h house) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
+func (h backend) Past(ctx context.Context, a earshot.Audience, kinds []earshot.Kind, before int64, limit int) ([]earshot.Event, error) {
 	return h.store.For(a).Page(ctx, kinds, before, limit)
 }
 
 // Search implements [server.Journal].
-func (h house) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
+func (h backend) Search(ctx context.Context, a earshot.Audience, query string, before int64, limit int) ([]earshot.Event, error) {
 	q, err := search.Parse(query, time.Now())
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (h house) Search(ctx context.Context, a earshot.Audience, query string, bef
 }
 
 // Decisions implements [server.Journal].
-func (h house) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Account, error) {
+func (h backend) Decisions(ctx context.Context, a earshot.Audience, agent string, before int64, limit int) ([]api.Account, error) {
 	q := explain.Query{Before: before, Last: limit}
 	if agent != "" {
 		p, ok := h.Find(agent)

@@ -51,7 +51,7 @@ func TestHouseAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	h := house{d}
+	h := backend{d}
 	who := server.Principal{Participant: d.owner, Audience: d.audience()}
 	note := func(route string, err error) {
 		if err != nil {
@@ -102,7 +102,7 @@ func TestVouch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	h := house{d}
+	h := backend{d}
 	tokens := make(map[string]server.Claim)
 	for _, id := range []earshot.ParticipantID{d.owner.ID, "bob", "eve", "gone", participants.Agent, participants.Generic} {
 		_, secret, err := d.gate.tokens.Create(id, "", time.Time{})

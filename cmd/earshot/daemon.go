@@ -81,7 +81,7 @@ func openDaemon(ctx context.Context, cfg *config.Config, log *slog.Logger, handl
 	d.force.Store(cfg)
 	d.measure(cfg)
 	d.costs.open(cfg.Store.Directory, log)
-	h := house{d}
+	h := backend{d}
 	d.front = &server.Server{Backend: h, Journal: h, Admin: h, Metrics: d.counts.Handler(), Log: log, NewID: d.id, Dropped: d.drops("terminal")}
 	d.port = newPort(d.front, cfg.Server)
 	engines, err := ladder(cfg.Executive.LLM, log, nil, d.health.climbed, d.costs.spent)

@@ -58,7 +58,7 @@ func machineOf() map[string]string {
 }
 
 // Diagnose implements [server.Admin].
-func (h house) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
+func (h backend) Diagnose(ctx context.Context, e api.DiagnosisRequest) (api.Diagnosis, error) {
 	s := h.scrub()
 	d := newDiagnosis(h.config(), s)
 	d.Runs, d.For = true, time.Since(began).Round(time.Second)

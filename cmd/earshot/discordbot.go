@@ -119,7 +119,7 @@ func (e *discordBot) Arrive(ctx context.Context, who earshot.Handle, p discord.P
 
 // Do implements [discord.House].
 func (e *discordBot) Do(ctx context.Context, ev earshot.Event) (string, error) {
-	return house{e.daemon}.Do(ctx, ev)
+	return backend{e.daemon}.Do(ctx, ev)
 }
 
 // aboutEmbassy gives the house its bot if it is to have one, and says how that went.

@@ -167,7 +167,7 @@
 //
 // [earshot/config] places each package's section. This command puts the parts
 // together: commands.go is the table of commands, engines.go the table of
-// engines, daemon.go the house, rooms.go its rooms, agent_admin.go its agents and
+// engines, daemon.go the house, backend.go what the server asks of it, rooms.go its rooms, agent_admin.go its agents and
 // agents.go the command for them, gate.go who may enter which room,
 // identity.go how one says who one is, listen.go the key that is held to talk, voice.go what hears and speaks, eyes.go what
 // sees and looking.go who may ask it, redactor.go what is told of addresses, run.go the

@@ -147,7 +147,7 @@ func TestPresent(t *testing.T) {
 	defer d.close()
 	d.config().ExternalActors.AllowDynamicCreation = true
 	defer runs(t, d)()
-	p := house{d}
+	p := backend{d}
 	bob := server.Claim{Name: "Bob", New: true}
 	who, err := p.Identify(t.Context(), p.account, bob)
 	if err != nil || who.Present {

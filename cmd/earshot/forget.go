@@ -277,7 +277,7 @@ func bygone(text string, now time.Time) (time.Time, error) {
 }
 
 // Forget implements [server.Admin].
-func (h house) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
+func (h backend) Forget(ctx context.Context, by server.Principal, f api.EraseRequest) (api.ErasePreview, error) {
 	if f.Digest == "" {
 		p, err := h.oblivion.looks(ctx, by.Participant, f)
 		return previewOf(p), err

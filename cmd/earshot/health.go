@@ -257,7 +257,7 @@ func (v *health) wantsProbe(now time.Time) bool {
 }
 
 // Ready implements [server.Admin].
-func (h house) Ready(ctx context.Context) api.Readiness {
+func (h backend) Ready(ctx context.Context) api.Readiness {
 	if h.health.wantsProbe(time.Now()) {
 		for _, l := range lookAtEngines(ctx, h.config().Executive.LLM) {
 			h.health.looked(l)
@@ -269,7 +269,7 @@ func (h house) Ready(ctx context.Context) api.Readiness {
 }
 
 // underway is what is still done that keeps the house from nothing.
-func (h house) underway() []api.Task {
+func (h backend) underway() []api.Task {
 	since, is := h.store.Checking()
 	if !is {
 		return nil

@@ -79,7 +79,7 @@ func written(events []earshot.Event, who earshot.ParticipantID) (texts []string)
 
 // knownHere is what whoever is at the terminal of the daemon may know; who tells who that is.
 func (d *daemon) knownHere(who func() participants.Participant) known {
-	h := house{d}
+	h := backend{d}
 	alone := func(p participants.Participant) earshot.Audience {
 		return earshot.Audience{Room: earshot.Desk, Members: []earshot.ParticipantID{p.Reader()}}
 	}

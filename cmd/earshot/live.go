@@ -10,7 +10,7 @@ import (
 )
 
 // Live implements [server.Backend].
-func (h house) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
+func (h backend) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan struct{}, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
 		return api.LiveView{}, nil, noRoom(p.Audience.Room, nil)
@@ -25,7 +25,7 @@ func (h house) Live(_ context.Context, p server.Principal) (api.LiveView, <-chan
 }
 
 // Interim implements [server.Journal].
-func (h house) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
+func (h backend) Interim(a earshot.Audience) ([]earshot.Event, <-chan struct{}) {
 	r, ok := h.rooms.find(a.Room)
 	if !ok {
 		return nil, nil

@@ -47,7 +47,7 @@ func (r *localConsole) Run(ctx context.Context, emit providers.Emit) error {
 	}
 	defer done()
 	session := string(r.id())
-	handle, leave := house{r.daemon}.Join(participants.Session{
+	handle, leave := backend{r.daemon}.Join(participants.Session{
 		ID: session, Room: earshot.Desk, Participant: who.ID, Account: r.account,
 		Outlet: local, Connection: local, Since: time.Now(),
 	}, nil, around)

@@ -26,7 +26,7 @@ const glimpse = 10 * time.Second
 const seldomTold = 10 * time.Minute
 
 // Look implements [server.Backend].
-func (h house) Look(ctx context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
+func (h backend) Look(ctx context.Context, by server.Principal, l api.LookRequest) (api.CameraView, error) {
 	e := h.eyes.find(l.Camera)
 	if e == nil {
 		return api.CameraView{Known: h.eyes.names(), Eyes: earshot.Away}, nil
@@ -85,7 +85,7 @@ func (all *eyes) names() (names []string) {
 }
 
 // cameraView returns what is known of a camera without looking.
-func (h house) cameraView(e *camera) api.CameraView {
+func (h backend) cameraView(e *camera) api.CameraView {
 	v := e.sees()
 	g := v.glance
 	if v.eyes == earshot.Away { // who was there is nobody's business any more

@@ -433,13 +433,13 @@ func (d *daemon) rereads(ctx context.Context, rest *sync.WaitGroup) {
 }
 
 // Reload implements [server.Admin].
-func (h house) Reload(ctx context.Context) (api.ReloadResult, error) {
+func (h backend) Reload(ctx context.Context) (api.ReloadResult, error) {
 	return h.reload(context.WithoutCancel(ctx), true)
 }
 
 // Recheck implements [server.Backend]: a room may be for others now, and somebody be known no
 // longer.
-func (h house) Recheck(p server.Principal) error {
+func (h backend) Recheck(p server.Principal) error {
 	is, known := h.Get(p.ID)
 	switch {
 	case !known && p.Guest():

@@ -393,14 +393,14 @@ func TestReloadRooms(t *testing.T) {
 		t.Fatal(err)
 	}
 	bob := principal(p, around)
-	if err := (house{r.daemon}).Recheck(bob); err != nil {
+	if err := (backend{r.daemon}).Recheck(bob); err != nil {
 		t.Errorf("Bob may not stay: %v", err)
 	}
 	step(people + "rooms: [{id: den, name: The den, actors: [eve]}]")
 	if enters("bob") == nil || enters("eve") != nil {
 		t.Errorf("now Bob: %v, Eve: %v", enters("bob"), enters("eve"))
 	}
-	if (house{r.daemon}).Recheck(bob) == nil {
+	if (backend{r.daemon}).Recheck(bob) == nil {
 		t.Error("Bob stays")
 	}
 	if c, _ := r.rooms.find("den"); c.is.Name != "The den" {
@@ -416,11 +416,11 @@ func TestReloadRooms(t *testing.T) {
 	if _, known := r.Find("bob"); known {
 		t.Error("Bob is known still")
 	}
-	if (house{r.daemon}).Recheck(bob) == nil {
+	if (backend{r.daemon}).Recheck(bob) == nil {
 		t.Error("Bob stays who is not known")
 	}
 	guest := principal(participants.Participant{ID: "guest_1"}, around) // who was one, and is somebody else now
-	if err := (house{r.daemon}).Recheck(guest); err != nil {
+	if err := (backend{r.daemon}).Recheck(guest); err != nil {
 		t.Errorf("who was a guest may not stay: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Context implements [server.Backend].
-func (h house) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
+func (h backend) Context(_ context.Context, p server.Principal) ([]api.SceneEntry, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
 		return nil, noRoom(p.Audience.Room, nil)
@@ -49,7 +49,7 @@ func entryText(c api.SceneEntry) string {
 }
 
 // Do implements [server.Backend].
-func (h house) Do(ctx context.Context, e earshot.Event) (string, error) {
+func (h backend) Do(ctx context.Context, e earshot.Event) (string, error) {
 	r, ok := h.rooms.find(e.Room)
 	if !ok {
 		return "", noRoom(e.Room, nil)

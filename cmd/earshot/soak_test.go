@@ -161,7 +161,7 @@ func (l *life) hour(ctx context.Context, h int) error {
 
 // visit is that of Ann, who types, talks and is seen.
 func (l *life) visit(ctx context.Context, room earshot.RoomID, h int) error {
-	h1 := house{l.daemon}
+	h1 := backend{l.daemon}
 	account := l.account
 	session := participants.Session{ID: string(l.id()), Room: room, Participant: l.owner.ID, Account: account, Outlet: "terminal", Connection: "terminal", Since: time.Now()}
 	around := earshot.Audience{Room: room, Members: []earshot.ParticipantID{l.owner.ID}}

@@ -132,12 +132,12 @@ func singers(all []speakers.Speaker, name func(earshot.ParticipantID) string) []
 }
 
 // Voices implements [server.Admin].
-func (h house) Voices(context.Context) ([]api.VoiceInfo, error) {
+func (h backend) Voices(context.Context) ([]api.VoiceInfo, error) {
 	return singers(h.voices.Known(), h.Name), nil
 }
 
 // Tell implements [server.Admin].
-func (h house) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
+func (h backend) Tell(ctx context.Context, by participants.Participant, t api.VoiceRequest) (api.VoiceChange, error) {
 	before := h.labels()
 	c, err := h.tell(ctx, by, t)
 	if c.Act == "" {

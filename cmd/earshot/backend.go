@@ -13,12 +13,12 @@ import (
 	"earshot/server"
 )
 
-// A house is the daemon as its server knows it: the [server.Backend], the [server.Journal] and
+// A backend is the daemon as its server knows it: the [server.Backend], the [server.Journal] and
 // the [server.Admin].
-type house struct{ *daemon }
+type backend struct{ *daemon }
 
 // Identify implements [server.Backend].
-func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
+func (h backend) Identify(ctx context.Context, account earshot.Handle, c server.Claim) (server.Principal, error) {
 	if account == (earshot.Handle{}) {
 		return h.vouch(ctx, c)
 	}
@@ -31,7 +31,7 @@ func (h house) Identify(ctx context.Context, account earshot.Handle, c server.Cl
 }
 
 // vouch returns who somebody is whom nobody knows but by the token of a claim.
-func (h house) vouch(ctx context.Context, c server.Claim) (server.Principal, error) {
+func (h backend) vouch(ctx context.Context, c server.Claim) (server.Principal, error) {
 	p, account, around, err := h.gate.vouch(ctx, c)
 	if err != nil {
 		return server.Principal{}, err
@@ -40,7 +40,7 @@ func (h house) vouch(ctx context.Context, c server.Claim) (server.Principal, err
 }
 
 // Join implements [server.Backend].
-func (h house) Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func()) {
+func (h backend) Join(s participants.Session, o earshot.Outlet, a earshot.Audience) (handle func() earshot.Handle, leave func()) {
 	h.Attach(s)
 	handle, leave = func() earshot.Handle { return h.Handle(s.ID) }, func() { h.Detach(s.ID) }
 	r, ok := h.rooms.find(s.Room)
@@ -55,7 +55,7 @@ func (h house) Join(s participants.Session, o earshot.Outlet, a earshot.Audience
 }
 
 // Hold implements [server.Backend].
-func (h house) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
+func (h backend) Hold(ctx context.Context, by server.Principal) (release func(), err error) {
 	switch {
 	case !by.Can(participants.SendMessages):
 		return nil, errors.New("that needs the capability send_messages, which the configuration gives")
@@ -72,15 +72,15 @@ func (h house) Hold(ctx context.Context, by server.Principal) (release func(), e
 }
 
 // Events implements [server.Journal].
-func (h house) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
+func (h backend) Events(ctx context.Context, a earshot.Audience, after int64, limit int) ([]earshot.Event, error) {
 	return h.store.For(a).Events(ctx, after, limit)
 }
 
 // Grown implements [server.Journal].
-func (h house) Grown() <-chan struct{} { return h.store.Grown() }
+func (h backend) Grown() <-chan struct{} { return h.store.Grown() }
 
 // State implements [server.Backend].
-func (h house) State(_ context.Context, p server.Principal) (api.Status, error) {
+func (h backend) State(_ context.Context, p server.Principal) (api.Status, error) {
 	r, ok := h.rooms.find(p.Audience.Room)
 	if !ok {
 		return api.Status{}, noRoom(p.Audience.Room, nil)
